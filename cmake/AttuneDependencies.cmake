@@ -1,0 +1,33 @@
+# What attune is built on. Required: a C compiler, threads, dlopen, xxHash, jansson, expat. All else is used where it is
+# found and named in the summary. OpenCL and CUDA are loaded at run time and never needed here.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+add_library(attune_dependencies INTERFACE)
+target_link_libraries(attune_dependencies INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
+
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED) # used as a header only
+target_include_directories(attune_dependencies SYSTEM INTERFACE $<BUILD_INTERFACE:${XXHASH_INCLUDE_DIR}>)
+
+# attune_use(NAME module REQUIRED|OPTIONAL why): links a pkg-config module, defines ATN_HAVE_NAME.
+set(ATTUNE_SUMMARY "")
+function(attune_use name module need why)
+  pkg_check_modules(${name} QUIET IMPORTED_TARGET ${module})
+  if(${name}_FOUND)
+    target_link_libraries(attune_dependencies INTERFACE PkgConfig::${name})
+    target_compile_definitions(attune_dependencies INTERFACE ATN_HAVE_${name}=1)
+    set(line "${module} ${${name}_VERSION}")
+    set_property(GLOBAL APPEND PROPERTY ATTUNE_REQUIRES ${module})
+  elseif(need STREQUAL REQUIRED)
+    message(FATAL_ERROR "attune needs ${module} (${why}); 'tools/setup' installs it")
+  else()
+    set(line "${module} not found (${why})")
+  endif()
+  set(ATTUNE_SUMMARY "${ATTUNE_SUMMARY}\n  ${line}" PARENT_SCOPE)
+endfunction()
+
+attune_use(EXPAT expat REQUIRED "reads kernel descriptions")
+attune_use(JANSSON jansson REQUIRED "reads and writes JSON")
+attune_use(HWLOC hwloc OPTIONAL "places threads on cores and sockets")
+
+message(STATUS "attune ${PROJECT_VERSION} for ${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_BUILD_TYPE}, with:${ATTUNE_SUMMARY}")

@@ -1,0 +1,21 @@
+/* An arena: many small blocks that live and die together, one per compilation. */
+#ifndef ATN_BASE_ARENA_H
+#define ATN_BASE_ARENA_H
+
+#include "base/context.h"
+
+typedef struct atn_arena_chunk atn_arena_chunk;
+
+/* A plain value; start it as {.ctx = ctx}. Owns its chunks. */
+typedef struct atn_arena {
+    const atn_ctx *ctx;
+    atn_arena_chunk *chunks; /* newest first */
+} atn_arena;
+
+void *atn_arena_alloc(atn_arena *arena, size_t bytes); /* zeroed; NULL on failure, with the sentence left */
+char *atn_arena_strdup(atn_arena *arena, const char *text);
+char *atn_arena_strndup(atn_arena *arena, const char *text, size_t length);
+char *atn_arena_printf(atn_arena *arena, const char *format, ...) ATN_PRINTF(2, 3);
+void atn_arena_free(atn_arena *arena); /* frees all; the arena may be used again */
+
+#endif

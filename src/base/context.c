@@ -1,0 +1,189 @@
+/* The context: one sentence per failing thread, the log, the cancel flag, and the allocation counters.
+ * Reporting a failure must not itself fail, so the sentences lie in a fixed table inside the context. */
+#include "base/context.h"
+
+#include "base/memory.h"
+
+#include <attune/version.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Threads that can hold a sentence at once; with more, the one that failed longest ago loses its own. */
+enum { SLOTS = 32 };
+
+typedef struct slot {
+    bool used;
+    pthread_t thread;             /* who failed */
+    uint64_t when;                /* order of failures, to find the oldest */
+    char text[ATN_MESSAGE_BYTES]; /* the sentence */
+} slot;
+
+struct atn_ctx {
+    atn_options options;    /* as given, strings copied */
+    char *cache_dir;        /* owned copy, or NULL */
+    char *compiler;         /* owned copy, or NULL */
+    atomic_bool cancelled;  /* set by atn_ctx_cancel */
+    atomic_size_t bytes;    /* allocated now */
+    atomic_size_t peak;     /* the most allocated at once */
+    pthread_mutex_t *lock;  /* guards slots and failures */
+    slot *slots;            /* SLOTS of them */
+    uint64_t failures;      /* counts up with each failure */
+    pthread_mutex_t lock_;  /* what `lock` points to */
+    slot slots_[SLOTS];     /* what `slots` points to; reached through a pointer so that a const context can
+                               still take a sentence */
+};
+
+static const char *const STATUS_NAMES[] = {
+    [ATN_OK] = "ok",           [ATN_ERR_INPUT] = "input",     [ATN_ERR_MEMORY] = "memory",
+    [ATN_ERR_IO] = "io",       [ATN_ERR_BUILD] = "build",     [ATN_ERR_TIMEOUT] = "timeout",
+    [ATN_ERR_DEVICE] = "device", [ATN_ERR_LOST] = "lost",     [ATN_ERR_UNSUPPORTED] = "unsupported",
+    [ATN_ERR_CANCELLED] = "cancelled", [ATN_ERR_INTERNAL] = "internal",
+};
+
+const char *atn_status_name(atn_status status) {
+    size_t index = (size_t)status;
+    return index < sizeof STATUS_NAMES / sizeof *STATUS_NAMES ? STATUS_NAMES[index] : "unknown";
+}
+
+const char *atn_version(void) { return ATN_VERSION; }
+
+static void *plain_resize(void *user, void *block, size_t bytes) {
+    (void)user;
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, bytes);
+}
+
+atn_status atn_ctx_create(const atn_options *options, atn_ctx **out) {
+    *out = NULL;
+    atn_options given = options ? *options : (atn_options){0};
+    if (!given.resize) given.resize = plain_resize;
+    atn_ctx *ctx = given.resize(given.resize_user, NULL, sizeof *ctx);
+    if (!ctx) return ATN_ERR_MEMORY;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->options = given;
+    ctx->slots = ctx->slots_;
+    ctx->lock = &ctx->lock_;
+    pthread_mutex_init(ctx->lock, NULL);
+    bool copied = (!given.cache_dir || (ctx->cache_dir = atn_strdup(ctx, given.cache_dir))) &&
+                  (!given.compiler || (ctx->compiler = atn_strdup(ctx, given.compiler)));
+    if (!copied) {
+        atn_ctx_free(ctx);
+        return ATN_ERR_MEMORY;
+    }
+    *out = ctx;
+    return ATN_OK;
+}
+
+void atn_ctx_free(atn_ctx *ctx) {
+    if (!ctx) return;
+    atn_free(ctx, ctx->cache_dir);
+    atn_free(ctx, ctx->compiler);
+    pthread_mutex_destroy(ctx->lock);
+    ctx->options.resize(ctx->options.resize_user, ctx, 0);
+}
+
+/* The calling thread's slot; with `take`, one is made its own. The lock is held. */
+static slot *find_slot(const atn_ctx *ctx, bool take) {
+    slot *empty = NULL, *oldest = NULL;
+    for (int k = 0; k < SLOTS; ++k) {
+        slot *s = &ctx->slots[k];
+        if (!s->used) {
+            empty = s;
+        } else {
+            if (pthread_equal(s->thread, pthread_self())) return s;
+            if (!oldest || s->when < oldest->when) oldest = s;
+        }
+    }
+    if (!take) return NULL;
+    slot *mine = empty ? empty : oldest;
+    *mine = (slot){.used = true, .thread = pthread_self()};
+    return mine;
+}
+
+/* One line: a message never holds a line break, whatever a compiler or driver put into it. */
+static void flatten(char *text) {
+    for (; *text; ++text)
+        if (*text == '\n' || *text == '\r' || *text == '\t') *text = ' ';
+}
+
+static void keep_sentence(const atn_ctx *ctx, const char *text) {
+    pthread_mutex_lock(ctx->lock);
+    slot *s = find_slot(ctx, true);
+    snprintf(s->text, sizeof s->text, "%s", text);
+    flatten(s->text);
+    s->when = ++((atn_ctx *)ctx)->failures;
+    pthread_mutex_unlock(ctx->lock);
+}
+
+atn_status atn_fail(const atn_ctx *ctx, atn_status status, const char *format, ...) {
+    char text[ATN_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    keep_sentence(ctx, text);
+    return status;
+}
+
+atn_status atn_fail_memory(const atn_ctx *ctx, size_t bytes, const char *what) {
+    return atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: %s needs %zu bytes", what, bytes);
+}
+
+atn_status atn_fail_within(const atn_ctx *ctx, atn_status status, const char *format, ...) {
+    char prefix[256], text[ATN_MESSAGE_BYTES + 300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(prefix, sizeof prefix, format, args);
+    va_end(args);
+    snprintf(text, sizeof text, "%s: %s", prefix, atn_ctx_message(ctx));
+    keep_sentence(ctx, text);
+    return status;
+}
+
+const char *atn_ctx_message(const atn_ctx *ctx) {
+    pthread_mutex_lock(ctx->lock);
+    slot *s = find_slot(ctx, false);
+    pthread_mutex_unlock(ctx->lock);
+    return s ? s->text : "";
+}
+
+void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) {
+    if (!ctx->options.log || level < ctx->options.log_from) return;
+    char line[ATN_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    flatten(line);
+    ctx->options.log(ctx->options.log_user, level, line);
+}
+
+void atn_ctx_cancel(atn_ctx *ctx) { atomic_store(&ctx->cancelled, true); }
+
+atn_status atn_check_cancel(const atn_ctx *ctx) {
+    if (!atomic_load(&ctx->cancelled)) return ATN_OK;
+    return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped as asked");
+}
+
+const char *atn_ctx_cache_dir(const atn_ctx *ctx) { return ctx->cache_dir; }
+const char *atn_ctx_compiler(const atn_ctx *ctx) { return ctx->compiler; }
+size_t atn_ctx_bytes(const atn_ctx *ctx) { return atomic_load(&ctx->bytes); }
+size_t atn_ctx_peak_bytes(const atn_ctx *ctx) { return atomic_load(&ctx->peak); }
+
+void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes) {
+    return ctx->options.resize(ctx->options.resize_user, block, bytes);
+}
+
+void atn_ctx_count(const atn_ctx *ctx, size_t more, size_t less) {
+    atn_ctx *c = (atn_ctx *)ctx;
+    size_t now = atomic_fetch_add(&c->bytes, more - less) + more - less;
+    size_t peak = atomic_load(&c->peak);
+    while (now > peak && !atomic_compare_exchange_weak(&c->peak, &peak, now)) {}
+}

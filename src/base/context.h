@@ -1,0 +1,35 @@
+/* What the inside of the library needs of a context: failing with a sentence, logging, cancelling. */
+#ifndef ATN_BASE_CONTEXT_H
+#define ATN_BASE_CONTEXT_H
+
+#include <attune/context.h>
+
+#include <stdarg.h>
+
+#if defined(__GNUC__)
+#define ATN_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+#else
+#define ATN_PRINTF(fmt, first)
+#endif
+
+enum { ATN_MESSAGE_BYTES = 1024 };
+
+/* Leaves one sentence (where, what, what would be right) for the calling thread and returns `status`, so
+ * that a failure reads `return atn_fail(ctx, ATN_ERR_INPUT, "...")`. Never allocates. */
+atn_status atn_fail(const atn_ctx *ctx, atn_status status, const char *format, ...) ATN_PRINTF(3, 4);
+
+/* The common failure: `what` could not be allocated. */
+atn_status atn_fail_memory(const atn_ctx *ctx, size_t bytes, const char *what);
+
+/* Puts "prefix: " before the sentence that a callee just left; keeps its status. */
+atn_status atn_fail_within(const atn_ctx *ctx, atn_status status, const char *format, ...) ATN_PRINTF(3, 4);
+
+void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) ATN_PRINTF(3, 4);
+
+/* ATN_ERR_CANCELLED with its sentence once atn_ctx_cancel was called, ATN_OK before. */
+atn_status atn_check_cancel(const atn_ctx *ctx);
+
+const char *atn_ctx_cache_dir(const atn_ctx *ctx); /* as given in the options, or NULL */
+const char *atn_ctx_compiler(const atn_ctx *ctx);  /* as given in the options, or NULL */
+
+#endif

@@ -1,0 +1,14 @@
+/* Whole files: read with a limit, written aside and renamed so that nobody ever sees half of one. */
+#ifndef ATN_BASE_FILE_H
+#define ATN_BASE_FILE_H
+
+#include "base/context.h"
+
+/* Reads a regular file of at most `limit` bytes. *data (owned by the caller, atn_free) has a zero behind its
+ * *length bytes. Directories, pipes and files that shrink while they are read are refused. */
+atn_status atn_file_read(const atn_ctx *ctx, const char *path, size_t limit, char **data, size_t *length);
+
+/* Writes beside `path`, then renames over it. A failure leaves the old file, if any, untouched. */
+atn_status atn_file_write(const atn_ctx *ctx, const char *path, const void *data, size_t length);
+
+#endif

@@ -1,0 +1,35 @@
+/* The cache of built code: files named by the hash of all that made them, under the XDG cache directory, mode
+ * 0700, refused if others could write it, capped in size with the oldest going first. Where the directory
+ * cannot be used, a private temporary one stands in for this process, and the log says why. */
+#ifndef ATN_DEVICE_CACHE_H
+#define ATN_DEVICE_CACHE_H
+
+#include "base/context.h"
+#include "base/hash.h"
+
+typedef struct atn_cache atn_cache;
+
+/* Opens the context's cache. Owned by the caller. Fails only when not even a temporary directory can be made. */
+atn_status atn_cache_open(const atn_ctx *ctx, atn_cache **out);
+void atn_cache_close(atn_cache *cache); /* removes the directory if it was a temporary one */
+const char *atn_cache_dir(const atn_cache *cache);
+bool atn_cache_lasting(const atn_cache *cache); /* false: the temporary stand-in */
+
+/* The path under which (key, suffix) is or would be kept; owned by the caller. suffix: ".so", ".cubin", ... */
+char *atn_cache_path(const atn_cache *cache, atn_hash key, const char *suffix);
+
+/* Reads what is kept, marking it as just used. *data is NULL, with ATN_OK, when there is nothing or what is there
+ * is damaged (its checksum is wrong): then it is gone. */
+atn_status atn_cache_get(const atn_cache *cache, atn_hash key, const char *suffix, char **data, size_t *length);
+
+/* Keeps `data`, atomically; a full disk is logged, not failed. Evicts the oldest over the cap. */
+atn_status atn_cache_put(const atn_cache *cache, atn_hash key, const char *suffix, const void *data, size_t length);
+
+/* For files a tool writes itself (a shared object): a fresh private directory inside the cache (owned by the
+ * caller; remove with atn_cache_discard), and moving a file from there into its place. */
+atn_status atn_cache_workdir(const atn_cache *cache, char **dir);
+void atn_cache_discard(const atn_cache *cache, char *dir); /* removes the directory with its files and frees the name */
+atn_status atn_cache_adopt(const atn_cache *cache, const char *file, atn_hash key, const char *suffix);
+void atn_cache_touch(const atn_cache *cache, const char *path); /* used just now: last to be evicted */
+
+#endif

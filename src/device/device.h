@@ -1,0 +1,98 @@
+/* An open device from the inside: buffers, modules of built code, launches, queues and events. The same calls
+ * for every backend; src/device/backend.h is the table behind them. All objects made from a device are owned
+ * by the caller and freed before the device is closed. */
+#ifndef ATN_DEVICE_DEVICE_H
+#define ATN_DEVICE_DEVICE_H
+
+#include "base/context.h"
+
+#include <attune/device.h>
+
+typedef struct atn_buffer atn_buffer;     /* bytes in the device's memory */
+typedef struct atn_module atn_module;     /* source text, built */
+typedef struct atn_function atn_function; /* one entry point of a module; lives as long as the module */
+typedef struct atn_queue atn_queue;       /* work done in order; several queues may overlap */
+typedef struct atn_event atn_event;       /* a moment on a queue */
+
+/* ---- buffers; NULL as a queue means the device's own first queue ---- */
+atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out); /* contents undefined; 0 bytes are fine */
+void atn_buffer_free(atn_buffer *buffer);
+size_t atn_buffer_bytes(const atn_buffer *buffer);
+void *atn_buffer_host(atn_buffer *buffer); /* where the host may touch it directly, else NULL */
+
+/* put: returns once `from` may be reused. get: returns once `to` is filled. Both are in order with the queue
+ * and refuse to reach outside the buffer. */
+atn_status atn_buffer_put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);
+atn_status atn_buffer_get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes);
+atn_status atn_buffer_copy(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from,
+                           size_t from_offset, size_t bytes); /* asynchronous */
+atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte, size_t bytes);
+
+/* ---- modules ---- */
+typedef struct atn_build {
+    const char *name;    /* of the kernel, for messages and file names; NULL: "kernel" */
+    const char *source;  /* in the backend's dialect */
+    const char *flags;   /* further flags, separated by blanks, or NULL */
+    bool fast_math;      /* lets the compiler assume finite values and reorder */
+    const char *compiler;/* host: gcc or clang instead of the context's choice; NULL elsewhere */
+    double timeout_s;    /* for the compiler; 0: 120 */
+    bool no_cache;       /* neither looks into the cache nor stores */
+} atn_build;
+
+atn_status atn_module_build(atn_device *device, const atn_build *build, atn_module **out);
+void atn_module_free(atn_module *module);
+size_t atn_module_code_bytes(const atn_module *module); /* size of the built binary */
+bool atn_module_cached(const atn_module *module);       /* came out of the cache */
+atn_status atn_module_function(atn_module *module, const char *name, atn_function **out);
+
+/* What only a build tells; -1 where the backend does not say. */
+typedef struct atn_function_info {
+    int32_t registers;     /* per work-item */
+    int64_t local_bytes;   /* local memory per work-group, declared in the source */
+    int64_t private_bytes; /* spilled, per work-item */
+    int32_t max_group;     /* largest work-group this function can run with */
+    int32_t groups_per_core; /* resident at once at `items` per group; see atn_function_get_info */
+} atn_function_info;
+atn_status atn_function_get_info(const atn_function *function, int32_t items, atn_function_info *out);
+
+/* ---- launches ---- */
+typedef struct atn_arg {
+    atn_buffer *buffer; /* a buffer; or NULL and */
+    const void *value;  /* a scalar of */
+    size_t bytes;       /* this size: 1, 2, 4, 8 or 16 */
+} atn_arg;
+
+typedef struct atn_launch {
+    size_t groups[3];    /* work-groups per dimension; 0 in dimension 0 launches nothing, later zeros count as 1 */
+    size_t items[3];     /* work-items per group; 0 counts as 1; the host ignores them */
+    size_t local_bytes;  /* dynamic local memory (cuda); 0 elsewhere */
+    int32_t threads;     /* host: OpenMP threads; 0: all of the device's */
+    const atn_arg *args;
+    size_t n_args;       /* at most ATN_MAX_ARGS */
+} atn_launch;
+
+enum { ATN_MAX_ARGS = 128 };
+
+/* Asynchronous where the backend is (the host is done on return). Never allocates. */
+atn_status atn_function_launch(atn_queue *queue, atn_function *function, const atn_launch *launch);
+
+/* ---- queues and events ---- */
+atn_queue *atn_device_queue(atn_device *device); /* the device's own first queue */
+atn_status atn_queue_create(atn_device *device, atn_queue **out);
+void atn_queue_free(atn_queue *queue);
+atn_status atn_queue_finish(atn_queue *queue);                          /* waits for all of it; errors show here */
+atn_status atn_queue_wait(atn_queue *queue, const atn_event *event);    /* later work starts after the event */
+atn_status atn_event_record(atn_queue *queue, atn_event **out);         /* after all that was queued so far */
+atn_status atn_event_wait(atn_event *event);                            /* the host waits */
+atn_status atn_event_elapsed(const atn_event *from, const atn_event *to, double *seconds); /* device time; waits */
+void atn_event_free(atn_event *event);
+
+/* ---- host only: where its threads run ---- */
+typedef enum atn_bind { ATN_BIND_NONE, ATN_BIND_CLOSE, ATN_BIND_SPREAD } atn_bind;
+typedef enum atn_places { ATN_PLACES_THREADS, ATN_PLACES_CORES, ATN_PLACES_SOCKETS } atn_places;
+atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places);
+
+atn_ctx *atn_device_ctx(const atn_device *device);
+bool atn_device_lost(const atn_device *device); /* true: only closing it is left */
+
+#endif

@@ -1,0 +1,213 @@
+/* The base: sentences, memory, arena, text, hash, files. */
+#include "testkit.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/size.h"
+#include "base/text.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void sentence_is_one_line(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    assert_string_equal(atn_ctx_message(ctx), "");
+    assert_int_equal(atn_fail(ctx, ATN_ERR_INPUT, "a.ply: line %d:\nwrong", 7), ATN_ERR_INPUT);
+    assert_string_equal(atn_ctx_message(ctx), "a.ply: line 7: wrong");
+    (void)atn_fail_within(ctx, ATN_ERR_INPUT, "register");
+    assert_string_equal(atn_ctx_message(ctx), "register: a.ply: line 7: wrong");
+    kit_free(ctx);
+}
+
+typedef struct caller {
+    atn_ctx *ctx;
+    int number;
+    bool right;
+} caller;
+
+static void *fail_and_look(void *argument) {
+    caller *self = argument;
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "thread %d", self->number);
+    self->right = true;
+    for (int round = 0; round < 1000; ++round) {
+        (void)atn_fail(self->ctx, ATN_ERR_INPUT, "thread %d", self->number);
+        self->right &= strcmp(atn_ctx_message(self->ctx), wanted) == 0;
+    }
+    return NULL;
+}
+
+static void each_thread_has_its_sentence(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    (void)atn_fail(ctx, ATN_ERR_INPUT, "main");
+    pthread_t threads[8];
+    caller callers[8];
+    for (int k = 0; k < 8; ++k) {
+        callers[k] = (caller){ctx, k, false};
+        pthread_create(&threads[k], NULL, fail_and_look, &callers[k]);
+    }
+    for (int k = 0; k < 8; ++k) {
+        pthread_join(threads[k], NULL);
+        assert_true(callers[k].right);
+    }
+    assert_string_equal(atn_ctx_message(ctx), "main");
+    kit_free(ctx);
+}
+
+static void cancel_is_seen(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    assert_int_equal(atn_check_cancel(ctx), ATN_OK);
+    atn_ctx_cancel(ctx);
+    kit_fails(ctx, ATN_ERR_CANCELLED, "stopped", atn_check_cancel(ctx));
+    kit_free(ctx);
+}
+
+static void memory_is_counted(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    size_t before = atn_ctx_bytes(ctx);
+    void *block = atn_alloc(ctx, 1000);
+    assert_int_equal(atn_ctx_bytes(ctx) - before, 1000);
+    block = atn_resize(ctx, block, 4000);
+    block = atn_resize(ctx, block, 10);
+    assert_int_equal(atn_ctx_bytes(ctx) - before, 10);
+    assert_true(atn_ctx_peak_bytes(ctx) >= before + 4000);
+    atn_free(ctx, block);
+    assert_int_equal(atn_ctx_bytes(ctx), before);
+    assert_null(atn_alloc(ctx, SIZE_MAX));
+    kit_contains(atn_ctx_message(ctx), "out of memory");
+    kit_free(ctx);
+}
+
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    for (long n = 1;; ++n) {
+        kit_faults faults = {.fail_at = n};
+        atn_options options = kit_fault_options(&faults);
+        options.cache_dir = "somewhere";
+        options.compiler = "gcc";
+        atn_ctx *ctx;
+        atn_status status = atn_ctx_create(&options, &ctx);
+        atn_ctx_free(ctx);
+        assert_int_equal(faults.live, 0);
+        if (faults.count < n) {
+            assert_int_equal(status, ATN_OK);
+            break;
+        }
+        assert_int_equal(status, ATN_ERR_MEMORY);
+    }
+}
+
+static void arena_blocks_are_apart(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_arena arena = {.ctx = ctx};
+    unsigned char *blocks[300];
+    for (size_t k = 0; k < 300; ++k) {
+        blocks[k] = atn_arena_alloc(&arena, k * 37);
+        assert_int_equal((uintptr_t)blocks[k] % 16, 0);
+        for (size_t b = 0; b < k * 37; ++b) assert_int_equal(blocks[k][b], 0);
+        memset(blocks[k], (int)k, k * 37);
+    }
+    for (size_t k = 0; k < 300; ++k)
+        for (size_t b = 0; b < k * 37; ++b) assert_int_equal(blocks[k][b], k & 255);
+    assert_string_equal(atn_arena_printf(&arena, "%d-%s", 5, "x"), "5-x");
+    assert_string_equal(atn_arena_strndup(&arena, "abcdef", 3), "abc");
+    atn_arena_free(&arena);
+    kit_free(ctx);
+}
+
+static void text_grows_and_remembers_failure(void **state) {
+    (void)state;
+    kit_faults faults = {0};
+    atn_options options = kit_fault_options(&faults);
+    atn_ctx *ctx;
+    assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
+    atn_text text = {.ctx = ctx};
+    assert_string_equal(atn_text_str(&text), "");
+    for (int k = 0; k < 1000; ++k) atn_text_printf(&text, "%d,", k);
+    assert_int_equal(atn_text_status(&text), ATN_OK);
+    assert_int_equal(text.length, 3890);
+    faults.fail_at = faults.count + 1;
+    for (int k = 0; k < 1000; ++k) atn_text_add(&text, "more");
+    assert_int_equal(atn_text_status(&text), ATN_ERR_MEMORY);
+    atn_text_free(&text);
+    atn_ctx_free(ctx);
+    assert_int_equal(faults.live, 0);
+}
+
+static void hash_keeps_pieces_apart(void **state) {
+    (void)state;
+    atn_hash ab_c = atn_hash_add_text(atn_hash_add_text((atn_hash){0}, "ab"), "c");
+    atn_hash a_bc = atn_hash_add_text(atn_hash_add_text((atn_hash){0}, "a"), "bc");
+    atn_hash again = atn_hash_add_text(atn_hash_add_text((atn_hash){0}, "ab"), "c");
+    char first[ATN_HASH_TEXT], second[ATN_HASH_TEXT], third[ATN_HASH_TEXT];
+    atn_hash_print(ab_c, first);
+    atn_hash_print(a_bc, second);
+    atn_hash_print(again, third);
+    assert_string_not_equal(first, second);
+    assert_string_equal(first, third);
+    assert_int_equal(strlen(first), 32);
+}
+
+static void sizes_are_checked(void **state) {
+    (void)state;
+    size_t out;
+    assert_true(atn_size_mul(1u << 16, 1u << 15, &out));
+    assert_false(atn_size_mul(SIZE_MAX / 2, 3, &out));
+    assert_false(atn_size_add(SIZE_MAX, 1, &out));
+    assert_true(atn_size_within(10, 0, 10));
+    assert_false(atn_size_within(11, 0, 10));
+    assert_false(atn_size_within(5, SIZE_MAX, 10));
+    assert_int_equal(atn_size_round_up(17, 8), 24);
+}
+
+static void files_are_whole_or_not_there(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), path[4200];
+    char *data;
+    size_t length;
+    snprintf(path, sizeof path, "%s/file", dir);
+    kit_ok(ctx, atn_file_write(ctx, path, "hello\0you", 9));
+    kit_ok(ctx, atn_file_read(ctx, path, 100, &data, &length));
+    assert_int_equal(length, 9);
+    assert_memory_equal(data, "hello\0you", 10);
+    atn_free(ctx, data);
+    kit_fails(ctx, ATN_ERR_INPUT, "at most 8", atn_file_read(ctx, path, 8, &data, &length));
+    assert_null(data);
+    kit_fails(ctx, ATN_ERR_INPUT, "is a directory", atn_file_read(ctx, dir, 100, &data, &length));
+    snprintf(path, sizeof path, "%s/pipe", dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    kit_fails(ctx, ATN_ERR_INPUT, "not a regular file", atn_file_read(ctx, path, 100, &data, &length));
+    snprintf(path, sizeof path, "%s/nowhere/file", dir);
+    kit_fails(ctx, ATN_ERR_IO, "No such file", atn_file_write(ctx, path, "x", 1));
+    kit_fails(ctx, ATN_ERR_IO, "No such file", atn_file_read(ctx, path, 100, &data, &length));
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sentence_is_one_line),
+        cmocka_unit_test(each_thread_has_its_sentence),
+        cmocka_unit_test(cancel_is_seen),
+        cmocka_unit_test(memory_is_counted),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(arena_blocks_are_apart),
+        cmocka_unit_test(text_grows_and_remembers_failure),
+        cmocka_unit_test(hash_keeps_pieces_apart),
+        cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(files_are_whole_or_not_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

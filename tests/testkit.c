@@ -1,0 +1,84 @@
+/* The tests' common ground. */
+#include "testkit.h"
+
+#include <ftw.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *cache_of[8]; /* private cache directories of contexts made by kit_ctx */
+static atn_ctx *ctx_of[8];
+
+char *kit_tempdir(void) {
+    const char *base = getenv("TMPDIR");
+    char *dir = malloc(4096);
+    assert_non_null(dir);
+    snprintf(dir, 4096, "%s/attune-test-XXXXXX", base && *base ? base : "/tmp");
+    assert_non_null(mkdtemp(dir));
+    return dir;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk) {
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+void kit_remove(char *dir) {
+    if (!dir) return;
+    nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    free(dir);
+}
+
+atn_ctx *kit_ctx(void) {
+    for (size_t k = 0; k < sizeof ctx_of / sizeof *ctx_of; ++k) {
+        if (ctx_of[k]) continue;
+        cache_of[k] = kit_tempdir();
+        atn_options options = {.cache_dir = cache_of[k]};
+        assert_int_equal(atn_ctx_create(&options, &ctx_of[k]), ATN_OK);
+        return ctx_of[k];
+    }
+    fail_msg("more than 8 contexts at once");
+    return NULL;
+}
+
+void kit_free(atn_ctx *ctx) {
+    for (size_t k = 0; k < sizeof ctx_of / sizeof *ctx_of; ++k) {
+        if (ctx_of[k] != ctx) continue;
+        assert_int_equal(atn_ctx_bytes(ctx), strlen(cache_of[k]) + 1); /* all but the context's own string was freed */
+        kit_remove(cache_of[k]);
+        ctx_of[k] = NULL;
+    }
+    atn_ctx_free(ctx);
+}
+
+static void *faulty_resize(void *user, void *block, size_t bytes) {
+    kit_faults *faults = user;
+    if (bytes == 0) {
+        if (block) --faults->live;
+        free(block);
+        return NULL;
+    }
+    if (++faults->count == faults->fail_at) return NULL;
+    void *moved = realloc(block, bytes);
+    if (moved && !block) ++faults->live;
+    return moved;
+}
+
+atn_options kit_fault_options(kit_faults *faults) {
+    return (atn_options){.resize = faulty_resize, .resize_user = faults};
+}
+
+void kit_contains(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("\"%s\" does not contain \"%s\"", text, part);
+}
+
+uint64_t kit_random(uint64_t *state) {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 2685821657736338717ull;
+}
+
+double kit_uniform(uint64_t *state) { return (double)(kit_random(state) >> 11) * 0x1p-53; }

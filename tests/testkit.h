@@ -1,0 +1,53 @@
+/* What every test needs: cmocka, a context, a private cache directory, allocations that fail on demand. */
+#ifndef ATN_TESTKIT_H
+#define ATN_TESTKIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/context.h"
+
+/* A context on a fresh, private cache directory that kit_free removes; fails the test when it cannot be made. */
+atn_ctx *kit_ctx(void);
+void kit_free(atn_ctx *ctx);
+
+/* A fresh directory under the system's temporary one; owned by the caller, removed with kit_remove. */
+char *kit_tempdir(void);
+void kit_remove(char *dir);
+
+/* Every allocation of a context made with these options counts; the `fail_at`-th (from 1; 0: none) fails. */
+typedef struct kit_faults {
+    long count;   /* allocations so far */
+    long fail_at; /* the one that fails */
+    long live;    /* blocks not yet freed */
+} kit_faults;
+atn_options kit_fault_options(kit_faults *faults);
+
+/* assert_int_equal(status, ATN_OK), with the context's sentence when it is not. */
+#define kit_ok(ctx, call)                                                                                          \
+    do {                                                                                                           \
+        atn_status kit_status = (call);                                                                            \
+        if (kit_status != ATN_OK) fail_msg("%s: %s: %s", #call, atn_status_name(kit_status), atn_ctx_message(ctx)); \
+    } while (0)
+
+/* The call fails with `status` and a sentence that contains `part`. */
+#define kit_fails(ctx, status, part, call)                                                                         \
+    do {                                                                                                           \
+        atn_status kit_status = (call);                                                                            \
+        if (kit_status != (status))                                                                                \
+            fail_msg("%s: got %s, wanted %s (%s)", #call, atn_status_name(kit_status), atn_status_name(status),     \
+                     atn_ctx_message(ctx));                                                                        \
+        kit_contains(atn_ctx_message(ctx), part);                                                                  \
+    } while (0)
+
+void kit_contains(const char *text, const char *part);
+
+/* A small generator of repeatable random numbers (xorshift64*); start the state at any seed but 0. */
+uint64_t kit_random(uint64_t *state);
+double kit_uniform(uint64_t *state); /* in [0, 1) */
+
+#endif
