@@ -34,7 +34,6 @@ atn_status atn_cuda_enter(atn_cuda_device *device) {
 static void close_device(atn_device *base) {
     atn_cuda_device *device = device_of(base);
     const atn_ctx *ctx = base->ctx;
-    if (device->cache) atn_cache_close(device->cache);
     if (device->context) {
         device->api.context_set(NULL);
         device->api.context_release(device->device);

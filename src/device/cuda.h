@@ -4,7 +4,6 @@
 #define ATN_DEVICE_CUDA_H
 
 #include "device/backend.h"
-#include "device/cache.h"
 #include "device/cuda_api.h"
 #include "device/nvrtc.h"
 
@@ -16,8 +15,6 @@ typedef struct atn_cuda_device {
     atn_cu_context *context;           /* its primary context, retained */
     int max_grid[3];                   /* groups per dimension of a launch */
     char target[ATN_NVRTC_ARCH_BYTES]; /* what is built for: "sm_90a" */
-    atn_cache *cache;                  /* opened by the first build that wants it, or NULL */
-    bool cache_tried;                  /* opening it was tried */
 } atn_cuda_device;
 
 typedef struct atn_cuda_buffer {

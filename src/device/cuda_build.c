@@ -2,6 +2,7 @@
 #include "device/cuda.h"
 
 #include "base/memory.h"
+#include "device/cache.h"
 
 #include <limits.h>
 #include <string.h>
@@ -31,16 +32,11 @@ static atn_status make_key(const atn_cuda_device *device, const atn_build *build
 }
 
 /* The cache, or NULL where there is none to be had: a build then goes without. */
-static atn_cache *cache_of(atn_cuda_device *device) {
-    if (!device->cache_tried) {
-        device->cache_tried = true;
-        if (atn_cache_open(device->base.ctx, &device->cache) != ATN_OK) {
-            device->cache = NULL;
-            atn_log(device->base.ctx, ATN_LOG_WARNING, "cuda: building without a cache: %s",
-                    atn_ctx_message(device->base.ctx));
-        }
-    }
-    return device->cache;
+static atn_cache *cache_of(const atn_ctx *ctx) {
+    atn_cache *cache;
+    if (atn_cache_of(ctx, &cache) == ATN_OK) return cache;
+    atn_log(ctx, ATN_LOG_WARNING, "cuda: building without a cache: %s", atn_ctx_message(ctx));
+    return NULL;
 }
 
 /* Loads what the cache has, if it has it and the driver takes it; module->handle is NULL otherwise. */
@@ -95,7 +91,7 @@ atn_status atn_cuda_build(atn_device *base, const atn_build *build, atn_module *
     if (!module) return ATN_ERR_MEMORY;
     memcpy(module->name, name, strlen(name) + 1);
     module->base.device = base;
-    atn_cache *cache = build->no_cache ? NULL : cache_of(device);
+    atn_cache *cache = build->no_cache ? NULL : cache_of(base->ctx);
     if (cache) status = load_cached(device, cache, key, module);
     if (status == ATN_OK && !module->handle) status = compile(device, cache, key, build, module);
     if (status != ATN_OK) {
@@ -230,6 +226,12 @@ static atn_status check_sizes(const atn_cuda_device *device, const atn_cuda_func
     return ATN_OK;
 }
 
+/* Where a buffer's address stands. A buffer of no bytes is a bare base: it has none. */
+static const void *place_of(const atn_buffer *buffer) {
+    static const atn_cu_address NOWHERE = 0;
+    return buffer->bytes > 0 ? &((const atn_cuda_buffer *)buffer)->address : &NOWHERE;
+}
+
 /* Parameters as the kernel declares them, where the driver tells; fills `params`, which the driver reads. */
 static atn_status take_args(const atn_cuda_device *device, const atn_cuda_function *function, const atn_launch *launch,
                             void **params) {
@@ -244,7 +246,7 @@ static atn_status take_args(const atn_cuda_device *device, const atn_cuda_functi
         if (known && bytes != function->param_bytes[k])
             return atn_fail(ctx, ATN_ERR_INPUT, "%s: argument %zu has %zu bytes, it takes %d", function->name, k, bytes,
                             function->param_bytes[k]);
-        params[k] = arg->buffer ? (void *)&((atn_cuda_buffer *)arg->buffer)->address : (void *)(uintptr_t)arg->value;
+        params[k] = (void *)(uintptr_t)(arg->buffer ? place_of(arg->buffer) : arg->value);
     }
     return ATN_OK;
 }

@@ -108,9 +108,10 @@ static bool try_everywhere(search *met, atn_nvrtc *nvrtc) {
 }
 
 static bool has_headers(const char *dir, atn_nvrtc *nvrtc) {
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/cuda_fp16.h", dir);
-    if (access(path, R_OK) != 0 || strlen(dir) >= sizeof nvrtc->include) return false;
+    char path[sizeof nvrtc->include + 16];
+    int length = snprintf(path, sizeof path, "%s/cuda_fp16.h", dir);
+    if (length < 0 || (size_t)length >= sizeof path || access(path, R_OK) != 0) return false;
+    if (strlen(dir) >= sizeof nvrtc->include) return false;
     memcpy(nvrtc->include, dir, strlen(dir) + 1);
     return true;
 }
