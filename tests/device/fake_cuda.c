@@ -133,8 +133,7 @@ int cuDevicePrimaryCtxRetain(atn_cu_context **context, atn_cu_device device) {
     if (!known(device)) return misuse(101);
     *context = &contexts[device];
     ++contexts[device].retained;
-    ++fake_state_.contexts;
-    return 0;
+    return ++fake_state_.contexts, 0;
 }
 int cuDevicePrimaryCtxRelease_v2(atn_cu_device device) {
     if (!known(device) || contexts[device].retained == 0) return misuse(201);
@@ -189,29 +188,25 @@ int cuMemcpyHtoDAsync_v2(atn_cu_address to, const void *from, size_t bytes, atn_
     ENTER();
     if (!stream || !stream->alive || !inside(to, bytes)) return misuse(1);
     memcpy(bytes_at(to), from, bytes);
-    ++tick;
-    return 0;
+    return ++tick, 0;
 }
 int cuMemcpyDtoHAsync_v2(void *to, atn_cu_address from, size_t bytes, atn_cu_stream *stream) {
     ENTER();
     if (!stream || !stream->alive || !inside(from, bytes)) return misuse(1);
     memcpy(to, bytes_at(from), bytes);
-    ++tick;
-    return 0;
+    return ++tick, 0;
 }
 int cuMemcpyDtoDAsync_v2(atn_cu_address to, atn_cu_address from, size_t bytes, atn_cu_stream *stream) {
     ENTER();
     if (!stream || !stream->alive || !inside(from, bytes) || !inside(to, bytes)) return misuse(1);
     memmove(bytes_at(to), bytes_at(from), bytes);
-    ++tick;
-    return 0;
+    return ++tick, 0;
 }
 int cuMemsetD8Async(atn_cu_address to, unsigned char byte, size_t bytes, atn_cu_stream *stream) {
     ENTER();
     if (!stream || !stream->alive || !inside(to, bytes)) return misuse(1);
     memset(bytes_at(to), byte, bytes);
-    ++tick;
-    return 0;
+    return ++tick, 0;
 }
 
 /* ---- streams and events ---- */
@@ -220,8 +215,7 @@ int cuStreamCreate(atn_cu_stream **stream, unsigned flags) {
     if (flags != 1) return misuse(1); /* one that waits for the default stream would not overlap */
     *stream = calloc(1, sizeof **stream);
     (*stream)->alive = 1;
-    ++fake_state_.streams;
-    return 0;
+    return ++fake_state_.streams, 0;
 }
 int cuStreamDestroy_v2(atn_cu_stream *stream) {
     if (!stream || !stream->alive) return misuse(BAD_HANDLE);
@@ -236,16 +230,14 @@ int cuStreamSynchronize(atn_cu_stream *stream) {
 int cuStreamWaitEvent(atn_cu_stream *stream, atn_cu_event *event, unsigned flags) {
     ENTER();
     if (!stream || !stream->alive || !event || !event->alive || flags) return misuse(BAD_HANDLE);
-    ++fake_state_.waits;
-    return 0;
+    return ++fake_state_.waits, 0;
 }
 int cuEventCreate(atn_cu_event **event, unsigned flags) {
     ENTER();
     if (flags != 0) return misuse(1); /* the default has timing */
     *event = calloc(1, sizeof **event);
     (*event)->alive = 1;
-    ++fake_state_.events;
-    return 0;
+    return ++fake_state_.events, 0;
 }
 int cuEventDestroy_v2(atn_cu_event *event) {
     if (!event || !event->alive) return misuse(BAD_HANDLE);
@@ -291,8 +283,7 @@ int cuModuleLoadData(atn_cu_module **module, const void *image) {
     (*module)->copy = malloc(bytes);
     memcpy((*module)->copy, image, bytes);
     (*module)->text = fake ? (*module)->copy : NULL;
-    ++fake_state_.modules;
-    return 0;
+    return ++fake_state_.modules, 0;
 }
 int cuModuleUnload(atn_cu_module *module) {
     while (module->functions) {
@@ -404,6 +395,5 @@ int cuLaunchKernel(atn_cu_function *function, unsigned grid_x, unsigned grid_y, 
     for (int k = 0; k < function->n_params; ++k) memcpy(&launch.args[k], params[k], function->param_bytes[k]);
     fake_state_.last = launch;
     ++fake_state_.launches;
-    ++tick;
-    return 0;
+    return ++tick, 0;
 }
