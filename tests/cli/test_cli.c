@@ -8,6 +8,36 @@
 
 enum { MOST = 16 };
 
+/* One cache for all tests here, so that peaks are measured once. */
+static char *cache;
+static kit_faults blocks;
+
+static int cache_begin(void **state) {
+    (void)state;
+    cache = kit_tempdir();
+    return 0;
+}
+
+static int cache_end(void **state) {
+    (void)state;
+    kit_remove(cache);
+    return 0;
+}
+
+static atn_ctx *begin(void) {
+    blocks = (kit_faults){0};
+    atn_options options = kit_fault_options(&blocks);
+    options.cache_dir = cache;
+    atn_ctx *ctx;
+    assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
+    return ctx;
+}
+
+static void end(atn_ctx *ctx) {
+    atn_ctx_free(ctx);
+    assert_int_equal(blocks.live, 0);
+}
+
 /* What a run left behind. */
 typedef struct result {
     int code;
@@ -67,7 +97,7 @@ static void wrong_usage_is_2_and_one_line(void **state) {
         {"completion frogs", "'frogs' cannot be listed"},
         {"--frobnicate devices", "attune: unknown option '--frobnicate'"},
     };
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *ctx = begin();
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
         result r = run_line(ctx, cases[k].line);
         if (r.code != 2) fail_msg("attune %s: exit %d, wanted 2", cases[k].line, r.code);
@@ -76,12 +106,12 @@ static void wrong_usage_is_2_and_one_line(void **state) {
         assert_string_equal(r.out, "");
         drop(&r);
     }
-    kit_free(ctx);
+    end(ctx);
 }
 
 static void help_knows_every_verb(void **state) {
     (void)state;
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *ctx = begin();
     result all = run_line(ctx, "help"), flag = run_line(ctx, "--help"), manual = run_line(ctx, "man");
     assert_int_equal(all.code, 0);
     assert_string_equal(all.out, flag.out);
@@ -110,7 +140,7 @@ static void help_knows_every_verb(void **state) {
     drop(&all);
     drop(&flag);
     drop(&manual);
-    kit_free(ctx);
+    end(ctx);
 }
 
 static void tables_are_whole(void **state) {
@@ -142,14 +172,14 @@ static void json_is_one_object(void **state) {
     static const char *const lines[] = {
         "help --json",       "help devices --json", "--json --version", "--help --json",  "man --json",
         "completion --json", "devices --json",      "selftest --json",  "--json devices", "devices --device=0 --json"};
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *ctx = begin();
     for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) {
         result r = run_line(ctx, lines[k]);
         if (r.code != 0) fail_msg("attune %s: exit %d: %s", lines[k], r.code, r.err);
         json_decref(only_object(r.out));
         drop(&r);
     }
-    kit_free(ctx);
+    end(ctx);
 }
 
 static void devices_json_has_its_fields(void **state) {
@@ -157,7 +187,7 @@ static void devices_json_has_its_fields(void **state) {
     static const char *const numbers[] = {"index", "cores", "memory_bytes", "local_bytes", "simd"};
     static const char *const texts[] = {"backend", "name", "driver"};
     static const char *const peaks[] = {"fp16", "fp32", "fp64", "bandwidth"};
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *ctx = begin();
     result r = run_line(ctx, "devices --json");
     assert_int_equal(r.code, 0);
     json_t *root = only_object(r.out), *devices = json_object_get(root, "devices"), *device;
@@ -179,12 +209,12 @@ static void devices_json_has_its_fields(void **state) {
     assert_true(json_is_real(json_object_get(json_object_get(host, "peak"), "fp32")));
     json_decref(root);
     drop(&r);
-    kit_free(ctx);
+    end(ctx);
 }
 
 static void devices_table_is_for_people(void **state) {
     (void)state;
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *ctx = begin();
     result r = run_line(ctx, "devices --device host");
     assert_int_equal(r.code, 0);
     kit_contains(r.out, "backend");
@@ -196,14 +226,14 @@ static void devices_table_is_for_people(void **state) {
     assert_int_equal(r.code, 0);
     kit_contains(r.out, "ok");
     drop(&r);
-    kit_free(ctx);
+    end(ctx);
 }
 
 static void unknown_device_is_1_and_named(void **state) {
     (void)state;
     static const char *const lines[] = {"devices --device nonesuch", "selftest --device nonesuch --json",
                                         "--device=nonesuch devices"};
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *ctx = begin();
     for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) {
         result r = run_line(ctx, lines[k]);
         assert_int_equal(r.code, 1);
@@ -213,18 +243,18 @@ static void unknown_device_is_1_and_named(void **state) {
         assert_string_equal(r.out, "");
         drop(&r);
     }
-    kit_free(ctx);
+    end(ctx);
 }
 
 static void stopping_is_1(void **state) {
     (void)state;
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *ctx = begin();
     atn_ctx_cancel(ctx);
     result r = run_line(ctx, "devices");
     assert_int_equal(r.code, 1);
     kit_contains(r.err, "stopped");
     drop(&r);
-    kit_free(ctx);
+    end(ctx);
 }
 
 static void full_output_is_1(void **state) {
@@ -233,7 +263,7 @@ static void full_output_is_1(void **state) {
     FILE *full = fopen("/dev/full", "w");
     if (!full) skip();
     fclose(full);
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *ctx = begin();
     for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) {
         char *argv[4] = {(char *)"attune"}, *copy = strdup(lines[k]), *sentence;
         size_t bytes;
@@ -248,7 +278,7 @@ static void full_output_is_1(void **state) {
         free(sentence);
         free(copy);
     }
-    kit_free(ctx);
+    end(ctx);
 }
 
 static void log_lines_go_to_stderr(void **state) {
@@ -283,5 +313,5 @@ int main(void) {
         cmocka_unit_test(full_output_is_1),
         cmocka_unit_test(log_lines_go_to_stderr),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }
