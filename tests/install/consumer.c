@@ -10,5 +10,5 @@ int main(void) {
     if (status == ATN_OK) printf("attune %s: %s\n", atn_version(), atn_devices_info(devices, 0)->backend);
     atn_devices_free(devices);
     atn_ctx_free(ctx);
-    return status;
+    return status != ATN_OK;
 }
