@@ -23,3 +23,13 @@ if(TARGET attune_docs)
                      ${CMAKE_C_COMPILER} ${flags})
   set_tests_properties(install/consumer PROPERTIES RUN_SERIAL ON)
 endif()
+
+# With ATTUNE_TEST_ALL set it compiles and measures once for each allocation.
+set_tests_properties(cli/faults PROPERTIES TIMEOUT 1800)
+
+# The thread sanitizer knows nothing of the OpenMP library and of code built at run time: what these do by way of
+# memcpy and the like would look like races to it.
+if(ATTUNE_SANITIZE MATCHES thread)
+  get_property(all DIRECTORY PROPERTY TESTS)
+  set_tests_properties(${all} PROPERTIES ENVIRONMENT TSAN_OPTIONS=ignore_noninstrumented_modules=1)
+endif()
