@@ -7,7 +7,7 @@ SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.h'
 
 .PHONY: all demo test test-all bench format lint install clean help
 all: ## build the program, the library and the tests into build/
-	@test -f $(BUILD)/CMakeCache.txt || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release
+	@test -f $(BUILD)/build.ninja -o -f $(BUILD)/Makefile || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD) --parallel $(JOBS)
 
 demo: ## install what is missing, build, and show what attune finds here
@@ -18,6 +18,7 @@ demo: ## install what is missing, build, and show what attune finds here
 
 test: ## install what is missing, build, run the tests; the last line counts them
 	@tools/setup test
+	@test ! -d $(BUILD) -o -d $(BUILD)/tests || cmake $(BUILD) # built before the tests' library was here
 	@$(MAKE) --no-print-directory all
 	@tools/run-tests $(BUILD)
 
