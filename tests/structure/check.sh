@@ -39,7 +39,7 @@ includes() {
 
 # Recorded data may be long; text that people read may not.
 lengths() {
-    find src include tests bench -type f ! -path '*/data/*' ! -path '*/golden/*' 2>/dev/null | LC_ALL=C sort |
+    find src include tests bench -type f ! -path '*/data/*' ! -path '*/golden/*' ! -path '*/corpus/*' 2>/dev/null | LC_ALL=C sort |
         xargs awk '
         FNR == 1 { excused = 0 }
         FNR <= 10 && /file length: [^ ]/ { excused = 1 }
