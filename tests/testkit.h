@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +22,9 @@ void kit_remove(char *dir);
 
 /* Every allocation of a context made with these options counts; the `fail_at`-th (from 1; 0: none) fails. */
 typedef struct kit_faults {
-    long count;   /* allocations so far */
-    long fail_at; /* the one that fails */
-    long live;    /* blocks not yet freed */
+    atomic_long count; /* allocations so far */
+    long fail_at;      /* the one that fails */
+    atomic_long live;  /* blocks not yet freed */
 } kit_faults;
 atn_options kit_fault_options(kit_faults *faults);
 

@@ -13,7 +13,13 @@
 #include <string.h>
 
 /* Threads that can hold a sentence at once; with more, the one that failed longest ago loses its own. */
-enum { SLOTS = 32 };
+enum { SLOTS = 32, ATTACHMENTS = 8 };
+
+typedef struct attachment {
+    const void *tag; /* NULL: free */
+    void *object;
+    void (*release)(void *object);
+} attachment;
 
 typedef struct slot {
     bool used;
@@ -33,6 +39,7 @@ struct atn_ctx {
     slot *slots;            /* SLOTS of them */
     uint64_t failures;      /* counts up with each failure */
     pthread_mutex_t lock_;  /* what `lock` points to */
+    attachment attached[ATTACHMENTS];
     slot slots_[SLOTS];     /* what `slots` points to; reached through a pointer so that a const context can
                                still take a sentence */
 };
@@ -83,6 +90,8 @@ atn_status atn_ctx_create(const atn_options *options, atn_ctx **out) {
 
 void atn_ctx_free(atn_ctx *ctx) {
     if (!ctx) return;
+    for (int k = ATTACHMENTS; k-- > 0;)
+        if (ctx->attached[k].tag) ctx->attached[k].release(ctx->attached[k].object);
     atn_free(ctx, ctx->cache_dir);
     atn_free(ctx, ctx->compiler);
     pthread_mutex_destroy(ctx->lock);
@@ -170,6 +179,24 @@ void atn_ctx_cancel(atn_ctx *ctx) { atomic_store(&ctx->cancelled, true); }
 atn_status atn_check_cancel(const atn_ctx *ctx) {
     if (!atomic_load(&ctx->cancelled)) return ATN_OK;
     return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped as asked");
+}
+
+void *atn_ctx_attached(const atn_ctx *ctx, const void *tag) {
+    void *object = NULL;
+    pthread_mutex_lock(ctx->lock);
+    for (int k = 0; k < ATTACHMENTS && !object; ++k)
+        if (ctx->attached[k].tag == tag) object = ctx->attached[k].object;
+    pthread_mutex_unlock(ctx->lock);
+    return object;
+}
+
+atn_status atn_ctx_attach(const atn_ctx *ctx, const void *tag, void *object, void (*release)(void *object)) {
+    int k = 0;
+    pthread_mutex_lock(ctx->lock);
+    while (k < ATTACHMENTS && ctx->attached[k].tag) ++k;
+    if (k < ATTACHMENTS) ((atn_ctx *)ctx)->attached[k] = (attachment){tag, object, release};
+    pthread_mutex_unlock(ctx->lock);
+    return k < ATTACHMENTS ? ATN_OK : atn_fail(ctx, ATN_ERR_INTERNAL, "more than %d things attached to a context", ATTACHMENTS);
 }
 
 const char *atn_ctx_cache_dir(const atn_ctx *ctx) { return ctx->cache_dir; }

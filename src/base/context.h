@@ -29,6 +29,11 @@ void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) A
 /* ATN_ERR_CANCELLED with its sentence once atn_ctx_cancel was called, ATN_OK before. */
 atn_status atn_check_cancel(const atn_ctx *ctx);
 
+/* Things a context carries for its whole life, one per `tag` (the address of a static object): found again with
+ * atn_ctx_attached, freed with `release` when the context is. NULL where nothing is attached. At most 8. */
+void *atn_ctx_attached(const atn_ctx *ctx, const void *tag);
+atn_status atn_ctx_attach(const atn_ctx *ctx, const void *tag, void *object, void (*release)(void *object));
+
 const char *atn_ctx_cache_dir(const atn_ctx *ctx); /* as given in the options, or NULL */
 const char *atn_ctx_compiler(const atn_ctx *ctx);  /* as given in the options, or NULL */
 

@@ -9,10 +9,12 @@
 
 typedef struct atn_cache atn_cache;
 
-/* Opens the context's cache. Owned by the caller. Fails only when not even a temporary directory can be made. */
-atn_status atn_cache_open(const atn_ctx *ctx, atn_cache **out);
-void atn_cache_close(atn_cache *cache); /* removes the directory if it was a temporary one */
+/* The context's cache, opened on first use and closed with the context. Fails only when not even a temporary
+ * directory can be made. */
+atn_status atn_cache_of(const atn_ctx *ctx, atn_cache **out);
 const char *atn_cache_dir(const atn_cache *cache);
+/* Gives the directory up for a temporary one, with a warning that says why: it is full, or was taken away. */
+atn_status atn_cache_demote(atn_cache *cache, const char *why);
 bool atn_cache_lasting(const atn_cache *cache); /* false: the temporary stand-in */
 
 /* The path under which (key, suffix) is or would be kept; owned by the caller. suffix: ".so", ".cubin", ... */

@@ -1,0 +1,232 @@
+/* The host backend: the CPU itself, through C compiled at run time. Launches run on the calling thread and its
+ * OpenMP team and are done when they return; queues are in order by nature. */
+#include "device/host.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/size.h"
+#include "device/host_cpu.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 }; /* a cache line, and the widest vector */
+
+typedef struct host_buffer {
+    atn_buffer base;
+    unsigned char *data; /* aligned, inside `block` */
+    void *block;
+} host_buffer;
+
+typedef struct host_event {
+    atn_event base;
+    double when;
+} host_event;
+
+static atn_status list(atn_ctx *ctx, atn_devices *devices) {
+    atn_device_info info = {.backend = "host", .max_group = 1, .max_items = {1, 1, 1}, .fp64 = true, .unified = true};
+    atn_cpu_describe(&info);
+    info.max_alloc_bytes = info.memory_bytes;
+    char *compiler, version[96] = "";
+    atn_status status = atn_host_compiler(ctx, NULL, &compiler);
+    if (status != ATN_OK) return status;
+    if (compiler) {
+        status = atn_host_compiler_version(ctx, compiler, version, sizeof version);
+        if (status == ATN_OK)
+            snprintf(info.driver, sizeof info.driver, "%s", version);
+        else if (status != ATN_ERR_MEMORY)
+            status = atn_devices_add_note(devices, "host: the compiler does not work: %s", atn_ctx_message(ctx));
+        atn_free(ctx, compiler);
+    } else {
+        const char *wanted = atn_ctx_compiler(ctx);
+        if (wanted)
+            status = atn_devices_add_note(devices, "host: the compiler '%s' was asked for and is not there; install it or choose another",
+                                          wanted);
+        else
+            status = atn_devices_add_note(devices, "host: no C compiler was found; install gcc or clang, or name one in ATTUNE_CC");
+    }
+    return status == ATN_OK ? atn_devices_add(devices, &info) : status;
+}
+
+static atn_status open_host(atn_ctx *ctx, const atn_device_info *info, atn_device **out) {
+    (void)info;
+    host_device *device = atn_zalloc(ctx, sizeof *device);
+    if (!device) return ATN_ERR_MEMORY;
+    *out = &device->base;
+    return ATN_OK;
+}
+
+static void close_host(atn_device *base) {
+    host_device *device = (host_device *)base;
+    atn_free(base->ctx, device->cpus);
+    atn_free(base->ctx, device);
+}
+
+/* ---- buffers ---- */
+
+static atn_status buffer_create(atn_device *device, size_t bytes, atn_buffer **out) {
+    size_t total;
+    host_buffer *buffer = atn_zalloc(device->ctx, sizeof *buffer);
+    if (!buffer) return ATN_ERR_MEMORY;
+    buffer->block = atn_size_add(bytes, ALIGNMENT, &total) ? atn_alloc(device->ctx, total) : NULL;
+    if (!buffer->block) {
+        atn_free(device->ctx, buffer);
+        return atn_fail_memory(device->ctx, bytes, "a buffer");
+    }
+    buffer->data = (unsigned char *)atn_size_round_up((uintptr_t)buffer->block, ALIGNMENT);
+    *out = &buffer->base;
+    return ATN_OK;
+}
+
+static void buffer_free(atn_buffer *base) {
+    host_buffer *buffer = (host_buffer *)base;
+    const atn_ctx *ctx = base->device->ctx;
+    atn_free(ctx, buffer->block);
+    atn_free(ctx, buffer);
+}
+
+static unsigned char *data_of(const atn_buffer *buffer) { return buffer->bytes ? ((const host_buffer *)buffer)->data : NULL; }
+static void *buffer_host(atn_buffer *buffer) { return data_of(buffer); }
+
+static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
+    (void)queue;
+    memcpy(data_of(buffer) + offset, from, bytes);
+    return ATN_OK;
+}
+
+static atn_status get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes) {
+    (void)queue;
+    memcpy(to, data_of(buffer) + offset, bytes);
+    return ATN_OK;
+}
+
+static atn_status copy(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from, size_t from_offset,
+                       size_t bytes) {
+    (void)queue;
+    memcpy(data_of(to) + to_offset, data_of(from) + from_offset, bytes);
+    return ATN_OK;
+}
+
+static atn_status fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte, size_t bytes) {
+    (void)queue;
+    memset(data_of(buffer) + offset, byte, bytes);
+    return ATN_OK;
+}
+
+/* ---- launches ---- */
+
+/* Puts the calling OpenMP thread onto its CPU; a thread that is there already is left alone. */
+static void enter(const struct atn_call *call, int64_t thread) {
+    static _Thread_local int32_t here = -1;
+    int32_t cpu = call->cpus[thread];
+    if (here == cpu && thread > 0) return; /* thread 0 is the caller's, unbound after each launch */
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0) here = cpu;
+}
+
+static atn_status launch(atn_queue *queue, atn_function *function, const atn_launch *launch) {
+    host_device *device = (host_device *)queue->device;
+    void *args[ATN_MAX_ARGS], *pointers[ATN_MAX_ARGS];
+    for (size_t k = 0; k < launch->n_args; ++k) {
+        const atn_arg *arg = &launch->args[k];
+        pointers[k] = arg->buffer ? data_of(arg->buffer) : NULL;
+        args[k] = arg->buffer ? (void *)&pointers[k] : (void *)(uintptr_t)arg->value;
+    }
+    int32_t cores = device->base.info.cores;
+    struct atn_call call = {.groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
+                            .threads = launch->threads > 0 && launch->threads < cores ? launch->threads : cores,
+                            .cpus = device->cpus,
+                            .enter = device->cpus ? enter : NULL,
+                            .args = args};
+    cpu_set_t before;
+    bool restore = device->cpus && pthread_getaffinity_np(pthread_self(), sizeof before, &before) == 0;
+    atn_host_entry(function)(&call);
+    if (restore) pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    return ATN_OK;
+}
+
+static atn_status bind_threads(atn_device *base, atn_bind bind, atn_places places) {
+    host_device *device = (host_device *)base;
+    int32_t *cpus = NULL;
+    if (bind != ATN_BIND_NONE) {
+        cpus = atn_alloc(base->ctx, (size_t)base->info.cores * sizeof *cpus);
+        if (!cpus) return ATN_ERR_MEMORY;
+        if (!atn_cpu_places(bind, places, cpus, base->info.cores)) {
+            atn_free(base->ctx, cpus);
+            return atn_fail(base->ctx, ATN_ERR_UNSUPPORTED, "%s: such places are not known here; threads are always", base->info.name);
+        }
+    }
+    atn_free(base->ctx, device->cpus);
+    device->cpus = cpus;
+    return ATN_OK;
+}
+
+/* ---- queues and events ---- */
+
+static atn_status queue_create(atn_device *device, atn_queue **out) {
+    *out = atn_zalloc(device->ctx, sizeof **out);
+    return *out ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+static void queue_free(atn_queue *queue) { atn_free(queue->device->ctx, queue); }
+
+static atn_status queue_finish(atn_queue *queue) {
+    (void)queue;
+    return ATN_OK;
+}
+
+static atn_status queue_wait(atn_queue *queue, const atn_event *event) {
+    (void)queue, (void)event;
+    return ATN_OK;
+}
+
+static atn_status event_record(atn_queue *queue, atn_event **out) {
+    host_event *event = atn_zalloc(queue->device->ctx, sizeof *event);
+    if (!event) return ATN_ERR_MEMORY;
+    event->when = atn_clock_seconds();
+    *out = &event->base;
+    return ATN_OK;
+}
+
+static atn_status event_wait(atn_event *event) {
+    (void)event;
+    return ATN_OK;
+}
+
+static atn_status event_elapsed(const atn_event *from, const atn_event *to, double *seconds) {
+    *seconds = ((const host_event *)to)->when - ((const host_event *)from)->when;
+    return ATN_OK;
+}
+
+static void event_free(atn_event *event) { atn_free(event->device->ctx, event); }
+
+const atn_backend ATN_BACKEND_HOST = {
+    .name = "host",
+    .list = list,
+    .open = open_host,
+    .close = close_host,
+    .buffer_create = buffer_create,
+    .buffer_free = buffer_free,
+    .buffer_host = buffer_host,
+    .put = put,
+    .get = get,
+    .copy = copy,
+    .fill = fill,
+    .build = atn_host_build,
+    .module_free = atn_host_module_free,
+    .function = atn_host_function,
+    .launch = launch,
+    .queue_create = queue_create,
+    .queue_free = queue_free,
+    .queue_finish = queue_finish,
+    .queue_wait = queue_wait,
+    .event_record = event_record,
+    .event_wait = event_wait,
+    .event_elapsed = event_elapsed,
+    .event_free = event_free,
+    .bind = bind_threads,
+};

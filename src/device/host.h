@@ -1,0 +1,23 @@
+/* The host backend's own objects, shared by its two files. */
+#ifndef ATN_DEVICE_HOST_H
+#define ATN_DEVICE_HOST_H
+
+#include "device/backend.h"
+#include "device/host_abi.h"
+
+typedef struct host_device {
+    atn_device base;
+    int32_t *cpus; /* of each thread when bound, else NULL; owned */
+} host_device;
+
+typedef void host_entry(const struct atn_call *call);
+
+/* host_build.c: the compiler and what it makes. */
+atn_status atn_host_compiler(const atn_ctx *ctx, const char *wanted, char **path); /* *path NULL: there is none; owned */
+atn_status atn_host_compiler_version(const atn_ctx *ctx, const char *path, char *text, size_t bytes);
+atn_status atn_host_build(atn_device *device, const atn_build *build, atn_module **out);
+void atn_host_module_free(atn_module *module);
+atn_status atn_host_function(atn_module *module, const char *name, atn_function **out);
+host_entry *atn_host_entry(const atn_function *function);
+
+#endif

@@ -1,0 +1,160 @@
+/* The CPU at hand, read from hwloc where it was found at build time, else from the system's files. */
+#include "device/host_cpu.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#if ATN_HAVE_HWLOC
+#include <hwloc.h>
+#endif
+#if defined(__aarch64__)
+#include <sys/prctl.h>
+#endif
+
+/* Arm says numbers where others say names; those one meets. */
+static const struct {
+    unsigned implementer, part;
+    const char *name;
+} ARM_CORES[] = {
+    {0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"}, {0x41, 0xd40, "Neoverse-V1"},
+    {0x41, 0xd49, "Neoverse-N2"}, {0x41, 0xd4f, "Neoverse-V2"}, {0x46, 0x001, "A64FX"},       {0xc0, 0xac3, "Ampere-1"},
+};
+
+/* The value behind "key :" in /proc/cpuinfo's first block; "" when there is none. */
+static void cpuinfo(const char *key, char *value, size_t bytes) {
+    value[0] = '\0';
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    if (!file) return;
+    static const size_t LINE = 1 << 14; /* flags are long */
+    char *line = malloc(LINE);
+    while (line && fgets(line, (int)LINE, file) && line[0] != '\n') {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, key, strlen(key)) != 0 || !colon || strspn(line + strlen(key), " \t:") == 0) continue;
+        snprintf(value, bytes, "%s", colon + 1 + strspn(colon + 1, " \t"));
+        value[strcspn(value, "\n")] = '\0';
+        break;
+    }
+    free(line);
+    fclose(file);
+}
+
+static void describe_name(atn_device_info *info) {
+    struct utsname system;
+    if (uname(&system) == 0) snprintf(info->arch, sizeof info->arch, "%.31s", system.machine);
+    cpuinfo("model name", info->name, sizeof info->name);
+    if (info->name[0]) return;
+    char implementer[32], part[32];
+    cpuinfo("CPU implementer", implementer, sizeof implementer);
+    cpuinfo("CPU part", part, sizeof part);
+    snprintf(info->name, sizeof info->name, "%s CPU", info->arch);
+    for (size_t k = 0; k < sizeof ARM_CORES / sizeof *ARM_CORES; ++k)
+        if (strtoul(implementer, NULL, 16) == ARM_CORES[k].implementer && strtoul(part, NULL, 16) == ARM_CORES[k].part)
+            snprintf(info->name, sizeof info->name, "%s", ARM_CORES[k].name);
+}
+
+static int32_t vector_bytes(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 16;
+#elif defined(__aarch64__) && defined(PR_SVE_GET_VL)
+    int length = prctl(PR_SVE_GET_VL);
+    return length > 0 ? length & 0xffff : 16;
+#else
+    return 16;
+#endif
+}
+
+static int64_t sysfs_cache(int level) {
+    for (int k = 0; k < 8; ++k) {
+        char path[96], text[32];
+        int found_level = 0;
+        long long size = 0;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", k);
+        FILE *file = fopen(path, "re");
+        if (!file) return 0;
+        bool read = fscanf(file, "%d", &found_level) == 1;
+        fclose(file);
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", k);
+        file = fopen(path, "re");
+        if (!file) return 0;
+        read = read && fscanf(file, "%31s", text) == 1 && strcmp(text, "Instruction") != 0;
+        fclose(file);
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", k);
+        file = fopen(path, "re");
+        if (!file) return 0;
+        read = read && fscanf(file, "%lld", &size) == 1;
+        fclose(file);
+        if (read && found_level == level) return size * 1024;
+    }
+    return 0;
+}
+
+void atn_cpu_describe(atn_device_info *info) {
+    describe_name(info);
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    info->cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    info->simd = vector_bytes() / 4;
+    info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    info->local_bytes = sysfs_cache(1);
+    for (int level = 4; level >= 2 && !info->cache_bytes; --level) info->cache_bytes = sysfs_cache(level);
+}
+
+atn_hash atn_cpu_signature(void) {
+    static const char *const KEYS[] = {"vendor_id", "cpu family", "model", "model name", "stepping", "flags",
+                                       "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"};
+    atn_hash hash = {0};
+    char value[1 << 13];
+    for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; ++k) {
+        cpuinfo(KEYS[k], value, sizeof value);
+        hash = atn_hash_add_text(hash, value);
+    }
+    return hash;
+}
+
+/* ---- places ---- */
+
+/* The first usable CPU of every place, in the order of the machine. Returns how many. */
+static int32_t list_places(atn_places places, int32_t *cpus, int32_t most) {
+    int32_t count = 0;
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+#if ATN_HAVE_HWLOC
+    static const hwloc_obj_type_t TYPES[] = {
+        [ATN_PLACES_THREADS] = HWLOC_OBJ_PU, [ATN_PLACES_CORES] = HWLOC_OBJ_CORE, [ATN_PLACES_SOCKETS] = HWLOC_OBJ_PACKAGE};
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0) return 0;
+    if (hwloc_topology_load(topology) == 0) {
+        int n = hwloc_get_nbobjs_by_type(topology, TYPES[places]);
+        for (int k = 0; k < n && count < most; ++k) {
+            hwloc_obj_t object = hwloc_get_obj_by_type(topology, TYPES[places], (unsigned)k);
+            int cpu = -1;
+            while ((cpu = hwloc_bitmap_next(object->cpuset, cpu)) >= 0 && !CPU_ISSET((size_t)cpu, &allowed)) {}
+            if (cpu >= 0) cpus[count++] = cpu;
+        }
+    }
+    hwloc_topology_destroy(topology);
+#else
+    if (places != ATN_PLACES_THREADS) return 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE && count < most; ++cpu)
+        if (CPU_ISSET((size_t)cpu, &allowed)) cpus[count++] = cpu;
+#endif
+    return count;
+}
+
+bool atn_cpu_places(atn_bind bind, atn_places places, int32_t *cpus, int32_t count) {
+    enum { MOST = 1024 };
+    int32_t at[MOST];
+    int32_t n = list_places(places, at, MOST);
+    if (n == 0) return false;
+    for (int32_t k = 0; k < count; ++k) {
+        int64_t place = bind == ATN_BIND_SPREAD && count < n ? (int64_t)k * n / count : k % n;
+        cpus[k] = at[place];
+    }
+    return true;
+}
