@@ -4,7 +4,7 @@
 
 #include "base/size.h"
 
-enum { LARGEST = 4096 }; /* visits before we call it computed */
+enum { LARGEST = 256 }; /* visits before we call it computed */
 
 typedef struct reading {
     const atn_graph *graph;

@@ -18,13 +18,10 @@ static atn_slot *target(atn_flat *flat, const atn_syntax *tree) {
             atn_flat_complain(flat, tree->offset, "#%s(k) cannot be assigned to here", tree->name);
             return NULL;
         }
-        atn_term which = atn_flat_expression(flat, tree->a);
-        if (flat->failed) return NULL;
-        bool known = which.type == ATN_TYPE_NONE ? which.whole : atn_value_is_const(flat->sketch, which.value);
-        int64_t k = !known ? -1 : which.type == ATN_TYPE_NONE ? which.integer : flat->sketch->values[which.value].integer;
-        if (known && k >= 0 && k < flat->n_targets) return &flat->slots[k];
-        if (known) atn_flat_complain(flat, tree->offset, "there is no #%s(%lld); the last is #%s(%d)", tree->name, (long long)k, tree->name, flat->n_targets - 1);
-        else atn_flat_complain(flat, tree->offset, "the k of #%s(k) must be known when the kernel is built", tree->name);
+        int64_t k;
+        if (!atn_flat_which(flat, tree, &k)) return NULL;
+        if (k >= 0 && k < flat->n_targets) return &flat->slots[k];
+        atn_flat_complain(flat, tree->offset, "there is no #%s(%lld); the last is #%s(%d)", tree->name, (long long)k, tree->name, flat->n_targets - 1);
         return NULL;
     }
     for (int32_t k = flat->n_slots - 1; k >= flat->n_targets; --k)
@@ -33,14 +30,18 @@ static atn_slot *target(atn_flat *flat, const atn_syntax *tree) {
     return NULL;
 }
 
+/* A value for a variable of that type, which its literals take. */
+static atn_value value_for(atn_flat *flat, const atn_syntax *tree, atn_type type) {
+    atn_type literal = flat->literal;
+    flat->literal = type;
+    atn_value value = atn_flat_value(flat, tree, type);
+    flat->literal = literal;
+    return value;
+}
+
 static void assign(atn_flat *flat, const atn_syntax *tree) {
     atn_slot *slot = target(flat, tree->a);
-    if (!slot) return;
-    atn_type literal = flat->literal;
-    if (slot < flat->slots + flat->n_targets) flat->literal = slot->type; /* accumulators may differ in type */
-    atn_value value = atn_flat_value(flat, tree->b, slot->type);
-    flat->literal = literal;
-    slot->value = value;
+    if (slot) slot->value = value_for(flat, tree->b, slot->type);
 }
 
 static void declare(atn_flat *flat, const atn_syntax *tree) {
@@ -54,7 +55,7 @@ static void declare(atn_flat *flat, const atn_syntax *tree) {
         slot.type = term.type != ATN_TYPE_NONE ? term.type : atn_flat_literal_type(flat, term.whole, ATN_TYPE_NONE);
         slot.value = flat->failed ? 0 : atn_flat_assigned(flat, term, slot.type, tree->offset);
     } else if (tree->a) {
-        slot.value = atn_flat_value(flat, tree->a, slot.type);
+        slot.value = value_for(flat, tree->a, slot.type);
     }
     flat->slots[flat->n_slots++] = slot;
 }
@@ -75,7 +76,7 @@ static void branch(atn_flat *flat, const atn_syntax *tree) {
     }
     int32_t count = flat->n_slots;
     atn_value *before = atn_reader_alloc(sketch->reader, 2 * (size_t)(count + 1) * sizeof *before), *taken = before + count;
-    if (!before || !atn_reader_step(sketch->reader, count, sketch->items[0].at, flat->what)) {
+    if (!before || !atn_reader_step(sketch->reader, count, flat->at, flat->what)) {
         flat->failed = true;
         return;
     }
@@ -124,7 +125,7 @@ static void run(atn_flat *flat, const atn_syntax *tree) {
         case ATN_SYNTAX_FOR: loop(flat, tree); break;
         default: break; /* the parser let no idle expression through */
         }
-        if (!atn_reader_step(flat->sketch->reader, 1, flat->sketch->items[0].at, flat->what)) flat->failed = true;
+        if (!atn_reader_step(flat->sketch->reader, 1, flat->at, flat->what)) flat->failed = true;
     }
 }
 

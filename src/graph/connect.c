@@ -102,6 +102,18 @@ static void complain_index(atn_sketch *sketch, const atn_item *item, const port_
     else atn_reader_complain(sketch->reader, at, text, "'%s' has %s(0) to %s(%d)", item->name, row->name, row->name, count - 1);
 }
 
+/* A misspelled destination counts as the one it resembles, so that this is not called unconnected as well. */
+static atn_end guess_end(const atn_sketch *sketch, atn_end end, const char *name, const char *port) {
+    int32_t item = atn_sketch_find(sketch, name);
+    for (size_t k = 0; k < N_PORTS; ++k) {
+        if (ports[k].kind != sketch->items[item].kind || strcmp(ports[k].name, port) || ports[k].emitter) continue;
+        end.item = item;
+        end.port = ports[k].port;
+    }
+    end.guessed = true;
+    return end;
+}
+
 static atn_end find_end(atn_sketch *sketch, const char *text, bool emitter, atn_place at) {
     atn_end end = {.item = -1, .text = text};
     char name[ATN_LIMIT_NAME + 1], port[16];
@@ -114,7 +126,7 @@ static atn_end find_end(atn_sketch *sketch, const char *text, bool emitter, atn_
         atn_suggestion suggestion = {.wrong = name};
         for (size_t k = 0; k < sketch->n_items; ++k) atn_suggestion_try(&suggestion, sketch->items[k].name);
         atn_reader_complain(sketch->reader, at, text, "no object '%s'%s", name, atn_suggestion_text(sketch->reader, &suggestion));
-        return end;
+        return emitter || !suggestion.best ? end : guess_end(sketch, end, suggestion.best, port);
     }
     const atn_item *found = &sketch->items[item];
     const port_row *row = find_port(sketch, found, text, port, emitter, at);
@@ -175,6 +187,8 @@ static void connect(atn_sketch *sketch, atn_element *element) {
     atn_item *to = link.destination.item >= 0 ? &sketch->items[link.destination.item] : NULL;
     if (!to) return;
     const atn_link *before = atn_item_link(sketch, to, link.destination.port, link.destination.k);
+    if (link.destination.guessed) link.source.item = -1;
+    if (before && link.destination.guessed) return;
     if (before) {
         atn_reader_complain(reader, element->at, destination->value, "is connected in line %d already; an acceptor has exactly one source", before->at.line);
         return;
@@ -220,7 +234,7 @@ static void add_rule(atn_sketch *sketch, atn_element *element) {
 static void require(atn_sketch *sketch, atn_item *item, atn_port port, const char *name, int32_t k, const char *hint) {
     if (atn_item_link(sketch, item, port, k)) return;
     char text[ATN_LIMIT_NAME + 32];
-    if (k < 0) snprintf(text, sizeof text, "%s.%s", item->name, name);
+    if (item->kind == ATN_ITEM_WRITE && port == ATN_PORT_IN) snprintf(text, sizeof text, "%s.%s", item->name, name);
     else snprintf(text, sizeof text, "%s.%s(%d)", item->name, name, k);
     atn_reader_complain(sketch->reader, item->at, text, "is not connected%s", hint);
     item->failed = true;
@@ -263,7 +277,7 @@ void atn_sketch_connect(atn_sketch *sketch, atn_element *root) {
         if (!rules && strcmp(part->name, "Connections")) continue;
         for (atn_element *child = part->child; child; child = child->next) {
             bool right = !strcmp(child->name, expected[rules]);
-            if (!right) atn_reader_complain(sketch->reader, child->at, child->name, "this element does not belong into %s; did you mean '%s'?", part->name, expected[rules]);
+            if (!right) atn_reader_complain(sketch->reader, child->at, child->name, "this element does not belong in %s; did you mean '%s'?", part->name, expected[rules]);
             else if (rules) add_rule(sketch, child);
             else connect(sketch, child);
         }

@@ -54,6 +54,18 @@ static atn_term variable(atn_flat *flat, const atn_syntax *tree) {
     return atn_flat_whole(0);
 }
 
+bool atn_flat_which(atn_flat *flat, const atn_syntax *tree, int64_t *k) {
+    atn_type literal = flat->literal;
+    flat->literal = ATN_INDEX;
+    atn_term which = atn_flat_expression(flat, tree->a);
+    flat->literal = literal;
+    if (flat->failed) return false;
+    bool known = which.type == ATN_TYPE_NONE ? which.whole : atn_type_is_integer(which.type) && atn_value_is_const(flat->sketch, which.value);
+    if (!known) atn_flat_complain(flat, tree->offset, "the k of #%s(k) must be known when the kernel is built", tree->name);
+    else *k = which.type == ATN_TYPE_NONE ? which.integer : flat->sketch->values[which.value].integer;
+    return known;
+}
+
 /* #in(k), #out(k), #acc(k), #a(k), #b(k), those that this text has. */
 static atn_term port(atn_flat *flat, const atn_syntax *tree) {
     const struct {
@@ -64,14 +76,8 @@ static atn_term port(atn_flat *flat, const atn_syntax *tree) {
                 {"acc", flat->accs, flat->n_targets},
                 {"a", flat->left, flat->n_targets},
                 {"b", flat->right, flat->n_targets}};
-    atn_term which = atn_flat_expression(flat, tree->a);
-    bool known = which.type == ATN_TYPE_NONE ? which.whole : atn_type_is_integer(which.type) && atn_value_is_const(flat->sketch, which.value);
-    if (flat->failed) return atn_flat_whole(0);
-    if (!known) {
-        atn_flat_complain(flat, tree->offset, "the k of #%s(k) must be known when the kernel is built", tree->name);
-        return atn_flat_whole(0);
-    }
-    int64_t k = which.type == ATN_TYPE_NONE ? which.integer : flat->sketch->values[which.value].integer;
+    int64_t k;
+    if (!atn_flat_which(flat, tree, &k)) return atn_flat_whole(0);
     if (flat->target && !strcmp(flat->target, "out") && !strcmp(tree->name, "out")) {
         if (k >= 0 && k < flat->n_targets && flat->slots[k].value >= 0) return atn_flat_typed(flat->slots[k].value, flat->slots[k].type);
         atn_flat_complain(flat, tree->offset, "#out(%lld) has no value here", (long long)k);
@@ -102,7 +108,7 @@ static atn_term selection(atn_flat *flat, const atn_syntax *tree, int64_t k) {
 
 atn_term atn_flat_expression(atn_flat *flat, const atn_syntax *tree) {
     atn_term nothing = atn_flat_whole(0);
-    if (flat->failed || !atn_reader_step(flat->sketch->reader, 1, flat->sketch->items[0].at, flat->what)) return flat->failed = true, nothing;
+    if (flat->failed || !atn_reader_step(flat->sketch->reader, 1, flat->at, flat->what)) return flat->failed = true, nothing;
     int64_t k;
     if (flat->variables && atn_syntax_is_variable(tree, &k)) return selection(flat, tree, k);
     atn_term a, b;

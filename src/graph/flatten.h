@@ -29,7 +29,8 @@ typedef struct atn_flat {
     atn_sketch *sketch;
     const atn_attribute *text;
     const char *what;   /* the item, for complaints */
-    atn_type literal;   /* the block's dataType */
+    atn_place at;
+    atn_type literal;   /* what literals take: the block's dataType, or that of the variable assigned to */
     const char *target; /* what may be assigned to: "out", "acc", or NULL for plain expressions */
     int32_t n_targets;  /* the first slots */
     const atn_value *in; /* #in(k) */
@@ -53,6 +54,7 @@ atn_value atn_flat_value(atn_flat *flat, const atn_syntax *tree, atn_type type);
 /* Between the files that flatten. */
 void atn_flat_complain(atn_flat *flat, size_t offset, const char *format, ...) ATN_PRINTF(3, 4);
 atn_term atn_flat_expression(atn_flat *flat, const atn_syntax *tree);
+bool atn_flat_which(atn_flat *flat, const atn_syntax *tree, int64_t *k); /* the k of #port(k) */
 atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree);
 atn_term atn_flat_binary(atn_flat *flat, atn_op op, atn_term a, atn_term b, size_t offset);
 atn_term atn_flat_unary(atn_flat *flat, atn_op op, atn_term a, size_t offset);

@@ -1,4 +1,5 @@
 /* Folding: constants, and identities that hold for every value of the type, NaN and signed zeros included. */
+#include "graph/small.h"
 #include "graph/value.h"
 
 #include "graph/type.h"
@@ -24,7 +25,7 @@ static int64_t shift(atn_op op, atn_type type, int64_t a, int64_t b) {
     return op == ATN_OP_SHL ? (int64_t)((uint64_t)a << count) : a >> count;
 }
 
-static bool integer_of(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *result) {
+bool atn_op_integer(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *result) {
     switch (op) {
     case ATN_OP_ADD:
     case ATN_OP_SUB:
@@ -84,7 +85,7 @@ static atn_value fold_constants(atn_sketch *sketch, atn_op op, atn_type type, co
     }
     if (atn_type_is_integer(a->type)) {
         int64_t whole;
-        if (integer_of(op, a->type, a->integer, b ? b->integer : 0, &whole)) return atn_value_integer(sketch, type, whole);
+        if (atn_op_integer(op, a->type, a->integer, b ? b->integer : 0, &whole)) return atn_value_integer(sketch, type, whole);
     } else if (a->type == ATN_SP || a->type == ATN_DP) {
         double number;
         if (op == ATN_OP_COMPLEX) return atn_value_number(sketch, type, a->number[0], b->number[0]);

@@ -42,6 +42,7 @@ typedef struct atn_end {
     atn_port port;
     int32_t k;
     const char *text; /* "access_A.v(1)" */
+    bool guessed;     /* the name was wrong; this is what it resembles */
 } atn_end;
 
 typedef struct atn_link {
