@@ -78,7 +78,7 @@ static void settle(lowering *l, staged *s) {
     }
     s->tile = stage->n_tiles;
     stage->tile[stage->n_tiles++] = (ir_tile){.name = object->name,
-                                              .type = object->type,
+                                              .type = (atn_type)lower_type(object->type),
                                               .elements = elements * (l->v.stage == 2 && !l->host ? 2 : 1)};
     s->half = -1;
 }
