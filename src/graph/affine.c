@@ -30,7 +30,8 @@ static bool read_sum(reading *r, atn_value value, int64_t factor) {
     if (node->op == ATN_OP_DIM) return scaled_add(&r->form->coefficient[node->index], 1, factor);
     if (node->op == ATN_OP_ADD) return read_sum(r, node->arg[0], factor) && read_sum(r, node->arg[1], factor);
     if (node->op == ATN_OP_MUL && r->graph->values[node->arg[1]].op == ATN_OP_CONST)
-        return atn_i64_mul(factor, r->graph->values[node->arg[1]].integer, &factor) && read_sum(r, node->arg[0], factor);
+        return atn_i64_mul(factor, r->graph->values[node->arg[1]].integer, &factor) &&
+               read_sum(r, node->arg[0], factor);
     return false;
 }
 

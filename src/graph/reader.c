@@ -51,7 +51,8 @@ void atn_reader_complain(atn_reader *reader, atn_place at, const char *what, con
     if (!atn_reader_grow(reader, &reader->arena, (void **)&reader->complaints, &reader->room, reader->n_complaints,
                          sizeof *reader->complaints))
         return;
-    const char *line = atn_arena_printf(&reader->arena, "%s:%d:%d: %s%s", reader->file, at.line, at.column, quote, sentence);
+    const char *line =
+        atn_arena_printf(&reader->arena, "%s:%d:%d: %s%s", reader->file, at.line, at.column, quote, sentence);
     if (!line) {
         reader->failed = true;
         return;

@@ -45,19 +45,19 @@ static uint16_t half_bits(double number) {
 /* False when the number does not fit an integer type. */
 static bool store(atn_type type, const double number[2], unsigned char *to) {
     const atn_type_info *info = atn_type_get_info(type);
-    if (atn_type_is_integer(type) &&
-        (number[1] != 0 || number[0] != trunc(number[0]) || number[0] < (double)info->lowest || number[0] > (double)info->highest))
+    if (atn_type_is_integer(type) && (number[1] != 0 || number[0] != trunc(number[0]) ||
+                                      number[0] < (double)info->lowest || number[0] > (double)info->highest))
         return false;
     if (number[1] != 0 && !atn_type_is_complex(type)) return false;
     float single[2] = {(float)number[0], (float)number[1]};
     int32_t whole = atn_type_is_integer(type) ? (int32_t)number[0] : 0;
     uint16_t half = type == ATN_HP ? half_bits(number[0]) : (uint16_t)whole;
     uint8_t byte = (uint8_t)whole;
-    const void *from = type == ATN_B || type == ATN_U8         ? (const void *)&byte
-                       : type == ATN_U16 || type == ATN_HP     ? (const void *)&half
-                       : type == ATN_INT32                     ? (const void *)&whole
-                       : type == ATN_SP || type == ATN_SP2     ? (const void *)single
-                                                               : (const void *)number;
+    const void *from = type == ATN_B || type == ATN_U8     ? (const void *)&byte
+                       : type == ATN_U16 || type == ATN_HP ? (const void *)&half
+                       : type == ATN_INT32                 ? (const void *)&whole
+                       : type == ATN_SP || type == ATN_SP2 ? (const void *)single
+                                                           : (const void *)number;
     memcpy(to, from, info->bytes);
     return true;
 }
@@ -78,14 +78,16 @@ bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attr
         if (rows && !text[k] && begin == k) break; /* a semicolon ended the last row */
         if (!atn_number_parse(text + begin, k - begin, number) || !store(item->type, number, table + count * bytes)) {
             at = atn_attribute_place(sketch->reader, values, begin);
-            atn_reader_complain(sketch->reader, at, item->name, "element %zu of the table is no %s", count, atn_type_name(item->type));
+            atn_reader_complain(sketch->reader, at, item->name, "element %zu of the table is no %s", count,
+                                atn_type_name(item->type));
             return false;
         }
         ++count;
         begin = k + 1;
         if (text[k] == ',') continue;
         if (item->rank == 1 && text[k]) {
-            atn_reader_complain(sketch->reader, at, item->name, "the table of a vector is one row; ';' separates the rows of a matrix");
+            atn_reader_complain(sketch->reader, at, item->name,
+                                "the table of a vector is one row; ';' separates the rows of a matrix");
             return false;
         }
         int64_t width = (int64_t)count - row_start;

@@ -40,34 +40,36 @@ static const char *const listing_2 =
     " </Connections>\n"
     "</ParallelAlgorithm>\n";
 
-static const char *const listing_2_printed =
-    "graph MV\n"
-    "  object A: matrix of SP, read\n"
-    "  object b: vector of SP, read\n"
-    "  object c: vector of SP, written\n"
-    "  v0 INDEX = 0\n"
-    "  v1 INDEX = A.Size(1)\n"
-    "  v2 INDEX = A.Size(0)\n"
-    "  v3 INDEX = d1  {d1}\n"
-    "  v4 INDEX = d0  {d0}\n"
-    "  v5 SP = read A[v3, v4]  {d0 d1}  access_A\n"
-    "  v6 SP = read b[v3]  {d1}  access_b\n"
-    "  v7 SP = * v5 v6  {d0 d1}  MulFunc\n"
-    "  v8 SP = 0\n"
-    "  v9 SP = iter1.out(0)  {d0}  iter1\n"
-    "  block MV: d0 from v0 to v1\n"
-    "  block iter1 in MV: d1 from v0 to v2\n"
-    "    acc(0) SP sum init v8 term v7\n"
-    "  write access_c: c[v4] = v9 in MV\n";
+static const char *const listing_2_printed = "graph MV\n"
+                                             "  object A: matrix of SP, read\n"
+                                             "  object b: vector of SP, read\n"
+                                             "  object c: vector of SP, written\n"
+                                             "  v0 INDEX = 0\n"
+                                             "  v1 INDEX = A.Size(1)\n"
+                                             "  v2 INDEX = A.Size(0)\n"
+                                             "  v3 INDEX = d1  {d1}\n"
+                                             "  v4 INDEX = d0  {d0}\n"
+                                             "  v5 SP = read A[v3, v4]  {d0 d1}  access_A\n"
+                                             "  v6 SP = read b[v3]  {d1}  access_b\n"
+                                             "  v7 SP = * v5 v6  {d0 d1}  MulFunc\n"
+                                             "  v8 SP = 0\n"
+                                             "  v9 SP = iter1.out(0)  {d0}  iter1\n"
+                                             "  block MV: d0 from v0 to v1\n"
+                                             "  block iter1 in MV: d1 from v0 to v2\n"
+                                             "    acc(0) SP sum init v8 term v7\n"
+                                             "  write access_c: c[v4] = v9 in MV\n";
 
 static const atn_define used_float[] = {{"USED_FLOAT", "SP"}, {"USED_FLOAT", "DP"}};
-static const atn_parse_options single = {.defines = used_float, .n_defines = 1}, twice = {.defines = used_float + 1, .n_defines = 1};
+static const atn_parse_options single = {.defines = used_float, .n_defines = 1},
+                               twice = {.defines = used_float + 1, .n_defines = 1};
 
-static atn_sequence *parsed(atn_ctx *ctx, const char *what, const char *text, size_t length, const atn_parse_options *options) {
+static atn_sequence *parsed(atn_ctx *ctx, const char *what, const char *text, size_t length,
+                            const atn_parse_options *options) {
     atn_text lines = {.ctx = ctx};
     atn_diagnostics diagnostics = {.lines = &lines};
     atn_sequence *sequence;
-    if (atn_sequence_parse(ctx, what, text, length, options, &diagnostics, &sequence) != ATN_OK) fail_msg("%s", atn_text_str(&lines));
+    if (atn_sequence_parse(ctx, what, text, length, options, &diagnostics, &sequence) != ATN_OK)
+        fail_msg("%s", atn_text_str(&lines));
     atn_text_free(&lines);
     return sequence;
 }
@@ -158,10 +160,16 @@ static void hash_without_names(void **state) {
         bool same;
     } rows[] = {
         {{{"name=\"s\"", "name=\"factor\""}, {"s.out", "factor.out"}}, true},
-        {{{"name=\"A\"", "name=\"M\""}, {"source=\"A\"", "source=\"M\""}, {"A.Size(1)", "M.Size(1)"}, {"A.Size(0)", "M.Size(0)"}}, true},
+        {{{"name=\"A\"", "name=\"M\""},
+          {"source=\"A\"", "source=\"M\""},
+          {"A.Size(1)", "M.Size(1)"},
+          {"A.Size(0)", "M.Size(0)"}},
+         true},
         {{{"function=\"#in(0) * #in(1)\"/>\n    </I", "function=\"#out(0) = #in(0) * #in(1);\"/>\n    </I"}}, true},
         {{{"selFunction=\"v0, v1\"", "selFunction=\"v0 + 1 - 1, v1\""}}, true},
-        {{{"<Connection source=\"x.out\" destination=\"mul.in(1)\"/>", ""}, {"</Connections>", "<Connection source=\"x.out\" destination=\"mul.in(1)\"/></Connections>"}}, true},
+        {{{"<Connection source=\"x.out\" destination=\"mul.in(1)\"/>", ""},
+          {"</Connections>", "<Connection source=\"x.out\" destination=\"mul.in(1)\"/></Connections>"}},
+         true},
         {{{"<Parameter name=\"s\" dataType=\"SP\"/>", "<Parameter name=\"s\" dataType=\"SP\" default=\"2\"/>"}}, true},
         {{{"function=\"#in(0) * #in(1)\"/>\n    </I", "function=\"#in(0) + #in(1)\"/>\n    </I"}}, false},
         {{{"selFunction=\"v0, v1\"", "selFunction=\"v0 + 1, v1\""}}, false},
@@ -182,12 +190,14 @@ static void defines_are_whole_words(void **state) {
     (void)state;
     atn_define define = {"N", "3"};
     atn_parse_options options = {.defines = &define, .n_defines = 1};
-    const change changes[] = {{"function=\"#in(0) * #in(1)\"/>\n    <D", "function=\"#in(0) * #in(1) * N * INFINITY\"/>\n    <D"}};
+    const change changes[] = {
+        {"function=\"#in(0) * #in(1)\"/>\n    <D", "function=\"#in(0) * #in(1) * N * INFINITY\"/>\n    <D"}};
     char *text = description_changed(changes, 1);
     description_expect("define", text, &options, "");
     description_expect("no define", text, NULL, "14:75: 'scale': no variable 'N'");
     free(text);
-    const change behind[] = {{"function=\"#in(0) * #in(1)\"/>\n    <D", "function=\"N * #in(0) &lt; N @ #in(1)\"/>\n    <D"}};
+    const change behind[] = {
+        {"function=\"#in(0) * #in(1)\"/>\n    <D", "function=\"N * #in(0) &lt; N @ #in(1)\"/>\n    <D"}};
     text = description_changed(behind, 1); /* the place is that of the file, in spite of what was replaced */
     define.value = "12345";
     description_expect("place", text, &options, "14:75: 'scale': '@' is not understood here");
@@ -211,11 +221,14 @@ static void memory_that_fails(void **state) {
             atn_text lines = {.ctx = ctx};
             atn_diagnostics diagnostics = {.lines = &lines};
             atn_sequence *sequence;
-            atn_status status = atn_sequence_parse(ctx, "mv.xml", texts[which], strlen(texts[which]), &single, &diagnostics, &sequence);
+            atn_status status =
+                atn_sequence_parse(ctx, "mv.xml", texts[which], strlen(texts[which]), &single, &diagnostics, &sequence);
             bool failed = fail_at && fail_at <= needed;
             atn_status wanted = which ? ATN_ERR_INPUT : ATN_OK;
-            if (!failed) assert_int_equal(status, wanted);
-            else if (!lines.failed) assert_int_equal(status, ATN_ERR_MEMORY);
+            if (!failed)
+                assert_int_equal(status, wanted);
+            else if (!lines.failed)
+                assert_int_equal(status, ATN_ERR_MEMORY);
             assert_int_equal(sequence != NULL, status == ATN_OK);
             atn_sequence_free(sequence);
             atn_text_free(&lines);
@@ -230,9 +243,12 @@ static void memory_that_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(listing_as_printed), cmocka_unit_test(corpus),
-        cmocka_unit_test(manual),             cmocka_unit_test(hash_without_names),
-        cmocka_unit_test(defines_are_whole_words), cmocka_unit_test(memory_that_fails),
+        cmocka_unit_test(listing_as_printed),
+        cmocka_unit_test(corpus),
+        cmocka_unit_test(manual),
+        cmocka_unit_test(hash_without_names),
+        cmocka_unit_test(defines_are_whole_words),
+        cmocka_unit_test(memory_that_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

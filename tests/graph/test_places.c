@@ -7,24 +7,30 @@
 
 /* One read of u and one write of u over a plane; v0, v1: the point; v2: an INT32 parameter; v3: u.Size(0). */
 static const char *const shape =
-    "<ParallelAlgorithm name=\"P\" dimensions=\"2\"><DataObjects><DataObject name=\"u\" structure=\"matrix\" elementDataType=\"SP\"/>"
-    "<DataObject name=\"%s\" structure=\"matrix\" elementDataType=\"SP\"/><Parameter name=\"c\" dataType=\"INT32\"/></DataObjects><Children>"
+    "<ParallelAlgorithm name=\"P\" dimensions=\"2\"><DataObjects><DataObject name=\"u\" structure=\"matrix\" "
+    "elementDataType=\"SP\"/>"
+    "<DataObject name=\"%s\" structure=\"matrix\" elementDataType=\"SP\"/><Parameter name=\"c\" "
+    "dataType=\"INT32\"/></DataObjects><Children>"
     "<DataAccessRead name=\"r\" source=\"u\" selFunction=\"%s\" boundary=\"%s\"/>"
     "<FunctionBlock name=\"when\" numInVars=\"3\" dataType=\"B\" function=\"%s\"/>"
     "<DataAccessWrite name=\"w\" destination=\"%s\" selFunction=\"%s\"/></Children><Connections>"
-    "<Connection source=\"u.Size(0)\" destination=\"P.Range(0)\"/><Connection source=\"u.Size(1)\" destination=\"P.Range(1)\"/>"
-    "<Connection source=\"P.i(0)\" destination=\"when.in(0)\"/><Connection source=\"P.i(1)\" destination=\"when.in(1)\"/><Connection source=\"c.out\" destination=\"when.in(2)\"/>"
+    "<Connection source=\"u.Size(0)\" destination=\"P.Range(0)\"/><Connection source=\"u.Size(1)\" "
+    "destination=\"P.Range(1)\"/>"
+    "<Connection source=\"P.i(0)\" destination=\"when.in(0)\"/><Connection source=\"P.i(1)\" "
+    "destination=\"when.in(1)\"/><Connection source=\"c.out\" destination=\"when.in(2)\"/>"
     "<Connection source=\"r.out\" destination=\"w.in\"/><Connection source=\"when.out\" destination=\"w.enable\"/>";
 
 static const char *const sources[] = {"P.i(0)", "P.i(1)", "c.out", "u.Size(0)"};
 
-static void make(atn_text *text, const char *read, const char *boundary, const char *when, const char *write, const char *to) {
+static void make(atn_text *text, const char *read, const char *boundary, const char *when, const char *write,
+                 const char *to) {
     atn_text_printf(text, shape, "other", read, boundary, when, to, write);
     for (int side = 0; side < 2; ++side)
         for (int k = 0; k < 4; ++k) {
             char name[8] = {'v', (char)('0' + k)};
             if (!strstr(side ? write : read, name)) continue;
-            atn_text_printf(text, "<Connection source=\"%s\" destination=\"%c.v(%d)\"/>", sources[k], side ? 'w' : 'r', k);
+            atn_text_printf(text, "<Connection source=\"%s\" destination=\"%c.v(%d)\"/>", sources[k], side ? 'w' : 'r',
+                            k);
         }
     atn_text_add(text, "</Connections></ParallelAlgorithm>");
 }
@@ -66,8 +72,11 @@ static void in_place(void **state) {
         make(&text, rows[k].read, rows[k].boundary, rows[k].when, rows[k].write, "u");
         atn_sequence *sequence;
         atn_status status = description_parse(ctx, atn_text_str(&text), NULL, &lines, &sequence);
-        if ((status == ATN_OK) != rows[k].right) fail_msg("row %zu: u[%s] = u[%s]: %s", k, rows[k].write, rows[k].read, atn_text_str(&lines));
-        if (status != ATN_OK) kit_contains(atn_text_str(&lines), "'r': a point may read what another point writes to 'u' (by 'w'); write to another object");
+        if ((status == ATN_OK) != rows[k].right)
+            fail_msg("row %zu: u[%s] = u[%s]: %s", k, rows[k].write, rows[k].read, atn_text_str(&lines));
+        if (status != ATN_OK)
+            kit_contains(atn_text_str(&lines),
+                         "'r': a point may read what another point writes to 'u' (by 'w'); write to another object");
         atn_sequence_free(sequence);
         atn_text_free(&text);
         atn_text_free(&lines);
@@ -100,7 +109,8 @@ static void one_to_one(void **state) {
         make(&text, "v0, v1", "none", rows[k].when, rows[k].write, "other");
         atn_sequence *sequence;
         atn_status status = description_parse(ctx, atn_text_str(&text), NULL, &lines, &sequence);
-        if ((status == ATN_OK) != !rows[k].complaint) fail_msg("row %zu: other[%s]: %s", k, rows[k].write, atn_text_str(&lines));
+        if ((status == ATN_OK) != !rows[k].complaint)
+            fail_msg("row %zu: other[%s]: %s", k, rows[k].write, atn_text_str(&lines));
         if (rows[k].complaint) kit_contains(atn_text_str(&lines), rows[k].complaint);
         atn_sequence_free(sequence);
         atn_text_free(&text);
@@ -137,7 +147,8 @@ static void affine_forms(void **state) {
         atn_text_printf(&both, "%s, v1", rows[k].selector);
         make(&text, atn_text_str(&both), "clamp", "true", "v0, v1", "other");
         atn_sequence *sequence;
-        if (description_parse(ctx, atn_text_str(&text), NULL, &lines, &sequence) != ATN_OK) fail_msg("%s: %s", rows[k].selector, atn_text_str(&lines));
+        if (description_parse(ctx, atn_text_str(&text), NULL, &lines, &sequence) != ATN_OK)
+            fail_msg("%s: %s", rows[k].selector, atn_text_str(&lines));
         const atn_graph *graph = sequence->step[0];
         atn_affine form = atn_affine_of(graph, graph->reads[0].select[0]);
         if (form.is_affine != rows[k].affine) fail_msg("%s", rows[k].selector);
@@ -157,6 +168,7 @@ static void affine_forms(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_place), cmocka_unit_test(one_to_one), cmocka_unit_test(affine_forms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_place), cmocka_unit_test(one_to_one),
+                                       cmocka_unit_test(affine_forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
