@@ -36,7 +36,7 @@ void atn_describe_leftovers(atn_reader *reader, const atn_element *element, cons
         bool found = false;
         for (size_t j = 0; known[row].attributes[j]; ++j) {
             found |= !strcmp(known[row].attributes[j], attribute->name);
-            atn_suggestion_try(&suggestion, known[row].attributes[j]);
+            atn_suggestion_try(reader, &suggestion, known[row].attributes[j]);
         }
         if (!found)
             atn_reader_complain(reader, element->at, what, "%s has no attribute '%s'%s", element->name, attribute->name,
@@ -65,7 +65,7 @@ bool atn_describe_choice(atn_sketch *sketch, atn_element *element, const char *w
     if (!attribute) return false;
     atn_suggestion suggestion = {.wrong = attribute->value};
     for (int32_t k = 0; choices[k]; ++k) {
-        atn_suggestion_try(&suggestion, choices[k]);
+        atn_suggestion_try(sketch->reader, &suggestion, choices[k]);
         if (!strcmp(choices[k], attribute->value)) return *choice = k, true;
     }
     atn_text list = {.ctx = sketch->reader->ctx};
@@ -100,7 +100,7 @@ atn_type atn_describe_type(atn_sketch *sketch, const char *what, const atn_attri
     }
     atn_suggestion suggestion = {.wrong = attribute->value};
     for (int t = ATN_TYPE_NONE + 1; t < ATN_TYPE_COUNT; ++t)
-        atn_suggestion_try(&suggestion, atn_type_name((atn_type)t));
+        atn_suggestion_try(sketch->reader, &suggestion, atn_type_name((atn_type)t));
     atn_reader_complain(
         sketch->reader, at, what, "no type '%s'%s", attribute->value,
         suggestion.best

@@ -34,10 +34,12 @@ static int32_t find(const char *name, int32_t *arity) {
 static void complain_unknown(atn_flat *flat, const atn_syntax *tree) {
     atn_suggestion suggestion = {.wrong = tree->name};
     for (int k = 0; k < ATN_OP_COUNT; ++k)
-        if (atn_op_get_info((atn_op)k)->function) atn_suggestion_try(&suggestion, atn_op_get_info((atn_op)k)->name);
-    for (size_t k = 0; k < sizeof aliases / sizeof *aliases; ++k) atn_suggestion_try(&suggestion, aliases[k].name);
+        if (atn_op_get_info((atn_op)k)->function)
+            atn_suggestion_try(flat->sketch->reader, &suggestion, atn_op_get_info((atn_op)k)->name);
+    for (size_t k = 0; k < sizeof aliases / sizeof *aliases; ++k)
+        atn_suggestion_try(flat->sketch->reader, &suggestion, aliases[k].name);
     for (int t = ATN_TYPE_NONE + 1; t < ATN_TYPE_COUNT; ++t)
-        atn_suggestion_try(&suggestion, atn_type_name((atn_type)t));
+        atn_suggestion_try(flat->sketch->reader, &suggestion, atn_type_name((atn_type)t));
     atn_flat_complain(flat, tree->offset, "no function '%s'%s", tree->name,
                       atn_suggestion_text(flat->sketch->reader, &suggestion));
 }

@@ -86,7 +86,7 @@ static const port_row *find_port(atn_sketch *sketch, const atn_item *item, const
         if (same && ports[k].emitter == emitter) return &ports[k];
         if (same) other = &ports[k];
         if (ports[k].emitter != emitter) continue;
-        atn_suggestion_try(&suggestion, ports[k].name);
+        atn_suggestion_try(sketch->reader, &suggestion, ports[k].name);
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", ports[k].name);
     }
@@ -140,7 +140,8 @@ static atn_end find_end(atn_sketch *sketch, const char *text, bool emitter, atn_
     int32_t item = atn_sketch_find(sketch, name);
     if (item < 0) {
         atn_suggestion suggestion = {.wrong = name};
-        for (size_t k = 0; k < sketch->n_items; ++k) atn_suggestion_try(&suggestion, sketch->items[k].name);
+        for (size_t k = 0; k < sketch->n_items; ++k)
+            atn_suggestion_try(sketch->reader, &suggestion, sketch->items[k].name);
         atn_reader_complain(sketch->reader, at, text, "no object '%s'%s", name,
                             atn_suggestion_text(sketch->reader, &suggestion));
         return emitter || !suggestion.best ? end : guess_end(sketch, end, suggestion.best, port);
@@ -245,7 +246,7 @@ static void add_rule(atn_sketch *sketch, atn_element *element) {
         if (runs) continue;
         atn_suggestion suggestion = {.wrong = name->value};
         for (size_t j = 0; j < sketch->n_items; ++j)
-            if (sketch->items[j].scope >= 0) atn_suggestion_try(&suggestion, sketch->items[j].name);
+            if (sketch->items[j].scope >= 0) atn_suggestion_try(sketch->reader, &suggestion, sketch->items[j].name);
         if (ends[k] >= 0)
             atn_reader_complain(reader, element->at, name->value, "a %s has no place in the order",
                                 atn_item_kind_name(sketch->items[ends[k]].kind));

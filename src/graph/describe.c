@@ -189,7 +189,7 @@ static void (*const describers[ATN_ITEM_COUNT])(atn_sketch *, atn_item *) = {
 static void complain_element(atn_sketch *sketch, const atn_element *element, const char *inside,
                              const char *const *names) {
     atn_suggestion suggestion = {.wrong = element->name};
-    for (size_t k = 0; names[k]; ++k) atn_suggestion_try(&suggestion, names[k]);
+    for (size_t k = 0; names[k]; ++k) atn_suggestion_try(sketch->reader, &suggestion, names[k]);
     atn_reader_complain(sketch->reader, element->at, element->name, "this element does not belong in %s%s", inside,
                         atn_suggestion_text(sketch->reader, &suggestion));
 }
@@ -260,7 +260,8 @@ static void resolve_access(atn_sketch *sketch, atn_item *item) {
     if (found < 0 || sketch->items[found].kind != ATN_ITEM_OBJECT) {
         atn_suggestion suggestion = {.wrong = named->value};
         for (size_t k = 0; k < sketch->n_items; ++k)
-            if (sketch->items[k].kind == ATN_ITEM_OBJECT) atn_suggestion_try(&suggestion, sketch->items[k].name);
+            if (sketch->items[k].kind == ATN_ITEM_OBJECT)
+                atn_suggestion_try(sketch->reader, &suggestion, sketch->items[k].name);
         atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, named, 0), item->name,
                             "no DataObject '%s'%s", named->value, atn_suggestion_text(sketch->reader, &suggestion));
         item->failed = true;

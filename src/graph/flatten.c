@@ -52,10 +52,10 @@ static atn_term variable(atn_flat *flat, const atn_syntax *tree) {
             atn_flat_complain(flat, tree->offset, "the variable '%s' has no value here on every path", tree->name);
             return atn_flat_whole(0);
         }
-        atn_suggestion_try(&suggestion, flat->slots[k].name);
+        atn_suggestion_try(flat->sketch->reader, &suggestion, flat->slots[k].name);
     }
     for (size_t k = 0; k < sizeof constants / sizeof *constants; ++k)
-        atn_suggestion_try(&suggestion, constants[k].name);
+        atn_suggestion_try(flat->sketch->reader, &suggestion, constants[k].name);
     if (flat->selector)
         atn_flat_complain(flat, tree->offset, "no variable '%s'; a selector is made of v0, v1, ...", tree->name);
     else

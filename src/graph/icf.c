@@ -30,7 +30,7 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
         if (type == ATN_TYPE_NONE) {
             atn_suggestion suggestion = {.wrong = name};
             for (int t = ATN_TYPE_NONE + 1; *name && t < ATN_TYPE_COUNT; ++t)
-                atn_suggestion_try(&suggestion, atn_type_name((atn_type)t));
+                atn_suggestion_try(reader, &suggestion, atn_type_name((atn_type)t));
             atn_reader_complain(reader, at, item->name, "ICFType: no type '%.*s'%s", (int)token.length, token.text,
                                 atn_suggestion_text(reader, &suggestion));
             return false;

@@ -101,8 +101,8 @@ static void read_root(atn_reader *reader, atn_element *root, atn_sequence *seque
     bool many = !strcmp(root->name, "Sequence");
     if (!many && strcmp(root->name, "ParallelAlgorithm")) {
         atn_suggestion suggestion = {.wrong = root->name};
-        atn_suggestion_try(&suggestion, "ParallelAlgorithm");
-        atn_suggestion_try(&suggestion, "Sequence");
+        atn_suggestion_try(reader, &suggestion, "ParallelAlgorithm");
+        atn_suggestion_try(reader, &suggestion, "Sequence");
         atn_reader_complain(reader, root->at, root->name, "a description is a ParallelAlgorithm or a Sequence%s",
                             atn_suggestion_text(reader, &suggestion));
         return;

@@ -7,7 +7,7 @@
 
 enum {
     TRIALS = 24,
-    LARGEST_CONSTANT = 6,
+    LARGEST_CONSTANT = 4,
     LARGEST_PLAN = 256,
     SLOTS = 1 << 14,
     MOST_POINTS = SLOTS / 2,
@@ -44,7 +44,13 @@ static uint32_t scramble(uint32_t a, uint32_t b, uint32_t c) {
 static int64_t size_of(const trial *t, int32_t object, int32_t axis) {
     const atn_object *o = &t->graph->objects[object];
     if (o->table) return o->table_size[axis];
-    return 5 + scramble((uint32_t)object, (uint32_t)axis, (uint32_t)t->number) % 9;
+    return 6 + scramble((uint32_t)object, (uint32_t)axis, (uint32_t)t->number) % 11;
+}
+
+/* Half of the time a choice, half of the time a length. */
+static int64_t parameter_of(const trial *t, int32_t parameter) {
+    uint32_t bits = scramble((uint32_t)parameter, 77, (uint32_t)t->number);
+    return bits & 1 ? (int64_t)(bits / 2 % 9) - 4 : 6 + (int64_t)(bits / 2 % 11);
 }
 
 static bool can_compute(const atn_node *node) {
@@ -89,7 +95,7 @@ static int64_t compute(const trial *t, const atn_node *node) {
     case ATN_OP_SIZE:
         return size_of(t, node->index, node->axis);
     case ATN_OP_PARAM:
-        return scramble((uint32_t)node->index, 77, (uint32_t)t->number) % 5;
+        return parameter_of(t, node->index);
     case ATN_OP_SELECT:
         return a ? b : t->value[node->arg[2]];
     case ATN_OP_CAST:

@@ -2,8 +2,9 @@
 #include "graph/sketch.h"
 #include "graph/type.h"
 
+#include "base/number.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -17,15 +18,15 @@ bool atn_number_parse(const char *text, size_t length, double number[2]) {
     piece[length] = '\0';
     number[1] = 0;
     if (*piece != '(') {
-        number[0] = strtod(piece, &end);
+        number[0] = atn_number_read(piece, &end);
         return end != piece && !*end;
     }
-    number[0] = strtod(piece + 1, &end);
+    number[0] = atn_number_read(piece + 1, &end);
     if (end == piece + 1) return false;
     while (is_blank(*end)) ++end;
     if (*end++ != ',') return false;
     char *second = end;
-    number[1] = strtod(second, &end);
+    number[1] = atn_number_read(second, &end);
     while (is_blank(*end)) ++end;
     return end != second && end[0] == ')' && !end[1];
 }
@@ -74,26 +75,25 @@ bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attr
         inside += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
         if (text[k] && (inside > 0 || (text[k] != ',' && text[k] != ';'))) continue;
         double number[2];
-        atn_place at = atn_attribute_place(sketch->reader, values, 0);
         if (rows && !text[k] && begin == k) break; /* a semicolon ended the last row */
         if (!atn_number_parse(text + begin, k - begin, number) || !store(item->type, number, table + count * bytes)) {
-            at = atn_attribute_place(sketch->reader, values, begin);
-            atn_reader_complain(sketch->reader, at, item->name, "element %zu of the table is no %s", count,
-                                atn_type_name(item->type));
+            atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, begin), item->name,
+                                "element %zu of the table is no %s", count, atn_type_name(item->type));
             return false;
         }
         ++count;
         begin = k + 1;
         if (text[k] == ',') continue;
         if (item->rank == 1 && text[k]) {
-            atn_reader_complain(sketch->reader, at, item->name,
+            atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, 0), item->name,
                                 "the table of a vector is one row; ';' separates the rows of a matrix");
             return false;
         }
         int64_t width = (int64_t)count - row_start;
         if (rows && width != columns) {
-            atn_reader_complain(sketch->reader, at, item->name, "the rows of the table have %lld and %lld elements",
-                                (long long)columns, (long long)width);
+            atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, 0), item->name,
+                                "the rows of the table have %lld and %lld elements", (long long)columns,
+                                (long long)width);
             return false;
         }
         columns = width;

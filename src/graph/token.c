@@ -1,6 +1,8 @@
 /* The lexer: numbers, words, #ports and signs; comments in C's way are skipped. */
 #include "graph/syntax.h"
 
+#include "base/number.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ static atn_token number(const char *source, size_t at) {
     unsigned long long whole = strtoull(source + at, &end, hexadecimal ? 16 : 10);
     if (!hexadecimal && (*end == '.' || *end == 'e' || *end == 'E')) {
         token.kind = ATN_TOKEN_NUMBER;
-        token.number = strtod(source + at, &end);
+        token.number = atn_number_read(source + at, &end);
     } else {
         token.integer = (int64_t)whole;
         if (whole > INT64_MAX) token.kind = ATN_TOKEN_WRONG;
