@@ -101,6 +101,7 @@ static atn_status fail_with_list(const atn_devices *devices, const char *wanted,
 atn_status atn_devices_pick(const atn_devices *devices, const char *wanted, int32_t *index) {
     *index = best_device(devices);
     if (!wanted || !*wanted) return ATN_OK;
+    *index = -1;
     char *end;
     errno = 0;
     long number = strtol(wanted, &end, 10);
