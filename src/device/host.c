@@ -127,13 +127,9 @@ static _Thread_local struct {
 
 static atomic_uint_fast64_t bindings; /* so far in this process; once there is one, threads may have to be loosened */
 
-/* As OpenMP places them: close fills place by place, spread leaves equal gaps; more threads than places share them,
- * neighbours together. */
-static int64_t place_of(const host_call *call, int64_t thread) {
-    const host_device *device = call->device;
-    int64_t n = device->n_places, threads = call->call.threads;
-    if (device->bind == ATN_BIND_CLOSE && threads <= n) return thread % n;
-    return thread * n / threads % n;
+int64_t atn_host_place(atn_bind bind, int64_t places, int64_t threads, int64_t thread) {
+    if (bind == ATN_BIND_CLOSE && threads <= places) return thread % places;
+    return thread * places / threads % places;
 }
 
 #if defined(__SANITIZE_THREAD__)
@@ -146,7 +142,7 @@ static int64_t place_of(const host_call *call, int64_t thread) {
 NOT_WATCHED static void enter(const struct atn_call *base, int64_t thread) {
     const host_call *call = (const host_call *)base;
     const host_device *device = call->device;
-    int64_t place = device->places ? place_of(call, thread) : 0;
+    int64_t place = device->places ? atn_host_place(device->bind, device->n_places, base->threads, thread) : 0;
     if (here.binding == device->binding && here.place == place) return;
     const cpu_set_t *set = device->places ? &device->places[place] : &call->before;
     if (pthread_setaffinity_np(pthread_self(), sizeof *set, set) != 0) return;

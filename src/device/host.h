@@ -17,6 +17,10 @@ typedef struct host_device {
 
 typedef void host_entry(const struct atn_call *call);
 
+/* The place of a thread, as OpenMP has it: close fills place by place, spread leaves equal gaps; where there are more
+ * threads than places, neighbours share one. */
+int64_t atn_host_place(atn_bind bind, int64_t places, int64_t threads, int64_t thread);
+
 /* host_build.c: the compiler and what it makes. *path is owned by the caller; NULL, with ATN_OK and a sentence that says
  * what would help, where there is none. */
 atn_status atn_host_compiler(const atn_ctx *ctx, const char *wanted, char **path);
