@@ -133,7 +133,14 @@ int64_t atn_host_place(atn_bind bind, int64_t places, int64_t threads, int64_t t
 }
 
 #if defined(__SANITIZE_THREAD__)
-#define NOT_WATCHED __attribute__((no_sanitize_thread)) /* it does not see OpenMP's fork and join */
+#define WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WATCHED 1
+#endif
+#endif
+#if defined(WATCHED)
+#define NOT_WATCHED __attribute__((no_sanitize("thread"))) /* it does not see OpenMP's fork and join */
 #else
 #define NOT_WATCHED
 #endif
