@@ -71,7 +71,7 @@ static void the_oldest_go_first(void **state) {
     char foreign[PATH_BYTES + 64], stale[PATH_BYTES + 64], *work;
     enum { BYTES = 100 << 10 }; /* ten of them fit into the one MiB of setup */
     assert_int_equal(mkdir(here.cache, 0700) == 0 || errno == EEXIST, 1);
-    snprintf(foreign, sizeof foreign, "%s/thesis.txt", here.cache);
+    snprintf(foreign, sizeof foreign, "%s/my-very-important-thesis-of-2024.txt", here.cache);
     snprintf(stale, sizeof stale, "%s/work-a1b2c3", here.cache);
     int fd = open(foreign, O_CREAT | O_WRONLY, 0600);
     assert_int_equal(ftruncate(fd, 3 << 20), 0);

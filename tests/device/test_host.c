@@ -375,7 +375,9 @@ static void mistakes_are_refused(void **state) {
     atn_function *function;
     atn_device *other;
     atn_buffer *buffer;
-    kit_ok(ctx, atn_module_build(device, &(atn_build){.source = SOURCE}, &module));
+    const char *with_libm = "double exp(double);\ndouble use(double x) { return exp(x); }\n" SOURCE;
+    kit_ok(ctx, atn_module_build(device, &(atn_build){.source = with_libm}, &module));
+    kit_fails(ctx, ATN_ERR_INPUT, "no function 'exp'", atn_module_function(module, "exp", &function));
     kit_fails(ctx, ATN_ERR_INPUT, "no function 'memcpy'", atn_module_function(module, "memcpy", &function));
     kit_ok(ctx, atn_module_function(module, "answer", &function));
     kit_ok(ctx, atn_device_open(devices, 0, &other));
