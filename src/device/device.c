@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const atn_backend *const BACKENDS[] = {&ATN_BACKEND_HOST};
+static const atn_backend *const BACKENDS[] = {&ATN_BACKEND_HOST, &ATN_BACKEND_OPENCL, &ATN_BACKEND_CUDA};
 enum { N_BACKENDS = sizeof BACKENDS / sizeof *BACKENDS, MAX_NAME = 100 };
 
 const atn_backend *atn_backend_find(const char *name) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One small source in each dialect: `mix` checks that scalars of every size arrive, `bump` that work is in order,
+/* One small source in each dialect: `mixed` checks that scalars of every size arrive, `bump` that work is in order,
  * `wide` that three dimensions do; `broken` does not compile. */
 typedef struct dialect {
     const char *backend, *source, *broken;
@@ -19,7 +19,7 @@ typedef struct dialect {
 
 static const dialect DIALECTS[] = {
     {"host",
-     ATN_HOST_ABI_TEXT "void mix(const struct atn_call *c) { double *out = *(double **)c->args[0];\n"
+     ATN_HOST_ABI_TEXT "void mixed(const struct atn_call *c) { double *out = *(double **)c->args[0];\n"
                        " out[0] = *(uint8_t *)c->args[1]; out[1] = *(int16_t *)c->args[2]; out[2] = *(float *)c->args[3];\n"
                        " out[3] = *(double *)c->args[4]; out[4] = (double)*(int64_t *)c->args[5]; }\n"
                        "void bump(const struct atn_call *c) { int32_t *out = *(int32_t **)c->args[0], n = *(int32_t *)c->args[1];\n"
@@ -31,14 +31,14 @@ static const dialect DIALECTS[] = {
                        "   out[((z * c->groups[1] + y) * c->groups[0] + x) * 4 + i] += (int32_t)(x + 10 * y + 100 * z + 1000 * i); }\n",
      "void broken(void) { return undeclared_thing; }\n"},
     {"opencl",
-     "__kernel void mix(__global float *out, uchar a, short b, float c, long d, long e) {\n"
+     "__kernel void mixed(__global float *out, uchar a, short b, float c, long d, long e) {\n"
      " out[0] = a; out[1] = b; out[2] = c; out[3] = (float)(d & 0xffff); out[4] = (float)e; }\n"
      "__kernel void bump(__global int *out, int n) { int i = get_global_id(0); if (i < n) out[i] = out[i] * 3 + 1; }\n"
      "__kernel void wide(__global int *out) { int x = get_group_id(0), y = get_group_id(1), z = get_group_id(2), i = get_local_id(1);\n"
      " out[((z * get_num_groups(1) + y) * get_num_groups(0) + x) * 4 + i] += x + 10 * y + 100 * z + 1000 * i; }\n",
      "__kernel void broken(__global int *out) { out[0] = undeclared_thing; }\n"},
     {"cuda",
-     "extern \"C\" __global__ void mix(double *out, unsigned char a, short b, float c, double d, long long e) {\n"
+     "extern \"C\" __global__ void mixed(double *out, unsigned char a, short b, float c, double d, long long e) {\n"
      " out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = (double)e; }\n"
      "extern \"C\" __global__ void bump(int *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = out[i] * 3 + 1; }\n"
      "extern \"C\" __global__ void wide(int *out) { int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z, i = threadIdx.y;\n"
@@ -117,7 +117,7 @@ static void scalars(atn_device *device) {
     float c = 0.375f;
     double d = 1e300;
     int64_t d_bits = 0x7fff00001234, e = -((int64_t)1 << 40);
-    kit_ok(ctx, atn_module_function(module, "mix", &mix));
+    kit_ok(ctx, atn_module_function(module, "mixed", &mix));
     kit_ok(ctx, atn_buffer_create(device, 5 * sizeof(double), &out));
     atn_arg args[] = {{.buffer = out}, {.value = &a, .bytes = 1}, {.value = &b, .bytes = 2}, {.value = &c, .bytes = 4},
                       {.value = doubles ? (void *)&d : (void *)&d_bits, .bytes = 8}, {.value = &e, .bytes = 8}};

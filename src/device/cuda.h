@@ -1,0 +1,71 @@
+/* The objects of the CUDA backend, shared by its files: cuda.c (devices, buffers, queues, events), cuda_list.c
+ * (what is here) and cuda_build.c (modules, functions, launches). */
+#ifndef ATN_DEVICE_CUDA_H
+#define ATN_DEVICE_CUDA_H
+
+#include "device/backend.h"
+#include "device/cuda_api.h"
+#include "device/nvrtc.h"
+
+typedef struct atn_cuda_device {
+    atn_device base;
+    atn_cuda_api api;                  /* the loaded driver */
+    atn_nvrtc nvrtc;                   /* the loaded compiler */
+    atn_cu_device device;              /* the driver's number of it */
+    atn_cu_context *context;           /* its primary context, retained */
+    int max_grid[3];                   /* groups per dimension of a launch */
+    char target[ATN_NVRTC_ARCH_BYTES]; /* what is built for: "sm_90a" */
+} atn_cuda_device;
+
+typedef struct atn_cuda_buffer {
+    atn_buffer base;
+    atn_cu_address address;
+} atn_cuda_buffer;
+
+typedef struct atn_cuda_queue {
+    atn_queue base;
+    atn_cu_stream *stream;
+} atn_cuda_queue;
+
+typedef struct atn_cuda_event {
+    atn_event base;
+    atn_cu_event *event;
+} atn_cuda_event;
+
+typedef struct atn_cuda_function {
+    atn_function base;
+    struct atn_cuda_function *next; /* of the same module */
+    atn_cu_function *handle;
+    int max_group;                      /* work-items in a group that it can run with */
+    int shared_bytes;                   /* local memory declared in the source */
+    int dynamic_bytes;                  /* dynamic local memory that a launch may ask for as things are set */
+    int n_params;                       /* that it takes; -1: the driver does not say */
+    uint16_t param_bytes[ATN_MAX_ARGS]; /* their sizes */
+    char name[];
+} atn_cuda_function;
+
+typedef struct atn_cuda_module {
+    atn_module base;
+    atn_cu_module *handle;
+    atn_cuda_function *functions; /* those asked for so far; owned */
+    char name[];                  /* of the build, for messages */
+} atn_cuda_module;
+
+/* Makes the device's context the calling thread's. First step of whatever calls the driver for a device. */
+atn_status atn_cuda_enter(atn_cuda_device *device);
+
+/* Turns a driver's result into a status and a sentence; `format` says what was tried. A result that leaves the
+ * context broken marks the device as lost. ATN_OK for success. */
+atn_status atn_cuda_check(atn_cuda_device *device, int result, const char *format, ...) ATN_PRINTF(3, 4);
+
+/* cuda_list.c */
+atn_status atn_cuda_list(atn_ctx *ctx, atn_devices *devices);
+
+/* cuda_build.c */
+atn_status atn_cuda_build(atn_device *device, const atn_build *build, atn_module **out);
+void atn_cuda_module_free(atn_module *module);
+atn_status atn_cuda_function_find(atn_module *module, const char *name, atn_function **out);
+atn_status atn_cuda_function_info(const atn_function *function, int32_t items, atn_function_info *out);
+atn_status atn_cuda_launch(atn_queue *queue, atn_function *function, const atn_launch *launch);
+
+#endif

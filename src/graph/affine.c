@@ -1,0 +1,46 @@
+/* Reading a selector as an affine form. Sums were brought into one shape when they were made (index.c), so at most one
+ * part without dimensions is left to name. */
+#include "graph/affine.h"
+
+#include "base/size.h"
+
+enum { LARGEST = 256 }; /* visits before we call it computed */
+
+typedef struct reading {
+    const atn_graph *graph;
+    atn_affine *form;
+    int32_t visits;
+} reading;
+
+static bool scaled_add(int64_t *sum, int64_t number, int64_t factor) {
+    int64_t product;
+    return atn_i64_mul(number, factor, &product) && atn_i64_add(*sum, product, sum);
+}
+
+static bool read_sum(reading *r, atn_value value, int64_t factor) {
+    const atn_node *node = &r->graph->values[value];
+    if (++r->visits > LARGEST || node->type != ATN_INDEX) return false;
+    if (node->op == ATN_OP_CONST) return scaled_add(&r->form->constant, node->integer, factor);
+    if (node->op == ATN_OP_DIM) return scaled_add(&r->form->coefficient[node->index], 1, factor);
+    if (node->op == ATN_OP_ADD) return read_sum(r, node->arg[0], factor) && read_sum(r, node->arg[1], factor);
+    if (!node->dims) {
+        if (factor != 1 || r->form->rest >= 0) return false;
+        r->form->rest = value;
+        return true;
+    }
+    if (node->op == ATN_OP_MUL && r->graph->values[node->arg[1]].op == ATN_OP_CONST)
+        return atn_i64_mul(factor, r->graph->values[node->arg[1]].integer, &factor) && read_sum(r, node->arg[0], factor);
+    return false;
+}
+
+atn_affine atn_affine_of(const atn_graph *graph, atn_value value) {
+    atn_affine form = {.rest = -1, .modulus = -1};
+    reading r = {.graph = graph, .form = &form};
+    const atn_node *node = &graph->values[value];
+    if (node->op == ATN_OP_FLOORMOD && !graph->values[node->arg[1]].dims) {
+        form.modulus = node->arg[1];
+        value = node->arg[0];
+    }
+    form.is_affine = read_sum(&r, value, 1);
+    return form;
+}

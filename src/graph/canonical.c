@@ -1,0 +1,60 @@
+/* The hash of what a graph computes. Names and places are left out, values are hashed by what they are made of. */
+#include "graph/sketch.h"
+#include "graph/type.h"
+
+static atn_hash add_numbers(atn_hash hash, const int64_t *numbers, size_t count) {
+    return atn_hash_add(hash, numbers, count * sizeof *numbers);
+}
+#define ADD(hash, ...) add_numbers(hash, (const int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static atn_hash add_value(atn_hash hash, const atn_hash *of, atn_value value) {
+    return value < 0 ? ADD(hash, -1) : atn_hash_add(hash, &of[value], sizeof *of);
+}
+
+static atn_hash hash_value(const atn_graph *graph, const atn_hash *of, const atn_node *node) {
+    atn_hash hash = ADD((atn_hash){0}, node->op, node->type, node->axis, node->integer);
+    hash = atn_hash_add(hash, node->number, sizeof node->number);
+    for (int k = 0; k < 3; ++k) hash = add_value(hash, of, node->arg[k]);
+    if (node->op == ATN_OP_DIM) return ADD(hash, graph->dims[node->index].block, graph->dims[node->index].axis);
+    if (node->op != ATN_OP_READ) return ADD(hash, node->index);
+    const atn_read *read = &graph->reads[node->index];
+    hash = ADD(hash, read->object, read->boundary);
+    return add_value(add_value(hash, of, read->select[0]), of, read->select[1]);
+}
+
+static atn_hash add_block(atn_hash hash, const atn_graph *graph, const atn_hash *of, const atn_block *block) {
+    hash = ADD(hash, block->parent, block->rank, block->n_accs);
+    for (int32_t d = 0; d < block->rank; ++d)
+        hash = add_value(add_value(hash, of, graph->dims[block->dim[d]].begin), of, graph->dims[block->dim[d]].end);
+    for (int32_t k = 0; k < block->n_accs; ++k) {
+        const atn_acc *acc = &block->acc[k];
+        hash = ADD(hash, acc->type, acc->join, acc->key, acc->order, acc->hidden);
+        hash = add_value(add_value(hash, of, acc->init), of, acc->term);
+        hash = add_value(add_value(hash, of, acc->update), of, acc->combine);
+    }
+    return hash;
+}
+
+static atn_hash add_object(atn_hash hash, const atn_object *object) {
+    hash = ADD(hash, object->rank, object->type, object->read, object->written, object->table != NULL);
+    if (!object->table) return hash;
+    size_t elements = (size_t)(object->table_size[0] * object->table_size[1]);
+    return atn_hash_add(ADD(hash, object->table_size[0], object->table_size[1]), object->table, elements * atn_type_bytes(object->type));
+}
+
+atn_hash atn_graph_hash(atn_reader *reader, const atn_graph *graph) {
+    atn_hash hash = ADD((atn_hash){0}, graph->finite, graph->n_objects, graph->n_parameters, graph->n_blocks, graph->n_writes);
+    atn_hash *of = atn_reader_alloc(reader, (size_t)(graph->n_values + 1) * sizeof *of);
+    if (!of) return hash;
+    for (int32_t k = 0; k < graph->n_values; ++k) of[k] = hash_value(graph, of, &graph->values[k]);
+    for (int32_t k = 0; k < graph->n_objects; ++k) hash = add_object(hash, &graph->objects[k]);
+    for (int32_t k = 0; k < graph->n_parameters; ++k) hash = ADD(hash, graph->parameters[k].type);
+    for (int32_t k = 0; k < graph->n_blocks; ++k) hash = add_block(hash, graph, of, &graph->blocks[k]);
+    for (int32_t k = 0; k < graph->n_writes; ++k) {
+        const atn_write *write = &graph->writes[k];
+        hash = ADD(hash, write->object, write->combine, write->block);
+        hash = add_value(add_value(hash, of, write->select[0]), of, write->select[1]);
+        hash = add_value(add_value(hash, of, write->value), of, write->enable);
+    }
+    return hash;
+}

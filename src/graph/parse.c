@@ -1,0 +1,124 @@
+/* A description file into graphs: one ParallelAlgorithm, or a Sequence of them. */
+#include "graph/sketch.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+static void free_graph(const atn_ctx *ctx, atn_graph *graph) {
+    if (!graph) return;
+    atn_arena_free(&graph->arena);
+    atn_free(ctx, graph);
+}
+
+void atn_sequence_free(atn_sequence *sequence) {
+    if (!sequence) return;
+    const atn_ctx *ctx = sequence->ctx;
+    for (int32_t k = 0; k < sequence->count; ++k) free_graph(ctx, sequence->step[k]);
+    atn_free(ctx, sequence->step);
+    atn_free(ctx, sequence->name);
+    atn_free(ctx, sequence);
+}
+
+/* One algorithm; the graph exists even when complaints were made, NULL only without memory. */
+static atn_graph *read_algorithm(atn_reader *reader, atn_element *element) {
+    atn_graph *graph = atn_zalloc(reader->ctx, sizeof *graph);
+    if (!graph) return reader->failed = true, NULL;
+    graph->arena.ctx = reader->ctx;
+    graph->file = atn_arena_strdup(&graph->arena, reader->file);
+    graph->name = "";
+    if (!graph->file) reader->failed = true;
+    atn_sketch sketch = {.reader = reader, .graph = graph};
+    if (!reader->failed) atn_sketch_describe(&sketch, element);
+    if (!reader->failed) atn_sketch_connect(&sketch, element);
+    if (!reader->failed) atn_sketch_order(&sketch);
+    if (!reader->failed) atn_sketch_build(&sketch);
+    if (!reader->failed) atn_sketch_prune(&sketch);
+    bool writes = false;
+    for (size_t k = 0; k < sketch.n_items; ++k) writes |= sketch.items[k].kind == ATN_ITEM_WRITE;
+    if (!reader->failed && !writes)
+        atn_reader_complain(reader, element->at, graph->name, "the algorithm writes nothing; a DataAccessWrite is missing");
+    if (!reader->failed) atn_graph_validate(reader, graph);
+    if (!reader->failed) graph->hash = atn_graph_hash(reader, graph);
+    return graph;
+}
+
+/* Objects and parameters of equal names are one, so they must look alike. */
+static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph *b) {
+    for (int32_t j = 0; j < b->n_objects; ++j) {
+        const atn_object *y = &b->objects[j];
+        for (int32_t i = 0; i < a->n_objects; ++i) {
+            const atn_object *x = &a->objects[i];
+            if (strcmp(x->name, y->name) || (x->type == y->type && x->rank == y->rank) || !x->type || !y->type) continue;
+            atn_reader_complain(reader, (atn_place){y->line, y->column}, y->name, "is a %s of %s here and a %s of %s in line %d; objects of a Sequence with one name are one object",
+                                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type), x->rank == 1 ? "vector" : "matrix", atn_type_name(x->type), x->line);
+        }
+    }
+    for (int32_t j = 0; j < b->n_parameters; ++j)
+        for (int32_t i = 0; i < a->n_parameters; ++i)
+            if (!strcmp(a->parameters[i].name, b->parameters[j].name) && a->parameters[i].type != b->parameters[j].type)
+                atn_reader_complain(reader, (atn_place){b->blocks ? b->blocks[0].line : 1, b->blocks ? b->blocks[0].column : 1}, b->parameters[j].name,
+                                    "is %s here and %s in an earlier step; parameters of a Sequence with one name are one parameter",
+                                    atn_type_name(b->parameters[j].type), atn_type_name(a->parameters[i].type));
+}
+
+static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequence) {
+    bool single = !strcmp(root->name, "ParallelAlgorithm");
+    int32_t count = 0;
+    for (const atn_element *child = root->child; child; child = child->next) ++count;
+    sequence->step = atn_zalloc(reader->ctx, sizeof *sequence->step * (size_t)(single ? 1 : count + 1));
+    if (!sequence->step) {
+        reader->failed = true;
+        return;
+    }
+    for (atn_element *element = single ? root : root->child; element && !reader->failed; element = single ? NULL : element->next) {
+        if (strcmp(element->name, "ParallelAlgorithm")) {
+            atn_reader_complain(reader, element->at, element->name, "a Sequence is made of ParallelAlgorithms");
+            continue;
+        }
+        atn_graph *graph = read_algorithm(reader, element);
+        if (!graph) return;
+        for (int32_t k = 0; k < sequence->count; ++k) {
+            if (!strcmp(sequence->step[k]->name, graph->name) && *graph->name)
+                atn_reader_complain(reader, element->at, graph->name, "an earlier step has this name");
+            check_shared(reader, sequence->step[k], graph);
+        }
+        sequence->step[sequence->count++] = graph;
+    }
+    if (!reader->failed && !count && !single) atn_reader_complain(reader, root->at, "Sequence", "the Sequence is empty");
+}
+
+static void read_root(atn_reader *reader, atn_element *root, atn_sequence *sequence) {
+    bool many = !strcmp(root->name, "Sequence");
+    if (!many && strcmp(root->name, "ParallelAlgorithm")) {
+        atn_suggestion suggestion = {.wrong = root->name};
+        atn_suggestion_try(&suggestion, "ParallelAlgorithm");
+        atn_suggestion_try(&suggestion, "Sequence");
+        atn_reader_complain(reader, root->at, root->name, "a description is a ParallelAlgorithm or a Sequence%s", atn_suggestion_text(reader, &suggestion));
+        return;
+    }
+    if (many) atn_describe_leftovers(reader, root, root->name);
+    const atn_attribute *name = atn_element_find(root, "name");
+    sequence->name = atn_strdup(reader->ctx, name ? name->value : "");
+    if (!sequence->name) reader->failed = true;
+    else read_steps(reader, root, sequence);
+}
+
+atn_status atn_sequence_parse(const atn_ctx *ctx, const char *file, const char *xml, size_t length, const atn_parse_options *options,
+                              atn_diagnostics *diagnostics, atn_sequence **out) {
+    static const atn_parse_options none;
+    *out = NULL;
+    if (diagnostics) diagnostics->count = 0;
+    atn_reader reader = {.ctx = ctx, .arena = {.ctx = ctx}, .file = file ? file : "description", .xml = xml, .length = length,
+                         .options = options ? options : &none};
+    atn_sequence *sequence = atn_zalloc(ctx, sizeof *sequence);
+    if (!sequence) return ATN_ERR_MEMORY;
+    sequence->ctx = ctx;
+    atn_element *root = atn_xml_read(&reader);
+    if (root) read_root(&reader, root, sequence);
+    atn_status status = atn_reader_finish(&reader, diagnostics);
+    atn_arena_free(&reader.arena);
+    if (status == ATN_OK) *out = sequence;
+    else atn_sequence_free(sequence);
+    return status;
+}

@@ -1,0 +1,147 @@
+/* What was found wrong in a description: collected, sorted by place, printed one per line. */
+#include "graph/reader.h"
+
+#include "base/size.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COMPLAINTS = 100, LONGEST_QUOTE = 80 };
+
+struct atn_complaint {
+    atn_place at;
+    size_t number; /* keeps equal places in the order they were found */
+    const char *line;
+};
+
+void *atn_reader_alloc(atn_reader *reader, size_t bytes) {
+    void *block = reader->failed ? NULL : atn_arena_alloc(&reader->arena, bytes);
+    if (!block) reader->failed = true;
+    return block;
+}
+
+bool atn_reader_grow(atn_reader *reader, atn_arena *arena, void **array, size_t *room, size_t count, size_t size) {
+    if (reader->failed) return false;
+    if (count < *room) return true;
+    size_t wanted = *room ? *room * 2 : 16, bytes;
+    void *moved = atn_size_mul(wanted, size, &bytes) ? atn_arena_alloc(arena, bytes) : NULL;
+    if (!moved) return reader->failed = true, false;
+    if (count) memcpy(moved, *array, count * size);
+    *array = moved;
+    *room = wanted;
+    return true;
+}
+
+void atn_reader_complain(atn_reader *reader, atn_place at, const char *what, const char *format, ...) {
+    if (reader->n_complaints == MOST_COMPLAINTS) {
+        ++reader->more;
+        return;
+    }
+    char sentence[768], quote[LONGEST_QUOTE + 8] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    if (what) {
+        bool cut = strlen(what) > LONGEST_QUOTE - 6;
+        snprintf(quote, sizeof quote, "'%.*s%s': ", LONGEST_QUOTE - 6, what, cut ? "..." : "");
+    }
+    if (!atn_reader_grow(reader, &reader->arena, (void **)&reader->complaints, &reader->room, reader->n_complaints,
+                         sizeof *reader->complaints))
+        return;
+    const char *line = atn_arena_printf(&reader->arena, "%s:%d:%d: %s%s", reader->file, at.line, at.column, quote, sentence);
+    if (!line) {
+        reader->failed = true;
+        return;
+    }
+    for (size_t k = 0; k < reader->n_complaints; ++k)
+        if (!strcmp(reader->complaints[k].line, line)) return;
+    reader->complaints[reader->n_complaints] = (atn_complaint){at, reader->n_complaints, line};
+    ++reader->n_complaints;
+}
+
+bool atn_reader_step(atn_reader *reader, int64_t steps, atn_place at, const char *what) {
+    reader->steps += steps;
+    if (reader->steps <= ATN_LIMIT_STEPS) return !reader->failed;
+    if (!reader->overrun)
+        atn_reader_complain(reader, at, what, "the description unfolds into more than %d steps; use smaller loops",
+                            (int)ATN_LIMIT_STEPS);
+    reader->overrun = true;
+    return false;
+}
+
+atn_place atn_reader_place(const atn_reader *reader, size_t offset) {
+    atn_place at = {1, 1};
+    for (size_t k = 0; k < offset && k < reader->length; ++k) {
+        unsigned char c = (unsigned char)reader->xml[k];
+        if (c == '\n') {
+            ++at.line;
+            at.column = 1;
+        } else if ((c & 0xc0) != 0x80) { /* not the inside of a UTF-8 sequence */
+            ++at.column;
+        }
+    }
+    return at;
+}
+
+static int by_place(const void *a, const void *b) {
+    const atn_complaint *x = a, *y = b;
+    if (x->at.line != y->at.line) return x->at.line < y->at.line ? -1 : 1;
+    if (x->at.column != y->at.column) return x->at.column < y->at.column ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+atn_status atn_reader_finish(atn_reader *reader, atn_diagnostics *diagnostics) {
+    if (reader->failed) return atn_fail_memory(reader->ctx, 0, "the description");
+    if (!reader->n_complaints) return ATN_OK;
+    qsort(reader->complaints, reader->n_complaints, sizeof *reader->complaints, by_place);
+    size_t others = reader->n_complaints - 1 + (size_t)reader->more;
+    if (diagnostics) {
+        diagnostics->count = (int32_t)(others + 1);
+        for (size_t k = 0; diagnostics->lines && k < reader->n_complaints; ++k)
+            atn_text_printf(diagnostics->lines, "%s\n", reader->complaints[k].line);
+        if (diagnostics->lines && reader->more)
+            atn_text_printf(diagnostics->lines, "%s: %d more errors are not shown\n", reader->file, reader->more);
+    }
+    if (!others) return atn_fail(reader->ctx, ATN_ERR_INPUT, "%s", reader->complaints[0].line);
+    return atn_fail(reader->ctx, ATN_ERR_INPUT, "%s (and %zu more)", reader->complaints[0].line, others);
+}
+
+/* Levenshtein's distance with swaps of neighbours, of short names. */
+static int32_t distance_between(const char *a, const char *b) {
+    enum { LONGEST = 64 };
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST) return INT32_MAX;
+    int32_t rows[3][LONGEST + 1];
+    for (size_t j = 0; j <= m; ++j) rows[0][j] = (int32_t)j;
+    for (size_t i = 1; i <= n; ++i) {
+        int32_t *row = rows[i % 3], *above = rows[(i - 1) % 3];
+        row[0] = (int32_t)i;
+        for (size_t j = 1; j <= m; ++j) {
+            int32_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best) best = above[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && rows[(i - 2) % 3][j - 2] + 1 < best)
+                best = rows[(i - 2) % 3][j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+void atn_suggestion_try(atn_suggestion *suggestion, const char *candidate) {
+    int32_t distance = distance_between(suggestion->wrong, candidate);
+    size_t length = strlen(suggestion->wrong);
+    if (distance > (int32_t)(length / 3 + 1) || distance >= (int32_t)(length > 1 ? length : 2)) return;
+    if (suggestion->best && suggestion->distance <= distance) return;
+    suggestion->best = candidate;
+    suggestion->distance = distance;
+}
+
+const char *atn_suggestion_text(atn_reader *reader, const atn_suggestion *suggestion) {
+    if (!suggestion->best) return "";
+    const char *text = atn_arena_printf(&reader->arena, "; did you mean '%s'?", suggestion->best);
+    if (!text) reader->failed = true;
+    return text ? text : "";
+}

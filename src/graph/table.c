@@ -1,0 +1,105 @@
+/* Constant tables: the numbers of a DataObject's `values`, as elements in memory. */
+#include "graph/sketch.h"
+#include "graph/type.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool atn_number_parse(const char *text, size_t length, double number[2]) {
+    while (length && is_blank(*text)) ++text, --length;
+    while (length && is_blank(text[length - 1])) --length;
+    char piece[128], *end;
+    if (!length || length >= sizeof piece) return false;
+    memcpy(piece, text, length);
+    piece[length] = '\0';
+    number[1] = 0;
+    if (*piece != '(') {
+        number[0] = strtod(piece, &end);
+        return end != piece && !*end;
+    }
+    number[0] = strtod(piece + 1, &end);
+    if (end == piece + 1) return false;
+    while (is_blank(*end)) ++end;
+    if (*end++ != ',') return false;
+    char *second = end;
+    number[1] = strtod(second, &end);
+    while (is_blank(*end)) ++end;
+    return end != second && end[0] == ')' && !end[1];
+}
+
+static uint16_t half_bits(double number) {
+    double rounded = atn_type_round(ATN_HP, number);
+    uint16_t sign = signbit(number) ? 0x8000 : 0;
+    if (isnan(rounded)) return 0x7e00;
+    if (isinf(rounded)) return (uint16_t)(sign | 0x7c00);
+    if (rounded == 0) return sign;
+    int exponent = ilogb(rounded);
+    if (exponent < -14) return (uint16_t)(sign | (uint16_t)ldexp(fabs(rounded), 24));
+    uint16_t mantissa = (uint16_t)(ldexp(fabs(rounded), 10 - exponent) - 1024);
+    return (uint16_t)(sign | (uint16_t)((exponent + 15) << 10) | mantissa);
+}
+
+/* False when the number does not fit an integer type. */
+static bool store(atn_type type, const double number[2], unsigned char *to) {
+    const atn_type_info *info = atn_type_get_info(type);
+    if (atn_type_is_integer(type) &&
+        (number[1] != 0 || number[0] != trunc(number[0]) || number[0] < (double)info->lowest || number[0] > (double)info->highest))
+        return false;
+    if (number[1] != 0 && !atn_type_is_complex(type)) return false;
+    float single[2] = {(float)number[0], (float)number[1]};
+    int32_t whole = atn_type_is_integer(type) ? (int32_t)number[0] : 0;
+    uint16_t half = type == ATN_HP ? half_bits(number[0]) : (uint16_t)whole;
+    uint8_t byte = (uint8_t)whole;
+    const void *from = type == ATN_B || type == ATN_U8         ? (const void *)&byte
+                       : type == ATN_U16 || type == ATN_HP     ? (const void *)&half
+                       : type == ATN_INT32                     ? (const void *)&whole
+                       : type == ATN_SP || type == ATN_SP2     ? (const void *)single
+                                                               : (const void *)number;
+    memcpy(to, from, info->bytes);
+    return true;
+}
+
+bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attribute *values, atn_object *object) {
+    const char *text = values->value;
+    size_t length = strlen(text), room = 1, bytes = atn_type_bytes(item->type), count = 0, begin = 0;
+    for (size_t k = 0; k < length; ++k) room += text[k] == ',' || text[k] == ';';
+    unsigned char *table = atn_arena_alloc(&sketch->graph->arena, room * bytes);
+    if (!table) return sketch->reader->failed = true, false;
+    int64_t rows = 0, columns = 0, row_start = 0;
+    int32_t inside = 0; /* parentheses of a complex number */
+    for (size_t k = 0; k <= length; ++k) {
+        inside += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
+        if (text[k] && (inside > 0 || (text[k] != ',' && text[k] != ';'))) continue;
+        double number[2];
+        atn_place at = atn_attribute_place(sketch->reader, values, 0);
+        if (rows && !text[k] && begin == k) break; /* a semicolon ended the last row */
+        if (!atn_number_parse(text + begin, k - begin, number) || !store(item->type, number, table + count * bytes)) {
+            at = atn_attribute_place(sketch->reader, values, begin);
+            atn_reader_complain(sketch->reader, at, item->name, "element %zu of the table is no %s", count, atn_type_name(item->type));
+            return false;
+        }
+        ++count;
+        begin = k + 1;
+        if (text[k] == ',') continue;
+        if (item->rank == 1 && text[k]) {
+            atn_reader_complain(sketch->reader, at, item->name, "the table of a vector is one row; ';' separates the rows of a matrix");
+            return false;
+        }
+        int64_t width = (int64_t)count - row_start;
+        if (rows && width != columns) {
+            atn_reader_complain(sketch->reader, at, item->name, "row %lld of the table has %lld elements, the rows before have %lld",
+                                (long long)rows, (long long)width, (long long)columns);
+            return false;
+        }
+        columns = width;
+        row_start = (int64_t)count;
+        ++rows;
+    }
+    object->table = table;
+    object->table_size[0] = columns;
+    object->table_size[1] = rows;
+    return true;
+}

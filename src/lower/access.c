@@ -1,0 +1,170 @@
+/* Accesses: how a read becomes a load and a write a store; boundary modes, guards of gathers, vectors where elements
+ * lie side by side. */
+#include "lower/lowering.h"
+
+static ir_ref size_ref(lowering *l, int32_t object, int axis) {
+    const atn_object *o = &l->g->objects[object];
+    if (o->table) return ir_address(l->p, o->table_size[axis]);
+    return ir_argument_ref(l->p, axis ? IR_ARG_SIZE1 : IR_ARG_SIZE0, object, IR_ADDRESS);
+}
+
+/* offset + row * pitch + column, counted in elements. */
+static ir_ref element(lowering *l, int32_t object, ir_ref column, ir_ref row) {
+    const atn_object *o = &l->g->objects[object];
+    ir_ref at = column;
+    if (row >= 0) {
+        ir_ref pitch = o->table ? ir_address(l->p, o->table_size[0]) : ir_argument_ref(l->p, IR_ARG_PITCH, object, IR_ADDRESS);
+        at = ir_add(l->p, ir_multiply(l->p, row, pitch), column);
+    }
+    return o->table ? at : ir_add(l->p, ir_argument_ref(l->p, IR_ARG_OFFSET, object, IR_ADDRESS), at);
+}
+
+static ir_ref load(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t width) {
+    ir_ref ref = ir_make(l->p, (ir_node){.kind = IR_LOAD, .type = lower_type(l->g->objects[object].type), .width = width,
+                                         .arg = {at, -1, -1}, .id = object, .integer = part});
+    return ref;
+}
+
+/* An index brought inside [0, n) by clamp, wrap or mirror. */
+static ir_ref bring_inside(lowering *l, ir_ref index, ir_ref n, int32_t boundary) {
+    atn_program *p = l->p;
+    ir_ref zero = ir_address(p, 0);
+    if (boundary == ATN_EDGE_CLAMP)
+        return ir_operation(p, ATN_OP_MAX, IR_ADDRESS, ir_operation(p, ATN_OP_MIN, IR_ADDRESS, index, ir_add_integer(p, n, -1), -1), zero,
+                            -1);
+    if (boundary == ATN_EDGE_WRAP) return ir_operation(p, ATN_OP_FLOORMOD, IR_ADDRESS, index, n, -1);
+    ir_ref twice = ir_multiply_integer(p, n, 2);
+    ir_ref m = ir_declare(p, l->block, "mirrored", ir_operation(p, ATN_OP_FLOORMOD, IR_ADDRESS, index, twice, -1));
+    ir_ref back = ir_subtract(p, ir_add_integer(p, twice, -1), m);
+    return ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ir_less(p, m, n), m, back);
+}
+
+static ir_ref within(lowering *l, ir_ref index, ir_ref n) {
+    ir_ref low = ir_operation(l->p, ATN_OP_LE, ATN_B, ir_address(l->p, 0), index, -1);
+    return ir_and(l->p, low, ir_less(l->p, index, n));
+}
+
+ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, bool guard, int32_t read, int32_t part) {
+    atn_program *p = l->p;
+    ir_ref n0 = size_ref(l, object, 0), n1 = row >= 0 ? size_ref(l, object, 1) : -1;
+    if (boundary == ATN_EDGE_CLAMP || boundary == ATN_EDGE_WRAP || boundary == ATN_EDGE_MIRROR) {
+        column = bring_inside(l, column, n0, boundary);
+        if (row >= 0) row = bring_inside(l, row, n1, boundary);
+    } else if (boundary == ATN_EDGE_ZERO || guard) {
+        column = ir_declare(p, l->block, "column", column);
+        if (row >= 0) row = ir_declare(p, l->block, "row", row);
+        ir_ref good = within(l, column, n0);
+        if (row >= 0) good = ir_and(p, good, within(l, row, n1));
+        good = ir_declare(p, l->block, "inside", good);
+        if (read >= 0) {
+            ir_block bad = IR_EMPTY;
+            ir_append(p, &bad, (ir_statement){.kind = IR_REPORT, .id = read, .index = -1, .value = -1, .limit = -1, .body = -1, .other = -1});
+            ir_if(p, l->block, ir_operation(p, ATN_OP_NOT, ATN_B, good, -1, -1), bad, IR_EMPTY);
+            p->reports = true;
+        }
+        int32_t type = lower_type(l->g->objects[object].type);
+        bool whole = type != ATN_SP && type != ATN_DP;
+        ir_ref zero = whole ? ir_integer(p, type, 0) : ir_number(p, type, 0);
+        return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, element(l, object, column, row), part, 1), zero);
+    }
+    return load(l, object, element(l, object, column, row), part, 1);
+}
+
+/* Do the lanes of the vector lie side by side in memory? */
+static bool side_by_side(const lowering *l, const atn_value select[2], atn_type type) {
+    if (type == ATN_SP2 || type == ATN_DP2) return false;
+    atn_affine column = atn_affine_of(l->g, select[0]);
+    if (!column.is_affine || column.modulus >= 0 || column.coefficient[l->vec_dim] != 1) return false;
+    return select[1] < 0 || !(l->g->values[select[1]].dims >> l->vec_dim & 1);
+}
+
+ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
+    const atn_read *read = &l->g->reads[node->index];
+    const atn_object *object = &l->g->objects[read->object];
+    bool wide = l->vec_dim >= 0 && (node->dims >> l->vec_dim & 1) && at.lane < 0;
+    int32_t width = wide ? l->dim[l->vec_dim].vec : 1;
+    bool gather = !atn_affine_of(l->g, read->select[0]).is_affine ||
+                  (read->select[1] >= 0 && !atn_affine_of(l->g, read->select[1]).is_affine);
+    bool proven = read->boundary == ATN_EDGE_NONE ? !gather || !l->v.guard : l->inside && !gather;
+    const staged *s = lower_staged_for(l, node->index);
+    if (s) return lower_staged_read(l, s, node->index, at, width);
+    if (wide && !(proven && side_by_side(l, read->select, object->type))) {
+        ir_ref lanes[16];
+        for (int32_t k = 0; k < width; ++k) {
+            place one = at;
+            one.lane = (int8_t)k;
+            lanes[k] = lower_read(l, node, one, part);
+        }
+        return ir_join(l->p, lanes, width);
+    }
+    ir_ref column = lower_address(l, read->select[0], at);
+    ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
+    if (proven) return load(l, read->object, element(l, read->object, column, row), part, width);
+    bool guard = read->boundary == ATN_EDGE_NONE;
+    return lower_fetch(l, read->object, column, row, read->boundary, guard, guard ? node->index : -1, part);
+}
+
+/* ---- writes ---- */
+
+/* Points that a clamped dimension put back inside must not write. */
+static ir_ref inside_points(lowering *l, uint32_t dims, place at) {
+    ir_ref all = -1;
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        const dim_state *s = &l->dim[d];
+        if (!s->bound || s->limit < 0 || !(dims >> d & 1)) continue;
+        int64_t offset = at.r[d] / s->pack * s->row + (int64_t)(at.r[d] % s->pack) * s->vec;
+        all = ir_and(l->p, all, ir_less(l->p, ir_add_integer(l->p, s->base, offset), s->limit));
+    }
+    return all;
+}
+
+static void store(lowering *l, const atn_write *w, ir_block *block, place at, ir_ref value, int32_t part) {
+    ir_ref column = lower_address(l, w->select[0], at);
+    ir_ref row = w->select[1] >= 0 ? lower_address(l, w->select[1], at) : -1;
+    ir_append(l->p, block, (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
+                                          .id = w->object,
+                                          .index = element(l, w->object, column, row),
+                                          .value = value,
+                                          .limit = -1,
+                                          .component = part,
+                                          .scatter = (int32_t)w->combine,
+                                          .body = -1,
+                                          .other = -1});
+}
+
+static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, ir_ref enable) {
+    atn_type type = l->g->objects[w->object].type;
+    int32_t parts = type == ATN_SP2 || type == ATN_DP2 ? 2 : 1;
+    int32_t width = l->vec_dim >= 0 && (dims >> l->vec_dim & 1) ? l->dim[l->vec_dim].vec : 1;
+    bool vector = width > 1 && w->combine == ATN_WRITE_ONCE && side_by_side(l, w->select, type) &&
+                  (w->enable < 0 || !(l->g->values[w->enable].dims >> l->vec_dim & 1));
+    enable = ir_and(l->p, enable, inside_points(l, dims, at));
+    for (int32_t k = 0; k < (vector ? 1 : width); ++k) {
+        at.lane = (int8_t)(vector || width == 1 ? -1 : k);
+        ir_ref values[2], here = enable;
+        for (int32_t part = 0; part < parts; ++part) {
+            values[part] = lower_value(l, w->value, at, part);
+            if (vector) values[part] = ir_splat(l->p, values[part], width);
+        }
+        if (w->enable >= 0) here = ir_and(l->p, here, lower_value(l, w->enable, at, 0));
+        ir_block inner = IR_EMPTY, *outer = l->block;
+        size_t mark = lower_mark(l);
+        if (here >= 0) l->block = &inner;
+        for (int32_t part = 0; part < parts; ++part) store(l, w, l->block, at, values[part], part);
+        if (here >= 0) {
+            l->block = outer;
+            lower_forget(l, mark);
+            ir_if(l->p, outer, here, inner, IR_EMPTY);
+        }
+    }
+}
+
+void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {
+    for (int32_t k = 0; k < l->g->n_writes; ++k) {
+        const atn_write *w = &l->g->writes[k];
+        if (w->block != block) continue;
+        place at = PLACE_ORIGIN;
+        do write_at(l, w, dims, at, enable);
+        while (lower_next_place(l, dims, &at));
+    }
+}

@@ -1,0 +1,324 @@
+/* The driver of lowering: what is laid where, then stage by stage: groups over the points (and splits of a range), and
+ * where a range was split, the end that joins the partial results. */
+#include "lower/lower.h"
+
+#include "base/memory.h"
+#include "lower/lowering.h"
+
+#include <stdio.h>
+
+enum { FINISH_ITEMS = 256, MAX_GROUPS = 0x7fffffff };
+
+void lower_fail(lowering *l, atn_status status, const char *format, ...) {
+    if (l->status != ATN_OK) return;
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    l->status = atn_fail(l->ctx, status, "%s", text);
+}
+
+/* ---- what the values need and how often they are used ---- */
+
+static void count_use(lowering *l, atn_value v) {
+    if (v >= 0) ++l->uses[v];
+}
+
+static bool survey(lowering *l) {
+    const atn_graph *g = l->g;
+    l->needs = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->needs);
+    l->uses = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->uses);
+    if (!l->needs || !l->uses) return false;
+    for (atn_value v = 0; v < g->n_values; ++v) {
+        const atn_node *n = &g->values[v];
+        for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
+            l->needs[v] |= l->needs[n->arg[k]];
+            count_use(l, n->arg[k]);
+        }
+        if (n->op == ATN_OP_READ)
+            for (int k = 0; k < 2; ++k)
+                if (g->reads[n->index].select[k] >= 0) {
+                    l->needs[v] |= l->needs[g->reads[n->index].select[k]];
+                    count_use(l, g->reads[n->index].select[k]);
+                }
+        if (n->op == ATN_OP_RESULT) l->needs[v] |= 1u << n->index;
+        if (n->op == ATN_OP_ACC || n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT) l->needs[v] |= 1u << 31;
+    }
+    for (int32_t k = 0; k < g->n_writes; ++k) {
+        const atn_write *w = &g->writes[k];
+        const atn_value used[] = {w->select[0], w->select[1], w->value, w->enable};
+        for (size_t n = 0; n < 4; ++n) count_use(l, used[n]);
+    }
+    for (int32_t b = 0; b < g->n_blocks; ++b)
+        for (int32_t k = 0; k < g->blocks[b].n_accs; ++k) {
+            const atn_acc *a = &g->blocks[b].acc[k];
+            const atn_value used[] = {a->init, a->term, a->update, a->combine};
+            for (size_t n = 0; n < 4; ++n) count_use(l, used[n]);
+        }
+    return true;
+}
+
+/* ---- arguments ---- */
+
+static void add_argument(atn_program *p, ir_argument_kind kind, int32_t id) {
+    if (p->failed || atn_grow(p->arena.ctx, (void **)&p->arguments, &p->arguments_capacity, (size_t)p->n_arguments, sizeof *p->arguments) != ATN_OK) {
+        p->failed = true;
+        return;
+    }
+    p->arguments[p->n_arguments++] = (ir_argument){kind, id};
+}
+
+static void lay_arguments(atn_program *p) {
+    const atn_graph *g = p->graph;
+    for (int32_t k = 0; k < g->n_objects; ++k) {
+        if (g->objects[k].table) continue;
+        add_argument(p, IR_ARG_DATA, k);
+        add_argument(p, IR_ARG_OFFSET, k);
+        if (g->objects[k].rank > 1) add_argument(p, IR_ARG_PITCH, k);
+        add_argument(p, IR_ARG_SIZE0, k);
+        if (g->objects[k].rank > 1) add_argument(p, IR_ARG_SIZE1, k);
+    }
+    for (int32_t k = 0; k < g->n_parameters; ++k) add_argument(p, IR_ARG_PARAM, k);
+    if (p->scratch_slots > 0) add_argument(p, IR_ARG_SCRATCH, 0);
+    if (p->reports) add_argument(p, IR_ARG_REPORT, 0);
+}
+
+/* ---- stages ---- */
+
+static int32_t splits_of(const atn_variant *v) { return v->q[0].split > v->q[1].split ? v->q[0].split : v->q[1].split; }
+
+static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
+    l->stage = l->p->n_stages++;
+    ir_stage *stage = &l->p->stage[l->stage];
+    *stage = (ir_stage){.items = items, .body = -1, .span = {1, 1}, .all_groups = true};
+    stage->name = atn_arena_printf(&l->p->arena, "attune%s", suffix);
+    if (!stage->name) l->p->failed = true;
+    l->n_memos = 0;
+    l->bound = 0;
+    l->done = 0;
+    l->n_staged = 0;
+    for (int32_t d = 0; d < l->g->n_dims; ++d) l->dim[d] = (dim_state){.regs = 1, .pack = 1, .vec = 1, .limit = -1};
+    return stage;
+}
+
+static void extents(lowering *l) {
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        const atn_dim *dim = &l->g->dims[l->point[d]];
+        l->begin[d] = ir_declare(l->p, l->block, d ? "begin1" : "begin0", lower_address(l, dim->begin, PLACE_ORIGIN));
+        ir_ref end = lower_address(l, dim->end, PLACE_ORIGIN);
+        l->extent[d] = ir_declare(l->p, l->block, d ? "extent1" : "extent0", ir_subtract(l->p, end, l->begin[d]));
+    }
+}
+
+static ir_ref tiles_along(lowering *l, int32_t d, int32_t span) {
+    ir_ref tiles = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(l->p, l->extent[d], span - 1), ir_address(l->p, span), -1);
+    return ir_declare(l->p, l->block, d ? "tiles1" : "tiles0", span == 1 ? l->extent[d] : tiles);
+}
+
+/* start[] and split from the number of a group; returns how many groups there are. */
+static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[2], const int32_t span[2], bool split) {
+    atn_program *p = l->p;
+    ir_ref left = g;
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        bool last = d == l->n_points - 1 && !split;
+        ir_ref number = last ? left : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, left, tiles[d], -1);
+        l->start[d] = ir_declare(p, l->block, d ? "start1" : "start0", ir_add(p, l->begin[d], ir_multiply_integer(p, number, span[d])));
+        if (!last) left = ir_declare(p, l->block, "left", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, left, tiles[d], -1));
+    }
+    l->split = split ? left : -1;
+}
+
+/* Doing a point twice changes nothing: then a tile at the edge may be moved back inside. */
+static bool repeatable(const atn_graph *g) {
+    for (int32_t k = 0; k < g->n_objects; ++k)
+        if (g->objects[k].read && g->objects[k].written) return false;
+    for (int32_t k = 0; k < g->n_writes; ++k)
+        if (g->writes[k].combine != ATN_WRITE_ONCE) return false;
+    return true;
+}
+
+static void host_group(lowering *l) {
+    bool plain = true;
+    for (int32_t d = 0; d < l->n_points; ++d) plain = plain && lower_span(l, d) == 1;
+    if (plain || l->n_points == 0) {
+        l->inside = false;
+        lower_group(l);
+        return;
+    }
+    for (int32_t d = 0; d < l->n_points && repeatable(l->g); ++d) {
+        ir_ref end = ir_add(l->p, l->begin[d], l->extent[d]);
+        ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, end, -lower_span(l, d)), -1);
+        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, l->begin[d], -1));
+    }
+    ir_ref interior = lower_interior(l);
+    ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->block = &inside;
+    lower_group(l);
+    lower_forget(l, mark);
+    l->bound = 0;
+    l->inside = false;
+    l->block = &edge;
+    lower_edge(l);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_if(l->p, outer, interior, inside, edge);
+}
+
+static int32_t split_block(const atn_graph *g) {
+    for (int32_t k = g->blocks[0].n_accs > 0 ? 0 : 1; k < g->n_blocks; ++k)
+        if (k == 0 || g->blocks[k].parent == 0) return k;
+    return -1;
+}
+
+/* The end of a split: joined results, then all that depends on them, for the points at hand. */
+static void finish_points(lowering *l) {
+    ir_ref lane = l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
+    uint32_t points = 0;
+    for (int32_t k = 0; k < l->n_points; ++k) points |= 1u << l->point[k];
+    lower_finish(l, split_block(l->g));
+    l->split = -1;
+    lower_writes(l, l->g->blocks[0].n_accs > 0 ? -1 : 0, points, lane);
+}
+
+static void append_parallel(lowering *l, ir_block *into, int32_t variable, ir_ref limit, ir_block body) {
+    ir_append(l->p, into, (ir_statement){.kind = IR_PARALLEL, .id = variable, .index = -1, .value = -1, .limit = limit, .body = body.first, .other = -1});
+}
+
+/* The first stage: all groups. */
+static void main_stage(lowering *l, const atn_target *target) {
+    atn_program *p = l->p;
+    bool split = splits_of(&l->v) > 1;
+    ir_stage *stage = open_stage(l, "", target->host ? 1 : atn_variant_items(&l->v));
+    ir_block body = IR_EMPTY, inner = IR_EMPTY;
+    const int32_t span[2] = {lower_span(l, 0), lower_span(l, 1)};
+    ir_ref tiles[2] = {-1, -1}, total = ir_address(p, 1);
+    stage->span[0] = span[0];
+    stage->span[1] = span[1];
+    stage->over_points = l->n_points > 0;
+    stage->over_splits = split;
+    l->block = &body;
+    extents(l);
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        tiles[d] = tiles_along(l, d, span[d]);
+        total = ir_multiply(p, total, tiles[d]);
+    }
+    if (split) total = ir_multiply_integer(p, total, splits_of(&l->v));
+    total = ir_declare(p, l->block, "tiles", total);
+    l->item = target->host ? -1 : ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
+    l->lanes_q = l->v.q[0].lanes * l->v.q[1].lanes;
+    bool alone = l->v.p[0].lanes * l->v.p[1].lanes == 1;
+    l->lane_q = l->lanes_q > 1 ? ir_declare(p, l->block, "lane_q", alone ? l->item : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, ir_address(p, l->lanes_q), -1)) : -1;
+    int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
+    l->block = &inner;
+    decode_group(l, ir_variable_ref(p, group), tiles, span, split);
+    if (target->host)
+        host_group(l);
+    else
+        lower_group(l);
+    if (split && !target->host && l->v.finish != ATN_FINISH_LAUNCH) {
+        ir_block last = IR_EMPTY;
+        p->scratch_counter = true;
+        l->block = &last;
+        finish_points(l);
+        if (l->v.finish == ATN_FINISH_ATOMIC)
+            for (int32_t n = 0; n < p->scratch_slots; ++n)
+                ir_append(p, &last, (ir_statement){.kind = IR_SCRATCH_STORE, .index = ir_address(p, n), .value = ir_integer(p, ATN_INDEX, 0), .limit = -1, .body = -1, .other = -1});
+        ir_ref is_last = ir_make(p, (ir_node){.kind = IR_LAST, .type = ATN_B, .width = 1, .arg = {total, -1, -1}});
+        l->block = &inner;
+        ir_if(p, &inner, ir_declare(p, &inner, "last", is_last), last, IR_EMPTY);
+    }
+    if (target->host) {
+        append_parallel(l, &body, group, total, inner);
+    } else {
+        ir_for(p, &body, group, ir_special(p, IR_GROUP, IR_ADDRESS), total, 0, 1, inner);
+        if (!p->failed) p->statements[body.last].index = ir_special(p, IR_GROUPS, IR_ADDRESS);
+    }
+    if (!p->failed) p->stage[l->stage].body = body.first;
+}
+
+/* The second stage of a split, after all groups of the first: on the host in parallel over the points. */
+static void end_stage(lowering *l, const atn_target *target) {
+    atn_program *p = l->p;
+    atn_variant kept = l->v;
+    for (int d = 0; d < 2; ++d) l->v.p[d] = (atn_cut){1, 1, 1, 1, 1, 0, 1, 1};
+    for (int d = 0; d < 2; ++d) l->v.q[d].lanes = l->v.q[d].vec = l->v.q[d].regs = 1;
+    l->v.reduce = ATN_REDUCE_TREE;
+    int32_t items = target->host ? 1 : target->max_items < FINISH_ITEMS ? target->max_items : FINISH_ITEMS;
+    if (l->n_points > 0) l->v.p[0].lanes = items;
+    if (l->n_points == 0) l->v.q[0].lanes = items;
+    ir_stage *stage = open_stage(l, "_end", items);
+    ir_block body = IR_EMPTY, inner = IR_EMPTY;
+    const int32_t span[2] = {lower_span(l, 0), lower_span(l, 1)};
+    stage->span[0] = span[0];
+    stage->span[1] = span[1];
+    stage->over_points = l->n_points > 0;
+    l->block = &body;
+    extents(l);
+    ir_ref tiles[2] = {-1, -1}, total = ir_address(p, 1);
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        tiles[d] = tiles_along(l, d, span[d]);
+        total = ir_multiply(p, total, tiles[d]);
+    }
+    total = ir_declare(p, l->block, "tiles", total);
+    l->item = target->host ? -1 : ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
+    l->lanes_q = l->v.q[0].lanes;
+    l->lane_q = l->lanes_q > 1 ? l->item : -1;
+    int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
+    l->block = &inner;
+    decode_group(l, ir_variable_ref(p, group), tiles, span, false);
+    lower_bind_points(l, ir_address(p, 0), ir_address(p, 0));
+    finish_points(l);
+    if (target->host) {
+        append_parallel(l, &body, group, total, inner);
+    } else {
+        ir_for(p, &body, group, ir_special(p, IR_GROUP, IR_ADDRESS), total, 0, 1, inner);
+        if (!p->failed) p->statements[body.last].index = ir_special(p, IR_GROUPS, IR_ADDRESS);
+    }
+    if (!p->failed) p->stage[l->stage].body = body.first;
+    l->v = kept;
+}
+
+static atn_status check_local(const atn_ctx *ctx, const atn_program *p, const atn_target *target) {
+    for (int32_t k = 0; k < p->n_stages; ++k) {
+        int64_t bytes = 0;
+        for (int32_t t = 0; t < p->stage[k].n_tiles; ++t) bytes += p->stage[k].tile[t].elements * (int64_t)atn_type_bytes(p->stage[k].tile[t].type);
+        if (bytes > target->local_bytes)
+            return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: the variant stages %lld bytes in a group, %lld are there", p->graph->name, (long long)bytes,
+                            (long long)target->local_bytes);
+    }
+    return ATN_OK;
+}
+
+atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const atn_target *target, atn_program **out) {
+    *out = NULL;
+    const char *why;
+    if (!atn_variant_fits(graph, variant, target, &why))
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: no such variant: %s", graph->name, why);
+    atn_program *p = atn_zalloc(ctx, sizeof *p);
+    if (!p) return ATN_ERR_MEMORY;
+    p->arena.ctx = ctx;
+    p->graph = graph;
+    p->variant = *variant;
+    lowering l = {.ctx = ctx, .g = graph, .p = p, .v = *variant, .host = target->host, .vectors = target->vectors, .vec_dim = -1,
+                  .split = -1, .lane_q = -1, .lanes_q = 1, .item = -1, .point = {-1, -1}, .start = {-1, -1}};
+    bool icf = graph->blocks[0].n_accs > 0;
+    for (int32_t k = 0; k < graph->blocks[0].rank && !icf; ++k) l.point[l.n_points++] = graph->blocks[0].dim[k];
+    if (survey(&l)) {
+        main_stage(&l, target);
+        if (splits_of(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH)) end_stage(&l, target);
+        lay_arguments(p);
+    } else {
+        p->failed = true;
+    }
+    atn_free(ctx, l.memos);
+    atn_status status = p->failed ? ATN_ERR_MEMORY : l.status;
+    if (status == ATN_OK) status = check_local(ctx, p, target);
+    if (status != ATN_OK) {
+        atn_program_free(p);
+        return status;
+    }
+    *out = p;
+    return ATN_OK;
+}

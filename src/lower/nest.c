@@ -1,0 +1,211 @@
+/* The nest around everything: groups over tiles of points, the sequence of steps within a group, and on the host the
+ * choice between the interior of the points (vectors, registers, no tests) and their edge (plain). */
+#include "lower/lowering.h"
+
+int32_t lower_span(const lowering *l, int32_t d) {
+    const atn_cut *c = &l->v.p[d];
+    return d < l->n_points ? c->lanes * c->vec * c->regs * c->seq : 1;
+}
+
+/* This item's lane along a dimension of the points: lanes of q are the fastest, then p0, then p1. */
+static ir_ref point_lane(lowering *l, int32_t d) {
+    if (l->item < 0 || l->v.p[d].lanes == 1) return ir_address(l->p, 0);
+    int64_t faster = (int64_t)l->lanes_q * (d == 1 ? l->v.p[0].lanes : 1);
+    ir_ref lane = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, l->item, ir_address(l->p, faster), -1);
+    if (faster == 1) lane = l->item;
+    bool slowest = d == l->n_points - 1;
+    return slowest ? lane : ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, lane, ir_address(l->p, l->v.p[d].lanes), -1);
+}
+
+void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1) {
+    const ir_ref seq[2] = {seq0, seq1};
+    l->vec_dim = -1;
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        const atn_cut *c = &l->v.p[d];
+        int64_t each = (int64_t)c->lanes * c->vec * c->regs;
+        ir_ref local = ir_add(l->p, ir_multiply_integer(l->p, seq[d], each), ir_multiply_integer(l->p, point_lane(l, d), (int64_t)c->pack * c->vec));
+        local = ir_declare(l->p, l->block, d ? "local1" : "local0", local);
+        l->dim[l->point[d]] = (dim_state){.bound = true,
+                                          .base = ir_declare(l->p, l->block, d ? "point1" : "point0", ir_add(l->p, l->start[d], local)),
+                                          .local = local,
+                                          .regs = c->regs,
+                                          .pack = c->pack,
+                                          .vec = c->vec,
+                                          .row = (int64_t)c->lanes * c->pack * c->vec,
+                                          .limit = l->host ? -1 : ir_add(l->p, l->begin[d], l->extent[d])};
+        l->bound |= 1u << l->point[d];
+        if (c->vec > 1) l->vec_dim = l->point[d];
+    }
+}
+
+void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data) {
+    ir_ref at[2] = {ir_address(l->p, 0), ir_address(l->p, 0)};
+    int32_t variable[2] = {-1, -1};
+    ir_block bodies[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
+    size_t mark = lower_mark(l);
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        if (l->v.p[d].seq == 1) continue;
+        variable[d] = ir_new_variable(l->p, d ? "step1" : "step0", IR_ADDRESS, 1, true);
+        at[d] = ir_variable_ref(l->p, variable[d]);
+    }
+    ir_block *inner = variable[0] >= 0 ? &bodies[0] : variable[1] >= 0 ? &bodies[1] : outer;
+    l->block = inner;
+    lower_bind_points(l, at[0], at[1]);
+    step(l, data);
+    l->block = outer;
+    lower_forget(l, mark);
+    for (int32_t d = 0; d < 2; ++d) {
+        if (variable[d] < 0) continue;
+        ir_block *into = d == 0 && variable[1] >= 0 ? &bodies[1] : outer;
+        ir_for(l->p, into, variable[d], ir_address(l->p, 0), ir_address(l->p, l->v.p[d].seq), 1, 1, bodies[d]);
+    }
+}
+
+/* ---- what one step does ---- */
+
+static ir_ref first_lane(lowering *l) {
+    return l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
+}
+
+static uint32_t points_mask(const lowering *l) {
+    uint32_t mask = 0;
+    for (int32_t k = 0; k < l->n_points; ++k) mask |= 1u << l->point[k];
+    return mask;
+}
+
+static void epilogue(lowering *l) {
+    if (l->split >= 0) return; /* comes after the partial results are joined */
+    if (l->g->blocks[0].n_accs > 0)
+        lower_writes(l, -1, 0, first_lane(l));
+    else
+        lower_writes(l, 0, points_mask(l), first_lane(l));
+}
+
+static void whole_step(lowering *l, void *data) {
+    (void)data;
+    uint32_t before = l->done;
+    if (l->g->blocks[0].n_accs > 0) {
+        lower_block(l, 0);
+    } else {
+        for (int32_t k = 1; k < l->g->n_blocks; ++k)
+            if (l->g->blocks[k].parent == 0) lower_block(l, k);
+    }
+    epilogue(l);
+    l->done = before;
+}
+
+void lower_group(lowering *l) {
+    bool icf = l->g->blocks[0].n_accs > 0;
+    int32_t only = -1, outermost = 0;
+    for (int32_t k = 1; k < l->g->n_blocks && !icf; ++k)
+        if (l->g->blocks[k].parent == 0) {
+            only = k;
+            ++outermost;
+        }
+    if (outermost == 1 && lower_block_rests(l, only)) {
+        lower_block_rested(l, only, epilogue);
+        return;
+    }
+    bool halo = l->g->n_blocks == 1 && !icf;
+    if (halo) lower_stage_plan(l, 0);
+    if (halo && l->n_staged > 0) {
+        lower_stage_fill(l, -1);
+        if (!l->host) ir_barrier(l->p, l->block);
+    }
+    lower_each_step(l, whole_step, NULL);
+    if (halo && l->n_staged > 0 && !l->host) ir_barrier(l->p, l->block);
+    l->n_staged = 0;
+}
+
+/* ---- the edge, on the host ---- */
+
+/* Every point of the tile that exists, one after the other, plainly. */
+void lower_edge(lowering *l) {
+    atn_variant full = l->v;
+    for (int d = 0; d < 2; ++d) {
+        l->v.p[d] = (atn_cut){1, 1, 1, 1, 1, 0, 1, 1};
+        int32_t split = l->v.q[d].split;
+        l->v.q[d] = (atn_cut){1, 1, 1, 1, 1, 0, 1, 1};
+        l->v.q[d].split = split;
+    }
+    l->v.stage = 0;
+    l->vec_dim = -1;
+    ir_block bodies[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
+    int32_t variable[2] = {-1, -1};
+    ir_ref start[2] = {l->start[0], l->start[1]}, end[2];
+    size_t mark = lower_mark(l);
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        const atn_cut *c = &full.p[d];
+        ir_ref limit = ir_add(l->p, l->begin[d], l->extent[d]);
+        end[d] = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, limit, ir_add_integer(l->p, start[d], (int64_t)c->vec * c->regs * c->seq), -1);
+        end[d] = ir_declare(l->p, outer, "edge_end", end[d]);
+        variable[d] = ir_new_variable(l->p, d ? "edge1" : "edge0", IR_ADDRESS, 1, true);
+        l->start[d] = ir_variable_ref(l->p, variable[d]);
+    }
+    l->block = l->n_points > 0 ? &bodies[0] : outer;
+    lower_each_step(l, whole_step, NULL);
+    l->block = outer;
+    lower_forget(l, mark);
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        ir_for(l->p, d + 1 < l->n_points ? &bodies[1] : outer, variable[d], start[d], end[d], 1, 1, bodies[d]);
+        l->start[d] = start[d];
+    }
+    l->v = full;
+}
+
+/* Lowest or highest value of a form over a tile of the points and the whole of the reduced ranges. */
+static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
+    ir_ref sum = ir_address(l->p, form->constant);
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        int64_t c = form->coefficient[d];
+        if (c == 0) continue;
+        bool upper = (c > 0) == high;
+        ir_ref at = -1;
+        for (int32_t k = 0; k < l->n_points; ++k)
+            if (l->point[k] == d) at = upper ? ir_add_integer(l->p, l->start[k], lower_span(l, k) - 1) : l->start[k];
+        if (at < 0 && upper) at = ir_add_integer(l->p, lower_address(l, l->g->dims[d].end, PLACE_ORIGIN), -1);
+        if (at < 0) at = lower_address(l, l->g->dims[d].begin, PLACE_ORIGIN);
+        sum = ir_add(l->p, sum, ir_multiply_integer(l->p, at, c));
+    }
+    if (form->rest >= 0) sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
+    return sum;
+}
+
+/* Can it be shown, tile by tile, that reads with a boundary mode stay inside? */
+static bool provable(const lowering *l) {
+    for (int32_t k = 0; k < l->g->n_reads; ++k) {
+        const atn_read *r = &l->g->reads[k];
+        if (r->boundary == ATN_EDGE_NONE) continue;
+        for (int a = 0; a < 2 && r->select[a] >= 0; ++a) {
+            atn_affine form = atn_affine_of(l->g, r->select[a]);
+            if (!form.is_affine || form.modulus >= 0 || (form.rest >= 0 && !lower_ready(l, form.rest))) return false;
+            for (int32_t d = 0; d < l->g->n_dims; ++d) {
+                bool point = (l->n_points > 0 && l->point[0] == d) || (l->n_points > 1 && l->point[1] == d);
+                if (form.coefficient[d] == 0 || point) continue;
+                if (l->g->values[l->g->dims[d].begin].dims || l->g->values[l->g->dims[d].end].dims) return false;
+            }
+        }
+    }
+    return true;
+}
+
+ir_ref lower_interior(lowering *l) {
+    atn_program *p = l->p;
+    ir_ref all = -1;
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        ir_ref end = ir_add_integer(p, l->start[d], lower_span(l, d));
+        all = ir_and(p, all, ir_operation(p, ATN_OP_LE, ATN_B, end, ir_add(p, l->begin[d], l->extent[d]), -1));
+    }
+    l->inside = provable(l);
+    for (int32_t k = 0; k < l->g->n_reads && l->inside; ++k) {
+        const atn_read *r = &l->g->reads[k];
+        for (int a = 0; a < 2 && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
+            atn_affine form = atn_affine_of(l->g, r->select[a]);
+            const atn_object *o = &l->g->objects[r->object];
+            ir_ref size = o->table ? ir_address(p, o->table_size[a]) : ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, r->object, IR_ADDRESS);
+            all = ir_and(p, all, ir_operation(p, ATN_OP_LE, ATN_B, ir_address(p, 0), bound_of(l, &form, false), -1));
+            all = ir_and(p, all, ir_less(p, bound_of(l, &form, true), size));
+        }
+    }
+    return all;
+}

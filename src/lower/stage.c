@@ -1,0 +1,298 @@
+/* Staged tiles: reads of one object with one linear part share a buffer that holds all a group needs of it for one
+ * tile of the reduced range (or, without one, for the group's points: a halo tile). Along axis a the footprint is
+ * sum |c_v| (T_v - 1) + 1 + (largest - smallest constant), T_v the tile of dimension v. */
+#include "lower/lowering.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t read_dims(const lowering *l, const atn_read *r) {
+    return l->g->values[r->select[0]].dims | (r->select[1] >= 0 ? l->g->values[r->select[1]].dims : 0);
+}
+
+static uint32_t point_mask(const lowering *l) {
+    uint32_t mask = 0;
+    for (int32_t k = 0; k < l->n_points; ++k) mask |= 1u << l->point[k];
+    return mask;
+}
+
+/* Length of the tile along a dimension. */
+static int64_t tile_length(const lowering *l, int32_t dim) {
+    for (int32_t k = 0; k < l->n_points; ++k)
+        if (l->point[k] == dim) return lower_span(l, k);
+    return l->g->dims[dim].axis == 0 ? l->v.q[0].tile : 1;
+}
+
+/* Several items or steps of a group read the same elements: some dimension with more than one point is not the read's. */
+static bool is_shared(const lowering *l, uint32_t dims) {
+    for (int32_t k = 0; k < l->n_points; ++k)
+        if (!(dims >> l->point[k] & 1) && lower_span(l, k) > 1) return true;
+    return false;
+}
+
+static bool forms_of(const lowering *l, const atn_read *r, atn_affine form[2]) {
+    for (int a = 0; a < 2; ++a) {
+        form[a] = (atn_affine){.is_affine = true, .rest = -1, .modulus = -1};
+        if (r->select[a] < 0) continue;
+        form[a] = atn_affine_of(l->g, r->select[a]);
+        if (!form[a].is_affine || form[a].modulus >= 0) return false;
+        if (form[a].rest >= 0 && !lower_ready(l, form[a].rest)) return false;
+    }
+    return true;
+}
+
+static bool same_linear(const lowering *l, const staged *s, const atn_affine form[2]) {
+    for (int a = 0; a < 2; ++a) {
+        if (s->linear[a].rest != form[a].rest) return false;
+        for (int32_t d = 0; d < l->g->n_dims; ++d)
+            if (s->linear[a].coefficient[d] != form[a].coefficient[d]) return false;
+    }
+    return true;
+}
+
+static void include(staged *s, int32_t read, const atn_affine form[2]) {
+    for (int a = 0; a < 2; ++a) {
+        int64_t low = s->linear[a].constant, high = low + s->constant_span[a], c = form[a].constant;
+        if (s->n_reads == 0) low = high = c;
+        s->linear[a].constant = c < low ? c : low;
+        s->constant_span[a] = (c > high ? c : high) - s->linear[a].constant;
+    }
+    s->reads[s->n_reads++] = read;
+}
+
+/* Sizes and the tile in the program. */
+static void settle(lowering *l, staged *s) {
+    const atn_object *object = &l->g->objects[s->object];
+    for (int a = 0; a < 2; ++a) {
+        s->extent[a] = 1 + s->constant_span[a];
+        for (int32_t d = 0; d < l->g->n_dims; ++d) s->extent[a] += llabs(s->linear[a].coefficient[d]) * (tile_length(l, d) - 1);
+    }
+    bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
+    s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
+    s->pitch = s->extent[s->swapped ? 1 : 0] + l->v.pad;
+    int64_t elements = s->pitch * s->extent[s->swapped ? 0 : 1];
+    ir_stage *stage = &l->p->stage[l->stage];
+    if (stage->n_tiles >= (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name, sizeof stage->tile / sizeof *stage->tile);
+        return;
+    }
+    s->tile = stage->n_tiles;
+    stage->tile[stage->n_tiles++] = (ir_tile){.name = object->name,
+                                              .type = object->type,
+                                              .elements = elements * (l->v.stage == 2 && !l->host ? 2 : 1)};
+    s->half = -1;
+}
+
+void lower_stage_plan(lowering *l, int32_t block) {
+    l->n_staged = 0;
+    if (l->v.stage == 0) return;
+    const atn_block *b = &l->g->blocks[block];
+    bool points_only = block == 0 && b->n_accs == 0;
+    uint32_t points = point_mask(l), reduced = 0;
+    for (int32_t k = 0; k < b->rank && !points_only; ++k) reduced |= 1u << b->dim[k];
+    if (!points_only && (l->v.q[0].tile == 0 || l->v.q[1].lanes > 1)) return;
+    for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range of its own for each point cannot be shared */
+        if ((l->g->values[l->g->dims[b->dim[k]].begin].dims | l->g->values[l->g->dims[b->dim[k]].end].dims) & points) return;
+    int32_t counts[MAX_STAGED] = {0};
+    for (int32_t k = 0; k < l->g->n_reads; ++k) {
+        const atn_read *r = &l->g->reads[k];
+        const atn_object *o = &l->g->objects[r->object];
+        uint32_t dims = read_dims(l, r);
+        atn_affine form[2];
+        bool fits = points_only ? dims && !(dims & ~points) : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(l, dims);
+        if (!fits || o->table || o->written || o->type == ATN_SP2 || o->type == ATN_DP2 || !forms_of(l, r, form)) continue;
+        int32_t n = 0;
+        while (n < l->n_staged && !(l->staged[n].object == r->object && l->staged[n].boundary == (int32_t)r->boundary &&
+                                    l->staged[n].n_reads < ATN_MAX_DIMS && same_linear(l, &l->staged[n], form)))
+            ++n;
+        if (n == MAX_STAGED) continue;
+        if (n == l->n_staged) {
+            l->staged[n] = (staged){.object = r->object, .dims = dims, .boundary = (int32_t)r->boundary};
+            memcpy(l->staged[n].linear, form, sizeof form);
+            ++l->n_staged;
+        }
+        include(&l->staged[n], k, form);
+        ++counts[n];
+    }
+    int32_t kept = 0; /* a halo tile pays only where several reads share it */
+    for (int32_t n = 0; n < l->n_staged; ++n)
+        if (!points_only || counts[n] > 1) l->staged[kept++] = l->staged[n];
+    l->n_staged = kept;
+    for (int32_t n = 0; n < l->n_staged; ++n) settle(l, &l->staged[n]);
+}
+
+const staged *lower_staged_for(const lowering *l, int32_t read) {
+    for (int32_t n = 0; n < l->n_staged; ++n)
+        for (int32_t k = 0; k < l->staged[n].n_reads; ++k)
+            if (l->staged[n].reads[k] == read) return &l->staged[n];
+    return NULL;
+}
+
+/* ---- reading from a tile ---- */
+
+/* Where a place lies along one axis of the tile. */
+static ir_ref tile_coordinate(lowering *l, const staged *s, const atn_affine *form, int axis, place at) {
+    ir_ref sum = ir_address(l->p, form->constant - s->linear[axis].constant);
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        int64_t c = form->coefficient[d];
+        if (c == 0) continue;
+        const dim_state *state = &l->dim[d];
+        int64_t offset = at.r[d] / state->pack * state->row + (int64_t)(at.r[d] % state->pack) * state->vec;
+        if (d == l->vec_dim && at.lane > 0) offset += at.lane;
+        if (c < 0) offset -= tile_length(l, d) - 1;
+        sum = ir_add(l->p, sum, ir_multiply_integer(l->p, ir_add_integer(l->p, state->local, offset), c));
+    }
+    return sum;
+}
+
+static ir_ref tile_element(lowering *l, const staged *s, ir_ref e0, ir_ref e1) {
+    ir_ref fast = s->swapped ? e1 : e0, slow = s->swapped ? e0 : e1;
+    ir_ref at = ir_add(l->p, ir_multiply_integer(l->p, slow, s->pitch), fast);
+    return s->half >= 0 ? ir_add(l->p, s->half, at) : at;
+}
+
+ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width) {
+    const atn_read *r = &l->g->reads[read];
+    atn_affine form[2];
+    (void)forms_of(l, r, form);
+    int fast = s->swapped ? 1 : 0;
+    bool beside = width > 1 && form[fast].coefficient[l->vec_dim] == 1 && form[1 - fast].coefficient[l->vec_dim] == 0;
+    if (width > 1 && !beside) {
+        ir_ref lanes[16];
+        for (int32_t k = 0; k < width; ++k) {
+            place one = at;
+            one.lane = (int8_t)k;
+            lanes[k] = lower_staged_read(l, s, read, one, 1);
+        }
+        return ir_join(l->p, lanes, width);
+    }
+    ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
+    return ir_make(l->p, (ir_node){.kind = IR_TILE, .type = lower_type(l->g->objects[s->object].type), .width = width,
+                                   .arg = {tile_element(l, s, e0, e1), -1, -1}, .id = s->tile});
+}
+
+/* ---- filling a tile ---- */
+
+/* The object's index that element 0 of the tile holds, along one axis. */
+static ir_ref tile_base(lowering *l, const staged *s, int axis, ir_ref tile_start) {
+    const atn_affine *form = &s->linear[axis];
+    ir_ref sum = ir_address(l->p, form->constant);
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        int64_t c = form->coefficient[d];
+        if (c == 0) continue;
+        ir_ref start = -1;
+        for (int32_t k = 0; k < l->n_points; ++k)
+            if (l->point[k] == d) start = l->start[k];
+        if (start < 0) start = l->g->dims[d].axis == 0 ? tile_start : l->dim[d].base;
+        if (c < 0) start = ir_add_integer(l->p, start, tile_length(l, d) - 1);
+        sum = ir_add(l->p, sum, ir_multiply_integer(l->p, start, c));
+    }
+    if (form->rest >= 0) sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
+    return ir_declare(l->p, l->block, axis ? "base1" : "base0", sum);
+}
+
+static ir_ref fetch_element(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, bool guard) {
+    bool matrix = l->g->objects[s->object].rank > 1;
+    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1,
+                       s->boundary, guard && s->boundary == ATN_EDGE_NONE, -1, 0);
+}
+
+static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
+    ir_append(l->p, l->block, (ir_statement){.kind = IR_TILE_STORE, .id = s->tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
+}
+
+/* One thread copies line by line; what overhangs the object is never read and stays as it is. */
+static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
+    atn_program *p = l->p;
+    ir_ref count[2];
+    for (int a = 0; a < 2; ++a) {
+        ir_ref left = ir_subtract(p, ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[a]);
+        bool exact = s->boundary != ATN_EDGE_NONE || (a == 1 && l->g->objects[s->object].rank == 1);
+        count[a] = exact ? ir_address(p, s->extent[a])
+                         : ir_declare(p, l->block, "count", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[a]), left, -1));
+    }
+    int32_t v1 = ir_new_variable(p, "e1", IR_ADDRESS, 1, true), v0 = ir_new_variable(p, "e0", IR_ADDRESS, 1, true);
+    ir_block rows = IR_EMPTY, columns = IR_EMPTY, *outer = l->block;
+    l->block = &columns;
+    ir_ref e0 = ir_variable_ref(p, v0), e1 = ir_variable_ref(p, v1);
+    ir_ref value = fetch_element(l, s, base, e0, e1, false);
+    tile_store(l, s, tile_element(l, s, e0, e1), value);
+    l->block = outer;
+    ir_for(p, &rows, v0, ir_address(p, 0), count[0], 1, 1, columns);
+    ir_for(p, outer, v1, ir_address(p, 0), count[1], 1, 1, rows);
+}
+
+/* The items of a group copy together, neighbours side by side. */
+static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
+    atn_program *p = l->p;
+    int64_t total = s->extent[0] * s->extent[1];
+    int32_t v = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    l->block = &body;
+    ir_ref e = ir_variable_ref(p, v), n0 = ir_address(p, s->extent[0]);
+    ir_ref e0 = ir_declare(p, l->block, "e0", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1));
+    ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
+    ir_ref value = fetch_element(l, s, base, e0, e1, true);
+    tile_store(l, s, tile_element(l, s, e0, e1), value);
+    l->block = outer;
+    ir_for(p, outer, v, l->item, ir_address(p, total), atn_variant_items(&l->v), 1, body);
+}
+
+void lower_stage_fill(lowering *l, ir_ref tile_start) {
+    for (int32_t n = 0; n < l->n_staged; ++n) {
+        const staged *s = &l->staged[n];
+        ir_comment(l->p, l->block, "stage %s", l->g->objects[s->object].name);
+        ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)};
+        if (l->host)
+            fill_alone(l, s, base);
+        else
+            fill_together(l, s, base);
+    }
+}
+
+/* The k-th element that this item copies; the last round may not be full. */
+static ir_ref share(lowering *l, int32_t k) { return ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)); }
+
+static int32_t rounds_of(const lowering *l, const staged *s) {
+    int64_t items = atn_variant_items(&l->v);
+    return (int32_t)((s->extent[0] * s->extent[1] + items - 1) / items);
+}
+
+void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
+    int32_t filled = 0;
+    for (int32_t n = 0; n < l->n_staged; ++n) {
+        const staged *s = &l->staged[n];
+        int32_t rounds = rounds_of(l, s);
+        if (filled + rounds > MAX_PREFETCH) {
+            lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: double buffering would hold more than %d values per item", l->g->name, MAX_PREFETCH);
+            return;
+        }
+        ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)}, n0 = ir_address(l->p, s->extent[0]);
+        for (int32_t k = 0; k < rounds; ++k) {
+            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, share(l, k), n0, -1);
+            ir_ref e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, share(l, k), n0, -1);
+            fetched[filled++] = ir_declare(l->p, l->block, "next", fetch_element(l, s, base, e0, e1, true));
+        }
+    }
+}
+
+void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
+    int32_t used = 0;
+    for (int32_t n = 0; n < l->n_staged; ++n) {
+        staged s = l->staged[n];
+        s.half = half[n];
+        int64_t total = s.extent[0] * s.extent[1];
+        int32_t rounds = rounds_of(l, &s);
+        for (int32_t k = 0; k < rounds; ++k, ++used) {
+            if (l->status != ATN_OK) return;
+            ir_block inner = IR_EMPTY, *outer = l->block;
+            bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) <= total;
+            ir_ref e = share(l, k), n0 = ir_address(l->p, s.extent[0]);
+            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
+            if (!full) l->block = &inner;
+            tile_store(l, &s, tile_element(l, &s, e0, e1), fetched[used]);
+            l->block = outer;
+            if (!full) ir_if(l->p, outer, ir_less(l->p, e, ir_address(l->p, total)), inner, IR_EMPTY);
+        }
+    }
+}

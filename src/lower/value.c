@@ -1,0 +1,270 @@
+/* Values: each is made once per place it depends on, and kept until its scope ends. Complex values are made as two
+ * real parts. */
+#include "lower/lowering.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- places and the memory of what was made ---- */
+
+place lower_normal(const lowering *l, uint32_t dims, place at) {
+    for (int32_t d = 0; d < l->g->n_dims; ++d)
+        if (!(dims >> d & 1) || !l->dim[d].bound) at.r[d] = 0;
+    if (l->vec_dim < 0 || !(dims >> l->vec_dim & 1)) at.lane = -1;
+    return at;
+}
+
+bool lower_next_place(const lowering *l, uint32_t dims, place *at) {
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        if (!(dims >> d & 1) || !l->dim[d].bound) continue;
+        if (++at->r[d] < l->dim[d].regs) return true;
+        at->r[d] = 0;
+    }
+    return false;
+}
+
+size_t lower_mark(const lowering *l) { return l->n_memos; }
+void lower_forget(lowering *l, size_t mark) { l->n_memos = mark; }
+
+bool lower_memo_find(const lowering *l, int32_t what, int32_t part, place at, ir_ref *ref) {
+    for (size_t k = l->n_memos; k-- > 0;) {
+        const memo *m = &l->memos[k];
+        if (m->what != what || m->part != part || memcmp(&m->at, &at, sizeof at) != 0) continue;
+        *ref = m->ref;
+        return true;
+    }
+    return false;
+}
+
+void lower_memo_keep(lowering *l, int32_t what, int32_t part, place at, ir_ref ref) {
+    if (atn_grow(l->ctx, (void **)&l->memos, &l->memos_capacity, l->n_memos, sizeof *l->memos) != ATN_OK) {
+        l->p->failed = true;
+        return;
+    }
+    l->memos[l->n_memos++] = (memo){what, part, at, ref};
+}
+
+/* ---- dimensions ---- */
+
+ir_ref lower_dimension(lowering *l, int32_t dim, place at) {
+    const dim_state *s = &l->dim[dim];
+    at = lower_normal(l, 1u << dim, at);
+    ir_ref ref;
+    if (lower_memo_find(l, -1 - dim, 0, at, &ref)) return ref;
+    int64_t offset = at.r[dim] / s->pack * s->row + (int64_t)(at.r[dim] % s->pack) * s->vec + (at.lane > 0 ? at.lane : 0);
+    ref = ir_add_integer(l->p, s->base, offset);
+    if (s->limit >= 0) ref = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ref, ir_add_integer(l->p, s->limit, -1), -1);
+    if (offset || s->limit >= 0) {
+        char name[32];
+        const atn_dim *d = &l->g->dims[dim];
+        snprintf(name, sizeof name, "%.20s_i%d", l->g->blocks[d->block].name, d->axis);
+        ref = ir_declare(l->p, l->block, name, ref);
+    }
+    lower_memo_keep(l, -1 - dim, 0, at, ref);
+    return ref;
+}
+
+/* The dimension as a value: of all lanes where it is the vector's. */
+static ir_ref dimension_value(lowering *l, int32_t dim, place at) {
+    ir_ref first = ir_cast(l->p, ATN_INDEX, lower_dimension(l, dim, at));
+    if (dim != l->vec_dim || at.lane >= 0) return first;
+    ir_ref lanes[16];
+    for (int32_t k = 0; k < l->dim[dim].vec; ++k) lanes[k] = ir_integer(l->p, ATN_INDEX, k);
+    return ir_add(l->p, ir_splat(l->p, first, l->dim[dim].vec), ir_join(l->p, lanes, l->dim[dim].vec));
+}
+
+static ir_ref affine_address(lowering *l, const atn_affine *form, place at) {
+    ir_ref sum = ir_address(l->p, form->constant);
+    for (int32_t d = 0; d < l->g->n_dims; ++d)
+        if (form->coefficient[d]) sum = ir_add(l->p, ir_multiply_integer(l->p, lower_dimension(l, d, at), form->coefficient[d]), sum);
+    if (form->rest >= 0) sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, at, 0)));
+    if (form->modulus >= 0)
+        sum = ir_operation(l->p, ATN_OP_FLOORMOD, IR_ADDRESS, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->modulus, at, 0)), -1);
+    return sum;
+}
+
+ir_ref lower_address(lowering *l, atn_value value, place at) {
+    atn_affine form = atn_affine_of(l->g, value);
+    if (at.lane < 0 && l->vec_dim >= 0) at.lane = 0; /* an address is that of the first lane */
+    if (form.is_affine) return affine_address(l, &form, at);
+    return ir_cast(l->p, IR_ADDRESS, lower_value(l, value, at, 0));
+}
+
+/* ---- values ---- */
+
+int32_t lower_type(atn_type type) {
+    switch (type) {
+    case ATN_HP: return ATN_SP;
+    case ATN_SP2: return ATN_SP;
+    case ATN_DP2: return ATN_DP;
+    default: return type;
+    }
+}
+
+static bool is_complex(atn_type type) { return type == ATN_SP2 || type == ATN_DP2; }
+
+bool lower_ready(const lowering *l, atn_value value) {
+    return (l->g->values[value].dims & ~l->bound) == 0 && (l->needs[value] & ~l->done) == 0;
+}
+
+static ir_ref constant(lowering *l, const atn_node *n, int32_t part) {
+    bool whole = n->type == ATN_INT32 || n->type == ATN_INDEX || n->type == ATN_U8 || n->type == ATN_U16 || n->type == ATN_B;
+    if (whole) return ir_integer(l->p, n->type, n->integer);
+    return ir_number(l->p, lower_type(n->type), n->number[part]);
+}
+
+static ir_ref size_of(lowering *l, const atn_node *n) {
+    const atn_object *object = &l->g->objects[n->index];
+    if (object->table) return ir_integer(l->p, ATN_INDEX, object->table_size[n->axis]);
+    ir_ref size = ir_argument_ref(l->p, n->axis ? IR_ARG_SIZE1 : IR_ARG_SIZE0, n->index, IR_ADDRESS);
+    return ir_cast(l->p, ATN_INDEX, size);
+}
+
+#define OP(op, a, b) ir_operation(l->p, op, t, a, b, -1)
+
+/* One part of a complex operation, from the parts of its arguments. */
+static ir_ref complex_part(lowering *l, const atn_node *n, place at, int32_t part) {
+    int32_t t = lower_type(n->type);
+    ir_ref a[2] = {-1, -1}, b[2] = {-1, -1};
+    bool from_real = n->op == ATN_OP_COMPLEX || (n->op == ATN_OP_CAST && !is_complex(l->g->values[n->arg[0]].type));
+    bool product = n->op == ATN_OP_MUL || n->op == ATN_OP_DIV || n->op == ATN_OP_EXP;
+    for (int k = 0; k < 2 && !from_real && n->op != ATN_OP_SELECT; ++k) {
+        if (k != part && !product) continue;
+        a[k] = lower_value(l, n->arg[0], at, k);
+        if (n->arg[1] >= 0) b[k] = lower_value(l, n->arg[1], at, k);
+    }
+    switch (n->op) {
+    case ATN_OP_COMPLEX: return lower_value(l, n->arg[part], at, 0);
+    case ATN_OP_CAST:
+        if (from_real) return part ? ir_number(l->p, t, 0) : ir_cast(l->p, t, lower_value(l, n->arg[0], at, 0));
+        return ir_cast(l->p, t, a[part]);
+    case ATN_OP_ADD:
+    case ATN_OP_SUB: return OP(n->op, a[part], b[part]);
+    case ATN_OP_NEG: return OP(n->op, a[part], -1);
+    case ATN_OP_CONJ: return part ? OP(ATN_OP_NEG, a[1], -1) : a[0];
+    case ATN_OP_MUL:
+        if (part == 0) return OP(ATN_OP_SUB, OP(ATN_OP_MUL, a[0], b[0]), OP(ATN_OP_MUL, a[1], b[1]));
+        return OP(ATN_OP_ADD, OP(ATN_OP_MUL, a[0], b[1]), OP(ATN_OP_MUL, a[1], b[0]));
+    case ATN_OP_DIV: {
+        ir_ref norm = OP(ATN_OP_ADD, OP(ATN_OP_MUL, b[0], b[0]), OP(ATN_OP_MUL, b[1], b[1]));
+        ir_ref top = part == 0 ? OP(ATN_OP_ADD, OP(ATN_OP_MUL, a[0], b[0]), OP(ATN_OP_MUL, a[1], b[1]))
+                               : OP(ATN_OP_SUB, OP(ATN_OP_MUL, a[1], b[0]), OP(ATN_OP_MUL, a[0], b[1]));
+        return OP(ATN_OP_DIV, top, norm);
+    }
+    case ATN_OP_EXP: return OP(ATN_OP_MUL, OP(ATN_OP_EXP, a[0], -1), OP(part ? ATN_OP_SIN : ATN_OP_COS, a[1], -1));
+    case ATN_OP_SELECT:
+        return ir_operation(l->p, ATN_OP_SELECT, t, lower_value(l, n->arg[0], at, 0), lower_value(l, n->arg[1], at, part),
+                            lower_value(l, n->arg[2], at, part));
+    default:
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' of complex numbers is not generated", l->g->name, atn_op_get_info(n->op)->name);
+        return ir_number(l->p, t, 0);
+    }
+}
+
+/* A real result of complex arguments. */
+static ir_ref from_complex(lowering *l, const atn_node *n, place at) {
+    int32_t t = lower_type(n->type);
+    ir_ref re = lower_value(l, n->arg[0], at, 0), im = lower_value(l, n->arg[0], at, 1);
+    int32_t from = ir_type_of(l->p, re);
+    switch (n->op) {
+    case ATN_OP_REAL: return re;
+    case ATN_OP_IMAG: return im;
+    case ATN_OP_ABS: return ir_operation(l->p, ATN_OP_HYPOT, from, re, im, -1);
+    case ATN_OP_EQ:
+    case ATN_OP_NE: {
+        ir_ref first = ir_operation(l->p, n->op, ATN_B, re, lower_value(l, n->arg[1], at, 0), -1);
+        ir_ref second = ir_operation(l->p, n->op, ATN_B, im, lower_value(l, n->arg[1], at, 1), -1);
+        return ir_operation(l->p, n->op == ATN_OP_EQ ? ATN_OP_AND : ATN_OP_OR, ATN_B, first, second, -1);
+    }
+    default:
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' of complex numbers is not generated", l->g->name, atn_op_get_info(n->op)->name);
+        return ir_number(l->p, t, 0);
+    }
+}
+
+static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
+    const atn_node *n = &l->g->values[value];
+    switch (n->op) {
+    case ATN_OP_CONST: return constant(l, n, part);
+    case ATN_OP_DIM: return dimension_value(l, n->index, at);
+    case ATN_OP_SIZE: return size_of(l, n);
+    case ATN_OP_PARAM: {
+        ir_ref ref = ir_argument_ref(l->p, IR_ARG_PARAM, n->index, lower_type(n->type));
+        if (!l->p->failed) l->p->nodes[ref].list = part;
+        return ref;
+    }
+    case ATN_OP_READ: return lower_read(l, n, at, part);
+    case ATN_OP_ACC: return ir_variable_ref(l->p, l->acc_variable[n->axis][part]);
+    case ATN_OP_LEFT: return l->side[0][n->axis][part];
+    case ATN_OP_RIGHT: return l->side[1][n->axis][part];
+    case ATN_OP_RESULT:
+        lower_fail(l, ATN_ERR_INTERNAL, "%s: the result of '%s' is used before it is there", l->g->name, l->g->blocks[n->index].name);
+        return ir_number(l->p, ATN_SP, 0);
+    default: break;
+    }
+    if (is_complex(n->type)) return complex_part(l, n, at, part);
+    if (n->arg[0] >= 0 && is_complex(l->g->values[n->arg[0]].type)) return from_complex(l, n, at);
+    ir_ref args[3] = {-1, -1, -1};
+    for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) args[k] = lower_value(l, n->arg[k], at, 0);
+    if (n->op == ATN_OP_CAST) return ir_cast(l->p, lower_type(n->type), args[0]);
+    return ir_operation(l->p, n->op, lower_type(n->type), args[0], args[1], args[2]);
+}
+
+/* Leaves cost nothing; a value used once, without a name of its own, is written where it is used. */
+static bool inlined(const lowering *l, const atn_node *n, atn_value value) {
+    if (n->op == ATN_OP_CONST || n->op == ATN_OP_SIZE || n->op == ATN_OP_PARAM || n->op == ATN_OP_DIM) return true;
+    if (n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT || n->op == ATN_OP_ACC || (l->needs[value] >> 31)) return true;
+    return l->uses[value] == 1 && !n->label && n->op != ATN_OP_READ;
+}
+
+ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part) {
+    const atn_node *n = &l->g->values[value];
+    ir_ref ref;
+    if (l->p->failed) return 0;
+    at = lower_normal(l, n->dims, at);
+    if (lower_memo_find(l, value, part, at, &ref)) return ref;
+    if (at.lane >= 0) { /* one lane of a vector that is there already */
+        place whole = at;
+        whole.lane = -1;
+        if (lower_memo_find(l, value, part, whole, &ref)) return ir_lane(l->p, ref, at.lane);
+    }
+    ref = make(l, value, at, part);
+    if (inlined(l, n, value)) return ref;
+    ref = ir_declare(l->p, l->block, n->label ? n->label : n->op == ATN_OP_READ ? l->g->reads[n->index].name : "t", ref);
+    lower_memo_keep(l, value, part, at, ref);
+    return ref;
+}
+
+/* Constants and the like are not worth a variable; what costs something is made for every register it depends on. */
+void lower_hoist(lowering *l, atn_value value) {
+    const atn_node *n = &l->g->values[value];
+    if (n->op == ATN_OP_CONST || n->op == ATN_OP_SIZE || n->op == ATN_OP_PARAM || n->op == ATN_OP_DIM || n->op == ATN_OP_ACC) return;
+    if (lower_ready(l, value)) {
+        int32_t parts = is_complex(n->type) ? 2 : 1;
+        place at = PLACE_ORIGIN;
+        do {
+            for (int32_t part = 0; part < parts; ++part) {
+                ir_ref ref;
+                place here = lower_normal(l, n->dims, at);
+                if (lower_memo_find(l, value, part, here, &ref)) continue;
+                ref = ir_declare(l->p, l->block, n->label ? n->label : "t", lower_value(l, value, here, part));
+                if (!lower_memo_find(l, value, part, here, &ref)) lower_memo_keep(l, value, part, here, ref);
+            }
+        } while (lower_next_place(l, n->dims, &at));
+        return;
+    }
+    for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) lower_hoist(l, n->arg[k]);
+    if (n->op == ATN_OP_READ)
+        for (int k = 0; k < 2 && l->g->reads[n->index].select[k] >= 0; ++k) {
+            if (!atn_affine_of(l->g, l->g->reads[n->index].select[k]).is_affine) lower_hoist(l, l->g->reads[n->index].select[k]);
+        }
+    if (n->op == ATN_OP_RESULT) {
+        const atn_block *b = &l->g->blocks[n->index];
+        for (int32_t k = 0; k < b->n_accs; ++k) {
+            if (b->acc[k].term >= 0) lower_hoist(l, b->acc[k].term);
+            if (b->acc[k].update >= 0) lower_hoist(l, b->acc[k].update);
+        }
+    }
+}

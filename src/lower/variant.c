@@ -1,0 +1,146 @@
+/* Variants by name: one table of knobs, from which getting, setting, parsing and printing follow. */
+#include "lower/variant.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct knob {
+    const char *name;
+    size_t offset;         /* of an int32_t in atn_variant */
+    int32_t plain;         /* in the plain variant */
+    int32_t least, most;
+    const char *names;     /* values by name, separated by '|', from 0; NULL: numbers */
+    bool power;            /* powers of two only */
+} knob;
+
+#define AT(field) offsetof(atn_variant, field)
+#define CUT_P(d) \
+    {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true}, {"vec_p" #d, AT(p[d].vec), 1, 1, 16, NULL, true}, \
+    {"regs_p" #d, AT(p[d].regs), 1, 1, 32, NULL, false}, {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false}, \
+    {"seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false}
+#define CUT_Q(d) \
+    {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true}, {"vec_q" #d, AT(q[d].vec), 1, 1, 16, NULL, true}, \
+    {"regs_q" #d, AT(q[d].regs), 1, 1, 16, NULL, false}, {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false}, \
+    {"unroll_q" #d, AT(q[d].unroll), 1, 1, 64, NULL, false}, {"split_q" #d, AT(q[d].split), 1, 1, 65536, NULL, false}
+
+static const knob KNOBS[] = {
+    CUT_P(0), CUT_P(1), CUT_Q(0), CUT_Q(1),
+    {"stage", AT(stage), 0, 0, 2, NULL, false},
+    {"stage_swap", AT(stage_swap), 0, 0, 3, NULL, false},
+    {"pad", AT(pad), 0, 0, 64, NULL, false},
+    {"reduce", AT(reduce), 0, 0, 1, "tree|shuffle", false},
+    {"finish", AT(finish), 0, 0, 2, "launch|last|atomic", false},
+    {"exp", AT(exp), 0, 0, 2, "library|native|polynomial", false},
+    {"degree", AT(degree), 6, 3, 7, NULL, false},
+    {"accumulate", AT(accumulate), 0, 0, 64, NULL, false},
+    {"groups", AT(groups), 0, 0, 1 << 30, NULL, false},
+    {"threads", AT(threads), 0, 0, 4096, NULL, false},
+    {"schedule", AT(schedule), 0, 0, 2, "static|dynamic|guided", false},
+    {"chunk", AT(chunk), 0, 0, 1 << 20, NULL, false},
+    {"stream", AT(stream), 0, 0, 1, NULL, false},
+    {"fast", AT(fast), 0, 0, 1, NULL, false},
+    {"index", AT(index), 64, 32, 64, NULL, true},
+    {"guard", AT(guard), 1, 0, 1, NULL, false},
+};
+enum { N_KNOBS = sizeof KNOBS / sizeof *KNOBS };
+
+static int32_t *field(const atn_variant *variant, const knob *k) { return (int32_t *)((char *)(uintptr_t)variant + k->offset); }
+
+static const knob *find(const char *name) {
+    for (size_t k = 0; k < N_KNOBS; ++k)
+        if (strcmp(KNOBS[k].name, name) == 0) return &KNOBS[k];
+    return NULL;
+}
+
+int32_t atn_variant_knob_count(void) { return N_KNOBS; }
+const char *atn_variant_knob_name(int32_t k) { return KNOBS[k].name; }
+
+atn_variant atn_variant_plain(void) {
+    atn_variant variant = {0};
+    for (size_t k = 0; k < N_KNOBS; ++k) *field(&variant, &KNOBS[k]) = KNOBS[k].plain;
+    return variant;
+}
+
+bool atn_variant_get(const atn_variant *variant, const char *name, int64_t *value) {
+    const knob *k = find(name);
+    *value = k ? *field(variant, k) : 0;
+    return k != NULL;
+}
+
+/* The number that `text` means for this knob; false: none. */
+static bool read_value(const knob *k, const char *text, long *value) {
+    size_t length = strlen(text);
+    if (k->names) {
+        const char *at = k->names;
+        for (long n = 0; *at; ++n) {
+            size_t piece = strcspn(at, "|");
+            if (piece == length && strncasecmp(at, text, piece) == 0) {
+                *value = n;
+                return true;
+            }
+            at += piece + (at[piece] == '|');
+        }
+    }
+    char *end;
+    errno = 0;
+    *value = strtol(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0;
+}
+
+atn_status atn_variant_set(const atn_ctx *ctx, atn_variant *variant, const char *name, const char *text) {
+    const knob *k = find(name);
+    if (!k) {
+        atn_text all = {.ctx = ctx};
+        for (size_t n = 0; n < N_KNOBS; ++n) atn_text_printf(&all, "%s%s", n ? " " : "", KNOBS[n].name);
+        atn_status status = atn_fail(ctx, ATN_ERR_INPUT, "variant: no knob '%s'; there are: %s", name, atn_text_str(&all));
+        atn_text_free(&all);
+        return status;
+    }
+    long value;
+    if (!read_value(k, text, &value))
+        return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: %s is wanted", name, text, k->names ? k->names : "a number");
+    if (value < k->least || value > k->most || (k->power && (value & (value - 1))))
+        return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: %d to %d%s are possible", name, text, k->least, k->most,
+                        k->power ? ", powers of two," : "");
+    *field(variant, k) = (int32_t)value;
+    return ATN_OK;
+}
+
+atn_status atn_variant_parse(const atn_ctx *ctx, atn_variant *variant, const char *text) {
+    char pair[128];
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ", ");
+        if (length >= sizeof pair) return atn_fail(ctx, ATN_ERR_INPUT, "variant: '%.40s...' is no knob=value", at);
+        memcpy(pair, at, length);
+        pair[length] = '\0';
+        at += length + (at[length] != '\0');
+        if (length == 0) continue;
+        char *equals = strchr(pair, '=');
+        if (!equals) return atn_fail(ctx, ATN_ERR_INPUT, "variant: '%s' is no knob=value", pair);
+        *equals = '\0';
+        atn_status status = atn_variant_set(ctx, variant, pair, equals + 1);
+        if (status != ATN_OK) return status;
+    }
+    return ATN_OK;
+}
+
+void atn_variant_print(const atn_variant *variant, atn_text *out) {
+    bool first = true;
+    for (size_t k = 0; k < N_KNOBS; ++k) {
+        int32_t value = *field(variant, &KNOBS[k]);
+        if (value == KNOBS[k].plain) continue;
+        atn_text_printf(out, "%s%s=", first ? "" : ",", KNOBS[k].name);
+        first = false;
+        const char *names = KNOBS[k].names;
+        if (names) {
+            for (int32_t n = 0; n < value; ++n) names += strcspn(names, "|") + 1;
+            atn_text_add_bytes(out, names, strcspn(names, "|"));
+        } else {
+            atn_text_printf(out, "%d", value);
+        }
+    }
+}
+
+int32_t atn_variant_items(const atn_variant *v) { return v->p[0].lanes * v->p[1].lanes * v->q[0].lanes * v->q[1].lanes; }

@@ -1,0 +1,60 @@
+/* A variant: how a graph is to be computed, as a plain value. Every dimension is cut into groups × lanes × registers ×
+ * sequence (docs/lowering.md); reads are direct or staged. Knobs are named, so that spaces, wisdom and people can speak
+ * of them: `lanes_p0=16,regs_p0=4,stage=2`. */
+#ifndef ATN_LOWER_VARIANT_H
+#define ATN_LOWER_VARIANT_H
+
+#include "base/text.h"
+
+/* The cut of one dimension. p0, p1 are the points' dimensions; q0, q1 those that are reduced over. */
+typedef struct atn_cut {
+    int32_t lanes;  /* work-items along it; 1 on the host */
+    int32_t vec;    /* lanes of a vector type; one dimension at most has more than 1 */
+    int32_t regs;   /* values held at once by one item */
+    int32_t pack;   /* of those, how many lie side by side; the others are a whole row of lanes apart */
+    int32_t seq;    /* p: tiles done one after the other by one group */
+    int32_t tile;   /* q: length of a tile; staged buffers are filled once per tile. 0: the whole range */
+    int32_t unroll; /* q: steps of the loop written out */
+    int32_t split;  /* q: groups that share the range; partial results are joined in a fixed order at the end */
+} atn_cut;
+
+typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
+typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are joined */
+typedef enum atn_finish { ATN_FINISH_LAUNCH, ATN_FINISH_LAST, ATN_FINISH_ATOMIC } atn_finish; /* how groups of a q are */
+typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED } atn_schedule;
+
+typedef struct atn_variant {
+    atn_cut p[2], q[2];
+    int32_t stage;       /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered */
+    int32_t stage_swap;  /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */
+    int32_t pad;         /* elements added to each row of a staged tile */
+    int32_t reduce, finish, exp;
+    int32_t degree;      /* of the polynomial exp: 3 to 7 */
+    int32_t accumulate;  /* accumulators of floating sums: 0 as described, 32, 64 */
+    int32_t groups;      /* most groups launched, the others follow in a loop; 0: as many as there are tiles */
+    int32_t threads;     /* host: 0 all */
+    int32_t schedule, chunk;
+    int32_t stream;      /* host: stores that go past the caches */
+    int32_t fast;        /* lets the compiler assume finite values and reorder (per kernel, never globally) */
+    int32_t index;       /* bits of address arithmetic: 32 or 64 */
+    int32_t guard;       /* gathers are checked and reported; 0 when their index array was validated */
+} atn_variant;
+
+/* The plainest variant: one point an item, no staging; right for every graph. */
+atn_variant atn_variant_plain(void);
+
+/* Knobs by name. get: 0 and false for a name that is none. set: refuses unknown names and values out of range. */
+bool atn_variant_get(const atn_variant *variant, const char *knob, int64_t *value);
+atn_status atn_variant_set(const atn_ctx *ctx, atn_variant *variant, const char *knob, const char *value);
+
+/* "k=v,k=v" over what the variant holds already; and back: only what differs from the plain variant. */
+atn_status atn_variant_parse(const atn_ctx *ctx, atn_variant *variant, const char *text);
+void atn_variant_print(const atn_variant *variant, atn_text *out);
+
+int32_t atn_variant_knob_count(void);
+const char *atn_variant_knob_name(int32_t knob);
+
+/* Items of a work-group. */
+int32_t atn_variant_items(const atn_variant *variant);
+
+#endif
