@@ -25,18 +25,18 @@ static const size_t LARGEST = (size_t)1 << 30; /* file that is read */
 
 struct atn_cache {
     const atn_ctx *ctx;
-    char *wanted;         /* the directory asked for; owned */
-    char *temporary;      /* its stand-in, once there is one; owned; made before `lasting` ends */
-    atomic_bool lasting;  /* the wanted one is in use */
-    pthread_mutex_t lock; /* held while the stand-in is made */
-    pid_t owner;          /* who removes the stand-in: not a child that fork made */
-    uint64_t cap_bytes;   /* $ATTUNE_CACHE_MIB */
+    char *wanted;              /* the directory asked for; owned */
+    char *temporary;           /* its stand-in, once there is one; owned */
+    _Atomic(const char *) dir; /* the one of both in use */
+    pthread_mutex_t lock;      /* held while the stand-in is made */
+    pid_t owner;               /* who removes the stand-in: not a child that fork made */
+    uint64_t cap_bytes;        /* $ATTUNE_CACHE_MIB */
 };
 
 /* ---- opening ---- */
 
-bool atn_cache_lasting(const atn_cache *cache) { return atomic_load(&cache->lasting); }
-const char *atn_cache_dir(const atn_cache *cache) { return atn_cache_lasting(cache) ? cache->wanted : cache->temporary; }
+const char *atn_cache_dir(const atn_cache *cache) { return atomic_load(&cache->dir); }
+bool atn_cache_lasting(const atn_cache *cache) { return atn_cache_dir(cache) == cache->wanted; }
 
 atn_status atn_cache_demote(atn_cache *cache, const char *why) {
     char reason[512];
@@ -46,7 +46,7 @@ atn_status atn_cache_demote(atn_cache *cache, const char *why) {
     pthread_mutex_lock(&cache->lock);
     bool first = atn_cache_lasting(cache);
     if (first) status = atn_cache_dir_temporary(cache->ctx, &cache->temporary);
-    if (first && status == ATN_OK) atomic_store(&cache->lasting, false);
+    if (first && status == ATN_OK) atomic_store(&cache->dir, cache->temporary);
     pthread_mutex_unlock(&cache->lock);
     if (status != ATN_OK) return atn_fail_within(cache->ctx, status, "cache %s: %s", cache->wanted, reason);
     if (first)
@@ -84,8 +84,8 @@ static atn_status open_cache(const atn_ctx *ctx, const void *tag, atn_cache **ou
     cache->ctx = ctx;
     cache->owner = getpid();
     cache->cap_bytes = cap_bytes(ctx);
-    atomic_store(&cache->lasting, true);
     atn_status status = atn_cache_dir_wanted(ctx, &cache->wanted);
+    atomic_store(&cache->dir, cache->wanted);
     const char *why = status == ATN_OK ? atn_cache_dir_objection(cache->wanted) : NULL;
     if (why) status = atn_cache_demote(cache, why);
     if (status == ATN_OK) status = atn_ctx_attach(ctx, tag, cache, close_cache);
