@@ -28,7 +28,8 @@ static atn_status read_all(const atn_ctx *ctx, const char *path, int fd, size_t 
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) {
             if (got == 0)
-                (void)atn_fail(ctx, ATN_ERR_IO, "%s: ended at byte %zu of %zu: it shrank while it was read", path, done, size);
+                (void)atn_fail(ctx, ATN_ERR_IO, "%s: ended at byte %zu of %zu: it shrank while it was read", path, done,
+                               size);
             else
                 (void)atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
             atn_free(ctx, bytes);

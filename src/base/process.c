@@ -126,8 +126,10 @@ static atn_status conclude(const atn_ctx *ctx, const char *name, pid_t child, in
         return atn_fail(ctx, status, "%s: did not finish in %g s and was stopped", name, timeout_s);
     if (status != ATN_OK) return status;
     if (reaped != child)
-        return atn_fail(ctx, ATN_ERR_IO, "%s: how it ended is not known: this process ignores SIGCHLD or waits for children "
-                        "that are not its own", name);
+        return atn_fail(ctx, ATN_ERR_IO,
+                        "%s: how it ended is not known: this process ignores SIGCHLD or waits for children "
+                        "that are not its own",
+                        name);
     *exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
     return output ? atn_text_status(output) : ATN_OK;
 }

@@ -50,7 +50,8 @@ atn_status atn_cache_demote(atn_cache *cache, const char *why) {
     pthread_mutex_unlock(&cache->lock);
     if (status != ATN_OK) return atn_fail_within(cache->ctx, status, "cache %s: %s", cache->wanted, reason);
     if (first)
-        atn_log(cache->ctx, ATN_LOG_WARNING, "cache %s is not used: %s; built code is kept for this run only", cache->wanted, reason);
+        atn_log(cache->ctx, ATN_LOG_WARNING, "cache %s is not used: %s; built code is kept for this run only",
+                cache->wanted, reason);
     return ATN_OK;
 }
 
@@ -71,7 +72,8 @@ static uint64_t cap_bytes(const atn_ctx *ctx) {
         mib = strtoll(text, &end, 10);
         if (*end || mib < 1 || mib > (1 << 30)) {
             mib = DEFAULT_CAP_MIB;
-            atn_log(ctx, ATN_LOG_WARNING, "ATTUNE_CACHE_MIB is '%s'; a number from 1 is right, %d is used", text, DEFAULT_CAP_MIB);
+            atn_log(ctx, ATN_LOG_WARNING, "ATTUNE_CACHE_MIB is '%s'; a number from 1 is right, %d is used", text,
+                    DEFAULT_CAP_MIB);
         }
     }
     return (uint64_t)mib << 20;
@@ -98,7 +100,7 @@ static atn_status open_cache(const atn_ctx *ctx, const void *tag, atn_cache **ou
 }
 
 atn_status atn_cache_of(const atn_ctx *ctx, atn_cache **out) {
-    static const char TAG;                                     /* under which the context carries its cache */
+    static const char TAG;                                      /* under which the context carries its cache */
     static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* two threads that ask at once get the same one */
     atn_status status = ATN_OK;
     *out = atn_ctx_attached(ctx, &TAG);

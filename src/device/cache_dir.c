@@ -44,7 +44,8 @@ static char *choose(const atn_ctx *ctx) {
 atn_status atn_cache_dir_wanted(const atn_ctx *ctx, char **out) {
     *out = choose(ctx);
     if (!*out) return ATN_ERR_MEMORY;
-    for (size_t end = strlen(*out); end > 1 && (*out)[end - 1] == '/';) (*out)[--end] = '\0'; /* lstat would follow a link */
+    for (size_t end = strlen(*out); end > 1 && (*out)[end - 1] == '/';)
+        (*out)[--end] = '\0'; /* lstat would follow a link */
     return ATN_OK;
 }
 
@@ -88,7 +89,8 @@ atn_status atn_cache_dir_temporary(const atn_ctx *ctx, char **out) {
         atn_free(ctx, *out);
         *out = NULL;
     }
-    return atn_fail(ctx, ATN_ERR_IO, "no temporary directory can be made: %s; set TMPDIR to a writable one", strerror(error));
+    return atn_fail(ctx, ATN_ERR_IO, "no temporary directory can be made: %s; set TMPDIR to a writable one",
+                    strerror(error));
 }
 
 void atn_cache_dir_remove(const char *dir) {

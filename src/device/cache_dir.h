@@ -4,8 +4,8 @@
 
 #include "base/context.h"
 
-/* The context's choice, else $XDG_CACHE_HOME/attune, else ~/.cache/attune; absolute, "" where no home is known. Owned by
- * the caller. */
+/* The context's choice, else $XDG_CACHE_HOME/attune, else ~/.cache/attune; absolute, "" where no home is known. Owned
+ * by the caller. */
 atn_status atn_cache_dir_wanted(const atn_ctx *ctx, char **out);
 
 /* Makes the directory, mode 0700, with its parents. NULL when it is good to use, else why it is not. */

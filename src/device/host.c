@@ -82,7 +82,9 @@ static void buffer_free(atn_buffer *base) {
     atn_free(ctx, buffer);
 }
 
-static unsigned char *data_of(const atn_buffer *buffer) { return buffer->bytes ? ((const host_buffer *)buffer)->data : NULL; }
+static unsigned char *data_of(const atn_buffer *buffer) {
+    return buffer->bytes ? ((const host_buffer *)buffer)->data : NULL;
+}
 static void *buffer_host(atn_buffer *buffer) { return data_of(buffer); }
 
 static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
@@ -166,11 +168,13 @@ static atn_status launch(atn_queue *queue, atn_function *function, const atn_lau
         args[k] = arg->buffer ? (void *)&pointers[k] : (void *)(uintptr_t)arg->value;
     }
     int32_t cores = device->base.info.cores;
-    host_call call = {.call = {.groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
-                               .threads = launch->threads > 0 && launch->threads < cores ? launch->threads : cores,
-                               .args = args},
-                      .device = device};
-    bool placed = atomic_load(&bindings) > 0 && pthread_getaffinity_np(pthread_self(), sizeof call.before, &call.before) == 0;
+    host_call call = {
+        .call = {.groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
+                 .threads = launch->threads > 0 && launch->threads < cores ? launch->threads : cores,
+                 .args = args},
+        .device = device};
+    bool placed =
+        atomic_load(&bindings) > 0 && pthread_getaffinity_np(pthread_self(), sizeof call.before, &call.before) == 0;
     if (placed) call.call.enter = enter;
     atn_host_entry(function)(&call.call);
     if (here.binding) { /* the caller's own thread goes back to where it was */
@@ -191,7 +195,8 @@ static atn_status bind_threads(atn_device *base, atn_bind bind, atn_places place
         count = atn_cpu_places(places, sets, base->info.cores);
         if (count == 0) {
             atn_free(base->ctx, sets);
-            return atn_fail(base->ctx, ATN_ERR_UNSUPPORTED, "%s: such places are not known here; threads are always", base->info.name);
+            return atn_fail(base->ctx, ATN_ERR_UNSUPPORTED, "%s: such places are not known here; threads are always",
+                            base->info.name);
         }
     }
     atn_free(base->ctx, device->places);

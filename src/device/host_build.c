@@ -17,12 +17,12 @@
 #include <sys/stat.h>
 
 /* Safe for any input: no errno, no traps, contraction to fused multiply-add. fast_math adds the rest. */
-static const char *const FLAGS[] = {"-std=gnu17", "-O3", "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
-                                    "-ffp-contract=fast",
+static const char *const FLAGS[] = {
+    "-std=gnu17",    "-O3", "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
 #if defined(__x86_64__) || defined(__i386__)
-                                    "-march=native",
+    "-march=native",
 #elif defined(__aarch64__)
-                                    "-mcpu=native",
+    "-mcpu=native",
 #endif
 };
 enum { N_FLAGS = sizeof FLAGS / sizeof *FLAGS, MAX_ARGS = 64 };
@@ -160,12 +160,12 @@ static atn_status judge(const host_job *job, int code, const char *output, bool 
     first_error(output, line, sizeof line);
     snprintf(how, sizeof how, code > 128 ? "ended by signal %d" : "exit code %d", code > 128 ? code - 128 : code);
     atn_log(job->ctx, ATN_LOG_INFO, "%s: %s said: %s", job->build->name, job->compiler, output);
-    return atn_fail(job->ctx, full ? ATN_ERR_IO : ATN_ERR_BUILD, "%s: %s could not compile it (%s): %s", job->build->name,
-                    job->compiler, how, line);
+    return atn_fail(job->ctx, full ? ATN_ERR_IO : ATN_ERR_BUILD, "%s: %s could not compile it (%s): %s",
+                    job->build->name, job->compiler, how, line);
 }
 
-static atn_status run_compiler(const host_job *job, const char *dir, bool openmp, const char *source, const char *object,
-                               bool *no_openmp) {
+static atn_status run_compiler(const host_job *job, const char *dir, bool openmp, const char *source,
+                               const char *object, bool *no_openmp) {
     const char *argv[MAX_ARGS];
     atn_text output = {.ctx = job->ctx};
     int code = 0;
@@ -181,8 +181,8 @@ static atn_status run_compiler(const host_job *job, const char *dir, bool openmp
         else if (status == ATN_ERR_TIMEOUT)
             status = atn_fail_within(job->ctx, status, "%s", job->build->name);
     } else {
-        status = atn_fail(job->ctx, ATN_ERR_INPUT, "%s: too many compiler flags, at most %d are passed", job->build->name,
-                          MAX_ARGS - N_FLAGS - 8);
+        status = atn_fail(job->ctx, ATN_ERR_INPUT, "%s: too many compiler flags, at most %d are passed",
+                          job->build->name, MAX_ARGS - N_FLAGS - 8);
     }
     atn_text_free(&output);
     atn_free(job->ctx, flags);
@@ -208,8 +208,8 @@ static atn_status load(const host_job *job, const char *path, host_module *modul
         return ATN_OK;
     }
     const char *why = dlerror();
-    return atn_fail(job->ctx, strstr(why, "failed to map") ? ATN_ERR_IO : ATN_ERR_BUILD, "%s: built code cannot be loaded: %s",
-                    job->build->name, why);
+    return atn_fail(job->ctx, strstr(why, "failed to map") ? ATN_ERR_IO : ATN_ERR_BUILD,
+                    "%s: built code cannot be loaded: %s", job->build->name, why);
 }
 
 /* Looks into the cache. What is whole but cannot be loaded, say for a library that is gone, is made anew. */
@@ -239,15 +239,18 @@ static atn_status compile_in(const host_job *job, const char *dir, host_module *
         openmp = false;
         status = run_compiler(job, dir, openmp, source, object, &no_openmp);
         if (status == ATN_OK && atomic_exchange(&without_openmp, job->with.low) != job->with.low)
-            atn_log(job->ctx, ATN_LOG_WARNING, "%s has no OpenMP library: generated code runs on one thread; install "
-                    "libomp-dev for clang", job->compiler);
+            atn_log(job->ctx, ATN_LOG_WARNING,
+                    "%s has no OpenMP library: generated code runs on one thread; install "
+                    "libomp-dev for clang",
+                    job->compiler);
     }
     if (status == ATN_OK && stat(object, &info) != 0)
-        status = atn_fail(job->ctx, ATN_ERR_BUILD, "%s: %s ended well but made nothing; is it a C compiler?", job->build->name,
-                          job->compiler);
+        status = atn_fail(job->ctx, ATN_ERR_BUILD, "%s: %s ended well but made nothing; is it a C compiler?",
+                          job->build->name, job->compiler);
     if (status == ATN_OK) status = load(job, object, module); /* before others can see, damage or evict it */
     if (status == ATN_OK) module->base.code_bytes = (size_t)info.st_size;
-    if (status == ATN_OK && !job->build->no_cache) status = atn_cache_adopt(job->cache, object, build_key(job, openmp), SUFFIX);
+    if (status == ATN_OK && !job->build->no_cache)
+        status = atn_cache_adopt(job->cache, object, build_key(job, openmp), SUFFIX);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* The CPU at hand, read from hwloc where it was found at build time, else from the system's files. */
 #include "device/host_cpu.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@ static const struct {
     unsigned implementer, part;
     const char *name;
 } ARM_CORES[] = {
-    {0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"}, {0x41, 0xd40, "Neoverse-V1"},
-    {0x41, 0xd49, "Neoverse-N2"}, {0x41, 0xd4f, "Neoverse-V2"}, {0x46, 0x001, "A64FX"},       {0xc0, 0xac3, "Ampere-1"},
+    {0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"},
+    {0x41, 0xd40, "Neoverse-V1"}, {0x41, 0xd49, "Neoverse-N2"}, {0x41, 0xd4f, "Neoverse-V2"},
+    {0x46, 0x001, "A64FX"},       {0xc0, 0xac3, "Ampere-1"},
 };
 
 /* The value behind "key :" in /proc/cpuinfo's first block; "" when there is none. */
@@ -93,13 +95,47 @@ static int64_t sysfs_cache(int level) {
     return 0;
 }
 
+/* The smaller of `bytes` and what `file` allows in the control group at `path` or in one above it. */
+static int64_t least_limit(const char *root, char *path, const char *file, int64_t bytes) {
+    for (;;) {
+        char name[PATH_MAX];
+        long long limit = 0;
+        FILE *in =
+            snprintf(name, sizeof name, "%s%s/%s", root, path, file) < (int)sizeof name ? fopen(name, "re") : NULL;
+        if (in && fscanf(in, "%lld", &limit) == 1 && limit > 0 && limit < bytes) bytes = limit;
+        if (in) fclose(in);
+        char *slash = strrchr(path, '/');
+        if (!slash) return bytes;
+        *slash = '\0';
+    }
+}
+
+/* The memory that this process may have: the machine's, or less where a container or a batch system says so. */
+static int64_t usable_memory(void) {
+    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    FILE *groups = fopen("/proc/self/cgroup", "re");
+    char line[PATH_MAX];
+    while (groups && fgets(line, sizeof line, groups)) { /* "0::/path", or of old "4:memory:/path" */
+        line[strcspn(line, "\n")] = '\0';
+        char *kind = strchr(line, ':'), *path = kind ? strchr(kind + 1, ':') : NULL;
+        if (!path) continue;
+        *path++ = '\0';
+        if (strcmp(kind, ":") == 0) bytes = least_limit("/sys/fs/cgroup", path, "memory.max", bytes);
+        if (strcmp(kind, ":memory") == 0)
+            bytes = least_limit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", bytes);
+    }
+    if (groups) fclose(groups);
+    return bytes;
+}
+
 void atn_cpu_describe(atn_device_info *info) {
     describe_name(info);
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
-    info->cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    info->cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed)
+                                                                      : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
     info->simd = vector_bytes() / 4;
-    info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    info->memory_bytes = usable_memory();
     info->local_bytes = sysfs_cache(1);
     for (int level = 4; level >= 2 && !info->cache_bytes; --level) info->cache_bytes = sysfs_cache(level);
 }
@@ -107,8 +143,9 @@ void atn_cpu_describe(atn_device_info *info) {
 static atn_hash signature;
 
 static void sign(void) {
-    static const char *const KEYS[] = {"vendor_id", "cpu family", "model", "model name", "stepping", "flags",
-                                       "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"};
+    static const char *const KEYS[] = {"vendor_id",   "cpu family", "model",           "model name",
+                                       "stepping",    "flags",      "CPU implementer", "CPU architecture",
+                                       "CPU variant", "CPU part",   "Features"};
     char value[1 << 13];
     for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; ++k) {
         cpuinfo(KEYS[k], value, sizeof value);
@@ -126,8 +163,9 @@ atn_hash atn_cpu_signature(void) { /* once: every build asks, and the kernel tak
 
 #if ATN_HAVE_HWLOC
 int32_t atn_cpu_places(atn_places places, cpu_set_t *sets, int32_t most) {
-    static const hwloc_obj_type_t TYPES[] = {
-        [ATN_PLACES_THREADS] = HWLOC_OBJ_PU, [ATN_PLACES_CORES] = HWLOC_OBJ_CORE, [ATN_PLACES_SOCKETS] = HWLOC_OBJ_PACKAGE};
+    static const hwloc_obj_type_t TYPES[] = {[ATN_PLACES_THREADS] = HWLOC_OBJ_PU,
+                                             [ATN_PLACES_CORES] = HWLOC_OBJ_CORE,
+                                             [ATN_PLACES_SOCKETS] = HWLOC_OBJ_PACKAGE};
     int32_t count = 0;
     cpu_set_t allowed;
     hwloc_topology_t topology;

@@ -21,7 +21,8 @@ typedef struct probe_run {
 } probe_run;
 
 static atn_status time_once(const probe_run *run, int64_t n, int64_t rounds, double *seconds) {
-    atn_arg args[] = {{.buffer = run->out}, {.buffer = run->in}, {.value = &n, .bytes = 8}, {.value = &rounds, .bytes = 8}};
+    atn_arg args[] = {
+        {.buffer = run->out}, {.buffer = run->in}, {.value = &n, .bytes = 8}, {.value = &rounds, .bytes = 8}};
     atn_launch launch = {.groups = {run->groups}, .items = {run->items}, .args = args, .n_args = 4};
     atn_queue *queue = atn_device_queue(run->device);
     atn_event *begin = NULL, *end = NULL;
@@ -115,7 +116,8 @@ static atn_status measure(atn_device *device, atn_peaks *peaks) {
     atn_probe_source source = atn_probe_get(device, ATN_PROBE_FP32);
     atn_module *module;
     double matrix64 = 0;
-    atn_status status = atn_module_build(device, &(atn_build){.name = "peaks", .source = source.source, .flags = source.flags}, &module);
+    atn_status status = atn_module_build(
+        device, &(atn_build){.name = "peaks", .source = source.source, .flags = source.flags}, &module);
     if (status != ATN_OK) return status;
     status = probe_rate(device, module, ATN_PROBE_FP32, &peaks->fp32);
     if (status == ATN_OK) status = probe_rate(device, module, ATN_PROBE_FP64, &peaks->fp64);

@@ -98,10 +98,10 @@ static void a_hanging_one_is_stopped(void **state) {
     (void)state;
     static const char *const BODIES[] = {
         "echo $$; sleep 1000",
-        "echo $$; exec >&- 2>&-; sleep 1000",         /* its output is closed, it goes on */
+        "echo $$; exec >&- 2>&-; sleep 1000", /* its output is closed, it goes on */
         "echo $$; trap '' TERM INT HUP; while :; do sleep 1; done",
-        "echo $$; sleep 1000 & sleep 1000 & wait",    /* with children of its own */
-        "echo $$; yes",                               /* never ends its output */
+        "echo $$; sleep 1000 & sleep 1000 & wait", /* with children of its own */
+        "echo $$; yes",                            /* never ends its output */
     };
     for (size_t k = 0; k < sizeof BODIES / sizeof *BODIES; ++k) {
         int code;

@@ -17,10 +17,10 @@
 enum { PATH_BYTES = 4096 };
 
 typedef struct world {
-    char *dir;                   /* all of it; removed at the end */
-    char cache[PATH_BYTES];      /* dir/cache, not made yet */
-    char temporary[PATH_BYTES];  /* dir/tmp: $TMPDIR */
-    char *old[4];                /* environment as it was */
+    char *dir;                  /* all of it; removed at the end */
+    char cache[PATH_BYTES];     /* dir/cache, not made yet */
+    char temporary[PATH_BYTES]; /* dir/tmp: $TMPDIR */
+    char *old[4];               /* environment as it was */
 } world;
 
 static const char *const WORLD_VARIABLES[4] = {"TMPDIR", "HOME", "XDG_CACHE_HOME", "ATTUNE_CACHE_MIB"};

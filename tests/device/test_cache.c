@@ -297,7 +297,8 @@ static void *work_on(void *failed) {
         char *data, *work;
         size_t length;
         if (atn_cache_put(cache, key_of(1), ".blob", "abc", 3) != ATN_OK ||
-            atn_cache_get(cache, key_of(1), ".blob", &data, &length) != ATN_OK || atn_cache_workdir(cache, &work) != ATN_OK)
+            atn_cache_get(cache, key_of(1), ".blob", &data, &length) != ATN_OK ||
+            atn_cache_workdir(cache, &work) != ATN_OK)
             *(bool *)failed = true;
         else
             atn_cache_discard(cache, work), atn_free(ctx, data);
@@ -343,16 +344,11 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_blob_comes_back),
-        TEST(the_oldest_go_first),
-        TEST(a_senseless_cap_is_told),
-        TEST(damage_is_found),
-        TEST(a_full_disk_is_survived),
-        TEST(the_directory_may_go),
-        TEST(stale_halves_do_not_block),
-        TEST(files_are_adopted),
-        TEST(processes_never_see_half),
-        TEST(it_may_be_given_up_while_in_use),
+        TEST(a_blob_comes_back),         TEST(the_oldest_go_first),
+        TEST(a_senseless_cap_is_told),   TEST(damage_is_found),
+        TEST(a_full_disk_is_survived),   TEST(the_directory_may_go),
+        TEST(stale_halves_do_not_block), TEST(files_are_adopted),
+        TEST(processes_never_see_half),  TEST(it_may_be_given_up_while_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,8 @@ static const char *verdict(const char *dir, const char *why) {
     size_t length;
     const char *wrong = NULL;
     if (atn_cache_of(ctx, &cache) != ATN_OK) wrong = "cannot be opened at all";
-    if (!wrong && atn_cache_lasting(cache) != !why) wrong = why ? "was used" : log.last[0] ? strdup(log.last) : "was refused";
+    if (!wrong && atn_cache_lasting(cache) != !why)
+        wrong = why ? "was used" : log.last[0] ? strdup(log.last) : "was refused";
     if (!wrong && log.warnings != (why ? 1 : 0)) wrong = "not one warning, or one too many";
     if (!wrong && why && !strstr(log.last, why)) wrong = strdup(log.last);
     if (!wrong && !is_dir(atn_cache_dir(cache), 0700)) wrong = "its mode is not 0700";
@@ -176,7 +177,8 @@ static void what_we_may_not_write_is_refused(void **state) {
 
 static void without_any_place_it_says_so(void **state) {
     (void)state;
-    if (geteuid() == 0) print_message("    (root can always write to /tmp: only that a bad TMPDIR is passed over is seen)\n");
+    if (geteuid() == 0)
+        print_message("    (root can always write to /tmp: only that a bad TMPDIR is passed over is seen)\n");
     kit_faults faults;
     kit_log log;
     atn_cache *cache;

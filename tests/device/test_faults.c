@@ -93,7 +93,8 @@ static atn_status build_and_launch(atn_device *device, long mark) {
     atn_buffer *out = NULL, *in = NULL;
     atn_queue *queue = NULL;
     atn_event *begin = NULL, *end = NULL;
-    atn_status status = atn_module_build(device, &(atn_build){.name = "faulty", .source = source, .flags = probe.flags}, &module);
+    atn_status status =
+        atn_module_build(device, &(atn_build){.name = "faulty", .source = source, .flags = probe.flags}, &module);
     if (status == ATN_OK) status = atn_module_function(module, probe.function, &function);
     if (status == ATN_OK) status = atn_queue_create(device, &queue);
     if (status == ATN_OK) status = atn_buffer_create(device, sizeof x, &in);
@@ -101,7 +102,8 @@ static atn_status build_and_launch(atn_device *device, long mark) {
     if (status == ATN_OK) status = atn_buffer_put(queue, in, 0, x, sizeof x);
     if (status == ATN_OK) status = atn_buffer_put(queue, out, 0, y, sizeof y);
     atn_arg args[] = {{.buffer = out}, {.buffer = in}, {.value = &n, .bytes = 8}, {.value = &rounds, .bytes = 8}};
-    atn_launch launch = {.groups = {(COUNT + probe.items - 1) / probe.items}, .items = {probe.items}, .args = args, .n_args = 4};
+    atn_launch launch = {
+        .groups = {(COUNT + probe.items - 1) / probe.items}, .items = {probe.items}, .args = args, .n_args = 4};
     if (status == ATN_OK) status = atn_event_record(queue, &begin);
     if (status == ATN_OK) status = atn_function_launch(queue, function, &launch);
     if (status == ATN_OK) status = atn_event_record(queue, &end);
@@ -131,8 +133,8 @@ static void walk(int32_t index, bool fresh) {
         kit_ok(ctx, atn_device_open(devices, index, &device));
         if (n == 1) kit_ok(ctx, build_and_launch(device, ++mark));
         if (n == 1)
-            print_message("    on %s: %s, %s\n", atn_device_get_info(device)->backend, atn_device_get_info(device)->name,
-                          fresh ? "built anew" : "from the cache");
+            print_message("    on %s: %s, %s\n", atn_device_get_info(device)->backend,
+                          atn_device_get_info(device)->name, fresh ? "built anew" : "from the cache");
         long first = faults.count;
         faults.fail_at = first + n;
         atn_status status = build_and_launch(device, fresh ? ++mark : mark);
@@ -177,8 +179,8 @@ static void peaks_of_host(atn_peaks *peaks, bool *positive) {
     kit_ok(ctx, atn_device_peaks(device, peaks));
     kit_ok(ctx, atn_device_peaks(device, &again));
     assert_memory_equal(peaks, &again, sizeof again); /* to the bit: the first was kept */
-    *positive = peaks->fp32 > 0 && peaks->fp64 > 0 && peaks->bandwidth > 0 && isfinite(peaks->fp32) && isfinite(peaks->fp64) &&
-                isfinite(peaks->bandwidth) && peaks->fp16 >= 0;
+    *positive = peaks->fp32 > 0 && peaks->fp64 > 0 && peaks->bandwidth > 0 && isfinite(peaks->fp32) &&
+                isfinite(peaks->fp64) && isfinite(peaks->bandwidth) && peaks->fp16 >= 0;
     atn_device_close(device);
     atn_devices_free(devices);
     atn_ctx_free(ctx);

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 
 /* A kernel that gives VALUE. */
-#define SOURCE                                                                                                          \
-    ATN_HOST_ABI_TEXT "#ifndef VALUE\n#define VALUE 42\n#endif\n"                                                       \
+#define SOURCE                                                                                                         \
+    ATN_HOST_ABI_TEXT "#ifndef VALUE\n#define VALUE 42\n#endif\n"                                                      \
                       "void answer(const struct atn_call *c) { **(int32_t **)c->args[0] = VALUE; }\n"
 
 static world here;
@@ -204,9 +204,10 @@ static void a_cancelled_build_stops(void **state) {
 static void a_full_cache_is_left(void **state) {
     (void)state;
     char *compiler = real_compiler(), *body = malloc(4 * PATH_BYTES);
-    snprintf(body, 4 * PATH_BYTES,
-             "case $PWD in '%s'*) echo 'ld: final link failed: No space left on device'; exit 1;; esac; exec '%s' \"$@\"",
-             here.cache, compiler);
+    snprintf(
+        body, 4 * PATH_BYTES,
+        "case $PWD in '%s'*) echo 'ld: final link failed: No space left on device'; exit 1;; esac; exec '%s' \"$@\"",
+        here.cache, compiler);
     use_script(body);
     expect(&(atn_build){.source = SOURCE}, 42, false);
     assert_int_equal(seen.warnings, 1);
@@ -313,7 +314,10 @@ static int without_openmp(const atn_build *build, bool expect_cached, int32_t va
     atn_module *module;
     open_all();
     if (atn_module_build(device, build, &module) != ATN_OK) return 1;
-    int wrong = atn_module_cached(module) != expect_cached ? 2 : run(module) != value ? 3 : seen.warnings != warnings ? 4 : 0;
+    int wrong = atn_module_cached(module) != expect_cached ? 2
+                : run(module) != value                     ? 3
+                : seen.warnings != warnings                ? 4
+                                                           : 0;
     atn_module_free(module);
     close_all();
     return wrong;
@@ -338,7 +342,8 @@ static void openmp_may_be_installed_later(void **state) {
     snprintf(there, sizeof there, "%s/installed", here.dir);
     snprintf(body, 4 * PATH_BYTES,
              "case \" $* \" in *' -fopenmp '*) [ -e '%s' ] || { echo 'ld: cannot find -lomp'; exit 1; }; set -- \"$@\" "
-             "-DHAVE_OPENMP=1;; esac; exec '%s' \"$@\"", there, compiler);
+             "-DHAVE_OPENMP=1;; esac; exec '%s' \"$@\"",
+             there, compiler);
     use_script(body);
     close_all();
     atn_build build = {.source = "#ifdef HAVE_OPENMP\n#define VALUE 2\n#else\n#define VALUE 1\n#endif\n" SOURCE};
@@ -422,18 +427,12 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_missing_compiler_is_told),
-        TEST(a_failing_compiler_is_quoted),
-        TEST(what_is_no_compiler_is_told),
-        TEST(a_hanging_compiler_is_stopped),
-        TEST(a_cancelled_build_stops),
-        TEST(a_full_cache_is_left),
-        TEST(both_compilers_work),
-        TEST(builds_are_kept),
-        TEST(a_cap_too_small_does_no_harm),
-        TEST(damaged_code_is_made_anew),
-        TEST(openmp_may_be_installed_later),
-        TEST(mistakes_are_refused),
+        TEST(a_missing_compiler_is_told),    TEST(a_failing_compiler_is_quoted),
+        TEST(what_is_no_compiler_is_told),   TEST(a_hanging_compiler_is_stopped),
+        TEST(a_cancelled_build_stops),       TEST(a_full_cache_is_left),
+        TEST(both_compilers_work),           TEST(builds_are_kept),
+        TEST(a_cap_too_small_does_no_harm),  TEST(damaged_code_is_made_anew),
+        TEST(openmp_may_be_installed_later), TEST(mistakes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

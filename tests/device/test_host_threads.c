@@ -13,29 +13,28 @@
 
 /* count: how many threads there are; where: what the system says of each one's place, after it entered; sum: i over
  * groups[0], in parallel. */
-static const char SOURCE[] =
-    "#define _GNU_SOURCE\n#include <sched.h>\n#include <omp.h>\n" ATN_HOST_ABI_TEXT
-    "struct place { int32_t cpu, number; cpu_set_t set; };\n"
-    "void count(const struct atn_call *c) {\n"
-    "#pragma omp parallel num_threads(c->threads)\n"
-    "#pragma omp atomic\n"
-    " ++**(int32_t **)c->args[0];\n"
-    "}\n"
-    "void where(const struct atn_call *c) {\n"
-    " struct place *out = *(struct place **)c->args[0];\n"
-    "#pragma omp parallel num_threads(c->threads)\n"
-    " { int t = omp_get_thread_num();\n"
-    "   if (c->enter) c->enter(c, t);\n"
-    "   out[t].number = omp_get_num_threads();\n"
-    "   sched_getaffinity(0, sizeof out[t].set, &out[t].set);\n"
-    "   out[t].cpu = sched_getcpu(); }\n"
-    "}\n"
-    "void sum(const struct atn_call *c) {\n"
-    " int64_t s = 0, n = c->groups[0];\n"
-    "#pragma omp parallel for num_threads(c->threads) reduction(+ : s)\n"
-    " for (int64_t i = 0; i < n; ++i) s += i;\n"
-    " **(int64_t **)c->args[0] = s;\n"
-    "}\n";
+static const char SOURCE[] = "#define _GNU_SOURCE\n#include <sched.h>\n#include <omp.h>\n" ATN_HOST_ABI_TEXT
+                             "struct place { int32_t cpu, number; cpu_set_t set; };\n"
+                             "void count(const struct atn_call *c) {\n"
+                             "#pragma omp parallel num_threads(c->threads)\n"
+                             "#pragma omp atomic\n"
+                             " ++**(int32_t **)c->args[0];\n"
+                             "}\n"
+                             "void where(const struct atn_call *c) {\n"
+                             " struct place *out = *(struct place **)c->args[0];\n"
+                             "#pragma omp parallel num_threads(c->threads)\n"
+                             " { int t = omp_get_thread_num();\n"
+                             "   if (c->enter) c->enter(c, t);\n"
+                             "   out[t].number = omp_get_num_threads();\n"
+                             "   sched_getaffinity(0, sizeof out[t].set, &out[t].set);\n"
+                             "   out[t].cpu = sched_getcpu(); }\n"
+                             "}\n"
+                             "void sum(const struct atn_call *c) {\n"
+                             " int64_t s = 0, n = c->groups[0];\n"
+                             "#pragma omp parallel for num_threads(c->threads) reduction(+ : s)\n"
+                             " for (int64_t i = 0; i < n; ++i) s += i;\n"
+                             " **(int64_t **)c->args[0] = s;\n"
+                             "}\n";
 
 typedef struct place {
     int32_t cpu, number;
@@ -56,7 +55,8 @@ static bool has_openmp(void) { /* else generated code runs on one thread, as the
 }
 
 /* Launches `name` of `m` with one buffer of `bytes`, zeroed before and copied to `out` after. */
-static bool launch(atn_device *on, atn_module *m, const char *name, int32_t threads, size_t groups, void *out, size_t bytes) {
+static bool launch(atn_device *on, atn_module *m, const char *name, int32_t threads, size_t groups, void *out,
+                   size_t bytes) {
     atn_function *function;
     atn_buffer *buffer = NULL;
     atn_status status = atn_module_function(m, name, &function);
@@ -83,7 +83,8 @@ static int build_and_run(const char *source, const char *compiler) {
     int64_t sum = 0;
     int wrong = 0;
     if (atn_devices_find(own, &list) != ATN_OK || atn_device_open(list, 0, &its) != ATN_OK) wrong = 1;
-    if (!wrong && atn_module_build(its, &(atn_build){.source = source, .compiler = compiler}, &built) != ATN_OK) wrong = 2;
+    if (!wrong && atn_module_build(its, &(atn_build){.source = source, .compiler = compiler}, &built) != ATN_OK)
+        wrong = 2;
     if (!wrong && (!launch(its, built, "sum", 0, 1001, &sum, sizeof sum) || sum != 500500)) wrong = 3;
     if (wrong) print_message("    %d: %s\n", wrong, atn_ctx_message(own));
     atn_module_free(built);
@@ -130,8 +131,10 @@ static void *build_much(void *argument) {
     for (int k = 0; k < 6 && !self->wrong; ++k) {
         int64_t sum = 0;
         bool fresh = k % 3 == 0;
-        if (atn_module_build(self->its, &(atn_build){.source = self->source, .no_cache = fresh}, &built) != ATN_OK) self->wrong = 1;
-        if (!self->wrong && (!launch(self->its, built, "sum", 0, 1001, &sum, sizeof sum) || sum != 500500)) self->wrong = 2;
+        if (atn_module_build(self->its, &(atn_build){.source = self->source, .no_cache = fresh}, &built) != ATN_OK)
+            self->wrong = 1;
+        if (!self->wrong && (!launch(self->its, built, "sum", 0, 1001, &sum, sizeof sum) || sum != 500500))
+            self->wrong = 2;
         if (!self->wrong) atn_module_free(built);
     }
     return NULL;
@@ -209,7 +212,8 @@ static void places_are_as_openmp_has_them(void **state) {
 }
 
 /* Launches `where` and checks every thread's place: `sets` are the places; NULL: unbound, as free as the caller. */
-static void expect_places(atn_device *on, atn_module *m, atn_bind bind, const cpu_set_t *sets, int32_t n, int32_t threads) {
+static void expect_places(atn_device *on, atn_module *m, atn_bind bind, const cpu_set_t *sets, int32_t n,
+                          int32_t threads) {
     place *got = calloc((size_t)threads, sizeof *got);
     cpu_set_t before, after;
     pthread_getaffinity_np(pthread_self(), sizeof before, &before);
@@ -242,8 +246,10 @@ static void threads_keep_to_their_places(void **state) {
             }
             if (PLACES[p] == ATN_PLACES_THREADS) assert_int_equal(n, cores);
             kit_ok(ctx, atn_device_bind(device, bind, PLACES[p]));
-            for (int32_t threads = 1; threads <= cores; ++threads) expect_places(device, module, bind, sets, n, threads);
-            for (int32_t threads = cores; threads >= 1; --threads) expect_places(device, module, bind, sets, n, threads);
+            for (int32_t threads = 1; threads <= cores; ++threads)
+                expect_places(device, module, bind, sets, n, threads);
+            for (int32_t threads = cores; threads >= 1; --threads)
+                expect_places(device, module, bind, sets, n, threads);
         }
     kit_ok(ctx, atn_device_bind(device, ATN_BIND_NONE, ATN_PLACES_THREADS));
     expect_places(device, module, ATN_BIND_NONE, NULL, 0, cores); /* loose again, those that were bound too */
