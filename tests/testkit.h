@@ -60,6 +60,9 @@ void kit_log_line(void *log, atn_log_level level, const char *line);
 /* Waits until `pid` runs no more (a zombie that nobody reaps counts as gone); fails the test when it goes on. */
 void kit_gone(long pid);
 
+/* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
+bool kit_wants(const char *backend);
+
 /* A small generator of repeatable random numbers (xorshift64*); start the state at any seed but 0. */
 uint64_t kit_random(uint64_t *state);
 double kit_uniform(uint64_t *state); /* in [0, 1) */

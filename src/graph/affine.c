@@ -44,3 +44,28 @@ atn_affine atn_affine_of(const atn_graph *graph, atn_value value) {
     form.is_affine = read_sum(&r, value, 1);
     return form;
 }
+
+/* Known from sizes and parameters alone, wherever the dimensions stand. */
+static bool is_static(const atn_graph *graph, atn_value value, int32_t *visits) {
+    const atn_node *node = &graph->values[value];
+    if (--*visits < 0) return false;
+    switch (node->op) {
+    case ATN_OP_READ:
+    case ATN_OP_RESULT:
+    case ATN_OP_ACC:
+    case ATN_OP_LEFT:
+    case ATN_OP_RIGHT: return false;
+    case ATN_OP_DIM: return is_static(graph, graph->dims[node->index].begin, visits) && is_static(graph, graph->dims[node->index].end, visits);
+    default: break;
+    }
+    for (int k = 0; k < 3; ++k)
+        if (node->arg[k] >= 0 && !is_static(graph, node->arg[k], visits)) return false;
+    return true;
+}
+
+bool atn_select_is_computed(const atn_graph *graph, const atn_value select[2]) {
+    int32_t visits = LARGEST;
+    for (int axis = 0; axis < 2; ++axis)
+        if (select[axis] >= 0 && (!atn_affine_of(graph, select[axis]).is_affine || !is_static(graph, select[axis], &visits))) return true;
+    return false;
+}

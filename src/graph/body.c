@@ -76,7 +76,7 @@ static void branch(atn_flat *flat, const atn_syntax *tree) {
     }
     int32_t count = flat->n_slots;
     atn_value *before = atn_reader_alloc(sketch->reader, 2 * (size_t)(count + 1) * sizeof *before), *taken = before + count;
-    if (!before || !atn_reader_step(sketch->reader, count, sketch->items[0].at, flat->what)) {
+    if (!before || !atn_reader_step(sketch->reader, count, flat->at, flat->what)) {
         flat->failed = true;
         return;
     }
@@ -125,7 +125,7 @@ static void run(atn_flat *flat, const atn_syntax *tree) {
         case ATN_SYNTAX_FOR: loop(flat, tree); break;
         default: break; /* the parser let no idle expression through */
         }
-        if (!atn_reader_step(flat->sketch->reader, 1, flat->sketch->items[0].at, flat->what)) flat->failed = true;
+        if (!atn_reader_step(flat->sketch->reader, 1, flat->at, flat->what)) flat->failed = true;
     }
 }
 

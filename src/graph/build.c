@@ -145,7 +145,7 @@ static bool select_of(atn_sketch *sketch, atn_item *item, atn_value select[2]) {
     select[0] = select[1] = -1;
     const atn_syntax *one = item->body;
     for (int32_t axis = 0; one; one = one->next, ++axis) {
-        atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .literal = ATN_INDEX, .variables = variables, .selector = true};
+        atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .at = item->at, .literal = ATN_INDEX, .variables = variables, .selector = true};
         select[axis] = atn_flat_value(&flat, one, ATN_INDEX);
         if (flat.failed) return false;
     }
@@ -226,7 +226,7 @@ static void build_function(atn_sketch *sketch, atn_item *item) {
             return;
         }
     }
-    atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .literal = item->type, .target = "out",
+    atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .at = item->at, .literal = item->type, .target = "out",
                      .n_targets = item->n_out, .in = inputs, .n_in = item->n_in};
     if (!make_outs(sketch, item) || !atn_flat_begin(&flat)) return;
     for (int32_t k = 0; k < item->n_out; ++k) flat.slots[k].type = item->type;

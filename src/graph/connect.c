@@ -234,7 +234,7 @@ static void add_rule(atn_sketch *sketch, atn_element *element) {
 static void require(atn_sketch *sketch, atn_item *item, atn_port port, const char *name, int32_t k, const char *hint) {
     if (atn_item_link(sketch, item, port, k)) return;
     char text[ATN_LIMIT_NAME + 32];
-    if (k < 0) snprintf(text, sizeof text, "%s.%s", item->name, name);
+    if (item->kind == ATN_ITEM_WRITE && port == ATN_PORT_IN) snprintf(text, sizeof text, "%s.%s", item->name, name);
     else snprintf(text, sizeof text, "%s.%s(%d)", item->name, name, k);
     atn_reader_complain(sketch->reader, item->at, text, "is not connected%s", hint);
     item->failed = true;
@@ -277,7 +277,7 @@ void atn_sketch_connect(atn_sketch *sketch, atn_element *root) {
         if (!rules && strcmp(part->name, "Connections")) continue;
         for (atn_element *child = part->child; child; child = child->next) {
             bool right = !strcmp(child->name, expected[rules]);
-            if (!right) atn_reader_complain(sketch->reader, child->at, child->name, "this element does not belong into %s; did you mean '%s'?", part->name, expected[rules]);
+            if (!right) atn_reader_complain(sketch->reader, child->at, child->name, "this element does not belong in %s; did you mean '%s'?", part->name, expected[rules]);
             else if (rules) add_rule(sketch, child);
             else connect(sketch, child);
         }

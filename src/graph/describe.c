@@ -167,7 +167,7 @@ static void (*const describers[ATN_ITEM_COUNT])(atn_sketch *, atn_item *) = {
 static void complain_element(atn_sketch *sketch, const atn_element *element, const char *inside, const char *const *names) {
     atn_suggestion suggestion = {.wrong = element->name};
     for (size_t k = 0; names[k]; ++k) atn_suggestion_try(&suggestion, names[k]);
-    atn_reader_complain(sketch->reader, element->at, element->name, "this element does not belong into %s%s", inside,
+    atn_reader_complain(sketch->reader, element->at, element->name, "this element does not belong in %s%s", inside,
                         atn_suggestion_text(sketch->reader, &suggestion));
 }
 

@@ -84,8 +84,8 @@ void atn_parser_measure(atn_parser *parser, atn_syntax *tree) {
     for (size_t k = 0; k < 4; ++k)
         for (const atn_syntax *part = parts[k]; part; part = part->next)
             if (part->depth >= tree->depth) tree->depth = part->depth + 1;
-    if (tree->depth > ATN_LIMIT_NESTING)
-        atn_parser_complain(parser, tree->offset, "nested deeper than %d", (int)ATN_LIMIT_NESTING);
+    if (tree->depth > ATN_LIMIT_CHAIN)
+        atn_parser_complain(parser, tree->offset, "more than %d operations in one expression", (int)ATN_LIMIT_CHAIN);
 }
 
 const char *atn_parser_word(atn_parser *parser, atn_token token) {

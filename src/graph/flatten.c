@@ -108,7 +108,7 @@ static atn_term selection(atn_flat *flat, const atn_syntax *tree, int64_t k) {
 
 atn_term atn_flat_expression(atn_flat *flat, const atn_syntax *tree) {
     atn_term nothing = atn_flat_whole(0);
-    if (flat->failed || !atn_reader_step(flat->sketch->reader, 1, flat->sketch->items[0].at, flat->what)) return flat->failed = true, nothing;
+    if (flat->failed || !atn_reader_step(flat->sketch->reader, 1, flat->at, flat->what)) return flat->failed = true, nothing;
     int64_t k;
     if (flat->variables && atn_syntax_is_variable(tree, &k)) return selection(flat, tree, k);
     atn_term a, b;

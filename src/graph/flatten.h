@@ -29,6 +29,7 @@ typedef struct atn_flat {
     atn_sketch *sketch;
     const atn_attribute *text;
     const char *what;   /* the item, for complaints */
+    atn_place at;
     atn_type literal;   /* what literals take: the block's dataType, or that of the variable assigned to */
     const char *target; /* what may be assigned to: "out", "acc", or NULL for plain expressions */
     int32_t n_targets;  /* the first slots */

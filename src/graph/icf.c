@@ -43,7 +43,7 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
     }
     for (int32_t k = 1; count == 1 && k < item->n_out; ++k) types[k] = types[0];
     if (count == 1 || count == item->n_out) return true;
-    atn_reader_complain(reader, atn_attribute_place(reader, item->types, 0), item->name, "ICFType names %d types, the ICF has %d accumulators", count, item->n_out);
+    atn_reader_complain(reader, atn_attribute_place(reader, item->types, 0), item->name, "ICFType names %d types for %d accumulator%s", count, item->n_out, item->n_out == 1 ? "" : "s");
     return false;
 }
 
@@ -55,7 +55,7 @@ static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *bloc
     for (const atn_syntax *one = given; one; one = one->next) ++count;
     if (count > 1 && count != item->n_out) {
         atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, item->init, 0), item->name,
-                            "ICFInit gives %d values, the ICF has %d accumulators", count, item->n_out);
+                            "ICFInit gives %d values for %d accumulator%s", count, item->n_out, item->n_out == 1 ? "" : "s");
         return false;
     }
     for (int32_t k = 0; k < item->n_out; ++k) {
@@ -64,7 +64,7 @@ static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *bloc
         acc->init = follower ? -1 : atn_join_neutral(sketch, acc->join, acc->type);
         if (follower && (acc->type == ATN_INT32 || acc->type == ATN_INDEX)) acc->init = atn_value_integer(sketch, acc->type, -1);
         if (given && given->kind != ATN_SYNTAX_EMPTY) {
-            atn_flat flat = {.sketch = sketch, .text = item->init, .what = item->name, .literal = acc->type};
+            atn_flat flat = {.sketch = sketch, .text = item->init, .what = item->name, .at = item->at, .literal = acc->type};
             acc->init = atn_flat_value(&flat, given, acc->type);
             if (flat.failed) return false;
         }
@@ -86,7 +86,7 @@ static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *bl
         left[k] = atn_value_leaf(sketch, ATN_OP_LEFT, types[k], number, k, dims, (atn_trait){0});
         right[k] = atn_value_leaf(sketch, ATN_OP_RIGHT, types[k], number, k, dims, (atn_trait){0});
     }
-    atn_flat flat = {.sketch = sketch, .text = item->combine, .what = item->name, .literal = types[0], .target = "acc",
+    atn_flat flat = {.sketch = sketch, .text = item->combine, .what = item->name, .at = item->at, .literal = types[0], .target = "acc",
                      .n_targets = item->n_out, .left = left, .right = right};
     if (!body || !atn_flat_begin(&flat)) return false;
     for (int32_t k = 0; k < item->n_out; ++k) flat.slots[k].type = types[k];
@@ -119,7 +119,7 @@ bool atn_icf_build(atn_sketch *sketch, atn_item *item, atn_block *block, const a
     int32_t number = (int32_t)(block - sketch->blocks);
     for (int32_t k = 0; k < item->n_out; ++k)
         accs[k] = atn_value_leaf(sketch, ATN_OP_ACC, types[k], number, k, dims | own, (atn_trait){.accs = 1u << k});
-    atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .literal = types[0], .target = "acc",
+    atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .at = item->at, .literal = types[0], .target = "acc",
                      .n_targets = item->n_out, .in = inputs, .n_in = item->n_in, .accs = accs};
     if (!atn_flat_begin(&flat)) return false;
     for (int32_t k = 0; k < item->n_out; ++k) flat.slots[k] = (atn_slot){.name = "", .type = types[k], .value = accs[k]};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_COMPLAINTS = 100, LONGEST_QUOTE = 80 };
 
@@ -133,7 +134,8 @@ static int32_t distance_between(const char *a, const char *b) {
 void atn_suggestion_try(atn_suggestion *suggestion, const char *candidate) {
     int32_t distance = distance_between(suggestion->wrong, candidate);
     size_t length = strlen(suggestion->wrong);
-    if (distance > (int32_t)(length / 3 + 1) || distance >= (int32_t)(length > 1 ? length : 2)) return;
+    bool near = length > 1 && distance <= (int32_t)(length + 2) / 3;
+    if (!near && strcasecmp(suggestion->wrong, candidate)) return;
     if (suggestion->best && suggestion->distance <= distance) return;
     suggestion->best = candidate;
     suggestion->distance = distance;

@@ -5,7 +5,10 @@
 
 #include "graph/xml.h"
 
-enum { ATN_LIMIT_NESTING = 200 }; /* parentheses, branches, operators within one another */
+enum {
+    ATN_LIMIT_NESTING = 200, /* parentheses and branches within one another */
+    ATN_LIMIT_CHAIN = 2000,  /* operators within one another, as in a + b + c + ... */
+};
 
 typedef enum atn_token_kind {
     ATN_TOKEN_END,

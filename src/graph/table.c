@@ -90,8 +90,8 @@ bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attr
         }
         int64_t width = (int64_t)count - row_start;
         if (rows && width != columns) {
-            atn_reader_complain(sketch->reader, at, item->name, "row %lld of the table has %lld elements, the rows before have %lld",
-                                (long long)rows, (long long)width, (long long)columns);
+            atn_reader_complain(sketch->reader, at, item->name, "the rows of the table have %lld and %lld elements",
+                                (long long)columns, (long long)width);
             return false;
         }
         columns = width;

@@ -5,7 +5,7 @@
 
 #include "graph/sketch.h"
 
-enum { ATN_LIMIT_VALUES = 250000 };
+enum { ATN_LIMIT_VALUES = 50000 };
 
 atn_value atn_value_integer(atn_sketch *sketch, atn_type type, int64_t number); /* CONST of an integer type */
 atn_value atn_value_number(atn_sketch *sketch, atn_type type, double real, double imaginary); /* of any type */

@@ -131,6 +131,8 @@ ir_ref ir_cast(atn_program *p, int32_t type, ir_ref a) {
     if (p->failed || p->nodes[a].type == type) return a;
     bool whole = type == IR_ADDRESS || type == ATN_INDEX;
     if (p->nodes[a].kind == IR_INTEGER && whole) return ir_integer(p, type, p->nodes[a].integer);
+    const ir_node *n = &p->nodes[a]; /* there and back is nothing: addresses are indices that fit */
+    if (whole && n->kind == IR_OPERATION && n->op == ATN_OP_CAST && p->nodes[n->arg[0]].type == type) return n->arg[0];
     return ir_operation(p, ATN_OP_CAST, type, a, -1, -1);
 }
 

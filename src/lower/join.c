@@ -60,8 +60,9 @@ static ir_ref join_one(lowering *l, const atn_acc *acc, ir_ref left[2], ir_ref r
         if (acc_parts(acc) == 1) return OP(ATN_OP_MUL, left[0], right[0]);
         if (part == 0) return OP(ATN_OP_SUB, OP(ATN_OP_MUL, left[0], right[0]), OP(ATN_OP_MUL, left[1], right[1]));
         return OP(ATN_OP_ADD, OP(ATN_OP_MUL, left[0], right[1]), OP(ATN_OP_MUL, left[1], right[0]));
-    case ATN_JOIN_MIN: return OP(ATN_OP_MIN, left[0], right[0]);
-    case ATN_JOIN_MAX: return OP(ATN_OP_MAX, left[0], right[0]);
+    /* What was accumulated is never NaN, and a NaN on the right loses every comparison. */
+    case ATN_JOIN_MIN: return ir_operation(l->p, ATN_OP_SELECT, type, ir_less(l->p, right[0], left[0]), right[0], left[0]);
+    case ATN_JOIN_MAX: return ir_operation(l->p, ATN_OP_SELECT, type, ir_less(l->p, left[0], right[0]), right[0], left[0]);
     case ATN_JOIN_AND: return OP(logical ? ATN_OP_AND : ATN_OP_BITAND, left[0], right[0]);
     default: return OP(logical ? ATN_OP_OR : ATN_OP_BITOR, left[0], right[0]);
     }

@@ -88,7 +88,7 @@ static void declare_accumulators(loops *o) {
         for (int32_t set = 0; set < o->sets; ++set)
             for (int32_t k = 0; k < o->b->n_accs; ++k)
                 for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
-                    char name[40];
+                    char name[64];
                     snprintf(name, sizeof name, "%.30s_acc%d", o->b->name, k);
                     ir_ref start = ir_splat(l->p, acc_neutral(l, o->b, k, part), acc_width(o, set));
                     *slot(o, n, set, k, part) = ir_declare_mutable(l->p, l->block, name, start);
@@ -157,7 +157,7 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
     lowering *l = o->l;
     int32_t q0 = o->b->dim[0], vec = in_tail ? 1 : o->q0.vec, regs = in_tail ? 1 : o->q0.regs, lanes = o->q0.lanes;
     bool by_item = vec == 1 && regs == 1 && o->lane0 >= 0; /* each item starts at its own place */
-    char name[40];
+    char name[64];
     snprintf(name, sizeof name, "%.30s_q0", o->b->name);
     int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true);
     ir_ref index = ir_variable_ref(l->p, variable), base = index;
@@ -306,7 +306,7 @@ static void all_loops(loops *o, void (*each)(loops *o, ir_ref start, ir_ref to))
     ir_ref from, to;
     bounds(o, 1, &from, &to);
     if (o->lane1 >= 0) from = ir_add(l->p, from, o->lane1);
-    char name[40];
+    char name[64];
     snprintf(name, sizeof name, "%.30s_q1", o->b->name);
     int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true), q1 = o->b->dim[1];
     ir_block body = IR_EMPTY, *outer = l->block;
@@ -498,7 +498,8 @@ static ir_ref rest_element(loops *o, int32_t place_index, int32_t width) {
     for (int32_t d = l->n_points; d-- > 0;) {
         const atn_cut *c = &l->v.p[d];
         int64_t each = (int64_t)c->lanes * c->vec * c->regs;
-        ir_ref s = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, l->dim[l->point[d]].local, ir_address(l->p, each), -1);
+        ir_ref local = l->dim[l->point[d]].local;
+        ir_ref s = c->seq == 1 ? ir_address(l->p, 0) : ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, local, ir_address(l->p, each), -1);
         step_index = ir_add(l->p, ir_multiply_integer(l->p, step_index, c->seq), s);
     }
     return ir_multiply_integer(l->p, ir_add_integer(l->p, ir_multiply_integer(l->p, step_index, o->places), place_index), width);

@@ -1,0 +1,153 @@
+/* Elements in memory: load, store, IEEE half; and whether one that a variant made agrees with the oracle. */
+#include "eval/eval.h"
+
+#include "graph/type.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+double atn_half_to_double(uint16_t bits) {
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double size = exponent == 31 ? (fraction ? NAN : INFINITY) : exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
+    return bits & 0x8000 ? -size : size;
+}
+
+uint16_t atn_half_from_double(double number) {
+    uint16_t sign = signbit(number) ? 0x8000 : 0;
+    double size = fabs(number);
+    if (isnan(number)) return (uint16_t)(sign | 0x7e00);
+    if (size >= 65520) return (uint16_t)(sign | 0x7c00); /* halfway beyond the largest, 65504 */
+    if (size == 0) return sign;
+    int exponent = ilogb(size);
+    if (exponent < -14) exponent = -14;
+    /* in units of the last place, to nearest, ties to even; 1024 to 2048, below for denormals; a carry moves the exponent */
+    double scaled = ldexp(size, 10 - exponent), below = floor(scaled), rest = scaled - below;
+    int32_t units = (int32_t)below;
+    if (rest > 0.5 || (rest == 0.5 && units & 1)) ++units;
+    return (uint16_t)(sign | (uint16_t)((exponent + 14) * 1024 + units));
+}
+
+void *atn_view_at(const atn_view *view, int64_t column, int64_t row) {
+    int64_t at = view->rank > 1 ? row * view->pitch + column : column;
+    return (char *)view->data + at * (int64_t)atn_type_bytes(view->type);
+}
+
+void atn_element_load(atn_type type, const void *from, double number[2], int64_t *whole) {
+    unsigned char bytes[16];
+    float single[2];
+    uint16_t word;
+    int32_t integer;
+    memcpy(bytes, from, atn_type_bytes(type));
+    memcpy(&word, bytes, sizeof word);
+    memcpy(&integer, bytes, sizeof integer);
+    memcpy(single, bytes, sizeof single);
+    number[0] = number[1] = 0;
+    *whole = 0;
+    switch (type) {
+    case ATN_B: *whole = bytes[0] != 0; break;
+    case ATN_U8: *whole = bytes[0]; break;
+    case ATN_U16: *whole = word; break;
+    case ATN_INT32: *whole = integer; break;
+    case ATN_HP: number[0] = atn_half_to_double(word); return;
+    case ATN_SP: number[0] = (double)single[0]; return;
+    case ATN_SP2: number[0] = (double)single[0], number[1] = (double)single[1]; return;
+    case ATN_DP: memcpy(number, bytes, sizeof *number); return;
+    case ATN_DP2: memcpy(number, bytes, 2 * sizeof *number); return;
+    default: return;
+    }
+    number[0] = (double)*whole;
+}
+
+void atn_element_store(atn_type type, const double number[2], int64_t whole, void *to) {
+    unsigned char byte = (unsigned char)(type == ATN_B ? whole != 0 : whole & 255);
+    uint16_t word = type == ATN_HP ? atn_half_from_double(number[0]) : (uint16_t)(whole & 65535);
+    int32_t integer = (int32_t)atn_type_wrap(ATN_INT32, whole);
+    float single[2] = {(float)number[0], (float)number[1]};
+    const void *from = type == ATN_B || type == ATN_U8     ? (const void *)&byte
+                       : type == ATN_U16 || type == ATN_HP ? (const void *)&word
+                       : type == ATN_INT32                 ? (const void *)&integer
+                       : type == ATN_SP || type == ATN_SP2 ? (const void *)single
+                                                           : (const void *)number;
+    memcpy(to, from, atn_type_bytes(type));
+}
+
+/* Half an ulp of storage, and what a flushed denormal loses. */
+static double storage_error(atn_type type, double number) {
+    switch (atn_type_get_info(type)->part) {
+    case ATN_HP: return fmax(fabs(number) * 0x1p-11, 0x1p-25);
+    case ATN_SP: return fabs(number) * 0x1p-24 + (fabs(number) < 2 * (double)FLT_MIN && number != 0 ? (double)FLT_MIN : 0);
+    default: return fabs(number) * 0x1p-53 + (fabs(number) < 2 * DBL_MIN && number != 0 ? DBL_MIN : 0);
+    }
+}
+
+/* Rounded to the type: what an exact evaluation would store. */
+static double stored(atn_type type, double number) {
+    atn_type part = atn_type_get_info(type)->part;
+    return part == ATN_HP ? atn_half_to_double(atn_half_from_double(number)) : part == ATN_SP ? (double)(float)number : number;
+}
+
+static bool close_enough(atn_type type, double got, double wanted, double error) {
+    if (isnan(wanted) || isnan(got)) return isnan(wanted) && isnan(got);
+    if (isinf(wanted)) return got == wanted;
+    double low = wanted - error - storage_error(type, wanted), high = wanted + error + storage_error(type, wanted);
+    if (isinf(got)) return stored(type, got > 0 ? high : low) == got; /* rounding may reach an infinity */
+    return got >= low && got <= high;
+}
+
+bool atn_eval_agrees(atn_type type, const void *got, const atn_eval_cell *cell, double slack) {
+    if (isinf(cell->bound)) return true;
+    double number[2];
+    int64_t whole;
+    atn_element_load(type, got, number, &whole);
+    if (atn_type_is_integer(type)) {
+        if (type == ATN_B && *(const unsigned char *)got > 1) return false; /* B is 0 or 1, no other byte */
+        return whole == cell->whole;
+    }
+    double error = (slack > 0 ? slack : 4) * cell->bound;
+    if (!close_enough(type, number[0], cell->value[0], error)) return false;
+    return !atn_type_is_complex(type) || close_enough(type, number[1], cell->value[1], error);
+}
+
+static void note(const atn_graph *graph, const atn_eval_cell *cell, const void *got, double slack, atn_eval_mismatch *mismatch) {
+    if (mismatch->count++) return;
+    atn_type type = graph->objects[cell->object].type;
+    int64_t whole;
+    mismatch->object = cell->object;
+    memcpy(mismatch->at, cell->at, sizeof cell->at);
+    atn_element_load(type, got, mismatch->got, &whole);
+    bool integer = atn_type_is_integer(type);
+    mismatch->wanted[0] = integer ? (double)cell->whole : cell->value[0];
+    mismatch->wanted[1] = integer ? 0 : cell->value[1];
+    mismatch->bound = integer ? 0 : (slack > 0 ? slack : 4) * cell->bound + storage_error(type, cell->value[0]);
+}
+
+/* Elements that the run did not write hold what they held. */
+static void verify_rest(const atn_graph *graph, const atn_eval_result *result, int32_t object, const atn_view *got, const atn_view *before,
+                        atn_eval_mismatch *mismatch) {
+    int64_t rows = got->rank > 1 ? got->size[1] : 1;
+    for (int64_t row = 0; row < rows; ++row)
+        for (int64_t column = 0; column < got->size[0]; ++column) {
+            const void *now = atn_view_at(got, column, row), *then = atn_view_at(before, column, row);
+            if (!memcmp(now, then, atn_type_bytes(got->type)) || atn_eval_find(result, object, column, row)) continue;
+            atn_eval_cell cell = {.object = object, .at = {column, row}};
+            atn_element_load(got->type, then, cell.value, &cell.whole);
+            note(graph, &cell, now, 0, mismatch);
+        }
+}
+
+bool atn_eval_verify(const atn_graph *graph, const atn_eval_result *result, const atn_view *got, const atn_view *before, double slack,
+                     atn_eval_mismatch *mismatch) {
+    atn_eval_mismatch unused;
+    if (!mismatch) mismatch = &unused;
+    *mismatch = (atn_eval_mismatch){.object = -1};
+    for (int64_t k = 0; k < result->n_cells; ++k) {
+        const atn_eval_cell *cell = &result->cells[k];
+        const atn_view *view = &got[cell->object];
+        const void *at = atn_view_at(view, cell->at[0], cell->at[1]);
+        if (!result->blurred[cell->object] && !atn_eval_agrees(view->type, at, cell, slack)) note(graph, cell, at, slack, mismatch);
+    }
+    for (int32_t k = 0; before && k < graph->n_objects; ++k)
+        if (graph->objects[k].written && !result->blurred[k]) verify_rest(graph, result, k, &got[k], &before[k], mismatch);
+    return mismatch->count == 0;
+}

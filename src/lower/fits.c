@@ -1,0 +1,92 @@
+/* Which variants a graph has: rules checked before any lowering, each with its reason. */
+#include "lower/lower.h"
+
+static bool is_complex(atn_type type) { return type == ATN_SP2 || type == ATN_DP2; }
+
+static int32_t splits_of(const atn_variant *v) { return v->q[0].split > v->q[1].split ? v->q[0].split : v->q[1].split; }
+
+static bool plain_points(const atn_cut *c) { return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->pack == 1 && c->seq == 1; }
+
+static bool plain_range(const atn_cut *c) {
+    return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->tile == 0 && c->unroll == 1 && c->split == 1;
+}
+
+/* The outermost reduction: the algorithm itself, or the iterators directly in it. */
+static int32_t outermost(const atn_graph *g, int32_t *count) {
+    int32_t found = -1;
+    *count = 0;
+    for (int32_t k = g->blocks[0].n_accs > 0 ? 0 : 1; k < g->n_blocks; ++k) {
+        if (k > 0 && (g->blocks[k].parent != 0 || g->blocks[0].n_accs > 0)) continue;
+        if (found < 0) found = k;
+        ++*count;
+    }
+    return found;
+}
+
+/* Ranges of blocks that depend on dimensions in `mask`. */
+static bool ranges_depend(const atn_graph *g, uint32_t mask, bool nested_only) {
+    for (int32_t d = 0; d < g->n_dims; ++d) {
+        if (g->dims[d].block == 0) continue;
+        bool nested = g->blocks[g->dims[d].block].parent != 0 || g->blocks[0].n_accs > 0;
+        if (nested_only && !nested) continue;
+        if ((g->values[g->dims[d].begin].dims | g->values[g->dims[d].end].dims) & mask) return true;
+    }
+    return false;
+}
+
+bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target *t, const char **why_not) {
+    const char *unused;
+    if (!why_not) why_not = &unused;
+    bool icf = g->blocks[0].n_accs > 0;
+    int32_t points = icf ? 0 : g->blocks[0].rank, blocks;
+    int32_t block = outermost(g, &blocks), rank = block >= 0 ? g->blocks[block].rank : 0;
+    int32_t vectors = 0, lanes_q = v->q[0].lanes * v->q[1].lanes;
+    bool complex_values = false, ordered = false;
+    uint32_t vec_mask = 0, many_mask = 0;
+#define REFUSE(condition, reason) \
+    do \
+        if (condition) { \
+            *why_not = reason; \
+            return false; \
+        } \
+    while (0)
+    for (atn_value k = 0; k < g->n_values; ++k) complex_values = complex_values || is_complex(g->values[k].type);
+    for (int32_t k = 0; k < g->n_blocks; ++k)
+        for (int32_t a = 0; a < g->blocks[k].n_accs; ++a)
+            ordered = ordered || (g->blocks[k].acc[a].join == ATN_JOIN_ORDERED && (k == 0 || g->blocks[k].parent == 0));
+    for (int d = 0; d < 2; ++d) {
+        REFUSE(d >= points && !plain_points(&v->p[d]), "it cuts a dimension that the points do not have");
+        REFUSE(d >= rank && !plain_range(&v->q[d]), "it cuts a dimension that no iterator has");
+        REFUSE(v->p[d].regs % v->p[d].pack != 0, "regs is not a multiple of pack");
+        vectors += (v->p[d].vec > 1) + (v->q[d].vec > 1);
+        if (d < points && v->p[d].vec > 1) vec_mask |= 1u << g->blocks[0].dim[d];
+        if (d < points && v->p[d].regs > 1) many_mask |= 1u << g->blocks[0].dim[d];
+        if (d < rank && v->q[d].vec > 1) vec_mask |= 1u << g->blocks[block].dim[d];
+        if (d < rank && v->q[d].regs > 1) many_mask |= 1u << g->blocks[block].dim[d];
+    }
+    REFUSE(v->q[1].vec > 1 || v->q[1].regs > 1 || v->q[1].tile > 0 || v->q[1].unroll > 1, "q1 is cut into lanes and splits only");
+    REFUSE(vectors > 1, "more than one dimension is cut into vectors");
+    REFUSE(vectors > 0 && !t->vectors, "the dialect has no vectors to compute on; use pack");
+    REFUSE(vectors > 0 && complex_values, "complex values are not cut into vectors");
+    REFUSE(t->host && (v->p[0].lanes > 1 || v->p[1].lanes > 1 || lanes_q > 1), "the host has no lanes but those of vectors");
+    REFUSE(atn_variant_items(v) > t->max_items, "the work-group is larger than the device allows");
+    REFUSE(ordered && (lanes_q > 1 || vec_mask || many_mask || splits_of(v) > 1), "the reduction must keep its order");
+    REFUSE(ranges_depend(g, vec_mask | many_mask, false), "ranges differ between registers or lanes of a vector");
+    REFUSE(blocks > 1 && splits_of(v) > 1, "there is more than one iterator to split");
+    REFUSE(splits_of(v) > 1 && g->blocks[block].n_accs == 0, "an iterator without ICF has nothing to join");
+    REFUSE(rank == 2 && v->q[0].split > 1, "of two dimensions the outer one (q1) is split");
+    if (splits_of(v) > 1) {
+        REFUSE(v->finish != ATN_FINISH_LAUNCH && points > 0 && !t->host, "only a reduction of everything can end in its own launch");
+        for (int32_t a = 0; a < g->blocks[block].n_accs; ++a) {
+            const atn_acc *acc = &g->blocks[block].acc[a];
+            REFUSE(v->finish == ATN_FINISH_ATOMIC && !t->host &&
+                       (acc->join != ATN_JOIN_SUM || v->accumulate == 64 || (acc->type != ATN_SP && acc->type != ATN_INT32)),
+                   "only sums of SP or INT32 are joined by atomics");
+        }
+    }
+    REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp), "lanes of q are more than a warp shuffles");
+    REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
+    REFUSE(v->index != 32 && v->index != 64, "index is 32 or 64");
+    return true;
+#undef REFUSE
+}

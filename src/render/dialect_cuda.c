@@ -1,0 +1,91 @@
+/* CUDA C, as NVRTC takes it: no headers. */
+#include "render/dialect.h"
+
+static const char PRELUDE[] =
+    "typedef unsigned char uchar;\n"
+    "typedef unsigned short ushort;\n"
+    "typedef long long idx;\n"
+    "#if ATN_ADDRESS_BITS == 32\n"
+    "typedef int adr;\n"
+    "#else\n"
+    "typedef long long adr;\n"
+    "#endif\n"
+    "struct atn_half { unsigned short bits; };\n"
+    "#define INLINE static __device__ __forceinline__\n"
+    "#define WHOLE(T) \\\n"
+    "    INLINE T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; } \\\n"
+    "    INLINE T T##_mod(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; } \\\n"
+    "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r < 0 ? r + m : r; } \\\n"
+    "    INLINE T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n"
+    "    INLINE T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n"
+    "    INLINE T atn_abs_##T(T a) { return a < 0 ? -a : a; }\n"
+    "WHOLE(int)\n"
+    "WHOLE(idx)\n"
+    "WHOLE(adr)\n"
+    "INLINE float atn_min_float(float a, float b) { return fminf(a, b); }\n"
+    "INLINE float atn_max_float(float a, float b) { return fmaxf(a, b); }\n"
+    "INLINE double atn_min_double(double a, double b) { return fmin(a, b); }\n"
+    "INLINE double atn_max_double(double a, double b) { return fmax(a, b); }\n"
+    "INLINE int atn_to_int(float x) { return __float2int_rz(x); }\n"
+    "INLINE int atn_to_int(double x) { return x != x ? 0 : __double2int_rz(x); }\n"
+    "INLINE idx atn_to_idx(float x) { return x != x ? 0 : __float2ll_rz(x); }\n"
+    "INLINE idx atn_to_idx(double x) { return x != x ? 0 : __double2ll_rz(x); }\n"
+    "template <class X> INLINE uchar atn_to_u8(X x) { int i = atn_to_int(x); return (uchar)(i < 0 ? 0 : i > 255 ? 255 : i); }\n"
+    "template <class X> INLINE ushort atn_to_u16(X x) { int i = atn_to_int(x); return (ushort)(i < 0 ? 0 : i > 65535 ? 65535 : i); }\n"
+    "INLINE float atn_load_half(const atn_half *from, adr at) {\n"
+    "    float x; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(from[at].bits)); return x;\n"
+    "}\n"
+    "INLINE void atn_store_half(atn_half *to, float x) { asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(to->bits) : \"f\"(x)); }\n"
+    "INLINE void atn_report(int *report, int read) { atomicAdd(report, 1); report[1] = read; }\n"
+    "INLINE bool atn_last(idx *scratch, int *flag, adr total) {\n"
+    "    __threadfence();\n"
+    "    __syncthreads();\n"
+    "    if (threadIdx.x == 0) {\n"
+    "        flag[0] = atomicAdd((int *)scratch, 1) == (int)total - 1;\n"
+    "        if (flag[0]) *(volatile int *)scratch = 0;\n"
+    "    }\n"
+    "    __syncthreads();\n"
+    "    bool last = flag[0];\n"
+    "    __syncthreads();\n"
+    "    __threadfence();\n"
+    "    return last;\n"
+    "}\n"
+    "template <class T> INLINE T atn_shuffle(T value, int distance) { return __shfl_xor_sync(__activemask(), value, distance); }\n"
+    "#define ATOMIC(T, B, name, join, to_bits, from_bits) \\\n"
+    "    INLINE void atn_atomic_##name##_##T(T *to, T value) { \\\n"
+    "        B seen = *(volatile B *)to, expected; \\\n"
+    "        do { T a = from_bits(seen), b = value; expected = seen; seen = atomicCAS((B *)to, expected, to_bits(join)); } while (seen != expected); \\\n"
+    "    }\n"
+    "#define U64(x) ((unsigned long long)__double_as_longlong(x))\n"
+    "#define D64(x) __longlong_as_double((long long)(x))\n"
+    "ATOMIC(float, int, min, a < b || b != b ? a : b, __float_as_int, __int_as_float)\n"
+    "ATOMIC(float, int, max, a > b || b != b ? a : b, __float_as_int, __int_as_float)\n"
+    "ATOMIC(double, unsigned long long, min, a < b || b != b ? a : b, U64, D64)\n"
+    "ATOMIC(double, unsigned long long, max, a > b || b != b ? a : b, U64, D64)\n"
+    "INLINE void atn_atomic_add_float(float *to, float value) { atomicAdd(to, value); }\n"
+    "INLINE void atn_atomic_add_double(double *to, double value) { atomicAdd(to, value); }\n"
+    "INLINE void atn_atomic_add_int(int *to, int value) { atomicAdd(to, value); }\n"
+    "INLINE void atn_atomic_min_int(int *to, int value) { atomicMin(to, value); }\n"
+    "INLINE void atn_atomic_max_int(int *to, int value) { atomicMax(to, value); }\n"
+    "INLINE void atn_atomic_or_int(int *to, int value) { atomicOr(to, value); }\n"
+    "INLINE void atn_atomic_or_uchar(uchar *to, int value) { if (value) *to = 1; }\n";
+
+const atn_dialect ATN_DIALECT_CUDA = {
+    .name = "cuda",
+    .entry = "extern \"C\" __global__ void ",
+    .global = "",
+    .restricted = "__restrict__",
+    .local = "__shared__ __align__(16) ",
+    .local_align = "",
+    .constant = "static __constant__ ",
+    .group = "(adr)blockIdx.x",
+    .groups = "(adr)gridDim.x",
+    .item = "(adr)threadIdx.x",
+    .barrier = "__syncthreads()",
+    .unroll = "#pragma unroll %d",
+    .long_suffix = "LL",
+    .infinity = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},
+    .nan = {"__int_as_float(0x7fffffff)", "__longlong_as_double(0x7fffffffffffffffLL)"},
+    .typed_functions = true,
+    .prelude = PRELUDE,
+};

@@ -1,0 +1,109 @@
+/* OpenCL C 1.2 (and 1.1: nothing newer is used). */
+#include "render/dialect.h"
+
+static const char PRELUDE[] =
+    "typedef long idx;\n"
+    "#if ATN_ADDRESS_BITS == 32\n"
+    "typedef int adr;\n"
+    "#else\n"
+    "typedef long adr;\n"
+    "#endif\n"
+    "typedef half atn_half;\n"
+    "#define WHOLE(T) \\\n"
+    "    inline T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; } \\\n"
+    "    inline T T##_mod(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; } \\\n"
+    "    inline T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r < 0 ? r + m : r; } \\\n"
+    "    inline T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n"
+    "    inline T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n"
+    "    inline T atn_abs_##T(T a) { return a < 0 ? -a : a; }\n"
+    "WHOLE(int)\n"
+    "WHOLE(idx)\n"
+    "WHOLE(adr)\n"
+    "#define atn_min_float fmin\n"
+    "#define atn_max_float fmax\n"
+    "#define atn_min_double fmin\n"
+    "#define atn_max_double fmax\n"
+    "#define atn_to_int(x) convert_int_sat_rtz(x)\n"
+    "#define atn_to_u8(x) convert_uchar_sat_rtz(x)\n"
+    "#define atn_to_u16(x) convert_ushort_sat_rtz(x)\n"
+    "#define atn_to_idx(x) convert_long_sat_rtz(x)\n"
+    "#define atn_load_half(from, at) vload_half(at, from)\n"
+    "#define atn_store_half(to, value) vstore_half_rte(value, 0, to)\n"
+    "inline void atn_report(__global int *report, int read) { atomic_inc(report); report[1] = read; }\n"
+    "inline int atn_last(__global idx *scratch, __local int *flag, adr total) {\n"
+    "    mem_fence(CLK_GLOBAL_MEM_FENCE);\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "    if (get_local_id(0) == 0) {\n"
+    "        flag[0] = atomic_inc((volatile __global int *)scratch) == (int)total - 1;\n"
+    "        if (flag[0]) *(volatile __global int *)scratch = 0;\n"
+    "    }\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "    int last = flag[0];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    return last;\n"
+    "}\n"
+    "#define ATOMIC(T, B, swap, name, join) \\\n"
+    "    inline void atn_atomic_##name##_##T(volatile __global T *to, T value) { \\\n"
+    "        union { B bits; T value; } seen, next; \\\n"
+    "        B expected; \\\n"
+    "        seen.value = *to; \\\n"
+    "        do { T a = seen.value, b = value; next.value = join; expected = seen.bits; \\\n"
+    "             seen.bits = swap((volatile __global B *)to, expected, next.bits); } while (seen.bits != expected); \\\n"
+    "    }\n"
+    "#define ATOMICS(T, B, swap) ATOMIC(T, B, swap, add, a + b) ATOMIC(T, B, swap, min, a < b || b != b ? a : b) \\\n"
+    "    ATOMIC(T, B, swap, max, a > b || b != b ? a : b)\n"
+    "ATOMICS(float, int, atomic_cmpxchg)\n"
+    "#if ATN_DOUBLES && defined(cl_khr_int64_base_atomics)\n"
+    "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+    "ATOMICS(double, long, atom_cmpxchg)\n"
+    "#endif\n"
+    "#define atn_atomic_add_int(to, value) atomic_add(to, value)\n"
+    "#define atn_atomic_min_int(to, value) atomic_min(to, value)\n"
+    "#define atn_atomic_max_int(to, value) atomic_max(to, value)\n"
+    "#define atn_atomic_or_int(to, value) atomic_or(to, value)\n"
+    "inline void atn_atomic_or_uchar(__global uchar *to, int value) { if (value) *to = 1; }\n";
+
+static const char VECTORS[] =
+    "#define STORE(T, W) \\\n"
+    "    inline void atn_store_##T##W(__global T *to, T##W v) { vstore##W(v, 0, to); } \\\n"
+    "    inline void atn_store_local_##T##W(__local T *to, T##W v) { vstore##W(v, 0, to); }\n"
+    "#define WHOLES(T, W) \\\n"
+    "    inline T##W atn_div_##T##W(T##W a, T##W b) { \\\n"
+    "        T##W safe = select(b, (T##W)(1), (b == 0) | (b == -1)); \\\n"
+    "        return select(select(a / safe, -a, b == -1), (T##W)(0), b == 0); } \\\n"
+    "    inline T##W atn_mod_##T##W(T##W a, T##W b) { \\\n"
+    "        T##W safe = select(b, (T##W)(1), (b == 0) | (b == -1)); \\\n"
+    "        return a % safe; } \\\n"
+    "    inline T##W atn_floormod_##T##W(T##W a, T##W b) { T##W r = atn_mod_##T##W(a, b); return select(r, r + b, r < 0); } \\\n"
+    "    inline T##W atn_abs_##T##W(T##W a) { return select(a, -a, a < 0); }\n"
+    "#if ATN_DOUBLES\n"
+    "#define DOUBLES(W) STORE(double, W)\n"
+    "#else\n"
+    "#define DOUBLES(W)\n"
+    "#endif\n"
+    "#define ATN_VECTORS(W) \\\n"
+    "    STORE(float, W) STORE(int, W) STORE(uchar, W) STORE(ushort, W) DOUBLES(W) WHOLES(int, W) WHOLES(long, W) \\\n"
+    "    inline void atn_store_bool##W(__global uchar *to, int##W v) { vstore##W(convert_uchar##W(v & 1), 0, to); } \\\n"
+    "    inline void atn_store_half##W(__global half *to, float##W v) { vstore_half##W##_rte(v, 0, to); }\n";
+
+const atn_dialect ATN_DIALECT_OPENCL = {
+    .name = "opencl",
+    .entry = "__kernel void ",
+    .global = "__global ",
+    .restricted = "restrict",
+    .local = "__local ",
+    .local_align = " __attribute__((aligned(16)))",
+    .constant = "__constant ",
+    .group = "(adr)get_group_id(0)",
+    .groups = "(adr)get_num_groups(0)",
+    .item = "(adr)get_local_id(0)",
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE)",
+    .unroll = "#pragma unroll %d",
+    .long_suffix = "L",
+    .infinity = {"INFINITY", "(double)INFINITY"},
+    .nan = {"NAN", "(double)NAN"},
+    .vectors = true,
+    .prelude = PRELUDE,
+    .vector_prelude = VECTORS,
+    .double_prelude = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+};

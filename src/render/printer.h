@@ -1,0 +1,26 @@
+/* The printer's state, shared by its files. */
+#ifndef ATN_RENDER_PRINTER_H
+#define ATN_RENDER_PRINTER_H
+
+#include "render/dialect.h"
+
+typedef struct printer {
+    const atn_ctx *ctx;
+    const atn_program *p;
+    const atn_dialect *d;
+    atn_text *out;
+    const ir_stage *stage;
+    int depth;
+    atn_status status; /* first failure */
+} printer;
+
+bool print_is_c(const printer *r);
+const char *print_type(int32_t type);                            /* of a scalar being computed */
+const char *print_storage(atn_type type);                        /* of an element in memory */
+void print_vector_type(printer *r, int32_t type, int32_t width); /* or the scalar's, at width 1 */
+int32_t print_mask_bytes(const printer *r, ir_ref ref);          /* of the lanes of a truth vector */
+void print_expression(printer *r, ir_ref ref);
+void print_argument_name(printer *r, ir_argument_kind kind, int32_t id, int32_t part);
+void print_pointer(printer *r, int32_t object); /* the object's elements */
+
+#endif

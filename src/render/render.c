@@ -1,0 +1,385 @@
+/* Statements and whole sources. A source is: a comment that says what it is, the dialect's helpers, constant tables, then
+ * one entry point per stage. */
+#include "render/printer.h"
+
+#include "render/exp.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ADD(...) atn_text_printf(r->out, __VA_ARGS__)
+
+static void line(printer *r) { ADD("%*s", r->depth * 4, ""); }
+
+static void print_block(printer *r, ir_stmt at);
+
+/* A value as it is kept in a variable: truth vectors with lanes of 4 bytes. */
+static void print_kept(printer *r, ir_ref ref) {
+    const ir_node *n = &r->p->nodes[ref];
+    if (n->type == ATN_B && n->width > 1 && print_mask_bytes(r, ref) != 4) {
+        ADD(print_is_c(r) ? "__builtin_convertvector(" : "convert_int%d(", n->width);
+        print_expression(r, ref);
+        if (print_is_c(r))
+            ADD(", int%d)", n->width);
+        else
+            ADD(")");
+        return;
+    }
+    print_expression(r, ref);
+}
+
+static void declare(printer *r, const ir_statement *s) {
+    const ir_variable *v = &r->p->variables[s->id];
+    if (!v->is_mutable) ADD("const ");
+    print_vector_type(r, v->type, v->width);
+    ADD(" %s = ", v->name);
+    print_kept(r, s->value);
+    ADD(";\n");
+}
+
+static void store(printer *r, const ir_statement *s) {
+    const atn_object *o = &r->p->graph->objects[s->id];
+    int32_t width = r->p->nodes[s->value].width;
+    bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
+    if (width > 1 || o->type == ATN_HP) {
+        const char *name = o->type == ATN_HP ? "half" : o->type == ATN_B ? "bool" : print_storage(o->type);
+        if (width == 1)
+            ADD("atn_store_half(");
+        else if (print_is_c(r) && r->p->variant.stream && o->type != ATN_HP && o->type != ATN_B)
+            ADD("atn_stream_%s%d(", name, width);
+        else
+            ADD("atn_store_%s%d(", name, width);
+        print_pointer(r, s->id);
+        ADD(" + ");
+        print_expression(r, s->index);
+        ADD(", ");
+        print_kept(r, s->value);
+        ADD(");\n");
+        return;
+    }
+    print_pointer(r, s->id);
+    ADD(complex_object ? "[2 * (" : "[");
+    print_expression(r, s->index);
+    if (complex_object) ADD(") + %d", s->component);
+    ADD("] = ");
+    print_expression(r, s->value);
+    ADD(";\n");
+}
+
+static const char *scatter_name(int32_t scatter) {
+    static const char *const NAMES[] = {[ATN_WRITE_ADD] = "add", [ATN_WRITE_MIN] = "min", [ATN_WRITE_MAX] = "max", [ATN_WRITE_OR] = "or"};
+    return NAMES[scatter];
+}
+
+static void store_atomic(printer *r, const ir_statement *s) {
+    const atn_object *o = &r->p->graph->objects[s->id];
+    bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
+    bool small = o->type == ATN_U8 || o->type == ATN_U16 || o->type == ATN_HP || (o->type == ATN_B && s->scatter != ATN_WRITE_OR);
+    if (small) {
+        r->status = atn_fail(r->ctx, ATN_ERR_UNSUPPORTED, "%s: elements of type %s are not combined", o->name, atn_type_name(o->type));
+        return;
+    }
+    ADD("atn_atomic_%s_%s(&", scatter_name(s->scatter), print_storage(o->type));
+    print_pointer(r, s->id);
+    ADD(complex_object ? "[2 * (" : "[");
+    print_expression(r, s->index);
+    if (complex_object) ADD(") + %d", s->component);
+    ADD("], ");
+    print_expression(r, s->value);
+    ADD(");\n");
+}
+
+static void tile_store(printer *r, const ir_statement *s) {
+    const ir_tile *t = &r->stage->tile[s->id];
+    int32_t width = r->p->nodes[s->value].width;
+    if (width > 1) {
+        ADD("atn_store_%s%s%d(tile%d_%s + ", print_is_c(r) ? "" : "local_", t->type == ATN_B ? "bool" : print_type((int32_t)t->type), width, s->id, t->name);
+        print_expression(r, s->index);
+        ADD(", ");
+        print_kept(r, s->value);
+        ADD(");\n");
+        return;
+    }
+    ADD("tile%d_%s[", s->id, t->name);
+    print_expression(r, s->index);
+    ADD("] = ");
+    print_expression(r, s->value);
+    ADD(";\n");
+}
+
+static void scratch_store(printer *r, const ir_statement *s) {
+    int32_t type = r->p->nodes[s->value].type;
+    if (s->kind == IR_SCRATCH_ATOMIC)
+        ADD("atn_atomic_%s_%s((%s%s *)&scratch[2 + (", scatter_name(s->scatter), print_type(type), r->d->global, print_type(type));
+    else
+        ADD("*(%s%s *)&scratch[2 + (", r->d->global, print_type(type));
+    print_expression(r, s->index);
+    ADD(s->kind == IR_SCRATCH_ATOMIC ? ")], " : ")] = ");
+    print_expression(r, s->value);
+    ADD(s->kind == IR_SCRATCH_ATOMIC ? ");\n" : ";\n");
+}
+
+static void braces(printer *r, ir_stmt body) {
+    ADD("{\n");
+    ++r->depth;
+    print_block(r, body);
+    --r->depth;
+    line(r);
+    ADD("}");
+}
+
+static void loop(printer *r, const ir_statement *s) {
+    const char *name = r->p->variables[s->id].name;
+    if (s->unroll > 1) {
+        ADD(r->d->unroll, s->unroll);
+        ADD("\n");
+        line(r);
+    }
+    ADD("for (adr %s = ", name);
+    print_expression(r, s->value);
+    ADD("; %s < ", name);
+    print_expression(r, s->limit);
+    ADD("; %s += ", name);
+    if (s->step > 0)
+        ADD("%" PRId64, s->step);
+    else
+        print_expression(r, s->index);
+    ADD(") ");
+    braces(r, s->body);
+    ADD("\n");
+}
+
+static void tiles(printer *r) {
+    for (int32_t t = 0; t < r->stage->n_tiles; ++t) {
+        const ir_tile *tile = &r->stage->tile[t];
+        line(r);
+        ADD("%s%s tile%d_%s[%" PRId64 "]%s;\n", r->d->local, tile->type == ATN_B ? "int" : print_type((int32_t)tile->type), t, tile->name,
+            tile->elements, r->d->local_align);
+    }
+}
+
+/* The host's groups: a loop shared by the threads, each with tiles of its own. */
+static void parallel(printer *r, const ir_statement *s) {
+    static const char *const SCHEDULES[] = {"static", "dynamic", "guided"};
+    const atn_variant *v = &r->p->variant;
+    const char *name = r->p->variables[s->id].name;
+    ADD("const adr %s_end = ", name);
+    print_expression(r, s->limit);
+    ADD(";\n#pragma omp parallel num_threads(call->threads) if (%s_end > 1)\n", name);
+    line(r);
+    ADD("{\n");
+    ++r->depth;
+    line(r);
+    ADD("if (call->enter) call->enter(call, omp_get_thread_num());\n");
+    tiles(r);
+    ADD("#pragma omp for schedule(%s", SCHEDULES[v->schedule]);
+    if (v->chunk > 0) ADD(", %d", v->chunk);
+    ADD(") nowait\n");
+    line(r);
+    ADD("for (adr %s = 0; %s < %s_end; ++%s) ", name, name, name, name);
+    braces(r, s->body);
+    ADD("\n");
+    --r->depth;
+    line(r);
+    ADD("}\n");
+}
+
+static void statement(printer *r, const ir_statement *s) {
+    if (s->kind != IR_COMMENT || s->text[0]) line(r);
+    switch (s->kind) {
+    case IR_DECLARE: declare(r, s); return;
+    case IR_ASSIGN:
+        ADD("%s = ", r->p->variables[s->id].name);
+        print_kept(r, s->value);
+        ADD(";\n");
+        return;
+    case IR_STORE: store(r, s); return;
+    case IR_STORE_ATOMIC: store_atomic(r, s); return;
+    case IR_TILE_STORE: tile_store(r, s); return;
+    case IR_SCRATCH_STORE:
+    case IR_SCRATCH_ATOMIC: scratch_store(r, s); return;
+    case IR_FOR: loop(r, s); return;
+    case IR_IF:
+        ADD("if (");
+        print_expression(r, s->value);
+        ADD(") ");
+        braces(r, s->body);
+        if (s->other >= 0) {
+            ADD(" else ");
+            braces(r, s->other);
+        }
+        ADD("\n");
+        return;
+    case IR_BARRIER: ADD("%s;\n", r->d->barrier); return;
+    case IR_REPORT: ADD("atn_report(report, %d);\n", s->id + 1); return;
+    case IR_COMMENT: ADD("/* %s */\n", s->text); return;
+    case IR_PARALLEL: parallel(r, s); return;
+    }
+}
+
+static void print_block(printer *r, ir_stmt at) {
+    for (; at >= 0 && r->status == ATN_OK; at = r->p->statements[at].next) statement(r, &r->p->statements[at]);
+}
+
+/* ---- entry points ---- */
+
+static void argument_type(printer *r, const ir_argument *a, int32_t part) {
+    const atn_graph *g = r->p->graph;
+    (void)part;
+    switch (a->kind) {
+    case IR_ARG_DATA:
+        ADD("%s%s%s *%s ", r->d->global, g->objects[a->id].written ? "" : "const ", print_storage(g->objects[a->id].type), r->d->restricted);
+        return;
+    case IR_ARG_PARAM: ADD("%s ", print_type((int32_t)g->parameters[a->id].type)); return;
+    case IR_ARG_SCRATCH: ADD("%sidx *", r->d->global); return;
+    case IR_ARG_REPORT: ADD("%sint *", r->d->global); return;
+    default: ADD("idx "); return;
+    }
+}
+
+static int32_t parts_of(const atn_program *p, const ir_argument *a) {
+    if (a->kind != IR_ARG_PARAM) return 1;
+    atn_type type = p->graph->parameters[a->id].type;
+    return type == ATN_SP2 || type == ATN_DP2 ? 2 : 1;
+}
+
+/* In C the arguments come through one struct; addresses are narrowed where the variant says so. */
+static void unpack(printer *r) {
+    int32_t number = 0;
+    for (int32_t k = 0; k < r->p->n_arguments; ++k) {
+        const ir_argument *a = &r->p->arguments[k];
+        for (int32_t part = 0; part < parts_of(r->p, a); ++part, ++number) {
+            line(r);
+            if (a->kind != IR_ARG_DATA && a->kind != IR_ARG_SCRATCH && a->kind != IR_ARG_REPORT) ADD("const ");
+            argument_type(r, a, part);
+            print_argument_name(r, a->kind, a->id, part);
+            ADD(" = *(");
+            ir_argument plain = *a;
+            if (a->kind == IR_ARG_DATA)
+                ADD("%s%s *", r->p->graph->objects[a->id].written ? "" : "const ", print_storage(r->p->graph->objects[a->id].type));
+            else
+                argument_type(r, &plain, part);
+            ADD("*)call->args[%d];\n", number);
+        }
+    }
+}
+
+static void signature(printer *r) {
+    bool first = true;
+    for (int32_t k = 0; k < r->p->n_arguments; ++k) {
+        const ir_argument *a = &r->p->arguments[k];
+        for (int32_t part = 0; part < parts_of(r->p, a); ++part) {
+            if (!first) ADD(", ");
+            first = false;
+            argument_type(r, a, part);
+            print_argument_name(r, a->kind, a->id, part);
+            if (a->kind == IR_ARG_OFFSET || a->kind == IR_ARG_PITCH || a->kind == IR_ARG_SIZE0 || a->kind == IR_ARG_SIZE1) ADD("_wide");
+        }
+    }
+    ADD(") {\n");
+    for (int32_t k = 0; k < r->p->n_arguments; ++k) {
+        const ir_argument *a = &r->p->arguments[k];
+        if (a->kind != IR_ARG_OFFSET && a->kind != IR_ARG_PITCH && a->kind != IR_ARG_SIZE0 && a->kind != IR_ARG_SIZE1) continue;
+        line(r);
+        ADD("const adr ");
+        print_argument_name(r, a->kind, a->id, 0);
+        ADD(" = (adr)");
+        print_argument_name(r, a->kind, a->id, 0);
+        ADD("_wide;\n");
+    }
+}
+
+static void stage(printer *r, int32_t k) {
+    r->stage = &r->p->stage[k];
+    ADD("\n%s%s(", r->d->entry, r->stage->name);
+    r->depth = 1;
+    if (print_is_c(r)) {
+        ADD("const struct atn_call *call) {\n");
+        unpack(r);
+    } else {
+        signature(r);
+        if (r->p->scratch_counter) {
+            line(r);
+            ADD("%sint item_flag[1];\n", r->d->local);
+        }
+        tiles(r);
+    }
+    print_block(r, r->stage->body);
+    ADD("}\n");
+}
+
+/* ---- what comes before ---- */
+
+static void table(printer *r, const atn_object *o) {
+    int64_t n = o->table_size[0] * (o->rank > 1 ? o->table_size[1] : 1);
+    bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
+    ADD("\n%s%s %s_table[%" PRId64 "] = {", r->d->constant, o->type == ATN_HP ? "float" : print_storage(o->type), o->name, n * (complex_object ? 2 : 1));
+    for (int64_t k = 0; k < n * (complex_object ? 2 : 1); ++k) {
+        if (k) ADD(k % 16 ? ", " : ",\n    ");
+        switch (o->type) {
+        case ATN_B:
+        case ATN_U8: ADD("%d", ((const uint8_t *)o->table)[k]); break;
+        case ATN_U16: ADD("%d", ((const uint16_t *)o->table)[k]); break;
+        case ATN_INT32: ADD("%d", ((const int32_t *)o->table)[k]); break;
+        case ATN_SP:
+        case ATN_SP2: ADD("%.9ef", (double)((const float *)o->table)[k]); break;
+        default: ADD("%.17e", ((const double *)o->table)[k]); break;
+        }
+    }
+    ADD("};\n");
+}
+
+typedef struct uses {
+    bool doubles, halves;
+    bool widths[5];     /* 1, 2, 4, 8, 16 */
+    bool exp_widths[5];
+} uses;
+
+static int32_t log2_of(int32_t width) { return width >= 16 ? 4 : width >= 8 ? 3 : width >= 4 ? 2 : width >= 2 ? 1 : 0; }
+
+static uses survey(const printer *r) {
+    uses u = {0};
+    const atn_program *p = r->p;
+    for (int32_t k = 0; k < p->graph->n_objects; ++k) {
+        atn_type t = p->graph->objects[k].type;
+        u.halves |= t == ATN_HP;
+        u.doubles |= t == ATN_DP || t == ATN_DP2;
+    }
+    for (int32_t k = 0; k < p->graph->n_parameters; ++k) u.doubles |= p->graph->parameters[k].type == ATN_DP || p->graph->parameters[k].type == ATN_DP2;
+    for (int32_t k = 0; k < p->n_nodes; ++k) {
+        const ir_node *n = &p->nodes[k];
+        u.doubles |= n->type == ATN_DP;
+        u.widths[log2_of(n->width)] = true;
+        if (n->kind == IR_OPERATION && n->op == ATN_OP_EXP && n->type == ATN_SP) u.exp_widths[log2_of(n->width)] = true;
+    }
+    return u;
+}
+
+static void preface(printer *r) {
+    uses u = survey(r);
+    char hash[ATN_HASH_TEXT];
+    atn_hash_print(r->p->graph->hash, hash);
+    ADD("/* %s, %s. Variant: ", r->p->graph->name, hash);
+    atn_variant_print(&r->p->variant, r->out);
+    ADD(". Generated; do not edit. */\n");
+    if (u.doubles && r->d->double_prelude) ADD("%s", r->d->double_prelude);
+    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n", u.halves, u.doubles, r->p->variant.index);
+    atn_text_add(r->out, r->d->prelude);
+    for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
+        if (u.widths[k]) {
+            if (!strstr(atn_text_str(r->out), "#define ATN_VECTORS")) atn_text_add(r->out, r->d->vector_prelude);
+            ADD("ATN_VECTORS(%d)\n", 1 << k);
+        }
+    for (int32_t k = 0; k < 5; ++k)
+        if (u.exp_widths[k]) atn_render_exp(r->out, print_is_c(r), strcmp(r->d->name, "cuda") == 0, 1 << k, r->p->variant.degree);
+    for (int32_t k = 0; k < r->p->graph->n_objects; ++k)
+        if (r->p->graph->objects[k].table) table(r, &r->p->graph->objects[k]);
+}
+
+atn_status atn_render(const atn_ctx *ctx, const atn_program *program, const atn_dialect *dialect, atn_text *out) {
+    printer r = {.ctx = ctx, .p = program, .d = dialect, .out = out};
+    preface(&r);
+    for (int32_t k = 0; k < program->n_stages && r.status == ATN_OK; ++k) stage(&r, k);
+    return r.status != ATN_OK ? r.status : atn_text_status(out);
+}
