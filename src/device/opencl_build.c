@@ -24,9 +24,10 @@ char *atn_opencl_options(const atn_device *device, const atn_build *build) {
     if (*flags) atn_text_printf(&text, " %s", flags);
     const char *more = getenv("ATTUNE_OPENCL_FLAGS"); /* for every build: -cl-opt-disable under a simulator, say */
     if (more && *more) atn_text_printf(&text, " %s", more);
-    if (atn_text_status(&text) == ATN_OK && text.data) return text.data;
+    bool whole = atn_text_status(&text) == ATN_OK;
+    if (whole && text.data) return text.data;
     atn_text_free(&text);
-    return text.failed ? NULL : atn_strdup(device->ctx, "");
+    return whole ? atn_strdup(device->ctx, "") : NULL;
 }
 
 atn_hash atn_opencl_key(const atn_device *device, const atn_build *build, const char *options) {
