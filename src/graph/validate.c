@@ -23,7 +23,8 @@ static atn_access access_of_read(const atn_read *read) {
 }
 
 static atn_access access_of_write(const atn_write *write) {
-    return (atn_access){.select = write->select, .enable = write->enable, .object = write->object, .block = write->block};
+    return (atn_access){
+        .select = write->select, .enable = write->enable, .object = write->object, .block = write->block};
 }
 
 static atn_verdict try_out(judge *j, const atn_access *write, const atn_access *other) {
@@ -32,7 +33,9 @@ static atn_verdict try_out(judge *j, const atn_access *write, const atn_access *
     return atn_small_judge(j->small, write, other);
 }
 
-static bool same_selectors(const atn_access *a, const atn_access *b) { return a->select[0] == b->select[0] && a->select[1] == b->select[1]; }
+static bool same_selectors(const atn_access *a, const atn_access *b) {
+    return a->select[0] == b->select[0] && a->select[1] == b->select[1];
+}
 
 /* c + sum a_i x_i = d + sum b_j y_j has no integer solution when the gcd of all a and b does not divide d - c. */
 static bool never_meet(const atn_graph *graph, const atn_access *a, const atn_access *b) {
@@ -87,21 +90,26 @@ static void check_injective(judge *j, const atn_write *write) {
     if (full_rank(graph, write, dims, count)) return;
     atn_access access = access_of_write(write);
     uint32_t named = write->enable >= 0 ? graph->values[write->enable].dims : 0;
-    for (int32_t axis = 0; axis < graph->objects[write->object].rank; ++axis) named |= graph->values[write->select[axis]].dims;
+    for (int32_t axis = 0; axis < graph->objects[write->object].rank; ++axis)
+        named |= graph->values[write->select[axis]].dims;
     atn_place at = {write->line, write->column};
     const char *object = graph->objects[write->object].name;
     for (int32_t k = 0; k < count; ++k) {
         if (named >> dims[k] & 1) continue;
         const atn_dim *dim = &graph->dims[dims[k]];
-        atn_reader_complain(j->reader, at, write->name, "every step of %s.i(%d) writes the same element of '%s'; select with it, or name a combine",
+        atn_reader_complain(j->reader, at, write->name,
+                            "every step of %s.i(%d) writes the same element of '%s'; select with it, or name a combine",
                             graph->blocks[dim->block].name, dim->axis, object);
         return;
     }
     atn_verdict verdict = try_out(j, &access, NULL);
     if (verdict == ATN_VERDICT_CLASH)
-        atn_reader_complain(j->reader, at, write->name, "two points write the same element of '%s'; make the selector one-to-one, or name a combine", object);
+        atn_reader_complain(
+            j->reader, at, write->name,
+            "two points write the same element of '%s'; make the selector one-to-one, or name a combine", object);
     if (verdict == ATN_VERDICT_UNKNOWN)
-        atn_reader_complain(j->reader, at, write->name, "the selector cannot be shown to be one-to-one; name a combine: add, min, max or or");
+        atn_reader_complain(j->reader, at, write->name,
+                            "the selector cannot be shown to be one-to-one; name a combine: add, min, max or or");
 }
 
 /* May `other` (a read, or a later write) touch what another point writes? */
@@ -122,10 +130,12 @@ static void find_uses(judge *j, int32_t read) {
         const atn_node *node = &graph->values[v];
         uses[v] = USES(node->arg[0]) || USES(node->arg[1]) || USES(node->arg[2]);
         if (node->op == ATN_OP_READ)
-            uses[v] = node->index == read || USES(graph->reads[node->index].select[0]) || USES(graph->reads[node->index].select[1]);
+            uses[v] = node->index == read || USES(graph->reads[node->index].select[0]) ||
+                      USES(graph->reads[node->index].select[1]);
         if (node->op != ATN_OP_RESULT) continue;
         const atn_block *block = &graph->blocks[node->index];
-        for (int32_t d = 0; d < block->rank; ++d) uses[v] |= USES(graph->dims[block->dim[d]].begin) || USES(graph->dims[block->dim[d]].end);
+        for (int32_t d = 0; d < block->rank; ++d)
+            uses[v] |= USES(graph->dims[block->dim[d]].begin) || USES(graph->dims[block->dim[d]].end);
         for (int32_t k = 0; k < block->n_accs; ++k)
             uses[v] |= USES(block->acc[k].term) || USES(block->acc[k].update) || USES(block->acc[k].init);
     }
@@ -163,10 +173,11 @@ static void check_read(judge *j, int32_t number, const atn_write *write) {
     atn_access reading = access_of_read(read), writing = access_of_write(write);
     if (write->enable >= 0) reading.enable = needed_if(j, number);
     if (after)
-        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name, "reads '%s' after '%s' wrote it; use another algorithm of a Sequence",
-                            object, write->name);
+        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name,
+                            "reads '%s' after '%s' wrote it; use another algorithm of a Sequence", object, write->name);
     else if (write->combine ? !never_meet(graph, &writing, &reading) : may_clash(j, &writing, &reading))
-        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name, "a point may read what another point writes to '%s' (by '%s'); write to another object",
+        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name,
+                            "a point may read what another point writes to '%s' (by '%s'); write to another object",
                             object, write->name);
 }
 
@@ -176,7 +187,8 @@ static void check_writes(judge *j, const atn_write *first, const atn_write *seco
     if (!atn_reader_step(j->reader, 16, (atn_place){second->line, second->column}, second->name)) return;
     atn_access a = access_of_write(first), b = access_of_write(second);
     if (first->combine == second->combine && !may_clash(j, &a, &b)) return;
-    atn_reader_complain(j->reader, (atn_place){second->line, second->column}, second->name, "may write the same element of '%s' as '%s' does at another point",
+    atn_reader_complain(j->reader, (atn_place){second->line, second->column}, second->name,
+                        "may write the same element of '%s' as '%s' does at another point",
                         j->graph->objects[first->object].name, first->name);
 }
 
