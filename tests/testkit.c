@@ -85,3 +85,8 @@ uint64_t kit_random(uint64_t *state) {
 }
 
 double kit_uniform(uint64_t *state) { return (double)(kit_random(state) >> 11) * 0x1p-53; }
+
+bool kit_wants(const char *backend) {
+    const char *only = getenv("ATTUNE_TEST_DEVICE");
+    return !only || strcmp(only, backend) == 0;
+}

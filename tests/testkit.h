@@ -47,6 +47,9 @@ atn_options kit_fault_options(kit_faults *faults);
 
 void kit_contains(const char *text, const char *part);
 
+/* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
+bool kit_wants(const char *backend);
+
 /* A small generator of repeatable random numbers (xorshift64*); start the state at any seed but 0. */
 uint64_t kit_random(uint64_t *state);
 double kit_uniform(uint64_t *state); /* in [0, 1) */

@@ -117,7 +117,7 @@ static atn_status run_compiler(const atn_ctx *ctx, const char *compiler, const a
                                const char *object, bool *no_openmp) {
     const char *argv[MAX_ARGS];
     atn_text output = {.ctx = ctx};
-    int code;
+    int code = 0;
     char *flags = atn_strdup(ctx, build->flags ? build->flags : "");
     if (!flags) return ATN_ERR_MEMORY;
     atn_status status = compose(argv, compiler, build, flags, openmp, source, object)

@@ -44,6 +44,13 @@ static ir_ref within(lowering *l, ir_ref index, ir_ref n) {
     return ir_and(l->p, low, ir_less(l->p, index, n));
 }
 
+static void report(lowering *l, ir_ref good, int32_t id) {
+    ir_block bad = IR_EMPTY;
+    ir_append(l->p, &bad, (ir_statement){.kind = IR_REPORT, .id = id, .index = -1, .value = -1, .limit = -1, .body = -1, .other = -1});
+    ir_if(l->p, l->block, ir_operation(l->p, ATN_OP_NOT, ATN_B, good, -1, -1), bad, IR_EMPTY);
+    l->p->reports = true;
+}
+
 ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, bool guard, int32_t read, int32_t part) {
     atn_program *p = l->p;
     ir_ref n0 = size_ref(l, object, 0), n1 = row >= 0 ? size_ref(l, object, 1) : -1;
@@ -56,12 +63,7 @@ ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32
         ir_ref good = within(l, column, n0);
         if (row >= 0) good = ir_and(p, good, within(l, row, n1));
         good = ir_declare(p, l->block, "inside", good);
-        if (read >= 0) {
-            ir_block bad = IR_EMPTY;
-            ir_append(p, &bad, (ir_statement){.kind = IR_REPORT, .id = read, .index = -1, .value = -1, .limit = -1, .body = -1, .other = -1});
-            ir_if(p, l->block, ir_operation(p, ATN_OP_NOT, ATN_B, good, -1, -1), bad, IR_EMPTY);
-            p->reports = true;
-        }
+        if (read >= 0) report(l, good, read);
         int32_t type = lower_type(l->g->objects[object].type);
         bool whole = type != ATN_SP && type != ATN_DP;
         ir_ref zero = whole ? ir_integer(p, type, 0) : ir_number(p, type, 0);
@@ -83,9 +85,8 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     const atn_object *object = &l->g->objects[read->object];
     bool wide = l->vec_dim >= 0 && (node->dims >> l->vec_dim & 1) && at.lane < 0;
     int32_t width = wide ? l->dim[l->vec_dim].vec : 1;
-    bool gather = !atn_affine_of(l->g, read->select[0]).is_affine ||
-                  (read->select[1] >= 0 && !atn_affine_of(l->g, read->select[1]).is_affine);
-    bool proven = read->boundary == ATN_EDGE_NONE ? !gather || !l->v.guard : l->inside && !gather;
+    bool computed = atn_select_is_computed(l->g, read->select);
+    bool proven = read->boundary == ATN_EDGE_NONE ? !computed || !l->v.guard : l->inside && !computed;
     const staged *s = lower_staged_for(l, node->index);
     if (s) return lower_staged_read(l, s, node->index, at, width);
     if (wide && !(proven && side_by_side(l, read->select, object->type))) {
@@ -118,10 +119,8 @@ static ir_ref inside_points(lowering *l, uint32_t dims, place at) {
     return all;
 }
 
-static void store(lowering *l, const atn_write *w, ir_block *block, place at, ir_ref value, int32_t part) {
-    ir_ref column = lower_address(l, w->select[0], at);
-    ir_ref row = w->select[1] >= 0 ? lower_address(l, w->select[1], at) : -1;
-    ir_append(l->p, block, (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
+static void store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part) {
+    ir_append(l->p, l->block, (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
                                           .id = w->object,
                                           .index = element(l, w->object, column, row),
                                           .value = value,
@@ -132,11 +131,33 @@ static void store(lowering *l, const atn_write *w, ir_block *block, place at, ir
                                           .other = -1});
 }
 
+/* The element itself; where its place is computed, only if that is inside. */
+static void store_parts(lowering *l, const atn_write *w, place at, const ir_ref values[2], int32_t parts) {
+    ir_ref column = lower_address(l, w->select[0], at);
+    ir_ref row = w->select[1] >= 0 ? lower_address(l, w->select[1], at) : -1;
+    if (!l->v.guard || !atn_select_is_computed(l->g, w->select)) {
+        for (int32_t part = 0; part < parts; ++part) store(l, w, column, row, values[part], part);
+        return;
+    }
+    column = ir_declare(l->p, l->block, "column", column);
+    if (row >= 0) row = ir_declare(l->p, l->block, "row", row);
+    ir_ref good = within(l, column, size_ref(l, w->object, 0));
+    if (row >= 0) good = ir_and(l->p, good, within(l, row, size_ref(l, w->object, 1)));
+    good = ir_declare(l->p, l->block, "inside", good);
+    report(l, good, l->g->n_reads + (int32_t)(w - l->g->writes));
+    ir_block inner = IR_EMPTY, *outer = l->block;
+    l->block = &inner;
+    for (int32_t part = 0; part < parts; ++part) store(l, w, column, row, values[part], part);
+    l->block = outer;
+    ir_if(l->p, outer, good, inner, IR_EMPTY);
+}
+
 static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, ir_ref enable) {
     atn_type type = l->g->objects[w->object].type;
     int32_t parts = type == ATN_SP2 || type == ATN_DP2 ? 2 : 1;
     int32_t width = l->vec_dim >= 0 && (dims >> l->vec_dim & 1) ? l->dim[l->vec_dim].vec : 1;
-    bool vector = width > 1 && w->combine == ATN_WRITE_ONCE && side_by_side(l, w->select, type) &&
+    bool computed = l->v.guard && atn_select_is_computed(l->g, w->select);
+    bool vector = width > 1 && w->combine == ATN_WRITE_ONCE && !computed && side_by_side(l, w->select, type) &&
                   (w->enable < 0 || !(l->g->values[w->enable].dims >> l->vec_dim & 1));
     enable = ir_and(l->p, enable, inside_points(l, dims, at));
     for (int32_t k = 0; k < (vector ? 1 : width); ++k) {
@@ -150,7 +171,7 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
         ir_block inner = IR_EMPTY, *outer = l->block;
         size_t mark = lower_mark(l);
         if (here >= 0) l->block = &inner;
-        for (int32_t part = 0; part < parts; ++part) store(l, w, l->block, at, values[part], part);
+        store_parts(l, w, at, values, parts);
         if (here >= 0) {
             l->block = outer;
             lower_forget(l, mark);

@@ -100,7 +100,7 @@ void lower_stage_plan(lowering *l, int32_t block) {
         uint32_t dims = read_dims(l, r);
         atn_affine form[2];
         bool fits = points_only ? dims && !(dims & ~points) : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(l, dims);
-        if (!fits || o->table || o->written || o->type == ATN_SP2 || o->type == ATN_DP2 || !forms_of(l, r, form)) continue;
+        if (!fits || o->table || o->written || atn_select_is_computed(l->g, r->select) || o->type == ATN_SP2 || o->type == ATN_DP2 || !forms_of(l, r, form)) continue;
         int32_t n = 0;
         while (n < l->n_staged && !(l->staged[n].object == r->object && l->staged[n].boundary == (int32_t)r->boundary &&
                                     l->staged[n].n_reads < ATN_MAX_DIMS && same_linear(l, &l->staged[n], form)))

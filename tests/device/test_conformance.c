@@ -60,6 +60,7 @@ static const dialect *dialect_of(const atn_device *device) {
 static void on_every_device(void (*check)(atn_device *device)) {
     for (int32_t k = 0; k < atn_devices_count(devices); ++k) {
         atn_device *device;
+        if (!kit_wants(atn_devices_info(devices, k)->backend)) continue;
         kit_ok(ctx, atn_device_open(devices, k, &device));
         print_message("    on %s: %s\n", atn_device_get_info(device)->backend, atn_device_get_info(device)->name);
         check(device);

@@ -1,0 +1,47 @@
+# A thin front for CMake: `make` builds build/attune, `make help` lists the rest.
+BUILD ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+GENERATOR := $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
+SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.h'
+
+.PHONY: all demo test test-all bench format lint install clean help
+all: ## build the program, the library and the tests into build/
+	@test -f $(BUILD)/build.ninja -o -f $(BUILD)/Makefile || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+demo: ## install what is missing, build, and show what attune finds here
+	@tools/setup demo
+	@$(MAKE) --no-print-directory all
+	$(BUILD)/attune devices
+	$(BUILD)/attune selftest
+
+test: ## install what is missing, build, run the tests; the last line counts them
+	@tools/setup test
+	@test ! -d $(BUILD) -o -d $(BUILD)/tests || cmake $(BUILD) # built before the tests' library was here
+	@$(MAKE) --no-print-directory all
+	@tools/run-tests $(BUILD)
+
+test-all: ## the tests again with clang, under sanitizers, and with every slow one
+	@tools/setup test
+	@tools/run-all
+
+bench: all ## measure every device anew, with an empty cache
+	@cache=$$(mktemp -d) && XDG_CACHE_HOME=$$cache $(BUILD)/attune devices; code=$$?; rm -rf "$$cache"; exit $$code
+
+format: ## let clang-format lay out every C file
+	@$(SOURCES) | xargs clang-format -i
+
+lint: all ## clang-format and clang-tidy, without changing anything
+	@tools/setup lint
+	@$(SOURCES) | xargs clang-format --dry-run -Werror
+	@$(SOURCES) | grep '\.c$$' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet
+
+install: all ## install under PREFIX (/usr/local); DESTDIR is put before it
+	cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+clean: ## remove what was built
+	rm -rf build build-*
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

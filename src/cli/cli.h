@@ -1,0 +1,131 @@
+/* The program's frame: verbs and options as rows of tables, one call of a verb, and how it prints and fails.
+ * A verb is one file with one const atn_cli_verb in it, and one row in verbs.c. */
+#ifndef ATN_CLI_CLI_H
+#define ATN_CLI_CLI_H
+
+#include "base/context.h"
+#include "base/text.h"
+
+#include <attune/device.h>
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* An option. A table of them ends with a row whose name is NULL. */
+typedef struct atn_cli_option {
+    const char *name;    /* long form, without its dashes */
+    char letter;         /* short form, or 0 */
+    const char *value;   /* what its value is: "FILE", "NAME", or words to choose from: "rigid|affine"; NULL: a flag */
+    const char *meaning; /* one line, no full stop */
+    bool repeats;        /* may be given more than once */
+} atn_cli_option;
+
+typedef struct atn_cli_call atn_cli_call;
+
+/* A line that explains another: an example and what it does, a variable and what it sets. */
+typedef struct atn_cli_pair {
+    const char *left, *right; /* a table of pairs ends with left NULL */
+} atn_cli_pair;
+
+typedef struct atn_cli_verb {
+    const char *name;
+    const char *summary;           /* one line, no full stop */
+    const char *synopsis;          /* what follows "attune NAME", options left out: "SOURCE TARGET"; may be "" */
+    const char *const *paragraphs; /* ends with NULL; each is one line, however long */
+    const atn_cli_option *options; /* its own, beside those that every verb takes */
+    const atn_cli_pair *examples;
+    size_t min_operands, max_operands;
+    bool hidden; /* for the build, not for people: left out of help, man page and completion */
+    /* Does the work. What it returns becomes the exit status: ATN_OK 0, else 1 with the context's sentence. */
+    atn_status (*run)(atn_cli_call *call);
+} atn_cli_verb;
+
+/* An option as it was given. */
+typedef struct atn_cli_given {
+    const atn_cli_option *option;
+    const char *value; /* NULL for a flag */
+} atn_cli_given;
+
+/* One call of the program. */
+struct atn_cli_call {
+    atn_ctx *ctx;
+    FILE *out, *err;
+    const atn_cli_verb *verb; /* NULL: none was named */
+    const char **operands;    /* what is no option, behind the verb */
+    size_t n_operands;
+    atn_cli_given *given; /* options in the order they came */
+    size_t n_given;
+    bool json;    /* print one JSON object and nothing else */
+    bool misused; /* the failure is one of usage: exit 2 */
+};
+
+/* Runs the program once: what main does, without touching the process. 0 done, 1 could not, 2 wrong usage. */
+int atn_cli_run(atn_ctx *ctx, int argc, char **argv, FILE *out, FILE *err);
+
+/* ---- the tables (verbs.c) ---- */
+extern const atn_cli_verb *const ATN_CLI_VERBS[]; /* ends with NULL */
+extern const atn_cli_option ATN_CLI_GLOBALS[];    /* options of every verb */
+extern const atn_cli_option ATN_CLI_FRONT[];      /* options that stand where a verb would */
+extern const char *const ATN_CLI_ABOUT[];         /* what attune is; ends with NULL */
+extern const char ATN_CLI_SUMMARY[];              /* the same in one line */
+extern const atn_cli_pair ATN_CLI_EXIT_CODES[], ATN_CLI_ENVIRONMENT[];
+const atn_cli_verb *atn_cli_find_verb(const char *name); /* NULL: there is none */
+
+/* ---- options (options.c) ---- */
+/* Fills verb, operands, given and json. All memory is call->given's and call->operands'; both are freed by the
+ * caller, after a failure too. `verbs` ends with NULL. */
+atn_status atn_cli_parse(atn_cli_call *call, const atn_cli_verb *const *verbs, int argc, char **argv);
+bool atn_cli_has(const atn_cli_call *call, const char *name);
+const char *atn_cli_value(const atn_cli_call *call, const char *name); /* the last one given, or NULL */
+/* Each value of an option that repeats: start *at with 0; NULL after the last. */
+const char *atn_cli_next(const atn_cli_call *call, const char *name, size_t *at);
+/* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything. */
+bool atn_cli_choice_allows(const char *choices, const char *value);
+
+/* ---- failing and telling (run.c, terminal.c) ---- */
+/* Leaves the sentence and makes the exit status 2. */
+atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);
+/* The context's log: warnings as one line each, the rest when --verbose is given. `user` is the FILE to print to. */
+void atn_cli_log(void *user, atn_log_level level, const char *line);
+void atn_cli_log_verbose(bool verbose);
+/* One line that is overwritten by the next, on a terminal only. */
+void atn_cli_progress(const atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);
+void atn_cli_progress_end(const atn_cli_call *call);
+
+/* ---- JSON (json.c) ---- */
+/* Sends jansson's allocations through a context until the matching end; both around a whole run. */
+void atn_cli_json_begin(atn_ctx *ctx);
+void atn_cli_json_end(void);
+json_t *atn_cli_json_text(const atn_ctx *ctx, const char *text); /* text of any origin; NULL: out of memory */
+json_t *atn_cli_json_rate(double rate);                          /* null where there is none */
+/* Prints `root` and drops the reference; NULL means that it could not be made. */
+atn_status atn_cli_print_json(atn_cli_call *call, json_t *root);
+/* Prints a text, or with --json an object with the text under `key`. */
+atn_status atn_cli_print_text(atn_cli_call *call, const char *key, const atn_text *text);
+
+/* ---- layout (table.c) ---- */
+/* A cell of a table and the tab behind it; tabs and line breaks inside become blanks. End a row with '\n'. */
+void atn_cli_add_cell(atn_text *table, const char *cell);
+/* Appends rows of cells as aligned columns; align has 'l' or 'r' per column. */
+void atn_cli_add_table(atn_text *to, const char *table, const char *align);
+void atn_cli_add_wrapped(atn_text *to, const char *paragraph, size_t indent, size_t width);
+
+/* ---- near misses (suggest.c) ---- */
+typedef struct atn_suggest {
+    const char *typed;
+    const char *best; /* NULL: nothing is near enough */
+    size_t distance;
+} atn_suggest;
+void atn_suggest_try(atn_suggest *suggest, const char *candidate);
+
+/* ---- help (help.c) ---- */
+void atn_cli_help_verb(atn_text *to, const atn_cli_verb *verb);
+void atn_cli_help_all(atn_text *to);
+atn_status atn_cli_print_help(atn_cli_call *call, const atn_cli_verb *verb); /* NULL: of the whole program */
+/* "-o, --output FILE" */
+void atn_cli_add_option_name(atn_text *to, const atn_cli_option *option);
+
+/* ---- the verbs ---- */
+extern const atn_cli_verb ATN_VERB_DEVICES, ATN_VERB_SELFTEST, ATN_VERB_HELP, ATN_VERB_MAN, ATN_VERB_COMPLETION;
+
+#endif

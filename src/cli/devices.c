@@ -1,0 +1,177 @@
+/* attune devices: what is here, and how fast it was measured to be. A device that cannot be measured says why
+ * in its row and does not spoil the others. */
+#include "cli/cli.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+typedef struct row {
+    const atn_device_info *info;
+    atn_peaks peaks;               /* zero where not measured */
+    atn_status status;             /* of opening and measuring */
+    char error[ATN_MESSAGE_BYTES]; /* why it could not be measured, or "" */
+} row;
+
+static void measure(const atn_cli_call *call, const atn_devices *devices, int32_t index, row *out) {
+    out->info = atn_devices_info(devices, index);
+    atn_cli_progress(call, "measuring %s %s ...", out->info->backend, out->info->name);
+    atn_device *device;
+    out->status = atn_check_cancel(call->ctx);
+    if (!out->status) out->status = atn_device_open(devices, index, &device);
+    if (!out->status) {
+        out->status = atn_device_peaks(device, &out->peaks);
+        atn_device_close(device);
+    }
+    if (out->status) {
+        out->peaks = (atn_peaks){0};
+        const char *sentence = atn_ctx_message(call->ctx);
+        snprintf(out->error, sizeof out->error, "%s", *sentence ? sentence : atn_status_name(out->status));
+    }
+    atn_cli_progress_end(call);
+}
+
+/* ---- as JSON ---- */
+
+static json_t *peak_json(const atn_peaks *peaks) {
+    json_t *object = json_object();
+    if (json_object_set_new(object, "fp16", atn_cli_json_rate(peaks->fp16)) == 0 &&
+        json_object_set_new(object, "fp32", atn_cli_json_rate(peaks->fp32)) == 0 &&
+        json_object_set_new(object, "fp64", atn_cli_json_rate(peaks->fp64)) == 0 &&
+        json_object_set_new(object, "bandwidth", atn_cli_json_rate(peaks->bandwidth)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *row_json(const atn_ctx *ctx, const row *from) {
+    const atn_device_info *info = from->info;
+    json_t *object = json_object();
+    if (json_object_set_new(object, "index", json_integer(info->index)) == 0 &&
+        json_object_set_new(object, "backend", atn_cli_json_text(ctx, info->backend)) == 0 &&
+        json_object_set_new(object, "name", atn_cli_json_text(ctx, info->name)) == 0 &&
+        json_object_set_new(object, "driver", atn_cli_json_text(ctx, info->driver)) == 0 &&
+        json_object_set_new(object, "cores", json_integer(info->cores)) == 0 &&
+        json_object_set_new(object, "memory_bytes", json_integer(info->memory_bytes)) == 0 &&
+        json_object_set_new(object, "local_bytes", json_integer(info->local_bytes)) == 0 &&
+        json_object_set_new(object, "simd", json_integer(info->simd)) == 0 &&
+        json_object_set_new(object, "peak", peak_json(&from->peaks)) == 0 &&
+        (!from->status || json_object_set_new(object, "error", atn_cli_json_text(ctx, from->error)) == 0))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *all_json(const atn_ctx *ctx, const atn_devices *devices, const row *rows, size_t count) {
+    json_t *root = json_object(), *list = json_array(), *notes = json_array();
+    bool whole = true;
+    for (size_t k = 0; k < count && whole; ++k) whole = json_array_append_new(list, row_json(ctx, &rows[k])) == 0;
+    for (int32_t k = 0; k < atn_devices_note_count(devices) && whole; ++k)
+        whole = json_array_append_new(notes, atn_cli_json_text(ctx, atn_devices_note(devices, k))) == 0;
+    whole = json_object_set_new(root, "devices", list) == 0 && whole;
+    whole = json_object_set_new(root, "notes", notes) == 0 && whole;
+    if (whole) return root;
+    json_decref(root);
+    return NULL;
+}
+
+/* ---- for people ---- */
+
+static void add_scaled(atn_text *table, double value, const char *unit) {
+    char cell[48] = "-";
+    if (value > 0) snprintf(cell, sizeof cell, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, unit);
+    atn_cli_add_cell(table, cell);
+}
+
+static void add_flops(atn_text *table, double rate) {
+    bool tera = rate >= 1e12;
+    add_scaled(table, rate / (tera ? 1e12 : 1e9), tera ? "TFLOP/s" : "GFLOP/s");
+}
+
+static void add_row(atn_text *table, const row *from) {
+    const atn_device_info *info = from->info;
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)info->index);
+    atn_cli_add_cell(table, number);
+    atn_cli_add_cell(table, info->backend);
+    atn_cli_add_cell(table, info->name);
+    snprintf(number, sizeof number, "%d", (int)info->cores);
+    atn_cli_add_cell(table, number);
+    add_scaled(table, (double)info->memory_bytes / (1024.0 * 1024.0 * 1024.0), "GiB");
+    add_flops(table, from->peaks.fp16);
+    add_flops(table, from->peaks.fp32);
+    add_flops(table, from->peaks.fp64);
+    add_scaled(table, from->peaks.bandwidth / 1e9, "GB/s");
+    atn_text_add(table, "\n");
+}
+
+static atn_status print_table(atn_cli_call *call, const atn_devices *devices, const row *rows, size_t count) {
+    atn_text table = {.ctx = call->ctx}, page = {.ctx = call->ctx};
+    atn_text_add(&table, "#\tbackend\tname\tcores\tmemory\tFP16\tFP32\tFP64\tcopy\t\n");
+    for (size_t k = 0; k < count; ++k) add_row(&table, &rows[k]);
+    atn_cli_add_table(&page, atn_text_str(&table), "rllrrrrrr");
+    for (size_t k = 0; k < count; ++k)
+        if (rows[k].status)
+            atn_text_printf(&page, "\n%d is not measured: %s\n", (int)rows[k].info->index, rows[k].error);
+    for (int32_t k = 0; k < atn_devices_note_count(devices); ++k)
+        atn_text_printf(&page, "%sNot here: %s\n", k ? "" : "\n", atn_devices_note(devices, k));
+    page.failed |= table.failed;
+    atn_status status = atn_cli_print_text(call, "devices", &page);
+    atn_text_free(&table);
+    atn_text_free(&page);
+    return status;
+}
+
+/* Measures devices first..first+count-1 and prints them. */
+static atn_status show(atn_cli_call *call, const atn_devices *devices, int32_t first, size_t count, row *rows) {
+    const row *starved = NULL;
+    for (size_t k = 0; k < count; ++k) {
+        measure(call, devices, first + (int32_t)k, &rows[k]);
+        if (rows[k].status == ATN_ERR_CANCELLED) return ATN_ERR_CANCELLED;
+        if (rows[k].status == ATN_ERR_MEMORY && !starved) starved = &rows[k];
+    }
+    atn_status status = call->json ? atn_cli_print_json(call, all_json(call->ctx, devices, rows, count))
+                                   : print_table(call, devices, rows, count);
+    if (status || !starved) return status;
+    /* a machine that ran out of memory is no answer to "what is here": shown, but not a success */
+    return atn_fail(call->ctx, ATN_ERR_MEMORY, "device %d could not be measured: %s", (int)starved->info->index,
+                    starved->error);
+}
+
+static atn_status run(atn_cli_call *call) {
+    atn_devices *devices;
+    atn_status status = atn_devices_find(call->ctx, &devices);
+    if (status) return status;
+    int32_t first = 0, count = atn_devices_count(devices);
+    const char *wanted = atn_cli_value(call, "device");
+    if (wanted) {
+        status = atn_devices_pick(devices, wanted, &first);
+        count = 1;
+    }
+    row *rows = status ? NULL : atn_zalloc(call->ctx, (size_t)count * sizeof *rows);
+    if (!status) status = rows ? show(call, devices, first, (size_t)count, rows) : ATN_ERR_MEMORY;
+    atn_free(call->ctx, rows);
+    atn_devices_free(devices);
+    return status;
+}
+
+const atn_cli_verb ATN_VERB_DEVICES = {
+    .name = "devices",
+    .summary = "what is here: backend, name, cores, memory, measured peaks",
+    .synopsis = "",
+    .paragraphs =
+        (const char *const[]){
+            "Lists the CPU and every OpenCL and CUDA device, with the arithmetic rate and the memory bandwidth that "
+            "were measured on it, and says what is missing. The first call measures, which takes about a second for "
+            "each device; later ones read the cache.",
+            "Rates count a multiply-add as two operations; the copy counts bytes read and bytes written. '-' stands "
+            "for a type that a device lacks.",
+            "JSON: devices (index, backend, name, driver, cores, memory_bytes, local_bytes, simd, peak: fp16, fp32 "
+            "and fp64 in FLOP/s, bandwidth in B/s; null where there is none; error where it could not be measured) "
+            "and notes.",
+            NULL},
+    .examples = (const atn_cli_pair[]){{"attune devices", "the table"},
+                                       {"attune devices --device cuda --json", "the first CUDA device, for a program"},
+                                       {0}},
+    .run = run,
+};

@@ -1,0 +1,91 @@
+/* JSON on standard output: whole or not at all, every allocation of jansson through the context. */
+#include "cli/cli.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* jansson's hooks take no user pointer, so the context of the run in progress stands here. */
+static atn_ctx *current;
+static json_malloc_t malloc_before;
+static json_free_t free_before;
+
+static void *json_alloc(size_t bytes) { return atn_alloc(current, bytes); }
+static void json_drop(void *block) { atn_free(current, block); }
+
+void atn_cli_json_begin(atn_ctx *ctx) {
+    current = ctx;
+    json_get_alloc_funcs(&malloc_before, &free_before);
+    json_set_alloc_funcs(json_alloc, json_drop);
+}
+
+void atn_cli_json_end(void) {
+    json_set_alloc_funcs(malloc_before, free_before);
+    current = NULL;
+}
+
+/* Bytes of the UTF-8 character that begins here; 0: none does. As strict as jansson: no overlong forms, no
+ * surrogates, nothing beyond U+10FFFF. */
+static size_t utf8_bytes(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
+    size_t bytes = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
+    for (size_t k = 1; k < bytes; ++k)
+        if ((c[k] & 0xc0) != 0x80) return 0; /* the zero at the end stops it too */
+    bool overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
+    bool outside = (c[0] == 0xed && c[1] >= 0xa0) || (c[0] == 0xf4 && c[1] >= 0x90);
+    return overlong || outside ? 0 : bytes;
+}
+
+json_t *atn_cli_json_text(const atn_ctx *ctx, const char *text) {
+    size_t valid = 0, bytes;
+    while (text[valid] && (bytes = utf8_bytes(text + valid))) valid += bytes;
+    if (!text[valid]) return json_string(text);
+    char *copy = atn_strdup(ctx, text); /* drivers and compilers say what they like; jansson wants UTF-8 */
+    if (!copy) return NULL;
+    for (char *c = copy; *c; c += bytes) {
+        bytes = utf8_bytes(c);
+        if (bytes) continue;
+        *c = '?';
+        bytes = 1;
+    }
+    json_t *value = json_string(copy);
+    atn_free(ctx, copy);
+    return value;
+}
+
+json_t *atn_cli_json_rate(double rate) { return rate > 0 && isfinite(rate) ? json_real(rate) : json_null(); }
+
+static int append(const char *bytes, size_t length, void *text) {
+    atn_text_add_bytes(text, bytes, length);
+    return ((atn_text *)text)->failed ? -1 : 0;
+}
+
+atn_status atn_cli_print_json(atn_cli_call *call, json_t *root) {
+    atn_text text = {.ctx = call->ctx};
+    bool dumped = root && json_dump_callback(root, append, &text, JSON_INDENT(2)) == 0;
+    json_decref(root);
+    if (dumped) {
+        atn_text_add(&text, "\n");
+        fwrite(atn_text_str(&text), 1, text.length, call->out);
+    }
+    atn_status status = dumped
+                            ? atn_text_status(&text)
+                            : atn_fail(call->ctx, ATN_ERR_MEMORY, "out of memory: the JSON object could not be made");
+    atn_text_free(&text);
+    return status;
+}
+
+atn_status atn_cli_print_text(atn_cli_call *call, const char *key, const atn_text *text) {
+    if (atn_text_status(text)) return ATN_ERR_MEMORY;
+    if (!call->json) {
+        fwrite(atn_text_str(text), 1, text->length, call->out);
+        return ATN_OK;
+    }
+    json_t *root = json_object();
+    if (json_object_set_new(root, key, atn_cli_json_text(call->ctx, atn_text_str(text))) != 0) {
+        json_decref(root);
+        root = NULL;
+    }
+    return atn_cli_print_json(call, root);
+}

@@ -1,0 +1,172 @@
+/* The one parser of command lines, driven by the tables of options: --name VALUE, --name=VALUE, -o VALUE,
+ * -oVALUE, -h, and -- before operands that begin with a dash. */
+#include "cli/cli.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+static const atn_cli_option NONE[] = {{0}};
+
+/* The tables that hold at this place: the verb's own (or those in front of a verb), then everyone's. */
+static const atn_cli_option *table_at(const atn_cli_call *call, int which) {
+    if (which == 1) return ATN_CLI_GLOBALS;
+    if (!call->verb) return ATN_CLI_FRONT;
+    return call->verb->options ? call->verb->options : NONE;
+}
+
+static const atn_cli_option *find_long(const atn_cli_call *call, const char *name, size_t length) {
+    for (int which = 0; which < 2; ++which)
+        for (const atn_cli_option *o = table_at(call, which); o->name; ++o)
+            if (strlen(o->name) == length && memcmp(o->name, name, length) == 0) return o;
+    return NULL;
+}
+
+static const atn_cli_option *find_letter(const atn_cli_call *call, char letter) {
+    for (int which = 0; which < 2; ++which)
+        for (const atn_cli_option *o = table_at(call, which); o->name; ++o)
+            if (o->letter && o->letter == letter) return o;
+    return NULL;
+}
+
+static atn_status unknown_option(atn_cli_call *call, const char *argument, size_t length) {
+    char typed[64] = "";
+    if (length > 2 && length - 2 < sizeof typed) memcpy(typed, argument + 2, length - 2);
+    atn_suggest suggest = {.typed = typed};
+    for (int which = 0; which < 2; ++which)
+        for (const atn_cli_option *o = table_at(call, which); o->name; ++o) atn_suggest_try(&suggest, o->name);
+    if (suggest.best)
+        return atn_cli_misuse(call, "unknown option '%.*s'; did you mean '--%s'?", (int)length, argument, suggest.best);
+    return atn_cli_misuse(call, "unknown option '%.*s'", (int)length, argument);
+}
+
+bool atn_cli_choice_allows(const char *choices, const char *value) {
+    size_t length = strlen(value);
+    for (const char *word = choices;; ++word) {
+        size_t n = strcspn(word, "|");
+        if (n == length && memcmp(word, value, n) == 0) return true;
+        if (isupper((unsigned char)*word)) return true;
+        word += n;
+        if (!*word) return false;
+    }
+}
+
+static atn_status keep(atn_cli_call *call, const atn_cli_option *option, const char *value) {
+    if (option->value && !option->repeats && atn_cli_has(call, option->name))
+        return atn_cli_misuse(call, "--%s is given twice; it takes one %s", option->name, option->value);
+    if (option->value && !atn_cli_choice_allows(option->value, value))
+        return atn_cli_misuse(call, "--%s cannot be '%s'; it takes %s", option->name, value, option->value);
+    call->given[call->n_given++] = (atn_cli_given){option, value};
+    return ATN_OK;
+}
+
+/* The value of `option`: what stands behind '=' or the letter (`attached`), or else the next argument. */
+static atn_status take(atn_cli_call *call, const atn_cli_option *option, const char *attached, char **argv, int *at) {
+    if (!option->value) {
+        if (attached) return atn_cli_misuse(call, "--%s takes no value, but got '%s'", option->name, attached);
+        return keep(call, option, NULL);
+    }
+    if (attached) return keep(call, option, attached);
+    const char *next = argv[*at + 1];
+    if (!next || strncmp(next, "--", 2) == 0)
+        return atn_cli_misuse(call, "--%s needs a value: --%s %s", option->name, option->name, option->value);
+    ++*at;
+    return keep(call, option, next);
+}
+
+static atn_status parse_long(atn_cli_call *call, char **argv, int *at) {
+    const char *argument = argv[*at], *name = argument + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const atn_cli_option *option = find_long(call, name, length);
+    if (!option) return unknown_option(call, argument, length + 2);
+    return take(call, option, equals ? equals + 1 : NULL, argv, at);
+}
+
+static atn_status parse_short(atn_cli_call *call, char **argv, int *at) {
+    const char *argument = argv[*at];
+    const atn_cli_option *option = find_letter(call, argument[1]);
+    if (!option) {
+        /* -json: one dash too few */
+        const atn_cli_option *meant = find_long(call, argument + 1, strcspn(argument + 1, "="));
+        if (!meant) return atn_cli_misuse(call, "unknown option '%s'", argument);
+        return atn_cli_misuse(call, "unknown option '%s'; did you mean '--%s'?", argument, meant->name);
+    }
+    const char *rest = argument + 2;
+    return take(call, option, *rest ? rest : NULL, argv, at);
+}
+
+static atn_status parse_verb(atn_cli_call *call, const atn_cli_verb *const *verbs, const char *name) {
+    atn_suggest suggest = {.typed = name};
+    for (; *verbs; ++verbs) {
+        if (strcmp((*verbs)->name, name) == 0) {
+            call->verb = *verbs;
+            return ATN_OK;
+        }
+        if (!(*verbs)->hidden) atn_suggest_try(&suggest, (*verbs)->name);
+    }
+    if (suggest.best) return atn_cli_misuse(call, "there is no verb '%s'; did you mean '%s'?", name, suggest.best);
+    return atn_cli_misuse(call, "there is no verb '%s'", name);
+}
+
+static atn_status check_operands(atn_cli_call *call) {
+    const atn_cli_verb *verb = call->verb;
+    if (!verb || atn_cli_has(call, "help")) return ATN_OK;
+    if (call->n_operands > verb->max_operands)
+        return atn_cli_misuse(call, "'%s' is one too many; it takes %s", call->operands[verb->max_operands],
+                              *verb->synopsis ? verb->synopsis : "options only");
+    if (call->n_operands < verb->min_operands) return atn_cli_misuse(call, "needs %s", verb->synopsis);
+    return ATN_OK;
+}
+
+static atn_status parse_all(atn_cli_call *call, const atn_cli_verb *const *verbs, int argc, char **argv) {
+    bool options_ended = false;
+    for (int at = 1; at < argc; ++at) {
+        const char *argument = argv[at];
+        atn_status status = ATN_OK;
+        if (!options_ended && strcmp(argument, "--") == 0)
+            options_ended = true;
+        else if (!options_ended && strncmp(argument, "--", 2) == 0)
+            status = parse_long(call, argv, &at);
+        else if (!options_ended && argument[0] == '-' && argument[1])
+            status = parse_short(call, argv, &at);
+        else if (!call->verb)
+            status = parse_verb(call, verbs, argument);
+        else
+            call->operands[call->n_operands++] = argument;
+        if (status) return status;
+    }
+    return check_operands(call);
+}
+
+atn_status atn_cli_parse(atn_cli_call *call, const atn_cli_verb *const *verbs, int argc, char **argv) {
+    size_t most = argc > 0 ? (size_t)argc : 1;
+    call->given = atn_zalloc(call->ctx, most * sizeof *call->given);
+    call->operands = atn_zalloc(call->ctx, most * sizeof *call->operands);
+    if (!call->given || !call->operands) return ATN_ERR_MEMORY;
+    atn_status status = parse_all(call, verbs, argc, argv);
+    call->json = atn_cli_has(call, "json");
+    return status;
+}
+
+bool atn_cli_has(const atn_cli_call *call, const char *name) {
+    for (size_t k = 0; k < call->n_given; ++k)
+        if (strcmp(call->given[k].option->name, name) == 0) return true;
+    return false;
+}
+
+const char *atn_cli_value(const atn_cli_call *call, const char *name) {
+    const char *value = NULL, *each;
+    for (size_t at = 0; (each = atn_cli_next(call, name, &at));) value = each;
+    return value;
+}
+
+const char *atn_cli_next(const atn_cli_call *call, const char *name, size_t *at) {
+    assert(find_long(call, name, strlen(name)));
+    while (*at < call->n_given) {
+        const atn_cli_given *given = &call->given[(*at)++];
+        if (strcmp(given->option->name, name) == 0) return given->value;
+    }
+    return NULL;
+}

@@ -1,0 +1,72 @@
+/* One run of the program, from the command line to the exit status, in a given context and on given files, so
+ * that tests can do it in their own process. */
+#include "cli/cli.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) {
+    char sentence[ATN_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    call->misused = true;
+    return atn_fail(call->ctx, ATN_ERR_INPUT, "%s (see 'attune help%s%s')", sentence, call->verb ? " " : "",
+                    call->verb ? call->verb->name : "");
+}
+
+static atn_status print_version(atn_cli_call *call) {
+    atn_text text = {.ctx = call->ctx};
+    atn_text_printf(&text, call->json ? "%s" : "attune %s\n", atn_version());
+    atn_status status = atn_cli_print_text(call, "version", &text);
+    atn_text_free(&text);
+    return status;
+}
+
+static atn_status run_call(atn_cli_call *call, int argc, char **argv) {
+    atn_status status = atn_cli_parse(call, ATN_CLI_VERBS, argc, argv);
+    if (status) return status;
+    atn_cli_log_verbose(atn_cli_has(call, "verbose"));
+    if (atn_cli_has(call, "help")) return atn_cli_print_help(call, call->verb);
+    if (call->verb) return call->verb->run(call);
+    if (atn_cli_has(call, "version")) return print_version(call);
+    return atn_cli_misuse(call, "what to do is missing: attune VERB");
+}
+
+static void print_failure(const atn_cli_call *call, const char *sentence) {
+    const char *verb = call->verb ? call->verb->name : "";
+    fprintf(call->err, "attune%s%s: %s\n", *verb ? " " : "", verb, sentence);
+}
+
+/* What was printed must have arrived: a full disk or a closed pipe is a failure like any other. */
+static bool output_arrived(const atn_cli_call *call) {
+    errno = 0;
+    bool failed = ferror(call->out) != 0;
+    if (fflush(call->out) == 0 && !failed) return true;
+    char sentence[256];
+    snprintf(sentence, sizeof sentence, "standard output could not be written%s%s", errno ? ": " : "",
+             errno ? strerror(errno) : "");
+    print_failure(call, sentence);
+    return false;
+}
+
+int atn_cli_run(atn_ctx *ctx, int argc, char **argv, FILE *out, FILE *err) {
+    atn_cli_call call = {.ctx = ctx, .out = out, .err = err};
+    atn_cli_json_begin(ctx);
+    atn_status status = run_call(&call, argc, argv);
+    atn_cli_progress_end(&call);
+    if (status) {
+        const char *sentence = atn_ctx_message(ctx);
+        print_failure(&call, *sentence ? sentence : atn_status_name(status));
+    }
+    bool arrived = output_arrived(&call);
+    atn_cli_json_end();
+    atn_free(ctx, call.given);
+    atn_free(ctx, (void *)call.operands);
+    atn_cli_log_verbose(false);
+    if (call.misused) return 2;
+    return status || !arrived ? 1 : 0;
+}

@@ -1,0 +1,178 @@
+/* A reasonable variant without any measurement: from what the accesses look like, what the device is, and, where known, how
+ * large the points and ranges are. Plain rules; tuning finds better ones. */
+#include "kernel/kernel.h"
+
+#include "graph/affine.h"
+
+#include <string.h>
+
+typedef struct outlook {
+    const atn_graph *g;
+    int32_t points;        /* dimensions of the points */
+    int32_t block;         /* the outermost reduction, -1: none */
+    int32_t p[2], q;       /* dimensions */
+    bool ragged;           /* its range differs from point to point */
+    bool complex_values, ordered;
+    int32_t along_p0, along_q, across; /* accesses whose neighbours lie along p0, along q, or neither */
+    bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */
+    int32_t bytes;         /* of the largest element that is computed on */
+} outlook;
+
+static void count_access(outlook *o, const atn_value select[2]) {
+    atn_affine column = atn_affine_of(o->g, select[0]);
+    bool p0 = o->points > 0 && column.is_affine && column.coefficient[o->p[0]] == 1;
+    bool q = o->q >= 0 && column.is_affine && column.coefficient[o->q] == 1;
+    o->along_p0 += p0;
+    o->along_q += q;
+    o->across += !p0 && !q && o->g->values[select[0]].dims;
+}
+
+static outlook look(const atn_graph *g) {
+    outlook o = {.g = g, .block = -1, .p = {-1, -1}, .q = -1, .bytes = 4};
+    bool icf = g->blocks[0].n_accs > 0;
+    o.points = icf ? 0 : g->blocks[0].rank;
+    for (int32_t d = 0; d < o.points; ++d) o.p[d] = g->blocks[0].dim[d];
+    for (int32_t k = icf ? 0 : 1; k < g->n_blocks && o.block < 0; ++k)
+        if (k == 0 || g->blocks[k].parent == 0) o.block = k;
+    if (o.block >= 0) {
+        const atn_block *b = &g->blocks[o.block];
+        o.q = b->dim[0];
+        for (int32_t k = 0; k < b->rank; ++k)
+            o.ragged = o.ragged || g->values[g->dims[b->dim[k]].begin].dims || g->values[g->dims[b->dim[k]].end].dims;
+        for (int32_t k = 0; k < b->n_accs; ++k) o.ordered = o.ordered || b->acc[k].join == ATN_JOIN_ORDERED;
+    }
+    for (atn_value v = 0; v < g->n_values; ++v) {
+        o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;
+        if (g->values[v].type == ATN_DP || g->values[v].type == ATN_DP2) o.bytes = 8;
+    }
+    for (int32_t k = 0; k < g->n_reads; ++k) {
+        const atn_read *r = &g->reads[k];
+        uint32_t dims = g->values[r->select[0]].dims | (r->select[1] >= 0 ? g->values[r->select[1]].dims : 0);
+        count_access(&o, r->select);
+        if (o.q < 0 || !(dims >> o.q & 1)) continue;
+        if (o.points > 0) o.shared_p0 = o.shared_p0 || !(dims >> o.p[0] & 1);
+        if (o.points > 1) o.shared_p1 = o.shared_p1 || !(dims >> o.p[1] & 1);
+    }
+    for (int32_t k = 0; k < g->n_writes; ++k) count_access(&o, g->writes[k].select);
+    return o;
+}
+
+/* Largest power of two up to `most` with which one tile of the points still fits into the extent. */
+static int32_t fitting(int64_t extent, int32_t most) {
+    int32_t n = 1;
+    while (n * 2 <= most && n * 2 <= extent) n *= 2;
+    return n;
+}
+
+static void estimate_host(const outlook *o, const atn_device_info *info, const atn_extent *extent, atn_variant *v) {
+    int32_t lanes = o->complex_values || o->ordered ? 1 : info->simd * 4 / o->bytes;
+    lanes = lanes > 16 ? 16 : lanes;
+    int64_t n0 = extent ? extent->points[0] : INT64_MAX, n1 = extent ? extent->points[1] : INT64_MAX;
+    if (o->points == 0 && o->block >= 0) { /* everything into one result */
+        if (o->ordered) return;
+        v->q[0].vec = o->ragged ? 1 : lanes;
+        v->q[0].regs = 4;
+        int32_t splits = 64; /* whatever the number of threads: the same result */
+        if (o->g->blocks[o->block].rank > 1)
+            v->q[1].split = splits;
+        else
+            v->q[0].split = splits;
+        return;
+    }
+    if (o->points == 0) return;
+    if (o->block < 0) { /* point by point */
+        v->p[0].vec = o->along_p0 >= o->across ? fitting(n0, lanes) : 1;
+        v->p[0].regs = fitting(n0 / v->p[0].vec, 4);
+        v->p[0].seq = fitting(n0 / v->p[0].vec / v->p[0].regs, 16);
+        v->stream = 1;
+        for (int32_t k = 0; k < o->g->n_objects; ++k)
+            if (o->g->objects[k].read && o->g->objects[k].written) v->stream = 0;
+        return;
+    }
+    if (o->ragged) {
+        v->p[0].seq = fitting(n0, 64);
+        return;
+    }
+    if (o->points == 2 && o->shared_p0 && o->shared_p1 && o->along_p0 > 0) { /* tiles of both, as in a matrix product */
+        v->p[0].vec = fitting(n0, lanes);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
+        v->p[1].regs = n1 >= 12 && info->simd >= 16 ? 12 : fitting(n1, 4);
+        v->p[1].seq = fitting(n1 / v->p[1].regs, 8);
+        v->q[0].tile = 256;
+        v->q[0].unroll = 2;
+        v->stage = 1;
+        return;
+    }
+    if (o->along_q > o->along_p0) { /* rows along the range */
+        v->q[0].vec = lanes;
+        v->p[0].regs = fitting(n0, 4);
+        v->p[0].seq = fitting(n0 / v->p[0].regs, 8);
+        return;
+    }
+    v->p[0].vec = fitting(n0, lanes); /* many points against a common range */
+    v->p[0].regs = fitting(n0 / v->p[0].vec, 4);
+    v->q[0].unroll = 2;
+}
+
+static void estimate_items(const outlook *o, const atn_device_info *info, atn_variant *v) {
+    bool cuda = strcmp(info->backend, "cuda") == 0;
+    int32_t most = info->max_group < 256 ? info->max_group : 256;
+    if (o->points == 0 && o->block >= 0) {
+        if (o->ordered) return;
+        v->q[0].lanes = most;
+        v->q[0].regs = 4;
+        int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024;
+        if (o->g->blocks[o->block].rank > 1)
+            v->q[1].split = splits;
+        else
+            v->q[0].split = splits;
+        v->finish = ATN_FINISH_LAST;
+        return;
+    }
+    if (o->points == 0) return;
+    bool plane = o->points == 2;
+    if (o->block < 0) {
+        v->p[0].lanes = plane ? (most < 64 ? most : 64) : most;
+        if (plane) v->p[1].lanes = most / v->p[0].lanes;
+        if (plane)
+            v->p[1].regs = 4;
+        else
+            v->p[0].regs = 4;
+        return;
+    }
+    if (o->ragged || (o->along_q > o->along_p0 && !plane)) { /* several lanes to a row */
+        v->q[0].lanes = o->ordered ? 1 : o->ragged ? 8 : 32;
+        v->p[0].lanes = most / v->q[0].lanes;
+        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+        return;
+    }
+    if (plane && o->shared_p0 && o->shared_p1 && most >= 256) {
+        v->p[0].lanes = v->p[1].lanes = 16;
+        v->p[0].regs = v->p[1].regs = 8;
+        v->p[0].pack = v->p[1].pack = 4;
+        v->q[0].tile = 8;
+        v->q[0].unroll = 8;
+        v->stage = 2;
+        v->stage_swap = 2;
+        return;
+    }
+    v->p[0].lanes = plane ? 32 : most;
+    if (v->p[0].lanes > most) v->p[0].lanes = most;
+    if (plane) v->p[1].lanes = most / v->p[0].lanes;
+    v->p[0].regs = 2;
+    v->q[0].tile = most;
+    v->q[0].unroll = 4;
+    v->stage = 1;
+}
+
+atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info, const atn_extent *extent) {
+    outlook o = look(graph);
+    atn_variant v = atn_variant_plain();
+    atn_target target = atn_target_of(info);
+    if (target.host)
+        estimate_host(&o, info, extent, &v);
+    else
+        estimate_items(&o, info, &v);
+    if (!atn_variant_fits(graph, &v, &target, NULL)) v = atn_variant_plain();
+    return v;
+}

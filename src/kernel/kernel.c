@@ -1,0 +1,211 @@
+/* Building a variant for a device and running it: arguments in the order of the program, scratch kept from run to run. */
+#include "kernel/kernel.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+#include "device/host_abi.h"
+#include "render/dialect.h"
+
+#include <string.h>
+
+enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_OBJECTS = 24 };
+
+struct atn_kernel {
+    atn_device *device;
+    const atn_graph *graph;
+    atn_program *program;
+    atn_module *module;
+    atn_function *function[4];
+    atn_buffer *scratch; /* partial results; zero where the program counts */
+    atn_buffer *report;  /* of computed accesses */
+};
+
+atn_target atn_target_of(const atn_device_info *info) {
+    bool host = strcmp(info->backend, "host") == 0, cuda = strcmp(info->backend, "cuda") == 0;
+    int64_t local = host ? HOST_TILES : info->local_bytes;
+    if (cuda && local > CUDA_STATIC_LOCAL) local = CUDA_STATIC_LOCAL; /* what a source may declare */
+    return (atn_target){.host = host, .vectors = !cuda, .shuffle = cuda, .warp = cuda ? 32 : 1, .max_items = host ? 1 : info->max_group, .local_bytes = local};
+}
+
+atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const char *backend,
+                             const atn_target *target, atn_text *out) {
+    const atn_dialect *dialect = atn_dialect_find(backend);
+    if (!dialect) return atn_fail(ctx, ATN_ERR_INPUT, "no dialect '%s'; there are c, opencl and cuda", backend);
+    atn_program *program;
+    atn_status status = atn_lower(ctx, graph, variant, target, &program);
+    if (status != ATN_OK) return status;
+    if (target->host) atn_text_add(out, ATN_HOST_ABI_TEXT);
+    status = atn_render(ctx, program, dialect, out);
+    atn_program_free(program);
+    return status;
+}
+
+static atn_status build(atn_kernel *k, const atn_variant *variant) {
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    const atn_device_info *info = atn_device_get_info(k->device);
+    atn_target target = atn_target_of(info);
+    atn_text source = {.ctx = ctx};
+    atn_status status = atn_lower(ctx, k->graph, variant, &target, &k->program);
+    if (status != ATN_OK) return status;
+    if (target.host) atn_text_add(&source, ATN_HOST_ABI_TEXT);
+    status = atn_render(ctx, k->program, atn_dialect_find(info->backend), &source);
+    if (status == ATN_OK)
+        status = atn_module_build(k->device, &(atn_build){.name = k->graph->name, .source = atn_text_str(&source), .fast_math = variant->fast}, &k->module);
+    atn_text_free(&source);
+    for (int32_t n = 0; n < k->program->n_stages && status == ATN_OK; ++n)
+        status = atn_module_function(k->module, k->program->stage[n].name, &k->function[n]);
+    if (status == ATN_OK && k->program->reports) status = atn_buffer_create(k->device, 2 * sizeof(int32_t), &k->report);
+    return status;
+}
+
+atn_status atn_kernel_build(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_kernel **out) {
+    *out = NULL;
+    const atn_ctx *ctx = atn_device_ctx(device);
+    if (graph->n_objects > MAX_OBJECTS)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are passed to a kernel", graph->name, graph->n_objects, MAX_OBJECTS);
+    atn_kernel *k = atn_zalloc(ctx, sizeof *k);
+    if (!k) return ATN_ERR_MEMORY;
+    k->device = device;
+    k->graph = graph;
+    atn_status status = build(k, variant);
+    if (status != ATN_OK) {
+        atn_kernel_free(k);
+        return status;
+    }
+    *out = k;
+    return ATN_OK;
+}
+
+void atn_kernel_free(atn_kernel *k) {
+    if (!k) return;
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    atn_buffer_free(k->report);
+    atn_buffer_free(k->scratch);
+    atn_module_free(k->module);
+    atn_program_free(k->program);
+    atn_free(ctx, k);
+}
+
+const atn_variant *atn_kernel_variant(const atn_kernel *k) { return &k->program->variant; }
+const atn_program *atn_kernel_program(const atn_kernel *k) { return k->program; }
+atn_function *atn_kernel_function(const atn_kernel *k, int32_t stage) { return k->function[stage]; }
+
+/* ---- running ---- */
+
+static atn_status extent_of(const atn_kernel *k, const atn_frame *frame, atn_extent *extent) {
+    const atn_graph *g = k->graph;
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    *extent = (atn_extent){.points = {1, 1}};
+    for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) {
+        const atn_dim *dim = &g->dims[g->blocks[0].dim[d]];
+        int64_t begin, end;
+        atn_status status = atn_eval_index(ctx, g, frame, dim->begin, &begin);
+        if (status == ATN_OK) status = atn_eval_index(ctx, g, frame, dim->end, &end);
+        if (status != ATN_OK) return status;
+        extent->points[d] = end > begin ? end - begin : 0;
+    }
+    return ATN_OK;
+}
+
+static atn_status ready_scratch(atn_kernel *k, const atn_extent *extent) {
+    int64_t bytes = atn_program_scratch_bytes(k->program, extent);
+    if (bytes == 0 || (k->scratch && (int64_t)atn_buffer_bytes(k->scratch) >= bytes)) return ATN_OK;
+    if (bytes == INT64_MAX) return atn_fail(atn_device_ctx(k->device), ATN_ERR_MEMORY, "%s: partial results are more than memory can hold", k->graph->name);
+    atn_buffer_free(k->scratch);
+    k->scratch = NULL;
+    atn_status status = atn_buffer_create(k->device, (size_t)bytes, &k->scratch);
+    return status == ATN_OK ? atn_buffer_fill(NULL, k->scratch, 0, 0, (size_t)bytes) : status;
+}
+
+/* Scalars live here while a launch is put together. */
+typedef union scalar {
+    int64_t index;
+    int32_t whole;
+    uint16_t u16;
+    uint8_t u8;
+    float single;
+    double twice;
+} scalar;
+
+static atn_arg parameter(const atn_parameter *p, const double value[2], int32_t part, scalar *keep) {
+    double number = value[part];
+    switch (p->type) {
+    case ATN_DP:
+    case ATN_DP2: keep->twice = number; return (atn_arg){.value = keep, .bytes = 8};
+    case ATN_INDEX: keep->index = (int64_t)number; return (atn_arg){.value = keep, .bytes = 8};
+    case ATN_INT32:
+    case ATN_B: keep->whole = p->type == ATN_B ? number != 0 : (int32_t)number; return (atn_arg){.value = keep, .bytes = 4};
+    case ATN_U16: keep->u16 = (uint16_t)number; return (atn_arg){.value = keep, .bytes = 2};
+    case ATN_U8: keep->u8 = (uint8_t)number; return (atn_arg){.value = keep, .bytes = 1};
+    default: keep->single = (float)number; return (atn_arg){.value = keep, .bytes = 4};
+    }
+}
+
+/* All arguments in the program's order; returns how many. */
+static size_t fill_arguments(const atn_kernel *k, const atn_slot *slots, const double (*params)[2], atn_arg *args, scalar *keep) {
+    size_t n = 0;
+    for (int32_t a = 0; a < k->program->n_arguments; ++a) {
+        const ir_argument *argument = &k->program->arguments[a];
+        const atn_slot *slot = argument->kind <= IR_ARG_SIZE1 ? &slots[argument->id] : NULL;
+        switch (argument->kind) {
+        case IR_ARG_DATA: args[n++] = (atn_arg){.buffer = slot->buffer}; continue;
+        case IR_ARG_SCRATCH: args[n++] = (atn_arg){.buffer = k->scratch}; continue;
+        case IR_ARG_REPORT: args[n++] = (atn_arg){.buffer = k->report}; continue;
+        case IR_ARG_PARAM: {
+            const atn_parameter *p = &k->graph->parameters[argument->id];
+            int32_t parts = p->type == ATN_SP2 || p->type == ATN_DP2 ? 2 : 1;
+            for (int32_t part = 0; part < parts; ++part, ++n) args[n] = parameter(p, params[argument->id], part, &keep[n]);
+            continue;
+        }
+        case IR_ARG_OFFSET: keep[n].index = slot->offset; break;
+        case IR_ARG_PITCH: keep[n].index = slot->view.pitch; break;
+        case IR_ARG_SIZE0: keep[n].index = slot->view.size[0]; break;
+        default: keep[n].index = slot->view.size[1]; break;
+        }
+        args[n] = (atn_arg){.value = &keep[n], .bytes = 8};
+        ++n;
+    }
+    return n;
+}
+
+static atn_status check_report(atn_kernel *k, atn_queue *queue) {
+    int32_t report[2];
+    atn_status status = atn_buffer_get(queue, k->report, 0, report, sizeof report);
+    if (status != ATN_OK || report[0] == 0) return status;
+    int32_t n = report[1] - 1, reads = k->graph->n_reads;
+    const char *name = n >= 0 && n < reads ? k->graph->reads[n].name : n >= reads && n - reads < k->graph->n_writes ? k->graph->writes[n - reads].name : "?";
+    return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT, "%s: %d computed accesses were out of range, of '%s' among them; reads gave 0, writes were not made",
+                    k->graph->name, report[0], name);
+}
+
+static atn_status launch_stages(atn_kernel *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots, const double (*params)[2]) {
+    atn_arg args[ATN_MAX_ARGS];
+    scalar keep[ATN_MAX_ARGS];
+    size_t n = fill_arguments(k, slots, params, args, keep);
+    const atn_variant *v = &k->program->variant;
+    bool host = strcmp(atn_device_get_info(k->device)->backend, "host") == 0;
+    for (int32_t s = 0; s < k->program->n_stages; ++s) {
+        int64_t groups = atn_program_groups(k->program, s, extent), most = v->groups > 0 ? v->groups : 0x7fffffff;
+        if (groups == 0) continue;
+        atn_launch launch = {.groups = {(size_t)(host ? 1 : groups < most ? groups : most)}, .items = {(size_t)k->program->stage[s].items},
+                             .threads = v->threads, .args = args, .n_args = n};
+        atn_status status = atn_function_launch(queue, k->function[s], &launch);
+        if (status != ATN_OK) return status;
+    }
+    return ATN_OK;
+}
+
+atn_status atn_kernel_run(atn_kernel *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    atn_view views[MAX_OBJECTS];
+    atn_extent extent;
+    for (int32_t n = 0; n < k->graph->n_objects; ++n) views[n] = slots[n].view;
+    atn_frame frame = {.views = views, .params = params};
+    if (!queue) queue = atn_device_queue(k->device);
+    atn_status status = atn_eval_check(ctx, k->graph, &frame);
+    if (status == ATN_OK) status = extent_of(k, &frame, &extent);
+    if (status == ATN_OK) status = ready_scratch(k, &extent);
+    if (status == ATN_OK && k->report) status = atn_buffer_fill(queue, k->report, 0, 0, 2 * sizeof(int32_t));
+    if (status == ATN_OK) status = launch_stages(k, queue, &extent, slots, params);
+    return status == ATN_OK && k->report ? check_report(k, queue) : status;
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The program as a process: closed standard files, pipes that nobody reads, Ctrl-C. usage: process.sh BUILD
+set -u
+attune=$1/attune
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
+expect() { # $1: wanted, $2: got, $3: what
+    [[ $1 == "$2" ]] || { echo "FAILED: $3: exit $2, wanted $1: $(cat "$work/err")"; exit 1; }
+}
+one_line() { [[ $(wc -l <"$work/err") == 1 ]] || { echo "FAILED: $1: $(cat "$work/err")"; exit 1; }; }
+
+"$attune" devices --device host >"$work/out" 2>"$work/err"
+expect 0 $? "devices"
+"$attune" help >&- 2>"$work/err"
+expect 1 $? "closed standard output"
+one_line "closed standard output"
+"$attune" devices --device host >&- 2>"$work/err"
+expect 1 $? "closed standard output, cache in use"
+"$attune" nonsense >/dev/null 2>&-
+expect 2 $? "closed standard error"
+"$attune" devices --device host <&- >/dev/null 2>"$work/err"
+expect 0 $? "closed standard input"
+if [[ -w /dev/full ]]; then
+    "$attune" devices --device host --json >/dev/full 2>"$work/err"
+    expect 1 $? "full disk"
+    one_line "full disk"
+fi
+{ sleep 0.2; "$attune" help; echo $? >"$work/code"; } 2>"$work/err" | :
+expect 1 "$(cat "$work/code")" "closed pipe"
+one_line "closed pipe"
+
+# Ctrl-C while a compiler hangs: the run ends with 1 and a sentence.
+printf '#!/bin/sh\necho "cc 1.0"\ncase "$*" in *--version*) ;; *) exec sleep 1000 ;; esac\n' >"$work/cc"
+chmod +x "$work/cc"
+rm -rf "$work/cache"
+ATTUNE_CC=$work/cc "$attune" devices --device host >"$work/out" 2>"$work/err" &
+child=$!
+for ((k = 0; k < 100; ++k)); do # until it has begun to build
+    compgen -G "$work/cache/attune/work-*" >/dev/null && break
+    sleep 0.1
+done
+kill -INT "$child"
+wait "$child"
+expect 1 $? "interrupted"
+one_line "interrupted"
+compgen -G "$work/cache/attune/work-*" && { echo "FAILED: a work folder is left behind"; exit 1; }
+grep -q "^attune devices: " "$work/err" || { echo "FAILED: $(cat "$work/err")"; exit 1; }
+echo "the process behaves: $(cat "$work/err")"

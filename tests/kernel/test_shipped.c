@@ -1,0 +1,166 @@
+/* The shipped kernels: variants of each, on every device that is here, at sizes that straddle the tiles' edges, held against
+ * the oracle. ATTUNE_TEST_ALL=1 takes all sizes and types. */
+#include "testkit.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "support/held.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+
+/* A kernel with sizes of its inputs; outputs take what they reach. m, n, k are replaced by the sizes tried. */
+typedef struct shipped {
+    const char *file;
+    struct {
+        const char *object;
+        char columns, rows; /* 'm', 'n', 'k', '1' */
+    } inputs[3];
+    const char *host[8];  /* variants worth holding: the plain one and the estimate are always held */
+    const char *items[8]; /* on devices with work-groups */
+} shipped;
+
+static const shipped KERNELS[] = {
+    {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}},
+     {"vec_p0=8,regs_p0=2,seq_p0=2,stream=1", "regs_p1=3,seq_p0=5,schedule=dynamic,chunk=2"},
+     {"lanes_p0=16,lanes_p1=4,regs_p1=2", "lanes_p0=32,regs_p0=4,pack_p0=4,groups=3", "lanes_p0=8,seq_p1=3,index=32"}},
+    {"scale", {{"A", 'n', 'm'}}, {"vec_p0=4,regs_p1=2"}, {"lanes_p0=64"}},
+    {"transpose", {{"A", 'n', 'm'}}, {"vec_p0=8,regs_p1=4", "vec_p1=4"}, {"lanes_p0=16,lanes_p1=16", "lanes_p0=8,regs_p1=4,stage=1"}},
+    {"laplace2d", {{"A", 'n', 'm'}},
+     {"vec_p0=16,regs_p0=2", "vec_p0=8,regs_p1=3,seq_p1=2", "vec_p0=4,seq_p0=4,stage=1"},
+     {"lanes_p0=16,lanes_p1=8,stage=1", "lanes_p0=32,lanes_p1=2,regs_p1=4,stage=1,pad=1", "lanes_p0=64,regs_p0=2"}},
+    {"l2norm", {{"x", 'n', '1'}},
+     {"vec_q0=16,regs_q0=4,split_q0=16", "regs_q0=3,unroll_q0=2", "vec_q0=8,split_q0=5,accumulate=64"},
+     {"lanes_q0=64,split_q0=8,finish=last", "lanes_q0=128,regs_q0=2,split_q0=4,finish=launch", "lanes_q0=32,split_q0=16,finish=atomic",
+      "lanes_q0=32,reduce=shuffle", "lanes_q0=8,accumulate=64,split_q0=3"}},
+    {"dot", {{"x", 'n', '1'}, {"y", 'n', '1'}}, {"vec_q0=8,regs_q0=2"}, {"lanes_q0=16,regs_q0=2"}},
+    {"max", {{"x", 'n', '1'}},
+     {"vec_q0=16,regs_q0=2,split_q0=7", "vec_q0=4", "split_q0=64"},
+     {"lanes_q0=64,split_q0=8,finish=last", "lanes_q0=32,regs_q0=4,split_q0=5", "lanes_q0=16,reduce=shuffle"}},
+    {"gemv", {{"A", 'n', 'm'}, {"x", 'n', '1'}},
+     {"vec_q0=16,regs_p0=4", "vec_p0=8", "vec_q0=8,regs_q0=2,split_q0=3"},
+     {"lanes_q0=32,lanes_p0=4", "lanes_q0=8,lanes_p0=8,reduce=shuffle", "lanes_p0=64,tile_q0=32,stage=1", "lanes_p0=32,split_q0=4", "lanes_p0=16,tile_q0=16,stage=2"}},
+    {"gemm", {{"A", 'k', 'm'}, {"B", 'n', 'k'}},
+     {"vec_p0=16,regs_p0=2,regs_p1=4,seq_p1=2,tile_q0=32,stage=1,unroll_q0=2", "vec_p0=8,regs_p1=3,tile_q0=16,stage=1,stage_swap=2,seq_p0=2,seq_p1=3",
+      "vec_p0=4,regs_p0=2,regs_p1=2,split_q0=3", "vec_q0=8,regs_p1=2"},
+     {"lanes_p0=8,lanes_p1=8,regs_p0=4,regs_p1=2,pack_p0=4,tile_q0=8,stage=1,stage_swap=2", "lanes_p0=16,lanes_p1=8,regs_p0=2,regs_p1=4,tile_q0=16,stage=2,pad=1,unroll_q0=4",
+      "lanes_p0=16,lanes_p1=4,tile_q0=7,stage=2", "lanes_p0=8,lanes_p1=4,lanes_q0=4", "lanes_p0=16,split_q0=3,tile_q0=8,stage=1"}},
+};
+
+static atn_ctx *ctx;
+static atn_devices *devices;
+
+static int64_t length_of(char which, const int64_t mnk[3]) {
+    return which == 'm' ? mnk[0] : which == 'n' ? mnk[1] : which == 'k' ? mnk[2] : 1;
+}
+
+static void fill(atn_view *view, uint64_t *seed) {
+    size_t bytes = atn_type_bytes(view->type);
+    int64_t rows = view->rank > 1 ? view->size[1] : 1;
+    int64_t pitch = view->rank > 1 ? view->pitch : view->size[0];
+    view->data = malloc((size_t)(rows * pitch) * bytes + 16);
+    for (int64_t k = 0; k < rows * pitch; ++k) {
+        double number[2] = {2 * kit_uniform(seed) - 1, 2 * kit_uniform(seed) - 1};
+        atn_element_store(view->type, number, (int64_t)(kit_random(seed) % 100), (char *)view->data + (size_t)k * bytes);
+    }
+}
+
+static atn_sequence *parse(const char *file, const char *type) {
+    char path[512], *xml;
+    size_t length;
+    snprintf(path, sizeof path, "%s/kernels/%s.xml", ATN_SOURCE_DIR, file);
+    kit_ok(ctx, atn_file_read(ctx, path, 1 << 20, &xml, &length));
+    atn_define define = {"USED_FLOAT", type};
+    atn_sequence *sequence;
+    kit_ok(ctx, atn_sequence_parse(ctx, file, xml, length, &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
+    atn_free(ctx, xml);
+    return sequence;
+}
+
+/* One kernel at one size on one device: all variants. */
+static void hold(const shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3]) {
+    enum { OBJECTS = 8 };
+    atn_view views[OBJECTS];
+    double params[4][2] = {{1.5, 0}, {0.5, 0}};
+    uint64_t seed = 42 + (uint64_t)mnk[1];
+    for (int32_t k = 0; k < g->n_objects; ++k) {
+        views[k] = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
+        for (int n = 0; n < 3 && s->inputs[n].object; ++n)
+            if (strcmp(s->inputs[n].object, g->objects[k].name) == 0) {
+                views[k].size[0] = length_of(s->inputs[n].columns, mnk);
+                views[k].size[1] = length_of(s->inputs[n].rows, mnk);
+                views[k].pitch = views[k].size[0] + 3;
+            }
+    }
+    atn_frame frame = {.views = views, .params = (const double(*)[2])params};
+    for (int32_t k = 0; k < g->n_objects; ++k)
+        if (views[k].size[0] < 0) {
+            kit_ok(ctx, atn_eval_reach(ctx, g, &frame, k, views[k].size));
+            views[k].pitch = views[k].size[0] + 1;
+        }
+    for (int32_t k = 0; k < g->n_objects; ++k) fill(&views[k], &seed);
+    const atn_device_info *info = atn_device_get_info(device);
+    const char *const *texts = strcmp(info->backend, "host") == 0 ? s->host : s->items;
+    held_case c = {g, views, (const double(*)[2])params};
+    for (int n = -2; n < 8 && (n < 0 || texts[n]); ++n) {
+        atn_variant v = n == -1 ? atn_variant_estimate(g, info, NULL) : atn_variant_plain();
+        if (n >= 0) kit_ok(ctx, atn_variant_parse(ctx, &v, texts[n]));
+        atn_eval_options options = held_options(&v, info);
+        atn_eval_result *oracle;
+        kit_ok(ctx, atn_eval_run(ctx, g, &frame, &options, &oracle));
+        atn_status status = held_run(device, &c, &v, oracle);
+        atn_eval_free(oracle);
+        if (status == ATN_ERR_UNSUPPORTED && n >= 0) continue;
+        if (status != ATN_OK)
+            fail_msg("%s at m=%d n=%d k=%d on %s, variant '%s': %s: %s", s->file, (int)mnk[0], (int)mnk[1], (int)mnk[2], info->backend,
+                     n == -2 ? "plain" : n == -1 ? "estimate" : texts[n], atn_status_name(status), atn_ctx_message(ctx));
+    }
+    for (int32_t k = 0; k < g->n_objects; ++k) free(views[k].data);
+}
+
+static void all_kernels(void **state) {
+    (void)state;
+    static const int64_t SIZES[][3] = {{37, 70, 45}, {1, 1, 1}, {0, 0, 0}, {64, 128, 64}, {5, 0, 3}, {3, 257, 0}, {130, 33, 100}};
+    const char *all = getenv("ATTUNE_TEST_ALL"), *only = getenv("ATTUNE_TEST_KERNEL");
+    size_t sizes = sizeof SIZES / sizeof *SIZES, tried = 0;
+    for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
+        atn_device *device;
+        if (!kit_wants(atn_devices_info(devices, d)->backend)) continue;
+        kit_ok(ctx, atn_device_open(devices, d, &device));
+        print_message("    on %s: %s\n", atn_device_get_info(device)->backend, atn_device_get_info(device)->name);
+        for (size_t k = 0; k < sizeof KERNELS / sizeof *KERNELS; ++k) {
+            if (only && strcmp(only, KERNELS[k].file) != 0) continue;
+            static const char *const TYPES[] = {"SP", "DP"};
+            for (int t = 0; t < (all ? 2 : 1); ++t) {
+                if (t == 1 && !atn_device_get_info(device)->fp64) continue;
+                atn_sequence *sequence = parse(KERNELS[k].file, TYPES[(t + (int)k) % 2 && atn_device_get_info(device)->fp64]);
+                for (size_t n = 0; n < sizes; ++n, ++tried) hold(&KERNELS[k], sequence->step[0], device, SIZES[n]);
+                atn_sequence_free(sequence);
+            }
+        }
+        atn_device_close(device);
+    }
+    print_message("    %zu cases of kernel, type and size\n", tried);
+    assert_true(tried > 0);
+}
+
+static int setup(void **state) {
+    (void)state;
+    ctx = kit_ctx();
+    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    atn_devices_free(devices);
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kernels)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,35 @@
+# Tests that are scripts: the house itself. Each counts one.
+function(attune_script_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endfunction()
+
+set(here ${CMAKE_CURRENT_SOURCE_DIR})
+attune_script_test(structure/tree sh ${here}/structure/check.sh ${PROJECT_SOURCE_DIR})
+attune_script_test(structure/planted sh ${here}/structure/selfcheck.sh ${here}/structure/check.sh)
+attune_script_test(house/setup sh ${here}/house/setup.sh ${PROJECT_SOURCE_DIR}/tools/setup)
+attune_script_test(house/count sh ${here}/house/count.sh ${PROJECT_SOURCE_DIR}/tools/run-tests)
+attune_script_test(cli/process bash ${here}/cli/process.sh ${PROJECT_BINARY_DIR})
+
+if(TARGET attune_docs)
+  attune_script_test(cli/completion bash ${here}/cli/completion.sh ${PROJECT_BINARY_DIR})
+  # the consumer is linked as the library was, or a sanitizer's runtime would be missing
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  separate_arguments(flags UNIX_COMMAND "-Wall ${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}")
+  if(ATTUNE_SANITIZE)
+    list(APPEND flags -fsanitize=${ATTUNE_SANITIZE})
+  endif()
+  attune_script_test(install/consumer sh ${here}/install/check.sh ${PROJECT_BINARY_DIR} ${here}/install
+                     ${CMAKE_C_COMPILER} ${flags})
+  set_tests_properties(install/consumer PROPERTIES RUN_SERIAL ON)
+endif()
+
+# With ATTUNE_TEST_ALL set it compiles and measures once for each allocation.
+set_tests_properties(cli/faults PROPERTIES TIMEOUT 1800)
+
+# The thread sanitizer knows nothing of the OpenMP library and of code built at run time: what these do by way of
+# memcpy and the like would look like races to it.
+if(ATTUNE_SANITIZE MATCHES thread)
+  get_property(all DIRECTORY PROPERTY TESTS)
+  set_tests_properties(${all} PROPERTIES ENVIRONMENT TSAN_OPTIONS=ignore_noninstrumented_modules=1)
+endif()

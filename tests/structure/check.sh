@@ -1,0 +1,56 @@
+#!/bin/sh
+# The structure of the tree: who may include whom, and how long a file may be. usage: check.sh ROOT
+# Prints one line for each violation and fails if there is any.
+set -eu
+cd "$1"
+
+# A folder of src/ may include those named before it, and itself.
+order="base graph eval lower render device space wisdom tune kernel num cloud image apps cli"
+
+includes() {
+    find src include -type f \( -name '*.c' -o -name '*.h' -o -name '*.in' \) 2>/dev/null | LC_ALL=C sort |
+        xargs awk -v order="$order" '
+        BEGIN { n = split(order, names, " "); for (k = 1; k <= n; ++k) rank[names[k]] = k }
+        function bad(what) { print FILENAME ":" FNR ": " what; found = 1 }
+        FNR == 1 {
+            split(FILENAME, part, "/")
+            public = part[1] == "include"
+            own = public ? "" : part[2]
+            if (!public && FILENAME ~ /^src\/[^\/]*$/) bad("lies in no folder of src/")
+            else if (!public && !(own in rank)) bad("src/" own " is no folder of the order: " order)
+        }
+        /^[ \t]*#[ \t]*include[ \t]*["<]/ {
+            name = $0
+            sub(/^[ \t]*#[ \t]*include[ \t]*/, "", name)
+            quoted = substr(name, 1, 1) == "\""
+            name = substr(name, 2)
+            sub(/[">].*/, "", name)
+            split(name, part, "/")
+            folder = index(name, "/") ? part[1] : ""
+            if (folder == "attune") next
+            if (index(name, "..")) bad("includes \"" name "\"; name it from src/ on")
+            else if (public && (quoted || folder in rank)) bad("a public header includes \"" name "\" of the inside")
+            else if (folder in rank && rank[folder] > rank[own])
+                bad("src/" own " may not include \"" name "\": " folder " comes after " own)
+            else if (quoted && folder != "" && !(folder in rank)) bad("includes \"" name "\", which is not in src/")
+        }
+        END { exit found }'
+}
+
+# Recorded data may be long; text that people read may not.
+lengths() {
+    find src include tests bench -type f ! -path '*/data/*' ! -path '*/golden/*' ! -path '*/corpus/*' 2>/dev/null | LC_ALL=C sort |
+        xargs awk '
+        FNR == 1 { excused = 0 }
+        FNR <= 10 && /file length: [^ ]/ { excused = 1 }
+        FNR == 601 && !excused {
+            print FILENAME ": over 600 lines; split it, or say \"file length: REASON\" in its first ten lines"
+            found = 1
+        }
+        END { exit found }'
+}
+
+code=0
+includes || code=1
+lengths || code=1
+exit $code

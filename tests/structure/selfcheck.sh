@@ -1,0 +1,61 @@
+#!/bin/sh
+# The structure check finds what it should: each planted violation, and nothing in a tree that is right.
+# usage: selfcheck.sh CHECK
+set -eu
+check=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+good_tree() {
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree/src/base" "$work/tree/src/device" "$work/tree/src/apps/needle" "$work/tree/include/attune" \
+        "$work/tree/tests/data"
+    cd "$work/tree"
+    printf '#include <attune/a.h>\n#include <stdio.h>\n#include <sys/stat.h>\n#include "base/b.h"\n' >src/base/b.c
+    printf '#include "base/b.h"\n#include "device/d.h"\n  #  include "d.h"\n' >src/device/d.c
+    printf '#include "device/d.h"\n#include "apps/needle/n.h"\n' >src/apps/needle/n.c
+    printf '#include <attune/b.h>\n#include <stddef.h>\n' >include/attune/a.h
+    awk 'BEGIN { print "/* file length: a table of numbers */"; for (k = 0; k < 700; ++k) print k }' >src/base/long.c
+    awk 'BEGIN { for (k = 0; k < 700; ++k) print k }' >tests/data/points.txt
+    awk 'BEGIN { for (k = 0; k < 600; ++k) print k }' >tests/limit.c
+}
+
+refuses() { # $1: what the check must say
+    if said=$(sh "$check" "$work/tree"); then echo "FAILED: not found: $1"; exit 1; fi
+    case $said in *"$1"*) ;; *) echo "FAILED: said '$said', wanted '$1'"; exit 1 ;; esac
+    [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || { echo "FAILED: more than one line: $said"; exit 1; }
+}
+
+good_tree
+sh "$check" "$work/tree" || { echo "FAILED: a tree that is right is refused"; exit 1; }
+
+echo '#include "device/d.h"' >>src/base/b.c
+refuses 'src/base/b.c:5: src/base may not include "device/d.h": device comes after base'
+good_tree
+echo '#include <device/d.h>' >>src/base/b.c
+refuses 'src/base may not include'
+good_tree
+echo '#include "../device/d.h"' >>src/base/b.c
+refuses 'name it from src/ on'
+good_tree
+echo '#include "tests/testkit.h"' >>src/device/d.c
+refuses 'which is not in src/'
+good_tree
+echo '#include "base/b.h"' >>include/attune/a.h
+refuses 'include/attune/a.h:3: a public header includes'
+good_tree
+echo '#include <base/b.h>' >>include/attune/a.h
+refuses 'a public header includes'
+good_tree
+mkdir src/misc && echo '#include <stdio.h>' >src/misc/m.c
+refuses 'src/misc is no folder of the order'
+good_tree
+echo '#include <stdio.h>' >src/m.c
+refuses 'lies in no folder'
+good_tree
+sed -i 1d src/base/long.c
+refuses 'src/base/long.c: over 600 lines'
+good_tree
+awk 'BEGIN { for (k = 0; k < 601; ++k) print (k == 20 ? "file length: too late" : k) }' >tests/limit.c
+refuses 'tests/limit.c: over 600 lines'
+echo "10 planted violations were found"

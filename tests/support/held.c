@@ -1,0 +1,96 @@
+/* A variant held against the oracle. */
+#include "support/held.h"
+
+#include "base/memory.h"
+#include "render/exp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OBJECTS = 24, MARGIN = 64 }; /* poisoned bytes before and after every array */
+
+static size_t view_bytes(const atn_view *view) {
+    if (view->size[0] == 0 || (view->rank > 1 && view->size[1] == 0)) return 0;
+    int64_t elements = view->rank > 1 ? (view->size[1] - 1) * view->pitch + view->size[0] : view->size[0];
+    return (size_t)elements * atn_type_bytes(view->type);
+}
+
+atn_eval_options held_options(const atn_variant *variant, const atn_device_info *info) {
+    atn_eval_options options = {.fast = variant->fast};
+    bool host = strcmp(info->backend, "host") == 0;
+    options.exp_error = 8 * 0x1p-24;
+    if (variant->exp == ATN_EXP_POLYNOMIAL || (host && variant->exp == ATN_EXP_NATIVE))
+        options.exp_error += 2 * atn_exp_error(variant->degree);
+    else if (variant->exp == ATN_EXP_NATIVE)
+        options.exp_slope = 2 * 0x1p-24;
+    return options;
+}
+
+/* Arrays on the device, each with a margin on both sides that must not be touched. */
+static atn_status upload(atn_device *device, const held_case *c, atn_slot *slots) {
+    unsigned char poison[MARGIN];
+    memset(poison, 0xa7, sizeof poison);
+    for (int32_t k = 0; k < c->graph->n_objects; ++k) {
+        slots[k].view = c->views[k];
+        if (c->graph->objects[k].table) continue;
+        size_t bytes = view_bytes(&c->views[k]);
+        slots[k].offset = (int64_t)(MARGIN / atn_type_bytes(c->views[k].type));
+        atn_status status = atn_buffer_create(device, bytes + 2 * MARGIN, &slots[k].buffer);
+        if (status == ATN_OK) status = atn_buffer_put(NULL, slots[k].buffer, 0, poison, MARGIN);
+        if (status == ATN_OK) status = atn_buffer_put(NULL, slots[k].buffer, MARGIN, c->views[k].data, bytes);
+        if (status == ATN_OK) status = atn_buffer_put(NULL, slots[k].buffer, MARGIN + bytes, poison, MARGIN);
+        if (status != ATN_OK) return status;
+    }
+    return ATN_OK;
+}
+
+static atn_status download(atn_device *device, const held_case *c, const atn_slot *slots, atn_view *got) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    for (int32_t k = 0; k < c->graph->n_objects; ++k) {
+        got[k] = c->views[k];
+        got[k].data = NULL;
+        if (c->graph->objects[k].table) continue;
+        size_t bytes = view_bytes(&c->views[k]);
+        unsigned char *all = atn_alloc(ctx, bytes + 2 * MARGIN);
+        if (!all) return ATN_ERR_MEMORY;
+        atn_status status = atn_buffer_get(NULL, slots[k].buffer, 0, all, bytes + 2 * MARGIN);
+        for (size_t b = 0; b < MARGIN && status == ATN_OK; ++b)
+            if (all[b] != 0xa7 || all[MARGIN + bytes + b] != 0xa7)
+                status = atn_fail(ctx, ATN_ERR_INTERNAL, "%s: wrote outside '%s'", c->graph->name, c->graph->objects[k].name);
+        memmove(all, all + MARGIN, bytes);
+        got[k].data = all;
+        if (status != ATN_OK) return status;
+    }
+    return ATN_OK;
+}
+
+static atn_status compare(const atn_ctx *ctx, const held_case *c, const atn_view *got, const atn_eval_result *oracle) {
+    atn_eval_mismatch m;
+    if (atn_eval_verify(c->graph, oracle, got, c->views, 0, &m)) return ATN_OK;
+    return atn_fail(ctx, ATN_ERR_INTERNAL, "%s: %lld elements differ; %s(%lld, %lld) is %.9g%+.9gi, %.9g%+.9gi +- %.3g is right", c->graph->name,
+                    (long long)m.count, c->graph->objects[m.object].name, (long long)m.at[0], (long long)m.at[1], m.got[0], m.got[1], m.wanted[0],
+                    m.wanted[1], m.bound);
+}
+
+atn_status held_run(atn_device *device, const held_case *c, const atn_variant *variant, const atn_eval_result *oracle) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_kernel *kernel = NULL;
+    atn_slot slots[MOST_OBJECTS] = {{0}};
+    atn_view got[MOST_OBJECTS] = {{0}};
+    atn_status status = atn_kernel_build(device, c->graph, variant, &kernel);
+    if (status == ATN_OK) status = upload(device, c, slots);
+    if (status == ATN_OK) {
+        status = atn_kernel_run(kernel, NULL, slots, c->params);
+        if (status == ATN_ERR_INPUT && oracle->bad_accesses > 0) status = ATN_OK; /* reported, as it must be */
+        else if (status == ATN_OK && oracle->bad_accesses > 0 && variant->guard)
+            status = atn_fail(ctx, ATN_ERR_INTERNAL, "%s: %lld accesses out of range were not reported", c->graph->name, (long long)oracle->bad_accesses);
+    }
+    if (status == ATN_OK) status = download(device, c, slots, got);
+    if (status == ATN_OK) status = compare(ctx, c, got, oracle);
+    for (int32_t k = 0; k < c->graph->n_objects; ++k) {
+        atn_free(ctx, got[k].data);
+        atn_buffer_free(slots[k].buffer);
+    }
+    atn_kernel_free(kernel);
+    return status;
+}
