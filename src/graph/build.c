@@ -40,6 +40,15 @@ static bool make_outs(atn_sketch *sketch, atn_item *item) {
     return item->out != NULL;
 }
 
+/* The item's name, with a number where it has several outputs. */
+static void label_out(atn_sketch *sketch, const atn_item *item, int32_t k) {
+    const char *label = item->n_out == 1 ? item->name : atn_arena_printf(&sketch->graph->arena, "%s_%d", item->name, k);
+    if (label)
+        atn_value_label(sketch, item->out[k], label);
+    else
+        sketch->reader->failed = true;
+}
+
 static void fail(atn_item *item) { item->failed = true; }
 
 static bool range_of(atn_sketch *sketch, atn_item *item, atn_port port, int32_t d, atn_value *value) {
@@ -144,7 +153,7 @@ static void end_block(atn_sketch *sketch, atn_item *item) {
     for (int32_t k = 0; k < item->n_out; ++k) {
         atn_trait trait = {.data = true, .after = item->kind == ATN_ITEM_ALGORITHM};
         item->out[k] = atn_value_leaf(sketch, ATN_OP_RESULT, block->acc[k].type, item->index, k, dims & ~own, trait);
-        atn_value_label(sketch, item->out[k], item->name);
+        label_out(sketch, item, k);
     }
 }
 
@@ -224,6 +233,8 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
         fail(item);
         return;
     }
+    if (write.enable >= 0 && atn_value_is_const(sketch, write.enable) && sketch->values[write.enable].integer)
+        write.enable = -1;
     bool after = false;
     uint32_t dims = 0;
     const atn_value parts[] = {write.select[0], write.select[1], write.value, write.enable};
@@ -284,12 +295,7 @@ static void build_function(atn_sketch *sketch, atn_item *item) {
     }
     for (int32_t k = 0; k < item->n_out; ++k) {
         item->out[k] = flat.slots[k].value;
-        const char *label =
-            item->n_out == 1 ? item->name : atn_arena_printf(&sketch->graph->arena, "%s_%d", item->name, k);
-        if (!label)
-            sketch->reader->failed = true;
-        else
-            atn_value_label(sketch, item->out[k], label);
+        label_out(sketch, item, k);
     }
 }
 

@@ -109,7 +109,7 @@ static atn_term composed_call(atn_flat *flat, int32_t id, atn_term *args, size_t
 
 atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree) {
     int32_t arity = 0, count = 0, id = find(tree->name, &arity);
-    atn_term args[3];
+    atn_term args[3] = {{0}};
     if (id == NOT_FOUND) {
         complain_unknown(flat, tree);
         return atn_flat_whole(0);

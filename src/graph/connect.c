@@ -71,7 +71,7 @@ static bool cut(const char *text, char name[ATN_LIMIT_NAME + 1], char port[16], 
     atn_token number = atn_token_next(text, &offset), close = atn_token_next(text, &offset);
     if (*open.text != '(' || number.kind != ATN_TOKEN_INTEGER || *close.text != ')') return false;
     if (atn_token_next(text, &offset).kind != ATN_TOKEN_END) return false;
-    *k = number.integer > ATN_LIMIT_PORTS ? ATN_LIMIT_PORTS : (int32_t)number.integer;
+    *k = number.integer > INT32_MAX ? INT32_MAX : (int32_t)number.integer;
     return true;
 }
 
@@ -153,8 +153,8 @@ static atn_end find_end(atn_sketch *sketch, const char *text, bool emitter, atn_
         return end;
     }
     end.port = row->port;
-    bool unused = row->port == ATN_PORT_V && !(found->variables >> end.k & 1);
-    if (end.k >= count_of(found, row->port) || (end.k < ATN_LIMIT_PORTS && unused)) {
+    bool unused = row->port == ATN_PORT_V && (end.k >= ATN_LIMIT_PORTS || !(found->variables >> end.k & 1));
+    if (unused || end.k >= count_of(found, row->port)) {
         if (!found->failed && unused)
             atn_reader_complain(sketch->reader, at, text, "the selector of '%s' does not use v%d", name, end.k);
         else if (!found->failed)

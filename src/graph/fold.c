@@ -152,7 +152,7 @@ static atn_value fold_constants(atn_sketch *sketch, atn_op op, atn_type type, co
             return atn_value_integer(sketch, type, whole);
     } else if (a->type == ATN_SP || a->type == ATN_DP) {
         double number;
-        if (op == ATN_OP_COMPLEX) return atn_value_number(sketch, type, a->number[0], b->number[0]);
+        if (op == ATN_OP_COMPLEX) return atn_value_number(sketch, type, a->number[0], b ? b->number[0] : 0);
         if (!real_of(op, a->number[0], b ? b->number[0] : 0, &number)) return -1;
         return atn_type_is_integer(type) ? atn_value_integer(sketch, type, number != 0)
                                          : atn_value_number(sketch, type, number, 0);
@@ -174,7 +174,7 @@ static atn_value fold_constants(atn_sketch *sketch, atn_op op, atn_type type, co
 }
 
 static bool equals(const atn_node *node, double number) {
-    if (node->op != ATN_OP_CONST) return false;
+    if (!node || node->op != ATN_OP_CONST) return false;
     return atn_type_is_integer(node->type) ? (double)node->integer == number
                                            : node->number[0] == number && node->number[1] == 0;
 }

@@ -44,12 +44,11 @@ static atn_syntax *one(atn_parser *parser, size_t offset) {
 
 /* What follows an expression at the start of a statement; the expression itself when nothing does. */
 static atn_syntax *assignment(atn_parser *parser) {
-    size_t offset = parser->token.offset;
     bool up = atn_parser_at(parser, "++"), down = atn_parser_at(parser, "--");
     if (up || down) atn_parser_advance(parser);
     atn_syntax *target = atn_parser_expression(parser);
     if (!target) return NULL;
-    offset = parser->token.offset;
+    size_t offset = parser->token.offset;
     if (!up && !down) {
         up = atn_parser_take(parser, "++");
         down = !up && atn_parser_take(parser, "--");

@@ -62,7 +62,7 @@ static bool never_meet(const atn_graph *graph, const atn_access *a, const atn_ac
 
 /* One-to-one over the dimensions of the write's block: a selector of rank two, or one for a single dimension. */
 static bool full_rank(const atn_graph *graph, const atn_write *write, const int32_t *dims, int32_t count) {
-    int64_t rows[2][2];
+    int64_t rows[2][2] = {{0}};
     int32_t n_rows = 0;
     if (count > 2) return false;
     for (int32_t axis = 0; axis < graph->objects[write->object].rank; ++axis) {
@@ -121,45 +121,44 @@ static bool may_clash(judge *j, const atn_access *write, const atn_access *other
     return try_out(j, write, other) != ATN_VERDICT_APART;
 }
 
+static bool needs(const judge *j, atn_value value) { return value >= 0 && j->uses[value]; }
+
 /* Values that need the read numbered `read`, through reductions too. */
 static void find_uses(judge *j, int32_t read) {
     const atn_graph *graph = j->graph;
-    bool *uses = j->uses;
-#define USES(value) ((value) >= 0 && uses[value])
     for (int32_t v = 0; v < graph->n_values; ++v) {
         const atn_node *node = &graph->values[v];
-        uses[v] = USES(node->arg[0]) || USES(node->arg[1]) || USES(node->arg[2]);
+        j->uses[v] = needs(j, node->arg[0]) || needs(j, node->arg[1]) || needs(j, node->arg[2]);
         if (node->op == ATN_OP_READ)
-            uses[v] = node->index == read || USES(graph->reads[node->index].select[0]) ||
-                      USES(graph->reads[node->index].select[1]);
+            j->uses[v] = node->index == read || needs(j, graph->reads[node->index].select[0]) ||
+                         needs(j, graph->reads[node->index].select[1]);
         if (node->op != ATN_OP_RESULT) continue;
         const atn_block *block = &graph->blocks[node->index];
         for (int32_t d = 0; d < block->rank; ++d)
-            uses[v] |= USES(graph->dims[block->dim[d]].begin) || USES(graph->dims[block->dim[d]].end);
+            j->uses[v] |= needs(j, graph->dims[block->dim[d]].begin) || needs(j, graph->dims[block->dim[d]].end);
         for (int32_t k = 0; k < block->n_accs; ++k)
-            uses[v] |= USES(block->acc[k].term) || USES(block->acc[k].update) || USES(block->acc[k].init);
+            j->uses[v] |=
+                needs(j, block->acc[k].term) || needs(j, block->acc[k].update) || needs(j, block->acc[k].init);
     }
 }
 
 /* The predicate under which a read matters at all: that of the one write it serves; -1: it always does. */
 static atn_value needed_if(judge *j, int32_t read) {
     const atn_graph *graph = j->graph;
-    const bool *uses = j->uses;
     atn_value enable = -1;
     find_uses(j, read);
     for (int32_t k = 0; k < graph->blocks[0].n_accs; ++k)
-        if (USES(graph->blocks[0].acc[k].term) || USES(graph->blocks[0].acc[k].update)) return -1;
+        if (needs(j, graph->blocks[0].acc[k].term) || needs(j, graph->blocks[0].acc[k].update)) return -1;
     for (int32_t d = 0; d < graph->n_dims; ++d) /* it decides how often something happens */
-        if (USES(graph->dims[d].begin) || USES(graph->dims[d].end)) return -1;
+        if (needs(j, graph->dims[d].begin) || needs(j, graph->dims[d].end)) return -1;
     for (int32_t w = 0; w < graph->n_writes; ++w) {
         const atn_write *write = &graph->writes[w];
-        if (USES(write->select[0]) || USES(write->select[1]) || USES(write->enable)) return -1;
-        if (!USES(write->value)) continue;
+        if (needs(j, write->select[0]) || needs(j, write->select[1]) || needs(j, write->enable)) return -1;
+        if (!needs(j, write->value)) continue;
         if (write->enable < 0 || write->block || (enable >= 0 && enable != write->enable)) return -1;
         enable = write->enable;
     }
     return enable;
-#undef USES
 }
 
 static void check_read(judge *j, int32_t number, const atn_write *write) {

@@ -153,7 +153,7 @@ static void XMLCALL start(void *user, const XML_Char *name, const XML_Char **pai
             return;
         }
     }
-    if (reader->failed) {
+    if (reader->failed || !element->attributes) {
         stop(l);
         return;
     }

@@ -195,6 +195,10 @@ static const wrong accesses_and_connections[] = {
      {{"destination=\"x.v(0)\"", "destination=\"x.v(1)\""}},
      "11:7: 'x.v(0)': is not connected; the selector uses it\n"
      "22:5: 'x.v(1)': the selector of 'x' does not use v1"},
+    {"variable far beyond",
+     {{"destination=\"x.v(0)\"", "destination=\"x.v(64)\""}},
+     "11:7: 'x.v(0)': is not connected; the selector uses it\n"
+     "22:5: 'x.v(64)': the selector of 'x' does not use v64"},
     {"no ICF for out",
      {{"ICF=\"#acc(0) + #in(0)\" ICFType=\"SP\"", ""}},
      "25:5: 'iter.func(0)': 'iter' has no ICF\n"
