@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *cache_of[8]; /* private cache directories of contexts made by kit_ctx */
@@ -75,6 +76,40 @@ atn_options kit_fault_options(kit_faults *faults) {
 
 void kit_contains(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("\"%s\" does not contain \"%s\"", text, part);
+}
+
+char *kit_script(const char *dir, const char *name, const char *body) {
+    char *path = malloc(4096);
+    assert_non_null(path);
+    assert_true(snprintf(path, 4096, "%s/%s", dir, name) < 4096);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", body);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+    return path;
+}
+
+void kit_log_line(void *user, atn_log_level level, const char *line) {
+    kit_log *log = user;
+    if (level < ATN_LOG_WARNING) return;
+    atomic_fetch_add(&log->warnings, 1);
+    snprintf(log->last, sizeof log->last, "%s", line);
+}
+
+static bool runs(long pid) {
+    char path[64], state = 'Z';
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file) return false;
+    bool known = fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+    fclose(file);
+    return known && state != 'Z' && state != 'X';
+}
+
+void kit_gone(long pid) {
+    for (int k = 0; k < 1000 && runs(pid); ++k) usleep(10000);
+    if (runs(pid)) fail_msg("process %ld still runs", pid);
 }
 
 uint64_t kit_random(uint64_t *state) {

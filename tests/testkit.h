@@ -47,6 +47,19 @@ atn_options kit_fault_options(kit_faults *faults);
 
 void kit_contains(const char *text, const char *part);
 
+/* Writes "#!/bin/sh" and `body` to dir/name, executable; the path is owned by the caller (free). */
+char *kit_script(const char *dir, const char *name, const char *body);
+
+/* A log that counts its warnings and keeps the last: options.log = kit_log_line, options.log_user = &log. */
+typedef struct kit_log {
+    atomic_int warnings;
+    char last[1024]; /* warning; read it when no other thread logs */
+} kit_log;
+void kit_log_line(void *log, atn_log_level level, const char *line);
+
+/* Waits until `pid` runs no more (a zombie that nobody reaps counts as gone); fails the test when it goes on. */
+void kit_gone(long pid);
+
 /* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
 bool kit_wants(const char *backend);
 

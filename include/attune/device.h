@@ -16,11 +16,11 @@ typedef struct atn_device_info {
     char backend[16];         /* "host", "opencl" or "cuda" */
     char name[128];           /* as its maker calls it */
     char platform[64];        /* OpenCL's platform; "" elsewhere */
-    char driver[128];         /* driver, or the host's compiler: path and version */
+    char driver[128];         /* driver, or what the host's compiler says as its version */
     char arch[32];            /* what code is built for: "x86_64", "sm_90", ... */
     int32_t cores;            /* threads that run at once on a CPU, multiprocessors on a GPU */
     int32_t simd;             /* FP32 values in one vector or warp */
-    int64_t memory_bytes;     /* all of its memory */
+    int64_t memory_bytes;     /* all of its memory; on a host, what this process may have of it */
     int64_t max_alloc_bytes;  /* the largest single buffer */
     int64_t local_bytes;      /* local (shared) memory of a work-group; on a CPU the L1 data cache of a core */
     int64_t cache_bytes;      /* last-level cache */

@@ -116,16 +116,18 @@ static slot *find_slot(const atn_ctx *ctx, bool take) {
     return mine;
 }
 
-/* One line: a message never holds a line break, whatever a compiler or driver put into it. */
+/* One line: a message never holds a line break or a terminal's escape, whatever a compiler or driver put into it. */
 static void flatten(char *text) {
     for (; *text; ++text)
-        if (*text == '\n' || *text == '\r' || *text == '\t') *text = ' ';
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = ' ';
 }
 
 static void keep_sentence(const atn_ctx *ctx, const char *text) {
     pthread_mutex_lock(ctx->lock);
     slot *s = find_slot(ctx, true);
-    snprintf(s->text, sizeof s->text, "%s", text);
+    size_t length = strnlen(text, sizeof s->text - 1);
+    memcpy(s->text, text, length);
+    s->text[length] = '\0';
     flatten(s->text);
     s->when = ++((atn_ctx *)ctx)->failures;
     pthread_mutex_unlock(ctx->lock);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MOST_TRIES = 1000 }; /* of names for a file written aside */
+
 static atn_status read_all(const atn_ctx *ctx, const char *path, int fd, size_t limit, char **data, size_t *length) {
     struct stat info;
     if (fstat(fd, &info) != 0) return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
@@ -25,9 +27,13 @@ static atn_status read_all(const atn_ctx *ctx, const char *path, int fd, size_t 
         ssize_t got = read(fd, bytes + done, size - done);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) {
+            if (got == 0)
+                (void)atn_fail(ctx, ATN_ERR_IO, "%s: ended at byte %zu of %zu: it shrank while it was read", path, done,
+                               size);
+            else
+                (void)atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
             atn_free(ctx, bytes);
-            if (got == 0) return atn_fail(ctx, ATN_ERR_IO, "%s: ended at byte %zu of %zu: it shrank while it was read", path, done, size);
-            return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
+            return ATN_ERR_IO;
         }
         done += (size_t)got;
     }
@@ -61,12 +67,16 @@ atn_status atn_file_write(const atn_ctx *ctx, const char *path, const void *data
     size_t bytes = strlen(path) + 48;
     char *aside = atn_alloc(ctx, bytes);
     if (!aside) return ATN_ERR_MEMORY;
-    static atomic_uint turn; /* keeps threads of one process apart */
-    snprintf(aside, bytes, "%s.%ld.%u", path, (long)getpid(), atomic_fetch_add(&turn, 1));
-    int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    static atomic_uint turn; /* keeps threads of one process apart, and us from what a killed process left */
+    int fd, tries = 0;
+    do {
+        snprintf(aside, bytes, "%s.%ld.%u", path, (long)getpid(), atomic_fetch_add(&turn, 1));
+        fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EEXIST && ++tries < MOST_TRIES);
     if (fd < 0) {
+        atn_status failed = atn_fail(ctx, ATN_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
         atn_free(ctx, aside);
-        return atn_fail(ctx, ATN_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+        return failed;
     }
     atn_status status = write_all(ctx, path, fd, data, length);
     if (close(fd) != 0 && status == ATN_OK) status = atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));

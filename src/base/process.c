@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -19,98 +20,144 @@
 
 extern char **environ;
 
-enum { OUTPUT_LIMIT = 1 << 20, LOOK_MS = 50 };
+enum { OUTPUT_LIMIT = 1 << 20, LOOK_MS = 50, PIECES = 64 };
 
-/* The environment with LC_ALL=C in front: messages are then ones we can read. The caller frees the array only. */
-static char **plain_environment(const atn_ctx *ctx) {
-    size_t count = 0, kept = 0;
-    while (environ && environ[count]) ++count;
-    char **copy = atn_alloc(ctx, (count + 2) * sizeof *copy);
-    if (!copy) return NULL;
+static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+/* The environment with LC_ALL=C in front, since messages are then ones we can read, and with TMPDIR=dir. One block,
+ * freed as such. */
+static char **plain_environment(const atn_ctx *ctx, const char *dir) {
     static char locale[] = "LC_ALL=C";
+    size_t count = 0, kept = 0, bytes = dir ? strlen(dir) + sizeof "TMPDIR=" : 0;
+    while (environ && environ[count]) ++count;
+    char **copy = atn_alloc(ctx, (count + 3) * sizeof *copy + bytes);
+    if (!copy) return NULL;
     copy[kept++] = locale;
+    if (dir) {
+        copy[kept] = (char *)(copy + count + 3);
+        snprintf(copy[kept++], bytes, "TMPDIR=%s", dir);
+    }
     for (size_t k = 0; k < count; ++k)
-        if (strncmp(environ[k], "LC_ALL=", 7) != 0) copy[kept++] = environ[k];
+        if (!begins(environ[k], "LC_ALL=") && !(dir && begins(environ[k], "TMPDIR="))) copy[kept++] = environ[k];
     copy[kept] = NULL;
     return copy;
 }
 
-static int spawn(const char *const argv[], char **environment, int output, pid_t *child) {
+static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, const char *dir, int output) {
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual); /* what we may ignore, a compiler counts on */
+    sigaddset(&usual, SIGCHLD);
+    sigaddset(&usual, SIGPIPE);
+    int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(actions, output, 1);
+    if (!error) error = posix_spawn_file_actions_adddup2(actions, output, 2);
+    if (!error && dir) error = posix_spawn_file_actions_addchdir_np(actions, dir);
+    if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
+    if (!error) error = posix_spawnattr_setsigmask(attributes, &none);
+    if (!error) error = posix_spawnattr_setsigdefault(attributes, &usual);
+    if (!error)
+        error = posix_spawnattr_setflags(attributes,
+                                         POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    return error;
+}
+
+static int spawn(const char *const argv[], char **environment, const char *dir, int output, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, 1);
-    posix_spawn_file_actions_adddup2(&actions, output, 2);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    int error = posix_spawn(child, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environment);
-    posix_spawnattr_destroy(&attributes);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        error = prepare(&actions, &attributes, dir, output);
+        if (!error)
+            error = posix_spawn(child, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
-/* Reads until the program has closed its output or the deadline is over. */
-static atn_status drain(const atn_ctx *ctx, int fd, double deadline, atn_text *output) {
-    for (;;) {
-        atn_status status = atn_check_cancel(ctx);
-        if (status != ATN_OK) return status;
-        if (atn_clock_seconds() >= deadline) return ATN_ERR_TIMEOUT;
-        struct pollfd wait = {.fd = fd, .events = POLLIN};
-        if (poll(&wait, 1, LOOK_MS) <= 0) continue;
-        char piece[4096];
+/* Takes what is in the pipe, a bounded amount since there may be no end to it. false: the pipe is closed. */
+static bool take(int fd, atn_text *output) {
+    char piece[4096];
+    for (int k = 0; k < PIECES; ++k) {
         ssize_t got = read(fd, piece, sizeof piece);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return ATN_OK;
-        if (output && output->length < OUTPUT_LIMIT) atn_text_add_bytes(output, piece, (size_t)got);
+        if (got < 0) return errno == EINTR || errno == EAGAIN;
+        if (got == 0) return false;
+        size_t room = output && output->length < OUTPUT_LIMIT ? OUTPUT_LIMIT - output->length : 0;
+        if (room) atn_text_add_bytes(output, piece, (size_t)got < room ? (size_t)got : room);
     }
+    return true;
 }
 
-/* Waits for the child itself, which may live on after it closed its output. */
-static atn_status reap(const atn_ctx *ctx, pid_t child, double deadline, int *wait_status) {
-    for (;;) {
-        pid_t done = waitpid(child, wait_status, WNOHANG);
-        if (done == child || (done < 0 && errno != EINTR)) return ATN_OK;
+/* Has the child ended? It is not reaped yet: as long as it is not, its number and its group's are not given anew. */
+static bool has_ended(pid_t child) {
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0) return info.si_pid == child;
+    return errno != EINTR;
+}
+
+/* Reads until the child has ended, whoever else may hold the pipe open; it may close its output long before. */
+static atn_status follow(const atn_ctx *ctx, pid_t child, int fd, double deadline, atn_text *output) {
+    for (bool open = true;;) {
+        bool over = has_ended(child); /* asked first: all it wrote is in the pipe by now */
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        if (!open && !over)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        else if (open && poll(&wait, 1, over ? 0 : LOOK_MS) > 0)
+            open = take(fd, output);
+        if (over) return ATN_OK;
         atn_status status = atn_check_cancel(ctx);
         if (status != ATN_OK) return status;
         if (atn_clock_seconds() >= deadline) return ATN_ERR_TIMEOUT;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }
 
-atn_status atn_process_run(const atn_ctx *ctx, const char *const argv[], double timeout_s, atn_text *output, int *exit_code) {
-    *exit_code = -1;
-    char **environment = plain_environment(ctx);
-    if (!environment) return ATN_ERR_MEMORY;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        atn_free(ctx, environment);
-        return atn_fail(ctx, ATN_ERR_IO, "%s: no pipe: %s", argv[0], strerror(errno));
-    }
-    pid_t child;
-    int error = spawn(argv, environment, ends[1], &child), wait_status = 0;
-    close(ends[1]);
-    atn_free(ctx, environment);
-    if (error) {
-        close(ends[0]);
-        return atn_fail(ctx, ATN_ERR_IO, "%s: cannot be run: %s", argv[0], strerror(error));
-    }
-    double deadline = atn_clock_seconds() + timeout_s;
-    atn_status status = drain(ctx, ends[0], deadline, output);
-    if (status == ATN_OK) status = reap(ctx, child, deadline, &wait_status);
-    close(ends[0]);
-    if (status != ATN_OK) {
-        kill(-child, SIGKILL);
-        while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {}
-        if (status == ATN_ERR_TIMEOUT) return atn_fail(ctx, status, "%s: did not finish in %g s and was stopped", argv[0], timeout_s);
-        return status;
-    }
+/* Waits for the program to end or its time to be up, kills what is left of its group, and reads its end. */
+static atn_status conclude(const atn_ctx *ctx, const char *name, pid_t child, int fd, double timeout_s,
+                           atn_text *output, int *exit_code) {
+    atn_status status = follow(ctx, child, fd, atn_clock_seconds() + timeout_s, output);
+    kill(-child, SIGKILL);
+    int wait_status = 0;
+    pid_t reaped;
+    while ((reaped = waitpid(child, &wait_status, 0)) < 0 && errno == EINTR) {}
+    if (status == ATN_ERR_TIMEOUT)
+        return atn_fail(ctx, status, "%s: did not finish in %g s and was stopped", name, timeout_s);
+    if (status != ATN_OK) return status;
+    if (reaped != child)
+        return atn_fail(ctx, ATN_ERR_IO,
+                        "%s: how it ended is not known: this process ignores SIGCHLD or waits for children "
+                        "that are not its own",
+                        name);
     *exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
     return output ? atn_text_status(output) : ATN_OK;
+}
+
+atn_status atn_process_run(const atn_ctx *ctx, const char *const argv[], const char *dir, double timeout_s,
+                           atn_text *output, int *exit_code) {
+    *exit_code = -1;
+    int ends[2];
+    pid_t child;
+    atn_status status = atn_check_cancel(ctx);
+    if (status != ATN_OK) return status;
+    char **environment = plain_environment(ctx, dir);
+    if (!environment) return ATN_ERR_MEMORY;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        status = atn_fail(ctx, ATN_ERR_IO, "%s: no pipe: %s", argv[0], strerror(errno));
+        atn_free(ctx, environment);
+        return status;
+    }
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    int error = spawn(argv, environment, dir, ends[1], &child);
+    close(ends[1]);
+    atn_free(ctx, environment);
+    if (error)
+        status = atn_fail(ctx, ATN_ERR_IO, "%s: cannot be run: %s", argv[0], strerror(error));
+    else
+        status = conclude(ctx, argv[0], child, ends[0], timeout_s, output, exit_code);
+    close(ends[0]);
+    return status;
 }
 
 static bool is_program(const char *path) {
@@ -120,18 +167,17 @@ static bool is_program(const char *path) {
 
 atn_status atn_process_find(const atn_ctx *ctx, const char *name, char **path) {
     *path = NULL;
-    if (strchr(name, '/')) {
-        if (!is_program(name)) return ATN_OK;
-        *path = atn_strdup(ctx, name);
-        return *path ? ATN_OK : ATN_ERR_MEMORY;
-    }
-    const char *along = getenv("PATH");
+    bool is_path = strchr(name, '/') != NULL;
+    const char *along = is_path ? name : getenv("PATH");
+    char here[PATH_MAX];
+    if (!getcwd(here, sizeof here)) strcpy(here, "."); /* it was removed */
     atn_text candidate = {.ctx = ctx};
     for (const char *at = along ? along : "/usr/bin:/bin"; *at;) {
-        size_t length = strcspn(at, ":");
+        size_t length = is_path ? strlen(name) : strcspn(at, ":");
         atn_text_clear(&candidate);
-        atn_text_add_bytes(&candidate, length ? at : ".", length ? length : 1);
-        atn_text_printf(&candidate, "/%s", name);
+        if (at[0] != '/') atn_text_printf(&candidate, "%s/", here);
+        atn_text_add_bytes(&candidate, at, length);
+        if (!is_path) atn_text_printf(&candidate, "/%s", name);
         if (atn_text_status(&candidate) != ATN_OK) break;
         if (is_program(candidate.data)) {
             *path = candidate.data;

@@ -4,13 +4,16 @@
 
 #include "base/text.h"
 
-/* Runs argv[0] (a path) with argv (NULL-terminated), no standard input, LC_ALL=C. Standard output and error go
- * to `output` (may be NULL; at most 1 MiB is kept). After timeout_s, or when the context is cancelled, the whole
- * process group is killed. *exit_code: as returned by the program, or 128 + the signal that ended it. */
-atn_status atn_process_run(const atn_ctx *ctx, const char *const argv[], double timeout_s, atn_text *output, int *exit_code);
+/* Runs argv[0] (a path) with argv (NULL-terminated), no standard input, LC_ALL=C. `dir` is its working directory and
+ * its TMPDIR, so that all it leaves behind lies there; NULL: ours. Standard output and error go to `output` (may be
+ * NULL; at most 1 MiB is kept). It is over when the program itself ends; then, after timeout_s, or when the context
+ * is cancelled, what is left of its process group is killed. *exit_code: as returned by the program, or 128 + the
+ * signal that ended it. */
+atn_status atn_process_run(const atn_ctx *ctx, const char *const argv[], const char *dir, double timeout_s,
+                           atn_text *output, int *exit_code);
 
-/* The path of an executable: `name` itself when it holds a slash, else the first found along $PATH. NULL, with ATN_OK,
- * when there is none; owned by the caller. */
+/* The absolute path of an executable: of `name` itself when it holds a slash, else the first found along $PATH. NULL,
+ * with ATN_OK, when there is none; owned by the caller. */
 atn_status atn_process_find(const atn_ctx *ctx, const char *name, char **path);
 
 #endif

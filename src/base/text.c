@@ -8,14 +8,15 @@
 #include <string.h>
 
 static bool reserve(atn_text *text, size_t more) {
-    size_t wanted;
-    if (text->failed || !atn_size_add(text->length, more, &wanted) || !atn_size_add(wanted, 1, &wanted)) {
+    size_t wanted, capacity;
+    if (text->failed) return false;
+    if (!atn_size_add(text->length, more, &wanted) || !atn_size_add(wanted, 1, &wanted)) {
+        (void)atn_fail_memory(text->ctx, more, "a text");
         text->failed = true;
         return false;
     }
     if (wanted <= text->capacity) return true;
-    size_t capacity = text->capacity < 32 ? 64 : text->capacity * 2;
-    if (capacity < wanted) capacity = wanted;
+    if (!atn_size_mul(text->capacity < 32 ? 32 : text->capacity, 2, &capacity) || capacity < wanted) capacity = wanted;
     char *moved = atn_resize(text->ctx, text->data, capacity);
     if (!moved) {
         text->failed = true;

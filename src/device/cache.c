@@ -1,144 +1,96 @@
-/* The cache of built code. A file is either whole or not there: it is written aside and renamed. Blobs carry a
- * checksum in front; shared objects are checked by loading them. */
+/* The cache of built code. A file is either whole or not there: it is written aside and renamed. Every file carries a
+ * seal behind its end, so that one cut short or damaged on disk is never used: loading it could crash the process. */
 #include "device/cache.h"
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
+#include "base/size.h"
+#include "device/cache_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-static const char MAGIC[8] = "attune1";
-enum { SEAL_BYTES = 8 + 16, DEFAULT_CAP_MIB = 512 }; /* magic and checksum in front of a blob */
+static const char MAGIC[8] = "attune2";
+enum { SEAL_BYTES = 8 + 16, DEFAULT_CAP_MIB = 512, STALE_S = 24 * 3600 };
+static const size_t LARGEST = (size_t)1 << 30; /* file that is read */
 
 struct atn_cache {
     const atn_ctx *ctx;
-    char *dir;
-    bool lasting;
-    uint64_t cap_bytes; /* $ATTUNE_CACHE_MIB */
+    char *wanted;              /* the directory asked for; owned */
+    char *temporary;           /* its stand-in, once there is one; owned */
+    _Atomic(const char *) dir; /* the one of both in use */
+    pthread_mutex_t lock;      /* held while the stand-in is made */
+    pid_t owner;               /* who removes the stand-in: not a child that fork made */
+    uint64_t cap_bytes;        /* $ATTUNE_CACHE_MIB */
 };
 
-/* ---- the directory ---- */
+/* ---- opening ---- */
 
-static char *printed(const atn_ctx *ctx, const char *format, ...) {
-    atn_text text = {.ctx = ctx};
-    va_list args;
-    va_start(args, format);
-    atn_text_vprintf(&text, format, args);
-    va_end(args);
-    if (atn_text_status(&text) != ATN_OK) {
-        atn_free(ctx, text.data);
-        return NULL;
-    }
-    return text.data;
-}
-
-static char *wanted_dir(const atn_ctx *ctx) {
-    if (atn_ctx_cache_dir(ctx)) return atn_strdup(ctx, atn_ctx_cache_dir(ctx));
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (xdg && xdg[0] == '/') return printed(ctx, "%s/attune", xdg);
-    if (!home || home[0] != '/') {
-        struct passwd *entry = getpwuid(getuid());
-        home = entry ? entry->pw_dir : NULL;
-    }
-    return home ? printed(ctx, "%s/.cache/attune", home) : atn_strdup(ctx, "");
-}
-
-/* Makes the directory and its parents; EEXIST is fine. */
-static bool make_dirs(char *path) {
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); ++slash) {
-        *slash = '\0';
-        int made = mkdir(path, 0700);
-        int error = errno;
-        *slash = '/';
-        errno = error;
-        if (made != 0 && errno != EEXIST) return false;
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
-/* NULL when the directory is good to use, else why not. */
-static const char *objection(char *dir) {
-    struct stat info;
-    if (!*dir) return "no home directory is known";
-    if (!make_dirs(dir)) return strerror(errno);
-    if (lstat(dir, &info) != 0) return strerror(errno);
-    if (S_ISLNK(info.st_mode)) return "it is a symbolic link, which others may point elsewhere";
-    if (!S_ISDIR(info.st_mode)) return "it is not a directory";
-    if (info.st_uid != geteuid()) return "it belongs to another user";
-    if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to it; 'chmod 700' would make it safe";
-    if (access(dir, W_OK | X_OK) != 0) return strerror(errno);
-    return NULL;
-}
-
-static atn_status use_temporary(atn_cache *cache) {
-    const char *base = getenv("TMPDIR");
-    atn_free(cache->ctx, cache->dir);
-    cache->dir = printed(cache->ctx, "%s/attune-XXXXXX", base && base[0] == '/' ? base : "/tmp");
-    if (!cache->dir) return ATN_ERR_MEMORY;
-    if (mkdtemp(cache->dir)) return ATN_OK;
-    atn_status status = atn_fail(cache->ctx, ATN_ERR_IO, "%s: no temporary directory can be made: %s; set TMPDIR to a writable one",
-                                 cache->dir, strerror(errno));
-    atn_free(cache->ctx, cache->dir);
-    cache->dir = NULL;
-    return status;
-}
+const char *atn_cache_dir(const atn_cache *cache) { return atomic_load(&cache->dir); }
+bool atn_cache_lasting(const atn_cache *cache) { return atn_cache_dir(cache) == cache->wanted; }
 
 atn_status atn_cache_demote(atn_cache *cache, const char *why) {
-    atn_log(cache->ctx, ATN_LOG_WARNING, "cache %s is not used: %s; built code is kept for this run only", cache->dir, why);
-    cache->lasting = false;
-    return use_temporary(cache);
-}
-
-static void remove_tree(const char *dir) {
-    DIR *open_dir = opendir(dir);
-    if (!open_dir) return;
-    for (struct dirent *entry; (entry = readdir(open_dir));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            struct stat info;
-            if (fstatat(dirfd(open_dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) {
-                char below[4096];
-                if (snprintf(below, sizeof below, "%s/%s", dir, entry->d_name) < (int)sizeof below) remove_tree(below);
-            } else {
-                unlinkat(dirfd(open_dir), entry->d_name, 0);
-            }
-        }
-    closedir(open_dir);
-    rmdir(dir);
+    char reason[512];
+    strncpy(reason, why, sizeof reason - 1); /* `why` may be the context's sentence */
+    reason[sizeof reason - 1] = '\0';
+    atn_status status = ATN_OK;
+    pthread_mutex_lock(&cache->lock);
+    bool first = atn_cache_lasting(cache);
+    if (first) status = atn_cache_dir_temporary(cache->ctx, &cache->temporary);
+    if (first && status == ATN_OK) atomic_store(&cache->dir, cache->temporary);
+    pthread_mutex_unlock(&cache->lock);
+    if (status != ATN_OK) return atn_fail_within(cache->ctx, status, "cache %s: %s", cache->wanted, reason);
+    if (first)
+        atn_log(cache->ctx, ATN_LOG_WARNING, "cache %s is not used: %s; built code is kept for this run only",
+                cache->wanted, reason);
+    return ATN_OK;
 }
 
 static void close_cache(void *object) {
     atn_cache *cache = object;
-    if (cache->dir && !cache->lasting) remove_tree(cache->dir);
-    atn_free(cache->ctx, cache->dir);
+    if (cache->temporary && cache->owner == getpid()) atn_cache_dir_remove(cache->temporary);
+    pthread_mutex_destroy(&cache->lock);
+    atn_free(cache->ctx, cache->temporary);
+    atn_free(cache->ctx, cache->wanted);
     atn_free(cache->ctx, cache);
 }
 
-static const char TAG; /* under which the context carries its cache */
+static uint64_t cap_bytes(const atn_ctx *ctx) {
+    const char *text = getenv("ATTUNE_CACHE_MIB");
+    long long mib = DEFAULT_CAP_MIB;
+    if (text && *text) {
+        char *end;
+        mib = strtoll(text, &end, 10);
+        if (*end || mib < 1 || mib > (1 << 30)) {
+            mib = DEFAULT_CAP_MIB;
+            atn_log(ctx, ATN_LOG_WARNING, "ATTUNE_CACHE_MIB is '%s'; a number from 1 is right, %d is used", text,
+                    DEFAULT_CAP_MIB);
+        }
+    }
+    return (uint64_t)mib << 20;
+}
 
-atn_status atn_cache_of(const atn_ctx *ctx, atn_cache **out) {
-    *out = atn_ctx_attached(ctx, &TAG);
-    if (*out) return ATN_OK;
+static atn_status open_cache(const atn_ctx *ctx, const void *tag, atn_cache **out) {
     atn_cache *cache = atn_zalloc(ctx, sizeof *cache);
     if (!cache) return ATN_ERR_MEMORY;
-    const char *cap = getenv("ATTUNE_CACHE_MIB");
-    long long mib = cap ? atoll(cap) : DEFAULT_CAP_MIB;
+    pthread_mutex_init(&cache->lock, NULL);
     cache->ctx = ctx;
-    cache->cap_bytes = (uint64_t)(mib > 0 && mib < (1 << 30) ? mib : DEFAULT_CAP_MIB) << 20;
-    cache->dir = wanted_dir(ctx);
-    atn_status status = cache->dir ? ATN_OK : ATN_ERR_MEMORY;
-    const char *why = status == ATN_OK ? objection(cache->dir) : NULL;
-    cache->lasting = !why;
+    cache->owner = getpid();
+    cache->cap_bytes = cap_bytes(ctx);
+    atn_status status = atn_cache_dir_wanted(ctx, &cache->wanted);
+    atomic_store(&cache->dir, cache->wanted);
+    const char *why = status == ATN_OK ? atn_cache_dir_objection(cache->wanted) : NULL;
     if (why) status = atn_cache_demote(cache, why);
-    if (status == ATN_OK) status = atn_ctx_attach(ctx, &TAG, cache, close_cache);
+    if (status == ATN_OK) status = atn_ctx_attach(ctx, tag, cache, close_cache);
     if (status != ATN_OK) {
         close_cache(cache);
         return status;
@@ -147,8 +99,18 @@ atn_status atn_cache_of(const atn_ctx *ctx, atn_cache **out) {
     return ATN_OK;
 }
 
-const char *atn_cache_dir(const atn_cache *cache) { return cache->dir; }
-bool atn_cache_lasting(const atn_cache *cache) { return cache->lasting; }
+atn_status atn_cache_of(const atn_ctx *ctx, atn_cache **out) {
+    static const char TAG;                                      /* under which the context carries its cache */
+    static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* two threads that ask at once get the same one */
+    atn_status status = ATN_OK;
+    *out = atn_ctx_attached(ctx, &TAG);
+    if (*out) return ATN_OK;
+    pthread_mutex_lock(&opening);
+    *out = atn_ctx_attached(ctx, &TAG);
+    if (!*out) status = open_cache(ctx, &TAG, out);
+    pthread_mutex_unlock(&opening);
+    return status;
+}
 
 /* ---- keeping the size down ---- */
 
@@ -164,17 +126,32 @@ static int older_first(const void *a, const void *b) {
     return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
+/* Is it a name that we gave, a hash and a suffix? Whatever else lies in the directory is not ours to remove. */
+static bool is_ours(const char *name) {
+    return strlen(name) < sizeof((kept *)0)->name && strspn(name, "0123456789abcdef") == ATN_HASH_TEXT - 1 &&
+           name[ATN_HASH_TEXT - 1] == '.';
+}
+
+/* Removes a work directory whose process was killed long ago. */
+static void sweep(const atn_cache *cache, const char *name, const struct stat *info) {
+    if (strncmp(name, "work-", 5) != 0 || strlen(name) != 11 || info->st_mtime > time(NULL) - STALE_S) return;
+    char *path = atn_cache_dir_join(cache->ctx, atn_cache_dir(cache), name, "");
+    if (path) atn_cache_dir_remove(path);
+    atn_free(cache->ctx, path);
+}
+
 /* Removes the oldest files until all of them fit into nine tenths of the cap. Failing to is no failure. */
 static void evict(const atn_cache *cache) {
-    DIR *dir = opendir(cache->dir);
+    DIR *dir = opendir(atn_cache_dir(cache));
     if (!dir) return;
     kept *files = NULL;
     size_t count = 0, capacity = 0;
     uint64_t total = 0;
     for (struct dirent *entry; (entry = readdir(dir));) {
         struct stat info;
-        if (fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
-        if (strlen(entry->d_name) >= sizeof files->name) continue;
+        if (fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (S_ISDIR(info.st_mode)) sweep(cache, entry->d_name, &info);
+        if (!S_ISREG(info.st_mode) || !is_ours(entry->d_name)) continue;
         if (atn_grow(cache->ctx, (void **)&files, &capacity, count, sizeof *files) != ATN_OK) break;
         files[count] = (kept){.used = info.st_mtim, .bytes = (uint64_t)info.st_size};
         strcpy(files[count].name, entry->d_name);
@@ -194,71 +171,80 @@ static void evict(const atn_cache *cache) {
 char *atn_cache_path(const atn_cache *cache, atn_hash key, const char *suffix) {
     char name[ATN_HASH_TEXT];
     atn_hash_print(key, name);
-    return printed(cache->ctx, "%s/%s%s", cache->dir, name, suffix);
+    return atn_cache_dir_join(cache->ctx, atn_cache_dir(cache), name, suffix);
 }
 
-void atn_cache_touch(const atn_cache *cache, const char *path) {
-    (void)cache;
-    (void)utimensat(AT_FDCWD, path, NULL, 0);
+static void seal(char to[SEAL_BYTES], atn_hash key, const void *data, size_t length) {
+    atn_hash sum = atn_hash_add(key, data, length);
+    memcpy(to, MAGIC, sizeof MAGIC);
+    memcpy(to + sizeof MAGIC, &sum, sizeof sum);
+}
+
+/* Reads `path` and breaks its seal; *data is NULL, with ATN_OK, when it is not there or its seal is wrong: then it is
+ * removed. Whoever put a good one there in between has it open already, or makes it anew. */
+static atn_status read_sealed(const atn_cache *cache, const char *path, atn_hash key, char **data, size_t *length) {
+    *data = NULL;
+    *length = 0;
+    if (access(path, F_OK) != 0) return ATN_OK;
+    char *bytes, expected[SEAL_BYTES];
+    size_t count;
+    atn_status status = atn_file_read(cache->ctx, path, LARGEST, &bytes, &count);
+    if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK;
+    size_t inner = count >= SEAL_BYTES ? count - SEAL_BYTES : 0;
+    seal(expected, key, bytes, inner);
+    if (count >= SEAL_BYTES && memcmp(bytes + inner, expected, SEAL_BYTES) == 0) {
+        bytes[inner] = '\0';
+        *data = bytes;
+        *length = inner;
+        (void)utimensat(AT_FDCWD, path, NULL, 0); /* used just now: last to be evicted */
+    } else {
+        atn_log(cache->ctx, ATN_LOG_INFO, "%s: damaged, made anew", path);
+        unlink(path);
+        atn_free(cache->ctx, bytes);
+    }
+    return ATN_OK;
+}
+
+/* What could not be kept is no failure: the work goes on without. */
+static atn_status log_unkept(const atn_cache *cache, atn_status status) {
+    if (status != ATN_ERR_IO) return status;
+    atn_log(cache->ctx, ATN_LOG_WARNING, "cache: %s; the result is not kept", atn_ctx_message(cache->ctx));
+    return ATN_OK;
 }
 
 atn_status atn_cache_get(const atn_cache *cache, atn_hash key, const char *suffix, char **data, size_t *length) {
     *data = NULL;
     *length = 0;
-    char *path = atn_cache_path(cache, key, suffix), *sealed = NULL;
+    char *path = atn_cache_path(cache, key, suffix);
     if (!path) return ATN_ERR_MEMORY;
-    size_t bytes;
-    atn_status status = access(path, R_OK) == 0 ? atn_file_read(cache->ctx, path, (size_t)1 << 30, &sealed, &bytes) : ATN_ERR_IO;
-    if (status == ATN_OK) {
-        bool good = bytes >= SEAL_BYTES && memcmp(sealed, MAGIC, sizeof MAGIC) == 0;
-        if (good) {
-            atn_hash sum = atn_hash_add(key, sealed + SEAL_BYTES, bytes - SEAL_BYTES);
-            good = memcmp(sealed + sizeof MAGIC, &sum, sizeof sum) == 0;
-        }
-        if (good) {
-            atn_cache_touch(cache, path);
-            memmove(sealed, sealed + SEAL_BYTES, bytes - SEAL_BYTES);
-            sealed[bytes - SEAL_BYTES] = '\0';
-            *data = sealed;
-            *length = bytes - SEAL_BYTES;
-            sealed = NULL;
-        } else {
-            atn_log(cache->ctx, ATN_LOG_INFO, "%s: damaged, made anew", path);
-            unlink(path);
-        }
-    }
-    atn_free(cache->ctx, sealed);
+    atn_status status = read_sealed(cache, path, key, data, length);
     atn_free(cache->ctx, path);
-    return status == ATN_ERR_MEMORY ? status : ATN_OK;
+    return status;
 }
 
 atn_status atn_cache_put(const atn_cache *cache, atn_hash key, const char *suffix, const void *data, size_t length) {
+    size_t total;
+    if (!atn_size_add(length, SEAL_BYTES, &total)) return atn_fail_memory(cache->ctx, length, "a file of the cache");
     char *path = atn_cache_path(cache, key, suffix);
-    char *sealed = path ? atn_alloc(cache->ctx, length + SEAL_BYTES) : NULL;
-    if (!sealed) {
-        atn_free(cache->ctx, path);
-        return ATN_ERR_MEMORY;
+    char *sealed = path ? atn_alloc(cache->ctx, total) : NULL;
+    atn_status status = sealed ? ATN_OK : ATN_ERR_MEMORY;
+    if (sealed) {
+        if (length) memcpy(sealed, data, length);
+        seal(sealed + length, key, sealed, length);
+        status = log_unkept(cache, atn_file_write(cache->ctx, path, sealed, total));
+        evict(cache);
     }
-    atn_hash sum = atn_hash_add(key, data, length);
-    memcpy(sealed, MAGIC, sizeof MAGIC);
-    memcpy(sealed + sizeof MAGIC, &sum, sizeof sum);
-    memcpy(sealed + SEAL_BYTES, data, length);
-    atn_status status = atn_file_write(cache->ctx, path, sealed, length + SEAL_BYTES);
-    if (status == ATN_ERR_IO) {
-        atn_log(cache->ctx, ATN_LOG_WARNING, "cache: %s; the result is not kept", atn_ctx_message(cache->ctx));
-        status = ATN_OK;
-    }
-    evict(cache);
     atn_free(cache->ctx, sealed);
     atn_free(cache->ctx, path);
     return status;
 }
 
 atn_status atn_cache_workdir(const atn_cache *cache, char **dir) {
-    *dir = printed(cache->ctx, "%s/work-XXXXXX", cache->dir);
+    const char *base = atn_cache_dir(cache);
+    *dir = atn_cache_dir_join(cache->ctx, base, "work-XXXXXX", "");
     if (!*dir) return ATN_ERR_MEMORY;
     if (mkdtemp(*dir)) return ATN_OK;
-    atn_status status = atn_fail(cache->ctx, ATN_ERR_IO, "%s: %s", cache->dir, strerror(errno));
+    atn_status status = atn_fail(cache->ctx, ATN_ERR_IO, "%s: %s", base, strerror(errno));
     atn_free(cache->ctx, *dir);
     *dir = NULL;
     return status;
@@ -266,16 +252,47 @@ atn_status atn_cache_workdir(const atn_cache *cache, char **dir) {
 
 void atn_cache_discard(const atn_cache *cache, char *dir) {
     if (!dir) return;
-    remove_tree(dir);
+    atn_cache_dir_remove(dir);
     atn_free(cache->ctx, dir);
 }
 
+static atn_status append(const atn_ctx *ctx, const char *file, const char *bytes, size_t count) {
+    int fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
+    ssize_t put = fd >= 0 ? write(fd, bytes, count) : -1;
+    bool good = put == (ssize_t)count;
+    if (!good) (void)atn_fail(ctx, ATN_ERR_IO, "%s: %s", file, strerror(put < 0 ? errno : ENOSPC));
+    if (fd >= 0) close(fd);
+    return good ? ATN_OK : ATN_ERR_IO;
+}
+
 atn_status atn_cache_adopt(const atn_cache *cache, const char *file, atn_hash key, const char *suffix) {
+    char *data = NULL, end[SEAL_BYTES];
+    size_t length;
     char *path = atn_cache_path(cache, key, suffix);
     if (!path) return ATN_ERR_MEMORY;
-    atn_status status = ATN_OK;
-    if (rename(file, path) != 0) status = atn_fail(cache->ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
+    atn_status status = atn_file_read(cache->ctx, file, LARGEST, &data, &length);
+    if (status == ATN_OK) {
+        seal(end, key, data, length);
+        status = append(cache->ctx, file, end, sizeof end);
+    }
+    if (status == ATN_OK && rename(file, path) != 0)
+        status = atn_fail(cache->ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
+    atn_free(cache->ctx, data);
     atn_free(cache->ctx, path);
     evict(cache);
+    return log_unkept(cache, status);
+}
+
+atn_status atn_cache_find(const atn_cache *cache, atn_hash key, const char *suffix, char **path, size_t *length) {
+    char *data = NULL;
+    *length = 0;
+    *path = atn_cache_path(cache, key, suffix);
+    if (!*path) return ATN_ERR_MEMORY;
+    atn_status status = read_sealed(cache, *path, key, &data, length);
+    if (!data) {
+        atn_free(cache->ctx, *path);
+        *path = NULL;
+    }
+    atn_free(cache->ctx, data);
     return status;
 }

@@ -1,6 +1,7 @@
 /* The cache of built code: files named by the hash of all that made them, under the XDG cache directory, mode
- * 0700, refused if others could write it, capped in size with the oldest going first. Where the directory
- * cannot be used, a private temporary one stands in for this process, and the log says why. */
+ * 0700, refused if others could write it, capped in size ($ATTUNE_CACHE_MIB, 512 where not said) with the oldest
+ * going first. Where the directory cannot be used, a private temporary one stands in for this process, and the log
+ * says why. Every file ends in a checksum. A cache may be used by many threads and many processes at once. */
 #ifndef ATN_DEVICE_CACHE_H
 #define ATN_DEVICE_CACHE_H
 
@@ -12,8 +13,9 @@ typedef struct atn_cache atn_cache;
 /* The context's cache, opened on first use and closed with the context. Fails only when not even a temporary
  * directory can be made. */
 atn_status atn_cache_of(const atn_ctx *ctx, atn_cache **out);
-const char *atn_cache_dir(const atn_cache *cache);
-/* Gives the directory up for a temporary one, with a warning that says why: it is full, or was taken away. */
+const char *atn_cache_dir(const atn_cache *cache); /* lives as long as the cache, also after it is given up */
+/* Gives the directory up for a temporary one, with a warning that says why: it is full, or was taken away. Once only:
+ * after that it does nothing. */
 atn_status atn_cache_demote(atn_cache *cache, const char *why);
 bool atn_cache_lasting(const atn_cache *cache); /* false: the temporary stand-in */
 
@@ -27,11 +29,13 @@ atn_status atn_cache_get(const atn_cache *cache, atn_hash key, const char *suffi
 /* Keeps `data`, atomically; a full disk is logged, not failed. Evicts the oldest over the cap. */
 atn_status atn_cache_put(const atn_cache *cache, atn_hash key, const char *suffix, const void *data, size_t length);
 
-/* For files a tool writes itself (a shared object): a fresh private directory inside the cache (owned by the
- * caller; remove with atn_cache_discard), and moving a file from there into its place. */
+/* For files a tool writes and others open by name (a shared object): a fresh private directory inside the cache
+ * (owned by the caller; remove with atn_cache_discard); moving a file from there into its place, with a checksum put
+ * behind its end, as put does; and asking whether it is there, whole, marking it as just used. *path is NULL, with
+ * ATN_OK, where it is not; owned by the caller. */
 atn_status atn_cache_workdir(const atn_cache *cache, char **dir);
-void atn_cache_discard(const atn_cache *cache, char *dir); /* removes the directory with its files and frees the name */
+void atn_cache_discard(const atn_cache *cache, char *dir); /* removes the directory with its files, frees the name */
 atn_status atn_cache_adopt(const atn_cache *cache, const char *file, atn_hash key, const char *suffix);
-void atn_cache_touch(const atn_cache *cache, const char *path); /* used just now: last to be evicted */
+atn_status atn_cache_find(const atn_cache *cache, atn_hash key, const char *suffix, char **path, size_t *length);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const atn_backend *const BACKENDS[] = {&ATN_BACKEND_HOST, &ATN_BACKEND_OPENCL, &ATN_BACKEND_CUDA};
-enum { N_BACKENDS = sizeof BACKENDS / sizeof *BACKENDS };
+enum { N_BACKENDS = sizeof BACKENDS / sizeof *BACKENDS, MAX_NAME = 100 };
 
 const atn_backend *atn_backend_find(const char *name) {
     for (size_t k = 0; k < N_BACKENDS; ++k)
@@ -158,7 +158,11 @@ atn_status atn_module_build(atn_device *device, const atn_build *build, atn_modu
     if (status != ATN_OK) return status;
     atn_build full = *build;
     if (!full.name) full.name = "kernel";
-    if (full.timeout_s <= 0) full.timeout_s = 120;
+    if (!(full.timeout_s > 0)) full.timeout_s = 120;
+    if (!*full.name || strlen(full.name) > MAX_NAME || strchr(full.name, '/'))
+        return atn_fail(device->ctx, ATN_ERR_INPUT, "'%.40s%s' is no name for a kernel; 1 to %d bytes without '/' are right",
+                        full.name, strlen(full.name) > 40 ? "..." : "", MAX_NAME);
+    if (!full.source) return atn_fail(device->ctx, ATN_ERR_INPUT, "%s: has no source text to build", full.name);
     status = device->backend->build(device, &full, out);
     if (status == ATN_OK) (*out)->device = device;
     return status;
@@ -194,6 +198,12 @@ atn_status atn_function_launch(atn_queue *queue, atn_function *function, const a
     if (status != ATN_OK) return status;
     if (launch->n_args > ATN_MAX_ARGS)
         return atn_fail(device->ctx, ATN_ERR_INPUT, "a launch with %zu arguments, at most %d are passed", launch->n_args, ATN_MAX_ARGS);
+    for (size_t k = 0; k < launch->n_args; ++k) {
+        const atn_arg *arg = &launch->args[k];
+        if (arg->buffer ? arg->buffer->device != device : !arg->value || arg->bytes == 0 || arg->bytes > 16)
+            return atn_fail(device->ctx, ATN_ERR_INPUT, "argument %zu of a launch on %s: %s", k, device->info.name,
+                            arg->buffer ? "its buffer is another device's" : "it is neither a buffer nor a value of 1 to 16 bytes");
+    }
     if (launch->groups[0] == 0) return ATN_OK;
     atn_launch full = *launch;
     for (int d = 0; d < 3; ++d) {

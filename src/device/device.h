@@ -30,7 +30,7 @@ atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, 
 
 /* ---- modules ---- */
 typedef struct atn_build {
-    const char *name;    /* of the kernel, for messages and file names; NULL: "kernel" */
+    const char *name;    /* of the kernel, for messages and file names: at most 100 bytes, no '/'; NULL: "kernel" */
     const char *source;  /* in the backend's dialect */
     const char *flags;   /* further flags, separated by blanks, or NULL */
     bool fast_math;      /* lets the compiler assume finite values and reorder */
@@ -66,7 +66,7 @@ typedef struct atn_launch {
     size_t groups[3];    /* work-groups per dimension; 0 in dimension 0 launches nothing, later zeros count as 1 */
     size_t items[3];     /* work-items per group; 0 counts as 1; the host ignores them */
     size_t local_bytes;  /* dynamic local memory (cuda); 0 elsewhere */
-    int32_t threads;     /* host: OpenMP threads; 0: all of the device's */
+    int32_t threads;     /* host: OpenMP threads; 0, or more than the device's cores: as many as those */
     const atn_arg *args;
     size_t n_args;       /* at most ATN_MAX_ARGS */
 } atn_launch;
@@ -90,6 +90,8 @@ void atn_event_free(atn_event *event);
 /* ---- host only: where its threads run ---- */
 typedef enum atn_bind { ATN_BIND_NONE, ATN_BIND_CLOSE, ATN_BIND_SPREAD } atn_bind;
 typedef enum atn_places { ATN_PLACES_THREADS, ATN_PLACES_CORES, ATN_PLACES_SOCKETS } atn_places;
+/* For later launches of this handle: its OpenMP threads keep to places, close together or spread out, each free within
+ * its own. The calling thread is put back after every launch. */
 atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places);
 
 atn_ctx *atn_device_ctx(const atn_device *device);

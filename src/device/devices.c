@@ -40,7 +40,8 @@ void atn_devices_free(atn_devices *devices) {
 }
 
 atn_status atn_devices_add(atn_devices *devices, const atn_device_info *info) {
-    atn_status status = atn_grow(devices->ctx, (void **)&devices->infos, &devices->capacity, devices->count, sizeof *info);
+    atn_status status =
+        atn_grow(devices->ctx, (void **)&devices->infos, &devices->capacity, devices->count, sizeof *info);
     if (status != ATN_OK) return status;
     devices->infos[devices->count] = *info;
     devices->infos[devices->count].index = (int32_t)devices->count;
@@ -54,8 +55,8 @@ atn_status atn_devices_add_note(atn_devices *devices, const char *format, ...) {
     va_start(args, format);
     vsnprintf(note, sizeof note, format, args);
     va_end(args);
-    atn_status status =
-        atn_grow(devices->ctx, (void **)&devices->notes, &devices->notes_capacity, devices->n_notes, sizeof *devices->notes);
+    atn_status status = atn_grow(devices->ctx, (void **)&devices->notes, &devices->notes_capacity, devices->n_notes,
+                                 sizeof *devices->notes);
     if (status != ATN_OK) return status;
     char *copy = atn_strdup(devices->ctx, note);
     if (!copy) return ATN_ERR_MEMORY;
@@ -79,7 +80,9 @@ static int32_t best_device(const atn_devices *devices) {
     int32_t best = 0, best_rank = 0;
     for (size_t k = 0; k < devices->count; ++k) {
         const atn_device_info *info = &devices->infos[k];
-        int32_t rank = strcmp(info->backend, "cuda") == 0 ? 3 : strcmp(info->backend, "opencl") == 0 && !info->unified ? 2 : 0;
+        int32_t rank = strcmp(info->backend, "cuda") == 0                       ? 3
+                       : strcmp(info->backend, "opencl") == 0 && !info->unified ? 2
+                                                                                : 0;
         if (rank > best_rank) {
             best = (int32_t)k;
             best_rank = rank;
@@ -93,7 +96,8 @@ static atn_status fail_with_list(const atn_devices *devices, const char *wanted,
     atn_text list = {.ctx = devices->ctx};
     for (size_t k = 0; k < devices->count; ++k)
         atn_text_printf(&list, "%s%zu %s (%s)", k ? ", " : "", k, devices->infos[k].backend, devices->infos[k].name);
-    atn_status status = atn_fail(devices->ctx, ATN_ERR_INPUT, "device '%s': %s; there are: %s", wanted, what, atn_text_str(&list));
+    atn_status status =
+        atn_fail(devices->ctx, ATN_ERR_INPUT, "device '%s': %s; there are: %s", wanted, what, atn_text_str(&list));
     atn_text_free(&list);
     return status;
 }
@@ -101,11 +105,13 @@ static atn_status fail_with_list(const atn_devices *devices, const char *wanted,
 atn_status atn_devices_pick(const atn_devices *devices, const char *wanted, int32_t *index) {
     *index = best_device(devices);
     if (!wanted || !*wanted) return ATN_OK;
+    *index = -1;
     char *end;
     errno = 0;
     long number = strtol(wanted, &end, 10);
     if (end != wanted && *end == '\0') {
-        if (errno || number < 0 || (size_t)number >= devices->count) return fail_with_list(devices, wanted, "no such index");
+        if (errno || number < 0 || (size_t)number >= devices->count)
+            return fail_with_list(devices, wanted, "no such index");
         *index = (int32_t)number;
         return ATN_OK;
     }
@@ -129,6 +135,7 @@ atn_status atn_device_open(const atn_devices *devices, int32_t index, atn_device
     *out = NULL;
     const atn_device_info *info = atn_devices_info(devices, index);
     if (!info)
-        return atn_fail(devices->ctx, ATN_ERR_INPUT, "device %d: no such index, there are %zu devices", index, devices->count);
+        return atn_fail(devices->ctx, ATN_ERR_INPUT, "device %d: no such index, there are %zu devices", index,
+                        devices->count);
     return atn_device_open_info(devices->ctx, info, out);
 }

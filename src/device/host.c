@@ -8,7 +8,7 @@
 #include "device/host_cpu.h"
 
 #include <pthread.h>
-#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,16 +36,11 @@ static atn_status list(atn_ctx *ctx, atn_devices *devices) {
         status = atn_host_compiler_version(ctx, compiler, version, sizeof version);
         if (status == ATN_OK)
             snprintf(info.driver, sizeof info.driver, "%s", version);
-        else if (status != ATN_ERR_MEMORY)
+        else if (status != ATN_ERR_MEMORY && status != ATN_ERR_CANCELLED)
             status = atn_devices_add_note(devices, "host: the compiler does not work: %s", atn_ctx_message(ctx));
         atn_free(ctx, compiler);
     } else {
-        const char *wanted = atn_ctx_compiler(ctx);
-        if (wanted)
-            status = atn_devices_add_note(devices, "host: the compiler '%s' was asked for and is not there; install it or choose another",
-                                          wanted);
-        else
-            status = atn_devices_add_note(devices, "host: no C compiler was found; install gcc or clang, or name one in ATTUNE_CC");
+        status = atn_devices_add_note(devices, "host: %s", atn_ctx_message(ctx));
     }
     return status == ATN_OK ? atn_devices_add(devices, &info) : status;
 }
@@ -60,7 +55,7 @@ static atn_status open_host(atn_ctx *ctx, const atn_device_info *info, atn_devic
 
 static void close_host(atn_device *base) {
     host_device *device = (host_device *)base;
-    atn_free(base->ctx, device->cpus);
+    atn_free(base->ctx, device->places);
     atn_free(base->ctx, device);
 }
 
@@ -87,7 +82,9 @@ static void buffer_free(atn_buffer *base) {
     atn_free(ctx, buffer);
 }
 
-static unsigned char *data_of(const atn_buffer *buffer) { return buffer->bytes ? ((const host_buffer *)buffer)->data : NULL; }
+static unsigned char *data_of(const atn_buffer *buffer) {
+    return buffer->bytes ? ((const host_buffer *)buffer)->data : NULL;
+}
 static void *buffer_host(atn_buffer *buffer) { return data_of(buffer); }
 
 static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
@@ -117,19 +114,53 @@ static atn_status fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint
 
 /* ---- launches ---- */
 
-/* Puts the calling OpenMP thread onto its CPU; a thread that is there already is left alone. */
-static void enter(const struct atn_call *call, int64_t thread) {
-    static _Thread_local int32_t here = -1;
-    int32_t cpu = call->cpus[thread];
-    if (here == cpu && thread > 0) return; /* thread 0 is the caller's, unbound after each launch */
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0) here = cpu;
+/* What a launch hands to generated code, and behind it what enter needs. */
+typedef struct host_call {
+    struct atn_call call;
+    const host_device *device;
+    cpu_set_t before; /* where the caller may run; unbound threads too */
+} host_call;
+
+/* Where this thread was put: by which binding, onto which of its places. OpenMP's threads outlive a launch. */
+static _Thread_local struct {
+    uint64_t binding; /* 0: not bound */
+    int64_t place;
+} here;
+
+static atomic_uint_fast64_t bindings; /* so far in this process; once there is one, threads may have to be loosened */
+
+int64_t atn_host_place(atn_bind bind, int64_t places, int64_t threads, int64_t thread) {
+    if (bind == ATN_BIND_CLOSE && threads <= places) return thread % places;
+    return thread * places / threads % places;
+}
+
+#if defined(__SANITIZE_THREAD__)
+#define WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WATCHED 1
+#endif
+#endif
+#if defined(WATCHED)
+#define NOT_WATCHED __attribute__((no_sanitize("thread"))) /* it does not see OpenMP's fork and join */
+#else
+#define NOT_WATCHED
+#endif
+
+/* Puts the calling OpenMP thread onto its place, or loosens it; a thread that is there already is left alone. */
+NOT_WATCHED static void enter(const struct atn_call *base, int64_t thread) {
+    const host_call *call = (const host_call *)base;
+    const host_device *device = call->device;
+    int64_t place = device->places ? atn_host_place(device->bind, device->n_places, base->threads, thread) : 0;
+    if (here.binding == device->binding && here.place == place) return;
+    const cpu_set_t *set = device->places ? &device->places[place] : &call->before;
+    if (pthread_setaffinity_np(pthread_self(), sizeof *set, set) != 0) return;
+    here.binding = device->binding;
+    here.place = place;
 }
 
 static atn_status launch(atn_queue *queue, atn_function *function, const atn_launch *launch) {
-    host_device *device = (host_device *)queue->device;
+    const host_device *device = (const host_device *)queue->device;
     void *args[ATN_MAX_ARGS], *pointers[ATN_MAX_ARGS];
     for (size_t k = 0; k < launch->n_args; ++k) {
         const atn_arg *arg = &launch->args[k];
@@ -137,31 +168,42 @@ static atn_status launch(atn_queue *queue, atn_function *function, const atn_lau
         args[k] = arg->buffer ? (void *)&pointers[k] : (void *)(uintptr_t)arg->value;
     }
     int32_t cores = device->base.info.cores;
-    struct atn_call call = {.groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
-                            .threads = launch->threads > 0 && launch->threads < cores ? launch->threads : cores,
-                            .cpus = device->cpus,
-                            .enter = device->cpus ? enter : NULL,
-                            .args = args};
-    cpu_set_t before;
-    bool restore = device->cpus && pthread_getaffinity_np(pthread_self(), sizeof before, &before) == 0;
-    atn_host_entry(function)(&call);
-    if (restore) pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    host_call call = {
+        .call = {.groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
+                 .threads = launch->threads > 0 && launch->threads < cores ? launch->threads : cores,
+                 .args = args},
+        .device = device};
+    bool placed =
+        atomic_load(&bindings) > 0 && pthread_getaffinity_np(pthread_self(), sizeof call.before, &call.before) == 0;
+    if (placed) call.call.enter = enter;
+    atn_host_entry(function)(&call.call);
+    if (here.binding) { /* the caller's own thread goes back to where it was */
+        pthread_setaffinity_np(pthread_self(), sizeof call.before, &call.before);
+        here.binding = 0;
+        here.place = 0;
+    }
     return ATN_OK;
 }
 
 static atn_status bind_threads(atn_device *base, atn_bind bind, atn_places places) {
     host_device *device = (host_device *)base;
-    int32_t *cpus = NULL;
+    cpu_set_t *sets = NULL;
+    int32_t count = 0;
     if (bind != ATN_BIND_NONE) {
-        cpus = atn_alloc(base->ctx, (size_t)base->info.cores * sizeof *cpus);
-        if (!cpus) return ATN_ERR_MEMORY;
-        if (!atn_cpu_places(bind, places, cpus, base->info.cores)) {
-            atn_free(base->ctx, cpus);
-            return atn_fail(base->ctx, ATN_ERR_UNSUPPORTED, "%s: such places are not known here; threads are always", base->info.name);
+        sets = atn_alloc(base->ctx, (size_t)base->info.cores * sizeof *sets);
+        if (!sets) return ATN_ERR_MEMORY;
+        count = atn_cpu_places(places, sets, base->info.cores);
+        if (count == 0) {
+            atn_free(base->ctx, sets);
+            return atn_fail(base->ctx, ATN_ERR_UNSUPPORTED, "%s: such places are not known here; threads are always",
+                            base->info.name);
         }
     }
-    atn_free(base->ctx, device->cpus);
-    device->cpus = cpus;
+    atn_free(base->ctx, device->places);
+    device->bind = bind;
+    device->places = sets;
+    device->n_places = count;
+    device->binding = sets ? atomic_fetch_add(&bindings, 1) + 1 : 0;
     return ATN_OK;
 }
 

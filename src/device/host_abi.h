@@ -9,8 +9,7 @@
     struct atn_call {                                                                                                 \
         int64_t groups[3];  /* tiles of work, to be spread over the threads */                                        \
         int64_t threads;    /* OpenMP threads to use, >= 1 */                                                         \
-        void (*enter)(const struct atn_call *call, int64_t thread); /* a thread calls it first; binds it; or NULL */  \
-        const int32_t *cpus; /* for enter: the CPU of each thread */                                                  \
+        void (*enter)(const struct atn_call *call, int64_t thread); /* a thread calls it first, to be bound; or NULL */ \
         void *const *args;  /* args[k] points to the k-th value: a pointer for a buffer, else the scalar */           \
     })
 

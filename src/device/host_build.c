@@ -8,22 +8,26 @@
 #include "device/host_cpu.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Safe for any input: no errno, no traps, contraction to fused multiply-add. fast_math adds the rest. */
-static const char *const FLAGS[] = {"-std=gnu17", "-O3", "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
-                                    "-ffp-contract=fast",
+static const char *const FLAGS[] = {
+    "-std=gnu17",    "-O3", "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
 #if defined(__x86_64__) || defined(__i386__)
-                                    "-march=native",
+    "-march=native",
 #elif defined(__aarch64__)
-                                    "-mcpu=native",
+    "-mcpu=native",
 #endif
 };
 enum { N_FLAGS = sizeof FLAGS / sizeof *FLAGS, MAX_ARGS = 64 };
+static const char SUFFIX[] = ".so";
+static const double VERSION_S = 20; /* to say its version */
 
 typedef struct host_function {
     atn_function base;
@@ -42,13 +46,23 @@ typedef struct host_module {
 
 atn_status atn_host_compiler(const atn_ctx *ctx, const char *wanted, char **path) {
     static const char *const USUAL[] = {"gcc", "clang", "cc"};
-    if (!wanted) wanted = atn_ctx_compiler(ctx);
-    if (!wanted) wanted = getenv("ATTUNE_CC");
-    if (wanted && *wanted) return atn_process_find(ctx, wanted, path);
+    const char *who = "a build";
     *path = NULL;
+    if (!wanted || !*wanted) wanted = atn_ctx_compiler(ctx), who = "the context";
+    if (!wanted || !*wanted) wanted = getenv("ATTUNE_CC"), who = "ATTUNE_CC";
     atn_status status = ATN_OK;
+    if (wanted && *wanted) {
+        status = atn_process_find(ctx, wanted, path);
+        if (status == ATN_OK && !*path)
+            (void)atn_fail(ctx, ATN_ERR_BUILD, "the compiler '%s', which %s asks for, is not there; %s", wanted, who,
+                           strchr(wanted, ' ') ? "a program's name or path is right, without arguments"
+                                               : "install it or choose another");
+        return status;
+    }
     for (size_t k = 0; k < sizeof USUAL / sizeof *USUAL && status == ATN_OK && !*path; ++k)
         status = atn_process_find(ctx, USUAL[k], path);
+    if (status == ATN_OK && !*path)
+        (void)atn_fail(ctx, ATN_ERR_BUILD, "no C compiler was found; install gcc or clang, or name one in ATTUNE_CC");
     return status;
 }
 
@@ -56,33 +70,53 @@ atn_status atn_host_compiler_version(const atn_ctx *ctx, const char *path, char 
     atn_text output = {.ctx = ctx};
     int code;
     const char *argv[] = {path, "--version", NULL};
-    atn_status status = atn_process_run(ctx, argv, 20, &output, &code);
+    atn_status status = atn_process_run(ctx, argv, NULL, VERSION_S, &output, &code);
     if (status == ATN_OK && code != 0)
         status = atn_fail(ctx, ATN_ERR_BUILD, "%s --version ended with exit code %d; is it a C compiler?", path, code);
     const char *line = atn_text_str(&output);
     if (status == ATN_OK) snprintf(text, bytes, "%.*s", (int)strcspn(line, "\r\n"), line);
+    for (char *at = text; status == ATN_OK && *at; ++at)
+        if (*at < ' ' || *at > '~') *at = '?'; /* it is shown, and written as JSON */
     atn_text_free(&output);
     return status;
 }
 
-/* The compiler's file stands for its version: no need to run it just to look into the cache. */
-static atn_hash hash_compiler(atn_hash hash, const char *path) {
+/* The compiler's file stands for its version: no need to run it just to look into the cache. The name counts too:
+ * gcc and clang may both be links to one wrapper that asks by what name it was called. */
+static atn_hash hash_compiler(const char *path) {
     struct stat info;
-    char real[4096];
-    hash = atn_hash_add_text(hash, realpath(path, real) ? real : path);
+    char real[PATH_MAX];
+    atn_hash hash = atn_hash_add_text((atn_hash){0}, path);
+    hash = atn_hash_add_text(hash, realpath(path, real) ? real : "");
     if (stat(path, &info) == 0) {
-        int64_t mark[2] = {(int64_t)info.st_size, (int64_t)info.st_mtime};
+        int64_t mark[3] = {(int64_t)info.st_size, (int64_t)info.st_mtim.tv_sec, (int64_t)info.st_mtim.tv_nsec};
         hash = atn_hash_add(hash, mark, sizeof mark);
     }
     return hash;
 }
 
-static atn_hash build_key(const atn_build *build, const char *compiler) {
-    atn_hash hash = hash_compiler(atn_cpu_signature(), compiler);
+/* One compilation: with what, and what is to come of it. */
+typedef struct host_job {
+    const atn_ctx *ctx;
+    atn_cache *cache;
+    const atn_build *build;
+    const char *compiler; /* path */
+    atn_hash with;        /* hash_compiler of it */
+} host_job;
+
+static atn_hash build_key(const host_job *job, bool openmp) {
+    atn_hash cpu = atn_cpu_signature(), hash = atn_hash_add(job->with, &cpu, sizeof cpu);
     for (size_t k = 0; k < N_FLAGS; ++k) hash = atn_hash_add_text(hash, FLAGS[k]);
-    hash = atn_hash_add_text(hash, build->flags);
-    hash = atn_hash_add(hash, &build->fast_math, sizeof build->fast_math);
-    return atn_hash_add_text(hash, build->source);
+    hash = atn_hash_add_text(hash, job->build->flags);
+    bool marks[2] = {job->build->fast_math, openmp};
+    hash = atn_hash_add(hash, marks, sizeof marks);
+    return atn_hash_add_text(hash, job->build->source);
+}
+
+static bool says_one_of(const char *text, const char *const *words, size_t count) {
+    for (size_t k = 0; k < count; ++k)
+        if (strstr(text, words[k])) return true;
+    return false;
 }
 
 /* The first line that says what is wrong, without the path of the private directory. */
@@ -90,18 +124,19 @@ static void first_error(const char *output, char *line, size_t bytes) {
     const char *at = strstr(output, "error:");
     const char *from = at ? at : output + strspn(output, "\n");
     snprintf(line, bytes, "%.*s", (int)strcspn(from, "\n"), from);
+    if (!*line) snprintf(line, bytes, "it said nothing");
 }
 
 /* argv for one compilation; `flags` is cut in place at its blanks. false: too many flags. */
-static bool compose(const char *argv[MAX_ARGS], const char *compiler, const atn_build *build, char *flags, bool openmp,
-                    const char *source, const char *object) {
+static bool compose(const char *argv[MAX_ARGS], const host_job *job, char *flags, bool openmp, const char *source,
+                    const char *object) {
     size_t n = 0;
-    argv[n++] = compiler;
+    argv[n++] = job->compiler;
     for (size_t k = 0; k < N_FLAGS; ++k) argv[n++] = FLAGS[k];
     if (openmp) argv[n++] = "-fopenmp";
-    if (build->fast_math) argv[n++] = "-ffast-math";
+    if (job->build->fast_math) argv[n++] = "-ffast-math";
     char *rest;
-    for (char *flag = strtok_r(flags, " ", &rest); flag; flag = strtok_r(NULL, " ", &rest)) {
+    for (char *flag = strtok_r(flags, " \t\n", &rest); flag; flag = strtok_r(NULL, " \t\n", &rest)) {
         if (n + 6 > MAX_ARGS) return false;
         argv[n++] = flag;
     }
@@ -113,49 +148,44 @@ static bool compose(const char *argv[MAX_ARGS], const char *compiler, const atn_
     return true;
 }
 
-static atn_status run_compiler(const atn_ctx *ctx, const char *compiler, const atn_build *build, bool openmp, const char *source,
-                               const char *object, bool *no_openmp) {
-    const char *argv[MAX_ARGS];
-    atn_text output = {.ctx = ctx};
-    int code = 0;
-    char *flags = atn_strdup(ctx, build->flags ? build->flags : "");
-    if (!flags) return ATN_ERR_MEMORY;
-    atn_status status = compose(argv, compiler, build, flags, openmp, source, object)
-                            ? atn_process_run(ctx, argv, build->timeout_s, &output, &code)
-                            : atn_fail(ctx, ATN_ERR_INPUT, "%s: too many compiler flags", build->name);
-    if (status == ATN_OK && code != 0) {
-        char line[512];
-        const char *text = atn_text_str(&output);
-        *no_openmp = openmp && (strstr(text, "lomp") || strstr(text, "lgomp") || strstr(text, "omp.h"));
-        first_error(text, line, sizeof line);
-        atn_log(ctx, ATN_LOG_INFO, "%s: %s said: %s", build->name, compiler, text);
-        bool full = strstr(text, "No space left") != NULL;
-        status = atn_fail(ctx, full ? ATN_ERR_IO : ATN_ERR_BUILD, "%s: %s could not compile it (exit code %d): %s", build->name, compiler, code, line);
-    }
-    atn_text_free(&output);
-    atn_free(ctx, flags);
-    return status;
+/* What the compiler's end means: ATN_ERR_IO when there was no room, which another directory may have; *no_openmp when
+ * all it lacked was the OpenMP library. */
+static atn_status judge(const host_job *job, int code, const char *output, bool openmp, bool *no_openmp) {
+    static const char *const NO_ROOM[] = {"No space left", "Disk quota", "File too large", "Read-only file system"};
+    static const char *const NO_OPENMP[] = {"-lomp", "-lgomp", "libgomp.spec", "omp.h"};
+    if (code == 0) return ATN_OK;
+    char line[512], how[48];
+    *no_openmp = openmp && says_one_of(output, NO_OPENMP, sizeof NO_OPENMP / sizeof *NO_OPENMP);
+    bool full = says_one_of(output, NO_ROOM, sizeof NO_ROOM / sizeof *NO_ROOM);
+    first_error(output, line, sizeof line);
+    snprintf(how, sizeof how, code > 128 ? "ended by signal %d" : "exit code %d", code > 128 ? code - 128 : code);
+    atn_log(job->ctx, ATN_LOG_INFO, "%s: %s said: %s", job->build->name, job->compiler, output);
+    return atn_fail(job->ctx, full ? ATN_ERR_IO : ATN_ERR_BUILD, "%s: %s could not compile it (%s): %s",
+                    job->build->name, job->compiler, how, line);
 }
 
-/* Compiles in a fresh private directory and moves the object to `key`'s place. */
-static atn_status compile(const atn_ctx *ctx, const atn_cache *cache, const char *compiler, const atn_build *build, atn_hash key) {
-    char *dir, source[4096], object[4096];
-    bool no_openmp = false;
-    atn_status status = atn_cache_workdir(cache, &dir);
-    if (status != ATN_OK) return status;
-    int wrote = snprintf(source, sizeof source, "%s/%.64s.c", dir, build->name);
-    snprintf(object, sizeof object, "%s/object.so", dir);
-    if (wrote < 0 || (size_t)wrote >= sizeof source || strchr(build->name, '/'))
-        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: no good name for a kernel", build->name);
-    if (status == ATN_OK) status = atn_file_write(ctx, source, build->source, strlen(build->source));
-    if (status == ATN_OK) status = run_compiler(ctx, compiler, build, true, source, object, &no_openmp);
-    if (status == ATN_ERR_BUILD && no_openmp) {
-        atn_log(ctx, ATN_LOG_WARNING, "%s has no OpenMP library: generated code runs on one thread; install libomp-dev for clang",
-                compiler);
-        status = run_compiler(ctx, compiler, build, false, source, object, &no_openmp);
+static atn_status run_compiler(const host_job *job, const char *dir, bool openmp, const char *source,
+                               const char *object, bool *no_openmp) {
+    const char *argv[MAX_ARGS];
+    atn_text output = {.ctx = job->ctx};
+    int code = 0;
+    char *flags = atn_strdup(job->ctx, job->build->flags ? job->build->flags : "");
+    if (!flags) return ATN_ERR_MEMORY;
+    atn_status status;
+    if (compose(argv, job, flags, openmp, source, object)) {
+        status = atn_process_run(job->ctx, argv, dir, job->build->timeout_s, &output, &code);
+        if (status == ATN_OK)
+            status = judge(job, code, atn_text_str(&output), openmp, no_openmp);
+        else if (status == ATN_ERR_IO) /* that the compiler cannot be run is not the directory's fault */
+            status = atn_fail_within(job->ctx, ATN_ERR_BUILD, "%s", job->build->name);
+        else if (status == ATN_ERR_TIMEOUT)
+            status = atn_fail_within(job->ctx, status, "%s", job->build->name);
+    } else {
+        status = atn_fail(job->ctx, ATN_ERR_INPUT, "%s: too many compiler flags, at most %d are passed",
+                          job->build->name, MAX_ARGS - N_FLAGS - 8);
     }
-    if (status == ATN_OK) status = atn_cache_adopt(cache, object, key, ".so");
-    atn_cache_discard(cache, dir);
+    atn_text_free(&output);
+    atn_free(job->ctx, flags);
     return status;
 }
 
@@ -165,64 +195,102 @@ static atn_status compile(const atn_ctx *ctx, const atn_cache *cache, const char
 static void keep_openmp(void *library) {
     void *symbol = dlsym(library, "omp_get_num_threads");
     Dl_info where;
-    if (symbol && dladdr(symbol, &where) && where.dli_fname) (void)dlopen(where.dli_fname, RTLD_NOW | RTLD_NODELETE);
+    if (!symbol || !dladdr(symbol, &where) || !where.dli_fname) return;
+    void *kept = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    if (kept) dlclose(kept);
 }
 
-static void *load(const atn_ctx *ctx, const atn_cache *cache, const char *path, size_t *bytes) {
+/* ATN_ERR_IO where the file system does not let code be loaded (noexec): another directory may. */
+static atn_status load(const host_job *job, const char *path, host_module *module) {
+    module->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module->library) {
+        keep_openmp(module->library);
+        return ATN_OK;
+    }
+    const char *why = dlerror();
+    return atn_fail(job->ctx, strstr(why, "failed to map") ? ATN_ERR_IO : ATN_ERR_BUILD,
+                    "%s: built code cannot be loaded: %s", job->build->name, why);
+}
+
+/* Looks into the cache. What is whole but cannot be loaded, say for a library that is gone, is made anew. */
+static atn_status load_kept(const host_job *job, atn_hash key, host_module *module) {
+    char *path;
+    atn_status status = atn_cache_find(job->cache, key, SUFFIX, &path, &module->base.code_bytes);
+    if (status != ATN_OK || !path) return status;
+    module->base.cached = load(job, path, module) == ATN_OK;
+    atn_free(job->ctx, path);
+    return ATN_OK;
+}
+
+/* A compiler that turned out to have no OpenMP library, by its hash; 0: none so far. What it builds is kept under a key
+ * of its own, so that installing the library is enough to have threads. */
+static _Atomic uint64_t without_openmp;
+
+static atn_status compile_in(const host_job *job, const char *dir, host_module *module) {
+    char source[PATH_MAX], object[PATH_MAX];
     struct stat info;
-    if (stat(path, &info) != 0) return NULL;
-    *bytes = (size_t)info.st_size;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library) {
-        keep_openmp(library);
-        atn_cache_touch(cache, path);
-    } else {
-        (void)atn_fail(ctx, ATN_ERR_BUILD, "built code cannot be loaded: %s", dlerror());
+    bool no_openmp = false, openmp = atomic_load(&without_openmp) != job->with.low;
+    if (snprintf(object, sizeof object, "%s/object.so", dir) >= (int)sizeof object ||
+        snprintf(source, sizeof source, "%s/%s.c", dir, job->build->name) >= (int)sizeof source)
+        return atn_fail(job->ctx, ATN_ERR_IO, "%s: the path is too long", dir);
+    atn_status status = atn_file_write(job->ctx, source, job->build->source, strlen(job->build->source));
+    if (status == ATN_OK) status = run_compiler(job, dir, openmp, source, object, &no_openmp);
+    if (status == ATN_ERR_BUILD && no_openmp) {
+        openmp = false;
+        status = run_compiler(job, dir, openmp, source, object, &no_openmp);
+        if (status == ATN_OK && atomic_exchange(&without_openmp, job->with.low) != job->with.low)
+            atn_log(job->ctx, ATN_LOG_WARNING,
+                    "%s has no OpenMP library: generated code runs on one thread; install "
+                    "libomp-dev for clang",
+                    job->compiler);
     }
-    return library;
+    if (status == ATN_OK && stat(object, &info) != 0)
+        status = atn_fail(job->ctx, ATN_ERR_BUILD, "%s: %s ended well but made nothing; is it a C compiler?",
+                          job->build->name, job->compiler);
+    if (status == ATN_OK) status = load(job, object, module); /* before others can see, damage or evict it */
+    if (status == ATN_OK) module->base.code_bytes = (size_t)info.st_size;
+    if (status == ATN_OK && !job->build->no_cache)
+        status = atn_cache_adopt(job->cache, object, build_key(job, openmp), SUFFIX);
+    return status;
 }
 
-static atn_status build_at(const atn_ctx *ctx, atn_cache *cache, const char *compiler, const atn_build *build,
-                           host_module *module) {
-    atn_hash key = build_key(build, compiler);
-    if (build->no_cache) { /* a name of its own, gone once loaded */
-        int64_t unique[2] = {(int64_t)getpid(), (int64_t)(intptr_t)module};
-        key = atn_hash_add(key, unique, sizeof unique);
-    }
-    char *path = atn_cache_path(cache, key, ".so");
-    if (!path) return ATN_ERR_MEMORY;
-    atn_status status = ATN_OK;
-    if (!build->no_cache) module->library = load(ctx, cache, path, &module->base.code_bytes);
-    module->base.cached = module->library != NULL;
-    if (!module->library) {
-        unlink(path); /* damaged, or not there */
-        status = compile(ctx, cache, compiler, build, key);
-        if (status == ATN_ERR_IO && atn_cache_lasting(cache)) { /* full or gone: go on without it */
-            status = atn_cache_demote(cache, atn_ctx_message(ctx));
-            if (status == ATN_OK) status = build_at(ctx, cache, compiler, build, module);
-        } else if (status == ATN_OK) {
-            module->library = load(ctx, cache, path, &module->base.code_bytes);
-            if (!module->library) status = ATN_ERR_BUILD;
-            if (build->no_cache) unlink(path);
-        }
-    }
-    atn_free(ctx, path);
+static atn_status compile(const host_job *job, host_module *module) {
+    char *dir;
+    atn_status status = atn_cache_workdir(job->cache, &dir);
+    if (status != ATN_OK) return status;
+    status = compile_in(job, dir, module);
+    atn_cache_discard(job->cache, dir);
     return status;
+}
+
+static atn_status build_at(const host_job *job, host_module *module) {
+    bool openmp = atomic_load(&without_openmp) != job->with.low;
+    atn_status status = ATN_OK;
+    if (!job->build->no_cache) status = load_kept(job, build_key(job, openmp), module);
+    if (status != ATN_OK || module->library) return status;
+    status = compile(job, module);
+    if (status != ATN_ERR_IO || !atn_cache_lasting(job->cache)) return status;
+    status = atn_cache_demote(job->cache, atn_ctx_message(job->ctx)); /* full, gone or noexec: go on without it */
+    return status == ATN_OK ? compile(job, module) : status;
 }
 
 atn_status atn_host_build(atn_device *device, const atn_build *build, atn_module **out) {
     const atn_ctx *ctx = device->ctx;
-    atn_cache *cache;
+    host_job job = {.ctx = ctx, .build = build};
     char *compiler = NULL;
     host_module *module = NULL;
-    atn_status status = atn_cache_of(ctx, &cache);
+    atn_status status = atn_cache_of(ctx, &job.cache);
     if (status == ATN_OK) status = atn_host_compiler(ctx, build->compiler, &compiler);
-    if (status == ATN_OK && !compiler)
-        status = atn_fail(ctx, ATN_ERR_BUILD, "%s: no C compiler was found; install gcc or clang, or name one in ATTUNE_CC", build->name);
+    if (status == ATN_OK && !compiler) status = atn_fail_within(ctx, ATN_ERR_BUILD, "%s", build->name);
     if (status == ATN_OK && !(module = atn_zalloc(ctx, sizeof *module))) status = ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = build_at(ctx, cache, compiler, build, module);
+    if (status == ATN_OK) {
+        job.compiler = compiler;
+        job.with = hash_compiler(compiler);
+        status = build_at(&job, module);
+    }
     atn_free(ctx, compiler);
     if (status != ATN_OK) {
+        if (module && module->library) dlclose(module->library);
         atn_free(ctx, module);
         return status;
     }
@@ -242,6 +310,14 @@ void atn_host_module_free(atn_module *base) {
     atn_free(ctx, module);
 }
 
+/* Is it the module's own, and not of a library behind it such as libm? */
+static bool is_of(const void *symbol, void *library) {
+    Dl_info where;
+    struct link_map *map;
+    return dladdr(symbol, &where) && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+           (uintptr_t)where.dli_fbase == (uintptr_t)map->l_addr;
+}
+
 atn_status atn_host_function(atn_module *base, const char *name, atn_function **out) {
     host_module *module = (host_module *)base;
     for (host_function *f = module->functions; f; f = f->next)
@@ -250,7 +326,8 @@ atn_status atn_host_function(atn_module *base, const char *name, atn_function **
             return ATN_OK;
         }
     void *symbol = dlsym(module->library, name);
-    if (!symbol) return atn_fail(base->device->ctx, ATN_ERR_INPUT, "built code has no function '%s'", name);
+    if (!symbol || !is_of(symbol, module->library))
+        return atn_fail(base->device->ctx, ATN_ERR_INPUT, "built code has no function '%s'", name);
     host_function *function = atn_zalloc(base->device->ctx, sizeof *function + strlen(name) + 1);
     if (!function) return ATN_ERR_MEMORY;
     memcpy(&function->entry, &symbol, sizeof symbol);

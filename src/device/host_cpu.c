@@ -1,7 +1,8 @@
 /* The CPU at hand, read from hwloc where it was found at build time, else from the system's files. */
 #include "device/host_cpu.h"
 
-#include <sched.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,9 @@ static const struct {
     unsigned implementer, part;
     const char *name;
 } ARM_CORES[] = {
-    {0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"}, {0x41, 0xd40, "Neoverse-V1"},
-    {0x41, 0xd49, "Neoverse-N2"}, {0x41, 0xd4f, "Neoverse-V2"}, {0x46, 0x001, "A64FX"},       {0xc0, 0xac3, "Ampere-1"},
+    {0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"},
+    {0x41, 0xd40, "Neoverse-V1"}, {0x41, 0xd49, "Neoverse-N2"}, {0x41, 0xd4f, "Neoverse-V2"},
+    {0x46, 0x001, "A64FX"},       {0xc0, 0xac3, "Ampere-1"},
 };
 
 /* The value behind "key :" in /proc/cpuinfo's first block; "" when there is none. */
@@ -93,68 +95,104 @@ static int64_t sysfs_cache(int level) {
     return 0;
 }
 
+/* The smaller of `bytes` and what `file` allows in the control group at `path` or in one above it. */
+static int64_t least_limit(const char *root, char *path, const char *file, int64_t bytes) {
+    for (;;) {
+        char name[PATH_MAX];
+        long long limit = 0;
+        FILE *in =
+            snprintf(name, sizeof name, "%s%s/%s", root, path, file) < (int)sizeof name ? fopen(name, "re") : NULL;
+        if (in && fscanf(in, "%lld", &limit) == 1 && limit > 0 && limit < bytes) bytes = limit;
+        if (in) fclose(in);
+        char *slash = strrchr(path, '/');
+        if (!slash) return bytes;
+        *slash = '\0';
+    }
+}
+
+/* The memory that this process may have: the machine's, or less where a container or a batch system says so. */
+static int64_t usable_memory(void) {
+    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    FILE *groups = fopen("/proc/self/cgroup", "re");
+    char line[PATH_MAX];
+    while (groups && fgets(line, sizeof line, groups)) { /* "0::/path", or of old "4:memory:/path" */
+        line[strcspn(line, "\n")] = '\0';
+        char *kind = strchr(line, ':'), *path = kind ? strchr(kind + 1, ':') : NULL;
+        if (!path) continue;
+        *path++ = '\0';
+        if (strcmp(kind, ":") == 0) bytes = least_limit("/sys/fs/cgroup", path, "memory.max", bytes);
+        if (strcmp(kind, ":memory") == 0)
+            bytes = least_limit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", bytes);
+    }
+    if (groups) fclose(groups);
+    return bytes;
+}
+
 void atn_cpu_describe(atn_device_info *info) {
     describe_name(info);
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
-    info->cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    info->cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed)
+                                                                      : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
     info->simd = vector_bytes() / 4;
-    info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    info->memory_bytes = usable_memory();
     info->local_bytes = sysfs_cache(1);
     for (int level = 4; level >= 2 && !info->cache_bytes; --level) info->cache_bytes = sysfs_cache(level);
 }
 
-atn_hash atn_cpu_signature(void) {
-    static const char *const KEYS[] = {"vendor_id", "cpu family", "model", "model name", "stepping", "flags",
-                                       "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"};
-    atn_hash hash = {0};
+static atn_hash signature;
+
+static void sign(void) {
+    static const char *const KEYS[] = {"vendor_id",   "cpu family", "model",           "model name",
+                                       "stepping",    "flags",      "CPU implementer", "CPU architecture",
+                                       "CPU variant", "CPU part",   "Features"};
     char value[1 << 13];
     for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; ++k) {
         cpuinfo(KEYS[k], value, sizeof value);
-        hash = atn_hash_add_text(hash, value);
+        signature = atn_hash_add_text(signature, value);
     }
-    return hash;
+}
+
+atn_hash atn_cpu_signature(void) { /* once: every build asks, and the kernel takes its time over that file */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, sign);
+    return signature;
 }
 
 /* ---- places ---- */
 
-/* The first usable CPU of every place, in the order of the machine. Returns how many. */
-static int32_t list_places(atn_places places, int32_t *cpus, int32_t most) {
+#if ATN_HAVE_HWLOC
+int32_t atn_cpu_places(atn_places places, cpu_set_t *sets, int32_t most) {
+    static const hwloc_obj_type_t TYPES[] = {[ATN_PLACES_THREADS] = HWLOC_OBJ_PU,
+                                             [ATN_PLACES_CORES] = HWLOC_OBJ_CORE,
+                                             [ATN_PLACES_SOCKETS] = HWLOC_OBJ_PACKAGE};
+    int32_t count = 0;
+    cpu_set_t allowed;
+    hwloc_topology_t topology;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || hwloc_topology_init(&topology) != 0) return 0;
+    int n = hwloc_topology_load(topology) == 0 ? hwloc_get_nbobjs_by_type(topology, TYPES[places]) : 0;
+    for (int k = 0; k < n && count < most; ++k) {
+        hwloc_obj_t object = hwloc_get_obj_by_type(topology, TYPES[places], (unsigned)k);
+        CPU_ZERO(&sets[count]);
+        for (int cpu = -1; (cpu = hwloc_bitmap_next(object->cpuset, cpu)) >= 0 && cpu < CPU_SETSIZE;)
+            if (CPU_ISSET((size_t)cpu, &allowed)) CPU_SET((size_t)cpu, &sets[count]);
+        if (CPU_COUNT(&sets[count]) > 0) ++count;
+    }
+    hwloc_topology_destroy(topology);
+    return count;
+}
+#else
+int32_t atn_cpu_places(atn_places places, cpu_set_t *sets, int32_t most) {
     int32_t count = 0;
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-#if ATN_HAVE_HWLOC
-    static const hwloc_obj_type_t TYPES[] = {
-        [ATN_PLACES_THREADS] = HWLOC_OBJ_PU, [ATN_PLACES_CORES] = HWLOC_OBJ_CORE, [ATN_PLACES_SOCKETS] = HWLOC_OBJ_PACKAGE};
-    hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) != 0) return 0;
-    if (hwloc_topology_load(topology) == 0) {
-        int n = hwloc_get_nbobjs_by_type(topology, TYPES[places]);
-        for (int k = 0; k < n && count < most; ++k) {
-            hwloc_obj_t object = hwloc_get_obj_by_type(topology, TYPES[places], (unsigned)k);
-            int cpu = -1;
-            while ((cpu = hwloc_bitmap_next(object->cpuset, cpu)) >= 0 && !CPU_ISSET((size_t)cpu, &allowed)) {}
-            if (cpu >= 0) cpus[count++] = cpu;
+    if (places != ATN_PLACES_THREADS || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && count < most; ++cpu)
+        if (CPU_ISSET(cpu, &allowed)) {
+            CPU_ZERO(&sets[count]);
+            CPU_SET(cpu, &sets[count++]);
         }
-    }
-    hwloc_topology_destroy(topology);
-#else
-    if (places != ATN_PLACES_THREADS) return 0;
-    for (int cpu = 0; cpu < CPU_SETSIZE && count < most; ++cpu)
-        if (CPU_ISSET((size_t)cpu, &allowed)) cpus[count++] = cpu;
-#endif
     return count;
 }
-
-bool atn_cpu_places(atn_bind bind, atn_places places, int32_t *cpus, int32_t count) {
-    enum { MOST = 1024 };
-    int32_t at[MOST];
-    int32_t n = list_places(places, at, MOST);
-    if (n == 0) return false;
-    for (int32_t k = 0; k < count; ++k) {
-        int64_t place = bind == ATN_BIND_SPREAD && count < n ? (int64_t)k * n / count : k % n;
-        cpus[k] = at[place];
-    }
-    return true;
-}
+#endif

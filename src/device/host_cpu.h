@@ -5,13 +5,16 @@
 #include "base/hash.h"
 #include "device/device.h"
 
+#include <sched.h>
+
 /* Fills name, arch, cores, simd, memory and cache sizes. */
 void atn_cpu_describe(atn_device_info *info);
 
 /* What code built with -march=native depends on; equal on machines where such code may be shared. */
 atn_hash atn_cpu_signature(void);
 
-/* The CPU for each of `count` threads; at most the CPUs this process may use. false: no such places here. */
-bool atn_cpu_places(atn_bind bind, atn_places places, int32_t *cpus, int32_t count);
+/* The places of a kind, each with those of its CPUs that the calling thread may use, in the order of the machine; at
+ * most `most`. Returns how many; 0: such places are not known here. */
+int32_t atn_cpu_places(atn_places places, cpu_set_t *sets, int32_t most);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "device/cache.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char SUFFIX[] = ".clbin";
@@ -21,9 +22,12 @@ char *atn_opencl_options(const atn_device *device, const atn_build *build) {
     atn_text_add(&text, atn_opencl_of(device)->version >= 102 && !strstr(flags, "-cl-std=") ? "-cl-std=CL1.2" : "");
     if (build->fast_math) atn_text_add(&text, " -cl-fast-relaxed-math");
     if (*flags) atn_text_printf(&text, " %s", flags);
-    if (atn_text_status(&text) == ATN_OK && text.data) return text.data;
+    const char *more = getenv("ATTUNE_OPENCL_FLAGS"); /* for every build: -cl-opt-disable under a simulator, say */
+    if (more && *more) atn_text_printf(&text, " %s", more);
+    bool whole = atn_text_status(&text) == ATN_OK;
+    if (whole && text.data) return text.data;
     atn_text_free(&text);
-    return text.failed ? NULL : atn_strdup(device->ctx, "");
+    return whole ? atn_strdup(device->ctx, "") : NULL;
 }
 
 atn_hash atn_opencl_key(const atn_device *device, const atn_build *build, const char *options) {

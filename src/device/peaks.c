@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { RUNS = 15, MIB = 1 << 20 };
+static const int64_t MOST_ROUNDS = (int64_t)1 << 40;
 static const double LONG_ENOUGH_S = 0.015; /* of one run, far above the clock's grain */
 
 typedef struct probe_run {
@@ -21,7 +22,8 @@ typedef struct probe_run {
 } probe_run;
 
 static atn_status time_once(const probe_run *run, int64_t n, int64_t rounds, double *seconds) {
-    atn_arg args[] = {{.buffer = run->out}, {.buffer = run->in}, {.value = &n, .bytes = 8}, {.value = &rounds, .bytes = 8}};
+    atn_arg args[] = {
+        {.buffer = run->out}, {.buffer = run->in}, {.value = &n, .bytes = 8}, {.value = &rounds, .bytes = 8}};
     atn_launch launch = {.groups = {run->groups}, .items = {run->items}, .args = args, .n_args = 4};
     atn_queue *queue = atn_device_queue(run->device);
     atn_event *begin = NULL, *end = NULL;
@@ -55,9 +57,12 @@ static atn_status measure_rate(const probe_run *run, double *rate) {
     atn_status status = atn_buffer_put(NULL, run->in, 0, in, sizeof in);
     if (status == ATN_OK) status = time_once(run, 1, 0, &seconds);
     if (status == ATN_OK) status = atn_buffer_get(NULL, run->out, 0, &flops, sizeof flops);
-    for (seconds = 0; status == ATN_OK && seconds < LONG_ENOUGH_S && rounds < ((int64_t)1 << 40); rounds *= 2)
-        status = time_once(run, 1, rounds * 2, &seconds);
-    if (status == ATN_OK) status = time_best(run, 1, rounds, &seconds);
+    if (status == ATN_OK) status = time_once(run, 1, rounds, &seconds); /* wakes threads and clocks */
+    for (seconds = 0; status == ATN_OK && seconds < LONG_ENOUGH_S && rounds < MOST_ROUNDS;) {
+        rounds *= 2;
+        status = time_once(run, 1, rounds, &seconds);
+        if (status == ATN_OK && seconds >= LONG_ENOUGH_S) status = time_best(run, 1, rounds, &seconds); /* a slow start does not count */
+    }
     if (status == ATN_OK) *rate = (double)flops * (double)rounds * (double)(run->groups * run->items) / seconds;
     return status;
 }
@@ -69,9 +74,10 @@ static atn_status probe_rate(atn_device *device, atn_module *module, atn_probe p
     const atn_device_info *info = atn_device_get_info(device);
     probe_run run = {.device = device, .items = source.items};
     run.groups = (size_t)info->cores * (source.items > 1 ? 16 : 1);
-    if (!source.function || atn_module_function(module, source.function, &run.function) == ATN_ERR_INPUT) return ATN_OK;
-    if (!run.function) return ATN_ERR_MEMORY;
-    atn_status status = atn_buffer_create(device, run.groups * run.items * sizeof(float), &run.out);
+    if (!source.function) return ATN_OK;
+    atn_status status = atn_module_function(module, source.function, &run.function);
+    if (status != ATN_OK) return status == ATN_ERR_INPUT ? ATN_OK : status; /* the compiler left it out */
+    status = atn_buffer_create(device, run.groups * run.items * sizeof(float), &run.out);
     if (status == ATN_OK) status = atn_buffer_create(device, 64, &run.in);
     if (status == ATN_OK) status = measure_rate(&run, rate);
     atn_buffer_free(run.in);
@@ -114,7 +120,8 @@ static atn_status measure(atn_device *device, atn_peaks *peaks) {
     atn_probe_source source = atn_probe_get(device, ATN_PROBE_FP32);
     atn_module *module;
     double matrix64 = 0;
-    atn_status status = atn_module_build(device, &(atn_build){.name = "peaks", .source = source.source, .flags = source.flags}, &module);
+    atn_status status = atn_module_build(
+        device, &(atn_build){.name = "peaks", .source = source.source, .flags = source.flags}, &module);
     if (status != ATN_OK) return status;
     status = probe_rate(device, module, ATN_PROBE_FP32, &peaks->fp32);
     if (status == ATN_OK) status = probe_rate(device, module, ATN_PROBE_FP64, &peaks->fp64);
@@ -148,5 +155,7 @@ atn_status atn_device_peaks(atn_device *device, atn_peaks *out) {
     if (known) return ATN_OK;
     atn_log(device->ctx, ATN_LOG_INFO, "measuring the peaks of %s", device->info.name);
     status = measure(device, out);
-    return status == ATN_OK ? atn_cache_put(cache, key, ".peaks", out, sizeof *out) : status;
+    if (status == ATN_OK) status = atn_cache_put(cache, key, ".peaks", out, sizeof *out);
+    if (status != ATN_OK) *out = (atn_peaks){0};
+    return status;
 }

@@ -1,0 +1,346 @@
+/* The host's threads: as many as asked for, where asked for, and builds by several threads and processes at once. */
+#include "cachekit.h"
+
+#include "base/process.h"
+#include "device/device.h"
+#include "device/host.h"
+#include "device/host_abi.h"
+#include "device/host_cpu.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
+
+/* count: how many threads there are; where: what the system says of each one's place, after it entered; sum: i over
+ * groups[0], in parallel. */
+static const char SOURCE[] = "#define _GNU_SOURCE\n#include <sched.h>\n#include <omp.h>\n" ATN_HOST_ABI_TEXT
+                             "struct place { int32_t cpu, number; cpu_set_t set; };\n"
+                             "void count(const struct atn_call *c) {\n"
+                             "#pragma omp parallel num_threads(c->threads)\n"
+                             "#pragma omp atomic\n"
+                             " ++**(int32_t **)c->args[0];\n"
+                             "}\n"
+                             "void where(const struct atn_call *c) {\n"
+                             " struct place *out = *(struct place **)c->args[0];\n"
+                             "#pragma omp parallel num_threads(c->threads)\n"
+                             " { int t = omp_get_thread_num();\n"
+                             "   if (c->enter) c->enter(c, t);\n"
+                             "   out[t].number = omp_get_num_threads();\n"
+                             "   sched_getaffinity(0, sizeof out[t].set, &out[t].set);\n"
+                             "   out[t].cpu = sched_getcpu(); }\n"
+                             "}\n"
+                             "void sum(const struct atn_call *c) {\n"
+                             " int64_t s = 0, n = c->groups[0];\n"
+                             "#pragma omp parallel for num_threads(c->threads) reduction(+ : s)\n"
+                             " for (int64_t i = 0; i < n; ++i) s += i;\n"
+                             " **(int64_t **)c->args[0] = s;\n"
+                             "}\n";
+
+typedef struct place {
+    int32_t cpu, number;
+    cpu_set_t set;
+} place;
+
+static world here;
+static kit_faults faults;
+static kit_log seen;
+static atn_ctx *ctx;
+static atn_devices *devices;
+static atn_device *device;
+static atn_module *module;
+
+static bool has_openmp(void) { /* else generated code runs on one thread, as the warning says */
+    if (seen.warnings) print_message("    skipped: %s\n", seen.last);
+    return seen.warnings == 0;
+}
+
+/* Launches `name` of `m` with one buffer of `bytes`, zeroed before and copied to `out` after. */
+static bool launch(atn_device *on, atn_module *m, const char *name, int32_t threads, size_t groups, void *out,
+                   size_t bytes) {
+    atn_function *function;
+    atn_buffer *buffer = NULL;
+    atn_status status = atn_module_function(m, name, &function);
+    if (status == ATN_OK) status = atn_buffer_create(on, bytes, &buffer);
+    if (status == ATN_OK) status = atn_buffer_fill(NULL, buffer, 0, 0, bytes);
+    atn_arg args[] = {{.buffer = buffer}};
+    atn_launch how = {.groups = {groups}, .threads = threads, .args = args, .n_args = 1};
+    if (status == ATN_OK) status = atn_function_launch(NULL, function, &how);
+    if (status == ATN_OK) status = atn_buffer_get(NULL, buffer, 0, out, bytes);
+    atn_buffer_free(buffer);
+    return status == ATN_OK;
+}
+
+/* ---- several at once; first, before this process has OpenMP threads that fork would lose ---- */
+
+/* Builds and runs on a context of its own on the common cache; 0 when all is right. */
+static int build_and_run(const char *source, const char *compiler) {
+    kit_faults own_faults;
+    kit_log own_log;
+    atn_ctx *own = world_ctx(&own_faults, &own_log, here.cache);
+    atn_devices *list = NULL;
+    atn_device *its = NULL;
+    atn_module *built = NULL;
+    int64_t sum = 0;
+    int wrong = 0;
+    if (atn_devices_find(own, &list) != ATN_OK || atn_device_open(list, 0, &its) != ATN_OK) wrong = 1;
+    if (!wrong && atn_module_build(its, &(atn_build){.source = source, .compiler = compiler}, &built) != ATN_OK)
+        wrong = 2;
+    if (!wrong && (!launch(its, built, "sum", 0, 1001, &sum, sizeof sum) || sum != 500500)) wrong = 3;
+    if (wrong) print_message("    %d: %s\n", wrong, atn_ctx_message(own));
+    atn_module_free(built);
+    atn_device_close(its);
+    atn_devices_free(list);
+    atn_ctx_free(own);
+    return wrong ? wrong : own_faults.live ? 4 : 0;
+}
+
+static void processes_build_at_once(void **state) {
+    (void)state;
+    enum { PROCESSES = 4 };
+    pid_t children[PROCESSES];
+    int gate[2];
+    char nothing;
+    assert_int_equal(pipe(gate), 0);
+    for (int k = 0; k < PROCESSES; ++k) {
+        children[k] = fork();
+        if (children[k] != 0) continue;
+        close(gate[1]);
+        if (read(gate[0], &nothing, 1) != 0) _exit(9); /* all start when the gate is closed */
+        _exit(build_and_run(SOURCE, NULL));
+    }
+    close(gate[1]);
+    for (int k = 0; k < PROCESSES; ++k) {
+        int status;
+        assert_int_equal(waitpid(children[k], &status, 0), children[k]);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    close(gate[0]);
+    assert_int_equal(entries(here.cache, ""), 1); /* one object, nothing left lying */
+}
+
+typedef struct builder {
+    atn_device *its;
+    const char *source;
+    int wrong;
+} builder;
+
+static void *build_much(void *argument) {
+    builder *self = argument;
+    atn_module *built;
+    for (int k = 0; k < 6 && !self->wrong; ++k) {
+        int64_t sum = 0;
+        bool fresh = k % 3 == 0;
+        if (atn_module_build(self->its, &(atn_build){.source = self->source, .no_cache = fresh}, &built) != ATN_OK)
+            self->wrong = 1;
+        if (!self->wrong && (!launch(self->its, built, "sum", 0, 1001, &sum, sizeof sum) || sum != 500500))
+            self->wrong = 2;
+        if (!self->wrong) atn_module_free(built);
+    }
+    return NULL;
+}
+
+/* Two handles of one context, in two threads: the same source, then sources of their own. */
+static void threads_build_at_once(void **state) {
+    (void)state;
+    char *other = malloc(sizeof SOURCE + 20);
+    sprintf(other, "%s/* other */\n", SOURCE);
+    const char *const sources[][2] = {{SOURCE, SOURCE}, {SOURCE, other}};
+    for (int round = 0; round < 2; ++round) {
+        pthread_t threads[2];
+        builder builders[2];
+        for (int k = 0; k < 2; ++k) {
+            builders[k] = (builder){.source = sources[round][k]};
+            kit_ok(ctx, atn_device_open(devices, 0, &builders[k].its));
+        }
+        for (int k = 0; k < 2; ++k) pthread_create(&threads[k], NULL, build_much, &builders[k]);
+        for (int k = 0; k < 2; ++k) pthread_join(threads[k], NULL);
+        for (int k = 0; k < 2; ++k) {
+            assert_int_equal(builders[k].wrong, 0);
+            atn_device_close(builders[k].its);
+        }
+    }
+    free(other);
+}
+
+static void modules_go_while_threads_stay(void **state) {
+    (void)state;
+    static const char *const NAMES[] = {"gcc", "clang"};
+    for (int k = 0; k < 10; ++k) {
+        char *path;
+        kit_ok(ctx, atn_process_find(ctx, NAMES[k % 2], &path));
+        if (!path && k < 2) print_message("    %s: skipped, it is not here\n", NAMES[k]);
+        if (!path) continue;
+        atn_free(ctx, path);
+        assert_int_equal(build_and_run(SOURCE, NAMES[k % 2]), 0);
+        usleep(k % 4 ? 3000 : 0); /* threads that spin, threads that sleep */
+    }
+}
+
+/* ---- how many ---- */
+
+static void there_are_as_many_as_asked(void **state) {
+    (void)state;
+    if (!has_openmp()) skip();
+    int32_t cores = atn_device_get_info(device)->cores, got;
+    for (int32_t asked = 0; asked <= cores + 2; ++asked) {
+        assert_true(launch(device, module, "count", asked, 1, &got, sizeof got));
+        assert_int_equal(got, asked == 0 || asked > cores ? cores : asked);
+    }
+}
+
+/* ---- where ---- */
+
+static void places_are_as_openmp_has_them(void **state) {
+    (void)state;
+    static const struct {
+        atn_bind bind;
+        int64_t places, threads, at[8];
+    } CASES[] = {
+        {ATN_BIND_CLOSE, 8, 3, {0, 1, 2}},
+        {ATN_BIND_SPREAD, 8, 2, {0, 4}},
+        {ATN_BIND_SPREAD, 8, 3, {0, 2, 5}},
+        {ATN_BIND_SPREAD, 8, 4, {0, 2, 4, 6}},
+        {ATN_BIND_CLOSE, 2, 8, {0, 0, 0, 0, 1, 1, 1, 1}},
+        {ATN_BIND_SPREAD, 2, 8, {0, 0, 0, 0, 1, 1, 1, 1}},
+        {ATN_BIND_CLOSE, 1, 3, {0, 0, 0}},
+        {ATN_BIND_SPREAD, 3, 4, {0, 0, 1, 2}},
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k)
+        for (int64_t t = 0; t < CASES[k].threads; ++t)
+            assert_int_equal(atn_host_place(CASES[k].bind, CASES[k].places, CASES[k].threads, t), CASES[k].at[t]);
+}
+
+/* Launches `where` and checks every thread's place: `sets` are the places; NULL: unbound, as free as the caller. */
+static void expect_places(atn_device *on, atn_module *m, atn_bind bind, const cpu_set_t *sets, int32_t n,
+                          int32_t threads) {
+    place *got = calloc((size_t)threads, sizeof *got);
+    cpu_set_t before, after;
+    pthread_getaffinity_np(pthread_self(), sizeof before, &before);
+    assert_true(launch(on, m, "where", threads, 1, got, (size_t)threads * sizeof *got));
+    pthread_getaffinity_np(pthread_self(), sizeof after, &after);
+    assert_true(CPU_EQUAL(&before, &after));
+    for (int32_t t = 0; t < threads; ++t) {
+        const cpu_set_t *wanted = sets ? &sets[atn_host_place(bind, n, threads, t)] : &before;
+        assert_int_equal(got[t].number, threads);
+        assert_true(CPU_EQUAL(&got[t].set, wanted));
+        assert_true(CPU_ISSET((size_t)got[t].cpu, wanted));
+    }
+    free(got);
+}
+
+static void threads_keep_to_their_places(void **state) {
+    (void)state;
+    if (!has_openmp()) skip();
+    int32_t cores = atn_device_get_info(device)->cores;
+    cpu_set_t *sets = malloc((size_t)cores * sizeof *sets);
+    static const atn_places PLACES[] = {ATN_PLACES_THREADS, ATN_PLACES_CORES, ATN_PLACES_SOCKETS};
+    static const char *const NAMES[] = {"threads", "cores", "sockets"};
+    for (size_t p = 0; p < 3; ++p)
+        for (atn_bind bind = ATN_BIND_CLOSE; bind <= ATN_BIND_SPREAD; ++bind) {
+            int32_t n = atn_cpu_places(PLACES[p], sets, cores);
+            if (n == 0) {
+                print_message("    places %s: skipped, not known here\n", NAMES[p]);
+                kit_fails(ctx, ATN_ERR_UNSUPPORTED, "not known here", atn_device_bind(device, bind, PLACES[p]));
+                continue;
+            }
+            if (PLACES[p] == ATN_PLACES_THREADS) assert_int_equal(n, cores);
+            kit_ok(ctx, atn_device_bind(device, bind, PLACES[p]));
+            for (int32_t threads = 1; threads <= cores; ++threads)
+                expect_places(device, module, bind, sets, n, threads);
+            for (int32_t threads = cores; threads >= 1; --threads)
+                expect_places(device, module, bind, sets, n, threads);
+        }
+    kit_ok(ctx, atn_device_bind(device, ATN_BIND_NONE, ATN_PLACES_THREADS));
+    expect_places(device, module, ATN_BIND_NONE, NULL, 0, cores); /* loose again, those that were bound too */
+    free(sets);
+}
+
+static void a_binding_ends_with_its_handle(void **state) {
+    (void)state;
+    if (!has_openmp()) skip();
+    atn_device *bound;
+    atn_module *its;
+    int32_t cores = atn_device_get_info(device)->cores;
+    cpu_set_t *sets = malloc((size_t)cores * sizeof *sets);
+    int32_t n = atn_cpu_places(ATN_PLACES_THREADS, sets, cores);
+    kit_ok(ctx, atn_device_open(devices, 0, &bound));
+    kit_ok(ctx, atn_module_build(bound, &(atn_build){.source = SOURCE}, &its));
+    kit_ok(ctx, atn_device_bind(bound, ATN_BIND_CLOSE, ATN_PLACES_THREADS));
+    for (int k = 0; k < 3; ++k) { /* by turns */
+        expect_places(bound, its, ATN_BIND_CLOSE, sets, n, cores);
+        expect_places(device, module, ATN_BIND_NONE, NULL, 0, cores);
+    }
+    expect_places(bound, its, ATN_BIND_CLOSE, sets, n, cores);
+    atn_module_free(its);
+    atn_device_close(bound);
+    expect_places(device, module, ATN_BIND_NONE, NULL, 0, cores);
+    free(sets);
+}
+
+static void a_pinned_caller_has_one_core(void **state) {
+    (void)state;
+    cpu_set_t before, one;
+    pthread_getaffinity_np(pthread_self(), sizeof before, &before);
+    size_t last = 0;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &before)) last = cpu;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
+    atn_devices *list;
+    kit_ok(ctx, atn_devices_find(ctx, &list));
+    assert_int_equal(atn_devices_info(list, 0)->cores, 1);
+    cpu_set_t set;
+    assert_int_equal(atn_cpu_places(ATN_PLACES_THREADS, &set, 1), 1);
+    assert_true(CPU_EQUAL(&set, &one));
+    atn_devices_free(list);
+    assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof before, &before), 0);
+}
+
+static int setup(void **state) {
+    (void)state;
+    world_begin(&here);
+    return 0;
+}
+
+static int setup_device(void **state) {
+    setup(state);
+    ctx = world_ctx(&faults, &seen, here.cache);
+    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    kit_ok(ctx, atn_module_build(device, &(atn_build){.source = SOURCE}, &module));
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    assert_true(entries(here.cache, "work-") <= 0);
+    world_end(&here);
+    return 0;
+}
+
+static int teardown_device(void **state) {
+    atn_module_free(module);
+    atn_device_close(device);
+    atn_devices_free(devices);
+    atn_ctx_free(ctx);
+    assert_int_equal(faults.live, 0);
+    return teardown(state);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup_device, teardown_device)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(processes_build_at_once, setup, teardown),
+        TEST(threads_build_at_once),
+        TEST(modules_go_while_threads_stay),
+        TEST(there_are_as_many_as_asked),
+        TEST(places_are_as_openmp_has_them),
+        TEST(threads_keep_to_their_places),
+        TEST(a_binding_ends_with_its_handle),
+        TEST(a_pinned_caller_has_one_core),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
