@@ -18,7 +18,7 @@ foreach(file ${KERNELS})
   string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
   string(APPEND table "    {\"${name}\",\n     \"${text}\"},\n")
 endforeach()
-file(WRITE ${OUTPUT} "/* Made from kernels/*.xml by the build; do not edit. */
+file(WRITE ${OUTPUT} "/* Made by the build from the descriptions in kernels; do not edit. */
 #include \"graph/shipped.h\"
 
 const atn_shipped ATN_SHIPPED[] = {

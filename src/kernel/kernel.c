@@ -92,9 +92,7 @@ atn_function *atn_kernel_function(const atn_kernel *k, int32_t stage) { return k
 
 /* ---- running ---- */
 
-static atn_status extent_of(const atn_kernel *k, const atn_frame *frame, atn_extent *extent) {
-    const atn_graph *g = k->graph;
-    const atn_ctx *ctx = atn_device_ctx(k->device);
+atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, atn_extent *extent) {
     *extent = (atn_extent){.points = {1, 1}};
     for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) {
         const atn_dim *dim = &g->dims[g->blocks[0].dim[d]];
@@ -203,7 +201,7 @@ atn_status atn_kernel_run(atn_kernel *k, atn_queue *queue, const atn_slot *slots
     atn_frame frame = {.views = views, .params = params};
     if (!queue) queue = atn_device_queue(k->device);
     atn_status status = atn_eval_check(ctx, k->graph, &frame);
-    if (status == ATN_OK) status = extent_of(k, &frame, &extent);
+    if (status == ATN_OK) status = atn_extent_of(ctx, k->graph, &frame, &extent);
     if (status == ATN_OK) status = ready_scratch(k, &extent);
     if (status == ATN_OK && k->report) status = atn_buffer_fill(queue, k->report, 0, 0, 2 * sizeof(int32_t));
     if (status == ATN_OK) status = launch_stages(k, queue, &extent, slots, params);
