@@ -49,8 +49,9 @@ static atn_status build(atn_kernel *k, const atn_variant *variant) {
     if (status != ATN_OK) return status;
     if (target.host) atn_text_add(&source, ATN_HOST_ABI_TEXT);
     status = atn_render(ctx, k->program, atn_dialect_find(info->backend), &source);
-    if (status == ATN_OK)
-        status = atn_module_build(k->device, &(atn_build){.name = k->graph->name, .source = atn_text_str(&source), .fast_math = variant->fast}, &k->module);
+    atn_build how = {.name = k->graph->name, .source = atn_text_str(&source), .fast_math = variant->fast};
+    if (strcmp(info->backend, "opencl") == 0) how.flags = "-w"; /* unused helpers are no news */
+    if (status == ATN_OK) status = atn_module_build(k->device, &how, &k->module);
     atn_text_free(&source);
     for (int32_t n = 0; n < k->program->n_stages && status == ATN_OK; ++n)
         status = atn_module_function(k->module, k->program->stage[n].name, &k->function[n]);
