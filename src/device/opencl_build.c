@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "device/cache.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char SUFFIX[] = ".clbin";
@@ -21,6 +22,8 @@ char *atn_opencl_options(const atn_device *device, const atn_build *build) {
     atn_text_add(&text, atn_opencl_of(device)->version >= 102 && !strstr(flags, "-cl-std=") ? "-cl-std=CL1.2" : "");
     if (build->fast_math) atn_text_add(&text, " -cl-fast-relaxed-math");
     if (*flags) atn_text_printf(&text, " %s", flags);
+    const char *more = getenv("ATTUNE_OPENCL_FLAGS"); /* for every build: -cl-opt-disable under a simulator, say */
+    if (more && *more) atn_text_printf(&text, " %s", more);
     bool whole = atn_text_status(&text) == ATN_OK;
     if (whole && text.data) return text.data;
     atn_text_free(&text);

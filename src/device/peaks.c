@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { RUNS = 15, MIB = 1 << 20 };
+static const int64_t MOST_ROUNDS = (int64_t)1 << 40;
 static const double LONG_ENOUGH_S = 0.015; /* of one run, far above the clock's grain */
 
 typedef struct probe_run {
@@ -56,9 +57,12 @@ static atn_status measure_rate(const probe_run *run, double *rate) {
     atn_status status = atn_buffer_put(NULL, run->in, 0, in, sizeof in);
     if (status == ATN_OK) status = time_once(run, 1, 0, &seconds);
     if (status == ATN_OK) status = atn_buffer_get(NULL, run->out, 0, &flops, sizeof flops);
-    for (seconds = 0; status == ATN_OK && seconds < LONG_ENOUGH_S && rounds < ((int64_t)1 << 40); rounds *= 2)
-        status = time_once(run, 1, rounds * 2, &seconds);
-    if (status == ATN_OK) status = time_best(run, 1, rounds, &seconds);
+    if (status == ATN_OK) status = time_once(run, 1, rounds, &seconds); /* wakes threads and clocks */
+    for (seconds = 0; status == ATN_OK && seconds < LONG_ENOUGH_S && rounds < MOST_ROUNDS;) {
+        rounds *= 2;
+        status = time_once(run, 1, rounds, &seconds);
+        if (status == ATN_OK && seconds >= LONG_ENOUGH_S) status = time_best(run, 1, rounds, &seconds); /* a slow start does not count */
+    }
     if (status == ATN_OK) *rate = (double)flops * (double)rounds * (double)(run->groups * run->items) / seconds;
     return status;
 }

@@ -13,8 +13,8 @@ static atn_status unknown_name(const atn_ctx *ctx, const atn_graph *graph, const
         if (!parameter && graph->objects[k].table) continue;
         atn_text_printf(&names, "%s%s", names.length ? ", " : "", parameter ? graph->parameters[k].name : graph->objects[k].name);
     }
-    atn_status status = atn_fail(ctx, ATN_ERR_INPUT, "%s: no %s '%s'; there %s %s", graph->name, parameter ? "Parameter" : "DataObject", name,
-                                 names.length ? "is" : "is", names.length ? atn_text_str(&names) : "none");
+    atn_status status = atn_fail(ctx, ATN_ERR_INPUT, "%s: no %s '%s'; there is %s", graph->name, parameter ? "Parameter" : "DataObject", name,
+                                 names.length ? atn_text_str(&names) : "none");
     atn_text_free(&names);
     return status;
 }

@@ -21,15 +21,17 @@ static bool read_sum(reading *r, atn_value value, int64_t factor) {
     const atn_node *node = &r->graph->values[value];
     if (++r->visits > LARGEST || node->type != ATN_INDEX) return false;
     if (node->op == ATN_OP_CONST) return scaled_add(&r->form->constant, node->integer, factor);
+    if (!node->dims) {
+        bool shifted = node->op == ATN_OP_ADD && r->graph->values[node->arg[1]].op == ATN_OP_CONST;
+        if (factor != 1 || r->form->rest >= 0) return false;
+        r->form->rest = shifted ? node->arg[0] : value;
+        return !shifted || scaled_add(&r->form->constant, r->graph->values[node->arg[1]].integer, 1);
+    }
     if (node->op == ATN_OP_DIM) return scaled_add(&r->form->coefficient[node->index], 1, factor);
     if (node->op == ATN_OP_ADD) return read_sum(r, node->arg[0], factor) && read_sum(r, node->arg[1], factor);
-    if (!node->dims) {
-        if (factor != 1 || r->form->rest >= 0) return false;
-        r->form->rest = value;
-        return true;
-    }
     if (node->op == ATN_OP_MUL && r->graph->values[node->arg[1]].op == ATN_OP_CONST)
-        return atn_i64_mul(factor, r->graph->values[node->arg[1]].integer, &factor) && read_sum(r, node->arg[0], factor);
+        return atn_i64_mul(factor, r->graph->values[node->arg[1]].integer, &factor) &&
+               read_sum(r, node->arg[0], factor);
     return false;
 }
 

@@ -10,7 +10,8 @@ static const struct {
     const char *attributes[12];
 } known[] = {
     {"Sequence", {"name"}},
-    {"ParallelAlgorithm", {"name", "dimensions", "dimension", "ICF", "ICFType", "ICFInit", "ICFCombine", "finite", "tolerance"}},
+    {"ParallelAlgorithm",
+     {"name", "dimensions", "dimension", "ICF", "ICFType", "ICFInit", "ICFCombine", "finite", "tolerance"}},
     {"IteratorBlock", {"name", "dimensions", "dimension", "ICF", "ICFType", "ICFInit", "ICFCombine"}},
     {"DataObject", {"name", "structure", "elementDataType", "dataType", "values"}},
     {"Parameter", {"name", "dataType", "elementDataType", "default"}},
@@ -35,7 +36,7 @@ void atn_describe_leftovers(atn_reader *reader, const atn_element *element, cons
         bool found = false;
         for (size_t j = 0; known[row].attributes[j]; ++j) {
             found |= !strcmp(known[row].attributes[j], attribute->name);
-            atn_suggestion_try(&suggestion, known[row].attributes[j]);
+            atn_suggestion_try(reader, &suggestion, known[row].attributes[j]);
         }
         if (!found)
             atn_reader_complain(reader, element->at, what, "%s has no attribute '%s'%s", element->name, attribute->name,
@@ -64,26 +65,28 @@ bool atn_describe_choice(atn_sketch *sketch, atn_element *element, const char *w
     if (!attribute) return false;
     atn_suggestion suggestion = {.wrong = attribute->value};
     for (int32_t k = 0; choices[k]; ++k) {
-        atn_suggestion_try(&suggestion, choices[k]);
+        atn_suggestion_try(sketch->reader, &suggestion, choices[k]);
         if (!strcmp(choices[k], attribute->value)) return *choice = k, true;
     }
     atn_text list = {.ctx = sketch->reader->ctx};
-    for (int32_t k = 0; choices[k]; ++k) atn_text_printf(&list, "%s%s", k ? (choices[k + 1] ? ", " : " or ") : "", choices[k]);
-    atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, attribute, 0), what, "%s is %s, not '%s'%s", name,
-                        atn_text_str(&list), attribute->value, atn_suggestion_text(sketch->reader, &suggestion));
+    for (int32_t k = 0; choices[k]; ++k)
+        atn_text_printf(&list, "%s%s", k ? (choices[k + 1] ? ", " : " or ") : "", choices[k]);
+    atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, attribute, 0), what, "%s is %s, not '%s'%s",
+                        name, atn_text_str(&list), attribute->value, atn_suggestion_text(sketch->reader, &suggestion));
     if (list.failed) sketch->reader->failed = true;
     atn_text_free(&list);
     return false;
 }
 
-bool atn_describe_integer(atn_sketch *sketch, const char *what, const atn_attribute *attribute, int64_t low, int64_t high,
-                          int32_t *number) {
+bool atn_describe_integer(atn_sketch *sketch, const char *what, const atn_attribute *attribute, int64_t low,
+                          int64_t high, int32_t *number) {
     char *end;
     long long value = strtoll(attribute->value, &end, 10);
     while (*end == ' ') ++end;
     if (end != attribute->value && !*end && value >= low && value <= high) return *number = (int32_t)value, true;
-    atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, attribute, 0), what, "%s is a number from %lld to %lld, not '%s'",
-                        attribute->name, (long long)low, (long long)high, attribute->value);
+    atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, attribute, 0), what,
+                        "%s is a number from %lld to %lld, not '%s'", attribute->name, (long long)low, (long long)high,
+                        attribute->value);
     return false;
 }
 
@@ -96,9 +99,12 @@ atn_type atn_describe_type(atn_sketch *sketch, const char *what, const atn_attri
         return ATN_TYPE_NONE;
     }
     atn_suggestion suggestion = {.wrong = attribute->value};
-    for (int t = ATN_TYPE_NONE + 1; t < ATN_TYPE_COUNT; ++t) atn_suggestion_try(&suggestion, atn_type_name((atn_type)t));
-    atn_reader_complain(sketch->reader, at, what, "no type '%s'%s", attribute->value,
-                        suggestion.best ? atn_suggestion_text(sketch->reader, &suggestion)
-                                        : "; types are B, U8, U16, INT32, HP, SP, DP, SP2 and DP2; a name of your own is given with a define");
+    for (int t = ATN_TYPE_NONE + 1; t < ATN_TYPE_COUNT; ++t)
+        atn_suggestion_try(sketch->reader, &suggestion, atn_type_name((atn_type)t));
+    atn_reader_complain(
+        sketch->reader, at, what, "no type '%s'%s", attribute->value,
+        suggestion.best
+            ? atn_suggestion_text(sketch->reader, &suggestion)
+            : "; types are B, U8, U16, INT32, HP, SP, DP, SP2 and DP2; a name of your own is given with a define");
     return ATN_TYPE_NONE;
 }

@@ -4,7 +4,8 @@
 #include <string.h>
 
 bool atn_flat_begin(atn_flat *flat) {
-    flat->slots = atn_reader_alloc(flat->sketch->reader, (ATN_LIMIT_LOCALS + (size_t)flat->n_targets) * sizeof *flat->slots);
+    flat->slots =
+        atn_reader_alloc(flat->sketch->reader, (ATN_LIMIT_LOCALS + (size_t)flat->n_targets) * sizeof *flat->slots);
     flat->n_slots = flat->n_targets;
     for (int32_t k = 0; flat->slots && k < flat->n_targets; ++k) flat->slots[k] = (atn_slot){.name = "", .value = -1};
     return flat->slots != NULL;
@@ -21,7 +22,8 @@ static atn_slot *target(atn_flat *flat, const atn_syntax *tree) {
         int64_t k;
         if (!atn_flat_which(flat, tree, &k)) return NULL;
         if (k >= 0 && k < flat->n_targets) return &flat->slots[k];
-        atn_flat_complain(flat, tree->offset, "there is no #%s(%lld); the last is #%s(%d)", tree->name, (long long)k, tree->name, flat->n_targets - 1);
+        atn_flat_complain(flat, tree->offset, "there is no #%s(%lld); the last is #%s(%d)", tree->name, (long long)k,
+                          tree->name, flat->n_targets - 1);
         return NULL;
     }
     for (int32_t k = flat->n_slots - 1; k >= flat->n_targets; --k)
@@ -75,7 +77,8 @@ static void branch(atn_flat *flat, const atn_syntax *tree) {
         return;
     }
     int32_t count = flat->n_slots;
-    atn_value *before = atn_reader_alloc(sketch->reader, 2 * (size_t)(count + 1) * sizeof *before), *taken = before + count;
+    atn_value *before = atn_reader_alloc(sketch->reader, 2 * (size_t)(count + 1) * sizeof *before),
+              *taken = before + count;
     if (!before || !atn_reader_step(sketch->reader, count, flat->at, flat->what)) {
         flat->failed = true;
         return;
@@ -102,11 +105,13 @@ static void loop(atn_flat *flat, const atn_syntax *tree) {
         atn_value go_on = atn_flat_truth(flat, atn_flat_expression(flat, tree->b), tree->offset);
         if (flat->failed) break;
         if (!atn_value_is_const(flat->sketch, go_on)) {
-            atn_flat_complain(flat, tree->offset, "the loop's bound is not known when the kernel is built; use an IteratorBlock");
+            atn_flat_complain(flat, tree->offset,
+                              "the loop's bound is not known when the kernel is built; use an IteratorBlock");
         } else if (!flat->sketch->values[go_on].integer) {
             break;
         } else if (step == ATN_LIMIT_LOOP) {
-            atn_flat_complain(flat, tree->offset, "the loop has more than %d steps; use an IteratorBlock", (int)ATN_LIMIT_LOOP);
+            atn_flat_complain(flat, tree->offset, "the loop has more than %d steps; use an IteratorBlock",
+                              (int)ATN_LIMIT_LOOP);
         } else {
             scoped(flat, tree->d);
             run(flat, tree->c);
@@ -118,21 +123,35 @@ static void loop(atn_flat *flat, const atn_syntax *tree) {
 static void run(atn_flat *flat, const atn_syntax *tree) {
     for (; tree && !flat->failed; tree = tree->next) {
         switch (tree->kind) {
-        case ATN_SYNTAX_BLOCK: scoped(flat, tree->a); break;
-        case ATN_SYNTAX_DECLARE: declare(flat, tree); break;
-        case ATN_SYNTAX_ASSIGN: assign(flat, tree); break;
-        case ATN_SYNTAX_IF: branch(flat, tree); break;
-        case ATN_SYNTAX_FOR: loop(flat, tree); break;
-        default: break; /* the parser let no idle expression through */
+        case ATN_SYNTAX_BLOCK:
+            scoped(flat, tree->a);
+            break;
+        case ATN_SYNTAX_DECLARE:
+            declare(flat, tree);
+            break;
+        case ATN_SYNTAX_ASSIGN:
+            assign(flat, tree);
+            break;
+        case ATN_SYNTAX_IF:
+            branch(flat, tree);
+            break;
+        case ATN_SYNTAX_FOR:
+            loop(flat, tree);
+            break;
+        default:
+            break; /* the parser let no idle expression through */
         }
         if (!atn_reader_step(flat->sketch->reader, 1, flat->at, flat->what)) flat->failed = true;
     }
 }
 
 bool atn_flat_run(atn_flat *flat, const atn_syntax *body, bool is_expression) {
-    if (is_expression) flat->slots[0].value = atn_flat_value(flat, body, flat->slots[0].type);
-    else run(flat, body);
+    if (is_expression)
+        flat->slots[0].value = atn_flat_value(flat, body, flat->slots[0].type);
+    else
+        run(flat, body);
     for (int32_t k = 0; k < flat->n_targets && !flat->failed; ++k)
-        if (flat->slots[k].value < 0) atn_flat_complain(flat, 0, "#%s(%d) is not assigned on every path", flat->target, k);
+        if (flat->slots[k].value < 0)
+            atn_flat_complain(flat, 0, "#%s(%d) is not assigned on every path", flat->target, k);
     return !flat->failed && !flat->sketch->reader->failed;
 }

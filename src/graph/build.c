@@ -29,14 +29,24 @@ static atn_value accepted(atn_sketch *sketch, const atn_link *link, atn_type typ
     if (value < 0) return -1;
     atn_type from = sketch->values[value].type;
     if (atn_type_widens(from, type)) return atn_value_convert(sketch, value, type);
-    atn_reader_complain(sketch->reader, link->at, link->destination.text, "takes %s; '%s' is %s, which does not become %s without a cast",
-                        atn_type_name(type), link->source.text, atn_type_name(from), atn_type_name(type));
+    atn_reader_complain(sketch->reader, link->at, link->destination.text,
+                        "takes %s; '%s' is %s, which does not become %s without a cast", atn_type_name(type),
+                        link->source.text, atn_type_name(from), atn_type_name(type));
     return -1;
 }
 
 static bool make_outs(atn_sketch *sketch, atn_item *item) {
     item->out = atn_reader_alloc(sketch->reader, (size_t)(item->n_out + 1) * sizeof *item->out);
     return item->out != NULL;
+}
+
+/* The item's name, with a number where it has several outputs. */
+static void label_out(atn_sketch *sketch, const atn_item *item, int32_t k) {
+    const char *label = item->n_out == 1 ? item->name : atn_arena_printf(&sketch->graph->arena, "%s_%d", item->name, k);
+    if (label)
+        atn_value_label(sketch, item->out[k], label);
+    else
+        sketch->reader->failed = true;
 }
 
 static void fail(atn_item *item) { item->failed = true; }
@@ -47,11 +57,13 @@ static bool range_of(atn_sketch *sketch, atn_item *item, atn_port port, int32_t 
     if (*value < 0) return false;
     const atn_trait *trait = &sketch->traits[*value];
     if (item->kind == ATN_ITEM_ALGORITHM && trait->data) {
-        atn_reader_complain(sketch->reader, link->at, link->destination.text, "depends on elements of an object; the algorithm's range must be known before it starts");
+        atn_reader_complain(sketch->reader, link->at, link->destination.text,
+                            "depends on elements of an object; the algorithm's range must be known before it starts");
         return false;
     }
     if (trait->after) {
-        atn_reader_complain(sketch->reader, link->at, link->destination.text, "depends on the result of the whole algorithm; iterators run before it is known");
+        atn_reader_complain(sketch->reader, link->at, link->destination.text,
+                            "depends on the result of the whole algorithm; iterators run before it is known");
         return false;
     }
     return true;
@@ -63,7 +75,8 @@ static void begin_block(atn_sketch *sketch, atn_item *item) {
     int32_t rank = item->rank;
     if (!algorithm) {
         if (sketch->n_dims + (size_t)rank > ATN_MAX_DIMS) {
-            atn_reader_complain(reader, item->at, item->name, "more than %d dimensions in one algorithm", (int)ATN_MAX_DIMS);
+            atn_reader_complain(reader, item->at, item->name, "more than %d dimensions in one algorithm",
+                                (int)ATN_MAX_DIMS);
             fail(item);
             return;
         }
@@ -72,9 +85,16 @@ static void begin_block(atn_sketch *sketch, atn_item *item) {
             fail(item);
             return;
         }
-        if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->blocks, &sketch->blocks_room, sketch->n_blocks, sizeof *sketch->blocks)) return;
+        if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->blocks, &sketch->blocks_room, sketch->n_blocks,
+                             sizeof *sketch->blocks))
+            return;
         item->index = (int32_t)sketch->n_blocks;
-        sketch->blocks[sketch->n_blocks++] = (atn_block){.name = item->name, .parent = scope->index, .rank = rank, .dim = {-1, -1}, .line = item->at.line, .column = item->at.column};
+        sketch->blocks[sketch->n_blocks++] = (atn_block){.name = item->name,
+                                                         .parent = scope->index,
+                                                         .rank = rank,
+                                                         .dim = {-1, -1},
+                                                         .line = item->at.line,
+                                                         .column = item->at.column};
     }
     for (int32_t d = 0; d < rank; ++d) {
         atn_dim dim = {.block = item->index, .axis = d};
@@ -88,7 +108,9 @@ static void begin_block(atn_sketch *sketch, atn_item *item) {
             sketch->dims[sketch->blocks[0].dim[d]] = dim;
             continue;
         }
-        if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->dims, &sketch->dims_room, sketch->n_dims, sizeof *sketch->dims)) return;
+        if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->dims, &sketch->dims_room, sketch->n_dims,
+                             sizeof *sketch->dims))
+            return;
         sketch->blocks[item->index].dim[d] = (int32_t)sketch->n_dims;
         sketch->dims[sketch->n_dims++] = dim;
     }
@@ -107,7 +129,8 @@ static void end_block(atn_sketch *sketch, atn_item *item) {
         after |= sketch->traits[inputs[k]].after;
     }
     if (after) {
-        atn_reader_complain(sketch->reader, item->at, item->name, "depends on the result of the whole algorithm; iterators run before it is known");
+        atn_reader_complain(sketch->reader, item->at, item->name,
+                            "depends on the result of the whole algorithm; iterators run before it is known");
         fail(item);
         return;
     }
@@ -130,7 +153,7 @@ static void end_block(atn_sketch *sketch, atn_item *item) {
     for (int32_t k = 0; k < item->n_out; ++k) {
         atn_trait trait = {.data = true, .after = item->kind == ATN_ITEM_ALGORITHM};
         item->out[k] = atn_value_leaf(sketch, ATN_OP_RESULT, block->acc[k].type, item->index, k, dims & ~own, trait);
-        atn_value_label(sketch, item->out[k], item->name);
+        label_out(sketch, item, k);
     }
 }
 
@@ -145,7 +168,13 @@ static bool select_of(atn_sketch *sketch, atn_item *item, atn_value select[2]) {
     select[0] = select[1] = -1;
     const atn_syntax *one = item->body;
     for (int32_t axis = 0; one; one = one->next, ++axis) {
-        atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .at = item->at, .literal = ATN_INDEX, .variables = variables, .selector = true};
+        atn_flat flat = {.sketch = sketch,
+                         .text = item->text,
+                         .what = item->name,
+                         .at = item->at,
+                         .literal = ATN_INDEX,
+                         .variables = variables,
+                         .selector = true};
         select[axis] = atn_flat_value(&flat, one, ATN_INDEX);
         if (flat.failed) return false;
     }
@@ -155,7 +184,11 @@ static bool select_of(atn_sketch *sketch, atn_item *item, atn_value select[2]) {
 static void build_read(atn_sketch *sketch, atn_item *item) {
     atn_reader *reader = sketch->reader;
     const atn_item *object = &sketch->items[item->object];
-    atn_read read = {.name = item->name, .object = object->index, .boundary = item->boundary, .line = item->at.line, .column = item->at.column};
+    atn_read read = {.name = item->name,
+                     .object = object->index,
+                     .boundary = item->boundary,
+                     .line = item->at.line,
+                     .column = item->at.column};
     if (!select_of(sketch, item, read.select) || !make_outs(sketch, item)) {
         fail(item);
         return;
@@ -163,10 +196,13 @@ static void build_read(atn_sketch *sketch, atn_item *item) {
     size_t number = 0; /* equal reads are one */
     for (; number < sketch->n_reads; ++number) {
         const atn_read *other = &sketch->reads[number];
-        if (other->object == read.object && other->boundary == read.boundary && !memcmp(other->select, read.select, sizeof read.select)) break;
+        if (other->object == read.object && other->boundary == read.boundary &&
+            !memcmp(other->select, read.select, sizeof read.select))
+            break;
     }
     if (number == sketch->n_reads) {
-        if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->reads, &sketch->reads_room, number, sizeof read)) return;
+        if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->reads, &sketch->reads_room, number, sizeof read))
+            return;
         sketch->reads[sketch->n_reads++] = read;
     }
     atn_trait trait = {.data = true};
@@ -183,8 +219,13 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
     atn_reader *reader = sketch->reader;
     const atn_item *object = &sketch->items[item->object];
     const atn_link *enable = atn_item_link(sketch, item, ATN_PORT_ENABLE, 0);
-    atn_write write = {.name = item->name, .object = object->index, .enable = -1, .combine = item->scatter, .block = sketch->items[item->scope].index,
-                       .line = item->at.line, .column = item->at.column};
+    atn_write write = {.name = item->name,
+                       .object = object->index,
+                       .enable = -1,
+                       .combine = item->scatter,
+                       .block = sketch->items[item->scope].index,
+                       .line = item->at.line,
+                       .column = item->at.column};
     bool right = select_of(sketch, item, write.select);
     write.value = accepted(sketch, atn_item_link(sketch, item, ATN_PORT_IN, 0), object->type);
     if (enable) write.enable = accepted(sketch, enable, ATN_B);
@@ -192,6 +233,8 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
         fail(item);
         return;
     }
+    if (write.enable >= 0 && atn_value_is_const(sketch, write.enable) && sketch->values[write.enable].integer)
+        write.enable = -1;
     bool after = false;
     uint32_t dims = 0;
     const atn_value parts[] = {write.select[0], write.select[1], write.value, write.enable};
@@ -201,19 +244,28 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
         dims |= sketch->values[parts[k]].dims;
     }
     if (after && (dims || write.block)) {
-        atn_reader_complain(reader, item->at, item->name, "depends on '%s.out', known once after the whole space, and on a point of that space", sketch->items[0].name);
+        atn_reader_complain(reader, item->at, item->name,
+                            "depends on '%s.out', known once after the whole space, and on a point of that space",
+                            sketch->items[0].name);
         fail(item);
         return;
     }
     bool or_needs = write.combine == ATN_WRITE_OR && !atn_type_is_integer(object->type);
-    bool order_needs = (write.combine == ATN_WRITE_MIN || write.combine == ATN_WRITE_MAX) && atn_type_is_complex(object->type);
+    bool order_needs =
+        (write.combine == ATN_WRITE_MIN || write.combine == ATN_WRITE_MAX) && atn_type_is_complex(object->type);
     if (or_needs || order_needs || (write.combine == ATN_WRITE_ADD && object->type == ATN_B)) {
-        atn_reader_complain(reader, item->at, item->name, "combine='%s' is not defined for %s", or_needs ? "or" : write.combine == ATN_WRITE_ADD ? "add" : write.combine == ATN_WRITE_MIN ? "min" : "max", atn_type_name(object->type));
+        atn_reader_complain(reader, item->at, item->name, "combine='%s' is not defined for %s",
+                            or_needs                         ? "or"
+                            : write.combine == ATN_WRITE_ADD ? "add"
+                            : write.combine == ATN_WRITE_MIN ? "min"
+                                                             : "max",
+                            atn_type_name(object->type));
         fail(item);
         return;
     }
     if (after) write.block = -1;
-    if (atn_reader_grow(reader, &reader->arena, (void **)&sketch->writes, &sketch->writes_room, sketch->n_writes, sizeof write))
+    if (atn_reader_grow(reader, &reader->arena, (void **)&sketch->writes, &sketch->writes_room, sketch->n_writes,
+                        sizeof write))
         sketch->writes[sketch->n_writes++] = write;
 }
 
@@ -226,8 +278,15 @@ static void build_function(atn_sketch *sketch, atn_item *item) {
             return;
         }
     }
-    atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .at = item->at, .literal = item->type, .target = "out",
-                     .n_targets = item->n_out, .in = inputs, .n_in = item->n_in};
+    atn_flat flat = {.sketch = sketch,
+                     .text = item->text,
+                     .what = item->name,
+                     .at = item->at,
+                     .literal = item->type,
+                     .target = "out",
+                     .n_targets = item->n_out,
+                     .in = inputs,
+                     .n_in = item->n_in};
     if (!make_outs(sketch, item) || !atn_flat_begin(&flat)) return;
     for (int32_t k = 0; k < item->n_out; ++k) flat.slots[k].type = item->type;
     if (!atn_flat_run(&flat, item->body, item->is_expression)) {
@@ -236,9 +295,7 @@ static void build_function(atn_sketch *sketch, atn_item *item) {
     }
     for (int32_t k = 0; k < item->n_out; ++k) {
         item->out[k] = flat.slots[k].value;
-        const char *label = item->n_out == 1 ? item->name : atn_arena_printf(&sketch->graph->arena, "%s_%d", item->name, k);
-        if (!label) sketch->reader->failed = true;
-        else atn_value_label(sketch, item->out[k], label);
+        label_out(sketch, item, k);
     }
 }
 
@@ -256,7 +313,11 @@ static void build_data(atn_sketch *sketch) {
         if (item->kind == ATN_ITEM_OBJECT) {
             item->index = graph->n_objects++;
             atn_object *object = &graph->objects[item->index];
-            *object = (atn_object){.name = item->name, .rank = item->rank, .type = item->type, .line = item->at.line, .column = item->at.column};
+            *object = (atn_object){.name = item->name,
+                                   .rank = item->rank,
+                                   .type = item->type,
+                                   .line = item->at.line,
+                                   .column = item->at.column};
             const atn_attribute *values = atn_element_find(item->element, "values");
             if (values && !item->failed && !atn_describe_table(sketch, item, values, object)) fail(item);
         } else if (item->kind == ATN_ITEM_PARAMETER && make_outs(sketch, item)) {
@@ -267,7 +328,9 @@ static void build_data(atn_sketch *sketch) {
             parameter->has_default = given != NULL;
             bool wrong = given && !atn_number_parse(given->value, strlen(given->value), parameter->default_value);
             wrong |= parameter->default_value[1] != 0 && !atn_type_is_complex(item->type);
-            if (given && wrong) atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, given, 0), item->name, "the default '%s' is no %s", given->value, atn_type_name(item->type));
+            if (given && wrong)
+                atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, given, 0), item->name,
+                                    "the default '%s' is no %s", given->value, atn_type_name(item->type));
             item->out[0] = atn_value_leaf(sketch, ATN_OP_PARAM, item->type, item->index, 0, 0, (atn_trait){0});
             atn_value_label(sketch, item->out[0], item->name);
         }
@@ -278,11 +341,19 @@ static bool begin_algorithm(atn_sketch *sketch) {
     atn_reader *reader = sketch->reader;
     atn_item *item = &sketch->items[0];
     atn_value_integer(sketch, ATN_INDEX, 0); /* value 0 always exists */
-    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->blocks, &sketch->blocks_room, 0, sizeof *sketch->blocks)) return false;
-    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->dims, &sketch->dims_room, 0, sizeof *sketch->dims)) return false;
+    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->blocks, &sketch->blocks_room, 0,
+                         sizeof *sketch->blocks))
+        return false;
+    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->dims, &sketch->dims_room, 0, sizeof *sketch->dims))
+        return false;
     item->index = 0;
     sketch->n_blocks = 1;
-    sketch->blocks[0] = (atn_block){.name = item->name, .parent = -1, .rank = item->rank, .dim = {-1, -1}, .line = item->at.line, .column = item->at.column};
+    sketch->blocks[0] = (atn_block){.name = item->name,
+                                    .parent = -1,
+                                    .rank = item->rank,
+                                    .dim = {-1, -1},
+                                    .line = item->at.line,
+                                    .column = item->at.column};
     for (int32_t d = 0; d < item->rank; ++d) {
         sketch->blocks[0].dim[d] = d;
         sketch->dims[sketch->n_dims++] = (atn_dim){.block = 0, .axis = d};

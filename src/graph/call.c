@@ -8,7 +8,7 @@ static const struct {
     const char *name;
     atn_op op;
 } aliases[] = {
-    {"fabs", ATN_OP_ABS},   {"cabs", ATN_OP_ABS},  {"fmin", ATN_OP_MIN},   {"fmax", ATN_OP_MAX},
+    {"fabs", ATN_OP_ABS},   {"cabs", ATN_OP_ABS},   {"fmin", ATN_OP_MIN},       {"fmax", ATN_OP_MAX},
     {"creal", ATN_OP_REAL}, {"cimag", ATN_OP_IMAG}, {"nearbyint", ATN_OP_RINT}, {"mad", ATN_OP_FMA},
 };
 
@@ -24,7 +24,8 @@ static int32_t find(const char *name, int32_t *arity) {
         if (info->function && !strcmp(info->name, name)) return *arity = info->arity, k;
     }
     for (size_t k = 0; k < sizeof aliases / sizeof *aliases; ++k)
-        if (!strcmp(aliases[k].name, name)) return *arity = atn_op_get_info(aliases[k].op)->arity, (int32_t)aliases[k].op;
+        if (!strcmp(aliases[k].name, name))
+            return *arity = atn_op_get_info(aliases[k].op)->arity, (int32_t)aliases[k].op;
     for (size_t k = 0; k < sizeof composed / sizeof *composed; ++k)
         if (!strcmp(composed[k].name, name)) return *arity = composed[k].arity, composed[k].id;
     return NOT_FOUND;
@@ -33,10 +34,14 @@ static int32_t find(const char *name, int32_t *arity) {
 static void complain_unknown(atn_flat *flat, const atn_syntax *tree) {
     atn_suggestion suggestion = {.wrong = tree->name};
     for (int k = 0; k < ATN_OP_COUNT; ++k)
-        if (atn_op_get_info((atn_op)k)->function) atn_suggestion_try(&suggestion, atn_op_get_info((atn_op)k)->name);
-    for (size_t k = 0; k < sizeof aliases / sizeof *aliases; ++k) atn_suggestion_try(&suggestion, aliases[k].name);
-    for (int t = ATN_TYPE_NONE + 1; t < ATN_TYPE_COUNT; ++t) atn_suggestion_try(&suggestion, atn_type_name((atn_type)t));
-    atn_flat_complain(flat, tree->offset, "no function '%s'%s", tree->name, atn_suggestion_text(flat->sketch->reader, &suggestion));
+        if (atn_op_get_info((atn_op)k)->function)
+            atn_suggestion_try(flat->sketch->reader, &suggestion, atn_op_get_info((atn_op)k)->name);
+    for (size_t k = 0; k < sizeof aliases / sizeof *aliases; ++k)
+        atn_suggestion_try(flat->sketch->reader, &suggestion, aliases[k].name);
+    for (int t = ATN_TYPE_NONE + 1; t < ATN_TYPE_COUNT; ++t)
+        atn_suggestion_try(flat->sketch->reader, &suggestion, atn_type_name((atn_type)t));
+    atn_flat_complain(flat, tree->offset, "no function '%s'%s", tree->name,
+                      atn_suggestion_text(flat->sketch->reader, &suggestion));
 }
 
 /* The floating type that arguments meet in; integers and literals take the block's. */
@@ -45,15 +50,18 @@ static atn_type real_type(const atn_flat *flat, const atn_term *args, int32_t co
     bool open = false;
     for (int32_t k = 0; k < count; ++k) {
         atn_type t = args[k].type;
-        if (t == ATN_TYPE_NONE || atn_type_is_integer(t)) open = true;
-        else type = type == ATN_TYPE_NONE ? t : atn_type_common(type, t);
+        if (t == ATN_TYPE_NONE || atn_type_is_integer(t))
+            open = true;
+        else
+            type = type == ATN_TYPE_NONE ? t : atn_type_common(type, t);
     }
     if (type == ATN_TYPE_NONE) return atn_type_is_real(own) ? own : ATN_DP;
     return open && atn_type_is_real(own) ? atn_type_common(type, own) : type;
 }
 
 static atn_value argument(atn_flat *flat, atn_term term, atn_type type, size_t offset) {
-    return term.type == ATN_TYPE_NONE ? atn_flat_literal(flat, term, type, offset) : atn_value_convert(flat->sketch, term.value, type);
+    return term.type == ATN_TYPE_NONE ? atn_flat_literal(flat, term, type, offset)
+                                      : atn_value_convert(flat->sketch, term.value, type);
 }
 
 static atn_term complex_call(atn_flat *flat, atn_op op, atn_term *args, size_t offset) {
@@ -83,12 +91,14 @@ static atn_term absolute(atn_flat *flat, atn_term arg, size_t offset) {
     }
     if (atn_type_is_complex(arg.type)) return complex_call(flat, ATN_OP_ABS, &arg, offset);
     atn_type type = atn_type_is_integer(arg.type) ? atn_type_common(arg.type, arg.type) : arg.type;
-    return atn_flat_typed(atn_value_make(flat->sketch, ATN_OP_ABS, type, atn_value_convert(flat->sketch, arg.value, type), -1, -1), type);
+    return atn_flat_typed(
+        atn_value_make(flat->sketch, ATN_OP_ABS, type, atn_value_convert(flat->sketch, arg.value, type), -1, -1), type);
 }
 
 static atn_term composed_call(atn_flat *flat, int32_t id, atn_term *args, size_t offset) {
     if (id == COMPOSED_CLAMP)
-        return atn_flat_binary(flat, ATN_OP_MIN, atn_flat_binary(flat, ATN_OP_MAX, args[0], args[1], offset), args[2], offset);
+        return atn_flat_binary(flat, ATN_OP_MIN, atn_flat_binary(flat, ATN_OP_MAX, args[0], args[1], offset), args[2],
+                               offset);
     if (!atn_type_is_complex(args[0].type)) {
         atn_flat_complain(flat, offset, "arg is for complex numbers");
         return atn_flat_whole(0);
@@ -99,21 +109,24 @@ static atn_term composed_call(atn_flat *flat, int32_t id, atn_term *args, size_t
 
 atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree) {
     int32_t arity = 0, count = 0, id = find(tree->name, &arity);
-    atn_term args[3];
+    atn_term args[3] = {{0}};
     if (id == NOT_FOUND) {
         complain_unknown(flat, tree);
         return atn_flat_whole(0);
     }
     for (const atn_syntax *arg = tree->a; arg; arg = arg->next, ++count)
         if (count < arity) args[count] = atn_flat_expression(flat, arg);
-    if (count != arity) atn_flat_complain(flat, tree->offset, "'%s' takes %d argument%s, not %d", tree->name, arity, arity == 1 ? "" : "s", count);
+    if (count != arity)
+        atn_flat_complain(flat, tree->offset, "'%s' takes %d argument%s, not %d", tree->name, arity,
+                          arity == 1 ? "" : "s", count);
     if (flat->failed) return atn_flat_whole(0);
     size_t offset = tree->offset;
     if (id >= ATN_OP_COUNT) return composed_call(flat, id, args, offset);
     atn_op op = (atn_op)id;
     if (op == ATN_OP_ABS) return absolute(flat, args[0], offset);
     if (op == ATN_OP_MIN || op == ATN_OP_MAX) return atn_flat_binary(flat, op, args[0], args[1], offset);
-    if (op == ATN_OP_COMPLEX || op == ATN_OP_REAL || op == ATN_OP_IMAG || op == ATN_OP_CONJ) return complex_call(flat, op, args, offset);
+    if (op == ATN_OP_COMPLEX || op == ATN_OP_REAL || op == ATN_OP_IMAG || op == ATN_OP_CONJ)
+        return complex_call(flat, op, args, offset);
     atn_type type = real_type(flat, args, arity);
     if (atn_type_is_complex(type)) {
         atn_flat_complain(flat, offset, "'%s' is not defined for complex numbers", tree->name);

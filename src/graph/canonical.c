@@ -5,7 +5,8 @@
 static atn_hash add_numbers(atn_hash hash, const int64_t *numbers, size_t count) {
     return atn_hash_add(hash, numbers, count * sizeof *numbers);
 }
-#define ADD(hash, ...) add_numbers(hash, (const int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define ADD(hash, ...)                                                                                                 \
+    add_numbers(hash, (const int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 static atn_hash add_value(atn_hash hash, const atn_hash *of, atn_value value) {
     return value < 0 ? ADD(hash, -1) : atn_hash_add(hash, &of[value], sizeof *of);
@@ -39,11 +40,13 @@ static atn_hash add_object(atn_hash hash, const atn_object *object) {
     hash = ADD(hash, object->rank, object->type, object->read, object->written, object->table != NULL);
     if (!object->table) return hash;
     size_t elements = (size_t)(object->table_size[0] * object->table_size[1]);
-    return atn_hash_add(ADD(hash, object->table_size[0], object->table_size[1]), object->table, elements * atn_type_bytes(object->type));
+    return atn_hash_add(ADD(hash, object->table_size[0], object->table_size[1]), object->table,
+                        elements * atn_type_bytes(object->type));
 }
 
 atn_hash atn_graph_hash(atn_reader *reader, const atn_graph *graph) {
-    atn_hash hash = ADD((atn_hash){0}, graph->finite, graph->n_objects, graph->n_parameters, graph->n_blocks, graph->n_writes);
+    atn_hash hash =
+        ADD((atn_hash){0}, graph->finite, graph->n_objects, graph->n_parameters, graph->n_blocks, graph->n_writes);
     atn_hash *of = atn_reader_alloc(reader, (size_t)(graph->n_values + 1) * sizeof *of);
     if (!of) return hash;
     for (int32_t k = 0; k < graph->n_values; ++k) of[k] = hash_value(graph, of, &graph->values[k]);

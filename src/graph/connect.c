@@ -12,23 +12,24 @@ typedef struct port_row {
 } port_row;
 
 static const port_row ports[] = {
-    {ATN_ITEM_OBJECT, "Size", ATN_PORT_SIZE, true},      {ATN_ITEM_PARAMETER, "out", ATN_PORT_OUT, true},
-    {ATN_ITEM_ALGORITHM, "i", ATN_PORT_I, true},         {ATN_ITEM_ALGORITHM, "out", ATN_PORT_OUT, true},
+    {ATN_ITEM_OBJECT, "Size", ATN_PORT_SIZE, true},       {ATN_ITEM_PARAMETER, "out", ATN_PORT_OUT, true},
+    {ATN_ITEM_ALGORITHM, "i", ATN_PORT_I, true},          {ATN_ITEM_ALGORITHM, "out", ATN_PORT_OUT, true},
     {ATN_ITEM_ALGORITHM, "Range", ATN_PORT_RANGE, false}, {ATN_ITEM_ALGORITHM, "Size", ATN_PORT_RANGE, false},
-    {ATN_ITEM_ALGORITHM, "func", ATN_PORT_FUNC, false},  {ATN_ITEM_ITERATOR, "i", ATN_PORT_I, true},
-    {ATN_ITEM_ITERATOR, "out", ATN_PORT_OUT, true},      {ATN_ITEM_ITERATOR, "Range", ATN_PORT_RANGE, false},
-    {ATN_ITEM_ITERATOR, "Size", ATN_PORT_RANGE, false},  {ATN_ITEM_ITERATOR, "Begin", ATN_PORT_BEGIN, false},
-    {ATN_ITEM_ITERATOR, "End", ATN_PORT_END, false},     {ATN_ITEM_ITERATOR, "func", ATN_PORT_FUNC, false},
-    {ATN_ITEM_READ, "out", ATN_PORT_OUT, true},          {ATN_ITEM_READ, "v", ATN_PORT_V, false},
-    {ATN_ITEM_WRITE, "in", ATN_PORT_IN, false},          {ATN_ITEM_WRITE, "v", ATN_PORT_V, false},
-    {ATN_ITEM_WRITE, "enable", ATN_PORT_ENABLE, false},  {ATN_ITEM_FUNCTION, "in", ATN_PORT_IN, false},
+    {ATN_ITEM_ALGORITHM, "func", ATN_PORT_FUNC, false},   {ATN_ITEM_ITERATOR, "i", ATN_PORT_I, true},
+    {ATN_ITEM_ITERATOR, "out", ATN_PORT_OUT, true},       {ATN_ITEM_ITERATOR, "Range", ATN_PORT_RANGE, false},
+    {ATN_ITEM_ITERATOR, "Size", ATN_PORT_RANGE, false},   {ATN_ITEM_ITERATOR, "Begin", ATN_PORT_BEGIN, false},
+    {ATN_ITEM_ITERATOR, "End", ATN_PORT_END, false},      {ATN_ITEM_ITERATOR, "func", ATN_PORT_FUNC, false},
+    {ATN_ITEM_READ, "out", ATN_PORT_OUT, true},           {ATN_ITEM_READ, "v", ATN_PORT_V, false},
+    {ATN_ITEM_WRITE, "in", ATN_PORT_IN, false},           {ATN_ITEM_WRITE, "v", ATN_PORT_V, false},
+    {ATN_ITEM_WRITE, "enable", ATN_PORT_ENABLE, false},   {ATN_ITEM_FUNCTION, "in", ATN_PORT_IN, false},
     {ATN_ITEM_FUNCTION, "out", ATN_PORT_OUT, true},
 };
 enum { N_PORTS = sizeof ports / sizeof *ports };
 
 const atn_link *atn_item_link(const atn_sketch *sketch, const atn_item *item, atn_port port, int32_t k) {
     for (int32_t at = item->links; at >= 0; at = sketch->links[at].next)
-        if (sketch->links[at].destination.port == port && sketch->links[at].destination.k == k) return &sketch->links[at];
+        if (sketch->links[at].destination.port == port && sketch->links[at].destination.k == k)
+            return &sketch->links[at];
     return NULL;
 }
 
@@ -39,12 +40,18 @@ static int32_t count_of(const atn_item *item, atn_port port) {
     case ATN_PORT_I:
     case ATN_PORT_RANGE:
     case ATN_PORT_BEGIN:
-    case ATN_PORT_END: return item->rank;
-    case ATN_PORT_OUT: return item->n_out;
-    case ATN_PORT_V: return ATN_LIMIT_PORTS;
-    case ATN_PORT_FUNC: return item->n_in;
-    case ATN_PORT_IN: return item->kind == ATN_ITEM_WRITE ? 1 : item->n_in;
-    default: return 1;
+    case ATN_PORT_END:
+        return item->rank;
+    case ATN_PORT_OUT:
+        return item->n_out;
+    case ATN_PORT_V:
+        return ATN_LIMIT_PORTS;
+    case ATN_PORT_FUNC:
+        return item->n_in;
+    case ATN_PORT_IN:
+        return item->kind == ATN_ITEM_WRITE ? 1 : item->n_in;
+    default:
+        return 1;
     }
 }
 
@@ -64,11 +71,12 @@ static bool cut(const char *text, char name[ATN_LIMIT_NAME + 1], char port[16], 
     atn_token number = atn_token_next(text, &offset), close = atn_token_next(text, &offset);
     if (*open.text != '(' || number.kind != ATN_TOKEN_INTEGER || *close.text != ')') return false;
     if (atn_token_next(text, &offset).kind != ATN_TOKEN_END) return false;
-    *k = number.integer > ATN_LIMIT_PORTS ? ATN_LIMIT_PORTS : (int32_t)number.integer;
+    *k = number.integer > INT32_MAX ? INT32_MAX : (int32_t)number.integer;
     return true;
 }
 
-static const port_row *find_port(atn_sketch *sketch, const atn_item *item, const char *text, const char *name, bool emitter, atn_place at) {
+static const port_row *find_port(atn_sketch *sketch, const atn_item *item, const char *text, const char *name,
+                                 bool emitter, atn_place at) {
     const port_row *other = NULL;
     atn_suggestion suggestion = {.wrong = name};
     char list[96] = "";
@@ -78,28 +86,36 @@ static const port_row *find_port(atn_sketch *sketch, const atn_item *item, const
         if (same && ports[k].emitter == emitter) return &ports[k];
         if (same) other = &ports[k];
         if (ports[k].emitter != emitter) continue;
-        atn_suggestion_try(&suggestion, ports[k].name);
+        atn_suggestion_try(sketch->reader, &suggestion, ports[k].name);
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", ports[k].name);
     }
     const char *kind = atn_item_kind_name(item->kind);
     if (other)
         atn_reader_complain(sketch->reader, at, text, "'%s' of a %s %s", name, kind,
-                            emitter ? "takes a value; it cannot be a source" : "gives a value; it cannot be a destination");
+                            emitter ? "takes a value; it cannot be a source"
+                                    : "gives a value; it cannot be a destination");
     else if (suggestion.best || !*list)
-        atn_reader_complain(sketch->reader, at, text, "a %s has no %s '%s'%s", kind, emitter ? "emitter" : "acceptor", name,
-                            atn_suggestion_text(sketch->reader, &suggestion));
+        atn_reader_complain(sketch->reader, at, text, "a %s has no %s '%s'%s", kind, emitter ? "emitter" : "acceptor",
+                            name, atn_suggestion_text(sketch->reader, &suggestion));
     else
-        atn_reader_complain(sketch->reader, at, text, "a %s has no %s '%s'; it has %s", kind, emitter ? "emitter" : "acceptor", name, list);
+        atn_reader_complain(sketch->reader, at, text, "a %s has no %s '%s'; it has %s", kind,
+                            emitter ? "emitter" : "acceptor", name, list);
     return NULL;
 }
 
-static void complain_index(atn_sketch *sketch, const atn_item *item, const port_row *row, const char *text, atn_place at) {
+static void complain_index(atn_sketch *sketch, const atn_item *item, const port_row *row, const char *text,
+                           atn_place at) {
     int32_t count = count_of(item, row->port);
-    if (!count && atn_item_is_block(item) && !item->text) atn_reader_complain(sketch->reader, at, text, "'%s' has no ICF", item->name);
-    else if (!count) atn_reader_complain(sketch->reader, at, text, "'%s' has no %s", item->name, row->name);
-    else if (count == 1) atn_reader_complain(sketch->reader, at, text, "'%s' has %s(0) only", item->name, row->name);
-    else atn_reader_complain(sketch->reader, at, text, "'%s' has %s(0) to %s(%d)", item->name, row->name, row->name, count - 1);
+    if (!count && atn_item_is_block(item) && !item->text)
+        atn_reader_complain(sketch->reader, at, text, "'%s' has no ICF", item->name);
+    else if (!count)
+        atn_reader_complain(sketch->reader, at, text, "'%s' has no %s", item->name, row->name);
+    else if (count == 1)
+        atn_reader_complain(sketch->reader, at, text, "'%s' has %s(0) only", item->name, row->name);
+    else
+        atn_reader_complain(sketch->reader, at, text, "'%s' has %s(0) to %s(%d)", item->name, row->name, row->name,
+                            count - 1);
 }
 
 /* A misspelled destination counts as the one it resembles, so that this is not called unconnected as well. */
@@ -124,8 +140,10 @@ static atn_end find_end(atn_sketch *sketch, const char *text, bool emitter, atn_
     int32_t item = atn_sketch_find(sketch, name);
     if (item < 0) {
         atn_suggestion suggestion = {.wrong = name};
-        for (size_t k = 0; k < sketch->n_items; ++k) atn_suggestion_try(&suggestion, sketch->items[k].name);
-        atn_reader_complain(sketch->reader, at, text, "no object '%s'%s", name, atn_suggestion_text(sketch->reader, &suggestion));
+        for (size_t k = 0; k < sketch->n_items; ++k)
+            atn_suggestion_try(sketch->reader, &suggestion, sketch->items[k].name);
+        atn_reader_complain(sketch->reader, at, text, "no object '%s'%s", name,
+                            atn_suggestion_text(sketch->reader, &suggestion));
         return emitter || !suggestion.best ? end : guess_end(sketch, end, suggestion.best, port);
     }
     const atn_item *found = &sketch->items[item];
@@ -135,10 +153,12 @@ static atn_end find_end(atn_sketch *sketch, const char *text, bool emitter, atn_
         return end;
     }
     end.port = row->port;
-    bool unused = row->port == ATN_PORT_V && !(found->variables >> end.k & 1);
-    if (end.k >= count_of(found, row->port) || (end.k < ATN_LIMIT_PORTS && unused)) {
-        if (!found->failed && unused) atn_reader_complain(sketch->reader, at, text, "the selector of '%s' does not use v%d", name, end.k);
-        else if (!found->failed) complain_index(sketch, found, row, text, at);
+    bool unused = row->port == ATN_PORT_V && (end.k >= ATN_LIMIT_PORTS || !(found->variables >> end.k & 1));
+    if (unused || end.k >= count_of(found, row->port)) {
+        if (!found->failed && unused)
+            atn_reader_complain(sketch->reader, at, text, "the selector of '%s' does not use v%d", name, end.k);
+        else if (!found->failed)
+            complain_index(sketch, found, row, text, at);
         return end;
     }
     end.item = item;
@@ -160,25 +180,30 @@ static bool check_sight(atn_sketch *sketch, const atn_link *link) {
     if (used_in < 0) used_in = 0;
     bool result = from->kind == ATN_ITEM_ALGORITHM && link->source.port == ATN_PORT_OUT;
     if (result && (used_in != 0 || atn_item_is_block(to))) {
-        atn_reader_complain(sketch->reader, link->at, link->source.text,
-                            "is known after the whole iteration space; it can feed functions and writes outside of iterators only");
+        atn_reader_complain(
+            sketch->reader, link->at, link->source.text,
+            "is known after the whole iteration space; it can feed functions and writes outside of iterators only");
         return false;
     }
     if (encloses(sketch, seen_in, used_in)) return true;
     const char *block = sketch->items[seen_in].name;
     if (link->source.port == ATN_PORT_I)
-        atn_reader_complain(sketch->reader, link->at, link->source.text, "is known inside '%s' only; '%s' is outside", block, to->name);
+        atn_reader_complain(sketch->reader, link->at, link->source.text, "is known inside '%s' only; '%s' is outside",
+                            block, to->name);
     else
-        atn_reader_complain(sketch->reader, link->at, link->source.text, "is inside '%s'; only the result of its ICF, %s.out, leaves it", block, block);
+        atn_reader_complain(sketch->reader, link->at, link->source.text,
+                            "is inside '%s'; only the result of its ICF, %s.out, leaves it", block, block);
     return false;
 }
 
 static void connect(atn_sketch *sketch, atn_element *element) {
     atn_reader *reader = sketch->reader;
-    const atn_attribute *source = atn_element_find(element, "source"), *destination = atn_element_find(element, "destination");
+    const atn_attribute *source = atn_element_find(element, "source"),
+                        *destination = atn_element_find(element, "destination");
     atn_describe_leftovers(reader, element, element->name);
     if (!source || !destination) {
-        atn_reader_complain(reader, element->at, element->name, "a Connection needs the attribute '%s'", source ? "destination" : "source");
+        atn_reader_complain(reader, element->at, element->name, "a Connection needs the attribute '%s'",
+                            source ? "destination" : "source");
         return;
     }
     atn_link link = {.at = element->at, .next = -1};
@@ -190,14 +215,17 @@ static void connect(atn_sketch *sketch, atn_element *element) {
     if (link.destination.guessed) link.source.item = -1;
     if (before && link.destination.guessed) return;
     if (before) {
-        atn_reader_complain(reader, element->at, destination->value, "is connected in line %d already; an acceptor has exactly one source", before->at.line);
+        atn_reader_complain(reader, element->at, destination->value,
+                            "is connected in line %d already; an acceptor has exactly one source", before->at.line);
         return;
     }
     if (link.source.item < 0 || !check_sight(sketch, &link)) {
         to->failed = true;
         link.source.item = -1; /* connected, if to nothing: no second complaint */
     }
-    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->links, &sketch->links_room, sketch->n_links, sizeof link)) return;
+    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->links, &sketch->links_room, sketch->n_links,
+                         sizeof link))
+        return;
     link.next = to->links;
     to->links = (int32_t)sketch->n_links;
     sketch->links[sketch->n_links++] = link;
@@ -209,7 +237,8 @@ static void add_rule(atn_sketch *sketch, atn_element *element) {
     for (int32_t k = 0; k < 2; ++k) {
         const atn_attribute *name = atn_element_find(element, k ? "second" : "first");
         if (!name) {
-            atn_reader_complain(reader, element->at, element->name, "an Order needs the attribute '%s'", k ? "second" : "first");
+            atn_reader_complain(reader, element->at, element->name, "an Order needs the attribute '%s'",
+                                k ? "second" : "first");
             return;
         }
         ends[k] = atn_sketch_find(sketch, name->value);
@@ -217,25 +246,35 @@ static void add_rule(atn_sketch *sketch, atn_element *element) {
         if (runs) continue;
         atn_suggestion suggestion = {.wrong = name->value};
         for (size_t j = 0; j < sketch->n_items; ++j)
-            if (sketch->items[j].scope >= 0) atn_suggestion_try(&suggestion, sketch->items[j].name);
-        if (ends[k] >= 0) atn_reader_complain(reader, element->at, name->value, "a %s has no place in the order", atn_item_kind_name(sketch->items[ends[k]].kind));
-        else atn_reader_complain(reader, element->at, name->value, "no object '%s'%s", name->value, atn_suggestion_text(reader, &suggestion));
+            if (sketch->items[j].scope >= 0) atn_suggestion_try(sketch->reader, &suggestion, sketch->items[j].name);
+        if (ends[k] >= 0)
+            atn_reader_complain(reader, element->at, name->value, "a %s has no place in the order",
+                                atn_item_kind_name(sketch->items[ends[k]].kind));
+        else
+            atn_reader_complain(reader, element->at, name->value, "no object '%s'%s", name->value,
+                                atn_suggestion_text(reader, &suggestion));
         return;
     }
     const atn_item *first = &sketch->items[ends[0]], *second = &sketch->items[ends[1]];
     if (first->kind == ATN_ITEM_WRITE && second->kind == ATN_ITEM_READ && first->object == second->object) {
-        atn_reader_complain(reader, element->at, first->name, "reads see what was there before the kernel; connect '%s' to what '%s' writes", second->name, first->name);
+        atn_reader_complain(reader, element->at, first->name,
+                            "reads see what was there before the kernel; connect '%s' to what '%s' writes",
+                            second->name, first->name);
         return;
     }
-    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->rules, &sketch->rules_room, sketch->n_rules, sizeof *sketch->rules)) return;
+    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->rules, &sketch->rules_room, sketch->n_rules,
+                         sizeof *sketch->rules))
+        return;
     sketch->rules[sketch->n_rules++] = (atn_rule){ends[0], ends[1]};
 }
 
 static void require(atn_sketch *sketch, atn_item *item, atn_port port, const char *name, int32_t k, const char *hint) {
     if (atn_item_link(sketch, item, port, k)) return;
     char text[ATN_LIMIT_NAME + 32];
-    if (item->kind == ATN_ITEM_WRITE && port == ATN_PORT_IN) snprintf(text, sizeof text, "%s.%s", item->name, name);
-    else snprintf(text, sizeof text, "%s.%s(%d)", item->name, name, k);
+    if (item->kind == ATN_ITEM_WRITE && port == ATN_PORT_IN)
+        snprintf(text, sizeof text, "%s.%s", item->name, name);
+    else
+        snprintf(text, sizeof text, "%s.%s(%d)", item->name, name, k);
     atn_reader_complain(sketch->reader, item->at, text, "is not connected%s", hint);
     item->failed = true;
 }
@@ -245,10 +284,12 @@ static void require_ranges(atn_sketch *sketch, atn_item *item) {
         bool begin = atn_item_link(sketch, item, ATN_PORT_BEGIN, d), end = atn_item_link(sketch, item, ATN_PORT_END, d);
         const atn_link *range = atn_item_link(sketch, item, ATN_PORT_RANGE, d);
         if (range && (begin || end)) {
-            atn_reader_complain(sketch->reader, range->at, range->destination.text, "Range stands beside Begin or End; use Range, or Begin and End");
+            atn_reader_complain(sketch->reader, range->at, range->destination.text,
+                                "Range stands beside Begin or End; use Range, or Begin and End");
             item->failed = true;
         } else if (begin || end) {
-            require(sketch, item, begin ? ATN_PORT_END : ATN_PORT_BEGIN, begin ? "End" : "Begin", d, "; Begin and End go together");
+            require(sketch, item, begin ? ATN_PORT_END : ATN_PORT_BEGIN, begin ? "End" : "Begin", d,
+                    "; Begin and End go together");
         } else {
             require(sketch, item, ATN_PORT_RANGE, "Range", d, "; it says how many steps the dimension has");
         }
@@ -266,7 +307,8 @@ static void require_all(atn_sketch *sketch, atn_item *item) {
     } else {
         bool block = atn_item_is_block(item);
         for (int32_t k = 0; k < item->n_in; ++k)
-            require(sketch, item, block ? ATN_PORT_FUNC : ATN_PORT_IN, block ? "func" : "in", k, block ? "; the ICF uses it" : "");
+            require(sketch, item, block ? ATN_PORT_FUNC : ATN_PORT_IN, block ? "func" : "in", k,
+                    block ? "; the ICF uses it" : "");
     }
 }
 
@@ -277,9 +319,14 @@ void atn_sketch_connect(atn_sketch *sketch, atn_element *root) {
         if (!rules && strcmp(part->name, "Connections")) continue;
         for (atn_element *child = part->child; child; child = child->next) {
             bool right = !strcmp(child->name, expected[rules]);
-            if (!right) atn_reader_complain(sketch->reader, child->at, child->name, "this element does not belong in %s; did you mean '%s'?", part->name, expected[rules]);
-            else if (rules) add_rule(sketch, child);
-            else connect(sketch, child);
+            if (!right)
+                atn_reader_complain(sketch->reader, child->at, child->name,
+                                    "this element does not belong in %s; did you mean '%s'?", part->name,
+                                    expected[rules]);
+            else if (rules)
+                add_rule(sketch, child);
+            else
+                connect(sketch, child);
         }
     }
     for (size_t k = 0; k < sketch->n_items; ++k) require_all(sketch, &sketch->items[k]);

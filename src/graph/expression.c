@@ -13,13 +13,13 @@ typedef struct binary {
 } binary;
 
 static const binary binaries[] = {
-    {"||", ATN_OP_OR, 2, false},     {"or", ATN_OP_OR, 2, false},      {"&&", ATN_OP_AND, 3, false},
-    {"and", ATN_OP_AND, 3, false},   {"|", ATN_OP_BITOR, 4, false},    {"^", ATN_OP_BITXOR, 5, false},
-    {"&", ATN_OP_BITAND, 6, false},  {"==", ATN_OP_EQ, 7, false},      {"!=", ATN_OP_NE, 7, false},
-    {"<", ATN_OP_LT, 8, false},      {"<=", ATN_OP_LE, 8, false},      {">", ATN_OP_LT, 8, true},
-    {">=", ATN_OP_LE, 8, true},      {"<<", ATN_OP_SHL, 9, false},     {">>", ATN_OP_SHR, 9, false},
-    {"+", ATN_OP_ADD, 10, false},    {"-", ATN_OP_SUB, 10, false},     {"*", ATN_OP_MUL, 11, false},
-    {"/", ATN_OP_DIV, 11, false},    {"%", ATN_OP_MOD, 11, false},     {"mod", ATN_OP_FLOORMOD, 11, false},
+    {"||", ATN_OP_OR, 2, false},    {"or", ATN_OP_OR, 2, false},   {"&&", ATN_OP_AND, 3, false},
+    {"and", ATN_OP_AND, 3, false},  {"|", ATN_OP_BITOR, 4, false}, {"^", ATN_OP_BITXOR, 5, false},
+    {"&", ATN_OP_BITAND, 6, false}, {"==", ATN_OP_EQ, 7, false},   {"!=", ATN_OP_NE, 7, false},
+    {"<", ATN_OP_LT, 8, false},     {"<=", ATN_OP_LE, 8, false},   {">", ATN_OP_LT, 8, true},
+    {">=", ATN_OP_LE, 8, true},     {"<<", ATN_OP_SHL, 9, false},  {">>", ATN_OP_SHR, 9, false},
+    {"+", ATN_OP_ADD, 10, false},   {"-", ATN_OP_SUB, 10, false},  {"*", ATN_OP_MUL, 11, false},
+    {"/", ATN_OP_DIV, 11, false},   {"%", ATN_OP_MOD, 11, false},  {"mod", ATN_OP_FLOORMOD, 11, false},
 };
 
 static const struct {
@@ -34,7 +34,8 @@ void atn_parser_complain(atn_parser *parser, size_t offset, const char *format, 
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    atn_reader_complain(parser->reader, atn_attribute_place(parser->reader, parser->text, offset), parser->what, "%s", sentence);
+    atn_reader_complain(parser->reader, atn_attribute_place(parser->reader, parser->text, offset), parser->what, "%s",
+                        sentence);
     parser->failed = true;
     parser->token = (atn_token){.kind = ATN_TOKEN_END, .text = ""};
 }
@@ -62,8 +63,11 @@ bool atn_parser_take(atn_parser *parser, const char *text) {
 void atn_parser_expect(atn_parser *parser, const char *text) {
     if (atn_parser_take(parser, text) || parser->failed) return;
     const atn_token *token = &parser->token;
-    if (token->kind == ATN_TOKEN_END) atn_parser_complain(parser, token->offset, "the text ends where '%s' should stand", text);
-    else atn_parser_complain(parser, token->offset, "'%.*s' stands where '%s' should", (int)token->length, token->text, text);
+    if (token->kind == ATN_TOKEN_END)
+        atn_parser_complain(parser, token->offset, "the text ends where '%s' should stand", text);
+    else
+        atn_parser_complain(parser, token->offset, "'%.*s' stands where '%s' should", (int)token->length, token->text,
+                            text);
 }
 
 atn_syntax *atn_parser_make(atn_parser *parser, atn_syntax_kind kind, size_t offset) {
@@ -151,7 +155,8 @@ static atn_syntax *primary(atn_parser *parser) {
     switch (token.kind) {
     case ATN_TOKEN_INTEGER:
     case ATN_TOKEN_NUMBER:
-        tree = atn_parser_make(parser, token.kind == ATN_TOKEN_INTEGER ? ATN_SYNTAX_INTEGER : ATN_SYNTAX_NUMBER, token.offset);
+        tree = atn_parser_make(parser, token.kind == ATN_TOKEN_INTEGER ? ATN_SYNTAX_INTEGER : ATN_SYNTAX_NUMBER,
+                               token.offset);
         if (!tree) return NULL;
         tree->integer = token.integer;
         tree->number = token.number;
@@ -177,7 +182,9 @@ static atn_syntax *primary(atn_parser *parser) {
         if (call) tree->a = arguments(parser);
         return tree;
     }
-    case ATN_TOKEN_END: atn_parser_complain(parser, token.offset, "the text ends where a value should stand"); return NULL;
+    case ATN_TOKEN_END:
+        atn_parser_complain(parser, token.offset, "the text ends where a value should stand");
+        return NULL;
     default:
         atn_parser_complain(parser, token.offset, "'%.*s' stands where a value should", (int)token.length, token.text);
         return NULL;

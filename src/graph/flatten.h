@@ -28,19 +28,19 @@ typedef struct atn_slot {
 typedef struct atn_flat {
     atn_sketch *sketch;
     const atn_attribute *text;
-    const char *what;   /* the item, for complaints */
+    const char *what; /* the item, for complaints */
     atn_place at;
-    atn_type literal;   /* what literals take: the block's dataType, or that of the variable assigned to */
-    const char *target; /* what may be assigned to: "out", "acc", or NULL for plain expressions */
-    int32_t n_targets;  /* the first slots */
+    atn_type literal;    /* what literals take: the block's dataType, or that of the variable assigned to */
+    const char *target;  /* what may be assigned to: "out", "acc", or NULL for plain expressions */
+    int32_t n_targets;   /* the first slots */
     const atn_value *in; /* #in(k) */
     int32_t n_in;
     const atn_value *accs, *left, *right; /* #acc(k), #a(k), #b(k): as many as targets; NULL: not here */
-    const atn_value *variables; /* v0, v1, ... of a selector; NULL: not here */
-    bool selector;      /* % means mod */
+    const atn_value *variables;           /* v0, v1, ... of a selector; NULL: not here */
+    bool selector;                        /* % means mod */
     atn_slot *slots;
     int32_t n_slots;
-    bool failed;        /* the first complaint silences the rest */
+    bool failed; /* the first complaint silences the rest */
 } atn_flat;
 
 bool atn_flat_begin(atn_flat *flat); /* makes the slots; then set those of the targets */

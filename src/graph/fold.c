@@ -29,28 +29,65 @@ bool atn_op_integer(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *res
     switch (op) {
     case ATN_OP_ADD:
     case ATN_OP_SUB:
-    case ATN_OP_MUL: *result = wrapping(op, a, b); return true;
-    case ATN_OP_DIV: *result = divide(a, b); return true;
-    case ATN_OP_MOD: *result = remainder_of(a, b); return true;
-    case ATN_OP_FLOORMOD: *result = floor_mod(a, b); return true;
-    case ATN_OP_NEG: *result = wrapping(ATN_OP_SUB, 0, a); return true;
-    case ATN_OP_ABS: *result = a < 0 ? wrapping(ATN_OP_SUB, 0, a) : a; return true;
-    case ATN_OP_MIN: *result = a < b ? a : b; return true;
-    case ATN_OP_MAX: *result = a > b ? a : b; return true;
+    case ATN_OP_MUL:
+        *result = wrapping(op, a, b);
+        return true;
+    case ATN_OP_DIV:
+        *result = divide(a, b);
+        return true;
+    case ATN_OP_MOD:
+        *result = remainder_of(a, b);
+        return true;
+    case ATN_OP_FLOORMOD:
+        *result = floor_mod(a, b);
+        return true;
+    case ATN_OP_NEG:
+        *result = wrapping(ATN_OP_SUB, 0, a);
+        return true;
+    case ATN_OP_ABS:
+        *result = a < 0 ? wrapping(ATN_OP_SUB, 0, a) : a;
+        return true;
+    case ATN_OP_MIN:
+        *result = a < b ? a : b;
+        return true;
+    case ATN_OP_MAX:
+        *result = a > b ? a : b;
+        return true;
     case ATN_OP_BITAND:
-    case ATN_OP_AND: *result = a & b; return true;
+    case ATN_OP_AND:
+        *result = a & b;
+        return true;
     case ATN_OP_BITOR:
-    case ATN_OP_OR: *result = a | b; return true;
-    case ATN_OP_BITXOR: *result = a ^ b; return true;
-    case ATN_OP_BITNOT: *result = ~a; return true;
-    case ATN_OP_NOT: *result = !a; return true;
+    case ATN_OP_OR:
+        *result = a | b;
+        return true;
+    case ATN_OP_BITXOR:
+        *result = a ^ b;
+        return true;
+    case ATN_OP_BITNOT:
+        *result = ~a;
+        return true;
+    case ATN_OP_NOT:
+        *result = !a;
+        return true;
     case ATN_OP_SHL:
-    case ATN_OP_SHR: *result = shift(op, type, a, b); return true;
-    case ATN_OP_LT: *result = a < b; return true;
-    case ATN_OP_LE: *result = a <= b; return true;
-    case ATN_OP_EQ: *result = a == b; return true;
-    case ATN_OP_NE: *result = a != b; return true;
-    default: return false;
+    case ATN_OP_SHR:
+        *result = shift(op, type, a, b);
+        return true;
+    case ATN_OP_LT:
+        *result = a < b;
+        return true;
+    case ATN_OP_LE:
+        *result = a <= b;
+        return true;
+    case ATN_OP_EQ:
+        *result = a == b;
+        return true;
+    case ATN_OP_NE:
+        *result = a != b;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -58,19 +95,44 @@ bool atn_op_integer(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *res
  * left to the device. */
 static bool real_of(atn_op op, double a, double b, double *result) {
     switch (op) {
-    case ATN_OP_ADD: *result = a + b; return true;
-    case ATN_OP_SUB: *result = a - b; return true;
-    case ATN_OP_MUL: *result = a * b; return true;
-    case ATN_OP_DIV: *result = a / b; return true;
-    case ATN_OP_NEG: *result = -a; return true;
-    case ATN_OP_ABS: *result = fabs(a); return true;
-    case ATN_OP_MIN: *result = fmin(a, b); return true;
-    case ATN_OP_MAX: *result = fmax(a, b); return true;
-    case ATN_OP_LT: *result = a < b; return true;
-    case ATN_OP_LE: *result = a <= b; return true;
-    case ATN_OP_EQ: *result = a == b; return true;
-    case ATN_OP_NE: *result = a != b; return true;
-    default: return false;
+    case ATN_OP_ADD:
+        *result = a + b;
+        return true;
+    case ATN_OP_SUB:
+        *result = a - b;
+        return true;
+    case ATN_OP_MUL:
+        *result = a * b;
+        return true;
+    case ATN_OP_DIV:
+        *result = a / b;
+        return true;
+    case ATN_OP_NEG:
+        *result = -a;
+        return true;
+    case ATN_OP_ABS:
+        *result = fabs(a);
+        return true;
+    case ATN_OP_MIN:
+        *result = fmin(a, b);
+        return true;
+    case ATN_OP_MAX:
+        *result = fmax(a, b);
+        return true;
+    case ATN_OP_LT:
+        *result = a < b;
+        return true;
+    case ATN_OP_LE:
+        *result = a <= b;
+        return true;
+    case ATN_OP_EQ:
+        *result = a == b;
+        return true;
+    case ATN_OP_NE:
+        *result = a != b;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -81,31 +143,40 @@ static atn_value fold_constants(atn_sketch *sketch, atn_op op, atn_type type, co
             int64_t whole = from_integer ? atn_type_wrap(type, a->integer) : atn_type_saturate(type, a->number[0]);
             return atn_value_integer(sketch, type, whole);
         }
-        return from_integer ? atn_value_number(sketch, type, (double)a->integer, 0) : atn_value_number(sketch, type, a->number[0], a->number[1]);
+        return from_integer ? atn_value_number(sketch, type, (double)a->integer, 0)
+                            : atn_value_number(sketch, type, a->number[0], a->number[1]);
     }
     if (atn_type_is_integer(a->type)) {
         int64_t whole;
-        if (atn_op_integer(op, a->type, a->integer, b ? b->integer : 0, &whole)) return atn_value_integer(sketch, type, whole);
+        if (atn_op_integer(op, a->type, a->integer, b ? b->integer : 0, &whole))
+            return atn_value_integer(sketch, type, whole);
     } else if (a->type == ATN_SP || a->type == ATN_DP) {
         double number;
-        if (op == ATN_OP_COMPLEX) return atn_value_number(sketch, type, a->number[0], b->number[0]);
+        if (op == ATN_OP_COMPLEX) return atn_value_number(sketch, type, a->number[0], b ? b->number[0] : 0);
         if (!real_of(op, a->number[0], b ? b->number[0] : 0, &number)) return -1;
-        return atn_type_is_integer(type) ? atn_value_integer(sketch, type, number != 0) : atn_value_number(sketch, type, number, 0);
+        return atn_type_is_integer(type) ? atn_value_integer(sketch, type, number != 0)
+                                         : atn_value_number(sketch, type, number, 0);
     } else if (atn_type_is_complex(a->type)) {
         switch (op) {
-        case ATN_OP_REAL: return atn_value_number(sketch, type, a->number[0], 0);
-        case ATN_OP_IMAG: return atn_value_number(sketch, type, a->number[1], 0);
-        case ATN_OP_CONJ: return atn_value_number(sketch, type, a->number[0], -a->number[1]);
-        case ATN_OP_NEG: return atn_value_number(sketch, type, -a->number[0], -a->number[1]);
-        default: return -1;
+        case ATN_OP_REAL:
+            return atn_value_number(sketch, type, a->number[0], 0);
+        case ATN_OP_IMAG:
+            return atn_value_number(sketch, type, a->number[1], 0);
+        case ATN_OP_CONJ:
+            return atn_value_number(sketch, type, a->number[0], -a->number[1]);
+        case ATN_OP_NEG:
+            return atn_value_number(sketch, type, -a->number[0], -a->number[1]);
+        default:
+            return -1;
         }
     }
     return -1;
 }
 
 static bool equals(const atn_node *node, double number) {
-    if (node->op != ATN_OP_CONST) return false;
-    return atn_type_is_integer(node->type) ? (double)node->integer == number : node->number[0] == number && node->number[1] == 0;
+    if (!node || node->op != ATN_OP_CONST) return false;
+    return atn_type_is_integer(node->type) ? (double)node->integer == number
+                                           : node->number[0] == number && node->number[1] == 0;
 }
 
 static atn_value identity(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b) {
@@ -116,24 +187,38 @@ static atn_value identity(atn_sketch *sketch, atn_op op, atn_type type, atn_valu
         if (integer && equals(y, 0)) return a;
         if (integer && equals(x, 0)) return b;
         return -1;
-    case ATN_OP_SUB: return equals(y, 0) && (integer || !signbit(y->number[0])) && !complex ? a : integer && a == b ? atn_value_integer(sketch, type, 0) : -1;
+    case ATN_OP_SUB:
+        return equals(y, 0) && (integer || !signbit(y->number[0])) && !complex ? a
+               : integer && a == b                                             ? atn_value_integer(sketch, type, 0)
+                                                                               : -1;
     case ATN_OP_MUL:
         if (!complex && equals(y, 1)) return a;
         if (!complex && equals(x, 1)) return b;
         return integer && (equals(x, 0) || equals(y, 0)) ? atn_value_integer(sketch, type, 0) : -1;
-    case ATN_OP_DIV: return !complex && equals(y, 1) ? a : -1;
+    case ATN_OP_DIV:
+        return !complex && equals(y, 1) ? a : -1;
     case ATN_OP_MOD:
-    case ATN_OP_FLOORMOD: return equals(y, 1) ? atn_value_integer(sketch, type, 0) : -1;
-    case ATN_OP_NEG: return x->op == ATN_OP_NEG ? x->arg[0] : -1;
-    case ATN_OP_NOT: return x->op == ATN_OP_NOT ? x->arg[0] : -1;
-    case ATN_OP_AND: return equals(x, 1) || a == b ? b : equals(y, 1) || equals(x, 0) ? a : equals(y, 0) ? b : -1;
-    case ATN_OP_OR: return equals(x, 0) || a == b ? b : equals(y, 0) || equals(x, 1) ? a : equals(y, 1) ? b : -1;
+    case ATN_OP_FLOORMOD:
+        return equals(y, 1) ? atn_value_integer(sketch, type, 0) : -1;
+    case ATN_OP_NEG:
+        return x->op == ATN_OP_NEG ? x->arg[0] : -1;
+    case ATN_OP_NOT:
+        return x->op == ATN_OP_NOT ? x->arg[0] : -1;
+    case ATN_OP_AND:
+        return equals(x, 1) || a == b ? b : equals(y, 1) || equals(x, 0) ? a : equals(y, 0) ? b : -1;
+    case ATN_OP_OR:
+        return equals(x, 0) || a == b ? b : equals(y, 0) || equals(x, 1) ? a : equals(y, 1) ? b : -1;
     case ATN_OP_MIN:
-    case ATN_OP_MAX: return a == b ? a : -1;
-    case ATN_OP_CONJ: return x->op == ATN_OP_CONJ ? x->arg[0] : -1;
-    case ATN_OP_REAL: return x->op == ATN_OP_COMPLEX ? x->arg[0] : -1;
-    case ATN_OP_IMAG: return x->op == ATN_OP_COMPLEX ? x->arg[1] : -1;
-    default: return -1;
+    case ATN_OP_MAX:
+        return a == b ? a : -1;
+    case ATN_OP_CONJ:
+        return x->op == ATN_OP_CONJ ? x->arg[0] : -1;
+    case ATN_OP_REAL:
+        return x->op == ATN_OP_COMPLEX ? x->arg[0] : -1;
+    case ATN_OP_IMAG:
+        return x->op == ATN_OP_COMPLEX ? x->arg[1] : -1;
+    default:
+        return -1;
     }
 }
 
@@ -153,13 +238,17 @@ atn_value atn_value_fold(atn_sketch *sketch, atn_op op, atn_type type, atn_value
     if (known >= 0) return known;
     if (type != ATN_INDEX) return -1;
     switch (op) {
-    case ATN_OP_ADD: return atn_value_sum(sketch, a, b);
-    case ATN_OP_SUB: return atn_value_sum(sketch, a, atn_value_scale(sketch, b, -1));
-    case ATN_OP_NEG: return atn_value_scale(sketch, a, -1);
+    case ATN_OP_ADD:
+        return atn_value_sum(sketch, a, b);
+    case ATN_OP_SUB:
+        return atn_value_sum(sketch, a, atn_value_scale(sketch, b, -1));
+    case ATN_OP_NEG:
+        return atn_value_scale(sketch, a, -1);
     case ATN_OP_MUL:
         if (atn_value_is_const(sketch, b)) return atn_value_scale(sketch, a, sketch->values[b].integer);
         if (atn_value_is_const(sketch, a)) return atn_value_scale(sketch, b, sketch->values[a].integer);
         return -1;
-    default: return -1;
+    default:
+        return -1;
     }
 }

@@ -12,7 +12,8 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
     for (int32_t k = 0; !item->types && k < item->n_out; ++k) {
         int32_t input = k < item->n_in ? k : 0;
         if (!item->n_in) {
-            atn_reader_complain(reader, item->at, item->name, "the ICF has no input to take its type from; give ICFType");
+            atn_reader_complain(reader, item->at, item->name,
+                                "the ICF has no input to take its type from; give ICFType");
             return false;
         }
         types[k] = sketch->values[inputs[input]].type;
@@ -28,8 +29,10 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
         atn_place at = atn_attribute_place(reader, item->types, token.offset);
         if (type == ATN_TYPE_NONE) {
             atn_suggestion suggestion = {.wrong = name};
-            for (int t = ATN_TYPE_NONE + 1; *name && t < ATN_TYPE_COUNT; ++t) atn_suggestion_try(&suggestion, atn_type_name((atn_type)t));
-            atn_reader_complain(reader, at, item->name, "ICFType: no type '%.*s'%s", (int)token.length, token.text, atn_suggestion_text(reader, &suggestion));
+            for (int t = ATN_TYPE_NONE + 1; *name && t < ATN_TYPE_COUNT; ++t)
+                atn_suggestion_try(reader, &suggestion, atn_type_name((atn_type)t));
+            atn_reader_complain(reader, at, item->name, "ICFType: no type '%.*s'%s", (int)token.length, token.text,
+                                atn_suggestion_text(reader, &suggestion));
             return false;
         }
         if (count < item->n_out) types[count] = type;
@@ -37,13 +40,15 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
         token = atn_token_next(text, &offset);
         if (token.kind == ATN_TOKEN_END) break;
         if (*token.text != ',') {
-            atn_reader_complain(reader, atn_attribute_place(reader, item->types, token.offset), item->name, "ICFType: types are separated by commas");
+            atn_reader_complain(reader, atn_attribute_place(reader, item->types, token.offset), item->name,
+                                "ICFType: types are separated by commas");
             return false;
         }
     }
     for (int32_t k = 1; count == 1 && k < item->n_out; ++k) types[k] = types[0];
     if (count == 1 || count == item->n_out) return true;
-    atn_reader_complain(reader, atn_attribute_place(reader, item->types, 0), item->name, "ICFType names %d types for %d accumulator%s", count, item->n_out, item->n_out == 1 ? "" : "s");
+    atn_reader_complain(reader, atn_attribute_place(reader, item->types, 0), item->name,
+                        "ICFType names %d types for %d accumulator%s", count, item->n_out, item->n_out == 1 ? "" : "s");
     return false;
 }
 
@@ -55,16 +60,19 @@ static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *bloc
     for (const atn_syntax *one = given; one; one = one->next) ++count;
     if (count > 1 && count != item->n_out) {
         atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, item->init, 0), item->name,
-                            "ICFInit gives %d values for %d accumulator%s", count, item->n_out, item->n_out == 1 ? "" : "s");
+                            "ICFInit gives %d values for %d accumulator%s", count, item->n_out,
+                            item->n_out == 1 ? "" : "s");
         return false;
     }
     for (int32_t k = 0; k < item->n_out; ++k) {
         atn_acc *acc = &block->acc[k];
         bool follower = acc->key >= 0 && acc->key != k;
         acc->init = follower ? -1 : atn_join_neutral(sketch, acc->join, acc->type);
-        if (follower && (acc->type == ATN_INT32 || acc->type == ATN_INDEX)) acc->init = atn_value_integer(sketch, acc->type, -1);
+        if (follower && (acc->type == ATN_INT32 || acc->type == ATN_INDEX))
+            acc->init = atn_value_integer(sketch, acc->type, -1);
         if (given && given->kind != ATN_SYNTAX_EMPTY) {
-            atn_flat flat = {.sketch = sketch, .text = item->init, .what = item->name, .at = item->at, .literal = acc->type};
+            atn_flat flat = {
+                .sketch = sketch, .text = item->init, .what = item->name, .at = item->at, .literal = acc->type};
             acc->init = atn_flat_value(&flat, given, acc->type);
             if (flat.failed) return false;
         }
@@ -77,7 +85,8 @@ static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *bloc
     return true;
 }
 
-static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *block, const atn_type *types, const atn_value *updates, uint32_t dims) {
+static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *block, const atn_type *types,
+                         const atn_value *updates, uint32_t dims) {
     bool is_expression;
     const atn_syntax *body = atn_syntax_parse_body(sketch->reader, item->combine, item->name, &is_expression);
     atn_value left[ATN_MAX_ACCS], right[ATN_MAX_ACCS];
@@ -86,8 +95,15 @@ static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *bl
         left[k] = atn_value_leaf(sketch, ATN_OP_LEFT, types[k], number, k, dims, (atn_trait){0});
         right[k] = atn_value_leaf(sketch, ATN_OP_RIGHT, types[k], number, k, dims, (atn_trait){0});
     }
-    atn_flat flat = {.sketch = sketch, .text = item->combine, .what = item->name, .at = item->at, .literal = types[0], .target = "acc",
-                     .n_targets = item->n_out, .left = left, .right = right};
+    atn_flat flat = {.sketch = sketch,
+                     .text = item->combine,
+                     .what = item->name,
+                     .at = item->at,
+                     .literal = types[0],
+                     .target = "acc",
+                     .n_targets = item->n_out,
+                     .left = left,
+                     .right = right};
     if (!body || !atn_flat_begin(&flat)) return false;
     for (int32_t k = 0; k < item->n_out; ++k) flat.slots[k].type = types[k];
     if (!atn_flat_run(&flat, body, is_expression)) return false;
@@ -100,7 +116,8 @@ static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *bl
     return true;
 }
 
-static uint32_t dims_of_inputs(const atn_sketch *sketch, const atn_item *item, const atn_block *block, const atn_value *inputs) {
+static uint32_t dims_of_inputs(const atn_sketch *sketch, const atn_item *item, const atn_block *block,
+                               const atn_value *inputs) {
     uint32_t dims = 0;
     for (int32_t k = 0; k < item->n_in; ++k) dims |= sketch->values[inputs[k]].dims;
     for (int32_t d = 0; d < block->rank; ++d) {
@@ -119,17 +136,29 @@ bool atn_icf_build(atn_sketch *sketch, atn_item *item, atn_block *block, const a
     int32_t number = (int32_t)(block - sketch->blocks);
     for (int32_t k = 0; k < item->n_out; ++k)
         accs[k] = atn_value_leaf(sketch, ATN_OP_ACC, types[k], number, k, dims | own, (atn_trait){.accs = 1u << k});
-    atn_flat flat = {.sketch = sketch, .text = item->text, .what = item->name, .at = item->at, .literal = types[0], .target = "acc",
-                     .n_targets = item->n_out, .in = inputs, .n_in = item->n_in, .accs = accs};
+    atn_flat flat = {.sketch = sketch,
+                     .text = item->text,
+                     .what = item->name,
+                     .at = item->at,
+                     .literal = types[0],
+                     .target = "acc",
+                     .n_targets = item->n_out,
+                     .in = inputs,
+                     .n_in = item->n_in,
+                     .accs = accs};
     if (!atn_flat_begin(&flat)) return false;
-    for (int32_t k = 0; k < item->n_out; ++k) flat.slots[k] = (atn_slot){.name = "", .type = types[k], .value = accs[k]};
+    for (int32_t k = 0; k < item->n_out; ++k)
+        flat.slots[k] = (atn_slot){.name = "", .type = types[k], .value = accs[k]};
     if (!atn_flat_run(&flat, item->body, item->is_expression)) return false;
     block->n_accs = item->n_out;
     for (int32_t k = 0; k < item->n_out; ++k) {
         updates[k] = flat.slots[k].value;
-        block->acc[k] = (atn_acc){.type = types[k], .init = -1, .term = -1, .key = -1, .order = -1, .update = -1, .combine = -1};
+        block->acc[k] =
+            (atn_acc){.type = types[k], .init = -1, .term = -1, .key = -1, .order = -1, .update = -1, .combine = -1};
     }
-    if (!item->combine) atn_icf_recognise(sketch, block, accs, updates);
-    else if (!find_combine(sketch, item, block, types, updates, dims & ~own)) return false;
+    if (!item->combine)
+        atn_icf_recognise(sketch, block, accs, updates);
+    else if (!find_combine(sketch, item, block, types, updates, dims & ~own))
+        return false;
     return find_inits(sketch, item, block) && !sketch->reader->failed;
 }

@@ -10,21 +10,25 @@ typedef struct parts {
 
 static void split_free(const atn_sketch *sketch, atn_value value, parts *p) {
     const atn_node *node = &sketch->values[value];
-    if (node->op == ATN_OP_CONST) p->constant = node->integer;
+    if (node->op == ATN_OP_CONST)
+        p->constant = node->integer;
     else if (node->op == ATN_OP_ADD && atn_value_is_const(sketch, node->arg[1])) {
         p->without = node->arg[0];
         p->constant = sketch->values[node->arg[1]].integer;
-    } else p->without = value;
+    } else
+        p->without = value;
 }
 
 static parts split(const atn_sketch *sketch, atn_value value) {
     parts p = {-1, -1, 0};
     const atn_node *node = &sketch->values[value];
-    if (!node->dims) split_free(sketch, value, &p);
+    if (!node->dims)
+        split_free(sketch, value, &p);
     else if (node->op == ATN_OP_ADD && !sketch->values[node->arg[1]].dims) {
         p.with = node->arg[0];
         split_free(sketch, node->arg[1], &p);
-    } else p.with = value;
+    } else
+        p.with = value;
     return p;
 }
 

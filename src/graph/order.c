@@ -86,8 +86,8 @@ static void report_cycle(walk *w, int32_t from) {
     }
     atn_text_printf(&path, " -> %s", sketch->items[start].name);
     if (path.failed) sketch->reader->failed = true;
-    atn_reader_complain(sketch->reader, sketch->items[start].at, sketch->items[start].name, "these objects wait for each other: %s",
-                        atn_text_str(&path));
+    atn_reader_complain(sketch->reader, sketch->items[start].at, sketch->items[start].name,
+                        "these objects wait for each other: %s", atn_text_str(&path));
     atn_text_free(&path);
     w->cyclic = true;
 }

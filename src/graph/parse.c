@@ -37,7 +37,8 @@ static atn_graph *read_algorithm(atn_reader *reader, atn_element *element) {
     bool writes = false;
     for (size_t k = 0; k < sketch.n_items; ++k) writes |= sketch.items[k].kind == ATN_ITEM_WRITE;
     if (!reader->failed && !writes)
-        atn_reader_complain(reader, element->at, graph->name, "the algorithm writes nothing; a DataAccessWrite is missing");
+        atn_reader_complain(reader, element->at, graph->name,
+                            "the algorithm writes nothing; a DataAccessWrite is missing");
     if (!reader->failed) atn_graph_validate(reader, graph);
     if (!reader->failed) graph->hash = atn_graph_hash(reader, graph);
     return graph;
@@ -49,17 +50,23 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
         const atn_object *y = &b->objects[j];
         for (int32_t i = 0; i < a->n_objects; ++i) {
             const atn_object *x = &a->objects[i];
-            if (strcmp(x->name, y->name) || (x->type == y->type && x->rank == y->rank) || !x->type || !y->type) continue;
-            atn_reader_complain(reader, (atn_place){y->line, y->column}, y->name, "is a %s of %s here and a %s of %s in line %d; objects of a Sequence with one name are one object",
-                                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type), x->rank == 1 ? "vector" : "matrix", atn_type_name(x->type), x->line);
+            if (strcmp(x->name, y->name) || (x->type == y->type && x->rank == y->rank) || !x->type || !y->type)
+                continue;
+            atn_reader_complain(
+                reader, (atn_place){y->line, y->column}, y->name,
+                "is a %s of %s here and a %s of %s in line %d; objects of a Sequence with one name are one object",
+                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type), x->rank == 1 ? "vector" : "matrix",
+                atn_type_name(x->type), x->line);
         }
     }
     for (int32_t j = 0; j < b->n_parameters; ++j)
         for (int32_t i = 0; i < a->n_parameters; ++i)
             if (!strcmp(a->parameters[i].name, b->parameters[j].name) && a->parameters[i].type != b->parameters[j].type)
-                atn_reader_complain(reader, (atn_place){b->blocks ? b->blocks[0].line : 1, b->blocks ? b->blocks[0].column : 1}, b->parameters[j].name,
-                                    "is %s here and %s in an earlier step; parameters of a Sequence with one name are one parameter",
-                                    atn_type_name(b->parameters[j].type), atn_type_name(a->parameters[i].type));
+                atn_reader_complain(
+                    reader, (atn_place){b->blocks ? b->blocks[0].line : 1, b->blocks ? b->blocks[0].column : 1},
+                    b->parameters[j].name,
+                    "is %s here and %s in an earlier step; parameters of a Sequence with one name are one parameter",
+                    atn_type_name(b->parameters[j].type), atn_type_name(a->parameters[i].type));
 }
 
 static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequence) {
@@ -71,7 +78,8 @@ static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequ
         reader->failed = true;
         return;
     }
-    for (atn_element *element = single ? root : root->child; element && !reader->failed; element = single ? NULL : element->next) {
+    for (atn_element *element = single ? root : root->child; element && !reader->failed;
+         element = single ? NULL : element->next) {
         if (strcmp(element->name, "ParallelAlgorithm")) {
             atn_reader_complain(reader, element->at, element->name, "a Sequence is made of ParallelAlgorithms");
             continue;
@@ -85,31 +93,39 @@ static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequ
         }
         sequence->step[sequence->count++] = graph;
     }
-    if (!reader->failed && !count && !single) atn_reader_complain(reader, root->at, "Sequence", "the Sequence is empty");
+    if (!reader->failed && !count && !single)
+        atn_reader_complain(reader, root->at, "Sequence", "the Sequence is empty");
 }
 
 static void read_root(atn_reader *reader, atn_element *root, atn_sequence *sequence) {
     bool many = !strcmp(root->name, "Sequence");
     if (!many && strcmp(root->name, "ParallelAlgorithm")) {
         atn_suggestion suggestion = {.wrong = root->name};
-        atn_suggestion_try(&suggestion, "ParallelAlgorithm");
-        atn_suggestion_try(&suggestion, "Sequence");
-        atn_reader_complain(reader, root->at, root->name, "a description is a ParallelAlgorithm or a Sequence%s", atn_suggestion_text(reader, &suggestion));
+        atn_suggestion_try(reader, &suggestion, "ParallelAlgorithm");
+        atn_suggestion_try(reader, &suggestion, "Sequence");
+        atn_reader_complain(reader, root->at, root->name, "a description is a ParallelAlgorithm or a Sequence%s",
+                            atn_suggestion_text(reader, &suggestion));
         return;
     }
     if (many) atn_describe_leftovers(reader, root, root->name);
     const atn_attribute *name = atn_element_find(root, "name");
     sequence->name = atn_strdup(reader->ctx, name ? name->value : "");
-    if (!sequence->name) reader->failed = true;
-    else read_steps(reader, root, sequence);
+    if (!sequence->name)
+        reader->failed = true;
+    else
+        read_steps(reader, root, sequence);
 }
 
-atn_status atn_sequence_parse(const atn_ctx *ctx, const char *file, const char *xml, size_t length, const atn_parse_options *options,
-                              atn_diagnostics *diagnostics, atn_sequence **out) {
+atn_status atn_sequence_parse(const atn_ctx *ctx, const char *file, const char *xml, size_t length,
+                              const atn_parse_options *options, atn_diagnostics *diagnostics, atn_sequence **out) {
     static const atn_parse_options none;
     *out = NULL;
     if (diagnostics) diagnostics->count = 0;
-    atn_reader reader = {.ctx = ctx, .arena = {.ctx = ctx}, .file = file ? file : "description", .xml = xml, .length = length,
+    atn_reader reader = {.ctx = ctx,
+                         .arena = {.ctx = ctx},
+                         .file = file ? file : "description",
+                         .xml = xml,
+                         .length = length,
                          .options = options ? options : &none};
     atn_sequence *sequence = atn_zalloc(ctx, sizeof *sequence);
     if (!sequence) return ATN_ERR_MEMORY;
@@ -118,7 +134,9 @@ atn_status atn_sequence_parse(const atn_ctx *ctx, const char *file, const char *
     if (root) read_root(&reader, root, sequence);
     atn_status status = atn_reader_finish(&reader, diagnostics);
     atn_arena_free(&reader.arena);
-    if (status == ATN_OK) *out = sequence;
-    else atn_sequence_free(sequence);
+    if (status == ATN_OK)
+        *out = sequence;
+    else
+        atn_sequence_free(sequence);
     return status;
 }

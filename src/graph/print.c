@@ -7,9 +7,12 @@ static const char *const edges[] = {"none", "clamp", "zero", "wrap", "mirror"};
 static const char *const combines[] = {"once", "add", "min", "max", "or"};
 
 static void print_constant(const atn_node *node, atn_text *out) {
-    if (atn_type_is_integer(node->type)) atn_text_printf(out, "%lld", (long long)node->integer);
-    else if (atn_type_is_complex(node->type)) atn_text_printf(out, "(%.17g, %.17g)", node->number[0], node->number[1]);
-    else atn_text_printf(out, "%.17g", node->number[0]);
+    if (atn_type_is_integer(node->type))
+        atn_text_printf(out, "%lld", (long long)node->integer);
+    else if (atn_type_is_complex(node->type))
+        atn_text_printf(out, "(%.17g, %.17g)", node->number[0], node->number[1]);
+    else
+        atn_text_printf(out, "%.17g", node->number[0]);
 }
 
 static void print_select(const atn_graph *graph, int32_t object, const atn_value select[2], atn_text *out) {
@@ -21,14 +24,26 @@ static void print_select(const atn_graph *graph, int32_t object, const atn_value
 static void print_operation(const atn_graph *graph, const atn_node *node, atn_text *out) {
     const atn_op_info *info = atn_op_get_info(node->op);
     switch (node->op) {
-    case ATN_OP_CONST: print_constant(node, out); return;
-    case ATN_OP_DIM: atn_text_printf(out, "d%d", node->index); return;
-    case ATN_OP_SIZE: atn_text_printf(out, "%s.Size(%d)", graph->objects[node->index].name, node->axis); return;
-    case ATN_OP_PARAM: atn_text_printf(out, "param %s", graph->parameters[node->index].name); return;
-    case ATN_OP_RESULT: atn_text_printf(out, "%s.out(%d)", graph->blocks[node->index].name, node->axis); return;
+    case ATN_OP_CONST:
+        print_constant(node, out);
+        return;
+    case ATN_OP_DIM:
+        atn_text_printf(out, "d%d", node->index);
+        return;
+    case ATN_OP_SIZE:
+        atn_text_printf(out, "%s.Size(%d)", graph->objects[node->index].name, node->axis);
+        return;
+    case ATN_OP_PARAM:
+        atn_text_printf(out, "param %s", graph->parameters[node->index].name);
+        return;
+    case ATN_OP_RESULT:
+        atn_text_printf(out, "%s.out(%d)", graph->blocks[node->index].name, node->axis);
+        return;
     case ATN_OP_ACC:
     case ATN_OP_LEFT:
-    case ATN_OP_RIGHT: atn_text_printf(out, "%s(%d)", info->name, node->axis); return;
+    case ATN_OP_RIGHT:
+        atn_text_printf(out, "%s(%d)", info->name, node->axis);
+        return;
     case ATN_OP_READ: {
         const atn_read *read = &graph->reads[node->index];
         atn_text_add(out, "read ");
@@ -36,7 +51,8 @@ static void print_operation(const atn_graph *graph, const atn_node *node, atn_te
         if (read->boundary) atn_text_printf(out, " %s", edges[read->boundary]);
         return;
     }
-    default: break;
+    default:
+        break;
     }
     atn_text_add(out, info->name);
     for (int32_t k = 0; k < info->arity; ++k) atn_text_printf(out, " v%d", node->arg[k]);
@@ -65,7 +81,8 @@ static void print_block(const atn_graph *graph, int32_t number, atn_text *out) {
     atn_text_printf(out, "  block %s", block->name);
     if (block->parent >= 0) atn_text_printf(out, " in %s", graph->blocks[block->parent].name);
     for (int32_t d = 0; d < block->rank; ++d)
-        atn_text_printf(out, "%s d%d from v%d to v%d", d ? "," : ":", block->dim[d], graph->dims[block->dim[d]].begin, graph->dims[block->dim[d]].end);
+        atn_text_printf(out, "%s d%d from v%d to v%d", d ? "," : ":", block->dim[d], graph->dims[block->dim[d]].begin,
+                        graph->dims[block->dim[d]].end);
     atn_text_add(out, "\n");
     for (int32_t k = 0; k < block->n_accs; ++k) {
         const atn_acc *acc = &block->acc[k];
@@ -85,18 +102,21 @@ static void print_write(const atn_graph *graph, const atn_write *write, atn_text
     atn_text_printf(out, " = v%d", write->value);
     if (write->enable >= 0) atn_text_printf(out, " if v%d", write->enable);
     if (write->combine) atn_text_printf(out, " %s", combines[write->combine]);
-    atn_text_printf(out, " %s %s\n", write->block < 0 ? "after" : "in", graph->blocks[write->block < 0 ? 0 : write->block].name);
+    atn_text_printf(out, " %s %s\n", write->block < 0 ? "after" : "in",
+                    graph->blocks[write->block < 0 ? 0 : write->block].name);
 }
 
 void atn_graph_print(const atn_graph *graph, atn_text *out) {
     atn_text_printf(out, "graph %s\n", graph->name);
     for (int32_t k = 0; k < graph->n_objects; ++k) {
         const atn_object *object = &graph->objects[k];
-        atn_text_printf(out, "  object %s: %s of %s%s%s%s\n", object->name, object->rank == 1 ? "vector" : "matrix", atn_type_name(object->type),
-                        object->table ? ", table" : "", object->read ? ", read" : "", object->written ? ", written" : "");
+        atn_text_printf(out, "  object %s: %s of %s%s%s%s\n", object->name, object->rank == 1 ? "vector" : "matrix",
+                        atn_type_name(object->type), object->table ? ", table" : "", object->read ? ", read" : "",
+                        object->written ? ", written" : "");
     }
     for (int32_t k = 0; k < graph->n_parameters; ++k)
-        atn_text_printf(out, "  parameter %s: %s\n", graph->parameters[k].name, atn_type_name(graph->parameters[k].type));
+        atn_text_printf(out, "  parameter %s: %s\n", graph->parameters[k].name,
+                        atn_type_name(graph->parameters[k].type));
     for (int32_t k = 0; k < graph->n_values; ++k) print_value(graph, k, out);
     for (int32_t k = 0; k < graph->n_blocks; ++k) print_block(graph, k, out);
     for (int32_t k = 0; k < graph->n_writes; ++k) print_write(graph, &graph->writes[k], out);

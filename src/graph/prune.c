@@ -78,7 +78,8 @@ static atn_node move_node(const sieve *s, atn_node node) {
     for (int k = 0; k < 3; ++k) node.arg[k] = moved(s, node.arg[k]);
     if (node.op == ATN_OP_DIM) node.index = s->dim_at[node.index];
     if (node.op == ATN_OP_READ) node.index = s->read_at[node.index];
-    if (node.op == ATN_OP_RESULT || node.op == ATN_OP_ACC || node.op == ATN_OP_LEFT || node.op == ATN_OP_RIGHT) node.index = s->block_at[node.index];
+    if (node.op == ATN_OP_RESULT || node.op == ATN_OP_ACC || node.op == ATN_OP_LEFT || node.op == ATN_OP_RIGHT)
+        node.index = s->block_at[node.index];
     return node;
 }
 
@@ -135,7 +136,8 @@ void atn_sketch_prune(atn_sketch *sketch) {
         const atn_dim *dim = &sketch->dims[d];
         s.dim_at[d] = s.blocks[dim->block] ? graph->n_dims : -1;
         if (s.dim_at[d] < 0) continue;
-        graph->dims[graph->n_dims++] = (atn_dim){s.block_at[dim->block], dim->axis, moved(&s, dim->begin), moved(&s, dim->end)};
+        graph->dims[graph->n_dims++] =
+            (atn_dim){s.block_at[dim->block], dim->axis, moved(&s, dim->begin), moved(&s, dim->end)};
     }
     for (size_t k = 0; k < sketch->n_values; ++k)
         if (s.values[k]) graph->values[s.value_at[k]] = move_node(&s, sketch->values[k]);

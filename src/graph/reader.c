@@ -51,11 +51,13 @@ void atn_reader_complain(atn_reader *reader, atn_place at, const char *what, con
     if (!atn_reader_grow(reader, &reader->arena, (void **)&reader->complaints, &reader->room, reader->n_complaints,
                          sizeof *reader->complaints))
         return;
-    const char *line = atn_arena_printf(&reader->arena, "%s:%d:%d: %s%s", reader->file, at.line, at.column, quote, sentence);
+    char *line = atn_arena_printf(&reader->arena, "%s:%d:%d: %s%s", reader->file, at.line, at.column, quote, sentence);
     if (!line) {
         reader->failed = true;
         return;
     }
+    for (char *c = line; *c; ++c)
+        if ((unsigned char)*c < ' ') *c = ' '; /* one complaint, one line */
     for (size_t k = 0; k < reader->n_complaints; ++k)
         if (!strcmp(reader->complaints[k].line, line)) return;
     reader->complaints[reader->n_complaints] = (atn_complaint){at, reader->n_complaints, line};
@@ -73,6 +75,7 @@ bool atn_reader_step(atn_reader *reader, int64_t steps, atn_place at, const char
 }
 
 atn_place atn_reader_place(const atn_reader *reader, size_t offset) {
+    if (reader->n_complaints == MOST_COMPLAINTS) return (atn_place){0, 0};
     atn_place at = {1, 1};
     for (size_t k = 0; k < offset && k < reader->length; ++k) {
         unsigned char c = (unsigned char)reader->xml[k];
@@ -131,7 +134,8 @@ static int32_t distance_between(const char *a, const char *b) {
     return rows[n % 3][m];
 }
 
-void atn_suggestion_try(atn_suggestion *suggestion, const char *candidate) {
+void atn_suggestion_try(atn_reader *reader, atn_suggestion *suggestion, const char *candidate) {
+    if (reader->n_complaints == MOST_COMPLAINTS || ++reader->guesses > ATN_LIMIT_GUESSES) return;
     int32_t distance = distance_between(suggestion->wrong, candidate);
     size_t length = strlen(suggestion->wrong);
     bool near = length > 1 && distance <= (int32_t)(length + 2) / 3;

@@ -21,12 +21,13 @@ typedef struct atn_reader {
     bool failed;                      /* memory ran out */
     atn_complaint *complaints;
     size_t n_complaints, room;
-    int32_t more;  /* complaints beyond those kept */
-    int64_t steps; /* work done so far; see atn_reader_step */
-    bool overrun;  /* that limit was reported */
+    int32_t more;    /* complaints beyond those kept */
+    int64_t steps;   /* work done so far; see atn_reader_step */
+    bool overrun;    /* that limit was reported */
+    int32_t guesses; /* names compared for suggestions */
 } atn_reader;
 
-enum { ATN_LIMIT_STEPS = 500000 };
+enum { ATN_LIMIT_STEPS = 500000, ATN_LIMIT_GUESSES = 20000 };
 
 void *atn_reader_alloc(atn_reader *reader, size_t bytes); /* zeroed; NULL after remembering the failure */
 
@@ -39,7 +40,7 @@ void atn_reader_complain(atn_reader *reader, atn_place at, const char *what, con
 /* Counts work; false once a description asks for more than any honest one would (reported once). */
 bool atn_reader_step(atn_reader *reader, int64_t steps, atn_place at, const char *what);
 
-atn_place atn_reader_place(const atn_reader *reader, size_t offset);
+atn_place atn_reader_place(const atn_reader *reader, size_t offset); /* {0, 0} when no more complaints are kept */
 
 /* Sorts what was found by place, hands it to `diagnostics` and to the context; ATN_OK when there was nothing. */
 atn_status atn_reader_finish(atn_reader *reader, atn_diagnostics *diagnostics);
@@ -49,7 +50,7 @@ typedef struct atn_suggestion {
     const char *wrong, *best;
     int32_t distance;
 } atn_suggestion;
-void atn_suggestion_try(atn_suggestion *suggestion, const char *candidate);
+void atn_suggestion_try(atn_reader *reader, atn_suggestion *suggestion, const char *candidate);
 const char *atn_suggestion_text(atn_reader *reader, const atn_suggestion *suggestion); /* "; did you mean 'x'?" or "" */
 
 #endif

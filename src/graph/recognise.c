@@ -11,7 +11,8 @@ static const struct {
 } chains[] = {{ATN_OP_ADD, ATN_JOIN_SUM}, {ATN_OP_MUL, ATN_JOIN_PRODUCT}, {ATN_OP_MIN, ATN_JOIN_MIN},
               {ATN_OP_MAX, ATN_JOIN_MAX}, {ATN_OP_AND, ATN_JOIN_AND},     {ATN_OP_OR, ATN_JOIN_OR}};
 
-static const char *const names[] = {"sum", "product", "min", "max", "and", "or", "argmin", "argmax", "custom", "ordered"};
+static const char *const names[] = {"sum", "product", "min",    "max",    "and",
+                                    "or",  "argmin",  "argmax", "custom", "ordered"};
 const char *atn_join_name(atn_join join) { return names[join]; }
 
 atn_value atn_join_neutral(atn_sketch *sketch, atn_join join, atn_type type) {
@@ -19,14 +20,19 @@ atn_value atn_join_neutral(atn_sketch *sketch, atn_join join, atn_type type) {
     bool integer = atn_type_is_integer(type);
     switch (join) {
     case ATN_JOIN_SUM:
-    case ATN_JOIN_OR: return atn_value_number(sketch, type, 0, 0);
+    case ATN_JOIN_OR:
+        return atn_value_number(sketch, type, 0, 0);
     case ATN_JOIN_PRODUCT:
-    case ATN_JOIN_AND: return atn_value_number(sketch, type, 1, 0);
+    case ATN_JOIN_AND:
+        return atn_value_number(sketch, type, 1, 0);
     case ATN_JOIN_MIN:
-    case ATN_JOIN_ARGMIN: return integer ? atn_value_integer(sketch, type, info->highest) : atn_value_number(sketch, type, INFINITY, 0);
+    case ATN_JOIN_ARGMIN:
+        return integer ? atn_value_integer(sketch, type, info->highest) : atn_value_number(sketch, type, INFINITY, 0);
     case ATN_JOIN_MAX:
-    case ATN_JOIN_ARGMAX: return integer ? atn_value_integer(sketch, type, info->lowest) : atn_value_number(sketch, type, -INFINITY, 0);
-    default: return -1;
+    case ATN_JOIN_ARGMAX:
+        return integer ? atn_value_integer(sketch, type, info->lowest) : atn_value_number(sketch, type, -INFINITY, 0);
+    default:
+        return -1;
     }
 }
 
@@ -85,16 +91,18 @@ static bool match_alone(atn_sketch *sketch, atn_value acc, atn_value update, atn
 }
 
 /* key better than before ? x : acc, with the strict test that lets the first of equals win. */
-static bool match_follower(const atn_sketch *sketch, atn_block *block, const atn_value *accs, const atn_value *updates, int32_t which,
-                           const bool *found) {
+static bool match_follower(const atn_sketch *sketch, atn_block *block, const atn_value *accs, const atn_value *updates,
+                           int32_t which, const bool *found) {
     const atn_node *node = &sketch->values[updates[which]];
     if (node->op != ATN_OP_SELECT || node->arg[2] != accs[which] || touches(sketch, node->arg[1])) return false;
     const atn_node *test = &sketch->values[node->arg[0]];
     for (int32_t key = 0; test->op == ATN_OP_LT && key < block->n_accs; ++key) {
         const atn_acc *by = &block->acc[key];
         if (!found[key]) continue;
-        bool max = (by->join == ATN_JOIN_MAX || by->join == ATN_JOIN_ARGMAX) && test->arg[0] == accs[key] && test->arg[1] == by->term;
-        bool min = (by->join == ATN_JOIN_MIN || by->join == ATN_JOIN_ARGMIN) && test->arg[1] == accs[key] && test->arg[0] == by->term;
+        bool max = (by->join == ATN_JOIN_MAX || by->join == ATN_JOIN_ARGMAX) && test->arg[0] == accs[key] &&
+                   test->arg[1] == by->term;
+        bool min = (by->join == ATN_JOIN_MIN || by->join == ATN_JOIN_ARGMIN) && test->arg[1] == accs[key] &&
+                   test->arg[0] == by->term;
         if ((!max && !min) || by->key >= 0) continue; /* a follower is no key */
         block->acc[which].join = max ? ATN_JOIN_ARGMAX : ATN_JOIN_ARGMIN;
         block->acc[which].term = node->arg[1];
@@ -109,7 +117,8 @@ static atn_value linear_index(atn_sketch *sketch, const atn_block *block) {
     atn_value index = -1;
     for (int32_t d = block->rank - 1; d >= 0; --d) {
         const atn_dim *dim = &sketch->dims[block->dim[d]];
-        atn_value at = atn_value_leaf(sketch, ATN_OP_DIM, ATN_INDEX, block->dim[d], 0, 1u << block->dim[d], (atn_trait){0});
+        atn_value at =
+            atn_value_leaf(sketch, ATN_OP_DIM, ATN_INDEX, block->dim[d], 0, 1u << block->dim[d], (atn_trait){0});
         if (block->rank > 1) at = atn_value_make(sketch, ATN_OP_SUB, ATN_INDEX, at, dim->begin, -1);
         if (index >= 0) {
             atn_value length = atn_value_make(sketch, ATN_OP_SUB, ATN_INDEX, dim->end, dim->begin, -1);
@@ -133,7 +142,8 @@ static void find_orders(atn_sketch *sketch, atn_block *block) {
             if (acc->key != key) continue;
             followed = true;
             const atn_node *term = &sketch->values[acc->term];
-            bool holds = acc->term == index || (term->op == ATN_OP_CAST && term->arg[0] == index && term->type == ATN_INT32);
+            bool holds =
+                acc->term == index || (term->op == ATN_OP_CAST && term->arg[0] == index && term->type == ATN_INT32);
             if (holds && order < 0) order = k;
         }
         if (!followed) continue;
@@ -142,13 +152,20 @@ static void find_orders(atn_sketch *sketch, atn_block *block) {
         by->key = key;
         if (order < 0 && block->n_accs == ATN_MAX_ACCS) {
             atn_reader_complain(sketch->reader, (atn_place){block->line, block->column}, block->name,
-                                "no room for the index that decides ties; use at most %d accumulators", (int)ATN_MAX_ACCS - 1);
+                                "no room for the index that decides ties; use at most %d accumulators",
+                                (int)ATN_MAX_ACCS - 1);
             return;
         }
         if (order < 0) {
             order = block->n_accs++;
-            block->acc[order] = (atn_acc){.type = ATN_INDEX, .join = by->join, .init = atn_value_integer(sketch, ATN_INDEX, -1), .term = index,
-                                          .key = key, .hidden = true, .update = -1, .combine = -1};
+            block->acc[order] = (atn_acc){.type = ATN_INDEX,
+                                          .join = by->join,
+                                          .init = atn_value_integer(sketch, ATN_INDEX, -1),
+                                          .term = index,
+                                          .key = key,
+                                          .hidden = true,
+                                          .update = -1,
+                                          .combine = -1};
         }
         for (int32_t k = 0; k < block->n_accs; ++k)
             if (block->acc[k].key == key) block->acc[k].order = order;

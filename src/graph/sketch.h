@@ -56,22 +56,22 @@ typedef struct atn_item {
     const char *name; /* in the graph's arena */
     atn_place at;
     atn_element *element;
-    int32_t scope; /* item of the enclosing block; -1: outside of all (the algorithm, objects, parameters) */
-    int32_t rank;  /* dimensions of a block, axes of an object */
-    atn_type type; /* of elements, of a parameter, of a function's outputs */
-    int32_t object;                      /* accesses: the item accessed, or -1 */
-    const atn_attribute *text;           /* function, selector or ICF; NULL: none */
-    const atn_syntax *body;              /* what it says; NULL: none, or wrong */
-    bool is_expression;                  /* the body is one expression */
+    int32_t scope;  /* item of the enclosing block; -1: outside of all (the algorithm, objects, parameters) */
+    int32_t rank;   /* dimensions of a block, axes of an object */
+    atn_type type;  /* of elements, of a parameter, of a function's outputs */
+    int32_t object; /* accesses: the item accessed, or -1 */
+    const atn_attribute *text;                   /* function, selector or ICF; NULL: none */
+    const atn_syntax *body;                      /* what it says; NULL: none, or wrong */
+    bool is_expression;                          /* the body is one expression */
     const atn_attribute *types, *init, *combine; /* of an ICF */
-    int32_t n_in, n_out;                 /* ports in(k) or func(k), out(k) */
-    uint64_t variables;                  /* bit k: the selector uses vk */
+    int32_t n_in, n_out;                         /* ports in(k) or func(k), out(k) */
+    uint64_t variables;                          /* bit k: the selector uses vk */
     atn_boundary boundary;
     atn_scatter scatter;
-    int32_t links;                       /* first link into it, or -1 */
-    int32_t index;                       /* object, parameter or block in the graph */
-    atn_value *out;                      /* n_out values, once built */
-    bool failed;                         /* a complaint was made: what depends on it keeps quiet */
+    int32_t links;  /* first link into it, or -1 */
+    int32_t index;  /* object, parameter or block in the graph */
+    atn_value *out; /* n_out values, once built */
+    bool failed;    /* a complaint was made: what depends on it keeps quiet */
 } atn_item;
 
 typedef struct atn_rule {
@@ -119,10 +119,12 @@ const char *atn_item_kind_name(atn_item_kind kind);                  /* "DataAcc
 bool atn_item_is_block(const atn_item *item);
 
 /* attribute.c: attributes read with their complaints. */
-atn_attribute *atn_describe_attribute(atn_sketch *sketch, atn_element *element, const char *what, bool required, const char *const *names);
+atn_attribute *atn_describe_attribute(atn_sketch *sketch, atn_element *element, const char *what, bool required,
+                                      const char *const *names);
 bool atn_describe_choice(atn_sketch *sketch, atn_element *element, const char *what, const char *name,
                          const char *const *choices, int32_t *choice); /* false: absent or wrong */
-bool atn_describe_integer(atn_sketch *sketch, const char *what, const atn_attribute *attribute, int64_t low, int64_t high, int32_t *number);
+bool atn_describe_integer(atn_sketch *sketch, const char *what, const atn_attribute *attribute, int64_t low,
+                          int64_t high, int32_t *number);
 atn_type atn_describe_type(atn_sketch *sketch, const char *what, const atn_attribute *attribute, bool element);
 void atn_describe_leftovers(atn_reader *reader, const atn_element *element, const char *what);
 

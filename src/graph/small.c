@@ -5,7 +5,14 @@
 
 #include <string.h>
 
-enum { TRIALS = 24, LARGEST_CONSTANT = 6, LARGEST_PLAN = 256, SLOTS = 1 << 14, MOST_POINTS = SLOTS / 2, MOST_STEPS = 1 << 26 };
+enum {
+    TRIALS = 24,
+    LARGEST_CONSTANT = 4,
+    LARGEST_PLAN = 256,
+    SLOTS = 1 << 14,
+    MOST_POINTS = SLOTS / 2,
+    MOST_STEPS = 1 << 26
+};
 
 /* Who touched an element first. */
 typedef struct owner {
@@ -37,20 +44,29 @@ static uint32_t scramble(uint32_t a, uint32_t b, uint32_t c) {
 static int64_t size_of(const trial *t, int32_t object, int32_t axis) {
     const atn_object *o = &t->graph->objects[object];
     if (o->table) return o->table_size[axis];
-    return 5 + scramble((uint32_t)object, (uint32_t)axis, (uint32_t)t->number) % 9;
+    return 6 + scramble((uint32_t)object, (uint32_t)axis, (uint32_t)t->number) % 11;
+}
+
+/* Half of the time a choice, half of the time a length. */
+static int64_t parameter_of(const trial *t, int32_t parameter) {
+    uint32_t bits = scramble((uint32_t)parameter, 77, (uint32_t)t->number);
+    return bits & 1 ? (int64_t)(bits / 2 % 9) - 4 : 6 + (int64_t)(bits / 2 % 11);
 }
 
 static bool can_compute(const atn_node *node) {
     int64_t ignored;
     if (!atn_type_is_integer(node->type)) return false;
     switch (node->op) {
-    case ATN_OP_CONST: return node->integer >= -LARGEST_CONSTANT && node->integer <= LARGEST_CONSTANT;
+    case ATN_OP_CONST:
+        return node->integer >= -LARGEST_CONSTANT && node->integer <= LARGEST_CONSTANT;
     case ATN_OP_DIM:
     case ATN_OP_SIZE:
     case ATN_OP_PARAM:
     case ATN_OP_SELECT:
-    case ATN_OP_CAST: return true;
-    default: return node->op >= ATN_OP_ADD && atn_op_integer(node->op, node->type, 1, 1, &ignored);
+    case ATN_OP_CAST:
+        return true;
+    default:
+        return node->op >= ATN_OP_ADD && atn_op_integer(node->op, node->type, 1, 1, &ignored);
     }
 }
 
@@ -71,14 +87,22 @@ static bool plan_within(trial *t, atn_value value, int32_t depth) {
 static bool plan(trial *t, atn_value value) { return plan_within(t, value, LARGEST_PLAN); }
 
 static int64_t compute(const trial *t, const atn_node *node) {
-    int64_t a = node->arg[0] >= 0 ? t->value[node->arg[0]] : 0, b = node->arg[1] >= 0 ? t->value[node->arg[1]] : 0, result = 0;
+    int64_t a = node->arg[0] >= 0 ? t->value[node->arg[0]] : 0, b = node->arg[1] >= 0 ? t->value[node->arg[1]] : 0,
+            result = 0;
     switch (node->op) {
-    case ATN_OP_CONST: return node->integer;
-    case ATN_OP_SIZE: return size_of(t, node->index, node->axis);
-    case ATN_OP_PARAM: return scramble((uint32_t)node->index, 77, (uint32_t)t->number) % 5;
-    case ATN_OP_SELECT: return a ? b : t->value[node->arg[2]];
-    case ATN_OP_CAST: return atn_type_wrap(node->type, a);
-    default: atn_op_integer(node->op, t->graph->values[node->arg[0]].type, a, b, &result); return atn_type_wrap(node->type, result);
+    case ATN_OP_CONST:
+        return node->integer;
+    case ATN_OP_SIZE:
+        return size_of(t, node->index, node->axis);
+    case ATN_OP_PARAM:
+        return parameter_of(t, node->index);
+    case ATN_OP_SELECT:
+        return a ? b : t->value[node->arg[2]];
+    case ATN_OP_CAST:
+        return atn_type_wrap(node->type, a);
+    default:
+        atn_op_integer(node->op, t->graph->values[node->arg[0]].type, a, b, &result);
+        return atn_type_wrap(node->type, result);
     }
 }
 
@@ -110,7 +134,8 @@ static void touch(trial *t, const atn_access *access, int64_t point, bool enter)
     if (access->enable >= 0 && !t->value[access->enable]) return;
     for (int32_t axis = 0; axis < t->graph->objects[access->object].rank; ++axis) {
         address[axis] = t->value[access->select[axis]];
-        if (!edge(access->boundary, size_of(t, access->object, axis), &address[axis])) return; /* refused at run time, or no access */
+        if (!edge(access->boundary, size_of(t, access->object, axis), &address[axis]))
+            return; /* refused at run time, or no access */
     }
     uint32_t at = scramble((uint32_t)address[0], (uint32_t)address[1], 5) % SLOTS;
     for (; t->owners[at].stamp == t->stamp; at = (at + 1) % SLOTS) {
@@ -128,7 +153,8 @@ static void touch(trial *t, const atn_access *access, int64_t point, bool enter)
 
 /* Every point of the dimensions in `wanted`, outer ones first; point: its number within P, -1 when steps of an
  * iterator count one by one. */
-static void walk(trial *t, const atn_access *access, uint32_t wanted, int32_t dim, uint32_t known, int64_t point, bool enter) {
+static void walk(trial *t, const atn_access *access, uint32_t wanted, int32_t dim, uint32_t known, int64_t point,
+                 bool enter) {
     while (dim < t->graph->n_dims && !(wanted >> dim & 1)) ++dim;
     compute_ready(t, known);
     if (t->unknown || t->clash) return;
@@ -141,7 +167,8 @@ static void walk(trial *t, const atn_access *access, uint32_t wanted, int32_t di
     if (end - begin > 16) end = begin + 16;
     for (int64_t i = begin; i < end; ++i) {
         for (int32_t k = 0; k < t->n_list; ++k)
-            if (t->graph->values[t->list[k]].op == ATN_OP_DIM && t->graph->values[t->list[k]].index == dim) t->value[t->list[k]] = i;
+            if (t->graph->values[t->list[k]].op == ATN_OP_DIM && t->graph->values[t->list[k]].index == dim)
+                t->value[t->list[k]] = i;
         walk(t, access, wanted, dim + 1, known | 1u << dim, d->block || point < 0 ? point : point * 32 + i + 1, enter);
     }
 }

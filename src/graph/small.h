@@ -1,5 +1,6 @@
 /* Accesses tried out at small sizes: every point of a few small iteration spaces, its addresses listed. Selectors with
- * small constants and moduli repeat their pattern, so what holds there holds at any size; larger ones are not judged. */
+ * small constants and moduli repeat their pattern, so what holds there holds at any size; larger ones are not judged.
+ */
 #ifndef ATN_GRAPH_SMALL_H
 #define ATN_GRAPH_SMALL_H
 
@@ -11,12 +12,12 @@ typedef struct atn_access {
     atn_value enable;        /* -1: always */
     atn_boundary boundary;
     int32_t object;
-    int32_t block;           /* writes: the block whose every step is a point of its own; reads: 0 */
+    int32_t block; /* writes: the block whose every step is a point of its own; reads: 0 */
 } atn_access;
 
 typedef enum atn_verdict { ATN_VERDICT_APART, ATN_VERDICT_CLASH, ATN_VERDICT_UNKNOWN } atn_verdict;
 
-typedef struct atn_small atn_small; /* room to try things out in */
+typedef struct atn_small atn_small;                                    /* room to try things out in */
 atn_small *atn_small_make(atn_reader *reader, const atn_graph *graph); /* in the reader's arena; NULL without memory */
 
 /* Does one point's write ever meet another point's access? Other NULL: the write itself at another point. */

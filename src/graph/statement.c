@@ -6,8 +6,9 @@
 static const struct {
     const char *sign;
     atn_op op;
-} compounds[] = {{"+=", ATN_OP_ADD},    {"-=", ATN_OP_SUB},   {"*=", ATN_OP_MUL},    {"/=", ATN_OP_DIV}, {"%=", ATN_OP_MOD},
-                 {"&=", ATN_OP_BITAND}, {"|=", ATN_OP_BITOR}, {"^=", ATN_OP_BITXOR}, {"<<=", ATN_OP_SHL}, {">>=", ATN_OP_SHR}};
+} compounds[] = {{"+=", ATN_OP_ADD},  {"-=", ATN_OP_SUB},    {"*=", ATN_OP_MUL},   {"/=", ATN_OP_DIV},
+                 {"%=", ATN_OP_MOD},  {"&=", ATN_OP_BITAND}, {"|=", ATN_OP_BITOR}, {"^=", ATN_OP_BITXOR},
+                 {"<<=", ATN_OP_SHL}, {">>=", ATN_OP_SHR}};
 
 static atn_syntax *statement(atn_parser *parser);
 
@@ -43,12 +44,11 @@ static atn_syntax *one(atn_parser *parser, size_t offset) {
 
 /* What follows an expression at the start of a statement; the expression itself when nothing does. */
 static atn_syntax *assignment(atn_parser *parser) {
-    size_t offset = parser->token.offset;
     bool up = atn_parser_at(parser, "++"), down = atn_parser_at(parser, "--");
     if (up || down) atn_parser_advance(parser);
     atn_syntax *target = atn_parser_expression(parser);
     if (!target) return NULL;
-    offset = parser->token.offset;
+    size_t offset = parser->token.offset;
     if (!up && !down) {
         up = atn_parser_take(parser, "++");
         down = !up && atn_parser_take(parser, "--");
@@ -74,7 +74,8 @@ static atn_syntax *declaration(atn_parser *parser) {
     atn_parser_take(parser, "const");
     bool automatic = atn_parser_take(parser, "auto");
     atn_type type = automatic ? ATN_TYPE_NONE : atn_parser_type(parser);
-    if (!automatic && type == ATN_TYPE_NONE) atn_parser_complain(parser, parser->token.offset, "a type should stand behind const");
+    if (!automatic && type == ATN_TYPE_NONE)
+        atn_parser_complain(parser, parser->token.offset, "a type should stand behind const");
     if (!automatic) atn_parser_advance(parser);
     atn_syntax *first = NULL, **last = &first;
     do {
@@ -85,8 +86,11 @@ static atn_syntax *declaration(atn_parser *parser) {
         tree->type = type;
         tree->name = atn_parser_word(parser, parser->token);
         atn_parser_advance(parser);
-        if (atn_parser_take(parser, "=")) tree->a = atn_parser_expression(parser);
-        else if (automatic) atn_parser_complain(parser, tree->offset, "auto takes its type from a value; write auto %s = ...", tree->name);
+        if (atn_parser_take(parser, "="))
+            tree->a = atn_parser_expression(parser);
+        else if (automatic)
+            atn_parser_complain(parser, tree->offset, "auto takes its type from a value; write auto %s = ...",
+                                tree->name);
         atn_parser_measure(parser, tree);
         *last = tree;
         last = &tree->next;
@@ -111,14 +115,17 @@ static atn_syntax *loop(atn_parser *parser) {
     atn_parser_expect(parser, "(");
     if (!atn_parser_at(parser, ";")) tree->a = at_declaration(parser) ? declaration(parser) : assignment(parser);
     atn_parser_expect(parser, ";");
-    if (atn_parser_at(parser, ";")) atn_parser_complain(parser, tree->offset, "the loop has no bound; a loop's length must be known when the kernel is built");
+    if (atn_parser_at(parser, ";"))
+        atn_parser_complain(parser, tree->offset,
+                            "the loop has no bound; a loop's length must be known when the kernel is built");
     tree->b = atn_parser_expression(parser);
     atn_parser_expect(parser, ";");
     if (!atn_parser_at(parser, ")")) tree->c = assignment(parser);
     atn_parser_expect(parser, ")");
     tree->d = statement(parser);
     if (!parser->failed) atn_parser_measure(parser, tree);
-    if (tree->c && tree->c->kind != ATN_SYNTAX_ASSIGN) atn_parser_complain(parser, tree->c->offset, "a loop's step should assign");
+    if (tree->c && tree->c->kind != ATN_SYNTAX_ASSIGN)
+        atn_parser_complain(parser, tree->c->offset, "a loop's step should assign");
     return parser->failed ? NULL : tree;
 }
 
@@ -152,11 +159,13 @@ static atn_syntax *nested_statement(atn_parser *parser) {
         return NULL;
     }
     if (atn_parser_at(parser, "return") || atn_parser_at(parser, "break") || atn_parser_at(parser, "continue")) {
-        atn_parser_complain(parser, offset, "there is no '%.*s'; assign to #out(k)", (int)parser->token.length, parser->token.text);
+        atn_parser_complain(parser, offset, "there is no '%.*s'; assign to #out(k)", (int)parser->token.length,
+                            parser->token.text);
         return NULL;
     }
     atn_syntax *tree = at_declaration(parser) ? declaration(parser) : assignment(parser);
-    if (!parser->failed && parser->token.kind != ATN_TOKEN_END && !atn_parser_at(parser, "}")) atn_parser_expect(parser, ";");
+    if (!parser->failed && parser->token.kind != ATN_TOKEN_END && !atn_parser_at(parser, "}"))
+        atn_parser_expect(parser, ";");
     return parser->failed ? NULL : tree;
 }
 
@@ -176,22 +185,30 @@ static bool is_expression_kind(const atn_syntax *tree) { return tree->kind < ATN
 /* An expression where a statement should be does nothing: most likely a forgotten assignment. */
 static void refuse_idle(atn_parser *parser, const atn_syntax *tree) {
     for (; tree && !parser->failed; tree = tree->next) {
-        if (is_expression_kind(tree)) atn_parser_complain(parser, tree->offset, "this value goes nowhere; assign it to #out(k), #acc(k) or a variable");
-        else if (tree->kind == ATN_SYNTAX_BLOCK) refuse_idle(parser, tree->a);
-        else if (tree->kind == ATN_SYNTAX_IF) refuse_idle(parser, tree->b), refuse_idle(parser, tree->c);
-        else if (tree->kind == ATN_SYNTAX_FOR) refuse_idle(parser, tree->d);
+        if (is_expression_kind(tree))
+            atn_parser_complain(parser, tree->offset,
+                                "this value goes nowhere; assign it to #out(k), #acc(k) or a variable");
+        else if (tree->kind == ATN_SYNTAX_BLOCK)
+            refuse_idle(parser, tree->a);
+        else if (tree->kind == ATN_SYNTAX_IF)
+            refuse_idle(parser, tree->b), refuse_idle(parser, tree->c);
+        else if (tree->kind == ATN_SYNTAX_FOR)
+            refuse_idle(parser, tree->d);
     }
 }
 
-atn_syntax *atn_syntax_parse_body(atn_reader *reader, const atn_attribute *text, const char *what, bool *is_expression) {
+atn_syntax *atn_syntax_parse_body(atn_reader *reader, const atn_attribute *text, const char *what,
+                                  bool *is_expression) {
     atn_parser parser = {.reader = reader, .text = text, .what = what, .token = {.text = ""}};
     *is_expression = false;
     atn_parser_advance(&parser);
     atn_syntax *tree = block(&parser, "");
     if (!tree) return NULL;
     if (parser.token.kind != ATN_TOKEN_END)
-        atn_parser_complain(&parser, parser.token.offset, "'%.*s' is one too many", (int)parser.token.length, parser.token.text);
-    else if (!tree->a) atn_parser_complain(&parser, 0, "the text is empty");
+        atn_parser_complain(&parser, parser.token.offset, "'%.*s' is one too many", (int)parser.token.length,
+                            parser.token.text);
+    else if (!tree->a)
+        atn_parser_complain(&parser, 0, "the text is empty");
     if (tree->a && !tree->a->next && is_expression_kind(tree->a)) {
         *is_expression = true;
         tree = tree->a;
@@ -207,13 +224,15 @@ atn_syntax *atn_syntax_parse_list(atn_reader *reader, const atn_attribute *text,
     atn_syntax *first = NULL, **last = &first;
     do {
         bool empty = allow_empty && (atn_parser_at(&parser, ",") || parser.token.kind == ATN_TOKEN_END);
-        *last = empty ? atn_parser_make(&parser, ATN_SYNTAX_EMPTY, parser.token.offset) : atn_parser_expression(&parser);
+        *last =
+            empty ? atn_parser_make(&parser, ATN_SYNTAX_EMPTY, parser.token.offset) : atn_parser_expression(&parser);
         if (!*last) return NULL;
         last = &(*last)->next;
     } while (!parser.failed && atn_parser_take(&parser, ","));
     atn_parser_take(&parser, ";");
     if (!parser.failed && parser.token.kind != ATN_TOKEN_END)
-        atn_parser_complain(&parser, parser.token.offset, "'%.*s' is one too many", (int)parser.token.length, parser.token.text);
+        atn_parser_complain(&parser, parser.token.offset, "'%.*s' is one too many", (int)parser.token.length,
+                            parser.token.text);
     return parser.failed ? NULL : first;
 }
 

@@ -54,8 +54,8 @@ struct atn_syntax {
     atn_syntax_kind kind;
     atn_op op;
     atn_type type;
-    int32_t depth;   /* of the tree below */
-    size_t offset;   /* in the text */
+    int32_t depth; /* of the tree below */
+    size_t offset; /* in the text */
     const char *name;
     int64_t integer;
     double number;

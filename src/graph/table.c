@@ -2,8 +2,9 @@
 #include "graph/sketch.h"
 #include "graph/type.h"
 
+#include "base/number.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -17,15 +18,15 @@ bool atn_number_parse(const char *text, size_t length, double number[2]) {
     piece[length] = '\0';
     number[1] = 0;
     if (*piece != '(') {
-        number[0] = strtod(piece, &end);
+        number[0] = atn_number_read(piece, &end);
         return end != piece && !*end;
     }
-    number[0] = strtod(piece + 1, &end);
+    number[0] = atn_number_read(piece + 1, &end);
     if (end == piece + 1) return false;
     while (is_blank(*end)) ++end;
     if (*end++ != ',') return false;
     char *second = end;
-    number[1] = strtod(second, &end);
+    number[1] = atn_number_read(second, &end);
     while (is_blank(*end)) ++end;
     return end != second && end[0] == ')' && !end[1];
 }
@@ -45,19 +46,19 @@ static uint16_t half_bits(double number) {
 /* False when the number does not fit an integer type. */
 static bool store(atn_type type, const double number[2], unsigned char *to) {
     const atn_type_info *info = atn_type_get_info(type);
-    if (atn_type_is_integer(type) &&
-        (number[1] != 0 || number[0] != trunc(number[0]) || number[0] < (double)info->lowest || number[0] > (double)info->highest))
+    if (atn_type_is_integer(type) && (number[1] != 0 || number[0] != trunc(number[0]) ||
+                                      number[0] < (double)info->lowest || number[0] > (double)info->highest))
         return false;
     if (number[1] != 0 && !atn_type_is_complex(type)) return false;
     float single[2] = {(float)number[0], (float)number[1]};
     int32_t whole = atn_type_is_integer(type) ? (int32_t)number[0] : 0;
     uint16_t half = type == ATN_HP ? half_bits(number[0]) : (uint16_t)whole;
     uint8_t byte = (uint8_t)whole;
-    const void *from = type == ATN_B || type == ATN_U8         ? (const void *)&byte
-                       : type == ATN_U16 || type == ATN_HP     ? (const void *)&half
-                       : type == ATN_INT32                     ? (const void *)&whole
-                       : type == ATN_SP || type == ATN_SP2     ? (const void *)single
-                                                               : (const void *)number;
+    const void *from = type == ATN_B || type == ATN_U8     ? (const void *)&byte
+                       : type == ATN_U16 || type == ATN_HP ? (const void *)&half
+                       : type == ATN_INT32                 ? (const void *)&whole
+                       : type == ATN_SP || type == ATN_SP2 ? (const void *)single
+                                                           : (const void *)number;
     memcpy(to, from, info->bytes);
     return true;
 }
@@ -74,24 +75,25 @@ bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attr
         inside += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
         if (text[k] && (inside > 0 || (text[k] != ',' && text[k] != ';'))) continue;
         double number[2];
-        atn_place at = atn_attribute_place(sketch->reader, values, 0);
         if (rows && !text[k] && begin == k) break; /* a semicolon ended the last row */
         if (!atn_number_parse(text + begin, k - begin, number) || !store(item->type, number, table + count * bytes)) {
-            at = atn_attribute_place(sketch->reader, values, begin);
-            atn_reader_complain(sketch->reader, at, item->name, "element %zu of the table is no %s", count, atn_type_name(item->type));
+            atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, begin), item->name,
+                                "element %zu of the table is no %s", count, atn_type_name(item->type));
             return false;
         }
         ++count;
         begin = k + 1;
         if (text[k] == ',') continue;
         if (item->rank == 1 && text[k]) {
-            atn_reader_complain(sketch->reader, at, item->name, "the table of a vector is one row; ';' separates the rows of a matrix");
+            atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, 0), item->name,
+                                "the table of a vector is one row; ';' separates the rows of a matrix");
             return false;
         }
         int64_t width = (int64_t)count - row_start;
         if (rows && width != columns) {
-            atn_reader_complain(sketch->reader, at, item->name, "the rows of the table have %lld and %lld elements",
-                                (long long)columns, (long long)width);
+            atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, 0), item->name,
+                                "the rows of the table have %lld and %lld elements", (long long)columns,
+                                (long long)width);
             return false;
         }
         columns = width;

@@ -1,13 +1,15 @@
 /* The lexer: numbers, words, #ports and signs; comments in C's way are skipped. */
 #include "graph/syntax.h"
 
+#include "base/number.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const signs[] = {"<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "==", "!=", "<=",
-                                    ">=",  "<<",  ">>", "&&", "||", "++", "--", "+",  "-",  "*",  "/",  "%",  "<",
-                                    ">",   "=",   "!",  "~",  "&",  "|",  "^",  "?",  ":",  ";",  ",",  "(",  ")",
-                                    "{",   "}"};
+static const char *const signs[] = {"<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "==",
+                                    "!=",  "<=",  ">=", "<<", ">>", "&&", "||", "++", "--", "+",  "-",
+                                    "*",   "/",   "%",  "<",  ">",  "=",  "!",  "~",  "&",  "|",  "^",
+                                    "?",   ":",   ";",  ",",  "(",  ")",  "{",  "}"};
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -28,7 +30,7 @@ static atn_token number(const char *source, size_t at) {
     unsigned long long whole = strtoull(source + at, &end, hexadecimal ? 16 : 10);
     if (!hexadecimal && (*end == '.' || *end == 'e' || *end == 'E')) {
         token.kind = ATN_TOKEN_NUMBER;
-        token.number = strtod(source + at, &end);
+        token.number = atn_number_read(source + at, &end);
     } else {
         token.integer = (int64_t)whole;
         if (whole > INT64_MAX) token.kind = ATN_TOKEN_WRONG;

@@ -6,7 +6,7 @@
 
 #define BIT(type) (1u << (type))
 #define COMPLEXES (BIT(ATN_SP2) | BIT(ATN_DP2))
-#define FLOATS (BIT(ATN_SP) | BIT(ATN_DP) | COMPLEXES)
+#define FLOATS    (BIT(ATN_SP) | BIT(ATN_DP) | COMPLEXES)
 
 static const atn_type_info infos[ATN_TYPE_COUNT] = {
     [ATN_TYPE_NONE] = {"none", NULL, 0, ATN_KIND_NONE, ATN_TYPE_NONE, 0, 0, 0},
@@ -65,19 +65,27 @@ static double round_half(double number) {
 
 double atn_type_round(atn_type type, double number) {
     switch (infos[type].part) {
-    case ATN_HP: return round_half(number);
-    case ATN_SP: return (double)(float)number;
-    default: return number;
+    case ATN_HP:
+        return round_half(number);
+    case ATN_SP:
+        return (double)(float)number;
+    default:
+        return number;
     }
 }
 
 int64_t atn_type_wrap(atn_type type, int64_t number) {
     switch (type) {
-    case ATN_B: return number != 0;
-    case ATN_U8: return (uint8_t)number;
-    case ATN_U16: return (uint16_t)number;
-    case ATN_INT32: return (int32_t)(uint32_t)(uint64_t)number;
-    default: return number;
+    case ATN_B:
+        return number != 0;
+    case ATN_U8:
+        return (uint8_t)number;
+    case ATN_U16:
+        return (uint16_t)number;
+    case ATN_INT32:
+        return (int32_t)(uint32_t)(uint64_t)number;
+    default:
+        return number;
     }
 }
 

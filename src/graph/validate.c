@@ -23,7 +23,8 @@ static atn_access access_of_read(const atn_read *read) {
 }
 
 static atn_access access_of_write(const atn_write *write) {
-    return (atn_access){.select = write->select, .enable = write->enable, .object = write->object, .block = write->block};
+    return (atn_access){
+        .select = write->select, .enable = write->enable, .object = write->object, .block = write->block};
 }
 
 static atn_verdict try_out(judge *j, const atn_access *write, const atn_access *other) {
@@ -32,7 +33,9 @@ static atn_verdict try_out(judge *j, const atn_access *write, const atn_access *
     return atn_small_judge(j->small, write, other);
 }
 
-static bool same_selectors(const atn_access *a, const atn_access *b) { return a->select[0] == b->select[0] && a->select[1] == b->select[1]; }
+static bool same_selectors(const atn_access *a, const atn_access *b) {
+    return a->select[0] == b->select[0] && a->select[1] == b->select[1];
+}
 
 /* c + sum a_i x_i = d + sum b_j y_j has no integer solution when the gcd of all a and b does not divide d - c. */
 static bool never_meet(const atn_graph *graph, const atn_access *a, const atn_access *b) {
@@ -59,7 +62,7 @@ static bool never_meet(const atn_graph *graph, const atn_access *a, const atn_ac
 
 /* One-to-one over the dimensions of the write's block: a selector of rank two, or one for a single dimension. */
 static bool full_rank(const atn_graph *graph, const atn_write *write, const int32_t *dims, int32_t count) {
-    int64_t rows[2][2];
+    int64_t rows[2][2] = {{0}};
     int32_t n_rows = 0;
     if (count > 2) return false;
     for (int32_t axis = 0; axis < graph->objects[write->object].rank; ++axis) {
@@ -87,21 +90,26 @@ static void check_injective(judge *j, const atn_write *write) {
     if (full_rank(graph, write, dims, count)) return;
     atn_access access = access_of_write(write);
     uint32_t named = write->enable >= 0 ? graph->values[write->enable].dims : 0;
-    for (int32_t axis = 0; axis < graph->objects[write->object].rank; ++axis) named |= graph->values[write->select[axis]].dims;
+    for (int32_t axis = 0; axis < graph->objects[write->object].rank; ++axis)
+        named |= graph->values[write->select[axis]].dims;
     atn_place at = {write->line, write->column};
     const char *object = graph->objects[write->object].name;
     for (int32_t k = 0; k < count; ++k) {
         if (named >> dims[k] & 1) continue;
         const atn_dim *dim = &graph->dims[dims[k]];
-        atn_reader_complain(j->reader, at, write->name, "every step of %s.i(%d) writes the same element of '%s'; select with it, or name a combine",
+        atn_reader_complain(j->reader, at, write->name,
+                            "every step of %s.i(%d) writes the same element of '%s'; select with it, or name a combine",
                             graph->blocks[dim->block].name, dim->axis, object);
         return;
     }
     atn_verdict verdict = try_out(j, &access, NULL);
     if (verdict == ATN_VERDICT_CLASH)
-        atn_reader_complain(j->reader, at, write->name, "two points write the same element of '%s'; make the selector one-to-one, or name a combine", object);
+        atn_reader_complain(
+            j->reader, at, write->name,
+            "two points write the same element of '%s'; make the selector one-to-one, or name a combine", object);
     if (verdict == ATN_VERDICT_UNKNOWN)
-        atn_reader_complain(j->reader, at, write->name, "the selector cannot be shown to be one-to-one; name a combine: add, min, max or or");
+        atn_reader_complain(j->reader, at, write->name,
+                            "the selector cannot be shown to be one-to-one; name a combine: add, min, max or or");
 }
 
 /* May `other` (a read, or a later write) touch what another point writes? */
@@ -113,43 +121,44 @@ static bool may_clash(judge *j, const atn_access *write, const atn_access *other
     return try_out(j, write, other) != ATN_VERDICT_APART;
 }
 
+static bool needs(const judge *j, atn_value value) { return value >= 0 && j->uses[value]; }
+
 /* Values that need the read numbered `read`, through reductions too. */
 static void find_uses(judge *j, int32_t read) {
     const atn_graph *graph = j->graph;
-    bool *uses = j->uses;
-#define USES(value) ((value) >= 0 && uses[value])
     for (int32_t v = 0; v < graph->n_values; ++v) {
         const atn_node *node = &graph->values[v];
-        uses[v] = USES(node->arg[0]) || USES(node->arg[1]) || USES(node->arg[2]);
+        j->uses[v] = needs(j, node->arg[0]) || needs(j, node->arg[1]) || needs(j, node->arg[2]);
         if (node->op == ATN_OP_READ)
-            uses[v] = node->index == read || USES(graph->reads[node->index].select[0]) || USES(graph->reads[node->index].select[1]);
+            j->uses[v] = node->index == read || needs(j, graph->reads[node->index].select[0]) ||
+                         needs(j, graph->reads[node->index].select[1]);
         if (node->op != ATN_OP_RESULT) continue;
         const atn_block *block = &graph->blocks[node->index];
-        for (int32_t d = 0; d < block->rank; ++d) uses[v] |= USES(graph->dims[block->dim[d]].begin) || USES(graph->dims[block->dim[d]].end);
+        for (int32_t d = 0; d < block->rank; ++d)
+            j->uses[v] |= needs(j, graph->dims[block->dim[d]].begin) || needs(j, graph->dims[block->dim[d]].end);
         for (int32_t k = 0; k < block->n_accs; ++k)
-            uses[v] |= USES(block->acc[k].term) || USES(block->acc[k].update) || USES(block->acc[k].init);
+            j->uses[v] |=
+                needs(j, block->acc[k].term) || needs(j, block->acc[k].update) || needs(j, block->acc[k].init);
     }
 }
 
 /* The predicate under which a read matters at all: that of the one write it serves; -1: it always does. */
 static atn_value needed_if(judge *j, int32_t read) {
     const atn_graph *graph = j->graph;
-    const bool *uses = j->uses;
     atn_value enable = -1;
     find_uses(j, read);
     for (int32_t k = 0; k < graph->blocks[0].n_accs; ++k)
-        if (USES(graph->blocks[0].acc[k].term) || USES(graph->blocks[0].acc[k].update)) return -1;
+        if (needs(j, graph->blocks[0].acc[k].term) || needs(j, graph->blocks[0].acc[k].update)) return -1;
     for (int32_t d = 0; d < graph->n_dims; ++d) /* it decides how often something happens */
-        if (USES(graph->dims[d].begin) || USES(graph->dims[d].end)) return -1;
+        if (needs(j, graph->dims[d].begin) || needs(j, graph->dims[d].end)) return -1;
     for (int32_t w = 0; w < graph->n_writes; ++w) {
         const atn_write *write = &graph->writes[w];
-        if (USES(write->select[0]) || USES(write->select[1]) || USES(write->enable)) return -1;
-        if (!USES(write->value)) continue;
+        if (needs(j, write->select[0]) || needs(j, write->select[1]) || needs(j, write->enable)) return -1;
+        if (!needs(j, write->value)) continue;
         if (write->enable < 0 || write->block || (enable >= 0 && enable != write->enable)) return -1;
         enable = write->enable;
     }
     return enable;
-#undef USES
 }
 
 static void check_read(judge *j, int32_t number, const atn_write *write) {
@@ -163,10 +172,11 @@ static void check_read(judge *j, int32_t number, const atn_write *write) {
     atn_access reading = access_of_read(read), writing = access_of_write(write);
     if (write->enable >= 0) reading.enable = needed_if(j, number);
     if (after)
-        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name, "reads '%s' after '%s' wrote it; use another algorithm of a Sequence",
-                            object, write->name);
+        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name,
+                            "reads '%s' after '%s' wrote it; use another algorithm of a Sequence", object, write->name);
     else if (write->combine ? !never_meet(graph, &writing, &reading) : may_clash(j, &writing, &reading))
-        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name, "a point may read what another point writes to '%s' (by '%s'); write to another object",
+        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name,
+                            "a point may read what another point writes to '%s' (by '%s'); write to another object",
                             object, write->name);
 }
 
@@ -176,7 +186,8 @@ static void check_writes(judge *j, const atn_write *first, const atn_write *seco
     if (!atn_reader_step(j->reader, 16, (atn_place){second->line, second->column}, second->name)) return;
     atn_access a = access_of_write(first), b = access_of_write(second);
     if (first->combine == second->combine && !may_clash(j, &a, &b)) return;
-    atn_reader_complain(j->reader, (atn_place){second->line, second->column}, second->name, "may write the same element of '%s' as '%s' does at another point",
+    atn_reader_complain(j->reader, (atn_place){second->line, second->column}, second->name,
+                        "may write the same element of '%s' as '%s' does at another point",
                         j->graph->objects[first->object].name, first->name);
 }
 

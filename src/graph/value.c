@@ -20,8 +20,9 @@ static uint64_t hash_of(const atn_node *node) {
 }
 
 static bool same(const atn_node *a, const atn_node *b) {
-    return a->op == b->op && a->type == b->type && !memcmp(a->arg, b->arg, sizeof a->arg) && a->index == b->index && a->axis == b->axis &&
-           a->integer == b->integer && !memcmp(a->number, b->number, sizeof a->number); /* bits: -0 is not 0, NaN is NaN */
+    return a->op == b->op && a->type == b->type && !memcmp(a->arg, b->arg, sizeof a->arg) && a->index == b->index &&
+           a->axis == b->axis && a->integer == b->integer &&
+           !memcmp(a->number, b->number, sizeof a->number); /* bits: -0 is not 0, NaN is NaN */
 }
 
 static bool rehash(atn_sketch *sketch) {
@@ -47,13 +48,18 @@ static atn_value store(atn_sketch *sketch, atn_node node, atn_trait trait) {
         if (same(&sketch->values[sketch->table[at]], &node)) return sketch->table[at];
     if (sketch->n_values >= ATN_LIMIT_VALUES) {
         if (!reader->overrun)
-            atn_reader_complain(reader, sketch->items[0].at, sketch->items[0].name, "the description unfolds into more than %d values; use smaller loops",
+            atn_reader_complain(reader, sketch->items[0].at, sketch->items[0].name,
+                                "the description unfolds into more than %d values; use smaller loops",
                                 (int)ATN_LIMIT_VALUES);
         reader->overrun = true;
         return 0;
     }
-    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->values, &sketch->values_room, sketch->n_values, sizeof node)) return 0;
-    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->traits, &sketch->traits_room, sketch->n_values, sizeof trait)) return 0;
+    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->values, &sketch->values_room, sketch->n_values,
+                         sizeof node))
+        return 0;
+    if (!atn_reader_grow(reader, &reader->arena, (void **)&sketch->traits, &sketch->traits_room, sketch->n_values,
+                         sizeof trait))
+        return 0;
     sketch->values[sketch->n_values] = node;
     sketch->traits[sketch->n_values] = trait;
     sketch->table[at] = (int32_t)sketch->n_values;
@@ -67,11 +73,15 @@ atn_value atn_value_integer(atn_sketch *sketch, atn_type type, int64_t number) {
 
 atn_value atn_value_number(atn_sketch *sketch, atn_type type, double real, double imaginary) {
     if (atn_type_is_integer(type)) return atn_value_integer(sketch, type, atn_type_saturate(type, real));
-    atn_node node = {.op = ATN_OP_CONST, .type = type, .arg = {-1, -1, -1}, .number = {atn_type_round(type, real), atn_type_round(type, imaginary)}};
+    atn_node node = {.op = ATN_OP_CONST,
+                     .type = type,
+                     .arg = {-1, -1, -1},
+                     .number = {atn_type_round(type, real), atn_type_round(type, imaginary)}};
     return store(sketch, node, (atn_trait){0});
 }
 
-atn_value atn_value_leaf(atn_sketch *sketch, atn_op op, atn_type type, int32_t index, int32_t axis, uint32_t dims, atn_trait trait) {
+atn_value atn_value_leaf(atn_sketch *sketch, atn_op op, atn_type type, int32_t index, int32_t axis, uint32_t dims,
+                         atn_trait trait) {
     atn_node node = {.op = op, .type = type, .arg = {-1, -1, -1}, .dims = dims, .index = index, .axis = axis};
     return store(sketch, node, trait);
 }

@@ -9,13 +9,19 @@ enum { ATN_LIMIT_VALUES = 50000 };
 
 atn_value atn_value_integer(atn_sketch *sketch, atn_type type, int64_t number); /* CONST of an integer type */
 atn_value atn_value_number(atn_sketch *sketch, atn_type type, double real, double imaginary); /* of any type */
-atn_value atn_value_leaf(atn_sketch *sketch, atn_op op, atn_type type, int32_t index, int32_t axis, uint32_t dims, atn_trait trait);
-atn_value atn_value_make(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b, atn_value c); /* folds */
+atn_value atn_value_leaf(atn_sketch *sketch, atn_op op, atn_type type, int32_t index, int32_t axis, uint32_t dims,
+                         atn_trait trait);
+atn_value atn_value_make(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b,
+                         atn_value c); /* folds */
 atn_value atn_value_cast(atn_sketch *sketch, atn_value value, atn_type type);
 void atn_value_label(atn_sketch *sketch, atn_value value, const char *label); /* keeps the first */
 
-static inline const atn_node *atn_value_node(const atn_sketch *sketch, atn_value value) { return &sketch->values[value]; }
-static inline bool atn_value_is_const(const atn_sketch *sketch, atn_value value) { return sketch->values[value].op == ATN_OP_CONST; }
+static inline const atn_node *atn_value_node(const atn_sketch *sketch, atn_value value) {
+    return &sketch->values[value];
+}
+static inline bool atn_value_is_const(const atn_sketch *sketch, atn_value value) {
+    return sketch->values[value].op == ATN_OP_CONST;
+}
 
 /* value.c: without folding. fold.c: a value equal to op(a, b, c), or -1. */
 atn_value atn_value_plain(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b, atn_value c);

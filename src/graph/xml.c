@@ -22,7 +22,8 @@ typedef struct loader {
 } loader;
 
 static atn_place place_now(const loader *l) {
-    return (atn_place){(int32_t)XML_GetCurrentLineNumber(l->parser), (int32_t)XML_GetCurrentColumnNumber(l->parser) + 1};
+    return (atn_place){(int32_t)XML_GetCurrentLineNumber(l->parser),
+                       (int32_t)XML_GetCurrentColumnNumber(l->parser) + 1};
 }
 
 static void stop(loader *l) {
@@ -128,10 +129,12 @@ static void XMLCALL start(void *user, const XML_Char *name, const XML_Char **pai
         stop(l);
         return;
     }
-    *element = (atn_element){.name = own, .at = place_now(l), .parent = l->open, .depth = l->open ? l->open->depth + 1 : 1};
+    *element =
+        (atn_element){.name = own, .at = place_now(l), .parent = l->open, .depth = l->open ? l->open->depth + 1 : 1};
     if (element->depth > ATN_LIMIT_DEPTH || ++l->n_elements > ATN_LIMIT_ELEMENTS) {
         bool deep = element->depth > ATN_LIMIT_DEPTH;
-        atn_reader_complain(reader, element->at, own, deep ? "elements are nested deeper than %d" : "more than %d elements",
+        atn_reader_complain(reader, element->at, own,
+                            deep ? "elements are nested deeper than %d" : "more than %d elements",
                             deep ? (int)ATN_LIMIT_DEPTH : (int)ATN_LIMIT_ELEMENTS);
         stop(l);
         return;
@@ -150,14 +153,17 @@ static void XMLCALL start(void *user, const XML_Char *name, const XML_Char **pai
             return;
         }
     }
-    if (reader->failed) {
+    if (reader->failed || !element->attributes) {
         stop(l);
         return;
     }
     find_offsets(reader, (size_t)XML_GetCurrentByteIndex(l->parser), element);
-    if (!l->open) l->root = element;
-    else if (l->open->last) l->open->last->next = element;
-    else l->open->child = element;
+    if (!l->open)
+        l->root = element;
+    else if (l->open->last)
+        l->open->last->next = element;
+    else
+        l->open->child = element;
     if (l->open) l->open->last = element;
     l->open = element;
 }
@@ -173,18 +179,21 @@ static void XMLCALL text(void *user, const XML_Char *bytes, int length) {
     if (l->stopped || !l->open || l->open->text_reported) return;
     for (int k = 0; k < length; ++k) {
         if (strchr(" \t\r\n", bytes[k])) continue;
-        atn_reader_complain(l->reader, place_now(l), l->open->name, "text stands here; descriptions have elements and "
+        atn_reader_complain(l->reader, place_now(l), l->open->name,
+                            "text stands here; descriptions have elements and "
                             "attributes only");
         l->open->text_reported = true;
         return;
     }
 }
 
-static void XMLCALL doctype(void *user, const XML_Char *name, const XML_Char *system, const XML_Char *public, int subset) {
+static void XMLCALL doctype(void *user, const XML_Char *name, const XML_Char *system, const XML_Char *public,
+                            int subset) {
     loader *l = user;
     (void)name, (void)system, (void)public, (void)subset;
     if (l->stopped) return;
-    atn_reader_complain(l->reader, place_now(l), "DOCTYPE", "descriptions have no document type and no entities of their own");
+    atn_reader_complain(l->reader, place_now(l), "DOCTYPE",
+                        "descriptions have no document type and no entities of their own");
     stop(l);
 }
 

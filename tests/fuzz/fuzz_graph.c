@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     atn_text lines = {.ctx = ctx};
     atn_diagnostics diagnostics = {.lines = &lines};
     atn_sequence *sequence;
-    atn_status status = atn_sequence_parse(ctx, "fuzz.xml", (const char *)data, size, &options, &diagnostics, &sequence);
+    atn_status status =
+        atn_sequence_parse(ctx, "fuzz.xml", (const char *)data, size, &options, &diagnostics, &sequence);
     if ((status == ATN_OK) != (sequence != NULL) || (status == ATN_OK) != (diagnostics.count == 0)) abort();
     if (status != ATN_OK && status != ATN_ERR_INPUT) abort();
     for (int32_t k = 0; sequence && k < sequence->count; ++k) {

@@ -17,7 +17,8 @@ const char *const right_description =
     "    <IteratorBlock name=\"iter\" dimensions=\"1\" ICF=\"#acc(0) + #in(0)\" ICFType=\"SP\">\n"
     "      <DataAccessRead name=\"a\" source=\"A\" selFunction=\"v0, v1\"/>\n"
     "      <DataAccessRead name=\"x\" source=\"b\" selFunction=\"v0\"/>\n"
-    "      <FunctionBlock name=\"mul\" numInVars=\"2\" numOutVars=\"1\" dataType=\"SP\" function=\"#in(0) * #in(1)\"/>\n"
+    "      <FunctionBlock name=\"mul\" numInVars=\"2\" numOutVars=\"1\" dataType=\"SP\" function=\"#in(0) * "
+    "#in(1)\"/>\n"
     "    </IteratorBlock>\n"
     "    <FunctionBlock name=\"scale\" dataType=\"SP\" function=\"#in(0) * #in(1)\"/>\n"
     "    <DataAccessWrite name=\"w\" destination=\"c\" selFunction=\"v0\"/>\n"
@@ -55,7 +56,8 @@ char *description_changed(const change *changes, size_t count) {
     return text;
 }
 
-atn_status description_parse(atn_ctx *ctx, const char *text, const atn_parse_options *options, atn_text *lines, atn_sequence **out) {
+atn_status description_parse(atn_ctx *ctx, const char *text, const atn_parse_options *options, atn_text *lines,
+                             atn_sequence **out) {
     atn_diagnostics diagnostics = {.lines = lines};
     atn_status status = atn_sequence_parse(ctx, "mv.xml", text, strlen(text), options, &diagnostics, out);
     assert_int_equal(status == ATN_OK, diagnostics.count == 0);
@@ -80,8 +82,10 @@ void description_expect(const char *what, const char *text, const atn_parse_opti
         assert_int_equal(status, ATN_ERR_INPUT);
         char message[ATN_MESSAGE_BYTES]; /* the context has the first line and how many more there are */
         int length = (int)strcspn(atn_text_str(&wanted), "\n");
-        if (count == 1) snprintf(message, sizeof message, "%.*s", length, atn_text_str(&wanted));
-        else snprintf(message, sizeof message, "%.*s (and %d more)", length, atn_text_str(&wanted), count - 1);
+        if (count == 1)
+            snprintf(message, sizeof message, "%.*s", length, atn_text_str(&wanted));
+        else
+            snprintf(message, sizeof message, "%.*s (and %d more)", length, atn_text_str(&wanted), count - 1);
         assert_string_equal(atn_ctx_message(ctx), message);
     }
     atn_sequence_free(sequence);

@@ -23,7 +23,8 @@ typedef struct wrong {
 char *description_changed(const change *changes, size_t count);
 
 /* Parses mv.xml; *lines (to be freed with the context's memory) has the diagnostics. */
-atn_status description_parse(atn_ctx *ctx, const char *text, const atn_parse_options *options, atn_text *lines, atn_sequence **out);
+atn_status description_parse(atn_ctx *ctx, const char *text, const atn_parse_options *options, atn_text *lines,
+                             atn_sequence **out);
 
 /* Each row's diagnostics, to the letter. */
 void description_check(const wrong *rows, size_t count);

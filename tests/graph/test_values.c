@@ -9,13 +9,19 @@
 static void express(const atn_graph *graph, atn_value value, atn_text *out) {
     const atn_node *node = &graph->values[value];
     const atn_op_info *info = atn_op_get_info(node->op);
-    if (node->op == ATN_OP_READ) atn_text_add(out, graph->objects[graph->reads[node->index].object].name);
-    else if (node->op == ATN_OP_PARAM) atn_text_add(out, graph->parameters[node->index].name);
-    else if (node->op == ATN_OP_DIM) atn_text_add(out, "i");
+    if (node->op == ATN_OP_READ)
+        atn_text_add(out, graph->objects[graph->reads[node->index].object].name);
+    else if (node->op == ATN_OP_PARAM)
+        atn_text_add(out, graph->parameters[node->index].name);
+    else if (node->op == ATN_OP_DIM)
+        atn_text_add(out, "i");
     else if (node->op == ATN_OP_CONST) {
-        if (atn_type_is_integer(node->type)) atn_text_printf(out, "%lld", (long long)node->integer);
-        else if (atn_type_is_complex(node->type)) atn_text_printf(out, "(%g,%g)", node->number[0], node->number[1]);
-        else atn_text_printf(out, "%.9g", node->number[0]);
+        if (atn_type_is_integer(node->type))
+            atn_text_printf(out, "%lld", (long long)node->integer);
+        else if (atn_type_is_complex(node->type))
+            atn_text_printf(out, "(%g,%g)", node->number[0], node->number[1]);
+        else
+            atn_text_printf(out, "%.9g", node->number[0]);
         if (node->type != ATN_SP) atn_text_printf(out, ":%s", atn_type_name(node->type));
     } else {
         bool named = node->op == ATN_OP_CAST || node->op == ATN_OP_COMPLEX;
@@ -34,24 +40,36 @@ typedef struct row {
 
 /* x: SP, d: DP, n: INT32, u: U8, z: SP2, b: B, h: HP parameters as #in(0) to #in(6); #in(7) is the index. */
 static void check(const row *rows, size_t count) {
-    static const char *const parameters[] = {"x\" dataType=\"SP", "d\" dataType=\"DP", "n\" dataType=\"INT32", "u\" dataType=\"U8",
-                                             "z\" dataType=\"SP2", "b\" dataType=\"B", "h\" dataType=\"HP"};
+    static const char *const parameters[] = {"x\" dataType=\"SP", "d\" dataType=\"DP",  "n\" dataType=\"INT32",
+                                             "u\" dataType=\"U8", "z\" dataType=\"SP2", "b\" dataType=\"B",
+                                             "h\" dataType=\"HP"};
     for (size_t k = 0; k < count; ++k) {
         atn_ctx *ctx = kit_ctx();
         atn_text text = {.ctx = ctx}, lines = {.ctx = ctx}, got = {.ctx = ctx};
-        atn_text_printf(&text, "<ParallelAlgorithm name=\"P\" dimensions=\"1\"><DataObjects><DataObject name=\"out\" structure=\"vector\" elementDataType=\"%s\"/>",
+        atn_text_printf(&text,
+                        "<ParallelAlgorithm name=\"P\" dimensions=\"1\"><DataObjects><DataObject name=\"out\" "
+                        "structure=\"vector\" elementDataType=\"%s\"/>",
                         !strcmp(rows[k].type, "INDEX") ? "DP" : rows[k].type);
         for (size_t p = 0; p < 7; ++p) atn_text_printf(&text, "<Parameter name=\"%s\"/>", parameters[p]);
-        atn_text_printf(&text, "</DataObjects><Children><FunctionBlock name=\"f\" numInVars=\"8\" dataType=\"%s\" function=\"%s\"/>", rows[k].type, rows[k].function);
-        atn_text_add(&text, "<DataAccessWrite name=\"w\" destination=\"out\" selFunction=\"v0\"/></Children><Connections>"
-                            "<Connection source=\"out.Size(0)\" destination=\"P.Range(0)\"/><Connection source=\"P.i(0)\" destination=\"w.v(0)\"/>"
-                            "<Connection source=\"f.out\" destination=\"w.in\"/><Connection source=\"P.i(0)\" destination=\"f.in(7)\"/>");
-        for (size_t p = 0; p < 7; ++p) atn_text_printf(&text, "<Connection source=\"%c.out\" destination=\"f.in(%zu)\"/>", parameters[p][0], p);
+        atn_text_printf(
+            &text,
+            "</DataObjects><Children><FunctionBlock name=\"f\" numInVars=\"8\" dataType=\"%s\" function=\"%s\"/>",
+            rows[k].type, rows[k].function);
+        atn_text_add(&text,
+                     "<DataAccessWrite name=\"w\" destination=\"out\" selFunction=\"v0\"/></Children><Connections>"
+                     "<Connection source=\"out.Size(0)\" destination=\"P.Range(0)\"/><Connection source=\"P.i(0)\" "
+                     "destination=\"w.v(0)\"/>"
+                     "<Connection source=\"f.out\" destination=\"w.in\"/><Connection source=\"P.i(0)\" "
+                     "destination=\"f.in(7)\"/>");
+        for (size_t p = 0; p < 7; ++p)
+            atn_text_printf(&text, "<Connection source=\"%c.out\" destination=\"f.in(%zu)\"/>", parameters[p][0], p);
         atn_text_add(&text, "</Connections></ParallelAlgorithm>");
         atn_sequence *sequence;
-        if (description_parse(ctx, atn_text_str(&text), NULL, &lines, &sequence) != ATN_OK) fail_msg("%s: %s", rows[k].function, atn_text_str(&lines));
+        if (description_parse(ctx, atn_text_str(&text), NULL, &lines, &sequence) != ATN_OK)
+            fail_msg("%s: %s", rows[k].function, atn_text_str(&lines));
         express(sequence->step[0], sequence->step[0]->writes[0].value, &got);
-        if (strcmp(atn_text_str(&got), rows[k].expected)) fail_msg("%s: %s\n is %s\n not %s", rows[k].type, rows[k].function, atn_text_str(&got), rows[k].expected);
+        if (strcmp(atn_text_str(&got), rows[k].expected))
+            fail_msg("%s: %s\n is %s\n not %s", rows[k].type, rows[k].function, atn_text_str(&got), rows[k].expected);
         atn_sequence_free(sequence);
         atn_text_free(&text);
         atn_text_free(&lines);
@@ -68,7 +86,8 @@ static void operators(void **state) {
         {"SP", "-(#in(0) / 3)", "(- (/ x 3))"},
         {"B", "#in(0) > 1 and not (#in(0) >= 2 or #in(5))", "(&& (< 1 x) (! (|| (<= 2 x) b)))"},
         {"B", "#in(0) == 1 &amp;&amp; #in(0) != 2 || !#in(5)", "(|| (&& (== x 1) (!= x 2)) (! b))"},
-        {"INT32", "(#in(2) &lt;&lt; 2 | #in(2) >> 1) ^ ~#in(2) &amp; 7", "(^ (| (<< n 2:INT32) (>> n 1:INT32)) (& (~ n) 7:INT32))"},
+        {"INT32", "(#in(2) &lt;&lt; 2 | #in(2) >> 1) ^ ~#in(2) &amp; 7",
+         "(^ (| (<< n 2:INT32) (>> n 1:INT32)) (& (~ n) 7:INT32))"},
         {"INT32", "#in(2) % 3 + #in(2) mod 3", "(+ (% n 3:INT32) (mod n 3:INT32))"},
         {"SP", "#in(5) ? #in(0) : #in(0) > 0 ? 1 : 2.5", "(select b x (select (< 0 x) 1 2.5))"},
         {"SP", "fma(#in(0), 2, fmin(#in(0), fmax(1, #in(0))))", "(fma x 2 (min x (max 1 x)))"},
@@ -107,7 +126,8 @@ static void types(void **state) {
         {"SP", "sqrt(#in(2))", "(sqrt (SP n))"},
         {"SP2", "#in(4) * #in(0) + 1", "(+ (* z (SP2 x 0)) (1,0):SP2)"},
         {"SP2", "complex(#in(0), 1) / conj(#in(4))", "(/ (SP2 x 1) (conj z))"},
-        {"SP", "real(#in(4)) + imag(#in(4)) + abs(#in(4)) + arg(#in(4))", "(+ (+ (+ (real z) (imag z)) (abs z)) (atan2 (imag z) (real z)))"},
+        {"SP", "real(#in(4)) + imag(#in(4)) + abs(#in(4)) + arg(#in(4))",
+         "(+ (+ (+ (real z) (imag z)) (abs z)) (atan2 (imag z) (real z)))"},
         {"DP2", "#in(4) * #in(1)", "(* (DP2 z) (DP2 d 0:DP))"},
         {"B", "#in(4) == 0", "(== z (0,0):SP2)"},
     };
@@ -123,12 +143,15 @@ static void statements(void **state) {
         {"SP", "const int k = 3; #out(0) = k * #in(0);", "(* 3 x)"},
         {"SP", "if (#in(5)) #out(0) = 1; else #out(0) = #in(0);", "(select b 1 x)"},
         {"SP", "#out(0) = #in(0); if (#in(5)) { #out(0) = 2 * #out(0); }", "(select b (* 2 x) x)"},
-        {"SP", "float t; if (#in(5)) { float s = 1; t = s; } else if (#in(0) > 0) t = 2; else t = 3; #out(0) = t;", "(select b 1 (select (< 0 x) 2 3))"},
+        {"SP", "float t; if (#in(5)) { float s = 1; t = s; } else if (#in(0) > 0) t = 2; else t = 3; #out(0) = t;",
+         "(select b 1 (select (< 0 x) 2 3))"},
         {"SP", "if (1 > 2) #out(0) = 1; else #out(0) = 2;", "2"},
         {"SP", "float t = 1; for (int k = 0; k &lt; 3; ++k) t *= #in(0); #out(0) = t;", "(* (* x x) x)"},
         {"SP", "float t = 0; for (int k = 3; k > 0; k -= 2) { t = t + k; } #out(0) = t;", "4"},
         {"SP", "float t = 0; for (int k = 0; k &lt; 2; k++) t += #in(k + 2); #out(0) = t;", "(+ (+ 0 (SP n)) (SP u))"},
-        {"INT32", "int t = 0; for (int k = 0; k &lt; 2; k++) for (int l = 0; l &lt; 2; l++) t += k * l * #in(2); #out(0) = t;", "n"},
+        {"INT32",
+         "int t = 0; for (int k = 0; k &lt; 2; k++) for (int l = 0; l &lt; 2; l++) t += k * l * #in(2); #out(0) = t;",
+         "n"},
         {"SP", "/* nothing */ ; float x = #in(0); { float x = 2; x = x; } #out(0) = x;", "x"},
         {"SP", "#in(0) /* in the middle */ * 2", "(* x 2)"},
         {"SP", "float t = M_PI * INFINITY; #out(0) = t;", "inf"},
@@ -161,7 +184,7 @@ static void folding(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(types), cmocka_unit_test(statements),
-                                       cmocka_unit_test(folding)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operators), cmocka_unit_test(types),
+                                       cmocka_unit_test(statements), cmocka_unit_test(folding)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

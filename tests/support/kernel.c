@@ -15,6 +15,40 @@ kernel kernel_parse(atn_ctx *ctx, const char *xml) {
     return k;
 }
 
+/* The next word of a list in blanks; false at its end. */
+static bool next_word(const char **list, char *word, size_t room) {
+    *list += strspn(*list, " ");
+    size_t length = strcspn(*list, " ");
+    assert_true(length < room);
+    memcpy(word, *list, length);
+    word[length] = '\0';
+    *list += length;
+    return length > 0;
+}
+
+kernel kernel_make(atn_ctx *ctx, int dims, const char *attributes, const char *objects, const char *children, const char *connections) {
+    atn_text xml = {.ctx = ctx};
+    char word[128];
+    atn_text_printf(&xml, "<ParallelAlgorithm name='K' dimensions='%d' %s>\n<DataObjects>\n", dims, attributes);
+    while (next_word(&objects, word, sizeof word)) {
+        char *type = strchr(word, '='), *rank = strchr(word, ':');
+        assert_true(type && rank);
+        *type++ = *rank++ = '\0';
+        atn_text_printf(&xml, "<DataObject name='%s' structure='%s' elementDataType='%s'/>\n", word, *rank == '2' ? "matrix" : "vector", type);
+    }
+    atn_text_printf(&xml, "</DataObjects>\n<Children>\n%s\n</Children>\n<Connections>\n", children);
+    while (next_word(&connections, word, sizeof word)) {
+        char *to = strchr(word, '>');
+        assert_non_null(to);
+        *to++ = '\0';
+        atn_text_printf(&xml, "<Connection source='%s' destination='%s'/>\n", word, to);
+    }
+    atn_text_add(&xml, "</Connections>\n</ParallelAlgorithm>\n");
+    kernel k = kernel_parse(ctx, atn_text_str(&xml));
+    atn_text_free(&xml);
+    return k;
+}
+
 void kernel_free(kernel *k) {
     atn_sequence_free(k->sequence);
     *k = (kernel){0};

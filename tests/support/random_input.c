@@ -1,0 +1,112 @@
+/* Random inputs, comparison with the oracle, random variants. */
+#include "support/random_draw.h"
+
+#include "base/memory.h"
+#include "graph/type.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static double special_number(draw *d) {
+    const double numbers[] = {(double)NAN, INFINITY, -INFINITY, -0.0, 0, (double)FLT_MIN / 4, -(double)FLT_MIN / 8, 1, 65504, 0x1p-24};
+    return numbers[draw_below(d, sizeof numbers / sizeof *numbers)];
+}
+
+static void draw_element(draw *d, const struct random_object *o, void *to) {
+    double number[2];
+    for (int part = 0; part < 2; ++part) {
+        double high = draw_below(d, 1 << 24), low = draw_below(d, 1 << 24); /* more bits than a single holds */
+        number[part] = 4 * (high + low / 16777216.0) / 16777216.0 - 2;
+        if (draw_chance(d, 10)) number[part] = rint(2 * number[part]) / 2; /* ties and zeros */
+        if (d->g->special && draw_chance(d, 4)) number[part] = special_number(d);
+    }
+    int64_t whole = (int64_t)draw_below(d, 41) - 20;
+    if (o->low <= o->high) whole = o->low + draw_below(d, (uint32_t)(o->high - o->low + 1));
+    else if (o->view.type == ATN_U8 || o->view.type == ATN_U16) whole = draw_below(d, o->view.type == ATN_U8 ? 256 : 65536);
+    else if (o->view.type == ATN_B) whole = draw_below(d, 2);
+    else if (draw_chance(d, 2)) whole = draw_chance(d, 50) ? (int64_t)INT32_MAX - draw_below(d, 3) : (int64_t)INT32_MIN;
+    if (o->index && d->g->strays && draw_chance(d, 5)) whole = draw_chance(d, 50) ? -1 - (int64_t)draw_below(d, 3) : o->high + 1 + draw_below(d, 1000);
+    atn_element_store(o->view.type, number, whole, to);
+}
+
+/* Ascending, from 0 to the most or less; some steps empty. */
+static void draw_ascending(draw *d, const struct random_object *o) {
+    int64_t at = 0;
+    for (int64_t k = 0; k < o->view.size[0]; ++k) {
+        int64_t step = draw_chance(d, 20) ? 0 : (int64_t)draw_below(d, (uint32_t)(2 * o->high / o->view.size[0] + 2));
+        atn_element_store(ATN_INT32, (double[2]){0}, at, atn_view_at(&o->view, k, 0));
+        at = at + step > o->high ? o->high : at + step;
+    }
+}
+
+atn_status draw_inputs(draw *d) {
+    for (int32_t k = 0; k < d->g->n_objects; ++k) {
+        struct random_object *o = &d->g->object[k];
+        int64_t rows = o->view.rank > 1 ? o->view.size[1] : 1, offset = draw_chance(d, 30) ? 1 + (int64_t)draw_below(d, 7) : 0;
+        size_t element = atn_type_bytes(o->view.type), bytes = (size_t)(rows * o->view.pitch + offset + 1) * element;
+        o->memory = atn_alloc(d->g->ctx, bytes);
+        if (!o->memory) return ATN_ERR_MEMORY;
+        memset(o->memory, 0xa5, bytes); /* gaps hold what no one asked for */
+        o->view.data = (char *)o->memory + (size_t)offset * element;
+        if (o->ordered) draw_ascending(d, o);
+        for (int64_t row = 0; row < rows && !o->ordered; ++row)
+            for (int64_t column = 0; column < o->view.size[0]; ++column) draw_element(d, o, atn_view_at(&o->view, column, row));
+    }
+    return ATN_OK;
+}
+
+atn_status random_graph_compare(const random_graph *g, const atn_eval_options *options, const atn_view *got) {
+    atn_eval_result *result;
+    atn_eval_mismatch m;
+    atn_status status = atn_eval_run(g->ctx, g->graph, &g->frame, options, &result);
+    if (status == ATN_OK && !atn_eval_verify(g->graph, result, got, g->views, 0, &m))
+        status = atn_fail(g->ctx, ATN_ERR_INTERNAL, "seed %llu: %lld elements differ; %s(%lld, %lld) is %.9g%+.9gi, %.9g%+.9gi +- %.3g is right",
+                          (unsigned long long)g->seed, (long long)m.count, g->graph->objects[m.object].name, (long long)m.at[0], (long long)m.at[1], m.got[0],
+                          m.got[1], m.wanted[0], m.wanted[1], m.bound);
+    atn_eval_free(result);
+    return status;
+}
+
+static int32_t one_of(draw *d, const int32_t *list, uint32_t count) { return list[draw_below(d, count)]; }
+#define ONE_OF(...) one_of(&d, (const int32_t[]){__VA_ARGS__}, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
+
+/* Work-items on a device, vectors on a host; the rest anywhere. */
+atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) {
+    draw d = {.random = *random};
+    atn_variant v = atn_variant_plain();
+    bool reduces = graph->n_blocks > 1 || graph->blocks[0].n_accs > 0;
+    for (int k = 0; k < 2; ++k) {
+        if (!host) v.p[k].lanes = draw_chance(&d, 60) ? ONE_OF(1, 2, 4, 8, 16, 32) : 1;
+        v.p[k].regs = draw_chance(&d, 40) ? ONE_OF(1, 2, 3, 4, 8) : 1;
+        v.p[k].pack = draw_chance(&d, 30) ? ONE_OF(1, 2, 4) : 1;
+        v.p[k].seq = draw_chance(&d, 30) ? ONE_OF(1, 2, 3, 5) : 1;
+        if (!reduces) continue;
+        if (!host) v.q[k].lanes = draw_chance(&d, 40) ? ONE_OF(1, 2, 4, 8, 32) : 1;
+        v.q[k].regs = draw_chance(&d, 20) ? ONE_OF(1, 2, 4) : 1;
+        v.q[k].tile = draw_chance(&d, 40) ? ONE_OF(0, 4, 8, 16, 32, 64) : 0;
+        v.q[k].unroll = draw_chance(&d, 40) ? ONE_OF(1, 2, 3, 4, 8) : 1;
+        v.q[k].split = draw_chance(&d, 25) ? ONE_OF(1, 2, 3, 7) : 1;
+    }
+    if (draw_chance(&d, 35)) {
+        atn_cut *cut = reduces && draw_chance(&d, 40) ? &v.q[0] : &v.p[0];
+        cut->vec = ONE_OF(2, 4, 8, 16);
+    }
+    v.stage = draw_chance(&d, 40) ? ONE_OF(0, 1, 2) : 0;
+    v.stage_swap = v.stage && draw_chance(&d, 40) ? ONE_OF(0, 1, 2, 3) : 0;
+    v.pad = v.stage && draw_chance(&d, 40) ? ONE_OF(0, 1, 4) : 0;
+    v.reduce = draw_chance(&d, 30) ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+    v.finish = draw_chance(&d, 40) ? ONE_OF(ATN_FINISH_LAUNCH, ATN_FINISH_LAST, ATN_FINISH_ATOMIC) : ATN_FINISH_LAUNCH;
+    v.exp = draw_chance(&d, 25) ? ONE_OF(ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL) : ATN_EXP_LIBRARY;
+    v.accumulate = draw_chance(&d, 15) ? 64 : 0;
+    v.groups = draw_chance(&d, 20) ? ONE_OF(1, 3, 16) : 0;
+    v.index = draw_chance(&d, 40) ? 32 : 64;
+    if (host) {
+        v.schedule = ONE_OF(ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED);
+        v.chunk = draw_chance(&d, 30) ? ONE_OF(1, 4, 64) : 0;
+        v.threads = draw_chance(&d, 30) ? ONE_OF(1, 2, 3) : 0;
+        v.stream = draw_chance(&d, 15);
+    }
+    *random = d.random;
+    return v;
+}
