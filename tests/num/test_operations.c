@@ -175,7 +175,7 @@ static void on_device(atn_ctx *ctx, atn_device *device) {
         getenv("ATTUNE_TEST_ALL"); /* each size is another variant, and each variant is built: the others take two */
     for (size_t t = 0; t < 4; ++t) {
         if (!has(device, TYPES[t]) || (t == 3 && !all)) continue;
-        for (size_t k = 0; k < (t == 0 || all ? sizeof SIZES / sizeof *SIZES : 1); ++k) {
+        for (size_t k = 0; k < (t == 0 || all ? most : 1); ++k) {
             elementwise(ctx, device, ops, TYPES[t], SIZES[k], k % 2);
             turned(ctx, device, ops, TYPES[t], SIZES[k]);
             reductions(ctx, device, ops, TYPES[t], SIZES[k]);
