@@ -166,6 +166,32 @@ static void host_group(lowering *l) {
     ir_if(l->p, outer, interior, inside, edge);
 }
 
+/* Points computed one by one, on items: tiles that are full and whose reads are inside need no tests. Staged tiles make theirs
+ * while they are filled, and some compilers for CPUs do badly with barriers on two ways. */
+static void item_group(lowering *l) {
+    bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->n_points > 0 && l->v.stage == 0;
+    if (!alone) {
+        lower_group(l);
+        return;
+    }
+    ir_ref interior = lower_interior(l);
+    ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    int32_t tiles = l->p->stage[l->stage].n_tiles;
+    l->full = true;
+    l->block = &inside;
+    lower_group(l);
+    lower_forget(l, mark);
+    l->bound = 0;
+    l->full = l->inside = false;
+    l->p->stage[l->stage].n_tiles = tiles; /* both ways use the same */
+    l->block = &edge;
+    lower_group(l);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_if(l->p, outer, interior, inside, edge);
+}
+
 static int32_t split_block(const atn_graph *g) {
     for (int32_t k = g->blocks[0].n_accs > 0 ? 0 : 1; k < g->n_blocks; ++k)
         if (k == 0 || g->blocks[k].parent == 0) return k;
@@ -216,7 +242,7 @@ static void main_stage(lowering *l, const atn_target *target) {
     if (target->host)
         host_group(l);
     else
-        lower_group(l);
+        item_group(l);
     if (split && !target->host && l->v.finish != ATN_FINISH_LAUNCH) {
         ir_block last = IR_EMPTY;
         p->scratch_counter = true;
@@ -301,7 +327,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     p->arena.ctx = ctx;
     p->graph = graph;
     p->variant = *variant;
-    lowering l = {.ctx = ctx, .g = graph, .p = p, .v = *variant, .host = target->host, .vectors = target->vectors, .vec_dim = -1,
+    lowering l = {.ctx = ctx, .g = graph, .p = p, .v = *variant, .host = target->host, .vectors = target->vectors, .warp = target->warp, .vec_dim = -1,
                   .split = -1, .lane_q = -1, .lanes_q = 1, .item = -1, .point = {-1, -1}, .start = {-1, -1}};
     bool icf = graph->blocks[0].n_accs > 0;
     for (int32_t k = 0; k < graph->blocks[0].rank && !icf; ++k) l.point[l.n_points++] = graph->blocks[0].dim[k];
