@@ -123,6 +123,7 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
 
 /* ---- the points (nest.c) ---- */
 void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1); /* of one step of the sequence */
+void lower_children(lowering *l, int32_t parent); /* the blocks directly inside one, in an order that they allow */
 void lower_group(lowering *l); /* everything one group does, from its start[] on */
 void lower_edge(lowering *l);  /* the same for a tile that is not full, plainly; host only */
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
