@@ -23,13 +23,13 @@ static atn_status unknown_name(const atn_ctx *ctx, const atn_graph *graph, const
 
 static int32_t find_object(const atn_graph *graph, const char *name) {
     for (int32_t k = 0; k < graph->n_objects; ++k)
-        if (!strcmp(graph->objects[k].name, name)) return k;
+        if (strcmp(graph->objects[k].name, name) == 0) return k;
     return -1;
 }
 
 static int32_t find_parameter(const atn_graph *graph, const char *name) {
     for (int32_t k = 0; k < graph->n_parameters; ++k)
-        if (!strcmp(graph->parameters[k].name, name)) return k;
+        if (strcmp(graph->parameters[k].name, name) == 0) return k;
     return -1;
 }
 
@@ -45,7 +45,7 @@ static atn_status bind_views(const atn_ctx *ctx, const atn_graph *graph, const a
             return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a constant table; nothing can be bound to it", graph->name,
                             bindings[k].name);
         for (size_t j = 0; j < k; ++j)
-            if (!strcmp(bindings[j].name, bindings[k].name))
+            if (strcmp(bindings[j].name, bindings[k].name) == 0)
                 return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is bound twice", graph->name, bindings[k].name);
         views[object] = bindings[k].view;
     }
@@ -61,7 +61,7 @@ static atn_status bind_params(const atn_ctx *ctx, const atn_graph *graph, const 
         const double *value = parameter->has_default ? parameter->default_value : NULL;
         bool twice = false, found = false;
         for (size_t k = 0; k < count; ++k) {
-            if (strcmp(given[k].name, parameter->name)) continue;
+            if (strcmp(given[k].name, parameter->name) != 0) continue;
             twice = found;
             found = true;
             value = given[k].value;

@@ -2,6 +2,7 @@
 #include "render/dialect.h"
 
 static const char PRELUDE[] =
+    "#define INLINE inline __attribute__((always_inline))\n"
     "typedef long idx;\n"
     "#if ATN_ADDRESS_BITS == 32\n"
     "typedef int adr;\n"
@@ -10,12 +11,12 @@ static const char PRELUDE[] =
     "#endif\n"
     "typedef half atn_half;\n"
     "#define WHOLE(T) \\\n"
-    "    inline T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; } \\\n"
-    "    inline T T##_mod(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; } \\\n"
-    "    inline T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r < 0 ? r + m : r; } \\\n"
-    "    inline T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n"
-    "    inline T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n"
-    "    inline T atn_abs_##T(T a) { return a < 0 ? -a : a; }\n"
+    "    INLINE T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; } \\\n"
+    "    INLINE T T##_mod(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; } \\\n"
+    "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r != 0 && (r < 0) != (m < 0) ? r + m : r; } \\\n"
+    "    INLINE T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n"
+    "    INLINE T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n"
+    "    INLINE T atn_abs_##T(T a) { return a < 0 ? -a : a; }\n"
     "WHOLE(int)\n"
     "WHOLE(idx)\n"
     "WHOLE(adr)\n"
@@ -29,8 +30,8 @@ static const char PRELUDE[] =
     "#define atn_to_idx(x) convert_long_sat_rtz(x)\n"
     "#define atn_load_half(from, at) vload_half(at, from)\n"
     "#define atn_store_half(to, value) vstore_half_rte(value, 0, to)\n"
-    "inline void atn_report(__global int *report, int read) { atomic_inc(report); report[1] = read; }\n"
-    "inline int atn_last(__global idx *scratch, __local int *flag, adr total) {\n"
+    "INLINE void atn_report(__global int *report, int read) { atomic_inc(report); report[1] = read; }\n"
+    "INLINE int atn_last(__global idx *scratch, __local int *flag, adr total) {\n"
     "    mem_fence(CLK_GLOBAL_MEM_FENCE);\n"
     "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "    if (get_local_id(0) == 0) {\n"
@@ -43,7 +44,7 @@ static const char PRELUDE[] =
     "    return last;\n"
     "}\n"
     "#define ATOMIC(T, B, swap, name, join) \\\n"
-    "    inline void atn_atomic_##name##_##T(volatile __global T *to, T value) { \\\n"
+    "    INLINE void atn_atomic_##name##_##T(volatile __global T *to, T value) { \\\n"
     "        union { B bits; T value; } seen, next; \\\n"
     "        B expected; \\\n"
     "        seen.value = *to; \\\n"
@@ -61,21 +62,21 @@ static const char PRELUDE[] =
     "#define atn_atomic_min_int(to, value) atomic_min(to, value)\n"
     "#define atn_atomic_max_int(to, value) atomic_max(to, value)\n"
     "#define atn_atomic_or_int(to, value) atomic_or(to, value)\n"
-    "inline void atn_atomic_or_uchar(__global uchar *to, int value) { if (value) *to = 1; }\n";
+    "INLINE void atn_atomic_or_uchar(__global uchar *to, int value) { if (value) *to = 1; }\n";
 
 static const char VECTORS[] =
     "#define STORE(T, W) \\\n"
-    "    inline void atn_store_##T##W(__global T *to, T##W v) { vstore##W(v, 0, to); } \\\n"
-    "    inline void atn_store_local_##T##W(__local T *to, T##W v) { vstore##W(v, 0, to); }\n"
+    "    INLINE void atn_store_##T##W(__global T *to, T##W v) { vstore##W(v, 0, to); } \\\n"
+    "    INLINE void atn_store_local_##T##W(__local T *to, T##W v) { vstore##W(v, 0, to); }\n"
     "#define WHOLES(T, W) \\\n"
-    "    inline T##W atn_div_##T##W(T##W a, T##W b) { \\\n"
+    "    INLINE T##W atn_div_##T##W(T##W a, T##W b) { \\\n"
     "        T##W safe = select(b, (T##W)(1), (b == 0) | (b == -1)); \\\n"
     "        return select(select(a / safe, -a, b == -1), (T##W)(0), b == 0); } \\\n"
-    "    inline T##W atn_mod_##T##W(T##W a, T##W b) { \\\n"
+    "    INLINE T##W atn_mod_##T##W(T##W a, T##W b) { \\\n"
     "        T##W safe = select(b, (T##W)(1), (b == 0) | (b == -1)); \\\n"
     "        return a % safe; } \\\n"
-    "    inline T##W atn_floormod_##T##W(T##W a, T##W b) { T##W r = atn_mod_##T##W(a, b); return select(r, r + b, r < 0); } \\\n"
-    "    inline T##W atn_abs_##T##W(T##W a) { return select(a, -a, a < 0); }\n"
+    "    INLINE T##W atn_floormod_##T##W(T##W a, T##W b) { T##W r = atn_mod_##T##W(a, b); return select(r, r + b, (r != 0) & ((r < 0) ^ (b < 0))); } \\\n"
+    "    INLINE T##W atn_abs_##T##W(T##W a) { return select(a, -a, a < 0); }\n"
     "#if ATN_DOUBLES\n"
     "#define DOUBLES(W) STORE(double, W)\n"
     "#else\n"
@@ -83,8 +84,8 @@ static const char VECTORS[] =
     "#endif\n"
     "#define ATN_VECTORS(W) \\\n"
     "    STORE(float, W) STORE(int, W) STORE(uchar, W) STORE(ushort, W) DOUBLES(W) WHOLES(int, W) WHOLES(long, W) \\\n"
-    "    inline void atn_store_bool##W(__global uchar *to, int##W v) { vstore##W(convert_uchar##W(v & 1), 0, to); } \\\n"
-    "    inline void atn_store_half##W(__global half *to, float##W v) { vstore_half##W##_rte(v, 0, to); }\n";
+    "    INLINE void atn_store_bool##W(__global uchar *to, int##W v) { vstore##W(convert_uchar##W(v & 1), 0, to); } \\\n"
+    "    INLINE void atn_store_half##W(__global half *to, float##W v) { vstore_half##W##_rte(v, 0, to); }\n";
 
 const atn_dialect ATN_DIALECT_OPENCL = {
     .name = "opencl",

@@ -364,7 +364,8 @@ static void preface(printer *r) {
     atn_variant_print(&r->p->variant, r->out);
     ADD(". Generated; do not edit. */\n");
     if (u.doubles && r->d->double_prelude) ADD("%s", r->d->double_prelude);
-    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n", u.halves, u.doubles, r->p->variant.index);
+    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n", u.halves, u.doubles, r->p->variant.index,
+        r->p->variant.stream);
     atn_text_add(r->out, r->d->prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {
