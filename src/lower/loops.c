@@ -103,8 +103,8 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
         for (int32_t n = 0; n < l->n_staged; ++n) l->staged[n].half = half[n];
         each(o, start, to);
         for (int32_t n = 0; n < l->n_staged; ++n) {
-            int64_t size = l->p->stage[l->stage].tile[l->staged[n].tile].elements / 2;
-            ir_assign(l->p, l->block, half_variable[n], ir_subtract(l->p, ir_address(l->p, size), half[n]));
+            ir_ref size = ir_address(l->p, l->staged[n].elements);
+            ir_assign(l->p, l->block, half_variable[n], ir_subtract(l->p, size, half[n]));
         }
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);

@@ -60,6 +60,12 @@ static void include(staged *s, int32_t read, const atn_affine form[2]) {
     s->reads[s->n_reads++] = read;
 }
 
+/* How often an item copies an element to fill the tile; the last round may not need all items. */
+static int32_t rounds_of(const lowering *l, const staged *s) {
+    int64_t items = atn_variant_items(&l->v);
+    return (int32_t)((s->extent[0] * s->extent[1] + items - 1) / items);
+}
+
 /* Sizes and the tile in the program. */
 static void settle(lowering *l, staged *s) {
     const atn_object *object = &l->g->objects[s->object];
@@ -70,7 +76,8 @@ static void settle(lowering *l, staged *s) {
     bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
     s->pitch = s->extent[s->swapped ? 1 : 0] + l->v.pad;
-    int64_t elements = s->pitch * s->extent[s->swapped ? 0 : 1];
+    s->elements = s->pitch * s->extent[s->swapped ? 0 : 1];
+    int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) - s->extent[0] * s->extent[1];
     ir_stage *stage = &l->p->stage[l->stage];
     if (stage->n_tiles >= (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
         lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name, sizeof stage->tile / sizeof *stage->tile);
@@ -79,7 +86,7 @@ static void settle(lowering *l, staged *s) {
     s->tile = stage->n_tiles;
     stage->tile[stage->n_tiles++] = (ir_tile){.name = object->name,
                                               .type = (atn_type)lower_type(object->type),
-                                              .elements = elements * (l->v.stage == 2 && !l->host ? 2 : 1)};
+                                              .elements = l->v.stage == 2 && !l->host ? 2 * s->elements + spare : s->elements};
     s->half = -1;
 }
 
@@ -250,13 +257,8 @@ void lower_stage_fill(lowering *l, ir_ref tile_start) {
     }
 }
 
-/* The k-th element that this item copies; the last round may not be full. */
+/* The k-th element that this item copies. */
 static ir_ref share(lowering *l, int32_t k) { return ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)); }
-
-static int32_t rounds_of(const lowering *l, const staged *s) {
-    int64_t items = atn_variant_items(&l->v);
-    return (int32_t)((s->extent[0] * s->extent[1] + items - 1) / items);
-}
 
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
     int32_t filled = 0;
@@ -276,23 +278,25 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
     }
 }
 
+/* Every item stores in every round, those without an element behind the tile: a store under a condition right before the
+ * barrier is no faster on a GPU and is where compilers that turn a group into loops (PoCL) go astray. */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
+    atn_program *p = l->p;
     int32_t used = 0;
-    for (int32_t n = 0; n < l->n_staged; ++n) {
+    for (int32_t n = 0; n < l->n_staged && l->status == ATN_OK; ++n) {
         staged s = l->staged[n];
         s.half = half[n];
         int64_t total = s.extent[0] * s.extent[1];
         int32_t rounds = rounds_of(l, &s);
         for (int32_t k = 0; k < rounds; ++k, ++used) {
-            if (l->status != ATN_OK) return;
-            ir_block inner = IR_EMPTY, *outer = l->block;
             bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) <= total;
-            ir_ref e = share(l, k), n0 = ir_address(l->p, s.extent[0]);
-            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
-            if (!full) l->block = &inner;
-            tile_store(l, &s, tile_element(l, &s, e0, e1), fetched[used]);
-            l->block = outer;
-            if (!full) ir_if(l->p, outer, ir_less(l->p, e, ir_address(l->p, total)), inner, IR_EMPTY);
+            ir_ref e = share(l, k), n0 = ir_address(p, s.extent[0]);
+            ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
+            ir_ref at = tile_element(l, &s, e0, e1);
+            if (!full)
+                at = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ir_less(p, e, ir_address(p, total)), at,
+                                  ir_add_integer(p, e, 2 * s.elements - total));
+            tile_store(l, &s, at, fetched[used]);
         }
     }
 }
