@@ -138,32 +138,60 @@ static bool repeatable(const atn_graph *g) {
     return true;
 }
 
-static void host_group(lowering *l) {
-    bool plain = true;
-    for (int32_t d = 0; d < l->n_points; ++d) plain = plain && lower_span(l, d) == 1;
-    if (plain || l->n_points == 0) {
-        l->inside = false;
-        lower_group(l);
-        return;
+/* A tile that is not full, done by items: the same points, one value at a time, clamped. */
+static void edge_by_items(lowering *l) {
+    atn_variant full = l->v;
+    for (int d = 0; d < 2; ++d) {
+        atn_cut *c = &l->v.p[d];
+        c->seq *= c->regs * c->vec;
+        c->regs = c->pack = c->vec = 1;
     }
-    for (int32_t d = 0; d < l->n_points && repeatable(l->g); ++d) {
-        ir_ref end = ir_add(l->p, l->begin[d], l->extent[d]);
-        ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, end, -lower_span(l, d)), -1);
-        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, l->begin[d], -1));
-    }
+    l->v.stage = 0;
+    l->clamp = true;
+    lower_group(l);
+    l->clamp = false;
+    l->v = full;
+}
+
+/* Full tiles with vectors and without tests, the others plainly. */
+static void two_ways(lowering *l) {
     ir_ref interior = lower_interior(l);
     ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
+    l->clamp = false;
     l->block = &inside;
     lower_group(l);
     lower_forget(l, mark);
     l->bound = 0;
     l->inside = false;
     l->block = &edge;
-    lower_edge(l);
+    if (l->host)
+        lower_edge(l);
+    else
+        edge_by_items(l);
     lower_forget(l, mark);
     l->block = outer;
     ir_if(l->p, outer, interior, inside, edge);
+}
+
+static void whole_group(lowering *l) {
+    bool plain = true, vectors = false;
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        plain = plain && lower_span(l, d) == 1;
+        vectors = vectors || l->v.p[d].vec > 1;
+    }
+    l->inside = false;
+    l->clamp = !l->host;
+    if (l->n_points == 0 || (l->host ? plain : !vectors)) {
+        lower_group(l);
+        return;
+    }
+    for (int32_t d = 0; d < l->n_points && l->host && repeatable(l->g); ++d) {
+        ir_ref end = ir_add(l->p, l->begin[d], l->extent[d]);
+        ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, end, -lower_span(l, d)), -1);
+        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, l->begin[d], -1));
+    }
+    two_ways(l);
 }
 
 static int32_t split_block(const atn_graph *g) {
@@ -213,10 +241,7 @@ static void main_stage(lowering *l, const atn_target *target) {
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
     decode_group(l, ir_variable_ref(p, group), tiles, span, split);
-    if (target->host)
-        host_group(l);
-    else
-        lower_group(l);
+    whole_group(l);
     if (split && !target->host && l->v.finish != ATN_FINISH_LAUNCH) {
         ir_block last = IR_EMPTY;
         p->scratch_counter = true;
@@ -268,6 +293,7 @@ static void end_stage(lowering *l, const atn_target *target) {
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
     decode_group(l, ir_variable_ref(p, group), tiles, span, false);
+    l->clamp = !l->host;
     lower_bind_points(l, ir_address(p, 0), ir_address(p, 0));
     finish_points(l);
     if (target->host) {

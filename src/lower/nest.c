@@ -32,7 +32,7 @@ void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1) {
                                           .pack = c->pack,
                                           .vec = c->vec,
                                           .row = (int64_t)c->lanes * c->pack * c->vec,
-                                          .limit = l->host ? -1 : ir_add(l->p, l->begin[d], l->extent[d])};
+                                          .limit = l->clamp ? ir_add(l->p, l->begin[d], l->extent[d]) : -1};
         l->bound |= 1u << l->point[d];
         if (c->vec > 1) l->vec_dim = l->point[d];
     }

@@ -4,7 +4,7 @@
 
 static void agree(void **state) {
     (void)state;
-    random_cases("cuda", 600);
+    random_cases("cuda", 400);
 }
 
 int main(void) {

@@ -4,7 +4,7 @@
 
 static void agree(void **state) {
     (void)state;
-    random_cases("host", 600);
+    random_cases("host", 800);
 }
 
 int main(void) {

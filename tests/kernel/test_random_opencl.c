@@ -4,7 +4,7 @@
 
 static void agree(void **state) {
     (void)state;
-    random_cases("opencl", 600);
+    random_cases("opencl", 200);
 }
 
 int main(void) {
