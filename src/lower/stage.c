@@ -30,6 +30,11 @@ static bool is_shared(const lowering *l, uint32_t dims) {
     return false;
 }
 
+/* Points that are neighbours along p0 read from different rows. */
+static bool is_across(const lowering *l, const staged *s) {
+    return !l->host && l->n_points > 1 && s->linear[0].coefficient[l->point[0]] == 0 && s->linear[1].coefficient[l->point[0]] != 0;
+}
+
 static bool forms_of(const lowering *l, const atn_read *r, atn_affine form[2]) {
     for (int a = 0; a < 2; ++a) {
         form[a] = (atn_affine){.is_affine = true, .rest = -1, .modulus = -1};
@@ -65,10 +70,18 @@ static void include(staged *s, int32_t read, const atn_affine form[2]) {
     s->reads[s->n_reads++] = read;
 }
 
-/* How often an item copies an element to fill the tile; the last round may not need all items. */
+/* Elements side by side that an item copies at once. */
+static int32_t wide_of(const lowering *l, const staged *s) {
+    atn_type type = l->g->objects[s->object].type;
+    bool plain = (type == ATN_SP || type == ATN_DP || type == ATN_INT32) && s->boundary == ATN_EDGE_NONE;
+    int32_t wide = type == ATN_DP && l->v.wide > 2 ? 2 : l->v.wide; /* 16 bytes at most */
+    return plain && s->extent[0] % wide == 0 ? wide : 1;
+}
+
+/* How often an item copies to fill the tile; the last round may not need all items. */
 static int32_t rounds_of(const lowering *l, const staged *s) {
-    int64_t items = atn_variant_items(&l->v);
-    return (int32_t)((s->extent[0] * s->extent[1] + items - 1) / items);
+    int64_t each = (int64_t)atn_variant_items(&l->v) * wide_of(l, s);
+    return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
 }
 
 /* Sizes and the tile in the program. */
@@ -82,7 +95,7 @@ static void settle(lowering *l, staged *s) {
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
     s->pitch = s->extent[s->swapped ? 1 : 0] + l->v.pad;
     s->elements = s->pitch * s->extent[s->swapped ? 0 : 1];
-    int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) - s->extent[0] * s->extent[1];
+    int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) * wide_of(l, s) - s->extent[0] * s->extent[1];
     ir_stage *stage = &l->p->stage[l->stage];
     if (stage->n_tiles >= (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
         lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name, sizeof stage->tile / sizeof *stage->tile);
@@ -127,9 +140,9 @@ void lower_stage_plan(lowering *l, int32_t block) {
         include(&l->staged[n], k, form);
         ++counts[n];
     }
-    int32_t kept = 0; /* a halo tile pays only where several reads share it */
+    int32_t kept = 0; /* a tile of the points pays where several reads share it, or where neighbours do not read neighbours */
     for (int32_t n = 0; n < l->n_staged; ++n)
-        if (!points_only || counts[n] > 1) l->staged[kept++] = l->staged[n];
+        if (!points_only || counts[n] > 1 || is_across(l, &l->staged[n])) l->staged[kept++] = l->staged[n];
     l->n_staged = kept;
     for (int32_t n = 0; n < l->n_staged; ++n) settle(l, &l->staged[n]);
 }
@@ -204,10 +217,23 @@ static ir_ref tile_base(lowering *l, const staged *s, int axis, ir_ref tile_star
     return ir_declare(l->p, l->block, axis ? "base1" : "base0", sum);
 }
 
+/* Neither axis of a tile can begin below 0. */
+static bool from_zero(const lowering *l, const staged *s) {
+    for (int a = 0; a < 2; ++a) {
+        const atn_affine *form = &s->linear[a];
+        if (form->constant < 0 || form->rest >= 0) return false;
+        for (int32_t d = 0; d < l->g->n_dims; ++d) {
+            const atn_node *begin = &l->g->values[l->g->dims[d].begin];
+            if (form->coefficient[d] < 0 || (form->coefficient[d] > 0 && (begin->op != ATN_OP_CONST || begin->integer < 0))) return false;
+        }
+    }
+    return true;
+}
+
 static ir_ref fetch_element(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, bool guard) {
     bool matrix = l->g->objects[s->object].rank > 1;
-    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1,
-                       s->boundary, guard && s->boundary == ATN_EDGE_NONE, -1, 0);
+    lower_guard how = !guard || s->boundary != ATN_EDGE_NONE ? GUARD_NONE : from_zero(l, s) ? GUARD_ABOVE : GUARD_BOTH;
+    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1, s->boundary, how, -1, 0);
 }
 
 static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
@@ -235,9 +261,37 @@ static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_for(p, outer, v1, ir_address(p, 0), count[1], 1, 1, rows);
 }
 
+/* Elements e0 to e0 + wide - 1 of line e1: in one load where all are inside, else one by one. */
+static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, int32_t wide) {
+    atn_program *p = l->p;
+    if (wide == 1) return fetch_element(l, s, base, e0, e1, true);
+    bool matrix = l->g->objects[s->object].rank > 1;
+    ir_ref column = ir_declare(p, l->block, "column", ir_add(p, base[0], e0));
+    ir_ref row = matrix ? ir_declare(p, l->block, "row", ir_add(p, base[1], e1)) : -1, lanes[4];
+    ir_ref all = lower_inside(l, s->object, ir_add_integer(p, column, wide - 1), row);
+    if (!from_zero(l, s)) all = ir_and(p, all, lower_from_zero(l, column, row));
+    for (int32_t k = 0; k < wide; ++k) /* no declarations here: they are made only where they are needed */
+        lanes[k] = lower_pick(l, s->object, ir_add_integer(p, column, k), row, from_zero(l, s));
+    return lower_either(l, all, lower_load_wide(l, s->object, column, row, wide), ir_join(p, lanes, wide));
+}
+
+/* Into the tile: side by side, or, where it lies transposed, one below the other. Where `fits` is given and does not hold,
+ * it goes to `spare` instead. */
+static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide, ir_ref fits, ir_ref spare) {
+    atn_program *p = l->p;
+    bool beside = wide == 1 || (!s->swapped && s->pitch % wide == 0);
+    if (!beside) value = ir_declare(p, l->block, "copied", value);
+    for (int32_t k = 0; k < (beside ? 1 : wide); ++k) {
+        ir_ref at = tile_element(l, s, ir_add_integer(p, e0, k), e1);
+        if (fits >= 0) at = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, fits, at, ir_add_integer(p, spare, k));
+        tile_store(l, s, at, beside ? value : ir_lane(p, value, k));
+    }
+}
+
 /* The items of a group copy together, neighbours side by side. */
 static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
     atn_program *p = l->p;
+    int32_t wide = wide_of(l, s);
     int64_t total = s->extent[0] * s->extent[1];
     int32_t v = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
     ir_block body = IR_EMPTY, *outer = l->block;
@@ -245,10 +299,9 @@ static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_ref e = ir_variable_ref(p, v), n0 = ir_address(p, s->extent[0]);
     ir_ref e0 = ir_declare(p, l->block, "e0", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1));
     ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
-    ir_ref value = fetch_element(l, s, base, e0, e1, true);
-    tile_store(l, s, tile_element(l, s, e0, e1), value);
+    store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide, -1, -1);
     l->block = outer;
-    ir_for(p, outer, v, l->item, ir_address(p, total), atn_variant_items(&l->v), 1, body);
+    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total), (int64_t)atn_variant_items(&l->v) * wide, 1, body);
 }
 
 void lower_stage_fill(lowering *l, ir_ref tile_start) {
@@ -263,29 +316,31 @@ void lower_stage_fill(lowering *l, ir_ref tile_start) {
     }
 }
 
-/* The k-th element that this item copies. */
-static ir_ref share(lowering *l, int32_t k) { return ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)); }
+/* The k-th piece that this item copies. */
+static ir_ref share(lowering *l, int32_t k, int32_t wide) {
+    return ir_multiply_integer(l->p, ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)), wide);
+}
 
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
     int32_t filled = 0;
     for (int32_t n = 0; n < l->n_staged; ++n) {
         const staged *s = &l->staged[n];
-        int32_t rounds = rounds_of(l, s);
+        int32_t rounds = rounds_of(l, s), wide = wide_of(l, s);
         if (filled + rounds > MAX_PREFETCH) {
             lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: double buffering would hold more than %d values per item", l->g->name, MAX_PREFETCH);
             return;
         }
         ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)}, n0 = ir_address(l->p, s->extent[0]);
         for (int32_t k = 0; k < rounds; ++k) {
-            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, share(l, k), n0, -1);
-            ir_ref e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, share(l, k), n0, -1);
-            fetched[filled++] = ir_declare(l->p, l->block, "next", fetch_element(l, s, base, e0, e1, true));
+            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, share(l, k, wide), n0, -1);
+            ir_ref e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, share(l, k, wide), n0, -1);
+            fetched[filled++] = ir_declare(l->p, l->block, "next", fetch_wide(l, s, base, e0, e1, wide));
         }
     }
 }
 
-/* Every item stores in every round, those without an element behind the tile: a store under a condition right before the
- * barrier is no faster on a GPU and is where compilers that turn a group into loops (PoCL) go astray. */
+/* Every item stores in every round, those without an element behind the two tiles: a condition would be no faster on a GPU,
+ * and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong results). */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
     atn_program *p = l->p;
     int32_t used = 0;
@@ -293,16 +348,12 @@ void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
         staged s = l->staged[n];
         s.half = half[n];
         int64_t total = s.extent[0] * s.extent[1];
-        int32_t rounds = rounds_of(l, &s);
+        int32_t rounds = rounds_of(l, &s), wide = wide_of(l, &s);
         for (int32_t k = 0; k < rounds; ++k, ++used) {
-            bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) <= total;
-            ir_ref e = share(l, k), n0 = ir_address(p, s.extent[0]);
+            bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) * wide <= total;
+            ir_ref e = share(l, k, wide), n0 = ir_address(p, s.extent[0]);
             ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
-            ir_ref at = tile_element(l, &s, e0, e1);
-            if (!full)
-                at = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ir_less(p, e, ir_address(p, total)), at,
-                                  ir_add_integer(p, e, 2 * s.elements - total));
-            tile_store(l, &s, at, fetched[used]);
+            store_wide(l, &s, e0, e1, fetched[used], wide, full ? -1 : ir_less(p, e, ir_address(p, total)), ir_add_integer(p, e, 2 * s.elements - total));
         }
     }
 }
