@@ -103,18 +103,22 @@ num num_convert(const num_rules *rules, atn_type from, atn_type to, num a) {
     return num_rounded(rules, to, a, exact ? 0 : 1);
 }
 
+static num dispatch(const num_rules *rules, atn_op op, atn_type type, atn_type from, const num arg[3]) {
+    if (atn_type_is_complex(from) || atn_type_is_complex(type)) return num_complex(rules, op, type, arg);
+    if (op == ATN_OP_ISNAN || op == ATN_OP_ISFINITE) return num_whole(op == ATN_OP_ISNAN ? isnan(arg[0].re) : isfinite(arg[0].re));
+    if (op >= ATN_OP_SQRT && op <= ATN_OP_COPYSIGN) return num_function(rules, op, type, arg);
+    return num_real(rules, op, from, arg);
+}
+
 num num_operate(const num_rules *rules, atn_op op, atn_type type, atn_type from, const num arg[3]) {
     if (op == ATN_OP_CAST) return num_convert(rules, from, type, arg[0]);
     if (op == ATN_OP_SELECT) {
         num taken = arg[0].whole ? arg[1] : arg[2], other = arg[0].whole ? arg[2] : arg[1];
         return num_is_uncertain(arg[0]) ? num_either(type, taken, other) : taken;
     }
-    if (atn_type_is_complex(from) || atn_type_is_complex(type)) return num_complex(rules, op, type, arg);
     if (atn_type_is_integer(from)) return num_integer(op, from, arg);
-    if (op == ATN_OP_ISNAN || op == ATN_OP_ISFINITE) {
-        num r = {.whole = op == ATN_OP_ISNAN ? isnan(arg[0].re) : isfinite(arg[0].re)};
-        return num_is_uncertain(arg[0]) ? num_uncertain(r) : r;
-    }
-    if (op >= ATN_OP_SQRT && op <= ATN_OP_COPYSIGN) return num_function(rules, op, type, arg);
-    return num_real(rules, op, from, arg);
+    num r = dispatch(rules, op, type, from, arg);
+    for (int32_t k = 0; k < atn_op_get_info(op)->arity; ++k)
+        if (num_is_uncertain(arg[k])) return num_uncertain(r); /* of floats: whatever the operation made of it */
+    return r;
 }

@@ -160,6 +160,7 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     bool vector = width > 1 && w->combine == ATN_WRITE_ONCE && !computed && side_by_side(l, w->select, type) &&
                   (w->enable < 0 || !(l->g->values[w->enable].dims >> l->vec_dim & 1));
     enable = ir_and(l->p, enable, inside_points(l, dims, at));
+    if (width > 1 && !vector) lower_hoist(l, w->value); /* made as a vector all the same, stored lane by lane */
     for (int32_t k = 0; k < (vector ? 1 : width); ++k) {
         at.lane = (int8_t)(vector || width == 1 ? -1 : k);
         ir_ref values[2], here = enable;

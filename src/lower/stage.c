@@ -50,6 +50,11 @@ static bool same_linear(const lowering *l, const staged *s, const atn_affine for
     return true;
 }
 
+/* A read without a boundary mode is known to stay inside: any mode will do for it. */
+static bool joins_boundary(const staged *s, const atn_read *r) {
+    return s->boundary == (int32_t)r->boundary || s->boundary == ATN_EDGE_NONE || r->boundary == ATN_EDGE_NONE;
+}
+
 static void include(staged *s, int32_t read, const atn_affine form[2]) {
     for (int a = 0; a < 2; ++a) {
         int64_t low = s->linear[a].constant, high = low + s->constant_span[a], c = form[a].constant;
@@ -102,7 +107,7 @@ void lower_stage_plan(lowering *l, int32_t block) {
         bool fits = points_only ? dims && !(dims & ~points) : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(l, dims);
         if (!fits || o->table || o->written || atn_select_is_computed(l->g, r->select) || o->type == ATN_SP2 || o->type == ATN_DP2 || !forms_of(l, r, form)) continue;
         int32_t n = 0;
-        while (n < l->n_staged && !(l->staged[n].object == r->object && l->staged[n].boundary == (int32_t)r->boundary &&
+        while (n < l->n_staged && !(l->staged[n].object == r->object && joins_boundary(&l->staged[n], r) &&
                                     l->staged[n].n_reads < ATN_MAX_DIMS && same_linear(l, &l->staged[n], form)))
             ++n;
         if (n == MAX_STAGED) continue;
@@ -111,6 +116,7 @@ void lower_stage_plan(lowering *l, int32_t block) {
             memcpy(l->staged[n].linear, form, sizeof form);
             ++l->n_staged;
         }
+        if (r->boundary != ATN_EDGE_NONE) l->staged[n].boundary = (int32_t)r->boundary;
         include(&l->staged[n], k, form);
         ++counts[n];
     }

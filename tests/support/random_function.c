@@ -29,7 +29,8 @@ static piece literal(writer *w) {
         int whole = (int)draw_below(d, 21) - 10;
         return made(d, 10, draw_text(d, whole < 0 ? "(%d)" : "%d", whole));
     }
-    return made(d, 2, draw_text(d, "%u.%u", draw_below(d, 2), 1 + draw_below(d, 9)));
+    uint32_t whole = draw_below(d, 2), tenths = 1 + draw_below(d, 9); /* one draw a statement: arguments have no order */
+    return made(d, 2, draw_text(d, "%u.%u", whole, tenths));
 }
 
 /* An input, as the block's type. */
@@ -67,7 +68,8 @@ static const char *comparison(writer *w, int depth) {
     if (atn_type_is_complex(w->type)) return draw_text(w->d, "abs(%s) %s abs(%s)", a.text, sign, b.text);
     const char *one = draw_text(w->d, "%s %s %s", a.text, sign, b.text);
     if (!draw_chance(w->d, 20)) return one;
-    return draw_text(w->d, "%s %s %s(%s)", one, draw_chance(w->d, 50) ? "&&" : "||", draw_chance(w->d, 30) ? "!" : "", comparison(w, 0));
+    const char *join = draw_chance(w->d, 50) ? "&&" : "||", *not = draw_chance(w->d, 30) ? "!" : "";
+    return draw_text(w->d, "%s %s %s(%s)", one, join, not, comparison(w, 0));
 }
 
 static piece choice(writer *w, int depth) {
@@ -79,12 +81,13 @@ static piece choice(writer *w, int depth) {
 static piece integer_operation(writer *w, int depth) {
     draw *d = w->d;
     piece a = expression(w, depth - 1), b = expression(w, depth - 1);
+    uint32_t bits = draw_below(d, 7);
     static const char *const signs[] = {"+", "-", "*", "/", "%", "&", "|", "^", "mod"};
     switch (draw_below(d, 8)) {
     case 0: return made(d, 1e9, draw_text(d, "min(%s, %s)", a.text, b.text));
     case 1: return made(d, 1e9, draw_text(d, "max(%s, -%s)", a.text, b.text));
     case 2: return made(d, 1e9, draw_text(d, "abs(%s)", a.text));
-    case 3: return made(d, 1e9, draw_text(d, "(%s %s %u)", a.text, draw_chance(d, 50) ? "<<" : ">>", draw_below(d, 7)));
+    case 3: return made(d, 1e9, draw_text(d, "(%s %s %u)", a.text, draw_chance(d, 50) ? "<<" : ">>", bits));
     case 4: return made(d, 1e9, draw_text(d, "~%s", a.text));
     default: return made(d, 1e9, draw_text(d, "(%s %s %s)", a.text, signs[draw_below(d, 9)], b.text));
     }
@@ -196,10 +199,11 @@ static const char *body(writer *w, const char *value, int outputs) {
     const char *type = atn_type_name(w->type);
     if (outputs == 2) return draw_text(d, "#out(0) = %s; #out(1) = %s;", value, expression(w, 1).text);
     if (atn_type_is_complex(w->type) || draw_chance(d, 75)) return value;
+    piece other = expression(w, 1), limit = literal(w), last = literal(w);
     if (draw_chance(d, 50))
-        return draw_text(d, "%s t = %s; if (%s) { t = %s; } else if (t > %s) t = %s; #out(0) = t;", type, value, comparison(w, 1), expression(w, 1).text,
-                         literal(w).text, literal(w).text);
-    return draw_text(d, "%s t = %s; for (int i = 0; i < %u; ++i) t = t / 2 + %s; #out(0) = t;", type, value, draw_below(d, 4), expression(w, 0).text);
+        return draw_text(d, "%s t = %s; if (%s) { t = %s; } else if (t > %s) t = %s; #out(0) = t;", type, value, comparison(w, 1), other.text,
+                         limit.text, last.text);
+    return draw_text(d, "%s t = %s; for (int i = 0; i < %u; ++i) t = t / 2 + %s; #out(0) = t;", type, value, draw_below(d, 4), other.text);
 }
 
 static const source *emit(writer *w, int32_t block, const char *text, int outputs) {

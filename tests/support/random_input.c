@@ -16,7 +16,8 @@ static double special_number(draw *d) {
 static void draw_element(draw *d, const struct random_object *o, void *to) {
     double number[2];
     for (int part = 0; part < 2; ++part) {
-        number[part] = 4 * (draw_below(d, 1 << 24) / 16777216.0) - 2;
+        double high = draw_below(d, 1 << 24), low = draw_below(d, 1 << 24); /* more bits than a single holds */
+        number[part] = 4 * (high + low / 16777216.0) / 16777216.0 - 2;
         if (draw_chance(d, 10)) number[part] = rint(2 * number[part]) / 2; /* ties and zeros */
         if (d->g->special && draw_chance(d, 4)) number[part] = special_number(d);
     }
