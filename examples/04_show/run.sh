@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 show() { "$build/attune" show "$kernels/gemm.xml" --define USED_FLOAT=SP "$@"; }
 tiled=lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,tile_q0=8,unroll_q0=8,stage=1,stage_swap=2
 
-show --dialect cuda >"$work/plain.cu"                      # one item, one element
+show --dialect cuda --variant plain >"$work/plain.cu"      # one item, one element; without --variant: as estimated
 show --dialect cuda --variant "$tiled" >"$work/tiled.cu"   # 8 x 8 elements an item, from tiles in shared memory
 show --dialect opencl --variant "$tiled" >"$work/tiled.cl"
 show --dialect c --variant vec_p0=8,regs_p0=2,regs_p1=6,tile_q0=256,stage=1 >"$work/packed.c"
