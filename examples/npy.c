@@ -17,7 +17,9 @@ static int write_file(const char *path, const char *shape) {
     int matrix = sscanf(shape, "%ldx%ld", &rows, &columns) == 2;
     if (!matrix) columns = rows, rows = 1;
     if (rows < 1 || columns < 1) return fail("a shape is LENGTH or ROWSxCOLUMNS");
-    snprintf(dict, sizeof dict, matrix ? "{'descr': '<f4', 'fortran_order': False, 'shape': (%ld, %ld), }" : "{'descr': '<f4', 'fortran_order': False, 'shape': (%ld,), }",
+    snprintf(dict, sizeof dict,
+             matrix ? "{'descr': '<f4', 'fortran_order': False, 'shape': (%ld, %ld), }"
+                    : "{'descr': '<f4', 'fortran_order': False, 'shape': (%ld,), }",
              matrix ? rows : columns, columns);
     memset(header, ' ', sizeof header); /* 10 bytes in front of it: 128 in all */
     memcpy(header, dict, strlen(dict));

@@ -3,7 +3,6 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-build}" && pwd)
-"$build/attune" help run >/dev/null 2>&1 || { echo "this attune has no verb 'run'"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -11,11 +11,13 @@ enum { N = 64, STEPS = 200 };
 static void fill(double *a, double *x) {
     for (int row = 0; row < N; ++row) {
         x[row] = row % 2 ? -1 : 1;
-        for (int column = 0; column < N; ++column) a[row * N + column] = row == column ? 2 : row - column == 1 || column - row == 1 ? -1 : 0;
+        for (int column = 0; column < N; ++column)
+            a[row * N + column] = row == column ? 2 : row - column == 1 || column - row == 1 ? -1 : 0;
     }
 }
 
-static atn_status iterate(atn_operations *ops, atn_array *a, atn_array *x, atn_array *y, atn_array *norm, double *value) {
+static atn_status iterate(atn_operations *ops, atn_array *a, atn_array *x, atn_array *y, atn_array *norm,
+                          double *value) {
     atn_status status = ATN_OK;
     for (int k = 0; k < STEPS && status == ATN_OK; ++k) {
         status = atn_array_gemv(ops, a, x, y);
