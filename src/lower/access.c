@@ -51,17 +51,18 @@ static void report(lowering *l, ir_ref good, int32_t id) {
     l->p->reports = true;
 }
 
-ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, bool guard, int32_t read, int32_t part) {
+ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard, int32_t read, int32_t part) {
     atn_program *p = l->p;
     ir_ref n0 = size_ref(l, object, 0), n1 = row >= 0 ? size_ref(l, object, 1) : -1;
     if (boundary == ATN_EDGE_CLAMP || boundary == ATN_EDGE_WRAP || boundary == ATN_EDGE_MIRROR) {
         column = bring_inside(l, column, n0, boundary);
         if (row >= 0) row = bring_inside(l, row, n1, boundary);
-    } else if (boundary == ATN_EDGE_ZERO || guard) {
+    } else if (boundary == ATN_EDGE_ZERO || guard != GUARD_NONE) {
         column = ir_declare(p, l->block, "column", column);
         if (row >= 0) row = ir_declare(p, l->block, "row", row);
-        ir_ref good = within(l, column, n0);
-        if (row >= 0) good = ir_and(p, good, within(l, row, n1));
+        bool above = guard == GUARD_ABOVE && boundary == ATN_EDGE_NONE;
+        ir_ref good = above ? ir_less(p, column, n0) : within(l, column, n0);
+        if (row >= 0) good = ir_and(p, good, above ? ir_less(p, row, n1) : within(l, row, n1));
         good = ir_declare(p, l->block, "inside", good);
         if (read >= 0) report(l, good, read);
         int32_t type = lower_type(l->g->objects[object].type);
@@ -70,6 +71,33 @@ ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32
         return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, element(l, object, column, row), part, 1), zero);
     }
     return load(l, object, element(l, object, column, row), part, 1);
+}
+
+ir_ref lower_inside(lowering *l, int32_t object, ir_ref column, ir_ref row) {
+    ir_ref inside = ir_less(l->p, column, size_ref(l, object, 0));
+    return row >= 0 ? ir_and(l->p, inside, ir_less(l->p, row, size_ref(l, object, 1))) : inside;
+}
+
+ir_ref lower_from_zero(lowering *l, ir_ref column, ir_ref row) {
+    ir_ref zero = ir_address(l->p, 0), high = ir_operation(l->p, ATN_OP_LE, ATN_B, zero, column, -1);
+    return row >= 0 ? ir_and(l->p, high, ir_operation(l->p, ATN_OP_LE, ATN_B, zero, row, -1)) : high;
+}
+
+ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row, bool from_zero) {
+    int32_t type = lower_type(l->g->objects[object].type);
+    ir_ref inside = lower_inside(l, object, column, row);
+    if (!from_zero) inside = ir_and(l->p, inside, lower_from_zero(l, column, row));
+    ir_ref zero = type == ATN_SP || type == ATN_DP ? ir_number(l->p, type, 0) : ir_integer(l->p, type, 0);
+    return ir_operation(l->p, ATN_OP_SELECT, type, inside, load(l, object, element(l, object, column, row), 0, 1), zero);
+}
+
+ir_ref lower_load_wide(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t wide) {
+    return load(l, object, element(l, object, column, row), 0, wide);
+}
+
+ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no) {
+    return ir_make(l->p, (ir_node){.kind = IR_OPERATION, .op = ATN_OP_SELECT, .type = ir_type_of(l->p, yes), .width = ir_width_of(l->p, yes),
+                                   .arg = {condition, yes, no}});
 }
 
 /* Do the lanes of the vector lie side by side in memory? */
@@ -102,7 +130,7 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
     if (proven) return load(l, read->object, element(l, read->object, column, row), part, width);
     bool guard = read->boundary == ATN_EDGE_NONE;
-    return lower_fetch(l, read->object, column, row, (int32_t)read->boundary, guard, guard ? node->index : -1, part);
+    return lower_fetch(l, read->object, column, row, (int32_t)read->boundary, guard ? GUARD_BOTH : GUARD_NONE, guard ? node->index : -1, part);
 }
 
 /* ---- writes ---- */

@@ -84,7 +84,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
                    "only sums of SP or INT32 are joined by atomics");
         }
     }
-    REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp), "lanes of q are more than a warp shuffles");
+    REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp), "lanes of q are more than warps can shuffle");
     REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
     REFUSE(v->index != 32 && v->index != 64, "index is 32 or 64");
     return true;

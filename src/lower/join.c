@@ -110,15 +110,15 @@ void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[
 
 /* ---- over the items of a group ---- */
 
-/* Butterflies within a warp: every item ends with the joined result, the same bits in all of them. */
-static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) {
-    for (int32_t distance = l->lanes_q / 2; distance > 0; distance /= 2) {
+/* Butterflies within `lanes` items of a warp: each ends with the joined result, the same bits in all of them. */
+static void butterflies(lowering *l, const atn_block *b, ir_ref value[][2], int32_t lanes) {
+    for (int32_t distance = lanes / 2; distance > 0; distance /= 2) {
         ir_ref other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
         for (int32_t k = 0; k < b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
                 value[k][part] = ir_declare(l->p, l->block, "mine", value[k][part]);
                 ir_ref moved = ir_make(l->p, (ir_node){.kind = IR_SHUFFLE, .type = acc_type(l, &b->acc[k]), .width = 1,
-                                                       .arg = {value[k][part], -1, -1}, .id = l->lanes_q, .integer = distance});
+                                                       .arg = {value[k][part], -1, -1}, .id = lanes, .integer = distance});
                 other[k][part] = ir_declare(l->p, l->block, "other", moved);
             }
         lower_join(l, b, value, other, joined, false);
@@ -135,29 +135,67 @@ static void tile_write(lowering *l, ir_block *block, int32_t tile, ir_ref at, ir
     ir_append(l->p, block, (ir_statement){.kind = IR_TILE_STORE, .id = tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
 }
 
-/* One slot per item in local memory, halved step by step. */
-static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
+/* Slots in local memory for every accumulator; false: there are no more tiles. Trees of one type share their slots over
+ * time: they are used between barriers. */
+static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t tile[][2]) {
     atn_program *p = l->p;
     ir_stage *stage = &p->stage[l->stage];
-    int32_t tile[ATN_MAX_ACCS][2];
     for (int32_t k = 0, slot = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++slot) {
-            int32_t t = -1; /* trees of one type share their slots over time: they are used between barriers */
+            int32_t t = -1;
             const char *name = atn_arena_printf(&p->arena, "tree%d", slot);
             if (!name) p->failed = true;
             for (int32_t n = 0; n < stage->n_tiles && name; ++n)
                 if (stage->tile[n].name[0] == 't' && stage->tile[n].type == (atn_type)acc_type(l, &b->acc[k]) &&
-                    stage->tile[n].elements == atn_variant_items(&l->v) && __builtin_strcmp(stage->tile[n].name, name) == 0)
+                    stage->tile[n].elements == slots && __builtin_strcmp(stage->tile[n].name, name) == 0)
                     t = n;
             if (t < 0 && stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
                 lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more accumulators than a group has tiles for", l->g->name);
-                return;
+                return false;
             }
             if (t < 0) {
                 t = stage->n_tiles++;
-                stage->tile[t] = (ir_tile){name, (atn_type)acc_type(l, &b->acc[k]), atn_variant_items(&l->v)};
+                stage->tile[t] = (ir_tile){name, (atn_type)acc_type(l, &b->acc[k]), slots};
             }
             tile[k][part] = t;
+        }
+    return !p->failed;
+}
+
+/* Within warps; then, where the lanes are more than one warp, every warp over the results of all of them. */
+static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) {
+    atn_program *p = l->p;
+    int32_t tile[ATN_MAX_ACCS][2], warps = l->lanes_q / l->warp;
+    butterflies(l, b, value, warps > 1 ? l->warp : l->lanes_q);
+    if (warps <= 1 || !tree_tiles(l, b, atn_variant_items(&l->v) / l->warp, tile)) return;
+    ir_block body = IR_EMPTY;
+    ir_ref warp = ir_address(p, l->warp), zero = ir_address(p, 0);
+    ir_ref first = ir_operation(p, ATN_OP_EQ, ATN_B, ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, warp, -1), zero, -1);
+    ir_ref own = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, l->item, warp, -1);
+    ir_ref lane = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, ir_address(p, warps), -1);
+    ir_ref at = ir_add(p, ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_subtract(p, l->item, l->lane_q), warp, -1), lane);
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
+            value[k][part] = ir_declare(p, l->block, "mine", value[k][part]);
+            tile_write(l, &body, tile[k][part], own, value[k][part]);
+        }
+    ir_if(p, l->block, first, body, IR_EMPTY);
+    ir_barrier(p, l->block);
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
+            value[k][part] = ir_declare(p, l->block, "warps", tile_read(l, tile[k][part], acc_type(l, &b->acc[k]), at));
+    butterflies(l, b, value, warps);
+    ir_barrier(p, l->block);
+}
+
+/* One slot per item in local memory, halved step by step. */
+static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
+    atn_program *p = l->p;
+    int32_t tile[ATN_MAX_ACCS][2];
+    if (!tree_tiles(l, b, atn_variant_items(&l->v), tile)) return;
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
+            int32_t t = tile[k][part];
             value[k][part] = ir_variable_ref(p, ir_declare_mutable(p, l->block, "mine", value[k][part]));
             tile_write(l, l->block, t, l->item, value[k][part]);
         }

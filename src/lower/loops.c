@@ -88,7 +88,8 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
         lower_stage_prefetch(l, from, fetched);
         for (int32_t n = 0; n < l->n_staged; ++n) {
             half_variable[n] = ir_declare_mutable(l->p, l->block, "half", ir_address(l->p, 0));
-            half[n] = ir_variable_ref(l->p, half_variable[n]);
+            int64_t size = l->p->stage[l->stage].tile[l->staged[n].tile].elements / 2; /* a product: its alignment can be seen */
+            half[n] = ir_multiply_integer(l->p, ir_variable_ref(l->p, half_variable[n]), size);
         }
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);
@@ -102,10 +103,9 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
         lower_stage_prefetch(l, ir_add_integer(l->p, start, o->q0.tile), fetched);
         for (int32_t n = 0; n < l->n_staged; ++n) l->staged[n].half = half[n];
         each(o, start, to);
-        for (int32_t n = 0; n < l->n_staged; ++n) {
-            int64_t size = l->p->stage[l->stage].tile[l->staged[n].tile].elements / 2;
-            ir_assign(l->p, l->block, half_variable[n], ir_subtract(l->p, ir_address(l->p, size), half[n]));
-        }
+        ir_ref one = ir_address(l->p, 1);
+        for (int32_t n = 0; n < l->n_staged; ++n)
+            ir_assign(l->p, l->block, half_variable[n], ir_subtract(l->p, one, ir_variable_ref(l->p, half_variable[n])));
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);
     } else {

@@ -147,14 +147,12 @@ static void edge_by_items(lowering *l) {
         c->regs = c->pack = c->vec = 1;
     }
     l->v.stage = 0;
-    l->clamp = true;
     lower_group(l);
-    l->clamp = false;
     l->v = full;
 }
 
-/* Full tiles with vectors and without tests, the others plainly. */
-static void two_ways(lowering *l) {
+/* Full tiles whose reads are inside without tests and with vectors, the others with tests or plainly. */
+static void two_ways(lowering *l, bool vectors) {
     ir_ref interior = lower_interior(l);
     ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
@@ -165,10 +163,13 @@ static void two_ways(lowering *l) {
     l->bound = 0;
     l->inside = false;
     l->block = &edge;
+    l->clamp = !l->host;
     if (l->host)
         lower_edge(l);
-    else
+    else if (vectors)
         edge_by_items(l);
+    else
+        lower_group(l);
     lower_forget(l, mark);
     l->block = outer;
     ir_if(l->p, outer, interior, inside, edge);
@@ -182,7 +183,10 @@ static void whole_group(lowering *l) {
     }
     l->inside = false;
     l->clamp = !l->host;
-    if (l->n_points == 0 || (l->host ? plain : !vectors)) {
+    /* On items, points computed one by one are worth it too. Staged tiles make their tests while they are filled, and some
+     * compilers for CPUs do badly with barriers on two ways. */
+    bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
+    if (l->n_points == 0 || (l->host ? plain : !vectors && !alone)) {
         lower_group(l);
         return;
     }
@@ -191,7 +195,7 @@ static void whole_group(lowering *l) {
         ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, end, -lower_span(l, d)), -1);
         l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, l->begin[d], -1));
     }
-    two_ways(l);
+    two_ways(l, vectors);
 }
 
 static int32_t split_block(const atn_graph *g) {
@@ -327,7 +331,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     p->arena.ctx = ctx;
     p->graph = graph;
     p->variant = *variant;
-    lowering l = {.ctx = ctx, .g = graph, .p = p, .v = *variant, .host = target->host, .vectors = target->vectors, .vec_dim = -1,
+    lowering l = {.ctx = ctx, .g = graph, .p = p, .v = *variant, .host = target->host, .vectors = target->vectors, .warp = target->warp, .vec_dim = -1,
                   .split = -1, .lane_q = -1, .lanes_q = 1, .item = -1, .point = {-1, -1}, .start = {-1, -1}};
     bool icf = graph->blocks[0].n_accs > 0;
     for (int32_t k = 0; k < graph->blocks[0].rank && !icf; ++k) l.point[l.n_points++] = graph->blocks[0].dim[k];

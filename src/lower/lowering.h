@@ -76,6 +76,7 @@ typedef struct lowering {
     ir_ref split;                          /* this group's part of the reduced range; -1: no split */
     ir_ref lane_q;                         /* this item's lane along the reduced dimensions; -1: there is one lane */
     int32_t lanes_q;
+    int32_t warp;                          /* items that shuffle with each other */
     ir_ref start[2];                       /* first point of the group's tile */
     ir_ref item;                           /* this item in its group; -1 on the host */
     void *resting;                         /* see lower_block_rested */
@@ -101,7 +102,14 @@ place lower_normal(const lowering *l, uint32_t dims, place at);
 
 /* ---- accesses (access.c) ---- */
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part);
-ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, bool guard, int32_t read, int32_t part);
+typedef enum lower_guard { GUARD_NONE, GUARD_BOTH, GUARD_ABOVE } lower_guard; /* an index is checked: not, at both ends, above only */
+ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard, int32_t read, int32_t part);
+/* Pieces of a fetch that copies several elements at once; none declares anything. */
+ir_ref lower_inside(lowering *l, int32_t object, ir_ref column, ir_ref row);    /* below the object's sizes? */
+ir_ref lower_from_zero(lowering *l, ir_ref column, ir_ref row);                 /* not below 0? */
+ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row, bool from_zero); /* the element, or 0 outside */
+ir_ref lower_load_wide(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t wide);
+ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no);      /* by one condition, whole vectors */
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable);
 
 /* ---- staged tiles (stage.c) ---- */
@@ -115,6 +123,7 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
 
 /* ---- the points (nest.c) ---- */
 void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1); /* of one step of the sequence */
+void lower_children(lowering *l, int32_t parent); /* the blocks directly inside one, in an order that they allow */
 void lower_group(lowering *l); /* everything one group does, from its start[] on */
 void lower_edge(lowering *l);  /* the same for a tile that is not full, plainly; host only */
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */

@@ -120,8 +120,7 @@ void loops_step(loops *o, bool in_tail) {
     lowering *l = o->l;
     int32_t q0 = o->b->dim[0];
     uint32_t before = l->done;
-    for (int32_t k = 1; k < l->g->n_blocks; ++k)
-        if (l->g->blocks[k].parent == o->block && !(o->block == 0 && l->g->blocks[0].n_accs == 0)) lower_block(l, k);
+    lower_children(l, o->block);
     if (o->b->n_accs > 0) {
         for (int32_t r = 0; r < (in_tail ? 1 : o->q0.regs); ++r) {
             place at = PLACE_ORIGIN;

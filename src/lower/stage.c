@@ -30,6 +30,11 @@ static bool is_shared(const lowering *l, uint32_t dims) {
     return false;
 }
 
+/* Points that are neighbours along p0 read from different rows. */
+static bool is_across(const lowering *l, const staged *s) {
+    return !l->host && l->n_points > 1 && s->linear[0].coefficient[l->point[0]] == 0 && s->linear[1].coefficient[l->point[0]] != 0;
+}
+
 static bool forms_of(const lowering *l, const atn_read *r, atn_affine form[2]) {
     for (int a = 0; a < 2; ++a) {
         form[a] = (atn_affine){.is_affine = true, .rest = -1, .modulus = -1};
@@ -120,9 +125,9 @@ void lower_stage_plan(lowering *l, int32_t block) {
         include(&l->staged[n], k, form);
         ++counts[n];
     }
-    int32_t kept = 0; /* a halo tile pays only where several reads share it */
+    int32_t kept = 0; /* a tile of the points pays where several reads share it, or where neighbours do not read neighbours */
     for (int32_t n = 0; n < l->n_staged; ++n)
-        if (!points_only || counts[n] > 1) l->staged[kept++] = l->staged[n];
+        if (!points_only || counts[n] > 1 || is_across(l, &l->staged[n])) l->staged[kept++] = l->staged[n];
     l->n_staged = kept;
     for (int32_t n = 0; n < l->n_staged; ++n) settle(l, &l->staged[n]);
 }
@@ -197,10 +202,23 @@ static ir_ref tile_base(lowering *l, const staged *s, int axis, ir_ref tile_star
     return ir_declare(l->p, l->block, axis ? "base1" : "base0", sum);
 }
 
+/* Neither axis of a tile can begin below 0. */
+static bool from_zero(const lowering *l, const staged *s) {
+    for (int a = 0; a < 2; ++a) {
+        const atn_affine *form = &s->linear[a];
+        if (form->constant < 0 || form->rest >= 0) return false;
+        for (int32_t d = 0; d < l->g->n_dims; ++d) {
+            const atn_node *begin = &l->g->values[l->g->dims[d].begin];
+            if (form->coefficient[d] < 0 || (form->coefficient[d] > 0 && (begin->op != ATN_OP_CONST || begin->integer < 0))) return false;
+        }
+    }
+    return true;
+}
+
 static ir_ref fetch_element(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, bool guard) {
     bool matrix = l->g->objects[s->object].rank > 1;
-    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1,
-                       s->boundary, guard && s->boundary == ATN_EDGE_NONE, -1, 0);
+    lower_guard how = !guard || s->boundary != ATN_EDGE_NONE ? GUARD_NONE : from_zero(l, s) ? GUARD_ABOVE : GUARD_BOTH;
+    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1, s->boundary, how, -1, 0);
 }
 
 static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
@@ -228,9 +246,43 @@ static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_for(p, outer, v1, ir_address(p, 0), count[1], 1, 1, rows);
 }
 
+/* Elements side by side that an item copies at once. */
+static int32_t wide_of(const lowering *l, const staged *s) {
+    atn_type type = l->g->objects[s->object].type;
+    bool plain = (type == ATN_SP || type == ATN_DP || type == ATN_INT32) && s->boundary == ATN_EDGE_NONE;
+    int32_t wide = type == ATN_DP && l->v.wide > 2 ? 2 : l->v.wide; /* 16 bytes at most */
+    return plain && s->extent[0] % wide == 0 ? wide : 1;
+}
+
+/* Elements e0 to e0 + wide - 1 of line e1: in one load where all are inside, else one by one. */
+static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, int32_t wide) {
+    atn_program *p = l->p;
+    if (wide == 1) return fetch_element(l, s, base, e0, e1, true);
+    bool matrix = l->g->objects[s->object].rank > 1;
+    ir_ref column = ir_declare(p, l->block, "column", ir_add(p, base[0], e0));
+    ir_ref row = matrix ? ir_declare(p, l->block, "row", ir_add(p, base[1], e1)) : -1, lanes[4];
+    ir_ref all = lower_inside(l, s->object, ir_add_integer(p, column, wide - 1), row);
+    if (!from_zero(l, s)) all = ir_and(p, all, lower_from_zero(l, column, row));
+    for (int32_t k = 0; k < wide; ++k) /* no declarations here: they are made only where they are needed */
+        lanes[k] = lower_pick(l, s->object, ir_add_integer(p, column, k), row, from_zero(l, s));
+    return lower_either(l, all, lower_load_wide(l, s->object, column, row, wide), ir_join(p, lanes, wide));
+}
+
+/* Into the tile: side by side, or, where it lies transposed, one below the other. */
+static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide) {
+    bool beside = !s->swapped && s->pitch % wide == 0;
+    if (wide == 1 || beside) {
+        tile_store(l, s, tile_element(l, s, e0, e1), value);
+        return;
+    }
+    value = ir_declare(l->p, l->block, "copied", value);
+    for (int32_t k = 0; k < wide; ++k) tile_store(l, s, tile_element(l, s, ir_add_integer(l->p, e0, k), e1), ir_lane(l->p, value, k));
+}
+
 /* The items of a group copy together, neighbours side by side. */
 static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
     atn_program *p = l->p;
+    int32_t wide = wide_of(l, s);
     int64_t total = s->extent[0] * s->extent[1];
     int32_t v = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
     ir_block body = IR_EMPTY, *outer = l->block;
@@ -238,10 +290,9 @@ static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_ref e = ir_variable_ref(p, v), n0 = ir_address(p, s->extent[0]);
     ir_ref e0 = ir_declare(p, l->block, "e0", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1));
     ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
-    ir_ref value = fetch_element(l, s, base, e0, e1, true);
-    tile_store(l, s, tile_element(l, s, e0, e1), value);
+    store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide);
     l->block = outer;
-    ir_for(p, outer, v, l->item, ir_address(p, total), atn_variant_items(&l->v), 1, body);
+    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total), (int64_t)atn_variant_items(&l->v) * wide, 1, body);
 }
 
 void lower_stage_fill(lowering *l, ir_ref tile_start) {
@@ -256,28 +307,30 @@ void lower_stage_fill(lowering *l, ir_ref tile_start) {
     }
 }
 
-/* The k-th element that this item copies; the last round may not be full. */
-static ir_ref share(lowering *l, int32_t k) { return ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)); }
+/* The k-th piece that this item copies; the last round may not be full. */
+static ir_ref share(lowering *l, int32_t k, int32_t wide) {
+    return ir_multiply_integer(l->p, ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)), wide);
+}
 
 static int32_t rounds_of(const lowering *l, const staged *s) {
-    int64_t items = atn_variant_items(&l->v);
-    return (int32_t)((s->extent[0] * s->extent[1] + items - 1) / items);
+    int64_t each = (int64_t)atn_variant_items(&l->v) * wide_of(l, s);
+    return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
 }
 
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
     int32_t filled = 0;
     for (int32_t n = 0; n < l->n_staged; ++n) {
         const staged *s = &l->staged[n];
-        int32_t rounds = rounds_of(l, s);
+        int32_t rounds = rounds_of(l, s), wide = wide_of(l, s);
         if (filled + rounds > MAX_PREFETCH) {
             lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: double buffering would hold more than %d values per item", l->g->name, MAX_PREFETCH);
             return;
         }
         ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)}, n0 = ir_address(l->p, s->extent[0]);
         for (int32_t k = 0; k < rounds; ++k) {
-            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, share(l, k), n0, -1);
-            ir_ref e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, share(l, k), n0, -1);
-            fetched[filled++] = ir_declare(l->p, l->block, "next", fetch_element(l, s, base, e0, e1, true));
+            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, share(l, k, wide), n0, -1);
+            ir_ref e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, share(l, k, wide), n0, -1);
+            fetched[filled++] = ir_declare(l->p, l->block, "next", fetch_wide(l, s, base, e0, e1, wide));
         }
     }
 }
@@ -288,15 +341,15 @@ void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
         staged s = l->staged[n];
         s.half = half[n];
         int64_t total = s.extent[0] * s.extent[1];
-        int32_t rounds = rounds_of(l, &s);
+        int32_t rounds = rounds_of(l, &s), wide = wide_of(l, &s);
         for (int32_t k = 0; k < rounds; ++k, ++used) {
             if (l->status != ATN_OK) return;
             ir_block inner = IR_EMPTY, *outer = l->block;
-            bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) <= total;
-            ir_ref e = share(l, k), n0 = ir_address(l->p, s.extent[0]);
+            bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) * wide <= total;
+            ir_ref e = share(l, k, wide), n0 = ir_address(l->p, s.extent[0]);
             ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
             if (!full) l->block = &inner;
-            tile_store(l, &s, tile_element(l, &s, e0, e1), fetched[used]);
+            store_wide(l, &s, e0, e1, fetched[used], wide);
             l->block = outer;
             if (!full) ir_if(l->p, outer, ir_less(l->p, e, ir_address(l->p, total)), inner, IR_EMPTY);
         }

@@ -29,6 +29,7 @@ static const knob KNOBS[] = {
     CUT_P(0), CUT_P(1), CUT_Q(0), CUT_Q(1),
     {"stage", AT(stage), 0, 0, 2, NULL, false},
     {"stage_swap", AT(stage_swap), 0, 0, 3, NULL, false},
+    {"wide", AT(wide), 1, 1, 4, NULL, true},
     {"pad", AT(pad), 0, 0, 64, NULL, false},
     {"reduce", AT(reduce), 0, 0, 1, "tree|shuffle", false},
     {"finish", AT(finish), 0, 0, 2, "launch|last|atomic", false},
@@ -42,6 +43,7 @@ static const knob KNOBS[] = {
     {"stream", AT(stream), 0, 0, 1, NULL, false},
     {"fast", AT(fast), 0, 0, 1, NULL, false},
     {"index", AT(index), 64, 32, 64, NULL, true},
+    {"resident", AT(resident), 0, 0, 32, NULL, false},
     {"guard", AT(guard), 1, 0, 1, NULL, false},
 };
 enum { N_KNOBS = sizeof KNOBS / sizeof *KNOBS };

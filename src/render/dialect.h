@@ -8,6 +8,7 @@
 typedef struct atn_dialect {
     const char *name;             /* "c", "opencl", "cuda" */
     const char *entry;            /* before the name of an entry point */
+    const char *bounds[2];        /* before the name too: printf formats of items in a group, and of groups at once; or NULL */
     const char *global;           /* address space of buffers: "__global " or "" */
     const char *restricted;       /* keyword after a pointer */
     const char *local;            /* before a tile */

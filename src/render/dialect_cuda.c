@@ -36,6 +36,14 @@ static const char PRELUDE[] =
     "    float x; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(from[at].bits)); return x;\n"
     "}\n"
     "INLINE void atn_store_half(atn_half *to, float x) { asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(to->bits) : \"f\"(x)); }\n"
+    "template <class V, class T> INLINE V atn_load_wide(const T *from) { /* in one piece where it is aligned */\n"
+    "    if (((size_t)from & (sizeof(V) - 1)) == 0) return __ldg((const V *)from);\n"
+    "    V r; T *to = (T *)&r;\n"
+    "    _Pragma(\"unroll\") for (int k = 0; k < (int)(sizeof(V) / sizeof(T)); ++k) to[k] = from[k];\n"
+    "    return r;\n"
+    "}\n"
+    "#define STORE(T, V) INLINE void atn_store_local_##V(T *to, V v) { *(V *)to = v; }\n"
+    "STORE(float, float2) STORE(float, float4) STORE(int, int2) STORE(int, int4) STORE(double, double2)\n"
     "INLINE void atn_report(int *report, int read) { atomicAdd(report, 1); report[1] = read; }\n"
     "INLINE bool atn_last(idx *scratch, int *flag, adr total) {\n"
     "    __threadfence();\n"
@@ -73,6 +81,7 @@ static const char PRELUDE[] =
 const atn_dialect ATN_DIALECT_CUDA = {
     .name = "cuda",
     .entry = "extern \"C\" __global__ void ",
+    .bounds = {"__launch_bounds__(%d) ", "__launch_bounds__(%d, %d) "},
     .global = "",
     .restricted = "__restrict__",
     .local = "__shared__ __align__(16) ",

@@ -10,6 +10,7 @@
 #define ADD(...) atn_text_printf(r->out, __VA_ARGS__)
 
 bool print_is_c(const printer *r) { return strcmp(r->d->name, "c") == 0; }
+bool print_is_cuda(const printer *r) { return strcmp(r->d->name, "cuda") == 0; }
 static bool is_opencl(const printer *r) { return strcmp(r->d->name, "opencl") == 0; }
 
 const char *print_type(int32_t type) {
@@ -178,7 +179,7 @@ static void function(printer *r, const ir_node *n, const char *name) {
 }
 
 static void select_value(printer *r, const ir_node *n) {
-    if (n->width == 1) {
+    if (n->width == 1 || r->p->nodes[n->arg[0]].width == 1) {
         ADD("(");
         print_expression(r, n->arg[0]);
         ADD(" ? ");
@@ -405,7 +406,9 @@ static void load(printer *r, const ir_node *n) {
     const atn_object *o = &r->p->graph->objects[n->id];
     bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
     if (n->width > 1) {
-        if (print_is_c(r))
+        if (print_is_cuda(r))
+            ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
+        else if (print_is_c(r))
             ADD("atn_load_%s%d(", o->type == ATN_HP ? "half" : o->type == ATN_B ? "bool" : print_storage(o->type), n->width);
         else if (o->type == ATN_HP)
             ADD("vload_half%d(0, ", n->width);
@@ -486,7 +489,9 @@ void print_expression(printer *r, ir_ref ref) {
     case IR_LANE:
         ADD(n->type == ATN_B ? "(" : "");
         print_expression(r, n->arg[0]);
-        if (print_is_c(r))
+        if (print_is_cuda(r))
+            ADD(".%c", "xyzw"[n->integer]);
+        else if (print_is_c(r))
             ADD("[%d]", (int)n->integer);
         else
             ADD(".s%x", (unsigned)n->integer);
@@ -494,7 +499,7 @@ void print_expression(printer *r, ir_ref ref) {
         return;
     case IR_JOIN:
         if (n->type == ATN_B) ADD("(-");
-        ADD(print_is_c(r) ? "(%s%d){" : "(%s%d)(", vector_base(n->type, 4), n->width);
+        ADD(print_is_c(r) ? "(%s%d){" : print_is_cuda(r) ? "make_%s%d(" : "(%s%d)(", vector_base(n->type, 4), n->width);
         for (int k = 0; k < n->width; ++k) {
             if (k) ADD(", ");
             print_expression(r, r->p->list[n->list + k]);

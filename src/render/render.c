@@ -292,7 +292,10 @@ static void signature(printer *r) {
 
 static void stage(printer *r, int32_t k) {
     r->stage = &r->p->stage[k];
-    ADD("\n%s%s(", r->d->entry, r->stage->name);
+    ADD("\n%s", r->d->entry);
+    int32_t resident = r->p->variant.resident;
+    if (r->d->bounds[0]) ADD(r->d->bounds[resident > 0], r->stage->items, resident);
+    ADD("%s(", r->stage->name);
     r->depth = 1;
     if (print_is_c(r)) {
         ADD("const struct atn_call *call) {\n");

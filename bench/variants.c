@@ -1,0 +1,106 @@
+/* What is measured, and for each kind of device the variants that were found good by hand, the best first. */
+#include "bench.h"
+
+#include <string.h>
+
+const bench_job BENCH_JOBS[] = {
+    {"gemm", "SP", 1024, 1024, 1024, BENCH_BLAS, "host"},
+    {"gemm", "DP", 1024, 1024, 1024, BENCH_BLAS, "host"},
+    {"gemm", "SP", 4096, 4096, 4096, BENCH_BLAS, "cuda"},
+    {"gemm", "DP", 4096, 4096, 4096, BENCH_BLAS, "cuda"},
+    {"gemm", "SP", 1024, 1024, 1024, BENCH_BLAS, "opencl"},
+    {"gemv", "SP", 2048, 2048, 1, BENCH_COPY, NULL},
+    {"gemv", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
+    {"add", "SP", 2048, 2048, 1, BENCH_COPY, NULL},
+    {"add", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
+    {"scale", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
+    {"laplace2d", "SP", 2048, 2048, 1, BENCH_COPY, NULL},
+    {"laplace2d", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
+    {"transpose", "SP", 4096, 4096, 1, BENCH_COPY, NULL},
+    {"l2norm", "SP", 1, 4 << 20, 1, BENCH_COPY, NULL},
+    {"l2norm", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
+    {"max", "SP", 1, 4 << 20, 1, BENCH_COPY, NULL},
+    {"max", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
+    {"dot", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
+    {"spmv", "SP", 524288, 32768, 32, BENCH_CSR, NULL},
+};
+const int32_t BENCH_JOB_COUNT = sizeof BENCH_JOBS / sizeof *BENCH_JOBS;
+
+static const bench_pick PICKS[] = {
+    /* ---- CPUs ---- */
+    {"gemm", "SP", "host", {"vec_p0=16,regs_p0=2,regs_p1=12,seq_p1=8,tile_q0=256,stage=1,unroll_q0=2"}},
+    {"gemm", "DP", "host", {"vec_p0=8,regs_p0=2,regs_p1=12,seq_p1=8,tile_q0=256,stage=1,unroll_q0=2"}},
+    {"gemv", NULL, "host", {"vec_q0=16,regs_p0=4,seq_p0=8"}},
+    {"add", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
+    {"scale", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
+    {"laplace2d", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
+    {"transpose", NULL, "host", {"vec_p0=16,regs_p1=8"}},
+    {"l2norm", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64"}},
+    {"dot", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64"}},
+    {"max", NULL, "host", {"vec_q0=16,regs_q0=2,split_q0=64"}},
+    {"spmv", NULL, "host", {"seq_p0=64,guard=0"}},
+
+    /* ---- CUDA: thought out for 132 multiprocessors with 64K registers and 48 KB of static local memory ---- */
+#define TILE "lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,"
+    {"gemm", "SP", "cuda",
+     {TILE "tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4,resident=2", TILE "tile_q0=16,unroll_q0=16,stage=2,wide=4,pad=4,resident=2",
+      TILE "tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4", TILE "tile_q0=16,unroll_q0=8,stage=2,wide=4,pad=4",
+      TILE "tile_q0=32,unroll_q0=8,stage=1,wide=4,pad=4,resident=2", TILE "tile_q0=8,unroll_q0=8,stage=2,pad=1",
+      "lanes_p0=16,lanes_p1=16,regs_p0=16,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4",
+      "lanes_p0=32,lanes_p1=8,regs_p0=8,regs_p1=16,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4",
+      "lanes_p0=16,lanes_p1=8,regs_p0=8,regs_p1=16,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4",
+      "lanes_p0=8,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=16,unroll_q0=8,stage=2,wide=4,pad=4,resident=4"}},
+#undef TILE
+#define TILE "lanes_p0=16,lanes_p1=16,pack_p0=2,pack_p1=2,stage_swap=2,index=32,wide=2,"
+    {"gemm", "DP", "cuda",
+     {TILE "regs_p0=4,regs_p1=4,tile_q0=8,unroll_q0=8,stage=2,pad=2", TILE "regs_p0=8,regs_p1=4,tile_q0=8,unroll_q0=8,stage=2,pad=2",
+      TILE "regs_p0=4,regs_p1=8,tile_q0=8,unroll_q0=8,stage=2,pad=2", TILE "regs_p0=8,regs_p1=8,tile_q0=8,unroll_q0=8,stage=2,pad=2",
+      TILE "regs_p0=4,regs_p1=4,tile_q0=16,unroll_q0=8,stage=1,pad=2,resident=2"}},
+#undef TILE
+    {"gemv", NULL, "cuda",
+     {"lanes_q0=32,lanes_p0=8,regs_p0=4,regs_q0=2,reduce=shuffle,index=32", "lanes_q0=128,lanes_p0=2,regs_q0=4,reduce=shuffle,index=32",
+      "lanes_q0=32,lanes_p0=8,regs_q0=4,reduce=shuffle,index=32", "lanes_q0=256,regs_q0=8,reduce=shuffle,index=32",
+      "lanes_q0=64,lanes_p0=4,regs_p0=2,regs_q0=4,reduce=shuffle,index=32", "lanes_q0=128,lanes_p0=2,regs_p0=4,regs_q0=4,reduce=shuffle,index=32",
+      "lanes_q0=32,lanes_p0=8,regs_p0=2,regs_q0=8,reduce=shuffle,index=32", "lanes_q0=256,regs_p0=2,regs_q0=8,reduce=shuffle,index=32",
+      "lanes_q0=512,regs_q0=4,reduce=shuffle,index=32", "lanes_q0=32,lanes_p0=4,regs_q0=16,reduce=shuffle,index=32"}},
+#define PLAIN(name) \
+    {name, NULL, "cuda", \
+     {"lanes_p0=256,regs_p0=4,index=32", "lanes_p0=256,regs_p0=2,index=32", "lanes_p0=256,regs_p0=8,index=32", "lanes_p0=128,regs_p0=4,index=32", \
+      "lanes_p0=64,lanes_p1=4,regs_p1=4,index=32", "lanes_p0=512,regs_p0=4,index=32", "lanes_p0=256,regs_p1=4,index=32", \
+      "lanes_p0=256,regs_p0=4,pack_p0=4,index=32", "lanes_p0=256,regs_p0=4,seq_p1=4,index=32", "lanes_p0=1024,regs_p0=2,index=32", \
+      "lanes_p0=256,regs_p0=4,groups=1056,index=32", "lanes_p0=256,regs_p0=4"}}
+    PLAIN("add"), PLAIN("scale"),
+    {"laplace2d", NULL, "cuda",
+     {"lanes_p0=128,lanes_p1=2,regs_p1=4,index=32", "lanes_p0=256,regs_p1=4,index=32", "lanes_p0=256,regs_p1=8,index=32",
+      "lanes_p0=64,lanes_p1=4,regs_p1=8,index=32", "lanes_p0=32,lanes_p1=8,regs_p1=4,index=32", "lanes_p0=256,regs_p1=16,index=32",
+      "lanes_p0=128,regs_p0=2,regs_p1=4,index=32", "lanes_p0=256,regs_p0=4,index=32", "lanes_p0=64,lanes_p1=4,regs_p1=4,stage=1,index=32",
+      "lanes_p0=128,lanes_p1=4,regs_p1=8,stage=1,index=32", "lanes_p0=128,regs_p0=4,pack_p0=4,regs_p1=4,index=32", "lanes_p0=256,regs_p1=2,index=32"}},
+    {"transpose", NULL, "cuda",
+     {"lanes_p0=32,lanes_p1=8,regs_p1=4,stage=1,pad=1,index=32", "lanes_p0=32,lanes_p1=32,stage=1,pad=1,index=32",
+      "lanes_p0=32,lanes_p1=8,regs_p0=2,regs_p1=8,stage=1,pad=1,index=32", "lanes_p0=64,lanes_p1=4,regs_p1=16,stage=1,pad=1,index=32",
+      "lanes_p0=32,lanes_p1=16,regs_p0=2,regs_p1=4,stage=1,pad=1,index=32", "lanes_p0=32,lanes_p1=4,regs_p1=8,stage=1,pad=1,index=32",
+      "lanes_p0=32,lanes_p1=8,regs_p1=4,index=32", "lanes_p0=8,lanes_p1=32,regs_p0=4,index=32"}},
+#define SUM(name) \
+    {name, NULL, "cuda", \
+     {"lanes_q0=1024,regs_q0=8,split_q0=264,reduce=shuffle,finish=last,index=32", "lanes_q0=512,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32", \
+      "lanes_q0=1024,regs_q0=8,split_q0=132,reduce=shuffle,finish=last,index=32", "lanes_q0=1024,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32", \
+      "lanes_q0=512,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32", "lanes_q0=256,regs_q0=16,split_q0=1056,reduce=shuffle,finish=last,index=32", \
+      "lanes_q0=256,regs_q0=8,split_q0=1056,reduce=shuffle,finish=last,index=32", "lanes_q0=256,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32", \
+      "lanes_q0=512,regs_q0=4,split_q0=1056,reduce=shuffle,finish=last,index=32", "lanes_q0=256,regs_q0=8,split_q0=1056,finish=last"}}
+    SUM("l2norm"), SUM("dot"), SUM("max"),
+    {"spmv", NULL, "cuda",
+     {"lanes_q0=8,lanes_p0=32,regs_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=16,lanes_p0=16,regs_q0=2,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=4,lanes_p0=64,regs_q0=8,reduce=shuffle,guard=0,index=32", "lanes_q0=32,lanes_p0=8,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=8,lanes_p0=16,regs_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=8,lanes_p0=64,regs_q0=4,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=8,lanes_p0=128,regs_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=16,lanes_p0=32,regs_q0=2,seq_p0=2,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=8,lanes_p0=32,unroll_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=16,lanes_p0=16,unroll_q0=2,reduce=shuffle,guard=0,index=32"}},
+};
+
+const bench_pick *bench_pick_find(const bench_job *job, const char *backend) {
+    for (size_t k = 0; k < sizeof PICKS / sizeof *PICKS; ++k) {
+        const bench_pick *p = &PICKS[k];
+        if (strcmp(p->kernel, job->kernel) != 0 || strcmp(p->backend, backend) != 0) continue;
+        if (!p->type || strcmp(p->type, job->type) == 0) return p;
+    }
+    return NULL;
+}
