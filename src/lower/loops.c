@@ -88,8 +88,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
         lower_stage_prefetch(l, from, fetched);
         for (int32_t n = 0; n < l->n_staged; ++n) {
             half_variable[n] = ir_declare_mutable(l->p, l->block, "half", ir_address(l->p, 0));
-            int64_t size = l->p->stage[l->stage].tile[l->staged[n].tile].elements / 2; /* a product: its alignment can be seen */
-            half[n] = ir_multiply_integer(l->p, ir_variable_ref(l->p, half_variable[n]), size);
+            half[n] = ir_multiply_integer(l->p, ir_variable_ref(l->p, half_variable[n]), l->staged[n].elements); /* its alignment can be seen */
         }
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);

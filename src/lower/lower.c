@@ -29,11 +29,13 @@ static bool survey(lowering *l) {
     const atn_graph *g = l->g;
     l->needs = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->needs);
     l->uses = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->uses);
-    if (!l->needs || !l->uses) return false;
+    l->in_place = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->in_place);
+    if (!l->needs || !l->uses || !l->in_place) return false;
     for (atn_value v = 0; v < g->n_values; ++v) {
         const atn_node *n = &g->values[v];
         for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
             l->needs[v] |= l->needs[n->arg[k]];
+            l->in_place[v] |= l->in_place[n->arg[k]];
             count_use(l, n->arg[k]);
         }
         if (n->op == ATN_OP_READ)
@@ -42,6 +44,7 @@ static bool survey(lowering *l) {
                     l->needs[v] |= l->needs[g->reads[n->index].select[k]];
                     count_use(l, g->reads[n->index].select[k]);
                 }
+        if (n->op == ATN_OP_READ) l->in_place[v] |= g->objects[g->reads[n->index].object].written;
         if (n->op == ATN_OP_RESULT) l->needs[v] |= 1u << n->index;
         if (n->op == ATN_OP_ACC || n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT) l->needs[v] |= 1u << 31;
     }

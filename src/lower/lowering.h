@@ -38,7 +38,9 @@ typedef struct staged {
     int64_t constant_span[2];  /* largest minus smallest constant */
     int64_t extent[2];         /* elements per axis */
     int64_t pitch;             /* elements from line to line of the tile */
+    int64_t elements;          /* of one buffer; double buffering has two, and some that nobody reads behind them */
     bool swapped;              /* axis 1 lies side by side */
+    int64_t panel;             /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
     uint32_t dims;
     int32_t reads[ATN_MAX_DIMS]; /* the reads it serves */
     int32_t n_reads;
@@ -65,6 +67,7 @@ typedef struct lowering {
     uint32_t bound;            /* dimensions that are bound */
     uint32_t done;             /* blocks whose results are there */
     uint32_t *needs;           /* per value: blocks whose results it uses; bit 31: accumulators */
+    bool *in_place;            /* per value: it is made from elements of an object that the kernel writes */
     int32_t *uses;             /* per value: how often it is used */
     memo *memos;
     size_t n_memos, memos_capacity;

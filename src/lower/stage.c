@@ -70,6 +70,35 @@ static void include(staged *s, int32_t read, const atn_affine form[2]) {
     s->reads[s->n_reads++] = read;
 }
 
+/* Elements side by side that an item copies at once. */
+static int32_t wide_of(const lowering *l, const staged *s) {
+    atn_type type = l->g->objects[s->object].type;
+    bool plain = (type == ATN_SP || type == ATN_DP || type == ATN_INT32) && s->boundary == ATN_EDGE_NONE;
+    int32_t wide = type == ATN_DP && l->v.wide > 2 ? 2 : l->v.wide; /* 16 bytes at most */
+    return plain && s->extent[0] % wide == 0 ? wide : 1;
+}
+
+/* How often an item copies to fill the tile; the last round may not need all items. */
+static int32_t rounds_of(const lowering *l, const staged *s) {
+    int64_t each = (int64_t)atn_variant_items(&l->v) * wide_of(l, s);
+    return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
+}
+
+/* On the host each step of a sequence walks through the tile along the other axis: what it needs shall lie together. */
+static int64_t panel_of(const lowering *l, const staged *s) {
+    int fast = s->swapped ? 1 : 0;
+    int64_t panel = 0;
+    if (!l->host || s->constant_span[fast] != 0 || l->g->objects[s->object].rank < 2 || s->boundary != ATN_EDGE_NONE) return 0;
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        if (s->linear[fast].coefficient[d] == 0) continue;
+        if (s->linear[fast].coefficient[d] != 1 || panel != 0) return 0;
+        for (int32_t k = 0; k < l->n_points; ++k)
+            if (l->point[k] == d && l->v.p[k].seq > 1) panel = (int64_t)l->v.p[k].vec * l->v.p[k].regs;
+        if (panel == 0) return 0;
+    }
+    return panel;
+}
+
 /* Sizes and the tile in the program. */
 static void settle(lowering *l, staged *s) {
     const atn_object *object = &l->g->objects[s->object];
@@ -79,8 +108,10 @@ static void settle(lowering *l, staged *s) {
     }
     bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
-    s->pitch = s->extent[s->swapped ? 1 : 0] + l->v.pad;
-    int64_t elements = s->pitch * s->extent[s->swapped ? 0 : 1];
+    s->panel = panel_of(l, s);
+    s->pitch = s->extent[s->swapped ? 1 : 0] + (s->panel ? 0 : l->v.pad);
+    s->elements = s->pitch * s->extent[s->swapped ? 0 : 1];
+    int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) * wide_of(l, s) - s->extent[0] * s->extent[1];
     ir_stage *stage = &l->p->stage[l->stage];
     if (stage->n_tiles >= (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
         lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name, sizeof stage->tile / sizeof *stage->tile);
@@ -89,7 +120,7 @@ static void settle(lowering *l, staged *s) {
     s->tile = stage->n_tiles;
     stage->tile[stage->n_tiles++] = (ir_tile){.name = object->name,
                                               .type = (atn_type)lower_type(object->type),
-                                              .elements = elements * (l->v.stage == 2 && !l->host ? 2 : 1)};
+                                              .elements = l->v.stage == 2 && !l->host ? 2 * s->elements + spare : s->elements};
     s->half = -1;
 }
 
@@ -162,6 +193,19 @@ static ir_ref tile_element(lowering *l, const staged *s, ir_ref e0, ir_ref e1) {
     return s->half >= 0 ? ir_add(l->p, s->half, at) : at;
 }
 
+/* The step's own panel begins at its first point times the lines; within it, a line is one panel wide. */
+static ir_ref panel_element(lowering *l, const staged *s, const atn_affine *form, ir_ref slow, place at) {
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        if (form->coefficient[d] == 0) continue;
+        const dim_state *state = &l->dim[d];
+        int64_t offset = at.r[d] / state->pack * state->row + (int64_t)(at.r[d] % state->pack) * state->vec;
+        if (d == l->vec_dim && at.lane > 0) offset += at.lane;
+        ir_ref start = ir_multiply_integer(l->p, state->local, s->extent[s->swapped ? 0 : 1]);
+        return ir_add(l->p, ir_add_integer(l->p, start, offset), ir_multiply_integer(l->p, slow, s->panel));
+    }
+    return slow;
+}
+
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width) {
     const atn_read *r = &l->g->reads[read];
     atn_affine form[2];
@@ -178,8 +222,9 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
         return ir_join(l->p, lanes, width);
     }
     ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
+    ir_ref element = s->panel ? panel_element(l, s, &form[fast], s->swapped ? e0 : e1, at) : tile_element(l, s, e0, e1);
     return ir_make(l->p, (ir_node){.kind = IR_TILE, .type = lower_type(l->g->objects[s->object].type), .width = width,
-                                   .arg = {tile_element(l, s, e0, e1), -1, -1}, .id = s->tile});
+                                   .arg = {element, -1, -1}, .id = s->tile});
 }
 
 /* ---- filling a tile ---- */
@@ -225,6 +270,28 @@ static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
     ir_append(l->p, l->block, (ir_statement){.kind = IR_TILE_STORE, .id = s->tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
 }
 
+/* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always are. */
+static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
+    atn_program *p = l->p;
+    int fast = s->swapped ? 1 : 0, slow = 1 - fast;
+    ir_ref left = ir_subtract(p, ir_argument_ref(p, slow ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[slow]);
+    ir_ref lines = ir_declare(p, l->block, "count", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[slow]), left, -1));
+    int32_t panel = ir_new_variable(p, "panel", IR_ADDRESS, 1, true), line = ir_new_variable(p, "line", IR_ADDRESS, 1, true),
+            within = ir_new_variable(p, "within", IR_ADDRESS, 1, true);
+    ir_ref at_panel = ir_variable_ref(p, panel), at_line = ir_variable_ref(p, line), at_within = ir_variable_ref(p, within);
+    ir_block inner = IR_EMPTY, middle = IR_EMPTY, body = IR_EMPTY, *outer = l->block;
+    l->block = &inner;
+    ir_ref e_fast = ir_add(p, at_panel, at_within);
+    ir_ref value = fetch_element(l, s, base, fast ? at_line : e_fast, fast ? e_fast : at_line, false);
+    ir_ref to = ir_add(p, ir_multiply_integer(p, at_panel, s->extent[slow]), ir_multiply_integer(p, at_line, s->panel));
+    tile_store(l, s, ir_add(p, to, at_within), value);
+    l->block = outer;
+    ir_ref zero = ir_address(p, 0), width = ir_address(p, s->panel);
+    ir_for(p, &middle, fast ? line : within, zero, fast ? lines : width, 1, 1, inner);
+    ir_for(p, &body, fast ? within : line, zero, fast ? width : lines, 1, 1, middle);
+    ir_for(p, outer, panel, zero, ir_address(p, s->extent[fast]), s->panel, 1, body);
+}
+
 /* One thread copies line by line; what overhangs the object is never read and stays as it is. */
 static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
     atn_program *p = l->p;
@@ -246,14 +313,6 @@ static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_for(p, outer, v1, ir_address(p, 0), count[1], 1, 1, rows);
 }
 
-/* Elements side by side that an item copies at once. */
-static int32_t wide_of(const lowering *l, const staged *s) {
-    atn_type type = l->g->objects[s->object].type;
-    bool plain = (type == ATN_SP || type == ATN_DP || type == ATN_INT32) && s->boundary == ATN_EDGE_NONE;
-    int32_t wide = type == ATN_DP && l->v.wide > 2 ? 2 : l->v.wide; /* 16 bytes at most */
-    return plain && s->extent[0] % wide == 0 ? wide : 1;
-}
-
 /* Elements e0 to e0 + wide - 1 of line e1: in one load where all are inside, else one by one. */
 static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, int32_t wide) {
     atn_program *p = l->p;
@@ -268,15 +327,17 @@ static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_
     return lower_either(l, all, lower_load_wide(l, s->object, column, row, wide), ir_join(p, lanes, wide));
 }
 
-/* Into the tile: side by side, or, where it lies transposed, one below the other. */
-static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide) {
-    bool beside = !s->swapped && s->pitch % wide == 0;
-    if (wide == 1 || beside) {
-        tile_store(l, s, tile_element(l, s, e0, e1), value);
-        return;
+/* Into the tile: side by side, or, where it lies transposed, one below the other. Where `fits` is given and does not hold,
+ * it goes to `spare` instead. */
+static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide, ir_ref fits, ir_ref spare) {
+    atn_program *p = l->p;
+    bool beside = wide == 1 || (!s->swapped && s->pitch % wide == 0);
+    if (!beside) value = ir_declare(p, l->block, "copied", value);
+    for (int32_t k = 0; k < (beside ? 1 : wide); ++k) {
+        ir_ref at = tile_element(l, s, ir_add_integer(p, e0, k), e1);
+        if (fits >= 0) at = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, fits, at, ir_add_integer(p, spare, k));
+        tile_store(l, s, at, beside ? value : ir_lane(p, value, k));
     }
-    value = ir_declare(l->p, l->block, "copied", value);
-    for (int32_t k = 0; k < wide; ++k) tile_store(l, s, tile_element(l, s, ir_add_integer(l->p, e0, k), e1), ir_lane(l->p, value, k));
 }
 
 /* The items of a group copy together, neighbours side by side. */
@@ -290,7 +351,7 @@ static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_ref e = ir_variable_ref(p, v), n0 = ir_address(p, s->extent[0]);
     ir_ref e0 = ir_declare(p, l->block, "e0", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1));
     ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
-    store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide);
+    store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide, -1, -1);
     l->block = outer;
     ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total), (int64_t)atn_variant_items(&l->v) * wide, 1, body);
 }
@@ -300,21 +361,18 @@ void lower_stage_fill(lowering *l, ir_ref tile_start) {
         const staged *s = &l->staged[n];
         ir_comment(l->p, l->block, "stage %s", l->g->objects[s->object].name);
         ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)};
-        if (l->host)
+        if (s->panel)
+            fill_panels(l, s, base);
+        else if (l->host)
             fill_alone(l, s, base);
         else
             fill_together(l, s, base);
     }
 }
 
-/* The k-th piece that this item copies; the last round may not be full. */
+/* The k-th piece that this item copies. */
 static ir_ref share(lowering *l, int32_t k, int32_t wide) {
     return ir_multiply_integer(l->p, ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)), wide);
-}
-
-static int32_t rounds_of(const lowering *l, const staged *s) {
-    int64_t each = (int64_t)atn_variant_items(&l->v) * wide_of(l, s);
-    return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
 }
 
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
@@ -335,23 +393,21 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
     }
 }
 
+/* Every item stores in every round, those without an element behind the two tiles: a condition would be no faster on a GPU,
+ * and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong results). */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
+    atn_program *p = l->p;
     int32_t used = 0;
-    for (int32_t n = 0; n < l->n_staged; ++n) {
+    for (int32_t n = 0; n < l->n_staged && l->status == ATN_OK; ++n) {
         staged s = l->staged[n];
         s.half = half[n];
         int64_t total = s.extent[0] * s.extent[1];
         int32_t rounds = rounds_of(l, &s), wide = wide_of(l, &s);
         for (int32_t k = 0; k < rounds; ++k, ++used) {
-            if (l->status != ATN_OK) return;
-            ir_block inner = IR_EMPTY, *outer = l->block;
             bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) * wide <= total;
-            ir_ref e = share(l, k, wide), n0 = ir_address(l->p, s.extent[0]);
-            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
-            if (!full) l->block = &inner;
-            store_wide(l, &s, e0, e1, fetched[used], wide);
-            l->block = outer;
-            if (!full) ir_if(l->p, outer, ir_less(l->p, e, ir_address(l->p, total)), inner, IR_EMPTY);
+            ir_ref e = share(l, k, wide), n0 = ir_address(p, s.extent[0]);
+            ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
+            store_wide(l, &s, e0, e1, fetched[used], wide, full ? -1 : ir_less(p, e, ir_address(p, total)), ir_add_integer(p, e, 2 * s.elements - total));
         }
     }
 }
