@@ -177,7 +177,39 @@ static int teardown(void **state) {
     return 0;
 }
 
+/* For kernel/oclgrind: what a checker must find. ATTUNE_TEST_PLANT=race or uninitialized. */
+static void planted(void **state) {
+    (void)state;
+    static const char SOURCE[] = "__kernel void race(__global int *a) { a[0] = (int)get_local_id(0); }\n"
+                                 "__kernel void uninitialized(__global int *a) {\n"
+                                 "    __local int t[2];\n"
+                                 "    t[0] = 1;\n"
+                                 "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                 "    a[get_local_id(0)] = t[get_local_id(0)];\n"
+                                 "}\n";
+    int32_t zeros[2] = {0};
+    for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
+        if (strcmp(atn_devices_info(devices, d)->backend, "opencl") != 0) continue;
+        atn_device *device;
+        atn_module *module;
+        atn_function *function;
+        atn_buffer *buffer;
+        kit_ok(ctx, atn_device_open(devices, d, &device));
+        kit_ok(ctx, atn_module_build(device, &(atn_build){.name = "planted", .source = SOURCE}, &module));
+        kit_ok(ctx, atn_module_function(module, getenv("ATTUNE_TEST_PLANT"), &function));
+        kit_ok(ctx, atn_buffer_create(device, sizeof zeros, &buffer));
+        kit_ok(ctx, atn_buffer_put(NULL, buffer, 0, zeros, sizeof zeros));
+        atn_arg arg = {.buffer = buffer};
+        kit_ok(ctx, atn_function_launch(atn_device_queue(device), function, &(atn_launch){.groups = {1}, .items = {2}, .args = &arg, .n_args = 1}));
+        kit_ok(ctx, atn_buffer_get(NULL, buffer, 0, zeros, sizeof zeros));
+        atn_buffer_free(buffer);
+        atn_module_free(module);
+        atn_device_close(device);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kernels)}, plants[] = {cmocka_unit_test(planted)};
+    if (getenv("ATTUNE_TEST_PLANT")) return cmocka_run_group_tests(plants, setup, teardown);
     return cmocka_run_group_tests(tests, setup, teardown);
 }
