@@ -59,6 +59,9 @@ static const shipped KERNELS[] = {
     {"redblack", {{"u", 'n', 'm'}, {"f", 'n', 'm'}},
      {"vec_p0=8,seq_p0=2", "regs_p0=2,regs_p1=3,schedule=dynamic", "vec_p0=4,regs_p1=2"},
      {"lanes_p0=16,lanes_p1=4", "lanes_p0=8,lanes_p1=2,regs_p0=2,pack_p0=2,regs_p1=3", "lanes_p0=32,seq_p1=4,groups=2,index=32"}},
+    {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}},
+     {"seq_p0=4,schedule=dynamic", "vec_q0=4", "regs_q0=2,unroll_q0=2"},
+     {"lanes_p0=16", "lanes_q0=4,lanes_p0=8", "lanes_p0=8,seq_p0=2,index=32"}},
 };
 
 static atn_ctx *ctx;
@@ -79,6 +82,16 @@ static void fill(atn_view *view, uint64_t *seed) {
     }
 }
 
+/* A sparse matrix: its rows share the elements evenly, with columns that x has. */
+static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3]) {
+    for (int32_t k = 0; k < g->n_objects; ++k) {
+        int32_t *data = views[k].data;
+        bool start = strcmp(g->objects[k].name, "start") == 0, column = strcmp(g->objects[k].name, "column") == 0;
+        for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
+            data[n] = (int32_t)(start ? n * mnk[2] / (mnk[0] > 1 ? mnk[0] - 1 : 1) : n * 7 % mnk[1]);
+    }
+}
+
 static atn_sequence *parse(const char *file, const char *type) {
     char path[512], *xml;
     size_t length;
@@ -93,6 +106,7 @@ static atn_sequence *parse(const char *file, const char *type) {
 
 /* One kernel at one size on one device: all variants. */
 static void hold(const shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3]) {
+    if (strcmp(s->file, "spmv") == 0 && mnk[0] * mnk[1] == 0) return; /* no sparse matrix */
     enum { OBJECTS = 12 };
     atn_view views[OBJECTS];
     double params[4][2] = {{1.5, 0}, {0.5, 0}};
@@ -116,6 +130,7 @@ static void hold(const shipped *s, const atn_graph *g, atn_device *device, const
             views[k].pitch = views[k].size[0] + 1;
         }
     for (int32_t k = 0; k < g->n_objects; ++k) fill(&views[k], &seed);
+    if (strcmp(s->file, "spmv") == 0) make_sparse(g, views, mnk);
     const atn_device_info *info = atn_device_get_info(device);
     const char *const *texts = strcmp(info->backend, "host") == 0 ? s->host : s->items;
     held_case c = {g, views, (const double(*)[2])params};
