@@ -130,7 +130,8 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
     if (proven) return load(l, read->object, element(l, read->object, column, row), part, width);
     bool guard = read->boundary == ATN_EDGE_NONE;
-    return lower_fetch(l, read->object, column, row, read->boundary, guard ? GUARD_BOTH : GUARD_NONE, guard ? node->index : -1, part);
+    lower_guard how = guard ? GUARD_BOTH : GUARD_NONE;
+    return lower_fetch(l, read->object, column, row, (int32_t)read->boundary, how, guard ? node->index : -1, part);
 }
 
 /* ---- writes ---- */

@@ -40,6 +40,7 @@ typedef struct staged {
     int64_t pitch;             /* elements from line to line of the tile */
     int64_t elements;          /* of one buffer; double buffering has two, and some that nobody reads behind them */
     bool swapped;              /* axis 1 lies side by side */
+    int64_t panel;             /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
     uint32_t dims;
     int32_t reads[ATN_MAX_DIMS]; /* the reads it serves */
     int32_t n_reads;

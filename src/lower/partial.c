@@ -56,7 +56,7 @@ static int32_t number_parts(const atn_block *b) {
 }
 
 /* Leaves this split's results in the scratch; done by the first lane of a point that is inside. */
-void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
+static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     ir_ref enable = l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
@@ -69,8 +69,6 @@ void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value
     }
     int32_t width = l->vec_dim >= 0 && l->dim[l->vec_dim].bound ? l->dim[l->vec_dim].vec : 1;
     bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0;
-    for (int32_t k = 0; k < b->n_accs; ++k)
-        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) value[k][part] = ir_declare(l->p, l->block, "partial", value[k][part]);
     l->block = &body;
     for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n)
@@ -88,6 +86,17 @@ void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value
     } else {
         ir_if(l->p, outer, ir_integer(l->p, ATN_B, 1), body, IR_EMPTY);
     }
+}
+
+/* Results that do not depend on all of the points are left for every register of theirs all the same. */
+void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
+    uint32_t others = 0;
+    for (int32_t k = 0; k < l->n_points; ++k) others |= 1u << l->point[k];
+    others &= ~loops_result_dims(l, b);
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) value[k][part] = ir_declare(l->p, l->block, "partial", value[k][part]);
+    do store_at(l, b, at, value);
+    while (lower_next_place(l, others, &at));
 }
 
 void lower_finish(lowering *l, int32_t block) {

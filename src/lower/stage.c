@@ -84,6 +84,21 @@ static int32_t rounds_of(const lowering *l, const staged *s) {
     return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
 }
 
+/* On the host each step of a sequence walks through the tile along the other axis: what it needs shall lie together. */
+static int64_t panel_of(const lowering *l, const staged *s) {
+    int fast = s->swapped ? 1 : 0;
+    int64_t panel = 0;
+    if (!l->host || s->constant_span[fast] != 0 || l->g->objects[s->object].rank < 2 || s->boundary != ATN_EDGE_NONE) return 0;
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        if (s->linear[fast].coefficient[d] == 0) continue;
+        if (s->linear[fast].coefficient[d] != 1 || panel != 0) return 0;
+        for (int32_t k = 0; k < l->n_points; ++k)
+            if (l->point[k] == d && l->v.p[k].seq > 1) panel = (int64_t)l->v.p[k].vec * l->v.p[k].regs;
+        if (panel == 0) return 0;
+    }
+    return panel;
+}
+
 /* Sizes and the tile in the program. */
 static void settle(lowering *l, staged *s) {
     const atn_object *object = &l->g->objects[s->object];
@@ -93,7 +108,8 @@ static void settle(lowering *l, staged *s) {
     }
     bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
-    s->pitch = s->extent[s->swapped ? 1 : 0] + l->v.pad;
+    s->panel = panel_of(l, s);
+    s->pitch = s->extent[s->swapped ? 1 : 0] + (s->panel ? 0 : l->v.pad);
     s->elements = s->pitch * s->extent[s->swapped ? 0 : 1];
     int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) * wide_of(l, s) - s->extent[0] * s->extent[1];
     ir_stage *stage = &l->p->stage[l->stage];
@@ -177,6 +193,19 @@ static ir_ref tile_element(lowering *l, const staged *s, ir_ref e0, ir_ref e1) {
     return s->half >= 0 ? ir_add(l->p, s->half, at) : at;
 }
 
+/* The step's own panel begins at its first point times the lines; within it, a line is one panel wide. */
+static ir_ref panel_element(lowering *l, const staged *s, const atn_affine *form, ir_ref slow, place at) {
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        if (form->coefficient[d] == 0) continue;
+        const dim_state *state = &l->dim[d];
+        int64_t offset = at.r[d] / state->pack * state->row + (int64_t)(at.r[d] % state->pack) * state->vec;
+        if (d == l->vec_dim && at.lane > 0) offset += at.lane;
+        ir_ref start = ir_multiply_integer(l->p, state->local, s->extent[s->swapped ? 0 : 1]);
+        return ir_add(l->p, ir_add_integer(l->p, start, offset), ir_multiply_integer(l->p, slow, s->panel));
+    }
+    return slow;
+}
+
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width) {
     const atn_read *r = &l->g->reads[read];
     atn_affine form[2];
@@ -193,8 +222,9 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
         return ir_join(l->p, lanes, width);
     }
     ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
+    ir_ref element = s->panel ? panel_element(l, s, &form[fast], s->swapped ? e0 : e1, at) : tile_element(l, s, e0, e1);
     return ir_make(l->p, (ir_node){.kind = IR_TILE, .type = lower_type(l->g->objects[s->object].type), .width = width,
-                                   .arg = {tile_element(l, s, e0, e1), -1, -1}, .id = s->tile});
+                                   .arg = {element, -1, -1}, .id = s->tile});
 }
 
 /* ---- filling a tile ---- */
@@ -238,6 +268,28 @@ static ir_ref fetch_element(lowering *l, const staged *s, const ir_ref base[2], 
 
 static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
     ir_append(l->p, l->block, (ir_statement){.kind = IR_TILE_STORE, .id = s->tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
+}
+
+/* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always are. */
+static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
+    atn_program *p = l->p;
+    int fast = s->swapped ? 1 : 0, slow = 1 - fast;
+    ir_ref left = ir_subtract(p, ir_argument_ref(p, slow ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[slow]);
+    ir_ref lines = ir_declare(p, l->block, "count", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[slow]), left, -1));
+    int32_t panel = ir_new_variable(p, "panel", IR_ADDRESS, 1, true), line = ir_new_variable(p, "line", IR_ADDRESS, 1, true),
+            within = ir_new_variable(p, "within", IR_ADDRESS, 1, true);
+    ir_ref at_panel = ir_variable_ref(p, panel), at_line = ir_variable_ref(p, line), at_within = ir_variable_ref(p, within);
+    ir_block inner = IR_EMPTY, middle = IR_EMPTY, body = IR_EMPTY, *outer = l->block;
+    l->block = &inner;
+    ir_ref e_fast = ir_add(p, at_panel, at_within);
+    ir_ref value = fetch_element(l, s, base, fast ? at_line : e_fast, fast ? e_fast : at_line, false);
+    ir_ref to = ir_add(p, ir_multiply_integer(p, at_panel, s->extent[slow]), ir_multiply_integer(p, at_line, s->panel));
+    tile_store(l, s, ir_add(p, to, at_within), value);
+    l->block = outer;
+    ir_ref zero = ir_address(p, 0), width = ir_address(p, s->panel);
+    ir_for(p, &middle, fast ? line : within, zero, fast ? lines : width, 1, 1, inner);
+    ir_for(p, &body, fast ? within : line, zero, fast ? width : lines, 1, 1, middle);
+    ir_for(p, outer, panel, zero, ir_address(p, s->extent[fast]), s->panel, 1, body);
 }
 
 /* One thread copies line by line; what overhangs the object is never read and stays as it is. */
@@ -309,7 +361,9 @@ void lower_stage_fill(lowering *l, ir_ref tile_start) {
         const staged *s = &l->staged[n];
         ir_comment(l->p, l->block, "stage %s", l->g->objects[s->object].name);
         ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)};
-        if (l->host)
+        if (s->panel)
+            fill_panels(l, s, base);
+        else if (l->host)
             fill_alone(l, s, base);
         else
             fill_together(l, s, base);

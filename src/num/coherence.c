@@ -110,7 +110,7 @@ static atn_status check_pitch(const atn_array *array, int64_t *pitch) {
 
 static void copy_rows(const atn_array *array, char *to, int64_t to_pitch, const char *from, int64_t from_pitch) {
     size_t element = atn_type_bytes(array->type), row = (size_t)array->size[0] * element;
-    if (row == 0) return;
+    if (row == 0 || array->size[1] == 0) return;
     if (to_pitch == array->size[0] && from_pitch == array->size[0]) {
         memcpy(to, from, row * (size_t)array->size[1]);
         return;
