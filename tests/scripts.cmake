@@ -10,6 +10,8 @@ attune_script_test(structure/planted sh ${here}/structure/selfcheck.sh ${here}/s
 attune_script_test(house/setup sh ${here}/house/setup.sh ${PROJECT_SOURCE_DIR}/tools/setup)
 attune_script_test(house/count sh ${here}/house/count.sh ${PROJECT_SOURCE_DIR}/tools/run-tests)
 attune_script_test(cli/process bash ${here}/cli/process.sh ${PROJECT_BINARY_DIR})
+attune_script_test(kernel/oclgrind bash ${here}/kernel/oclgrind.sh ${PROJECT_BINARY_DIR}/tests)
+set_tests_properties(kernel/oclgrind PROPERTIES SKIP_RETURN_CODE 77)
 
 if(TARGET attune_docs)
   attune_script_test(cli/completion bash ${here}/cli/completion.sh ${PROJECT_BINARY_DIR})

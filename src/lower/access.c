@@ -188,7 +188,7 @@ static void write_values(lowering *l, const atn_write *w, place at, int32_t part
     }
 }
 
-static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, ir_ref enable) {
+static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, ir_ref enable, bool alone) {
     atn_type type = l->g->objects[w->object].type;
     int32_t parts = type == ATN_SP2 || type == ATN_DP2 ? 2 : 1;
     int32_t width = l->vec_dim >= 0 && (dims >> l->vec_dim & 1) ? l->dim[l->vec_dim].vec : 1;
@@ -197,7 +197,7 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
                   (w->enable < 0 || !(l->g->values[w->enable].dims >> l->vec_dim & 1));
     enable = ir_and(l->p, enable, inside_points(l, dims, at));
     if (width > 1 && !vector) lower_hoist(l, w->value); /* made as a vector all the same, stored lane by lane */
-    bool late = w->enable >= 0 && width == 1 && l->in_place[w->value]; /* where it is not wanted, others write what it would read */
+    bool late = alone && width == 1 && l->in_place[w->value]; /* where nothing is written, another point may write what is read */
     for (int32_t k = 0; k < (vector ? 1 : width); ++k) {
         at.lane = (int8_t)(vector || width == 1 ? -1 : k);
         ir_ref values[2], here = enable;
@@ -216,12 +216,23 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     }
 }
 
+/* What is read is what was there before any of the writes: in place, all of it is read before the first is made. */
+static void read_first(lowering *l, const atn_write *w) {
+    const atn_value used[] = {w->value, w->enable, w->select[0], w->select[1]};
+    for (size_t k = 0; k < sizeof used / sizeof *used; ++k)
+        if (used[k] >= 0 && l->in_place[used[k]]) lower_hoist(l, used[k]);
+}
+
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {
+    int32_t writes = 0;
+    for (int32_t k = 0; k < l->g->n_writes; ++k) writes += l->g->writes[k].block == block;
+    for (int32_t k = 0; k < l->g->n_writes && writes > 1; ++k)
+        if (l->g->writes[k].block == block) read_first(l, &l->g->writes[k]);
     for (int32_t k = 0; k < l->g->n_writes; ++k) {
         const atn_write *w = &l->g->writes[k];
         if (w->block != block) continue;
         place at = PLACE_ORIGIN;
-        do write_at(l, w, dims, at, enable);
+        do write_at(l, w, dims, at, enable, writes == 1);
         while (lower_next_place(l, dims, &at));
     }
 }

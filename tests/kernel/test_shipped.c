@@ -59,6 +59,9 @@ static const shipped KERNELS[] = {
     {"redblack", {{"u", 'n', 'm'}, {"f", 'n', 'm'}},
      {"vec_p0=8,seq_p0=2", "regs_p0=2,regs_p1=3,schedule=dynamic", "vec_p0=4,regs_p1=2"},
      {"lanes_p0=16,lanes_p1=4", "lanes_p0=8,lanes_p1=2,regs_p0=2,pack_p0=2,regs_p1=3", "lanes_p0=32,seq_p1=4,groups=2,index=32"}},
+    {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}},
+     {"seq_p0=4,schedule=dynamic", "vec_q0=4", "regs_q0=2,unroll_q0=2"},
+     {"lanes_p0=16", "lanes_q0=4,lanes_p0=8", "lanes_p0=8,seq_p0=2,index=32"}},
 };
 
 static atn_ctx *ctx;
@@ -79,6 +82,16 @@ static void fill(atn_view *view, uint64_t *seed) {
     }
 }
 
+/* A sparse matrix: its rows share the elements evenly, with columns that x has. */
+static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3]) {
+    for (int32_t k = 0; k < g->n_objects; ++k) {
+        int32_t *data = views[k].data;
+        bool start = strcmp(g->objects[k].name, "start") == 0, column = strcmp(g->objects[k].name, "column") == 0;
+        for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
+            data[n] = (int32_t)(start ? n * mnk[2] / (mnk[0] > 1 ? mnk[0] - 1 : 1) : n * 7 % mnk[1]);
+    }
+}
+
 static atn_sequence *parse(const char *file, const char *type) {
     char path[512], *xml;
     size_t length;
@@ -93,6 +106,7 @@ static atn_sequence *parse(const char *file, const char *type) {
 
 /* One kernel at one size on one device: all variants. */
 static void hold(const shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3]) {
+    if (strcmp(s->file, "spmv") == 0 && mnk[0] * mnk[1] == 0) return; /* no sparse matrix */
     enum { OBJECTS = 12 };
     atn_view views[OBJECTS];
     double params[4][2] = {{1.5, 0}, {0.5, 0}};
@@ -116,6 +130,7 @@ static void hold(const shipped *s, const atn_graph *g, atn_device *device, const
             views[k].pitch = views[k].size[0] + 1;
         }
     for (int32_t k = 0; k < g->n_objects; ++k) fill(&views[k], &seed);
+    if (strcmp(s->file, "spmv") == 0) make_sparse(g, views, mnk);
     const atn_device_info *info = atn_device_get_info(device);
     const char *const *texts = strcmp(info->backend, "host") == 0 ? s->host : s->items;
     held_case c = {g, views, (const double(*)[2])params};
@@ -177,7 +192,39 @@ static int teardown(void **state) {
     return 0;
 }
 
+/* For kernel/oclgrind: what a checker must find. ATTUNE_TEST_PLANT=race or uninitialized. */
+static void planted(void **state) {
+    (void)state;
+    static const char SOURCE[] = "__kernel void race(__global int *a) { a[0] = (int)get_local_id(0); }\n"
+                                 "__kernel void uninitialized(__global int *a) {\n"
+                                 "    __local int t[2];\n"
+                                 "    t[0] = 1;\n"
+                                 "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                 "    a[get_local_id(0)] = t[get_local_id(0)];\n"
+                                 "}\n";
+    int32_t zeros[2] = {0};
+    for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
+        if (strcmp(atn_devices_info(devices, d)->backend, "opencl") != 0) continue;
+        atn_device *device;
+        atn_module *module;
+        atn_function *function;
+        atn_buffer *buffer;
+        kit_ok(ctx, atn_device_open(devices, d, &device));
+        kit_ok(ctx, atn_module_build(device, &(atn_build){.name = "planted", .source = SOURCE}, &module));
+        kit_ok(ctx, atn_module_function(module, getenv("ATTUNE_TEST_PLANT"), &function));
+        kit_ok(ctx, atn_buffer_create(device, sizeof zeros, &buffer));
+        kit_ok(ctx, atn_buffer_put(NULL, buffer, 0, zeros, sizeof zeros));
+        atn_arg arg = {.buffer = buffer};
+        kit_ok(ctx, atn_function_launch(atn_device_queue(device), function, &(atn_launch){.groups = {1}, .items = {2}, .args = &arg, .n_args = 1}));
+        kit_ok(ctx, atn_buffer_get(NULL, buffer, 0, zeros, sizeof zeros));
+        atn_buffer_free(buffer);
+        atn_module_free(module);
+        atn_device_close(device);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kernels)}, plants[] = {cmocka_unit_test(planted)};
+    if (getenv("ATTUNE_TEST_PLANT")) return cmocka_run_group_tests(plants, setup, teardown);
     return cmocka_run_group_tests(tests, setup, teardown);
 }
