@@ -146,12 +146,17 @@ static void host_group(lowering *l) {
         lower_group(l);
         return;
     }
+    ir_ref start[2] = {l->start[0], l->start[1]}, tile[2] = {-1, -1}, rest = -1;
     for (int32_t d = 0; d < l->n_points && repeatable(l->g); ++d) {
-        ir_ref end = ir_add(l->p, l->begin[d], l->extent[d]);
-        ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, end, -lower_span(l, d)), -1);
-        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, l->begin[d], -1));
+        ir_ref low, high; /* where all reads are inside */
+        lower_inner_range(l, d, &low, &high);
+        ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, high, -lower_span(l, d)), -1);
+        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, low, -1));
+        tile[d] = l->start[d];
+        ir_ref moved = ir_operation(l->p, ATN_OP_NE, ATN_B, tile[d], start[d], -1);
+        rest = rest < 0 ? moved : ir_operation(l->p, ATN_OP_OR, ATN_B, rest, moved, -1);
     }
-    ir_ref interior = lower_interior(l);
+    ir_ref interior = ir_declare(l->p, l->block, "interior", lower_interior(l));
     ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &inside;
@@ -159,11 +164,15 @@ static void host_group(lowering *l) {
     lower_forget(l, mark);
     l->bound = 0;
     l->inside = false;
+    l->start[0] = start[0];
+    l->start[1] = start[1];
     l->block = &edge;
-    lower_edge(l);
+    lower_edge(l, interior, tile);
     lower_forget(l, mark);
     l->block = outer;
-    ir_if(l->p, outer, interior, inside, edge);
+    ir_if(l->p, outer, interior, inside, IR_EMPTY);
+    ir_ref outside = ir_operation(l->p, ATN_OP_NOT, ATN_B, interior, -1, -1);
+    ir_if(l->p, outer, rest < 0 ? outside : ir_operation(l->p, ATN_OP_OR, ATN_B, outside, rest, -1), edge, IR_EMPTY);
 }
 
 /* Points computed one by one, on items: tiles that are full and whose reads are inside need no tests. Staged tiles make theirs
