@@ -27,19 +27,24 @@ const bench_job BENCH_JOBS[] = {
 const int32_t BENCH_JOB_COUNT = sizeof BENCH_JOBS / sizeof *BENCH_JOBS;
 
 static const bench_pick PICKS[] = {
-    /* ---- CPUs ---- */
-    {"gemm", "SP", "host", {"vec_p0=16,regs_p0=2,regs_p1=12,seq_p1=8,tile_q0=256,stage=1,unroll_q0=2"}},
-    {"gemm", "DP", "host", {"vec_p0=8,regs_p0=2,regs_p1=12,seq_p1=8,tile_q0=256,stage=1,unroll_q0=2"}},
-    {"gemv", NULL, "host", {"vec_q0=16,regs_p0=4,seq_p0=8"}},
-    {"add", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
-    {"scale", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
-    {"laplace2d", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
-    {"transpose", NULL, "host", {"vec_p0=16,regs_p1=8"}},
-    {"l2norm", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64"}},
-    {"dot", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64"}},
-    {"max", NULL, "host", {"vec_q0=16,regs_q0=2,split_q0=64"}},
-    {"spmv", NULL, "host", {"seq_p0=64,guard=0"}},
-
+    /* ---- CPUs with vectors of 512 bits ---- */
+    {"gemm", "SP", "host",
+     {"vec_p0=16,regs_p0=2,seq_p0=16,regs_p1=12,seq_p1=22,tile_q0=128,stage=1,stage_swap=2",
+      "vec_p0=16,regs_p0=2,seq_p0=8,regs_p1=12,seq_p1=22,tile_q0=256,stage=1,stage_swap=2",
+      "vec_p0=16,regs_p0=2,seq_p0=16,regs_p1=8,seq_p1=16,tile_q0=256,stage=1,stage_swap=2"}},
+    {"gemm", "DP", "host",
+     {"vec_p0=8,regs_p0=2,seq_p0=16,regs_p1=12,seq_p1=11,tile_q0=192,stage=1,stage_swap=2",
+      "vec_p0=8,regs_p0=2,seq_p0=16,regs_p1=12,seq_p1=15,tile_q0=128,stage=1,stage_swap=2",
+      "vec_p0=8,regs_p0=2,seq_p0=8,regs_p1=12,seq_p1=22,tile_q0=192,stage=1,stage_swap=2"}},
+    {"gemv", NULL, "host", {"vec_q0=16,regs_p0=4,seq_p0=8", "vec_q0=16,regs_p0=4,seq_p0=16", "vec_q0=16,regs_q0=4,seq_p0=32"}},
+    {"add", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1", "vec_p0=16,regs_p0=4,seq_p0=32,seq_p1=4,stream=1", "vec_p0=16,regs_p0=4,seq_p0=16"}},
+    {"scale", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1", "vec_p0=16,regs_p0=4,seq_p0=16"}},
+    {"laplace2d", NULL, "host", {"vec_p0=16,seq_p0=64,regs_p1=4,stream=1", "vec_p0=16,regs_p0=4,seq_p0=16,stream=1", "vec_p0=16,seq_p0=64,regs_p1=4"}},
+    {"transpose", NULL, "host", {"regs_p0=16,vec_p1=16,seq_p1=32,stream=1", "regs_p0=16,vec_p1=16,seq_p0=4,seq_p1=4,stream=1", "regs_p0=8,vec_p1=8,seq_p1=16"}},
+    {"l2norm", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64", "vec_q0=16,regs_q0=8,split_q0=16"}},
+    {"dot", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64", "vec_q0=16,regs_q0=8,split_q0=16"}},
+    {"max", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64", "vec_q0=16,regs_q0=8,split_q0=16"}},
+    {"spmv", NULL, "host", {"vec_q0=4,seq_p0=64,guard=0", "vec_q0=8,seq_p0=64,guard=0", "vec_q0=4,regs_q0=2,seq_p0=64,guard=0"}},
     /* ---- CUDA: thought out for 132 multiprocessors with 64K registers and 48 KB of static local memory ---- */
 #define TILE "lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,"
     {"gemm", "SP", "cuda",

@@ -75,6 +75,19 @@ static ir_ref dimension_value(lowering *l, int32_t dim, place at) {
     return ir_add(l->p, ir_splat(l->p, first, l->dim[dim].vec), ir_join(l->p, lanes, l->dim[dim].vec));
 }
 
+/* A dimension as INT32, which is how indices are kept: lanes of 4 bytes from the start, not 8 that are narrowed. */
+static bool is_small_dimension(const lowering *l, const atn_node *n, place at) {
+    if (n->op != ATN_OP_CAST || n->type != ATN_INT32 || at.lane >= 0) return false;
+    const atn_node *from = &l->g->values[n->arg[0]];
+    return from->op == ATN_OP_DIM && from->index == l->vec_dim;
+}
+
+static ir_ref small_dimension(lowering *l, int32_t dim, place at) {
+    ir_ref first = ir_cast(l->p, ATN_INT32, lower_dimension(l, dim, at)), lanes[16];
+    for (int32_t k = 0; k < l->dim[dim].vec; ++k) lanes[k] = ir_integer(l->p, ATN_INT32, k);
+    return ir_add(l->p, ir_splat(l->p, first, l->dim[dim].vec), ir_join(l->p, lanes, l->dim[dim].vec));
+}
+
 static ir_ref affine_address(lowering *l, const atn_affine *form, place at) {
     ir_ref sum = ir_address(l->p, form->constant);
     for (int32_t d = 0; d < l->g->n_dims; ++d)
@@ -204,6 +217,7 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
         return ir_number(l->p, ATN_SP, 0);
     default: break;
     }
+    if (is_small_dimension(l, n, at)) return small_dimension(l, l->g->values[n->arg[0]].index, at);
     if (is_complex(n->type)) return complex_part(l, n, at, part);
     if (n->arg[0] >= 0 && is_complex(l->g->values[n->arg[0]].type)) return from_complex(l, n, at);
     ir_ref args[3] = {-1, -1, -1};

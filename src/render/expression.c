@@ -385,12 +385,12 @@ static void operation(printer *r, const ir_node *n) {
         print_expression(r, n->arg[0]);
         ADD(")");
         return;
-    case ATN_OP_ISFINITE:
+    case ATN_OP_ISFINITE: /* not by a difference: contraction to a multiply-add would leave a rest */
         ADD("((");
         print_expression(r, n->arg[0]);
-        ADD(" - ");
+        ADD(" < %s) %s (", r->d->infinity[from == ATN_DP], n->width > 1 ? "&" : "&&");
         print_expression(r, n->arg[0]);
-        ADD(") == 0)");
+        ADD(" > -%s))", r->d->infinity[from == ATN_DP]);
         return;
     default: break;
     }
