@@ -97,6 +97,19 @@ void kit_log_line(void *user, atn_log_level level, const char *line) {
     snprintf(log->last, sizeof log->last, "%s", line);
 }
 
+char *kit_getenv(const char *name) {
+    const char *value = getenv(name);
+    return value ? strdup(value) : NULL;
+}
+
+void kit_setenv(const char *name, char *value) {
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+    free(value);
+}
+
 static bool runs(long pid) {
     char path[64], state = 'Z';
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);

@@ -57,6 +57,10 @@ typedef struct kit_log {
 } kit_log;
 void kit_log_line(void *log, atn_log_level level, const char *line);
 
+/* The environment's value, kept to be put back (which frees it) with kit_setenv; NULL: not set. */
+char *kit_getenv(const char *name);
+void kit_setenv(const char *name, char *value);
+
 /* Waits until `pid` runs no more (a zombie that nobody reaps counts as gone); fails the test when it goes on. */
 void kit_gone(long pid);
 

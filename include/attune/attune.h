@@ -2,7 +2,10 @@
 #ifndef ATTUNE_ATTUNE_H
 #define ATTUNE_ATTUNE_H
 
+#include <attune/array.h>
 #include <attune/context.h>
 #include <attune/device.h>
+#include <attune/operations.h>
+#include <attune/type.h>
 
 #endif

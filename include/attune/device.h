@@ -31,6 +31,7 @@ typedef struct atn_device_info {
     bool fp16;                /* half precision arithmetic, not only storage */
     bool subgroups;           /* shuffles between the items of a warp or sub-group */
     bool unified;             /* shares the host's memory */
+    bool cpu;                 /* a CPU: few wide cores, vectors to be filled by hand */
 } atn_device_info;
 
 /* Measured, never taken from a data sheet. FLOP/s count a multiply-add as two; 0: the device has no such type. */

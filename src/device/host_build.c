@@ -108,6 +108,7 @@ static atn_hash build_key(const host_job *job, bool openmp) {
     atn_hash cpu = atn_cpu_signature(), hash = atn_hash_add(job->with, &cpu, sizeof cpu);
     for (size_t k = 0; k < N_FLAGS; ++k) hash = atn_hash_add_text(hash, FLAGS[k]);
     hash = atn_hash_add_text(hash, job->build->flags);
+    hash = atn_hash_add_text(hash, getenv("ATTUNE_HOST_FLAGS"));
     bool marks[2] = {job->build->fast_math, openmp};
     hash = atn_hash_add(hash, marks, sizeof marks);
     return atn_hash_add_text(hash, job->build->source);
@@ -169,8 +170,14 @@ static atn_status run_compiler(const host_job *job, const char *dir, bool openmp
     const char *argv[MAX_ARGS];
     atn_text output = {.ctx = job->ctx};
     int code = 0;
-    char *flags = atn_strdup(job->ctx, job->build->flags ? job->build->flags : "");
-    if (!flags) return ATN_ERR_MEMORY;
+    const char *own = job->build->flags, *more = getenv("ATTUNE_HOST_FLAGS"); /* for every build: -O1 to build quickly, say */
+    atn_text both = {.ctx = job->ctx};
+    atn_text_printf(&both, "%s %s", own ? own : "", more ? more : "");
+    if (atn_text_status(&both) != ATN_OK) {
+        atn_text_free(&both);
+        return ATN_ERR_MEMORY;
+    }
+    char *flags = both.data;
     atn_status status;
     if (compose(argv, job, flags, openmp, source, object)) {
         status = atn_process_run(job->ctx, argv, dir, job->build->timeout_s, &output, &code);

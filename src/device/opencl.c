@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SCRATCH_BYTES = 64, FILL_BYTES = 1024, PATTERN_BYTES = 16 };
+enum { SCRATCH_BYTES = 64, FILL_BYTES = 1024, ZERO_BYTES = 4096, PATTERN_BYTES = 16 };
 
 static cl_command_queue own_queue(const atn_queue *queue) { return ((const atn_opencl_queue *)queue)->queue; }
 static cl_mem own_mem(const atn_buffer *buffer) { return ((const atn_opencl_buffer *)buffer)->mem; }
@@ -224,9 +224,13 @@ static cl_int fill_by_copies(const atn_opencl_device *device, cl_command_queue q
 }
 
 static atn_status fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte, size_t bytes) {
+    static const uint8_t ZEROS[ZERO_BYTES]; /* lives as long as a write that nobody waits for */
     const atn_opencl_device *device = atn_opencl_of(buffer->device);
     cl_int code;
-    if (device->version >= 102 && device->api.clEnqueueFillBuffer) {
+    if (byte == 0 && bytes <= sizeof ZEROS) { /* no slower, and Oclgrind loses track of a buffer that is filled */
+        code = device->api.clEnqueueWriteBuffer(own_queue(queue), own_mem(buffer), CL_FALSE, offset, bytes, ZEROS, 0,
+                                                NULL, NULL);
+    } else if (device->version >= 102 && device->api.clEnqueueFillBuffer) {
         uint8_t pattern[PATTERN_BYTES];
         memset(pattern, byte, sizeof pattern);
         size_t width = (offset | bytes) % sizeof pattern ? 1 : sizeof pattern; /* the wide one is much faster on CPUs */

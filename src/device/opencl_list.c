@@ -165,6 +165,7 @@ static atn_status describe(atn_ctx *ctx, const atn_opencl_api *api, atn_opencl_p
         info->fp64 = has_word(extensions, "cl_khr_fp64") || number(api, place, CL_DEVICE_DOUBLE_FP_CONFIG);
         info->fp16 = has_word(extensions, "cl_khr_fp16");
         info->subgroups = has_word(extensions, "cl_khr_subgroup_shuffle") || has_word(extensions, "cl_intel_subgroups");
+        info->cpu = cpu;
         info->unified = number(api, place, CL_DEVICE_HOST_UNIFIED_MEMORY);
     }
     atn_free(ctx, name), atn_free(ctx, maker), atn_free(ctx, driver), atn_free(ctx, version), atn_free(ctx, extensions);

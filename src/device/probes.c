@@ -187,9 +187,9 @@ atn_probe_source atn_probe_get(const atn_device *device, atn_probe probe) {
         out.source = HOST;
     } else if (strcmp(info->backend, "opencl") == 0) {
         out.source = OPENCL;
-        out.flags = OPENCL_FLAGS[info->unified][info->fp64][info->fp16];
+        out.flags = OPENCL_FLAGS[info->cpu][info->fp64][info->fp16];
         if (probe == ATN_PROBE_FP16 && !info->fp16) out.function = NULL;
-        if (!info->unified || probe == ATN_PROBE_SAXPY || probe == ATN_PROBE_COPY) out.items = ATN_PROBE_ITEMS;
+        if (!info->cpu || probe == ATN_PROBE_SAXPY || probe == ATN_PROBE_COPY) out.items = ATN_PROBE_ITEMS;
     } else {
         out.source = CUDA;
         out.items = ATN_PROBE_ITEMS;

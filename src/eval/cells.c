@@ -27,7 +27,8 @@ void atn_eval_free(atn_eval_result *result) {
 static int64_t slot_of(const atn_eval_result *result, int32_t object, int64_t column, int64_t row) {
     uint64_t key = ((uint64_t)row * 0x9e3779b97f4a7c15u + (uint64_t)column) * 0xd6e8feb86659fd93u + (uint64_t)object;
     key = (key ^ key >> 32) * 0xd6e8feb86659fd93u;
-    for (uint64_t at = (key ^ key >> 32) & (uint64_t)(result->n_slots - 1);; at = (at + 1) & (uint64_t)(result->n_slots - 1)) {
+    for (uint64_t at = (key ^ key >> 32) & (uint64_t)(result->n_slots - 1);;
+         at = (at + 1) & (uint64_t)(result->n_slots - 1)) {
         int64_t k = result->slots[at];
         if (k < 0) return (int64_t)at;
         const atn_eval_cell *cell = &result->cells[k];
@@ -56,7 +57,8 @@ static bool grow(atn_eval_result *result) {
     result->n_slots = 2 * capacity;
     result->capacity = capacity;
     for (int64_t k = 0; k < result->n_slots; ++k) slots[k] = -1;
-    for (int64_t k = 0; k < result->n_cells; ++k) slots[slot_of(result, cells[k].object, cells[k].at[0], cells[k].at[1])] = k;
+    for (int64_t k = 0; k < result->n_cells; ++k)
+        slots[slot_of(result, cells[k].object, cells[k].at[0], cells[k].at[1])] = k;
     return true;
 }
 

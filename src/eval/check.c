@@ -10,14 +10,18 @@ static atn_status check_view(const atn_ctx *ctx, const atn_graph *graph, int32_t
     const atn_object *object = &graph->objects[number];
     const char *kernel = graph->name, *name = object->name;
     if (view->type != object->type || view->rank != object->rank)
-        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s; a %s of %s was bound", kernel, name, structure(object->rank),
-                        atn_type_name(object->type), structure(view->rank), atn_type_name(view->type));
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s; a %s of %s was bound", kernel, name,
+                        structure(object->rank), atn_type_name(object->type), structure(view->rank),
+                        atn_type_name(view->type));
     if (view->size[0] < 0 || (view->rank > 1 && view->size[1] < 0))
-        return atn_fail(ctx, ATN_ERR_INPUT, "%s: nothing is bound to '%s', a %s of %s", kernel, name, structure(object->rank), atn_type_name(object->type));
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: nothing is bound to '%s', a %s of %s", kernel, name,
+                        structure(object->rank), atn_type_name(object->type));
     if (view->rank > 1 && view->pitch < view->size[0])
-        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld columns, but a pitch of %lld", kernel, name, (long long)view->size[0], (long long)view->pitch);
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld columns, but a pitch of %lld", kernel, name,
+                        (long long)view->size[0], (long long)view->pitch);
     int64_t elements = view->size[0], bytes;
-    bool fits = view->rank == 1 || view->size[1] == 0 || (atn_i64_mul(view->pitch, view->size[1], &elements) && atn_i64_add(elements, view->pitch, &elements));
+    bool fits = view->rank == 1 || view->size[1] == 0 ||
+                (atn_i64_mul(view->pitch, view->size[1], &elements) && atn_i64_add(elements, view->pitch, &elements));
     if (!fits || !atn_i64_mul(elements, (int64_t)atn_type_bytes(view->type), &bytes))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", kernel, name);
     return ATN_OK;
@@ -28,13 +32,18 @@ static atn_status check_params(const atn_ctx *ctx, const atn_graph *graph, const
         const atn_parameter *parameter = &graph->parameters[k];
         const atn_type_info *info = atn_type_get_info(parameter->type);
         if (!frame->params)
-            return atn_fail(ctx, ATN_ERR_INPUT, "%s: parameter '%s' (%s) is not given", graph->name, parameter->name, info->name);
+            return atn_fail(ctx, ATN_ERR_INPUT, "%s: parameter '%s' (%s) is not given", graph->name, parameter->name,
+                            info->name);
         const double *value = frame->params[k];
         bool whole = info->kind == ATN_KIND_INTEGER || info->kind == ATN_KIND_BOOL;
-        bool fits = !whole || (value[0] == trunc(value[0]) && value[0] >= (double)info->lowest && value[0] <= (double)info->highest);
-        if (!fits) return atn_fail(ctx, ATN_ERR_INPUT, "%s: parameter '%s' is %s; %.17g is none", graph->name, parameter->name, info->name, value[0]);
+        bool fits = !whole || (value[0] == trunc(value[0]) && value[0] >= (double)info->lowest &&
+                               value[0] <= (double)info->highest);
+        if (!fits)
+            return atn_fail(ctx, ATN_ERR_INPUT, "%s: parameter '%s' is %s; %.17g is none", graph->name, parameter->name,
+                            info->name, value[0]);
         if (value[1] != 0 && info->kind != ATN_KIND_COMPLEX)
-            return atn_fail(ctx, ATN_ERR_INPUT, "%s: parameter '%s' is %s; its value has an imaginary part", graph->name, parameter->name, info->name);
+            return atn_fail(ctx, ATN_ERR_INPUT, "%s: parameter '%s' is %s; its value has an imaginary part",
+                            graph->name, parameter->name, info->name);
     }
     return ATN_OK;
 }
@@ -44,28 +53,35 @@ static atn_status check_ranges(interp *in) {
     for (int32_t d = 0; d < in->graph->n_dims; ++d) {
         const atn_dim *dim = &in->graph->dims[d];
         const atn_value ends[2] = {dim->begin, dim->end};
-        if (in->graph->values[dim->begin].dims || in->graph->values[dim->end].dims || atn_select_is_computed(in->graph, ends)) continue;
+        if (in->graph->values[dim->begin].dims || in->graph->values[dim->end].dims ||
+            atn_select_is_computed(in->graph, ends))
+            continue;
         int64_t begin = interp_value(in, dim->begin).whole, end = interp_value(in, dim->end).whole;
         if (in->status != ATN_OK) return in->status;
         if (end < begin)
-            return atn_fail(in->ctx, ATN_ERR_INPUT, "%s: '%s' runs over dimension %d from %lld to %lld; a range is not negative", in->graph->name,
-                            in->graph->blocks[dim->block].name, dim->axis, (long long)begin, (long long)end);
+            return atn_fail(
+                in->ctx, ATN_ERR_INPUT, "%s: '%s' runs over dimension %d from %lld to %lld; a range is not negative",
+                in->graph->name, in->graph->blocks[dim->block].name, dim->axis, (long long)begin, (long long)end);
     }
     return ATN_OK;
 }
 
-static atn_status check_inside(interp *in, const char *name, const char *verb, int32_t object, const atn_value select[2]) {
+static atn_status check_inside(interp *in, const char *name, const char *verb, int32_t object,
+                               const atn_value select[2]) {
     atn_view view = interp_view(in, object);
     const char *kernel = in->graph->name, *of = in->graph->objects[object].name;
     for (int32_t axis = 0; axis < view.rank; ++axis) {
         interval range = interval_of(in, select[axis]);
         if (in->status != ATN_OK) return in->status;
         if (!range.known)
-            return atn_fail(in->ctx, ATN_ERR_INPUT, "%s: '%s' cannot be shown to stay inside '%s'; its Size(%d) is %lld", kernel, name, of, axis,
-                            (long long)view.size[axis]);
+            return atn_fail(in->ctx, ATN_ERR_INPUT,
+                            "%s: '%s' cannot be shown to stay inside '%s'; its Size(%d) is %lld", kernel, name, of,
+                            axis, (long long)view.size[axis]);
         if (range.low < 0 || range.high >= view.size[axis])
-            return atn_fail(in->ctx, ATN_ERR_INPUT, "%s: '%s' %s '%s' from %lld to %lld along axis %d; its Size(%d) is %lld", kernel, name, verb, of,
-                            (long long)range.low, (long long)range.high, axis, axis, (long long)view.size[axis]);
+            return atn_fail(in->ctx, ATN_ERR_INPUT,
+                            "%s: '%s' %s '%s' from %lld to %lld along axis %d; its Size(%d) is %lld", kernel, name,
+                            verb, of, (long long)range.low, (long long)range.high, axis, axis,
+                            (long long)view.size[axis]);
     }
     return ATN_OK;
 }
@@ -81,7 +97,8 @@ static atn_status check_read(interp *in, const atn_read *read) {
     if (read->boundary == ATN_EDGE_NONE && !atn_select_is_computed(in->graph, read->select))
         return check_inside(in, read->name, "reads", read->object, read->select);
     if (empty && read->boundary != ATN_EDGE_NONE && read->boundary != ATN_EDGE_ZERO)
-        return atn_fail(in->ctx, ATN_ERR_INPUT, "%s: '%s' reads '%s', which has no elements; its boundary needs at least one", in->graph->name,
+        return atn_fail(in->ctx, ATN_ERR_INPUT,
+                        "%s: '%s' reads '%s', which has no elements; its boundary needs at least one", in->graph->name,
                         read->name, in->graph->objects[read->object].name);
     return in->status;
 }
@@ -103,7 +120,8 @@ static atn_status check_accesses(interp *in) {
     for (int32_t d = 0; d < p->rank; ++d) points |= 1u << p->dim[d];
     if (status != ATN_OK || (!interval_happens(in, points) && !after)) return status == ATN_OK ? in->status : status;
     for (int32_t k = 0; k < in->graph->n_reads && status == ATN_OK; ++k) status = check_read(in, &in->graph->reads[k]);
-    for (int32_t k = 0; k < in->graph->n_writes && status == ATN_OK; ++k) status = check_write(in, &in->graph->writes[k]);
+    for (int32_t k = 0; k < in->graph->n_writes && status == ATN_OK; ++k)
+        status = check_write(in, &in->graph->writes[k]);
     return status;
 }
 

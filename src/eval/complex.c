@@ -1,5 +1,6 @@
-/* Operations with complex arguments or results, by the textbook formulas that the generator prints too. Errors bound the
- * modulus. Products that are not finite are uncertain: which parts become NaN depends on the order of operations. */
+/* Operations with complex arguments or results, by the textbook formulas that the generator prints too. Errors bound
+ * the modulus. Products that are not finite are uncertain: which parts become NaN depends on the order of operations.
+ */
 #include "eval/number.h"
 
 static num product(const num_rules *rules, atn_type type, num a, num b) {
@@ -16,7 +17,8 @@ static num quotient(const num_rules *rules, atn_type type, num a, num b) {
     double norm = b.re * b.re + b.im * b.im;
     num r = {.re = (a.re * b.re + a.im * b.im) / norm, .im = (a.im * b.re - a.re * b.im) / norm};
     double x = num_modulus(a), y = num_modulus(b), tiny = num_tiny(type) / rules->unit[type];
-    bool in_range = norm < num_largest(type) / 4 && norm > tiny && x * y < num_largest(type) / 4 && (x == 0 || x * y > tiny);
+    bool in_range =
+        norm < num_largest(type) / 4 && norm > tiny && x * y < num_largest(type) / 4 && (x == 0 || x * y > tiny);
     if (!num_is_finite(r) || !in_range || !(y > 2 * b.error)) return num_uncertain(r);
     r.error = (a.error + num_modulus(r) * b.error) / (y - b.error) + 16 * rules->unit[type] * x / y;
     return num_rounded(rules, type, r, 0);
@@ -53,20 +55,31 @@ num num_complex(const num_rules *rules, atn_op op, atn_type type, const num arg[
     num a = arg[0], b = arg[1], r;
     switch (op) {
     case ATN_OP_ADD:
-    case ATN_OP_SUB: return sum(rules, op, type, a, b);
-    case ATN_OP_MUL: return product(rules, type, a, b);
-    case ATN_OP_DIV: return quotient(rules, type, a, b);
-    case ATN_OP_NEG: return a.re = -a.re, a.im = -a.im, a;
-    case ATN_OP_CONJ: return a.im = -a.im, a;
+    case ATN_OP_SUB:
+        return sum(rules, op, type, a, b);
+    case ATN_OP_MUL:
+        return product(rules, type, a, b);
+    case ATN_OP_DIV:
+        return quotient(rules, type, a, b);
+    case ATN_OP_NEG:
+        return a.re = -a.re, a.im = -a.im, a;
+    case ATN_OP_CONJ:
+        return a.im = -a.im, a;
     case ATN_OP_EQ:
-    case ATN_OP_NE: return equal(op, a, b);
-    case ATN_OP_EXP: return exponential(rules, type, a);
-    case ATN_OP_COMPLEX: return (num){.re = a.re, .im = b.re, .error = hypot(a.error, b.error)};
-    case ATN_OP_REAL: return (num){.re = a.re, .error = a.error};
-    case ATN_OP_IMAG: return (num){.re = a.im, .error = a.error};
+    case ATN_OP_NE:
+        return equal(op, a, b);
+    case ATN_OP_EXP:
+        return exponential(rules, type, a);
+    case ATN_OP_COMPLEX:
+        return (num){.re = a.re, .im = b.re, .error = hypot(a.error, b.error)};
+    case ATN_OP_REAL:
+        return (num){.re = a.re, .error = a.error};
+    case ATN_OP_IMAG:
+        return (num){.re = a.im, .error = a.error};
     case ATN_OP_ABS:
         r = (num){.re = hypot(a.re, a.im), .error = a.error};
         return isfinite(r.re) ? num_rounded(rules, type, r, 2 * 4) : num_is_finite(a) ? num_uncertain(r) : r;
-    default: return num_uncertain(a);
+    default:
+        return num_uncertain(a);
     }
 }

@@ -9,7 +9,9 @@
 
 double atn_half_to_double(uint16_t bits) {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double size = exponent == 31 ? (fraction ? NAN : INFINITY) : exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
+    double size = exponent == 31  ? (fraction ? NAN : INFINITY)
+                  : exponent == 0 ? ldexp(fraction, -24)
+                                  : ldexp(1024 + fraction, exponent - 25);
     return bits & 0x8000 ? -size : size;
 }
 
@@ -21,7 +23,8 @@ uint16_t atn_half_from_double(double number) {
     if (size == 0) return sign;
     int exponent = ilogb(size);
     if (exponent < -14) exponent = -14;
-    /* in units of the last place, to nearest, ties to even; 1024 to 2048, below for denormals; a carry moves the exponent */
+    /* in units of the last place, to nearest, ties to even; 1024 to 2048, below for denormals; a carry moves the
+     * exponent */
     double scaled = ldexp(size, 10 - exponent), below = floor(scaled), rest = scaled - below;
     int32_t units = (int32_t)below;
     if (rest > 0.5 || (rest == 0.5 && units & 1)) ++units;
@@ -45,16 +48,35 @@ void atn_element_load(atn_type type, const void *from, double number[2], int64_t
     number[0] = number[1] = 0;
     *whole = 0;
     switch (type) {
-    case ATN_B: *whole = bytes[0] != 0; break;
-    case ATN_U8: *whole = bytes[0]; break;
-    case ATN_U16: *whole = word; break;
-    case ATN_INT32: *whole = integer; break;
-    case ATN_HP: number[0] = atn_half_to_double(word); return;
-    case ATN_SP: number[0] = (double)single[0]; return;
-    case ATN_SP2: number[0] = (double)single[0], number[1] = (double)single[1]; return;
-    case ATN_DP: memcpy(number, bytes, sizeof *number); return;
-    case ATN_DP2: memcpy(number, bytes, 2 * sizeof *number); return;
-    default: return;
+    case ATN_B:
+        *whole = bytes[0] != 0;
+        break;
+    case ATN_U8:
+        *whole = bytes[0];
+        break;
+    case ATN_U16:
+        *whole = word;
+        break;
+    case ATN_INT32:
+        *whole = integer;
+        break;
+    case ATN_HP:
+        number[0] = atn_half_to_double(word);
+        return;
+    case ATN_SP:
+        number[0] = (double)single[0];
+        return;
+    case ATN_SP2:
+        number[0] = (double)single[0], number[1] = (double)single[1];
+        return;
+    case ATN_DP:
+        memcpy(number, bytes, sizeof *number);
+        return;
+    case ATN_DP2:
+        memcpy(number, bytes, 2 * sizeof *number);
+        return;
+    default:
+        return;
     }
     number[0] = (double)*whole;
 }
@@ -75,16 +97,21 @@ void atn_element_store(atn_type type, const double number[2], int64_t whole, voi
 /* Half an ulp of storage, and what a flushed denormal loses. */
 static double storage_error(atn_type type, double number) {
     switch (atn_type_get_info(type)->part) {
-    case ATN_HP: return fmax(fabs(number) * 0x1p-11, 0x1p-25);
-    case ATN_SP: return fabs(number) * 0x1p-24 + (fabs(number) < 2 * (double)FLT_MIN && number != 0 ? (double)FLT_MIN : 0);
-    default: return fabs(number) * 0x1p-53 + (fabs(number) < 2 * DBL_MIN && number != 0 ? DBL_MIN : 0);
+    case ATN_HP:
+        return fmax(fabs(number) * 0x1p-11, 0x1p-25);
+    case ATN_SP:
+        return fabs(number) * 0x1p-24 + (fabs(number) < 2 * (double)FLT_MIN && number != 0 ? (double)FLT_MIN : 0);
+    default:
+        return fabs(number) * 0x1p-53 + (fabs(number) < 2 * DBL_MIN && number != 0 ? DBL_MIN : 0);
     }
 }
 
 /* Rounded to the type: what an exact evaluation would store. */
 static double stored(atn_type type, double number) {
     atn_type part = atn_type_get_info(type)->part;
-    return part == ATN_HP ? atn_half_to_double(atn_half_from_double(number)) : part == ATN_SP ? (double)(float)number : number;
+    return part == ATN_HP   ? atn_half_to_double(atn_half_from_double(number))
+           : part == ATN_SP ? (double)(float)number
+                            : number;
 }
 
 static bool close_enough(atn_type type, double got, double wanted, double error) {
@@ -109,7 +136,8 @@ bool atn_eval_agrees(atn_type type, const void *got, const atn_eval_cell *cell, 
     return !atn_type_is_complex(type) || close_enough(type, number[1], cell->value[1], error);
 }
 
-static void note(const atn_graph *graph, const atn_eval_cell *cell, const void *got, double slack, atn_eval_mismatch *mismatch) {
+static void note(const atn_graph *graph, const atn_eval_cell *cell, const void *got, double slack,
+                 atn_eval_mismatch *mismatch) {
     if (mismatch->count++) return;
     atn_type type = graph->objects[cell->object].type;
     int64_t whole;
@@ -123,8 +151,8 @@ static void note(const atn_graph *graph, const atn_eval_cell *cell, const void *
 }
 
 /* Elements that the run did not write hold what they held. */
-static void verify_rest(const atn_graph *graph, const atn_eval_result *result, int32_t object, const atn_view *got, const atn_view *before,
-                        atn_eval_mismatch *mismatch) {
+static void verify_rest(const atn_graph *graph, const atn_eval_result *result, int32_t object, const atn_view *got,
+                        const atn_view *before, atn_eval_mismatch *mismatch) {
     int64_t rows = got->rank > 1 ? got->size[1] : 1;
     for (int64_t row = 0; row < rows; ++row)
         for (int64_t column = 0; column < got->size[0]; ++column) {
@@ -136,8 +164,8 @@ static void verify_rest(const atn_graph *graph, const atn_eval_result *result, i
         }
 }
 
-bool atn_eval_verify(const atn_graph *graph, const atn_eval_result *result, const atn_view *got, const atn_view *before, double slack,
-                     atn_eval_mismatch *mismatch) {
+bool atn_eval_verify(const atn_graph *graph, const atn_eval_result *result, const atn_view *got, const atn_view *before,
+                     double slack, atn_eval_mismatch *mismatch) {
     atn_eval_mismatch unused;
     if (!mismatch) mismatch = &unused;
     *mismatch = (atn_eval_mismatch){.object = -1};
@@ -145,9 +173,11 @@ bool atn_eval_verify(const atn_graph *graph, const atn_eval_result *result, cons
         const atn_eval_cell *cell = &result->cells[k];
         const atn_view *view = &got[cell->object];
         const void *at = atn_view_at(view, cell->at[0], cell->at[1]);
-        if (!result->blurred[cell->object] && !atn_eval_agrees(view->type, at, cell, slack)) note(graph, cell, at, slack, mismatch);
+        if (!result->blurred[cell->object] && !atn_eval_agrees(view->type, at, cell, slack))
+            note(graph, cell, at, slack, mismatch);
     }
     for (int32_t k = 0; before && k < graph->n_objects; ++k)
-        if (graph->objects[k].written && !result->blurred[k]) verify_rest(graph, result, k, &got[k], &before[k], mismatch);
+        if (graph->objects[k].written && !result->blurred[k])
+            verify_rest(graph, result, k, &got[k], &before[k], mismatch);
     return mismatch->count == 0;
 }

@@ -11,7 +11,7 @@
 
 /* An array as everyone who binds arrays to a graph sees it: host memory, row-major with a pitch. */
 typedef struct atn_view {
-    void *data;      /* element (0, 0); NULL: elements are not at hand (sizes alone were asked about) */
+    void *data; /* element (0, 0); NULL: elements are not at hand (sizes alone were asked about) */
     atn_type type;
     int32_t rank;    /* 1 vector, 2 matrix */
     int64_t size[2]; /* Size(0), Size(1); size[1] of a vector is not looked at; size[0] < 0: not known yet */
@@ -20,8 +20,8 @@ typedef struct atn_view {
 
 /* What a graph is evaluated with, by index: see atn_eval_bind for names. Not owned. */
 typedef struct atn_frame {
-    const atn_view *views;      /* one per object; those of tables are not looked at */
-    const double (*params)[2];  /* real, imaginary; one per parameter; may be NULL where there is none */
+    const atn_view *views;     /* one per object; those of tables are not looked at */
+    const double (*params)[2]; /* real, imaginary; one per parameter; may be NULL where there is none */
 } atn_frame;
 
 typedef struct atn_binding {
@@ -34,20 +34,24 @@ typedef struct atn_param_value {
     double value[2]; /* real, imaginary */
 } atn_param_value;
 
-/* Names into indices: fills views[n_objects] (what is not bound has size -1 and no data) and params[n_parameters] (given,
- * else its default). Refuses names the graph does not have, names given twice, and parameters without a value. */
+/* Names into indices: fills views[n_objects] (what is not bound has size -1 and no data) and params[n_parameters]
+ * (given, else its default). Refuses names the graph does not have, names given twice, and parameters without a value.
+ */
 atn_status atn_eval_bind(const atn_ctx *ctx, const atn_graph *graph, const atn_binding *bindings, size_t n_bindings,
                          const atn_param_value *given, size_t n_given, atn_view *views, double (*params)[2]);
 
 /* An INDEX value that depends on no dimension (ranges of P, sizes): what a launcher needs. */
-atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_value value, int64_t *out);
+atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_value value,
+                          int64_t *out);
 
 /* The size an output takes when none is given: what its selectors reach over the ranges. size[1] is 1 for a vector. */
-atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object, int64_t size[2]);
+atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+                          int64_t size[2]);
 
 /* All that must hold before a launch, refused with a sentence naming kernel, object and numbers: types, ranks, sizes,
- * pitches, parameters, ranges; affine accesses shown in range. Computed selectors, and affine ones over a range that comes
- * from data (atn_select_is_computed), cannot be shown here: those are guarded and reported at run time. Needs no elements. */
+ * pitches, parameters, ranges; affine accesses shown in range. Computed selectors, and affine ones over a range that
+ * comes from data (atn_select_is_computed), cannot be shown here: those are guarded and reported at run time. Needs no
+ * elements. */
 atn_status atn_eval_check(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
 
 /* How a variant computes; what is zero takes its default. */
@@ -57,8 +61,8 @@ typedef struct atn_eval_options {
     double exp_error;            /* relative error of exp, exp2 and expm1; default: 3 ulp */
     double exp_slope;            /* and relative error per unit of the argument (native instructions); default: 0 */
     bool fast;                   /* reordered arithmetic: nothing counts as exact */
-    /* Points of P to evaluate, axis 0 first; NULL: all. Then only plain writes (combine none) of these points are made, and
-     * nothing that happens after the whole space. */
+    /* Points of P to evaluate, axis 0 first; NULL: all. Then only plain writes (combine none) of these points are made,
+     * and nothing that happens after the whole space. */
     const int64_t (*points)[2];
     int64_t n_points;
 } atn_eval_options;
@@ -71,8 +75,8 @@ typedef struct atn_eval_cell {
     int64_t whole;   /* integers and B */
     double bound;    /* of the absolute error, to first order, without the rounding of storage; INFINITY: uncertain */
     /* while running: what `combine` needs */
-    double scale;    /* sum of |terms| */
-    int64_t count;   /* of terms */
+    double scale;  /* sum of |terms| */
+    int64_t count; /* of terms */
 } atn_eval_cell;
 
 /* What a run wrote, in no particular order. Owned by whoever got it. */
@@ -80,21 +84,22 @@ typedef struct atn_eval_result {
     const atn_ctx *ctx;
     int64_t n_cells, capacity;
     atn_eval_cell *cells;
-    int64_t *slots;         /* a hash table of cells by object and place; -1 is free */
+    int64_t *slots; /* a hash table of cells by object and place; -1 is free */
     int64_t n_slots;
-    bool *blurred;          /* per object: an uncertain selector wrote somewhere in it; any element may have changed */
+    bool *blurred; /* per object: an uncertain selector wrote somewhere in it; any element may have changed */
     int32_t n_objects;
-    int64_t bad_accesses;   /* computed accesses out of range: reads gave 0, writes were not made */
-    int32_t bad_read;       /* one read that had one, -1: none */
-    int32_t bad_write;      /* one write that had one, -1: none */
+    int64_t bad_accesses; /* computed accesses out of range: reads gave 0, writes were not made */
+    int32_t bad_read;     /* one read that had one, -1: none */
+    int32_t bad_write;    /* one write that had one, -1: none */
 } atn_eval_result;
 
-/* Runs the graph; views are not changed. The frame was checked (unchecked ones are safe too: out of range reads give 0).
- * `options` may be NULL. *out is owned by the caller. */
-atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, const atn_eval_options *options,
-                        atn_eval_result **out);
+/* Runs the graph; views are not changed. The frame was checked (unchecked ones are safe too: out of range reads give
+ * 0). `options` may be NULL. *out is owned by the caller. */
+atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+                        const atn_eval_options *options, atn_eval_result **out);
 void atn_eval_free(atn_eval_result *result); /* NULL is fine */
-const atn_eval_cell *atn_eval_find(const atn_eval_result *result, int32_t object, int64_t column, int64_t row); /* or NULL */
+const atn_eval_cell *atn_eval_find(const atn_eval_result *result, int32_t object, int64_t column,
+                                   int64_t row); /* or NULL */
 
 /* Rounds what a run wrote into the views' own types. */
 void atn_eval_store(const atn_graph *graph, const atn_eval_result *result, const atn_view *views);
@@ -102,8 +107,9 @@ void atn_eval_store(const atn_graph *graph, const atn_eval_result *result, const
 /* Check, run and store at once: what `attune run --oracle` and simple tests need. */
 atn_status atn_eval(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int64_t *bad_accesses);
 
-/* Does an element that a variant made (at `got`, of the object's type) agree? |got - value| <= slack * bound + the rounding
- * of storage; NaN matches NaN, an infinity its like, integers are exact, what is uncertain matches anything. slack 0: 4. */
+/* Does an element that a variant made (at `got`, of the object's type) agree? |got - value| <= slack * bound + the
+ * rounding of storage; NaN matches NaN, an infinity its like, integers are exact, what is uncertain matches anything.
+ * slack 0: 4. */
 bool atn_eval_agrees(atn_type type, const void *got, const atn_eval_cell *cell, double slack);
 
 /* The first disagreement found. */
@@ -115,8 +121,8 @@ typedef struct atn_eval_mismatch {
     int64_t count;            /* of all elements that disagree */
 } atn_eval_mismatch;
 
-/* Holds arrays made by a variant against the oracle's result: every written element, and, where `before` is given (what the
- * arrays held before), that no other element of a written object has changed. True when all agree. */
+/* Holds arrays made by a variant against the oracle's result: every written element, and, where `before` is given (what
+ * the arrays held before), that no other element of a written object has changed. True when all agree. */
 bool atn_eval_verify(const atn_graph *graph, const atn_eval_result *result, const atn_view *got, const atn_view *before,
                      double slack, atn_eval_mismatch *mismatch);
 

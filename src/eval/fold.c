@@ -1,9 +1,11 @@
 /* Accumulators: init joined with every term, in order. The bound of a sum holds for any order: the terms' errors plus
- * n u sum |terms|. ARGMIN and ARGMAX take a term only if it is strictly better, so ties keep the earliest; NaN never wins. */
+ * n u sum |terms|. ARGMIN and ARGMAX take a term only if it is strictly better, so ties keep the earliest; NaN never
+ * wins. */
 #include "eval/interp.h"
 
-static const atn_op join_ops[] = {[ATN_JOIN_SUM] = ATN_OP_ADD, [ATN_JOIN_PRODUCT] = ATN_OP_MUL, [ATN_JOIN_MIN] = ATN_OP_MIN,
-                                  [ATN_JOIN_MAX] = ATN_OP_MAX, [ATN_JOIN_AND] = ATN_OP_AND,     [ATN_JOIN_OR] = ATN_OP_OR};
+static const atn_op join_ops[] = {
+    [ATN_JOIN_SUM] = ATN_OP_ADD, [ATN_JOIN_PRODUCT] = ATN_OP_MUL, [ATN_JOIN_MIN] = ATN_OP_MIN,
+    [ATN_JOIN_MAX] = ATN_OP_MAX, [ATN_JOIN_AND] = ATN_OP_AND,     [ATN_JOIN_OR] = ATN_OP_OR};
 
 static bool is_float(atn_type type) { return !atn_type_is_integer(type); }
 static bool is_keyed(const atn_acc *acc) { return acc->join == ATN_JOIN_ARGMIN || acc->join == ATN_JOIN_ARGMAX; }
@@ -17,7 +19,11 @@ void fold_begin(interp *in, int32_t block) {
     for (int32_t k = 0; k < b->n_accs; ++k) {
         num init = interp_value(in, b->acc[k].init);
         double size = finite_size(init);
-        in->folds[block][k] = (fold){.value = init, .error = init.error, .scale = size, .up = fmax(1, size), .down = size > 0 ? fmin(1, size) : 1};
+        in->folds[block][k] = (fold){.value = init,
+                                     .error = init.error,
+                                     .scale = size,
+                                     .up = fmax(1, size),
+                                     .down = size > 0 ? fmin(1, size) : 1};
     }
 }
 
@@ -41,9 +47,12 @@ static void multiply(const num_rules *rules, fold *f, atn_type type, num term) {
 
 static void join(const num_rules *rules, const atn_acc *acc, fold *f, num term) {
     num pair[3] = {f->value, term};
-    if (acc->join == ATN_JOIN_SUM && is_float(acc->type)) add(rules, f, acc->type, term);
-    else if (acc->join == ATN_JOIN_PRODUCT && is_float(acc->type)) multiply(rules, f, acc->type, term);
-    else f->value = num_operate(rules, join_ops[acc->join], acc->type, acc->type, pair);
+    if (acc->join == ATN_JOIN_SUM && is_float(acc->type))
+        add(rules, f, acc->type, term);
+    else if (acc->join == ATN_JOIN_PRODUCT && is_float(acc->type))
+        multiply(rules, f, acc->type, term);
+    else
+        f->value = num_operate(rules, join_ops[acc->join], acc->type, acc->type, pair);
 }
 
 /* The key of a group of followers against its next candidate. */
@@ -66,7 +75,9 @@ static void challenge(interp *in, const atn_block *b, int32_t key, fold *folds, 
     for (int32_t k = 0; k < b->n_accs; ++k) {
         if (b->acc[k].key != key || k == key) continue;
         num old = folds[k].value, now = terms[k];
-        folds[k].value = better > 0 ? now : wins ? num_either(b->acc[k].type, now, old) : num_either(b->acc[k].type, old, now);
+        folds[k].value = better > 0 ? now
+                         : wins     ? num_either(b->acc[k].type, now, old)
+                                    : num_either(b->acc[k].type, old, now);
     }
     (void)in;
 }
@@ -75,7 +86,8 @@ void fold_step(interp *in, int32_t block) {
     const atn_block *b = &in->graph->blocks[block];
     fold *folds = in->folds[block];
     num terms[ATN_MAX_ACCS];
-    for (int32_t k = 0; k < b->n_accs; ++k) terms[k] = interp_value(in, is_updated(&b->acc[k]) ? b->acc[k].update : b->acc[k].term);
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        terms[k] = interp_value(in, is_updated(&b->acc[k]) ? b->acc[k].update : b->acc[k].term);
     for (int32_t k = 0; k < b->n_accs; ++k) {
         const atn_acc *acc = &b->acc[k];
         ++folds[k].count;
@@ -98,13 +110,15 @@ void fold_end(interp *in, int32_t block) {
         const atn_acc *acc = &b->acc[k];
         fold *f = &in->folds[block][k];
         if (!is_float(acc->type) || f->count == 0) continue;
-        double steps = (double)f->count + 1, unit = in->rules.unit[acc->type], largest = num_largest(acc->type), tiny = num_tiny(acc->type);
+        double steps = (double)f->count + 1, unit = in->rules.unit[acc->type], largest = num_largest(acc->type),
+               tiny = num_tiny(acc->type);
         double growth = steps * unit * (f->scale + f->error) * (atn_type_is_complex(acc->type) ? 2 : 1);
         switch (acc->join) {
         case ATN_JOIN_SUM:
             f->value.error = f->error + growth + (f->scale > 0 ? steps * tiny : 0);
             if (f->scale > largest || isnan(f->value.error)) f->value.error = INFINITY;
-            if (!num_is_finite(f->value) && !isinf(f->value.error) && !atn_type_is_complex(acc->type)) f->value.error = 0;
+            if (!num_is_finite(f->value) && !isinf(f->value.error) && !atn_type_is_complex(acc->type))
+                f->value.error = 0;
             break;
         case ATN_JOIN_PRODUCT:
             if (f->up > largest || f->down < tiny) f->value.error = INFINITY;
@@ -112,7 +126,8 @@ void fold_end(interp *in, int32_t block) {
         case ATN_JOIN_CUSTOM:
             if (num_is_finite(f->value)) f->value.error += steps * unit * f->scale;
             break;
-        default: break;
+        default:
+            break;
         }
     }
 }

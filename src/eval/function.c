@@ -58,13 +58,15 @@ static double own_error(const num_rules *rules, atn_op op, atn_type type, num a,
     bool exponential = op == ATN_OP_EXP || op == ATN_OP_EXP2 || op == ATN_OP_EXPM1;
     double own = exponential && rules->exp_error > 0 ? rules->exp_error : 2 * rows[op].ulps * unit;
     if (exponential) own += rules->exp_slope * fabs(a.re);
-    if (op == ATN_OP_EXPM1 && (rules->exp_error > 0 || rules->exp_slope > 0)) return own * (1 + fabs(r.re)); /* exp - 1 */
+    if (op == ATN_OP_EXPM1 && (rules->exp_error > 0 || rules->exp_slope > 0))
+        return own * (1 + fabs(r.re)); /* exp - 1 */
     return own * fabs(r.re);
 }
 
 static num unary(const num_rules *rules, atn_op op, atn_type type, num a) {
     num r = {.re = rows[op].f(a.re)};
-    if (num_is_uncertain(a)) return rows[op].how == WAVE && isfinite(a.re) ? (num){.re = r.re, .error = INFINITY} : num_uncertain(r);
+    if (num_is_uncertain(a))
+        return rows[op].how == WAVE && isfinite(a.re) ? (num){.re = r.re, .error = INFINITY} : num_uncertain(r);
     if (!isfinite(r.re)) {
         bool sure = a.error == 0 && (!isfinite(a.re) || isnan(r.re) || a.re == 0 || a.re == rows[op].low);
         return isnan(a.re) || sure ? r : num_uncertain(r);
@@ -81,7 +83,10 @@ static num power(const num_rules *rules, atn_type type, num x, num y) {
     num r = {.re = pow(x.re, y.re)};
     if (num_is_uncertain(x) || num_is_uncertain(y)) return num_uncertain(r);
     bool exact = x.error == 0 && y.error == 0;
-    if (!isfinite(r.re)) return isnan(x.re) || isnan(y.re) || (exact && (isnan(r.re) || x.re == 0 || isinf(x.re) || isinf(y.re))) ? r : num_uncertain(r);
+    if (!isfinite(r.re))
+        return isnan(x.re) || isnan(y.re) || (exact && (isnan(r.re) || x.re == 0 || isinf(x.re) || isinf(y.re)))
+                   ? r
+                   : num_uncertain(r);
     if (!exact && !(x.re - 2 * x.error > 0)) return num_uncertain(r);
     if (!isfinite(x.re) || !isfinite(y.re) || isnan(x.re) || isnan(y.re)) return r;
     for (int corner = 0; corner < 4 && !exact; ++corner) {
@@ -116,15 +121,20 @@ static num remainder_of(const num_rules *rules, atn_type type, num a, num b) {
 num num_function(const num_rules *rules, atn_op op, atn_type type, const num arg[3]) {
     num a = arg[0], b = arg[1], r;
     switch (op) {
-    case ATN_OP_POW: return power(rules, type, a, b);
-    case ATN_OP_ATAN2: return angle(rules, type, a, b);
-    case ATN_OP_FMOD: return remainder_of(rules, type, a, b);
+    case ATN_OP_POW:
+        return power(rules, type, a, b);
+    case ATN_OP_ATAN2:
+        return angle(rules, type, a, b);
+    case ATN_OP_FMOD:
+        return remainder_of(rules, type, a, b);
     case ATN_OP_HYPOT:
         r = (num){.re = hypot(a.re, b.re), .error = a.error + b.error};
-        return isfinite(r.re) || num_is_uncertain(r) ? num_rounded(rules, type, r, 2 * 4) : (r.error = isfinite(a.re) && isfinite(b.re) ? INFINITY : 0, r);
+        return isfinite(r.re) || num_is_uncertain(r) ? num_rounded(rules, type, r, 2 * 4)
+                                                     : (r.error = isfinite(a.re) && isfinite(b.re) ? INFINITY : 0, r);
     case ATN_OP_COPYSIGN:
         r = (num){.re = copysign(a.re, b.re), .error = a.error};
         return isnan(b.re) || num_is_uncertain(b) || (b.error > 0 && fabs(b.re) <= 2 * b.error) ? num_uncertain(r) : r;
-    default: return unary(rules, op, type, a);
+    default:
+        return unary(rules, op, type, a);
     }
 }

@@ -29,28 +29,49 @@ static int64_t result_of(atn_op op, atn_type type, int64_t a, int64_t b) {
     switch (op) {
     case ATN_OP_ADD:
     case ATN_OP_SUB:
-    case ATN_OP_MUL: return wrapped(op, a, b);
-    case ATN_OP_DIV: return divided(a, b);
-    case ATN_OP_MOD: return remainder_of(a, b);
-    case ATN_OP_FLOORMOD: return floor_mod(a, b);
-    case ATN_OP_NEG: return wrapped(ATN_OP_SUB, 0, a);
-    case ATN_OP_ABS: return a < 0 ? wrapped(ATN_OP_SUB, 0, a) : a;
-    case ATN_OP_MIN: return a < b ? a : b;
-    case ATN_OP_MAX: return a > b ? a : b;
-    case ATN_OP_BITAND: return a & b;
-    case ATN_OP_BITOR: return a | b;
-    case ATN_OP_BITXOR: return a ^ b;
-    case ATN_OP_BITNOT: return ~a;
+    case ATN_OP_MUL:
+        return wrapped(op, a, b);
+    case ATN_OP_DIV:
+        return divided(a, b);
+    case ATN_OP_MOD:
+        return remainder_of(a, b);
+    case ATN_OP_FLOORMOD:
+        return floor_mod(a, b);
+    case ATN_OP_NEG:
+        return wrapped(ATN_OP_SUB, 0, a);
+    case ATN_OP_ABS:
+        return a < 0 ? wrapped(ATN_OP_SUB, 0, a) : a;
+    case ATN_OP_MIN:
+        return a < b ? a : b;
+    case ATN_OP_MAX:
+        return a > b ? a : b;
+    case ATN_OP_BITAND:
+        return a & b;
+    case ATN_OP_BITOR:
+        return a | b;
+    case ATN_OP_BITXOR:
+        return a ^ b;
+    case ATN_OP_BITNOT:
+        return ~a;
     case ATN_OP_SHL:
-    case ATN_OP_SHR: return shifted(op, type, a, b);
-    case ATN_OP_AND: return a != 0 && b != 0;
-    case ATN_OP_OR: return a != 0 || b != 0;
-    case ATN_OP_NOT: return a == 0;
-    case ATN_OP_LT: return a < b;
-    case ATN_OP_LE: return a <= b;
-    case ATN_OP_EQ: return a == b;
-    case ATN_OP_NE: return a != b;
-    default: return 0;
+    case ATN_OP_SHR:
+        return shifted(op, type, a, b);
+    case ATN_OP_AND:
+        return a != 0 && b != 0;
+    case ATN_OP_OR:
+        return a != 0 || b != 0;
+    case ATN_OP_NOT:
+        return a == 0;
+    case ATN_OP_LT:
+        return a < b;
+    case ATN_OP_LE:
+        return a <= b;
+    case ATN_OP_EQ:
+        return a == b;
+    case ATN_OP_NE:
+        return a != b;
+    default:
+        return 0;
     }
 }
 

@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "base/size.h"
 
-atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, const atn_eval_options *options) {
+atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+                        const atn_eval_options *options) {
     *in = (interp){.ctx = ctx, .graph = graph, .frame = frame, .rules = num_rules_of(options), .clock = 1};
     size_t values = (size_t)graph->n_values + 1, blocks = (size_t)graph->n_blocks + 1;
     in->values = atn_zalloc(ctx, values * sizeof *in->values);
@@ -31,7 +32,11 @@ void interp_move(interp *in, int32_t dim, int64_t to) {
 atn_view interp_view(const interp *in, int32_t object) {
     const atn_object *o = &in->graph->objects[object];
     if (!o->table) return in->frame->views[object];
-    return (atn_view){.data = (void *)(uintptr_t)o->table, .type = o->type, .rank = o->rank, .size = {o->table_size[0], o->table_size[1]}, .pitch = o->table_size[0]};
+    return (atn_view){.data = (void *)(uintptr_t)o->table,
+                      .type = o->type,
+                      .rank = o->rank,
+                      .size = {o->table_size[0], o->table_size[1]},
+                      .pitch = o->table_size[0]};
 }
 
 static bool is_fresh(const interp *in, uint64_t stamp, uint32_t dims) {
@@ -41,7 +46,9 @@ static bool is_fresh(const interp *in, uint64_t stamp, uint32_t dims) {
     return true;
 }
 
-static bool is_made(const interp *in, atn_value value) { return is_fresh(in, in->stamps[value], in->graph->values[value].dims); }
+static bool is_made(const interp *in, atn_value value) {
+    return is_fresh(in, in->stamps[value], in->graph->values[value].dims);
+}
 
 static int64_t floor_mod(int64_t a, int64_t b) {
     int64_t r = a % b;
@@ -53,14 +60,19 @@ static bool bring_inside(atn_boundary boundary, int64_t n, int64_t *at) {
     if (*at >= 0 && *at < n) return true;
     if (n <= 0) return false;
     switch (boundary) {
-    case ATN_EDGE_CLAMP: *at = *at < 0 ? 0 : n - 1; return true;
-    case ATN_EDGE_WRAP: *at = floor_mod(*at, n); return true;
+    case ATN_EDGE_CLAMP:
+        *at = *at < 0 ? 0 : n - 1;
+        return true;
+    case ATN_EDGE_WRAP:
+        *at = floor_mod(*at, n);
+        return true;
     case ATN_EDGE_MIRROR: {
         int64_t m = floor_mod(*at, 2 * n);
         *at = m < n ? m : 2 * n - 1 - m;
         return true;
     }
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -82,8 +94,8 @@ static num read_element(interp *in, int32_t number) {
         in->result->bad_read = number;
     }
     if (inside && !view.data) {
-        in->status = atn_fail(in->ctx, ATN_ERR_INPUT, "%s: '%s' reads '%s', whose elements are not at hand", in->graph->name, read->name,
-                              in->graph->objects[read->object].name);
+        in->status = atn_fail(in->ctx, ATN_ERR_INPUT, "%s: '%s' reads '%s', whose elements are not at hand",
+                              in->graph->name, read->name, in->graph->objects[read->object].name);
         return r;
     }
     if (inside) {
@@ -97,8 +109,9 @@ static num read_element(interp *in, int32_t number) {
 static num size_of(interp *in, const atn_node *node) {
     atn_view view = interp_view(in, node->index);
     if (view.size[0] < 0 && in->status == ATN_OK)
-        in->status = atn_fail(in->ctx, ATN_ERR_INPUT, "%s: the size of '%s' must be given; bind an array, or state its size", in->graph->name,
-                              in->graph->objects[node->index].name);
+        in->status =
+            atn_fail(in->ctx, ATN_ERR_INPUT, "%s: the size of '%s' must be given; bind an array, or state its size",
+                     in->graph->name, in->graph->objects[node->index].name);
     return num_whole(node->axis < view.rank ? view.size[node->axis] : 1);
 }
 
@@ -127,21 +140,28 @@ static num make(interp *in, const atn_node *node) {
     case ATN_OP_CONST:
         if (atn_type_is_integer(node->type)) return num_whole(node->integer);
         return num_entered(&in->rules, node->type, node->number[0], node->number[1]);
-    case ATN_OP_DIM: return num_whole(in->dim[node->index]);
-    case ATN_OP_SIZE: return size_of(in, node);
-    case ATN_OP_PARAM: return parameter(in, node);
-    case ATN_OP_READ: return read_element(in, node->index);
-    case ATN_OP_RESULT: return result_of(in, node);
-    case ATN_OP_ACC: return in->folds[node->index][node->axis].value;
-    default: break;
+    case ATN_OP_DIM:
+        return num_whole(in->dim[node->index]);
+    case ATN_OP_SIZE:
+        return size_of(in, node);
+    case ATN_OP_PARAM:
+        return parameter(in, node);
+    case ATN_OP_READ:
+        return read_element(in, node->index);
+    case ATN_OP_RESULT:
+        return result_of(in, node);
+    case ATN_OP_ACC:
+        return in->folds[node->index][node->axis].value;
+    default:
+        break;
     }
     num arg[3] = {{0}};
     for (int k = 0; k < 3 && node->arg[k] >= 0; ++k) arg[k] = in->values[node->arg[k]];
     return num_operate(&in->rules, node->op, node->type, in->graph->values[node->arg[0]].type, arg);
 }
 
-/* Arguments first, by a stack of our own: descriptions may nest deeper than the machine's. A value waits at most once on
- * it, so it has as many places as there are values. */
+/* Arguments first, by a stack of our own: descriptions may nest deeper than the machine's. A value waits at most once
+ * on it, so it has as many places as there are values. */
 num interp_value(interp *in, atn_value value) {
     int32_t base = in->depth;
     in->stack[in->depth++] = value;
@@ -194,8 +214,10 @@ void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, voi
         if (b->rank > 1) interp_move(in, b->dim[1], i1);
         for (int64_t i0 = begin[0]; i0 < end[0] && in->status == ATN_OK; ++i0) {
             if (b->rank > 0) interp_move(in, b->dim[0], i0);
-            if (visit) visit(in, user);
-            else fold_step(in, block);
+            if (visit)
+                visit(in, user);
+            else
+                fold_step(in, block);
             if ((i0 & 1023) == 0 && in->status == ATN_OK) in->status = atn_check_cancel(in->ctx);
         }
     }

@@ -7,9 +7,10 @@
 /* An accumulator under way: result = init joined with every term, in order. */
 typedef struct fold {
     num value;
-    double error;   /* sum of the terms' errors */
-    double scale;   /* sum of |terms|; CUSTOM: of |changes| */
-    double up, down; /* PRODUCT: of the factors above and below 1; the largest and smallest partial product there can be */
+    double error; /* sum of the terms' errors */
+    double scale; /* sum of |terms|; CUSTOM: of |changes| */
+    double up,
+        down; /* PRODUCT: of the factors above and below 1; the largest and smallest partial product there can be */
     int64_t count;  /* terms so far */
     bool ambiguous; /* ARGMIN, ARGMAX: errors leave open who won */
 } fold;
@@ -19,21 +20,22 @@ typedef struct interp {
     const atn_graph *graph;
     const atn_frame *frame;
     num_rules rules;
-    atn_eval_result *result;          /* what is written, and accesses gone wrong; NULL: nothing is written */
-    num *values;                      /* per value */
-    uint64_t *stamps;                 /* per value: when it was made, 0: never */
-    uint64_t *results_at;             /* per block: when its results were made */
-    fold (*folds)[ATN_MAX_ACCS];      /* per block: accumulators; results once done */
-    atn_value *stack;                 /* values whose arguments are being made */
+    atn_eval_result *result;     /* what is written, and accesses gone wrong; NULL: nothing is written */
+    num *values;                 /* per value */
+    uint64_t *stamps;            /* per value: when it was made, 0: never */
+    uint64_t *results_at;        /* per block: when its results were made */
+    fold (*folds)[ATN_MAX_ACCS]; /* per block: accumulators; results once done */
+    atn_value *stack;            /* values whose arguments are being made */
     int32_t depth;
-    int64_t dim[ATN_MAX_DIMS];        /* where each dimension stands */
-    uint64_t moved[ATN_MAX_DIMS];     /* when it was put there */
+    int64_t dim[ATN_MAX_DIMS];    /* where each dimension stands */
+    uint64_t moved[ATN_MAX_DIMS]; /* when it was put there */
     uint64_t clock;
-    atn_status status;                /* the first failure; everything after returns quickly */
+    atn_status status; /* the first failure; everything after returns quickly */
 } interp;
 
 /* Memory is given back by interp_end, also after a failure. */
-atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, const atn_eval_options *options);
+atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+                        const atn_eval_options *options);
 void interp_end(interp *in);
 
 num interp_value(interp *in, atn_value value);
@@ -43,7 +45,8 @@ atn_view interp_view(const interp *in, int32_t object); /* a table's too */
 /* Where an access lies; false: out of range (counted). *doubt: a selector is uncertain. */
 bool interp_place(interp *in, int32_t object, const atn_value select[2], int64_t at[2], bool *doubt);
 
-/* All steps of a block where the outer dimensions stand, in order: axis 1 outside, axis 0 inside. `visit` NULL folds. */
+/* All steps of a block where the outer dimensions stand, in order: axis 1 outside, axis 0 inside. `visit` NULL folds.
+ */
 typedef void (*interp_visit)(interp *in, void *user);
 void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, void *user);
 
@@ -54,6 +57,7 @@ void fold_end(interp *in, int32_t block);
 
 /* What is written, by place. */
 atn_eval_result *cells_make(const atn_ctx *ctx, const atn_graph *graph);
-atn_eval_cell *cells_touch(atn_eval_result *result, int32_t object, const int64_t at[2], bool *fresh); /* NULL: no memory */
+atn_eval_cell *cells_touch(atn_eval_result *result, int32_t object, const int64_t at[2],
+                           bool *fresh); /* NULL: no memory */
 
 #endif

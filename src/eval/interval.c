@@ -1,6 +1,6 @@
-/* Interval arithmetic on INDEX values. In an affine form the dimensions are eliminated from the innermost outward: where it
- * grows with i, i is replaced by its end - 1, else by its begin, which may be affine in outer dimensions themselves; so
- * p - q with q < p is known to be at least 1. */
+/* Interval arithmetic on INDEX values. In an affine form the dimensions are eliminated from the innermost outward:
+ * where it grows with i, i is replaced by its end - 1, else by its begin, which may be affine in outer dimensions
+ * themselves; so p - q with q < p is known to be at least 1. */
 #include "eval/interval.h"
 
 #include "base/size.h"
@@ -19,7 +19,8 @@ static bool add_value(interp *in, atn_value value, int64_t factor, int64_t *sum)
 }
 
 /* Adds factor * form to another form without a modulus; the constant takes the part without dimensions. */
-static bool add_form(interp *in, const atn_affine *form, int64_t factor, int64_t coefficient[ATN_MAX_DIMS], int64_t *constant) {
+static bool add_form(interp *in, const atn_affine *form, int64_t factor, int64_t coefficient[ATN_MAX_DIMS],
+                     int64_t *constant) {
     for (int32_t d = 0; d < in->graph->n_dims; ++d)
         if (!scaled_add(&coefficient[d], form->coefficient[d], factor)) return false;
     return scaled_add(constant, form->constant, factor) && add_value(in, form->rest, factor, constant);
@@ -49,7 +50,8 @@ static interval of_form(interp *in, const atn_affine *form) {
     interval r = {.known = true};
     for (int upper = 0; upper < 2 && r.known; ++upper) {
         int64_t coefficient[ATN_MAX_DIMS] = {0}, constant = 0;
-        r.known = add_form(in, form, 1, coefficient, &constant) && extreme(in, coefficient, constant, upper, upper ? &r.high : &r.low);
+        r.known = add_form(in, form, 1, coefficient, &constant) &&
+                  extreme(in, coefficient, constant, upper, upper ? &r.high : &r.low);
     }
     if (!r.known || form->modulus < 0) return r;
     int64_t m = interp_value(in, form->modulus).whole;
@@ -90,16 +92,27 @@ static interval of_operation(interp *in, const atn_node *node) {
     interval r = unknown;
     switch (node->op) {
     case ATN_OP_ADD:
-    case ATN_OP_MUL: r = of_pairs(node->op, a, b); break;
-    case ATN_OP_DIV: r = b.low > 0 || (b.high < 0 && b.low < -1 && b.high < -1) ? of_pairs(node->op, a, b) : unknown; break;
-    case ATN_OP_MIN: r = (interval){true, least(a.low, b.low), least(a.high, b.high)}; break;
-    case ATN_OP_MAX: r = (interval){true, most(a.low, b.low), most(a.high, b.high)}; break;
-    case ATN_OP_CAST: r = a; break;
+    case ATN_OP_MUL:
+        r = of_pairs(node->op, a, b);
+        break;
+    case ATN_OP_DIV:
+        r = b.low > 0 || (b.high < 0 && b.low < -1 && b.high < -1) ? of_pairs(node->op, a, b) : unknown;
+        break;
+    case ATN_OP_MIN:
+        r = (interval){true, least(a.low, b.low), least(a.high, b.high)};
+        break;
+    case ATN_OP_MAX:
+        r = (interval){true, most(a.low, b.low), most(a.high, b.high)};
+        break;
+    case ATN_OP_CAST:
+        r = a;
+        break;
     case ATN_OP_FLOORMOD:
         if (b.low <= 0) return unknown;
         r = a.low >= 0 && a.high < b.low ? a : (interval){true, 0, b.high - 1};
         break;
-    default: return unknown;
+    default:
+        return unknown;
     }
     bool wraps = node->type == ATN_INT32 && r.known && (r.low < INT32_MIN || r.high > INT32_MAX);
     return wraps ? unknown : r;

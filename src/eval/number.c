@@ -38,7 +38,8 @@ num num_entered(const num_rules *rules, atn_type type, double re, double im) {
     num a = {.re = re, .im = im};
     double unit = rules->unit[type], size = num_modulus(a);
     if (!num_fits(re, unit) || !num_fits(im, unit)) a.error = unit * size;
-    if (isfinite(size) && size > 0 && (fabs(re) < num_tiny(type) || (im != 0 && fabs(im) < num_tiny(type))) && type != ATN_HP)
+    if (isfinite(size) && size > 0 && (fabs(re) < num_tiny(type) || (im != 0 && fabs(im) < num_tiny(type))) &&
+        type != ATN_HP)
         a.error += num_tiny(type); /* a device may flush it */
     return a;
 }
@@ -79,7 +80,8 @@ num num_either(atn_type type, num a, num b) {
 static num to_integer(atn_type to, num a) {
     num r = {.whole = atn_type_saturate(to, a.re)};
     if (isnan(a.re)) return a.error > 0 ? num_uncertain(r) : r;
-    bool sure = a.error == 0 || (atn_type_saturate(to, a.re - 2 * a.error) == r.whole && atn_type_saturate(to, a.re + 2 * a.error) == r.whole);
+    bool sure = a.error == 0 || (atn_type_saturate(to, a.re - 2 * a.error) == r.whole &&
+                                 atn_type_saturate(to, a.re + 2 * a.error) == r.whole);
     return sure ? r : num_uncertain(r);
 }
 
@@ -99,8 +101,17 @@ num num_convert(const num_rules *rules, atn_type from, atn_type to, num a) {
     if (to_whole) return to_integer(to, a);
     if (!atn_type_is_complex(to)) a.im = 0;
     bool wider = rules->unit[to] <= rules->unit[from];
-    bool exact = wider || (!rules->fast && a.error == 0 && num_fits(a.re, rules->unit[to]) && num_fits(a.im, rules->unit[to]));
+    bool exact =
+        wider || (!rules->fast && a.error == 0 && num_fits(a.re, rules->unit[to]) && num_fits(a.im, rules->unit[to]));
     return num_rounded(rules, to, a, exact ? 0 : 1);
+}
+
+static num dispatch(const num_rules *rules, atn_op op, atn_type type, atn_type from, const num arg[3]) {
+    if (atn_type_is_complex(from) || atn_type_is_complex(type)) return num_complex(rules, op, type, arg);
+    if (op == ATN_OP_ISNAN || op == ATN_OP_ISFINITE)
+        return num_whole(op == ATN_OP_ISNAN ? isnan(arg[0].re) : isfinite(arg[0].re));
+    if (op >= ATN_OP_SQRT && op <= ATN_OP_COPYSIGN) return num_function(rules, op, type, arg);
+    return num_real(rules, op, from, arg);
 }
 
 num num_operate(const num_rules *rules, atn_op op, atn_type type, atn_type from, const num arg[3]) {
@@ -109,12 +120,9 @@ num num_operate(const num_rules *rules, atn_op op, atn_type type, atn_type from,
         num taken = arg[0].whole ? arg[1] : arg[2], other = arg[0].whole ? arg[2] : arg[1];
         return num_is_uncertain(arg[0]) ? num_either(type, taken, other) : taken;
     }
-    if (atn_type_is_complex(from) || atn_type_is_complex(type)) return num_complex(rules, op, type, arg);
     if (atn_type_is_integer(from)) return num_integer(op, from, arg);
-    if (op == ATN_OP_ISNAN || op == ATN_OP_ISFINITE) {
-        num r = {.whole = op == ATN_OP_ISNAN ? isnan(arg[0].re) : isfinite(arg[0].re)};
-        return num_is_uncertain(arg[0]) ? num_uncertain(r) : r;
-    }
-    if (op >= ATN_OP_SQRT && op <= ATN_OP_COPYSIGN) return num_function(rules, op, type, arg);
-    return num_real(rules, op, from, arg);
+    num r = dispatch(rules, op, type, from, arg);
+    for (int32_t k = 0; k < atn_op_get_info(op)->arity; ++k)
+        if (num_is_uncertain(arg[k])) return num_uncertain(r); /* of floats: whatever the operation made of it */
+    return r;
 }

@@ -8,8 +8,10 @@ static num not_finite(num r, atn_op op, const num arg[3], int32_t arity) {
     for (int32_t k = 0; k < arity; ++k) {
         if (num_is_uncertain(arg[k])) doubt = true;
         nan |= isnan(arg[k].re);
-        if (!isfinite(arg[k].re)) source = true;
-        else if (arg[k].error > 0) exact = false;
+        if (!isfinite(arg[k].re))
+            source = true;
+        else if (arg[k].error > 0)
+            exact = false;
     }
     r.error = 0;
     if (doubt) return num_uncertain(r);
@@ -53,7 +55,8 @@ static num quotient(const num_rules *rules, atn_type type, const num arg[3]) {
     double away = fabs(b) - 2 * arg[1].error;
     if (!(away > 0)) return num_uncertain(r);
     r.error = (arg[0].error + fabs(r.re) * arg[1].error) / (away + arg[1].error);
-    if (fabs(b) < num_tiny(type) || fabs(b) > 0.25 * num_largest(type)) return num_uncertain(r); /* a reciprocal may leave the range */
+    if (fabs(b) < num_tiny(type) || fabs(b) > 0.25 * num_largest(type))
+        return num_uncertain(r);           /* a reciprocal may leave the range */
     return num_rounded(rules, type, r, 5); /* OpenCL allows 2.5 ulp */
 }
 
@@ -76,13 +79,19 @@ num num_real(const num_rules *rules, atn_op op, atn_type type, const num arg[3])
     num r = arg[0];
     switch (op) {
     case ATN_OP_ADD:
-    case ATN_OP_SUB: return sum(rules, op, type, arg);
-    case ATN_OP_MUL: return product(rules, type, arg);
-    case ATN_OP_DIV: return quotient(rules, type, arg);
-    case ATN_OP_NEG: return r.re = -r.re, r;
-    case ATN_OP_ABS: return r.re = fabs(r.re), r;
+    case ATN_OP_SUB:
+        return sum(rules, op, type, arg);
+    case ATN_OP_MUL:
+        return product(rules, type, arg);
+    case ATN_OP_DIV:
+        return quotient(rules, type, arg);
+    case ATN_OP_NEG:
+        return r.re = -r.re, r;
+    case ATN_OP_ABS:
+        return r.re = fabs(r.re), r;
     case ATN_OP_MIN:
-    case ATN_OP_MAX: return extreme(op, arg);
+    case ATN_OP_MAX:
+        return extreme(op, arg);
     case ATN_OP_FMA: { /* fused or not */
         num terms[3] = {product(rules, type, arg), arg[2]};
         return sum(rules, ATN_OP_ADD, type, terms);
@@ -96,6 +105,7 @@ num num_real(const num_rules *rules, atn_op op, atn_type type, const num arg[3])
         num truth = {.whole = op == ATN_OP_LT ? x < y : op == ATN_OP_LE ? x <= y : op == ATN_OP_EQ ? x == y : x != y};
         return known < 0 ? num_uncertain(truth) : truth;
     }
-    default: return num_uncertain(r);
+    default:
+        return num_uncertain(r);
     }
 }

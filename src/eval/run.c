@@ -25,7 +25,10 @@ static void load_before(interp *in, atn_eval_cell *cell) {
 
 /* Terms come in any order, and each sum is rounded to what is stored. */
 static void combine(interp *in, const atn_write *write, atn_eval_cell *cell, num value) {
-    static const atn_op ops[] = {[ATN_WRITE_ADD] = ATN_OP_ADD, [ATN_WRITE_MIN] = ATN_OP_MIN, [ATN_WRITE_MAX] = ATN_OP_MAX, [ATN_WRITE_OR] = ATN_OP_BITOR};
+    static const atn_op ops[] = {[ATN_WRITE_ADD] = ATN_OP_ADD,
+                                 [ATN_WRITE_MIN] = ATN_OP_MIN,
+                                 [ATN_WRITE_MAX] = ATN_OP_MAX,
+                                 [ATN_WRITE_OR] = ATN_OP_BITOR};
     atn_type type = in->graph->objects[write->object].type;
     num pair[3] = {cell_number(cell), value}, joined;
     if (write->combine == ATN_WRITE_ADD && !atn_type_is_integer(type)) {
@@ -63,8 +66,10 @@ static void write_element(interp *in, const atn_write *write) {
     if (fresh) load_before(in, cell);
     atn_type type = in->graph->objects[write->object].type;
     num before = cell_number(cell);
-    if (write->combine == ATN_WRITE_ONCE) set_cell(cell, value);
-    else combine(in, write, cell, value);
+    if (write->combine == ATN_WRITE_ONCE)
+        set_cell(cell, value);
+    else
+        combine(in, write, cell, value);
     if (num_is_uncertain(enable)) {
         num after = cell_number(cell);
         set_cell(cell, enable.whole ? num_either(type, after, before) : num_either(type, before, after));
@@ -94,7 +99,8 @@ static void writes_of_point(interp *in, bool sampled) {
     for (int32_t k = 0; k < in->graph->n_writes && in->status == ATN_OK; ++k) {
         chain c = {.write = &in->graph->writes[k]};
         if (c.write->block < 0 || (sampled && c.write->combine != ATN_WRITE_ONCE)) continue;
-        for (int32_t block = c.write->block; block > 0; block = in->graph->blocks[block].parent) c.block[c.depth++] = block;
+        for (int32_t block = c.write->block; block > 0; block = in->graph->blocks[block].parent)
+            c.block[c.depth++] = block;
         walk_chain(in, &c);
         if (c.doubt) in->result->blurred[c.write->object] = true;
     }
@@ -137,26 +143,31 @@ static void finish_sums(interp *in) {
         atn_type type = in->graph->objects[cell->object].type;
         if (cell->count == 0 || atn_type_is_integer(type) || isinf(cell->bound)) continue;
         double unit = fmax(in->rules.unit[type], num_rules_of(NULL).unit[type]);
-        cell->bound += (double)(cell->count + 1) * (unit * (cell->scale + cell->bound) * 2 + (cell->scale > 0 ? num_tiny(type) : 0));
+        cell->bound += (double)(cell->count + 1) *
+                       (unit * (cell->scale + cell->bound) * 2 + (cell->scale > 0 ? num_tiny(type) : 0));
     }
 }
 
-atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, const atn_eval_options *options,
-                        atn_eval_result **out) {
+atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+                        const atn_eval_options *options, atn_eval_result **out) {
     interp in;
     *out = NULL;
     atn_status status = interp_begin(&in, ctx, graph, frame, options);
     in.result = status == ATN_OK ? cells_make(ctx, graph) : NULL;
     if (in.result) {
-        if (options && options->points) run_points(&in, options);
-        else run_all(&in);
+        if (options && options->points)
+            run_points(&in, options);
+        else
+            run_all(&in);
         finish_sums(&in);
         status = in.status;
     } else {
         status = ATN_ERR_MEMORY;
     }
-    if (status == ATN_OK) *out = in.result;
-    else atn_eval_free(in.result);
+    if (status == ATN_OK)
+        *out = in.result;
+    else
+        atn_eval_free(in.result);
     interp_end(&in);
     return status;
 }
@@ -164,7 +175,8 @@ atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_fr
 void atn_eval_store(const atn_graph *graph, const atn_eval_result *result, const atn_view *views) {
     for (int64_t k = 0; k < result->n_cells; ++k) {
         const atn_eval_cell *cell = &result->cells[k];
-        atn_element_store(graph->objects[cell->object].type, cell->value, cell->whole, atn_view_at(&views[cell->object], cell->at[0], cell->at[1]));
+        atn_element_store(graph->objects[cell->object].type, cell->value, cell->whole,
+                          atn_view_at(&views[cell->object], cell->at[0], cell->at[1]));
     }
 }
 

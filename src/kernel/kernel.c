@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_OBJECTS = 24 };
+enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_OBJECTS = 24, MAX_PARAMS = 16 };
 
 struct atn_kernel {
     atn_device *device;
@@ -18,6 +18,11 @@ struct atn_kernel {
     atn_function *function[4];
     atn_buffer *scratch; /* partial results; zero where the program counts */
     atn_buffer *report;  /* of computed accesses */
+    /* The last run that was checked: a run like it is not checked again, and so allocates nothing. */
+    bool checked;
+    atn_view views[MAX_OBJECTS];
+    double params[MAX_PARAMS][2];
+    atn_extent extent;
 };
 
 atn_target atn_target_of(const atn_device_info *info) {
@@ -49,8 +54,9 @@ static atn_status build(atn_kernel *k, const atn_variant *variant) {
     if (status != ATN_OK) return status;
     if (target.host) atn_text_add(&source, ATN_HOST_ABI_TEXT);
     status = atn_render(ctx, k->program, atn_dialect_find(info->backend), &source);
-    if (status == ATN_OK)
-        status = atn_module_build(k->device, &(atn_build){.name = k->graph->name, .source = atn_text_str(&source), .fast_math = variant->fast}, &k->module);
+    atn_build how = {.name = k->graph->name, .source = atn_text_str(&source), .fast_math = variant->fast};
+    if (strcmp(info->backend, "opencl") == 0) how.flags = "-w"; /* unused helpers are no news */
+    if (status == ATN_OK) status = atn_module_build(k->device, &how, &k->module);
     atn_text_free(&source);
     for (int32_t n = 0; n < k->program->n_stages && status == ATN_OK; ++n)
         status = atn_module_function(k->module, k->program->stage[n].name, &k->function[n]);
@@ -92,9 +98,7 @@ atn_function *atn_kernel_function(const atn_kernel *k, int32_t stage) { return k
 
 /* ---- running ---- */
 
-static atn_status extent_of(const atn_kernel *k, const atn_frame *frame, atn_extent *extent) {
-    const atn_graph *g = k->graph;
-    const atn_ctx *ctx = atn_device_ctx(k->device);
+atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, atn_extent *extent) {
     *extent = (atn_extent){.points = {1, 1}};
     for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) {
         const atn_dim *dim = &g->dims[g->blocks[0].dim[d]];
@@ -195,17 +199,37 @@ static atn_status launch_stages(atn_kernel *k, atn_queue *queue, const atn_exten
     return ATN_OK;
 }
 
-atn_status atn_kernel_run(atn_kernel *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
+static bool same_view(const atn_view *a, const atn_view *b) {
+    return a->type == b->type && a->rank == b->rank && a->size[0] == b->size[0] && a->size[1] == b->size[1] && a->pitch == b->pitch;
+}
+
+static bool same_as_last(const atn_kernel *k, const atn_slot *slots, const double (*params)[2]) {
+    bool same = k->checked;
+    for (int32_t n = 0; n < k->graph->n_objects && same; ++n) same = k->graph->objects[n].table || same_view(&k->views[n], &slots[n].view);
+    for (int32_t n = 0; n < k->graph->n_parameters && same; ++n) same = k->params[n][0] == params[n][0] && k->params[n][1] == params[n][1];
+    return same;
+}
+
+/* All that must hold before a launch, and where the points lie. */
+static atn_status check_run(atn_kernel *k, const atn_slot *slots, const double (*params)[2]) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
-    atn_view views[MAX_OBJECTS];
-    atn_extent extent;
-    for (int32_t n = 0; n < k->graph->n_objects; ++n) views[n] = slots[n].view;
-    atn_frame frame = {.views = views, .params = params};
-    if (!queue) queue = atn_device_queue(k->device);
+    if (params && same_as_last(k, slots, params)) return ATN_OK;
+    k->checked = false;
+    for (int32_t n = 0; n < k->graph->n_objects; ++n) k->views[n] = slots[n].view;
+    atn_frame frame = {.views = k->views, .params = params};
     atn_status status = atn_eval_check(ctx, k->graph, &frame);
-    if (status == ATN_OK) status = extent_of(k, &frame, &extent);
-    if (status == ATN_OK) status = ready_scratch(k, &extent);
+    if (status == ATN_OK) status = atn_extent_of(ctx, k->graph, &frame, &k->extent);
+    if (status != ATN_OK || k->graph->n_parameters > MAX_PARAMS || !params) return status;
+    for (int32_t n = 0; n < k->graph->n_parameters; ++n) memcpy(k->params[n], params[n], sizeof k->params[n]);
+    k->checked = true;
+    return ATN_OK;
+}
+
+atn_status atn_kernel_run(atn_kernel *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
+    if (!queue) queue = atn_device_queue(k->device);
+    atn_status status = check_run(k, slots, params);
+    if (status == ATN_OK) status = ready_scratch(k, &k->extent);
     if (status == ATN_OK && k->report) status = atn_buffer_fill(queue, k->report, 0, 0, 2 * sizeof(int32_t));
-    if (status == ATN_OK) status = launch_stages(k, queue, &extent, slots, params);
+    if (status == ATN_OK) status = launch_stages(k, queue, &k->extent, slots, params);
     return status == ATN_OK && k->report ? check_report(k, queue) : status;
 }

@@ -25,6 +25,9 @@ atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const a
 /* A variant that is reasonable for the graph on the device, without any measurement. */
 atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info, const atn_extent *extent); /* extent may be NULL */
 
+/* Where the points of a graph lie over bound arrays: what the estimate and launches need. */
+atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_extent *extent);
+
 /* Builds. The graph must outlive the kernel, which is owned by the caller. */
 atn_status atn_kernel_build(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_kernel **out);
 void atn_kernel_free(atn_kernel *kernel); /* NULL is fine */

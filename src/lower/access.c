@@ -130,7 +130,8 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
     if (proven) return load(l, read->object, element(l, read->object, column, row), part, width);
     bool guard = read->boundary == ATN_EDGE_NONE;
-    return lower_fetch(l, read->object, column, row, read->boundary, guard ? GUARD_BOTH : GUARD_NONE, guard ? node->index : -1, part);
+    lower_guard how = guard ? GUARD_BOTH : GUARD_NONE;
+    return lower_fetch(l, read->object, column, row, (int32_t)read->boundary, how, guard ? node->index : -1, part);
 }
 
 /* ---- writes ---- */
@@ -180,6 +181,13 @@ static void store_parts(lowering *l, const atn_write *w, place at, const ir_ref 
     ir_if(l->p, outer, good, inner, IR_EMPTY);
 }
 
+static void write_values(lowering *l, const atn_write *w, place at, int32_t parts, int32_t width, ir_ref values[2]) {
+    for (int32_t part = 0; part < parts; ++part) {
+        values[part] = lower_value(l, w->value, at, part);
+        if (width > 1) values[part] = ir_splat(l->p, values[part], width);
+    }
+}
+
 static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, ir_ref enable) {
     atn_type type = l->g->objects[w->object].type;
     int32_t parts = type == ATN_SP2 || type == ATN_DP2 ? 2 : 1;
@@ -188,17 +196,17 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     bool vector = width > 1 && w->combine == ATN_WRITE_ONCE && !computed && side_by_side(l, w->select, type) &&
                   (w->enable < 0 || !(l->g->values[w->enable].dims >> l->vec_dim & 1));
     enable = ir_and(l->p, enable, inside_points(l, dims, at));
+    if (width > 1 && !vector) lower_hoist(l, w->value); /* made as a vector all the same, stored lane by lane */
+    bool late = w->enable >= 0 && width == 1 && l->in_place[w->value]; /* where it is not wanted, others write what it would read */
     for (int32_t k = 0; k < (vector ? 1 : width); ++k) {
         at.lane = (int8_t)(vector || width == 1 ? -1 : k);
         ir_ref values[2], here = enable;
-        for (int32_t part = 0; part < parts; ++part) {
-            values[part] = lower_value(l, w->value, at, part);
-            if (vector) values[part] = ir_splat(l->p, values[part], width);
-        }
+        if (!late) write_values(l, w, at, parts, vector ? width : 1, values);
         if (w->enable >= 0) here = ir_and(l->p, here, lower_value(l, w->enable, at, 0));
         ir_block inner = IR_EMPTY, *outer = l->block;
         size_t mark = lower_mark(l);
         if (here >= 0) l->block = &inner;
+        if (late) write_values(l, w, at, parts, 1, values);
         store_parts(l, w, at, values, parts);
         if (here >= 0) {
             l->block = outer;

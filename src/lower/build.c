@@ -109,6 +109,7 @@ ir_ref ir_subtract(atn_program *p, ir_ref a, ir_ref b) {
     bool ax = ir_is_integer(p, a, &x), by = ir_is_integer(p, b, &y);
     if (ax && by) return ir_integer(p, ir_type_of(p, a), x - y);
     if (by && y == 0) return a;
+    if (a == b) return ir_integer(p, ir_type_of(p, a), 0);
     return ir_operation(p, ATN_OP_SUB, ir_type_of(p, a), a, b, -1);
 }
 

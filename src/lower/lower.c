@@ -29,11 +29,13 @@ static bool survey(lowering *l) {
     const atn_graph *g = l->g;
     l->needs = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->needs);
     l->uses = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->uses);
-    if (!l->needs || !l->uses) return false;
+    l->in_place = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->in_place);
+    if (!l->needs || !l->uses || !l->in_place) return false;
     for (atn_value v = 0; v < g->n_values; ++v) {
         const atn_node *n = &g->values[v];
         for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
             l->needs[v] |= l->needs[n->arg[k]];
+            l->in_place[v] |= l->in_place[n->arg[k]];
             count_use(l, n->arg[k]);
         }
         if (n->op == ATN_OP_READ)
@@ -42,6 +44,7 @@ static bool survey(lowering *l) {
                     l->needs[v] |= l->needs[g->reads[n->index].select[k]];
                     count_use(l, g->reads[n->index].select[k]);
                 }
+        if (n->op == ATN_OP_READ) l->in_place[v] |= g->objects[g->reads[n->index].object].written;
         if (n->op == ATN_OP_RESULT) l->needs[v] |= 1u << n->index;
         if (n->op == ATN_OP_ACC || n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT) l->needs[v] |= 1u << 31;
     }
@@ -138,25 +141,56 @@ static bool repeatable(const atn_graph *g) {
     return true;
 }
 
-static void host_group(lowering *l) {
-    bool plain = true;
-    for (int32_t d = 0; d < l->n_points; ++d) plain = plain && lower_span(l, d) == 1;
-    if (plain || l->n_points == 0) {
-        l->inside = false;
-        lower_group(l);
-        return;
+/* A tile that is not full, done by items: the same points, one value at a time, clamped. */
+static void edge_by_items(lowering *l) {
+    atn_variant full = l->v;
+    for (int d = 0; d < 2; ++d) {
+        atn_cut *c = &l->v.p[d];
+        c->seq *= c->regs * c->vec;
+        c->regs = c->pack = c->vec = 1;
     }
-    ir_ref start[2] = {l->start[0], l->start[1]}, tile[2] = {-1, -1}, rest = -1;
+    l->v.stage = 0;
+    lower_group(l);
+    l->v = full;
+}
+
+/* Full tiles whose reads are inside without tests and with vectors, the others with tests or plainly. */
+static void two_ways(lowering *l, bool vectors) {
+    ir_ref interior = lower_interior(l);
+    ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->clamp = false;
+    l->block = &inside;
+    lower_group(l);
+    lower_forget(l, mark);
+    l->bound = 0;
+    l->inside = false;
+    l->block = &edge;
+    l->clamp = true;
+    if (vectors)
+        edge_by_items(l);
+    else
+        lower_group(l);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_if(l->p, outer, interior, inside, edge);
+}
+
+/* The host's: a tile at the border is moved to where it is full and its reads are inside, if that does no harm; what is left of
+ * it is done plainly. */
+static void moved_inside(lowering *l) {
+    ir_ref start[2] = {l->start[0], l->start[1]}, tile[2] = {-1, -1}, left = -1;
     for (int32_t d = 0; d < l->n_points && repeatable(l->g); ++d) {
-        ir_ref low, high; /* where all reads are inside */
+        ir_ref low, high;
         lower_inner_range(l, d, &low, &high);
         ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, high, -lower_span(l, d)), -1);
         l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, low, -1));
         tile[d] = l->start[d];
         ir_ref moved = ir_operation(l->p, ATN_OP_NE, ATN_B, tile[d], start[d], -1);
-        rest = rest < 0 ? moved : ir_operation(l->p, ATN_OP_OR, ATN_B, rest, moved, -1);
+        left = left < 0 ? moved : ir_operation(l->p, ATN_OP_OR, ATN_B, left, moved, -1);
     }
     ir_ref interior = ir_declare(l->p, l->block, "interior", lower_interior(l));
+    ir_ref outside = ir_operation(l->p, ATN_OP_NOT, ATN_B, interior, -1, -1);
     ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &inside;
@@ -171,34 +205,26 @@ static void host_group(lowering *l) {
     lower_forget(l, mark);
     l->block = outer;
     ir_if(l->p, outer, interior, inside, IR_EMPTY);
-    ir_ref outside = ir_operation(l->p, ATN_OP_NOT, ATN_B, interior, -1, -1);
-    ir_if(l->p, outer, rest < 0 ? outside : ir_operation(l->p, ATN_OP_OR, ATN_B, outside, rest, -1), edge, IR_EMPTY);
+    ir_if(l->p, outer, left < 0 ? outside : ir_operation(l->p, ATN_OP_OR, ATN_B, outside, left, -1), edge, IR_EMPTY);
 }
 
-/* Points computed one by one, on items: tiles that are full and whose reads are inside need no tests. Staged tiles make theirs
- * while they are filled, and some compilers for CPUs do badly with barriers on two ways. */
-static void item_group(lowering *l) {
-    bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->n_points > 0 && l->v.stage == 0;
-    if (!alone) {
-        lower_group(l);
-        return;
+static void whole_group(lowering *l) {
+    bool plain = true, vectors = false;
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        plain = plain && lower_span(l, d) == 1;
+        vectors = vectors || l->v.p[d].vec > 1;
     }
-    ir_ref interior = lower_interior(l);
-    ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
-    size_t mark = lower_mark(l);
-    int32_t tiles = l->p->stage[l->stage].n_tiles;
-    l->full = true;
-    l->block = &inside;
-    lower_group(l);
-    lower_forget(l, mark);
-    l->bound = 0;
-    l->full = l->inside = false;
-    l->p->stage[l->stage].n_tiles = tiles; /* both ways use the same */
-    l->block = &edge;
-    lower_group(l);
-    lower_forget(l, mark);
-    l->block = outer;
-    ir_if(l->p, outer, interior, inside, edge);
+    l->inside = false;
+    l->clamp = !l->host;
+    /* On items, points computed one by one are worth it too. Staged tiles make their tests while they are filled, and some
+     * compilers for CPUs do badly with barriers on two ways. */
+    bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
+    if (l->n_points == 0 || (l->host ? plain : !vectors && !alone))
+        lower_group(l);
+    else if (l->host)
+        moved_inside(l);
+    else
+        two_ways(l, vectors);
 }
 
 static int32_t split_block(const atn_graph *g) {
@@ -248,10 +274,7 @@ static void main_stage(lowering *l, const atn_target *target) {
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
     decode_group(l, ir_variable_ref(p, group), tiles, span, split);
-    if (target->host)
-        host_group(l);
-    else
-        item_group(l);
+    whole_group(l);
     if (split && !target->host && l->v.finish != ATN_FINISH_LAUNCH) {
         ir_block last = IR_EMPTY;
         p->scratch_counter = true;
@@ -303,6 +326,7 @@ static void end_stage(lowering *l, const atn_target *target) {
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
     decode_group(l, ir_variable_ref(p, group), tiles, span, false);
+    l->clamp = !l->host;
     lower_bind_points(l, ir_address(p, 0), ir_address(p, 0));
     finish_points(l);
     if (target->host) {

@@ -38,6 +38,7 @@ typedef struct staged {
     int64_t constant_span[2];  /* largest minus smallest constant */
     int64_t extent[2];         /* elements per axis */
     int64_t pitch;             /* elements from line to line of the tile */
+    int64_t elements;          /* of one buffer; double buffering has two, and some that nobody reads behind them */
     bool swapped;              /* axis 1 lies side by side */
     int64_t panel;             /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
     uint32_t dims;
@@ -55,7 +56,7 @@ typedef struct lowering {
     atn_variant v;             /* of the region at hand: the edge of a tile is done with the plain one */
     bool host;                 /* groups are a loop of our own, lanes do not exist */
     bool vectors;              /* the dialect computes on vectors */
-    bool full;                 /* all points of the tile exist: nothing is clamped */
+    bool clamp;                /* points of a tile may be outside: indices are clamped, writes tested */
     bool inside;               /* reads with a boundary mode are known to be inside (interior tiles) */
     int32_t stage;             /* of the program, being made */
     ir_block *block;           /* the open list */
@@ -66,6 +67,7 @@ typedef struct lowering {
     uint32_t bound;            /* dimensions that are bound */
     uint32_t done;             /* blocks whose results are there */
     uint32_t *needs;           /* per value: blocks whose results it uses; bit 31: accumulators */
+    bool *in_place;            /* per value: it is made from elements of an object that the kernel writes */
     int32_t *uses;             /* per value: how often it is used */
     memo *memos;
     size_t n_memos, memos_capacity;
@@ -124,6 +126,7 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
 
 /* ---- the points (nest.c) ---- */
 void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1); /* of one step of the sequence */
+void lower_children(lowering *l, int32_t parent); /* the blocks directly inside one, in an order that they allow */
 void lower_group(lowering *l); /* everything one group does, from its start[] on */
 /* The same, plainly, for the points of the group's tile that exist, but for those of `tile` (-1: as the group's own), where
  * `done` says that it is done already; host only. */

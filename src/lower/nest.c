@@ -32,7 +32,7 @@ void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1) {
                                           .pack = c->pack,
                                           .vec = c->vec,
                                           .row = (int64_t)c->lanes * c->pack * c->vec,
-                                          .limit = l->host || l->full ? -1 : ir_add(l->p, l->begin[d], l->extent[d])};
+                                          .limit = l->clamp ? ir_add(l->p, l->begin[d], l->extent[d]) : -1};
         l->bound |= 1u << l->point[d];
         if (c->vec > 1) l->vec_dim = l->point[d];
     }
@@ -63,6 +63,41 @@ void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *d
 
 /* ---- what one step does ---- */
 
+/* Blocks whose results a block uses, those inside it aside. */
+static uint32_t block_needs(const lowering *l, int32_t block) {
+    const atn_graph *g = l->g;
+    uint32_t needs = 0, own = 1u << block;
+    for (int32_t n = block; n < g->n_blocks; ++n) {
+        const atn_block *b = &g->blocks[n];
+        if (n != block && b->parent != block) continue;
+        own |= 1u << n;
+        for (int32_t k = 0; k < b->n_accs; ++k) {
+            const atn_value used[] = {b->acc[k].init, b->acc[k].term, b->acc[k].update};
+            for (size_t u = 0; u < 3; ++u) needs |= used[u] >= 0 ? l->needs[used[u]] : 0;
+        }
+        for (int32_t k = 0; k < b->rank; ++k) needs |= l->needs[g->dims[b->dim[k]].begin] | l->needs[g->dims[b->dim[k]].end];
+        for (int32_t k = 0; k < g->n_writes; ++k) {
+            const atn_write *w = &g->writes[k];
+            const atn_value used[] = {w->select[0], w->select[1], w->value, w->enable};
+            for (size_t u = 0; u < 4 && w->block == n; ++u) needs |= used[u] >= 0 ? l->needs[used[u]] : 0;
+        }
+    }
+    return needs & ~own & ~(1u << 31);
+}
+
+/* The blocks directly inside `parent`, each after those whose results it uses. */
+void lower_children(lowering *l, int32_t parent) {
+    bool more = true;
+    while (more) {
+        more = false;
+        for (int32_t k = 1; k < l->g->n_blocks; ++k) {
+            if (l->g->blocks[k].parent != parent || (l->done >> k & 1) || (block_needs(l, k) & ~l->done)) continue;
+            lower_block(l, k);
+            more = l->status == ATN_OK && !l->p->failed;
+        }
+    }
+}
+
 static ir_ref first_lane(lowering *l) {
     return l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
 }
@@ -87,8 +122,7 @@ static void whole_step(lowering *l, void *data) {
     if (l->g->blocks[0].n_accs > 0) {
         lower_block(l, 0);
     } else {
-        for (int32_t k = 1; k < l->g->n_blocks; ++k)
-            if (l->g->blocks[k].parent == 0) lower_block(l, k);
+        lower_children(l, 0);
     }
     epilogue(l);
     l->done = before;

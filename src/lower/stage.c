@@ -55,6 +55,11 @@ static bool same_linear(const lowering *l, const staged *s, const atn_affine for
     return true;
 }
 
+/* A read without a boundary mode is known to stay inside: any mode will do for it. */
+static bool joins_boundary(const staged *s, const atn_read *r) {
+    return s->boundary == (int32_t)r->boundary || s->boundary == ATN_EDGE_NONE || r->boundary == ATN_EDGE_NONE;
+}
+
 static void include(staged *s, int32_t read, const atn_affine form[2]) {
     for (int a = 0; a < 2; ++a) {
         int64_t low = s->linear[a].constant, high = low + s->constant_span[a], c = form[a].constant;
@@ -63,6 +68,20 @@ static void include(staged *s, int32_t read, const atn_affine form[2]) {
         s->constant_span[a] = (c > high ? c : high) - s->linear[a].constant;
     }
     s->reads[s->n_reads++] = read;
+}
+
+/* Elements side by side that an item copies at once. */
+static int32_t wide_of(const lowering *l, const staged *s) {
+    atn_type type = l->g->objects[s->object].type;
+    bool plain = (type == ATN_SP || type == ATN_DP || type == ATN_INT32) && s->boundary == ATN_EDGE_NONE;
+    int32_t wide = type == ATN_DP && l->v.wide > 2 ? 2 : l->v.wide; /* 16 bytes at most */
+    return plain && s->extent[0] % wide == 0 ? wide : 1;
+}
+
+/* How often an item copies to fill the tile; the last round may not need all items. */
+static int32_t rounds_of(const lowering *l, const staged *s) {
+    int64_t each = (int64_t)atn_variant_items(&l->v) * wide_of(l, s);
+    return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
 }
 
 /* On the host each step of a sequence walks through the tile along the other axis: what it needs shall lie together. */
@@ -91,7 +110,8 @@ static void settle(lowering *l, staged *s) {
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
     s->panel = panel_of(l, s);
     s->pitch = s->extent[s->swapped ? 1 : 0] + (s->panel ? 0 : l->v.pad);
-    int64_t elements = s->pitch * s->extent[s->swapped ? 0 : 1];
+    s->elements = s->pitch * s->extent[s->swapped ? 0 : 1];
+    int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) * wide_of(l, s) - s->extent[0] * s->extent[1];
     ir_stage *stage = &l->p->stage[l->stage];
     if (stage->n_tiles >= (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
         lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name, sizeof stage->tile / sizeof *stage->tile);
@@ -100,7 +120,7 @@ static void settle(lowering *l, staged *s) {
     s->tile = stage->n_tiles;
     stage->tile[stage->n_tiles++] = (ir_tile){.name = object->name,
                                               .type = (atn_type)lower_type(object->type),
-                                              .elements = elements * (l->v.stage == 2 && !l->host ? 2 : 1)};
+                                              .elements = l->v.stage == 2 && !l->host ? 2 * s->elements + spare : s->elements};
     s->half = -1;
 }
 
@@ -123,7 +143,7 @@ void lower_stage_plan(lowering *l, int32_t block) {
         bool fits = points_only ? dims && !(dims & ~points) : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(l, dims);
         if (!fits || o->table || o->written || atn_select_is_computed(l->g, r->select) || o->type == ATN_SP2 || o->type == ATN_DP2 || !forms_of(l, r, form)) continue;
         int32_t n = 0;
-        while (n < l->n_staged && !(l->staged[n].object == r->object && l->staged[n].boundary == (int32_t)r->boundary &&
+        while (n < l->n_staged && !(l->staged[n].object == r->object && joins_boundary(&l->staged[n], r) &&
                                     l->staged[n].n_reads < ATN_MAX_DIMS && same_linear(l, &l->staged[n], form)))
             ++n;
         if (n == MAX_STAGED) continue;
@@ -132,6 +152,7 @@ void lower_stage_plan(lowering *l, int32_t block) {
             memcpy(l->staged[n].linear, form, sizeof form);
             ++l->n_staged;
         }
+        if (r->boundary != ATN_EDGE_NONE) l->staged[n].boundary = (int32_t)r->boundary;
         include(&l->staged[n], k, form);
         ++counts[n];
     }
@@ -292,14 +313,6 @@ static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_for(p, outer, v1, ir_address(p, 0), count[1], 1, 1, rows);
 }
 
-/* Elements side by side that an item copies at once. */
-static int32_t wide_of(const lowering *l, const staged *s) {
-    atn_type type = l->g->objects[s->object].type;
-    bool plain = (type == ATN_SP || type == ATN_DP || type == ATN_INT32) && s->boundary == ATN_EDGE_NONE;
-    int32_t wide = type == ATN_DP && l->v.wide > 2 ? 2 : l->v.wide; /* 16 bytes at most */
-    return plain && s->extent[0] % wide == 0 ? wide : 1;
-}
-
 /* Elements e0 to e0 + wide - 1 of line e1: in one load where all are inside, else one by one. */
 static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, int32_t wide) {
     atn_program *p = l->p;
@@ -314,15 +327,17 @@ static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_
     return lower_either(l, all, lower_load_wide(l, s->object, column, row, wide), ir_join(p, lanes, wide));
 }
 
-/* Into the tile: side by side, or, where it lies transposed, one below the other. */
-static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide) {
-    bool beside = !s->swapped && s->pitch % wide == 0;
-    if (wide == 1 || beside) {
-        tile_store(l, s, tile_element(l, s, e0, e1), value);
-        return;
+/* Into the tile: side by side, or, where it lies transposed, one below the other. Where `fits` is given and does not hold,
+ * it goes to `spare` instead. */
+static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide, ir_ref fits, ir_ref spare) {
+    atn_program *p = l->p;
+    bool beside = wide == 1 || (!s->swapped && s->pitch % wide == 0);
+    if (!beside) value = ir_declare(p, l->block, "copied", value);
+    for (int32_t k = 0; k < (beside ? 1 : wide); ++k) {
+        ir_ref at = tile_element(l, s, ir_add_integer(p, e0, k), e1);
+        if (fits >= 0) at = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, fits, at, ir_add_integer(p, spare, k));
+        tile_store(l, s, at, beside ? value : ir_lane(p, value, k));
     }
-    value = ir_declare(l->p, l->block, "copied", value);
-    for (int32_t k = 0; k < wide; ++k) tile_store(l, s, tile_element(l, s, ir_add_integer(l->p, e0, k), e1), ir_lane(l->p, value, k));
 }
 
 /* The items of a group copy together, neighbours side by side. */
@@ -336,7 +351,7 @@ static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_ref e = ir_variable_ref(p, v), n0 = ir_address(p, s->extent[0]);
     ir_ref e0 = ir_declare(p, l->block, "e0", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1));
     ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
-    store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide);
+    store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide, -1, -1);
     l->block = outer;
     ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total), (int64_t)atn_variant_items(&l->v) * wide, 1, body);
 }
@@ -355,14 +370,9 @@ void lower_stage_fill(lowering *l, ir_ref tile_start) {
     }
 }
 
-/* The k-th piece that this item copies; the last round may not be full. */
+/* The k-th piece that this item copies. */
 static ir_ref share(lowering *l, int32_t k, int32_t wide) {
     return ir_multiply_integer(l->p, ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)), wide);
-}
-
-static int32_t rounds_of(const lowering *l, const staged *s) {
-    int64_t each = (int64_t)atn_variant_items(&l->v) * wide_of(l, s);
-    return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
 }
 
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
@@ -383,23 +393,21 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
     }
 }
 
+/* Every item stores in every round, those without an element behind the two tiles: a condition would be no faster on a GPU,
+ * and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong results). */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
+    atn_program *p = l->p;
     int32_t used = 0;
-    for (int32_t n = 0; n < l->n_staged; ++n) {
+    for (int32_t n = 0; n < l->n_staged && l->status == ATN_OK; ++n) {
         staged s = l->staged[n];
         s.half = half[n];
         int64_t total = s.extent[0] * s.extent[1];
         int32_t rounds = rounds_of(l, &s), wide = wide_of(l, &s);
         for (int32_t k = 0; k < rounds; ++k, ++used) {
-            if (l->status != ATN_OK) return;
-            ir_block inner = IR_EMPTY, *outer = l->block;
             bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) * wide <= total;
-            ir_ref e = share(l, k, wide), n0 = ir_address(l->p, s.extent[0]);
-            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
-            if (!full) l->block = &inner;
-            store_wide(l, &s, e0, e1, fetched[used], wide);
-            l->block = outer;
-            if (!full) ir_if(l->p, outer, ir_less(l->p, e, ir_address(l->p, total)), inner, IR_EMPTY);
+            ir_ref e = share(l, k, wide), n0 = ir_address(p, s.extent[0]);
+            ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
+            store_wide(l, &s, e0, e1, fetched[used], wide, full ? -1 : ir_less(p, e, ir_address(p, total)), ir_add_integer(p, e, 2 * s.elements - total));
         }
     }
 }

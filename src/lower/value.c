@@ -112,7 +112,7 @@ int32_t lower_type(atn_type type) {
     case ATN_HP: return ATN_SP;
     case ATN_SP2: return ATN_SP;
     case ATN_DP2: return ATN_DP;
-    default: return type;
+    default: return (int32_t)type;
     }
 }
 
@@ -124,7 +124,7 @@ bool lower_ready(const lowering *l, atn_value value) {
 
 static ir_ref constant(lowering *l, const atn_node *n, int32_t part) {
     bool whole = n->type == ATN_INT32 || n->type == ATN_INDEX || n->type == ATN_U8 || n->type == ATN_U16 || n->type == ATN_B;
-    if (whole) return ir_integer(l->p, n->type, n->integer);
+    if (whole) return ir_integer(l->p, (int32_t)n->type, n->integer);
     return ir_number(l->p, lower_type(n->type), n->number[part]);
 }
 

@@ -22,6 +22,7 @@ typedef struct atn_dialect {
     const char *nan[2];
     bool typed_functions;         /* sqrtf and sqrt; else sqrt for both */
     bool vectors;                 /* has vector types to compute on */
+    bool atomic_partials;         /* what one group leaves for another in the same launch is seen through atomics alone */
     const char *prelude;          /* helper functions that every source starts with */
     const char *vector_prelude;   /* of a width, macros taking it: see render.c; NULL where there are no vectors */
     const char *double_prelude;   /* where doubles occur; NULL: nothing needed */

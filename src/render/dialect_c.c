@@ -22,7 +22,7 @@ static const char PRELUDE[] =
     "#define WHOLE(T) \\\n"
     "    INLINE T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; } \\\n"
     "    INLINE T T##_mod(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; } \\\n"
-    "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r < 0 ? r + m : r; } \\\n"
+    "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r != 0 && (r < 0) != (m < 0) ? r + m : r; } \\\n"
     "    INLINE T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n"
     "    INLINE T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n"
     "    INLINE T atn_abs_##T(T a) { return a < 0 ? -a : a; }\n"
@@ -75,11 +75,12 @@ static const char PRELUDE[] =
 
 /* Stores that go past the caches need their address aligned to the vector; else a plain store does. */
 static const char VECTORS[] =
-    "#if defined(__x86_64__)\n"
+    "#if ATN_STREAM && defined(__x86_64__)\n"
     "#include <immintrin.h>\n"
     "#endif\n"
     "INLINE void atn_stream(void *to, const void *from, int bytes) {\n"
-    "#if defined(__AVX512F__)\n"
+    "#if !ATN_STREAM\n"
+    "#elif defined(__AVX512F__)\n"
     "    if (((uintptr_t)to & 63) == 0 && bytes % 64 == 0) {\n"
     "        for (int k = 0; k < bytes; k += 64) _mm512_stream_si512((void *)((char *)to + k), _mm512_loadu_si512((const char *)from + k));\n"
     "        return;\n"

@@ -15,7 +15,7 @@ static const char PRELUDE[] =
     "#define WHOLE(T) \\\n"
     "    INLINE T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; } \\\n"
     "    INLINE T T##_mod(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; } \\\n"
-    "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r < 0 ? r + m : r; } \\\n"
+    "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r != 0 && (r < 0) != (m < 0) ? r + m : r; } \\\n"
     "    INLINE T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n"
     "    INLINE T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n"
     "    INLINE T atn_abs_##T(T a) { return a < 0 ? -a : a; }\n"

@@ -36,7 +36,7 @@ void atn_render_exp(atn_text *out, bool is_c, bool is_cuda, int32_t width, int32
         snprintf(i, sizeof i, "int%d", width);
     }
     degree = row_of(degree) + LEAST;
-    atn_text_printf(out, "%sinline %s atn_exp%d(%s x) {\n", is_cuda ? "__device__ " : "static ", f, width, f);
+    atn_text_printf(out, "%s %s atn_exp%d(%s x) {\n", "INLINE", f, width, f);
     atn_text_printf(out, "    %s t = x * 1.44269504f;\n", f);
     if (width == 1) {
         const char *to_bits = is_c ? "atn_bits" : is_cuda ? "__float_as_int" : "as_int";

@@ -13,6 +13,8 @@ bool print_is_c(const printer *r) { return strcmp(r->d->name, "c") == 0; }
 bool print_is_cuda(const printer *r) { return strcmp(r->d->name, "cuda") == 0; }
 static bool is_opencl(const printer *r) { return strcmp(r->d->name, "opencl") == 0; }
 
+bool print_atomic_partials(const printer *r) { return r->d->atomic_partials && r->p->scratch_counter; }
+
 const char *print_type(int32_t type) {
     static const char *const NAMES[] = {[ATN_B] = "int",      [ATN_U8] = "uchar",  [ATN_U16] = "ushort", [ATN_INT32] = "int",
                                         [ATN_INDEX] = "idx",  [ATN_HP] = "float",  [ATN_SP] = "float",   [ATN_DP] = "double",
@@ -510,9 +512,12 @@ void print_expression(printer *r, ir_ref ref) {
     case IR_LOAD: load(r, n); return;
     case IR_TILE: tile(r, n); return;
     case IR_SCRATCH:
-        ADD("*(%s%s *)&scratch[2 + (", r->d->global, print_type(n->type));
+        if (print_atomic_partials(r))
+            ADD("atn_get_%s(&scratch[2 + (", print_type(n->type));
+        else
+            ADD("*(%s%s *)&scratch[2 + (", r->d->global, print_type(n->type));
         print_expression(r, n->arg[0]);
-        ADD(")]");
+        ADD(print_atomic_partials(r) ? ")])" : ")]");
         return;
     case IR_ARGUMENT: print_argument_name(r, (ir_argument_kind)n->integer, n->id, n->list); return;
     case IR_GROUP: ADD("%s", r->d->group); return;

@@ -16,6 +16,7 @@ typedef struct printer {
 
 bool print_is_c(const printer *r);
 bool print_is_cuda(const printer *r);
+bool print_atomic_partials(const printer *r);                    /* do groups of one launch read each other's partial results? */
 const char *print_type(int32_t type);                            /* of a scalar being computed */
 const char *print_storage(atn_type type);                        /* of an element in memory */
 void print_vector_type(printer *r, int32_t type, int32_t width); /* or the scalar's, at width 1 */

@@ -109,15 +109,18 @@ static void tile_store(printer *r, const ir_statement *s) {
 }
 
 static void scratch_store(printer *r, const ir_statement *s) {
-    int32_t type = r->p->nodes[s->value].type;
+    const char *type = print_type(r->p->nodes[s->value].type);
+    bool call = s->kind == IR_SCRATCH_ATOMIC || print_atomic_partials(r);
     if (s->kind == IR_SCRATCH_ATOMIC)
-        ADD("atn_atomic_%s_%s((%s%s *)&scratch[2 + (", scatter_name(s->scatter), print_type(type), r->d->global, print_type(type));
+        ADD("atn_atomic_%s_%s((%s%s *)&scratch[2 + (", scatter_name(s->scatter), type, r->d->global, type);
+    else if (call)
+        ADD("atn_put_%s(&scratch[2 + (", type);
     else
-        ADD("*(%s%s *)&scratch[2 + (", r->d->global, print_type(type));
+        ADD("*(%s%s *)&scratch[2 + (", r->d->global, type);
     print_expression(r, s->index);
-    ADD(s->kind == IR_SCRATCH_ATOMIC ? ")], " : ")] = ");
+    ADD(call ? ")], " : ")] = ");
     print_expression(r, s->value);
-    ADD(s->kind == IR_SCRATCH_ATOMIC ? ");\n" : ";\n");
+    ADD(call ? ");\n" : ";\n");
 }
 
 static void braces(printer *r, ir_stmt body) {
@@ -367,7 +370,8 @@ static void preface(printer *r) {
     atn_variant_print(&r->p->variant, r->out);
     ADD(". Generated; do not edit. */\n");
     if (u.doubles && r->d->double_prelude) ADD("%s", r->d->double_prelude);
-    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n", u.halves, u.doubles, r->p->variant.index);
+    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n", u.halves, u.doubles, r->p->variant.index,
+        r->p->variant.stream);
     atn_text_add(r->out, r->d->prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {

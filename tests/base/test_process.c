@@ -76,7 +76,7 @@ static void surroundings_are_plain(void **state) {
 static void it_may_have_a_directory(void **state) {
     (void)state;
     char *path = kit_script(dir, "where", "pwd -P; echo $TMPDIR"), real[4096], wanted[8300];
-    char *old = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+    char *old = kit_getenv("TMPDIR");
     const char *argv[] = {path, NULL};
     int code;
     assert_non_null(realpath(dir, real));
@@ -86,11 +86,7 @@ static void it_may_have_a_directory(void **state) {
     kit_ok(ctx, atn_process_run(ctx, argv, dir, LONG_S, &output, &code));
     assert_string_equal(atn_text_str(&output), wanted);
     kit_fails(ctx, ATN_ERR_IO, "cannot be run", atn_process_run(ctx, argv, "/no/such/place", LONG_S, NULL, &code));
-    if (old)
-        setenv("TMPDIR", old, 1);
-    else
-        unsetenv("TMPDIR");
-    free(old);
+    kit_setenv("TMPDIR", old);
     free(path);
 }
 
@@ -206,7 +202,7 @@ static void expect_found(const char *name, const char *wanted) {
 
 static void programs_are_found_along_path(void **state) {
     (void)state;
-    char *before = strdup(getenv("PATH") ? getenv("PATH") : ""), *here = getcwd(NULL, 0);
+    char *before = kit_getenv("PATH"), *here = getcwd(NULL, 0);
     char along[16800], first[4200], second[4200], path[4200], real[4096];
     snprintf(first, sizeof first, "%s/first", dir);
     snprintf(second, sizeof second, "%s/second", dir);
@@ -238,8 +234,7 @@ static void programs_are_found_along_path(void **state) {
     unsetenv("PATH");
     expect_found("no-such-tool", NULL);
     assert_int_equal(chdir(here), 0);
-    setenv("PATH", before, 1);
-    free(before);
+    kit_setenv("PATH", before);
     free(here);
     free(tool);
     free(shadow);

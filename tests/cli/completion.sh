@@ -17,11 +17,13 @@ expect() { # $1: the words wanted (sorted), $2...: the words typed, the last of 
 }
 
 expect "devices" dev
-expect "devices help selftest" ""
+expect "check devices help info run selftest show" ""
 expect "--json" devices --js
 expect "--version" --v
 expect "--device" selftest --dev
 expect "devices" help de
+expect "--bind" run --bi
+expect "c cuda opencl" show --dialect ""
 expect "host" devices --device h
 expect "host" devices --device = h
 expect "0" devices --device 0

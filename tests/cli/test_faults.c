@@ -2,6 +2,7 @@
 #include "testkit.h"
 
 #include "cli/cli.h"
+#include "num/npy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,12 +94,61 @@ WALK(completion_json, (char *)"completion", (char *)"--json")
 WALK(version, (char *)"--version", (char *)"--json")
 WALK(selftest_host, (char *)"selftest", (char *)"--device", (char *)"host")
 
+/* ---- kernels ---- */
+
+#define MV ATN_SOURCE_DIR "/tests/data/mv.xml"
+#define SP (char *)"--define", (char *)"USED_FLOAT=SP"
+
+static char bind_A[512], bind_b[512], out_c[512];
+
+static void save(const char *name, int32_t rank, int64_t columns, char *option) {
+    static float numbers[6] = {1, 2, 3, 4, 5, 6};
+    char path[480];
+    atn_ctx *ctx = kit_ctx();
+    atn_view view = {.data = numbers, .type = ATN_SP, .rank = rank, .size = {columns, 2}, .pitch = columns};
+    snprintf(path, sizeof path, "%s/%s.npy", cache, name);
+    kit_ok(ctx, atn_npy_write(ctx, path, &view));
+    snprintf(option, 512, "%s=%s", name, path);
+    kit_free(ctx);
+}
+
+static void run_host(void **state) {
+    (void)state;
+    save("A", 2, 3, bind_A);
+    save("b", 1, 3, bind_b);
+    snprintf(out_c, sizeof out_c, "c=%s/c.npy", cache);
+    char *argv[] = {
+        (char *)"attune", (char *)"run", (char *)MV,       SP,     (char *)"--device", (char *)"host", (char *)"--json",
+        (char *)"--bind", bind_A,        (char *)"--bind", bind_b, (char *)"--out",    out_c,          NULL};
+    walk(argv);
+    char *slow[] = {(char *)"attune",
+                    (char *)"run",
+                    (char *)MV,
+                    SP,
+                    (char *)"--oracle",
+                    (char *)"--bind",
+                    bind_A,
+                    (char *)"--bind",
+                    bind_b,
+                    (char *)"--out",
+                    out_c,
+                    NULL};
+    walk(slow);
+    char *info[] = {(char *)"attune", (char *)"info", bind_A + 2, NULL};
+    walk(info);
+}
+
+WALK(check_file, (char *)"check", (char *)MV, SP, (char *)"--size", (char *)"A=2x3", (char *)"--size", (char *)"b=3")
+WALK(show_shipped, (char *)"show", (char *)"scale", SP, (char *)"--dialect", (char *)"cuda", (char *)"--passes")
+WALK(show_json, (char *)"show", (char *)MV, SP, (char *)"--dialect", (char *)"c", (char *)"--json")
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_table), cmocka_unit_test(devices_cold), cmocka_unit_test(devices_json),
-        cmocka_unit_test(help_text),     cmocka_unit_test(help_json),    cmocka_unit_test(verb_help),
-        cmocka_unit_test(manual),        cmocka_unit_test(version),      cmocka_unit_test(completion_json),
-        cmocka_unit_test(selftest_host),
+        cmocka_unit_test(run_host),        cmocka_unit_test(check_file),    cmocka_unit_test(show_shipped),
+        cmocka_unit_test(show_json),       cmocka_unit_test(devices_table), cmocka_unit_test(devices_cold),
+        cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),     cmocka_unit_test(help_json),
+        cmocka_unit_test(verb_help),       cmocka_unit_test(manual),        cmocka_unit_test(version),
+        cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

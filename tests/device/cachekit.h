@@ -31,21 +31,14 @@ static inline void world_begin(world *w) {
     snprintf(w->temporary, sizeof w->temporary, "%.3000s/tmp", w->dir);
     assert_int_equal(mkdir(w->temporary, 0777), 0);
     for (size_t k = 0; k < 4; ++k) {
-        const char *value = getenv(WORLD_VARIABLES[k]);
-        w->old[k] = value ? strdup(value) : NULL;
+        w->old[k] = kit_getenv(WORLD_VARIABLES[k]);
         unsetenv(WORLD_VARIABLES[k]);
     }
     setenv("TMPDIR", w->temporary, 1);
 }
 
 static inline void world_end(world *w) {
-    for (size_t k = 0; k < 4; ++k) {
-        if (w->old[k])
-            setenv(WORLD_VARIABLES[k], w->old[k], 1);
-        else
-            unsetenv(WORLD_VARIABLES[k]);
-        free(w->old[k]);
-    }
+    for (size_t k = 0; k < 4; ++k) kit_setenv(WORLD_VARIABLES[k], w->old[k]);
     kit_remove(w->dir);
 }
 

@@ -25,12 +25,13 @@ static const char *verdict(const char *dir, const char *why) {
     atn_cache *cache;
     char *data, *work, temporary[PATH_BYTES];
     size_t length;
+    static char said[sizeof log.last];
     const char *wrong = NULL;
     if (atn_cache_of(ctx, &cache) != ATN_OK) wrong = "cannot be opened at all";
     if (!wrong && atn_cache_lasting(cache) != !why)
-        wrong = why ? "was used" : log.last[0] ? strdup(log.last) : "was refused";
+        wrong = why ? "was used" : log.last[0] ? strcpy(said, log.last) : "was refused";
     if (!wrong && log.warnings != (why ? 1 : 0)) wrong = "not one warning, or one too many";
-    if (!wrong && why && !strstr(log.last, why)) wrong = strdup(log.last);
+    if (!wrong && why && !strstr(log.last, why)) wrong = strcpy(said, log.last);
     if (!wrong && !is_dir(atn_cache_dir(cache), 0700)) wrong = "its mode is not 0700";
     if (!wrong && (atn_cache_put(cache, key_of(1), ".blob", "abc", 3) != ATN_OK ||
                    atn_cache_get(cache, key_of(1), ".blob", &data, &length) != ATN_OK))

@@ -3,7 +3,7 @@
 #include "testkit.h"
 
 #include "base/memory.h"
-#include "device/device.h"
+#include "device/backend.h"
 #include "device/probes.h"
 
 #include <math.h>
@@ -120,17 +120,15 @@ static atn_status build_and_launch(atn_device *device, long mark) {
     return status;
 }
 
-/* Walks through the allocations of device `index`; fresh: each time the code is built anew, else found in the cache. */
-static void walk(int32_t index, bool fresh) {
+/* Walks through the allocations of a device; fresh: each time the code is built anew, else found in the cache. */
+static void walk(const atn_device_info *info, bool fresh) {
     static long mark; /* never the same source twice */
     long n = 1;
     for (bool reached = true; reached; ++n) {
         kit_faults faults;
         atn_ctx *ctx = open_ctx(&faults);
-        atn_devices *devices;
         atn_device *device;
-        kit_ok(ctx, atn_devices_find(ctx, &devices));
-        kit_ok(ctx, atn_device_open(devices, index, &device));
+        kit_ok(ctx, atn_device_open_info(ctx, info, &device));
         if (n == 1) kit_ok(ctx, build_and_launch(device, ++mark));
         if (n == 1)
             print_message("    on %s: %s, %s\n", atn_device_get_info(device)->backend,
@@ -143,7 +141,6 @@ static void walk(int32_t index, bool fresh) {
         assert_false(atn_device_lost(device));
         if (reached && n % 8 == 0) kit_ok(ctx, build_and_launch(device, mark)); /* as good as before */
         atn_device_close(device);
-        atn_devices_free(devices);
         atn_ctx_free(ctx);
         assert_int_equal(faults.live, 0);
     }
@@ -158,9 +155,10 @@ static void building_and_launching(void **state) {
     atn_devices *devices;
     kit_ok(ctx, atn_devices_find(ctx, &devices));
     for (int32_t k = 0; k < atn_devices_count(devices); ++k) {
-        if (!kit_wants(atn_devices_info(devices, k)->backend)) continue;
-        walk(k, false);
-        walk(k, true);
+        const atn_device_info *info = atn_devices_info(devices, k);
+        if (!kit_wants(info->backend)) continue;
+        walk(info, false);
+        walk(info, true);
     }
     atn_devices_free(devices);
     atn_ctx_free(ctx);

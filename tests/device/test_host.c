@@ -403,8 +403,8 @@ static void mistakes_are_refused(void **state) {
 static int setup(void **state) {
     (void)state;
     world_begin(&here);
-    old_cc = getenv("ATTUNE_CC") ? strdup(getenv("ATTUNE_CC")) : NULL;
-    old_path = getenv("PATH") ? strdup(getenv("PATH")) : NULL;
+    old_cc = kit_getenv("ATTUNE_CC");
+    old_path = kit_getenv("PATH");
     unsetenv("ATTUNE_CC");
     return 0;
 }
@@ -412,13 +412,8 @@ static int setup(void **state) {
 static int teardown(void **state) {
     (void)state;
     if (ctx) close_all();
-    if (old_cc)
-        setenv("ATTUNE_CC", old_cc, 1);
-    else
-        unsetenv("ATTUNE_CC");
-    if (old_path) setenv("PATH", old_path, 1);
-    free(old_cc);
-    free(old_path);
+    kit_setenv("ATTUNE_CC", old_cc);
+    kit_setenv("PATH", old_path);
     world_end(&here);
     return 0;
 }

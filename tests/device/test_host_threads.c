@@ -182,7 +182,7 @@ static void modules_go_while_threads_stay(void **state) {
 static void there_are_as_many_as_asked(void **state) {
     (void)state;
     if (!has_openmp()) skip();
-    int32_t cores = atn_device_get_info(device)->cores, got;
+    int32_t cores = atn_device_get_info(device)->cores, got = 0;
     for (int32_t asked = 0; asked <= cores + 2; ++asked) {
         assert_true(launch(device, module, "count", asked, 1, &got, sizeof got));
         assert_int_equal(got, asked == 0 || asked > cores ? cores : asked);

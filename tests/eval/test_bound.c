@@ -24,17 +24,23 @@ static void halves(void **state) {
     (void)state;
     for (uint32_t bits = 0; bits < 65536; ++bits) { /* there and back */
         double number = atn_half_to_double((uint16_t)bits);
-        if (isnan(number)) assert_true(isnan(atn_half_to_double(atn_half_from_double(number))));
-        else assert_int_equal(atn_half_from_double(number), bits);
+        if (isnan(number))
+            assert_true(isnan(atn_half_to_double(atn_half_from_double(number))));
+        else
+            assert_int_equal(atn_half_from_double(number), bits);
     }
     static const struct {
         double number;
         uint16_t bits;
-    } rows[] = {{1, 0x3c00},        {-2, 0xc000},          {65504, 0x7bff},         {65519.99, 0x7bff},      {65520, 0x7c00},  {0x1p-24, 1},
-                {0x1p-25, 0},       {0x1.000002p-25, 1},   {0x1.8p-24, 2},          {0x1p-14, 0x0400},       {-0.0, 0x8000},   {INFINITY, 0x7c00},
-                {1 + 0x1p-11, 0x3c00}, {1 + 0x3p-11, 0x3c02}, {0x1.ff8p-15, 0x03ff}, {0x1.ffcp-15, 0x0400}, {1e300, 0x7c00}, {5e-324, 0}};
+    } rows[] = {{1, 0x3c00},           {-2, 0xc000},          {65504, 0x7bff},
+                {65519.99, 0x7bff},    {65520, 0x7c00},       {0x1p-24, 1},
+                {0x1p-25, 0},          {0x1.000002p-25, 1},   {0x1.8p-24, 2},
+                {0x1p-14, 0x0400},     {-0.0, 0x8000},        {INFINITY, 0x7c00},
+                {1 + 0x1p-11, 0x3c00}, {1 + 0x3p-11, 0x3c02}, {0x1.ff8p-15, 0x03ff},
+                {0x1.ffcp-15, 0x0400}, {1e300, 0x7c00},       {5e-324, 0}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
-        if (atn_half_from_double(rows[k].number) != rows[k].bits) fail_msg("%a is %04x, not %04x", rows[k].number, atn_half_from_double(rows[k].number), rows[k].bits);
+        if (atn_half_from_double(rows[k].number) != rows[k].bits)
+            fail_msg("%a is %04x, not %04x", rows[k].number, atn_half_from_double(rows[k].number), rows[k].bits);
 #ifdef __FLT16_MANT_DIG__
     uint64_t random = 7; /* against the compiler's own */
     for (int n = 0; n < 200000; ++n) {
@@ -52,7 +58,11 @@ static void halves(void **state) {
 static atn_eval_cell evaluate(const char *text, const char *type, float a, float b, const atn_eval_options *options) {
     char children[512], objects[64];
     atn_type element = atn_type_from_name(type);
-    snprintf(children, sizeof children, READ("a", "x", "0") READ("b", "x", "1") "<FunctionBlock name='f' dataType='%s' numInVars='2' function='%s'/>" WRITE("w", "y", "0"), type, text);
+    snprintf(children, sizeof children,
+             READ("a", "x", "0")
+                 READ("b", "x",
+                      "1") "<FunctionBlock name='f' dataType='%s' numInVars='2' function='%s'/>" WRITE("w", "y", "0"),
+             type, text);
     snprintf(objects, sizeof objects, "x=SP:1 y=%s:1", type);
     kernel k = kernel_make(ctx, 0, "", objects, children, "a.out>f.in(0) b.out>f.in(1) f.out>w.in");
     float x[2] = {a, b};
@@ -70,16 +80,19 @@ static atn_eval_cell evaluate(const char *text, const char *type, float a, float
     return cell;
 }
 
-#define STRAIGHT(name, formula) \
-    static float name(float a, float b) { (void)a, (void)b; return (float)(formula); }
+#define STRAIGHT(name, formula)                                                                                        \
+    static float name(float a, float b) {                                                                              \
+        (void)a, (void)b;                                                                                              \
+        return (float)(formula);                                                                                       \
+    }
 STRAIGHT(f_sum, (a + b) * (a - b))
 STRAIGHT(f_cancel, (a + b) - a)
 STRAIGHT(f_ratio, a / (b + 3) - a / (b + 2.5f))
-STRAIGHT(f_root, sqrtf(fabsf(a * b)) - sqrtf(fabsf(a)))
+STRAIGHT(f_root, sqrtf(fabsf(a *b)) - sqrtf(fabsf(a)))
 STRAIGHT(f_exp, expf(a) * expf(-b) - expf(a - b))
 STRAIGHT(f_log, logf(1 + fabsf(a)) * sinf(b) + cosf(a * b))
-STRAIGHT(f_max, fmaxf(a * b, b / 3) + fminf(a, b))
-STRAIGHT(f_choose, a * b > b * 0.3f ? a * b : b * 0.3f)
+STRAIGHT(f_max, fmaxf(a *b, b / 3) + fminf(a, b))
+STRAIGHT(f_choose, a *b > b * 0.3f ? a * b : b * 0.3f)
 STRAIGHT(f_pow, powf(fabsf(a) + 1, b) - tanhf(a * b) + atan2f(a * b, b + 5))
 STRAIGHT(f_floor, floorf(a * 3) + truncf(b * 7))
 
@@ -108,7 +121,9 @@ static void bounds_hold(void **state) {
             float a = (float)(4 * kit_uniform(&random) - 2), b = (float)(4 * kit_uniform(&random) - 2);
             atn_eval_cell cell = evaluate(rows[row].text, "SP", a, b, NULL);
             float got = rows[row].straight(a, b);
-            if (!atn_eval_agrees(ATN_SP, &got, &cell, 1)) fail_msg("%s of %g, %g: %.9g, not %.9g +- %g", rows[row].text, (double)a, (double)b, (double)got, cell.value[0], cell.bound);
+            if (!atn_eval_agrees(ATN_SP, &got, &cell, 1))
+                fail_msg("%s of %g, %g: %.9g, not %.9g +- %g", rows[row].text, (double)a, (double)b, (double)got,
+                         cell.value[0], cell.bound);
             sure += cell.bound < 200 * 0x1p-24;
         }
         if (sure < 90) fail_msg("%s: %d of 100 bounds are of use", rows[row].text, sure);
@@ -123,18 +138,18 @@ static void doubts(void **state) {
         float a, b;
         bool uncertain;
     } rows[] = {
-        {"INT32", "INT32(#in(0) * #in(1))", 3, 5, false},         /* exact */
-        {"INT32", "INT32(#in(0) * #in(1))", 0.1f, 10, true},      /* 1 - 2^-26 or 1 */
+        {"INT32", "INT32(#in(0) * #in(1))", 3, 5, false},    /* exact */
+        {"INT32", "INT32(#in(0) * #in(1))", 0.1f, 10, true}, /* 1 - 2^-26 or 1 */
         {"INT32", "INT32(#in(0) * #in(1))", 0.1f, 15, false},
         {"INT32", "#in(0) / 3 &lt; #in(1) ? 1 : 2", 3, 1, true},
         {"INT32", "#in(0) / 3 &lt; #in(1) ? 1 : 1", 3, 1, false}, /* either way */
         {"INT32", "#in(0) &lt; #in(1) ? 1 : 2", 1, 1, false},     /* inputs are exact */
         {"INT32", "#in(0) / 3 &lt; 2 &amp;&amp; #in(1) > 5 ? 1 : 2", 6, 1, false},
-        {"SP", "log(#in(0) / 3 - #in(1))", 3, 1, true},           /* log of nearly nothing */
+        {"SP", "log(#in(0) / 3 - #in(1))", 3, 1, true}, /* log of nearly nothing */
         {"SP", "1 / (#in(0) / 3 - #in(1))", 3, 1, true},
         {"SP", "sqrt(#in(0) - #in(1))", 1, 1, false},
-        {"SP", "1 / (#in(0) - #in(1))", 1, 1, false},             /* an exact zero: infinity */
-        {"SP", "#in(0) * 1e30 * 1e30 * #in(1)", 1, 1, true},      /* overflow on the way */
+        {"SP", "1 / (#in(0) - #in(1))", 1, 1, false},        /* an exact zero: infinity */
+        {"SP", "#in(0) * 1e30 * 1e30 * #in(1)", 1, 1, true}, /* overflow on the way */
         {"SP", "fmod(#in(0), #in(1))", 7, 2, false},
         {"SP", "fmod(#in(0) * 1.1, #in(1) * 1.1)", 9, 3, true},
         {"SP", "copysign(#in(0), #in(1) * 0.1 - 0.3)", 1, 3, true},
@@ -147,8 +162,10 @@ static void doubts(void **state) {
 
 static void options_widen(void **state) {
     (void)state;
-    atn_eval_options half = {.unit[ATN_SP] = 0x1p-11}, rough = {.exp_error = 1e-3}, native = {.exp_slope = 1e-4}, fast = {.fast = true};
-    double own = evaluate("#in(0) * #in(1)", "SP", 0.1f, 0.3f, NULL).bound, wide = evaluate("#in(0) * #in(1)", "SP", 0.1f, 0.3f, &half).bound;
+    atn_eval_options half = {.unit[ATN_SP] = 0x1p-11}, rough = {.exp_error = 1e-3}, native = {.exp_slope = 1e-4},
+                     fast = {.fast = true};
+    double own = evaluate("#in(0) * #in(1)", "SP", 0.1f, 0.3f, NULL).bound,
+           wide = evaluate("#in(0) * #in(1)", "SP", 0.1f, 0.3f, &half).bound;
     assert_true(own < 0.03 * 0x1p-23 && wide > 0.03 * 0x1p-11 && wide < 0.03 * 0x1p-9);
     assert_true(evaluate("exp(#in(0))", "SP", 0, 0, &rough).bound > 0.9e-3);
     assert_true(evaluate("exp(#in(0))", "SP", 3, 0, &native).bound > 3e-4 * exp(3));
@@ -159,8 +176,10 @@ static void options_widen(void **state) {
 /* A sum of terms that cancel: every order is within the bound, what is wrong is not. */
 static void sums_in_any_order(void **state) {
     (void)state;
-    kernel k = kernel_make(ctx, 1, "ICF='#acc(0) + #in(0) * #in(0) * #in(1)'", "x=SP:1 s=SP:1 y=SP:1", READ("r", "x", "v0") READ("q", "s", "v0") WRITE("w", "y", "0"),
-                           "x.Size(0)>K.Range(0) K.i(0)>r.v(0) K.i(0)>q.v(0) r.out>K.func(0) q.out>K.func(1) K.out>w.in");
+    kernel k =
+        kernel_make(ctx, 1, "ICF='#acc(0) + #in(0) * #in(0) * #in(1)'", "x=SP:1 s=SP:1 y=SP:1",
+                    READ("r", "x", "v0") READ("q", "s", "v0") WRITE("w", "y", "0"),
+                    "x.Size(0)>K.Range(0) K.i(0)>r.v(0) K.i(0)>q.v(0) r.out>K.func(0) q.out>K.func(1) K.out>w.in");
     enum { N = 3000 };
     float x[N], sign[N], y[1], forward = 0, backward = 0, lanes[8] = {0};
     uint64_t random = 5;
@@ -205,12 +224,12 @@ static void agreement(void **state) {
         {1, NAN, 0, false},
         {INFINITY, INFINITY, 0, true},
         {-INFINITY, INFINITY, 0, false},
-        {INFINITY, 1e39, 0, true},         /* stored, it is */
-        {INFINITY, 3.4e38, 1e36, true},    /* within the error */
+        {INFINITY, 1e39, 0, true},      /* stored, it is */
+        {INFINITY, 3.4e38, 1e36, true}, /* within the error */
         {INFINITY, 3.4e38, 0, false},
         {FLT_MAX, INFINITY, 0, false},
-        {0.1f, 0.1, 0, true},              /* rounding of storage */
-        {0, 1e-45, 0, true},               /* flushed */
+        {0.1f, 0.1, 0, true}, /* rounding of storage */
+        {0, 1e-45, 0, true},  /* flushed */
         {0, 1e-30, 0, false},
         {-0.0f, 0, 0, true},
         {42, 7, INFINITY, true},
@@ -235,7 +254,9 @@ static void agreement(void **state) {
 /* Elements that were not to be written must hold what they held. */
 static void stray_writes(void **state) {
     (void)state;
-    kernel k = kernel_make(ctx, 1, "", "y=INT32:1", PARAMETER("n", "INT32", "") FUNCTION("f", "INT32", "7") WRITE("w", "y", "v0"), "n.out>K.Range(0) f.out>w.in K.i(0)>w.v(0)");
+    kernel k = kernel_make(ctx, 1, "", "y=INT32:1",
+                           PARAMETER("n", "INT32", "") FUNCTION("f", "INT32", "7") WRITE("w", "y", "v0"),
+                           "n.out>K.Range(0) f.out>w.in K.i(0)>w.v(0)");
     int32_t y[4] = {7, 7, 9, 9}, before[4] = {1, 2, 9, 9};
     kernel_vector(&k, "y", ATN_INT32, before, 4);
     kernel_param(&k, "n", 2);

@@ -1,4 +1,5 @@
-/* What is refused before a launch, to the letter; sizes that outputs take; indices for launchers; failing allocations. */
+/* What is refused before a launch, to the letter; sizes that outputs take; indices for launchers; failing allocations.
+ */
 #include "support/kernel.h"
 
 #include <string.h>
@@ -22,9 +23,11 @@ static float room[64]; /* elements nobody looks at */
 /* y(i) = s * x(3 * i + 1) for i below n, and a clamped z(i - 1). */
 static kernel strided(void) {
     return kernel_make(ctx, 1, "", "x=SP:1 z=SP:2 y=SP:1",
-                       PARAMETER("n", "INT32", "") PARAMETER("s", "SP", "default='2'") READ("far", "x", "3 * v0 + 1") READ_EDGE("edge", "z", "v0 - 1, 0", "clamp")
-                           FUNCTION("f", "SP", "#in(0) * #in(1) + #in(2)") WRITE("w", "y", "v0"),
-                       "n.out>K.Range(0) K.i(0)>far.v(0) K.i(0)>edge.v(0) K.i(0)>w.v(0) far.out>f.in(0) s.out>f.in(1) edge.out>f.in(2) f.out>w.in");
+                       PARAMETER("n", "INT32", "") PARAMETER("s", "SP", "default='2'") READ("far", "x", "3 * v0 + 1")
+                           READ_EDGE("edge", "z", "v0 - 1, 0", "clamp") FUNCTION("f", "SP", "#in(0) * #in(1) + #in(2)")
+                               WRITE("w", "y", "v0"),
+                       "n.out>K.Range(0) K.i(0)>far.v(0) K.i(0)>edge.v(0) K.i(0)>w.v(0) far.out>f.in(0) s.out>f.in(1) "
+                       "edge.out>f.in(2) f.out>w.in");
 }
 
 static void refuse(kernel k, const char *sentence) {
@@ -97,9 +100,12 @@ static void names(void **state) {
     k = with(11, 1, 4, 4);
     k.n_given = 0;
     refuse(k, "K: parameter 'n' (INT32) has no default and must be given");
-    k = kernel_parse(ctx, "<ParallelAlgorithm name='K' dimensions='0'><DataObjects><DataObject name='t' structure='vector' elementDataType='SP' values='1'/>"
-                          "<DataObject name='y' structure='vector' elementDataType='SP'/></DataObjects><Children>" READ("r", "t", "0") WRITE("w", "y", "0")
-                          "</Children><Connections><Connection source='r.out' destination='w.in'/></Connections></ParallelAlgorithm>");
+    k = kernel_parse(ctx,
+                     "<ParallelAlgorithm name='K' dimensions='0'><DataObjects><DataObject name='t' structure='vector' "
+                     "elementDataType='SP' values='1'/>"
+                     "<DataObject name='y' structure='vector' elementDataType='SP'/></DataObjects><Children>" READ(
+                         "r", "t", "0") WRITE("w", "y", "0") "</Children><Connections><Connection source='r.out' "
+                                                             "destination='w.in'/></Connections></ParallelAlgorithm>");
     kernel_vector(&k, "t", ATN_SP, room, 1);
     refuse(k, "K: 't' is a constant table; nothing can be bound to it");
 }
@@ -107,7 +113,8 @@ static void names(void **state) {
 /* What is not affine over known ranges is guarded at run time, not refused; tables are checked like any object. */
 static void computed_accesses(void **state) {
     (void)state;
-    kernel k = kernel_make(ctx, 1, "", "i=INT32:1 x=SP:1 y=SP:1", READ("at", "i", "v0") READ("r", "x", "v0 + 1") WRITE("w", "y", "v0"),
+    kernel k = kernel_make(ctx, 1, "", "i=INT32:1 x=SP:1 y=SP:1",
+                           READ("at", "i", "v0") READ("r", "x", "v0 + 1") WRITE("w", "y", "v0"),
                            "i.Size(0)>K.Range(0) K.i(0)>at.v(0) at.out>r.v(0) r.out>w.in K.i(0)>w.v(0)");
     kernel_vector(&k, "i", ATN_INT32, room, 5);
     kernel_vector(&k, "x", ATN_SP, room, 0);
@@ -116,14 +123,16 @@ static void computed_accesses(void **state) {
     kit_ok(ctx, atn_eval_check(ctx, k.graph, &k.frame));
     kernel_free(&k);
 
-    k = kernel_make(ctx, 2, "", "x=SP:1 y=SP:2", READ("r", "x", "(v0 + 3 * v1) mod 7") WRITE("w", "y", "v1, v0"),
-                    "y.Size(1)>K.Range(0) y.Size(0)>K.Range(1) K.i(0)>r.v(0) K.i(1)>r.v(1) r.out>w.in K.i(0)>w.v(0) K.i(1)>w.v(1)");
+    k = kernel_make(
+        ctx, 2, "", "x=SP:1 y=SP:2", READ("r", "x", "(v0 + 3 * v1) mod 7") WRITE("w", "y", "v1, v0"),
+        "y.Size(1)>K.Range(0) y.Size(0)>K.Range(1) K.i(0)>r.v(0) K.i(1)>r.v(1) r.out>w.in K.i(0)>w.v(0) K.i(1)>w.v(1)");
     kernel_vector(&k, "x", ATN_SP, room, 6);
     kernel_matrix(&k, "y", ATN_SP, room, 2, 3, 2); /* v0 + 3 v1 is 5 at most: the modulus does not matter */
     kit_ok(ctx, kernel_bind(&k));
     kit_ok(ctx, atn_eval_check(ctx, k.graph, &k.frame));
     k.views[1].size[1] = 4;
-    kit_fails(ctx, ATN_ERR_INPUT, "K: 'r' reads 'x' from 0 to 6 along axis 0; its Size(0) is 6", atn_eval_check(ctx, k.graph, &k.frame));
+    kit_fails(ctx, ATN_ERR_INPUT, "K: 'r' reads 'x' from 0 to 6 along axis 0; its Size(0) is 6",
+              atn_eval_check(ctx, k.graph, &k.frame));
     kernel_free(&k);
 }
 
@@ -131,9 +140,11 @@ static void reaches(void **state) {
     (void)state;
     int64_t size[2];
     kernel k = kernel_make(ctx, 2, "", "x=SP:2 y=SP:2 z=SP:1 h=INT32:1",
-                           READ("r", "x", "v0, v1") FUNCTION("one", "INT32", "1") FUNCTION("bin", "INT32", "INT32(#in(0))") WRITE("w", "y", "2 * v1 + 1, v0")
-                               WRITE_COMBINE("v", "z", "v0 + 100 * v1", "max") WRITE_COMBINE("c", "h", "v0", "add"),
-                           "x.Size(0)>K.Range(0) x.Size(1)>K.Range(1) K.i(0)>r.v(0) K.i(1)>r.v(1) r.out>w.in r.out>v.in K.i(0)>w.v(0) K.i(1)>w.v(1) "
+                           READ("r", "x", "v0, v1") FUNCTION("one", "INT32", "1")
+                               FUNCTION("bin", "INT32", "INT32(#in(0))") WRITE("w", "y", "2 * v1 + 1, v0")
+                                   WRITE_COMBINE("v", "z", "v0 + 100 * v1", "max") WRITE_COMBINE("c", "h", "v0", "add"),
+                           "x.Size(0)>K.Range(0) x.Size(1)>K.Range(1) K.i(0)>r.v(0) K.i(1)>r.v(1) r.out>w.in "
+                           "r.out>v.in K.i(0)>w.v(0) K.i(1)>w.v(1) "
                            "K.i(0)>v.v(0) K.i(1)>v.v(1) r.out>bin.in(0) bin.out>c.v(0) one.out>c.in");
     kernel_matrix(&k, "x", ATN_SP, room, 5, 3, 5);
     kit_ok(ctx, kernel_bind(&k));
@@ -141,8 +152,10 @@ static void reaches(void **state) {
     assert_true(size[0] == 6 && size[1] == 5);
     kit_ok(ctx, atn_eval_reach(ctx, k.graph, &k.frame, 2, size));
     assert_true(size[0] == 205 && size[1] == 1);
-    kit_fails(ctx, ATN_ERR_INPUT, "K: the size of 'h' must be given: 'c' computes where it writes", atn_eval_reach(ctx, k.graph, &k.frame, 3, size));
-    kit_fails(ctx, ATN_ERR_INPUT, "K: nothing is written to 'x'; bind an array to it", atn_eval_reach(ctx, k.graph, &k.frame, 0, size));
+    kit_fails(ctx, ATN_ERR_INPUT, "K: the size of 'h' must be given: 'c' computes where it writes",
+              atn_eval_reach(ctx, k.graph, &k.frame, 3, size));
+    kit_fails(ctx, ATN_ERR_INPUT, "K: nothing is written to 'x'; bind an array to it",
+              atn_eval_reach(ctx, k.graph, &k.frame, 0, size));
     int64_t range;
     kit_ok(ctx, atn_eval_index(ctx, k.graph, &k.frame, k.graph->dims[1].end, &range));
     assert_int_equal(range, 3);
@@ -151,7 +164,8 @@ static void reaches(void **state) {
     assert_true(size[0] == 0 && size[1] == 0);
     kernel_free(&k);
 
-    k = kernel_make(ctx, 1, "", "y=SP:1", FUNCTION("f", "SP", "1") WRITE("w", "y", "v0"), "y.Size(0)>K.Range(0) f.out>w.in K.i(0)>w.v(0)");
+    k = kernel_make(ctx, 1, "", "y=SP:1", FUNCTION("f", "SP", "1") WRITE("w", "y", "v0"),
+                    "y.Size(0)>K.Range(0) f.out>w.in K.i(0)>w.v(0)");
     kit_ok(ctx, kernel_bind(&k));
     kit_fails(ctx, ATN_ERR_INPUT, "K: the size of 'y' must be given", atn_eval_reach(ctx, k.graph, &k.frame, 0, size));
     kernel_free(&k);
@@ -160,8 +174,11 @@ static void reaches(void **state) {
 /* A range that is read from an object is known only where its elements are. */
 static void elements_not_at_hand(void **state) {
     (void)state;
-    kernel k = kernel_make(ctx, 0, "", "n=INT32:1 y=INT32:1", READ("r", "n", "0") ITERATOR("it", 1, "ICF='#acc(0) + #in(0)' ICFType='INDEX'", FUNCTION("f", "INDEX", "#in(0)"))
-                           FUNCTION("g", "INT32", "INT32(#in(0))") WRITE("w", "y", "0"), "r.out>it.Range(0) it.i(0)>f.in(0) f.out>it.func(0) it.out>g.in(0) g.out>w.in");
+    kernel k = kernel_make(ctx, 0, "", "n=INT32:1 y=INT32:1",
+                           READ("r", "n", "0") ITERATOR("it", 1, "ICF='#acc(0) + #in(0)' ICFType='INDEX'",
+                                                        FUNCTION("f", "INDEX", "#in(0)"))
+                               FUNCTION("g", "INT32", "INT32(#in(0))") WRITE("w", "y", "0"),
+                           "r.out>it.Range(0) it.i(0)>f.in(0) f.out>it.func(0) it.out>g.in(0) g.out>w.in");
     int32_t n[1] = {5}, y[1];
     int64_t range;
     kernel_vector(&k, "n", ATN_INT32, n, 1);
@@ -172,7 +189,8 @@ static void elements_not_at_hand(void **state) {
     assert_int_equal(range, 5);
     k.views[0].data = NULL;
     kit_ok(ctx, atn_eval_check(ctx, k.graph, &k.frame)); /* sizes alone are asked about */
-    kit_fails(ctx, ATN_ERR_INPUT, "K: 'r' reads 'n', whose elements are not at hand", atn_eval_index(ctx, k.graph, &k.frame, k.graph->dims[0].end, &range));
+    kit_fails(ctx, ATN_ERR_INPUT, "K: 'r' reads 'n', whose elements are not at hand",
+              atn_eval_index(ctx, k.graph, &k.frame, k.graph->dims[0].end, &range));
     kernel_free(&k);
 }
 
@@ -184,7 +202,8 @@ static void allocations_fail(void **state) {
         atn_options options = kit_fault_options(&faults);
         atn_ctx *own;
         assert_int_equal(atn_ctx_create(&options, &own), ATN_OK);
-        kernel k = kernel_make(own, 1, "", "x=INT32:1 y=INT32:1", READ("r", "x", "v0") WRITE("w", "y", "v0"), "x.Size(0)>K.Range(0) K.i(0)>r.v(0) K.i(0)>w.v(0) r.out>w.in");
+        kernel k = kernel_make(own, 1, "", "x=INT32:1 y=INT32:1", READ("r", "x", "v0") WRITE("w", "y", "v0"),
+                               "x.Size(0)>K.Range(0) K.i(0)>r.v(0) K.i(0)>w.v(0) r.out>w.in");
         int32_t x[200], y[200];
         for (int i = 0; i < 200; ++i) x[i] = i, y[i] = -1;
         kernel_vector(&k, "x", ATN_INT32, x, 200);
@@ -208,8 +227,12 @@ static void allocations_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals), cmocka_unit_test(names),                cmocka_unit_test(computed_accesses),
-        cmocka_unit_test(reaches),  cmocka_unit_test(elements_not_at_hand), cmocka_unit_test(allocations_fail),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(names),
+        cmocka_unit_test(computed_accesses),
+        cmocka_unit_test(reaches),
+        cmocka_unit_test(elements_not_at_hand),
+        cmocka_unit_test(allocations_fail),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

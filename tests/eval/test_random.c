@@ -1,4 +1,5 @@
-/* Random descriptions parse, validate, pass the check and evaluate; the same seed gives the same. ATTUNE_SEED runs one. */
+/* Random descriptions parse, validate, pass the check and evaluate; the same seed gives the same. ATTUNE_SEED runs one.
+ */
 #include "support/random_graph.h"
 #include "testkit.h"
 
@@ -52,8 +53,9 @@ static void random_kernels_evaluate(void **state) {
     const char *one = getenv("ATTUNE_SEED");
     if (one) run_seed(ctx, strtoull(one, NULL, 10), &t);
     for (uint64_t seed = 0; seed < CASES && !one; ++seed) run_seed(ctx, seed, &t);
-    printf("with iterators %d, gathers out of range %d, nothing written %d, something uncertain %d; elements %lld, uncertain %lld\n", t.blocks, t.strays, t.empty,
-           t.uncertain, (long long)t.cells, (long long)t.doubtful);
+    printf("with iterators %d, gathers out of range %d, nothing written %d, something uncertain %d; elements %lld, "
+           "uncertain %lld\n",
+           t.blocks, t.strays, t.empty, t.uncertain, (long long)t.cells, (long long)t.doubtful);
     for (int k = 0; k <= ATN_JOIN_ORDERED && !one; ++k)
         if (!t.joins[k]) fail_msg("no ICF of kind %d was drawn", k);
     for (int k = ATN_B; k < ATN_TYPE_COUNT && !one; ++k)
@@ -74,7 +76,8 @@ static void seeds_repeat(void **state) {
         for (int32_t k = 0; k < a.n_objects; ++k) {
             const atn_view *x = &a.object[k].view, *y = &b.object[k].view;
             for (int64_t row = 0; row < (x->rank > 1 ? x->size[1] : 1); ++row)
-                assert_memory_equal(atn_view_at(x, 0, row), atn_view_at(y, 0, row), (size_t)x->size[0] * atn_type_bytes(x->type));
+                assert_memory_equal(atn_view_at(x, 0, row), atn_view_at(y, 0, row),
+                                    (size_t)x->size[0] * atn_type_bytes(x->type));
         }
         random_graph_free(&a);
         random_graph_free(&b);
@@ -97,8 +100,10 @@ static void comparison_tells(void **state) {
         kit_ok(ctx, random_graph_compare(&g, NULL, copy.views));
         for (int64_t k = 0; k < result->n_cells; ++k) {
             const atn_eval_cell *cell = &result->cells[k];
-            if (isinf(cell->bound) || !isfinite(cell->value[0]) || cell->value[0] == 0 || result->blurred[cell->object]) continue;
-            atn_element_store(copy.views[cell->object].type, (double[2]){cell->value[0] * 1.5 + 1, 0}, cell->whole + 1, atn_view_at(&copy.views[cell->object], cell->at[0], cell->at[1]));
+            if (isinf(cell->bound) || !isfinite(cell->value[0]) || cell->value[0] == 0 || result->blurred[cell->object])
+                continue;
+            atn_element_store(copy.views[cell->object].type, (double[2]){cell->value[0] * 1.5 + 1, 0}, cell->whole + 1,
+                              atn_view_at(&copy.views[cell->object], cell->at[0], cell->at[1]));
             told += random_graph_compare(&g, NULL, copy.views) != ATN_OK;
             kit_contains(atn_ctx_message(ctx), "seed");
             break;

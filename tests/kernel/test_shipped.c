@@ -17,7 +17,7 @@ typedef struct shipped {
     struct {
         const char *object;
         char columns, rows; /* 'm', 'n', 'k', '1' */
-    } inputs[3];
+    } inputs[6];
     const char *host[8];  /* variants worth holding: the plain one and the estimate are always held */
     const char *items[8]; /* on devices with work-groups */
 } shipped;
@@ -52,6 +52,13 @@ static const shipped KERNELS[] = {
       "lanes_p0=16,lanes_p1=4,tile_q0=7,stage=2", "lanes_p0=8,lanes_p1=4,lanes_q0=4", "lanes_p0=16,split_q0=3,tile_q0=8,stage=1",
       "lanes_p0=8,lanes_p1=8,regs_p0=4,regs_p1=4,pack_p0=4,pack_p1=2,tile_q0=8,stage=2,stage_swap=2,wide=4,pad=4,resident=2",
       "lanes_p0=16,lanes_p1=4,regs_p1=2,tile_q0=12,stage=1,wide=2,index=32"}},
+    {"estep", {{"yx", 'm', '1'}, {"yy", 'm', '1'}, {"yz", 'm', '1'}, {"xx", 'n', '1'}, {"xy", 'n', '1'}, {"xz", 'n', '1'}},
+     {"vec_p0=8,regs_p0=2,unroll_q0=2,exp=polynomial", "vec_p0=4,seq_p0=3,tile_q0=32,stage=1", "vec_q0=8,regs_p0=3", "vec_p0=8,split_q0=3"},
+     {"lanes_p0=16,regs_p0=4,tile_q0=32,stage=1,unroll_q0=4,exp=native", "lanes_p0=8,tile_q0=16,stage=2", "lanes_p0=8,lanes_q0=8,exp=polynomial",
+      "lanes_p0=32,split_q0=4"}},
+    {"redblack", {{"u", 'n', 'm'}, {"f", 'n', 'm'}},
+     {"vec_p0=8,seq_p0=2", "regs_p0=2,regs_p1=3,schedule=dynamic", "vec_p0=4,regs_p1=2"},
+     {"lanes_p0=16,lanes_p1=4", "lanes_p0=8,lanes_p1=2,regs_p0=2,pack_p0=2,regs_p1=3", "lanes_p0=32,seq_p1=4,groups=2,index=32"}},
 };
 
 static atn_ctx *ctx;
@@ -86,13 +93,16 @@ static atn_sequence *parse(const char *file, const char *type) {
 
 /* One kernel at one size on one device: all variants. */
 static void hold(const shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3]) {
-    enum { OBJECTS = 8 };
+    enum { OBJECTS = 12 };
     atn_view views[OBJECTS];
     double params[4][2] = {{1.5, 0}, {0.5, 0}};
     uint64_t seed = 42 + (uint64_t)mnk[1];
+    assert_true(g->n_objects <= OBJECTS);
+    for (int32_t k = 0; k < g->n_parameters; ++k) /* colours and the like: both */
+        if (g->parameters[k].type == ATN_INT32) params[k][0] = (double)((mnk[0] + mnk[1]) % 2);
     for (int32_t k = 0; k < g->n_objects; ++k) {
         views[k] = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
-        for (int n = 0; n < 3 && s->inputs[n].object; ++n)
+        for (int n = 0; n < 6 && s->inputs[n].object; ++n)
             if (strcmp(s->inputs[n].object, g->objects[k].name) == 0) {
                 views[k].size[0] = length_of(s->inputs[n].columns, mnk);
                 views[k].size[1] = length_of(s->inputs[n].rows, mnk);
@@ -129,7 +139,9 @@ static void all_kernels(void **state) {
     (void)state;
     static const int64_t SIZES[][3] = {{37, 70, 45}, {1, 1, 1}, {0, 0, 0}, {64, 128, 64}, {5, 0, 3}, {3, 257, 0}, {130, 33, 100}};
     const char *all = getenv("ATTUNE_TEST_ALL"), *only = getenv("ATTUNE_TEST_KERNEL");
-    size_t sizes = sizeof SIZES / sizeof *SIZES, tried = 0;
+    static const int64_t SMALL[][3] = {{5, 19, 11}}; /* for simulators, which take their time */
+    bool small = getenv("ATTUNE_TEST_SMALL") != NULL;
+    size_t sizes = small ? 1 : sizeof SIZES / sizeof *SIZES, tried = 0;
     for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
         atn_device *device;
         if (!kit_wants(atn_devices_info(devices, d)->backend)) continue;
@@ -141,7 +153,7 @@ static void all_kernels(void **state) {
             for (int t = 0; t < (all ? 2 : 1); ++t) {
                 if (t == 1 && !atn_device_get_info(device)->fp64) continue;
                 atn_sequence *sequence = parse(KERNELS[k].file, TYPES[(t + (int)k) % 2 && atn_device_get_info(device)->fp64]);
-                for (size_t n = 0; n < sizes; ++n, ++tried) hold(&KERNELS[k], sequence->step[0], device, SIZES[n]);
+                for (size_t n = 0; n < sizes; ++n, ++tried) hold(&KERNELS[k], sequence->step[0], device, small ? SMALL[n] : SIZES[n]);
                 atn_sequence_free(sequence);
             }
         }

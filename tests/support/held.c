@@ -26,22 +26,30 @@ atn_eval_options held_options(const atn_variant *variant, const atn_device_info 
     return options;
 }
 
-/* Arrays on the device, each with a margin on both sides that must not be touched. */
+/* One array on the device with a margin on both sides that must not be touched. It goes there in one piece: Oclgrind forgets
+ * about the rest of a buffer with every write to a part of it. */
+static atn_status upload_one(atn_device *device, const atn_view *view, atn_buffer **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    size_t bytes = view_bytes(view);
+    unsigned char *all = atn_alloc(ctx, bytes + 2 * MARGIN);
+    if (!all) return ATN_ERR_MEMORY;
+    memset(all, 0xa7, bytes + 2 * MARGIN);
+    if (bytes) memcpy(all + MARGIN, view->data, bytes);
+    atn_status status = atn_buffer_create(device, bytes + 2 * MARGIN, out);
+    if (status == ATN_OK) status = atn_buffer_put(NULL, *out, 0, all, bytes + 2 * MARGIN);
+    atn_free(ctx, all);
+    return status;
+}
+
 static atn_status upload(atn_device *device, const held_case *c, atn_slot *slots) {
-    unsigned char poison[MARGIN];
-    memset(poison, 0xa7, sizeof poison);
-    for (int32_t k = 0; k < c->graph->n_objects; ++k) {
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < c->graph->n_objects && status == ATN_OK; ++k) {
         slots[k].view = c->views[k];
         if (c->graph->objects[k].table) continue;
-        size_t bytes = view_bytes(&c->views[k]);
         slots[k].offset = (int64_t)(MARGIN / atn_type_bytes(c->views[k].type));
-        atn_status status = atn_buffer_create(device, bytes + 2 * MARGIN, &slots[k].buffer);
-        if (status == ATN_OK) status = atn_buffer_put(NULL, slots[k].buffer, 0, poison, MARGIN);
-        if (status == ATN_OK) status = atn_buffer_put(NULL, slots[k].buffer, MARGIN, c->views[k].data, bytes);
-        if (status == ATN_OK) status = atn_buffer_put(NULL, slots[k].buffer, MARGIN + bytes, poison, MARGIN);
-        if (status != ATN_OK) return status;
+        status = upload_one(device, &c->views[k], &slots[k].buffer);
     }
-    return ATN_OK;
+    return status;
 }
 
 static atn_status download(atn_device *device, const held_case *c, const atn_slot *slots, atn_view *got) {

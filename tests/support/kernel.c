@@ -26,7 +26,8 @@ static bool next_word(const char **list, char *word, size_t room) {
     return length > 0;
 }
 
-kernel kernel_make(atn_ctx *ctx, int dims, const char *attributes, const char *objects, const char *children, const char *connections) {
+kernel kernel_make(atn_ctx *ctx, int dims, const char *attributes, const char *objects, const char *children,
+                   const char *connections) {
     atn_text xml = {.ctx = ctx};
     char word[128];
     atn_text_printf(&xml, "<ParallelAlgorithm name='K' dimensions='%d' %s>\n<DataObjects>\n", dims, attributes);
@@ -34,7 +35,8 @@ kernel kernel_make(atn_ctx *ctx, int dims, const char *attributes, const char *o
         char *type = strchr(word, '='), *rank = strchr(word, ':');
         assert_true(type && rank);
         *type++ = *rank++ = '\0';
-        atn_text_printf(&xml, "<DataObject name='%s' structure='%s' elementDataType='%s'/>\n", word, *rank == '2' ? "matrix" : "vector", type);
+        atn_text_printf(&xml, "<DataObject name='%s' structure='%s' elementDataType='%s'/>\n", word,
+                        *rank == '2' ? "matrix" : "vector", type);
     }
     atn_text_printf(&xml, "</DataObjects>\n<Children>\n%s\n</Children>\n<Connections>\n", children);
     while (next_word(&connections, word, sizeof word)) {
@@ -63,7 +65,8 @@ void kernel_vector(kernel *k, const char *name, atn_type type, void *data, int64
     bind(k, name, (atn_view){.data = data, .type = type, .rank = 1, .size = {size, 1}, .pitch = size});
 }
 
-void kernel_matrix(kernel *k, const char *name, atn_type type, void *data, int64_t columns, int64_t rows, int64_t pitch) {
+void kernel_matrix(kernel *k, const char *name, atn_type type, void *data, int64_t columns, int64_t rows,
+                   int64_t pitch) {
     bind(k, name, (atn_view){.data = data, .type = type, .rank = 2, .size = {columns, rows}, .pitch = pitch});
 }
 

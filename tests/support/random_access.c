@@ -14,17 +14,21 @@ uint32_t draw_below(draw *d, uint32_t count) {
 
 bool draw_chance(draw *d, uint32_t percent) { return draw_below(d, 100) < percent; }
 
-void draw_link(draw *d, const char *from, const char *to) { atn_text_printf(&d->links, "<Connection source='%s' destination='%s'/>\n", from, to); }
+void draw_link(draw *d, const char *from, const char *to) {
+    atn_text_printf(&d->links, "<Connection source='%s' destination='%s'/>\n", from, to);
+}
 
 const source *draw_source(draw *d, int32_t block, const char *port, atn_type type) {
-    source *s = &d->sources[d->n_sources < MOST_VALUES ? d->n_sources++ : MOST_VALUES - 1]; /* when full, the newest is forgotten */
+    source *s = &d->sources[d->n_sources < MOST_VALUES ? d->n_sources++
+                                                       : MOST_VALUES - 1]; /* when full, the newest is forgotten */
     *s = (source){.type = type, .scope = block};
     snprintf(s->port, sizeof s->port, "%s", port);
     return s;
 }
 
 int64_t draw_extent(draw *d, int64_t most) {
-    static const int64_t extents[] = {0, 1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 15, 16, 17, 19, 31, 32, 33, 37, 63, 64, 65, 67, 100, 127, 128, 129, 257};
+    static const int64_t extents[] = {0,  1,  1,  2,  3,  4,  5,  7,  8,  11,  13,  15,  16,  17,
+                                      19, 31, 32, 33, 37, 63, 64, 65, 67, 100, 127, 128, 129, 257};
     int64_t n = 0;
     do n = extents[draw_below(d, sizeof extents / sizeof *extents)];
     while (n > most || (n == 0 && draw_chance(d, 60)));
@@ -32,7 +36,8 @@ int64_t draw_extent(draw *d, int64_t most) {
 }
 
 atn_type draw_type(draw *d, bool input) {
-    static const atn_type types[] = {ATN_SP, ATN_SP, ATN_SP, ATN_DP, ATN_DP, ATN_INT32, ATN_INT32, ATN_U8, ATN_HP, ATN_SP2, ATN_DP2, ATN_U16, ATN_B};
+    static const atn_type types[] = {ATN_SP, ATN_SP, ATN_SP,  ATN_DP,  ATN_DP,  ATN_INT32, ATN_INT32,
+                                     ATN_U8, ATN_HP, ATN_SP2, ATN_DP2, ATN_U16, ATN_B};
     return types[draw_below(d, input ? 13 : 11)];
 }
 
@@ -42,9 +47,13 @@ int32_t draw_object(draw *d, atn_type type, int32_t rank, int64_t columns, int64
     int32_t number = g->n_objects++;
     struct random_object *o = &g->object[number];
     snprintf(o->name, sizeof o->name, "o%d", number);
-    o->view = (atn_view){.type = type, .rank = rank, .size = {columns, rank > 1 ? rows : 1}, .pitch = columns + (draw_chance(d, 40) ? draw_below(d, 6) : 0)};
+    o->view = (atn_view){.type = type,
+                         .rank = rank,
+                         .size = {columns, rank > 1 ? rows : 1},
+                         .pitch = columns + (draw_chance(d, 40) ? draw_below(d, 6) : 0)};
     o->low = 1; /* anything */
-    atn_text_printf(&d->objects, "<DataObject name='%s' structure='%s' elementDataType='%s'/>\n", o->name, rank > 1 ? "matrix" : "vector", atn_type_name(type));
+    atn_text_printf(&d->objects, "<DataObject name='%s' structure='%s' elementDataType='%s'/>\n", o->name,
+                    rank > 1 ? "matrix" : "vector", atn_type_name(type));
     return number;
 }
 
@@ -67,7 +76,8 @@ const char *draw_range(draw *d, int32_t block, int64_t n) {
         if (k >= 0) return draw_text(d, "%s.Size(0)", g->object[k].name);
     }
     int32_t name = d->names++;
-    atn_text_printf(&d->scopes[block].body, "<FunctionBlock name='c%d' dataType='INDEX' function='%lld'/>\n", name, (long long)n);
+    atn_text_printf(&d->scopes[block].body, "<FunctionBlock name='c%d' dataType='INDEX' function='%lld'/>\n", name,
+                    (long long)n);
     return draw_text(d, "c%d.out", name);
 }
 
@@ -75,7 +85,7 @@ const char *draw_range(draw *d, int32_t block, int64_t n) {
 
 /* An access under way: its selector's variables so far. */
 typedef struct access {
-    char name[8];
+    char name[16];
     int32_t variables;
     const char *select;
 } access;
@@ -91,7 +101,7 @@ static const char *variable(draw *d, access *a, const char *from) {
 }
 
 typedef struct dimension {
-    char port[16];
+    char port[32];
     int64_t extent;
 } dimension;
 
@@ -105,7 +115,8 @@ static int32_t dimensions(const draw *d, int32_t block, dimension *out) {
     return count;
 }
 
-/* c * i + offset, or with a second dimension, or modulo something; `inside`: shifted so that it begins at 0 or later. */
+/* c * i + offset, or with a second dimension, or modulo something; `inside`: shifted so that it begins at 0 or later.
+ */
 static axis draw_axis(draw *d, access *a, int32_t block, bool inside) {
     static const int64_t factors[] = {1, 1, 1, 1, 2, 3, -1};
     dimension dims[8];
@@ -130,10 +141,11 @@ static axis draw_axis(draw *d, access *a, int32_t block, bool inside) {
 }
 
 static void emit_read(draw *d, int32_t block, const access *a, int32_t object, const char *boundary) {
-    char port[16];
+    char port[32];
     snprintf(port, sizeof port, "%s.out", a->name);
-    atn_text_printf(&d->scopes[block].body, "<DataAccessRead name='%s' source='%s' selFunction='%s'%s%s%s/>\n", a->name, d->g->object[object].name,
-                    a->select, *boundary ? " boundary='" : "", boundary, *boundary ? "'" : "");
+    atn_text_printf(&d->scopes[block].body, "<DataAccessRead name='%s' source='%s' selFunction='%s'%s%s%s/>\n", a->name,
+                    d->g->object[object].name, a->select, *boundary ? " boundary='" : "", boundary,
+                    *boundary ? "'" : "");
     draw_source(d, block, port, d->g->object[object].view.type);
 }
 
@@ -212,6 +224,7 @@ void draw_gather(draw *d, int32_t block) {
     a.select = variable(d, &a, draw_text(d, "%s.out", at.name));
     bool along_rows = matrix && draw_chance(d, 50);
     if (matrix) a.select = along_rows ? draw_text(d, "1, %s", a.select) : draw_text(d, "%s, 1", a.select);
-    int32_t object = draw_object(d, draw_type(d, true), matrix ? 2 : 1, along_rows ? 2 : target, matrix ? (along_rows ? target : 2) : 1);
+    int32_t object = draw_object(d, draw_type(d, true), matrix ? 2 : 1, along_rows ? 2 : target,
+                                 matrix ? (along_rows ? target : 2) : 1);
     emit_read(d, block, &a, object, boundary);
 }

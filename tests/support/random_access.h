@@ -12,14 +12,15 @@ int64_t draw_extent(draw *d, int64_t most);
 /* A source of type INDEX or INT32 that is `n`: a parameter, a size, a constant. */
 const char *draw_range(draw *d, int32_t block, int64_t n);
 
-void draw_read(draw *d, int32_t block);   /* affine, of a new or an old object */
+void draw_read(draw *d, int32_t block);    /* affine, of a new or an old object */
 void draw_stencil(draw *d, int32_t block); /* several neighbours of one object */
-void draw_gather(draw *d, int32_t block); /* through an index array */
+void draw_gather(draw *d, int32_t block);  /* through an index array */
 
-/* Where each point has its own element: of a new object of `type`, whose number is returned; the write is in `block`. */
+/* Where each point has its own element: of a new object of `type`, whose number is returned; the write is in `block`.
+ */
 void draw_write(draw *d, int32_t block, const source *value);
-void draw_in_place(draw *d);                      /* reads and writes one object at the same place, or by colour */
-void draw_scatter(draw *d);                       /* combine */
+void draw_in_place(draw *d);                          /* reads and writes one object at the same place, or by colour */
+void draw_scatter(draw *d);                           /* combine */
 void draw_write_result(draw *d, const source *value); /* what is known after the whole space */
 
 #endif

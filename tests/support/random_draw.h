@@ -11,14 +11,14 @@ enum { MOST_VALUES = 64, MOST_SCOPES = 4, MOST_AXES = 2 };
 
 /* Something that can be connected to an acceptor. */
 typedef struct source {
-    char port[16];
+    char port[32];
     atn_type type;
     int32_t scope; /* known in this block and those inside */
 } source;
 
 /* P (0) or an iterator. */
 typedef struct scope {
-    char name[8];
+    char name[16];
     int32_t parent, rank;
     int64_t extent[MOST_AXES]; /* the most steps it may have */
     bool from_data;            /* its range is read from an object */
@@ -43,7 +43,8 @@ uint32_t draw_below(draw *d, uint32_t count); /* 0 to count - 1 */
 bool draw_chance(draw *d, uint32_t percent);
 const char *draw_text(draw *d, const char *format, ...) ATN_PRINTF(2, 3);
 
-/* A FunctionBlock of `type` in `block` over some of the values seen there; its outputs become sources. Returns the first. */
+/* A FunctionBlock of `type` in `block` over some of the values seen there; its outputs become sources. Returns the
+ * first. */
 const source *draw_function(draw *d, int32_t block, atn_type type);
 const source *draw_condition(draw *d, int32_t block); /* of type B */
 const source *draw_source(draw *d, int32_t block, const char *port, atn_type type);

@@ -9,23 +9,30 @@
 #include <string.h>
 
 static double special_number(draw *d) {
-    const double numbers[] = {(double)NAN, INFINITY, -INFINITY, -0.0, 0, (double)FLT_MIN / 4, -(double)FLT_MIN / 8, 1, 65504, 0x1p-24};
+    const double numbers[] = {(double)NAN,          INFINITY, -INFINITY, -0.0,   0, (double)FLT_MIN / 4,
+                              -(double)FLT_MIN / 8, 1,        65504,     0x1p-24};
     return numbers[draw_below(d, sizeof numbers / sizeof *numbers)];
 }
 
 static void draw_element(draw *d, const struct random_object *o, void *to) {
     double number[2];
     for (int part = 0; part < 2; ++part) {
-        number[part] = 4 * (draw_below(d, 1 << 24) / 16777216.0) - 2;
+        double high = draw_below(d, 1 << 24), low = draw_below(d, 1 << 24); /* more bits than a single holds */
+        number[part] = 4 * (high + low / 16777216.0) / 16777216.0 - 2;
         if (draw_chance(d, 10)) number[part] = rint(2 * number[part]) / 2; /* ties and zeros */
         if (d->g->special && draw_chance(d, 4)) number[part] = special_number(d);
     }
     int64_t whole = (int64_t)draw_below(d, 41) - 20;
-    if (o->low <= o->high) whole = o->low + draw_below(d, (uint32_t)(o->high - o->low + 1));
-    else if (o->view.type == ATN_U8 || o->view.type == ATN_U16) whole = draw_below(d, o->view.type == ATN_U8 ? 256 : 65536);
-    else if (o->view.type == ATN_B) whole = draw_below(d, 2);
-    else if (draw_chance(d, 2)) whole = draw_chance(d, 50) ? (int64_t)INT32_MAX - draw_below(d, 3) : (int64_t)INT32_MIN;
-    if (o->index && d->g->strays && draw_chance(d, 5)) whole = draw_chance(d, 50) ? -1 - (int64_t)draw_below(d, 3) : o->high + 1 + draw_below(d, 1000);
+    if (o->low <= o->high)
+        whole = o->low + draw_below(d, (uint32_t)(o->high - o->low + 1));
+    else if (o->view.type == ATN_U8 || o->view.type == ATN_U16)
+        whole = draw_below(d, o->view.type == ATN_U8 ? 256 : 65536);
+    else if (o->view.type == ATN_B)
+        whole = draw_below(d, 2);
+    else if (draw_chance(d, 2))
+        whole = draw_chance(d, 50) ? (int64_t)INT32_MAX - draw_below(d, 3) : (int64_t)INT32_MIN;
+    if (o->index && d->g->strays && draw_chance(d, 5))
+        whole = draw_chance(d, 50) ? -1 - (int64_t)draw_below(d, 3) : o->high + 1 + draw_below(d, 1000);
     atn_element_store(o->view.type, number, whole, to);
 }
 
@@ -42,7 +49,8 @@ static void draw_ascending(draw *d, const struct random_object *o) {
 atn_status draw_inputs(draw *d) {
     for (int32_t k = 0; k < d->g->n_objects; ++k) {
         struct random_object *o = &d->g->object[k];
-        int64_t rows = o->view.rank > 1 ? o->view.size[1] : 1, offset = draw_chance(d, 30) ? 1 + (int64_t)draw_below(d, 7) : 0;
+        int64_t rows = o->view.rank > 1 ? o->view.size[1] : 1,
+                offset = draw_chance(d, 30) ? 1 + (int64_t)draw_below(d, 7) : 0;
         size_t element = atn_type_bytes(o->view.type), bytes = (size_t)(rows * o->view.pitch + offset + 1) * element;
         o->memory = atn_alloc(d->g->ctx, bytes);
         if (!o->memory) return ATN_ERR_MEMORY;
@@ -50,7 +58,8 @@ atn_status draw_inputs(draw *d) {
         o->view.data = (char *)o->memory + (size_t)offset * element;
         if (o->ordered) draw_ascending(d, o);
         for (int64_t row = 0; row < rows && !o->ordered; ++row)
-            for (int64_t column = 0; column < o->view.size[0]; ++column) draw_element(d, o, atn_view_at(&o->view, column, row));
+            for (int64_t column = 0; column < o->view.size[0]; ++column)
+                draw_element(d, o, atn_view_at(&o->view, column, row));
     }
     return ATN_OK;
 }
@@ -60,9 +69,11 @@ atn_status random_graph_compare(const random_graph *g, const atn_eval_options *o
     atn_eval_mismatch m;
     atn_status status = atn_eval_run(g->ctx, g->graph, &g->frame, options, &result);
     if (status == ATN_OK && !atn_eval_verify(g->graph, result, got, g->views, 0, &m))
-        status = atn_fail(g->ctx, ATN_ERR_INTERNAL, "seed %llu: %lld elements differ; %s(%lld, %lld) is %.9g%+.9gi, %.9g%+.9gi +- %.3g is right",
-                          (unsigned long long)g->seed, (long long)m.count, g->graph->objects[m.object].name, (long long)m.at[0], (long long)m.at[1], m.got[0],
-                          m.got[1], m.wanted[0], m.wanted[1], m.bound);
+        status =
+            atn_fail(g->ctx, ATN_ERR_INTERNAL,
+                     "seed %llu: %lld elements differ; %s(%lld, %lld) is %.9g%+.9gi, %.9g%+.9gi +- %.3g is right",
+                     (unsigned long long)g->seed, (long long)m.count, g->graph->objects[m.object].name,
+                     (long long)m.at[0], (long long)m.at[1], m.got[0], m.got[1], m.wanted[0], m.wanted[1], m.bound);
     atn_eval_free(result);
     return status;
 }
@@ -70,25 +81,47 @@ atn_status random_graph_compare(const random_graph *g, const atn_eval_options *o
 static int32_t one_of(draw *d, const int32_t *list, uint32_t count) { return list[draw_below(d, count)]; }
 #define ONE_OF(...) one_of(&d, (const int32_t[]){__VA_ARGS__}, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
-/* Work-items on a device, vectors on a host; the rest anywhere. */
+static bool has_complex(const atn_graph *graph) {
+    for (int32_t k = 0; k < graph->n_values; ++k)
+        if (atn_type_is_complex(graph->values[k].type)) return true;
+    return false;
+}
+
+static void cut_points(draw *random, atn_cut *cut, bool host) {
+    draw d = *random;
+    if (!host) cut->lanes = draw_chance(&d, 60) ? ONE_OF(1, 2, 4, 8, 16, 32) : 1;
+    cut->regs = draw_chance(&d, 40) ? ONE_OF(1, 2, 3, 4, 8) : 1;
+    int32_t pack = ONE_OF(1, 2, 4);
+    cut->pack = cut->regs % pack == 0 ? pack : 1;
+    cut->seq = draw_chance(&d, 30) ? ONE_OF(1, 2, 3, 5) : 1;
+    *random = d;
+}
+
+static void cut_range(draw *random, atn_cut *cut, bool host, bool inner) {
+    draw d = *random;
+    if (!host) cut->lanes = draw_chance(&d, 40) ? ONE_OF(1, 2, 4, 8, 32) : 1;
+    if (inner) {
+        cut->regs = draw_chance(&d, 25) ? ONE_OF(1, 2, 4) : 1;
+        cut->tile = draw_chance(&d, 40) ? ONE_OF(0, 4, 7, 8, 16, 32, 64) : 0;
+        cut->unroll = draw_chance(&d, 40) ? ONE_OF(1, 2, 3, 4, 8) : 1;
+    }
+    cut->split = draw_chance(&d, 25) ? ONE_OF(1, 2, 3, 7) : 1;
+    *random = d;
+}
+
+/* Work-items on a device, vectors on a host; the rest anywhere. Only dimensions that the graph has are cut. */
 atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) {
     draw d = {.random = *random};
     atn_variant v = atn_variant_plain();
-    bool reduces = graph->n_blocks > 1 || graph->blocks[0].n_accs > 0;
-    for (int k = 0; k < 2; ++k) {
-        if (!host) v.p[k].lanes = draw_chance(&d, 60) ? ONE_OF(1, 2, 4, 8, 16, 32) : 1;
-        v.p[k].regs = draw_chance(&d, 40) ? ONE_OF(1, 2, 3, 4, 8) : 1;
-        v.p[k].pack = draw_chance(&d, 30) ? ONE_OF(1, 2, 4) : 1;
-        v.p[k].seq = draw_chance(&d, 30) ? ONE_OF(1, 2, 3, 5) : 1;
-        if (!reduces) continue;
-        if (!host) v.q[k].lanes = draw_chance(&d, 40) ? ONE_OF(1, 2, 4, 8, 32) : 1;
-        v.q[k].regs = draw_chance(&d, 20) ? ONE_OF(1, 2, 4) : 1;
-        v.q[k].tile = draw_chance(&d, 40) ? ONE_OF(0, 4, 8, 16, 32, 64) : 0;
-        v.q[k].unroll = draw_chance(&d, 40) ? ONE_OF(1, 2, 3, 4, 8) : 1;
-        v.q[k].split = draw_chance(&d, 25) ? ONE_OF(1, 2, 3, 7) : 1;
-    }
-    if (draw_chance(&d, 35)) {
-        atn_cut *cut = reduces && draw_chance(&d, 40) ? &v.q[0] : &v.p[0];
+    bool whole = graph->blocks[0].n_accs > 0;
+    int32_t points = whole ? 0 : graph->blocks[0].rank, ranges = whole                 ? graph->blocks[0].rank
+                                                                 : graph->n_blocks > 1 ? graph->blocks[1].rank
+                                                                                       : 0;
+    for (int32_t k = 0; k < points; ++k) cut_points(&d, &v.p[k], host);
+    for (int32_t k = 0; k < ranges; ++k) cut_range(&d, &v.q[k], host, k == 0);
+    if (ranges > 1) v.q[0].split = 1;
+    if (draw_chance(&d, host ? 50 : 15) && points + ranges > 0 && !has_complex(graph)) {
+        atn_cut *cut = ranges && (!points || draw_chance(&d, 40)) ? &v.q[0] : &v.p[draw_below(&d, (uint32_t)points)];
         cut->vec = ONE_OF(2, 4, 8, 16);
     }
     v.stage = draw_chance(&d, 40) ? ONE_OF(0, 1, 2) : 0;

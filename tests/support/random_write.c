@@ -11,17 +11,21 @@ static const char *as_type(draw *d, int32_t block, const source *value, atn_type
     int32_t name = d->names++;
     const char *text = draw_text(d, "%s(#in(0))", atn_type_name(type));
     bool complex = atn_type_is_complex(value->type), to_complex = atn_type_is_complex(type);
-    if (to_complex && !complex) text = draw_text(d, "complex(%s(#in(0)), 0.5)", atn_type_name(atn_type_get_info(type)->part));
+    if (to_complex && !complex)
+        text = draw_text(d, "complex(%s(#in(0)), 0.5)", atn_type_name(atn_type_get_info(type)->part));
     if (complex && !to_complex) text = draw_text(d, "%s(real(#in(0)))", atn_type_name(type));
-    atn_text_printf(&d->scopes[block].body, "<FunctionBlock name='w%d' dataType='%s' function='%s'/>\n", name, atn_type_name(type), text);
+    atn_text_printf(&d->scopes[block].body, "<FunctionBlock name='w%d' dataType='%s' function='%s'/>\n", name,
+                    atn_type_name(type), text);
     draw_link(d, value->port, draw_text(d, "w%d.in(0)", name));
     return draw_text(d, "w%d.out", name);
 }
 
-static void emit_write(draw *d, int32_t block, const char *name, int32_t object, const char *select, const char *combine, const char *value, bool predicate) {
+static void emit_write(draw *d, int32_t block, const char *name, int32_t object, const char *select,
+                       const char *combine, const char *value, bool predicate) {
     d->g->object[object].written = true;
-    atn_text_printf(&d->scopes[block].body, "<DataAccessWrite name='%s' destination='%s' selFunction='%s'%s%s%s/>\n", name, d->g->object[object].name,
-                    select, *combine ? " combine='" : "", combine, *combine ? "'" : "");
+    atn_text_printf(&d->scopes[block].body, "<DataAccessWrite name='%s' destination='%s' selFunction='%s'%s%s%s/>\n",
+                    name, d->g->object[object].name, select, *combine ? " combine='" : "", combine,
+                    *combine ? "'" : "");
     draw_link(d, value, draw_text(d, "%s.in", name));
     if (predicate) draw_link(d, draw_condition(d, block)->port, draw_text(d, "%s.enable", name));
 }
@@ -33,12 +37,16 @@ typedef struct span {
 
 /* One dimension spread out: by a factor, from an offset, now and then backwards. */
 static span spread(draw *d, const char *name, int32_t variable, const char *port, int64_t extent) {
-    int64_t c = draw_chance(d, 80) ? 1 : 2, offset = draw_chance(d, 80) ? 0 : draw_below(d, 3), last = extent > 0 ? extent - 1 : 0;
+    int64_t c = draw_chance(d, 80) ? 1 : 2, offset = draw_chance(d, 80) ? 0 : draw_below(d, 3),
+            last = extent > 0 ? extent - 1 : 0;
     draw_link(d, port, draw_text(d, "%s.v(%d)", name, variable));
     int64_t slack = draw_chance(d, 30) ? 1 + (int64_t)draw_below(d, 3) : 0;
-    if (draw_chance(d, 10)) return (span){draw_text(d, "%lld - v%d", (long long)(last + offset), variable), last + offset + 1 + slack};
+    if (draw_chance(d, 10))
+        return (span){draw_text(d, "%lld - v%d", (long long)(last + offset), variable), last + offset + 1 + slack};
     int64_t size = (extent > 0 ? c * last + offset + 1 : 0) + slack;
-    return (span){c == 1 && offset == 0 ? draw_text(d, "v%d", variable) : draw_text(d, "%lld * v%d + %lld", (long long)c, variable, (long long)offset), size};
+    return (span){c == 1 && offset == 0 ? draw_text(d, "v%d", variable)
+                                        : draw_text(d, "%lld * v%d + %lld", (long long)c, variable, (long long)offset),
+                  size};
 }
 
 void draw_write(draw *d, int32_t block, const source *value) {
@@ -47,7 +55,8 @@ void draw_write(draw *d, int32_t block, const source *value) {
     int32_t count = 0;
     for (int32_t s = block; s >= 0; s = d->scopes[s].parent)
         for (int32_t k = 0; k < d->scopes[s].rank && count < 2; ++k, ++count)
-            axes[count] = spread(d, name, count, draw_text(d, "%s.i(%d)", d->scopes[s].name, k), d->scopes[s].extent[k]);
+            axes[count] =
+                spread(d, name, count, draw_text(d, "%s.i(%d)", d->scopes[s].name, k), d->scopes[s].extent[k]);
     bool swap = count == 2 && draw_chance(d, 30);
     int32_t rank = count == 2 ? 2 : 1 + (int32_t)draw_below(d, 2);
     while (count < rank) axes[count++] = (span){draw_chance(d, 70) ? "0" : "1", 2};
@@ -82,15 +91,17 @@ void draw_in_place(draw *d) {
         draw_link(d, draw_text(d, "%s.i(%d)", p->name, k), draw_text(d, "%s.v(%d)", reader, k));
         draw_link(d, draw_text(d, "%s.i(%d)", p->name, k), draw_text(d, "%s.v(%d)", writer, k));
     }
-    atn_text_printf(body, "<DataAccessRead name='%s' source='%s' selFunction='%s'%s/>\n", reader, d->g->object[object].name, colours ? "v0 + 1" : select,
-                    colours ? " boundary='zero'" : "");
+    atn_text_printf(body, "<DataAccessRead name='%s' source='%s' selFunction='%s'%s/>\n", reader,
+                    d->g->object[object].name, colours ? "v0 + 1" : select, colours ? " boundary='zero'" : "");
     const char *function = draw_text(d, "f%d", d->names++);
-    atn_text_printf(body, "<FunctionBlock name='%s' dataType='%s' function='#in(0) %s'/>\n", function, atn_type_name(type), type == ATN_INT32 ? "* 3 - 1" : "* 0.5 + 0.25");
+    atn_text_printf(body, "<FunctionBlock name='%s' dataType='%s' function='#in(0) %s'/>\n", function,
+                    atn_type_name(type), type == ATN_INT32 ? "* 3 - 1" : "* 0.5 + 0.25");
     draw_link(d, draw_text(d, "%s.out", reader), draw_text(d, "%s.in(0)", function));
     emit_write(d, 0, writer, object, select, "", draw_text(d, "%s.out", function), !colours && draw_chance(d, 30));
     if (!colours) return;
     const char *mine = draw_text(d, "b%d", d->names++);
-    atn_text_printf(body, "<FunctionBlock name='%s' dataType='B' function='#in(0) mod 2 == %u'/>\n", mine, draw_below(d, 2));
+    atn_text_printf(body, "<FunctionBlock name='%s' dataType='B' function='#in(0) mod 2 == %u'/>\n", mine,
+                    draw_below(d, 2));
     draw_link(d, draw_text(d, "%s.i(0)", p->name), draw_text(d, "%s.in(0)", mine));
     draw_link(d, draw_text(d, "%s.out", mine), draw_text(d, "%s.enable", writer));
 }
@@ -105,7 +116,8 @@ void draw_scatter(draw *d) {
     int32_t object = draw_object(d, type, 1, bins, 1);
     const source *value = draw_function(d, 0, type), *key = draw_function(d, 0, ATN_INT32);
     const char *name = draw_text(d, "s%d", d->names++), *bin = draw_text(d, "k%d", d->names++);
-    atn_text_printf(&d->scopes[0].body, "<FunctionBlock name='%s' dataType='INT32' function='#in(0) mod %lld'/>\n", bin, (long long)bins);
+    atn_text_printf(&d->scopes[0].body, "<FunctionBlock name='%s' dataType='INT32' function='#in(0) mod %lld'/>\n", bin,
+                    (long long)bins);
     draw_link(d, key->port, draw_text(d, "%s.in(0)", bin));
     draw_link(d, draw_text(d, "%s.out", bin), draw_text(d, "%s.v(0)", name));
     emit_write(d, 0, name, object, "v0", how[which], value->port, draw_chance(d, 20));

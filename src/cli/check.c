@@ -1,0 +1,97 @@
+/* attune check: what is wrong with a description, all of it. */
+#include "cli/kernel.h"
+
+#include <string.h>
+
+static json_t *lines_json(const atn_ctx *ctx, const atn_text *lines) {
+    json_t *list = json_array();
+    atn_text line = {.ctx = ctx};
+    bool whole = list != NULL;
+    for (const char *at = atn_text_str(lines); *at && whole;) {
+        size_t length = strcspn(at, "\n");
+        atn_text_clear(&line);
+        atn_text_add_bytes(&line, at, length);
+        whole = !line.failed && json_array_append_new(list, atn_cli_json_text(ctx, atn_text_str(&line))) == 0;
+        at += length + (at[length] == '\n');
+    }
+    atn_text_free(&line);
+    if (whole) return list;
+    json_decref(list);
+    return NULL;
+}
+
+static atn_status print_json(atn_cli_call *call, const atn_text *lines, int32_t count) {
+    json_t *root = json_object();
+    if (json_object_set_new(root, "ok", json_boolean(count == 0)) != 0 ||
+        json_object_set_new(root, "errors", json_integer(count)) != 0 ||
+        json_object_set_new(root, "diagnostics", lines_json(call->ctx, lines)) != 0) {
+        json_decref(root);
+        root = NULL;
+    }
+    return atn_cli_print_json(call, root);
+}
+
+/* With --size, --param or --device: would it run? */
+static atn_status check_use(atn_cli_kernel *k) {
+    atn_cli_call *call = k->call;
+    bool sizes = atn_cli_has(call, "size"), params = atn_cli_has(call, "param"), device = atn_cli_has(call, "device");
+    atn_status status = sizes || params ? atn_cli_kernel_bind(k) : ATN_OK;
+    if (!status && sizes) status = atn_runner_plan(k->runner);
+    if (status || !device) return status;
+    atn_devices *devices;
+    int32_t index;
+    status = atn_cli_pick_device(call, &devices, &index);
+    if (status) return status;
+    const atn_device_info *info = atn_devices_info(devices, index);
+    atn_target target = atn_target_of(info);
+    for (int32_t n = 0; n < k->sequence->count && !status; ++n) {
+        atn_text source = {.ctx = call->ctx};
+        atn_variant variant = atn_variant_estimate(k->sequence->step[n], info, NULL);
+        status = atn_kernel_source(call->ctx, k->sequence->step[n], &variant, info->backend, &target, &source);
+        atn_text_free(&source);
+    }
+    atn_devices_free(devices);
+    return status;
+}
+
+static atn_status run(atn_cli_call *call) {
+    atn_text lines = {.ctx = call->ctx};
+    atn_diagnostics diagnostics = {.lines = &lines};
+    atn_cli_kernel kernel;
+    atn_status status = atn_cli_kernel_open(call, atn_cli_has(call, "strict"), &diagnostics, &kernel), printed = ATN_OK;
+    if (!status) status = check_use(&kernel);
+    bool judged = !status || diagnostics.count > 0;
+    if (judged && call->json)
+        printed = print_json(call, &lines, diagnostics.count);
+    else if (judged) {
+        if (!status) atn_text_add(&lines, "ok\n");
+        printed = atn_cli_print_text(call, "check", &lines);
+    }
+    if (diagnostics.count > 0 && !printed)
+        status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: %d error%s", kernel.name, diagnostics.count,
+                          diagnostics.count == 1 ? "" : "s");
+    atn_cli_kernel_close(&kernel);
+    atn_text_free(&lines);
+    return status ? status : printed;
+}
+
+const atn_cli_verb ATN_VERB_CHECK = {
+    .name = "check",
+    .summary = "what is wrong with a kernel description, all of it",
+    .synopsis = "KERNEL.xml",
+    .paragraphs =
+        (const char *const[]){"Prints every error of the description, one on a line, with file, line, column and "
+                              "what would be right; or ok. KERNEL.xml may be the name of a kernel that is "
+                              "shipped: add, gemm and others.",
+                              "With --size all sizes are checked as well, as before a run; with --device, that "
+                              "code can be made for it.",
+                              "JSON: ok, errors (how many), diagnostics (the lines).", NULL},
+    .options = (const atn_cli_option[]){ATN_CLI_KERNEL_OPTIONS,
+                                        {.name = "strict", .meaning = "the seed's rules: no iterator inside another"},
+                                        {0}},
+    .examples =
+        (const atn_cli_pair[]){{"attune check mv.xml --define USED_FLOAT=SP", "is this description right?"}, {0}},
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,180 @@
+/* Descriptions on the command line, and what is given to them. */
+#include "cli/kernel.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "graph/shipped.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 64 << 20 };
+
+atn_status atn_cli_kernel_split(atn_cli_kernel *k, const char *option, const char *given, const char **name,
+                                const char **value) {
+    const char *equals = strchr(given, '=');
+    *name = *value = NULL;
+    if (!equals || equals == given || !equals[1])
+        return atn_cli_misuse(k->call, "--%s cannot be '%s'; it takes NAME=VALUE", option, given);
+    *name = atn_arena_strndup(&k->arena, given, (size_t)(equals - given));
+    if (!*name) return ATN_ERR_MEMORY;
+    *value = equals + 1;
+    return ATN_OK;
+}
+
+static size_t count_given(const atn_cli_call *call, const char *option) {
+    size_t count = 0;
+    for (size_t at = 0; atn_cli_next(call, option, &at);) ++count;
+    return count;
+}
+
+static atn_status read_defines(atn_cli_kernel *k, atn_parse_options *options) {
+    size_t count = count_given(k->call, "define"), n = 0;
+    atn_define *defines = atn_arena_alloc(&k->arena, (count + 1) * sizeof *defines);
+    if (!defines) return ATN_ERR_MEMORY;
+    const char *given;
+    for (size_t at = 0; (given = atn_cli_next(k->call, "define", &at)); ++n) {
+        atn_status status = atn_cli_kernel_split(k, "define", given, &defines[n].name, &defines[n].value);
+        if (status) return status;
+    }
+    options->defines = defines;
+    options->n_defines = n;
+    return ATN_OK;
+}
+
+static atn_status not_found(const atn_cli_kernel *k) {
+    atn_text names = {.ctx = k->call->ctx};
+    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s)
+        atn_text_printf(&names, "%s%s", names.length ? ", " : "", s->name);
+    atn_status status = atn_fail(k->call->ctx, ATN_ERR_IO, "%s: no such file, and no kernel that is shipped: %s",
+                                 k->name, atn_text_str(&names));
+    atn_text_free(&names);
+    return status;
+}
+
+atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics *diagnostics, atn_cli_kernel *out) {
+    *out = (atn_cli_kernel){.call = call, .arena = {.ctx = call->ctx}, .name = call->operands[0]};
+    atn_parse_options options = {.strict = strict};
+    char *file = NULL;
+    size_t length = 0;
+    bool is_file = access(out->name, F_OK) == 0;
+    const char *text = is_file ? NULL : atn_shipped_find(out->name);
+    if (!is_file && !text) return not_found(out);
+    atn_status status = read_defines(out, &options);
+    if (!status && is_file) {
+        status = atn_file_read(call->ctx, out->name, MOST_BYTES, &file, &length);
+        text = file;
+    } else if (!status) {
+        length = strlen(text);
+    }
+    if (!status) status = atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
+    atn_free(call->ctx, file);
+    return status;
+}
+
+void atn_cli_kernel_close(atn_cli_kernel *k) {
+    atn_runner_free(k->runner);
+    atn_sequence_free(k->sequence);
+    atn_arena_free(&k->arena);
+}
+
+/* ---- --param, --size ---- */
+
+/* "2.5", "1.5-2i", "3i"; false: no number. */
+static bool read_number(const char *text, double value[2]) {
+    char *end;
+    value[0] = atn_number_read(text, &end);
+    value[1] = 0;
+    if (end == text || isspace((unsigned char)*text)) return false;
+    if (strcmp(end, "i") == 0) {
+        value[1] = value[0];
+        value[0] = 0;
+        return true;
+    }
+    if (*end == '\0') return true;
+    if (*end != '+' && *end != '-') return false;
+    const char *second = end;
+    value[1] = atn_number_read(second, &end);
+    return end != second && strcmp(end, "i") == 0;
+}
+
+static atn_status give_params(atn_cli_kernel *k) {
+    size_t count = count_given(k->call, "param"), n = 0;
+    atn_param_value *params = atn_arena_alloc(&k->arena, (count + 1) * sizeof *params);
+    if (!params) return ATN_ERR_MEMORY;
+    const char *given, *value;
+    for (size_t at = 0; (given = atn_cli_next(k->call, "param", &at)); ++n) {
+        atn_status status = atn_cli_kernel_split(k, "param", given, &params[n].name, &value);
+        if (status) return status;
+        if (!read_number(value, params[n].value))
+            return atn_cli_misuse(k->call, "--param %s: '%s' is no number", params[n].name, value);
+    }
+    return atn_runner_give(k->runner, params, n);
+}
+
+static bool read_extent(const char **text, int64_t *out) {
+    int64_t value = 0;
+    const char *at = *text;
+    for (; *at >= '0' && *at <= '9'; ++at)
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *at - '0', &value)) return false;
+    bool any = at != *text;
+    *text = at;
+    *out = value;
+    return any;
+}
+
+static atn_status give_size(atn_cli_kernel *k, const char *given) {
+    const char *name, *text;
+    atn_status status = atn_cli_kernel_split(k, "size", given, &name, &text);
+    if (status) return status;
+    int32_t object = atn_runner_find(k->runner, name);
+    if (object < 0) return ATN_ERR_INPUT;
+    int64_t size[2] = {0, 1};
+    bool matrix = atn_runner_object(k->runner, object)->slot.view.rank == 2, good = read_extent(&text, &size[0]);
+    if (good && matrix) {
+        size[1] = size[0];
+        good = (*text == 'x' || *text == 'X') && (++text, read_extent(&text, &size[0]));
+    }
+    if (!good || *text)
+        return atn_cli_misuse(k->call, "--size cannot be '%s'; '%s' is a %s and takes %s=%s", given, name,
+                              matrix ? "matrix" : "vector", name, matrix ? "ROWSxCOLUMNS" : "LENGTH");
+    atn_runner_size(k->runner, object, size);
+    return ATN_OK;
+}
+
+atn_status atn_cli_kernel_bind(atn_cli_kernel *k) {
+    atn_status status = atn_runner_create(k->call->ctx, k->sequence, &k->runner);
+    if (!status) status = give_params(k);
+    const char *given;
+    for (size_t at = 0; !status && (given = atn_cli_next(k->call, "size", &at));) status = give_size(k, given);
+    return status;
+}
+
+/* ---- small things ---- */
+
+atn_status atn_cli_pick_device(atn_cli_call *call, atn_devices **devices, int32_t *index) {
+    atn_status status = atn_devices_find(call->ctx, devices);
+    if (status) return status;
+    status = atn_devices_pick(*devices, atn_cli_value(call, "device"), index);
+    if (status) {
+        atn_devices_free(*devices);
+        *devices = NULL;
+    }
+    return status;
+}
+
+void atn_cli_add_variant(atn_text *to, const atn_variant *variant) {
+    size_t before = to->length;
+    atn_variant_print(variant, to);
+    if (to->length == before) atn_text_add(to, "plain");
+}
+
+json_t *atn_cli_json_shape(const atn_view *view) {
+    json_t *shape = json_array();
+    bool whole = view->rank == 1 || json_array_append_new(shape, json_integer(view->size[1])) == 0;
+    if (whole && json_array_append_new(shape, json_integer(view->size[0])) == 0) return shape;
+    json_decref(shape);
+    return NULL;
+}

@@ -1,0 +1,51 @@
+/* What the verbs on kernels share: the description (a file, or one that is shipped), --define, --param and --size. */
+#ifndef ATN_CLI_KERNEL_H
+#define ATN_CLI_KERNEL_H
+
+#include "cli/cli.h"
+#include "kernel/sequence.h"
+
+/* Rows of a verb's table of options. */
+#define ATN_CLI_KERNEL_OPTIONS                                                                                         \
+    {.name = "define",                                                                                                 \
+     .value = "NAME=VALUE",                                                                                            \
+     .meaning = "replace NAME in the description, e.g. USED_FLOAT=SP",                                                 \
+     .repeats = true},                                                                                                 \
+        {.name = "param",                                                                                              \
+         .value = "NAME=NUMBER",                                                                                       \
+         .meaning = "give a parameter its value; complex: 1.5-2i",                                                     \
+         .repeats = true},                                                                                             \
+    {                                                                                                                  \
+        .name = "size", .value = "NAME=ROWSxCOLUMNS", .meaning = "give an object its size; a vector: NAME=LENGTH",     \
+        .repeats = true                                                                                                \
+    }
+
+typedef struct atn_cli_kernel {
+    atn_cli_call *call;
+    atn_arena arena;        /* pieces of the options */
+    const char *name;       /* as it was given: the file, or the shipped kernel */
+    atn_sequence *sequence; /* owned */
+    atn_runner *runner;     /* owned; NULL until atn_cli_kernel_bind */
+} atn_cli_kernel;
+
+/* Reads and parses operand 0. On failure too, it goes back with atn_cli_kernel_close. */
+atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics *diagnostics, atn_cli_kernel *out);
+void atn_cli_kernel_close(atn_cli_kernel *kernel);
+
+/* Makes the runner and gives it --param and --size. */
+atn_status atn_cli_kernel_bind(atn_cli_kernel *kernel);
+
+/* "NAME=VALUE" of an option in two; *value is NULL on failure. */
+atn_status atn_cli_kernel_split(atn_cli_kernel *kernel, const char *option, const char *given, const char **name,
+                                const char **value);
+
+/* The device that --device names, or the best. *devices is owned by the caller. */
+atn_status atn_cli_pick_device(atn_cli_call *call, atn_devices **devices, int32_t *index);
+
+/* A variant as text: "plain", or what differs from it. */
+void atn_cli_add_variant(atn_text *to, const atn_variant *variant);
+
+/* (rows, columns) or (length) as a JSON array. */
+json_t *atn_cli_json_shape(const atn_view *view);
+
+#endif

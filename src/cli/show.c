@@ -1,0 +1,178 @@
+/* attune show: the source that is made from a description, and what it went through on the way. */
+#include "cli/kernel.h"
+
+#include "render/dialect.h"
+
+#include <string.h>
+
+/* What a dialect is estimated for when no device is named: the same text everywhere. */
+static const struct {
+    const char *dialect;
+    atn_device_info info;
+} TYPICAL[] = {
+    {"c", {.backend = "host", .cores = 8, .simd = 8, .max_group = 1, .local_bytes = 32 << 10, .fp64 = true}},
+    {"opencl", {.backend = "opencl", .cores = 32, .simd = 8, .max_group = 256, .local_bytes = 32 << 10, .fp64 = true}},
+    {"cuda", {.backend = "cuda", .cores = 128, .simd = 32, .max_group = 1024, .local_bytes = 48 << 10, .fp64 = true}},
+};
+
+static atn_status choose(atn_cli_call *call, atn_device_info *info) {
+    const char *dialect = atn_cli_value(call, "dialect");
+    if (dialect && !atn_cli_has(call, "device")) {
+        for (size_t k = 0; k < sizeof TYPICAL / sizeof *TYPICAL; ++k)
+            if (strcmp(TYPICAL[k].dialect, dialect) == 0) *info = TYPICAL[k].info;
+        return ATN_OK;
+    }
+    atn_devices *devices;
+    int32_t index;
+    atn_status status = atn_cli_pick_device(call, &devices, &index);
+    if (status) return status;
+    *info = *atn_devices_info(devices, index);
+    atn_devices_free(devices);
+    if (!dialect || atn_dialect_find(dialect) == atn_dialect_find(info->backend)) return ATN_OK;
+    return atn_cli_misuse(call, "--dialect %s is not what '%s' compiles; that is %s", dialect, info->name,
+                          atn_dialect_find(info->backend)->name);
+}
+
+typedef struct passes {
+    atn_text variant, graph, program, source;
+} passes;
+
+static void free_passes(passes *p) {
+    atn_text_free(&p->variant);
+    atn_text_free(&p->graph);
+    atn_text_free(&p->program);
+    atn_text_free(&p->source);
+}
+
+static atn_status make_step(atn_cli_kernel *k, int32_t number, const atn_device_info *info, passes *out) {
+    const atn_ctx *ctx = k->call->ctx;
+    const atn_graph *graph = k->sequence->step[number];
+    const char *wanted = atn_cli_value(k->call, "variant");
+    atn_target target = atn_target_of(info);
+    atn_variant variant = atn_variant_plain();
+    atn_extent extent;
+    atn_status status = ATN_OK;
+    *out = (passes){{.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}};
+    if (k->runner) status = atn_runner_extent(k->runner, number, &extent);
+    if (status) return status;
+    if (!wanted)
+        variant = atn_variant_estimate(graph, info, k->runner ? &extent : NULL);
+    else if (strcmp(wanted, "plain") != 0)
+        status = atn_variant_parse(ctx, &variant, wanted);
+    atn_cli_add_variant(&out->variant, &variant);
+    if (!status && atn_cli_has(k->call, "passes")) {
+        atn_program *program;
+        atn_graph_print(graph, &out->graph);
+        status = atn_lower(ctx, graph, &variant, &target, &program);
+        if (status) return status;
+        atn_program_print(program, &out->program);
+        atn_program_free(program);
+    }
+    if (!status) status = atn_kernel_source(ctx, graph, &variant, info->backend, &target, &out->source);
+    if (!status && (out->variant.failed || out->graph.failed || out->program.failed || out->source.failed))
+        status = atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: the source could not be shown");
+    return status;
+}
+
+static bool add_text(const atn_ctx *ctx, json_t *object, const char *key, const atn_text *text) {
+    return json_object_set_new(object, key, atn_cli_json_text(ctx, atn_text_str(text))) == 0;
+}
+
+static json_t *step_json(const atn_ctx *ctx, const char *name, const passes *p, bool all) {
+    json_t *object = json_object();
+    if (json_object_set_new(object, "kernel", atn_cli_json_text(ctx, name)) == 0 &&
+        add_text(ctx, object, "variant", &p->variant) &&
+        (!all || (add_text(ctx, object, "graph", &p->graph) && add_text(ctx, object, "program", &p->program))) &&
+        add_text(ctx, object, "source", &p->source))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static void add_page(atn_text *page, const char *name, const passes *p, bool all, bool many) {
+    if (page->length) atn_text_add(page, "\n");
+    if (many) atn_text_printf(page, "/* ======== %s ======== */\n", name);
+    if (all)
+        atn_text_printf(page, "==== graph ====\n%s\n==== program (%s) ====\n%s\n==== source ====\n",
+                        atn_text_str(&p->graph), atn_text_str(&p->variant), atn_text_str(&p->program));
+    atn_text_add_bytes(page, atn_text_str(&p->source), p->source.length);
+}
+
+static atn_status show(atn_cli_kernel *k, const atn_device_info *info) {
+    atn_cli_call *call = k->call;
+    bool all = atn_cli_has(call, "passes"), many = k->sequence->count > 1;
+    atn_text page = {.ctx = call->ctx};
+    json_t *steps = call->json ? json_array() : NULL;
+    bool whole = true;
+    atn_status status = ATN_OK;
+    for (int32_t n = 0; n < k->sequence->count && !status; ++n) {
+        const char *name = k->sequence->step[n]->name;
+        passes p;
+        status = make_step(k, n, info, &p);
+        if (!status && call->json)
+            whole = json_array_append_new(steps, step_json(call->ctx, name, &p, all)) == 0 && whole;
+        else if (!status)
+            add_page(&page, name, &p, all, many);
+        free_passes(&p);
+    }
+    if (!status && call->json) {
+        json_t *root = json_object();
+        whole = json_object_set_new(root, "dialect", json_string(atn_dialect_find(info->backend)->name)) == 0 && whole;
+        whole = json_object_set(root, "steps", steps) == 0 && whole;
+        if (!whole) {
+            json_decref(root);
+            root = NULL;
+        }
+        status = atn_cli_print_json(call, root);
+    } else if (!status) {
+        status = atn_cli_print_text(call, "show", &page);
+    }
+    json_decref(steps);
+    atn_text_free(&page);
+    return status;
+}
+
+static atn_status run(atn_cli_call *call) {
+    atn_cli_kernel kernel;
+    atn_device_info info = {0};
+    atn_status status = atn_cli_kernel_open(call, false, NULL, &kernel);
+    bool sizes = atn_cli_has(call, "size");
+    if (!status && (sizes || atn_cli_has(call, "param"))) status = atn_cli_kernel_bind(&kernel);
+    if (!status && sizes) status = atn_runner_plan(kernel.runner);
+    if (!status && !sizes) { /* parameters were checked; there is nothing to measure */
+        atn_runner_free(kernel.runner);
+        kernel.runner = NULL;
+    }
+    if (!status) status = choose(call, &info);
+    if (!status) status = show(&kernel, &info);
+    atn_cli_kernel_close(&kernel);
+    return status;
+}
+
+const atn_cli_verb ATN_VERB_SHOW = {
+    .name = "show",
+    .summary = "the source that is made from a kernel description",
+    .synopsis = "KERNEL.xml",
+    .paragraphs =
+        (const char *const[]){
+            "Prints the source of one variant: as estimated for the device (--device, or the best), or for a dialect "
+            "in general, or as --variant says. With --size the estimate knows the sizes. KERNEL.xml may be the name "
+            "of a kernel that is shipped: add, gemm and others.",
+            "JSON: dialect and steps (kernel, variant, source; with --passes graph and program as well).", NULL},
+    .options =
+        (const atn_cli_option[]){ATN_CLI_KERNEL_OPTIONS,
+                                 {.name = "dialect", .value = "opencl|cuda|c", .meaning = "the language of the source"},
+                                 {.name = "variant",
+                                  .value = "KNOBS",
+                                  .meaning = "how it is computed: k=v,k=v, the rest as in the plain variant"},
+                                 {.name = "passes", .meaning = "print the graph and the lowered program as well"},
+                                 {0}},
+    .examples =
+        (const atn_cli_pair[]){{"attune show gemm --define USED_FLOAT=SP --dialect cuda", "a shipped kernel for CUDA"},
+                               {"attune show mv.xml --define USED_FLOAT=DP --dialect c --variant vec_q0=4,regs_p0=2",
+                                "one variant for the CPU"},
+                               {0}},
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,14 @@
+/* The descriptions that attune ships, kernels/NAME.xml, as they were when the library was built. */
+#ifndef ATN_GRAPH_SHIPPED_H
+#define ATN_GRAPH_SHIPPED_H
+
+typedef struct atn_shipped {
+    const char *name; /* "gemm"; NULL ends the table */
+    const char *text; /* XML */
+} atn_shipped;
+
+extern const atn_shipped ATN_SHIPPED[]; /* by name; made by the build */
+
+const char *atn_shipped_find(const char *name); /* its text, or NULL */
+
+#endif

@@ -1,0 +1,307 @@
+/* Running a described file step by step: names shared over the steps, sizes that are reached, kernels, the oracle. */
+#include "kernel/sequence.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+
+#include <string.h>
+
+typedef struct step {
+    const atn_graph *graph;
+    int32_t *object; /* per object of the graph: which shared one; -1: a constant table */
+    atn_view *views; /* per object of the graph */
+    atn_slot *slots;
+    double (*params)[2]; /* per parameter */
+    atn_kernel *kernel;
+} step;
+
+struct atn_runner {
+    const atn_ctx *ctx;
+    const atn_sequence *sequence;
+    atn_device *device; /* once built */
+    step *steps;
+    atn_shared_object *objects;
+    int32_t n_objects;
+};
+
+/* ---- making ---- */
+
+static int32_t find_shared(const atn_runner *r, const char *name) {
+    for (int32_t k = 0; k < r->n_objects; ++k)
+        if (strcmp(r->objects[k].name, name) == 0) return k;
+    return -1;
+}
+
+static void share(atn_runner *r, step *s) {
+    for (int32_t k = 0; k < s->graph->n_objects; ++k) {
+        const atn_object *object = &s->graph->objects[k];
+        s->object[k] = -1;
+        if (object->table) continue;
+        int32_t n = find_shared(r, object->name);
+        if (n < 0) {
+            n = r->n_objects++;
+            r->objects[n] = (atn_shared_object){
+                .name = object->name, .slot.view = {.type = object->type, .rank = object->rank, .size = {-1, -1}}};
+        }
+        atn_shared_object *shared = &r->objects[n];
+        if (object->read && !shared->written) shared->read_first = true;
+        s->object[k] = n;
+    }
+    for (int32_t k = 0; k < s->graph->n_objects; ++k)
+        if (s->object[k] >= 0 && s->graph->objects[k].written) r->objects[s->object[k]].written = true;
+}
+
+static atn_status make_step(atn_runner *r, const atn_graph *graph, step *s) {
+    size_t objects = (size_t)graph->n_objects + 1, params = (size_t)graph->n_parameters + 1;
+    s->graph = graph;
+    s->object = atn_zalloc(r->ctx, objects * sizeof *s->object);
+    s->views = atn_zalloc(r->ctx, objects * sizeof *s->views);
+    s->slots = atn_zalloc(r->ctx, objects * sizeof *s->slots);
+    s->params = atn_zalloc(r->ctx, params * sizeof *s->params);
+    if (!s->object || !s->views || !s->slots || !s->params) return ATN_ERR_MEMORY;
+    share(r, s);
+    return ATN_OK;
+}
+
+atn_status atn_runner_create(const atn_ctx *ctx, const atn_sequence *sequence, atn_runner **out) {
+    *out = NULL;
+    atn_runner *r = atn_zalloc(ctx, sizeof *r);
+    if (!r) return ATN_ERR_MEMORY;
+    r->ctx = ctx;
+    r->sequence = sequence;
+    size_t most = 1;
+    for (int32_t k = 0; k < sequence->count; ++k) most += (size_t)sequence->step[k]->n_objects;
+    r->steps = atn_zalloc(ctx, ((size_t)sequence->count + 1) * sizeof *r->steps);
+    r->objects = atn_zalloc(ctx, most * sizeof *r->objects);
+    atn_status status = r->steps && r->objects ? ATN_OK : ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < sequence->count && status == ATN_OK; ++k)
+        status = make_step(r, sequence->step[k], &r->steps[k]);
+    if (status == ATN_OK)
+        *out = r;
+    else
+        atn_runner_free(r);
+    return status;
+}
+
+void atn_runner_free(atn_runner *r) {
+    if (!r) return;
+    for (int32_t k = 0; k < r->sequence->count && r->steps; ++k) {
+        step *s = &r->steps[k];
+        atn_kernel_free(s->kernel);
+        atn_free(r->ctx, s->object);
+        atn_free(r->ctx, s->views);
+        atn_free(r->ctx, s->slots);
+        atn_free(r->ctx, s->params);
+    }
+    for (int32_t k = 0; k < r->n_objects; ++k) {
+        atn_buffer_free(r->objects[k].owned);
+        atn_free(r->ctx, r->objects[k].memory);
+    }
+    atn_free(r->ctx, r->steps);
+    atn_free(r->ctx, r->objects);
+    atn_free(r->ctx, r);
+}
+
+/* ---- what it runs on ---- */
+
+int32_t atn_runner_count(const atn_runner *r) { return r->n_objects; }
+const atn_shared_object *atn_runner_object(const atn_runner *r, int32_t object) { return &r->objects[object]; }
+
+static const char *name_of(const atn_runner *r) {
+    return *r->sequence->name ? r->sequence->name : r->sequence->step[0]->name;
+}
+
+int32_t atn_runner_find(const atn_runner *r, const char *name) {
+    int32_t found = find_shared(r, name);
+    if (found >= 0) return found;
+    atn_text names = {.ctx = r->ctx};
+    for (int32_t k = 0; k < r->n_objects; ++k) atn_text_printf(&names, "%s%s", k ? ", " : "", r->objects[k].name);
+    (void)atn_fail(r->ctx, ATN_ERR_INPUT, "%s: no DataObject '%s'; there is %s", name_of(r), name,
+                   atn_text_str(&names));
+    atn_text_free(&names);
+    return -1;
+}
+
+void atn_runner_bind(atn_runner *r, int32_t object, const atn_slot *slot) {
+    r->objects[object].slot = *slot;
+    r->objects[object].is_bound =
+        slot->buffer || slot->view.data || slot->view.size[0] == 0 || (slot->view.rank > 1 && slot->view.size[1] == 0);
+}
+
+void atn_runner_size(atn_runner *r, int32_t object, const int64_t size[2]) {
+    atn_view *view = &r->objects[object].slot.view;
+    view->size[0] = view->pitch = size[0];
+    view->size[1] = size[1];
+}
+
+atn_status atn_runner_give(atn_runner *r, const atn_param_value *given, size_t n_given) {
+    atn_param_value *some = atn_zalloc(r->ctx, (n_given + 1) * sizeof *some);
+    bool *used = atn_zalloc(r->ctx, n_given + 1);
+    atn_status status = some && used ? ATN_OK : ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
+        step *s = &r->steps[k];
+        size_t n = 0;
+        for (size_t g = 0; g < n_given; ++g) {
+            bool has = r->sequence->count == 1; /* then an unknown name is refused below, with all that there are */
+            for (int32_t p = 0; p < s->graph->n_parameters && !has; ++p)
+                has = strcmp(s->graph->parameters[p].name, given[g].name) == 0;
+            if (has) some[n++] = given[g];
+            used[g] = used[g] || has;
+        }
+        status = atn_eval_bind(r->ctx, s->graph, NULL, 0, some, n, s->views, s->params);
+    }
+    for (size_t g = 0; g < n_given && status == ATN_OK; ++g)
+        if (!used[g])
+            status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: no step has a Parameter '%s'", name_of(r), given[g].name);
+    atn_free(r->ctx, some);
+    atn_free(r->ctx, used);
+    return status;
+}
+
+/* ---- planning ---- */
+
+static atn_frame frame_of(const step *s) {
+    return (atn_frame){.views = s->views, .params = (const double(*)[2])s->params};
+}
+
+static void refresh(const atn_runner *r, step *s) {
+    for (int32_t k = 0; k < s->graph->n_objects; ++k)
+        if (s->object[k] >= 0) {
+            s->slots[k] = r->objects[s->object[k]].slot;
+            s->views[k] = s->slots[k].view;
+        }
+}
+
+/* One output may take its size from another, so: as long as any is found. */
+static atn_status reach_outputs(atn_runner *r, step *s) {
+    atn_status status = ATN_OK;
+    for (bool again = true; again;) {
+        again = false;
+        status = ATN_OK;
+        for (int32_t k = 0; k < s->graph->n_objects; ++k) {
+            if (s->object[k] < 0 || !s->graph->objects[k].written || s->views[k].size[0] >= 0) continue;
+            int64_t size[2];
+            atn_frame frame = frame_of(s);
+            atn_status one = atn_eval_reach(r->ctx, s->graph, &frame, k, size);
+            if (one == ATN_ERR_MEMORY) return one;
+            if (one != ATN_OK) {
+                status = one;
+                continue;
+            }
+            atn_runner_size(r, s->object[k], size);
+            s->views[k] = r->objects[s->object[k]].slot.view;
+            again = true;
+        }
+    }
+    return status;
+}
+
+static atn_status check_inputs(const atn_runner *r, const step *s) {
+    for (int32_t k = 0; k < s->graph->n_objects; ++k) {
+        const atn_view *view = &s->views[k];
+        const atn_object *object = &s->graph->objects[k];
+        if (s->object[k] < 0 || object->written || view->size[0] >= 0) continue;
+        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: nothing is bound to '%s', a %s of %s", s->graph->name, object->name,
+                        object->rank == 1 ? "vector" : "matrix", atn_type_name(object->type));
+    }
+    return ATN_OK;
+}
+
+atn_status atn_runner_plan(atn_runner *r) {
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
+        step *s = &r->steps[k];
+        refresh(r, s);
+        atn_frame frame = frame_of(s);
+        status = check_inputs(r, s);
+        if (status == ATN_OK) status = reach_outputs(r, s);
+        if (status == ATN_OK) status = atn_eval_check(r->ctx, s->graph, &frame);
+    }
+    return status;
+}
+
+atn_status atn_runner_extent(const atn_runner *r, int32_t number, atn_extent *extent) {
+    atn_frame frame = frame_of(&r->steps[number]);
+    return atn_extent_of(r->ctx, r->steps[number].graph, &frame, extent);
+}
+
+static atn_status bytes_of(const atn_runner *r, const atn_shared_object *object, size_t *bytes) {
+    const atn_view *view = &object->slot.view;
+    int64_t elements = view->size[0], total;
+    if ((view->rank > 1 && !atn_i64_mul(view->pitch, view->size[1], &elements)) ||
+        !atn_i64_mul(elements, (int64_t)atn_type_bytes(view->type), &total))
+        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", name_of(r), object->name);
+    *bytes = (size_t)total;
+    return ATN_OK;
+}
+
+/* ---- on a device ---- */
+
+static atn_status own_buffers(atn_runner *r) {
+    for (int32_t k = 0; k < r->n_objects; ++k) {
+        atn_shared_object *object = &r->objects[k];
+        size_t bytes = 0;
+        if (object->slot.buffer) continue;
+        atn_status status = bytes_of(r, object, &bytes);
+        if (status == ATN_OK) status = atn_buffer_create(r->device, bytes, &object->owned);
+        if (status == ATN_OK) status = atn_buffer_fill(NULL, object->owned, 0, 0, bytes);
+        if (status != ATN_OK) return status;
+        object->slot.buffer = object->owned;
+        object->slot.offset = 0;
+    }
+    return ATN_OK;
+}
+
+atn_status atn_runner_build(atn_runner *r, atn_device *device, const atn_variant *variant) {
+    r->device = device;
+    atn_status status = own_buffers(r);
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
+        step *s = &r->steps[k];
+        atn_extent extent;
+        refresh(r, s);
+        status = atn_runner_extent(r, k, &extent);
+        if (status != ATN_OK) return status;
+        atn_variant v = variant ? *variant : atn_variant_estimate(s->graph, atn_device_get_info(device), &extent);
+        atn_kernel_free(s->kernel);
+        s->kernel = NULL;
+        status = atn_kernel_build(device, s->graph, &v, &s->kernel);
+    }
+    return status;
+}
+
+const atn_variant *atn_runner_variant(const atn_runner *r, int32_t number) {
+    return atn_kernel_variant(r->steps[number].kernel);
+}
+
+atn_status atn_runner_run(atn_runner *r) {
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
+        step *s = &r->steps[k];
+        status = atn_kernel_run(s->kernel, NULL, s->slots, (const double(*)[2])s->params);
+    }
+    return status;
+}
+
+/* ---- by the oracle ---- */
+
+atn_status atn_runner_eval(atn_runner *r, int64_t *bad_accesses) {
+    *bad_accesses = 0;
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < r->n_objects && status == ATN_OK; ++k) {
+        atn_shared_object *object = &r->objects[k];
+        size_t bytes = 0;
+        if (object->slot.view.data || object->memory) continue;
+        status = bytes_of(r, object, &bytes);
+        if (status == ATN_OK && !(object->memory = atn_zalloc(r->ctx, bytes))) status = ATN_ERR_MEMORY;
+        object->slot.view.data = object->memory;
+    }
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
+        step *s = &r->steps[k];
+        int64_t bad;
+        refresh(r, s);
+        atn_frame frame = frame_of(s);
+        status = atn_eval(r->ctx, s->graph, &frame, &bad);
+        *bad_accesses += bad;
+    }
+    return status;
+}

@@ -1,0 +1,49 @@
+/* Running a described file: one kernel or several, one after the other on shared objects. Objects are bound by name
+ * once, for all steps; what is not bound takes the size that the first step which writes it reaches, and is owned here.
+ * The order of calls: create, bind and give, plan, then build and run (a device), or eval (the oracle). */
+#ifndef ATN_KERNEL_SEQUENCE_H
+#define ATN_KERNEL_SEQUENCE_H
+
+#include "kernel/kernel.h"
+
+typedef struct atn_runner atn_runner;
+
+/* An object of the steps; equal names are one. */
+typedef struct atn_shared_object {
+    const char *name;
+    bool read_first; /* its elements matter before any step has written it */
+    bool written;
+    bool is_bound;     /* elements were given */
+    atn_slot slot;     /* its view has a size once it is bound, or planned; view.data for the oracle only */
+    atn_buffer *owned; /* what run uses where no elements were given */
+    void *memory;      /* and what eval does */
+} atn_shared_object;
+
+/* The sequence must outlive the runner, which is owned by the caller. */
+atn_status atn_runner_create(const atn_ctx *ctx, const atn_sequence *sequence, atn_runner **out);
+void atn_runner_free(atn_runner *runner); /* NULL is fine; before the device is closed */
+
+int32_t atn_runner_count(const atn_runner *runner); /* of objects, constant tables left out */
+const atn_shared_object *atn_runner_object(const atn_runner *runner, int32_t object);
+int32_t atn_runner_find(const atn_runner *runner, const char *name); /* -1, with a sentence that says what there is */
+
+/* Elements: a buffer, or view.data for the oracle. Neither: its size alone (view.size). */
+void atn_runner_bind(atn_runner *runner, int32_t object, const atn_slot *slot);
+void atn_runner_size(atn_runner *runner, int32_t object, const int64_t size[2]);
+/* Parameters of all steps by name. */
+atn_status atn_runner_give(atn_runner *runner, const atn_param_value *given, size_t n_given);
+
+/* Sizes of all that is not bound; then all that atn_eval_check says of every step. Nothing was launched yet. */
+atn_status atn_runner_plan(atn_runner *runner);
+atn_status atn_runner_extent(const atn_runner *runner, int32_t step, atn_extent *extent); /* once planned */
+
+/* Builds every step as `variant`; NULL: as estimated. */
+atn_status atn_runner_build(atn_runner *runner, atn_device *device, const atn_variant *variant);
+const atn_variant *atn_runner_variant(const atn_runner *runner, int32_t step);
+/* Asynchronous where kernels are. What no one gave starts as zero. */
+atn_status atn_runner_run(atn_runner *runner);
+
+/* Interprets every step; bad_accesses: computed accesses that were out of range. */
+atn_status atn_runner_eval(atn_runner *runner, int64_t *bad_accesses);
+
+#endif

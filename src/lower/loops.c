@@ -1,0 +1,185 @@
+/* The loops of a reduction: full steps and the tail, tiles (staged, double buffered), the part of a range that one group of a
+ * split has, the outer dimension around it. */
+#include "lower/loops.h"
+
+#include <stdio.h>
+
+static void bind_q(loops *o, int32_t dim, ir_ref base, ir_ref local, int32_t regs, int32_t vec, int64_t row) {
+    o->l->dim[dim] = (dim_state){.bound = true, .base = base, .local = local, .regs = regs, .pack = 1, .vec = vec, .row = row, .limit = -1};
+    o->l->bound |= 1u << dim;
+}
+
+/* A loop over q0 from `from` to `to` whose body is one step. */
+static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in_tail, int32_t unroll) {
+    lowering *l = o->l;
+    int32_t q0 = o->b->dim[0], vec = in_tail ? 1 : o->q0.vec, regs = in_tail ? 1 : o->q0.regs, lanes = o->q0.lanes;
+    bool by_item = vec == 1 && regs == 1 && o->lane0 >= 0; /* each item starts at its own place */
+    char name[64];
+    snprintf(name, sizeof name, "%.30s_q0", o->b->name);
+    int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true);
+    ir_ref index = ir_variable_ref(l->p, variable), base = index;
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    int32_t vec_dim = l->vec_dim;
+    uint32_t bound = l->bound;
+    l->block = &body;
+    if (o->lane0 >= 0 && !by_item) base = ir_declare(l->p, l->block, "q0", ir_add(l->p, index, ir_multiply_integer(l->p, o->lane0, vec)));
+    ir_ref local = tile_start >= 0 ? ir_subtract(l->p, base, tile_start) : base;
+    if (tile_start >= 0 && ir_is_integer(l->p, from, &(int64_t){0})) { /* counted from the tile's start */
+        local = base;
+        base = ir_add(l->p, tile_start, base);
+    }
+    bind_q(o, q0, base, local, regs, vec, (int64_t)lanes * vec);
+    if (vec > 1) l->vec_dim = q0;
+    loops_step(o, in_tail);
+    l->vec_dim = vec_dim;
+    l->bound = bound;
+    l->dim[q0].bound = false;
+    lower_forget(l, mark);
+    l->block = outer;
+    if (by_item) from = ir_add(l->p, from, o->lane0);
+    ir_for(l->p, outer, variable, from, to, (int64_t)lanes * vec * regs, unroll, body);
+}
+
+/* The range [from, to) of q0: full steps, then what is left. */
+static void range_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start) {
+    lowering *l = o->l;
+    if (!o->tail) {
+        loop_q0(o, from, to, tile_start, false, o->q0.unroll);
+        return;
+    }
+    int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
+    ir_ref length = ir_subtract(l->p, to, from);
+    ir_ref full = ir_multiply_integer(l->p, ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, length, ir_address(l->p, stride), -1), stride);
+    ir_ref middle = ir_declare(l->p, l->block, "full", ir_add(l->p, from, full));
+    loop_q0(o, from, middle, tile_start, false, o->q0.unroll);
+    loop_q0(o, middle, to, tile_start, true, 1);
+}
+
+/* One staged tile: with its length known where it is full, so that the loop can be unrolled well. */
+void loops_one_tile(loops *o, ir_ref start, ir_ref to) {
+    lowering *l = o->l;
+    int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
+    if (o->q0.tile % stride != 0) {
+        range_q0(o, start, ir_declare(l->p, l->block, "tile_end",
+                                      ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(l->p, start, o->q0.tile), to, -1)), start);
+        return;
+    }
+    ir_block full = IR_EMPTY, part = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->block = &full;
+    loop_q0(o, ir_address(l->p, 0), ir_address(l->p, o->q0.tile), start, false, o->q0.unroll);
+    lower_forget(l, mark);
+    l->block = &part;
+    range_q0(o, start, to, start);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_ref fits = ir_operation(l->p, ATN_OP_LE, ATN_B, ir_add_integer(l->p, start, o->q0.tile), to, -1);
+    ir_if(l->p, outer, fits, full, part);
+}
+
+/* Tiles, each staged (or not) and then worked through by `each`. */
+void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
+    lowering *l = o->l;
+    bool doubled = l->n_staged > 0 && l->v.stage == 2 && !l->host;
+    ir_ref fetched[MAX_PREFETCH], half[MAX_STAGED];
+    int32_t half_variable[MAX_STAGED];
+    if (doubled) {
+        lower_stage_prefetch(l, from, fetched);
+        for (int32_t n = 0; n < l->n_staged; ++n) {
+            half_variable[n] = ir_declare_mutable(l->p, l->block, "half", ir_address(l->p, 0));
+            half[n] = ir_multiply_integer(l->p, ir_variable_ref(l->p, half_variable[n]), l->staged[n].elements); /* its alignment can be seen */
+        }
+        lower_stage_commit(l, fetched, half);
+        ir_barrier(l->p, l->block);
+    }
+    int32_t variable = ir_new_variable(l->p, "tile_start", IR_ADDRESS, 1, true);
+    ir_ref start = ir_variable_ref(l->p, variable);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->block = &body;
+    if (doubled) {
+        lower_stage_prefetch(l, ir_add_integer(l->p, start, o->q0.tile), fetched);
+        for (int32_t n = 0; n < l->n_staged; ++n) l->staged[n].half = half[n];
+        each(o, start, to);
+        ir_ref one = ir_address(l->p, 1);
+        for (int32_t n = 0; n < l->n_staged; ++n)
+            ir_assign(l->p, l->block, half_variable[n], ir_subtract(l->p, one, ir_variable_ref(l->p, half_variable[n])));
+        lower_stage_commit(l, fetched, half);
+        ir_barrier(l->p, l->block);
+    } else {
+        if (l->n_staged > 0) lower_stage_fill(l, start);
+        if (l->n_staged > 0 && !l->host) ir_barrier(l->p, l->block);
+        each(o, start, to);
+        if (l->n_staged > 0 && !l->host) ir_barrier(l->p, l->block);
+    }
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_for(l->p, outer, variable, from, to, o->q0.tile, 1, body);
+}
+
+/* ---- the ranges ---- */
+
+/* This group's part of a range that is split: whole tiles or steps, the last one shorter. */
+static void split_range(loops *o, int32_t splits, int64_t grain, ir_ref *from, ir_ref *to) {
+    atn_program *p = o->l->p;
+    ir_ref length = ir_subtract(p, *to, *from);
+    int64_t unit = splits * grain;
+    ir_ref chunk = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(p, length, unit - 1), ir_address(p, unit), -1);
+    chunk = ir_declare(p, o->l->block, "chunk", ir_multiply_integer(p, chunk, grain));
+    ir_ref begin = ir_declare(p, o->l->block, "split_from", ir_add(p, *from, ir_multiply(p, o->l->split, chunk)));
+    *to = ir_declare(p, o->l->block, "split_to", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, *to, ir_add(p, begin, chunk), -1));
+    *from = begin;
+}
+
+void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
+    lowering *l = o->l;
+    const atn_dim *d = &l->g->dims[o->b->dim[axis]];
+    *from = ir_declare(l->p, l->block, "from", lower_address(l, d->begin, PLACE_ORIGIN));
+    *to = ir_declare(l->p, l->block, "to", lower_address(l, d->end, PLACE_ORIGIN));
+    int32_t splits = l->v.q[0].split > l->v.q[1].split ? l->v.q[0].split : l->v.q[1].split;
+    if (l->split < 0 || !loops_outermost(l, o->block) || axis != o->b->rank - 1) return;
+    int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
+    split_range(o, splits, axis == 1 ? o->q1.lanes : o->q0.tile > 0 ? o->q0.tile : stride, from, to);
+}
+
+static void rows_q0(loops *o, loops_tile *each) {
+    ir_ref from, to;
+    loops_bounds(o, 0, &from, &to);
+    if (o->q0.tile > 0 && o->l->n_staged > 0 && loops_outermost(o->l, o->block))
+        loops_tiles(o, from, to, each);
+    else
+        range_q0(o, from, to, -1);
+}
+
+/* All loops of the block, the outer dimension first. */
+void loops_all(loops *o, loops_tile *each) {
+    lowering *l = o->l;
+    if (o->b->rank < 2) {
+        rows_q0(o, each);
+        return;
+    }
+    ir_ref from, to;
+    loops_bounds(o, 1, &from, &to);
+    if (o->lane1 >= 0) from = ir_add(l->p, from, o->lane1);
+    char name[64];
+    snprintf(name, sizeof name, "%.30s_q1", o->b->name);
+    int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true), q1 = o->b->dim[1];
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    uint32_t bound = l->bound;
+    l->block = &body;
+    ir_ref index = ir_variable_ref(l->p, variable);
+    bind_q(o, q1, index, ir_address(l->p, 0), 1, 1, 1);
+    for (int32_t k = 0; k < o->b->n_accs; ++k) {
+        if (o->b->acc[k].term >= 0) lower_hoist(l, o->b->acc[k].term);
+        if (o->b->acc[k].update >= 0) lower_hoist(l, o->b->acc[k].update);
+    }
+    rows_q0(o, each);
+    l->bound = bound;
+    l->dim[q1].bound = false;
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_for(l->p, outer, variable, from, to, o->q1.lanes, 1, body);
+}
+

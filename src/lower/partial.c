@@ -1,0 +1,140 @@
+/* Partial results: kept per point and split in the scratch, joined in a fixed order at the end; and init, applied once. */
+#include "lower/loops.h"
+
+/* Makes RESULT nodes of the block known at a place. */
+void loops_keep_results(lowering *l, int32_t block, place at, ir_ref value[][2]) {
+    const atn_block *b = &l->g->blocks[block];
+    for (atn_value v = 0; v < l->g->n_values; ++v) {
+        const atn_node *n = &l->g->values[v];
+        if (n->op != ATN_OP_RESULT || n->index != block) continue;
+        for (int32_t part = 0; part < acc_parts(&b->acc[n->axis]); ++part) {
+            ir_ref ref = ir_declare(l->p, l->block, n->label ? n->label : b->name, ir_cast(l->p, lower_type(n->type), value[n->axis][part]));
+            lower_memo_keep(l, v, part, lower_normal(l, n->dims, at), ref);
+        }
+    }
+}
+
+/* init, applied once: init joined with all the rest. */
+void loops_apply_init(lowering *l, int32_t block, place at, ir_ref value[][2]) {
+    const atn_block *b = &l->g->blocks[block];
+    if (b->acc[0].join == ATN_JOIN_CUSTOM || b->acc[0].join == ATN_JOIN_ORDERED) return; /* they started from it */
+    ir_ref init[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
+    bool plain = true; /* sums from 0 and the like need no join */
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
+            const atn_acc *a = &b->acc[k];
+            init[k][part] = a->init >= 0 ? ir_cast(l->p, acc_type(l, a), lower_value(l, a->init, at, part)) : acc_neutral(l, b, k, part);
+            ir_ref neutral = acc_neutral(l, b, k, part);
+            if (l->p->failed) return;
+            const ir_node *x = &l->p->nodes[init[k][part]], *y = &l->p->nodes[neutral];
+            plain = plain && x->kind == y->kind && (x->kind == IR_INTEGER || x->kind == IR_NUMBER) && x->integer == y->integer &&
+                    x->number == y->number;
+        }
+    if (plain) return;
+    lower_join(l, b, init, value, joined, true);
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) value[k][part] = ir_declare(l->p, l->block, "with_init", joined[k][part]);
+}
+
+/* Slot of (accumulator part n, this split, this point). */
+static ir_ref scratch_slot(lowering *l, int32_t n, ir_ref split, place at) {
+    atn_program *p = l->p;
+    ir_ref point = ir_address(p, 0), points = ir_address(p, 1);
+    for (int32_t d = l->n_points; d-- > 0;) {
+        point = ir_add(p, ir_multiply(p, point, l->extent[d]), ir_subtract(p, lower_dimension(l, l->point[d], at), l->begin[d]));
+        points = ir_multiply(p, points, l->extent[d]);
+    }
+    int32_t splits = l->v.q[0].split > l->v.q[1].split ? l->v.q[0].split : l->v.q[1].split;
+    ir_ref row = ir_add(p, ir_address(p, (int64_t)n * splits), split);
+    return ir_add(p, ir_multiply(p, row, points), point);
+}
+
+static int32_t number_parts(const atn_block *b) {
+    int32_t n = 0;
+    for (int32_t k = 0; k < b->n_accs; ++k) n += acc_parts(&b->acc[k]);
+    return n;
+}
+
+/* Leaves this split's results in the scratch; done by the first lane of a point that is inside. */
+static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    ir_ref enable = l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
+    for (int32_t k = 0; k < l->n_points; ++k) {
+        const dim_state *s = &l->dim[l->point[k]];
+        if (s->limit >= 0) {
+            int64_t offset = at.r[l->point[k]] / s->pack * s->row + (int64_t)(at.r[l->point[k]] % s->pack) * s->vec;
+            enable = ir_and(l->p, enable, ir_less(l->p, ir_add_integer(l->p, s->base, offset), s->limit));
+        }
+    }
+    int32_t width = l->vec_dim >= 0 && l->dim[l->vec_dim].bound ? l->dim[l->vec_dim].vec : 1;
+    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0;
+    l->block = &body;
+    for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n)
+            for (int32_t lane = 0; lane < width; ++lane) {
+                place one = at;
+                one.lane = (int8_t)(width > 1 ? lane : -1);
+                ir_ref index = atomic ? ir_address(l->p, n) : scratch_slot(l, n, l->split, one);
+                ir_append(l->p, l->block, (ir_statement){.kind = atomic ? IR_SCRATCH_ATOMIC : IR_SCRATCH_STORE, .index = index, .scatter = ATN_WRITE_ADD,
+                                                         .value = ir_lane(l->p, value[k][part], lane), .limit = -1, .body = -1, .other = -1});
+            }
+    l->block = outer;
+    lower_forget(l, mark);
+    if (enable >= 0) {
+        ir_if(l->p, outer, enable, body, IR_EMPTY);
+    } else {
+        ir_if(l->p, outer, ir_integer(l->p, ATN_B, 1), body, IR_EMPTY);
+    }
+}
+
+/* Results that do not depend on all of the points are left for every register of theirs all the same. */
+void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
+    uint32_t others = 0;
+    for (int32_t k = 0; k < l->n_points; ++k) others |= 1u << l->point[k];
+    others &= ~loops_result_dims(l, b);
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) value[k][part] = ir_declare(l->p, l->block, "partial", value[k][part]);
+    do store_at(l, b, at, value);
+    while (lower_next_place(l, others, &at));
+}
+
+void lower_finish(lowering *l, int32_t block) {
+    const atn_block *b = &l->g->blocks[block];
+    atn_program *p = l->p;
+    int32_t splits = l->v.q[0].split > l->v.q[1].split ? l->v.q[0].split : l->v.q[1].split;
+    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0 && !l->host;
+    uint32_t dims = loops_result_dims(l, b);
+    place at = PLACE_ORIGIN;
+    p->scratch_slots = number_parts(b);
+    do {
+        ir_ref value[ATN_MAX_ACCS][2], other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
+        for (int32_t k = 0; k < b->n_accs; ++k)
+            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
+                value[k][part] = ir_variable_ref(p, ir_declare_mutable(p, l->block, "total", acc_neutral(l, b, k, part)));
+        int32_t variable = ir_new_variable(p, "split", IR_ADDRESS, 1, true);
+        ir_block body = IR_EMPTY, *outer = l->block;
+        size_t mark = lower_mark(l);
+        l->block = &body;
+        for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
+            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n) {
+                ir_ref where = atomic ? ir_address(p, n) : scratch_slot(l, n, ir_variable_ref(p, variable), at);
+                other[k][part] = ir_declare(p, l->block, "partial", ir_make(p, (ir_node){.kind = IR_SCRATCH, .type = acc_type(l, &b->acc[k]),
+                                                                                         .width = 1, .arg = {where, -1, -1}}));
+            }
+        lower_join(l, b, value, other, joined, false);
+        for (int32_t k = 0; k < b->n_accs; ++k)
+            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) joined[k][part] = ir_declare(p, l->block, "joined", joined[k][part]);
+        for (int32_t k = 0; k < b->n_accs && !p->failed; ++k)
+            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) ir_assign(p, l->block, p->nodes[value[k][part]].id, joined[k][part]);
+        l->block = outer;
+        lower_forget(l, mark);
+        ir_ref first = l->lane_q >= 0 ? l->lane_q : ir_address(p, 0);
+        ir_for(p, outer, variable, first, ir_address(p, atomic ? 1 : splits), l->lane_q >= 0 ? l->lanes_q : 1, 1, body);
+        if (l->p->failed) return;
+        lower_join_lanes(l, b, value);
+        loops_apply_init(l, block, at, value);
+        loops_keep_results(l, block, at, value);
+    } while (lower_next_place(l, dims, &at));
+    l->done |= 1u << block;
+}

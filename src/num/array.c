@@ -1,0 +1,157 @@
+/* Arrays and views: making and freeing them, their shapes, and all elements at once. */
+#include "num/array.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+#include "graph/type.h"
+
+#include <string.h>
+
+const atn_ctx *atn_array_ctx(const atn_array *a) { return atn_device_ctx(a->storage->device); }
+atn_device *atn_array_device(const atn_array *a) { return a->storage->device; }
+
+static atn_status make(atn_device *device, const atn_array *shape, size_t bytes, atn_array **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_array *array = atn_zalloc(ctx, sizeof *array);
+    atn_storage *storage = array ? atn_zalloc(ctx, sizeof *storage) : NULL;
+    if (!storage) {
+        atn_free(ctx, array);
+        return ATN_ERR_MEMORY;
+    }
+    *storage = (atn_storage){.device = device, .users = 1, .bytes = bytes};
+    *array = *shape;
+    array->storage = storage;
+    *out = array;
+    return ATN_OK;
+}
+
+static bool is_element(atn_type type) { return type > ATN_TYPE_NONE && type < ATN_TYPE_COUNT && type != ATN_INDEX; }
+
+static atn_status create(atn_device *device, const atn_array *shape, atn_array **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    *out = NULL;
+    if (!is_element(shape->type))
+        return atn_fail(ctx, ATN_ERR_INPUT, "array: %s is no type of elements", atn_type_name(shape->type));
+    if (shape->size[0] < 0 || shape->size[1] < 0 || shape->pitch < shape->size[0])
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "array: %lld columns, %lld rows and a pitch of %lld; sizes are not negative",
+                        (long long)shape->size[0], (long long)shape->size[1], (long long)shape->pitch);
+    int64_t elements, bytes;
+    if (!atn_i64_mul(shape->pitch, shape->size[1], &elements) ||
+        !atn_i64_mul(elements, (int64_t)atn_type_bytes(shape->type), &bytes) || (uint64_t)bytes > SIZE_MAX / 2)
+        return atn_fail(ctx, ATN_ERR_INPUT, "array: %lld rows of %lld elements are larger than any memory",
+                        (long long)shape->size[1], (long long)shape->pitch);
+    return make(device, shape, shape->size[0] ? (size_t)bytes : 0, out);
+}
+
+atn_status atn_array_create_vector(atn_device *device, atn_type type, int64_t length, atn_array **out) {
+    return create(device, &(atn_array){.type = type, .rank = 1, .size = {length, 1}, .pitch = length}, out);
+}
+
+atn_status atn_array_create_matrix(atn_device *device, atn_type type, int64_t columns, int64_t rows, int64_t pitch,
+                                   atn_array **out) {
+    if (pitch == 0) pitch = columns;
+    return create(device, &(atn_array){.type = type, .rank = 2, .size = {columns, rows}, .pitch = pitch}, out);
+}
+
+/* ---- views ---- */
+
+static bool inside(int64_t first, int64_t count, int64_t size) {
+    return first >= 0 && count >= 0 && first <= size && count <= size - first;
+}
+
+static atn_status view(const atn_array *parent, const atn_array *shape, atn_array **out) {
+    atn_array *array = atn_zalloc(atn_array_ctx(parent), sizeof *array);
+    if (!array) return ATN_ERR_MEMORY;
+    *array = *shape;
+    array->type = parent->type;
+    array->storage = parent->storage;
+    if (array->size[0] == 0 || array->size[1] == 0) array->offset = 0; /* nothing there: never point behind the end */
+    ++array->storage->users;
+    *out = array;
+    return ATN_OK;
+}
+
+atn_status atn_array_view_range(atn_array *v, int64_t first, int64_t length, atn_array **out) {
+    *out = NULL;
+    if (v->rank != 1)
+        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: a range is taken of a vector, not of a matrix");
+    if (!inside(first, length, v->size[0]))
+        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT,
+                        "view: %lld elements from %lld on are not inside a vector of %lld", (long long)length,
+                        (long long)first, (long long)v->size[0]);
+    return view(v, &(atn_array){.offset = v->offset + first, .rank = 1, .size = {length, 1}, .pitch = length}, out);
+}
+
+atn_status atn_array_view_block(atn_array *m, int64_t first_column, int64_t first_row, int64_t columns, int64_t rows,
+                                atn_array **out) {
+    *out = NULL;
+    if (m->rank != 2)
+        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a block is taken of a matrix, not of a vector");
+    if (!inside(first_column, columns, m->size[0]) || !inside(first_row, rows, m->size[1]))
+        return atn_fail(
+            atn_array_ctx(m), ATN_ERR_INPUT,
+            "view: %lld columns from %lld on and %lld rows from %lld on are not inside a matrix of %lld columns "
+            "and %lld rows",
+            (long long)columns, (long long)first_column, (long long)rows, (long long)first_row, (long long)m->size[0],
+            (long long)m->size[1]);
+    atn_array shape = {.offset = m->offset + first_row * m->pitch + first_column,
+                       .rank = 2,
+                       .size = {columns, rows},
+                       .pitch = m->pitch};
+    return view(m, &shape, out);
+}
+
+atn_status atn_array_view_row(atn_array *m, int64_t row, atn_array **out) {
+    *out = NULL;
+    if (m->rank != 2)
+        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a row is taken of a matrix, not of a vector");
+    if (!inside(row, 1, m->size[1]))
+        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: row %lld is not inside a matrix of %lld rows",
+                        (long long)row, (long long)m->size[1]);
+    int64_t columns = m->size[0];
+    return view(
+        m, &(atn_array){.offset = m->offset + row * m->pitch, .rank = 1, .size = {columns, 1}, .pitch = columns}, out);
+}
+
+void atn_array_free(atn_array *array) {
+    if (!array) return;
+    const atn_ctx *ctx = atn_array_ctx(array);
+    atn_storage *storage = array->storage;
+    if (--storage->users == 0) {
+        atn_buffer_free(storage->buffer);
+        atn_free(ctx, storage->block);
+        atn_free(ctx, storage);
+    }
+    atn_free(ctx, array);
+}
+
+/* ---- what it is ---- */
+
+atn_array_info atn_array_get_info(const atn_array *a) {
+    return (atn_array_info){.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->pitch};
+}
+
+static bool is_empty(const atn_array *a) { return a->size[0] == 0 || a->size[1] == 0; }
+
+/* Elements from the first to behind the last. */
+static int64_t span(const atn_array *a) { return is_empty(a) ? 0 : (a->size[1] - 1) * a->pitch + a->size[0]; }
+
+bool atn_array_is_whole(const atn_array *a) {
+    if (is_empty(a)) return a->storage->bytes == 0;
+    int64_t all = (int64_t)(a->storage->bytes / atn_type_bytes(a->type));
+    return a->offset == 0 && span(a) > all - a->pitch && (a->pitch == a->size[0] || a->storage->users == 1);
+}
+
+bool atn_array_overlaps(const atn_array *a, const atn_array *b) {
+    return a->storage == b->storage && !is_empty(a) && !is_empty(b) && a->offset < b->offset + span(b) &&
+           b->offset < a->offset + span(a);
+}
+
+atn_slot atn_array_slot(const atn_array *a) {
+    return (atn_slot){
+        .buffer = a->storage->buffer,
+        .offset = a->offset,
+        .view = {.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->pitch},
+    };
+}

@@ -1,0 +1,54 @@
+/* Arrays from the inside: storage that views share, and how kernels get at the device's copy. */
+#ifndef ATN_NUM_ARRAY_H
+#define ATN_NUM_ARRAY_H
+
+#include "kernel/kernel.h"
+
+#include <attune/array.h>
+
+/* Elements in one piece, and which copies of them hold. Neither: all are zero. */
+typedef struct atn_storage {
+    atn_device *device;
+    int64_t users; /* arrays that share it */
+    size_t bytes;
+    atn_buffer *buffer; /* NULL until the device needs it */
+    void *block;        /* the host's copy as allocated; NULL where the host may touch the buffer, or until needed */
+    void *host;         /* where the host finds byte 0; NULL until needed */
+    bool on_host, on_device; /* valid there */
+    int64_t to_device, to_host;
+} atn_storage;
+
+struct atn_array {
+    atn_storage *storage;
+    int64_t offset; /* of element (0, 0), in elements */
+    atn_type type;
+    int32_t rank;
+    int64_t size[2], pitch;
+};
+
+const atn_ctx *atn_array_ctx(const atn_array *array);
+atn_device *atn_array_device(const atn_array *array);
+
+/* Does it cover all elements of its storage? Then writing it needs nothing of what was there. */
+bool atn_array_is_whole(const atn_array *array);
+
+/* Brings the device's copy up to date. discard: the elements of a whole array are about to be overwritten. */
+atn_status atn_array_ready_device(atn_array *array, bool discard);
+/* After a kernel wrote it: only the device's copy holds. */
+void atn_array_written_on_device(atn_array *array);
+/* After a kernel that should have written it failed: back to the host's copy, where there is one. */
+void atn_array_spoiled_on_device(atn_array *array);
+
+/* For atn_kernel_run; the buffer is there once atn_array_ready_device was called. */
+atn_slot atn_array_slot(const atn_array *array);
+
+/* Do they have an element in common? Rows that interleave without touching count too. */
+bool atn_array_overlaps(const atn_array *a, const atn_array *b);
+
+/* The arrays of a CSR matrix. */
+struct atn_csr {
+    int64_t rows, columns, count;
+    atn_array *start, *column, *element;
+};
+
+#endif

@@ -1,0 +1,141 @@
+/* Which copy of an array's elements holds, and how the other one is brought up to date: only when it is asked for. */
+#include "num/array.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+static atn_status ready_buffer(atn_storage *s) {
+    if (s->buffer) return ATN_OK;
+    atn_status status = atn_buffer_create(s->device, s->bytes, &s->buffer);
+    if (status == ATN_OK && s->bytes && !s->block) s->host = atn_buffer_host(s->buffer); /* one copy for both */
+    return status;
+}
+
+static bool is_shared(const atn_storage *s) { return s->host && !s->block; }
+
+/* The host's own copy, or the buffer itself where the host may touch it. Nothing is said of its contents. */
+static atn_status ready_block(atn_storage *s) {
+    if (s->host || s->bytes == 0) return ATN_OK;
+    atn_status status = ready_buffer(s);
+    if (status != ATN_OK || s->host) return status;
+    s->block = s->host = atn_alloc(atn_device_ctx(s->device), s->bytes);
+    return s->host ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+atn_status atn_array_ready_device(atn_array *array, bool discard) {
+    atn_storage *s = array->storage;
+    atn_status status = ready_buffer(s);
+    if (status != ATN_OK || s->on_device || s->bytes == 0) return status;
+    if (discard && atn_array_is_whole(array)) return ATN_OK;
+    if (is_shared(s)) {
+        memset(s->host, 0, s->bytes); /* one copy, and it does not hold: all are zero */
+    } else if (s->on_host) {
+        status = atn_buffer_put(NULL, s->buffer, 0, s->host, s->bytes);
+        s->to_device += status == ATN_OK;
+    } else {
+        status = atn_buffer_fill(NULL, s->buffer, 0, 0, s->bytes);
+    }
+    if (status != ATN_OK) return status;
+    s->on_device = true;
+    s->on_host = s->on_host || is_shared(s);
+    return ATN_OK;
+}
+
+void atn_array_written_on_device(atn_array *array) {
+    array->storage->on_device = true;
+    array->storage->on_host = is_shared(array->storage);
+}
+
+void atn_array_spoiled_on_device(atn_array *array) {
+    atn_storage *s = array->storage;
+    if (s->on_host && !is_shared(s)) s->on_device = false;
+}
+
+/* Brings the host's copy up to date. */
+static atn_status ready_host(atn_array *array, bool discard) {
+    atn_storage *s = array->storage;
+    atn_status status = ready_block(s);
+    if (status != ATN_OK || s->bytes == 0) return status;
+    if (is_shared(s)) {
+        bool fresh = !s->on_device && !(discard && atn_array_is_whole(array));
+        if (fresh) memset(s->host, 0, s->bytes);
+        status = s->on_device ? atn_queue_finish(atn_device_queue(s->device)) : ATN_OK;
+        if (status == ATN_OK) s->on_host = s->on_device = true;
+        return status;
+    }
+    if (s->on_host || (discard && atn_array_is_whole(array))) return ATN_OK;
+    if (s->on_device) {
+        status = atn_buffer_get(NULL, s->buffer, 0, s->host, s->bytes);
+        s->to_host += status == ATN_OK;
+    } else {
+        memset(s->host, 0, s->bytes);
+    }
+    if (status == ATN_OK) s->on_host = true;
+    return status;
+}
+
+static void written_on_host(atn_array *array) {
+    array->storage->on_host = true;
+    array->storage->on_device = is_shared(array->storage);
+}
+
+static void *place(const atn_array *array) {
+    if (!array->storage->host || array->size[0] == 0 || array->size[1] == 0) return NULL;
+    return (char *)array->storage->host + (size_t)array->offset * atn_type_bytes(array->type);
+}
+
+atn_status atn_array_map_read(atn_array *array, const void **out) {
+    *out = NULL;
+    atn_status status = ready_host(array, false);
+    if (status == ATN_OK) *out = place(array);
+    return status;
+}
+
+atn_status atn_array_map_write(atn_array *array, void **out) {
+    *out = NULL;
+    atn_status status = ready_host(array, false);
+    if (status != ATN_OK) return status;
+    written_on_host(array);
+    *out = place(array);
+    return ATN_OK;
+}
+
+static atn_status check_pitch(const atn_array *array, int64_t *pitch) {
+    if (*pitch == 0) *pitch = array->size[0];
+    if (*pitch >= array->size[0]) return ATN_OK;
+    return atn_fail(atn_array_ctx(array), ATN_ERR_INPUT, "array: a pitch of %lld for rows of %lld elements",
+                    (long long)*pitch, (long long)array->size[0]);
+}
+
+static void copy_rows(const atn_array *array, char *to, int64_t to_pitch, const char *from, int64_t from_pitch) {
+    size_t element = atn_type_bytes(array->type), row = (size_t)array->size[0] * element;
+    if (row == 0 || array->size[1] == 0) return;
+    if (to_pitch == array->size[0] && from_pitch == array->size[0]) {
+        memcpy(to, from, row * (size_t)array->size[1]);
+        return;
+    }
+    for (int64_t k = 0; k < array->size[1]; ++k)
+        memcpy(to + (size_t)(k * to_pitch) * element, from + (size_t)(k * from_pitch) * element, row);
+}
+
+atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
+    atn_status status = check_pitch(array, &pitch);
+    if (status == ATN_OK) status = ready_host(array, true);
+    if (status != ATN_OK) return status;
+    written_on_host(array);
+    copy_rows(array, place(array), array->pitch, from, pitch);
+    return ATN_OK;
+}
+
+atn_status atn_array_get(atn_array *array, void *to, int64_t pitch) {
+    atn_status status = check_pitch(array, &pitch);
+    if (status == ATN_OK) status = ready_host(array, false);
+    if (status == ATN_OK) copy_rows(array, to, pitch, place(array), array->pitch);
+    return status;
+}
+
+void atn_array_transfers(const atn_array *array, int64_t *to_device, int64_t *to_host) {
+    *to_device = array->storage->to_device;
+    *to_host = array->storage->to_host;
+}

@@ -1,0 +1,9 @@
+/* The property test: random graphs × random variants on the devices of one backend agree with the oracle. */
+#ifndef ATN_TESTS_RANDOM_CASES_H
+#define ATN_TESTS_RANDOM_CASES_H
+
+/* Runs at least `cases` of (graph, variant, device), or ATTUNE_TEST_CASES of them, from seed ATTUNE_TEST_SEED (1). Skips
+ * aloud without a device of the backend. */
+void random_cases(const char *backend, int cases);
+
+#endif

@@ -1,0 +1,13 @@
+/* Random graphs as random variants on host agree with the oracle. */
+#include "random_cases.h"
+#include "testkit.h"
+
+static void agree(void **state) {
+    (void)state;
+    random_cases("host", 800);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
