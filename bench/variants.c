@@ -23,6 +23,8 @@ const bench_job BENCH_JOBS[] = {
     {"max", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
     {"dot", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
     {"spmv", "SP", 524288, 32768, 32, BENCH_CSR, NULL},
+    {"estep", "SP", 10000, 10000, 1, BENCH_PAIRS, "host"},
+    {"estep", "SP", 40000, 40000, 1, BENCH_PAIRS, "cuda"},
 };
 const int32_t BENCH_JOB_COUNT = sizeof BENCH_JOBS / sizeof *BENCH_JOBS;
 
@@ -45,6 +47,9 @@ static const bench_pick PICKS[] = {
     {"dot", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64", "vec_q0=16,regs_q0=8,split_q0=16"}},
     {"max", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64", "vec_q0=16,regs_q0=8,split_q0=16"}},
     {"spmv", NULL, "host", {"vec_q0=4,seq_p0=64,guard=0", "vec_q0=8,seq_p0=64,guard=0", "vec_q0=4,regs_q0=2,seq_p0=64,guard=0"}},
+    {"estep", NULL, "host",
+     {"vec_p0=16,regs_p0=4,exp=polynomial,degree=5", "vec_p0=16,regs_p0=2,exp=polynomial,degree=6,unroll_q0=2", "vec_p0=16,regs_p0=4,exp=polynomial,degree=6",
+      "vec_p0=16,regs_p0=3,exp=polynomial,degree=5", "vec_p0=16,regs_p0=2,exp=polynomial,degree=5"}},
     /* ---- CUDA: thought out for 132 multiprocessors with 64K registers and 48 KB of static local memory ---- */
 #define TILE "lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,"
     {"gemm", "SP", "cuda",
@@ -93,6 +98,14 @@ static const bench_pick PICKS[] = {
       "lanes_q0=256,regs_q0=8,split_q0=1056,reduce=shuffle,finish=last,index=32", "lanes_q0=256,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32", \
       "lanes_q0=512,regs_q0=4,split_q0=1056,reduce=shuffle,finish=last,index=32", "lanes_q0=256,regs_q0=8,split_q0=1056,finish=last"}}
     SUM("l2norm"), SUM("dot"), SUM("max"),
+#define PAIRS "exp=native,index=32,"
+    {"estep", NULL, "cuda",
+     {PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=8,stage=1,split_q0=26,fast=1", PAIRS "lanes_p0=128,regs_p0=2,tile_q0=128,unroll_q0=8,stage=1,split_q0=13,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=8,tile_q0=128,unroll_q0=4,stage=1,split_q0=52,fast=1", PAIRS "lanes_p0=256,regs_p0=4,tile_q0=256,unroll_q0=8,stage=1,split_q0=26,fast=1",
+      PAIRS "lanes_p0=256,regs_p0=2,tile_q0=256,unroll_q0=8,stage=1,split_q0=13,fast=1", PAIRS "lanes_p0=128,regs_p0=4,tile_q0=512,unroll_q0=8,stage=1,split_q0=26,fast=1",
+      PAIRS "lanes_p0=64,regs_p0=4,tile_q0=128,unroll_q0=8,stage=1,split_q0=16,fast=1", PAIRS "lanes_p0=128,regs_p0=4,unroll_q0=8,split_q0=26,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=8,stage=2,split_q0=26,fast=1", PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=16,stage=1,split_q0=39,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=8,stage=1,split_q0=26", PAIRS "lanes_p0=128,regs_p0=1,tile_q0=128,unroll_q0=8,stage=1,split_q0=7,fast=1"}},
     {"spmv", NULL, "cuda",
      {"lanes_q0=8,lanes_p0=32,regs_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=16,lanes_p0=16,regs_q0=2,reduce=shuffle,guard=0,index=32",
       "lanes_q0=4,lanes_p0=64,regs_q0=8,reduce=shuffle,guard=0,index=32", "lanes_q0=32,lanes_p0=8,reduce=shuffle,guard=0,index=32",

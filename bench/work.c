@@ -14,7 +14,7 @@ static const struct {
     struct {
         const char *object;
         char columns, rows;
-    } inputs[5];
+    } inputs[6];
 } INPUTS[] = {
     {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}}},
     {"scale", {{"A", 'n', 'm'}}},
@@ -25,6 +25,7 @@ static const struct {
     {"max", {{"x", 'n', '1'}}},
     {"gemv", {{"A", 'n', 'm'}, {"x", 'n', '1'}}},
     {"gemm", {{"A", 'k', 'm'}, {"B", 'n', 'k'}}},
+    {"estep", {{"yx", 'm', '1'}, {"yy", 'm', '1'}, {"yz", 'm', '1'}, {"xx", 'n', '1'}, {"xy", 'n', '1'}, {"xz", 'n', '1'}}},
     {"spmv", {{"start", 's', '1'}, {"column", 'z', '1'}, {"element", 'z', '1'}, {"x", 'n', '1'}}},
 };
 
@@ -44,7 +45,7 @@ static void size_inputs(bench_work *work, atn_view *views) {
         views[o] = (atn_view){.type = work->graph->objects[o].type, .rank = work->graph->objects[o].rank, .size = {-1, 1}};
         for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; ++k) {
             if (strcmp(INPUTS[k].kernel, work->job->kernel) != 0) continue;
-            for (int n = 0; n < 5 && INPUTS[k].inputs[n].object; ++n) {
+            for (int n = 0; n < 6 && INPUTS[k].inputs[n].object; ++n) {
                 if (strcmp(INPUTS[k].inputs[n].object, work->graph->objects[o].name) != 0) continue;
                 views[o].size[0] = length_of(INPUTS[k].inputs[n].columns, work->job);
                 views[o].size[1] = length_of(INPUTS[k].inputs[n].rows, work->job);
