@@ -386,11 +386,9 @@ static void operation(printer *r, const ir_node *n) {
         ADD(")");
         return;
     case ATN_OP_ISFINITE:
-        ADD("((");
+        ADD("("); /* no difference: of a product and itself a compiler may make a fused one, which is not 0 */
         print_expression(r, n->arg[0]);
-        ADD(" - ");
-        print_expression(r, n->arg[0]);
-        ADD(") == 0)");
+        ADD(" * 0 == 0)");
         return;
     default: break;
     }
