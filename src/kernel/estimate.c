@@ -17,6 +17,7 @@ typedef struct outlook {
     int32_t along_p1;      /* reads whose neighbours lie along p1: the kernel turns what it reads */
     bool stencil;          /* several reads of one object that differ along p1 */
     bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */
+    bool exponential;      /* an exponential in single precision */
     int32_t bytes;         /* of the largest element that is computed on */
 } outlook;
 
@@ -45,6 +46,7 @@ static outlook look(const atn_graph *g) {
     }
     for (atn_value v = 0; v < g->n_values; ++v) {
         o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;
+        o.exponential = o.exponential || (g->values[v].op == ATN_OP_EXP && g->values[v].type == ATN_SP);
         if (g->values[v].type == ATN_DP || g->values[v].type == ATN_DP2) o.bytes = 8;
     }
     for (int32_t k = 0; k < g->n_reads; ++k) {
@@ -226,6 +228,7 @@ atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *
     outlook o = look(graph);
     atn_variant v = atn_variant_plain();
     atn_target target = atn_target_of(info);
+    if (target.host && o.exponential) v.exp = ATN_EXP_POLYNOMIAL; /* degree 6 is as good as the library's, and vectorises */
     if (target.host)
         estimate_host(&o, info, extent, &v);
     else

@@ -378,6 +378,12 @@ static void operation(printer *r, const ir_node *n) {
         ADD(")");
         return;
     case ATN_OP_EXP: exponential(r, n); return;
+    case ATN_OP_EXP2:
+        if (n->type != ATN_SP || r->p->variant.exp != ATN_EXP_NATIVE || !is_opencl(r)) break;
+        ADD("native_exp2(");
+        print_list(r, n);
+        ADD(")");
+        return;
     case ATN_OP_ISNAN:
         ADD("(");
         print_expression(r, n->arg[0]);
