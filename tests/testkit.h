@@ -29,20 +29,20 @@ typedef struct kit_faults {
 atn_options kit_fault_options(kit_faults *faults);
 
 /* assert_int_equal(status, ATN_OK), with the context's sentence when it is not. */
-#define kit_ok(ctx, call)                                                                                          \
-    do {                                                                                                           \
-        atn_status kit_status = (call);                                                                            \
-        if (kit_status != ATN_OK) fail_msg("%s: %s: %s", #call, atn_status_name(kit_status), atn_ctx_message(ctx)); \
+#define kit_ok(ctx, call)                                                                                              \
+    do {                                                                                                               \
+        atn_status kit_status = (call);                                                                                \
+        if (kit_status != ATN_OK) fail_msg("%s: %s: %s", #call, atn_status_name(kit_status), atn_ctx_message(ctx));    \
     } while (0)
 
 /* The call fails with `status` and a sentence that contains `part`. */
-#define kit_fails(ctx, status, part, call)                                                                         \
-    do {                                                                                                           \
-        atn_status kit_status = (call);                                                                            \
-        if (kit_status != (status))                                                                                \
-            fail_msg("%s: got %s, wanted %s (%s)", #call, atn_status_name(kit_status), atn_status_name(status),     \
-                     atn_ctx_message(ctx));                                                                        \
-        kit_contains(atn_ctx_message(ctx), part);                                                                  \
+#define kit_fails(ctx, status, part, call)                                                                             \
+    do {                                                                                                               \
+        atn_status kit_status = (call);                                                                                \
+        if (kit_status != (status))                                                                                    \
+            fail_msg("%s: got %s, wanted %s (%s)", #call, atn_status_name(kit_status), atn_status_name(status),        \
+                     atn_ctx_message(ctx));                                                                            \
+        kit_contains(atn_ctx_message(ctx), part);                                                                      \
     } while (0)
 
 void kit_contains(const char *text, const char *part);

@@ -1,5 +1,5 @@
-/* A kernel of one's own from C, with the public headers only: three-point smoothing, described in XML, run again and again
- * on two arrays that take turns. The peak spreads, its mass stays; both are checked. */
+/* A kernel of one's own from C, with the public headers only: three-point smoothing, described in XML, run again and
+ * again on two arrays that take turns. The peak spreads, its mass stays; both are checked. */
 #include <attune/attune.h>
 
 #include <math.h>
@@ -7,34 +7,33 @@
 
 enum { N = 101, STEPS = 50 };
 
-static const char SMOOTH[] =
-    "<ParallelAlgorithm name='smooth' dimensions='1'>"
-    "  <DataObjects>"
-    "    <DataObject name='x' structure='vector' elementDataType='SP'/>"
-    "    <DataObject name='y' structure='vector' elementDataType='SP'/>"
-    "    <Parameter name='amount' dataType='SP' default='0.25'/>"
-    "  </DataObjects>"
-    "  <Children>"
-    "    <DataAccessRead name='left' source='x' selFunction='v0 - 1' boundary='clamp'/>"
-    "    <DataAccessRead name='centre' source='x' selFunction='v0'/>"
-    "    <DataAccessRead name='right' source='x' selFunction='v0 + 1' boundary='clamp'/>"
-    "    <FunctionBlock name='blend' numInVars='4' numOutVars='1' dataType='SP'"
-    "      function='#in(1) + #in(3) * (#in(0) - 2 * #in(1) + #in(2))'/>"
-    "    <DataAccessWrite name='result' destination='y' selFunction='v0'/>"
-    "  </Children>"
-    "  <Connections>"
-    "    <Connection source='x.Size(0)' destination='smooth.Range(0)'/>"
-    "    <Connection source='smooth.i(0)' destination='left.v(0)'/>"
-    "    <Connection source='smooth.i(0)' destination='centre.v(0)'/>"
-    "    <Connection source='smooth.i(0)' destination='right.v(0)'/>"
-    "    <Connection source='left.out' destination='blend.in(0)'/>"
-    "    <Connection source='centre.out' destination='blend.in(1)'/>"
-    "    <Connection source='right.out' destination='blend.in(2)'/>"
-    "    <Connection source='amount.out' destination='blend.in(3)'/>"
-    "    <Connection source='blend.out(0)' destination='result.in'/>"
-    "    <Connection source='smooth.i(0)' destination='result.v(0)'/>"
-    "  </Connections>"
-    "</ParallelAlgorithm>";
+static const char SMOOTH[] = "<ParallelAlgorithm name='smooth' dimensions='1'>"
+                             "  <DataObjects>"
+                             "    <DataObject name='x' structure='vector' elementDataType='SP'/>"
+                             "    <DataObject name='y' structure='vector' elementDataType='SP'/>"
+                             "    <Parameter name='amount' dataType='SP' default='0.25'/>"
+                             "  </DataObjects>"
+                             "  <Children>"
+                             "    <DataAccessRead name='left' source='x' selFunction='v0 - 1' boundary='clamp'/>"
+                             "    <DataAccessRead name='centre' source='x' selFunction='v0'/>"
+                             "    <DataAccessRead name='right' source='x' selFunction='v0 + 1' boundary='clamp'/>"
+                             "    <FunctionBlock name='blend' numInVars='4' numOutVars='1' dataType='SP'"
+                             "      function='#in(1) + #in(3) * (#in(0) - 2 * #in(1) + #in(2))'/>"
+                             "    <DataAccessWrite name='result' destination='y' selFunction='v0'/>"
+                             "  </Children>"
+                             "  <Connections>"
+                             "    <Connection source='x.Size(0)' destination='smooth.Range(0)'/>"
+                             "    <Connection source='smooth.i(0)' destination='left.v(0)'/>"
+                             "    <Connection source='smooth.i(0)' destination='centre.v(0)'/>"
+                             "    <Connection source='smooth.i(0)' destination='right.v(0)'/>"
+                             "    <Connection source='left.out' destination='blend.in(0)'/>"
+                             "    <Connection source='centre.out' destination='blend.in(1)'/>"
+                             "    <Connection source='right.out' destination='blend.in(2)'/>"
+                             "    <Connection source='amount.out' destination='blend.in(3)'/>"
+                             "    <Connection source='blend.out(0)' destination='result.in'/>"
+                             "    <Connection source='smooth.i(0)' destination='result.v(0)'/>"
+                             "  </Connections>"
+                             "</ParallelAlgorithm>";
 
 /* Two kernels, one for each direction: what is bound stays bound, so that the steps only run. */
 static atn_status smooth(atn_device *device, float *values) {

@@ -29,26 +29,33 @@ typedef struct slot {
 } slot;
 
 struct atn_ctx {
-    atn_options options;    /* as given, strings copied */
-    char *cache_dir;        /* owned copy, or NULL */
-    char *compiler;         /* owned copy, or NULL */
-    atomic_bool cancelled;  /* set by atn_ctx_cancel */
-    atomic_size_t bytes;    /* allocated now */
-    atomic_size_t peak;     /* the most allocated at once */
-    pthread_mutex_t *lock;  /* guards slots and failures */
-    slot *slots;            /* SLOTS of them */
-    uint64_t failures;      /* counts up with each failure */
-    pthread_mutex_t lock_;  /* what `lock` points to */
+    atn_options options;   /* as given, strings copied */
+    char *cache_dir;       /* owned copy, or NULL */
+    char *compiler;        /* owned copy, or NULL */
+    atomic_bool cancelled; /* set by atn_ctx_cancel */
+    atomic_size_t bytes;   /* allocated now */
+    atomic_size_t peak;    /* the most allocated at once */
+    pthread_mutex_t *lock; /* guards slots and failures */
+    slot *slots;           /* SLOTS of them */
+    uint64_t failures;     /* counts up with each failure */
+    pthread_mutex_t lock_; /* what `lock` points to */
     attachment attached[ATTACHMENTS];
-    slot slots_[SLOTS];     /* what `slots` points to; reached through a pointer so that a const context can
-                               still take a sentence */
+    slot slots_[SLOTS]; /* what `slots` points to; reached through a pointer so that a const context can
+                           still take a sentence */
 };
 
 static const char *const STATUS_NAMES[] = {
-    [ATN_OK] = "ok",           [ATN_ERR_INPUT] = "input",     [ATN_ERR_MEMORY] = "memory",
-    [ATN_ERR_IO] = "io",       [ATN_ERR_BUILD] = "build",     [ATN_ERR_TIMEOUT] = "timeout",
-    [ATN_ERR_DEVICE] = "device", [ATN_ERR_LOST] = "lost",     [ATN_ERR_UNSUPPORTED] = "unsupported",
-    [ATN_ERR_CANCELLED] = "cancelled", [ATN_ERR_INTERNAL] = "internal",
+    [ATN_OK] = "ok",
+    [ATN_ERR_INPUT] = "input",
+    [ATN_ERR_MEMORY] = "memory",
+    [ATN_ERR_IO] = "io",
+    [ATN_ERR_BUILD] = "build",
+    [ATN_ERR_TIMEOUT] = "timeout",
+    [ATN_ERR_DEVICE] = "device",
+    [ATN_ERR_LOST] = "lost",
+    [ATN_ERR_UNSUPPORTED] = "unsupported",
+    [ATN_ERR_CANCELLED] = "cancelled",
+    [ATN_ERR_INTERNAL] = "internal",
 };
 
 const char *atn_status_name(atn_status status) {
@@ -198,7 +205,8 @@ atn_status atn_ctx_attach(const atn_ctx *ctx, const void *tag, void *object, voi
     while (k < ATTACHMENTS && ctx->attached[k].tag) ++k;
     if (k < ATTACHMENTS) ((atn_ctx *)ctx)->attached[k] = (attachment){tag, object, release};
     pthread_mutex_unlock(ctx->lock);
-    return k < ATTACHMENTS ? ATN_OK : atn_fail(ctx, ATN_ERR_INTERNAL, "more than %d things attached to a context", ATTACHMENTS);
+    return k < ATTACHMENTS ? ATN_OK
+                           : atn_fail(ctx, ATN_ERR_INTERNAL, "more than %d things attached to a context", ATTACHMENTS);
 }
 
 const char *atn_ctx_cache_dir(const atn_ctx *ctx) { return ctx->cache_dir; }

@@ -8,9 +8,7 @@
 
 static inline bool atn_size_add(size_t a, size_t b, size_t *sum) { return !__builtin_add_overflow(a, b, sum); }
 
-static inline bool atn_size_mul(size_t a, size_t b, size_t *product) {
-    return !__builtin_mul_overflow(a, b, product);
-}
+static inline bool atn_size_mul(size_t a, size_t b, size_t *product) { return !__builtin_mul_overflow(a, b, product); }
 
 /* offset + bytes <= total, without overflow: does a piece lie inside a whole? */
 static inline bool atn_size_within(size_t offset, size_t bytes, size_t total) {

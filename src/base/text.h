@@ -18,9 +18,9 @@ void atn_text_add(atn_text *text, const char *string);
 void atn_text_add_bytes(atn_text *text, const char *bytes, size_t length);
 void atn_text_printf(atn_text *text, const char *format, ...) ATN_PRINTF(2, 3);
 void atn_text_vprintf(atn_text *text, const char *format, va_list args);
-const char *atn_text_str(const atn_text *text);      /* never NULL */
-atn_status atn_text_status(const atn_text *text);    /* ATN_ERR_MEMORY when anything was lost */
-void atn_text_clear(atn_text *text);                 /* empty, memory kept */
+const char *atn_text_str(const atn_text *text);   /* never NULL */
+atn_status atn_text_status(const atn_text *text); /* ATN_ERR_MEMORY when anything was lost */
+void atn_text_clear(atn_text *text);              /* empty, memory kept */
 void atn_text_free(atn_text *text);
 
 #endif

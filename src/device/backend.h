@@ -55,7 +55,7 @@ struct atn_backend {
     void (*module_free)(atn_module *module); /* frees its functions too */
     atn_status (*function)(atn_module *module, const char *name, atn_function **out);
     atn_status (*function_info)(const atn_function *function, int32_t items, atn_function_info *out); /* optional */
-    atn_status (*launch)(atn_queue *queue, atn_function *function, const atn_launch *launch); /* sizes >= 1 */
+    atn_status (*launch)(atn_queue *queue, atn_function *function, const atn_launch *launch);         /* sizes >= 1 */
 
     atn_status (*queue_create)(atn_device *device, atn_queue **out);
     void (*queue_free)(atn_queue *queue);

@@ -28,7 +28,8 @@ atn_status atn_backends_list(atn_ctx *ctx, atn_devices *devices) {
 atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_device **out) {
     *out = NULL;
     const atn_backend *backend = atn_backend_find(info->backend);
-    if (!backend) return atn_fail(ctx, ATN_ERR_INPUT, "no backend '%s'; there are host, opencl and cuda", info->backend);
+    if (!backend)
+        return atn_fail(ctx, ATN_ERR_INPUT, "no backend '%s'; there are host, opencl and cuda", info->backend);
     atn_device *device;
     atn_status status = backend->open(ctx, info, &device);
     if (status != ATN_OK) return status;
@@ -62,7 +63,8 @@ atn_status atn_device_lose(atn_device *device, const char *format, ...) {
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
     device->lost = true;
-    return atn_fail(device->ctx, ATN_ERR_LOST, "%s: %s; the device is not usable any more in this process", device->info.name, why);
+    return atn_fail(device->ctx, ATN_ERR_LOST, "%s: %s; the device is not usable any more in this process",
+                    device->info.name, why);
 }
 
 static atn_status check_alive(const atn_device *device) {
@@ -79,8 +81,8 @@ atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out)
     atn_status status = check_alive(device);
     if (status != ATN_OK) return status;
     if (bytes > (uint64_t)device->info.max_alloc_bytes)
-        return atn_fail(device->ctx, ATN_ERR_MEMORY, "%s: a buffer of %zu bytes is wanted, its largest is %lld", device->info.name,
-                        bytes, (long long)device->info.max_alloc_bytes);
+        return atn_fail(device->ctx, ATN_ERR_MEMORY, "%s: a buffer of %zu bytes is wanted, its largest is %lld",
+                        device->info.name, bytes, (long long)device->info.max_alloc_bytes);
     atn_buffer *buffer;
     if (bytes == 0) {
         buffer = atn_zalloc(device->ctx, sizeof *buffer);
@@ -114,8 +116,8 @@ static atn_status check_span(const atn_buffer *buffer, size_t offset, size_t byt
     atn_status status = check_alive(buffer->device);
     if (status != ATN_OK) return status;
     if (atn_size_within(offset, bytes, buffer->bytes)) return ATN_OK;
-    return atn_fail(buffer->device->ctx, ATN_ERR_INPUT, "bytes %zu to %zu+%zu are outside a buffer of %zu", offset, offset, bytes,
-                    buffer->bytes);
+    return atn_fail(buffer->device->ctx, ATN_ERR_INPUT, "bytes %zu to %zu+%zu are outside a buffer of %zu", offset,
+                    offset, bytes, buffer->bytes);
 }
 
 static atn_queue *queue_of(atn_queue *queue, const atn_buffer *buffer) { return queue ? queue : buffer->device->queue; }
@@ -132,13 +134,14 @@ atn_status atn_buffer_get(atn_queue *queue, const atn_buffer *buffer, size_t off
     return buffer->device->backend->get(queue_of(queue, buffer), buffer, offset, to, bytes);
 }
 
-atn_status atn_buffer_copy(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from, size_t from_offset,
-                           size_t bytes) {
+atn_status atn_buffer_copy(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from,
+                           size_t from_offset, size_t bytes) {
     atn_status status = check_span(to, to_offset, bytes);
     if (status == ATN_OK) status = check_span(from, from_offset, bytes);
     if (status != ATN_OK || bytes == 0) return status;
     if (to->device != from->device)
-        return atn_fail(to->device->ctx, ATN_ERR_INPUT, "a copy between two devices goes through the host: get, then put");
+        return atn_fail(to->device->ctx, ATN_ERR_INPUT,
+                        "a copy between two devices goes through the host: get, then put");
     if (to == from && to_offset < from_offset + bytes && from_offset < to_offset + bytes)
         return atn_fail(to->device->ctx, ATN_ERR_INPUT, "a copy within one buffer overlaps itself");
     return to->device->backend->copy(queue_of(queue, to), to, to_offset, from, from_offset, bytes);
@@ -160,8 +163,9 @@ atn_status atn_module_build(atn_device *device, const atn_build *build, atn_modu
     if (!full.name) full.name = "kernel";
     if (!(full.timeout_s > 0)) full.timeout_s = 120;
     if (!*full.name || strlen(full.name) > MAX_NAME || strchr(full.name, '/'))
-        return atn_fail(device->ctx, ATN_ERR_INPUT, "'%.40s%s' is no name for a kernel; 1 to %d bytes without '/' are right",
-                        full.name, strlen(full.name) > 40 ? "..." : "", MAX_NAME);
+        return atn_fail(device->ctx, ATN_ERR_INPUT,
+                        "'%.40s%s' is no name for a kernel; 1 to %d bytes without '/' are right", full.name,
+                        strlen(full.name) > 40 ? "..." : "", MAX_NAME);
     if (!full.source) return atn_fail(device->ctx, ATN_ERR_INPUT, "%s: has no source text to build", full.name);
     status = device->backend->build(device, &full, out);
     if (status == ATN_OK) (*out)->device = device;
@@ -197,12 +201,14 @@ atn_status atn_function_launch(atn_queue *queue, atn_function *function, const a
     atn_status status = check_alive(device);
     if (status != ATN_OK) return status;
     if (launch->n_args > ATN_MAX_ARGS)
-        return atn_fail(device->ctx, ATN_ERR_INPUT, "a launch with %zu arguments, at most %d are passed", launch->n_args, ATN_MAX_ARGS);
+        return atn_fail(device->ctx, ATN_ERR_INPUT, "a launch with %zu arguments, at most %d are passed",
+                        launch->n_args, ATN_MAX_ARGS);
     for (size_t k = 0; k < launch->n_args; ++k) {
         const atn_arg *arg = &launch->args[k];
         if (arg->buffer ? arg->buffer->device != device : !arg->value || arg->bytes == 0 || arg->bytes > 16)
             return atn_fail(device->ctx, ATN_ERR_INPUT, "argument %zu of a launch on %s: %s", k, device->info.name,
-                            arg->buffer ? "its buffer is another device's" : "it is neither a buffer nor a value of 1 to 16 bytes");
+                            arg->buffer ? "its buffer is another device's"
+                                        : "it is neither a buffer nor a value of 1 to 16 bytes");
     }
     if (launch->groups[0] == 0) return ATN_OK;
     atn_launch full = *launch;
@@ -264,6 +270,7 @@ void atn_event_free(atn_event *event) {
 
 atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places) {
     if (!device->backend->bind)
-        return atn_fail(device->ctx, ATN_ERR_UNSUPPORTED, "%s: only the host's threads can be bound to places", device->info.name);
+        return atn_fail(device->ctx, ATN_ERR_UNSUPPORTED, "%s: only the host's threads can be bound to places",
+                        device->info.name);
     return device->backend->bind(device, bind, places);
 }

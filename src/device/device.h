@@ -15,7 +15,8 @@ typedef struct atn_queue atn_queue;       /* work done in order; several queues 
 typedef struct atn_event atn_event;       /* a moment on a queue */
 
 /* ---- buffers; NULL as a queue means the device's own first queue ---- */
-atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out); /* contents undefined; 0 bytes are fine */
+atn_status atn_buffer_create(atn_device *device, size_t bytes,
+                             atn_buffer **out); /* contents undefined; 0 bytes are fine */
 void atn_buffer_free(atn_buffer *buffer);
 size_t atn_buffer_bytes(const atn_buffer *buffer);
 void *atn_buffer_host(atn_buffer *buffer); /* where the host may touch it directly, else NULL */
@@ -30,13 +31,13 @@ atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, 
 
 /* ---- modules ---- */
 typedef struct atn_build {
-    const char *name;    /* of the kernel, for messages and file names: at most 100 bytes, no '/'; NULL: "kernel" */
-    const char *source;  /* in the backend's dialect */
-    const char *flags;   /* further flags, separated by blanks, or NULL */
-    bool fast_math;      /* lets the compiler assume finite values and reorder */
-    const char *compiler;/* host: gcc or clang instead of the context's choice; NULL elsewhere */
-    double timeout_s;    /* for the compiler; 0: 120 */
-    bool no_cache;       /* neither looks into the cache nor stores */
+    const char *name;     /* of the kernel, for messages and file names: at most 100 bytes, no '/'; NULL: "kernel" */
+    const char *source;   /* in the backend's dialect */
+    const char *flags;    /* further flags, separated by blanks, or NULL */
+    bool fast_math;       /* lets the compiler assume finite values and reorder */
+    const char *compiler; /* host: gcc or clang instead of the context's choice; NULL elsewhere */
+    double timeout_s;     /* for the compiler; 0: 120 */
+    bool no_cache;        /* neither looks into the cache nor stores */
 } atn_build;
 
 atn_status atn_module_build(atn_device *device, const atn_build *build, atn_module **out);
@@ -47,10 +48,10 @@ atn_status atn_module_function(atn_module *module, const char *name, atn_functio
 
 /* What only a build tells; -1 where the backend does not say. */
 typedef struct atn_function_info {
-    int32_t registers;     /* per work-item */
-    int64_t local_bytes;   /* local memory per work-group, declared in the source */
-    int64_t private_bytes; /* spilled, per work-item */
-    int32_t max_group;     /* largest work-group this function can run with */
+    int32_t registers;       /* per work-item */
+    int64_t local_bytes;     /* local memory per work-group, declared in the source */
+    int64_t private_bytes;   /* spilled, per work-item */
+    int32_t max_group;       /* largest work-group this function can run with */
     int32_t groups_per_core; /* resident at once at `items` per group; see atn_function_get_info */
 } atn_function_info;
 atn_status atn_function_get_info(const atn_function *function, int32_t items, atn_function_info *out);
@@ -63,12 +64,12 @@ typedef struct atn_arg {
 } atn_arg;
 
 typedef struct atn_launch {
-    size_t groups[3];    /* work-groups per dimension; 0 in dimension 0 launches nothing, later zeros count as 1 */
-    size_t items[3];     /* work-items per group; 0 counts as 1; the host ignores them */
-    size_t local_bytes;  /* dynamic local memory (cuda); 0 elsewhere */
-    int32_t threads;     /* host: OpenMP threads; 0, or more than the device's cores: as many as those */
+    size_t groups[3];   /* work-groups per dimension; 0 in dimension 0 launches nothing, later zeros count as 1 */
+    size_t items[3];    /* work-items per group; 0 counts as 1; the host ignores them */
+    size_t local_bytes; /* dynamic local memory (cuda); 0 elsewhere */
+    int32_t threads;    /* host: OpenMP threads; 0, or more than the device's cores: as many as those */
     const atn_arg *args;
-    size_t n_args;       /* at most ATN_MAX_ARGS */
+    size_t n_args; /* at most ATN_MAX_ARGS */
 } atn_launch;
 
 enum { ATN_MAX_ARGS = 128 };
@@ -80,10 +81,10 @@ atn_status atn_function_launch(atn_queue *queue, atn_function *function, const a
 atn_queue *atn_device_queue(atn_device *device); /* the device's own first queue */
 atn_status atn_queue_create(atn_device *device, atn_queue **out);
 void atn_queue_free(atn_queue *queue);
-atn_status atn_queue_finish(atn_queue *queue);                          /* waits for all of it; errors show here */
-atn_status atn_queue_wait(atn_queue *queue, const atn_event *event);    /* later work starts after the event */
-atn_status atn_event_record(atn_queue *queue, atn_event **out);         /* after all that was queued so far */
-atn_status atn_event_wait(atn_event *event);                            /* the host waits */
+atn_status atn_queue_finish(atn_queue *queue);                       /* waits for all of it; errors show here */
+atn_status atn_queue_wait(atn_queue *queue, const atn_event *event); /* later work starts after the event */
+atn_status atn_event_record(atn_queue *queue, atn_event **out);      /* after all that was queued so far */
+atn_status atn_event_wait(atn_event *event);                         /* the host waits */
 atn_status atn_event_elapsed(const atn_event *from, const atn_event *to, double *seconds); /* device time; waits */
 void atn_event_free(atn_event *event);
 

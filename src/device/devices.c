@@ -80,9 +80,9 @@ static int32_t best_device(const atn_devices *devices) {
     int32_t best = 0, best_rank = 0;
     for (size_t k = 0; k < devices->count; ++k) {
         const atn_device_info *info = &devices->infos[k];
-        int32_t rank = strcmp(info->backend, "cuda") == 0                       ? 3
+        int32_t rank = strcmp(info->backend, "cuda") == 0                   ? 3
                        : strcmp(info->backend, "opencl") == 0 && !info->cpu ? 2
-                                                                                : 0;
+                                                                            : 0;
         if (rank > best_rank) {
             best = (int32_t)k;
             best_rank = rank;

@@ -26,7 +26,8 @@ typedef struct host_event {
 } host_event;
 
 static atn_status list(atn_ctx *ctx, atn_devices *devices) {
-    atn_device_info info = {.backend = "host", .max_group = 1, .max_items = {1, 1, 1}, .fp64 = true, .unified = true, .cpu = true};
+    atn_device_info info = {
+        .backend = "host", .max_group = 1, .max_items = {1, 1, 1}, .fp64 = true, .unified = true, .cpu = true};
     atn_cpu_describe(&info);
     info.max_alloc_bytes = info.memory_bytes;
     char *compiler, version[96] = "";

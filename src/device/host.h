@@ -12,7 +12,7 @@ typedef struct host_device {
     atn_bind bind;
     cpu_set_t *places; /* where threads may run when bound, else NULL; owned */
     int32_t n_places;
-    uint64_t binding;  /* the number of this call of atn_device_bind, in this process; 0: not bound */
+    uint64_t binding; /* the number of this call of atn_device_bind, in this process; 0: not bound */
 } host_device;
 
 typedef void host_entry(const struct atn_call *call);
@@ -21,8 +21,8 @@ typedef void host_entry(const struct atn_call *call);
  * threads than places, neighbours share one. */
 int64_t atn_host_place(atn_bind bind, int64_t places, int64_t threads, int64_t thread);
 
-/* host_build.c: the compiler and what it makes. *path is owned by the caller; NULL, with ATN_OK and a sentence that says
- * what would help, where there is none. */
+/* host_build.c: the compiler and what it makes. *path is owned by the caller; NULL, with ATN_OK and a sentence that
+ * says what would help, where there is none. */
 atn_status atn_host_compiler(const atn_ctx *ctx, const char *wanted, char **path);
 atn_status atn_host_compiler_version(const atn_ctx *ctx, const char *path, char *text, size_t bytes);
 atn_status atn_host_build(atn_device *device, const atn_build *build, atn_module **out);

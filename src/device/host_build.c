@@ -170,7 +170,8 @@ static atn_status run_compiler(const host_job *job, const char *dir, bool openmp
     const char *argv[MAX_ARGS];
     atn_text output = {.ctx = job->ctx};
     int code = 0;
-    const char *own = job->build->flags, *more = getenv("ATTUNE_HOST_FLAGS"); /* for every build: -O1 to build quickly, say */
+    const char *own = job->build->flags,
+               *more = getenv("ATTUNE_HOST_FLAGS"); /* for every build: -O1 to build quickly, say */
     atn_text both = {.ctx = job->ctx};
     atn_text_printf(&both, "%s %s", own ? own : "", more ? more : "");
     if (atn_text_status(&both) != ATN_OK) {

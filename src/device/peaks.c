@@ -61,7 +61,8 @@ static atn_status measure_rate(const probe_run *run, double *rate) {
     for (seconds = 0; status == ATN_OK && seconds < LONG_ENOUGH_S && rounds < MOST_ROUNDS;) {
         rounds *= 2;
         status = time_once(run, 1, rounds, &seconds);
-        if (status == ATN_OK && seconds >= LONG_ENOUGH_S) status = time_best(run, 1, rounds, &seconds); /* a slow start does not count */
+        if (status == ATN_OK && seconds >= LONG_ENOUGH_S)
+            status = time_best(run, 1, rounds, &seconds); /* a slow start does not count */
     }
     if (status == ATN_OK) *rate = (double)flops * (double)rounds * (double)(run->groups * run->items) / seconds;
     return status;

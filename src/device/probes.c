@@ -109,7 +109,8 @@ static const char OPENCL[] =
 
 static const char CUDA[] =
     "#define ITEM (blockIdx.x * (long long)blockDim.x + threadIdx.x)\n"
-    "#define PROBE(name) extern \"C\" __global__ void name(float *out, const float *in, long long n, long long rounds)\n"
+    "#define PROBE(name) extern \"C\" __global__ void name(float *out, const float *in, long long n, long long "
+    "rounds)\n"
     "PROBE(probe_saxpy) { long long i = ITEM; if (i < n) out[i] = 2 * in[i] + out[i]; }\n"
     "extern \"C\" __global__ void probe_copy(float4 *out, const float4 *in, long long n, long long rounds) {\n"
     "    long long step = blockDim.x, i = blockIdx.x * step * 4 + threadIdx.x;\n"
@@ -153,7 +154,8 @@ static const char CUDA[] =
     "        _Pragma(\"unroll\") for (int k = 0; k < 8; ++k)\n"
     "            asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, \"\n"
     "                         \"{%4,%4,%4,%4,%4,%4,%4,%4}, {%5,%5,%5,%5}, {%0,%1,%2,%3};\"\n"
-    "                         : \"+d\"(c[k][0]), \"+d\"(c[k][1]), \"+d\"(c[k][2]), \"+d\"(c[k][3]) : \"d\"(a), \"d\"(b));\n"
+    "                         : \"+d\"(c[k][0]), \"+d\"(c[k][1]), \"+d\"(c[k][2]), \"+d\"(c[k][3]) : \"d\"(a), "
+    "\"d\"(b));\n"
     "    double sum = 0;\n"
     "    _Pragma(\"unroll\") for (int k = 0; k < 8; ++k) for (int j = 0; j < 4; ++j) sum += c[k][j];\n"
     "    out[ITEM] = (float)sum;\n"
@@ -181,7 +183,8 @@ static const char *const OPENCL_FLAGS[2][2][2] = {
 
 atn_probe_source atn_probe_get(const atn_device *device, atn_probe probe) {
     const atn_device_info *info = atn_device_get_info(device);
-    bool missing = (probe == ATN_PROBE_FP64 && !info->fp64) || (probe == ATN_PROBE_MATRIX64 && strcmp(info->backend, "cuda") != 0);
+    bool missing =
+        (probe == ATN_PROBE_FP64 && !info->fp64) || (probe == ATN_PROBE_MATRIX64 && strcmp(info->backend, "cuda") != 0);
     atn_probe_source out = {.function = missing ? NULL : FUNCTIONS[probe], .items = 1};
     if (strcmp(info->backend, "host") == 0) {
         out.source = HOST;

@@ -6,7 +6,8 @@
 
 enum { COUNT = 10007 }; /* odd, so that the last group is not full */
 
-static atn_status run_saxpy(atn_device *device, atn_module **module, atn_buffer **out, atn_buffer **in, float *numbers) {
+static atn_status run_saxpy(atn_device *device, atn_module **module, atn_buffer **out, atn_buffer **in,
+                            float *numbers) {
     atn_probe_source probe = atn_probe_get(device, ATN_PROBE_SAXPY);
     const size_t bytes = COUNT * sizeof(float);
     const int64_t n = COUNT, rounds = 1;
@@ -16,7 +17,8 @@ static atn_status run_saxpy(atn_device *device, atn_module **module, atn_buffer 
         y[k] = (float)(k % 1009) * 0.5f;
     }
     atn_function *function;
-    atn_status status = atn_module_build(device, &(atn_build){.name = "selftest", .source = probe.source, .flags = probe.flags}, module);
+    atn_status status = atn_module_build(
+        device, &(atn_build){.name = "selftest", .source = probe.source, .flags = probe.flags}, module);
     if (status == ATN_OK) status = atn_module_function(*module, probe.function, &function);
     if (status == ATN_OK) status = atn_buffer_create(device, bytes, out);
     if (status == ATN_OK) status = atn_buffer_create(device, bytes, in);
@@ -24,7 +26,8 @@ static atn_status run_saxpy(atn_device *device, atn_module **module, atn_buffer 
     if (status == ATN_OK) status = atn_buffer_put(NULL, *in, 0, x, bytes);
     if (status != ATN_OK) return status;
     atn_arg args[] = {{.buffer = *out}, {.buffer = *in}, {.value = &n, .bytes = 8}, {.value = &rounds, .bytes = 8}};
-    atn_launch launch = {.groups = {(COUNT + probe.items - 1) / probe.items}, .items = {probe.items}, .args = args, .n_args = 4};
+    atn_launch launch = {
+        .groups = {(COUNT + probe.items - 1) / probe.items}, .items = {probe.items}, .args = args, .n_args = 4};
     status = atn_function_launch(NULL, function, &launch);
     return status == ATN_OK ? atn_buffer_get(NULL, *out, 0, y, bytes) : status;
 }
@@ -39,8 +42,8 @@ atn_status atn_device_selftest(atn_device *device) {
     for (int k = 0; k < COUNT && status == ATN_OK; ++k) {
         float right = 2 * ((float)(k % 97) - 48) + (float)(k % 1009) * 0.5f; /* exact in float */
         if (numbers[COUNT + k] != right)
-            status = atn_fail(ctx, ATN_ERR_DEVICE, "%s: saxpy gave %g at %d, %g is right", atn_device_get_info(device)->name,
-                              (double)numbers[COUNT + k], k, (double)right);
+            status = atn_fail(ctx, ATN_ERR_DEVICE, "%s: saxpy gave %g at %d, %g is right",
+                              atn_device_get_info(device)->name, (double)numbers[COUNT + k], k, (double)right);
     }
     atn_buffer_free(in);
     atn_buffer_free(out);

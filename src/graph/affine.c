@@ -56,9 +56,13 @@ static bool is_static(const atn_graph *graph, atn_value value, int32_t *visits) 
     case ATN_OP_RESULT:
     case ATN_OP_ACC:
     case ATN_OP_LEFT:
-    case ATN_OP_RIGHT: return false;
-    case ATN_OP_DIM: return is_static(graph, graph->dims[node->index].begin, visits) && is_static(graph, graph->dims[node->index].end, visits);
-    default: break;
+    case ATN_OP_RIGHT:
+        return false;
+    case ATN_OP_DIM:
+        return is_static(graph, graph->dims[node->index].begin, visits) &&
+               is_static(graph, graph->dims[node->index].end, visits);
+    default:
+        break;
     }
     for (int k = 0; k < 3; ++k)
         if (node->arg[k] >= 0 && !is_static(graph, node->arg[k], visits)) return false;
@@ -68,6 +72,8 @@ static bool is_static(const atn_graph *graph, atn_value value, int32_t *visits) 
 bool atn_select_is_computed(const atn_graph *graph, const atn_value select[2]) {
     int32_t visits = LARGEST;
     for (int axis = 0; axis < 2; ++axis)
-        if (select[axis] >= 0 && (!atn_affine_of(graph, select[axis]).is_affine || !is_static(graph, select[axis], &visits))) return true;
+        if (select[axis] >= 0 &&
+            (!atn_affine_of(graph, select[axis]).is_affine || !is_static(graph, select[axis], &visits)))
+            return true;
     return false;
 }

@@ -9,8 +9,8 @@ typedef struct atn_affine {
     bool is_affine;                    /* false: computed (a gather); the rest is then meaningless */
     int64_t coefficient[ATN_MAX_DIMS]; /* per dimension */
     int64_t constant;
-    atn_value rest;                    /* an INDEX value without dimensions to be added, or -1 */
-    atn_value modulus;                 /* floor-mod by this (dimension-free, INDEX) at the end, or -1 */
+    atn_value rest;    /* an INDEX value without dimensions to be added, or -1 */
+    atn_value modulus; /* floor-mod by this (dimension-free, INDEX) at the end, or -1 */
 } atn_affine;
 
 atn_affine atn_affine_of(const atn_graph *graph, atn_value value);

@@ -29,53 +29,100 @@ typedef enum atn_op {
     ATN_OP_LEFT,   /* axis: accumulator of the earlier part; only inside `combine` */
     ATN_OP_RIGHT,  /* axis: accumulator of the later part; only inside `combine` */
     /* arithmetic on one type; integer / and % by zero give 0, truncate toward zero; INT32 wraps */
-    ATN_OP_ADD, ATN_OP_SUB, ATN_OP_MUL, ATN_OP_DIV, ATN_OP_MOD, ATN_OP_NEG,
+    ATN_OP_ADD,
+    ATN_OP_SUB,
+    ATN_OP_MUL,
+    ATN_OP_DIV,
+    ATN_OP_MOD,
+    ATN_OP_NEG,
     ATN_OP_FLOORMOD, /* selectors' mod: result in [0, m) */
-    ATN_OP_MIN, ATN_OP_MAX, /* floating: fmin, fmax: a NaN gives the other one */
-    ATN_OP_BITAND, ATN_OP_BITOR, ATN_OP_BITXOR, ATN_OP_BITNOT, ATN_OP_SHL, ATN_OP_SHR,
+    ATN_OP_MIN,
+    ATN_OP_MAX, /* floating: fmin, fmax: a NaN gives the other one */
+    ATN_OP_BITAND,
+    ATN_OP_BITOR,
+    ATN_OP_BITXOR,
+    ATN_OP_BITNOT,
+    ATN_OP_SHL,
+    ATN_OP_SHR,
     /* comparison and logic; type B (0 or 1); operands of one type */
-    ATN_OP_LT, ATN_OP_LE, ATN_OP_EQ, ATN_OP_NE, ATN_OP_AND, ATN_OP_OR, ATN_OP_NOT,
+    ATN_OP_LT,
+    ATN_OP_LE,
+    ATN_OP_EQ,
+    ATN_OP_NE,
+    ATN_OP_AND,
+    ATN_OP_OR,
+    ATN_OP_NOT,
     ATN_OP_SELECT, /* arg[0] (B) ? arg[1] : arg[2] */
     ATN_OP_CAST,   /* to the node's type; float to integer truncates and saturates, NaN gives 0 */
     /* complex */
-    ATN_OP_COMPLEX, ATN_OP_REAL, ATN_OP_IMAG, ATN_OP_CONJ,
+    ATN_OP_COMPLEX,
+    ATN_OP_REAL,
+    ATN_OP_IMAG,
+    ATN_OP_CONJ,
     /* functions; floating, unless said */
     ATN_OP_ABS, /* integers too; of a complex: its modulus */
-    ATN_OP_SQRT, ATN_OP_RSQRT, ATN_OP_CBRT, ATN_OP_EXP, ATN_OP_EXP2, ATN_OP_EXPM1, ATN_OP_LOG, ATN_OP_LOG2,
-    ATN_OP_LOG10, ATN_OP_LOG1P, ATN_OP_SIN, ATN_OP_COS, ATN_OP_TAN, ATN_OP_ASIN, ATN_OP_ACOS, ATN_OP_ATAN,
-    ATN_OP_SINH, ATN_OP_COSH, ATN_OP_TANH, ATN_OP_FLOOR, ATN_OP_CEIL, ATN_OP_ROUND /* halves away from zero */,
-    ATN_OP_RINT /* halves to even */, ATN_OP_TRUNC, ATN_OP_ISNAN /* B */, ATN_OP_ISFINITE /* B */,
-    ATN_OP_POW, ATN_OP_ATAN2, ATN_OP_HYPOT, ATN_OP_FMOD, ATN_OP_COPYSIGN, ATN_OP_FMA /* three arguments */,
+    ATN_OP_SQRT,
+    ATN_OP_RSQRT,
+    ATN_OP_CBRT,
+    ATN_OP_EXP,
+    ATN_OP_EXP2,
+    ATN_OP_EXPM1,
+    ATN_OP_LOG,
+    ATN_OP_LOG2,
+    ATN_OP_LOG10,
+    ATN_OP_LOG1P,
+    ATN_OP_SIN,
+    ATN_OP_COS,
+    ATN_OP_TAN,
+    ATN_OP_ASIN,
+    ATN_OP_ACOS,
+    ATN_OP_ATAN,
+    ATN_OP_SINH,
+    ATN_OP_COSH,
+    ATN_OP_TANH,
+    ATN_OP_FLOOR,
+    ATN_OP_CEIL,
+    ATN_OP_ROUND /* halves away from zero */,
+    ATN_OP_RINT /* halves to even */,
+    ATN_OP_TRUNC,
+    ATN_OP_ISNAN /* B */,
+    ATN_OP_ISFINITE /* B */,
+    ATN_OP_POW,
+    ATN_OP_ATAN2,
+    ATN_OP_HYPOT,
+    ATN_OP_FMOD,
+    ATN_OP_COPYSIGN,
+    ATN_OP_FMA /* three arguments */,
     ATN_OP_COUNT
 } atn_op;
 
 typedef struct atn_op_info {
-    const char *name;  /* as functions are called in the language; operators by their sign */
-    int32_t arity;     /* arguments: 0 to 3 */
-    bool function;     /* callable by name in the language */
+    const char *name; /* as functions are called in the language; operators by their sign */
+    int32_t arity;    /* arguments: 0 to 3 */
+    bool function;    /* callable by name in the language */
 } atn_op_info;
 const atn_op_info *atn_op_get_info(atn_op op);
 
 typedef struct atn_node {
     atn_op op;
     atn_type type;
-    atn_value arg[3];     /* -1 beyond the op's arity */
-    uint32_t dims;        /* bit d: depends on dimension d */
-    int32_t index, axis;  /* see the leaves */
-    int64_t integer;      /* CONST of an integer type */
-    double number[2];     /* CONST of a floating type: real, imaginary */
-    const char *label;    /* the described object it came from, for names in generated code; NULL: inner value */
+    atn_value arg[3];    /* -1 beyond the op's arity */
+    uint32_t dims;       /* bit d: depends on dimension d */
+    int32_t index, axis; /* see the leaves */
+    int64_t integer;     /* CONST of an integer type */
+    double number[2];    /* CONST of a floating type: real, imaginary */
+    const char *label;   /* the described object it came from, for names in generated code; NULL: inner value */
 } atn_node;
 
 typedef struct atn_dim {
-    int32_t block;         /* whose dimension */
-    int32_t axis;          /* i(axis) of that block; 0 is the fastest */
-    atn_value begin, end;  /* INDEX; begin is often CONST 0; may depend on outer dimensions (ranges from data) */
+    int32_t block;        /* whose dimension */
+    int32_t axis;         /* i(axis) of that block; 0 is the fastest */
+    atn_value begin, end; /* INDEX; begin is often CONST 0; may depend on outer dimensions (ranges from data) */
 } atn_dim;
 
 typedef struct atn_object {
     const char *name;
-    int32_t rank;          /* 1 vector, 2 matrix */
+    int32_t rank; /* 1 vector, 2 matrix */
     atn_type type;
     bool read, written;
     const void *table;     /* a constant table's elements, row-major, or NULL */
@@ -109,17 +156,22 @@ typedef struct atn_write {
     atn_value value;     /* of the object's type */
     atn_value enable;    /* B; -1: always */
     atn_scatter combine;
-    int32_t block;       /* the block whose iteration it happens in: 0 is P; -1: once, after the whole space */
+    int32_t block; /* the block whose iteration it happens in: 0 is P; -1: once, after the whole space */
     int32_t line, column;
 } atn_write;
 
 /* How accumulators of a block are joined (the ICF's circled plus). */
 typedef enum atn_join {
-    ATN_JOIN_SUM, ATN_JOIN_PRODUCT, ATN_JOIN_MIN, ATN_JOIN_MAX, /* min, max ignore NaN */
-    ATN_JOIN_AND, ATN_JOIN_OR,
-    ATN_JOIN_ARGMIN, ATN_JOIN_ARGMAX, /* keys and their followers; ties go to the lowest `order` */
-    ATN_JOIN_CUSTOM,                  /* all of the block's accumulators together, by `combine` */
-    ATN_JOIN_ORDERED                  /* no join is known: strictly in order, by `update` */
+    ATN_JOIN_SUM,
+    ATN_JOIN_PRODUCT,
+    ATN_JOIN_MIN,
+    ATN_JOIN_MAX, /* min, max ignore NaN */
+    ATN_JOIN_AND,
+    ATN_JOIN_OR,
+    ATN_JOIN_ARGMIN,
+    ATN_JOIN_ARGMAX, /* keys and their followers; ties go to the lowest `order` */
+    ATN_JOIN_CUSTOM, /* all of the block's accumulators together, by `combine` */
+    ATN_JOIN_ORDERED /* no join is known: strictly in order, by `update` */
 } atn_join;
 
 typedef struct atn_acc {
@@ -136,28 +188,28 @@ typedef struct atn_acc {
 
 typedef struct atn_block {
     const char *name;
-    int32_t parent;    /* enclosing block; -1 for block 0, the ParallelAlgorithm */
-    int32_t rank;      /* number of dimensions: 1 or 2 (block 0: 0 to 2) */
-    int32_t dim[2];    /* their indices in graph->dims */
-    int32_t n_accs;    /* 0: no ICF */
+    int32_t parent; /* enclosing block; -1 for block 0, the ParallelAlgorithm */
+    int32_t rank;   /* number of dimensions: 1 or 2 (block 0: 0 to 2) */
+    int32_t dim[2]; /* their indices in graph->dims */
+    int32_t n_accs; /* 0: no ICF */
     atn_acc acc[ATN_MAX_ACCS];
     int32_t line, column;
 } atn_block;
 
 typedef struct atn_graph {
-    atn_arena arena;       /* owns everything below */
+    atn_arena arena; /* owns everything below */
     const char *name, *file;
     int32_t n_values, n_dims, n_objects, n_parameters, n_reads, n_writes, n_blocks;
-    atn_node *values;      /* arguments come before their users */
-    atn_dim *dims;         /* block 0's first */
+    atn_node *values; /* arguments come before their users */
+    atn_dim *dims;    /* block 0's first */
     atn_object *objects;
     atn_parameter *parameters;
     atn_read *reads;
-    atn_write *writes;     /* in execution order */
-    atn_block *blocks;     /* in execution order among siblings */
-    double tolerance;      /* relative, accepted by the description; 0: the derived bound only */
-    bool finite;           /* the description promises finite input */
-    atn_hash hash;         /* of the canonical graph, names excluded */
+    atn_write *writes; /* in execution order */
+    atn_block *blocks; /* in execution order among siblings */
+    double tolerance;  /* relative, accepted by the description; 0: the derived bound only */
+    bool finite;       /* the description promises finite input */
+    atn_hash hash;     /* of the canonical graph, names excluded */
 } atn_graph;
 
 /* A described file: one algorithm, or a Sequence of several on shared objects (equal names are one object). */

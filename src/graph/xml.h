@@ -6,7 +6,7 @@
 #include "graph/reader.h"
 
 enum {
-    ATN_LIMIT_FILE = 4 << 20,      /* bytes of a description */
+    ATN_LIMIT_FILE = 4 << 20,       /* bytes of a description */
     ATN_LIMIT_ATTRIBUTES = 1 << 20, /* bytes of all attribute values of a file */
     ATN_LIMIT_ELEMENTS = 10000,
     ATN_LIMIT_DEPTH = 16,

@@ -1,5 +1,5 @@
-/* A reasonable variant without any measurement: from what the accesses look like, what the device is, and, where known, how
- * large the points and ranges are. Plain rules; tuning finds better ones. */
+/* A reasonable variant without any measurement: from what the accesses look like, what the device is, and, where known,
+ * how large the points and ranges are. Plain rules; tuning finds better ones. */
 #include "kernel/kernel.h"
 
 #include "graph/affine.h"
@@ -8,17 +8,17 @@
 
 typedef struct outlook {
     const atn_graph *g;
-    int32_t points;        /* dimensions of the points */
-    int32_t block;         /* the outermost reduction, -1: none */
-    int32_t p[2], q;       /* dimensions */
-    bool ragged;           /* its range differs from point to point */
+    int32_t points;  /* dimensions of the points */
+    int32_t block;   /* the outermost reduction, -1: none */
+    int32_t p[2], q; /* dimensions */
+    bool ragged;     /* its range differs from point to point */
     bool complex_values, ordered;
     int32_t along_p0, along_q, across; /* accesses whose neighbours lie along p0, along q, or neither */
-    int32_t along_p1;      /* reads whose neighbours lie along p1: the kernel turns what it reads */
-    bool stencil;          /* several reads of one object that differ along p1 */
+    int32_t along_p1;                  /* reads whose neighbours lie along p1: the kernel turns what it reads */
+    bool stencil;                      /* several reads of one object that differ along p1 */
     bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */
-    bool exponential;      /* an exponential in single precision */
-    int32_t bytes;         /* of the largest element that is computed on */
+    bool exponential;                  /* an exponential in single precision */
+    int32_t bytes;                     /* of the largest element that is computed on */
 } outlook;
 
 static void count_access(outlook *o, const atn_value select[2]) {
@@ -54,7 +54,8 @@ static outlook look(const atn_graph *g) {
         uint32_t dims = g->values[r->select[0]].dims | (r->select[1] >= 0 ? g->values[r->select[1]].dims : 0);
         count_access(&o, r->select);
         atn_affine column = atn_affine_of(g, r->select[0]);
-        o.along_p1 += o.points == 2 && column.is_affine && column.coefficient[o.p[1]] == 1 && column.coefficient[o.p[0]] == 0;
+        o.along_p1 +=
+            o.points == 2 && column.is_affine && column.coefficient[o.p[1]] == 1 && column.coefficient[o.p[0]] == 0;
         for (int32_t j = 0; j < k && o.points == 2; ++j)
             o.stencil = o.stencil || (g->reads[j].object == r->object && g->reads[j].select[1] != r->select[1]);
         if (o.q < 0 || !(dims >> o.q & 1)) continue;
@@ -80,8 +81,8 @@ static bool writes_apart(const outlook *o) {
 
 static int64_t pieces(int64_t n, int64_t each) { return n / each + (n % each != 0); }
 
-/* Sequences and tiles so that both panels and the results at rest stay in a core's second cache; along p1 as even as can be,
- * since the last tile is moved back and does points again. */
+/* Sequences and tiles so that both panels and the results at rest stay in a core's second cache; along p1 as even as
+ * can be, since the last tile is moved back and does points again. */
 static void estimate_panels(const outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
     enum { CACHE = 900 << 10, TILE = 128, WIDE = 2048 /* bytes along p0 */, STEPS = 22 };
     int32_t each0 = v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs;
@@ -90,7 +91,8 @@ static void estimate_panels(const outlook *o, const atn_device_info *info, int64
     v->stage = 1;
     v->stage_swap = 2;
     if (seq0 > pieces(n0, each0)) seq0 = pieces(n0, each0);
-    while (seq1 > 1 && (seq0 * each0 * TILE + seq1 * each1 * TILE + seq0 * each0 * seq1 * each1) * o->bytes > CACHE) --seq1;
+    while (seq1 > 1 && (seq0 * each0 * TILE + seq1 * each1 * TILE + seq0 * each0 * seq1 * each1) * o->bytes > CACHE)
+        --seq1;
     int64_t groups = pieces(steps1, seq1); /* enough for every thread */
     if (groups * pieces(n0, seq0 * each0) < info->cores) groups = pieces(info->cores, pieces(n0, seq0 * each0));
     seq1 = pieces(steps1, groups);
@@ -116,7 +118,8 @@ static void estimate_host(const outlook *o, const atn_device_info *info, const a
         return;
     }
     if (o->points == 0) return;
-    if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 && lanes > 1) { /* turned: square blocks, in registers */
+    if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 &&
+        lanes > 1) { /* turned: square blocks, in registers */
         v->p[1].vec = fitting(n1, lanes);
         v->p[0].regs = fitting(n0, v->p[1].vec);
         v->p[1].seq = fitting(n1 / v->p[1].vec, 32);
@@ -228,7 +231,8 @@ atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *
     outlook o = look(graph);
     atn_variant v = atn_variant_plain();
     atn_target target = atn_target_of(info);
-    if (target.host && o.exponential) v.exp = ATN_EXP_POLYNOMIAL; /* degree 6 is as good as the library's, and vectorises */
+    if (target.host && o.exponential)
+        v.exp = ATN_EXP_POLYNOMIAL; /* degree 6 is as good as the library's, and vectorises */
     if (target.host)
         estimate_host(&o, info, extent, &v);
     else

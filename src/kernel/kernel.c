@@ -1,4 +1,5 @@
-/* Building a variant for a device and running it: arguments in the order of the program, scratch kept from run to run. */
+/* Building a variant for a device and running it: arguments in the order of the program, scratch kept from run to run.
+ */
 #include "kernel/kernel.h"
 
 #include "base/memory.h"
@@ -29,11 +30,16 @@ atn_target atn_target_of(const atn_device_info *info) {
     bool host = strcmp(info->backend, "host") == 0, cuda = strcmp(info->backend, "cuda") == 0;
     int64_t local = host ? HOST_TILES : info->local_bytes;
     if (cuda && local > CUDA_STATIC_LOCAL) local = CUDA_STATIC_LOCAL; /* what a source may declare */
-    return (atn_target){.host = host, .vectors = !cuda, .shuffle = cuda, .warp = cuda ? 32 : 1, .max_items = host ? 1 : info->max_group, .local_bytes = local};
+    return (atn_target){.host = host,
+                        .vectors = !cuda,
+                        .shuffle = cuda,
+                        .warp = cuda ? 32 : 1,
+                        .max_items = host ? 1 : info->max_group,
+                        .local_bytes = local};
 }
 
-atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const char *backend,
-                             const atn_target *target, atn_text *out) {
+atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
+                             const char *backend, const atn_target *target, atn_text *out) {
     const atn_dialect *dialect = atn_dialect_find(backend);
     if (!dialect) return atn_fail(ctx, ATN_ERR_INPUT, "no dialect '%s'; there are c, opencl and cuda", backend);
     atn_program *program;
@@ -68,7 +74,8 @@ atn_status atn_kernel_build(atn_device *device, const atn_graph *graph, const at
     *out = NULL;
     const atn_ctx *ctx = atn_device_ctx(device);
     if (graph->n_objects > MAX_OBJECTS)
-        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are passed to a kernel", graph->name, graph->n_objects, MAX_OBJECTS);
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are passed to a kernel", graph->name,
+                        graph->n_objects, MAX_OBJECTS);
     atn_kernel *k = atn_zalloc(ctx, sizeof *k);
     if (!k) return ATN_ERR_MEMORY;
     k->device = device;
@@ -114,7 +121,9 @@ atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame
 static atn_status ready_scratch(atn_kernel *k, const atn_extent *extent) {
     int64_t bytes = atn_program_scratch_bytes(k->program, extent);
     if (bytes == 0 || (k->scratch && (int64_t)atn_buffer_bytes(k->scratch) >= bytes)) return ATN_OK;
-    if (bytes == INT64_MAX) return atn_fail(atn_device_ctx(k->device), ATN_ERR_MEMORY, "%s: partial results are more than memory can hold", k->graph->name);
+    if (bytes == INT64_MAX)
+        return atn_fail(atn_device_ctx(k->device), ATN_ERR_MEMORY, "%s: partial results are more than memory can hold",
+                        k->graph->name);
     atn_buffer_free(k->scratch);
     k->scratch = NULL;
     atn_status status = atn_buffer_create(k->device, (size_t)bytes, &k->scratch);
@@ -135,36 +144,64 @@ static atn_arg parameter(const atn_parameter *p, const double value[2], int32_t 
     double number = value[part];
     switch (p->type) {
     case ATN_DP:
-    case ATN_DP2: keep->twice = number; return (atn_arg){.value = keep, .bytes = 8};
-    case ATN_INDEX: keep->index = (int64_t)number; return (atn_arg){.value = keep, .bytes = 8};
+    case ATN_DP2:
+        keep->twice = number;
+        return (atn_arg){.value = keep, .bytes = 8};
+    case ATN_INDEX:
+        keep->index = (int64_t)number;
+        return (atn_arg){.value = keep, .bytes = 8};
     case ATN_INT32:
-    case ATN_B: keep->whole = p->type == ATN_B ? number != 0 : (int32_t)number; return (atn_arg){.value = keep, .bytes = 4};
-    case ATN_U16: keep->u16 = (uint16_t)number; return (atn_arg){.value = keep, .bytes = 2};
-    case ATN_U8: keep->u8 = (uint8_t)number; return (atn_arg){.value = keep, .bytes = 1};
-    default: keep->single = (float)number; return (atn_arg){.value = keep, .bytes = 4};
+    case ATN_B:
+        keep->whole = p->type == ATN_B ? number != 0 : (int32_t)number;
+        return (atn_arg){.value = keep, .bytes = 4};
+    case ATN_U16:
+        keep->u16 = (uint16_t)number;
+        return (atn_arg){.value = keep, .bytes = 2};
+    case ATN_U8:
+        keep->u8 = (uint8_t)number;
+        return (atn_arg){.value = keep, .bytes = 1};
+    default:
+        keep->single = (float)number;
+        return (atn_arg){.value = keep, .bytes = 4};
     }
 }
 
 /* All arguments in the program's order; returns how many. */
-static size_t fill_arguments(const atn_kernel *k, const atn_slot *slots, const double (*params)[2], atn_arg *args, scalar *keep) {
+static size_t fill_arguments(const atn_kernel *k, const atn_slot *slots, const double (*params)[2], atn_arg *args,
+                             scalar *keep) {
     size_t n = 0;
     for (int32_t a = 0; a < k->program->n_arguments; ++a) {
         const ir_argument *argument = &k->program->arguments[a];
         const atn_slot *slot = argument->kind <= IR_ARG_SIZE1 ? &slots[argument->id] : NULL;
         switch (argument->kind) {
-        case IR_ARG_DATA: args[n++] = (atn_arg){.buffer = slot->buffer}; continue;
-        case IR_ARG_SCRATCH: args[n++] = (atn_arg){.buffer = k->scratch}; continue;
-        case IR_ARG_REPORT: args[n++] = (atn_arg){.buffer = k->report}; continue;
+        case IR_ARG_DATA:
+            args[n++] = (atn_arg){.buffer = slot->buffer};
+            continue;
+        case IR_ARG_SCRATCH:
+            args[n++] = (atn_arg){.buffer = k->scratch};
+            continue;
+        case IR_ARG_REPORT:
+            args[n++] = (atn_arg){.buffer = k->report};
+            continue;
         case IR_ARG_PARAM: {
             const atn_parameter *p = &k->graph->parameters[argument->id];
             int32_t parts = p->type == ATN_SP2 || p->type == ATN_DP2 ? 2 : 1;
-            for (int32_t part = 0; part < parts; ++part, ++n) args[n] = parameter(p, params[argument->id], part, &keep[n]);
+            for (int32_t part = 0; part < parts; ++part, ++n)
+                args[n] = parameter(p, params[argument->id], part, &keep[n]);
             continue;
         }
-        case IR_ARG_OFFSET: keep[n].index = slot->offset; break;
-        case IR_ARG_PITCH: keep[n].index = slot->view.pitch; break;
-        case IR_ARG_SIZE0: keep[n].index = slot->view.size[0]; break;
-        default: keep[n].index = slot->view.size[1]; break;
+        case IR_ARG_OFFSET:
+            keep[n].index = slot->offset;
+            break;
+        case IR_ARG_PITCH:
+            keep[n].index = slot->view.pitch;
+            break;
+        case IR_ARG_SIZE0:
+            keep[n].index = slot->view.size[0];
+            break;
+        default:
+            keep[n].index = slot->view.size[1];
+            break;
         }
         args[n] = (atn_arg){.value = &keep[n], .bytes = 8};
         ++n;
@@ -177,12 +214,17 @@ static atn_status check_report(atn_kernel *k, atn_queue *queue) {
     atn_status status = atn_buffer_get(queue, k->report, 0, report, sizeof report);
     if (status != ATN_OK || report[0] == 0) return status;
     int32_t n = report[1] - 1, reads = k->graph->n_reads;
-    const char *name = n >= 0 && n < reads ? k->graph->reads[n].name : n >= reads && n - reads < k->graph->n_writes ? k->graph->writes[n - reads].name : "?";
-    return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT, "%s: %d computed accesses were out of range, of '%s' among them; reads gave 0, writes were not made",
-                    k->graph->name, report[0], name);
+    const char *name = n >= 0 && n < reads                            ? k->graph->reads[n].name
+                       : n >= reads && n - reads < k->graph->n_writes ? k->graph->writes[n - reads].name
+                                                                      : "?";
+    return atn_fail(
+        atn_device_ctx(k->device), ATN_ERR_INPUT,
+        "%s: %d computed accesses were out of range, of '%s' among them; reads gave 0, writes were not made",
+        k->graph->name, report[0], name);
 }
 
-static atn_status launch_stages(atn_kernel *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots, const double (*params)[2]) {
+static atn_status launch_stages(atn_kernel *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
+                                const double (*params)[2]) {
     atn_arg args[ATN_MAX_ARGS];
     scalar keep[ATN_MAX_ARGS];
     size_t n = fill_arguments(k, slots, params, args, keep);
@@ -191,8 +233,13 @@ static atn_status launch_stages(atn_kernel *k, atn_queue *queue, const atn_exten
     for (int32_t s = 0; s < k->program->n_stages; ++s) {
         int64_t groups = atn_program_groups(k->program, s, extent), most = v->groups > 0 ? v->groups : 0x7fffffff;
         if (groups == 0) continue;
-        atn_launch launch = {.groups = {(size_t)(host ? 1 : groups < most ? groups : most)}, .items = {(size_t)k->program->stage[s].items},
-                             .threads = v->threads, .args = args, .n_args = n};
+        atn_launch launch = {.groups = {(size_t)(host            ? 1
+                                                 : groups < most ? groups
+                                                                 : most)},
+                             .items = {(size_t)k->program->stage[s].items},
+                             .threads = v->threads,
+                             .args = args,
+                             .n_args = n};
         atn_status status = atn_function_launch(queue, k->function[s], &launch);
         if (status != ATN_OK) return status;
     }
@@ -200,13 +247,16 @@ static atn_status launch_stages(atn_kernel *k, atn_queue *queue, const atn_exten
 }
 
 static bool same_view(const atn_view *a, const atn_view *b) {
-    return a->type == b->type && a->rank == b->rank && a->size[0] == b->size[0] && a->size[1] == b->size[1] && a->pitch == b->pitch;
+    return a->type == b->type && a->rank == b->rank && a->size[0] == b->size[0] && a->size[1] == b->size[1] &&
+           a->pitch == b->pitch;
 }
 
 static bool same_as_last(const atn_kernel *k, const atn_slot *slots, const double (*params)[2]) {
     bool same = k->checked;
-    for (int32_t n = 0; n < k->graph->n_objects && same; ++n) same = k->graph->objects[n].table || same_view(&k->views[n], &slots[n].view);
-    for (int32_t n = 0; n < k->graph->n_parameters && same; ++n) same = k->params[n][0] == params[n][0] && k->params[n][1] == params[n][1];
+    for (int32_t n = 0; n < k->graph->n_objects && same; ++n)
+        same = k->graph->objects[n].table || same_view(&k->views[n], &slots[n].view);
+    for (int32_t n = 0; n < k->graph->n_parameters && same; ++n)
+        same = k->params[n][0] == params[n][0] && k->params[n][1] == params[n][1];
     return same;
 }
 
@@ -218,8 +268,9 @@ static atn_status check_reach(const atn_kernel *k, const atn_slot *slots) {
         int64_t rows = view->rank > 1 ? view->size[1] : 1, pitch = view->rank > 1 ? view->pitch : view->size[0], all;
         bool near = atn_i64_mul(rows, pitch, &all) && atn_i64_add(all, slots[n].offset, &all) && all < most;
         if (!k->graph->objects[n].table && !near)
-            return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: '%s' is larger than 32-bit addresses reach; index=64 does",
-                            k->graph->name, k->graph->objects[n].name);
+            return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED,
+                            "%s: '%s' is larger than 32-bit addresses reach; index=64 does", k->graph->name,
+                            k->graph->objects[n].name);
     }
     return ATN_OK;
 }

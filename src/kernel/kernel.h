@@ -19,11 +19,12 @@ typedef struct atn_slot {
 atn_target atn_target_of(const atn_device_info *info);
 
 /* The source of a variant for a device, without building it. */
-atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const char *backend,
-                             const atn_target *target, atn_text *out);
+atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
+                             const char *backend, const atn_target *target, atn_text *out);
 
 /* A variant that is reasonable for the graph on the device, without any measurement. */
-atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info, const atn_extent *extent); /* extent may be NULL */
+atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info,
+                                 const atn_extent *extent); /* extent may be NULL */
 
 /* Where the points of a graph lie over bound arrays: what the estimate and launches need. */
 atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_extent *extent);
@@ -32,9 +33,9 @@ atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_f
 atn_status atn_kernel_build(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_kernel **out);
 void atn_kernel_free(atn_kernel *kernel); /* NULL is fine */
 
-/* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. Checks everything that atn_eval_check
- * does first and refuses before anything is launched. Asynchronous, but for kernels with computed accesses, which wait and
- * report those out of range. Allocates only when its scratch must grow. */
+/* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. Checks everything that
+ * atn_eval_check does first and refuses before anything is launched. Asynchronous, but for kernels with computed
+ * accesses, which wait and report those out of range. Allocates only when its scratch must grow. */
 atn_status atn_kernel_run(atn_kernel *kernel, atn_queue *queue, const atn_slot *slots, const double (*params)[2]);
 
 const atn_variant *atn_kernel_variant(const atn_kernel *kernel);

@@ -13,15 +13,20 @@ static ir_ref element(lowering *l, int32_t object, ir_ref column, ir_ref row) {
     const atn_object *o = &l->g->objects[object];
     ir_ref at = column;
     if (row >= 0) {
-        ir_ref pitch = o->table ? ir_address(l->p, o->table_size[0]) : ir_argument_ref(l->p, IR_ARG_PITCH, object, IR_ADDRESS);
+        ir_ref pitch =
+            o->table ? ir_address(l->p, o->table_size[0]) : ir_argument_ref(l->p, IR_ARG_PITCH, object, IR_ADDRESS);
         at = ir_add(l->p, ir_multiply(l->p, row, pitch), column);
     }
     return o->table ? at : ir_add(l->p, ir_argument_ref(l->p, IR_ARG_OFFSET, object, IR_ADDRESS), at);
 }
 
 static ir_ref load(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t width) {
-    ir_ref ref = ir_make(l->p, (ir_node){.kind = IR_LOAD, .type = lower_type(l->g->objects[object].type), .width = width,
-                                         .arg = {at, -1, -1}, .id = object, .integer = part});
+    ir_ref ref = ir_make(l->p, (ir_node){.kind = IR_LOAD,
+                                         .type = lower_type(l->g->objects[object].type),
+                                         .width = width,
+                                         .arg = {at, -1, -1},
+                                         .id = object,
+                                         .integer = part});
     return ref;
 }
 
@@ -30,8 +35,8 @@ static ir_ref bring_inside(lowering *l, ir_ref index, ir_ref n, int32_t boundary
     atn_program *p = l->p;
     ir_ref zero = ir_address(p, 0);
     if (boundary == ATN_EDGE_CLAMP)
-        return ir_operation(p, ATN_OP_MAX, IR_ADDRESS, ir_operation(p, ATN_OP_MIN, IR_ADDRESS, index, ir_add_integer(p, n, -1), -1), zero,
-                            -1);
+        return ir_operation(p, ATN_OP_MAX, IR_ADDRESS,
+                            ir_operation(p, ATN_OP_MIN, IR_ADDRESS, index, ir_add_integer(p, n, -1), -1), zero, -1);
     if (boundary == ATN_EDGE_WRAP) return ir_operation(p, ATN_OP_FLOORMOD, IR_ADDRESS, index, n, -1);
     ir_ref twice = ir_multiply_integer(p, n, 2);
     ir_ref m = ir_declare(p, l->block, "mirrored", ir_operation(p, ATN_OP_FLOORMOD, IR_ADDRESS, index, twice, -1));
@@ -46,12 +51,15 @@ static ir_ref within(lowering *l, ir_ref index, ir_ref n) {
 
 static void report(lowering *l, ir_ref good, int32_t id) {
     ir_block bad = IR_EMPTY;
-    ir_append(l->p, &bad, (ir_statement){.kind = IR_REPORT, .id = id, .index = -1, .value = -1, .limit = -1, .body = -1, .other = -1});
+    ir_append(
+        l->p, &bad,
+        (ir_statement){.kind = IR_REPORT, .id = id, .index = -1, .value = -1, .limit = -1, .body = -1, .other = -1});
     ir_if(l->p, l->block, ir_operation(l->p, ATN_OP_NOT, ATN_B, good, -1, -1), bad, IR_EMPTY);
     l->p->reports = true;
 }
 
-ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard, int32_t read, int32_t part) {
+ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard,
+                   int32_t read, int32_t part) {
     atn_program *p = l->p;
     ir_ref n0 = size_ref(l, object, 0), n1 = row >= 0 ? size_ref(l, object, 1) : -1;
     if (boundary == ATN_EDGE_CLAMP || boundary == ATN_EDGE_WRAP || boundary == ATN_EDGE_MIRROR) {
@@ -68,7 +76,8 @@ ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32
         int32_t type = lower_type(l->g->objects[object].type);
         bool whole = type != ATN_SP && type != ATN_DP;
         ir_ref zero = whole ? ir_integer(p, type, 0) : ir_number(p, type, 0);
-        return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, element(l, object, column, row), part, 1), zero);
+        return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, element(l, object, column, row), part, 1),
+                            zero);
     }
     return load(l, object, element(l, object, column, row), part, 1);
 }
@@ -88,7 +97,8 @@ ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row, bool f
     ir_ref inside = lower_inside(l, object, column, row);
     if (!from_zero) inside = ir_and(l->p, inside, lower_from_zero(l, column, row));
     ir_ref zero = type == ATN_SP || type == ATN_DP ? ir_number(l->p, type, 0) : ir_integer(l->p, type, 0);
-    return ir_operation(l->p, ATN_OP_SELECT, type, inside, load(l, object, element(l, object, column, row), 0, 1), zero);
+    return ir_operation(l->p, ATN_OP_SELECT, type, inside, load(l, object, element(l, object, column, row), 0, 1),
+                        zero);
 }
 
 ir_ref lower_load_wide(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t wide) {
@@ -96,7 +106,10 @@ ir_ref lower_load_wide(lowering *l, int32_t object, ir_ref column, ir_ref row, i
 }
 
 ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no) {
-    return ir_make(l->p, (ir_node){.kind = IR_OPERATION, .op = ATN_OP_SELECT, .type = ir_type_of(l->p, yes), .width = ir_width_of(l->p, yes),
+    return ir_make(l->p, (ir_node){.kind = IR_OPERATION,
+                                   .op = ATN_OP_SELECT,
+                                   .type = ir_type_of(l->p, yes),
+                                   .width = ir_width_of(l->p, yes),
                                    .arg = {condition, yes, no}});
 }
 
@@ -149,15 +162,16 @@ static ir_ref inside_points(lowering *l, uint32_t dims, place at) {
 }
 
 static void store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part) {
-    ir_append(l->p, l->block, (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
-                                          .id = w->object,
-                                          .index = element(l, w->object, column, row),
-                                          .value = value,
-                                          .limit = -1,
-                                          .component = part,
-                                          .scatter = (int32_t)w->combine,
-                                          .body = -1,
-                                          .other = -1});
+    ir_append(l->p, l->block,
+              (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
+                             .id = w->object,
+                             .index = element(l, w->object, column, row),
+                             .value = value,
+                             .limit = -1,
+                             .component = part,
+                             .scatter = (int32_t)w->combine,
+                             .body = -1,
+                             .other = -1});
 }
 
 /* The element itself; where its place is computed, only if that is inside. */
@@ -197,7 +211,8 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
                   (w->enable < 0 || !(l->g->values[w->enable].dims >> l->vec_dim & 1));
     enable = ir_and(l->p, enable, inside_points(l, dims, at));
     if (width > 1 && !vector) lower_hoist(l, w->value); /* made as a vector all the same, stored lane by lane */
-    bool late = alone && width == 1 && l->in_place[w->value]; /* where nothing is written, another point may write what is read */
+    bool late = alone && width == 1 &&
+                l->in_place[w->value]; /* where nothing is written, another point may write what is read */
     for (int32_t k = 0; k < (vector ? 1 : width); ++k) {
         at.lane = (int8_t)(vector || width == 1 ? -1 : k);
         ir_ref values[2], here = enable;
@@ -223,12 +238,15 @@ static void read_first(lowering *l, const atn_write *w) {
         if (used[k] >= 0 && l->in_place[used[k]]) lower_hoist(l, used[k]);
 }
 
-/* A dimension of the points along which registers lie side by side in memory where the lanes of the vector do not: then a block
- * of both is turned in registers and written in vectors. -1: there is none. */
+/* A dimension of the points along which registers lie side by side in memory where the lanes of the vector do not: then
+ * a block of both is turned in registers and written in vectors. -1: there is none. */
 static int32_t turned(const lowering *l, const atn_write *w, uint32_t dims) {
     atn_type type = l->g->objects[w->object].type;
-    if (!l->host || l->vec_dim < 0 || !(dims >> l->vec_dim & 1) || w->combine != ATN_WRITE_ONCE || w->enable >= 0) return -1;
-    if ((type != ATN_SP && type != ATN_DP && type != ATN_INT32) || atn_select_is_computed(l->g, w->select) || w->select[1] < 0) return -1;
+    if (!l->host || l->vec_dim < 0 || !(dims >> l->vec_dim & 1) || w->combine != ATN_WRITE_ONCE || w->enable >= 0)
+        return -1;
+    if ((type != ATN_SP && type != ATN_DP && type != ATN_INT32) || atn_select_is_computed(l->g, w->select) ||
+        w->select[1] < 0)
+        return -1;
     atn_affine column = atn_affine_of(l->g, w->select[0]);
     if (!column.is_affine || column.modulus >= 0 || column.coefficient[l->vec_dim] != 0) return -1;
     for (int32_t k = 0; k < l->n_points; ++k) {

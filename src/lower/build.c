@@ -122,7 +122,9 @@ ir_ref ir_multiply(atn_program *p, ir_ref a, ir_ref b) {
     return ir_operation(p, ATN_OP_MUL, ir_type_of(p, a), a, b, -1);
 }
 
-ir_ref ir_add_integer(atn_program *p, ir_ref a, int64_t b) { return b == 0 ? a : ir_add(p, a, ir_integer(p, ir_type_of(p, a), b)); }
+ir_ref ir_add_integer(atn_program *p, ir_ref a, int64_t b) {
+    return b == 0 ? a : ir_add(p, a, ir_integer(p, ir_type_of(p, a), b));
+}
 
 ir_ref ir_multiply_integer(atn_program *p, ir_ref a, int64_t b) {
     return ir_multiply(p, a, ir_integer(p, ir_type_of(p, a), b));
@@ -168,7 +170,8 @@ ir_stmt ir_append(atn_program *p, ir_block *block, ir_statement statement) {
 }
 
 static ir_statement bare(ir_statement_kind kind) {
-    return (ir_statement){.kind = kind, .id = -1, .index = -1, .value = -1, .limit = -1, .body = -1, .other = -1, .step = 1, .unroll = 1};
+    return (ir_statement){
+        .kind = kind, .id = -1, .index = -1, .value = -1, .limit = -1, .body = -1, .other = -1, .step = 1, .unroll = 1};
 }
 
 void ir_comment(atn_program *p, ir_block *block, const char *format, ...) {
@@ -240,7 +243,8 @@ void ir_if(atn_program *p, ir_block *block, ir_ref condition, ir_block body, ir_
     ir_append(p, block, s);
 }
 
-void ir_for(atn_program *p, ir_block *block, int32_t variable, ir_ref from, ir_ref to, int64_t step, int32_t unroll, ir_block body) {
+void ir_for(atn_program *p, ir_block *block, int32_t variable, ir_ref from, ir_ref to, int64_t step, int32_t unroll,
+            ir_block body) {
     ir_statement s = bare(IR_FOR);
     s.id = variable;
     s.value = from;

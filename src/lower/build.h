@@ -11,7 +11,8 @@ ir_ref ir_integer(atn_program *p, int32_t type, int64_t value);
 ir_ref ir_number(atn_program *p, int32_t type, double value);
 ir_ref ir_address(atn_program *p, int64_t value); /* an integer of type IR_ADDRESS */
 ir_ref ir_variable_ref(atn_program *p, int32_t variable);
-ir_ref ir_operation(atn_program *p, atn_op op, int32_t type, ir_ref a, ir_ref b, ir_ref c); /* splats scalars among vectors */
+ir_ref ir_operation(atn_program *p, atn_op op, int32_t type, ir_ref a, ir_ref b,
+                    ir_ref c);                     /* splats scalars among vectors */
 ir_ref ir_add(atn_program *p, ir_ref a, ir_ref b); /* of one type, folded */
 ir_ref ir_subtract(atn_program *p, ir_ref a, ir_ref b);
 ir_ref ir_multiply(atn_program *p, ir_ref a, ir_ref b);
@@ -37,12 +38,14 @@ typedef struct ir_block { /* an open list of statements */
 
 ir_stmt ir_append(atn_program *p, ir_block *block, ir_statement statement);
 void ir_comment(atn_program *p, ir_block *block, const char *format, ...) ATN_PRINTF(3, 4);
-int32_t ir_new_variable(atn_program *p, const char *name, int32_t type, int32_t width, bool is_mutable); /* name made unique */
-ir_ref ir_declare(atn_program *p, ir_block *block, const char *name, ir_ref value);                        /* constant */
-int32_t ir_declare_mutable(atn_program *p, ir_block *block, const char *name, ir_ref value);               /* the variable */
+int32_t ir_new_variable(atn_program *p, const char *name, int32_t type, int32_t width,
+                        bool is_mutable);                                                    /* name made unique */
+ir_ref ir_declare(atn_program *p, ir_block *block, const char *name, ir_ref value);          /* constant */
+int32_t ir_declare_mutable(atn_program *p, ir_block *block, const char *name, ir_ref value); /* the variable */
 void ir_assign(atn_program *p, ir_block *block, int32_t variable, ir_ref value);
 void ir_if(atn_program *p, ir_block *block, ir_ref condition, ir_block body, ir_block other);
-void ir_for(atn_program *p, ir_block *block, int32_t variable, ir_ref from, ir_ref to, int64_t step, int32_t unroll, ir_block body);
+void ir_for(atn_program *p, ir_block *block, int32_t variable, ir_ref from, ir_ref to, int64_t step, int32_t unroll,
+            ir_block body);
 void ir_barrier(atn_program *p, ir_block *block);
 
 #endif

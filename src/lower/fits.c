@@ -5,7 +5,9 @@ static bool is_complex(atn_type type) { return type == ATN_SP2 || type == ATN_DP
 
 static int32_t splits_of(const atn_variant *v) { return v->q[0].split > v->q[1].split ? v->q[0].split : v->q[1].split; }
 
-static bool plain_points(const atn_cut *c) { return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->pack == 1 && c->seq == 1; }
+static bool plain_points(const atn_cut *c) {
+    return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->pack == 1 && c->seq == 1;
+}
 
 static bool plain_range(const atn_cut *c) {
     return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->tile == 0 && c->unroll == 1 && c->split == 1;
@@ -43,12 +45,12 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     int32_t vectors = 0, lanes_q = v->q[0].lanes * v->q[1].lanes;
     bool complex_values = false, ordered = false;
     uint32_t vec_mask = 0, many_mask = 0;
-#define REFUSE(condition, reason) \
-    do \
-        if (condition) { \
-            *why_not = reason; \
-            return false; \
-        } \
+#define REFUSE(condition, reason)                                                                                      \
+    do                                                                                                                 \
+        if (condition) {                                                                                               \
+            *why_not = reason;                                                                                         \
+            return false;                                                                                              \
+        }                                                                                                              \
     while (0)
     for (atn_value k = 0; k < g->n_values; ++k) complex_values = complex_values || is_complex(g->values[k].type);
     for (int32_t k = 0; k < g->n_blocks; ++k)
@@ -64,11 +66,13 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         if (d < rank && v->q[d].vec > 1) vec_mask |= 1u << g->blocks[block].dim[d];
         if (d < rank && v->q[d].regs > 1) many_mask |= 1u << g->blocks[block].dim[d];
     }
-    REFUSE(v->q[1].vec > 1 || v->q[1].regs > 1 || v->q[1].tile > 0 || v->q[1].unroll > 1, "q1 is cut into lanes and splits only");
+    REFUSE(v->q[1].vec > 1 || v->q[1].regs > 1 || v->q[1].tile > 0 || v->q[1].unroll > 1,
+           "q1 is cut into lanes and splits only");
     REFUSE(vectors > 1, "more than one dimension is cut into vectors");
     REFUSE(vectors > 0 && !t->vectors, "the dialect has no vectors to compute on; use pack");
     REFUSE(vectors > 0 && complex_values, "complex values are not cut into vectors");
-    REFUSE(t->host && (v->p[0].lanes > 1 || v->p[1].lanes > 1 || lanes_q > 1), "the host has no lanes but those of vectors");
+    REFUSE(t->host && (v->p[0].lanes > 1 || v->p[1].lanes > 1 || lanes_q > 1),
+           "the host has no lanes but those of vectors");
     REFUSE(atn_variant_items(v) > t->max_items, "the work-group is larger than the device allows");
     REFUSE(ordered && (lanes_q > 1 || vec_mask || many_mask || splits_of(v) > 1), "the reduction must keep its order");
     REFUSE(ranges_depend(g, vec_mask | many_mask, false), "ranges differ between registers or lanes of a vector");
@@ -76,15 +80,18 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     REFUSE(splits_of(v) > 1 && g->blocks[block].n_accs == 0, "an iterator without ICF has nothing to join");
     REFUSE(rank == 2 && v->q[0].split > 1, "of two dimensions the outer one (q1) is split");
     if (splits_of(v) > 1) {
-        REFUSE(v->finish != ATN_FINISH_LAUNCH && points > 0 && !t->host, "only a reduction of everything can end in its own launch");
+        REFUSE(v->finish != ATN_FINISH_LAUNCH && points > 0 && !t->host,
+               "only a reduction of everything can end in its own launch");
         for (int32_t a = 0; a < g->blocks[block].n_accs; ++a) {
             const atn_acc *acc = &g->blocks[block].acc[a];
             REFUSE(v->finish == ATN_FINISH_ATOMIC && !t->host &&
-                       (acc->join != ATN_JOIN_SUM || v->accumulate == 64 || (acc->type != ATN_SP && acc->type != ATN_INT32)),
+                       (acc->join != ATN_JOIN_SUM || v->accumulate == 64 ||
+                        (acc->type != ATN_SP && acc->type != ATN_INT32)),
                    "only sums of SP or INT32 are joined by atomics");
         }
     }
-    REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp), "lanes of q are more than warps can shuffle");
+    REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp),
+           "lanes of q are more than warps can shuffle");
     REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
     REFUSE(v->index != 32 && v->index != 64, "index is 32 or 64");
     return true;

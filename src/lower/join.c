@@ -21,7 +21,11 @@ static ir_ref limit_of(lowering *l, int32_t type, bool high) {
     static const struct {
         int32_t type;
         int64_t low, high;
-    } LIMITS[] = {{ATN_INT32, INT32_MIN, INT32_MAX}, {ATN_INDEX, INT64_MIN + 1, INT64_MAX}, {ATN_U8, 0, 255}, {ATN_U16, 0, 65535}, {ATN_B, 0, 1}};
+    } LIMITS[] = {{ATN_INT32, INT32_MIN, INT32_MAX},
+                  {ATN_INDEX, INT64_MIN + 1, INT64_MAX},
+                  {ATN_U8, 0, 255},
+                  {ATN_U16, 0, 65535},
+                  {ATN_B, 0, 1}};
     for (size_t k = 0; k < sizeof LIMITS / sizeof *LIMITS; ++k)
         if (LIMITS[k].type == type) return ir_integer(l->p, type, high ? LIMITS[k].high : LIMITS[k].low);
     return ir_integer(l->p, type, 0);
@@ -32,19 +36,23 @@ ir_ref acc_neutral(lowering *l, const atn_block *b, int32_t k, int32_t part) {
     int32_t type = acc_type(l, acc);
     bool one = (acc->join == ATN_JOIN_PRODUCT && part == 0) || acc->join == ATN_JOIN_AND;
     switch (acc->join) {
-    case ATN_JOIN_MIN: return limit_of(l, type, true);
-    case ATN_JOIN_MAX: return limit_of(l, type, false);
+    case ATN_JOIN_MIN:
+        return limit_of(l, type, true);
+    case ATN_JOIN_MAX:
+        return limit_of(l, type, false);
     case ATN_JOIN_ARGMIN:
     case ATN_JOIN_ARGMAX:
         if (acc->key == k) return limit_of(l, type, acc->join == ATN_JOIN_ARGMIN);
         if (b->acc[acc->key].order == k) return limit_of(l, type, true); /* later than everything */
         break;
     case ATN_JOIN_CUSTOM:
-    case ATN_JOIN_ORDERED: return ir_cast(l->p, type, lower_value(l, acc->init, PLACE_ORIGIN, part));
+    case ATN_JOIN_ORDERED:
+        return ir_cast(l->p, type, lower_value(l, acc->init, PLACE_ORIGIN, part));
     case ATN_JOIN_AND:
         if (type != ATN_B) return ir_integer(l->p, type, -1);
         break;
-    default: break;
+    default:
+        break;
     }
     return is_floating(type) ? ir_number(l->p, type, one) : ir_integer(l->p, type, one);
 }
@@ -55,21 +63,27 @@ static ir_ref join_one(lowering *l, const atn_acc *acc, ir_ref left[2], ir_ref r
     int32_t type = acc_type(l, acc);
     bool logical = type == ATN_B;
     switch (acc->join) {
-    case ATN_JOIN_SUM: return OP(ATN_OP_ADD, left[part], right[part]);
+    case ATN_JOIN_SUM:
+        return OP(ATN_OP_ADD, left[part], right[part]);
     case ATN_JOIN_PRODUCT:
         if (acc_parts(acc) == 1) return OP(ATN_OP_MUL, left[0], right[0]);
         if (part == 0) return OP(ATN_OP_SUB, OP(ATN_OP_MUL, left[0], right[0]), OP(ATN_OP_MUL, left[1], right[1]));
         return OP(ATN_OP_ADD, OP(ATN_OP_MUL, left[0], right[1]), OP(ATN_OP_MUL, left[1], right[0]));
     /* What was accumulated is never NaN, and a NaN on the right loses every comparison. */
-    case ATN_JOIN_MIN: return ir_operation(l->p, ATN_OP_SELECT, type, ir_less(l->p, right[0], left[0]), right[0], left[0]);
-    case ATN_JOIN_MAX: return ir_operation(l->p, ATN_OP_SELECT, type, ir_less(l->p, left[0], right[0]), right[0], left[0]);
-    case ATN_JOIN_AND: return OP(logical ? ATN_OP_AND : ATN_OP_BITAND, left[0], right[0]);
-    default: return OP(logical ? ATN_OP_OR : ATN_OP_BITOR, left[0], right[0]);
+    case ATN_JOIN_MIN:
+        return ir_operation(l->p, ATN_OP_SELECT, type, ir_less(l->p, right[0], left[0]), right[0], left[0]);
+    case ATN_JOIN_MAX:
+        return ir_operation(l->p, ATN_OP_SELECT, type, ir_less(l->p, left[0], right[0]), right[0], left[0]);
+    case ATN_JOIN_AND:
+        return OP(logical ? ATN_OP_AND : ATN_OP_BITAND, left[0], right[0]);
+    default:
+        return OP(logical ? ATN_OP_OR : ATN_OP_BITOR, left[0], right[0]);
     }
 }
 
 /* Does the right side win? In order, only by being better; else also by being as good and earlier. */
-static ir_ref right_wins(lowering *l, const atn_block *b, int32_t key, ir_ref left[][2], ir_ref right[][2], bool in_order) {
+static ir_ref right_wins(lowering *l, const atn_block *b, int32_t key, ir_ref left[][2], ir_ref right[][2],
+                         bool in_order) {
     atn_program *p = l->p;
     bool least = b->acc[key].join == ATN_JOIN_ARGMIN;
     ir_ref better = least ? ir_less(p, right[key][0], left[key][0]) : ir_less(p, left[key][0], right[key][0]);
@@ -82,7 +96,8 @@ static ir_ref right_wins(lowering *l, const atn_block *b, int32_t key, ir_ref le
     return ir_declare(p, l->block, "wins", better);
 }
 
-void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[][2], ir_ref result[][2], bool in_order) {
+void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[][2], ir_ref result[][2],
+                bool in_order) {
     for (int32_t k = 0; k < b->n_accs; ++k) {
         const atn_acc *acc = &b->acc[k];
         bool argument = acc->join == ATN_JOIN_ARGMIN || acc->join == ATN_JOIN_ARGMAX;
@@ -90,9 +105,11 @@ void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[
             ir_ref wins = right_wins(l, b, k, left, right, in_order);
             for (int32_t j = 0; j < b->n_accs; ++j) {
                 const atn_acc *follower = &b->acc[j];
-                if ((follower->join != ATN_JOIN_ARGMIN && follower->join != ATN_JOIN_ARGMAX) || follower->key != k) continue;
+                if ((follower->join != ATN_JOIN_ARGMIN && follower->join != ATN_JOIN_ARGMAX) || follower->key != k)
+                    continue;
                 for (int32_t part = 0; part < acc_parts(follower); ++part)
-                    result[j][part] = ir_operation(l->p, ATN_OP_SELECT, acc_type(l, follower), wins, right[j][part], left[j][part]);
+                    result[j][part] =
+                        ir_operation(l->p, ATN_OP_SELECT, acc_type(l, follower), wins, right[j][part], left[j][part]);
             }
         } else if (acc->join == ATN_JOIN_CUSTOM) {
             for (int32_t j = 0; j < b->n_accs; ++j)
@@ -103,7 +120,8 @@ void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[
             for (int32_t part = 0; part < acc_parts(acc); ++part)
                 result[k][part] = ir_cast(l->p, acc_type(l, acc), lower_value(l, acc->combine, PLACE_ORIGIN, part));
         } else if (!argument) {
-            for (int32_t part = 0; part < acc_parts(acc); ++part) result[k][part] = join_one(l, acc, left[k], right[k], part);
+            for (int32_t part = 0; part < acc_parts(acc); ++part)
+                result[k][part] = join_one(l, acc, left[k], right[k], part);
         }
     }
 }
@@ -117,8 +135,12 @@ static void butterflies(lowering *l, const atn_block *b, ir_ref value[][2], int3
         for (int32_t k = 0; k < b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
                 value[k][part] = ir_declare(l->p, l->block, "mine", value[k][part]);
-                ir_ref moved = ir_make(l->p, (ir_node){.kind = IR_SHUFFLE, .type = acc_type(l, &b->acc[k]), .width = 1,
-                                                       .arg = {value[k][part], -1, -1}, .id = lanes, .integer = distance});
+                ir_ref moved = ir_make(l->p, (ir_node){.kind = IR_SHUFFLE,
+                                                       .type = acc_type(l, &b->acc[k]),
+                                                       .width = 1,
+                                                       .arg = {value[k][part], -1, -1},
+                                                       .id = lanes,
+                                                       .integer = distance});
                 other[k][part] = ir_declare(l->p, l->block, "other", moved);
             }
         lower_join(l, b, value, other, joined, false);
@@ -132,7 +154,10 @@ static ir_ref tile_read(lowering *l, int32_t tile, int32_t type, ir_ref at) {
 }
 
 static void tile_write(lowering *l, ir_block *block, int32_t tile, ir_ref at, ir_ref value) {
-    ir_append(l->p, block, (ir_statement){.kind = IR_TILE_STORE, .id = tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
+    ir_append(
+        l->p, block,
+        (ir_statement){
+            .kind = IR_TILE_STORE, .id = tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
 }
 
 /* Slots in local memory for every accumulator; false: there are no more tiles. Trees of one type share their slots over
@@ -170,7 +195,8 @@ static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) 
     if (warps <= 1 || !tree_tiles(l, b, atn_variant_items(&l->v) / l->warp, tile)) return;
     ir_block body = IR_EMPTY;
     ir_ref warp = ir_address(p, l->warp), zero = ir_address(p, 0);
-    ir_ref first = ir_operation(p, ATN_OP_EQ, ATN_B, ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, warp, -1), zero, -1);
+    ir_ref first =
+        ir_operation(p, ATN_OP_EQ, ATN_B, ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, warp, -1), zero, -1);
     ir_ref own = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, l->item, warp, -1);
     ir_ref lane = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, ir_address(p, warps), -1);
     ir_ref at = ir_add(p, ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_subtract(p, l->item, l->lane_q), warp, -1), lane);
@@ -207,11 +233,13 @@ static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
         l->block = &inner;
         for (int32_t k = 0; k < b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
-                other[k][part] = ir_declare(p, l->block, "other",
-                                            tile_read(l, tile[k][part], acc_type(l, &b->acc[k]), ir_add_integer(p, l->item, distance)));
+                other[k][part] = ir_declare(
+                    p, l->block, "other",
+                    tile_read(l, tile[k][part], acc_type(l, &b->acc[k]), ir_add_integer(p, l->item, distance)));
         lower_join(l, b, value, other, joined, false);
         for (int32_t k = 0; k < b->n_accs; ++k)
-            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) joined[k][part] = ir_declare(p, l->block, "joined", joined[k][part]);
+            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
+                joined[k][part] = ir_declare(p, l->block, "joined", joined[k][part]);
         for (int32_t k = 0; k < b->n_accs && !p->failed; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
                 ir_assign(p, l->block, p->nodes[value[k][part]].id, joined[k][part]);
@@ -224,8 +252,9 @@ static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
     }
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
-            value[k][part] = ir_declare(p, l->block, "all",
-                                        tile_read(l, tile[k][part], acc_type(l, &b->acc[k]), ir_subtract(p, l->item, l->lane_q)));
+            value[k][part] =
+                ir_declare(p, l->block, "all",
+                           tile_read(l, tile[k][part], acc_type(l, &b->acc[k]), ir_subtract(p, l->item, l->lane_q)));
     ir_barrier(p, l->block);
 }
 

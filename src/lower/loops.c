@@ -1,11 +1,12 @@
-/* The loops of a reduction: full steps and the tail, tiles (staged, double buffered), the part of a range that one group of a
- * split has, the outer dimension around it. */
+/* The loops of a reduction: full steps and the tail, tiles (staged, double buffered), the part of a range that one
+ * group of a split has, the outer dimension around it. */
 #include "lower/loops.h"
 
 #include <stdio.h>
 
 static void bind_q(loops *o, int32_t dim, ir_ref base, ir_ref local, int32_t regs, int32_t vec, int64_t row) {
-    o->l->dim[dim] = (dim_state){.bound = true, .base = base, .local = local, .regs = regs, .pack = 1, .vec = vec, .row = row, .limit = -1};
+    o->l->dim[dim] = (dim_state){
+        .bound = true, .base = base, .local = local, .regs = regs, .pack = 1, .vec = vec, .row = row, .limit = -1};
     o->l->bound |= 1u << dim;
 }
 
@@ -23,7 +24,8 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
     int32_t vec_dim = l->vec_dim;
     uint32_t bound = l->bound;
     l->block = &body;
-    if (o->lane0 >= 0 && !by_item) base = ir_declare(l->p, l->block, "q0", ir_add(l->p, index, ir_multiply_integer(l->p, o->lane0, vec)));
+    if (o->lane0 >= 0 && !by_item)
+        base = ir_declare(l->p, l->block, "q0", ir_add(l->p, index, ir_multiply_integer(l->p, o->lane0, vec)));
     ir_ref local = tile_start >= 0 ? ir_subtract(l->p, base, tile_start) : base;
     if (tile_start >= 0 && ir_is_integer(l->p, from, &(int64_t){0})) { /* counted from the tile's start */
         local = base;
@@ -50,7 +52,8 @@ static void range_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start) {
     }
     int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
     ir_ref length = ir_subtract(l->p, to, from);
-    ir_ref full = ir_multiply_integer(l->p, ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, length, ir_address(l->p, stride), -1), stride);
+    ir_ref full = ir_multiply_integer(
+        l->p, ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, length, ir_address(l->p, stride), -1), stride);
     ir_ref middle = ir_declare(l->p, l->block, "full", ir_add(l->p, from, full));
     loop_q0(o, from, middle, tile_start, false, o->q0.unroll);
     loop_q0(o, middle, to, tile_start, true, 1);
@@ -61,8 +64,11 @@ void loops_one_tile(loops *o, ir_ref start, ir_ref to) {
     lowering *l = o->l;
     int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
     if (o->q0.tile % stride != 0) {
-        range_q0(o, start, ir_declare(l->p, l->block, "tile_end",
-                                      ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(l->p, start, o->q0.tile), to, -1)), start);
+        range_q0(
+            o, start,
+            ir_declare(l->p, l->block, "tile_end",
+                       ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(l->p, start, o->q0.tile), to, -1)),
+            start);
         return;
     }
     ir_block full = IR_EMPTY, part = IR_EMPTY, *outer = l->block;
@@ -88,7 +94,8 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
         lower_stage_prefetch(l, from, fetched);
         for (int32_t n = 0; n < l->n_staged; ++n) {
             half_variable[n] = ir_declare_mutable(l->p, l->block, "half", ir_address(l->p, 0));
-            half[n] = ir_multiply_integer(l->p, ir_variable_ref(l->p, half_variable[n]), l->staged[n].elements); /* its alignment can be seen */
+            half[n] = ir_multiply_integer(l->p, ir_variable_ref(l->p, half_variable[n]),
+                                          l->staged[n].elements); /* its alignment can be seen */
         }
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);
@@ -104,7 +111,8 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
         each(o, start, to);
         ir_ref one = ir_address(l->p, 1);
         for (int32_t n = 0; n < l->n_staged; ++n)
-            ir_assign(l->p, l->block, half_variable[n], ir_subtract(l->p, one, ir_variable_ref(l->p, half_variable[n])));
+            ir_assign(l->p, l->block, half_variable[n],
+                      ir_subtract(l->p, one, ir_variable_ref(l->p, half_variable[n])));
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);
     } else {
@@ -125,10 +133,12 @@ static void split_range(loops *o, int32_t splits, int64_t grain, ir_ref *from, i
     atn_program *p = o->l->p;
     ir_ref length = ir_subtract(p, *to, *from);
     int64_t unit = splits * grain;
-    ir_ref chunk = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(p, length, unit - 1), ir_address(p, unit), -1);
+    ir_ref chunk =
+        ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(p, length, unit - 1), ir_address(p, unit), -1);
     chunk = ir_declare(p, o->l->block, "chunk", ir_multiply_integer(p, chunk, grain));
     ir_ref begin = ir_declare(p, o->l->block, "split_from", ir_add(p, *from, ir_multiply(p, o->l->split, chunk)));
-    *to = ir_declare(p, o->l->block, "split_to", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, *to, ir_add(p, begin, chunk), -1));
+    *to = ir_declare(p, o->l->block, "split_to",
+                     ir_operation(p, ATN_OP_MIN, IR_ADDRESS, *to, ir_add(p, begin, chunk), -1));
     *from = begin;
 }
 
@@ -182,4 +192,3 @@ void loops_all(loops *o, loops_tile *each) {
     l->block = outer;
     ir_for(l->p, outer, variable, from, to, o->q1.lanes, 1, body);
 }
-

@@ -8,28 +8,29 @@ typedef struct loops {
     lowering *l;
     int32_t block;
     const atn_block *b;
-    atn_cut q0, q1;        /* plain for nested blocks */
-    uint32_t dims;         /* of the accumulators: the bound dimensions they differ by */
-    int32_t places;        /* register instances over dims */
-    int32_t sets;          /* accumulators per place: registers along q, and one more for the tail */
-    bool tail;             /* the tail has accumulators of its own */
-    int32_t *variable;     /* [place][set][accumulator][part] */
-    ir_ref lane0, lane1;   /* this item along q0, q1 */
+    atn_cut q0, q1;                /* plain for nested blocks */
+    uint32_t dims;                 /* of the accumulators: the bound dimensions they differ by */
+    int32_t places;                /* register instances over dims */
+    int32_t sets;                  /* accumulators per place: registers along q, and one more for the tail */
+    bool tail;                     /* the tail has accumulators of its own */
+    int32_t *variable;             /* [place][set][accumulator][part] */
+    ir_ref lane0, lane1;           /* this item along q0, q1 */
     int32_t rest[ATN_MAX_ACCS][2]; /* tiles where accumulators rest; see lower_block_rested */
 } loops;
 
 typedef void loops_tile(loops *o, ir_ref start, ir_ref to); /* works through one tile of q0 */
 
 /* reduce.c */
-int32_t *loops_slot(const loops *o, int32_t place_index, int32_t set, int32_t k, int32_t part); /* an accumulator's variable */
+int32_t *loops_slot(const loops *o, int32_t place_index, int32_t set, int32_t k,
+                    int32_t part); /* an accumulator's variable */
 bool loops_outermost(const lowering *l, int32_t block);
 bool loops_keep_order(const atn_block *b);
 uint32_t loops_result_dims(const lowering *l, const atn_block *b); /* the dimensions that its results differ by */
 int32_t loops_acc_width(const loops *o, int32_t set);
 loops loops_open(lowering *l, int32_t block);
 void loops_hoist(lowering *l, const atn_block *b);
-void loops_step(loops *o, bool in_tail);  /* what one step of the loop does */
-void loops_conclude(loops *o);            /* joins all there is of each place */
+void loops_step(loops *o, bool in_tail); /* what one step of the loop does */
+void loops_conclude(loops *o);           /* joins all there is of each place */
 
 /* loops.c */
 void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to);

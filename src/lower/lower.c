@@ -65,7 +65,8 @@ static bool survey(lowering *l) {
 /* ---- arguments ---- */
 
 static void add_argument(atn_program *p, ir_argument_kind kind, int32_t id) {
-    if (p->failed || atn_grow(p->arena.ctx, (void **)&p->arguments, &p->arguments_capacity, (size_t)p->n_arguments, sizeof *p->arguments) != ATN_OK) {
+    if (p->failed || atn_grow(p->arena.ctx, (void **)&p->arguments, &p->arguments_capacity, (size_t)p->n_arguments,
+                              sizeof *p->arguments) != ATN_OK) {
         p->failed = true;
         return;
     }
@@ -115,7 +116,8 @@ static void extents(lowering *l) {
 }
 
 static ir_ref tiles_along(lowering *l, int32_t d, int32_t span) {
-    ir_ref tiles = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(l->p, l->extent[d], span - 1), ir_address(l->p, span), -1);
+    ir_ref tiles = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(l->p, l->extent[d], span - 1),
+                                ir_address(l->p, span), -1);
     return ir_declare(l->p, l->block, d ? "tiles1" : "tiles0", span == 1 ? l->extent[d] : tiles);
 }
 
@@ -126,7 +128,8 @@ static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[2], const int
     for (int32_t d = 0; d < l->n_points; ++d) {
         bool last = d == l->n_points - 1 && !split;
         ir_ref number = last ? left : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, left, tiles[d], -1);
-        l->start[d] = ir_declare(p, l->block, d ? "start1" : "start0", ir_add(p, l->begin[d], ir_multiply_integer(p, number, span[d])));
+        l->start[d] = ir_declare(p, l->block, d ? "start1" : "start0",
+                                 ir_add(p, l->begin[d], ir_multiply_integer(p, number, span[d])));
         if (!last) left = ir_declare(p, l->block, "left", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, left, tiles[d], -1));
     }
     l->split = split ? left : -1;
@@ -157,8 +160,8 @@ static void edge_by_items(lowering *l) {
 /* Full tiles whose reads are inside, without tests; then, clamped, the others. */
 static void item_group(lowering *l) {
     bool vectors = l->v.p[0].vec > 1 || l->v.p[1].vec > 1;
-    /* Points computed one by one are worth two ways. Staged tiles make their tests while they are filled, and some compilers
-     * for CPUs do badly with barriers on two ways. */
+    /* Points computed one by one are worth two ways. Staged tiles make their tests while they are filled, and some
+     * compilers for CPUs do badly with barriers on two ways. */
     bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
     l->clamp = true;
     if (l->n_points == 0 || (!vectors && !alone)) {
@@ -185,8 +188,8 @@ static void item_group(lowering *l) {
     ir_if(l->p, outer, interior, inside, edge);
 }
 
-/* Vectors and registers where the tile is full and its reads are inside; a tile at the border is moved there if that can be,
- * and what is left is done plainly. */
+/* Vectors and registers where the tile is full and its reads are inside; a tile at the border is moved there if that
+ * can be, and what is left is done plainly. */
 static void host_group(lowering *l) {
     bool plain = true;
     for (int32_t d = 0; d < l->n_points; ++d) plain = plain && lower_span(l, d) == 1;
@@ -198,8 +201,10 @@ static void host_group(lowering *l) {
     for (int32_t d = 0; d < l->n_points && repeatable(l->g); ++d) {
         ir_ref low, high; /* where all reads are inside */
         lower_inner_range(l, d, &low, &high);
-        ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, high, -lower_span(l, d)), -1);
-        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, low, -1));
+        ir_ref back =
+            ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, high, -lower_span(l, d)), -1);
+        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0",
+                                 ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, low, -1));
         tile[d] = l->start[d];
         ir_ref moved = ir_operation(l->p, ATN_OP_NE, ATN_B, tile[d], start[d], -1);
         rest = rest < 0 ? moved : ir_operation(l->p, ATN_OP_OR, ATN_B, rest, moved, -1);
@@ -240,7 +245,14 @@ static void finish_points(lowering *l) {
 }
 
 static void append_parallel(lowering *l, ir_block *into, int32_t variable, ir_ref limit, ir_block body) {
-    ir_append(l->p, into, (ir_statement){.kind = IR_PARALLEL, .id = variable, .index = -1, .value = -1, .limit = limit, .body = body.first, .other = -1});
+    ir_append(l->p, into,
+              (ir_statement){.kind = IR_PARALLEL,
+                             .id = variable,
+                             .index = -1,
+                             .value = -1,
+                             .limit = limit,
+                             .body = body.first,
+                             .other = -1});
 }
 
 /* The first stage: all groups. */
@@ -266,7 +278,12 @@ static void main_stage(lowering *l, const atn_target *target) {
     l->item = target->host ? -1 : ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
     l->lanes_q = l->v.q[0].lanes * l->v.q[1].lanes;
     bool alone = l->v.p[0].lanes * l->v.p[1].lanes == 1;
-    l->lane_q = l->lanes_q > 1 ? ir_declare(p, l->block, "lane_q", alone ? l->item : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, ir_address(p, l->lanes_q), -1)) : -1;
+    l->lane_q =
+        l->lanes_q > 1
+            ? ir_declare(p, l->block, "lane_q",
+                         alone ? l->item
+                               : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, ir_address(p, l->lanes_q), -1))
+            : -1;
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
     decode_group(l, ir_variable_ref(p, group), tiles, span, split);
@@ -282,7 +299,13 @@ static void main_stage(lowering *l, const atn_target *target) {
         finish_points(l);
         if (l->v.finish == ATN_FINISH_ATOMIC)
             for (int32_t n = 0; n < p->scratch_slots; ++n)
-                ir_append(p, &last, (ir_statement){.kind = IR_SCRATCH_STORE, .index = ir_address(p, n), .value = ir_integer(p, ATN_INDEX, 0), .limit = -1, .body = -1, .other = -1});
+                ir_append(p, &last,
+                          (ir_statement){.kind = IR_SCRATCH_STORE,
+                                         .index = ir_address(p, n),
+                                         .value = ir_integer(p, ATN_INDEX, 0),
+                                         .limit = -1,
+                                         .body = -1,
+                                         .other = -1});
         ir_ref is_last = ir_make(p, (ir_node){.kind = IR_LAST, .type = ATN_B, .width = 1, .arg = {total, -1, -1}});
         l->block = &inner;
         ir_if(p, &inner, ir_declare(p, &inner, "last", is_last), last, IR_EMPTY);
@@ -342,15 +365,17 @@ static void end_stage(lowering *l, const atn_target *target) {
 static atn_status check_local(const atn_ctx *ctx, const atn_program *p, const atn_target *target) {
     for (int32_t k = 0; k < p->n_stages; ++k) {
         int64_t bytes = 0;
-        for (int32_t t = 0; t < p->stage[k].n_tiles; ++t) bytes += p->stage[k].tile[t].elements * (int64_t)atn_type_bytes(p->stage[k].tile[t].type);
+        for (int32_t t = 0; t < p->stage[k].n_tiles; ++t)
+            bytes += p->stage[k].tile[t].elements * (int64_t)atn_type_bytes(p->stage[k].tile[t].type);
         if (bytes > target->local_bytes)
-            return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: the variant stages %lld bytes in a group, %lld are there", p->graph->name, (long long)bytes,
-                            (long long)target->local_bytes);
+            return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: the variant stages %lld bytes in a group, %lld are there",
+                            p->graph->name, (long long)bytes, (long long)target->local_bytes);
     }
     return ATN_OK;
 }
 
-atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const atn_target *target, atn_program **out) {
+atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const atn_target *target,
+                     atn_program **out) {
     *out = NULL;
     const char *why;
     if (!atn_variant_fits(graph, variant, target, &why))
@@ -360,8 +385,20 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     p->arena.ctx = ctx;
     p->graph = graph;
     p->variant = *variant;
-    lowering l = {.ctx = ctx, .g = graph, .p = p, .v = *variant, .host = target->host, .vectors = target->vectors, .warp = target->warp, .vec_dim = -1,
-                  .split = -1, .lane_q = -1, .lanes_q = 1, .item = -1, .point = {-1, -1}, .start = {-1, -1}};
+    lowering l = {.ctx = ctx,
+                  .g = graph,
+                  .p = p,
+                  .v = *variant,
+                  .host = target->host,
+                  .vectors = target->vectors,
+                  .warp = target->warp,
+                  .vec_dim = -1,
+                  .split = -1,
+                  .lane_q = -1,
+                  .lanes_q = 1,
+                  .item = -1,
+                  .point = {-1, -1},
+                  .start = {-1, -1}};
     bool icf = graph->blocks[0].n_accs > 0;
     for (int32_t k = 0; k < graph->blocks[0].rank && !icf; ++k) l.point[l.n_points++] = graph->blocks[0].dim[k];
     if (survey(&l)) {

@@ -17,11 +17,11 @@ typedef struct place {
 /* A dimension while it is bound to generated indices. */
 typedef struct dim_state {
     bool bound;
-    ir_ref base;       /* address of register 0, lane 0 of this item */
-    ir_ref local;      /* the same, counted from the start of the group's tile (p) or of the staged tile (q) */
+    ir_ref base;  /* address of register 0, lane 0 of this item */
+    ir_ref local; /* the same, counted from the start of the group's tile (p) or of the staged tile (q) */
     int32_t regs, pack, vec;
-    int64_t row;       /* between packs: lanes × pack × vec */
-    ir_ref limit;      /* indices are clamped below it; -1: they are known to be inside */
+    int64_t row;  /* between packs: lanes × pack × vec */
+    ir_ref limit; /* indices are clamped below it; -1: they are known to be inside */
 } dim_state;
 
 typedef struct memo {
@@ -33,19 +33,19 @@ typedef struct memo {
 
 /* A staged tile: all reads of one object with one linear part. See stage.c. */
 typedef struct staged {
-    int32_t object, tile;      /* the object, and the stage's tile */
-    atn_affine linear[2];      /* per axis; constants are the smallest among the reads */
-    int64_t constant_span[2];  /* largest minus smallest constant */
-    int64_t extent[2];         /* elements per axis */
-    int64_t pitch;             /* elements from line to line of the tile */
-    int64_t elements;          /* of one buffer; double buffering has two, and some that nobody reads behind them */
-    bool swapped;              /* axis 1 lies side by side */
-    int64_t panel;             /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
+    int32_t object, tile;     /* the object, and the stage's tile */
+    atn_affine linear[2];     /* per axis; constants are the smallest among the reads */
+    int64_t constant_span[2]; /* largest minus smallest constant */
+    int64_t extent[2];        /* elements per axis */
+    int64_t pitch;            /* elements from line to line of the tile */
+    int64_t elements;         /* of one buffer; double buffering has two, and some that nobody reads behind them */
+    bool swapped;             /* axis 1 lies side by side */
+    int64_t panel; /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
     uint32_t dims;
     int32_t reads[ATN_MAX_DIMS]; /* the reads it serves */
     int32_t n_reads;
     int32_t boundary;
-    ir_ref half;               /* double buffering: which half is read, in elements; -1: single */
+    ir_ref half; /* double buffering: which half is read, in elements; -1: single */
 } staged;
 enum { MAX_STAGED = 8 };
 
@@ -53,37 +53,37 @@ typedef struct lowering {
     const atn_ctx *ctx;
     const atn_graph *g;
     atn_program *p;
-    atn_variant v;             /* of the region at hand: the edge of a tile is done with the plain one */
-    bool host;                 /* groups are a loop of our own, lanes do not exist */
-    bool vectors;              /* the dialect computes on vectors */
-    bool clamp;                /* points of a tile may be outside: indices are clamped, writes tested */
-    bool inside;               /* reads with a boundary mode are known to be inside (interior tiles) */
-    int32_t stage;             /* of the program, being made */
-    ir_block *block;           /* the open list */
+    atn_variant v;   /* of the region at hand: the edge of a tile is done with the plain one */
+    bool host;       /* groups are a loop of our own, lanes do not exist */
+    bool vectors;    /* the dialect computes on vectors */
+    bool clamp;      /* points of a tile may be outside: indices are clamped, writes tested */
+    bool inside;     /* reads with a boundary mode are known to be inside (interior tiles) */
+    int32_t stage;   /* of the program, being made */
+    ir_block *block; /* the open list */
     dim_state dim[ATN_MAX_DIMS];
-    int32_t point[2];          /* the points' dimensions, -1 where there is none */
+    int32_t point[2]; /* the points' dimensions, -1 where there is none */
     int32_t n_points;
-    int32_t vec_dim;           /* the dimension whose lanes form vectors, -1: none */
-    uint32_t bound;            /* dimensions that are bound */
-    uint32_t done;             /* blocks whose results are there */
-    uint32_t *needs;           /* per value: blocks whose results it uses; bit 31: accumulators */
-    bool *in_place;            /* per value: it is made from elements of an object that the kernel writes */
-    int32_t *uses;             /* per value: how often it is used */
+    int32_t vec_dim; /* the dimension whose lanes form vectors, -1: none */
+    uint32_t bound;  /* dimensions that are bound */
+    uint32_t done;   /* blocks whose results are there */
+    uint32_t *needs; /* per value: blocks whose results it uses; bit 31: accumulators */
+    bool *in_place;  /* per value: it is made from elements of an object that the kernel writes */
+    int32_t *uses;   /* per value: how often it is used */
     memo *memos;
     size_t n_memos, memos_capacity;
     int32_t acc_variable[ATN_MAX_ACCS][2]; /* what ACC means just now: [accumulator][part] */
     ir_ref side[2][ATN_MAX_ACCS][2];       /* what LEFT, RIGHT mean just now */
     staged staged[MAX_STAGED];
     int32_t n_staged;
-    ir_ref extent[2], begin[2];            /* of the points */
-    ir_ref split;                          /* this group's part of the reduced range; -1: no split */
-    ir_ref lane_q;                         /* this item's lane along the reduced dimensions; -1: there is one lane */
+    ir_ref extent[2], begin[2]; /* of the points */
+    ir_ref split;               /* this group's part of the reduced range; -1: no split */
+    ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
     int32_t lanes_q;
-    int32_t warp;                          /* items that shuffle with each other */
-    ir_ref start[2];                       /* first point of the group's tile */
-    ir_ref item;                           /* this item in its group; -1 on the host */
-    void *resting;                         /* see lower_block_rested */
-    atn_status status;                     /* first failure */
+    int32_t warp;      /* items that shuffle with each other */
+    ir_ref start[2];   /* first point of the group's tile */
+    ir_ref item;       /* this item in its group; -1 on the host */
+    void *resting;     /* see lower_block_rested */
+    atn_status status; /* first failure */
 } lowering;
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */
@@ -93,10 +93,11 @@ void lower_fail(lowering *l, atn_status status, const char *format, ...) ATN_PRI
 int32_t lower_type(atn_type type); /* what is computed in: HP in SP */
 bool lower_ready(const lowering *l, atn_value value);
 ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part);
-void lower_hoist(lowering *l, atn_value value); /* makes all of it that can be made here */
-ir_ref lower_dimension(lowering *l, int32_t dim, place at); /* its address at a place */
+void lower_hoist(lowering *l, atn_value value);               /* makes all of it that can be made here */
+ir_ref lower_dimension(lowering *l, int32_t dim, place at);   /* its address at a place */
 ir_ref lower_address(lowering *l, atn_value value, place at); /* an INDEX value for addressing */
-bool lower_next_place(const lowering *l, uint32_t dims, place *at); /* next register instance over dims; false at the end */
+bool lower_next_place(const lowering *l, uint32_t dims,
+                      place *at); /* next register instance over dims; false at the end */
 size_t lower_mark(const lowering *l);
 void lower_forget(lowering *l, size_t mark); /* leaves a scope */
 bool lower_memo_find(const lowering *l, int32_t what, int32_t part, place at, ir_ref *ref);
@@ -105,21 +106,27 @@ place lower_normal(const lowering *l, uint32_t dims, place at);
 
 /* ---- accesses (access.c) ---- */
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part);
-typedef enum lower_guard { GUARD_NONE, GUARD_BOTH, GUARD_ABOVE } lower_guard; /* an index is checked: not, at both ends, above only */
-ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard, int32_t read, int32_t part);
+typedef enum lower_guard {
+    GUARD_NONE,
+    GUARD_BOTH,
+    GUARD_ABOVE
+} lower_guard; /* an index is checked: not, at both ends, above only */
+ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard,
+                   int32_t read, int32_t part);
 /* Pieces of a fetch that copies several elements at once; none declares anything. */
-ir_ref lower_inside(lowering *l, int32_t object, ir_ref column, ir_ref row);    /* below the object's sizes? */
-ir_ref lower_from_zero(lowering *l, ir_ref column, ir_ref row);                 /* not below 0? */
-ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row, bool from_zero); /* the element, or 0 outside */
+ir_ref lower_inside(lowering *l, int32_t object, ir_ref column, ir_ref row); /* below the object's sizes? */
+ir_ref lower_from_zero(lowering *l, ir_ref column, ir_ref row);              /* not below 0? */
+ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row,
+                  bool from_zero); /* the element, or 0 outside */
 ir_ref lower_load_wide(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t wide);
-ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no);      /* by one condition, whole vectors */
+ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no); /* by one condition, whole vectors */
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable);
 
 /* ---- staged tiles (stage.c) ---- */
-void lower_stage_plan(lowering *l, int32_t block); /* which reads of a block (or of the points: 0) are staged */
+void lower_stage_plan(lowering *l, int32_t block);     /* which reads of a block (or of the points: 0) are staged */
 void lower_stage_fill(lowering *l, ir_ref tile_start); /* by all items, single buffered */
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]); /* into registers: MAX_PREFETCH in all */
-void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]);  /* from there into the halves */
+void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]); /* from there into the halves */
 enum { MAX_PREFETCH = 64 };
 const staged *lower_staged_for(const lowering *l, int32_t read);
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width);
@@ -127,19 +134,20 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
 /* ---- the points (nest.c) ---- */
 void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1); /* of one step of the sequence */
 void lower_children(lowering *l, int32_t parent); /* the blocks directly inside one, in an order that they allow */
-void lower_group(lowering *l); /* everything one group does, from its start[] on */
-/* The same, plainly, for the points of the group's tile that exist, but for those of `tile` (-1: as the group's own), where
- * `done` says that it is done already; host only. */
+void lower_group(lowering *l);                    /* everything one group does, from its start[] on */
+/* The same, plainly, for the points of the group's tile that exist, but for those of `tile` (-1: as the group's own),
+ * where `done` says that it is done already; host only. */
 void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]);
-/* Points along a dimension of the points for which reads with a boundary mode stay inside, as far as this dimension alone
- * decides: [low, high). */
+/* Points along a dimension of the points for which reads with a boundary mode stay inside, as far as this dimension
+ * alone decides: [low, high). */
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
 int32_t lower_span(const lowering *l, int32_t d); /* points of a group along dimension d of the points */
 
 /* ---- reductions (reduce.c, join.c) ---- */
 void lower_block(lowering *l, int32_t block); /* loops, joins; afterwards RESULT of it can be made */
-bool lower_block_rests(const lowering *l, int32_t block); /* accumulators rest in a tile while the sequence runs inside */
+bool lower_block_rests(const lowering *l,
+                       int32_t block); /* accumulators rest in a tile while the sequence runs inside */
 void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l));
 void lower_finish(lowering *l, int32_t block); /* joins the partial results of all splits and makes RESULT */
 void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data); /* the sequence of a group */
@@ -147,7 +155,8 @@ int32_t acc_parts(const atn_acc *acc);
 int32_t acc_type(const lowering *l, const atn_acc *acc);
 ir_ref acc_neutral(lowering *l, const atn_block *b, int32_t k, int32_t part);
 /* result[k][part] = left joined with right, for all accumulators of the block at once. */
-void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[][2], ir_ref result[][2], bool in_order);
+void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[][2], ir_ref result[][2],
+                bool in_order);
 void lower_join_lanes(lowering *l, const atn_block *b, ir_ref value[][2]); /* over the items along q */
 
 #endif

@@ -23,16 +23,18 @@ void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1) {
     for (int32_t d = 0; d < l->n_points; ++d) {
         const atn_cut *c = &l->v.p[d];
         int64_t each = (int64_t)c->lanes * c->vec * c->regs;
-        ir_ref local = ir_add(l->p, ir_multiply_integer(l->p, seq[d], each), ir_multiply_integer(l->p, point_lane(l, d), (int64_t)c->pack * c->vec));
+        ir_ref local = ir_add(l->p, ir_multiply_integer(l->p, seq[d], each),
+                              ir_multiply_integer(l->p, point_lane(l, d), (int64_t)c->pack * c->vec));
         local = ir_declare(l->p, l->block, d ? "local1" : "local0", local);
-        l->dim[l->point[d]] = (dim_state){.bound = true,
-                                          .base = ir_declare(l->p, l->block, d ? "point1" : "point0", ir_add(l->p, l->start[d], local)),
-                                          .local = local,
-                                          .regs = c->regs,
-                                          .pack = c->pack,
-                                          .vec = c->vec,
-                                          .row = (int64_t)c->lanes * c->pack * c->vec,
-                                          .limit = l->clamp ? ir_add(l->p, l->begin[d], l->extent[d]) : -1};
+        l->dim[l->point[d]] =
+            (dim_state){.bound = true,
+                        .base = ir_declare(l->p, l->block, d ? "point1" : "point0", ir_add(l->p, l->start[d], local)),
+                        .local = local,
+                        .regs = c->regs,
+                        .pack = c->pack,
+                        .vec = c->vec,
+                        .row = (int64_t)c->lanes * c->pack * c->vec,
+                        .limit = l->clamp ? ir_add(l->p, l->begin[d], l->extent[d]) : -1};
         l->bound |= 1u << l->point[d];
         if (c->vec > 1) l->vec_dim = l->point[d];
     }
@@ -75,7 +77,8 @@ static uint32_t block_needs(const lowering *l, int32_t block) {
             const atn_value used[] = {b->acc[k].init, b->acc[k].term, b->acc[k].update};
             for (size_t u = 0; u < 3; ++u) needs |= used[u] >= 0 ? l->needs[used[u]] : 0;
         }
-        for (int32_t k = 0; k < b->rank; ++k) needs |= l->needs[g->dims[b->dim[k]].begin] | l->needs[g->dims[b->dim[k]].end];
+        for (int32_t k = 0; k < b->rank; ++k)
+            needs |= l->needs[g->dims[b->dim[k]].begin] | l->needs[g->dims[b->dim[k]].end];
         for (int32_t k = 0; k < g->n_writes; ++k) {
             const atn_write *w = &g->writes[k];
             const atn_value used[] = {w->select[0], w->select[1], w->value, w->enable};
@@ -154,7 +157,8 @@ void lower_group(lowering *l) {
 /* ---- the edge, on the host ---- */
 
 /* From where to where the points of one row are left, before (part 0) and behind (part 1) the tile that is done. */
-static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, const ir_ref range[2], ir_ref *from, ir_ref *to) {
+static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, const ir_ref range[2], ir_ref *from,
+                      ir_ref *to) {
     atn_program *p = l->p;
     ir_ref first = ir_operation(p, ATN_OP_EQ, ATN_B, part, ir_address(p, 0), -1);
     ir_ref before = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, tile, range[1], -1);
@@ -175,7 +179,9 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]) {
     for (int32_t d = 0; d < l->n_points; ++d) {
         ir_ref limit = ir_add(p, l->begin[d], l->extent[d]);
         range[d][0] = start[d];
-        range[d][1] = ir_declare(p, outer, "edge_end", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, limit, ir_add_integer(p, start[d], lower_span(l, d)), -1));
+        range[d][1] = ir_declare(
+            p, outer, "edge_end",
+            ir_operation(p, ATN_OP_MIN, IR_ADDRESS, limit, ir_add_integer(p, start[d], lower_span(l, d)), -1));
         variable[d] = ir_new_variable(p, d ? "edge1" : "edge0", IR_ADDRESS, 1, true);
     }
     if (l->n_points > 1) { /* is this row one of the tile's? */
@@ -221,7 +227,8 @@ static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
         if (at < 0) at = lower_address(l, l->g->dims[d].begin, PLACE_ORIGIN);
         sum = ir_add(l->p, sum, ir_multiply_integer(l->p, at, c));
     }
-    if (form->rest >= 0) sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
+    if (form->rest >= 0)
+        sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
     return sum;
 }
 
@@ -273,7 +280,8 @@ ir_ref lower_interior(lowering *l) {
         for (int a = 0; a < 2 && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
             atn_affine form = atn_affine_of(l->g, r->select[a]);
             const atn_object *o = &l->g->objects[r->object];
-            ir_ref size = o->table ? ir_address(p, o->table_size[a]) : ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, r->object, IR_ADDRESS);
+            ir_ref size = o->table ? ir_address(p, o->table_size[a])
+                                   : ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, r->object, IR_ADDRESS);
             all = ir_and(p, all, ir_operation(p, ATN_OP_LE, ATN_B, ir_address(p, 0), bound_of(l, &form, false), -1));
             all = ir_and(p, all, ir_less(p, bound_of(l, &form, true), size));
         }

@@ -1,4 +1,5 @@
-/* Partial results: kept per point and split in the scratch, joined in a fixed order at the end; and init, applied once. */
+/* Partial results: kept per point and split in the scratch, joined in a fixed order at the end; and init, applied once.
+ */
 #include "lower/loops.h"
 
 /* Makes RESULT nodes of the block known at a place. */
@@ -8,7 +9,8 @@ void loops_keep_results(lowering *l, int32_t block, place at, ir_ref value[][2])
         const atn_node *n = &l->g->values[v];
         if (n->op != ATN_OP_RESULT || n->index != block) continue;
         for (int32_t part = 0; part < acc_parts(&b->acc[n->axis]); ++part) {
-            ir_ref ref = ir_declare(l->p, l->block, n->label ? n->label : b->name, ir_cast(l->p, lower_type(n->type), value[n->axis][part]));
+            ir_ref ref = ir_declare(l->p, l->block, n->label ? n->label : b->name,
+                                    ir_cast(l->p, lower_type(n->type), value[n->axis][part]));
             lower_memo_keep(l, v, part, lower_normal(l, n->dims, at), ref);
         }
     }
@@ -23,17 +25,19 @@ void loops_apply_init(lowering *l, int32_t block, place at, ir_ref value[][2]) {
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
             const atn_acc *a = &b->acc[k];
-            init[k][part] = a->init >= 0 ? ir_cast(l->p, acc_type(l, a), lower_value(l, a->init, at, part)) : acc_neutral(l, b, k, part);
+            init[k][part] = a->init >= 0 ? ir_cast(l->p, acc_type(l, a), lower_value(l, a->init, at, part))
+                                         : acc_neutral(l, b, k, part);
             ir_ref neutral = acc_neutral(l, b, k, part);
             if (l->p->failed) return;
             const ir_node *x = &l->p->nodes[init[k][part]], *y = &l->p->nodes[neutral];
-            plain = plain && x->kind == y->kind && (x->kind == IR_INTEGER || x->kind == IR_NUMBER) && x->integer == y->integer &&
-                    x->number == y->number;
+            plain = plain && x->kind == y->kind && (x->kind == IR_INTEGER || x->kind == IR_NUMBER) &&
+                    x->integer == y->integer && x->number == y->number;
         }
     if (plain) return;
     lower_join(l, b, init, value, joined, true);
     for (int32_t k = 0; k < b->n_accs; ++k)
-        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) value[k][part] = ir_declare(l->p, l->block, "with_init", joined[k][part]);
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
+            value[k][part] = ir_declare(l->p, l->block, "with_init", joined[k][part]);
 }
 
 /* Slot of (accumulator part n, this split, this point). */
@@ -41,7 +45,8 @@ static ir_ref scratch_slot(lowering *l, int32_t n, ir_ref split, place at) {
     atn_program *p = l->p;
     ir_ref point = ir_address(p, 0), points = ir_address(p, 1);
     for (int32_t d = l->n_points; d-- > 0;) {
-        point = ir_add(p, ir_multiply(p, point, l->extent[d]), ir_subtract(p, lower_dimension(l, l->point[d], at), l->begin[d]));
+        point = ir_add(p, ir_multiply(p, point, l->extent[d]),
+                       ir_subtract(p, lower_dimension(l, l->point[d], at), l->begin[d]));
         points = ir_multiply(p, points, l->extent[d]);
     }
     int32_t splits = l->v.q[0].split > l->v.q[1].split ? l->v.q[0].split : l->v.q[1].split;
@@ -68,7 +73,7 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
         }
     }
     int32_t width = l->vec_dim >= 0 && l->dim[l->vec_dim].bound ? l->dim[l->vec_dim].vec : 1;
-    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0;
+    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0 && !l->host;
     l->block = &body;
     for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n)
@@ -76,8 +81,14 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
                 place one = at;
                 one.lane = (int8_t)(width > 1 ? lane : -1);
                 ir_ref index = atomic ? ir_address(l->p, n) : scratch_slot(l, n, l->split, one);
-                ir_append(l->p, l->block, (ir_statement){.kind = atomic ? IR_SCRATCH_ATOMIC : IR_SCRATCH_STORE, .index = index, .scatter = ATN_WRITE_ADD,
-                                                         .value = ir_lane(l->p, value[k][part], lane), .limit = -1, .body = -1, .other = -1});
+                ir_append(l->p, l->block,
+                          (ir_statement){.kind = atomic ? IR_SCRATCH_ATOMIC : IR_SCRATCH_STORE,
+                                         .index = index,
+                                         .scatter = ATN_WRITE_ADD,
+                                         .value = ir_lane(l->p, value[k][part], lane),
+                                         .limit = -1,
+                                         .body = -1,
+                                         .other = -1});
             }
     l->block = outer;
     lower_forget(l, mark);
@@ -94,7 +105,8 @@ void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value
     for (int32_t k = 0; k < l->n_points; ++k) others |= 1u << l->point[k];
     others &= ~loops_result_dims(l, b);
     for (int32_t k = 0; k < b->n_accs; ++k)
-        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) value[k][part] = ir_declare(l->p, l->block, "partial", value[k][part]);
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
+            value[k][part] = ir_declare(l->p, l->block, "partial", value[k][part]);
     do store_at(l, b, at, value);
     while (lower_next_place(l, others, &at));
 }
@@ -111,7 +123,8 @@ void lower_finish(lowering *l, int32_t block) {
         ir_ref value[ATN_MAX_ACCS][2], other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
         for (int32_t k = 0; k < b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
-                value[k][part] = ir_variable_ref(p, ir_declare_mutable(p, l->block, "total", acc_neutral(l, b, k, part)));
+                value[k][part] =
+                    ir_variable_ref(p, ir_declare_mutable(p, l->block, "total", acc_neutral(l, b, k, part)));
         int32_t variable = ir_new_variable(p, "split", IR_ADDRESS, 1, true);
         ir_block body = IR_EMPTY, *outer = l->block;
         size_t mark = lower_mark(l);
@@ -119,14 +132,19 @@ void lower_finish(lowering *l, int32_t block) {
         for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n) {
                 ir_ref where = atomic ? ir_address(p, n) : scratch_slot(l, n, ir_variable_ref(p, variable), at);
-                other[k][part] = ir_declare(p, l->block, "partial", ir_make(p, (ir_node){.kind = IR_SCRATCH, .type = acc_type(l, &b->acc[k]),
-                                                                                         .width = 1, .arg = {where, -1, -1}}));
+                other[k][part] = ir_declare(p, l->block, "partial",
+                                            ir_make(p, (ir_node){.kind = IR_SCRATCH,
+                                                                 .type = acc_type(l, &b->acc[k]),
+                                                                 .width = 1,
+                                                                 .arg = {where, -1, -1}}));
             }
         lower_join(l, b, value, other, joined, false);
         for (int32_t k = 0; k < b->n_accs; ++k)
-            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) joined[k][part] = ir_declare(p, l->block, "joined", joined[k][part]);
+            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
+                joined[k][part] = ir_declare(p, l->block, "joined", joined[k][part]);
         for (int32_t k = 0; k < b->n_accs && !p->failed; ++k)
-            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) ir_assign(p, l->block, p->nodes[value[k][part]].id, joined[k][part]);
+            for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
+                ir_assign(p, l->block, p->nodes[value[k][part]].id, joined[k][part]);
         l->block = outer;
         lower_forget(l, mark);
         ir_ref first = l->lane_q >= 0 ? l->lane_q : ir_address(p, 0);

@@ -20,7 +20,8 @@ void atn_program_free(atn_program *program) {
 
 int64_t atn_program_splits(const atn_program *program, const atn_extent *extent) {
     (void)extent;
-    return program->variant.q[0].split > program->variant.q[1].split ? program->variant.q[0].split : program->variant.q[1].split;
+    return program->variant.q[0].split > program->variant.q[1].split ? program->variant.q[0].split
+                                                                     : program->variant.q[1].split;
 }
 
 int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_extent *extent) {
@@ -38,8 +39,9 @@ int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_
 int64_t atn_program_scratch_bytes(const atn_program *program, const atn_extent *extent) {
     if (program->scratch_slots == 0) return 0;
     int64_t slots = program->scratch_slots;
-    if (!atn_i64_mul(slots, atn_program_splits(program, extent), &slots) || !atn_i64_mul(slots, extent->points[0], &slots) ||
-        !atn_i64_mul(slots, extent->points[1], &slots) || !atn_i64_add(slots, 2, &slots) || !atn_i64_mul(slots, 8, &slots))
+    if (!atn_i64_mul(slots, atn_program_splits(program, extent), &slots) ||
+        !atn_i64_mul(slots, extent->points[0], &slots) || !atn_i64_mul(slots, extent->points[1], &slots) ||
+        !atn_i64_add(slots, 2, &slots) || !atn_i64_mul(slots, 8, &slots))
         return INT64_MAX;
     return slots;
 }
@@ -53,16 +55,29 @@ static void print_expression(const atn_program *p, ir_ref ref, atn_text *out) {
     }
     const ir_node *n = &p->nodes[ref];
     static const char *const KINDS[] = {
-        [IR_INTEGER] = "", [IR_NUMBER] = "", [IR_VARIABLE] = "", [IR_OPERATION] = "", [IR_SPLAT] = "splat", [IR_LANE] = "lane",
-        [IR_JOIN] = "join", [IR_LOAD] = "load", [IR_TILE] = "tile", [IR_SCRATCH] = "scratch", [IR_ARGUMENT] = "argument",
-        [IR_GROUP] = "group", [IR_GROUPS] = "groups", [IR_ITEM] = "item", [IR_SHUFFLE] = "shuffle", [IR_LAST] = "last"};
+        [IR_INTEGER] = "",      [IR_NUMBER] = "",         [IR_VARIABLE] = "",         [IR_OPERATION] = "",
+        [IR_SPLAT] = "splat",   [IR_LANE] = "lane",       [IR_JOIN] = "join",         [IR_LOAD] = "load",
+        [IR_TILE] = "tile",     [IR_SCRATCH] = "scratch", [IR_ARGUMENT] = "argument", [IR_GROUP] = "group",
+        [IR_GROUPS] = "groups", [IR_ITEM] = "item",       [IR_SHUFFLE] = "shuffle",   [IR_LAST] = "last"};
     switch (n->kind) {
-    case IR_INTEGER: atn_text_printf(out, "%" PRId64, n->integer); return;
-    case IR_NUMBER: atn_text_printf(out, "%.17g", n->number); return;
-    case IR_VARIABLE: atn_text_add(out, p->variables[n->id].name); return;
-    case IR_OPERATION: atn_text_printf(out, "%s(", atn_op_get_info(n->op)->name); break;
-    case IR_LOAD: atn_text_printf(out, "%s[", p->graph->objects[n->id].name); break;
-    default: atn_text_printf(out, "%s%d(", KINDS[n->kind], n->kind == IR_TILE || n->kind == IR_ARGUMENT ? n->id : (int)n->integer);
+    case IR_INTEGER:
+        atn_text_printf(out, "%" PRId64, n->integer);
+        return;
+    case IR_NUMBER:
+        atn_text_printf(out, "%.17g", n->number);
+        return;
+    case IR_VARIABLE:
+        atn_text_add(out, p->variables[n->id].name);
+        return;
+    case IR_OPERATION:
+        atn_text_printf(out, "%s(", atn_op_get_info(n->op)->name);
+        break;
+    case IR_LOAD:
+        atn_text_printf(out, "%s[", p->graph->objects[n->id].name);
+        break;
+    default:
+        atn_text_printf(out, "%s%d(", KINDS[n->kind],
+                        n->kind == IR_TILE || n->kind == IR_ARGUMENT ? n->id : (int)n->integer);
     }
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
         if (k) atn_text_add(out, ", ");
@@ -77,17 +92,27 @@ static void print_expression(const atn_program *p, ir_ref ref, atn_text *out) {
 }
 
 static void print_list(const atn_program *p, ir_stmt at, int depth, atn_text *out) {
-    static const char *const KINDS[] = {
-        [IR_DECLARE] = "let", [IR_ASSIGN] = "set", [IR_STORE] = "store", [IR_STORE_ATOMIC] = "store atomic", [IR_TILE_STORE] = "stage",
-        [IR_SCRATCH_STORE] = "partial", [IR_SCRATCH_ATOMIC] = "partial atomic", [IR_FOR] = "for", [IR_IF] = "if",
-        [IR_BARRIER] = "barrier", [IR_REPORT] = "report", [IR_COMMENT] = "#", [IR_PARALLEL] = "parallel"};
+    static const char *const KINDS[] = {[IR_DECLARE] = "let",
+                                        [IR_ASSIGN] = "set",
+                                        [IR_STORE] = "store",
+                                        [IR_STORE_ATOMIC] = "store atomic",
+                                        [IR_TILE_STORE] = "stage",
+                                        [IR_SCRATCH_STORE] = "partial",
+                                        [IR_SCRATCH_ATOMIC] = "partial atomic",
+                                        [IR_FOR] = "for",
+                                        [IR_IF] = "if",
+                                        [IR_BARRIER] = "barrier",
+                                        [IR_REPORT] = "report",
+                                        [IR_COMMENT] = "#",
+                                        [IR_PARALLEL] = "parallel"};
     for (; at >= 0; at = p->statements[at].next) {
         const ir_statement *s = &p->statements[at];
         atn_text_printf(out, "%*s%s ", depth * 2, "", KINDS[s->kind]);
         if (s->kind == IR_COMMENT) atn_text_add(out, s->text);
         if (s->kind == IR_DECLARE || s->kind == IR_ASSIGN || s->kind == IR_FOR || s->kind == IR_PARALLEL)
             atn_text_printf(out, "%s ", p->variables[s->id].name);
-        if (s->kind == IR_STORE || s->kind == IR_STORE_ATOMIC) atn_text_printf(out, "%s ", p->graph->objects[s->id].name);
+        if (s->kind == IR_STORE || s->kind == IR_STORE_ATOMIC)
+            atn_text_printf(out, "%s ", p->graph->objects[s->id].name);
         if (s->kind == IR_TILE_STORE) atn_text_printf(out, "tile%d ", s->id);
         const ir_ref parts[3] = {s->index, s->value, s->limit};
         for (int k = 0; k < 3; ++k) {
@@ -107,8 +132,8 @@ static void print_list(const atn_program *p, ir_stmt at, int depth, atn_text *ou
 void atn_program_print(const atn_program *program, atn_text *out) {
     for (int32_t k = 0; k < program->n_stages; ++k) {
         const ir_stage *stage = &program->stage[k];
-        atn_text_printf(out, "stage %d %s: groups of %d items, %d by %d points each\n", k, stage->name, stage->items, stage->span[0],
-                        stage->span[1]);
+        atn_text_printf(out, "stage %d %s: groups of %d items, %d by %d points each\n", k, stage->name, stage->items,
+                        stage->span[0], stage->span[1]);
         for (int32_t t = 0; t < stage->n_tiles; ++t)
             atn_text_printf(out, "  tile%d %s: %" PRId64 " of %s\n", t, stage->tile[t].name, stage->tile[t].elements,
                             atn_type_name(stage->tile[t].type));

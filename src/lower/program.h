@@ -20,24 +20,27 @@ typedef enum ir_kind {
     IR_SPLAT,     /* arg[0] in every lane */
     IR_LANE,      /* lane `integer` of vector arg[0] */
     IR_JOIN,      /* a vector of `width` scalars: list, list + 1, ... in program->list */
-    IR_LOAD,      /* width elements of object id from element arg[0]; integer 1: the imaginary parts of a complex object */
-    IR_TILE,      /* element arg[0] of staged tile id, or `width` of them side by side */
-    IR_SCRATCH,   /* slot arg[0] of the partial results, as `type` */
-    IR_ARGUMENT,  /* integer: ir_argument_kind, id: object or parameter */
-    IR_GROUP, IR_GROUPS, IR_ITEM, /* this group, how many were launched, this item in its group */
-    IR_SHUFFLE,   /* arg[0] of the item `integer` further down, within segments of `id` items */
-    IR_LAST       /* true in the group that finishes last (all partial results are then visible) */
+    IR_LOAD, /* width elements of object id from element arg[0]; integer 1: the imaginary parts of a complex object */
+    IR_TILE, /* element arg[0] of staged tile id, or `width` of them side by side */
+    IR_SCRATCH,  /* slot arg[0] of the partial results, as `type` */
+    IR_ARGUMENT, /* integer: ir_argument_kind, id: object or parameter */
+    IR_GROUP,
+    IR_GROUPS,
+    IR_ITEM,    /* this group, how many were launched, this item in its group */
+    IR_SHUFFLE, /* arg[0] of the item `integer` further down, within segments of `id` items */
+    IR_LAST     /* true in the group that finishes last (all partial results are then visible) */
 } ir_kind;
 
 typedef enum ir_argument_kind {
-    IR_ARG_DATA,      /* an object's elements */
-    IR_ARG_OFFSET,    /* its first element, counted in elements */
-    IR_ARG_PITCH,     /* elements from row to row */
-    IR_ARG_SIZE0, IR_ARG_SIZE1,
-    IR_ARG_PARAM,     /* a parameter's value */
-    IR_ARG_SCRATCH,   /* partial results: 8-byte slots, then one counter */
-    IR_ARG_REPORT,    /* two int32: count of bad gathers, and 1 + the number of one read that had one */
-    IR_ARG_TABLE      /* a constant table: no argument, printed into the source */
+    IR_ARG_DATA,   /* an object's elements */
+    IR_ARG_OFFSET, /* its first element, counted in elements */
+    IR_ARG_PITCH,  /* elements from row to row */
+    IR_ARG_SIZE0,
+    IR_ARG_SIZE1,
+    IR_ARG_PARAM,   /* a parameter's value */
+    IR_ARG_SCRATCH, /* partial results: 8-byte slots, then one counter */
+    IR_ARG_REPORT,  /* two int32: count of bad gathers, and 1 + the number of one read that had one */
+    IR_ARG_TABLE    /* a constant table: no argument, printed into the source */
 } ir_argument_kind;
 
 typedef struct ir_node {
@@ -53,19 +56,19 @@ typedef struct ir_node {
 } ir_node;
 
 typedef enum ir_statement_kind {
-    IR_DECLARE,      /* variable id = value; constant unless the variable is mutable */
-    IR_ASSIGN,       /* variable id = value */
-    IR_STORE,        /* object id, element index = value (width elements side by side); component: imaginary parts */
-    IR_STORE_ATOMIC, /* object id, element index combined with value by scatter */
-    IR_TILE_STORE,   /* staged tile id, element index = value */
-    IR_SCRATCH_STORE,/* slot index of the partial results = value */
+    IR_DECLARE,        /* variable id = value; constant unless the variable is mutable */
+    IR_ASSIGN,         /* variable id = value */
+    IR_STORE,          /* object id, element index = value (width elements side by side); component: imaginary parts */
+    IR_STORE_ATOMIC,   /* object id, element index combined with value by scatter */
+    IR_TILE_STORE,     /* staged tile id, element index = value */
+    IR_SCRATCH_STORE,  /* slot index of the partial results = value */
     IR_SCRATCH_ATOMIC, /* slot index joined with value by scatter */
-    IR_FOR,          /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
-    IR_IF,           /* value; body, other */
-    IR_BARRIER,      /* all items of the group, local memory */
-    IR_REPORT,       /* gather of read id was out of range */
-    IR_COMMENT,      /* text */
-    IR_PARALLEL      /* host: variable id from 0 to limit, shared among the threads; body */
+    IR_FOR,            /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
+    IR_IF,             /* value; body, other */
+    IR_BARRIER,        /* all items of the group, local memory */
+    IR_REPORT,         /* gather of read id was out of range */
+    IR_COMMENT,        /* text */
+    IR_PARALLEL        /* host: variable id from 0 to limit, shared among the threads; body */
 } ir_statement_kind;
 
 typedef struct ir_statement {
@@ -94,16 +97,16 @@ typedef struct ir_tile {
 } ir_tile;
 
 typedef struct ir_stage {
-    const char *name;      /* of the entry point */
-    int32_t items;         /* per work-group */
+    const char *name; /* of the entry point */
+    int32_t items;    /* per work-group */
     ir_stmt body;
     int32_t n_tiles;
     ir_tile tile[16];
     /* How many groups: the product of ceil(extent / span) over the points' dimensions, times split. */
-    int32_t span[2];       /* points covered by one group per dimension; 1 where there is none */
-    bool over_points;      /* false: one group for all (the end of a reduction) */
+    int32_t span[2];  /* points covered by one group per dimension; 1 where there is none */
+    bool over_points; /* false: one group for all (the end of a reduction) */
     bool over_splits;
-    bool all_groups;       /* may be launched with any number of groups; false: exactly as many as there are */
+    bool all_groups; /* may be launched with any number of groups; false: exactly as many as there are */
 } ir_stage;
 
 typedef struct ir_argument {
@@ -124,10 +127,10 @@ typedef struct atn_program {
     ir_stage stage[4];
     /* Partial results: slots of 8 bytes per point and split; 0: no scratch. */
     int32_t scratch_slots;
-    bool scratch_counter;   /* one more slot, zero before the first launch and after each */
-    bool reports;           /* has the report argument */
+    bool scratch_counter; /* one more slot, zero before the first launch and after each */
+    bool reports;         /* has the report argument */
     size_t nodes_capacity, statements_capacity, variables_capacity, list_capacity, arguments_capacity;
-    bool failed;            /* an allocation failed on the way */
+    bool failed; /* an allocation failed on the way */
 } atn_program;
 
 void atn_program_free(atn_program *program); /* NULL is fine */

@@ -1,5 +1,5 @@
-/* Reductions: a block's accumulators, what one step of its loops does, and the end, where registers, the tail, lanes of a
- * vector and items of a group are joined. */
+/* Reductions: a block's accumulators, what one step of its loops does, and the end, where registers, the tail, lanes of
+ * a vector and items of a group are joined. */
 #include "lower/loops.h"
 
 #include <stdio.h>
@@ -37,7 +37,14 @@ uint32_t loops_result_dims(const lowering *l, const atn_block *b) {
 static const atn_cut PLAIN = {.lanes = 1, .vec = 1, .regs = 1, .pack = 1, .seq = 1, .tile = 0, .unroll = 1, .split = 1};
 
 loops loops_open(lowering *l, int32_t block) {
-    loops o = {.l = l, .block = block, .b = &l->g->blocks[block], .q0 = PLAIN, .q1 = PLAIN, .places = 1, .lane0 = -1, .lane1 = -1};
+    loops o = {.l = l,
+               .block = block,
+               .b = &l->g->blocks[block],
+               .q0 = PLAIN,
+               .q1 = PLAIN,
+               .places = 1,
+               .lane0 = -1,
+               .lane1 = -1};
     if (loops_outermost(l, block) && !loops_keep_order(o.b)) {
         o.q0 = l->v.q[0];
         o.q0.pack = 1;
@@ -51,8 +58,12 @@ loops loops_open(lowering *l, int32_t block) {
     o.variable = atn_arena_alloc(&l->p->arena, (size_t)(o.places * o.sets) * ATN_MAX_ACCS * 2 * sizeof *o.variable);
     if (!o.variable) l->p->failed = true;
     if (l->lane_q >= 0 && loops_outermost(l, block)) {
-        o.lane0 = o.q1.lanes > 1 ? ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, l->lane_q, ir_address(l->p, o.q0.lanes), -1) : l->lane_q;
-        o.lane1 = o.q1.lanes > 1 ? ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, l->lane_q, ir_address(l->p, o.q0.lanes), -1) : -1;
+        o.lane0 = o.q1.lanes > 1
+                      ? ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, l->lane_q, ir_address(l->p, o.q0.lanes), -1)
+                      : l->lane_q;
+        o.lane1 = o.q1.lanes > 1
+                      ? ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, l->lane_q, ir_address(l->p, o.q0.lanes), -1)
+                      : -1;
         o.lane0 = ir_declare(l->p, l->block, "lane_q0", o.lane0);
         if (o.lane1 >= 0) o.lane1 = ir_declare(l->p, l->block, "lane_q1", o.lane1);
     }
@@ -107,12 +118,14 @@ static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
             atn_value from = by_update ? b->acc[k].update : b->acc[k].term;
             ir_ref value = ir_cast(l->p, acc_type(l, &b->acc[k]), lower_value(l, from, at, part));
             right[k][part] = ir_splat(l->p, value, width);
-            if (by_update && b->n_accs + acc_parts(&b->acc[k]) > 2) right[k][part] = ir_declare(l->p, l->block, "updated", right[k][part]);
+            if (by_update && b->n_accs + acc_parts(&b->acc[k]) > 2)
+                right[k][part] = ir_declare(l->p, l->block, "updated", right[k][part]);
         }
     if (!by_update) lower_join(l, b, left, right, result, true);
     for (int32_t k = 0; k < b->n_accs && !l->p->failed; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
-            ir_assign(l->p, l->block, *loops_slot(o, place_index, set, k, part), by_update ? right[k][part] : result[k][part]);
+            ir_assign(l->p, l->block, *loops_slot(o, place_index, set, k, part),
+                      by_update ? right[k][part] : result[k][part]);
 }
 
 /* Everything that happens at one step of the loop: nested blocks, accumulation, writes. */
@@ -187,4 +200,3 @@ void lower_block(lowering *l, int32_t block) {
     if (loops_outermost(l, block)) l->n_staged = 0;
     l->done |= 1u << block;
 }
-

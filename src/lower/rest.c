@@ -1,11 +1,11 @@
-/* Accumulators at rest: on the host the sequence of a group runs inside its tiles, so that one packed panel serves all of
- * it; between tiles the accumulators lie in a tile of their own. */
+/* Accumulators at rest: on the host the sequence of a group runs inside its tiles, so that one packed panel serves all
+ * of it; between tiles the accumulators lie in a tile of their own. */
 #include "lower/loops.h"
 
 bool lower_block_rests(const lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
-    return l->host && l->v.stage > 0 && l->v.q[0].tile > 0 && (l->v.p[0].seq > 1 || l->v.p[1].seq > 1) && b->rank == 1 && b->n_accs > 0 &&
-           !loops_keep_order(b) && l->v.q[0].vec == 1 && l->v.q[0].regs == 1;
+    return l->host && l->v.stage > 0 && l->v.q[0].tile > 0 && (l->v.p[0].seq > 1 || l->v.p[1].seq > 1) &&
+           b->rank == 1 && b->n_accs > 0 && !loops_keep_order(b) && l->v.q[0].vec == 1 && l->v.q[0].regs == 1;
 }
 
 typedef struct resting {
@@ -23,10 +23,12 @@ static ir_ref rest_element(loops *o, int32_t place_index, int32_t width) {
         const atn_cut *c = &l->v.p[d];
         int64_t each = (int64_t)c->lanes * c->vec * c->regs;
         ir_ref local = l->dim[l->point[d]].local;
-        ir_ref s = c->seq == 1 ? ir_address(l->p, 0) : ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, local, ir_address(l->p, each), -1);
+        ir_ref s = c->seq == 1 ? ir_address(l->p, 0)
+                               : ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, local, ir_address(l->p, each), -1);
         step_index = ir_add(l->p, ir_multiply_integer(l->p, step_index, c->seq), s);
     }
-    return ir_multiply_integer(l->p, ir_add_integer(l->p, ir_multiply_integer(l->p, step_index, o->places), place_index), width);
+    return ir_multiply_integer(
+        l->p, ir_add_integer(l->p, ir_multiply_integer(l->p, step_index, o->places), place_index), width);
 }
 
 static void rest_step(lowering *l, void *data) {
@@ -39,16 +41,25 @@ static void rest_step(lowering *l, void *data) {
             for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
                 ir_ref start = ir_splat(l->p, acc_neutral(l, o->b, k, part), width);
                 if (r->phase > 0)
-                    start = ir_make(l->p, (ir_node){.kind = IR_TILE, .type = acc_type(l, &o->b->acc[k]), .width = width,
-                                                    .arg = {rest_element(o, n, width), -1, -1}, .id = o->rest[k][part]});
+                    start = ir_make(l->p, (ir_node){.kind = IR_TILE,
+                                                    .type = acc_type(l, &o->b->acc[k]),
+                                                    .width = width,
+                                                    .arg = {rest_element(o, n, width), -1, -1},
+                                                    .id = o->rest[k][part]});
                 *loops_slot(o, n, 0, k, part) = ir_declare_mutable(l->p, l->block, "acc", start);
             }
     if (r->phase == 1) loops_one_tile(o, r->start, r->to);
     for (int32_t n = 0; n < o->places && r->phase < 2 && !l->p->failed; ++n)
         for (int32_t k = 0; k < o->b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part)
-                ir_append(l->p, l->block, (ir_statement){.kind = IR_TILE_STORE, .id = o->rest[k][part], .index = rest_element(o, n, width),
-                                                         .value = ir_variable_ref(l->p, *loops_slot(o, n, 0, k, part)), .limit = -1, .body = -1, .other = -1});
+                ir_append(l->p, l->block,
+                          (ir_statement){.kind = IR_TILE_STORE,
+                                         .id = o->rest[k][part],
+                                         .index = rest_element(o, n, width),
+                                         .value = ir_variable_ref(l->p, *loops_slot(o, n, 0, k, part)),
+                                         .limit = -1,
+                                         .body = -1,
+                                         .other = -1});
     if (r->phase == 2) {
         loops_conclude(o);
         l->done |= 1u << o->block;
@@ -77,7 +88,8 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
                 return;
             }
             o.rest[k][part] = stage->n_tiles;
-            stage->tile[stage->n_tiles++] = (ir_tile){"rest", (atn_type)acc_type(l, &o.b->acc[k]), steps * o.places * loops_acc_width(&o, 0)};
+            stage->tile[stage->n_tiles++] =
+                (ir_tile){"rest", (atn_type)acc_type(l, &o.b->acc[k]), steps * o.places * loops_acc_width(&o, 0)};
         }
     resting r = {.o = &o, .after = after, .phase = 0};
     lower_each_step(l, rest_step, &r);
@@ -91,4 +103,3 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
     r.phase = 2;
     lower_each_step(l, rest_step, &r);
 }
-

@@ -23,7 +23,8 @@ static int64_t tile_length(const lowering *l, int32_t dim) {
     return l->g->dims[dim].axis == 0 ? l->v.q[0].tile : 1;
 }
 
-/* Several items or steps of a group read the same elements: some dimension with more than one point is not the read's. */
+/* Several items or steps of a group read the same elements: some dimension with more than one point is not the read's.
+ */
 static bool is_shared(const lowering *l, uint32_t dims) {
     for (int32_t k = 0; k < l->n_points; ++k)
         if (!(dims >> l->point[k] & 1) && lower_span(l, k) > 1) return true;
@@ -32,7 +33,8 @@ static bool is_shared(const lowering *l, uint32_t dims) {
 
 /* Points that are neighbours along p0 read from different rows. */
 static bool is_across(const lowering *l, const staged *s) {
-    return !l->host && l->n_points > 1 && s->linear[0].coefficient[l->point[0]] == 0 && s->linear[1].coefficient[l->point[0]] != 0;
+    return !l->host && l->n_points > 1 && s->linear[0].coefficient[l->point[0]] == 0 &&
+           s->linear[1].coefficient[l->point[0]] != 0;
 }
 
 static bool forms_of(const lowering *l, const atn_read *r, atn_affine form[2]) {
@@ -88,7 +90,8 @@ static int32_t rounds_of(const lowering *l, const staged *s) {
 static int64_t panel_of(const lowering *l, const staged *s) {
     int fast = s->swapped ? 1 : 0;
     int64_t panel = 0;
-    if (!l->host || s->constant_span[fast] != 0 || l->g->objects[s->object].rank < 2 || s->boundary != ATN_EDGE_NONE) return 0;
+    if (!l->host || s->constant_span[fast] != 0 || l->g->objects[s->object].rank < 2 || s->boundary != ATN_EDGE_NONE)
+        return 0;
     for (int32_t d = 0; d < l->g->n_dims; ++d) {
         if (s->linear[fast].coefficient[d] == 0) continue;
         if (s->linear[fast].coefficient[d] != 1 || panel != 0) return 0;
@@ -104,7 +107,8 @@ static void settle(lowering *l, staged *s) {
     const atn_object *object = &l->g->objects[s->object];
     for (int a = 0; a < 2; ++a) {
         s->extent[a] = 1 + s->constant_span[a];
-        for (int32_t d = 0; d < l->g->n_dims; ++d) s->extent[a] += llabs(s->linear[a].coefficient[d]) * (tile_length(l, d) - 1);
+        for (int32_t d = 0; d < l->g->n_dims; ++d)
+            s->extent[a] += llabs(s->linear[a].coefficient[d]) * (tile_length(l, d) - 1);
     }
     bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
@@ -114,13 +118,15 @@ static void settle(lowering *l, staged *s) {
     int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) * wide_of(l, s) - s->extent[0] * s->extent[1];
     ir_stage *stage = &l->p->stage[l->stage];
     if (stage->n_tiles >= (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name, sizeof stage->tile / sizeof *stage->tile);
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name,
+                   sizeof stage->tile / sizeof *stage->tile);
         return;
     }
     s->tile = stage->n_tiles;
-    stage->tile[stage->n_tiles++] = (ir_tile){.name = object->name,
-                                              .type = (atn_type)lower_type(object->type),
-                                              .elements = l->v.stage == 2 && !l->host ? 2 * s->elements + spare : s->elements};
+    stage->tile[stage->n_tiles++] =
+        (ir_tile){.name = object->name,
+                  .type = (atn_type)lower_type(object->type),
+                  .elements = l->v.stage == 2 && !l->host ? 2 * s->elements + spare : s->elements};
     s->half = -1;
 }
 
@@ -133,15 +139,19 @@ void lower_stage_plan(lowering *l, int32_t block) {
     for (int32_t k = 0; k < b->rank && !points_only; ++k) reduced |= 1u << b->dim[k];
     if (!points_only && (l->v.q[0].tile == 0 || l->v.q[1].lanes > 1)) return;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range of its own for each point cannot be shared */
-        if ((l->g->values[l->g->dims[b->dim[k]].begin].dims | l->g->values[l->g->dims[b->dim[k]].end].dims) & points) return;
+        if ((l->g->values[l->g->dims[b->dim[k]].begin].dims | l->g->values[l->g->dims[b->dim[k]].end].dims) & points)
+            return;
     int32_t counts[MAX_STAGED] = {0};
     for (int32_t k = 0; k < l->g->n_reads; ++k) {
         const atn_read *r = &l->g->reads[k];
         const atn_object *o = &l->g->objects[r->object];
         uint32_t dims = read_dims(l, r);
         atn_affine form[2];
-        bool fits = points_only ? dims && !(dims & ~points) : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(l, dims);
-        if (!fits || o->table || o->written || atn_select_is_computed(l->g, r->select) || o->type == ATN_SP2 || o->type == ATN_DP2 || !forms_of(l, r, form)) continue;
+        bool fits = points_only ? dims && !(dims & ~points)
+                                : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(l, dims);
+        if (!fits || o->table || o->written || atn_select_is_computed(l->g, r->select) || o->type == ATN_SP2 ||
+            o->type == ATN_DP2 || !forms_of(l, r, form))
+            continue;
         int32_t n = 0;
         while (n < l->n_staged && !(l->staged[n].object == r->object && joins_boundary(&l->staged[n], r) &&
                                     l->staged[n].n_reads < ATN_MAX_DIMS && same_linear(l, &l->staged[n], form)))
@@ -156,7 +166,8 @@ void lower_stage_plan(lowering *l, int32_t block) {
         include(&l->staged[n], k, form);
         ++counts[n];
     }
-    int32_t kept = 0; /* a tile of the points pays where several reads share it, or where neighbours do not read neighbours */
+    int32_t kept =
+        0; /* a tile of the points pays where several reads share it, or where neighbours do not read neighbours */
     for (int32_t n = 0; n < l->n_staged; ++n)
         if (!points_only || counts[n] > 1 || is_across(l, &l->staged[n])) l->staged[kept++] = l->staged[n];
     l->n_staged = kept;
@@ -223,8 +234,11 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
     }
     ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
     ir_ref element = s->panel ? panel_element(l, s, &form[fast], s->swapped ? e0 : e1, at) : tile_element(l, s, e0, e1);
-    return ir_make(l->p, (ir_node){.kind = IR_TILE, .type = lower_type(l->g->objects[s->object].type), .width = width,
-                                   .arg = {element, -1, -1}, .id = s->tile});
+    return ir_make(l->p, (ir_node){.kind = IR_TILE,
+                                   .type = lower_type(l->g->objects[s->object].type),
+                                   .width = width,
+                                   .arg = {element, -1, -1},
+                                   .id = s->tile});
 }
 
 /* ---- filling a tile ---- */
@@ -243,7 +257,8 @@ static ir_ref tile_base(lowering *l, const staged *s, int axis, ir_ref tile_star
         if (c < 0) start = ir_add_integer(l->p, start, tile_length(l, d) - 1);
         sum = ir_add(l->p, sum, ir_multiply_integer(l->p, start, c));
     }
-    if (form->rest >= 0) sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
+    if (form->rest >= 0)
+        sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
     return ir_declare(l->p, l->block, axis ? "base1" : "base0", sum);
 }
 
@@ -254,7 +269,9 @@ static bool from_zero(const lowering *l, const staged *s) {
         if (form->constant < 0 || form->rest >= 0) return false;
         for (int32_t d = 0; d < l->g->n_dims; ++d) {
             const atn_node *begin = &l->g->values[l->g->dims[d].begin];
-            if (form->coefficient[d] < 0 || (form->coefficient[d] > 0 && (begin->op != ATN_OP_CONST || begin->integer < 0))) return false;
+            if (form->coefficient[d] < 0 ||
+                (form->coefficient[d] > 0 && (begin->op != ATN_OP_CONST || begin->integer < 0)))
+                return false;
         }
     }
     return true;
@@ -263,22 +280,31 @@ static bool from_zero(const lowering *l, const staged *s) {
 static ir_ref fetch_element(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, bool guard) {
     bool matrix = l->g->objects[s->object].rank > 1;
     lower_guard how = !guard || s->boundary != ATN_EDGE_NONE ? GUARD_NONE : from_zero(l, s) ? GUARD_ABOVE : GUARD_BOTH;
-    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1, s->boundary, how, -1, 0);
+    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1, s->boundary,
+                       how, -1, 0);
 }
 
 static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
-    ir_append(l->p, l->block, (ir_statement){.kind = IR_TILE_STORE, .id = s->tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
+    ir_append(
+        l->p, l->block,
+        (ir_statement){
+            .kind = IR_TILE_STORE, .id = s->tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
 }
 
-/* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always are. */
+/* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always
+ * are. */
 static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
     atn_program *p = l->p;
     int fast = s->swapped ? 1 : 0, slow = 1 - fast;
-    ir_ref left = ir_subtract(p, ir_argument_ref(p, slow ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[slow]);
-    ir_ref lines = ir_declare(p, l->block, "count", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[slow]), left, -1));
-    int32_t panel = ir_new_variable(p, "panel", IR_ADDRESS, 1, true), line = ir_new_variable(p, "line", IR_ADDRESS, 1, true),
+    ir_ref left =
+        ir_subtract(p, ir_argument_ref(p, slow ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[slow]);
+    ir_ref lines = ir_declare(p, l->block, "count",
+                              ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[slow]), left, -1));
+    int32_t panel = ir_new_variable(p, "panel", IR_ADDRESS, 1, true),
+            line = ir_new_variable(p, "line", IR_ADDRESS, 1, true),
             within = ir_new_variable(p, "within", IR_ADDRESS, 1, true);
-    ir_ref at_panel = ir_variable_ref(p, panel), at_line = ir_variable_ref(p, line), at_within = ir_variable_ref(p, within);
+    ir_ref at_panel = ir_variable_ref(p, panel), at_line = ir_variable_ref(p, line),
+           at_within = ir_variable_ref(p, within);
     ir_block inner = IR_EMPTY, middle = IR_EMPTY, body = IR_EMPTY, *outer = l->block;
     l->block = &inner;
     ir_ref e_fast = ir_add(p, at_panel, at_within);
@@ -297,10 +323,12 @@ static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
     atn_program *p = l->p;
     ir_ref count[2];
     for (int a = 0; a < 2; ++a) {
-        ir_ref left = ir_subtract(p, ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[a]);
+        ir_ref left =
+            ir_subtract(p, ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[a]);
         bool exact = s->boundary != ATN_EDGE_NONE || (a == 1 && l->g->objects[s->object].rank == 1);
         count[a] = exact ? ir_address(p, s->extent[a])
-                         : ir_declare(p, l->block, "count", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[a]), left, -1));
+                         : ir_declare(p, l->block, "count",
+                                      ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[a]), left, -1));
     }
     int32_t v1 = ir_new_variable(p, "e1", IR_ADDRESS, 1, true), v0 = ir_new_variable(p, "e0", IR_ADDRESS, 1, true);
     ir_block rows = IR_EMPTY, columns = IR_EMPTY, *outer = l->block;
@@ -327,9 +355,10 @@ static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_
     return lower_either(l, all, lower_load_wide(l, s->object, column, row, wide), ir_join(p, lanes, wide));
 }
 
-/* Into the tile: side by side, or, where it lies transposed, one below the other. Where `fits` is given and does not hold,
- * it goes to `spare` instead. */
-static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide, ir_ref fits, ir_ref spare) {
+/* Into the tile: side by side, or, where it lies transposed, one below the other. Where `fits` is given and does not
+ * hold, it goes to `spare` instead. */
+static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide, ir_ref fits,
+                       ir_ref spare) {
     atn_program *p = l->p;
     bool beside = wide == 1 || (!s->swapped && s->pitch % wide == 0);
     if (!beside) value = ir_declare(p, l->block, "copied", value);
@@ -353,7 +382,8 @@ static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
     store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide, -1, -1);
     l->block = outer;
-    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total), (int64_t)atn_variant_items(&l->v) * wide, 1, body);
+    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total),
+           (int64_t)atn_variant_items(&l->v) * wide, 1, body);
 }
 
 void lower_stage_fill(lowering *l, ir_ref tile_start) {
@@ -381,10 +411,12 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
         const staged *s = &l->staged[n];
         int32_t rounds = rounds_of(l, s), wide = wide_of(l, s);
         if (filled + rounds > MAX_PREFETCH) {
-            lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: double buffering would hold more than %d values per item", l->g->name, MAX_PREFETCH);
+            lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: double buffering would hold more than %d values per item",
+                       l->g->name, MAX_PREFETCH);
             return;
         }
-        ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)}, n0 = ir_address(l->p, s->extent[0]);
+        ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)},
+               n0 = ir_address(l->p, s->extent[0]);
         for (int32_t k = 0; k < rounds; ++k) {
             ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, share(l, k, wide), n0, -1);
             ir_ref e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, share(l, k, wide), n0, -1);
@@ -393,8 +425,9 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
     }
 }
 
-/* Every item stores in every round, those without an element behind the two tiles: a condition would be no faster on a GPU,
- * and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong results). */
+/* Every item stores in every round, those without an element behind the two tiles: a condition would be no faster on a
+ * GPU, and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong
+ * results). */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
     atn_program *p = l->p;
     int32_t used = 0;
@@ -406,8 +439,10 @@ void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
         for (int32_t k = 0; k < rounds; ++k, ++used) {
             bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) * wide <= total;
             ir_ref e = share(l, k, wide), n0 = ir_address(p, s.extent[0]);
-            ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1), e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
-            store_wide(l, &s, e0, e1, fetched[used], wide, full ? -1 : ir_less(p, e, ir_address(p, total)), ir_add_integer(p, e, 2 * s.elements - total));
+            ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1),
+                   e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
+            store_wide(l, &s, e0, e1, fetched[used], wide, full ? -1 : ir_less(p, e, ir_address(p, total)),
+                       ir_add_integer(p, e, 2 * s.elements - total));
         }
     }
 }

@@ -53,7 +53,8 @@ ir_ref lower_dimension(lowering *l, int32_t dim, place at) {
     at = lower_normal(l, 1u << dim, at);
     ir_ref ref;
     if (lower_memo_find(l, -1 - dim, 0, at, &ref)) return ref;
-    int64_t offset = at.r[dim] / s->pack * s->row + (int64_t)(at.r[dim] % s->pack) * s->vec + (at.lane > 0 ? at.lane : 0);
+    int64_t offset =
+        at.r[dim] / s->pack * s->row + (int64_t)(at.r[dim] % s->pack) * s->vec + (at.lane > 0 ? at.lane : 0);
     ref = ir_add_integer(l->p, s->base, offset);
     if (s->limit >= 0) ref = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ref, ir_add_integer(l->p, s->limit, -1), -1);
     if (offset || s->limit >= 0) {
@@ -91,10 +92,12 @@ static ir_ref small_dimension(lowering *l, int32_t dim, place at) {
 static ir_ref affine_address(lowering *l, const atn_affine *form, place at) {
     ir_ref sum = ir_address(l->p, form->constant);
     for (int32_t d = 0; d < l->g->n_dims; ++d)
-        if (form->coefficient[d]) sum = ir_add(l->p, ir_multiply_integer(l->p, lower_dimension(l, d, at), form->coefficient[d]), sum);
+        if (form->coefficient[d])
+            sum = ir_add(l->p, ir_multiply_integer(l->p, lower_dimension(l, d, at), form->coefficient[d]), sum);
     if (form->rest >= 0) sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, at, 0)));
     if (form->modulus >= 0)
-        sum = ir_operation(l->p, ATN_OP_FLOORMOD, IR_ADDRESS, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->modulus, at, 0)), -1);
+        sum = ir_operation(l->p, ATN_OP_FLOORMOD, IR_ADDRESS, sum,
+                           ir_cast(l->p, IR_ADDRESS, lower_value(l, form->modulus, at, 0)), -1);
     return sum;
 }
 
@@ -109,10 +112,14 @@ ir_ref lower_address(lowering *l, atn_value value, place at) {
 
 int32_t lower_type(atn_type type) {
     switch (type) {
-    case ATN_HP: return ATN_SP;
-    case ATN_SP2: return ATN_SP;
-    case ATN_DP2: return ATN_DP;
-    default: return (int32_t)type;
+    case ATN_HP:
+        return ATN_SP;
+    case ATN_SP2:
+        return ATN_SP;
+    case ATN_DP2:
+        return ATN_DP;
+    default:
+        return (int32_t)type;
     }
 }
 
@@ -123,7 +130,8 @@ bool lower_ready(const lowering *l, atn_value value) {
 }
 
 static ir_ref constant(lowering *l, const atn_node *n, int32_t part) {
-    bool whole = n->type == ATN_INT32 || n->type == ATN_INDEX || n->type == ATN_U8 || n->type == ATN_U16 || n->type == ATN_B;
+    bool whole =
+        n->type == ATN_INT32 || n->type == ATN_INDEX || n->type == ATN_U8 || n->type == ATN_U16 || n->type == ATN_B;
     if (whole) return ir_integer(l->p, (int32_t)n->type, n->integer);
     return ir_number(l->p, lower_type(n->type), n->number[part]);
 }
@@ -149,14 +157,18 @@ static ir_ref complex_part(lowering *l, const atn_node *n, place at, int32_t par
         if (n->arg[1] >= 0) b[k] = lower_value(l, n->arg[1], at, k);
     }
     switch (n->op) {
-    case ATN_OP_COMPLEX: return lower_value(l, n->arg[part], at, 0);
+    case ATN_OP_COMPLEX:
+        return lower_value(l, n->arg[part], at, 0);
     case ATN_OP_CAST:
         if (from_real) return part ? ir_number(l->p, t, 0) : ir_cast(l->p, t, lower_value(l, n->arg[0], at, 0));
         return ir_cast(l->p, t, a[part]);
     case ATN_OP_ADD:
-    case ATN_OP_SUB: return OP(n->op, a[part], b[part]);
-    case ATN_OP_NEG: return OP(n->op, a[part], -1);
-    case ATN_OP_CONJ: return part ? OP(ATN_OP_NEG, a[1], -1) : a[0];
+    case ATN_OP_SUB:
+        return OP(n->op, a[part], b[part]);
+    case ATN_OP_NEG:
+        return OP(n->op, a[part], -1);
+    case ATN_OP_CONJ:
+        return part ? OP(ATN_OP_NEG, a[1], -1) : a[0];
     case ATN_OP_MUL:
         if (part == 0) return OP(ATN_OP_SUB, OP(ATN_OP_MUL, a[0], b[0]), OP(ATN_OP_MUL, a[1], b[1]));
         return OP(ATN_OP_ADD, OP(ATN_OP_MUL, a[0], b[1]), OP(ATN_OP_MUL, a[1], b[0]));
@@ -166,12 +178,14 @@ static ir_ref complex_part(lowering *l, const atn_node *n, place at, int32_t par
                                : OP(ATN_OP_SUB, OP(ATN_OP_MUL, a[1], b[0]), OP(ATN_OP_MUL, a[0], b[1]));
         return OP(ATN_OP_DIV, top, norm);
     }
-    case ATN_OP_EXP: return OP(ATN_OP_MUL, OP(ATN_OP_EXP, a[0], -1), OP(part ? ATN_OP_SIN : ATN_OP_COS, a[1], -1));
+    case ATN_OP_EXP:
+        return OP(ATN_OP_MUL, OP(ATN_OP_EXP, a[0], -1), OP(part ? ATN_OP_SIN : ATN_OP_COS, a[1], -1));
     case ATN_OP_SELECT:
-        return ir_operation(l->p, ATN_OP_SELECT, t, lower_value(l, n->arg[0], at, 0), lower_value(l, n->arg[1], at, part),
-                            lower_value(l, n->arg[2], at, part));
+        return ir_operation(l->p, ATN_OP_SELECT, t, lower_value(l, n->arg[0], at, 0),
+                            lower_value(l, n->arg[1], at, part), lower_value(l, n->arg[2], at, part));
     default:
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' of complex numbers is not generated", l->g->name, atn_op_get_info(n->op)->name);
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' of complex numbers is not generated", l->g->name,
+                   atn_op_get_info(n->op)->name);
         return ir_number(l->p, t, 0);
     }
 }
@@ -182,9 +196,12 @@ static ir_ref from_complex(lowering *l, const atn_node *n, place at) {
     ir_ref re = lower_value(l, n->arg[0], at, 0), im = lower_value(l, n->arg[0], at, 1);
     int32_t from = ir_type_of(l->p, re);
     switch (n->op) {
-    case ATN_OP_REAL: return re;
-    case ATN_OP_IMAG: return im;
-    case ATN_OP_ABS: return ir_operation(l->p, ATN_OP_HYPOT, from, re, im, -1);
+    case ATN_OP_REAL:
+        return re;
+    case ATN_OP_IMAG:
+        return im;
+    case ATN_OP_ABS:
+        return ir_operation(l->p, ATN_OP_HYPOT, from, re, im, -1);
     case ATN_OP_EQ:
     case ATN_OP_NE: {
         ir_ref first = ir_operation(l->p, n->op, ATN_B, re, lower_value(l, n->arg[1], at, 0), -1);
@@ -192,13 +209,14 @@ static ir_ref from_complex(lowering *l, const atn_node *n, place at) {
         return ir_operation(l->p, n->op == ATN_OP_EQ ? ATN_OP_AND : ATN_OP_OR, ATN_B, first, second, -1);
     }
     default:
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' of complex numbers is not generated", l->g->name, atn_op_get_info(n->op)->name);
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' of complex numbers is not generated", l->g->name,
+                   atn_op_get_info(n->op)->name);
         return ir_number(l->p, t, 0);
     }
 }
 
-/* exp(x) as 2^(x log2 e), which is what the hardware has; where x is a product with a value that is the same everywhere, log2 e
- * goes into that one. */
+/* exp(x) as 2^(x log2 e), which is what the hardware has; where x is a product with a value that is the same
+ * everywhere, log2 e goes into that one. */
 static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
     const atn_node *x = &l->g->values[n->arg[0]];
     ir_ref log2e = ir_number(l->p, ATN_SP, 1.4426950408889634);
@@ -206,7 +224,8 @@ static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
         if (l->g->values[x->arg[k]].dims != 0 || l->needs[x->arg[k]] != 0) continue;
         ir_ref scale = ir_operation(l->p, ATN_OP_MUL, ATN_SP, lower_value(l, x->arg[k], at, 0), log2e, -1);
         ir_ref other = lower_value(l, x->arg[1 - k], at, 0);
-        return ir_operation(l->p, ATN_OP_EXP2, ATN_SP, ir_operation(l->p, ATN_OP_MUL, ATN_SP, other, scale, -1), -1, -1);
+        return ir_operation(l->p, ATN_OP_EXP2, ATN_SP, ir_operation(l->p, ATN_OP_MUL, ATN_SP, other, scale, -1), -1,
+                            -1);
     }
     ir_ref scaled = ir_operation(l->p, ATN_OP_MUL, ATN_SP, lower_value(l, n->arg[0], at, 0), log2e, -1);
     return ir_operation(l->p, ATN_OP_EXP2, ATN_SP, scaled, -1, -1);
@@ -215,22 +234,31 @@ static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
 static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
     const atn_node *n = &l->g->values[value];
     switch (n->op) {
-    case ATN_OP_CONST: return constant(l, n, part);
-    case ATN_OP_DIM: return dimension_value(l, n->index, at);
-    case ATN_OP_SIZE: return size_of(l, n);
+    case ATN_OP_CONST:
+        return constant(l, n, part);
+    case ATN_OP_DIM:
+        return dimension_value(l, n->index, at);
+    case ATN_OP_SIZE:
+        return size_of(l, n);
     case ATN_OP_PARAM: {
         ir_ref ref = ir_argument_ref(l->p, IR_ARG_PARAM, n->index, lower_type(n->type));
         if (!l->p->failed) l->p->nodes[ref].list = part;
         return ref;
     }
-    case ATN_OP_READ: return lower_read(l, n, at, part);
-    case ATN_OP_ACC: return ir_variable_ref(l->p, l->acc_variable[n->axis][part]);
-    case ATN_OP_LEFT: return l->side[0][n->axis][part];
-    case ATN_OP_RIGHT: return l->side[1][n->axis][part];
+    case ATN_OP_READ:
+        return lower_read(l, n, at, part);
+    case ATN_OP_ACC:
+        return ir_variable_ref(l->p, l->acc_variable[n->axis][part]);
+    case ATN_OP_LEFT:
+        return l->side[0][n->axis][part];
+    case ATN_OP_RIGHT:
+        return l->side[1][n->axis][part];
     case ATN_OP_RESULT:
-        lower_fail(l, ATN_ERR_INTERNAL, "%s: the result of '%s' is used before it is there", l->g->name, l->g->blocks[n->index].name);
+        lower_fail(l, ATN_ERR_INTERNAL, "%s: the result of '%s' is used before it is there", l->g->name,
+                   l->g->blocks[n->index].name);
         return ir_number(l->p, ATN_SP, 0);
-    default: break;
+    default:
+        break;
     }
     if (is_small_dimension(l, n, at)) return small_dimension(l, l->g->values[n->arg[0]].index, at);
     if (is_complex(n->type)) return complex_part(l, n, at, part);
@@ -262,7 +290,11 @@ ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part) {
     }
     ref = make(l, value, at, part);
     if (inlined(l, n, value)) return ref;
-    ref = ir_declare(l->p, l->block, n->label ? n->label : n->op == ATN_OP_READ ? l->g->reads[n->index].name : "t", ref);
+    ref = ir_declare(l->p, l->block,
+                     n->label               ? n->label
+                     : n->op == ATN_OP_READ ? l->g->reads[n->index].name
+                                            : "t",
+                     ref);
     lower_memo_keep(l, value, part, at, ref);
     return ref;
 }
@@ -270,7 +302,9 @@ ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part) {
 /* Constants and the like are not worth a variable; what costs something is made for every register it depends on. */
 void lower_hoist(lowering *l, atn_value value) {
     const atn_node *n = &l->g->values[value];
-    if (n->op == ATN_OP_CONST || n->op == ATN_OP_SIZE || n->op == ATN_OP_PARAM || n->op == ATN_OP_DIM || n->op == ATN_OP_ACC) return;
+    if (n->op == ATN_OP_CONST || n->op == ATN_OP_SIZE || n->op == ATN_OP_PARAM || n->op == ATN_OP_DIM ||
+        n->op == ATN_OP_ACC)
+        return;
     if (lower_ready(l, value)) {
         int32_t parts = is_complex(n->type) ? 2 : 1;
         place at = PLACE_ORIGIN;
@@ -288,7 +322,8 @@ void lower_hoist(lowering *l, atn_value value) {
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) lower_hoist(l, n->arg[k]);
     if (n->op == ATN_OP_READ)
         for (int k = 0; k < 2 && l->g->reads[n->index].select[k] >= 0; ++k) {
-            if (!atn_affine_of(l->g, l->g->reads[n->index].select[k]).is_affine) lower_hoist(l, l->g->reads[n->index].select[k]);
+            if (!atn_affine_of(l->g, l->g->reads[n->index].select[k]).is_affine)
+                lower_hoist(l, l->g->reads[n->index].select[k]);
         }
     if (n->op == ATN_OP_RESULT) {
         const atn_block *b = &l->g->blocks[n->index];

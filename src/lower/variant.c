@@ -8,25 +8,31 @@
 
 typedef struct knob {
     const char *name;
-    size_t offset;         /* of an int32_t in atn_variant */
-    int32_t plain;         /* in the plain variant */
+    size_t offset; /* of an int32_t in atn_variant */
+    int32_t plain; /* in the plain variant */
     int32_t least, most;
-    const char *names;     /* values by name, separated by '|', from 0; NULL: numbers */
-    bool power;            /* powers of two only */
+    const char *names; /* values by name, separated by '|', from 0; NULL: numbers */
+    bool power;        /* powers of two only */
 } knob;
 
 #define AT(field) offsetof(atn_variant, field)
-#define CUT_P(d) \
-    {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true}, {"vec_p" #d, AT(p[d].vec), 1, 1, 16, NULL, true}, \
-    {"regs_p" #d, AT(p[d].regs), 1, 1, 32, NULL, false}, {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false}, \
-    {"seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false}
-#define CUT_Q(d) \
-    {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true}, {"vec_q" #d, AT(q[d].vec), 1, 1, 16, NULL, true}, \
-    {"regs_q" #d, AT(q[d].regs), 1, 1, 16, NULL, false}, {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false}, \
-    {"unroll_q" #d, AT(q[d].unroll), 1, 1, 64, NULL, false}, {"split_q" #d, AT(q[d].split), 1, 1, 65536, NULL, false}
+#define CUT_P(d)                                                                                                       \
+    {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true}, {"vec_p" #d, AT(p[d].vec), 1, 1, 16, NULL, true},          \
+        {"regs_p" #d, AT(p[d].regs), 1, 1, 32, NULL, false}, {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false}, {    \
+        "seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false                                                              \
+    }
+#define CUT_Q(d)                                                                                                       \
+    {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true}, {"vec_q" #d, AT(q[d].vec), 1, 1, 16, NULL, true},          \
+        {"regs_q" #d, AT(q[d].regs), 1, 1, 16, NULL, false}, {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false}, \
+        {"unroll_q" #d, AT(q[d].unroll), 1, 1, 64, NULL, false}, {                                                     \
+        "split_q" #d, AT(q[d].split), 1, 1, 65536, NULL, false                                                         \
+    }
 
 static const knob KNOBS[] = {
-    CUT_P(0), CUT_P(1), CUT_Q(0), CUT_Q(1),
+    CUT_P(0),
+    CUT_P(1),
+    CUT_Q(0),
+    CUT_Q(1),
     {"stage", AT(stage), 0, 0, 2, NULL, false},
     {"stage_swap", AT(stage_swap), 0, 0, 3, NULL, false},
     {"wide", AT(wide), 1, 1, 4, NULL, true},
@@ -48,7 +54,9 @@ static const knob KNOBS[] = {
 };
 enum { N_KNOBS = sizeof KNOBS / sizeof *KNOBS };
 
-static int32_t *field(const atn_variant *variant, const knob *k) { return (int32_t *)((char *)(uintptr_t)variant + k->offset); }
+static int32_t *field(const atn_variant *variant, const knob *k) {
+    return (int32_t *)((char *)(uintptr_t)variant + k->offset);
+}
 
 static const knob *find(const char *name) {
     for (size_t k = 0; k < N_KNOBS; ++k)
@@ -96,13 +104,15 @@ atn_status atn_variant_set(const atn_ctx *ctx, atn_variant *variant, const char 
     if (!k) {
         atn_text all = {.ctx = ctx};
         for (size_t n = 0; n < N_KNOBS; ++n) atn_text_printf(&all, "%s%s", n ? " " : "", KNOBS[n].name);
-        atn_status status = atn_fail(ctx, ATN_ERR_INPUT, "variant: no knob '%s'; there are: %s", name, atn_text_str(&all));
+        atn_status status =
+            atn_fail(ctx, ATN_ERR_INPUT, "variant: no knob '%s'; there are: %s", name, atn_text_str(&all));
         atn_text_free(&all);
         return status;
     }
     long value;
     if (!read_value(k, text, &value))
-        return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: %s is wanted", name, text, k->names ? k->names : "a number");
+        return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: %s is wanted", name, text,
+                        k->names ? k->names : "a number");
     if (value < k->least || value > k->most || (k->power && (value & (value - 1))))
         return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: %d to %d%s are possible", name, text, k->least, k->most,
                         k->power ? ", powers of two," : "");
@@ -145,4 +155,6 @@ void atn_variant_print(const atn_variant *variant, atn_text *out) {
     }
 }
 
-int32_t atn_variant_items(const atn_variant *v) { return v->p[0].lanes * v->p[1].lanes * v->q[0].lanes * v->q[1].lanes; }
+int32_t atn_variant_items(const atn_variant *v) {
+    return v->p[0].lanes * v->p[1].lanes * v->q[0].lanes * v->q[1].lanes;
+}

@@ -20,26 +20,30 @@ typedef struct atn_cut {
 
 typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
 typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are joined */
-typedef enum atn_finish { ATN_FINISH_LAUNCH, ATN_FINISH_LAST, ATN_FINISH_ATOMIC } atn_finish; /* how groups of a q are */
+typedef enum atn_finish {
+    ATN_FINISH_LAUNCH,
+    ATN_FINISH_LAST,
+    ATN_FINISH_ATOMIC
+} atn_finish; /* how groups of a q are */
 typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED } atn_schedule;
 
 typedef struct atn_variant {
     atn_cut p[2], q[2];
-    int32_t stage;       /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered */
-    int32_t stage_swap;  /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */
-    int32_t wide;        /* elements that an item copies at once into a staged tile: 1, 2 or 4; any alignment stays right */
-    int32_t pad;         /* elements added to each row of a staged tile */
+    int32_t stage;      /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered */
+    int32_t stage_swap; /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */
+    int32_t wide; /* elements that an item copies at once into a staged tile: 1, 2 or 4; any alignment stays right */
+    int32_t pad;  /* elements added to each row of a staged tile */
     int32_t reduce, finish, exp;
-    int32_t degree;      /* of the polynomial exp: 3 to 7 */
-    int32_t accumulate;  /* accumulators of floating sums: 0 as described, 32, 64 */
-    int32_t groups;      /* most groups launched, the others follow in a loop; 0: as many as there are tiles */
-    int32_t threads;     /* host: 0 all */
+    int32_t degree;     /* of the polynomial exp: 3 to 7 */
+    int32_t accumulate; /* accumulators of floating sums: 0 as described, 32, 64 */
+    int32_t groups;     /* most groups launched, the others follow in a loop; 0: as many as there are tiles */
+    int32_t threads;    /* host: 0 all */
     int32_t schedule, chunk;
-    int32_t stream;      /* host: stores that go past the caches */
-    int32_t fast;        /* lets the compiler assume finite values and reorder (per kernel, never globally) */
-    int32_t index;       /* bits of address arithmetic: 32 or 64 */
-    int32_t resident;    /* groups at once on a core for which the compiler limits registers (cuda); 0: as it likes */
-    int32_t guard;       /* gathers are checked and reported; 0 when their index array was validated */
+    int32_t stream;   /* host: stores that go past the caches */
+    int32_t fast;     /* lets the compiler assume finite values and reorder (per kernel, never globally) */
+    int32_t index;    /* bits of address arithmetic: 32 or 64 */
+    int32_t resident; /* groups at once on a core for which the compiler limits registers (cuda); 0: as it likes */
+    int32_t guard;    /* gathers are checked and reported; 0 when their index array was validated */
 } atn_variant;
 
 /* The plainest variant: one point an item, no staging; right for every graph. */

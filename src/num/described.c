@@ -1,4 +1,5 @@
-/* Kernels of one's own over arrays: a runner of the described steps, planned and built anew when what is bound changes. */
+/* Kernels of one's own over arrays: a runner of the described steps, planned and built anew when what is bound changes.
+ */
 #include "num/array.h"
 
 #include "base/file.h"
@@ -14,8 +15,8 @@ enum { MOST_BOUND = 32, MOST_DEFINES = 32, MOST_BYTES = 4 << 20 };
 struct atn_described {
     atn_device *device;
     atn_sequence *sequence;
-    atn_runner *runner; /* names and, once ready, built kernels */
-    bool ready;         /* planned and built for what is bound now */
+    atn_runner *runner;           /* names and, once ready, built kernels */
+    bool ready;                   /* planned and built for what is bound now */
     atn_array *array[MOST_BOUND]; /* per object of the runner; NULL: not bound */
     atn_param_value given[MOST_BOUND];
     char *given_name[MOST_BOUND]; /* owned */
@@ -25,11 +26,13 @@ struct atn_described {
 /* ---- making ---- */
 
 /* "NAME=VALUE" each; the names are cut off into `names`, which the caller frees. */
-static atn_status split_defines(const atn_ctx *ctx, const char *const defines[], atn_define *out, char **names, size_t *count) {
+static atn_status split_defines(const atn_ctx *ctx, const char *const defines[], atn_define *out, char **names,
+                                size_t *count) {
     for (*count = 0; defines && defines[*count]; ++*count) {
         const char *text = defines[*count], *equals = strchr(text, '=');
         if (*count == MOST_DEFINES || !equals || equals == text)
-            return atn_fail(ctx, ATN_ERR_INPUT, "define '%s': NAME=VALUE is wanted, and at most %d of them", text, MOST_DEFINES);
+            return atn_fail(ctx, ATN_ERR_INPUT, "define '%s': NAME=VALUE is wanted, and at most %d of them", text,
+                            MOST_DEFINES);
         names[*count] = atn_strdup(ctx, text);
         if (!names[*count]) return ATN_ERR_MEMORY;
         names[*count][equals - text] = '\0';
@@ -38,20 +41,21 @@ static atn_status split_defines(const atn_ctx *ctx, const char *const defines[],
     return ATN_OK;
 }
 
-static atn_status parse(const atn_ctx *ctx, const char *name, const char *xml, size_t length, const char *const defines[],
-                        atn_sequence **out) {
+static atn_status parse(const atn_ctx *ctx, const char *name, const char *xml, size_t length,
+                        const char *const defines[], atn_sequence **out) {
     atn_define pairs[MOST_DEFINES];
     char *names[MOST_DEFINES + 1] = {NULL};
     size_t count;
     atn_status status = split_defines(ctx, defines, pairs, names, &count);
     if (status == ATN_OK)
-        status = atn_sequence_parse(ctx, name, xml, length, &(atn_parse_options){.defines = pairs, .n_defines = count}, NULL, out);
+        status = atn_sequence_parse(ctx, name, xml, length, &(atn_parse_options){.defines = pairs, .n_defines = count},
+                                    NULL, out);
     for (size_t k = 0; k <= MOST_DEFINES; ++k) atn_free(ctx, names[k]);
     return status;
 }
 
-static atn_status make(atn_device *device, const char *name, const char *xml, size_t length, const char *const defines[],
-                       atn_described **out) {
+static atn_status make(atn_device *device, const char *name, const char *xml, size_t length,
+                       const char *const defines[], atn_described **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     atn_described *d = atn_zalloc(ctx, sizeof *d);
     if (!d) return ATN_ERR_MEMORY;
@@ -59,7 +63,8 @@ static atn_status make(atn_device *device, const char *name, const char *xml, si
     atn_status status = parse(ctx, name, xml, length, defines, &d->sequence);
     if (status == ATN_OK) status = atn_runner_create(ctx, d->sequence, &d->runner);
     if (status == ATN_OK && atn_runner_count(d->runner) > MOST_BOUND)
-        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are bound", name, atn_runner_count(d->runner), MOST_BOUND);
+        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are bound", name,
+                          atn_runner_count(d->runner), MOST_BOUND);
     if (status != ATN_OK) {
         atn_described_free(d);
         return status;
@@ -119,7 +124,8 @@ atn_status atn_described_param(atn_described *d, const char *parameter, double v
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: no parameter '%s'", d->sequence->name, parameter);
     size_t k = 0;
     while (k < d->n_given && strcmp(d->given_name[k], parameter) != 0) ++k;
-    if (k == MOST_BOUND) return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: at most %d parameters are given", d->sequence->name, MOST_BOUND);
+    if (k == MOST_BOUND)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: at most %d parameters are given", d->sequence->name, MOST_BOUND);
     if (k == d->n_given) {
         d->given_name[k] = atn_strdup(ctx, parameter);
         if (!d->given_name[k]) return ATN_ERR_MEMORY;
@@ -137,8 +143,10 @@ static atn_status check_apart(const atn_described *d) {
     for (int32_t k = 0; k < atn_runner_count(d->runner); ++k)
         for (int32_t n = 0; n < k; ++n) {
             const atn_shared_object *a = atn_runner_object(d->runner, k), *b = atn_runner_object(d->runner, n);
-            if (d->array[k] && d->array[n] && (a->written || b->written) && atn_array_overlaps(d->array[k], d->array[n]))
-                return atn_fail(atn_device_ctx(d->device), ATN_ERR_INPUT, "'%s' and '%s' share elements; a result has its own", b->name, a->name);
+            if (d->array[k] && d->array[n] && (a->written || b->written) &&
+                atn_array_overlaps(d->array[k], d->array[n]))
+                return atn_fail(atn_device_ctx(d->device), ATN_ERR_INPUT,
+                                "'%s' and '%s' share elements; a result has its own", b->name, a->name);
         }
     return ATN_OK;
 }

@@ -1,32 +1,32 @@
-/* A dialect of C as data: names, markers and helper functions. What differs between OpenCL C, CUDA C and C17 with OpenMP
- * stands in one table each; one printer (render.c) serves all three. */
+/* A dialect of C as data: names, markers and helper functions. What differs between OpenCL C, CUDA C and C17 with
+ * OpenMP stands in one table each; one printer (render.c) serves all three. */
 #ifndef ATN_RENDER_DIALECT_H
 #define ATN_RENDER_DIALECT_H
 
 #include "lower/lower.h"
 
 typedef struct atn_dialect {
-    const char *name;             /* "c", "opencl", "cuda" */
-    const char *entry;            /* before the name of an entry point */
-    const char *bounds[2];        /* before the name too: printf formats of items in a group, and of groups at once; or NULL */
-    const char *global;           /* address space of buffers: "__global " or "" */
-    const char *restricted;       /* keyword after a pointer */
-    const char *local;            /* before a tile */
-    const char *local_align;      /* after a tile */
-    const char *constant;         /* before a constant table */
+    const char *name;      /* "c", "opencl", "cuda" */
+    const char *entry;     /* before the name of an entry point */
+    const char *bounds[2]; /* before the name too: printf formats of items in a group, and of groups at once; or NULL */
+    const char *global;    /* address space of buffers: "__global " or "" */
+    const char *restricted;  /* keyword after a pointer */
+    const char *local;       /* before a tile */
+    const char *local_align; /* after a tile */
+    const char *constant;    /* before a constant table */
     const char *group, *groups, *item;
     const char *barrier;
-    const char *unroll;           /* printf format of the pragma, one int */
-    const char *long_suffix;      /* of 64-bit literals */
-    const char *infinity[2];      /* single, double */
+    const char *unroll;      /* printf format of the pragma, one int */
+    const char *long_suffix; /* of 64-bit literals */
+    const char *infinity[2]; /* single, double */
     const char *nan[2];
-    bool typed_functions;         /* sqrtf and sqrt; else sqrt for both */
-    bool vectors;                 /* has vector types to compute on */
-    bool atomic_partials;         /* what one group leaves for another in the same launch is seen through atomics alone */
-    const char *prelude;          /* helper functions that every source starts with */
-    const char *vector_prelude;   /* of a width, macros taking it: see render.c; NULL where there are no vectors */
-    const char *double_prelude;   /* where doubles occur; NULL: nothing needed */
-    const char *exp_polynomial;   /* printf format, defines atn_exp for one width; see exp.c */
+    bool typed_functions;       /* sqrtf and sqrt; else sqrt for both */
+    bool vectors;               /* has vector types to compute on */
+    bool atomic_partials;       /* what one group leaves for another in the same launch is seen through atomics alone */
+    const char *prelude;        /* helper functions that every source starts with */
+    const char *vector_prelude; /* of a width, macros taking it: see render.c; NULL where there are no vectors */
+    const char *double_prelude; /* where doubles occur; NULL: nothing needed */
+    const char *exp_polynomial; /* printf format, defines atn_exp for one width; see exp.c */
 } atn_dialect;
 
 extern const atn_dialect ATN_DIALECT_C, ATN_DIALECT_OPENCL, ATN_DIALECT_CUDA;

@@ -16,9 +16,10 @@ static bool is_opencl(const printer *r) { return strcmp(r->d->name, "opencl") ==
 bool print_atomic_partials(const printer *r) { return r->d->atomic_partials && r->p->scratch_counter; }
 
 const char *print_type(int32_t type) {
-    static const char *const NAMES[] = {[ATN_B] = "int",      [ATN_U8] = "uchar",  [ATN_U16] = "ushort", [ATN_INT32] = "int",
-                                        [ATN_INDEX] = "idx",  [ATN_HP] = "float",  [ATN_SP] = "float",   [ATN_DP] = "double",
-                                        [ATN_SP2] = "float",  [ATN_DP2] = "double", [IR_ADDRESS] = "adr"};
+    static const char *const NAMES[] = {
+        [ATN_B] = "int",     [ATN_U8] = "uchar",   [ATN_U16] = "ushort", [ATN_INT32] = "int",
+        [ATN_INDEX] = "idx", [ATN_HP] = "float",   [ATN_SP] = "float",   [ATN_DP] = "double",
+        [ATN_SP2] = "float", [ATN_DP2] = "double", [IR_ADDRESS] = "adr"};
     return NAMES[type];
 }
 
@@ -26,7 +27,7 @@ const char *print_storage(atn_type type) {
     return type == ATN_B ? "uchar" : type == ATN_HP ? "atn_half" : print_type((int32_t)type);
 }
 
-static const char *vector_base(int32_t type, int32_t mask_bytes) {
+const char *print_vector_base(int32_t type, int32_t mask_bytes) {
     static const char *const MASKS[] = {[1] = "char", [2] = "short", [4] = "int", [8] = "long"};
     if (type == ATN_B) return MASKS[mask_bytes];
     return type == ATN_INDEX || type == IR_ADDRESS ? "long" : print_type(type);
@@ -36,7 +37,7 @@ void print_vector_type(printer *r, int32_t type, int32_t width) {
     if (width == 1)
         ADD("%s", print_type(type));
     else
-        ADD("%s%d", vector_base(type, 4), width);
+        ADD("%s%d", print_vector_base(type, 4), width);
 }
 
 static int32_t type_bytes(int32_t type) { return type == IR_ADDRESS ? 8 : (int32_t)atn_type_bytes((atn_type)type); }
@@ -46,15 +47,26 @@ int32_t print_mask_bytes(const printer *r, ir_ref ref) {
     if (n->kind == IR_LOAD || n->kind == IR_TILE) return 1;
     if (n->kind != IR_OPERATION) return 4;
     switch (n->op) {
-    case ATN_OP_LT: case ATN_OP_LE: case ATN_OP_EQ: case ATN_OP_NE: case ATN_OP_ISNAN: case ATN_OP_ISFINITE:
-        return r->p->nodes[n->arg[0]].type == ATN_B ? print_mask_bytes(r, n->arg[0]) : type_bytes(r->p->nodes[n->arg[0]].type);
-    case ATN_OP_CAST: return r->p->nodes[n->arg[0]].type == ATN_B ? print_mask_bytes(r, n->arg[0]) : type_bytes(r->p->nodes[n->arg[0]].type);
-    case ATN_OP_AND: case ATN_OP_OR: {
+    case ATN_OP_LT:
+    case ATN_OP_LE:
+    case ATN_OP_EQ:
+    case ATN_OP_NE:
+    case ATN_OP_ISNAN:
+    case ATN_OP_ISFINITE:
+        return r->p->nodes[n->arg[0]].type == ATN_B ? print_mask_bytes(r, n->arg[0])
+                                                    : type_bytes(r->p->nodes[n->arg[0]].type);
+    case ATN_OP_CAST:
+        return r->p->nodes[n->arg[0]].type == ATN_B ? print_mask_bytes(r, n->arg[0])
+                                                    : type_bytes(r->p->nodes[n->arg[0]].type);
+    case ATN_OP_AND:
+    case ATN_OP_OR: {
         int32_t a = print_mask_bytes(r, n->arg[0]), b = print_mask_bytes(r, n->arg[1]);
         return a > b ? a : b;
     }
-    case ATN_OP_NOT: return print_mask_bytes(r, n->arg[0]);
-    default: return 4;
+    case ATN_OP_NOT:
+        return print_mask_bytes(r, n->arg[0]);
+    default:
+        return 4;
     }
 }
 
@@ -66,12 +78,12 @@ static void print_mask(printer *r, ir_ref ref, int32_t bytes) {
         if (print_is_c(r))
             ADD("__builtin_convertvector(");
         else
-            ADD("convert_%s%d(", vector_base(ATN_B, bytes), n->width);
+            ADD("convert_%s%d(", print_vector_base(ATN_B, bytes), n->width);
     }
     print_expression(r, ref);
     if (own != bytes) {
         if (print_is_c(r))
-            ADD(", %s%d)", vector_base(ATN_B, bytes), n->width);
+            ADD(", %s%d)", print_vector_base(ATN_B, bytes), n->width);
         else
             ADD(")");
     }
@@ -115,54 +127,7 @@ static void infix(printer *r, const ir_node *n, const char *sign) {
     ADD(")");
 }
 
-static bool is_integer(int32_t type) { return type != ATN_SP && type != ATN_DP; }
-
-/* ---- casts ---- */
-
-static void cast_scalar(printer *r, const ir_node *n, int32_t from) {
-    bool from_floating = !is_integer(from), to_floating = !is_integer(n->type);
-    if (n->type == ATN_B) {
-        ADD("(");
-        print_expression(r, n->arg[0]);
-        ADD(" != 0)");
-        return;
-    }
-    if (from_floating && !to_floating) /* saturates, NaN gives 0 */
-        ADD("%s(", n->type == ATN_U8 ? "atn_to_u8" : n->type == ATN_U16 ? "atn_to_u16" : n->type == ATN_INT32 ? "atn_to_int" : "atn_to_idx");
-    else
-        ADD("(%s)(", print_type(n->type));
-    print_expression(r, n->arg[0]);
-    ADD(")");
-}
-
-static void cast_vector(printer *r, const ir_node *n, int32_t from) {
-    int32_t w = n->width;
-    if (n->type == ATN_B) {
-        ADD("(");
-        print_expression(r, n->arg[0]);
-        ADD(" != 0)");
-    } else if (from == ATN_B) { /* all ones to 1 */
-        ADD(print_is_c(r) ? "(-__builtin_convertvector(" : "(-convert_%s%d(", vector_base(n->type, 4), w);
-        print_expression(r, n->arg[0]);
-        if (print_is_c(r))
-            ADD(", %s%d))", vector_base(n->type, 4), w);
-        else
-            ADD("))");
-    } else if (!is_integer(from) && is_integer(n->type) && print_is_c(r)) {
-        ADD("atn_map_%s(%s%d, %d, ", n->type == ATN_U8 ? "to_u8" : n->type == ATN_U16 ? "to_u16" : n->type == ATN_INT32 ? "to_int" : "to_idx",
-            vector_base(n->type, 4), w, w);
-        print_expression(r, n->arg[0]);
-        ADD(")");
-    } else if (print_is_c(r)) {
-        ADD("__builtin_convertvector(");
-        print_expression(r, n->arg[0]);
-        ADD(", %s%d)", vector_base(n->type, 4), w);
-    } else {
-        ADD("convert_%s%d%s(", vector_base(n->type, 4), w, !is_integer(from) && is_integer(n->type) ? "_sat_rtz" : "");
-        print_expression(r, n->arg[0]);
-        ADD(")");
-    }
-}
+bool print_is_integer(int32_t type) { return type != ATN_SP && type != ATN_DP; }
 
 /* ---- operations ---- */
 
@@ -172,7 +137,7 @@ static void function(printer *r, const ir_node *n, const char *name) {
     const char *suffix = r->d->typed_functions && type == ATN_SP ? "f" : "";
     if (n->width > 1 && print_is_c(r)) {
         int arity = n->arg[2] >= 0 ? 3 : n->arg[1] >= 0 ? 2 : 1;
-        ADD("atn_map%d(%s%d, %d, %s%s, ", arity, vector_base(n->type, 4), n->width, n->width, name, suffix);
+        ADD("atn_map%d(%s%d, %d, %s%s, ", arity, print_vector_base(n->type, 4), n->width, n->width, name, suffix);
     } else {
         ADD("%s%s(", name, suffix);
     }
@@ -193,7 +158,7 @@ static void select_value(printer *r, const ir_node *n) {
     }
     int32_t bytes = n->type == ATN_B ? 4 : type_bytes(n->type);
     if (print_is_c(r)) {
-        ADD("atn_select_%s%d(", vector_base(n->type, 4), n->width);
+        ADD("atn_select_%s%d(", print_vector_base(n->type, 4), n->width);
         print_mask(r, n->arg[0], bytes);
         for (int k = 1; k < 3; ++k) {
             ADD(", ");
@@ -233,8 +198,8 @@ static void logic(printer *r, const ir_node *n, const char *scalar, const char *
 /* Integer division and the like are made safe by helpers, but for our own addresses, which divide by constants. */
 static void divide(printer *r, const ir_node *n) {
     bool mod = n->op == ATN_OP_MOD;
-    if (n->type == IR_ADDRESS || !is_integer(n->type)) {
-        if (mod && !is_integer(n->type))
+    if (n->type == IR_ADDRESS || !print_is_integer(n->type)) {
+        if (mod && !print_is_integer(n->type))
             function(r, n, "fmod");
         else
             infix(r, n, mod ? "%" : "/");
@@ -242,7 +207,7 @@ static void divide(printer *r, const ir_node *n) {
     }
     const char *base = n->type == ATN_INDEX ? "idx" : "int";
     if (n->width > 1) {
-        ADD("atn_%s_%s%d(", mod ? "mod" : "div", vector_base(n->type, 4), n->width);
+        ADD("atn_%s_%s%d(", mod ? "mod" : "div", print_vector_base(n->type, 4), n->width);
         print_list(r, n);
         ADD(")");
         return;
@@ -256,11 +221,15 @@ static void divide(printer *r, const ir_node *n) {
 static void least_or_most(printer *r, const ir_node *n) {
     bool least = n->op == ATN_OP_MIN;
     if (n->width > 1 && print_is_c(r)) {
-        ADD("atn_%s_%s%d(", least ? "min" : "max", vector_base(n->type, 4), n->width);
+        ADD("atn_%s_%s%d(", least ? "min" : "max", print_vector_base(n->type, 4), n->width);
     } else if (n->width > 1) {
-        ADD("%s(", is_integer(n->type) ? (least ? "min" : "max") : (least ? "fmin" : "fmax"));
+        ADD("%s(", print_is_integer(n->type) ? (least ? "min" : "max") : (least ? "fmin" : "fmax"));
     } else {
-        const char *kind = n->type == ATN_SP ? "float" : n->type == ATN_DP ? "double" : n->type == ATN_INDEX ? "idx" : n->type == IR_ADDRESS ? "adr" : "int";
+        const char *kind = n->type == ATN_SP       ? "float"
+                           : n->type == ATN_DP     ? "double"
+                           : n->type == ATN_INDEX  ? "idx"
+                           : n->type == IR_ADDRESS ? "adr"
+                                                   : "int";
         ADD("atn_%s_%s(", least ? "min" : "max", kind);
     }
     print_list(r, n);
@@ -298,19 +267,44 @@ typedef struct operation_text {
 } operation_text;
 
 static const operation_text TEXTS[ATN_OP_COUNT] = {
-    [ATN_OP_ADD] = {"+", NULL},           [ATN_OP_SUB] = {"-", NULL},        [ATN_OP_MUL] = {"*", NULL},
-    [ATN_OP_BITAND] = {"&", NULL},        [ATN_OP_BITOR] = {"|", NULL},      [ATN_OP_BITXOR] = {"^", NULL},
-    [ATN_OP_LT] = {"<", NULL},            [ATN_OP_LE] = {"<=", NULL},        [ATN_OP_EQ] = {"==", NULL},
-    [ATN_OP_NE] = {"!=", NULL},           [ATN_OP_SQRT] = {NULL, "sqrt"},    [ATN_OP_CBRT] = {NULL, "cbrt"},
-    [ATN_OP_EXP2] = {NULL, "exp2"},       [ATN_OP_EXPM1] = {NULL, "expm1"},  [ATN_OP_LOG] = {NULL, "log"},
-    [ATN_OP_LOG2] = {NULL, "log2"},       [ATN_OP_LOG10] = {NULL, "log10"},  [ATN_OP_LOG1P] = {NULL, "log1p"},
-    [ATN_OP_SIN] = {NULL, "sin"},         [ATN_OP_COS] = {NULL, "cos"},      [ATN_OP_TAN] = {NULL, "tan"},
-    [ATN_OP_ASIN] = {NULL, "asin"},       [ATN_OP_ACOS] = {NULL, "acos"},    [ATN_OP_ATAN] = {NULL, "atan"},
-    [ATN_OP_SINH] = {NULL, "sinh"},       [ATN_OP_COSH] = {NULL, "cosh"},    [ATN_OP_TANH] = {NULL, "tanh"},
-    [ATN_OP_FLOOR] = {NULL, "floor"},     [ATN_OP_CEIL] = {NULL, "ceil"},    [ATN_OP_ROUND] = {NULL, "round"},
-    [ATN_OP_RINT] = {NULL, "rint"},       [ATN_OP_TRUNC] = {NULL, "trunc"},  [ATN_OP_POW] = {NULL, "pow"},
-    [ATN_OP_ATAN2] = {NULL, "atan2"},     [ATN_OP_HYPOT] = {NULL, "hypot"},  [ATN_OP_FMOD] = {NULL, "fmod"},
-    [ATN_OP_COPYSIGN] = {NULL, "copysign"}, [ATN_OP_FMA] = {NULL, "fma"},
+    [ATN_OP_ADD] = {"+", NULL},
+    [ATN_OP_SUB] = {"-", NULL},
+    [ATN_OP_MUL] = {"*", NULL},
+    [ATN_OP_BITAND] = {"&", NULL},
+    [ATN_OP_BITOR] = {"|", NULL},
+    [ATN_OP_BITXOR] = {"^", NULL},
+    [ATN_OP_LT] = {"<", NULL},
+    [ATN_OP_LE] = {"<=", NULL},
+    [ATN_OP_EQ] = {"==", NULL},
+    [ATN_OP_NE] = {"!=", NULL},
+    [ATN_OP_SQRT] = {NULL, "sqrt"},
+    [ATN_OP_CBRT] = {NULL, "cbrt"},
+    [ATN_OP_EXP2] = {NULL, "exp2"},
+    [ATN_OP_EXPM1] = {NULL, "expm1"},
+    [ATN_OP_LOG] = {NULL, "log"},
+    [ATN_OP_LOG2] = {NULL, "log2"},
+    [ATN_OP_LOG10] = {NULL, "log10"},
+    [ATN_OP_LOG1P] = {NULL, "log1p"},
+    [ATN_OP_SIN] = {NULL, "sin"},
+    [ATN_OP_COS] = {NULL, "cos"},
+    [ATN_OP_TAN] = {NULL, "tan"},
+    [ATN_OP_ASIN] = {NULL, "asin"},
+    [ATN_OP_ACOS] = {NULL, "acos"},
+    [ATN_OP_ATAN] = {NULL, "atan"},
+    [ATN_OP_SINH] = {NULL, "sinh"},
+    [ATN_OP_COSH] = {NULL, "cosh"},
+    [ATN_OP_TANH] = {NULL, "tanh"},
+    [ATN_OP_FLOOR] = {NULL, "floor"},
+    [ATN_OP_CEIL] = {NULL, "ceil"},
+    [ATN_OP_ROUND] = {NULL, "round"},
+    [ATN_OP_RINT] = {NULL, "rint"},
+    [ATN_OP_TRUNC] = {NULL, "trunc"},
+    [ATN_OP_POW] = {NULL, "pow"},
+    [ATN_OP_ATAN2] = {NULL, "atan2"},
+    [ATN_OP_HYPOT] = {NULL, "hypot"},
+    [ATN_OP_FMOD] = {NULL, "fmod"},
+    [ATN_OP_COPYSIGN] = {NULL, "copysign"},
+    [ATN_OP_FMA] = {NULL, "fma"},
 };
 
 static void operation(printer *r, const ir_node *n) {
@@ -318,9 +312,9 @@ static void operation(printer *r, const ir_node *n) {
     switch (n->op) {
     case ATN_OP_CAST:
         if (n->width > 1)
-            cast_vector(r, n, from);
+            print_cast_vector(r, n, from);
         else
-            cast_scalar(r, n, from);
+            print_cast_scalar(r, n, from);
         return;
     case ATN_OP_NEG:
         ADD("(%s-", n->width == 1 && (n->type == ATN_U8 || n->type == ATN_U16) ? print_type(n->type) : "");
@@ -337,21 +331,31 @@ static void operation(printer *r, const ir_node *n) {
         print_expression(r, n->arg[0]);
         ADD(")");
         return;
-    case ATN_OP_AND: logic(r, n, "&&", "&"); return;
-    case ATN_OP_OR: logic(r, n, "||", "|"); return;
-    case ATN_OP_SELECT: select_value(r, n); return;
+    case ATN_OP_AND:
+        logic(r, n, "&&", "&");
+        return;
+    case ATN_OP_OR:
+        logic(r, n, "||", "|");
+        return;
+    case ATN_OP_SELECT:
+        select_value(r, n);
+        return;
     case ATN_OP_DIV:
-    case ATN_OP_MOD: divide(r, n); return;
+    case ATN_OP_MOD:
+        divide(r, n);
+        return;
     case ATN_OP_FLOORMOD:
         if (n->width > 1)
-            ADD("atn_floormod_%s%d(", vector_base(n->type, 4), n->width);
+            ADD("atn_floormod_%s%d(", print_vector_base(n->type, 4), n->width);
         else
             ADD("%s_floormod(", n->type == IR_ADDRESS ? "adr" : "idx");
         print_list(r, n);
         ADD(")");
         return;
     case ATN_OP_MIN:
-    case ATN_OP_MAX: least_or_most(r, n); return;
+    case ATN_OP_MAX:
+        least_or_most(r, n);
+        return;
     case ATN_OP_SHL:
     case ATN_OP_SHR:
         ADD("(");
@@ -361,9 +365,9 @@ static void operation(printer *r, const ir_node *n) {
         ADD(" & %d))", n->type == ATN_INDEX ? 63 : 31);
         return;
     case ATN_OP_ABS:
-        if (is_integer(n->type)) {
+        if (print_is_integer(n->type)) {
             if (n->width > 1)
-                ADD("atn_abs_%s%d(", vector_base(n->type, 4), n->width);
+                ADD("atn_abs_%s%d(", print_vector_base(n->type, 4), n->width);
             else
                 ADD("atn_abs_%s(", n->type == ATN_INDEX ? "idx" : "int");
             print_list(r, n);
@@ -377,7 +381,9 @@ static void operation(printer *r, const ir_node *n) {
         function(r, n, "sqrt");
         ADD(")");
         return;
-    case ATN_OP_EXP: exponential(r, n); return;
+    case ATN_OP_EXP:
+        exponential(r, n);
+        return;
     case ATN_OP_EXP2:
         if (n->type != ATN_SP || r->p->variant.exp != ATN_EXP_NATIVE || !is_opencl(r)) break;
         ADD("native_exp2(");
@@ -398,99 +404,39 @@ static void operation(printer *r, const ir_node *n) {
         print_expression(r, n->arg[0]);
         ADD(" > -%s))", r->d->infinity[from == ATN_DP]);
         return;
-    default: break;
+    default:
+        break;
     }
     if (TEXTS[n->op].sign)
         arithmetic(r, n, TEXTS[n->op].sign);
     else if (TEXTS[n->op].function)
         function(r, n, TEXTS[n->op].function);
     else
-        r->status = atn_fail(r->ctx, ATN_ERR_INTERNAL, "%s: nothing prints '%s'", r->p->graph->name, atn_op_get_info(n->op)->name);
-}
-
-/* ---- memory ---- */
-
-static void load(printer *r, const ir_node *n) {
-    const atn_object *o = &r->p->graph->objects[n->id];
-    bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
-    if (n->width > 1) {
-        if (print_is_cuda(r))
-            ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
-        else if (print_is_c(r))
-            ADD("atn_load_%s%d(", o->type == ATN_HP ? "half" : o->type == ATN_B ? "bool" : print_storage(o->type), n->width);
-        else if (o->type == ATN_HP)
-            ADD("vload_half%d(0, ", n->width);
-        else
-            ADD("%svload%d(0, ", o->type == ATN_B ? "(0 != " : "", n->width);
-        print_pointer(r, n->id);
-        ADD(" + ");
-        print_expression(r, n->arg[0]);
-        ADD(o->type == ATN_B && !print_is_c(r) ? "))" : ")");
-        return;
-    }
-    if (o->type == ATN_HP && !o->table) {
-        ADD("atn_load_half(");
-        print_pointer(r, n->id);
-        ADD(", ");
-        print_expression(r, n->arg[0]);
-        ADD(")");
-        return;
-    }
-    if (o->type == ATN_B) ADD("(");
-    print_pointer(r, n->id);
-    ADD(complex_object ? "[2 * (" : "[");
-    print_expression(r, n->arg[0]);
-    if (complex_object) ADD(") + %d", (int)n->integer);
-    ADD(o->type == ATN_B ? "] != 0)" : "]");
-}
-
-void print_pointer(printer *r, int32_t object) {
-    ADD("%s_%s", r->p->graph->objects[object].name, r->p->graph->objects[object].table ? "table" : "data");
-}
-
-void print_argument_name(printer *r, ir_argument_kind kind, int32_t id, int32_t part) {
-    static const char *const SUFFIX[] = {[IR_ARG_DATA] = "data", [IR_ARG_OFFSET] = "offset", [IR_ARG_PITCH] = "pitch",
-                                         [IR_ARG_SIZE0] = "size0", [IR_ARG_SIZE1] = "size1"};
-    if (kind == IR_ARG_PARAM)
-        ADD("%s_param%s", r->p->graph->parameters[id].name, part ? "_im" : "");
-    else if (kind == IR_ARG_SCRATCH)
-        ADD("scratch");
-    else if (kind == IR_ARG_REPORT)
-        ADD("report");
-    else
-        ADD("%s_%s", r->p->graph->objects[id].name, SUFFIX[kind]);
-}
-
-static void tile(printer *r, const ir_node *n) {
-    const ir_tile *t = &r->stage->tile[n->id];
-    if (n->width > 1) {
-        if (print_is_c(r))
-            ADD("atn_load_%s%d(", t->type == ATN_B ? "bool" : print_type((int32_t)t->type), n->width);
-        else
-            ADD("vload%d(0, ", n->width);
-        ADD("tile%d_%s + ", n->id, t->name);
-        print_expression(r, n->arg[0]);
-        ADD(")");
-        return;
-    }
-    ADD("tile%d_%s[", n->id, t->name);
-    print_expression(r, n->arg[0]);
-    ADD("]");
+        r->status = atn_fail(r->ctx, ATN_ERR_INTERNAL, "%s: nothing prints '%s'", r->p->graph->name,
+                             atn_op_get_info(n->op)->name);
 }
 
 void print_expression(printer *r, ir_ref ref) {
     const ir_node *n = &r->p->nodes[ref];
     switch (n->kind) {
-    case IR_INTEGER: print_integer(r, n->integer, n->type); return;
-    case IR_NUMBER: print_number(r, n->number, n->type); return;
-    case IR_VARIABLE: ADD("%s", r->p->variables[n->id].name); return;
-    case IR_OPERATION: operation(r, n); return;
+    case IR_INTEGER:
+        print_integer(r, n->integer, n->type);
+        return;
+    case IR_NUMBER:
+        print_number(r, n->number, n->type);
+        return;
+    case IR_VARIABLE:
+        ADD("%s", r->p->variables[n->id].name);
+        return;
+    case IR_OPERATION:
+        operation(r, n);
+        return;
     case IR_SPLAT:
         if (n->type == ATN_B) ADD("(-");
         if (print_is_c(r))
-            ADD("atn_splat_%s%d(", vector_base(n->type, 4), n->width);
+            ADD("atn_splat_%s%d(", print_vector_base(n->type, 4), n->width);
         else
-            ADD("(%s%d)(", vector_base(n->type, 4), n->width);
+            ADD("(%s%d)(", print_vector_base(n->type, 4), n->width);
         print_expression(r, n->arg[0]);
         ADD(n->type == ATN_B ? "))" : ")");
         return;
@@ -507,7 +453,10 @@ void print_expression(printer *r, ir_ref ref) {
         return;
     case IR_JOIN:
         if (n->type == ATN_B) ADD("(-");
-        ADD(print_is_c(r) ? "(%s%d){" : print_is_cuda(r) ? "make_%s%d(" : "(%s%d)(", vector_base(n->type, 4), n->width);
+        ADD(print_is_c(r)      ? "(%s%d){"
+            : print_is_cuda(r) ? "make_%s%d("
+                               : "(%s%d)(",
+            print_vector_base(n->type, 4), n->width);
         for (int k = 0; k < n->width; ++k) {
             if (k) ADD(", ");
             print_expression(r, r->p->list[n->list + k]);
@@ -515,8 +464,12 @@ void print_expression(printer *r, ir_ref ref) {
         ADD(print_is_c(r) ? "}" : ")");
         if (n->type == ATN_B) ADD(")");
         return;
-    case IR_LOAD: load(r, n); return;
-    case IR_TILE: tile(r, n); return;
+    case IR_LOAD:
+        print_load(r, n);
+        return;
+    case IR_TILE:
+        print_tile(r, n);
+        return;
     case IR_SCRATCH:
         if (print_atomic_partials(r))
             ADD("atn_get_%s(&scratch[2 + (", print_type(n->type));
@@ -525,10 +478,18 @@ void print_expression(printer *r, ir_ref ref) {
         print_expression(r, n->arg[0]);
         ADD(print_atomic_partials(r) ? ")])" : ")]");
         return;
-    case IR_ARGUMENT: print_argument_name(r, (ir_argument_kind)n->integer, n->id, n->list); return;
-    case IR_GROUP: ADD("%s", r->d->group); return;
-    case IR_GROUPS: ADD("%s", r->d->groups); return;
-    case IR_ITEM: ADD("%s", r->d->item); return;
+    case IR_ARGUMENT:
+        print_argument_name(r, (ir_argument_kind)n->integer, n->id, n->list);
+        return;
+    case IR_GROUP:
+        ADD("%s", r->d->group);
+        return;
+    case IR_GROUPS:
+        ADD("%s", r->d->groups);
+        return;
+    case IR_ITEM:
+        ADD("%s", r->d->item);
+        return;
     case IR_SHUFFLE:
         ADD("atn_shuffle(");
         print_expression(r, n->arg[0]);

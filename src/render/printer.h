@@ -16,12 +16,21 @@ typedef struct printer {
 
 bool print_is_c(const printer *r);
 bool print_is_cuda(const printer *r);
-bool print_atomic_partials(const printer *r);                    /* do groups of one launch read each other's partial results? */
-const char *print_type(int32_t type);                            /* of a scalar being computed */
-const char *print_storage(atn_type type);                        /* of an element in memory */
+bool print_atomic_partials(const printer *r); /* do groups of one launch read each other's partial results? */
+const char *print_type(int32_t type);         /* of a scalar being computed */
+const char *print_storage(atn_type type);     /* of an element in memory */
 void print_vector_type(printer *r, int32_t type, int32_t width); /* or the scalar's, at width 1 */
 int32_t print_mask_bytes(const printer *r, ir_ref ref);          /* of the lanes of a truth vector */
+const char *print_vector_base(int32_t type,
+                              int32_t mask_bytes); /* the word before the width: float, long; of a truth: by bytes */
+bool print_is_integer(int32_t type);
 void print_expression(printer *r, ir_ref ref);
+
+/* memory.c */
+void print_cast_scalar(printer *r, const ir_node *n, int32_t from);
+void print_cast_vector(printer *r, const ir_node *n, int32_t from);
+void print_load(printer *r, const ir_node *n);
+void print_tile(printer *r, const ir_node *n);
 void print_argument_name(printer *r, ir_argument_kind kind, int32_t id, int32_t part);
 void print_pointer(printer *r, int32_t object); /* the object's elements */
 

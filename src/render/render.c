@@ -1,5 +1,5 @@
-/* Statements and whole sources. A source is: a comment that says what it is, the dialect's helpers, constant tables, then
- * one entry point per stage. */
+/* Statements and whole sources. A source is: a comment that says what it is, the dialect's helpers, constant tables,
+ * then one entry point per stage. */
 #include "render/printer.h"
 
 #include "render/exp.h"
@@ -68,16 +68,19 @@ static void store(printer *r, const ir_statement *s) {
 }
 
 static const char *scatter_name(int32_t scatter) {
-    static const char *const NAMES[] = {[ATN_WRITE_ADD] = "add", [ATN_WRITE_MIN] = "min", [ATN_WRITE_MAX] = "max", [ATN_WRITE_OR] = "or"};
+    static const char *const NAMES[] = {
+        [ATN_WRITE_ADD] = "add", [ATN_WRITE_MIN] = "min", [ATN_WRITE_MAX] = "max", [ATN_WRITE_OR] = "or"};
     return NAMES[scatter];
 }
 
 static void store_atomic(printer *r, const ir_statement *s) {
     const atn_object *o = &r->p->graph->objects[s->id];
     bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
-    bool small = o->type == ATN_U8 || o->type == ATN_U16 || o->type == ATN_HP || (o->type == ATN_B && s->scatter != ATN_WRITE_OR);
+    bool small = o->type == ATN_U8 || o->type == ATN_U16 || o->type == ATN_HP ||
+                 (o->type == ATN_B && s->scatter != ATN_WRITE_OR);
     if (small) {
-        r->status = atn_fail(r->ctx, ATN_ERR_UNSUPPORTED, "%s: elements of type %s are not combined", o->name, atn_type_name(o->type));
+        r->status = atn_fail(r->ctx, ATN_ERR_UNSUPPORTED, "%s: elements of type %s are not combined", o->name,
+                             atn_type_name(o->type));
         return;
     }
     ADD("atn_atomic_%s_%s(&", scatter_name(s->scatter), print_storage(o->type));
@@ -94,7 +97,8 @@ static void tile_store(printer *r, const ir_statement *s) {
     const ir_tile *t = &r->stage->tile[s->id];
     int32_t width = r->p->nodes[s->value].width;
     if (width > 1) {
-        ADD("atn_store_%s%s%d(tile%d_%s + ", print_is_c(r) ? "" : "local_", t->type == ATN_B ? "bool" : print_type((int32_t)t->type), width, s->id, t->name);
+        ADD("atn_store_%s%s%d(tile%d_%s + ", print_is_c(r) ? "" : "local_",
+            t->type == ATN_B ? "bool" : print_type((int32_t)t->type), width, s->id, t->name);
         print_expression(r, s->index);
         ADD(", ");
         print_kept(r, s->value);
@@ -157,8 +161,9 @@ static void tiles(printer *r) {
     for (int32_t t = 0; t < r->stage->n_tiles; ++t) {
         const ir_tile *tile = &r->stage->tile[t];
         line(r);
-        ADD("%s%s tile%d_%s[%" PRId64 "]%s;\n", r->d->local, tile->type == ATN_B ? "int" : print_type((int32_t)tile->type), t, tile->name,
-            tile->elements, r->d->local_align);
+        ADD("%s%s tile%d_%s[%" PRId64 "]%s;\n", r->d->local,
+            tile->type == ATN_B ? "int" : print_type((int32_t)tile->type), t, tile->name, tile->elements,
+            r->d->local_align);
     }
 }
 
@@ -191,18 +196,30 @@ static void parallel(printer *r, const ir_statement *s) {
 static void statement(printer *r, const ir_statement *s) {
     if (s->kind != IR_COMMENT || s->text[0]) line(r);
     switch (s->kind) {
-    case IR_DECLARE: declare(r, s); return;
+    case IR_DECLARE:
+        declare(r, s);
+        return;
     case IR_ASSIGN:
         ADD("%s = ", r->p->variables[s->id].name);
         print_kept(r, s->value);
         ADD(";\n");
         return;
-    case IR_STORE: store(r, s); return;
-    case IR_STORE_ATOMIC: store_atomic(r, s); return;
-    case IR_TILE_STORE: tile_store(r, s); return;
+    case IR_STORE:
+        store(r, s);
+        return;
+    case IR_STORE_ATOMIC:
+        store_atomic(r, s);
+        return;
+    case IR_TILE_STORE:
+        tile_store(r, s);
+        return;
     case IR_SCRATCH_STORE:
-    case IR_SCRATCH_ATOMIC: scratch_store(r, s); return;
-    case IR_FOR: loop(r, s); return;
+    case IR_SCRATCH_ATOMIC:
+        scratch_store(r, s);
+        return;
+    case IR_FOR:
+        loop(r, s);
+        return;
     case IR_IF:
         ADD("if (");
         print_expression(r, s->value);
@@ -214,10 +231,18 @@ static void statement(printer *r, const ir_statement *s) {
         }
         ADD("\n");
         return;
-    case IR_BARRIER: ADD("%s;\n", r->d->barrier); return;
-    case IR_REPORT: ADD("atn_report(report, %d);\n", s->id + 1); return;
-    case IR_COMMENT: ADD("/* %s */\n", s->text); return;
-    case IR_PARALLEL: parallel(r, s); return;
+    case IR_BARRIER:
+        ADD("%s;\n", r->d->barrier);
+        return;
+    case IR_REPORT:
+        ADD("atn_report(report, %d);\n", s->id + 1);
+        return;
+    case IR_COMMENT:
+        ADD("/* %s */\n", s->text);
+        return;
+    case IR_PARALLEL:
+        parallel(r, s);
+        return;
     }
 }
 
@@ -232,12 +257,21 @@ static void argument_type(printer *r, const ir_argument *a, int32_t part) {
     (void)part;
     switch (a->kind) {
     case IR_ARG_DATA:
-        ADD("%s%s%s *%s ", r->d->global, g->objects[a->id].written ? "" : "const ", print_storage(g->objects[a->id].type), r->d->restricted);
+        ADD("%s%s%s *%s ", r->d->global, g->objects[a->id].written ? "" : "const ",
+            print_storage(g->objects[a->id].type), r->d->restricted);
         return;
-    case IR_ARG_PARAM: ADD("%s ", print_type((int32_t)g->parameters[a->id].type)); return;
-    case IR_ARG_SCRATCH: ADD("%sidx *", r->d->global); return;
-    case IR_ARG_REPORT: ADD("%sint *", r->d->global); return;
-    default: ADD("idx "); return;
+    case IR_ARG_PARAM:
+        ADD("%s ", print_type((int32_t)g->parameters[a->id].type));
+        return;
+    case IR_ARG_SCRATCH:
+        ADD("%sidx *", r->d->global);
+        return;
+    case IR_ARG_REPORT:
+        ADD("%sint *", r->d->global);
+        return;
+    default:
+        ADD("idx ");
+        return;
     }
 }
 
@@ -260,7 +294,8 @@ static void unpack(printer *r) {
             ADD(" = *(");
             ir_argument plain = *a;
             if (a->kind == IR_ARG_DATA)
-                ADD("%s%s *", r->p->graph->objects[a->id].written ? "" : "const ", print_storage(r->p->graph->objects[a->id].type));
+                ADD("%s%s *", r->p->graph->objects[a->id].written ? "" : "const ",
+                    print_storage(r->p->graph->objects[a->id].type));
             else
                 argument_type(r, &plain, part);
             ADD("*)call->args[%d];\n", number);
@@ -277,13 +312,16 @@ static void signature(printer *r) {
             first = false;
             argument_type(r, a, part);
             print_argument_name(r, a->kind, a->id, part);
-            if (a->kind == IR_ARG_OFFSET || a->kind == IR_ARG_PITCH || a->kind == IR_ARG_SIZE0 || a->kind == IR_ARG_SIZE1) ADD("_wide");
+            if (a->kind == IR_ARG_OFFSET || a->kind == IR_ARG_PITCH || a->kind == IR_ARG_SIZE0 ||
+                a->kind == IR_ARG_SIZE1)
+                ADD("_wide");
         }
     }
     ADD(") {\n");
     for (int32_t k = 0; k < r->p->n_arguments; ++k) {
         const ir_argument *a = &r->p->arguments[k];
-        if (a->kind != IR_ARG_OFFSET && a->kind != IR_ARG_PITCH && a->kind != IR_ARG_SIZE0 && a->kind != IR_ARG_SIZE1) continue;
+        if (a->kind != IR_ARG_OFFSET && a->kind != IR_ARG_PITCH && a->kind != IR_ARG_SIZE0 && a->kind != IR_ARG_SIZE1)
+            continue;
         line(r);
         ADD("const adr ");
         print_argument_name(r, a->kind, a->id, 0);
@@ -320,17 +358,28 @@ static void stage(printer *r, int32_t k) {
 static void table(printer *r, const atn_object *o) {
     int64_t n = o->table_size[0] * (o->rank > 1 ? o->table_size[1] : 1);
     bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
-    ADD("\n%s%s %s_table[%" PRId64 "] = {", r->d->constant, o->type == ATN_HP ? "float" : print_storage(o->type), o->name, n * (complex_object ? 2 : 1));
+    ADD("\n%s%s %s_table[%" PRId64 "] = {", r->d->constant, o->type == ATN_HP ? "float" : print_storage(o->type),
+        o->name, n * (complex_object ? 2 : 1));
     for (int64_t k = 0; k < n * (complex_object ? 2 : 1); ++k) {
         if (k) ADD(k % 16 ? ", " : ",\n    ");
         switch (o->type) {
         case ATN_B:
-        case ATN_U8: ADD("%d", ((const uint8_t *)o->table)[k]); break;
-        case ATN_U16: ADD("%d", ((const uint16_t *)o->table)[k]); break;
-        case ATN_INT32: ADD("%d", ((const int32_t *)o->table)[k]); break;
+        case ATN_U8:
+            ADD("%d", ((const uint8_t *)o->table)[k]);
+            break;
+        case ATN_U16:
+            ADD("%d", ((const uint16_t *)o->table)[k]);
+            break;
+        case ATN_INT32:
+            ADD("%d", ((const int32_t *)o->table)[k]);
+            break;
         case ATN_SP:
-        case ATN_SP2: ADD("%.9ef", (double)((const float *)o->table)[k]); break;
-        default: ADD("%.17e", ((const double *)o->table)[k]); break;
+        case ATN_SP2:
+            ADD("%.9ef", (double)((const float *)o->table)[k]);
+            break;
+        default:
+            ADD("%.17e", ((const double *)o->table)[k]);
+            break;
         }
     }
     ADD("};\n");
@@ -338,7 +387,7 @@ static void table(printer *r, const atn_object *o) {
 
 typedef struct uses {
     bool doubles, halves;
-    bool widths[5];     /* 1, 2, 4, 8, 16 */
+    bool widths[5]; /* 1, 2, 4, 8, 16 */
     bool exp_widths[5];
 } uses;
 
@@ -352,7 +401,8 @@ static uses survey(const printer *r) {
         u.halves |= t == ATN_HP;
         u.doubles |= t == ATN_DP || t == ATN_DP2;
     }
-    for (int32_t k = 0; k < p->graph->n_parameters; ++k) u.doubles |= p->graph->parameters[k].type == ATN_DP || p->graph->parameters[k].type == ATN_DP2;
+    for (int32_t k = 0; k < p->graph->n_parameters; ++k)
+        u.doubles |= p->graph->parameters[k].type == ATN_DP || p->graph->parameters[k].type == ATN_DP2;
     for (int32_t k = 0; k < p->n_nodes; ++k) {
         const ir_node *n = &p->nodes[k];
         u.doubles |= n->type == ATN_DP;
@@ -370,8 +420,8 @@ static void preface(printer *r) {
     atn_variant_print(&r->p->variant, r->out);
     ADD(". Generated; do not edit. */\n");
     if (u.doubles && r->d->double_prelude) ADD("%s", r->d->double_prelude);
-    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n", u.halves, u.doubles, r->p->variant.index,
-        r->p->variant.stream);
+    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n", u.halves,
+        u.doubles, r->p->variant.index, r->p->variant.stream);
     atn_text_add(r->out, r->d->prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {
@@ -379,7 +429,8 @@ static void preface(printer *r) {
             ADD("ATN_VECTORS(%d)\n", 1 << k);
         }
     for (int32_t k = 0; k < 5; ++k)
-        if (u.exp_widths[k]) atn_render_exp(r->out, print_is_c(r), strcmp(r->d->name, "cuda") == 0, 1 << k, r->p->variant.degree);
+        if (u.exp_widths[k])
+            atn_render_exp(r->out, print_is_c(r), strcmp(r->d->name, "cuda") == 0, 1 << k, r->p->variant.degree);
     for (int32_t k = 0; k < r->p->graph->n_objects; ++k)
         if (r->p->graph->objects[k].table) table(r, &r->p->graph->objects[k]);
 }

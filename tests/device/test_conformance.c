@@ -19,29 +19,33 @@ typedef struct dialect {
 
 static const dialect DIALECTS[] = {
     {"host",
-     ATN_HOST_ABI_TEXT "void mixed(const struct atn_call *c) { double *out = *(double **)c->args[0];\n"
-                       " out[0] = *(uint8_t *)c->args[1]; out[1] = *(int16_t *)c->args[2]; out[2] = *(float *)c->args[3];\n"
-                       " out[3] = *(double *)c->args[4]; out[4] = (double)*(int64_t *)c->args[5]; }\n"
-                       "void bump(const struct atn_call *c) { int32_t *out = *(int32_t **)c->args[0], n = *(int32_t *)c->args[1];\n"
-                       "#pragma omp parallel for num_threads(c->threads)\n"
-                       " for (int32_t i = 0; i < n; ++i) out[i] = out[i] * 3 + 1; }\n"
-                       "void wide(const struct atn_call *c) { int32_t *out = *(int32_t **)c->args[0];\n"
-                       " for (int64_t z = 0; z < c->groups[2]; ++z) for (int64_t y = 0; y < c->groups[1]; ++y)\n"
-                       "  for (int64_t x = 0; x < c->groups[0]; ++x) for (int64_t i = 0; i < 4; ++i)\n"
-                       "   out[((z * c->groups[1] + y) * c->groups[0] + x) * 4 + i] += (int32_t)(x + 10 * y + 100 * z + 1000 * i); }\n",
+     ATN_HOST_ABI_TEXT
+     "void mixed(const struct atn_call *c) { double *out = *(double **)c->args[0];\n"
+     " out[0] = *(uint8_t *)c->args[1]; out[1] = *(int16_t *)c->args[2]; out[2] = *(float *)c->args[3];\n"
+     " out[3] = *(double *)c->args[4]; out[4] = (double)*(int64_t *)c->args[5]; }\n"
+     "void bump(const struct atn_call *c) { int32_t *out = *(int32_t **)c->args[0], n = *(int32_t *)c->args[1];\n"
+     "#pragma omp parallel for num_threads(c->threads)\n"
+     " for (int32_t i = 0; i < n; ++i) out[i] = out[i] * 3 + 1; }\n"
+     "void wide(const struct atn_call *c) { int32_t *out = *(int32_t **)c->args[0];\n"
+     " for (int64_t z = 0; z < c->groups[2]; ++z) for (int64_t y = 0; y < c->groups[1]; ++y)\n"
+     "  for (int64_t x = 0; x < c->groups[0]; ++x) for (int64_t i = 0; i < 4; ++i)\n"
+     "   out[((z * c->groups[1] + y) * c->groups[0] + x) * 4 + i] += (int32_t)(x + 10 * y + 100 * z + 1000 * i); }\n",
      "void broken(void) { return undeclared_thing; }\n"},
     {"opencl",
      "__kernel void mixed(__global float *out, uchar a, short b, float c, long d, long e) {\n"
      " out[0] = a; out[1] = b; out[2] = c; out[3] = (float)(d & 0xffff); out[4] = (float)e; }\n"
      "__kernel void bump(__global int *out, int n) { int i = get_global_id(0); if (i < n) out[i] = out[i] * 3 + 1; }\n"
-     "__kernel void wide(__global int *out) { int x = get_group_id(0), y = get_group_id(1), z = get_group_id(2), i = get_local_id(1);\n"
+     "__kernel void wide(__global int *out) { int x = get_group_id(0), y = get_group_id(1), z = get_group_id(2), i = "
+     "get_local_id(1);\n"
      " out[((z * get_num_groups(1) + y) * get_num_groups(0) + x) * 4 + i] += x + 10 * y + 100 * z + 1000 * i; }\n",
      "__kernel void broken(__global int *out) { out[0] = undeclared_thing; }\n"},
     {"cuda",
      "extern \"C\" __global__ void mixed(double *out, unsigned char a, short b, float c, double d, long long e) {\n"
      " out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = (double)e; }\n"
-     "extern \"C\" __global__ void bump(int *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = out[i] * 3 + 1; }\n"
-     "extern \"C\" __global__ void wide(int *out) { int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z, i = threadIdx.y;\n"
+     "extern \"C\" __global__ void bump(int *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
+     "out[i] = out[i] * 3 + 1; }\n"
+     "extern \"C\" __global__ void wide(int *out) { int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z, i = "
+     "threadIdx.y;\n"
      " out[((z * gridDim.y + y) * gridDim.x + x) * 4 + i] += x + 10 * y + 100 * z + 1000 * i; }\n",
      "extern \"C\" __global__ void broken(int *out) { out[0] = undeclared_thing; }\n"},
 };
@@ -70,7 +74,8 @@ static void on_every_device(void (*check)(atn_device *device)) {
 
 static atn_module *build(atn_device *device) {
     atn_module *module;
-    kit_ok(ctx, atn_module_build(device, &(atn_build){.name = "conformance", .source = dialect_of(device)->source}, &module));
+    kit_ok(ctx, atn_module_build(device, &(atn_build){.name = "conformance", .source = dialect_of(device)->source},
+                                 &module));
     return module;
 }
 
@@ -87,8 +92,7 @@ static void copies(atn_device *device) {
     kit_ok(ctx, atn_buffer_fill(NULL, b, 0, 0xa5, BYTES));
     kit_ok(ctx, atn_buffer_copy(NULL, b, 7, a, 1001, 5000));
     kit_ok(ctx, atn_buffer_get(NULL, b, 0, to, BYTES));
-    for (size_t k = 0; k < BYTES; ++k)
-        assert_int_equal(to[k], k >= 7 && k < 5007 ? from[k - 7 + 1001] : 0xa5);
+    for (size_t k = 0; k < BYTES; ++k) assert_int_equal(to[k], k >= 7 && k < 5007 ? from[k - 7 + 1001] : 0xa5);
     kit_ok(ctx, atn_buffer_get(NULL, a, BYTES - 1, to, 1));
     assert_int_equal(to[0], from[BYTES - 1]);
     kit_ok(ctx, atn_buffer_fill(NULL, a, 3, 9, 1));
@@ -120,8 +124,12 @@ static void scalars(atn_device *device) {
     int64_t d_bits = 0x7fff00001234, e = -((int64_t)1 << 40);
     kit_ok(ctx, atn_module_function(module, "mixed", &mix));
     kit_ok(ctx, atn_buffer_create(device, 5 * sizeof(double), &out));
-    atn_arg args[] = {{.buffer = out}, {.value = &a, .bytes = 1}, {.value = &b, .bytes = 2}, {.value = &c, .bytes = 4},
-                      {.value = doubles ? (void *)&d : (void *)&d_bits, .bytes = 8}, {.value = &e, .bytes = 8}};
+    atn_arg args[] = {{.buffer = out},
+                      {.value = &a, .bytes = 1},
+                      {.value = &b, .bytes = 2},
+                      {.value = &c, .bytes = 4},
+                      {.value = doubles ? (void *)&d : (void *)&d_bits, .bytes = 8},
+                      {.value = &e, .bytes = 8}};
     kit_ok(ctx, atn_function_launch(NULL, mix, &(atn_launch){.groups = {1}, .items = {1}, .args = args, .n_args = 6}));
     if (doubles) {
         double got[5], wanted[5] = {a, b, c, d, (double)e};
@@ -194,7 +202,9 @@ static void three_dimensions(atn_device *device) {
     kit_ok(ctx, atn_buffer_create(device, sizeof got, &buffer));
     kit_ok(ctx, atn_buffer_fill(NULL, buffer, 0, 0, sizeof got));
     atn_arg args[] = {{.buffer = buffer}};
-    kit_ok(ctx, atn_function_launch(NULL, wide, &(atn_launch){.groups = {X, Y, Z}, .items = {1, grouped ? 4 : 1, 1}, .args = args, .n_args = 1}));
+    kit_ok(ctx, atn_function_launch(
+                    NULL, wide,
+                    &(atn_launch){.groups = {X, Y, Z}, .items = {1, grouped ? 4 : 1, 1}, .args = args, .n_args = 1}));
     kit_ok(ctx, atn_buffer_get(NULL, buffer, 0, got, sizeof got));
     for (int32_t k = 0; k < N; ++k) {
         int32_t i = k % 4, x = k / 4 % X, y = k / 4 / X % Y, z = k / 4 / X / Y;
@@ -242,7 +252,8 @@ static void host_is_first(void **state) {
     assert_string_equal(info->backend, "host");
     assert_true(info->cores >= 1 && info->simd >= 1 && info->memory_bytes > 0 && info->name[0]);
     assert_null(atn_devices_info(devices, atn_devices_count(devices)));
-    for (int32_t k = 0; k < atn_devices_note_count(devices); ++k) print_message("    note: %s\n", atn_devices_note(devices, k));
+    for (int32_t k = 0; k < atn_devices_note_count(devices); ++k)
+        print_message("    note: %s\n", atn_devices_note(devices, k));
 }
 
 static void picking(void **state) {
@@ -259,11 +270,26 @@ static void picking(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "no such index", atn_device_open(devices, 99, &device));
 }
 
-static void copies_all(void **state) { (void)state; on_every_device(copies); }
-static void scalars_all(void **state) { (void)state; on_every_device(scalars); }
-static void order_all(void **state) { (void)state; on_every_device(order_and_time); }
-static void dimensions_all(void **state) { (void)state; on_every_device(three_dimensions); }
-static void failures_all(void **state) { (void)state; on_every_device(failures_leave_it_usable); }
+static void copies_all(void **state) {
+    (void)state;
+    on_every_device(copies);
+}
+static void scalars_all(void **state) {
+    (void)state;
+    on_every_device(scalars);
+}
+static void order_all(void **state) {
+    (void)state;
+    on_every_device(order_and_time);
+}
+static void dimensions_all(void **state) {
+    (void)state;
+    on_every_device(three_dimensions);
+}
+static void failures_all(void **state) {
+    (void)state;
+    on_every_device(failures_leave_it_usable);
+}
 
 static int setup(void **state) {
     (void)state;
@@ -281,8 +307,9 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_is_first), cmocka_unit_test(picking),        cmocka_unit_test(copies_all), cmocka_unit_test(scalars_all),
-        cmocka_unit_test(order_all),     cmocka_unit_test(dimensions_all), cmocka_unit_test(failures_all),
+        cmocka_unit_test(host_is_first), cmocka_unit_test(picking),   cmocka_unit_test(copies_all),
+        cmocka_unit_test(scalars_all),   cmocka_unit_test(order_all), cmocka_unit_test(dimensions_all),
+        cmocka_unit_test(failures_all),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,5 @@
-/* The property test. Each seed is one graph with its inputs; several variants of it are drawn, built, run and compared. */
+/* The property test. Each seed is one graph with its inputs; several variants of it are drawn, built, run and compared.
+ */
 #include "random_cases.h"
 
 #include "support/held.h"
@@ -18,8 +19,8 @@ static void fail_case(const random_graph *g, const atn_device *device, const atn
     atn_text text = {.ctx = g->ctx};
     atn_variant_print(v, &text);
     print_message("%s\n", atn_text_str(&g->xml));
-    fail_msg("seed %llu on %s, variant '%s': %s: %s", (unsigned long long)g->seed, atn_device_get_info(device)->name, atn_text_str(&text),
-             atn_status_name(status), atn_ctx_message(g->ctx));
+    fail_msg("seed %llu on %s, variant '%s': %s: %s", (unsigned long long)g->seed, atn_device_get_info(device)->name,
+             atn_text_str(&text), atn_status_name(status), atn_ctx_message(g->ctx));
 }
 
 /* Up to VARIANTS different variants of one graph: the plain one, the estimate, then drawn ones. */
@@ -29,7 +30,9 @@ static void hold_graph(random_graph *g, atn_device *device, tally *t) {
     uint64_t random = g->seed * 2654435761u + 12345;
     held_case c = {g->graph, g->views, (const double(*)[2])g->params};
     for (int32_t n = 0, held = 0; n < DRAWS && held < VARIANTS; ++n) {
-        atn_variant v = n == 0 ? atn_variant_plain() : n == 1 ? atn_variant_estimate(g->graph, info, NULL) : random_variant(g->graph, host, &random);
+        atn_variant v = n == 0   ? atn_variant_plain()
+                        : n == 1 ? atn_variant_estimate(g->graph, info, NULL)
+                                 : random_variant(g->graph, host, &random);
         atn_target target = atn_target_of(info);
         if (!atn_variant_fits(g->graph, &v, &target, NULL)) {
             ++t->refused;
@@ -59,7 +62,8 @@ static bool needs_doubles(const atn_graph *g) {
 }
 
 void random_cases(const char *backend, int cases) {
-    setenv("ATTUNE_HOST_FLAGS", "-O1", 0); /* many small builds: compilers at ease; the shipped kernels get all of them */
+    setenv("ATTUNE_HOST_FLAGS", "-O1",
+           0); /* many small builds: compilers at ease; the shipped kernels get all of them */
     setenv("ATTUNE_OPENCL_FLAGS", "-cl-opt-disable", 0);
     atn_ctx *ctx = kit_ctx();
     atn_devices *devices;
@@ -75,12 +79,13 @@ void random_cases(const char *backend, int cases) {
         ++found;
         for (uint64_t s = seed; t.cases < wanted; ++s) {
             random_graph g;
-            if (random_graph_make(ctx, s, &g) != ATN_OK) fail_msg("seed %llu: %s\n%s", (unsigned long long)s, atn_ctx_message(ctx), atn_text_str(&g.xml));
+            if (random_graph_make(ctx, s, &g) != ATN_OK)
+                fail_msg("seed %llu: %s\n%s", (unsigned long long)s, atn_ctx_message(ctx), atn_text_str(&g.xml));
             if (atn_device_get_info(device)->fp64 || !needs_doubles(g.graph)) hold_graph(&g, device, &t);
             random_graph_free(&g);
         }
-        print_message("    %d cases of %d graphs on %s, from seed %llu (%d variants do not exist)\n", t.cases, t.graphs, atn_device_get_info(device)->name,
-                      (unsigned long long)seed, t.refused);
+        print_message("    %d cases of %d graphs on %s, from seed %llu (%d variants do not exist)\n", t.cases, t.graphs,
+                      atn_device_get_info(device)->name, (unsigned long long)seed, t.refused);
         atn_device_close(device);
     }
     atn_devices_free(devices);

@@ -2,8 +2,8 @@
 #ifndef ATN_TESTS_RANDOM_CASES_H
 #define ATN_TESTS_RANDOM_CASES_H
 
-/* Runs at least `cases` of (graph, variant, device), or ATTUNE_TEST_CASES of them, from seed ATTUNE_TEST_SEED (1). Skips
- * aloud without a device of the backend. */
+/* Runs at least `cases` of (graph, variant, device), or ATTUNE_TEST_CASES of them, from seed ATTUNE_TEST_SEED (1).
+ * Skips aloud without a device of the backend. */
 void random_cases(const char *backend, int cases);
 
 #endif

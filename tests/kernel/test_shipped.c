@@ -1,5 +1,5 @@
-/* The shipped kernels: variants of each, on every device that is here, at sizes that straddle the tiles' edges, held against
- * the oracle. ATTUNE_TEST_ALL=1 takes all sizes and types. */
+/* The shipped kernels: variants of each, on every device that is here, at sizes that straddle the tiles' edges, held
+ * against the oracle. ATTUNE_TEST_ALL=1 takes all sizes and types. */
 #include "testkit.h"
 
 #include "base/file.h"
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 
 /* A kernel with sizes of its inputs; outputs take what they reach. m, n, k are replaced by the sizes tried. */
 typedef struct shipped {
@@ -23,43 +22,63 @@ typedef struct shipped {
 } shipped;
 
 static const shipped KERNELS[] = {
-    {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}},
+    {"add",
+     {{"A", 'n', 'm'}, {"B", 'n', 'm'}},
      {"vec_p0=8,regs_p0=2,seq_p0=2,stream=1", "regs_p1=3,seq_p0=5,schedule=dynamic,chunk=2"},
      {"lanes_p0=16,lanes_p1=4,regs_p1=2", "lanes_p0=32,regs_p0=4,pack_p0=4,groups=3", "lanes_p0=8,seq_p1=3,index=32"}},
     {"scale", {{"A", 'n', 'm'}}, {"vec_p0=4,regs_p1=2"}, {"lanes_p0=64"}},
-    {"transpose", {{"A", 'n', 'm'}}, {"vec_p0=8,regs_p1=4", "vec_p1=4"}, {"lanes_p0=16,lanes_p1=16", "lanes_p0=8,regs_p1=4,stage=1", "lanes_p0=8,lanes_p1=4,regs_p0=2,regs_p1=4,stage=1,wide=2,pad=1"}},
-    {"laplace2d", {{"A", 'n', 'm'}},
+    {"transpose",
+     {{"A", 'n', 'm'}},
+     {"vec_p0=8,regs_p1=4", "vec_p1=4"},
+     {"lanes_p0=16,lanes_p1=16", "lanes_p0=8,regs_p1=4,stage=1",
+      "lanes_p0=8,lanes_p1=4,regs_p0=2,regs_p1=4,stage=1,wide=2,pad=1"}},
+    {"laplace2d",
+     {{"A", 'n', 'm'}},
      {"vec_p0=16,regs_p0=2", "vec_p0=8,regs_p1=3,seq_p1=2", "vec_p0=4,seq_p0=4,stage=1"},
      {"lanes_p0=16,lanes_p1=8,stage=1", "lanes_p0=32,lanes_p1=2,regs_p1=4,stage=1,pad=1", "lanes_p0=64,regs_p0=2"}},
-    {"l2norm", {{"x", 'n', '1'}},
+    {"l2norm",
+     {{"x", 'n', '1'}},
      {"vec_q0=16,regs_q0=4,split_q0=16", "regs_q0=3,unroll_q0=2", "vec_q0=8,split_q0=5,accumulate=64"},
-     {"lanes_q0=64,split_q0=8,finish=last", "lanes_q0=128,regs_q0=2,split_q0=4,finish=launch", "lanes_q0=32,split_q0=16,finish=atomic",
-      "lanes_q0=32,reduce=shuffle", "lanes_q0=8,accumulate=64,split_q0=3",
+     {"lanes_q0=64,split_q0=8,finish=last", "lanes_q0=128,regs_q0=2,split_q0=4,finish=launch",
+      "lanes_q0=32,split_q0=16,finish=atomic", "lanes_q0=32,reduce=shuffle", "lanes_q0=8,accumulate=64,split_q0=3",
       "lanes_q0=128,regs_q0=2,split_q0=5,reduce=shuffle,finish=last"}},
     {"dot", {{"x", 'n', '1'}, {"y", 'n', '1'}}, {"vec_q0=8,regs_q0=2"}, {"lanes_q0=16,regs_q0=2"}},
-    {"max", {{"x", 'n', '1'}},
+    {"max",
+     {{"x", 'n', '1'}},
      {"vec_q0=16,regs_q0=2,split_q0=7", "vec_q0=4", "split_q0=64"},
      {"lanes_q0=64,split_q0=8,finish=last", "lanes_q0=32,regs_q0=4,split_q0=5", "lanes_q0=16,reduce=shuffle",
       "lanes_q0=256,regs_q0=2,split_q0=3,reduce=shuffle,finish=last", "lanes_q0=64,split_q0=3,reduce=shuffle"}},
-    {"gemv", {{"A", 'n', 'm'}, {"x", 'n', '1'}},
+    {"gemv",
+     {{"A", 'n', 'm'}, {"x", 'n', '1'}},
      {"vec_q0=16,regs_p0=4", "vec_p0=8", "vec_q0=8,regs_q0=2,split_q0=3"},
-     {"lanes_q0=32,lanes_p0=4", "lanes_q0=8,lanes_p0=8,reduce=shuffle", "lanes_p0=64,tile_q0=32,stage=1", "lanes_p0=32,split_q0=4", "lanes_p0=16,tile_q0=16,stage=2",
+     {"lanes_q0=32,lanes_p0=4", "lanes_q0=8,lanes_p0=8,reduce=shuffle", "lanes_p0=64,tile_q0=32,stage=1",
+      "lanes_p0=32,split_q0=4", "lanes_p0=16,tile_q0=16,stage=2",
       "lanes_q0=64,lanes_p0=2,regs_p0=2,regs_q0=2,reduce=shuffle"}},
-    {"gemm", {{"A", 'k', 'm'}, {"B", 'n', 'k'}},
-     {"vec_p0=16,regs_p0=2,regs_p1=4,seq_p1=2,tile_q0=32,stage=1,unroll_q0=2", "vec_p0=8,regs_p1=3,tile_q0=16,stage=1,stage_swap=2,seq_p0=2,seq_p1=3",
-      "vec_p0=4,regs_p0=2,regs_p1=2,split_q0=3", "vec_q0=8,regs_p1=2"},
-     {"lanes_p0=8,lanes_p1=8,regs_p0=4,regs_p1=2,pack_p0=4,tile_q0=8,stage=1,stage_swap=2", "lanes_p0=16,lanes_p1=8,regs_p0=2,regs_p1=4,tile_q0=16,stage=2,pad=1,unroll_q0=4",
-      "lanes_p0=16,lanes_p1=4,tile_q0=7,stage=2", "lanes_p0=8,lanes_p1=4,lanes_q0=4", "lanes_p0=16,split_q0=3,tile_q0=8,stage=1",
-      "lanes_p0=8,lanes_p1=8,regs_p0=4,regs_p1=4,pack_p0=4,pack_p1=2,tile_q0=8,stage=2,stage_swap=2,wide=4,pad=4,resident=2",
+    {"gemm",
+     {{"A", 'k', 'm'}, {"B", 'n', 'k'}},
+     {"vec_p0=16,regs_p0=2,regs_p1=4,seq_p1=2,tile_q0=32,stage=1,unroll_q0=2",
+      "vec_p0=8,regs_p1=3,tile_q0=16,stage=1,stage_swap=2,seq_p0=2,seq_p1=3", "vec_p0=4,regs_p0=2,regs_p1=2,split_q0=3",
+      "vec_q0=8,regs_p1=2"},
+     {"lanes_p0=8,lanes_p1=8,regs_p0=4,regs_p1=2,pack_p0=4,tile_q0=8,stage=1,stage_swap=2",
+      "lanes_p0=16,lanes_p1=8,regs_p0=2,regs_p1=4,tile_q0=16,stage=2,pad=1,unroll_q0=4",
+      "lanes_p0=16,lanes_p1=4,tile_q0=7,stage=2", "lanes_p0=8,lanes_p1=4,lanes_q0=4",
+      "lanes_p0=16,split_q0=3,tile_q0=8,stage=1",
+      "lanes_p0=8,lanes_p1=8,regs_p0=4,regs_p1=4,pack_p0=4,pack_p1=2,tile_q0=8,stage=2,stage_swap=2,wide=4,pad=4,"
+      "resident=2",
       "lanes_p0=16,lanes_p1=4,regs_p1=2,tile_q0=12,stage=1,wide=2,index=32"}},
-    {"estep", {{"yx", 'm', '1'}, {"yy", 'm', '1'}, {"yz", 'm', '1'}, {"xx", 'n', '1'}, {"xy", 'n', '1'}, {"xz", 'n', '1'}},
-     {"vec_p0=8,regs_p0=2,unroll_q0=2,exp=polynomial", "vec_p0=4,seq_p0=3,tile_q0=32,stage=1", "vec_q0=8,regs_p0=3", "vec_p0=8,split_q0=3"},
-     {"lanes_p0=16,regs_p0=4,tile_q0=32,stage=1,unroll_q0=4,exp=native", "lanes_p0=8,tile_q0=16,stage=2", "lanes_p0=8,lanes_q0=8,exp=polynomial",
-      "lanes_p0=32,split_q0=4"}},
-    {"redblack", {{"u", 'n', 'm'}, {"f", 'n', 'm'}},
+    {"estep",
+     {{"yx", 'm', '1'}, {"yy", 'm', '1'}, {"yz", 'm', '1'}, {"xx", 'n', '1'}, {"xy", 'n', '1'}, {"xz", 'n', '1'}},
+     {"vec_p0=8,regs_p0=2,unroll_q0=2,exp=polynomial", "vec_p0=4,seq_p0=3,tile_q0=32,stage=1", "vec_q0=8,regs_p0=3",
+      "vec_p0=8,split_q0=3"},
+     {"lanes_p0=16,regs_p0=4,tile_q0=32,stage=1,unroll_q0=4,exp=native", "lanes_p0=8,tile_q0=16,stage=2",
+      "lanes_p0=8,lanes_q0=8,exp=polynomial", "lanes_p0=32,split_q0=4"}},
+    {"redblack",
+     {{"u", 'n', 'm'}, {"f", 'n', 'm'}},
      {"vec_p0=8,seq_p0=2", "regs_p0=2,regs_p1=3,schedule=dynamic", "vec_p0=4,regs_p1=2"},
-     {"lanes_p0=16,lanes_p1=4", "lanes_p0=8,lanes_p1=2,regs_p0=2,pack_p0=2,regs_p1=3", "lanes_p0=32,seq_p1=4,groups=2,index=32"}},
-    {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}},
+     {"lanes_p0=16,lanes_p1=4", "lanes_p0=8,lanes_p1=2,regs_p0=2,pack_p0=2,regs_p1=3",
+      "lanes_p0=32,seq_p1=4,groups=2,index=32"}},
+    {"spmv",
+     {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}},
      {"seq_p0=4,schedule=dynamic", "vec_q0=4", "regs_q0=2,unroll_q0=2"},
      {"lanes_p0=16", "lanes_q0=4,lanes_p0=8", "lanes_p0=8,seq_p0=2,index=32"}},
 };
@@ -78,7 +97,8 @@ static void fill(atn_view *view, uint64_t *seed) {
     view->data = malloc((size_t)(rows * pitch) * bytes + 16);
     for (int64_t k = 0; k < rows * pitch; ++k) {
         double number[2] = {2 * kit_uniform(seed) - 1, 2 * kit_uniform(seed) - 1};
-        atn_element_store(view->type, number, (int64_t)(kit_random(seed) % 100), (char *)view->data + (size_t)k * bytes);
+        atn_element_store(view->type, number, (int64_t)(kit_random(seed) % 100),
+                          (char *)view->data + (size_t)k * bytes);
     }
 }
 
@@ -99,7 +119,8 @@ static atn_sequence *parse(const char *file, const char *type) {
     kit_ok(ctx, atn_file_read(ctx, path, 1 << 20, &xml, &length));
     atn_define define = {"USED_FLOAT", type};
     atn_sequence *sequence;
-    kit_ok(ctx, atn_sequence_parse(ctx, file, xml, length, &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
+    kit_ok(ctx, atn_sequence_parse(ctx, file, xml, length, &(atn_parse_options){.defines = &define, .n_defines = 1},
+                                   NULL, &sequence));
     atn_free(ctx, xml);
     return sequence;
 }
@@ -144,15 +165,20 @@ static void hold(const shipped *s, const atn_graph *g, atn_device *device, const
         atn_eval_free(oracle);
         if (status == ATN_ERR_UNSUPPORTED && n >= 0) continue;
         if (status != ATN_OK)
-            fail_msg("%s at m=%d n=%d k=%d on %s, variant '%s': %s: %s", s->file, (int)mnk[0], (int)mnk[1], (int)mnk[2], info->backend,
-                     n == -2 ? "plain" : n == -1 ? "estimate" : texts[n], atn_status_name(status), atn_ctx_message(ctx));
+            fail_msg("%s at m=%d n=%d k=%d on %s, variant '%s': %s: %s", s->file, (int)mnk[0], (int)mnk[1], (int)mnk[2],
+                     info->backend,
+                     n == -2   ? "plain"
+                     : n == -1 ? "estimate"
+                               : texts[n],
+                     atn_status_name(status), atn_ctx_message(ctx));
     }
     for (int32_t k = 0; k < g->n_objects; ++k) free(views[k].data);
 }
 
 static void all_kernels(void **state) {
     (void)state;
-    static const int64_t SIZES[][3] = {{37, 70, 45}, {1, 1, 1}, {0, 0, 0}, {64, 128, 64}, {5, 0, 3}, {3, 257, 0}, {130, 33, 100}};
+    static const int64_t SIZES[][3] = {{37, 70, 45}, {1, 1, 1},   {0, 0, 0},     {64, 128, 64},
+                                       {5, 0, 3},    {3, 257, 0}, {130, 33, 100}};
     const char *all = getenv("ATTUNE_TEST_ALL"), *only = getenv("ATTUNE_TEST_KERNEL");
     static const int64_t SMALL[][3] = {{5, 19, 11}}; /* for simulators, which take their time */
     bool small = getenv("ATTUNE_TEST_SMALL") != NULL;
@@ -167,8 +193,10 @@ static void all_kernels(void **state) {
             static const char *const TYPES[] = {"SP", "DP"};
             for (int t = 0; t < (all ? 2 : 1); ++t) {
                 if (t == 1 && !atn_device_get_info(device)->fp64) continue;
-                atn_sequence *sequence = parse(KERNELS[k].file, TYPES[(t + (int)k) % 2 && atn_device_get_info(device)->fp64]);
-                for (size_t n = 0; n < sizes; ++n, ++tried) hold(&KERNELS[k], sequence->step[0], device, small ? SMALL[n] : SIZES[n]);
+                atn_sequence *sequence =
+                    parse(KERNELS[k].file, TYPES[(t + (int)k) % 2 && atn_device_get_info(device)->fp64]);
+                for (size_t n = 0; n < sizes; ++n, ++tried)
+                    hold(&KERNELS[k], sequence->step[0], device, small ? SMALL[n] : SIZES[n]);
                 atn_sequence_free(sequence);
             }
         }
@@ -215,7 +243,8 @@ static void planted(void **state) {
         kit_ok(ctx, atn_buffer_create(device, sizeof zeros, &buffer));
         kit_ok(ctx, atn_buffer_put(NULL, buffer, 0, zeros, sizeof zeros));
         atn_arg arg = {.buffer = buffer};
-        kit_ok(ctx, atn_function_launch(atn_device_queue(device), function, &(atn_launch){.groups = {1}, .items = {2}, .args = &arg, .n_args = 1}));
+        kit_ok(ctx, atn_function_launch(atn_device_queue(device), function,
+                                        &(atn_launch){.groups = {1}, .items = {2}, .args = &arg, .n_args = 1}));
         kit_ok(ctx, atn_buffer_get(NULL, buffer, 0, zeros, sizeof zeros));
         atn_buffer_free(buffer);
         atn_module_free(module);

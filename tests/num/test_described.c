@@ -10,15 +10,18 @@
 
 static const char AXPY[] =
     "<ParallelAlgorithm name='axpy' dimensions='1'><DataObjects>"
-    "<DataObject name='x' structure='vector' elementDataType='T'/><DataObject name='y' structure='vector' elementDataType='T'/>"
-    "<DataObject name='z' structure='vector' elementDataType='T'/><Parameter name='a' dataType='T'/></DataObjects><Children>"
+    "<DataObject name='x' structure='vector' elementDataType='T'/><DataObject name='y' structure='vector' "
+    "elementDataType='T'/>"
+    "<DataObject name='z' structure='vector' elementDataType='T'/><Parameter name='a' "
+    "dataType='T'/></DataObjects><Children>"
     "<DataAccessRead name='rx' source='x' selFunction='v0'/><DataAccessRead name='ry' source='y' selFunction='v0'/>"
     "<FunctionBlock name='f' numInVars='3' dataType='T' function='#in(0) * #in(1) + #in(2)'/>"
     "<DataAccessWrite name='wz' destination='z' selFunction='v0'/></Children><Connections>"
     "<Connection source='x.Size(0)' destination='axpy.Range(0)'/><Connection source='axpy.i(0)' destination='rx.v(0)'/>"
     "<Connection source='axpy.i(0)' destination='ry.v(0)'/><Connection source='axpy.i(0)' destination='wz.v(0)'/>"
     "<Connection source='a.out' destination='f.in(0)'/><Connection source='rx.out' destination='f.in(1)'/>"
-    "<Connection source='ry.out' destination='f.in(2)'/><Connection source='f.out(0)' destination='wz.in'/></Connections>"
+    "<Connection source='ry.out' destination='f.in(2)'/><Connection source='f.out(0)' "
+    "destination='wz.in'/></Connections>"
     "</ParallelAlgorithm>";
 
 static atn_ctx *ctx;
@@ -38,7 +41,8 @@ static void expect(atn_array *z, int64_t n, float a, float x0, float y0) {
     kit_ok(ctx, atn_array_map_read(z, &at));
     for (int64_t k = 0; k < n; ++k) {
         float right = a * (x0 + (float)k) + (y0 + (float)k); /* small whole numbers: exact */
-        if (((const float *)at)[k] != right) fail_msg("element %lld is %g, %g is right", (long long)k, (double)((const float *)at)[k], (double)right);
+        if (((const float *)at)[k] != right)
+            fail_msg("element %lld is %g, %g is right", (long long)k, (double)((const float *)at)[k], (double)right);
     }
 }
 
@@ -64,7 +68,8 @@ static void runs_again_and_again(void **state) {
         expect(z, 1001, -2, 1, -7);
         atn_array *other = numbers(device, 5, 10), *small = numbers(device, 5, 0), *five = numbers(device, 5, 20);
         kit_ok(ctx, atn_described_bind(axpy, "x", other));
-        kit_fails(ctx, ATN_ERR_INPUT, "", (atn_described_bind(axpy, "z", x), atn_described_bind(axpy, "x", x), atn_described_run(axpy)));
+        kit_fails(ctx, ATN_ERR_INPUT, "",
+                  (atn_described_bind(axpy, "z", x), atn_described_bind(axpy, "x", x), atn_described_run(axpy)));
         kit_contains(atn_ctx_message(ctx), "share elements");
         kit_ok(ctx, atn_described_bind(axpy, "x", other));
         kit_ok(ctx, atn_described_bind(axpy, "y", five));
@@ -88,7 +93,8 @@ static void wrong_things_are_refused(void **state) {
     kit_ok(ctx, atn_device_open(devices, 0, &device));
     kit_fails(ctx, ATN_ERR_INPUT, "NAME=VALUE", atn_described_parse(device, "axpy", AXPY, no_value, &axpy));
     assert_null(axpy);
-    kit_fails(ctx, ATN_ERR_INPUT, "mine.xml:", atn_described_parse(device, "mine.xml", "<ParallelAlgorithm/>", NULL, &axpy));
+    kit_fails(ctx, ATN_ERR_INPUT,
+              "mine.xml:", atn_described_parse(device, "mine.xml", "<ParallelAlgorithm/>", NULL, &axpy));
     kit_fails(ctx, ATN_ERR_IO, "nowhere.xml", atn_described_load(device, "nowhere.xml", NULL, &axpy));
     kit_ok(ctx, atn_described_parse(device, "axpy", AXPY, doubles, &axpy));
     atn_array *x = numbers(device, 3, 1), *y = numbers(device, 3, 1), *z = numbers(device, 3, 1);
@@ -112,7 +118,8 @@ static void short_addresses_are_refused(void **state) {
     const char *xml = atn_shipped_find("scale");
     atn_define define = {"USED_FLOAT", "SP"};
     kit_ok(ctx, atn_device_open(devices, 0, &device));
-    kit_ok(ctx, atn_sequence_parse(ctx, "scale", xml, strlen(xml), &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
+    kit_ok(ctx, atn_sequence_parse(ctx, "scale", xml, strlen(xml),
+                                   &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
     atn_variant variant = atn_variant_plain();
     variant.index = 32;
     kit_ok(ctx, atn_kernel_build(device, sequence->step[0], &variant, &kernel));

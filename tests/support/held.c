@@ -26,8 +26,8 @@ atn_eval_options held_options(const atn_variant *variant, const atn_device_info 
     return options;
 }
 
-/* One array on the device with a margin on both sides that must not be touched. It goes there in one piece: Oclgrind forgets
- * about the rest of a buffer with every write to a part of it. */
+/* One array on the device with a margin on both sides that must not be touched. It goes there in one piece: Oclgrind
+ * forgets about the rest of a buffer with every write to a part of it. */
 static atn_status upload_one(atn_device *device, const atn_view *view, atn_buffer **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     size_t bytes = view_bytes(view);
@@ -64,7 +64,8 @@ static atn_status download(atn_device *device, const held_case *c, const atn_slo
         atn_status status = atn_buffer_get(NULL, slots[k].buffer, 0, all, bytes + 2 * MARGIN);
         for (size_t b = 0; b < MARGIN && status == ATN_OK; ++b)
             if (all[b] != 0xa7 || all[MARGIN + bytes + b] != 0xa7)
-                status = atn_fail(ctx, ATN_ERR_INTERNAL, "%s: wrote outside '%s'", c->graph->name, c->graph->objects[k].name);
+                status = atn_fail(ctx, ATN_ERR_INTERNAL, "%s: wrote outside '%s'", c->graph->name,
+                                  c->graph->objects[k].name);
         memmove(all, all + MARGIN, bytes);
         got[k].data = all;
         if (status != ATN_OK) return status;
@@ -75,9 +76,10 @@ static atn_status download(atn_device *device, const held_case *c, const atn_slo
 static atn_status compare(const atn_ctx *ctx, const held_case *c, const atn_view *got, const atn_eval_result *oracle) {
     atn_eval_mismatch m;
     if (atn_eval_verify(c->graph, oracle, got, c->views, 0, &m)) return ATN_OK;
-    return atn_fail(ctx, ATN_ERR_INTERNAL, "%s: %lld elements differ; %s(%lld, %lld) is %.9g%+.9gi, %.9g%+.9gi +- %.3g is right", c->graph->name,
-                    (long long)m.count, c->graph->objects[m.object].name, (long long)m.at[0], (long long)m.at[1], m.got[0], m.got[1], m.wanted[0],
-                    m.wanted[1], m.bound);
+    return atn_fail(ctx, ATN_ERR_INTERNAL,
+                    "%s: %lld elements differ; %s(%lld, %lld) is %.9g%+.9gi, %.9g%+.9gi +- %.3g is right",
+                    c->graph->name, (long long)m.count, c->graph->objects[m.object].name, (long long)m.at[0],
+                    (long long)m.at[1], m.got[0], m.got[1], m.wanted[0], m.wanted[1], m.bound);
 }
 
 atn_status held_run(atn_device *device, const held_case *c, const atn_variant *variant, const atn_eval_result *oracle) {
@@ -89,9 +91,11 @@ atn_status held_run(atn_device *device, const held_case *c, const atn_variant *v
     if (status == ATN_OK) status = upload(device, c, slots);
     if (status == ATN_OK) {
         status = atn_kernel_run(kernel, NULL, slots, c->params);
-        if (status == ATN_ERR_INPUT && oracle->bad_accesses > 0) status = ATN_OK; /* reported, as it must be */
+        if (status == ATN_ERR_INPUT && oracle->bad_accesses > 0)
+            status = ATN_OK; /* reported, as it must be */
         else if (status == ATN_OK && oracle->bad_accesses > 0 && variant->guard)
-            status = atn_fail(ctx, ATN_ERR_INTERNAL, "%s: %lld accesses out of range were not reported", c->graph->name, (long long)oracle->bad_accesses);
+            status = atn_fail(ctx, ATN_ERR_INTERNAL, "%s: %lld accesses out of range were not reported", c->graph->name,
+                              (long long)oracle->bad_accesses);
     }
     if (status == ATN_OK) status = download(device, c, slots, got);
     if (status == ATN_OK) status = compare(ctx, c, got, oracle);

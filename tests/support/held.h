@@ -1,5 +1,5 @@
-/* A variant held against the oracle: built for a device, run on copies of the arrays with poisoned surroundings, compared
- * element by element. */
+/* A variant held against the oracle: built for a device, run on copies of the arrays with poisoned surroundings,
+ * compared element by element. */
 #ifndef ATN_SUPPORT_HELD_H
 #define ATN_SUPPORT_HELD_H
 

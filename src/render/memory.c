@@ -1,0 +1,139 @@
+/* Conversions and memory as text: casts of scalars and vectors, loads of elements, tiles, and the names of arguments.
+ */
+#include "render/printer.h"
+
+#include <inttypes.h>
+
+#define ADD(...) atn_text_printf(r->out, __VA_ARGS__)
+
+/* ---- casts ---- */
+
+void print_cast_scalar(printer *r, const ir_node *n, int32_t from) {
+    bool from_floating = !print_is_integer(from), to_floating = !print_is_integer(n->type);
+    if (n->type == ATN_B) {
+        ADD("(");
+        print_expression(r, n->arg[0]);
+        ADD(" != 0)");
+        return;
+    }
+    if (from_floating && !to_floating) /* saturates, NaN gives 0 */
+        ADD("%s(", n->type == ATN_U8      ? "atn_to_u8"
+                   : n->type == ATN_U16   ? "atn_to_u16"
+                   : n->type == ATN_INT32 ? "atn_to_int"
+                                          : "atn_to_idx");
+    else
+        ADD("(%s)(", print_type(n->type));
+    print_expression(r, n->arg[0]);
+    ADD(")");
+}
+
+void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
+    int32_t w = n->width;
+    if (n->type == ATN_B) {
+        ADD("(");
+        print_expression(r, n->arg[0]);
+        ADD(" != 0)");
+    } else if (from == ATN_B) { /* all ones to 1 */
+        ADD(print_is_c(r) ? "(-__builtin_convertvector(" : "(-convert_%s%d(", print_vector_base(n->type, 4), w);
+        print_expression(r, n->arg[0]);
+        if (print_is_c(r))
+            ADD(", %s%d))", print_vector_base(n->type, 4), w);
+        else
+            ADD("))");
+    } else if (!print_is_integer(from) && print_is_integer(n->type) && print_is_c(r)) {
+        ADD("atn_map_%s(%s%d, %d, ",
+            n->type == ATN_U8      ? "to_u8"
+            : n->type == ATN_U16   ? "to_u16"
+            : n->type == ATN_INT32 ? "to_int"
+                                   : "to_idx",
+            print_vector_base(n->type, 4), w, w);
+        print_expression(r, n->arg[0]);
+        ADD(")");
+    } else if (print_is_c(r)) {
+        ADD("__builtin_convertvector(");
+        print_expression(r, n->arg[0]);
+        ADD(", %s%d)", print_vector_base(n->type, 4), w);
+    } else {
+        ADD("convert_%s%d%s(", print_vector_base(n->type, 4), w,
+            !print_is_integer(from) && print_is_integer(n->type) ? "_sat_rtz" : "");
+        print_expression(r, n->arg[0]);
+        ADD(")");
+    }
+}
+
+/* ---- memory ---- */
+
+void print_load(printer *r, const ir_node *n) {
+    const atn_object *o = &r->p->graph->objects[n->id];
+    bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
+    if (n->width > 1) {
+        if (print_is_cuda(r))
+            ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
+        else if (print_is_c(r))
+            ADD("atn_load_%s%d(",
+                o->type == ATN_HP  ? "half"
+                : o->type == ATN_B ? "bool"
+                                   : print_storage(o->type),
+                n->width);
+        else if (o->type == ATN_HP)
+            ADD("vload_half%d(0, ", n->width);
+        else
+            ADD("%svload%d(0, ", o->type == ATN_B ? "(0 != " : "", n->width);
+        print_pointer(r, n->id);
+        ADD(" + ");
+        print_expression(r, n->arg[0]);
+        ADD(o->type == ATN_B && !print_is_c(r) ? "))" : ")");
+        return;
+    }
+    if (o->type == ATN_HP && !o->table) {
+        ADD("atn_load_half(");
+        print_pointer(r, n->id);
+        ADD(", ");
+        print_expression(r, n->arg[0]);
+        ADD(")");
+        return;
+    }
+    if (o->type == ATN_B) ADD("(");
+    print_pointer(r, n->id);
+    ADD(complex_object ? "[2 * (" : "[");
+    print_expression(r, n->arg[0]);
+    if (complex_object) ADD(") + %d", (int)n->integer);
+    ADD(o->type == ATN_B ? "] != 0)" : "]");
+}
+
+void print_pointer(printer *r, int32_t object) {
+    ADD("%s_%s", r->p->graph->objects[object].name, r->p->graph->objects[object].table ? "table" : "data");
+}
+
+void print_argument_name(printer *r, ir_argument_kind kind, int32_t id, int32_t part) {
+    static const char *const SUFFIX[] = {[IR_ARG_DATA] = "data",
+                                         [IR_ARG_OFFSET] = "offset",
+                                         [IR_ARG_PITCH] = "pitch",
+                                         [IR_ARG_SIZE0] = "size0",
+                                         [IR_ARG_SIZE1] = "size1"};
+    if (kind == IR_ARG_PARAM)
+        ADD("%s_param%s", r->p->graph->parameters[id].name, part ? "_im" : "");
+    else if (kind == IR_ARG_SCRATCH)
+        ADD("scratch");
+    else if (kind == IR_ARG_REPORT)
+        ADD("report");
+    else
+        ADD("%s_%s", r->p->graph->objects[id].name, SUFFIX[kind]);
+}
+
+void print_tile(printer *r, const ir_node *n) {
+    const ir_tile *t = &r->stage->tile[n->id];
+    if (n->width > 1) {
+        if (print_is_c(r))
+            ADD("atn_load_%s%d(", t->type == ATN_B ? "bool" : print_type((int32_t)t->type), n->width);
+        else
+            ADD("vload%d(0, ", n->width);
+        ADD("tile%d_%s + ", n->id, t->name);
+        print_expression(r, n->arg[0]);
+        ADD(")");
+        return;
+    }
+    ADD("tile%d_%s[", n->id, t->name);
+    print_expression(r, n->arg[0]);
+    ADD("]");
+}
