@@ -90,7 +90,10 @@ static void estimate_panels(const outlook *o, const atn_device_info *info, int64
     v->q[0].tile = TILE;
     v->stage = 1;
     v->stage_swap = 2;
+    if (n0 < 1 || n1 < 1) return; /* no points: nothing to cut */
     if (seq0 > pieces(n0, each0)) seq0 = pieces(n0, each0);
+    if (seq0 < 1) seq0 = 1;
+    if (seq1 < 1) seq1 = 1;
     while (seq1 > 1 && (seq0 * each0 * TILE + seq1 * each1 * TILE + seq0 * each0 * seq1 * each1) * o->bytes > CACHE)
         --seq1;
     int64_t groups = pieces(steps1, seq1); /* enough for every thread */
