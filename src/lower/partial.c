@@ -68,7 +68,7 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
         }
     }
     int32_t width = l->vec_dim >= 0 && l->dim[l->vec_dim].bound ? l->dim[l->vec_dim].vec : 1;
-    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0;
+    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0 && !l->host;
     l->block = &body;
     for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n)
