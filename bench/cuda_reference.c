@@ -42,8 +42,10 @@ typedef struct blas {
     bench_work *work;
     void *handle;
     int (*create)(void **handle), (*destroy)(void *handle), (*set_stream)(void *handle, atn_cu_stream *stream);
-    int (*sgemm)(void *, int, int, int, int, int, const float *, atn_cu_address, int, atn_cu_address, int, const float *, atn_cu_address, int);
-    int (*dgemm)(void *, int, int, int, int, int, const double *, atn_cu_address, int, atn_cu_address, int, const double *, atn_cu_address, int);
+    int (*sgemm)(void *, int, int, int, int, int, const float *, atn_cu_address, int, atn_cu_address, int,
+                 const float *, atn_cu_address, int);
+    int (*dgemm)(void *, int, int, int, int, int, const double *, atn_cu_address, int, atn_cu_address, int,
+                 const double *, atn_cu_address, int);
 } blas;
 
 /* Row-major C = A B is column-major C' = B' A'. */
@@ -58,7 +60,8 @@ static atn_status run_gemm(void *data) {
         result = b->sgemm(b->handle, 0, 0, n, m, k, &ONE, B, n, A, k, &ZERO, C, n);
     else
         result = b->dgemm(b->handle, 0, 0, n, m, k, &ONE2, B, n, A, k, &ZERO2, C, n);
-    return result == 0 ? ATN_OK : atn_fail(atn_device_ctx(b->work->device), ATN_ERR_DEVICE, "cuBLAS failed with %d", result);
+    return result == 0 ? ATN_OK
+                       : atn_fail(atn_device_ctx(b->work->device), ATN_ERR_DEVICE, "cuBLAS failed with %d", result);
 }
 
 static void close_blas(void *data) {
@@ -68,17 +71,19 @@ static void close_blas(void *data) {
 }
 
 static atn_status open_blas(bench_work *work, bench_reference *out, const char **why) {
-    static const atn_symbol SYMBOLS[] = {
-        {offsetof(blas, create), "cublasCreate_v2", false},   {offsetof(blas, destroy), "cublasDestroy_v2", false},
-        {offsetof(blas, set_stream), "cublasSetStream_v2", false}, {offsetof(blas, sgemm), "cublasSgemm_v2", false},
-        {offsetof(blas, dgemm), "cublasDgemm_v2", false}};
+    static const atn_symbol SYMBOLS[] = {{offsetof(blas, create), "cublasCreate_v2", false},
+                                         {offsetof(blas, destroy), "cublasDestroy_v2", false},
+                                         {offsetof(blas, set_stream), "cublasSetStream_v2", false},
+                                         {offsetof(blas, sgemm), "cublasSgemm_v2", false},
+                                         {offsetof(blas, dgemm), "cublasDgemm_v2", false}};
     void *library = load("libcublas");
     *why = "libcublas is not here";
     if (!library) return ATN_OK;
     blas *b = atn_zalloc(atn_device_ctx(work->device), sizeof *b);
     if (!b) return ATN_ERR_MEMORY;
     b->work = work;
-    bool good = !atn_symbols_load(library, b, SYMBOLS, sizeof SYMBOLS / sizeof *SYMBOLS) && b->create(&b->handle) == 0 &&
+    bool good = !atn_symbols_load(library, b, SYMBOLS, sizeof SYMBOLS / sizeof *SYMBOLS) &&
+                b->create(&b->handle) == 0 &&
                 b->set_stream(b->handle, ((atn_cuda_queue *)atn_device_queue(work->device))->stream) == 0;
     if (!good) {
         close_blas(b);
@@ -97,21 +102,27 @@ typedef struct sparse {
     atn_buffer *space;
     int type; /* cudaDataType: 0 single, 1 double */
     int (*create)(void **handle), (*destroy)(void *handle), (*set_stream)(void *handle, atn_cu_stream *stream);
-    int (*csr)(void **matrix, int64_t rows, int64_t columns, int64_t elements, atn_cu_address start, atn_cu_address column,
-               atn_cu_address element, int start_type, int column_type, int base, int type);
+    int (*csr)(void **matrix, int64_t rows, int64_t columns, int64_t elements, atn_cu_address start,
+               atn_cu_address column, atn_cu_address element, int start_type, int column_type, int base, int type);
     int (*vector)(void **vector, int64_t size, atn_cu_address data, int type);
-    int (*space_of)(void *handle, int op, const void *alpha, void *matrix, void *x, const void *beta, void *y, int type, int algorithm, size_t *bytes);
-    int (*spmv)(void *handle, int op, const void *alpha, void *matrix, void *x, const void *beta, void *y, int type, int algorithm, atn_cu_address space);
+    int (*space_of)(void *handle, int op, const void *alpha, void *matrix, void *x, const void *beta, void *y, int type,
+                    int algorithm, size_t *bytes);
+    int (*spmv)(void *handle, int op, const void *alpha, void *matrix, void *x, const void *beta, void *y, int type,
+                int algorithm, atn_cu_address space);
 } sparse;
 
 static const double NUMBERS[2] = {1, 0};
 static const float SINGLES[2] = {1, 0};
-static const void *number(const sparse *s, int which) { return s->type ? (const void *)&NUMBERS[which] : (const void *)&SINGLES[which]; }
+static const void *number(const sparse *s, int which) {
+    return s->type ? (const void *)&NUMBERS[which] : (const void *)&SINGLES[which];
+}
 
 static atn_status run_spmv(void *data) {
     sparse *s = data;
-    int result = s->spmv(s->handle, 0, number(s, 0), s->matrix, s->x, number(s, 1), s->y, s->type, 0, ((const atn_cuda_buffer *)s->space)->address);
-    return result == 0 ? ATN_OK : atn_fail(atn_device_ctx(s->work->device), ATN_ERR_DEVICE, "cuSPARSE failed with %d", result);
+    int result = s->spmv(s->handle, 0, number(s, 0), s->matrix, s->x, number(s, 1), s->y, s->type, 0,
+                         ((const atn_cuda_buffer *)s->space)->address);
+    return result == 0 ? ATN_OK
+                       : atn_fail(atn_device_ctx(s->work->device), ATN_ERR_DEVICE, "cuSPARSE failed with %d", result);
 }
 
 static void close_sparse(void *data) {
@@ -130,18 +141,22 @@ static bool start_sparse(sparse *s) {
     if (s->csr(&s->matrix, job->m, job->n, job->m * job->k, address_of(s->work, "start"), address_of(s->work, "column"),
                address_of(s->work, "element"), INDEX_32, INDEX_32, FROM_ZERO, s->type) != 0)
         return false;
-    if (s->vector(&s->x, job->n, address_of(s->work, "x"), s->type) != 0 || s->vector(&s->y, job->m, address_of(s->work, "y"), s->type) != 0)
+    if (s->vector(&s->x, job->n, address_of(s->work, "x"), s->type) != 0 ||
+        s->vector(&s->y, job->m, address_of(s->work, "y"), s->type) != 0)
         return false;
-    if (s->space_of(s->handle, 0, number(s, 0), s->matrix, s->x, number(s, 1), s->y, s->type, 0, &bytes) != 0) return false;
+    if (s->space_of(s->handle, 0, number(s, 0), s->matrix, s->x, number(s, 1), s->y, s->type, 0, &bytes) != 0)
+        return false;
     return atn_buffer_create(s->work->device, bytes > 0 ? bytes : 16, &s->space) == ATN_OK;
 }
 
 static atn_status open_sparse(bench_work *work, bench_reference *out, const char **why) {
-    static const atn_symbol SYMBOLS[] = {
-        {offsetof(sparse, create), "cusparseCreate", false},      {offsetof(sparse, destroy), "cusparseDestroy", false},
-        {offsetof(sparse, set_stream), "cusparseSetStream", false}, {offsetof(sparse, csr), "cusparseCreateCsr", false},
-        {offsetof(sparse, vector), "cusparseCreateDnVec", false}, {offsetof(sparse, space_of), "cusparseSpMV_bufferSize", false},
-        {offsetof(sparse, spmv), "cusparseSpMV", false}};
+    static const atn_symbol SYMBOLS[] = {{offsetof(sparse, create), "cusparseCreate", false},
+                                         {offsetof(sparse, destroy), "cusparseDestroy", false},
+                                         {offsetof(sparse, set_stream), "cusparseSetStream", false},
+                                         {offsetof(sparse, csr), "cusparseCreateCsr", false},
+                                         {offsetof(sparse, vector), "cusparseCreateDnVec", false},
+                                         {offsetof(sparse, space_of), "cusparseSpMV_bufferSize", false},
+                                         {offsetof(sparse, spmv), "cusparseSpMV", false}};
     void *library = load("libcusparse");
     *why = "libcusparse is not here";
     if (!library) return ATN_OK;

@@ -1,5 +1,5 @@
-/* What the host is measured against: a copy, OpenBLAS, and the loop over the rows of a sparse matrix that one writes without
- * thinking twice. */
+/* What the host is measured against: a copy, OpenBLAS, and the loop over the rows of a sparse matrix that one writes
+ * without thinking twice. */
 #include "bench.h"
 
 #include "base/clock.h"
@@ -50,9 +50,11 @@ typedef struct copy_data {
 static atn_status run_copy(void *data) {
     copy_data *c = data;
     int64_t n = (int64_t)(c->bytes / 16), rounds = 1;
-    atn_arg args[] = {{.buffer = c->to}, {.buffer = c->from}, {.value = &n, .bytes = 8}, {.value = &rounds, .bytes = 8}};
-    return atn_function_launch(atn_device_queue(c->device), c->function,
-                               &(atn_launch){.groups = {c->groups}, .items = {c->items}, .args = args, .threads = alone ? 1 : 0, .n_args = 4});
+    atn_arg args[] = {
+        {.buffer = c->to}, {.buffer = c->from}, {.value = &n, .bytes = 8}, {.value = &rounds, .bytes = 8}};
+    return atn_function_launch(
+        atn_device_queue(c->device), c->function,
+        &(atn_launch){.groups = {c->groups}, .items = {c->items}, .args = args, .threads = alone ? 1 : 0, .n_args = 4});
 }
 
 static void close_copy(void *data) {
@@ -71,7 +73,8 @@ atn_status bench_copy(atn_device *device, bench_reference *out) {
     if (!c) return ATN_ERR_MEMORY;
     *c = (copy_data){.ctx = ctx, .device = device, .items = source.items, .bytes = (size_t)256 << 20};
     c->groups = source.items > 1 ? c->bytes / (16 * 4 * source.items) : (size_t)info->cores;
-    atn_status status = atn_module_build(device, &(atn_build){.name = "copy", .source = source.source, .flags = source.flags}, &c->module);
+    atn_status status = atn_module_build(
+        device, &(atn_build){.name = "copy", .source = source.source, .flags = source.flags}, &c->module);
     if (status == ATN_OK) status = atn_module_function(c->module, source.function, &c->function);
     if (status == ATN_OK) status = atn_buffer_create(device, c->bytes, &c->to);
     if (status == ATN_OK) status = atn_buffer_create(device, c->bytes, &c->from);
@@ -81,7 +84,8 @@ atn_status bench_copy(atn_device *device, bench_reference *out) {
         close_copy(c);
         return status;
     }
-    *out = (bench_reference){.name = "copy", .run = run_copy, .data = c, .close = close_copy, .amount = 2 * (double)c->bytes};
+    *out = (bench_reference){
+        .name = "copy", .run = run_copy, .data = c, .close = close_copy, .amount = 2 * (double)c->bytes};
     return ATN_OK;
 }
 
@@ -105,14 +109,14 @@ static atn_status run_gemm(void *data) {
 
 /* ---- rows of a sparse matrix ---- */
 
-#define CSR(name, T) \
-    static void name(int64_t rows, const int32_t *restrict start, const int32_t *restrict column, const T *restrict element, \
-                     const T *restrict x, T *restrict y) { \
-        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < rows; ++i) { \
-            T sum = 0; \
-            for (int32_t k = start[i]; k < start[i + 1]; ++k) sum += element[k] * x[column[k]]; \
-            y[i] = sum; \
-        } \
+#define CSR(name, T)                                                                                                   \
+    static void name(int64_t rows, const int32_t *restrict start, const int32_t *restrict column,                      \
+                     const T *restrict element, const T *restrict x, T *restrict y) {                                  \
+        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < rows; ++i) {                              \
+            T sum = 0;                                                                                                 \
+            for (int32_t k = start[i]; k < start[i + 1]; ++k) sum += element[k] * x[column[k]];                        \
+            y[i] = sum;                                                                                                \
+        }                                                                                                              \
     }
 CSR(csr_single, float)
 CSR(csr_double, double)

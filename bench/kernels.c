@@ -1,5 +1,5 @@
-/* How fast the shipped kernels are on a device, as ratios to what others reach on it in the same run. Ours and theirs take
- * turns in many short rounds; a row's ratio is the median over the rounds. Nothing is asserted. */
+/* How fast the shipped kernels are on a device, as ratios to what others reach on it in the same run. Ours and theirs
+ * take turns in many short rounds; a row's ratio is the median over the rounds. Nothing is asserted. */
 #include "bench.h"
 
 #include "base/memory.h"
@@ -16,7 +16,7 @@ typedef struct options {
     const char *device, *kernel;
     const char *variant[4]; /* tried beside the table's */
     int32_t n_variants;
-    double seconds; /* per row */
+    double seconds;  /* per row */
     int32_t threads; /* host: 0 all; 1: measured in CPU time, which other load on the machine disturbs less */
     bool json, candidates, compile, source;
 } options;
@@ -44,16 +44,26 @@ static bool read_options(int argc, char **argv, options *o) {
     *o = (options){.device = "host", .seconds = 1.5};
     for (int k = 1; k < argc; ++k) {
         const char *value = k + 1 < argc ? argv[k + 1] : NULL;
-        if (strcmp(argv[k], "--json") == 0) o->json = true;
-        else if (strcmp(argv[k], "--candidates") == 0) o->candidates = true;
-        else if (strcmp(argv[k], "--compile") == 0) o->compile = true;
-        else if (strcmp(argv[k], "--source") == 0) o->source = true;
-        else if (value && strcmp(argv[k], "--device") == 0) o->device = argv[++k];
-        else if (value && strcmp(argv[k], "--kernel") == 0) o->kernel = argv[++k];
-        else if (value && strcmp(argv[k], "--seconds") == 0) o->seconds = strtod(argv[++k], NULL);
-        else if (value && strcmp(argv[k], "--threads") == 0) o->threads = (int32_t)strtol(argv[++k], NULL, 10);
-        else if (value && strcmp(argv[k], "--variant") == 0 && o->n_variants < 4) o->variant[o->n_variants++] = argv[++k];
-        else return false;
+        if (strcmp(argv[k], "--json") == 0)
+            o->json = true;
+        else if (strcmp(argv[k], "--candidates") == 0)
+            o->candidates = true;
+        else if (strcmp(argv[k], "--compile") == 0)
+            o->compile = true;
+        else if (strcmp(argv[k], "--source") == 0)
+            o->source = true;
+        else if (value && strcmp(argv[k], "--device") == 0)
+            o->device = argv[++k];
+        else if (value && strcmp(argv[k], "--kernel") == 0)
+            o->kernel = argv[++k];
+        else if (value && strcmp(argv[k], "--seconds") == 0)
+            o->seconds = strtod(argv[++k], NULL);
+        else if (value && strcmp(argv[k], "--threads") == 0)
+            o->threads = (int32_t)strtol(argv[++k], NULL, 10);
+        else if (value && strcmp(argv[k], "--variant") == 0 && o->n_variants < 4)
+            o->variant[o->n_variants++] = argv[++k];
+        else
+            return false;
     }
     return o->seconds > 0;
 }
@@ -79,7 +89,8 @@ static const char *unit_of(const bench_job *job) {
 /* ---- contestants ---- */
 
 /* Builds, checks against the others; one that cannot be built or is wrong is told and left out. */
-static void enter(contestant *all, int32_t *count, bench_work *work, const options *o, atn_variant variant, const char *prefix) {
+static void enter(contestant *all, int32_t *count, bench_work *work, const options *o, atn_variant variant,
+                  const char *prefix) {
     atn_ctx *ctx = atn_device_ctx(work->device);
     contestant *c = &all[*count];
     atn_text text = {.ctx = ctx};
@@ -148,14 +159,15 @@ static void print_row(const bench_row *r, const atn_device_info *info, json_t *r
     if (rows) {
         char name[64];
         snprintf(name, sizeof name, "%s %s", r->job->kernel, r->job->type);
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:f, s:f, s:s, s:f, s:s, s:f, s:f, s:s, s:i}", "name", name, "device", info->name, "shape",
-                                              shape, "ours", ours, "reference", theirs, "reference_name", r->theirs ? r->reference->name : "", "ratio",
-                                              ratio, "unit", unit_of(r->job), "best_ratio", best, "estimate_ratio", estimate, "variant",
-                                              r->ours->label, "rounds", (int)r->rounds));
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:f, s:f, s:s, s:f, s:s, s:f, s:f, s:s, s:i}", "name",
+                                              name, "device", info->name, "shape", shape, "ours", ours, "reference",
+                                              theirs, "reference_name", r->theirs ? r->reference->name : "", "ratio",
+                                              ratio, "unit", unit_of(r->job), "best_ratio", best, "estimate_ratio",
+                                              estimate, "variant", r->ours->label, "rounds", (int)r->rounds));
         return;
     }
-    printf("%-10s %-3s %-16s %9.1f µs %9.2f %9.2f G%-7s %-11s", r->job->kernel, r->job->type, shape, r->ours->median * 1e6, ours * 1e-9, theirs * 1e-9,
-           unit_of(r->job), r->theirs ? r->reference->name : "-");
+    printf("%-10s %-3s %-16s %9.1f µs %9.2f %9.2f G%-7s %-11s", r->job->kernel, r->job->type, shape,
+           r->ours->median * 1e6, ours * 1e-9, theirs * 1e-9, unit_of(r->job), r->theirs ? r->reference->name : "-");
     if (r->theirs) printf(" %7.3f %7.3f %9.3f", ratio, best, estimate);
     printf("\n");
     fflush(stdout);
@@ -178,7 +190,8 @@ static void print_candidates(const bench_row *r, const bench_runner *runners, in
     fflush(stdout);
 }
 
-static atn_status find_reference(bench_work *work, bench_reference *copy, bench_reference *own, const bench_reference **found) {
+static atn_status find_reference(bench_work *work, bench_reference *copy, bench_reference *own,
+                                 const bench_reference **found) {
     const atn_device_info *info = atn_device_get_info(work->device);
     const char *why = "no library of its kind is known";
     *found = NULL;
@@ -206,7 +219,8 @@ static atn_status bench_one(bench_work *work, bench_reference *copy, const optio
     bench_row r = {.job = work->job, .amount = work->amount};
     atn_status status = find_reference(work, copy, &own, &r.reference);
     int32_t count = status == ATN_OK ? enter_all(all, work, o) : 0, n = count;
-    for (int32_t k = 0; k < count; ++k) runners[k] = (bench_runner){.label = all[k].label, .run = run_kernel, .data = &all[k]};
+    for (int32_t k = 0; k < count; ++k)
+        runners[k] = (bench_runner){.label = all[k].label, .run = run_kernel, .data = &all[k]};
     if (r.reference) {
         runners[n] = (bench_runner){.label = r.reference->name, .run = r.reference->run, .data = r.reference->data};
         r.theirs = &runners[n++];
@@ -247,17 +261,19 @@ static atn_status bench_device(atn_device *device, const options *o) {
         bench_runner alone = {.label = "copy", .run = copy.run, .data = copy.data};
         int32_t rounds;
         status = bench_measure(device, &alone, 1, 1, &rounds);
-        printf("%s (%s, %d cores): copy %.1f GB/s now, %.1f GB/s as its peak was measured, FP32 %.2f TFLOP/s\n", info->name, info->backend, info->cores,
-               copy.amount / alone.median * 1e-9, peaks.bandwidth * 1e-9, peaks.fp32 * 1e-12);
-        printf("%-10s %-3s %-16s %12s %9s %9s %-8s %-11s %7s %7s %9s\n", "kernel", "", "shape", "time", "ours", "theirs", "", "theirs is", "ratio", "best",
-               "estimate");
+        printf("%s (%s, %d cores): copy %.1f GB/s now, %.1f GB/s as its peak was measured, FP32 %.2f TFLOP/s\n",
+               info->name, info->backend, info->cores, copy.amount / alone.median * 1e-9, peaks.bandwidth * 1e-9,
+               peaks.fp32 * 1e-12);
+        printf("%-10s %-3s %-16s %12s %9s %9s %-8s %-11s %7s %7s %9s\n", "kernel", "", "shape", "time", "ours",
+               "theirs", "", "theirs is", "ratio", "best", "estimate");
     }
     for (int32_t k = 0; k < BENCH_JOB_COUNT && status == ATN_OK; ++k) {
         bench_work work;
         if (!wanted(&BENCH_JOBS[k], o, info->backend)) continue;
         atn_status one = bench_work_open(device, &BENCH_JOBS[k], &work);
         if (one == ATN_OK) one = bench_one(&work, &copy, o, rows);
-        if (one != ATN_OK) fprintf(stderr, "%s %s: %s\n", BENCH_JOBS[k].kernel, BENCH_JOBS[k].type, atn_ctx_message(ctx));
+        if (one != ATN_OK)
+            fprintf(stderr, "%s %s: %s\n", BENCH_JOBS[k].kernel, BENCH_JOBS[k].type, atn_ctx_message(ctx));
         bench_work_close(&work);
         if (atn_device_lost(device)) status = one;
     }
@@ -273,9 +289,11 @@ static atn_status bench_device(atn_device *device, const options *o) {
 
 /* ---- without a device: the source of a variant, and whether CUDA's compiler takes it ---- */
 
-static atn_status source_of(const atn_ctx *ctx, const bench_job *job, const char *backend, const char *text, atn_variant *v, atn_text *source) {
+static atn_status source_of(const atn_ctx *ctx, const bench_job *job, const char *backend, const char *text,
+                            atn_variant *v, atn_text *source) {
     bool host = strcmp(backend, "host") == 0;
-    atn_device_info info = {.cores = 132, .max_group = host ? 1 : 1024, .local_bytes = 48 << 10, .simd = 32, .fp64 = true};
+    atn_device_info info = {
+        .cores = 132, .max_group = host ? 1 : 1024, .local_bytes = 48 << 10, .simd = 32, .fp64 = true};
     snprintf(info.backend, sizeof info.backend, "%s", backend);
     atn_target target = atn_target_of(&info);
     atn_sequence *sequence;
@@ -296,8 +314,11 @@ static atn_status compile_one(const atn_ctx *ctx, const bench_job *job, const ch
     atn_variant v;
     atn_status status = source_of(ctx, job, "cuda", text, &v, &source);
     if (status == ATN_OK)
-        status = atn_nvrtc_compile(ctx, &(atn_build){.name = job->kernel, .source = atn_text_str(&source), .fast_math = v.fast}, "sm_90", &cubin, &bytes);
-    printf("%-10s %-3s %-11s %s\n", job->kernel, job->type, status == ATN_OK ? "compiles" : atn_ctx_message(ctx), text ? text : "estimate");
+        status = atn_nvrtc_compile(
+            ctx, &(atn_build){.name = job->kernel, .source = atn_text_str(&source), .fast_math = v.fast}, "sm_90",
+            &cubin, &bytes);
+    printf("%-10s %-3s %-11s %s\n", job->kernel, job->type, status == ATN_OK ? "compiles" : atn_ctx_message(ctx),
+           text ? text : "estimate");
     *failed += status != ATN_OK;
     atn_free(ctx, cubin);
     atn_text_free(&source);
@@ -309,7 +330,8 @@ static atn_status compile_all(const atn_ctx *ctx, const options *o) {
     atn_status status = ATN_OK;
     for (int32_t k = 0; k < BENCH_JOB_COUNT && status == ATN_OK; ++k) {
         const bench_job *job = &BENCH_JOBS[k];
-        bool again = k > 0 && strcmp(job->kernel, BENCH_JOBS[k - 1].kernel) == 0 && strcmp(job->type, BENCH_JOBS[k - 1].type) == 0;
+        bool again = k > 0 && strcmp(job->kernel, BENCH_JOBS[k - 1].kernel) == 0 &&
+                     strcmp(job->type, BENCH_JOBS[k - 1].type) == 0;
         const bench_pick *pick = bench_pick_find(job, "cuda");
         if (again || !wanted(job, o, "cuda")) continue;
         status = compile_one(ctx, job, NULL, &failed);

@@ -4,96 +4,184 @@
 #include <string.h>
 
 const bench_job BENCH_JOBS[] = {
-    {"gemm", "SP", 1024, 1024, 1024, BENCH_BLAS, "host"},
-    {"gemm", "DP", 1024, 1024, 1024, BENCH_BLAS, "host"},
-    {"gemm", "SP", 4096, 4096, 4096, BENCH_BLAS, "cuda"},
-    {"gemm", "DP", 4096, 4096, 4096, BENCH_BLAS, "cuda"},
-    {"gemm", "SP", 1024, 1024, 1024, BENCH_BLAS, "opencl"},
-    {"gemv", "SP", 2048, 2048, 1, BENCH_COPY, NULL},
-    {"gemv", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
-    {"add", "SP", 2048, 2048, 1, BENCH_COPY, NULL},
-    {"add", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
-    {"scale", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
-    {"laplace2d", "SP", 2048, 2048, 1, BENCH_COPY, NULL},
-    {"laplace2d", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
-    {"transpose", "SP", 4096, 4096, 1, BENCH_COPY, NULL},
-    {"l2norm", "SP", 1, 4 << 20, 1, BENCH_COPY, NULL},
-    {"l2norm", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
-    {"max", "SP", 1, 4 << 20, 1, BENCH_COPY, NULL},
-    {"max", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
-    {"dot", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
-    {"spmv", "SP", 524288, 32768, 32, BENCH_CSR, NULL},
+    {"gemm", "SP", 1024, 1024, 1024, BENCH_BLAS, "host"},   {"gemm", "DP", 1024, 1024, 1024, BENCH_BLAS, "host"},
+    {"gemm", "SP", 4096, 4096, 4096, BENCH_BLAS, "cuda"},   {"gemm", "DP", 4096, 4096, 4096, BENCH_BLAS, "cuda"},
+    {"gemm", "SP", 1024, 1024, 1024, BENCH_BLAS, "opencl"}, {"gemv", "SP", 2048, 2048, 1, BENCH_COPY, NULL},
+    {"gemv", "SP", 8192, 8192, 1, BENCH_COPY, NULL},        {"add", "SP", 2048, 2048, 1, BENCH_COPY, NULL},
+    {"add", "SP", 8192, 8192, 1, BENCH_COPY, NULL},         {"scale", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
+    {"laplace2d", "SP", 2048, 2048, 1, BENCH_COPY, NULL},   {"laplace2d", "SP", 8192, 8192, 1, BENCH_COPY, NULL},
+    {"transpose", "SP", 4096, 4096, 1, BENCH_COPY, NULL},   {"l2norm", "SP", 1, 4 << 20, 1, BENCH_COPY, NULL},
+    {"l2norm", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},     {"max", "SP", 1, 4 << 20, 1, BENCH_COPY, NULL},
+    {"max", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},        {"dot", "SP", 1, 64 << 20, 1, BENCH_COPY, NULL},
+    {"spmv", "SP", 524288, 32768, 32, BENCH_CSR, NULL},     {"estep", "SP", 10000, 10000, 1, BENCH_PAIRS, "host"},
+    {"estep", "SP", 40000, 40000, 1, BENCH_PAIRS, "cuda"},
 };
 const int32_t BENCH_JOB_COUNT = sizeof BENCH_JOBS / sizeof *BENCH_JOBS;
 
 static const bench_pick PICKS[] = {
-    /* ---- CPUs ---- */
-    {"gemm", "SP", "host", {"vec_p0=16,regs_p0=2,regs_p1=12,seq_p1=8,tile_q0=256,stage=1,unroll_q0=2"}},
-    {"gemm", "DP", "host", {"vec_p0=8,regs_p0=2,regs_p1=12,seq_p1=8,tile_q0=256,stage=1,unroll_q0=2"}},
-    {"gemv", NULL, "host", {"vec_q0=16,regs_p0=4,seq_p0=8"}},
-    {"add", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
-    {"scale", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
-    {"laplace2d", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1"}},
-    {"transpose", NULL, "host", {"vec_p0=16,regs_p1=8"}},
-    {"l2norm", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64"}},
-    {"dot", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64"}},
-    {"max", NULL, "host", {"vec_q0=16,regs_q0=2,split_q0=64"}},
-    {"spmv", NULL, "host", {"seq_p0=64,guard=0"}},
-
-    /* ---- CUDA: thought out for 132 multiprocessors with 64K registers and 48 KB of static local memory ---- */
+    /* ---- CPUs with vectors of 512 bits ---- */
+    {"gemm",
+     "SP",
+     "host",
+     {"vec_p0=16,regs_p0=2,seq_p0=16,regs_p1=12,seq_p1=22,tile_q0=128,stage=1,stage_swap=2",
+      "vec_p0=16,regs_p0=2,seq_p0=8,regs_p1=12,seq_p1=22,tile_q0=256,stage=1,stage_swap=2",
+      "vec_p0=16,regs_p0=2,seq_p0=16,regs_p1=8,seq_p1=16,tile_q0=256,stage=1,stage_swap=2"}},
+    {"gemm",
+     "DP",
+     "host",
+     {"vec_p0=8,regs_p0=2,seq_p0=16,regs_p1=12,seq_p1=11,tile_q0=192,stage=1,stage_swap=2",
+      "vec_p0=8,regs_p0=2,seq_p0=16,regs_p1=12,seq_p1=15,tile_q0=128,stage=1,stage_swap=2",
+      "vec_p0=8,regs_p0=2,seq_p0=8,regs_p1=12,seq_p1=22,tile_q0=192,stage=1,stage_swap=2"}},
+    {"gemv",
+     NULL,
+     "host",
+     {"vec_q0=16,regs_p0=4,seq_p0=8", "vec_q0=16,regs_p0=4,seq_p0=16", "vec_q0=16,regs_q0=4,seq_p0=32"}},
+    {"add",
+     NULL,
+     "host",
+     {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1", "vec_p0=16,regs_p0=4,seq_p0=32,seq_p1=4,stream=1",
+      "vec_p0=16,regs_p0=4,seq_p0=16"}},
+    {"scale", NULL, "host", {"vec_p0=16,regs_p0=4,seq_p0=16,stream=1", "vec_p0=16,regs_p0=4,seq_p0=16"}},
+    {"laplace2d",
+     NULL,
+     "host",
+     {"vec_p0=16,seq_p0=64,regs_p1=4,stream=1", "vec_p0=16,regs_p0=4,seq_p0=16,stream=1",
+      "vec_p0=16,seq_p0=64,regs_p1=4"}},
+    {"transpose",
+     NULL,
+     "host",
+     {"regs_p0=16,vec_p1=16,seq_p1=32,stream=1", "regs_p0=16,vec_p1=16,seq_p0=4,seq_p1=4,stream=1",
+      "regs_p0=8,vec_p1=8,seq_p1=16"}},
+    {"l2norm", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64", "vec_q0=16,regs_q0=8,split_q0=16"}},
+    {"dot", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64", "vec_q0=16,regs_q0=8,split_q0=16"}},
+    {"max", NULL, "host", {"vec_q0=16,regs_q0=4,split_q0=64", "vec_q0=16,regs_q0=8,split_q0=16"}},
+    {"spmv",
+     NULL,
+     "host",
+     {"vec_q0=4,seq_p0=64,guard=0", "vec_q0=8,seq_p0=64,guard=0", "vec_q0=4,regs_q0=2,seq_p0=64,guard=0"}},
+    {"estep",
+     NULL,
+     "host",
+     {"vec_p0=16,regs_p0=4,exp=polynomial,degree=5", "vec_p0=16,regs_p0=2,exp=polynomial,degree=6,unroll_q0=2",
+      "vec_p0=16,regs_p0=4,exp=polynomial,degree=6", "vec_p0=16,regs_p0=3,exp=polynomial,degree=5",
+      "vec_p0=16,regs_p0=2,exp=polynomial,degree=5"}},
+/* ---- CUDA: thought out for 132 multiprocessors with 64K registers and 48 KB of static local memory ---- */
 #define TILE "lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,"
-    {"gemm", "SP", "cuda",
-     {TILE "tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4,resident=2", TILE "tile_q0=16,unroll_q0=16,stage=2,wide=4,pad=4,resident=2",
-      TILE "tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4", TILE "tile_q0=16,unroll_q0=8,stage=2,wide=4,pad=4",
-      TILE "tile_q0=32,unroll_q0=8,stage=1,wide=4,pad=4,resident=2", TILE "tile_q0=8,unroll_q0=8,stage=2,pad=1",
-      "lanes_p0=16,lanes_p1=16,regs_p0=16,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4",
-      "lanes_p0=32,lanes_p1=8,regs_p0=8,regs_p1=16,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4",
-      "lanes_p0=16,lanes_p1=8,regs_p0=8,regs_p1=16,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4",
-      "lanes_p0=8,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=16,unroll_q0=8,stage=2,wide=4,pad=4,resident=4"}},
+    {"gemm",
+     "SP",
+     "cuda",
+     {TILE "tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4,resident=2",
+      TILE "tile_q0=16,unroll_q0=16,stage=2,wide=4,pad=4,resident=2", TILE "tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4",
+      TILE "tile_q0=16,unroll_q0=8,stage=2,wide=4,pad=4", TILE "tile_q0=32,unroll_q0=8,stage=1,wide=4,pad=4,resident=2",
+      TILE "tile_q0=8,unroll_q0=8,stage=2,pad=1",
+      "lanes_p0=16,lanes_p1=16,regs_p0=16,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,"
+      "stage=2,wide=4,pad=4",
+      "lanes_p0=32,lanes_p1=8,regs_p0=8,regs_p1=16,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,"
+      "stage=2,wide=4,pad=4",
+      "lanes_p0=16,lanes_p1=8,regs_p0=8,regs_p1=16,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,"
+      "stage=2,wide=4,pad=4",
+      "lanes_p0=8,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=16,unroll_q0=8,"
+      "stage=2,wide=4,pad=4,resident=4"}},
 #undef TILE
 #define TILE "lanes_p0=16,lanes_p1=16,pack_p0=2,pack_p1=2,stage_swap=2,index=32,wide=2,"
-    {"gemm", "DP", "cuda",
-     {TILE "regs_p0=4,regs_p1=4,tile_q0=8,unroll_q0=8,stage=2,pad=2", TILE "regs_p0=8,regs_p1=4,tile_q0=8,unroll_q0=8,stage=2,pad=2",
-      TILE "regs_p0=4,regs_p1=8,tile_q0=8,unroll_q0=8,stage=2,pad=2", TILE "regs_p0=8,regs_p1=8,tile_q0=8,unroll_q0=8,stage=2,pad=2",
+    {"gemm",
+     "DP",
+     "cuda",
+     {TILE "regs_p0=4,regs_p1=4,tile_q0=8,unroll_q0=8,stage=2,pad=2",
+      TILE "regs_p0=8,regs_p1=4,tile_q0=8,unroll_q0=8,stage=2,pad=2",
+      TILE "regs_p0=4,regs_p1=8,tile_q0=8,unroll_q0=8,stage=2,pad=2",
+      TILE "regs_p0=8,regs_p1=8,tile_q0=8,unroll_q0=8,stage=2,pad=2",
       TILE "regs_p0=4,regs_p1=4,tile_q0=16,unroll_q0=8,stage=1,pad=2,resident=2"}},
 #undef TILE
-    {"gemv", NULL, "cuda",
-     {"lanes_q0=32,lanes_p0=8,regs_p0=4,regs_q0=2,reduce=shuffle,index=32", "lanes_q0=128,lanes_p0=2,regs_q0=4,reduce=shuffle,index=32",
+    {"gemv",
+     NULL,
+     "cuda",
+     {"lanes_q0=32,lanes_p0=8,regs_p0=4,regs_q0=2,reduce=shuffle,index=32",
+      "lanes_q0=128,lanes_p0=2,regs_q0=4,reduce=shuffle,index=32",
       "lanes_q0=32,lanes_p0=8,regs_q0=4,reduce=shuffle,index=32", "lanes_q0=256,regs_q0=8,reduce=shuffle,index=32",
-      "lanes_q0=64,lanes_p0=4,regs_p0=2,regs_q0=4,reduce=shuffle,index=32", "lanes_q0=128,lanes_p0=2,regs_p0=4,regs_q0=4,reduce=shuffle,index=32",
-      "lanes_q0=32,lanes_p0=8,regs_p0=2,regs_q0=8,reduce=shuffle,index=32", "lanes_q0=256,regs_p0=2,regs_q0=8,reduce=shuffle,index=32",
-      "lanes_q0=512,regs_q0=4,reduce=shuffle,index=32", "lanes_q0=32,lanes_p0=4,regs_q0=16,reduce=shuffle,index=32"}},
-#define PLAIN(name) \
-    {name, NULL, "cuda", \
-     {"lanes_p0=256,regs_p0=4,index=32", "lanes_p0=256,regs_p0=2,index=32", "lanes_p0=256,regs_p0=8,index=32", "lanes_p0=128,regs_p0=4,index=32", \
-      "lanes_p0=64,lanes_p1=4,regs_p1=4,index=32", "lanes_p0=512,regs_p0=4,index=32", "lanes_p0=256,regs_p1=4,index=32", \
-      "lanes_p0=256,regs_p0=4,pack_p0=4,index=32", "lanes_p0=256,regs_p0=4,seq_p1=4,index=32", "lanes_p0=1024,regs_p0=2,index=32", \
-      "lanes_p0=256,regs_p0=4,groups=1056,index=32", "lanes_p0=256,regs_p0=4"}}
-    PLAIN("add"), PLAIN("scale"),
-    {"laplace2d", NULL, "cuda",
-     {"lanes_p0=128,lanes_p1=2,regs_p1=4,index=32", "lanes_p0=256,regs_p1=4,index=32", "lanes_p0=256,regs_p1=8,index=32",
-      "lanes_p0=64,lanes_p1=4,regs_p1=8,index=32", "lanes_p0=32,lanes_p1=8,regs_p1=4,index=32", "lanes_p0=256,regs_p1=16,index=32",
-      "lanes_p0=128,regs_p0=2,regs_p1=4,index=32", "lanes_p0=256,regs_p0=4,index=32", "lanes_p0=64,lanes_p1=4,regs_p1=4,stage=1,index=32",
-      "lanes_p0=128,lanes_p1=4,regs_p1=8,stage=1,index=32", "lanes_p0=128,regs_p0=4,pack_p0=4,regs_p1=4,index=32", "lanes_p0=256,regs_p1=2,index=32"}},
-    {"transpose", NULL, "cuda",
+      "lanes_q0=64,lanes_p0=4,regs_p0=2,regs_q0=4,reduce=shuffle,index=32",
+      "lanes_q0=128,lanes_p0=2,regs_p0=4,regs_q0=4,reduce=shuffle,index=32",
+      "lanes_q0=32,lanes_p0=8,regs_p0=2,regs_q0=8,reduce=shuffle,index=32",
+      "lanes_q0=256,regs_p0=2,regs_q0=8,reduce=shuffle,index=32", "lanes_q0=512,regs_q0=4,reduce=shuffle,index=32",
+      "lanes_q0=32,lanes_p0=4,regs_q0=16,reduce=shuffle,index=32"}},
+#define PLAIN(name)                                                                                                    \
+    {                                                                                                                  \
+        name, NULL, "cuda", {                                                                                          \
+            "lanes_p0=256,regs_p0=4,index=32", "lanes_p0=256,regs_p0=2,index=32", "lanes_p0=256,regs_p0=8,index=32",   \
+                "lanes_p0=128,regs_p0=4,index=32", "lanes_p0=64,lanes_p1=4,regs_p1=4,index=32",                        \
+                "lanes_p0=512,regs_p0=4,index=32", "lanes_p0=256,regs_p1=4,index=32",                                  \
+                "lanes_p0=256,regs_p0=4,pack_p0=4,index=32", "lanes_p0=256,regs_p0=4,seq_p1=4,index=32",               \
+                "lanes_p0=1024,regs_p0=2,index=32", "lanes_p0=256,regs_p0=4,groups=1056,index=32",                     \
+                "lanes_p0=256,regs_p0=4"                                                                               \
+        }                                                                                                              \
+    }
+    PLAIN("add"),
+    PLAIN("scale"),
+    {"laplace2d",
+     NULL,
+     "cuda",
+     {"lanes_p0=128,lanes_p1=2,regs_p1=4,index=32", "lanes_p0=256,regs_p1=4,index=32",
+      "lanes_p0=256,regs_p1=8,index=32", "lanes_p0=64,lanes_p1=4,regs_p1=8,index=32",
+      "lanes_p0=32,lanes_p1=8,regs_p1=4,index=32", "lanes_p0=256,regs_p1=16,index=32",
+      "lanes_p0=128,regs_p0=2,regs_p1=4,index=32", "lanes_p0=256,regs_p0=4,index=32",
+      "lanes_p0=64,lanes_p1=4,regs_p1=4,stage=1,index=32", "lanes_p0=128,lanes_p1=4,regs_p1=8,stage=1,index=32",
+      "lanes_p0=128,regs_p0=4,pack_p0=4,regs_p1=4,index=32", "lanes_p0=256,regs_p1=2,index=32"}},
+    {"transpose",
+     NULL,
+     "cuda",
      {"lanes_p0=32,lanes_p1=8,regs_p1=4,stage=1,pad=1,index=32", "lanes_p0=32,lanes_p1=32,stage=1,pad=1,index=32",
-      "lanes_p0=32,lanes_p1=8,regs_p0=2,regs_p1=8,stage=1,pad=1,index=32", "lanes_p0=64,lanes_p1=4,regs_p1=16,stage=1,pad=1,index=32",
-      "lanes_p0=32,lanes_p1=16,regs_p0=2,regs_p1=4,stage=1,pad=1,index=32", "lanes_p0=32,lanes_p1=4,regs_p1=8,stage=1,pad=1,index=32",
-      "lanes_p0=32,lanes_p1=8,regs_p1=4,index=32", "lanes_p0=8,lanes_p1=32,regs_p0=4,index=32"}},
-#define SUM(name) \
-    {name, NULL, "cuda", \
-     {"lanes_q0=1024,regs_q0=8,split_q0=264,reduce=shuffle,finish=last,index=32", "lanes_q0=512,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32", \
-      "lanes_q0=1024,regs_q0=8,split_q0=132,reduce=shuffle,finish=last,index=32", "lanes_q0=1024,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32", \
-      "lanes_q0=512,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32", "lanes_q0=256,regs_q0=16,split_q0=1056,reduce=shuffle,finish=last,index=32", \
-      "lanes_q0=256,regs_q0=8,split_q0=1056,reduce=shuffle,finish=last,index=32", "lanes_q0=256,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32", \
-      "lanes_q0=512,regs_q0=4,split_q0=1056,reduce=shuffle,finish=last,index=32", "lanes_q0=256,regs_q0=8,split_q0=1056,finish=last"}}
-    SUM("l2norm"), SUM("dot"), SUM("max"),
-    {"spmv", NULL, "cuda",
-     {"lanes_q0=8,lanes_p0=32,regs_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=16,lanes_p0=16,regs_q0=2,reduce=shuffle,guard=0,index=32",
-      "lanes_q0=4,lanes_p0=64,regs_q0=8,reduce=shuffle,guard=0,index=32", "lanes_q0=32,lanes_p0=8,reduce=shuffle,guard=0,index=32",
-      "lanes_q0=8,lanes_p0=16,regs_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=8,lanes_p0=64,regs_q0=4,reduce=shuffle,guard=0,index=32",
-      "lanes_q0=8,lanes_p0=128,regs_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=16,lanes_p0=32,regs_q0=2,seq_p0=2,reduce=shuffle,guard=0,index=32",
-      "lanes_q0=8,lanes_p0=32,unroll_q0=4,reduce=shuffle,guard=0,index=32", "lanes_q0=16,lanes_p0=16,unroll_q0=2,reduce=shuffle,guard=0,index=32"}},
+      "lanes_p0=32,lanes_p1=8,regs_p0=2,regs_p1=8,stage=1,pad=1,index=32",
+      "lanes_p0=64,lanes_p1=4,regs_p1=16,stage=1,pad=1,index=32",
+      "lanes_p0=32,lanes_p1=16,regs_p0=2,regs_p1=4,stage=1,pad=1,index=32",
+      "lanes_p0=32,lanes_p1=4,regs_p1=8,stage=1,pad=1,index=32", "lanes_p0=32,lanes_p1=8,regs_p1=4,index=32",
+      "lanes_p0=8,lanes_p1=32,regs_p0=4,index=32"}},
+#define SUM(name)                                                                                                      \
+    {                                                                                                                  \
+        name, NULL, "cuda", {                                                                                          \
+            "lanes_q0=1024,regs_q0=8,split_q0=264,reduce=shuffle,finish=last,index=32",                                \
+                "lanes_q0=512,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32",                             \
+                "lanes_q0=1024,regs_q0=8,split_q0=132,reduce=shuffle,finish=last,index=32",                            \
+                "lanes_q0=1024,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32",                           \
+                "lanes_q0=512,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32",                            \
+                "lanes_q0=256,regs_q0=16,split_q0=1056,reduce=shuffle,finish=last,index=32",                           \
+                "lanes_q0=256,regs_q0=8,split_q0=1056,reduce=shuffle,finish=last,index=32",                            \
+                "lanes_q0=256,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32",                             \
+                "lanes_q0=512,regs_q0=4,split_q0=1056,reduce=shuffle,finish=last,index=32",                            \
+                "lanes_q0=256,regs_q0=8,split_q0=1056,finish=last"                                                     \
+        }                                                                                                              \
+    }
+    SUM("l2norm"),
+    SUM("dot"),
+    SUM("max"),
+#define PAIRS "exp=native,index=32,"
+    {"estep",
+     NULL,
+     "cuda",
+     {PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=8,stage=1,split_q0=26,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=2,tile_q0=128,unroll_q0=8,stage=1,split_q0=13,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=8,tile_q0=128,unroll_q0=4,stage=1,split_q0=52,fast=1",
+      PAIRS "lanes_p0=256,regs_p0=4,tile_q0=256,unroll_q0=8,stage=1,split_q0=26,fast=1",
+      PAIRS "lanes_p0=256,regs_p0=2,tile_q0=256,unroll_q0=8,stage=1,split_q0=13,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=4,tile_q0=512,unroll_q0=8,stage=1,split_q0=26,fast=1",
+      PAIRS "lanes_p0=64,regs_p0=4,tile_q0=128,unroll_q0=8,stage=1,split_q0=16,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=4,unroll_q0=8,split_q0=26,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=8,stage=2,split_q0=26,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=16,stage=1,split_q0=39,fast=1",
+      PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=8,stage=1,split_q0=26",
+      PAIRS "lanes_p0=128,regs_p0=1,tile_q0=128,unroll_q0=8,stage=1,split_q0=7,fast=1"}},
+    {"spmv",
+     NULL,
+     "cuda",
+     {"lanes_q0=8,lanes_p0=32,regs_q0=4,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=16,lanes_p0=16,regs_q0=2,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=4,lanes_p0=64,regs_q0=8,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=32,lanes_p0=8,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=8,lanes_p0=16,regs_q0=4,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=8,lanes_p0=64,regs_q0=4,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=8,lanes_p0=128,regs_q0=4,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=16,lanes_p0=32,regs_q0=2,seq_p0=2,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=8,lanes_p0=32,unroll_q0=4,reduce=shuffle,guard=0,index=32",
+      "lanes_q0=16,lanes_p0=16,unroll_q0=2,reduce=shuffle,guard=0,index=32"}},
 };
 
 const bench_pick *bench_pick_find(const bench_job *job, const char *backend) {

@@ -1,4 +1,5 @@
-/* One job's arrays on its device, filled in parallel (which also places their pages), and what a run of it amounts to. */
+/* One job's arrays on its device, filled in parallel (which also places their pages), and what a run of it amounts to.
+ */
 #include "bench.h"
 
 #include "base/file.h"
@@ -14,7 +15,7 @@ static const struct {
     struct {
         const char *object;
         char columns, rows;
-    } inputs[5];
+    } inputs[6];
 } INPUTS[] = {
     {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}}},
     {"scale", {{"A", 'n', 'm'}}},
@@ -25,26 +26,35 @@ static const struct {
     {"max", {{"x", 'n', '1'}}},
     {"gemv", {{"A", 'n', 'm'}, {"x", 'n', '1'}}},
     {"gemm", {{"A", 'k', 'm'}, {"B", 'n', 'k'}}},
+    {"estep",
+     {{"yx", 'm', '1'}, {"yy", 'm', '1'}, {"yz", 'm', '1'}, {"xx", 'n', '1'}, {"xy", 'n', '1'}, {"xz", 'n', '1'}}},
     {"spmv", {{"start", 's', '1'}, {"column", 'z', '1'}, {"element", 'z', '1'}, {"x", 'n', '1'}}},
 };
 
 static int64_t length_of(char letter, const bench_job *job) {
     switch (letter) {
-    case 'm': return job->m;
-    case 'n': return job->n;
-    case 'k': return job->k;
-    case 's': return job->m + 1;
-    case 'z': return job->m * job->k;
-    default: return 1;
+    case 'm':
+        return job->m;
+    case 'n':
+        return job->n;
+    case 'k':
+        return job->k;
+    case 's':
+        return job->m + 1;
+    case 'z':
+        return job->m * job->k;
+    default:
+        return 1;
     }
 }
 
 static void size_inputs(bench_work *work, atn_view *views) {
     for (int32_t o = 0; o < work->graph->n_objects; ++o) {
-        views[o] = (atn_view){.type = work->graph->objects[o].type, .rank = work->graph->objects[o].rank, .size = {-1, 1}};
+        views[o] =
+            (atn_view){.type = work->graph->objects[o].type, .rank = work->graph->objects[o].rank, .size = {-1, 1}};
         for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; ++k) {
             if (strcmp(INPUTS[k].kernel, work->job->kernel) != 0) continue;
-            for (int n = 0; n < 5 && INPUTS[k].inputs[n].object; ++n) {
+            for (int n = 0; n < 6 && INPUTS[k].inputs[n].object; ++n) {
                 if (strcmp(INPUTS[k].inputs[n].object, work->graph->objects[o].name) != 0) continue;
                 views[o].size[0] = length_of(INPUTS[k].inputs[n].columns, work->job);
                 views[o].size[1] = length_of(INPUTS[k].inputs[n].rows, work->job);
@@ -60,7 +70,9 @@ static uint32_t scramble(uint64_t k) {
     return (uint32_t)(k >> 32);
 }
 
-static int64_t elements_of(const atn_view *view) { return view->rank > 1 ? view->pitch * view->size[1] : view->size[0]; }
+static int64_t elements_of(const atn_view *view) {
+    return view->rank > 1 ? view->pitch * view->size[1] : view->size[0];
+}
 
 /* Numbers in [-1, 1); of a sparse matrix, rows of equal length and columns anywhere. */
 static void fill(const bench_work *work, int32_t object, void *data) {
@@ -210,7 +222,8 @@ atn_status bench_check(bench_work *work, atn_kernel *kernel, double *differs) {
     *differs = 0;
     atn_status status = ATN_OK;
     for (int32_t o = 0; o < work->graph->n_objects && status == ATN_OK; ++o)
-        if (work->graph->objects[o].written) status = atn_buffer_fill(NULL, work->slots[o].buffer, 0, 0xff, atn_buffer_bytes(work->slots[o].buffer));
+        if (work->graph->objects[o].written)
+            status = atn_buffer_fill(NULL, work->slots[o].buffer, 0, 0xff, atn_buffer_bytes(work->slots[o].buffer));
     if (status == ATN_OK) status = atn_kernel_run(kernel, NULL, work->slots, (const double(*)[2])work->params);
     if (status == ATN_OK) status = atn_queue_finish(atn_device_queue(work->device));
     for (int32_t o = 0; o < work->graph->n_objects && status == ATN_OK; ++o)

@@ -29,6 +29,9 @@ endif()
 # With ATTUNE_TEST_ALL set it compiles and measures once for each allocation.
 set_tests_properties(cli/faults PROPERTIES TIMEOUT 1800)
 
+# Builds each operation as several variants on each device.
+set_tests_properties(num/operations PROPERTIES TIMEOUT 1200)
+
 # The thread sanitizer knows nothing of the OpenMP library and of code built at run time: what these do by way of
 # memcpy and the like would look like races to it.
 if(ATTUNE_SANITIZE MATCHES thread)

@@ -4,6 +4,7 @@
 
 #include <attune/array.h>
 #include <attune/context.h>
+#include <attune/described.h>
 #include <attune/device.h>
 #include <attune/operations.h>
 #include <attune/type.h>

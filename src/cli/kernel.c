@@ -107,7 +107,7 @@ static atn_status give_params(atn_cli_kernel *k) {
     const char *given, *value;
     for (size_t at = 0; (given = atn_cli_next(k->call, "param", &at)); ++n) {
         atn_status status = atn_cli_kernel_split(k, "param", given, &params[n].name, &value);
-        if (status) return status;
+        if (!value) return status;
         if (!read_number(value, params[n].value))
             return atn_cli_misuse(k->call, "--param %s: '%s' is no number", params[n].name, value);
     }
@@ -128,7 +128,7 @@ static bool read_extent(const char **text, int64_t *out) {
 static atn_status give_size(atn_cli_kernel *k, const char *given) {
     const char *name, *text;
     atn_status status = atn_cli_kernel_split(k, "size", given, &name, &text);
-    if (status) return status;
+    if (!text) return status;
     int32_t object = atn_runner_find(k->runner, name);
     if (object < 0) return ATN_ERR_INPUT;
     int64_t size[2] = {0, 1};

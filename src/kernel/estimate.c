@@ -14,7 +14,10 @@ typedef struct outlook {
     bool ragged;           /* its range differs from point to point */
     bool complex_values, ordered;
     int32_t along_p0, along_q, across; /* accesses whose neighbours lie along p0, along q, or neither */
+    int32_t along_p1;      /* reads whose neighbours lie along p1: the kernel turns what it reads */
+    bool stencil;          /* several reads of one object that differ along p1 */
     bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */
+    bool exponential;      /* an exponential in single precision */
     int32_t bytes;         /* of the largest element that is computed on */
 } outlook;
 
@@ -43,12 +46,17 @@ static outlook look(const atn_graph *g) {
     }
     for (atn_value v = 0; v < g->n_values; ++v) {
         o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;
+        o.exponential = o.exponential || (g->values[v].op == ATN_OP_EXP && g->values[v].type == ATN_SP);
         if (g->values[v].type == ATN_DP || g->values[v].type == ATN_DP2) o.bytes = 8;
     }
     for (int32_t k = 0; k < g->n_reads; ++k) {
         const atn_read *r = &g->reads[k];
         uint32_t dims = g->values[r->select[0]].dims | (r->select[1] >= 0 ? g->values[r->select[1]].dims : 0);
         count_access(&o, r->select);
+        atn_affine column = atn_affine_of(g, r->select[0]);
+        o.along_p1 += o.points == 2 && column.is_affine && column.coefficient[o.p[1]] == 1 && column.coefficient[o.p[0]] == 0;
+        for (int32_t j = 0; j < k && o.points == 2; ++j)
+            o.stencil = o.stencil || (g->reads[j].object == r->object && g->reads[j].select[1] != r->select[1]);
         if (o.q < 0 || !(dims >> o.q & 1)) continue;
         if (o.points > 0) o.shared_p0 = o.shared_p0 || !(dims >> o.p[0] & 1);
         if (o.points > 1) o.shared_p1 = o.shared_p1 || !(dims >> o.p[1] & 1);
@@ -62,6 +70,34 @@ static int32_t fitting(int64_t extent, int32_t most) {
     int32_t n = 1;
     while (n * 2 <= most && n * 2 <= extent) n *= 2;
     return n;
+}
+
+static bool writes_apart(const outlook *o) {
+    for (int32_t k = 0; k < o->g->n_objects; ++k)
+        if (o->g->objects[k].read && o->g->objects[k].written) return false;
+    return true;
+}
+
+static int64_t pieces(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+
+/* Sequences and tiles so that both panels and the results at rest stay in a core's second cache; along p1 as even as can be,
+ * since the last tile is moved back and does points again. */
+static void estimate_panels(const outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
+    enum { CACHE = 900 << 10, TILE = 128, WIDE = 2048 /* bytes along p0 */, STEPS = 22 };
+    int32_t each0 = v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs;
+    int64_t seq0 = WIDE / ((int64_t)each0 * o->bytes), seq1 = STEPS * 12 / each1, steps1 = pieces(n1, each1);
+    v->q[0].tile = TILE;
+    v->stage = 1;
+    v->stage_swap = 2;
+    if (seq0 > pieces(n0, each0)) seq0 = pieces(n0, each0);
+    while (seq1 > 1 && (seq0 * each0 * TILE + seq1 * each1 * TILE + seq0 * each0 * seq1 * each1) * o->bytes > CACHE) --seq1;
+    int64_t groups = pieces(steps1, seq1); /* enough for every thread */
+    if (groups * pieces(n0, seq0 * each0) < info->cores) groups = pieces(info->cores, pieces(n0, seq0 * each0));
+    seq1 = pieces(steps1, groups);
+    v->p[0].seq = (int32_t)seq0;
+    v->p[1].seq = (int32_t)(seq1 < 1 ? 1 : seq1);
+    while (v->p[1].seq > 1 && (int64_t)v->p[1].seq * each1 > n1) --v->p[1].seq;
+    while (v->p[0].seq > 1 && (int64_t)v->p[0].seq * each0 > n0) --v->p[0].seq;
 }
 
 static void estimate_host(const outlook *o, const atn_device_info *info, const atn_extent *extent, atn_variant *v) {
@@ -80,27 +116,37 @@ static void estimate_host(const outlook *o, const atn_device_info *info, const a
         return;
     }
     if (o->points == 0) return;
+    if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 && lanes > 1) { /* turned: square blocks, in registers */
+        v->p[1].vec = fitting(n1, lanes);
+        v->p[0].regs = fitting(n0, v->p[1].vec);
+        v->p[1].seq = fitting(n1 / v->p[1].vec, 32);
+        v->stream = 1;
+        return;
+    }
+    if (o->block < 0 && o->stencil && o->along_p0 >= o->across) { /* rows share what they read */
+        v->p[0].vec = fitting(n0, lanes);
+        v->p[1].regs = fitting(n1, 4);
+        v->p[0].seq = fitting(n0 / v->p[0].vec, 64);
+        v->stream = writes_apart(o);
+        return;
+    }
     if (o->block < 0) { /* point by point */
         v->p[0].vec = o->along_p0 >= o->across ? fitting(n0, lanes) : 1;
         v->p[0].regs = fitting(n0 / v->p[0].vec, 4);
         v->p[0].seq = fitting(n0 / v->p[0].vec / v->p[0].regs, 16);
-        v->stream = 1;
-        for (int32_t k = 0; k < o->g->n_objects; ++k)
-            if (o->g->objects[k].read && o->g->objects[k].written) v->stream = 0;
+        v->stream = writes_apart(o);
         return;
     }
     if (o->ragged) {
         v->p[0].seq = fitting(n0, 64);
+        v->q[0].vec = o->along_q > 0 && lanes >= 4 ? 4 : 1; /* longer ones lose in short ranges and in gathers */
         return;
     }
     if (o->points == 2 && o->shared_p0 && o->shared_p1 && o->along_p0 > 0) { /* tiles of both, as in a matrix product */
         v->p[0].vec = fitting(n0, lanes);
         v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
         v->p[1].regs = n1 >= 12 && info->simd >= 16 ? 12 : fitting(n1, 4);
-        v->p[1].seq = fitting(n1 / v->p[1].regs, 8);
-        v->q[0].tile = 256;
-        v->q[0].unroll = 2;
-        v->stage = 1;
+        estimate_panels(o, info, n0, n1, v);
         return;
     }
     if (o->along_q > o->along_p0) { /* rows along the range */
@@ -119,8 +165,10 @@ static void estimate_items(const outlook *o, const atn_device_info *info, atn_va
     int32_t most = info->max_group < 256 ? info->max_group : 256;
     if (o->points == 0 && o->block >= 0) {
         if (o->ordered) return;
-        v->q[0].lanes = most;
-        v->q[0].regs = 4;
+        int32_t twice = info->max_group < 512 ? info->max_group : 512;
+        v->q[0].lanes = cuda ? twice : most;
+        v->q[0].regs = 8;
+        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024;
         if (o->g->blocks[o->block].rank > 1)
             v->q[1].split = splits;
@@ -131,6 +179,14 @@ static void estimate_items(const outlook *o, const atn_device_info *info, atn_va
     }
     if (o->points == 0) return;
     bool plane = o->points == 2;
+    if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 && most >= 256) { /* turned in local memory */
+        v->p[0].lanes = 32;
+        v->p[1].lanes = 8;
+        v->p[1].regs = 4;
+        v->stage = 1;
+        v->pad = 1;
+        return;
+    }
     if (o->block < 0) {
         v->p[0].lanes = plane ? (most < 64 ? most : 64) : most;
         if (plane) v->p[1].lanes = most / v->p[0].lanes;
@@ -143,6 +199,7 @@ static void estimate_items(const outlook *o, const atn_device_info *info, atn_va
     if (o->ragged || (o->along_q > o->along_p0 && !plane)) { /* several lanes to a row */
         v->q[0].lanes = o->ordered ? 1 : o->ragged ? 8 : 32;
         v->p[0].lanes = most / v->q[0].lanes;
+        v->q[0].regs = o->ordered ? 1 : 4;
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         return;
     }
@@ -154,6 +211,8 @@ static void estimate_items(const outlook *o, const atn_device_info *info, atn_va
         v->q[0].unroll = 8;
         v->stage = 2;
         v->stage_swap = 2;
+        v->wide = 4;
+        v->pad = 4;
         return;
     }
     v->p[0].lanes = plane ? 32 : most;
@@ -169,6 +228,7 @@ atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *
     outlook o = look(graph);
     atn_variant v = atn_variant_plain();
     atn_target target = atn_target_of(info);
+    if (target.host && o.exponential) v.exp = ATN_EXP_POLYNOMIAL; /* degree 6 is as good as the library's, and vectorises */
     if (target.host)
         estimate_host(&o, info, extent, &v);
     else

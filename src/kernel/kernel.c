@@ -210,6 +210,20 @@ static bool same_as_last(const atn_kernel *k, const atn_slot *slots, const doubl
     return same;
 }
 
+/* 32-bit addresses must reach every element, with room for tiles that overhang and for the parts of complex numbers. */
+static atn_status check_reach(const atn_kernel *k, const atn_slot *slots) {
+    const int64_t most = (int64_t)1 << 29;
+    for (int32_t n = 0; n < k->graph->n_objects && k->program->variant.index == 32; ++n) {
+        const atn_view *view = &slots[n].view;
+        int64_t rows = view->rank > 1 ? view->size[1] : 1, pitch = view->rank > 1 ? view->pitch : view->size[0], all;
+        bool near = atn_i64_mul(rows, pitch, &all) && atn_i64_add(all, slots[n].offset, &all) && all < most;
+        if (!k->graph->objects[n].table && !near)
+            return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: '%s' is larger than 32-bit addresses reach; index=64 does",
+                            k->graph->name, k->graph->objects[n].name);
+    }
+    return ATN_OK;
+}
+
 /* All that must hold before a launch, and where the points lie. */
 static atn_status check_run(atn_kernel *k, const atn_slot *slots, const double (*params)[2]) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
@@ -228,6 +242,7 @@ static atn_status check_run(atn_kernel *k, const atn_slot *slots, const double (
 atn_status atn_kernel_run(atn_kernel *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
     if (!queue) queue = atn_device_queue(k->device);
     atn_status status = check_run(k, slots, params);
+    if (status == ATN_OK) status = check_reach(k, slots);
     if (status == ATN_OK) status = ready_scratch(k, &k->extent);
     if (status == ATN_OK && k->report) status = atn_buffer_fill(queue, k->report, 0, 0, 2 * sizeof(int32_t));
     if (status == ATN_OK) status = launch_stages(k, queue, &k->extent, slots, params);

@@ -154,8 +154,17 @@ static void edge_by_items(lowering *l) {
     l->v = full;
 }
 
-/* Full tiles whose reads are inside without tests and with vectors, the others with tests or plainly. */
-static void two_ways(lowering *l, bool vectors) {
+/* Full tiles whose reads are inside, without tests; then, clamped, the others. */
+static void item_group(lowering *l) {
+    bool vectors = l->v.p[0].vec > 1 || l->v.p[1].vec > 1;
+    /* Points computed one by one are worth two ways. Staged tiles make their tests while they are filled, and some compilers
+     * for CPUs do badly with barriers on two ways. */
+    bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
+    l->clamp = true;
+    if (l->n_points == 0 || (!vectors && !alone)) {
+        lower_group(l);
+        return;
+    }
     ir_ref interior = lower_interior(l);
     ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
@@ -165,11 +174,9 @@ static void two_ways(lowering *l, bool vectors) {
     lower_forget(l, mark);
     l->bound = 0;
     l->inside = false;
+    l->clamp = true;
     l->block = &edge;
-    l->clamp = !l->host;
-    if (l->host)
-        lower_edge(l);
-    else if (vectors)
+    if (vectors)
         edge_by_items(l);
     else
         lower_group(l);
@@ -178,27 +185,42 @@ static void two_ways(lowering *l, bool vectors) {
     ir_if(l->p, outer, interior, inside, edge);
 }
 
-static void whole_group(lowering *l) {
-    bool plain = true, vectors = false;
-    for (int32_t d = 0; d < l->n_points; ++d) {
-        plain = plain && lower_span(l, d) == 1;
-        vectors = vectors || l->v.p[d].vec > 1;
-    }
-    l->inside = false;
-    l->clamp = !l->host;
-    /* On items, points computed one by one are worth it too. Staged tiles make their tests while they are filled, and some
-     * compilers for CPUs do badly with barriers on two ways. */
-    bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
-    if (l->n_points == 0 || (l->host ? plain : !vectors && !alone)) {
+/* Vectors and registers where the tile is full and its reads are inside; a tile at the border is moved there if that can be,
+ * and what is left is done plainly. */
+static void host_group(lowering *l) {
+    bool plain = true;
+    for (int32_t d = 0; d < l->n_points; ++d) plain = plain && lower_span(l, d) == 1;
+    if (plain || l->n_points == 0) {
         lower_group(l);
         return;
     }
-    for (int32_t d = 0; d < l->n_points && l->host && repeatable(l->g); ++d) {
-        ir_ref end = ir_add(l->p, l->begin[d], l->extent[d]);
-        ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, end, -lower_span(l, d)), -1);
-        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, l->begin[d], -1));
+    ir_ref start[2] = {l->start[0], l->start[1]}, tile[2] = {-1, -1}, rest = -1;
+    for (int32_t d = 0; d < l->n_points && repeatable(l->g); ++d) {
+        ir_ref low, high; /* where all reads are inside */
+        lower_inner_range(l, d, &low, &high);
+        ir_ref back = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, high, -lower_span(l, d)), -1);
+        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0", ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, low, -1));
+        tile[d] = l->start[d];
+        ir_ref moved = ir_operation(l->p, ATN_OP_NE, ATN_B, tile[d], start[d], -1);
+        rest = rest < 0 ? moved : ir_operation(l->p, ATN_OP_OR, ATN_B, rest, moved, -1);
     }
-    two_ways(l, vectors);
+    ir_ref interior = ir_declare(l->p, l->block, "interior", lower_interior(l));
+    ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->block = &inside;
+    lower_group(l);
+    lower_forget(l, mark);
+    l->bound = 0;
+    l->inside = false;
+    l->start[0] = start[0];
+    l->start[1] = start[1];
+    l->block = &edge;
+    lower_edge(l, interior, tile);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_if(l->p, outer, interior, inside, IR_EMPTY);
+    ir_ref outside = ir_operation(l->p, ATN_OP_NOT, ATN_B, interior, -1, -1);
+    ir_if(l->p, outer, rest < 0 ? outside : ir_operation(l->p, ATN_OP_OR, ATN_B, outside, rest, -1), edge, IR_EMPTY);
 }
 
 static int32_t split_block(const atn_graph *g) {
@@ -248,7 +270,11 @@ static void main_stage(lowering *l, const atn_target *target) {
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
     decode_group(l, ir_variable_ref(p, group), tiles, span, split);
-    whole_group(l);
+    l->inside = l->clamp = false;
+    if (target->host)
+        host_group(l);
+    else
+        item_group(l);
     if (split && !target->host && l->v.finish != ATN_FINISH_LAUNCH) {
         ir_block last = IR_EMPTY;
         p->scratch_counter = true;

@@ -128,7 +128,12 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
 void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1); /* of one step of the sequence */
 void lower_children(lowering *l, int32_t parent); /* the blocks directly inside one, in an order that they allow */
 void lower_group(lowering *l); /* everything one group does, from its start[] on */
-void lower_edge(lowering *l);  /* the same for a tile that is not full, plainly; host only */
+/* The same, plainly, for the points of the group's tile that exist, but for those of `tile` (-1: as the group's own), where
+ * `done` says that it is done already; host only. */
+void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]);
+/* Points along a dimension of the points for which reads with a boundary mode stay inside, as far as this dimension alone
+ * decides: [low, high). */
+void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
 int32_t lower_span(const lowering *l, int32_t d); /* points of a group along dimension d of the points */
 

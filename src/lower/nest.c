@@ -153,37 +153,57 @@ void lower_group(lowering *l) {
 
 /* ---- the edge, on the host ---- */
 
-/* Every point of the tile that exists, one after the other, plainly. */
-void lower_edge(lowering *l) {
+/* From where to where the points of one row are left, before (part 0) and behind (part 1) the tile that is done. */
+static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, const ir_ref range[2], ir_ref *from, ir_ref *to) {
+    atn_program *p = l->p;
+    ir_ref first = ir_operation(p, ATN_OP_EQ, ATN_B, part, ir_address(p, 0), -1);
+    ir_ref before = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, tile, range[1], -1);
+    ir_ref behind = ir_operation(p, ATN_OP_MAX, IR_ADDRESS, ir_add_integer(p, tile, lower_span(l, 0)), range[0], -1);
+    before = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, covered, before, range[1]);
+    behind = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, covered, behind, range[1]);
+    *from = ir_declare(p, l->block, "edge_from", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, first, range[0], behind));
+    *to = ir_declare(p, l->block, "edge_to", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, first, before, range[1]));
+}
+
+void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]) {
+    atn_program *p = l->p;
     atn_variant full = l->v;
+    ir_block point = IR_EMPTY, parts = IR_EMPTY, rows = IR_EMPTY, *outer = l->block;
+    ir_ref start[2] = {l->start[0], l->start[1]}, range[2][2], from, to, covered = done;
+    int32_t variable[2] = {-1, -1}, part = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
+    size_t mark = lower_mark(l);
+    for (int32_t d = 0; d < l->n_points; ++d) {
+        ir_ref limit = ir_add(p, l->begin[d], l->extent[d]);
+        range[d][0] = start[d];
+        range[d][1] = ir_declare(p, outer, "edge_end", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, limit, ir_add_integer(p, start[d], lower_span(l, d)), -1));
+        variable[d] = ir_new_variable(p, d ? "edge1" : "edge0", IR_ADDRESS, 1, true);
+    }
+    if (l->n_points > 1) { /* is this row one of the tile's? */
+        ir_ref row = ir_variable_ref(p, variable[1]), first = tile[1] >= 0 ? tile[1] : start[1];
+        covered = ir_and(p, done, ir_operation(p, ATN_OP_LE, ATN_B, first, row, -1));
+        covered = ir_and(p, covered, ir_less(p, row, ir_add_integer(p, first, lower_span(l, 1))));
+        covered = ir_declare(p, &rows, "covered", covered);
+    }
+    l->block = &parts;
+    edge_part(l, ir_variable_ref(p, part), covered, tile[0] >= 0 ? tile[0] : start[0], range[0], &from, &to);
     for (int d = 0; d < 2; ++d) {
         l->v.p[d] = (atn_cut){1, 1, 1, 1, 1, 0, 1, 1};
         int32_t split = l->v.q[d].split;
         l->v.q[d] = (atn_cut){1, 1, 1, 1, 1, 0, 1, 1};
         l->v.q[d].split = split;
+        if (d < l->n_points) l->start[d] = ir_variable_ref(p, variable[d]);
     }
     l->v.stage = 0;
     l->vec_dim = -1;
-    ir_block bodies[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
-    int32_t variable[2] = {-1, -1};
-    ir_ref start[2] = {l->start[0], l->start[1]}, end[2];
-    size_t mark = lower_mark(l);
-    for (int32_t d = 0; d < l->n_points; ++d) {
-        const atn_cut *c = &full.p[d];
-        ir_ref limit = ir_add(l->p, l->begin[d], l->extent[d]);
-        end[d] = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, limit, ir_add_integer(l->p, start[d], (int64_t)c->vec * c->regs * c->seq), -1);
-        end[d] = ir_declare(l->p, outer, "edge_end", end[d]);
-        variable[d] = ir_new_variable(l->p, d ? "edge1" : "edge0", IR_ADDRESS, 1, true);
-        l->start[d] = ir_variable_ref(l->p, variable[d]);
-    }
-    l->block = l->n_points > 0 ? &bodies[0] : outer;
+    l->block = &point;
     lower_each_step(l, whole_step, NULL);
     l->block = outer;
     lower_forget(l, mark);
-    for (int32_t d = 0; d < l->n_points; ++d) {
-        ir_for(l->p, d + 1 < l->n_points ? &bodies[1] : outer, variable[d], start[d], end[d], 1, 1, bodies[d]);
-        l->start[d] = start[d];
-    }
+    ir_for(p, &parts, variable[0], from, to, 1, 1, point);
+    ir_for(p, l->n_points > 1 ? &rows : outer, part, ir_address(p, 0), ir_address(p, 2), 1, 1, parts);
+    if (l->n_points > 1) ir_for(p, outer, variable[1], range[1][0], range[1][1], 1, 1, rows);
+    l->start[0] = start[0];
+    l->start[1] = start[1];
     l->v = full;
 }
 
@@ -203,6 +223,23 @@ static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
     }
     if (form->rest >= 0) sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
     return sum;
+}
+
+void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high) {
+    atn_program *p = l->p;
+    ir_ref begin = l->begin[d], end = ir_add(p, begin, l->extent[d]);
+    int64_t below = 0, above = 0; /* how far reads of constant offset reach beyond a point */
+    for (int32_t k = 0; k < l->g->n_reads; ++k) {
+        const atn_read *r = &l->g->reads[k];
+        for (int a = 0; a < 2 && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
+            atn_affine form = atn_affine_of(l->g, r->select[a]);
+            if (!form.is_affine || form.coefficient[l->point[d]] != 1) continue;
+            if (-form.constant > below) below = -form.constant;
+            if (form.constant > above) above = form.constant;
+        }
+    }
+    *low = ir_add_integer(p, begin, below);
+    *high = ir_add_integer(p, end, -above);
 }
 
 /* Can it be shown, tile by tile, that reads with a boundary mode stay inside? */

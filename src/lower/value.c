@@ -75,6 +75,19 @@ static ir_ref dimension_value(lowering *l, int32_t dim, place at) {
     return ir_add(l->p, ir_splat(l->p, first, l->dim[dim].vec), ir_join(l->p, lanes, l->dim[dim].vec));
 }
 
+/* A dimension as INT32, which is how indices are kept: lanes of 4 bytes from the start, not 8 that are narrowed. */
+static bool is_small_dimension(const lowering *l, const atn_node *n, place at) {
+    if (n->op != ATN_OP_CAST || n->type != ATN_INT32 || at.lane >= 0) return false;
+    const atn_node *from = &l->g->values[n->arg[0]];
+    return from->op == ATN_OP_DIM && from->index == l->vec_dim;
+}
+
+static ir_ref small_dimension(lowering *l, int32_t dim, place at) {
+    ir_ref first = ir_cast(l->p, ATN_INT32, lower_dimension(l, dim, at)), lanes[16];
+    for (int32_t k = 0; k < l->dim[dim].vec; ++k) lanes[k] = ir_integer(l->p, ATN_INT32, k);
+    return ir_add(l->p, ir_splat(l->p, first, l->dim[dim].vec), ir_join(l->p, lanes, l->dim[dim].vec));
+}
+
 static ir_ref affine_address(lowering *l, const atn_affine *form, place at) {
     ir_ref sum = ir_address(l->p, form->constant);
     for (int32_t d = 0; d < l->g->n_dims; ++d)
@@ -184,6 +197,21 @@ static ir_ref from_complex(lowering *l, const atn_node *n, place at) {
     }
 }
 
+/* exp(x) as 2^(x log2 e), which is what the hardware has; where x is a product with a value that is the same everywhere, log2 e
+ * goes into that one. */
+static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
+    const atn_node *x = &l->g->values[n->arg[0]];
+    ir_ref log2e = ir_number(l->p, ATN_SP, 1.4426950408889634);
+    for (int k = 0; k < 2 && x->op == ATN_OP_MUL; ++k) {
+        if (l->g->values[x->arg[k]].dims != 0 || l->needs[x->arg[k]] != 0) continue;
+        ir_ref scale = ir_operation(l->p, ATN_OP_MUL, ATN_SP, lower_value(l, x->arg[k], at, 0), log2e, -1);
+        ir_ref other = lower_value(l, x->arg[1 - k], at, 0);
+        return ir_operation(l->p, ATN_OP_EXP2, ATN_SP, ir_operation(l->p, ATN_OP_MUL, ATN_SP, other, scale, -1), -1, -1);
+    }
+    ir_ref scaled = ir_operation(l->p, ATN_OP_MUL, ATN_SP, lower_value(l, n->arg[0], at, 0), log2e, -1);
+    return ir_operation(l->p, ATN_OP_EXP2, ATN_SP, scaled, -1, -1);
+}
+
 static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
     const atn_node *n = &l->g->values[value];
     switch (n->op) {
@@ -204,8 +232,10 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
         return ir_number(l->p, ATN_SP, 0);
     default: break;
     }
+    if (is_small_dimension(l, n, at)) return small_dimension(l, l->g->values[n->arg[0]].index, at);
     if (is_complex(n->type)) return complex_part(l, n, at, part);
     if (n->arg[0] >= 0 && is_complex(l->g->values[n->arg[0]].type)) return from_complex(l, n, at);
+    if (n->op == ATN_OP_EXP && n->type == ATN_SP && l->v.exp == ATN_EXP_NATIVE && !l->host) return native_exp(l, n, at);
     ir_ref args[3] = {-1, -1, -1};
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) args[k] = lower_value(l, n->arg[k], at, 0);
     if (n->op == ATN_OP_CAST) return ir_cast(l->p, lower_type(n->type), args[0]);

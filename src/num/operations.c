@@ -140,7 +140,7 @@ static atn_status choose_kernel(atn_operations *o, const call *c, atn_kernel **o
     *out = e->last_kernel;
     if (same_as_last(e, c, shorter)) return ATN_OK;
     atn_status status = e->sequence ? ATN_OK : parse(ctx, c->op, c->type, &e->sequence);
-    if (status != ATN_OK) return status;
+    if (!e->sequence) return status;
     const atn_graph *graph = e->sequence->step[0];
     assert(graph->n_objects == c->count);
     atn_view views[MOST_ARRAYS] = {{0}};

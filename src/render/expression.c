@@ -378,6 +378,12 @@ static void operation(printer *r, const ir_node *n) {
         ADD(")");
         return;
     case ATN_OP_EXP: exponential(r, n); return;
+    case ATN_OP_EXP2:
+        if (n->type != ATN_SP || r->p->variant.exp != ATN_EXP_NATIVE || !is_opencl(r)) break;
+        ADD("native_exp2(");
+        print_list(r, n);
+        ADD(")");
+        return;
     case ATN_OP_ISNAN:
         ADD("(");
         print_expression(r, n->arg[0]);
@@ -385,10 +391,12 @@ static void operation(printer *r, const ir_node *n) {
         print_expression(r, n->arg[0]);
         ADD(")");
         return;
-    case ATN_OP_ISFINITE:
-        ADD("("); /* no difference: of a product and itself a compiler may make a fused one, which is not 0 */
+    case ATN_OP_ISFINITE: /* not by a difference: contraction to a multiply-add would leave a rest */
+        ADD("((");
         print_expression(r, n->arg[0]);
-        ADD(" * 0 == 0)");
+        ADD(" < %s) %s (", r->d->infinity[from == ATN_DP], n->width > 1 ? "&" : "&&");
+        print_expression(r, n->arg[0]);
+        ADD(" > -%s))", r->d->infinity[from == ATN_DP]);
         return;
     default: break;
     }
