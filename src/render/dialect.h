@@ -29,6 +29,21 @@ typedef struct atn_dialect {
     const char *exp_polynomial; /* printf format, defines atn_exp for one width; see exp.c */
 } atn_dialect;
 
+/* Of every prelude: safe arithmetic of whole numbers; INLINE, idx and adr are defined before it. */
+/* clang-format off */
+#define ATN_PRELUDE_WHOLE \
+    "#define WHOLE(T) \\\n" \
+    "    INLINE T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; } \\\n" \
+    "    INLINE T T##_mod(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; } \\\n" \
+    "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r != 0 && (r < 0) != (m < 0) ? r + m : r; } \\\n" \
+    "    INLINE T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n" \
+    "    INLINE T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n" \
+    "    INLINE T atn_abs_##T(T a) { return a < 0 ? -a : a; }\n" \
+    "WHOLE(int)\n" \
+    "WHOLE(idx)\n" \
+    "WHOLE(adr)\n"
+/* clang-format on */
+
 extern const atn_dialect ATN_DIALECT_C, ATN_DIALECT_OPENCL, ATN_DIALECT_CUDA;
 
 /* By name, or the one that a backend compiles ("host", "opencl", "cuda"); NULL: there is none. */
