@@ -138,6 +138,8 @@ atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) 
         v.chunk = draw_chance(&d, 30) ? ONE_OF(1, 4, 64) : 0;
         v.threads = draw_chance(&d, 30) ? ONE_OF(1, 2, 3) : 0;
         v.stream = draw_chance(&d, 15);
+    } else if (v.stage) {
+        v.wide = ONE_OF(1, 2, 4);
     }
     *random = d.random;
     return v;
