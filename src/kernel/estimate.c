@@ -90,7 +90,11 @@ static void estimate_panels(const outlook *o, const atn_device_info *info, int64
     v->q[0].tile = TILE;
     v->stage = 1;
     v->stage_swap = 2;
-    if (n0 < 1 || n1 < 1) return; /* no points: nothing to cut */
+    if (n0 < 1 || n1 < 1) return;            /* no points: nothing to cut */
+    const int64_t enough = (int64_t)1 << 30; /* sizes that are not known are large */
+    if (n0 > enough) n0 = enough;
+    if (n1 > enough) n1 = enough;
+    steps1 = pieces(n1, each1);
     if (seq0 > pieces(n0, each0)) seq0 = pieces(n0, each0);
     if (seq0 < 1) seq0 = 1;
     if (seq1 < 1) seq1 = 1;

@@ -64,8 +64,15 @@ static atn_status build(atn_kernel *k, const atn_variant *variant) {
     if (strcmp(info->backend, "opencl") == 0) how.flags = "-w"; /* unused helpers are no news */
     if (status == ATN_OK) status = atn_module_build(k->device, &how, &k->module);
     atn_text_free(&source);
-    for (int32_t n = 0; n < k->program->n_stages && status == ATN_OK; ++n)
+    for (int32_t n = 0; n < k->program->n_stages && status == ATN_OK; ++n) {
+        int32_t items = k->program->stage[n].items;
+        atn_function_info built;
         status = atn_module_function(k->module, k->program->stage[n].name, &k->function[n]);
+        if (status == ATN_OK) status = atn_function_get_info(k->function[n], items, &built);
+        if (status == ATN_OK && built.max_group > 0 && items > built.max_group) /* only a build tells */
+            status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: built so, a work-group has at most %d items, not %d",
+                              k->graph->name, built.max_group, items);
+    }
     if (status == ATN_OK && k->program->reports) status = atn_buffer_create(k->device, 2 * sizeof(int32_t), &k->report);
     return status;
 }
