@@ -2,6 +2,7 @@
 #include "render/dialect.h"
 
 static const char PRELUDE[] =
+    "#pragma nv_diag_suppress 177 /* not every kernel uses every helper and size */\n"
     "typedef unsigned char uchar;\n"
     "typedef unsigned short ushort;\n"
     "typedef long long idx;\n"
