@@ -310,7 +310,14 @@ static void main_stage(lowering *l, const atn_target *target) {
         l->block = &inner;
         ir_if(p, &inner, ir_declare(p, &inner, "last", is_last), last, IR_EMPTY);
     }
-    if (target->host) {
+    if (target->host && l->v.collapse == 1 &&
+        l->n_points == 2) { /* threads share rows of tiles, each goes along its own */
+        int32_t row = ir_new_variable(p, "row", IR_ADDRESS, 1, true);
+        ir_block along = IR_EMPTY;
+        ir_ref first = ir_multiply(p, ir_variable_ref(p, row), tiles[0]);
+        ir_for(p, &along, group, first, ir_add(p, first, tiles[0]), 1, 1, inner);
+        append_parallel(l, &body, row, ir_multiply_integer(p, tiles[1], split ? splits_of(&l->v) : 1), along);
+    } else if (target->host) {
         append_parallel(l, &body, group, total, inner);
     } else {
         ir_for(p, &body, group, ir_special(p, IR_GROUP, IR_ADDRESS), total, 0, 1, inner);

@@ -46,6 +46,7 @@ static const knob KNOBS[] = {
     {"threads", AT(threads), 0, 0, 4096, NULL, false},
     {"schedule", AT(schedule), 0, 0, 2, "static|dynamic|guided", false},
     {"chunk", AT(chunk), 0, 0, 1 << 20, NULL, false},
+    {"collapse", AT(collapse), 2, 1, 2, NULL, false},
     {"stream", AT(stream), 0, 0, 1, NULL, false},
     {"fast", AT(fast), 0, 0, 1, NULL, false},
     {"index", AT(index), 64, 32, 64, NULL, true},

@@ -39,6 +39,7 @@ typedef struct atn_variant {
     int32_t groups;     /* most groups launched, the others follow in a loop; 0: as many as there are tiles */
     int32_t threads;    /* host: 0 all */
     int32_t schedule, chunk;
+    int32_t collapse; /* host: dimensions of the points whose tiles the threads share: 2 both, 1 the outer one */
     int32_t stream;   /* host: stores that go past the caches */
     int32_t fast;     /* lets the compiler assume finite values and reorder (per kernel, never globally) */
     int32_t index;    /* bits of address arithmetic: 32 or 64 */

@@ -24,7 +24,7 @@ typedef struct shipped {
 static const shipped KERNELS[] = {
     {"add",
      {{"A", 'n', 'm'}, {"B", 'n', 'm'}},
-     {"vec_p0=8,regs_p0=2,seq_p0=2,stream=1", "regs_p1=3,seq_p0=5,schedule=dynamic,chunk=2"},
+     {"vec_p0=8,regs_p0=2,seq_p0=2,stream=1", "regs_p1=3,seq_p0=5,schedule=dynamic,chunk=2,collapse=1"},
      {"lanes_p0=16,lanes_p1=4,regs_p1=2", "lanes_p0=32,regs_p0=4,pack_p0=4,groups=3", "lanes_p0=8,seq_p1=3,index=32"}},
     {"scale", {{"A", 'n', 'm'}}, {"vec_p0=4,regs_p1=2"}, {"lanes_p0=64"}},
     {"transpose",

@@ -136,6 +136,7 @@ atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) 
     if (host) {
         v.schedule = ONE_OF(ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED);
         v.chunk = draw_chance(&d, 30) ? ONE_OF(1, 4, 64) : 0;
+        v.collapse = draw_chance(&d, 30) ? 1 : 2;
         v.threads = draw_chance(&d, 30) ? ONE_OF(1, 2, 3) : 0;
         v.stream = draw_chance(&d, 15);
     } else if (v.stage) {
