@@ -155,7 +155,7 @@ static ir_ref inside_points(lowering *l, uint32_t dims, place at) {
     for (int32_t d = 0; d < l->g->n_dims; ++d) {
         const dim_state *s = &l->dim[d];
         if (!s->bound || s->limit < 0 || !(dims >> d & 1)) continue;
-        int64_t offset = at.r[d] / s->pack * s->row + (int64_t)(at.r[d] % s->pack) * s->vec;
+        int64_t offset = lower_offset(l, d, at);
         all = ir_and(l->p, all, ir_less(l->p, ir_add_integer(l->p, s->base, offset), s->limit));
     }
     return all;

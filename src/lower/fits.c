@@ -1,9 +1,6 @@
 /* Which variants a graph has: rules checked before any lowering, each with its reason. */
+#include "graph/type.h"
 #include "lower/lower.h"
-
-static bool is_complex(atn_type type) { return type == ATN_SP2 || type == ATN_DP2; }
-
-static int32_t splits_of(const atn_variant *v) { return v->q[0].split > v->q[1].split ? v->q[0].split : v->q[1].split; }
 
 static bool plain_points(const atn_cut *c) {
     return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->pack == 1 && c->seq == 1;
@@ -52,7 +49,8 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
             return false;                                                                                              \
         }                                                                                                              \
     while (0)
-    for (atn_value k = 0; k < g->n_values; ++k) complex_values = complex_values || is_complex(g->values[k].type);
+    for (atn_value k = 0; k < g->n_values; ++k)
+        complex_values = complex_values || atn_type_is_complex(g->values[k].type);
     for (int32_t k = 0; k < g->n_blocks; ++k)
         for (int32_t a = 0; a < g->blocks[k].n_accs; ++a)
             ordered = ordered || (g->blocks[k].acc[a].join == ATN_JOIN_ORDERED && (k == 0 || g->blocks[k].parent == 0));
@@ -74,12 +72,13 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     REFUSE(t->host && (v->p[0].lanes > 1 || v->p[1].lanes > 1 || lanes_q > 1),
            "the host has no lanes but those of vectors");
     REFUSE(atn_variant_items(v) > t->max_items, "the work-group is larger than the device allows");
-    REFUSE(ordered && (lanes_q > 1 || vec_mask || many_mask || splits_of(v) > 1), "the reduction must keep its order");
+    REFUSE(ordered && (lanes_q > 1 || vec_mask || many_mask || atn_variant_splits(v) > 1),
+           "the reduction must keep its order");
     REFUSE(ranges_depend(g, vec_mask | many_mask, false), "ranges differ between registers or lanes of a vector");
-    REFUSE(blocks > 1 && splits_of(v) > 1, "there is more than one iterator to split");
-    REFUSE(splits_of(v) > 1 && g->blocks[block].n_accs == 0, "an iterator without ICF has nothing to join");
+    REFUSE(blocks > 1 && atn_variant_splits(v) > 1, "there is more than one iterator to split");
+    REFUSE(atn_variant_splits(v) > 1 && g->blocks[block].n_accs == 0, "an iterator without ICF has nothing to join");
     REFUSE(rank == 2 && v->q[0].split > 1, "of two dimensions the outer one (q1) is split");
-    if (splits_of(v) > 1) {
+    if (atn_variant_splits(v) > 1) {
         REFUSE(v->finish != ATN_FINISH_LAUNCH && points > 0 && !t->host,
                "only a reduction of everything can end in its own launch");
         for (int32_t a = 0; a < g->blocks[block].n_accs; ++a) {

@@ -4,9 +4,7 @@
 
 #include <math.h>
 
-static bool is_complex(atn_type type) { return type == ATN_SP2 || type == ATN_DP2; }
-
-int32_t acc_parts(const atn_acc *acc) { return is_complex(acc->type) ? 2 : 1; }
+int32_t acc_parts(const atn_acc *acc) { return atn_type_is_complex(acc->type) ? 2 : 1; }
 
 /* Sums may be kept in a wider type than described. */
 int32_t acc_type(const lowering *l, const atn_acc *acc) {

@@ -90,8 +90,6 @@ static void lay_arguments(atn_program *p) {
 
 /* ---- stages ---- */
 
-static int32_t splits_of(const atn_variant *v) { return v->q[0].split > v->q[1].split ? v->q[0].split : v->q[1].split; }
-
 static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
     l->stage = l->p->n_stages++;
     ir_stage *stage = &l->p->stage[l->stage];
@@ -237,8 +235,7 @@ static int32_t split_block(const atn_graph *g) {
 /* The end of a split: joined results, then all that depends on them, for the points at hand. */
 static void finish_points(lowering *l) {
     ir_ref lane = l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
-    uint32_t points = 0;
-    for (int32_t k = 0; k < l->n_points; ++k) points |= 1u << l->point[k];
+    uint32_t points = lower_points(l);
     lower_finish(l, split_block(l->g));
     l->split = -1;
     lower_writes(l, l->g->blocks[0].n_accs > 0 ? -1 : 0, points, lane);
@@ -258,7 +255,7 @@ static void append_parallel(lowering *l, ir_block *into, int32_t variable, ir_re
 /* The first stage: all groups. */
 static void main_stage(lowering *l, const atn_target *target) {
     atn_program *p = l->p;
-    bool split = splits_of(&l->v) > 1;
+    bool split = atn_variant_splits(&l->v) > 1;
     ir_stage *stage = open_stage(l, "", target->host ? 1 : atn_variant_items(&l->v));
     ir_block body = IR_EMPTY, inner = IR_EMPTY;
     const int32_t span[2] = {lower_span(l, 0), lower_span(l, 1)};
@@ -273,7 +270,7 @@ static void main_stage(lowering *l, const atn_target *target) {
         tiles[d] = tiles_along(l, d, span[d]);
         total = ir_multiply(p, total, tiles[d]);
     }
-    if (split) total = ir_multiply_integer(p, total, splits_of(&l->v));
+    if (split) total = ir_multiply_integer(p, total, atn_variant_splits(&l->v));
     total = ir_declare(p, l->block, "tiles", total);
     l->item = target->host ? -1 : ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
     l->lanes_q = l->v.q[0].lanes * l->v.q[1].lanes;
@@ -316,7 +313,7 @@ static void main_stage(lowering *l, const atn_target *target) {
         ir_block along = IR_EMPTY;
         ir_ref first = ir_multiply(p, ir_variable_ref(p, row), tiles[0]);
         ir_for(p, &along, group, first, ir_add(p, first, tiles[0]), 1, 1, inner);
-        append_parallel(l, &body, row, ir_multiply_integer(p, tiles[1], split ? splits_of(&l->v) : 1), along);
+        append_parallel(l, &body, row, ir_multiply_integer(p, tiles[1], split ? atn_variant_splits(&l->v) : 1), along);
     } else if (target->host) {
         append_parallel(l, &body, group, total, inner);
     } else {
@@ -410,7 +407,8 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     for (int32_t k = 0; k < graph->blocks[0].rank && !icf; ++k) l.point[l.n_points++] = graph->blocks[0].dim[k];
     if (survey(&l)) {
         main_stage(&l, target);
-        if (splits_of(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH)) end_stage(&l, target);
+        if (atn_variant_splits(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH))
+            end_stage(&l, target);
         lay_arguments(p);
     } else {
         p->failed = true;

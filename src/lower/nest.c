@@ -105,18 +105,12 @@ static ir_ref first_lane(lowering *l) {
     return l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
 }
 
-static uint32_t points_mask(const lowering *l) {
-    uint32_t mask = 0;
-    for (int32_t k = 0; k < l->n_points; ++k) mask |= 1u << l->point[k];
-    return mask;
-}
-
 static void epilogue(lowering *l) {
     if (l->split >= 0) return; /* comes after the partial results are joined */
     if (l->g->blocks[0].n_accs > 0)
         lower_writes(l, -1, 0, first_lane(l));
     else
-        lower_writes(l, 0, points_mask(l), first_lane(l));
+        lower_writes(l, 0, lower_points(l), first_lane(l));
 }
 
 static void whole_step(lowering *l, void *data) {

@@ -49,7 +49,7 @@ static ir_ref scratch_slot(lowering *l, int32_t n, ir_ref split, place at) {
                        ir_subtract(p, lower_dimension(l, l->point[d], at), l->begin[d]));
         points = ir_multiply(p, points, l->extent[d]);
     }
-    int32_t splits = l->v.q[0].split > l->v.q[1].split ? l->v.q[0].split : l->v.q[1].split;
+    int32_t splits = atn_variant_splits(&l->v);
     ir_ref row = ir_add(p, ir_address(p, (int64_t)n * splits), split);
     return ir_add(p, ir_multiply(p, row, points), point);
 }
@@ -68,7 +68,7 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
     for (int32_t k = 0; k < l->n_points; ++k) {
         const dim_state *s = &l->dim[l->point[k]];
         if (s->limit >= 0) {
-            int64_t offset = at.r[l->point[k]] / s->pack * s->row + (int64_t)(at.r[l->point[k]] % s->pack) * s->vec;
+            int64_t offset = lower_offset(l, l->point[k], at);
             enable = ir_and(l->p, enable, ir_less(l->p, ir_add_integer(l->p, s->base, offset), s->limit));
         }
     }
@@ -114,7 +114,7 @@ void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value
 void lower_finish(lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
     atn_program *p = l->p;
-    int32_t splits = l->v.q[0].split > l->v.q[1].split ? l->v.q[0].split : l->v.q[1].split;
+    int32_t splits = atn_variant_splits(&l->v);
     bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0 && !l->host;
     uint32_t dims = loops_result_dims(l, b);
     place at = PLACE_ORIGIN;

@@ -20,8 +20,7 @@ void atn_program_free(atn_program *program) {
 
 int64_t atn_program_splits(const atn_program *program, const atn_extent *extent) {
     (void)extent;
-    return program->variant.q[0].split > program->variant.q[1].split ? program->variant.q[0].split
-                                                                     : program->variant.q[1].split;
+    return atn_variant_splits(&program->variant);
 }
 
 int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_extent *extent) {

@@ -145,8 +145,7 @@ void loops_step(loops *o, bool in_tail) {
             } while (lower_next_place(l, o->dims, &at));
         }
     }
-    uint32_t points = 0;
-    for (int32_t k = 0; k < l->n_points; ++k) points |= 1u << l->point[k];
+    uint32_t points = lower_points(l);
     lower_writes(l, o->block == 0 ? 0 : o->block, points | (l->bound & ~points), -1);
     l->done = before;
 }

@@ -10,12 +10,6 @@ static uint32_t read_dims(const lowering *l, const atn_read *r) {
     return l->g->values[r->select[0]].dims | (r->select[1] >= 0 ? l->g->values[r->select[1]].dims : 0);
 }
 
-static uint32_t point_mask(const lowering *l) {
-    uint32_t mask = 0;
-    for (int32_t k = 0; k < l->n_points; ++k) mask |= 1u << l->point[k];
-    return mask;
-}
-
 /* Length of the tile along a dimension. */
 static int64_t tile_length(const lowering *l, int32_t dim) {
     for (int32_t k = 0; k < l->n_points; ++k)
@@ -135,7 +129,7 @@ void lower_stage_plan(lowering *l, int32_t block) {
     if (l->v.stage == 0) return;
     const atn_block *b = &l->g->blocks[block];
     bool points_only = block == 0 && b->n_accs == 0;
-    uint32_t points = point_mask(l), reduced = 0;
+    uint32_t points = lower_points(l), reduced = 0;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) reduced |= 1u << b->dim[k];
     if (!points_only && (l->v.q[0].tile == 0 || l->v.q[1].lanes > 1)) return;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range of its own for each point cannot be shared */
@@ -190,7 +184,7 @@ static ir_ref tile_coordinate(lowering *l, const staged *s, const atn_affine *fo
         int64_t c = form->coefficient[d];
         if (c == 0) continue;
         const dim_state *state = &l->dim[d];
-        int64_t offset = at.r[d] / state->pack * state->row + (int64_t)(at.r[d] % state->pack) * state->vec;
+        int64_t offset = lower_offset(l, d, at);
         if (d == l->vec_dim && at.lane > 0) offset += at.lane;
         if (c < 0) offset -= tile_length(l, d) - 1;
         sum = ir_add(l->p, sum, ir_multiply_integer(l->p, ir_add_integer(l->p, state->local, offset), c));
@@ -209,7 +203,7 @@ static ir_ref panel_element(lowering *l, const staged *s, const atn_affine *form
     for (int32_t d = 0; d < l->g->n_dims; ++d) {
         if (form->coefficient[d] == 0) continue;
         const dim_state *state = &l->dim[d];
-        int64_t offset = at.r[d] / state->pack * state->row + (int64_t)(at.r[d] % state->pack) * state->vec;
+        int64_t offset = lower_offset(l, d, at);
         if (d == l->vec_dim && at.lane > 0) offset += at.lane;
         ir_ref start = ir_multiply_integer(l->p, state->local, s->extent[s->swapped ? 0 : 1]);
         return ir_add(l->p, ir_add_integer(l->p, start, offset), ir_multiply_integer(l->p, slow, s->panel));

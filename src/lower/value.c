@@ -9,6 +9,17 @@
 
 /* ---- places and the memory of what was made ---- */
 
+uint32_t lower_points(const lowering *l) {
+    uint32_t mask = 0;
+    for (int32_t k = 0; k < l->n_points; ++k) mask |= 1u << l->point[k];
+    return mask;
+}
+
+int64_t lower_offset(const lowering *l, int32_t dim, place at) {
+    const dim_state *s = &l->dim[dim];
+    return at.r[dim] / s->pack * s->row + (int64_t)(at.r[dim] % s->pack) * s->vec;
+}
+
 place lower_normal(const lowering *l, uint32_t dims, place at) {
     for (int32_t d = 0; d < l->g->n_dims; ++d)
         if (!(dims >> d & 1) || !l->dim[d].bound) at.r[d] = 0;
@@ -53,8 +64,7 @@ ir_ref lower_dimension(lowering *l, int32_t dim, place at) {
     at = lower_normal(l, 1u << dim, at);
     ir_ref ref;
     if (lower_memo_find(l, -1 - dim, 0, at, &ref)) return ref;
-    int64_t offset =
-        at.r[dim] / s->pack * s->row + (int64_t)(at.r[dim] % s->pack) * s->vec + (at.lane > 0 ? at.lane : 0);
+    int64_t offset = lower_offset(l, dim, at) + (at.lane > 0 ? at.lane : 0);
     ref = ir_add_integer(l->p, s->base, offset);
     if (s->limit >= 0) ref = ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ref, ir_add_integer(l->p, s->limit, -1), -1);
     if (offset || s->limit >= 0) {
@@ -123,8 +133,6 @@ int32_t lower_type(atn_type type) {
     }
 }
 
-static bool is_complex(atn_type type) { return type == ATN_SP2 || type == ATN_DP2; }
-
 bool lower_ready(const lowering *l, atn_value value) {
     return (l->g->values[value].dims & ~l->bound) == 0 && (l->needs[value] & ~l->done) == 0;
 }
@@ -149,7 +157,8 @@ static ir_ref size_of(lowering *l, const atn_node *n) {
 static ir_ref complex_part(lowering *l, const atn_node *n, place at, int32_t part) {
     int32_t t = lower_type(n->type);
     ir_ref a[2] = {-1, -1}, b[2] = {-1, -1};
-    bool from_real = n->op == ATN_OP_COMPLEX || (n->op == ATN_OP_CAST && !is_complex(l->g->values[n->arg[0]].type));
+    bool from_real =
+        n->op == ATN_OP_COMPLEX || (n->op == ATN_OP_CAST && !atn_type_is_complex(l->g->values[n->arg[0]].type));
     bool product = n->op == ATN_OP_MUL || n->op == ATN_OP_DIV || n->op == ATN_OP_EXP;
     for (int k = 0; k < 2 && !from_real && n->op != ATN_OP_SELECT; ++k) {
         if (k != part && !product) continue;
@@ -261,8 +270,8 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
         break;
     }
     if (is_small_dimension(l, n, at)) return small_dimension(l, l->g->values[n->arg[0]].index, at);
-    if (is_complex(n->type)) return complex_part(l, n, at, part);
-    if (n->arg[0] >= 0 && is_complex(l->g->values[n->arg[0]].type)) return from_complex(l, n, at);
+    if (atn_type_is_complex(n->type)) return complex_part(l, n, at, part);
+    if (n->arg[0] >= 0 && atn_type_is_complex(l->g->values[n->arg[0]].type)) return from_complex(l, n, at);
     if (n->op == ATN_OP_EXP && n->type == ATN_SP && l->v.exp == ATN_EXP_NATIVE && !l->host) return native_exp(l, n, at);
     ir_ref args[3] = {-1, -1, -1};
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) args[k] = lower_value(l, n->arg[k], at, 0);
@@ -306,7 +315,7 @@ void lower_hoist(lowering *l, atn_value value) {
         n->op == ATN_OP_ACC)
         return;
     if (lower_ready(l, value)) {
-        int32_t parts = is_complex(n->type) ? 2 : 1;
+        int32_t parts = atn_type_is_complex(n->type) ? 2 : 1;
         place at = PLACE_ORIGIN;
         do {
             for (int32_t part = 0; part < parts; ++part) {

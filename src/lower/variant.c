@@ -159,3 +159,7 @@ void atn_variant_print(const atn_variant *variant, atn_text *out) {
 int32_t atn_variant_items(const atn_variant *v) {
     return v->p[0].lanes * v->p[1].lanes * v->q[0].lanes * v->q[1].lanes;
 }
+
+int32_t atn_variant_splits(const atn_variant *v) {
+    return v->q[0].split > v->q[1].split ? v->q[0].split : v->q[1].split;
+}

@@ -61,6 +61,9 @@ void atn_variant_print(const atn_variant *variant, atn_text *out);
 int32_t atn_variant_knob_count(void);
 const char *atn_variant_knob_name(int32_t knob);
 
+/* Groups that share a reduced range: the split of q0 or of q1. */
+int32_t atn_variant_splits(const atn_variant *variant);
+
 /* Items of a work-group. */
 int32_t atn_variant_items(const atn_variant *variant);
 
