@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { FINISH_ITEMS = 256, MAX_GROUPS = 0x7fffffff };
+enum { FINISH_ITEMS = 256 };
 
 void lower_fail(lowering *l, atn_status status, const char *format, ...) {
     if (l->status != ATN_OK) return;
@@ -93,7 +93,7 @@ static void lay_arguments(atn_program *p) {
 static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
     l->stage = l->p->n_stages++;
     ir_stage *stage = &l->p->stage[l->stage];
-    *stage = (ir_stage){.items = items, .body = -1, .span = {1, 1}, .all_groups = true};
+    *stage = (ir_stage){.items = items, .body = -1, .span = {1, 1}};
     stage->name = atn_arena_printf(&l->p->arena, "attune%s", suffix);
     if (!stage->name) l->p->failed = true;
     l->n_memos = 0;
@@ -394,7 +394,6 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
                   .p = p,
                   .v = *variant,
                   .host = target->host,
-                  .vectors = target->vectors,
                   .warp = target->warp,
                   .vec_dim = -1,
                   .split = -1,

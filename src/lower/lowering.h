@@ -56,7 +56,6 @@ typedef struct lowering {
     atn_program *p;
     atn_variant v;   /* of the region at hand: the edge of a tile is done with the plain one */
     bool host;       /* groups are a loop of our own, lanes do not exist */
-    bool vectors;    /* the dialect computes on vectors */
     bool clamp;      /* points of a tile may be outside: indices are clamped, writes tested */
     bool inside;     /* reads with a boundary mode are known to be inside (interior tiles) */
     int32_t stage;   /* of the program, being made */

@@ -39,8 +39,7 @@ typedef enum ir_argument_kind {
     IR_ARG_SIZE1,
     IR_ARG_PARAM,   /* a parameter's value */
     IR_ARG_SCRATCH, /* partial results: 8-byte slots, then one counter */
-    IR_ARG_REPORT,  /* two int32: count of bad gathers, and 1 + the number of one read that had one */
-    IR_ARG_TABLE    /* a constant table: no argument, printed into the source */
+    IR_ARG_REPORT   /* two int32: count of bad gathers, and 1 + the number of one read that had one */
 } ir_argument_kind;
 
 typedef struct ir_node {
@@ -106,7 +105,6 @@ typedef struct ir_stage {
     int32_t span[2];  /* points covered by one group per dimension; 1 where there is none */
     bool over_points; /* false: one group for all (the end of a reduction) */
     bool over_splits;
-    bool all_groups; /* may be launched with any number of groups; false: exactly as many as there are */
 } ir_stage;
 
 typedef struct ir_argument {
@@ -140,7 +138,6 @@ void atn_program_print(const atn_program *program, atn_text *out);
  * generated code does at its top, for whoever launches it. */
 typedef struct atn_extent {
     int64_t points[2]; /* extent per dimension of the points; 1 where there is none */
-    int64_t reduced;   /* length of the range that `split` divides */
 } atn_extent;
 int64_t atn_program_splits(const atn_program *program, const atn_extent *extent);
 int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_extent *extent);
