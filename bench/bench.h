@@ -3,7 +3,7 @@
 #ifndef ATN_BENCH_BENCH_H
 #define ATN_BENCH_BENCH_H
 
-#include "kernel/kernel.h"
+#include "built/built.h"
 
 /* ---- what is measured ---- */
 
@@ -55,7 +55,7 @@ void bench_work_close(bench_work *work);
 atn_slot *bench_slot(bench_work *work, const char *object); /* NULL: the kernel has none of that name */
 
 /* Runs a kernel once with poisoned outputs; `differs` is how far they are from those of the first variant that ran. */
-atn_status bench_check(bench_work *work, atn_kernel *kernel, double *differs);
+atn_status bench_check(bench_work *work, atn_built *kernel, double *differs);
 
 /* ---- the clock ---- */
 

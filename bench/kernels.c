@@ -23,7 +23,7 @@ typedef struct options {
 
 typedef struct contestant {
     char label[512]; /* the variant, or "estimate: ..." */
-    atn_kernel *kernel;
+    atn_built *kernel;
     bench_work *work;
     double differs;
 } contestant;
@@ -70,7 +70,7 @@ static bool read_options(int argc, char **argv, options *o) {
 
 static atn_status run_kernel(void *data) {
     contestant *c = data;
-    return atn_kernel_run(c->kernel, NULL, c->work->slots, (const double(*)[2])c->work->params);
+    return atn_built_run(c->kernel, NULL, c->work->slots, (const double(*)[2])c->work->params);
 }
 
 static void print_shape(const bench_job *job, char *text, size_t bytes) {
@@ -99,7 +99,7 @@ static void enter(contestant *all, int32_t *count, bench_work *work, const optio
     *c = (contestant){.work = work};
     snprintf(c->label, sizeof c->label, "%s%s", prefix, atn_text_str(&text));
     atn_text_free(&text);
-    atn_status status = atn_kernel_build(work->device, work->graph, &variant, &c->kernel);
+    atn_status status = atn_built_make(work->device, work->graph, &variant, &c->kernel);
     if (status == ATN_OK) status = bench_check(work, c->kernel, &c->differs);
     if (status == ATN_OK && !(c->differs < 1e-3))
         status = atn_fail(ctx, ATN_ERR_INTERNAL, "its result is off by %.2g of the first one's", c->differs);
@@ -108,7 +108,7 @@ static void enter(contestant *all, int32_t *count, bench_work *work, const optio
         return;
     }
     fprintf(stderr, "%s %s: left out: %s: %s\n", work->job->kernel, work->job->type, c->label, atn_ctx_message(ctx));
-    atn_kernel_free(c->kernel);
+    atn_built_free(c->kernel);
 }
 
 static int32_t enter_all(contestant *all, bench_work *work, const options *o) {
@@ -238,7 +238,7 @@ static atn_status bench_one(bench_work *work, bench_reference *copy, const optio
         if (status == ATN_OK) print_row(&r, atn_device_get_info(work->device), rows);
         if (status == ATN_OK && !rows && (o->candidates || o->n_variants > 0)) print_candidates(&r, runners, n);
     }
-    for (int32_t k = 0; k < count; ++k) atn_kernel_free(all[k].kernel);
+    for (int32_t k = 0; k < count; ++k) atn_built_free(all[k].kernel);
     if (own.close) own.close(own.data);
     atn_free(ctx, all);
     atn_free(ctx, runners);
@@ -301,7 +301,7 @@ static atn_status source_of(const atn_ctx *ctx, const bench_job *job, const char
     atn_status status = bench_parse(ctx, job, &sequence);
     if (status == ATN_OK && text) status = atn_variant_parse(ctx, v, text);
     if (status == ATN_OK && !text) *v = atn_variant_estimate(sequence->step[0], &info, NULL);
-    if (status == ATN_OK) status = atn_kernel_source(ctx, sequence->step[0], v, backend, &target, source);
+    if (status == ATN_OK) status = atn_built_source(ctx, sequence->step[0], v, backend, &target, source);
     if (sequence) atn_sequence_free(sequence);
     return status;
 }

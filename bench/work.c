@@ -218,13 +218,13 @@ static atn_status compare(bench_work *work, int32_t object, double *differs) {
     return status;
 }
 
-atn_status bench_check(bench_work *work, atn_kernel *kernel, double *differs) {
+atn_status bench_check(bench_work *work, atn_built *kernel, double *differs) {
     *differs = 0;
     atn_status status = ATN_OK;
     for (int32_t o = 0; o < work->graph->n_objects && status == ATN_OK; ++o)
         if (work->graph->objects[o].written)
             status = atn_buffer_fill(NULL, work->slots[o].buffer, 0, 0xff, atn_buffer_bytes(work->slots[o].buffer));
-    if (status == ATN_OK) status = atn_kernel_run(kernel, NULL, work->slots, (const double(*)[2])work->params);
+    if (status == ATN_OK) status = atn_built_run(kernel, NULL, work->slots, (const double(*)[2])work->params);
     if (status == ATN_OK) status = atn_queue_finish(atn_device_queue(work->device));
     for (int32_t o = 0; o < work->graph->n_objects && status == ATN_OK; ++o)
         if (work->graph->objects[o].written) status = compare(work, o, differs);

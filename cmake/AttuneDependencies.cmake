@@ -1,4 +1,4 @@
-# What attune is built on. Required: a C compiler, threads, dlopen, xxHash, jansson, expat. All else is used where it is
+# What attune is built on. Required: a C compiler, threads, dlopen, xxHash, jansson, expat, SQLite, zlib. All else is used where it is
 # found and named in the summary. OpenCL and CUDA are loaded at run time and never needed here.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -29,6 +29,8 @@ endfunction()
 
 attune_use(EXPAT expat REQUIRED "reads kernel descriptions")
 attune_use(JANSSON jansson REQUIRED "reads and writes JSON")
+attune_use(SQLITE sqlite3 REQUIRED "keeps what was measured")
+attune_use(ZLIB zlib REQUIRED "reads recorded spaces, which come packed")
 attune_use(HWLOC hwloc OPTIONAL "places threads on cores and sockets")
 
 message(STATUS "attune ${PROJECT_VERSION} for ${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_BUILD_TYPE}, with:${ATTUNE_SUMMARY}")

@@ -47,7 +47,7 @@ static atn_status check_use(atn_cli_kernel *k) {
     for (int32_t n = 0; n < k->sequence->count && !status; ++n) {
         atn_text source = {.ctx = call->ctx};
         atn_variant variant = atn_variant_estimate(k->sequence->step[n], info, NULL);
-        status = atn_kernel_source(call->ctx, k->sequence->step[n], &variant, info->backend, &target, &source);
+        status = atn_built_source(call->ctx, k->sequence->step[n], &variant, info->backend, &target, &source);
         atn_text_free(&source);
     }
     atn_devices_free(devices);

@@ -68,7 +68,7 @@ static atn_status make_step(atn_cli_kernel *k, int32_t number, const atn_device_
         atn_program_print(program, &out->program);
         atn_program_free(program);
     }
-    if (!status) status = atn_kernel_source(ctx, graph, &variant, info->backend, &target, &out->source);
+    if (!status) status = atn_built_source(ctx, graph, &variant, info->backend, &target, &out->source);
     if (!status && (out->variant.failed || out->graph.failed || out->program.failed || out->source.failed))
         status = atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: the source could not be shown");
     return status;

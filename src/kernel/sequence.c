@@ -12,7 +12,7 @@ typedef struct step {
     atn_view *views; /* per object of the graph */
     atn_slot *slots;
     double (*params)[2]; /* per parameter */
-    atn_kernel *kernel;
+    atn_built *kernel;
 } step;
 
 struct atn_runner {
@@ -87,7 +87,7 @@ void atn_runner_free(atn_runner *r) {
     if (!r) return;
     for (int32_t k = 0; k < r->sequence->count && r->steps; ++k) {
         step *s = &r->steps[k];
-        atn_kernel_free(s->kernel);
+        atn_built_free(s->kernel);
         atn_free(r->ctx, s->object);
         atn_free(r->ctx, s->views);
         atn_free(r->ctx, s->slots);
@@ -262,22 +262,22 @@ atn_status atn_runner_build(atn_runner *r, atn_device *device, const atn_variant
         status = atn_runner_extent(r, k, &extent);
         if (status != ATN_OK) return status;
         atn_variant v = variant ? *variant : atn_variant_estimate(s->graph, atn_device_get_info(device), &extent);
-        atn_kernel_free(s->kernel);
+        atn_built_free(s->kernel);
         s->kernel = NULL;
-        status = atn_kernel_build(device, s->graph, &v, &s->kernel);
+        status = atn_built_make(device, s->graph, &v, &s->kernel);
     }
     return status;
 }
 
 const atn_variant *atn_runner_variant(const atn_runner *r, int32_t number) {
-    return atn_kernel_variant(r->steps[number].kernel);
+    return atn_built_variant(r->steps[number].kernel);
 }
 
 atn_status atn_runner_run(atn_runner *r) {
     atn_status status = ATN_OK;
     for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
         step *s = &r->steps[k];
-        status = atn_kernel_run(s->kernel, NULL, s->slots, (const double(*)[2])s->params);
+        status = atn_built_run(s->kernel, NULL, s->slots, (const double(*)[2])s->params);
     }
     return status;
 }

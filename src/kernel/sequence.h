@@ -4,7 +4,7 @@
 #ifndef ATN_KERNEL_SEQUENCE_H
 #define ATN_KERNEL_SEQUENCE_H
 
-#include "kernel/kernel.h"
+#include "built/built.h"
 
 typedef struct atn_runner atn_runner;
 

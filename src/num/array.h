@@ -2,7 +2,7 @@
 #ifndef ATN_NUM_ARRAY_H
 #define ATN_NUM_ARRAY_H
 
-#include "kernel/kernel.h"
+#include "built/built.h"
 
 #include <attune/array.h>
 
@@ -39,7 +39,7 @@ void atn_array_written_on_device(atn_array *array);
 /* After a kernel that should have written it failed: back to the host's copy, where there is one. */
 void atn_array_spoiled_on_device(atn_array *array);
 
-/* For atn_kernel_run; the buffer is there once atn_array_ready_device was called. */
+/* For atn_built_run; the buffer is there once atn_array_ready_device was called. */
 atn_slot atn_array_slot(const atn_array *array);
 
 /* Do they have an element in common? Rows that interleave without touching count too. */

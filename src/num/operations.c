@@ -37,7 +37,7 @@ enum {
 
 typedef struct built {
     atn_variant variant;
-    atn_kernel *kernel;
+    atn_built *kernel;
 } built;
 
 /* An operation on one type. */
@@ -47,7 +47,7 @@ typedef struct entry {
     size_t n_kernels, capacity;
     atn_view last[MOST_ARRAYS]; /* what the last call asked for, and got */
     bool last_short;
-    atn_kernel *last_kernel;
+    atn_built *last_kernel;
 } entry;
 
 struct atn_operations {
@@ -82,7 +82,7 @@ void atn_operations_free(atn_operations *o) {
     for (int op = 0; op < OPERATIONS; ++op)
         for (int type = 0; type < ATN_TYPE_COUNT; ++type) {
             entry *e = &o->entries[op][type];
-            for (size_t k = 0; k < e->n_kernels; ++k) atn_kernel_free(e->kernels[k].kernel);
+            for (size_t k = 0; k < e->n_kernels; ++k) atn_built_free(e->kernels[k].kernel);
             atn_free(ctx, e->kernels);
             atn_sequence_free(e->sequence);
         }
@@ -97,14 +97,14 @@ static atn_status parse(const atn_ctx *ctx, operation op, atn_type type, atn_seq
                               &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, out);
 }
 
-static atn_status find_kernel(atn_operations *o, entry *e, const atn_variant *variant, atn_kernel **out) {
+static atn_status find_kernel(atn_operations *o, entry *e, const atn_variant *variant, atn_built **out) {
     const atn_ctx *ctx = atn_device_ctx(o->device);
     *out = NULL;
     for (size_t k = 0; k < e->n_kernels && !*out; ++k)
         if (memcmp(&e->kernels[k].variant, variant, sizeof *variant) == 0) *out = e->kernels[k].kernel;
     if (*out) return ATN_OK;
     atn_status status = atn_grow(ctx, (void **)&e->kernels, &e->capacity, e->n_kernels, sizeof *e->kernels);
-    if (status == ATN_OK) status = atn_kernel_build(o->device, e->sequence->step[0], variant, out);
+    if (status == ATN_OK) status = atn_built_make(o->device, e->sequence->step[0], variant, out);
     if (status == ATN_OK) e->kernels[e->n_kernels++] = (built){*variant, *out};
     return status;
 }
@@ -132,7 +132,7 @@ static bool same_as_last(const entry *e, const call *c, bool is_shorter) {
 }
 
 /* The kernel for these sizes: that of the last call, one that was built before, or a new one. */
-static atn_status choose_kernel(atn_operations *o, const call *c, atn_kernel **out) {
+static atn_status choose_kernel(atn_operations *o, const call *c, atn_built **out) {
     const atn_ctx *ctx = atn_device_ctx(o->device);
     const atn_device_info *info = atn_device_get_info(o->device);
     entry *e = &o->entries[c->op][c->type];
@@ -202,14 +202,14 @@ static bool has_size(const call *c, int32_t k, int64_t columns, int64_t rows) {
 }
 
 static atn_status run(atn_operations *o, call *c) {
-    atn_kernel *kernel;
+    atn_built *kernel;
     atn_status status = choose_kernel(o, c, &kernel);
     for (int32_t k = 0; k < c->count && status == ATN_OK; ++k) {
         status = atn_array_ready_device(c->array[k], c->written >> k & 1);
         c->slot[k].buffer = c->array[k]->storage->buffer;
     }
     if (status != ATN_OK) return status;
-    status = atn_kernel_run(kernel, NULL, c->slot, c->param);
+    status = atn_built_run(kernel, NULL, c->slot, c->param);
     for (int32_t k = 0; k < c->count; ++k) {
         if (!(c->written >> k & 1)) continue;
         if (status == ATN_OK)

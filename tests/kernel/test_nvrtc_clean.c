@@ -4,7 +4,7 @@
 
 #include "device/nvrtc.h"
 #include "graph/shipped.h"
-#include "kernel/kernel.h"
+#include "built/built.h"
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void no_warnings(void **state) {
         atn_variant variant = atn_variant_plain();
         kit_ok(ctx, atn_variant_parse(ctx, &variant, CASES[k].variant));
         atn_text source = {.ctx = ctx};
-        kit_ok(ctx, atn_kernel_source(ctx, sequence->step[0], &variant, "cuda", &target, &source));
+        kit_ok(ctx, atn_built_source(ctx, sequence->step[0], &variant, "cuda", &target, &source));
         atn_nvrtc_output output = {0};
         kit_ok(ctx,
                atn_nvrtc_run(ctx, &nvrtc,

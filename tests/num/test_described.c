@@ -2,7 +2,7 @@
 #include "testkit.h"
 
 #include "graph/shipped.h"
-#include "kernel/kernel.h"
+#include "built/built.h"
 
 #include <attune/attune.h>
 
@@ -113,7 +113,7 @@ static void short_addresses_are_refused(void **state) {
     (void)state;
     atn_device *device;
     atn_sequence *sequence;
-    atn_kernel *kernel;
+    atn_built *kernel;
     atn_buffer *buffer;
     const char *xml = atn_shipped_find("scale");
     atn_define define = {"USED_FLOAT", "SP"};
@@ -122,14 +122,14 @@ static void short_addresses_are_refused(void **state) {
                                    &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
     atn_variant variant = atn_variant_plain();
     variant.index = 32;
-    kit_ok(ctx, atn_kernel_build(device, sequence->step[0], &variant, &kernel));
+    kit_ok(ctx, atn_built_make(device, sequence->step[0], &variant, &kernel));
     kit_ok(ctx, atn_buffer_create(device, 64, &buffer));
     atn_view view = {.type = ATN_SP, .rank = 2, .size = {1 << 20, 1 << 12}, .pitch = 1 << 20};
     atn_slot slots[2] = {{.buffer = buffer, .view = view}, {.buffer = buffer, .view = view}};
     double params[1][2] = {{2, 0}};
-    kit_fails(ctx, ATN_ERR_UNSUPPORTED, "index=64", atn_kernel_run(kernel, NULL, slots, (const double(*)[2])params));
+    kit_fails(ctx, ATN_ERR_UNSUPPORTED, "index=64", atn_built_run(kernel, NULL, slots, (const double(*)[2])params));
     atn_buffer_free(buffer);
-    atn_kernel_free(kernel);
+    atn_built_free(kernel);
     atn_sequence_free(sequence);
     atn_device_close(device);
 }

@@ -84,13 +84,13 @@ static atn_status compare(const atn_ctx *ctx, const held_case *c, const atn_view
 
 atn_status held_run(atn_device *device, const held_case *c, const atn_variant *variant, const atn_eval_result *oracle) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_kernel *kernel = NULL;
+    atn_built *kernel = NULL;
     atn_slot slots[MOST_OBJECTS] = {{0}};
     atn_view got[MOST_OBJECTS] = {{0}};
-    atn_status status = atn_kernel_build(device, c->graph, variant, &kernel);
+    atn_status status = atn_built_make(device, c->graph, variant, &kernel);
     if (status == ATN_OK) status = upload(device, c, slots);
     if (status == ATN_OK) {
-        status = atn_kernel_run(kernel, NULL, slots, c->params);
+        status = atn_built_run(kernel, NULL, slots, c->params);
         if (status == ATN_ERR_INPUT && oracle->bad_accesses > 0)
             status = ATN_OK; /* reported, as it must be */
         else if (status == ATN_OK && oracle->bad_accesses > 0 && variant->guard)
@@ -103,6 +103,6 @@ atn_status held_run(atn_device *device, const held_case *c, const atn_variant *v
         atn_free(ctx, got[k].data);
         atn_buffer_free(slots[k].buffer);
     }
-    atn_kernel_free(kernel);
+    atn_built_free(kernel);
     return status;
 }

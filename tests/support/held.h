@@ -3,7 +3,7 @@
 #ifndef ATN_SUPPORT_HELD_H
 #define ATN_SUPPORT_HELD_H
 
-#include "kernel/kernel.h"
+#include "built/built.h"
 
 typedef struct held_case {
     const atn_graph *graph;

@@ -1,12 +1,13 @@
-/* A kernel: one graph, built for one device as one variant, ready to run on arrays of any size. */
-#ifndef ATN_KERNEL_KERNEL_H
-#define ATN_KERNEL_KERNEL_H
+/* A built variant: one graph, built for one device in one way, ready to run on arrays of any size. src/kernel chooses
+ * which. */
+#ifndef ATN_BUILT_BUILT_H
+#define ATN_BUILT_BUILT_H
 
 #include "device/device.h"
 #include "eval/eval.h"
 #include "lower/lower.h"
 
-typedef struct atn_kernel atn_kernel;
+typedef struct atn_built atn_built;
 
 /* An array on the device, bound to one object of the graph. A plain value; the buffer is not owned. */
 typedef struct atn_slot {
@@ -19,7 +20,7 @@ typedef struct atn_slot {
 atn_target atn_target_of(const atn_device_info *info);
 
 /* The source of a variant for a device, without building it. */
-atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
+atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
                              const char *backend, const atn_target *target, atn_text *out);
 
 /* A variant that is reasonable for the graph on the device, without any measurement. */
@@ -30,16 +31,16 @@ atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *
 atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_extent *extent);
 
 /* Builds. The graph must outlive the kernel, which is owned by the caller. */
-atn_status atn_kernel_build(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_kernel **out);
-void atn_kernel_free(atn_kernel *kernel); /* NULL is fine */
+atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out);
+void atn_built_free(atn_built *kernel); /* NULL is fine */
 
 /* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. Checks everything that
  * atn_eval_check does first and refuses before anything is launched. Asynchronous, but for kernels with computed
  * accesses, which wait and report those out of range. Allocates only when its scratch must grow. */
-atn_status atn_kernel_run(atn_kernel *kernel, atn_queue *queue, const atn_slot *slots, const double (*params)[2]);
+atn_status atn_built_run(atn_built *kernel, atn_queue *queue, const atn_slot *slots, const double (*params)[2]);
 
-const atn_variant *atn_kernel_variant(const atn_kernel *kernel);
-const atn_program *atn_kernel_program(const atn_kernel *kernel);
-atn_function *atn_kernel_function(const atn_kernel *kernel, int32_t stage); /* for what only a build tells */
+const atn_variant *atn_built_variant(const atn_built *kernel);
+const atn_program *atn_built_program(const atn_built *kernel);
+atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for what only a build tells */
 
 #endif

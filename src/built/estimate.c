@@ -1,6 +1,6 @@
 /* A reasonable variant without any measurement: from what the accesses look like, what the device is, and, where known,
  * how large the points and ranges are. Plain rules; tuning finds better ones. */
-#include "kernel/kernel.h"
+#include "built/built.h"
 
 #include "graph/affine.h"
 

@@ -1,6 +1,6 @@
 /* Building a variant for a device and running it: arguments in the order of the program, scratch kept from run to run.
  */
-#include "kernel/kernel.h"
+#include "built/built.h"
 
 #include "base/memory.h"
 #include "base/size.h"
@@ -11,7 +11,7 @@
 
 enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_OBJECTS = 24, MAX_PARAMS = 16 };
 
-struct atn_kernel {
+struct atn_built {
     atn_device *device;
     const atn_graph *graph;
     atn_program *program;
@@ -38,7 +38,7 @@ atn_target atn_target_of(const atn_device_info *info) {
                         .local_bytes = local};
 }
 
-atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
+atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
                              const char *backend, const atn_target *target, atn_text *out) {
     const atn_dialect *dialect = atn_dialect_find(backend);
     if (!dialect) return atn_fail(ctx, ATN_ERR_INPUT, "no dialect '%s'; there are c, opencl and cuda", backend);
@@ -51,7 +51,7 @@ atn_status atn_kernel_source(const atn_ctx *ctx, const atn_graph *graph, const a
     return status;
 }
 
-static atn_status build(atn_kernel *k, const atn_variant *variant) {
+static atn_status build(atn_built *k, const atn_variant *variant) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     const atn_device_info *info = atn_device_get_info(k->device);
     atn_target target = atn_target_of(info);
@@ -77,26 +77,26 @@ static atn_status build(atn_kernel *k, const atn_variant *variant) {
     return status;
 }
 
-atn_status atn_kernel_build(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_kernel **out) {
+atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out) {
     *out = NULL;
     const atn_ctx *ctx = atn_device_ctx(device);
     if (graph->n_objects > MAX_OBJECTS)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are passed to a kernel", graph->name,
                         graph->n_objects, MAX_OBJECTS);
-    atn_kernel *k = atn_zalloc(ctx, sizeof *k);
+    atn_built *k = atn_zalloc(ctx, sizeof *k);
     if (!k) return ATN_ERR_MEMORY;
     k->device = device;
     k->graph = graph;
     atn_status status = build(k, variant);
     if (status != ATN_OK) {
-        atn_kernel_free(k);
+        atn_built_free(k);
         return status;
     }
     *out = k;
     return ATN_OK;
 }
 
-void atn_kernel_free(atn_kernel *k) {
+void atn_built_free(atn_built *k) {
     if (!k) return;
     const atn_ctx *ctx = atn_device_ctx(k->device);
     atn_buffer_free(k->report);
@@ -106,9 +106,9 @@ void atn_kernel_free(atn_kernel *k) {
     atn_free(ctx, k);
 }
 
-const atn_variant *atn_kernel_variant(const atn_kernel *k) { return &k->program->variant; }
-const atn_program *atn_kernel_program(const atn_kernel *k) { return k->program; }
-atn_function *atn_kernel_function(const atn_kernel *k, int32_t stage) { return k->function[stage]; }
+const atn_variant *atn_built_variant(const atn_built *k) { return &k->program->variant; }
+const atn_program *atn_built_program(const atn_built *k) { return k->program; }
+atn_function *atn_built_function(const atn_built *k, int32_t stage) { return k->function[stage]; }
 
 /* ---- running ---- */
 
@@ -125,7 +125,7 @@ atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame
     return ATN_OK;
 }
 
-static atn_status ready_scratch(atn_kernel *k, const atn_extent *extent) {
+static atn_status ready_scratch(atn_built *k, const atn_extent *extent) {
     int64_t bytes = atn_program_scratch_bytes(k->program, extent);
     if (bytes == 0 || (k->scratch && (int64_t)atn_buffer_bytes(k->scratch) >= bytes)) return ATN_OK;
     if (bytes == INT64_MAX)
@@ -174,7 +174,7 @@ static atn_arg parameter(const atn_parameter *p, const double value[2], int32_t 
 }
 
 /* All arguments in the program's order; returns how many. */
-static size_t fill_arguments(const atn_kernel *k, const atn_slot *slots, const double (*params)[2], atn_arg *args,
+static size_t fill_arguments(const atn_built *k, const atn_slot *slots, const double (*params)[2], atn_arg *args,
                              scalar *keep) {
     size_t n = 0;
     for (int32_t a = 0; a < k->program->n_arguments; ++a) {
@@ -216,7 +216,7 @@ static size_t fill_arguments(const atn_kernel *k, const atn_slot *slots, const d
     return n;
 }
 
-static atn_status check_report(atn_kernel *k, atn_queue *queue) {
+static atn_status check_report(atn_built *k, atn_queue *queue) {
     int32_t report[2];
     atn_status status = atn_buffer_get(queue, k->report, 0, report, sizeof report);
     if (status != ATN_OK || report[0] == 0) return status;
@@ -230,7 +230,7 @@ static atn_status check_report(atn_kernel *k, atn_queue *queue) {
         k->graph->name, report[0], name);
 }
 
-static atn_status launch_stages(atn_kernel *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
+static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
                                 const double (*params)[2]) {
     atn_arg args[ATN_MAX_ARGS];
     scalar keep[ATN_MAX_ARGS];
@@ -258,7 +258,7 @@ static bool same_view(const atn_view *a, const atn_view *b) {
            a->pitch == b->pitch;
 }
 
-static bool same_as_last(const atn_kernel *k, const atn_slot *slots, const double (*params)[2]) {
+static bool same_as_last(const atn_built *k, const atn_slot *slots, const double (*params)[2]) {
     bool same = k->checked;
     for (int32_t n = 0; n < k->graph->n_objects && same; ++n)
         same = k->graph->objects[n].table || same_view(&k->views[n], &slots[n].view);
@@ -268,7 +268,7 @@ static bool same_as_last(const atn_kernel *k, const atn_slot *slots, const doubl
 }
 
 /* 32-bit addresses must reach every element, with room for tiles that overhang and for the parts of complex numbers. */
-static atn_status check_reach(const atn_kernel *k, const atn_slot *slots) {
+static atn_status check_reach(const atn_built *k, const atn_slot *slots) {
     const int64_t most = (int64_t)1 << 29;
     for (int32_t n = 0; n < k->graph->n_objects && k->program->variant.index == 32; ++n) {
         const atn_view *view = &slots[n].view;
@@ -283,7 +283,7 @@ static atn_status check_reach(const atn_kernel *k, const atn_slot *slots) {
 }
 
 /* All that must hold before a launch, and where the points lie. */
-static atn_status check_run(atn_kernel *k, const atn_slot *slots, const double (*params)[2]) {
+static atn_status check_run(atn_built *k, const atn_slot *slots, const double (*params)[2]) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     if (params && same_as_last(k, slots, params)) return ATN_OK;
     k->checked = false;
@@ -297,7 +297,7 @@ static atn_status check_run(atn_kernel *k, const atn_slot *slots, const double (
     return ATN_OK;
 }
 
-atn_status atn_kernel_run(atn_kernel *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
+atn_status atn_built_run(atn_built *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
     if (!queue) queue = atn_device_queue(k->device);
     atn_status status = check_run(k, slots, params);
     if (status == ATN_OK) status = check_reach(k, slots);
