@@ -38,8 +38,8 @@ atn_target atn_target_of(const atn_device_info *info) {
                         .local_bytes = local};
 }
 
-atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
-                             const char *backend, const atn_target *target, atn_text *out) {
+atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const char *backend,
+                            const atn_target *target, atn_text *out) {
     const atn_dialect *dialect = atn_dialect_find(backend);
     if (!dialect) return atn_fail(ctx, ATN_ERR_INPUT, "no dialect '%s'; there are c, opencl and cuda", backend);
     atn_program *program;

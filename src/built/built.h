@@ -20,8 +20,8 @@ typedef struct atn_slot {
 atn_target atn_target_of(const atn_device_info *info);
 
 /* The source of a variant for a device, without building it. */
-atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
-                             const char *backend, const atn_target *target, atn_text *out);
+atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const char *backend,
+                            const atn_target *target, atn_text *out);
 
 /* A variant that is reasonable for the graph on the device, without any measurement. */
 atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info,

@@ -7,7 +7,12 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-typedef enum atn_setting_kind { ATN_SETTING_WHOLE, ATN_SETTING_REAL, ATN_SETTING_BOOL, ATN_SETTING_TEXT } atn_setting_kind;
+typedef enum atn_setting_kind {
+    ATN_SETTING_WHOLE,
+    ATN_SETTING_REAL,
+    ATN_SETTING_BOOL,
+    ATN_SETTING_TEXT
+} atn_setting_kind;
 
 /* A value of a parameter. `number` holds wholes, reals and booleans alike as far as a double can. */
 typedef struct atn_setting {
@@ -33,7 +38,8 @@ atn_status atn_space_parse(const atn_ctx *ctx, const char *name, const char *tex
 atn_status atn_space_parse_t1(const atn_ctx *ctx, const char *name, const char *text, size_t length, atn_space **out);
 void atn_space_free(atn_space *space); /* NULL is fine */
 
-atn_hash atn_space_hash(const atn_space *space); /* of its meaning as far as can be told: values, rules, what was given */
+atn_hash
+atn_space_hash(const atn_space *space); /* of its meaning as far as can be told: values, rules, what was given */
 
 /* ---- parameters, in the order in which they are written ---- */
 int32_t atn_space_count_parameters(const atn_space *space);
@@ -50,7 +56,7 @@ const char *atn_space_constraint(const atn_space *space, int32_t constraint);
 typedef struct atn_count {
     char digits[192];
     double number;
-    bool fits;       /* into: */
+    bool fits; /* into: */
     uint64_t whole;
 } atn_count;
 atn_status atn_space_product(const atn_ctx *ctx, const atn_space *space, atn_count *out); /* without constraints */

@@ -33,7 +33,7 @@ const char *atn_outcome_name(atn_outcome outcome);
 /* What became of a point. */
 typedef struct atn_score {
     atn_outcome outcome;
-    double seconds; /* of one run, at best known; INFINITY when it is not right */
+    double seconds;   /* of one run, at best known; INFINITY when it is not right */
     double low, high; /* 95 % interval of seconds */
     double error;     /* largest error found, as a fraction of what is allowed; above 1 is wrong */
     bool usable;      /* right, and within the caller's tolerance */
@@ -45,11 +45,12 @@ typedef struct atn_strategy {
     /* `evaluations`: about how many there will be, 0: not known. */
     atn_status (*create)(const atn_ctx *ctx, const atn_domain *domain, uint64_t seed, int64_t evaluations, void **self);
     bool (*ask)(void *self, int32_t *point); /* false: nothing is left to try */
-    void (*tell)(void *self, const int32_t *point, const atn_score *score); /* unasked points too: what is known already */
+    void (*tell)(void *self, const int32_t *point,
+                 const atn_score *score); /* unasked points too: what is known already */
     void (*free)(void *self);
 } atn_strategy;
 
-extern const atn_strategy *const ATN_STRATEGIES[]; /* the default first; ends with NULL */
+extern const atn_strategy *const ATN_STRATEGIES[];       /* the default first; ends with NULL */
 const atn_strategy *atn_strategy_find(const char *name); /* "default" and NULL: the first; NULL: unknown */
 
 #endif

@@ -2,9 +2,9 @@
  * of the generator. Needs no GPU. */
 #include "testkit.h"
 
+#include "built/built.h"
 #include "device/nvrtc.h"
 #include "graph/shipped.h"
-#include "built/built.h"
 
 #include <string.h>
 

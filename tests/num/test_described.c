@@ -1,8 +1,8 @@
 /* Kernels of one's own through the public interface, and a variant whose addresses are too short. */
 #include "testkit.h"
 
-#include "graph/shipped.h"
 #include "built/built.h"
+#include "graph/shipped.h"
 
 #include <attune/attune.h>
 

@@ -1,0 +1,25 @@
+/* The key of what is measured: made alike by the tuner and by those who look for what it found. */
+#ifndef ATN_TUNE_KEY_H
+#define ATN_TUNE_KEY_H
+
+#include "eval/eval.h"
+#include "wisdom/wisdom.h"
+
+#include <attune/device.h>
+
+/* The texts of the key are its own or those of graph and info, which must outlive it. */
+typedef struct atn_tune_key {
+    atn_wisdom_key key;
+    char threads[64], layout[64], tolerance[32];
+} atn_tune_key;
+
+/* The generator's version: part of every key; raised by hand when lowering or rendering change what variants do. */
+extern const char ATN_GENERATOR_VERSION[];
+
+/* Sizes that count for the speed: points[0], points[1], then the ranges of the outermost reduction (the mean length
+ * where it comes from data: elements of the largest object read inside it over the points). The space is left zero:
+ * whoever stores fills it in, whoever looks does not need it. */
+atn_status atn_tune_key_make(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                             const atn_frame *frame, bool reproducible, double tolerance, atn_tune_key *out);
+
+#endif
