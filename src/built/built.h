@@ -34,9 +34,16 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
 /* Where the points of a graph lie over bound arrays: what the estimate and launches need. */
 atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_extent *extent);
 
+/* Do 32-bit addresses reach every element of the object? With room for tiles that overhang and parts of complex
+ * numbers. `offset`: of its first element. */
+bool atn_view_is_near(const atn_view *view, int64_t offset);
+
 /* Builds. The graph must outlive the kernel, which is owned by the caller. */
 atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out);
 void atn_built_free(atn_built *kernel); /* NULL is fine */
+
+/* All that the first run of its kind would do beforehand: checks, and scratch of the right size. Optional. */
+atn_status atn_built_ready(atn_built *kernel, const atn_slot *slots, const double (*params)[2]);
 
 /* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. Checks everything that
  * atn_eval_check does first and refuses before anything is launched. Asynchronous, but for kernels with computed

@@ -54,6 +54,13 @@ atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_
  * elements. */
 atn_status atn_eval_check(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
 
+/* The part of it that is about parameters alone. Never allocates. */
+atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
+
+/* Which parameters decide ranges or selectors: decides[n_parameters]. A change of any other one leaves sizes, and all
+ * that atn_eval_check says of accesses, as they are. */
+atn_status atn_eval_deciding(const atn_ctx *ctx, const atn_graph *graph, bool *decides);
+
 /* How a variant computes; what is zero takes its default. */
 typedef struct atn_eval_options {
     double unit[ATN_TYPE_COUNT]; /* unit roundoff of arithmetic in each floating type (SP2, DP2: of their parts);
