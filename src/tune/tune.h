@@ -41,6 +41,7 @@ typedef struct atn_tune_options {
     bool reproducible;   /* only variants whose results do not depend on the variant */
     bool cold;           /* caches are emptied before each sample */
     bool again;          /* measures anew what is known already */
+    bool resume;         /* goes on: what is known counts as evaluations of this session */
     const char *const *only; /* these variants and no search, ended by NULL; or NULL */
     const char *program; /* the attune program that workers are; NULL: found */
     /* Called often; false stops the tuning as Ctrl-C does. */
@@ -60,6 +61,9 @@ typedef struct atn_tune_result {
     atn_tune_choice *choices;             /* fastest first; all right ones, usable or not */
     int32_t n_choices;
     double default_s, best_s, low_s, high_s, worst_s; /* default: of the estimate */
+    double *only_s; /* per variant of options.only: its seconds, INFINITY where it is not right; else NULL */
+    int32_t n_shape;
+    int64_t shape[ATN_WISDOM_DIMS]; /* as in the key: points along p0, p1, then ranges */
     double runner_up_ratio;
     bool tie;
     int64_t tried, recalled, failed[ATN_OUTCOME_COUNT];
