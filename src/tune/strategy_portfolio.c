@@ -115,7 +115,10 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
     portfolio *p = self;
     int64_t known = p->search.points.n, told = p->search.told, place = atn_search_tell(&p->search, point, score);
     if (place == ATN_NOWHERE) return;
-    for (int32_t k = 0; k < N_MEMBERS; ++k) MEMBERS[k]->tell(p->member[k], point, score);
+    for (int32_t k = 0; k < N_MEMBERS; ++k) {
+        MEMBERS[k]->tell(p->member[k], point, score);
+        p->search.lost |= MEMBERS[k]->lost(p->member[k]);
+    }
     if (place == known && !note_asker(p, place, -1)) return;
     if (p->search.told == told) return; /* told anew: its credit was given */
     double value = p->search.value[place];
