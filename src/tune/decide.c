@@ -179,7 +179,7 @@ static atn_status crown(atn_session *s, const atn_tune_result *out) {
 }
 
 atn_status atn_session_decide(atn_session *s, atn_tune_result *out) {
-    int64_t winner, second;
+    int64_t winner = -1, second = -1;
     atn_session_goes_on(s, "deciding");
     atn_status status = run_final(s, out, &winner, &second);
     if (status == ATN_ERR_CANCELLED) { /* the duels are all there is */
