@@ -2,9 +2,9 @@
 #include "cli/cli.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 
 #include <math.h>
-#include <string.h>
 
 /* jansson's hooks take no user pointer, so the context of the run in progress stands here. */
 static atn_ctx *current;
@@ -25,30 +25,11 @@ void atn_cli_json_end(void) {
     current = NULL;
 }
 
-/* Bytes of the UTF-8 character that begins here; 0: none does. As strict as jansson: no overlong forms, no
- * surrogates, nothing beyond U+10FFFF. */
-static size_t utf8_bytes(const char *text) {
-    const unsigned char *c = (const unsigned char *)text;
-    size_t bytes = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
-    for (size_t k = 1; k < bytes; ++k)
-        if ((c[k] & 0xc0) != 0x80) return 0; /* the zero at the end stops it too */
-    bool overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
-    bool outside = (c[0] == 0xed && c[1] >= 0xa0) || (c[0] == 0xf4 && c[1] >= 0x90);
-    return overlong || outside ? 0 : bytes;
-}
-
 json_t *atn_cli_json_text(const atn_ctx *ctx, const char *text) {
-    size_t valid = 0, bytes;
-    while (text[valid] && (bytes = utf8_bytes(text + valid))) valid += bytes;
-    if (!text[valid]) return json_string(text);
+    if (atn_utf8_valid(text)) return json_string(text);
     char *copy = atn_strdup(ctx, text); /* drivers and compilers say what they like; jansson wants UTF-8 */
     if (!copy) return NULL;
-    for (char *c = copy; *c; c += bytes) {
-        bytes = utf8_bytes(c);
-        if (bytes) continue;
-        *c = '?';
-        bytes = 1;
-    }
+    atn_utf8_clean(copy);
     json_t *value = json_string(copy);
     atn_free(ctx, copy);
     return value;

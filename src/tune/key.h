@@ -7,7 +7,7 @@
 
 #include <attune/device.h>
 
-/* The texts of the key are its own or those of graph and info, which must outlive it. */
+/* The texts of the key are its own, so that it must not be copied, or those of graph and info, which outlive it. */
 typedef struct atn_tune_key {
     atn_wisdom_key key;
     char threads[64], layout[64], tolerance[32];
@@ -17,8 +17,8 @@ typedef struct atn_tune_key {
 extern const char ATN_GENERATOR_VERSION[];
 
 /* Sizes that count for the speed: points[0], points[1], then the ranges of the outermost reduction (the mean length
- * where it comes from data: elements of the largest object read inside it over the points). The space is left zero:
- * whoever stores fills it in, whoever looks does not need it. */
+ * where it comes from data: elements of the largest object that it walks along, over the points); none is below 1. The
+ * space is left zero: whoever stores fills it in, whoever looks does not need it. */
 atn_status atn_tune_key_make(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                              const atn_frame *frame, bool reproducible, double tolerance, atn_tune_key *out);
 

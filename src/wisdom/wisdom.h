@@ -6,6 +6,8 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+#include <stdbool.h>
+
 enum { ATN_WISDOM_DIMS = 6 };
 
 /* What a measurement belongs to. Texts may be NULL for "". Equal keys are one. */
@@ -61,6 +63,7 @@ const char *atn_hit_name(atn_hit_kind kind); /* "none", "shipped", "near device"
 typedef struct atn_hit {
     const atn_ctx *ctx;
     atn_hit_kind kind;
+    bool stale;      /* near device: of this very device, but with another driver or compiler */
     double distance; /* root of the sum of squared log2 ratios per dimension of the shape; 0 for an exact one */
     char *variant;
     char *device; /* where it was measured */
@@ -73,11 +76,16 @@ void atn_hit_free(atn_hit *hit);
 
 typedef struct atn_wisdom atn_wisdom;
 
-/* Opens, and makes it where it is not there. `path` NULL: the usual place. A database that is locked, corrupt, newer
- * than this program, or on a full disk is refused with a sentence that says what to do; nothing of it is touched.
- * read_only: ATN_OK and *out NULL where there is none yet. */
+/* Opens, and makes it where it is not there. `path` NULL: the usual place. A database that is locked (ATN_ERR_TIMEOUT),
+ * damaged, newer than this program or another program's (ATN_ERR_INPUT), on a full disk or not permitted (ATN_ERR_IO)
+ * is refused with a sentence that says what to do; nothing of it is touched. All other calls may fail alike, and leave
+ * what was there. read_only: ATN_OK and *out NULL where there is none yet. Threads may share one; a process that fork
+ * made must open its own. */
 atn_status atn_wisdom_open(const atn_ctx *ctx, const char *path, bool read_only, atn_wisdom **out);
 void atn_wisdom_close(atn_wisdom *wisdom); /* NULL is fine */
+
+/* An empty one in memory, for tests and for what is shipped. `name` is for messages. */
+atn_status atn_wisdom_open_memory(const atn_ctx *ctx, const char *name, atn_wisdom **out);
 
 /* The best there is for the key: exact; else the nearest shape on this very device; else of a device with the same
  * backend and architecture; else what attune ships. `wisdom` may be NULL: shipped wisdom only. Never ATN_ERR for
@@ -85,13 +93,91 @@ void atn_wisdom_close(atn_wisdom *wisdom); /* NULL is fine */
 atn_status atn_wisdom_find(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_key *key, atn_hit *out);
 
 /* ---- for the tuner ---- */
-/* On disk before it returns: the candidate is about to run. *starts: how often it was begun, this one included. */
+/* On disk before it returns: the candidate is about to run. *starts: how often it was begun, this one included. Its
+ * outcome is "started" until it is told; numbers of earlier runs stay. Refused once the context is cancelled; tell and
+ * crown are not, so that what was measured is kept. */
 atn_status atn_wisdom_begin(atn_wisdom *wisdom, const atn_wisdom_key *key, const char *variant, int64_t *starts);
-/* How it ended; replaces what is known of this key and variant. */
+/* How it ended; replaces what is known of this key and variant, but for `starts`. Times that are not finite are kept as
+ * 0, an error that is no number as infinite. `when` is now, whatever the row says. */
 atn_status atn_wisdom_tell(atn_wisdom *wisdom, const atn_wisdom_key *key, const atn_wisdom_row *row);
-/* All rows of exactly this key, oldest first. The row's texts live during the call. */
+/* All rows of exactly this key, in the order in which they were first begun. The row's texts live during the call,
+ * which may not ask for rows itself; false ends it. */
 atn_status atn_wisdom_rows(atn_wisdom *wisdom, const atn_wisdom_key *key,
                            bool (*visit)(void *user, const atn_wisdom_row *row), void *user);
+/* Sets the winner of the key; its time must be above 0. */
 atn_status atn_wisdom_crown(atn_wisdom *wisdom, const atn_wisdom_key *key, const atn_wisdom_winner *winner);
+
+/* Marks the rows that no other right one beats in both seconds and error, and returns how many. */
+size_t atn_wisdom_pareto(const atn_wisdom_row *rows, size_t count, bool *front);
+
+/* One tuner at a time on each device, across processes: a lock on a file beside the database, gone with the process
+ * that holds it. `device` is any text that says which one. Taken already: with `wait` it is waited for, until the
+ * context is cancelled; else ATN_ERR_DEVICE with a sentence that names the process. */
+typedef struct atn_wisdom_lock_file atn_wisdom_lock_file;
+atn_status atn_wisdom_lock(const atn_ctx *ctx, const atn_wisdom *wisdom, const char *device, bool wait,
+                           atn_wisdom_lock_file **out);
+void atn_wisdom_unlock(atn_wisdom_lock_file *lock); /* NULL is fine */
+
+/* ---- for people ---- */
+/* What is so now, to tell what is stale: made by another generator, or on a device of this list with another driver or
+ * compiler. Of `devices` only backend, arch, device, driver and compiler count. */
+typedef struct atn_wisdom_now {
+    const char *generator; /* NULL: any is current */
+    const atn_wisdom_key *devices;
+    size_t n_devices;
+} atn_wisdom_now;
+
+/* Which entries; zero means all. */
+typedef struct atn_wisdom_filter {
+    const char *kernel; /* its name */
+    const char *device; /* a backend, or part of a name in any case */
+    bool stale;         /* stale ones only */
+    atn_wisdom_now now;
+} atn_wisdom_filter;
+
+/* A key with what is known of it. */
+typedef struct atn_wisdom_entry {
+    int64_t number; /* in this database */
+    atn_wisdom_key key;
+    int64_t measured, right; /* rows, and those of them that are right */
+    bool has_winner;
+    atn_wisdom_winner winner;
+    const char *stale; /* why it is, e.g. "another driver"; NULL: it is not */
+} atn_wisdom_entry;
+
+/* By kernel, device and shape, all as of one moment. Texts live during the call of `visit`; false ends it. */
+atn_status atn_wisdom_entries(atn_wisdom *wisdom, const atn_wisdom_filter *filter,
+                              bool (*visit)(void *user, const atn_wisdom_entry *entry), void *user);
+/* The rows of an entry, as atn_wisdom_rows has them. May be called by what visits entries. */
+atn_status atn_wisdom_entry_rows(atn_wisdom *wisdom, int64_t number,
+                                 bool (*visit)(void *user, const atn_wisdom_row *row), void *user);
+
+typedef struct atn_wisdom_counts {
+    int64_t entries, measurements, winners; /* that were there */
+    int64_t taken;                          /* measurements and winners that an import changed or added */
+} atn_wisdom_counts;
+
+/* Removes the entries with all that was measured. `counts` may be NULL. */
+atn_status atn_wisdom_forget(atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_wisdom_counts *counts);
+
+/* JSON, docs/wisdom.md. `wisdom` may be NULL: no entries. */
+atn_status atn_wisdom_export(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_text *out,
+                             atn_wisdom_counts *counts);
+/* All of it or nothing. What is here stays where it is faster (winners) or newer (measurements). `name` is for
+ * messages; `counts` may be NULL. */
+atn_status atn_wisdom_import(atn_wisdom *wisdom, const char *name, const char *text, size_t length,
+                             atn_wisdom_counts *counts);
+/* Several texts in one transaction. */
+typedef struct atn_wisdom_source {
+    const char *name, *text;
+    size_t length;
+} atn_wisdom_source;
+atn_status atn_wisdom_import_all(atn_wisdom *wisdom, const atn_wisdom_source *sources, size_t count,
+                                 atn_wisdom_counts *counts);
+
+/* Looks for damage and for rows that make no sense, and hands out each as one line. Those of other generators than
+ * `now` says may hold variants that are not known any more. */
+atn_status atn_wisdom_verify(atn_wisdom *wisdom, const atn_wisdom_now *now,
+                             void (*problem)(void *user, const char *line), void *user);
 
 #endif

@@ -1,0 +1,21 @@
+/* The wisdom that attune ships, wisdom/NAME.json, as it was when the library was built. */
+#ifndef ATN_WISDOM_SHIPPED_H
+#define ATN_WISDOM_SHIPPED_H
+
+#include "wisdom/wisdom.h"
+
+typedef struct atn_shipped_wisdom {
+    const char *name; /* "h200"; NULL ends the table */
+    const char *text; /* as attune wisdom export writes it */
+} atn_shipped_wisdom;
+
+extern const atn_shipped_wisdom ATN_SHIPPED_WISDOM[]; /* made by the build */
+
+/* The table in use. A test may point it elsewhere before a context first asks. */
+extern const atn_shipped_wisdom *atn_shipped_wisdom_table;
+
+/* All of it as a database in memory that the context carries; read when first asked for. NULL where nothing is
+ * shipped. A file that cannot be read is left out with a warning: it is our defect, not the caller's. */
+atn_status atn_wisdom_shipped(const atn_ctx *ctx, atn_wisdom **out);
+
+#endif
