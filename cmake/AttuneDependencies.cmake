@@ -33,4 +33,13 @@ attune_use(SQLITE sqlite3 REQUIRED "keeps what was measured")
 attune_use(ZLIB zlib REQUIRED "reads recorded spaces, which come packed")
 attune_use(HWLOC hwloc OPTIONAL "places threads on cores and sockets")
 
+# For the kernels that are compiled in; without it those run on one thread.
+find_package(OpenMP QUIET COMPONENTS C)
+if(OpenMP_C_FOUND)
+  target_link_libraries(attune_dependencies INTERFACE ${OpenMP_C_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY ATTUNE_LINK_FLAGS ${OpenMP_C_FLAGS})
+else()
+  string(APPEND ATTUNE_SUMMARY "\n  OpenMP not found (threads for the kernels that are compiled in)")
+endif()
+
 message(STATUS "attune ${PROJECT_VERSION} for ${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_BUILD_TYPE}, with:${ATTUNE_SUMMARY}")

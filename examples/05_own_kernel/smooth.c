@@ -38,21 +38,21 @@ static const char SMOOTH[] = "<ParallelAlgorithm name='smooth' dimensions='1'>"
 /* Two kernels, one for each direction: what is bound stays bound, so that the steps only run. */
 static atn_status smooth(atn_device *device, float *values) {
     atn_array *a = NULL, *b = NULL;
-    atn_described *there = NULL, *back = NULL;
+    atn_kernel *there = NULL, *back = NULL;
     atn_status status = atn_array_create_vector(device, ATN_SP, N, &a);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_SP, N, &b);
     if (status == ATN_OK) status = atn_array_put(a, values, 0);
-    if (status == ATN_OK) status = atn_described_parse(device, "smooth", SMOOTH, NULL, &there);
-    if (status == ATN_OK) status = atn_described_parse(device, "smooth", SMOOTH, NULL, &back);
-    if (status == ATN_OK) status = atn_described_bind(there, "x", a);
-    if (status == ATN_OK) status = atn_described_bind(there, "y", b);
-    if (status == ATN_OK) status = atn_described_bind(back, "x", b);
-    if (status == ATN_OK) status = atn_described_bind(back, "y", a);
-    if (status == ATN_OK) status = atn_described_param(back, "amount", 0.25); /* its default, given all the same */
-    for (int k = 0; k < STEPS && status == ATN_OK; ++k) status = atn_described_run(k % 2 ? back : there);
+    if (status == ATN_OK) status = atn_kernel_create(device, SMOOTH, NULL, &there);
+    if (status == ATN_OK) status = atn_kernel_create(device, SMOOTH, NULL, &back);
+    if (status == ATN_OK) status = atn_kernel_bind(there, "x", a);
+    if (status == ATN_OK) status = atn_kernel_bind(there, "y", b);
+    if (status == ATN_OK) status = atn_kernel_bind(back, "x", b);
+    if (status == ATN_OK) status = atn_kernel_bind(back, "y", a);
+    if (status == ATN_OK) status = atn_kernel_param(back, "amount", 0.25, 0); /* its default, given all the same */
+    for (int k = 0; k < STEPS && status == ATN_OK; ++k) status = atn_kernel_run(k % 2 ? back : there);
     if (status == ATN_OK) status = atn_array_get(a, values, 0); /* the only transfer back */
-    atn_described_free(back);
-    atn_described_free(there);
+    atn_kernel_free(back);
+    atn_kernel_free(there);
     atn_array_free(b);
     atn_array_free(a);
     return status;

@@ -4,8 +4,8 @@
 
 #include <attune/array.h>
 #include <attune/context.h>
-#include <attune/described.h>
 #include <attune/device.h>
+#include <attune/kernel.h>
 #include <attune/operations.h>
 #include <attune/type.h>
 

@@ -1,5 +1,7 @@
-/* The kernel manager: a handle for one described kernel on one device at given shapes. Which variant it runs is known
- * from earlier tuning (wisdom), estimated, or measured now: as much effort as the caller asks for, as in FFTW. */
+/* The kernel manager: a handle for one described kernel (docs/language.md) on one device. Arrays and parameters are
+ * bound by name; their sizes decide which variant runs: what was measured before (wisdom), an estimate, or what is
+ * measured now. As much effort as the caller asks for, as in FFTW. A Sequence runs step by step, each chosen on its
+ * own. */
 #ifndef ATTUNE_KERNEL_H
 #define ATTUNE_KERNEL_H
 
@@ -11,36 +13,45 @@ extern "C" {
 
 typedef struct atn_kernel atn_kernel;
 
+/* How a variant is found when a kernel is planned. */
 typedef enum atn_effort {
     ATN_EFFORT_ESTIMATE,  /* wisdom where there is some, else a reasonable variant at once; never measures */
     ATN_EFFORT_WISDOM,    /* wisdom only: fails where there is none */
-    ATN_EFFORT_MEASURE,   /* tunes for budget_s where there is no exact wisdom */
-    ATN_EFFORT_EXHAUSTIVE /* tunes over the whole space where that was not done */
+    ATN_EFFORT_MEASURE,   /* tunes for budget_s where nothing was tuned at this very size on this device */
+    ATN_EFFORT_EXHAUSTIVE /* tunes over the whole space; what is known already is not measured again */
 } atn_effort;
 
+/* A field left zero takes its default. */
 typedef struct atn_kernel_options {
-    const char *const *defines; /* "USED_FLOAT=SP", ended by NULL; or NULL */
-    atn_effort effort;
-    double budget_s;   /* of MEASURE; 0: 60 s */
-    double tolerance;  /* relative error accepted beyond rounding; 0: what is derived */
-    bool reproducible; /* results that do not change with the variant */
+    const char *const *defines; /* "USED_FLOAT=SP" and the like, ended by NULL; or NULL */
+    atn_effort effort;          /* default: estimate */
+    double budget_s;            /* of MEASURE, for each step; default: 60 */
+    double tolerance;           /* relative error accepted beyond rounding; 0: what is derived */
+    bool reproducible;          /* results that do not change with the variant */
 } atn_kernel_options;
 
-/* `description`: the name of a shipped kernel ("gemm"), or XML text. Owned by the caller, freed before the device is
- * closed. `options` may be NULL. */
+/* `description`: XML (it begins with '<'), the name of a kernel that is shipped ("gemm"), or the path of a file. A
+ * wrong one is refused with its first error. Owned by the caller, freed before the device is closed. `options` may be
+ * NULL and is copied. */
 ATN_API atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_options *options,
                                      atn_kernel **out);
 ATN_API void atn_kernel_free(atn_kernel *kernel); /* NULL is fine */
 
+/* Binds an object to an array of the same device, which must live until the last run (or another is bound). What is not
+ * bound and only passes between steps, or is only written, takes the size that is reached. */
 ATN_API atn_status atn_kernel_bind(atn_kernel *kernel, const char *object, atn_array *array);
-ATN_API atn_status atn_kernel_param(atn_kernel *kernel, const char *parameter, double value);
-/* Checks what is bound, chooses and builds. Called by the first run where it was not called before. */
+/* May change from run to run. Complex ones have an imaginary part, others 0. */
+ATN_API atn_status atn_kernel_param(atn_kernel *kernel, const char *parameter, double real, double imaginary);
+
+/* Checks types and shapes, chooses and builds; with more effort, tunes. Called by a run where it is due: the first one,
+ * or after arrays of other sizes were bound. */
 ATN_API atn_status atn_kernel_plan(atn_kernel *kernel);
-/* The hot path: on planned arrays it neither looks up nor allocates. */
+/* The hot path: once planned it neither looks up nor allocates, also with other parameters or arrays of the same sizes.
+ * On a GPU it returns before the work is done; whoever maps a result waits for it. */
 ATN_API atn_status atn_kernel_run(atn_kernel *kernel);
 
-/* Which variant, from where, how near, how fast against the device's peak: sentences for people, valid until the next
- * call with this handle. */
+/* Which variant, from where, how near, how fast against the device's peaks: sentences for people, a line for each step.
+ * Valid until the next call with this handle. */
 ATN_API const char *atn_kernel_explain(atn_kernel *kernel);
 
 #ifdef __cplusplus

@@ -19,8 +19,9 @@ struct atn_built {
     atn_function *function[4];
     atn_buffer *scratch; /* partial results; zero where the program counts */
     atn_buffer *report;  /* of computed accesses */
-    /* The last run that was checked: a run like it is not checked again, and so allocates nothing. */
-    bool checked;
+    /* The last run that was checked: a run like it is not checked again, and so allocates nothing. Like it are those
+     * whose parameters differ, as long as none of these decides where the kernel goes. */
+    bool checked, decides[MAX_PARAMS];
     atn_view views[MAX_OBJECTS];
     double params[MAX_PARAMS][2];
     atn_extent extent;
@@ -87,7 +88,8 @@ atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_
     if (!k) return ATN_ERR_MEMORY;
     k->device = device;
     k->graph = graph;
-    atn_status status = build(k, variant);
+    atn_status status = graph->n_parameters <= MAX_PARAMS ? atn_eval_deciding(ctx, graph, k->decides) : ATN_OK;
+    if (status == ATN_OK) status = build(k, variant);
     if (status != ATN_OK) {
         atn_built_free(k);
         return status;
@@ -109,6 +111,7 @@ void atn_built_free(atn_built *k) {
 const atn_variant *atn_built_variant(const atn_built *k) { return &k->program->variant; }
 const atn_program *atn_built_program(const atn_built *k) { return k->program; }
 atn_function *atn_built_function(const atn_built *k, int32_t stage) { return k->function[stage]; }
+size_t atn_built_code_bytes(const atn_built *k) { return atn_module_code_bytes(k->module); }
 
 /* ---- running ---- */
 
@@ -263,29 +266,30 @@ static bool same_as_last(const atn_built *k, const atn_slot *slots, const double
     for (int32_t n = 0; n < k->graph->n_objects && same; ++n)
         same = k->graph->objects[n].table || same_view(&k->views[n], &slots[n].view);
     for (int32_t n = 0; n < k->graph->n_parameters && same; ++n)
-        same = k->params[n][0] == params[n][0] && k->params[n][1] == params[n][1];
+        same = !k->decides[n] || (k->params[n][0] == params[n][0] && k->params[n][1] == params[n][1]);
     return same;
 }
 
-/* 32-bit addresses must reach every element, with room for tiles that overhang and for the parts of complex numbers. */
-static atn_status check_reach(const atn_built *k, const atn_slot *slots) {
+bool atn_view_is_near(const atn_view *view, int64_t offset) {
     const int64_t most = (int64_t)1 << 29;
-    for (int32_t n = 0; n < k->graph->n_objects && k->program->variant.index == 32; ++n) {
-        const atn_view *view = &slots[n].view;
-        int64_t rows = view->rank > 1 ? view->size[1] : 1, pitch = view->rank > 1 ? view->pitch : view->size[0], all;
-        bool near = atn_i64_mul(rows, pitch, &all) && atn_i64_add(all, slots[n].offset, &all) && all < most;
-        if (!k->graph->objects[n].table && !near)
+    int64_t rows = view->rank > 1 ? view->size[1] : 1, pitch = view->rank > 1 ? view->pitch : view->size[0], all;
+    return atn_i64_mul(rows, pitch, &all) && atn_i64_add(all, offset, &all) && all < most;
+}
+
+static atn_status check_reach(const atn_built *k, const atn_slot *slots) {
+    for (int32_t n = 0; n < k->graph->n_objects && k->program->variant.index == 32; ++n)
+        if (!k->graph->objects[n].table && !atn_view_is_near(&slots[n].view, slots[n].offset))
             return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED,
                             "%s: '%s' is larger than 32-bit addresses reach; index=64 does", k->graph->name,
                             k->graph->objects[n].name);
-    }
     return ATN_OK;
 }
 
 /* All that must hold before a launch, and where the points lie. */
 static atn_status check_run(atn_built *k, const atn_slot *slots, const double (*params)[2]) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
-    if (params && same_as_last(k, slots, params)) return ATN_OK;
+    if (params && same_as_last(k, slots, params))
+        return atn_eval_check_params(ctx, k->graph, &(atn_frame){.views = k->views, .params = params});
     k->checked = false;
     for (int32_t n = 0; n < k->graph->n_objects; ++n) k->views[n] = slots[n].view;
     atn_frame frame = {.views = k->views, .params = params};
@@ -297,11 +301,15 @@ static atn_status check_run(atn_built *k, const atn_slot *slots, const double (*
     return ATN_OK;
 }
 
-atn_status atn_built_run(atn_built *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
-    if (!queue) queue = atn_device_queue(k->device);
+atn_status atn_built_ready(atn_built *k, const atn_slot *slots, const double (*params)[2]) {
     atn_status status = check_run(k, slots, params);
     if (status == ATN_OK) status = check_reach(k, slots);
-    if (status == ATN_OK) status = ready_scratch(k, &k->extent);
+    return status == ATN_OK ? ready_scratch(k, &k->extent) : status;
+}
+
+atn_status atn_built_run(atn_built *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
+    if (!queue) queue = atn_device_queue(k->device);
+    atn_status status = atn_built_ready(k, slots, params);
     if (status == ATN_OK && k->report) status = atn_buffer_fill(queue, k->report, 0, 0, 2 * sizeof(int32_t));
     if (status == ATN_OK) status = launch_stages(k, queue, &k->extent, slots, params);
     return status == ATN_OK && k->report ? check_report(k, queue) : status;

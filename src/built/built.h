@@ -27,12 +27,23 @@ atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const at
 atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info,
                                  const atn_extent *extent); /* extent may be NULL */
 
+/* How the variant computes there, for the oracle's bound. */
+atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
+                                        const atn_device_info *info);
+
 /* Where the points of a graph lie over bound arrays: what the estimate and launches need. */
 atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_extent *extent);
+
+/* Do 32-bit addresses reach every element of the object? With room for tiles that overhang and parts of complex
+ * numbers. `offset`: of its first element. */
+bool atn_view_is_near(const atn_view *view, int64_t offset);
 
 /* Builds. The graph must outlive the kernel, which is owned by the caller. */
 atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out);
 void atn_built_free(atn_built *kernel); /* NULL is fine */
+
+/* All that the first run of its kind would do beforehand: checks, and scratch of the right size. Optional. */
+atn_status atn_built_ready(atn_built *kernel, const atn_slot *slots, const double (*params)[2]);
 
 /* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. Checks everything that
  * atn_eval_check does first and refuses before anything is launched. Asynchronous, but for kernels with computed
@@ -42,5 +53,6 @@ atn_status atn_built_run(atn_built *kernel, atn_queue *queue, const atn_slot *sl
 const atn_variant *atn_built_variant(const atn_built *kernel);
 const atn_program *atn_built_program(const atn_built *kernel);
 atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for what only a build tells */
+size_t atn_built_code_bytes(const atn_built *kernel);
 
 #endif

@@ -14,7 +14,8 @@ typedef struct job {
     atn_array **arrays;
     const char **outputs; /* files to write, by object */
     double seconds;
-    atn_text variant;
+    atn_text variant, why;
+    const char *hit;
 } job;
 
 /* ---- arrays ---- */
@@ -111,12 +112,27 @@ static atn_status prepare(job *j, bool oracle) {
 static atn_status run_oracle(job *j) {
     int64_t bad;
     atn_text_add(&j->variant, "oracle");
+    j->hit = "none";
     double start = atn_clock_seconds();
     atn_status status = atn_runner_eval(j->kernel.runner, &bad);
     j->seconds = atn_clock_seconds() - start;
     if (status || bad == 0) return status;
     return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT,
                     "%s: %lld computed accesses were out of range; nothing is written", j->kernel.name, (long long)bad);
+}
+
+/* Variants of all steps; of the hits, that of the step which knows least. */
+static void tell_choices(job *j) {
+    atn_origin least = ATN_ORIGIN_EXACT;
+    for (int32_t k = 0; k < j->kernel.sequence->count; ++k) {
+        const atn_choice *choice = atn_runner_choice(j->kernel.runner, k);
+        if (k) atn_text_add(&j->variant, " | ");
+        atn_cli_add_variant(&j->variant, &choice->variant);
+        atn_choice_explain(choice, j->kernel.sequence->step[k], atn_device_get_info(j->device), &j->why);
+        atn_text_add(&j->why, "\n");
+        if (choice->origin < least) least = choice->origin;
+    }
+    j->hit = atn_origin_name(least);
 }
 
 static atn_status run_device(job *j) {
@@ -127,14 +143,11 @@ static atn_status run_device(job *j) {
     atn_status status =
         wanted && strcmp(wanted, "plain") != 0 ? atn_variant_parse(call->ctx, &variant, wanted) : ATN_OK;
     atn_cli_progress(call, "building for %s ...", atn_device_get_info(j->device)->name);
-    if (!status) status = atn_runner_build(runner, j->device, wanted ? &variant : NULL);
+    if (!status) status = atn_runner_build(runner, j->device, wanted ? &variant : NULL, NULL);
     atn_cli_progress_end(call);
     if (!status) status = atn_check_cancel(call->ctx);
     if (status) return status;
-    for (int32_t k = 0; k < j->kernel.sequence->count; ++k) {
-        if (k) atn_text_add(&j->variant, " | ");
-        atn_cli_add_variant(&j->variant, atn_runner_variant(runner, k));
-    }
+    tell_choices(j);
     status = atn_queue_finish(atn_device_queue(j->device));
     double start = atn_clock_seconds();
     if (!status) status = atn_runner_run(runner);
@@ -178,7 +191,9 @@ static atn_status print_json(const job *j) {
         json_object_set_new(root, "device", atn_cli_json_text(call->ctx, atn_device_get_info(j->device)->name)) == 0 &&
         whole;
     whole = json_object_set_new(root, "variant", atn_cli_json_text(call->ctx, atn_text_str(&j->variant))) == 0 && whole;
-    whole = json_object_set_new(root, "hit", json_string("none")) == 0 && whole;
+    whole = json_object_set_new(root, "hit", json_string(j->hit)) == 0 && whole;
+    if (whole && atn_cli_has(call, "explain"))
+        whole = json_object_set_new(root, "explanation", atn_cli_json_text(call->ctx, atn_text_str(&j->why))) == 0;
     if (whole) return atn_cli_print_json(call, root);
     json_decref(root);
     return atn_cli_print_json(call, NULL);
@@ -195,8 +210,9 @@ static atn_status print_text(const job *j) {
         if (view->rank == 2) atn_text_printf(&page, "%lldx", (long long)view->size[1]);
         atn_text_printf(&page, "%lld  %s\n", (long long)view->size[0], j->outputs[k]);
     }
-    atn_text_printf(&page, "%.3g s on %s, variant %s\n", j->seconds, atn_device_get_info(j->device)->name,
-                    atn_text_str(&j->variant));
+    atn_text_printf(&page, "%.3g s on %s, variant %s (%s)\n", j->seconds, atn_device_get_info(j->device)->name,
+                    atn_text_str(&j->variant), j->hit);
+    if (atn_cli_has(call, "explain")) atn_text_add(&page, atn_text_str(&j->why));
     atn_status status = atn_cli_print_text(call, "run", &page);
     atn_text_free(&page);
     return status;
@@ -209,12 +225,13 @@ static void end(job *j) {
     atn_free(ctx, j->arrays);
     atn_free(ctx, (void *)j->outputs);
     atn_text_free(&j->variant);
+    atn_text_free(&j->why);
     atn_cli_kernel_close(&j->kernel);
     atn_device_close(j->device);
 }
 
 static atn_status run(atn_cli_call *call) {
-    job j = {.variant = {.ctx = call->ctx}};
+    job j = {.variant = {.ctx = call->ctx}, .why = {.ctx = call->ctx}};
     bool oracle = atn_cli_has(call, "oracle");
     atn_devices *devices = NULL;
     int32_t index = 0;
@@ -226,6 +243,7 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = oracle ? run_oracle(&j) : run_device(&j);
     if (!status) status = save(&j);
     if (!status) status = atn_text_status(&j.variant);
+    if (!status) status = atn_text_status(&j.why);
     if (!status) status = call->json ? print_json(&j) : print_text(&j);
     end(&j);
     return status;
@@ -241,8 +259,10 @@ const atn_cli_verb ATN_VERB_RUN = {
             "Sizes come from the files, from --size, or from how far the kernel writes. An array of the wrong type or "
             "shape is refused before anything is launched. A Sequence runs step by step; what only its steps share "
             "needs no file. KERNEL.xml may be the name of a kernel that is shipped: add, gemm and others.",
-            "JSON: outputs (name, file, type, shape), seconds (of the run alone), device, variant, hit (how near the "
-            "tuned variant is: none, as long as nothing was tuned).",
+            "JSON: outputs (name, file, type, shape), seconds (of the run alone), device, variant, hit (where the "
+            "variant comes from: exact, near shape, near device or shipped, if it was tuned; estimate; compiled in, "
+            "where there is no compiler; given, with --variant; none for the oracle; of several steps the least), and "
+            "with --explain explanation.",
             NULL},
     .options =
         (const atn_cli_option[]){
@@ -255,6 +275,7 @@ const atn_cli_verb ATN_VERB_RUN = {
             {.name = "variant",
              .value = "KNOBS",
              .meaning = "how it is computed: k=v,k=v, the rest as in the plain variant"},
+            {.name = "explain", .meaning = "say where the variant comes from and how fast it was when it was measured"},
             {.name = "oracle", .meaning = "interpret it instead, slowly and in double"},
             {0}},
     .examples =

@@ -34,31 +34,45 @@ static atn_status choose(atn_cli_call *call, atn_device_info *info) {
 }
 
 typedef struct passes {
-    atn_text variant, graph, program, source;
+    atn_text variant, why, graph, program, source;
+    const char *hit;
 } passes;
 
 static void free_passes(passes *p) {
     atn_text_free(&p->variant);
+    atn_text_free(&p->why);
     atn_text_free(&p->graph);
     atn_text_free(&p->program);
     atn_text_free(&p->source);
 }
 
+/* As --variant says, else what would run: with sizes, as they decide; for a dialect without a device, an estimate. */
+static atn_status choose_step(const atn_cli_kernel *k, int32_t number, const atn_device_info *info, atn_choice *out) {
+    const atn_ctx *ctx = k->call->ctx;
+    const char *wanted = atn_cli_value(k->call, "variant");
+    const atn_graph *graph = k->sequence->step[number];
+    if (!wanted && *info->name)
+        return k->runner ? atn_runner_choose(k->runner, number, info, NULL, out)
+                         : atn_choose(ctx, graph, info, NULL, NULL, out);
+    atn_frame frame;
+    if (!wanted && k->runner) frame = atn_runner_frame(k->runner, number);
+    if (!wanted) return atn_choose_estimate(ctx, graph, info, k->runner ? &frame : NULL, out);
+    *out = (atn_choice){.ctx = ctx, .variant = atn_variant_plain(), .origin = ATN_ORIGIN_GIVEN};
+    return strcmp(wanted, "plain") == 0 ? ATN_OK : atn_variant_parse(ctx, &out->variant, wanted);
+}
+
 static atn_status make_step(atn_cli_kernel *k, int32_t number, const atn_device_info *info, passes *out) {
     const atn_ctx *ctx = k->call->ctx;
     const atn_graph *graph = k->sequence->step[number];
-    const char *wanted = atn_cli_value(k->call, "variant");
     atn_target target = atn_target_of(info);
-    atn_variant variant = atn_variant_plain();
-    atn_extent extent;
-    atn_status status = ATN_OK;
-    *out = (passes){{.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}};
-    if (k->runner) status = atn_runner_extent(k->runner, number, &extent);
+    atn_choice choice;
+    *out = (passes){{.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}, "none"};
+    atn_status status = choose_step(k, number, info, &choice);
     if (status) return status;
-    if (!wanted)
-        variant = atn_variant_estimate(graph, info, k->runner ? &extent : NULL);
-    else if (strcmp(wanted, "plain") != 0)
-        status = atn_variant_parse(ctx, &variant, wanted);
+    atn_variant variant = choice.variant;
+    out->hit = atn_origin_name(choice.origin);
+    atn_choice_explain(&choice, graph, info, &out->why);
+    atn_choice_free(&choice);
     atn_cli_add_variant(&out->variant, &variant);
     if (!status && atn_cli_has(k->call, "passes")) {
         atn_program *program;
@@ -69,7 +83,8 @@ static atn_status make_step(atn_cli_kernel *k, int32_t number, const atn_device_
         atn_program_free(program);
     }
     if (!status) status = atn_built_source(ctx, graph, &variant, info->backend, &target, &out->source);
-    if (!status && (out->variant.failed || out->graph.failed || out->program.failed || out->source.failed))
+    if (!status &&
+        (out->variant.failed || out->why.failed || out->graph.failed || out->program.failed || out->source.failed))
         status = atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: the source could not be shown");
     return status;
 }
@@ -81,7 +96,8 @@ static bool add_text(const atn_ctx *ctx, json_t *object, const char *key, const 
 static json_t *step_json(const atn_ctx *ctx, const char *name, const passes *p, bool all) {
     json_t *object = json_object();
     if (json_object_set_new(object, "kernel", atn_cli_json_text(ctx, name)) == 0 &&
-        add_text(ctx, object, "variant", &p->variant) &&
+        add_text(ctx, object, "variant", &p->variant) && json_object_set_new(object, "hit", json_string(p->hit)) == 0 &&
+        add_text(ctx, object, "explanation", &p->why) &&
         (!all || (add_text(ctx, object, "graph", &p->graph) && add_text(ctx, object, "program", &p->program))) &&
         add_text(ctx, object, "source", &p->source))
         return object;
@@ -95,6 +111,7 @@ static void add_page(atn_text *page, const char *name, const passes *p, bool all
     if (all)
         atn_text_printf(page, "==== graph ====\n%s\n==== program (%s) ====\n%s\n==== source ====\n",
                         atn_text_str(&p->graph), atn_text_str(&p->variant), atn_text_str(&p->program));
+    atn_text_printf(page, "/* %s */\n", atn_text_str(&p->why));
     atn_text_add_bytes(page, atn_text_str(&p->source), p->source.length);
 }
 
@@ -155,10 +172,13 @@ const atn_cli_verb ATN_VERB_SHOW = {
     .synopsis = "KERNEL.xml",
     .paragraphs =
         (const char *const[]){
-            "Prints the source of one variant: as estimated for the device (--device, or the best), or for a dialect "
-            "in general, or as --variant says. With --size the estimate knows the sizes. KERNEL.xml may be the name "
-            "of a kernel that is shipped: add, gemm and others.",
-            "JSON: dialect and steps (kernel, variant, source; with --passes graph and program as well).", NULL},
+            "Prints the source of one variant, below a comment that says where it comes from: with --size, what would "
+            "run at those sizes on the device (--device, or the best); else what is estimated for it, or for a dialect "
+            "in general; or as --variant says. KERNEL.xml may be the name of a kernel that is shipped: add, gemm and "
+            "others.",
+            "JSON: dialect and steps (kernel, variant, hit, explanation, source; with --passes graph and program as "
+            "well).",
+            NULL},
     .options =
         (const atn_cli_option[]){ATN_CLI_KERNEL_OPTIONS,
                                  {.name = "dialect", .value = "opencl|cuda|c", .meaning = "the language of the source"},

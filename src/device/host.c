@@ -41,7 +41,8 @@ static atn_status list(atn_ctx *ctx, atn_devices *devices) {
             status = atn_devices_add_note(devices, "host: the compiler does not work: %s", atn_ctx_message(ctx));
         atn_free(ctx, compiler);
     } else {
-        status = atn_devices_add_note(devices, "host: %s", atn_ctx_message(ctx));
+        status = atn_devices_add_note(devices, "host: %s; until then only the kernels that attune ships run",
+                                      atn_ctx_message(ctx));
     }
     return status == ATN_OK ? atn_devices_add(devices, &info) : status;
 }

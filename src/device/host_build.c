@@ -1,8 +1,10 @@
 /* The host's compiler: found, run without a shell in a private directory, its shared object kept by content and
- * loaded. The key holds all that shapes the object: source, flags, the compiler's file, and the CPU built for. */
+ * loaded. The key holds all that shapes the object: source, flags, the compiler's file, and the CPU built for. Where
+ * there is no compiler that works, what was compiled into the library stands in. */
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "device/builtin.h"
 #include "device/cache.h"
 #include "device/host.h"
 #include "device/host_cpu.h"
@@ -38,7 +40,8 @@ typedef struct host_function {
 
 typedef struct host_module {
     atn_module base;
-    void *library; /* dlopen's handle */
+    void *library;              /* dlopen's handle; or NULL and */
+    const atn_builtin *builtin; /* compiled into this library */
     host_function *functions;
 } host_module;
 
@@ -282,23 +285,44 @@ static atn_status build_at(const host_job *job, host_module *module) {
     return status == ATN_OK ? compile(job, module) : status;
 }
 
+/* The same text as was compiled in, asked for without anything that was not there then. */
+static const atn_builtin *find_builtin(const atn_build *build) {
+    bool plain = !build->fast_math && !build->flags && !build->compiler;
+    return plain ? atn_builtin_of_source(build->source) : NULL;
+}
+
+/* With the compiler; without one, or with one that compiles nothing, what is compiled in. */
+static atn_status build_somehow(host_job *job, host_module *module) {
+    char *compiler;
+    atn_status status = atn_host_compiler(job->ctx, job->build->compiler, &compiler);
+    if (status != ATN_OK) return status;
+    bool found = compiler;
+    if (found) {
+        job->compiler = compiler;
+        job->with = hash_compiler(compiler);
+        status = atn_cache_of(job->ctx, &job->cache);
+        if (status == ATN_OK) status = build_at(job, module);
+        atn_free(job->ctx, compiler);
+    }
+    if (found && status != ATN_ERR_BUILD) return status;
+    module->builtin = find_builtin(job->build);
+    if (module->builtin && found)
+        atn_log(job->ctx, ATN_LOG_WARNING, "%s; the variant that is compiled in runs instead",
+                atn_ctx_message(job->ctx));
+    if (module->builtin) return ATN_OK;
+    return found ? status
+                 : atn_fail(job->ctx, ATN_ERR_BUILD, "%s: %s; without one only the kernels that attune ships run",
+                            job->build->name, atn_ctx_message(job->ctx));
+}
+
 atn_status atn_host_build(atn_device *device, const atn_build *build, atn_module **out) {
     const atn_ctx *ctx = device->ctx;
     host_job job = {.ctx = ctx, .build = build};
-    char *compiler = NULL;
-    host_module *module = NULL;
-    atn_status status = atn_cache_of(ctx, &job.cache);
-    if (status == ATN_OK) status = atn_host_compiler(ctx, build->compiler, &compiler);
-    if (status == ATN_OK && !compiler) status = atn_fail_within(ctx, ATN_ERR_BUILD, "%s", build->name);
-    if (status == ATN_OK && !(module = atn_zalloc(ctx, sizeof *module))) status = ATN_ERR_MEMORY;
-    if (status == ATN_OK) {
-        job.compiler = compiler;
-        job.with = hash_compiler(compiler);
-        status = build_at(&job, module);
-    }
-    atn_free(ctx, compiler);
+    host_module *module = atn_zalloc(ctx, sizeof *module);
+    if (!module) return ATN_ERR_MEMORY;
+    atn_status status = build_somehow(&job, module);
     if (status != ATN_OK) {
-        if (module && module->library) dlclose(module->library);
+        if (module->library) dlclose(module->library);
         atn_free(ctx, module);
         return status;
     }
@@ -314,7 +338,7 @@ void atn_host_module_free(atn_module *base) {
         atn_free(ctx, function);
         function = next;
     }
-    dlclose(module->library);
+    if (module->library) dlclose(module->library);
     atn_free(ctx, module);
 }
 
@@ -326,6 +350,18 @@ static bool is_of(const void *symbol, void *library) {
            (uintptr_t)where.dli_fbase == (uintptr_t)map->l_addr;
 }
 
+static host_entry *find_entry(const host_module *module, const char *name) {
+    host_entry *entry = NULL;
+    if (module->library) {
+        void *symbol = dlsym(module->library, name);
+        if (symbol && is_of(symbol, module->library)) memcpy(&entry, &symbol, sizeof symbol);
+        return entry;
+    }
+    for (int s = 0; s < ATN_BUILTIN_STAGES && module->builtin->name[s]; ++s)
+        if (strcmp(module->builtin->name[s], name) == 0) entry = module->builtin->entry[s];
+    return entry;
+}
+
 atn_status atn_host_function(atn_module *base, const char *name, atn_function **out) {
     host_module *module = (host_module *)base;
     for (host_function *f = module->functions; f; f = f->next)
@@ -333,12 +369,11 @@ atn_status atn_host_function(atn_module *base, const char *name, atn_function **
             *out = &f->base;
             return ATN_OK;
         }
-    void *symbol = dlsym(module->library, name);
-    if (!symbol || !is_of(symbol, module->library))
-        return atn_fail(base->device->ctx, ATN_ERR_INPUT, "built code has no function '%s'", name);
+    host_entry *entry = find_entry(module, name);
+    if (!entry) return atn_fail(base->device->ctx, ATN_ERR_INPUT, "built code has no function '%s'", name);
     host_function *function = atn_zalloc(base->device->ctx, sizeof *function + strlen(name) + 1);
     if (!function) return ATN_ERR_MEMORY;
-    memcpy(&function->entry, &symbol, sizeof symbol);
+    function->entry = entry;
     strcpy(function->name, name);
     function->next = module->functions;
     module->functions = function;

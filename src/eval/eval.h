@@ -54,6 +54,13 @@ atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_
  * elements. */
 atn_status atn_eval_check(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
 
+/* The part of it that is about parameters alone. Never allocates. */
+atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
+
+/* Which parameters decide ranges or selectors: decides[n_parameters]. A change of any other one leaves sizes, and all
+ * that atn_eval_check says of accesses, as they are. */
+atn_status atn_eval_deciding(const atn_ctx *ctx, const atn_graph *graph, bool *decides);
+
 /* How a variant computes; what is zero takes its default. */
 typedef struct atn_eval_options {
     double unit[ATN_TYPE_COUNT]; /* unit roundoff of arithmetic in each floating type (SP2, DP2: of their parts);
@@ -111,6 +118,10 @@ atn_status atn_eval(const atn_ctx *ctx, const atn_graph *graph, const atn_frame 
  * rounding of storage; NaN matches NaN, an infinity its like, integers are exact, what is uncertain matches anything.
  * slack 0: 4. */
 bool atn_eval_agrees(atn_type type, const void *got, const atn_eval_cell *cell, double slack);
+
+/* How far it is off, as a fraction of what is allowed: slack * bound + the rounding of storage + `more`. 0: exactly as
+ * stored, or uncertain; above 1, INFINITY for integers and NaN, where it does not agree. */
+double atn_eval_error(atn_type type, const void *got, const atn_eval_cell *cell, double slack, double more);
 
 /* The first disagreement found. */
 typedef struct atn_eval_mismatch {

@@ -12,6 +12,7 @@ typedef struct step {
     atn_view *views; /* per object of the graph */
     atn_slot *slots;
     double (*params)[2]; /* per parameter */
+    atn_choice choice;
     atn_built *kernel;
 } step;
 
@@ -88,6 +89,7 @@ void atn_runner_free(atn_runner *r) {
     for (int32_t k = 0; k < r->sequence->count && r->steps; ++k) {
         step *s = &r->steps[k];
         atn_built_free(s->kernel);
+        atn_choice_free(&s->choice);
         atn_free(r->ctx, s->object);
         atn_free(r->ctx, s->views);
         atn_free(r->ctx, s->slots);
@@ -104,6 +106,8 @@ void atn_runner_free(atn_runner *r) {
 
 /* ---- what it runs on ---- */
 
+int32_t atn_runner_steps(const atn_runner *r) { return r->sequence->count; }
+const atn_graph *atn_runner_graph(const atn_runner *r, int32_t number) { return r->steps[number].graph; }
 int32_t atn_runner_count(const atn_runner *r) { return r->n_objects; }
 const atn_shared_object *atn_runner_object(const atn_runner *r, int32_t object) { return &r->objects[object]; }
 
@@ -220,11 +224,6 @@ atn_status atn_runner_plan(atn_runner *r) {
     return status;
 }
 
-atn_status atn_runner_extent(const atn_runner *r, int32_t number, atn_extent *extent) {
-    atn_frame frame = frame_of(&r->steps[number]);
-    return atn_extent_of(r->ctx, r->steps[number].graph, &frame, extent);
-}
-
 static atn_status bytes_of(const atn_runner *r, const atn_shared_object *object, size_t *bytes) {
     const atn_view *view = &object->slot.view;
     int64_t elements = view->size[0], total;
@@ -252,25 +251,56 @@ static atn_status own_buffers(atn_runner *r) {
     return ATN_OK;
 }
 
-atn_status atn_runner_build(atn_runner *r, atn_device *device, const atn_variant *variant) {
+static atn_choose_options options_of(const atn_runner *r, const atn_choose_options *options) {
+    atn_choose_options out = options ? *options : (atn_choose_options){0};
+    for (int32_t k = 0; k < r->n_objects; ++k)
+        if (r->objects[k].slot.offset > out.offset) out.offset = r->objects[k].slot.offset;
+    return out;
+}
+
+static atn_status build_step(const atn_runner *r, step *s, const atn_variant *variant,
+                             const atn_choose_options *options) {
+    atn_frame frame = frame_of(s);
+    atn_built_free(s->kernel);
+    s->kernel = NULL;
+    atn_choice_free(&s->choice);
+    atn_status status = ATN_OK;
+    if (variant) {
+        s->choice = (atn_choice){.ctx = r->ctx, .variant = *variant, .origin = ATN_ORIGIN_GIVEN};
+        status = atn_built_make(r->device, s->graph, variant, &s->kernel);
+    } else {
+        status = atn_choose(r->ctx, s->graph, atn_device_get_info(r->device), &frame, options, &s->choice);
+        if (status == ATN_OK) status = atn_choice_build(r->device, s->graph, &frame, options, &s->choice, &s->kernel);
+    }
+    return status == ATN_OK ? atn_built_ready(s->kernel, s->slots, (const double(*)[2])s->params) : status;
+}
+
+atn_status atn_runner_build(atn_runner *r, atn_device *device, const atn_variant *variant,
+                            const atn_choose_options *options) {
     r->device = device;
     atn_status status = own_buffers(r);
+    atn_choose_options all = options_of(r, options);
     for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
-        step *s = &r->steps[k];
-        atn_extent extent;
-        refresh(r, s);
-        status = atn_runner_extent(r, k, &extent);
-        if (status != ATN_OK) return status;
-        atn_variant v = variant ? *variant : atn_variant_estimate(s->graph, atn_device_get_info(device), &extent);
-        atn_built_free(s->kernel);
-        s->kernel = NULL;
-        status = atn_built_make(device, s->graph, &v, &s->kernel);
+        refresh(r, &r->steps[k]);
+        status = build_step(r, &r->steps[k], variant, &all);
     }
     return status;
 }
 
-const atn_variant *atn_runner_variant(const atn_runner *r, int32_t number) {
-    return atn_built_variant(r->steps[number].kernel);
+const atn_choice *atn_runner_choice(const atn_runner *r, int32_t number) { return &r->steps[number].choice; }
+
+atn_frame atn_runner_frame(const atn_runner *r, int32_t number) { return frame_of(&r->steps[number]); }
+
+atn_status atn_runner_choose(const atn_runner *r, int32_t number, const atn_device_info *info,
+                             const atn_choose_options *options, atn_choice *out) {
+    atn_frame frame = frame_of(&r->steps[number]);
+    atn_choose_options all = options_of(r, options);
+    return atn_choose(r->ctx, r->steps[number].graph, info, &frame, &all, out);
+}
+
+void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
+    r->objects[object].slot = *slot;
+    for (int32_t k = 0; k < r->sequence->count; ++k) refresh(r, &r->steps[k]);
 }
 
 atn_status atn_runner_run(atn_runner *r) {

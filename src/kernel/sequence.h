@@ -4,7 +4,7 @@
 #ifndef ATN_KERNEL_SEQUENCE_H
 #define ATN_KERNEL_SEQUENCE_H
 
-#include "built/built.h"
+#include "kernel/choose.h"
 
 typedef struct atn_runner atn_runner;
 
@@ -23,6 +23,8 @@ typedef struct atn_shared_object {
 atn_status atn_runner_create(const atn_ctx *ctx, const atn_sequence *sequence, atn_runner **out);
 void atn_runner_free(atn_runner *runner); /* NULL is fine; before the device is closed */
 
+int32_t atn_runner_steps(const atn_runner *runner);
+const atn_graph *atn_runner_graph(const atn_runner *runner, int32_t step);
 int32_t atn_runner_count(const atn_runner *runner); /* of objects, constant tables left out */
 const atn_shared_object *atn_runner_object(const atn_runner *runner, int32_t object);
 int32_t atn_runner_find(const atn_runner *runner, const char *name); /* -1, with a sentence that says what there is */
@@ -30,16 +32,23 @@ int32_t atn_runner_find(const atn_runner *runner, const char *name); /* -1, with
 /* Elements: a buffer, or view.data for the oracle. Neither: its size alone (view.size). */
 void atn_runner_bind(atn_runner *runner, int32_t object, const atn_slot *slot);
 void atn_runner_size(atn_runner *runner, int32_t object, const int64_t size[2]);
-/* Parameters of all steps by name. */
+/* Parameters of all steps by name. May be given anew between runs: what is built stays. */
 atn_status atn_runner_give(atn_runner *runner, const atn_param_value *given, size_t n_given);
 
 /* Sizes of all that is not bound; then all that atn_eval_check says of every step. Nothing was launched yet. */
 atn_status atn_runner_plan(atn_runner *runner);
-atn_status atn_runner_extent(const atn_runner *runner, int32_t step, atn_extent *extent); /* once planned */
 
-/* Builds every step as `variant`; NULL: as estimated. */
-atn_status atn_runner_build(atn_runner *runner, atn_device *device, const atn_variant *variant);
-const atn_variant *atn_runner_variant(const atn_runner *runner, int32_t step);
+/* Builds every step as `variant`; NULL: each as it is chosen for its sizes. `options` may be NULL. */
+atn_status atn_runner_build(atn_runner *runner, atn_device *device, const atn_variant *variant,
+                            const atn_choose_options *options);
+/* What a step runs, once it is built. */
+const atn_choice *atn_runner_choice(const atn_runner *runner, int32_t step);
+atn_frame atn_runner_frame(const atn_runner *runner, int32_t step); /* once planned */
+/* What it would run, once planned, on a device that need not be open. Owned by the caller. */
+atn_status atn_runner_choose(const atn_runner *runner, int32_t step, const atn_device_info *info,
+                             const atn_choose_options *options, atn_choice *out);
+/* Another array of the same type, sizes and pitch, for runs after this one; what is built stays. */
+void atn_runner_rebind(atn_runner *runner, int32_t object, const atn_slot *slot);
 /* Asynchronous where kernels are. What no one gave starts as zero. */
 atn_status atn_runner_run(atn_runner *runner);
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "graph/shipped.h"
 #include "graph/type.h"
+#include "kernel/choose.h"
 
 #include <attune/operations.h>
 
@@ -30,10 +31,7 @@ static const struct {
     [SPMV] = {"spmv", false, true},
 };
 
-enum {
-    MOST_ARRAYS = 5,
-    SHORT_INDEX = 1 << 29
-}; /* elements that 32-bit addresses reach with room for tiles and parts */
+enum { MOST_ARRAYS = 5 };
 
 typedef struct built {
     atn_variant variant;
@@ -46,7 +44,7 @@ typedef struct entry {
     built *kernels; /* one per variant that was asked for; few: they differ in powers of two of the sizes */
     size_t n_kernels, capacity;
     atn_view last[MOST_ARRAYS]; /* what the last call asked for, and got */
-    bool last_short;
+    int64_t last_offset;
     atn_built *last_kernel;
 } entry;
 
@@ -97,67 +95,66 @@ static atn_status parse(const atn_ctx *ctx, operation op, atn_type type, atn_seq
                               &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, out);
 }
 
-static atn_status find_kernel(atn_operations *o, entry *e, const atn_variant *variant, atn_built **out) {
+static atn_built *find_kernel(const entry *e, const atn_variant *variant) {
+    for (size_t k = 0; k < e->n_kernels; ++k)
+        if (memcmp(&e->kernels[k].variant, variant, sizeof *variant) == 0) return e->kernels[k].kernel;
+    return NULL;
+}
+
+static atn_status make_kernel(atn_operations *o, entry *e, const atn_frame *frame, const atn_choose_options *options,
+                              atn_built **out) {
     const atn_ctx *ctx = atn_device_ctx(o->device);
-    *out = NULL;
-    for (size_t k = 0; k < e->n_kernels && !*out; ++k)
-        if (memcmp(&e->kernels[k].variant, variant, sizeof *variant) == 0) *out = e->kernels[k].kernel;
-    if (*out) return ATN_OK;
-    atn_status status = atn_grow(ctx, (void **)&e->kernels, &e->capacity, e->n_kernels, sizeof *e->kernels);
-    if (status == ATN_OK) status = atn_built_make(o->device, e->sequence->step[0], variant, out);
-    if (status == ATN_OK) e->kernels[e->n_kernels++] = (built){*variant, *out};
+    const atn_graph *graph = e->sequence->step[0];
+    atn_choice choice;
+    atn_status status = atn_choose(ctx, graph, atn_device_get_info(o->device), frame, options, &choice);
+    if (status != ATN_OK) return status;
+    atn_variant wanted = choice.variant; /* what will be asked for again, whatever is built for it */
+    *out = find_kernel(e, &wanted);
+    if (!*out) status = atn_grow(ctx, (void **)&e->kernels, &e->capacity, e->n_kernels, sizeof *e->kernels);
+    if (!*out && status == ATN_OK) {
+        status = atn_choice_build(o->device, graph, frame, options, &choice, out);
+        if (status == ATN_OK) e->kernels[e->n_kernels++] = (built){wanted, *out};
+    }
+    atn_choice_free(&choice);
     return status;
 }
 
-/* Do 32-bit addresses reach every element? */
-static bool is_short(const call *c) {
-    for (int32_t k = 0; k < c->count; ++k) {
-        const atn_view *view = &c->slot[k].view;
-        int64_t rows = view->rank > 1 ? view->size[1] : 1;
-        if (c->slot[k].offset >= SHORT_INDEX || view->pitch >= SHORT_INDEX || rows >= SHORT_INDEX ||
-            c->slot[k].offset + view->pitch * rows >= SHORT_INDEX)
-            return false;
-    }
-    return true;
+static int64_t farthest(const call *c) {
+    int64_t offset = 0;
+    for (int32_t k = 0; k < c->count; ++k)
+        if (c->slot[k].offset > offset) offset = c->slot[k].offset;
+    return offset;
 }
 
 static bool same_view(const atn_view *a, const atn_view *b) {
     return a->size[0] == b->size[0] && a->size[1] == b->size[1] && a->pitch == b->pitch;
 }
 
-static bool same_as_last(const entry *e, const call *c, bool is_shorter) {
-    bool same = e->last_kernel && e->last_short == is_shorter;
+static bool same_as_last(const entry *e, const call *c, int64_t offset) {
+    bool same = e->last_kernel && offset <= e->last_offset;
     for (int32_t k = 0; k < c->count && same; ++k) same = same_view(&e->last[k], &c->slot[k].view);
     return same;
 }
 
 /* The kernel for these sizes: that of the last call, one that was built before, or a new one. */
 static atn_status choose_kernel(atn_operations *o, const call *c, atn_built **out) {
-    const atn_ctx *ctx = atn_device_ctx(o->device);
-    const atn_device_info *info = atn_device_get_info(o->device);
     entry *e = &o->entries[c->op][c->type];
-    bool shorter = strcmp(info->backend, "host") != 0 && is_short(c);
+    int64_t offset = farthest(c);
     *out = e->last_kernel;
-    if (same_as_last(e, c, shorter)) return ATN_OK;
-    atn_status status = e->sequence ? ATN_OK : parse(ctx, c->op, c->type, &e->sequence);
+    if (same_as_last(e, c, offset)) return ATN_OK;
+    atn_status status = e->sequence ? ATN_OK : parse(atn_device_ctx(o->device), c->op, c->type, &e->sequence);
     if (!e->sequence) return status;
-    const atn_graph *graph = e->sequence->step[0];
-    assert(graph->n_objects == c->count);
+    assert(e->sequence->step[0]->n_objects == c->count);
     atn_view views[MOST_ARRAYS] = {{0}};
-    atn_extent extent;
     for (int32_t k = 0; k < c->count; ++k) {
-        assert(strcmp(graph->objects[k].name, c->name[k]) == 0);
+        assert(strcmp(e->sequence->step[0]->objects[k].name, c->name[k]) == 0);
         views[k] = c->slot[k].view;
     }
-    status = atn_extent_of(ctx, graph, &(atn_frame){.views = views, .params = c->param}, &extent);
-    if (status != ATN_OK) return status;
-    atn_variant variant = atn_variant_estimate(graph, info, &extent);
-    variant.index = shorter ? 32 : 64;
-    variant.guard = !TABLE[c->op].validated;
-    status = find_kernel(o, e, &variant, out);
+    atn_choose_options options = {.validated = TABLE[c->op].validated, .offset = offset};
+    status = make_kernel(o, e, &(atn_frame){.views = views, .params = c->param}, &options, out);
     if (status != ATN_OK) return status;
     memcpy(e->last, views, sizeof views);
-    e->last_short = shorter;
+    e->last_offset = offset;
     e->last_kernel = *out;
     return ATN_OK;
 }

@@ -1,0 +1,191 @@
+/* Choosing a variant for a graph, a device and sizes. */
+#include "kernel/choose.h"
+
+#include "base/memory.h"
+#include "device/builtin.h"
+#include "kernel/known.h"
+#include "tune/key.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double FARTHEST = 6; /* doublings: what was tuned beyond them says less than the estimate */
+
+static const char *const NAMES[ATN_ORIGIN_COUNT] = {
+    [ATN_ORIGIN_GIVEN] = "given",     [ATN_ORIGIN_COMPILED_IN] = "compiled in", [ATN_ORIGIN_ESTIMATE] = "estimate",
+    [ATN_ORIGIN_SHIPPED] = "shipped", [ATN_ORIGIN_NEAR_DEVICE] = "near device", [ATN_ORIGIN_NEAR_SHAPE] = "near shape",
+    [ATN_ORIGIN_EXACT] = "exact",
+};
+
+static const atn_origin OF_HIT[] = {
+    [ATN_HIT_NONE] = ATN_ORIGIN_ESTIMATE,
+    [ATN_HIT_SHIPPED] = ATN_ORIGIN_SHIPPED,
+    [ATN_HIT_NEAR_DEVICE] = ATN_ORIGIN_NEAR_DEVICE,
+    [ATN_HIT_NEAR_SHAPE] = ATN_ORIGIN_NEAR_SHAPE,
+    [ATN_HIT_EXACT] = ATN_ORIGIN_EXACT,
+};
+
+const char *atn_origin_name(atn_origin origin) { return NAMES[origin]; }
+
+void atn_choice_free(atn_choice *choice) {
+    if (!choice->ctx) return;
+    atn_hit_free(&choice->hit);
+    atn_free(choice->ctx, choice->why);
+    *choice = (atn_choice){0};
+}
+
+/* ---- one way after the other ---- */
+
+/* The host without a compiler: its description says so. */
+static bool cannot_compile(const atn_device_info *info) { return strcmp(info->backend, "host") == 0 && !*info->driver; }
+
+static bool take_compiled_in(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info, atn_choice *out) {
+    const atn_builtin *builtin = strcmp(info->backend, "host") == 0 ? atn_builtin_of_graph(graph->hash) : NULL;
+    atn_variant variant = atn_variant_plain();
+    if (!builtin || atn_variant_parse(ctx, &variant, builtin->variant) != ATN_OK) return false;
+    out->variant = variant;
+    out->origin = ATN_ORIGIN_COMPILED_IN;
+    return true;
+}
+
+static bool is_near(const atn_graph *graph, const atn_frame *frame, int64_t offset) {
+    for (int32_t k = 0; k < graph->n_objects && frame; ++k)
+        if (!graph->objects[k].table && !atn_view_is_near(&frame->views[k], offset)) return false;
+    return frame;
+}
+
+/* What only the caller knows: whether gathers may go unguarded, and how far addresses must reach. */
+static void settle(atn_variant *v, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
+                   const atn_choose_options *options, bool measured) {
+    v->guard = !options->validated;
+    if (!is_near(graph, frame, options->offset))
+        v->index = 64;
+    else if (!measured)
+        v->index = strcmp(info->backend, "host") == 0 ? 64 : 32; /* short ones spare registers of a GPU, that is all */
+}
+
+/* Without anything that changes the order of sums or the arithmetic: the same result whatever the device. */
+static void keep_order(const atn_graph *graph, const atn_device_info *info, atn_variant *v) {
+    const atn_variant plain = atn_variant_plain();
+    atn_target target = atn_target_of(info);
+    for (int d = 0; d < 2; ++d) {
+        atn_cut kept = plain.q[d];
+        kept.tile = v->q[d].tile; /* tiles follow each other, and so do unrolled steps */
+        kept.unroll = v->q[d].unroll;
+        v->q[d] = kept;
+    }
+    v->reduce = plain.reduce;
+    v->finish = plain.finish;
+    v->exp = plain.exp;
+    v->accumulate = plain.accumulate;
+    v->fast = plain.fast;
+    if (!atn_variant_fits(graph, v, &target, NULL)) *v = plain;
+}
+
+static atn_status take_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                                const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
+    atn_extent extent;
+    atn_status status = frame ? atn_extent_of(ctx, graph, frame, &extent) : ATN_OK;
+    if (status != ATN_OK) return status;
+    out->variant = atn_variant_estimate(graph, info, frame ? &extent : NULL);
+    out->origin = ATN_ORIGIN_ESTIMATE;
+    if (options->reproducible) keep_order(graph, info, &out->variant);
+    settle(&out->variant, graph, info, frame, options, false);
+    return ATN_OK;
+}
+
+atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                               const atn_frame *frame, atn_choice *out) {
+    *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}};
+    return take_estimate(ctx, graph, info, frame, &(atn_choose_options){0}, out);
+}
+
+static atn_status pass_over(atn_choice *out, const char *reason) {
+    out->passed = true;
+    atn_free(out->ctx, out->why);
+    out->why = atn_strdup(out->ctx, reason);
+    atn_log(out->ctx, ATN_LOG_INFO, "what was tuned (%s) is passed over: %s", out->hit.variant ? out->hit.variant : "",
+            reason);
+    return out->why ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+/* Reads what wisdom found; ATN_OK with origin still an estimate where it is of no use here. */
+static atn_status take_hit(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                           const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
+    atn_variant variant = atn_variant_plain();
+    atn_target target = atn_target_of(info);
+    const char *why_not;
+    if (out->hit.kind == ATN_HIT_NONE) return ATN_OK;
+    atn_status status = atn_variant_parse(ctx, &variant, out->hit.variant ? out->hit.variant : "");
+    if (status == ATN_ERR_MEMORY) return status;
+    if (status != ATN_OK) return pass_over(out, atn_ctx_message(ctx)); /* a knob that is no more */
+    if (out->hit.distance > FARTHEST) return pass_over(out, "it was measured at a size that is far from this one");
+    settle(&variant, graph, info, frame, options, true);
+    if (!atn_variant_fits(graph, &variant, &target, &why_not)) return pass_over(out, why_not);
+    out->variant = variant;
+    out->origin = OF_HIT[out->hit.kind];
+    return ATN_OK;
+}
+
+static atn_status ask_wisdom(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                             const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
+    atn_tune_key key;
+    atn_status status = atn_tune_key_make(ctx, graph, info, frame, options->reproducible, options->tolerance, &key);
+    if (status != ATN_OK) return status;
+    out->sized = true;
+    out->n_shape = key.key.n_shape;
+    memcpy(out->shape, key.key.shape, sizeof out->shape);
+    status = atn_known_find(ctx, &key.key, &out->hit);
+    return status == ATN_OK ? take_hit(ctx, graph, info, frame, options, out) : status;
+}
+
+atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
+                      const atn_choose_options *options, atn_choice *out) {
+    static const atn_choose_options NONE;
+    if (!options) options = &NONE;
+    *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}, .origin = ATN_ORIGIN_ESTIMATE};
+    atn_status status = ATN_OK;
+    if (cannot_compile(info) && take_compiled_in(ctx, graph, info, out)) return ATN_OK;
+    if (frame) status = ask_wisdom(ctx, graph, info, frame, options, out);
+    if (status == ATN_OK && out->origin == ATN_ORIGIN_ESTIMATE)
+        status = take_estimate(ctx, graph, info, frame, options, out);
+    if (status != ATN_OK) atn_choice_free(out);
+    return status;
+}
+
+/* ---- and building it ---- */
+
+/* Failures that another variant may not have. */
+static bool is_variants_own(atn_status status) {
+    return status == ATN_ERR_BUILD || status == ATN_ERR_UNSUPPORTED || status == ATN_ERR_TIMEOUT;
+}
+
+static atn_status build_estimate(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+                                 const atn_choose_options *options, atn_choice *choice, atn_built **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_status status = pass_over(choice, atn_ctx_message(ctx));
+    if (status == ATN_OK) status = take_estimate(ctx, graph, atn_device_get_info(device), frame, options, choice);
+    return status == ATN_OK ? atn_built_make(device, graph, &choice->variant, out) : status;
+}
+
+/* A compiler that is there and compiles nothing. What it said is what counts where this does not help either. */
+static atn_status build_compiled_in(atn_device *device, const atn_graph *graph, atn_status before, atn_choice *choice,
+                                    atn_built **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    char said[ATN_MESSAGE_BYTES];
+    snprintf(said, sizeof said, "%s", atn_ctx_message(ctx));
+    if (!take_compiled_in(ctx, graph, atn_device_get_info(device), choice)) return before;
+    atn_status status = atn_built_make(device, graph, &choice->variant, out);
+    return status == ATN_OK ? ATN_OK : atn_fail(ctx, before, "%s", said);
+}
+
+atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+                            const atn_choose_options *options, atn_choice *choice, atn_built **out) {
+    static const atn_choose_options NONE;
+    atn_status status = atn_built_make(device, graph, &choice->variant, out);
+    if (is_variants_own(status) && choice->origin > ATN_ORIGIN_ESTIMATE)
+        status = build_estimate(device, graph, frame, options ? options : &NONE, choice, out);
+    if (status == ATN_ERR_BUILD && choice->origin == ATN_ORIGIN_ESTIMATE)
+        status = build_compiled_in(device, graph, status, choice, out);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* Choosing a variant: from what was measured before (wisdom), else by an estimate, else from what is compiled into the
+ * library. Never measures and never fails for want of wisdom: a database that cannot be used is a warning, once. */
+#ifndef ATN_KERNEL_CHOOSE_H
+#define ATN_KERNEL_CHOOSE_H
+
+#include "built/built.h"
+#include "wisdom/wisdom.h"
+
+/* Where a variant comes from, the least first. */
+typedef enum atn_origin {
+    ATN_ORIGIN_GIVEN,       /* the caller named it */
+    ATN_ORIGIN_COMPILED_IN, /* there is no compiler: what the library holds */
+    ATN_ORIGIN_ESTIMATE,
+    ATN_ORIGIN_SHIPPED, /* wisdom that attune ships */
+    ATN_ORIGIN_NEAR_DEVICE,
+    ATN_ORIGIN_NEAR_SHAPE,
+    ATN_ORIGIN_EXACT,
+    ATN_ORIGIN_COUNT
+} atn_origin;
+const char *atn_origin_name(atn_origin origin); /* "given", "compiled in", "estimate", "shipped", "near device", … */
+
+typedef struct atn_choose_options {
+    bool validated;    /* whoever made the index arrays checked them: gathers need no guard */
+    bool reproducible; /* results that do not change with the variant */
+    double tolerance;  /* relative error accepted beyond rounding; 0: what is derived */
+    int64_t offset;    /* first element of the array that begins farthest into its buffer */
+} atn_choose_options;
+
+/* What was chosen, and why. Owned by whoever got it: atn_choice_free. */
+typedef struct atn_choice {
+    const atn_ctx *ctx;
+    atn_variant variant;
+    atn_origin origin;
+    atn_hit hit;     /* what wisdom had, also where it was passed over; kind NONE: nothing */
+    bool passed;     /* what wisdom had does not fit here, or did not build */
+    char *why;       /* it was passed over, as a sentence; NULL where it was not */
+    bool sized;      /* sizes were known, so that wisdom was asked */
+    int32_t n_shape; /* of the key */
+    int64_t shape[ATN_WISDOM_DIMS];
+} atn_choice;
+void atn_choice_free(atn_choice *choice);
+
+/* `frame` NULL: sizes are not known, so it is an estimate. `options` may be NULL. Needs no device, only what is known
+ * of one. */
+atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
+                      const atn_choose_options *options, atn_choice *out);
+
+/* The estimate, whatever was tuned; `frame` may be NULL. */
+atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                               const atn_frame *frame, atn_choice *out);
+
+/* Builds what was chosen from the same frame and options. What wisdom says but does not build is passed over for the
+ * estimate, and that, with a compiler that compiles nothing, for what is compiled in; the choice says so. */
+atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+                            const atn_choose_options *options, atn_choice *choice, atn_built **out);
+
+/* For people: which variant, from where, how near, how fast: sentences without a line break. */
+void atn_choice_explain(const atn_choice *choice, const atn_graph *graph, const atn_device_info *info, atn_text *out);
+
+#endif

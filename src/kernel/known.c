@@ -1,0 +1,72 @@
+/* The context's wisdom: one handle, attached to it. Its users may be on several threads, so they take turns. */
+#include "kernel/known.h"
+
+#include "base/memory.h"
+
+#include <pthread.h>
+
+typedef struct known {
+    const atn_ctx *ctx;
+    pthread_mutex_t lock;
+    atn_wisdom *wisdom; /* NULL: there is none yet */
+    bool broken;        /* it cannot be used, and that was said */
+} known;
+
+static const char TAG;
+static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
+
+static void release(void *object) {
+    known *s = object;
+    atn_wisdom_close(s->wisdom);
+    pthread_mutex_destroy(&s->lock);
+    atn_free(s->ctx, s);
+}
+
+static known *make(const atn_ctx *ctx) {
+    known *s = atn_zalloc(ctx, sizeof *s);
+    if (!s) return NULL;
+    s->ctx = ctx;
+    pthread_mutex_init(&s->lock, NULL);
+    if (atn_ctx_attach(ctx, &TAG, s, release) == ATN_OK) return s;
+    release(s);
+    return NULL;
+}
+
+static known *known_of(const atn_ctx *ctx) {
+    pthread_mutex_lock(&attaching);
+    known *s = atn_ctx_attached(ctx, &TAG);
+    if (!s) s = make(ctx);
+    pthread_mutex_unlock(&attaching);
+    return s;
+}
+
+/* Memory and a wish to stop are the caller's; whatever else is wrong with wisdom must not keep a kernel from running.
+ */
+static atn_status excuse(known *s, atn_status status) {
+    if (status == ATN_OK || status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED) return status;
+    if (!s->broken) atn_log(s->ctx, ATN_LOG_WARNING, "what was tuned is not used: %s", atn_ctx_message(s->ctx));
+    s->broken = true;
+    atn_wisdom_close(s->wisdom);
+    s->wisdom = NULL;
+    return ATN_OK;
+}
+
+atn_status atn_known_find(const atn_ctx *ctx, const atn_wisdom_key *key, atn_hit *out) {
+    *out = (atn_hit){.ctx = ctx};
+    known *s = known_of(ctx);
+    if (!s) return ATN_ERR_MEMORY;
+    pthread_mutex_lock(&s->lock);
+    atn_status status = ATN_OK;
+    if (!s->wisdom && !s->broken) /* where there was none, another process may have made one */
+        status = excuse(s, atn_wisdom_open(ctx, NULL, true, &s->wisdom));
+    if (status == ATN_OK) status = atn_wisdom_find(ctx, s->wisdom, key, out);
+    if (status != ATN_OK) {
+        atn_hit_free(out);
+        *out = (atn_hit){.ctx = ctx};
+        bool own = s->wisdom;
+        status = excuse(s, status);
+        if (status == ATN_OK && own) status = excuse(s, atn_wisdom_find(ctx, NULL, key, out)); /* what is shipped */
+    }
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}

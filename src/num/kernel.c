@@ -1,0 +1,303 @@
+/* Kernel handles over arrays: a runner of the described steps, planned and built anew when what is bound changes its
+ * shape; other parameters, and arrays of the same shape, change nothing that is built. */
+#include "num/array.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "graph/shipped.h"
+#include "kernel/sequence.h"
+
+#include <attune/kernel.h>
+
+#include <string.h>
+
+enum { MOST_BOUND = 32, MOST_DEFINES = 32, MOST_BYTES = 64 << 20 };
+static const double BUDGET_S = 60;
+
+struct atn_kernel {
+    atn_device *device;
+    atn_arena arena; /* texts of the options and the description */
+    const char *name, *xml;
+    atn_kernel_options options; /* its defines are in the arena */
+    atn_sequence *sequence;
+    atn_runner *runner;           /* names and, once planned, what is built */
+    bool planned;                 /* for what is bound now, */
+    bool moved;                   /* but some arrays are others of the same shape */
+    int64_t offset;               /* of the array that began farthest into its buffer when it was planned */
+    atn_array *array[MOST_BOUND]; /* per object of the runner; NULL: not bound */
+    atn_param_value given[MOST_BOUND];
+    bool decides[MOST_BOUND]; /* a parameter that shapes depend on */
+    size_t n_given;
+    atn_text explained;
+};
+
+/* ---- making ---- */
+
+/* XML, a shipped kernel, or a file; the text is kept for the tuner. */
+static atn_status find_text(atn_kernel *k, const char *description) {
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    const char *first = description + strspn(description, " \t\r\n");
+    if (*first == '<') {
+        k->name = "description";
+        k->xml = atn_arena_strdup(&k->arena, description);
+        return k->xml ? ATN_OK : ATN_ERR_MEMORY;
+    }
+    k->name = atn_arena_strdup(&k->arena, description);
+    k->xml = atn_shipped_find(description);
+    if (!k->name) return ATN_ERR_MEMORY;
+    if (k->xml) return ATN_OK;
+    char *text;
+    size_t length;
+    atn_status status = atn_file_read(ctx, description, MOST_BYTES, &text, &length);
+    if (status == ATN_ERR_IO)
+        return atn_fail(ctx, status, "%s; it is no kernel that is shipped either", atn_ctx_message(ctx));
+    if (status == ATN_OK && memchr(text, 0, length))
+        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: a description is text, without zero bytes", description);
+    if (status == ATN_OK && !(k->xml = atn_arena_strndup(&k->arena, text, length))) status = ATN_ERR_MEMORY;
+    atn_free(ctx, text);
+    return status;
+}
+
+/* "NAME=VALUE" each, copied, and cut into pairs for the parser. */
+static atn_status copy_defines(atn_kernel *k, const char *const *defines, atn_define *pairs, size_t *count) {
+    const char **copies = atn_arena_alloc(&k->arena, (MOST_DEFINES + 1) * sizeof *copies);
+    if (!copies) return ATN_ERR_MEMORY;
+    for (*count = 0; defines && defines[*count]; ++*count) {
+        const char *text = defines[*count], *equals = strchr(text, '=');
+        if (*count == MOST_DEFINES || !equals || equals == text)
+            return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT,
+                            "define '%s': NAME=VALUE is wanted, and at most %d of them", text, MOST_DEFINES);
+        const char *copy = copies[*count] = atn_arena_strdup(&k->arena, text);
+        const char *name = atn_arena_strndup(&k->arena, text, (size_t)(equals - text));
+        if (!copy || !name) return ATN_ERR_MEMORY;
+        pairs[*count] = (atn_define){name, copy + (equals - text) + 1};
+    }
+    k->options.defines = copies;
+    return ATN_OK;
+}
+
+static atn_status fill(atn_kernel *k, const char *description, const atn_kernel_options *options) {
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    atn_define pairs[MOST_DEFINES];
+    size_t count = 0;
+    if (options) k->options = *options;
+    if (k->options.budget_s <= 0) k->options.budget_s = BUDGET_S;
+    atn_status status = find_text(k, description);
+    if (status == ATN_OK) status = copy_defines(k, options ? options->defines : NULL, pairs, &count);
+    if (status == ATN_OK)
+        status = atn_sequence_parse(ctx, k->name, k->xml, strlen(k->xml),
+                                    &(atn_parse_options){.defines = pairs, .n_defines = count}, NULL, &k->sequence);
+    if (status == ATN_OK) status = atn_runner_create(ctx, k->sequence, &k->runner);
+    if (status == ATN_OK && atn_runner_count(k->runner) > MOST_BOUND)
+        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are bound", k->name,
+                          atn_runner_count(k->runner), MOST_BOUND);
+    return status;
+}
+
+atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_options *options,
+                             atn_kernel **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    *out = NULL;
+    atn_kernel *k = atn_zalloc(ctx, sizeof *k);
+    if (!k) return ATN_ERR_MEMORY;
+    k->device = device;
+    k->arena.ctx = ctx;
+    k->explained.ctx = ctx;
+    atn_status status = fill(k, description, options);
+    if (status == ATN_OK)
+        *out = k;
+    else
+        atn_kernel_free(k);
+    return status;
+}
+
+void atn_kernel_free(atn_kernel *k) {
+    if (!k) return;
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    atn_runner_free(k->runner);
+    atn_sequence_free(k->sequence);
+    atn_text_free(&k->explained);
+    atn_arena_free(&k->arena);
+    atn_free(ctx, k);
+}
+
+/* ---- binding ---- */
+
+static bool same_shape(const atn_view *a, const atn_view *b) {
+    return a->type == b->type && a->rank == b->rank && a->size[0] == b->size[0] &&
+           (a->rank == 1 || (a->size[1] == b->size[1] && a->pitch == b->pitch));
+}
+
+atn_status atn_kernel_bind(atn_kernel *k, const char *object, atn_array *array) {
+    int32_t n = atn_runner_find(k->runner, object);
+    if (n < 0) return ATN_ERR_INPUT;
+    if (atn_array_device(array) != k->device)
+        return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT, "'%s' is on another device", object);
+    atn_slot slot = atn_array_slot(array);
+    bool alike = k->array[n] && same_shape(&slot.view, &atn_runner_object(k->runner, n)->slot.view);
+    k->array[n] = array;
+    k->planned = k->planned && alike && slot.offset <= k->offset;
+    k->moved = true;
+    return ATN_OK;
+}
+
+/* Does any step have it, and do sizes depend on it? */
+static atn_status look_up(const atn_kernel *k, const char *name, bool *decides) {
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    bool found = false;
+    *decides = false;
+    for (int32_t s = 0; s < k->sequence->count; ++s) {
+        const atn_graph *graph = k->sequence->step[s];
+        bool *all = atn_zalloc(ctx, (size_t)graph->n_parameters + 1);
+        if (!all || atn_eval_deciding(ctx, graph, all) != ATN_OK) {
+            atn_free(ctx, all);
+            return ATN_ERR_MEMORY;
+        }
+        for (int32_t p = 0; p < graph->n_parameters; ++p) {
+            if (strcmp(graph->parameters[p].name, name) != 0) continue;
+            found = true;
+            *decides = *decides || all[p];
+        }
+        atn_free(ctx, all);
+    }
+    return found ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "%s: no parameter '%s'", k->sequence->name, name);
+}
+
+atn_status atn_kernel_param(atn_kernel *k, const char *parameter, double real, double imaginary) {
+    size_t n = 0;
+    while (n < k->n_given && strcmp(k->given[n].name, parameter) != 0) ++n;
+    if (n == k->n_given) {
+        bool decides;
+        atn_status status = look_up(k, parameter, &decides);
+        if (status != ATN_OK) return status;
+        if (n == MOST_BOUND)
+            return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: at most %d parameters are given",
+                            k->name, MOST_BOUND);
+        const char *name = atn_arena_strdup(&k->arena, parameter);
+        if (!name) return ATN_ERR_MEMORY;
+        k->given[n].name = name;
+        k->decides[n] = decides;
+        ++k->n_given;
+    }
+    k->given[n].value[0] = real;
+    k->given[n].value[1] = imaginary;
+    if (k->planned && !k->decides[n]) return atn_runner_give(k->runner, k->given, k->n_given);
+    k->planned = false;
+    return ATN_OK;
+}
+
+/* ---- planning ---- */
+
+/* The generated code trusts that a result has elements of its own. */
+static atn_status check_apart(const atn_kernel *k) {
+    for (int32_t i = 0; i < atn_runner_count(k->runner); ++i)
+        for (int32_t j = 0; j < i; ++j) {
+            const atn_shared_object *a = atn_runner_object(k->runner, i), *b = atn_runner_object(k->runner, j);
+            if (k->array[i] && k->array[j] && (a->written || b->written) &&
+                atn_array_overlaps(k->array[i], k->array[j]))
+                return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT,
+                                "'%s' and '%s' share elements; a result has its own", b->name, a->name);
+        }
+    return ATN_OK;
+}
+
+static atn_status bring_to_device(const atn_kernel *k) {
+    atn_status status = ATN_OK;
+    for (int32_t n = 0; n < atn_runner_count(k->runner) && status == ATN_OK; ++n)
+        if (k->array[n]) status = atn_array_ready_device(k->array[n], false);
+    return status;
+}
+
+static void bind_arrays(atn_kernel *k, void (*bind)(atn_runner *, int32_t, const atn_slot *)) {
+    k->offset = 0;
+    for (int32_t n = 0; n < atn_runner_count(k->runner); ++n) {
+        if (!k->array[n]) continue;
+        atn_slot slot = atn_array_slot(k->array[n]);
+        bind(k->runner, n, &slot);
+        if (slot.offset > k->offset) k->offset = slot.offset;
+    }
+}
+
+static atn_status make_effort(const atn_kernel *k) {
+    if (k->options.effort < ATN_EFFORT_MEASURE) return ATN_OK;
+    return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: this build does not tune", k->name);
+}
+
+/* WISDOM: every step has some. */
+static atn_status check_wisdom(const atn_kernel *k, const atn_choose_options *choose) {
+    atn_status status = ATN_OK;
+    for (int32_t s = 0; s < k->sequence->count && status == ATN_OK && k->options.effort == ATN_EFFORT_WISDOM; ++s) {
+        atn_choice choice;
+        status = atn_runner_choose(k->runner, s, atn_device_get_info(k->device), choose, &choice);
+        if (status != ATN_OK) return status;
+        if (choice.origin < ATN_ORIGIN_SHIPPED)
+            status = atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED,
+                              "%s: nothing was tuned that fits here, and wisdom alone was asked for; 'attune tune' or "
+                              "a greater effort tunes",
+                              k->sequence->step[s]->name);
+        atn_choice_free(&choice);
+    }
+    return status;
+}
+
+static atn_status prepare(atn_kernel *k) {
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    atn_choose_options choose = {.reproducible = k->options.reproducible, .tolerance = k->options.tolerance};
+    atn_runner *runner;
+    atn_status status = atn_runner_create(ctx, k->sequence, &runner);
+    if (status != ATN_OK) return status;
+    atn_runner_free(k->runner);
+    k->runner = runner;
+    bind_arrays(k, atn_runner_bind);
+    status = atn_runner_give(runner, k->given, k->n_given);
+    if (status == ATN_OK) status = atn_runner_plan(runner);
+    if (status == ATN_OK) status = make_effort(k);
+    if (status == ATN_OK) status = check_wisdom(k, &choose);
+    return status == ATN_OK ? atn_runner_build(runner, k->device, NULL, &choose) : status;
+}
+
+atn_status atn_kernel_plan(atn_kernel *k) {
+    atn_status status = bring_to_device(k);
+    if (status == ATN_OK && (k->moved || !k->planned)) status = check_apart(k);
+    if (status != ATN_OK) return status;
+    if (!k->planned) {
+        status = prepare(k);
+        k->planned = status == ATN_OK;
+    } else if (k->moved) {
+        int64_t before = k->offset;
+        bind_arrays(k, atn_runner_rebind);
+        k->offset = before; /* it is built for arrays that begin as far as that */
+    }
+    if (status == ATN_OK) k->moved = false;
+    return status;
+}
+
+atn_status atn_kernel_run(atn_kernel *k) {
+    atn_status status = atn_kernel_plan(k);
+    if (status != ATN_OK) return status;
+    status = atn_runner_run(k->runner);
+    for (int32_t n = 0; n < atn_runner_count(k->runner); ++n) {
+        if (!k->array[n] || !atn_runner_object(k->runner, n)->written) continue;
+        if (status == ATN_OK)
+            atn_array_written_on_device(k->array[n]);
+        else
+            atn_array_spoiled_on_device(k->array[n]);
+    }
+    return status;
+}
+
+const char *atn_kernel_explain(atn_kernel *k) {
+    atn_text_clear(&k->explained);
+    if (!k->planned) {
+        atn_text_printf(&k->explained, "%s is not planned: what it runs is decided once its arrays are bound.",
+                        k->sequence->step[0]->name);
+    } else {
+        for (int32_t s = 0; s < k->sequence->count; ++s) {
+            if (s) atn_text_add(&k->explained, "\n");
+            atn_choice_explain(atn_runner_choice(k->runner, s), k->sequence->step[s], atn_device_get_info(k->device),
+                               &k->explained);
+        }
+    }
+    return k->explained.failed ? "there is no memory to explain it" : atn_text_str(&k->explained);
+}
