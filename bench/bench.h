@@ -24,15 +24,6 @@ typedef struct bench_job {
 extern const bench_job BENCH_JOBS[];
 extern const int32_t BENCH_JOB_COUNT;
 
-/* Hand-picked variants, the best known first: of a kernel, for a kind of device. */
-enum { BENCH_CANDIDATES = 16 };
-typedef struct bench_pick {
-    const char *kernel, *type; /* type NULL: any */
-    const char *backend;
-    const char *variant[BENCH_CANDIDATES]; /* up to the first NULL */
-} bench_pick;
-const bench_pick *bench_pick_find(const bench_job *job, const char *backend); /* NULL: none is known */
-
 /* ---- arrays ---- */
 
 enum { BENCH_OBJECTS = 12 };

@@ -4,13 +4,14 @@
 
 #include "base/memory.h"
 #include "device/nvrtc.h"
+#include "tune/seeds.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RUNNERS = BENCH_CANDIDATES + 8 };
+enum { MOST_RUNNERS = 24 };
 
 typedef struct options {
     const char *device, *kernel;
@@ -114,11 +115,11 @@ static void enter(contestant *all, int32_t *count, bench_work *work, const optio
 static int32_t enter_all(contestant *all, bench_work *work, const options *o) {
     atn_ctx *ctx = atn_device_ctx(work->device);
     const atn_device_info *info = atn_device_get_info(work->device);
-    const bench_pick *pick = bench_pick_find(work->job, info->backend);
+    const char *const *pick = atn_seeds_find(work->job->kernel, work->job->type, info->backend);
     int32_t count = 0;
-    for (int k = 0; pick && k < BENCH_CANDIDATES && pick->variant[k] && (k == 0 || o->candidates); ++k) {
+    for (int k = 0; pick && pick[k] && (k == 0 || o->candidates); ++k) {
         atn_variant v = atn_variant_plain();
-        if (atn_variant_parse(ctx, &v, pick->variant[k]) != ATN_OK)
+        if (atn_variant_parse(ctx, &v, pick[k]) != ATN_OK)
             fprintf(stderr, "%s: %s\n", work->job->kernel, atn_ctx_message(ctx));
         else
             enter(all, &count, work, o, v, "");
@@ -332,11 +333,11 @@ static atn_status compile_all(const atn_ctx *ctx, const options *o) {
         const bench_job *job = &BENCH_JOBS[k];
         bool again = k > 0 && strcmp(job->kernel, BENCH_JOBS[k - 1].kernel) == 0 &&
                      strcmp(job->type, BENCH_JOBS[k - 1].type) == 0;
-        const bench_pick *pick = bench_pick_find(job, "cuda");
+        const char *const *pick = atn_seeds_find(job->kernel, job->type, "cuda");
         if (again || !wanted(job, o, "cuda")) continue;
         status = compile_one(ctx, job, NULL, &failed);
-        for (int n = 0; pick && n < BENCH_CANDIDATES && pick->variant[n] && status == ATN_OK; ++n)
-            status = compile_one(ctx, job, pick->variant[n], &failed);
+        for (int n = 0; pick && pick[n] && status == ATN_OK; ++n)
+            status = compile_one(ctx, job, pick[n], &failed);
     }
     if (status == ATN_OK && failed > 0) status = atn_fail(ctx, ATN_ERR_BUILD, "%d variants do not compile", failed);
     return status;

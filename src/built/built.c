@@ -111,6 +111,7 @@ void atn_built_free(atn_built *k) {
 const atn_variant *atn_built_variant(const atn_built *k) { return &k->program->variant; }
 const atn_program *atn_built_program(const atn_built *k) { return k->program; }
 atn_function *atn_built_function(const atn_built *k, int32_t stage) { return k->function[stage]; }
+size_t atn_built_code_bytes(const atn_built *k) { return atn_module_code_bytes(k->module); }
 
 /* ---- running ---- */
 

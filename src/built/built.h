@@ -27,6 +27,10 @@ atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const at
 atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info,
                                  const atn_extent *extent); /* extent may be NULL */
 
+/* How the variant computes there, for the oracle's bound. */
+atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
+                                        const atn_device_info *info);
+
 /* Where the points of a graph lie over bound arrays: what the estimate and launches need. */
 atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_extent *extent);
 
@@ -49,5 +53,6 @@ atn_status atn_built_run(atn_built *kernel, atn_queue *queue, const atn_slot *sl
 const atn_variant *atn_built_variant(const atn_built *kernel);
 const atn_program *atn_built_program(const atn_built *kernel);
 atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for what only a build tells */
+size_t atn_built_code_bytes(const atn_built *kernel);
 
 #endif

@@ -1,70 +1,9 @@
 /* A reasonable variant without any measurement: from what the accesses look like, what the device is, and, where known,
  * how large the points and ranges are. Plain rules; tuning finds better ones. */
 #include "built/built.h"
-
-#include "graph/affine.h"
+#include "built/outlook.h"
 
 #include <string.h>
-
-typedef struct outlook {
-    const atn_graph *g;
-    int32_t points;  /* dimensions of the points */
-    int32_t block;   /* the outermost reduction, -1: none */
-    int32_t p[2], q; /* dimensions */
-    bool ragged;     /* its range differs from point to point */
-    bool complex_values, ordered;
-    int32_t along_p0, along_q, across; /* accesses whose neighbours lie along p0, along q, or neither */
-    int32_t along_p1;                  /* reads whose neighbours lie along p1: the kernel turns what it reads */
-    bool stencil;                      /* several reads of one object that differ along p1 */
-    bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */
-    bool exponential;                  /* an exponential in single precision */
-    int32_t bytes;                     /* of the largest element that is computed on */
-} outlook;
-
-static void count_access(outlook *o, const atn_value select[2]) {
-    atn_affine column = atn_affine_of(o->g, select[0]);
-    bool p0 = o->points > 0 && column.is_affine && column.coefficient[o->p[0]] == 1;
-    bool q = o->q >= 0 && column.is_affine && column.coefficient[o->q] == 1;
-    o->along_p0 += p0;
-    o->along_q += q;
-    o->across += !p0 && !q && o->g->values[select[0]].dims;
-}
-
-static outlook look(const atn_graph *g) {
-    outlook o = {.g = g, .block = -1, .p = {-1, -1}, .q = -1, .bytes = 4};
-    bool icf = g->blocks[0].n_accs > 0;
-    o.points = icf ? 0 : g->blocks[0].rank;
-    for (int32_t d = 0; d < o.points; ++d) o.p[d] = g->blocks[0].dim[d];
-    for (int32_t k = icf ? 0 : 1; k < g->n_blocks && o.block < 0; ++k)
-        if (k == 0 || g->blocks[k].parent == 0) o.block = k;
-    if (o.block >= 0) {
-        const atn_block *b = &g->blocks[o.block];
-        o.q = b->dim[0];
-        for (int32_t k = 0; k < b->rank; ++k)
-            o.ragged = o.ragged || g->values[g->dims[b->dim[k]].begin].dims || g->values[g->dims[b->dim[k]].end].dims;
-        for (int32_t k = 0; k < b->n_accs; ++k) o.ordered = o.ordered || b->acc[k].join == ATN_JOIN_ORDERED;
-    }
-    for (atn_value v = 0; v < g->n_values; ++v) {
-        o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;
-        o.exponential = o.exponential || (g->values[v].op == ATN_OP_EXP && g->values[v].type == ATN_SP);
-        if (g->values[v].type == ATN_DP || g->values[v].type == ATN_DP2) o.bytes = 8;
-    }
-    for (int32_t k = 0; k < g->n_reads; ++k) {
-        const atn_read *r = &g->reads[k];
-        uint32_t dims = g->values[r->select[0]].dims | (r->select[1] >= 0 ? g->values[r->select[1]].dims : 0);
-        count_access(&o, r->select);
-        atn_affine column = atn_affine_of(g, r->select[0]);
-        o.along_p1 +=
-            o.points == 2 && column.is_affine && column.coefficient[o.p[1]] == 1 && column.coefficient[o.p[0]] == 0;
-        for (int32_t j = 0; j < k && o.points == 2; ++j)
-            o.stencil = o.stencil || (g->reads[j].object == r->object && g->reads[j].select[1] != r->select[1]);
-        if (o.q < 0 || !(dims >> o.q & 1)) continue;
-        if (o.points > 0) o.shared_p0 = o.shared_p0 || !(dims >> o.p[0] & 1);
-        if (o.points > 1) o.shared_p1 = o.shared_p1 || !(dims >> o.p[1] & 1);
-    }
-    for (int32_t k = 0; k < g->n_writes; ++k) count_access(&o, g->writes[k].select);
-    return o;
-}
 
 /* Largest power of two up to `most` with which one tile of the points still fits into the extent. */
 static int32_t fitting(int64_t extent, int32_t most) {
@@ -73,7 +12,7 @@ static int32_t fitting(int64_t extent, int32_t most) {
     return n;
 }
 
-static bool writes_apart(const outlook *o) {
+static bool writes_apart(const atn_outlook *o) {
     for (int32_t k = 0; k < o->g->n_objects; ++k)
         if (o->g->objects[k].read && o->g->objects[k].written) return false;
     return true;
@@ -83,7 +22,7 @@ static int64_t pieces(int64_t n, int64_t each) { return n / each + (n % each != 
 
 /* Sequences and tiles so that both panels and the results at rest stay in a core's second cache; along p1 as even as
  * can be, since the last tile is moved back and does points again. */
-static void estimate_panels(const outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
+static void estimate_panels(const atn_outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
     enum { CACHE = 900 << 10, TILE = 128, WIDE = 2048 /* bytes along p0 */, STEPS = 22 };
     int32_t each0 = v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs;
     int64_t seq0 = WIDE / ((int64_t)each0 * o->bytes), seq1 = STEPS * 12 / each1, steps1 = pieces(n1, each1);
@@ -109,7 +48,7 @@ static void estimate_panels(const outlook *o, const atn_device_info *info, int64
     while (v->p[0].seq > 1 && (int64_t)v->p[0].seq * each0 > n0) --v->p[0].seq;
 }
 
-static void estimate_host(const outlook *o, const atn_device_info *info, const atn_extent *extent, atn_variant *v) {
+static void estimate_host(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent, atn_variant *v) {
     int32_t lanes = o->complex_values || o->ordered ? 1 : info->simd * 4 / o->bytes;
     lanes = lanes > 16 ? 16 : lanes;
     int64_t n0 = extent ? extent->points[0] : INT64_MAX, n1 = extent ? extent->points[1] : INT64_MAX;
@@ -170,7 +109,7 @@ static void estimate_host(const outlook *o, const atn_device_info *info, const a
     v->q[0].unroll = 2;
 }
 
-static void estimate_items(const outlook *o, const atn_device_info *info, atn_variant *v) {
+static void estimate_items(const atn_outlook *o, const atn_device_info *info, atn_variant *v) {
     bool cuda = strcmp(info->backend, "cuda") == 0;
     int32_t most = info->max_group < 256 ? info->max_group : 256;
     if (o->points == 0 && o->block >= 0) {
@@ -235,7 +174,7 @@ static void estimate_items(const outlook *o, const atn_device_info *info, atn_va
 }
 
 atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info, const atn_extent *extent) {
-    outlook o = look(graph);
+    atn_outlook o = atn_outlook_of(graph);
     atn_variant v = atn_variant_plain();
     atn_target target = atn_target_of(info);
     if (target.host && o.exponential)

@@ -136,6 +136,26 @@ bool atn_eval_agrees(atn_type type, const void *got, const atn_eval_cell *cell, 
     return !atn_type_is_complex(type) || close_enough(type, number[1], cell->value[1], error);
 }
 
+static double fraction(atn_type type, double got, double wanted, double error) {
+    if (!close_enough(type, got, wanted, error)) {
+        if (!isfinite(got) || !isfinite(wanted)) return INFINITY;
+    } else if (!isfinite(got) || !isfinite(wanted)) {
+        return 0;
+    }
+    double off = fabs(got - wanted), allowed = error + storage_error(type, wanted);
+    return off == 0 ? 0 : allowed > 0 ? off / allowed : INFINITY;
+}
+
+double atn_eval_error(atn_type type, const void *got, const atn_eval_cell *cell, double slack, double more) {
+    if (isinf(cell->bound)) return 0;
+    if (atn_type_is_integer(type)) return atn_eval_agrees(type, got, cell, slack) ? 0 : INFINITY;
+    double number[2], allowed = (slack > 0 ? slack : 4) * cell->bound + more;
+    int64_t whole;
+    atn_element_load(type, got, number, &whole);
+    double real = fraction(type, number[0], cell->value[0], allowed);
+    return atn_type_is_complex(type) ? fmax(real, fraction(type, number[1], cell->value[1], allowed)) : real;
+}
+
 static void note(const atn_graph *graph, const atn_eval_cell *cell, const void *got, double slack,
                  atn_eval_mismatch *mismatch) {
     if (mismatch->count++) return;

@@ -119,6 +119,10 @@ atn_status atn_eval(const atn_ctx *ctx, const atn_graph *graph, const atn_frame 
  * slack 0: 4. */
 bool atn_eval_agrees(atn_type type, const void *got, const atn_eval_cell *cell, double slack);
 
+/* How far it is off, as a fraction of what is allowed: slack * bound + the rounding of storage + `more`. 0: exactly as
+ * stored, or uncertain; above 1, INFINITY for integers and NaN, where it does not agree. */
+double atn_eval_error(atn_type type, const void *got, const atn_eval_cell *cell, double slack, double more);
+
 /* The first disagreement found. */
 typedef struct atn_eval_mismatch {
     int32_t object;

@@ -15,6 +15,9 @@ typedef struct atn_domain {
     bool (*allows)(void *self, const int32_t *point);
     /* An allowed point, each equally likely; false: there is none. */
     bool (*draw)(void *self, uint64_t (*random)(void *user), void *user, int32_t *point);
+    /* The rank-th allowed point, from 0; false: there are not so many. Or NULL: then an exhaustive search walks the
+     * product of all levels instead. */
+    bool (*at)(void *self, uint64_t rank, int32_t *point);
     void *self;
 } atn_domain;
 
@@ -44,13 +47,18 @@ typedef struct atn_strategy {
     const char *name, *meaning;
     /* `evaluations`: about how many there will be, 0: not known. */
     atn_status (*create)(const atn_ctx *ctx, const atn_domain *domain, uint64_t seed, int64_t evaluations, void **self);
-    bool (*ask)(void *self, int32_t *point); /* false: nothing is left to try */
+    bool (*ask)(void *self, int32_t *point); /* false: nothing is left to try, or lost */
     void (*tell)(void *self, const int32_t *point,
                  const atn_score *score); /* unasked points too: what is known already */
+    /* Did memory run out while it searched? Then it asks for nothing more, and the sentence was left. */
+    bool (*lost)(const void *self);
     void (*free)(void *self);
 } atn_strategy;
 
 extern const atn_strategy *const ATN_STRATEGIES[];       /* the default first; ends with NULL */
 const atn_strategy *atn_strategy_find(const char *name); /* "default" and NULL: the first; NULL: unknown */
+
+extern const atn_strategy ATN_STRATEGY_PORTFOLIO, ATN_STRATEGY_MODEL, ATN_STRATEGY_LOCAL, ATN_STRATEGY_EVOLUTIONARY,
+    ATN_STRATEGY_ANNEALING, ATN_STRATEGY_RANDOM, ATN_STRATEGY_EXHAUSTIVE;
 
 #endif

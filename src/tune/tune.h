@@ -21,6 +21,14 @@ typedef struct atn_workload {
     double range_length;       /* mean length of ranges that come from data; 0: 32 */
 } atn_workload;
 
+typedef struct atn_tune_progress {
+    int64_t tried, failed, recalled; /* recalled: known from an earlier session */
+    double elapsed_s, left_s;        /* left_s < 0: not known */
+    double best_s, default_s;        /* 0: none yet */
+    const char *best;                /* variant */
+    const char *phase;               /* "building", "searching", "deciding" */
+} atn_tune_progress;
+
 typedef struct atn_tune_options {
     double budget_s;        /* 0: no limit of time */
     int64_t evaluations;    /* 0: no limit */
@@ -33,24 +41,29 @@ typedef struct atn_tune_options {
     bool reproducible;   /* only variants whose results do not depend on the variant */
     bool cold;           /* caches are emptied before each sample */
     bool again;          /* measures anew what is known already */
+    bool resume;         /* goes on: what is known counts as evaluations of this session */
+    const char *const *only; /* these variants and no search, ended by NULL; or NULL */
     const char *program; /* the attune program that workers are; NULL: found */
     /* Called often; false stops the tuning as Ctrl-C does. */
-    bool (*progress)(void *user, const struct atn_tune_progress *now);
+    bool (*progress)(void *user, const atn_tune_progress *now);
     void *user;
 } atn_tune_options;
 
-typedef struct atn_tune_progress {
-    int64_t tried, failed, recalled; /* recalled: known from an earlier session */
-    double elapsed_s, left_s;        /* left_s < 0: not known */
-    double best_s, default_s;        /* 0: none yet */
-    const char *best;                /* variant */
-    const char *phase;               /* "building", "searching", "deciding" */
-} atn_tune_progress;
+/* A variant that no other beats in both: none is as fast and nearer to the oracle. */
+typedef struct atn_tune_choice {
+    char *variant;
+    double seconds, error;
+} atn_tune_choice;
 
 typedef struct atn_tune_result {
     const atn_ctx *ctx;
-    char *variant, *runner_up, *estimate;             /* texts, owned */
+    char *variant, *runner_up, *estimate; /* texts, owned; "" is the plain variant; variant NULL: none is right */
+    atn_tune_choice *choices;             /* fastest first; all right ones, usable or not */
+    int32_t n_choices;
     double default_s, best_s, low_s, high_s, worst_s; /* default: of the estimate */
+    double *only_s; /* per variant of options.only: its seconds, INFINITY where it is not right; else NULL */
+    int32_t n_shape;
+    int64_t shape[ATN_WISDOM_DIMS]; /* as in the key: points along p0, p1, then ranges */
     double runner_up_ratio;
     bool tie;
     int64_t tried, recalled, failed[ATN_OUTCOME_COUNT];

@@ -39,7 +39,7 @@ static void hold_graph(random_graph *g, atn_device *device, tally *t) {
             continue;
         }
         if (atn_eval_check(g->ctx, g->graph, &g->frame) != ATN_OK) return;
-        atn_eval_options options = held_options(&v, info);
+        atn_eval_options options = atn_variant_arithmetic(g->graph, &v, info);
         atn_eval_result *oracle;
         kit_ok(g->ctx, atn_eval_run(g->ctx, g->graph, &g->frame, &options, &oracle));
         atn_status status = held_run(device, &c, &v, oracle);

@@ -59,7 +59,7 @@ static void hold(const char *name, const char *xml) {
         for (size_t n = 0; n < sizeof VARIANTS / sizeof *VARIANTS; ++n) {
             atn_variant v = atn_variant_plain();
             if (*VARIANTS[n]) kit_ok(ctx, atn_variant_parse(ctx, &v, VARIANTS[n]));
-            atn_eval_options options = held_options(&v, atn_device_get_info(device));
+            atn_eval_options options = atn_variant_arithmetic(g, &v, atn_device_get_info(device));
             atn_eval_result *oracle;
             kit_ok(ctx, atn_eval_run(ctx, g, &frame, &options, &oracle));
             atn_status status = held_run(device, &c, &v, oracle);

@@ -96,7 +96,7 @@ static void hold(const shipped *s, const atn_graph *g, atn_device *device, const
     for (int n = -2; n < 8 && (n < 0 || texts[n]); ++n) {
         atn_variant v = n == -1 ? atn_variant_estimate(g, info, NULL) : atn_variant_plain();
         if (n >= 0) kit_ok(ctx, atn_variant_parse(ctx, &v, texts[n]));
-        atn_eval_options options = held_options(&v, info);
+        atn_eval_options options = atn_variant_arithmetic(g, &v, info);
         atn_eval_result *oracle;
         kit_ok(ctx, atn_eval_run(ctx, g, &frame, &options, &oracle));
         atn_status status = held_run(device, &c, &v, oracle);

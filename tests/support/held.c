@@ -2,7 +2,6 @@
 #include "support/held.h"
 
 #include "base/memory.h"
-#include "render/exp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +12,6 @@ static size_t view_bytes(const atn_view *view) {
     if (view->size[0] == 0 || (view->rank > 1 && view->size[1] == 0)) return 0;
     int64_t elements = view->rank > 1 ? (view->size[1] - 1) * view->pitch + view->size[0] : view->size[0];
     return (size_t)elements * atn_type_bytes(view->type);
-}
-
-atn_eval_options held_options(const atn_variant *variant, const atn_device_info *info) {
-    atn_eval_options options = {.fast = variant->fast};
-    bool host = strcmp(info->backend, "host") == 0;
-    options.exp_error = 8 * 0x1p-24;
-    if (variant->exp == ATN_EXP_POLYNOMIAL || (host && variant->exp == ATN_EXP_NATIVE))
-        options.exp_error += 2 * atn_exp_error(variant->degree);
-    else if (variant->exp == ATN_EXP_NATIVE)
-        options.exp_slope = 2 * 0x1p-24;
-    return options;
 }
 
 /* One array on the device with a margin on both sides that must not be touched. It goes there in one piece: Oclgrind

@@ -12,10 +12,7 @@ typedef struct held_case {
 } held_case;
 
 /* ATN_OK: agrees. ATN_ERR_UNSUPPORTED: no such variant. Else the context's message says what is wrong. `oracle` is what
- * atn_eval_run gave for the case with the variant's options (held_options). */
+ * atn_eval_run gave for the case with the variant's options (atn_variant_arithmetic). */
 atn_status held_run(atn_device *device, const held_case *c, const atn_variant *variant, const atn_eval_result *oracle);
-
-/* How the variant computes, for the oracle's bound. */
-atn_eval_options held_options(const atn_variant *variant, const atn_device_info *info);
 
 #endif

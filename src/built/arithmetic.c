@@ -1,0 +1,32 @@
+/* How exact a variant's arithmetic is: what the oracle must know to derive its bound. Exponentials in double precision
+ * are the library's in every variant; those in single may be a native instruction or a polynomial. */
+#include "built/built.h"
+
+#include "render/exp.h"
+
+#include <string.h>
+
+static bool has_exponential(const atn_graph *g, bool twice) {
+    for (atn_value v = 0; v < g->n_values; ++v) {
+        const atn_node *node = &g->values[v];
+        bool exponential = node->op == ATN_OP_EXP || node->op == ATN_OP_EXP2 || node->op == ATN_OP_EXPM1;
+        if (exponential && (node->type == ATN_DP || node->type == ATN_DP2) == twice) return true;
+    }
+    return false;
+}
+
+atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
+                                        const atn_device_info *info) {
+    atn_eval_options options = {.fast = variant->fast};
+    bool host = strcmp(info->backend, "host") == 0;
+    if (!has_exponential(graph, false)) {
+        if (has_exponential(graph, true)) options.exp_error = 8 * 0x1p-53;
+        return options;
+    }
+    options.exp_error = 8 * 0x1p-24;
+    if (variant->exp == ATN_EXP_POLYNOMIAL || (host && variant->exp == ATN_EXP_NATIVE))
+        options.exp_error += 2 * atn_exp_error(variant->degree);
+    else if (variant->exp == ATN_EXP_NATIVE)
+        options.exp_slope = 2 * 0x1p-24;
+    return options;
+}

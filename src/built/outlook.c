@@ -1,0 +1,52 @@
+/* Reading off the accesses where neighbours lie and what is shared. */
+#include "built/outlook.h"
+
+#include "graph/affine.h"
+
+
+static void count_access(atn_outlook *o, const atn_value select[2]) {
+    atn_affine column = atn_affine_of(o->g, select[0]);
+    bool p0 = o->points > 0 && column.is_affine && column.coefficient[o->p[0]] == 1;
+    bool q = o->q >= 0 && column.is_affine && column.coefficient[o->q] == 1;
+    o->along_p0 += p0;
+    o->along_q += q;
+    o->across += !p0 && !q && o->g->values[select[0]].dims;
+}
+
+atn_outlook atn_outlook_of(const atn_graph *g) {
+    atn_outlook o = {.g = g, .block = -1, .p = {-1, -1}, .q = -1, .bytes = 4};
+    bool icf = g->blocks[0].n_accs > 0;
+    o.points = icf ? 0 : g->blocks[0].rank;
+    for (int32_t d = 0; d < o.points; ++d) o.p[d] = g->blocks[0].dim[d];
+    for (int32_t k = icf ? 0 : 1; k < g->n_blocks && o.block < 0; ++k)
+        if (k == 0 || g->blocks[k].parent == 0) o.block = k;
+    if (o.block >= 0) {
+        const atn_block *b = &g->blocks[o.block];
+        o.q = b->dim[0];
+        for (int32_t k = 0; k < b->rank; ++k)
+            o.ragged = o.ragged || g->values[g->dims[b->dim[k]].begin].dims || g->values[g->dims[b->dim[k]].end].dims;
+        for (int32_t k = 0; k < b->n_accs; ++k) o.ordered = o.ordered || b->acc[k].join == ATN_JOIN_ORDERED;
+    }
+    for (atn_value v = 0; v < g->n_values; ++v) {
+        o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;
+        o.exponential = o.exponential || (g->values[v].op == ATN_OP_EXP && g->values[v].type == ATN_SP);
+        if (g->values[v].type == ATN_DP || g->values[v].type == ATN_DP2) o.bytes = 8;
+    }
+    for (int32_t k = 0; k < g->n_reads; ++k) {
+        const atn_read *r = &g->reads[k];
+        uint32_t dims = g->values[r->select[0]].dims | (r->select[1] >= 0 ? g->values[r->select[1]].dims : 0);
+        count_access(&o, r->select);
+        atn_affine column = atn_affine_of(g, r->select[0]);
+        o.gathers = o.gathers || !column.is_affine ||
+                    (r->select[1] >= 0 && !atn_affine_of(g, r->select[1]).is_affine);
+        o.along_p1 +=
+            o.points == 2 && column.is_affine && column.coefficient[o.p[1]] == 1 && column.coefficient[o.p[0]] == 0;
+        for (int32_t j = 0; j < k && o.points == 2; ++j)
+            o.stencil = o.stencil || (g->reads[j].object == r->object && g->reads[j].select[1] != r->select[1]);
+        if (o.q < 0 || !(dims >> o.q & 1)) continue;
+        if (o.points > 0) o.shared_p0 = o.shared_p0 || !(dims >> o.p[0] & 1);
+        if (o.points > 1) o.shared_p1 = o.shared_p1 || !(dims >> o.p[1] & 1);
+    }
+    for (int32_t k = 0; k < g->n_writes; ++k) count_access(&o, g->writes[k].select);
+    return o;
+}

@@ -1,0 +1,25 @@
+/* What the accesses of a graph look like: what estimates and search spaces ask of it. */
+#ifndef ATN_BUILT_OUTLOOK_H
+#define ATN_BUILT_OUTLOOK_H
+
+#include "graph/graph.h"
+
+typedef struct atn_outlook {
+    const atn_graph *g;
+    int32_t points;  /* dimensions of the points */
+    int32_t block;   /* the outermost reduction, -1: none */
+    int32_t p[2], q; /* dimensions */
+    bool ragged;     /* its range differs from point to point */
+    bool complex_values, ordered;
+    int32_t along_p0, along_q, across; /* accesses whose neighbours lie along p0, along q, or neither */
+    int32_t along_p1;                  /* reads whose neighbours lie along p1: the kernel turns what it reads */
+    bool stencil;                      /* several reads of one object that differ along p1 */
+    bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */
+    bool exponential;                  /* an exponential in single precision */
+    bool gathers;                      /* a computed selector */
+    int32_t bytes;                     /* of the largest element that is computed on */
+} atn_outlook;
+
+atn_outlook atn_outlook_of(const atn_graph *graph);
+
+#endif

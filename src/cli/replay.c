@@ -1,0 +1,167 @@
+/* attune replay: how good a strategy is on a recorded space. Needs no device. */
+#include "cli/cli.h"
+
+#include "base/number.h"
+#include "tune/replay.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A whole number of an option; `fallback` where it is not given. */
+static atn_status read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out) {
+    const char *text = atn_cli_value(call, name);
+    char *end;
+    *out = fallback;
+    if (!text) return ATN_OK;
+    *out = atn_number_read(text, &end);
+    if (end == text || *end || !(*out >= least && *out <= 0x1p53) || *out != floor(*out))
+        return atn_cli_misuse(call, "--%s %s: a whole number from %.0f on is needed", name, text, least);
+    return ATN_OK;
+}
+
+/* ---- progress ---- */
+
+typedef struct watched {
+    const atn_cli_call *call;
+    const char *strategy;
+} watched;
+
+static void show_progress(void *user, int64_t done, int64_t repeats) {
+    const watched *w = user;
+    atn_cli_progress(w->call, "replaying %s: %lld of %lld repeats ...", w->strategy, (long long)done,
+                     (long long)repeats);
+}
+
+/* ---- output ---- */
+
+static json_t *result_json(const atn_replay_result *result) {
+    json_t *object = json_object();
+    if (json_object_set_new(object, "strategy", json_string(result->strategy)) == 0 &&
+        json_object_set_new(object, "evals", json_integer(result->evaluations)) == 0 &&
+        json_object_set_new(object, "repeats", json_integer(result->repeats)) == 0 &&
+        json_object_set_new(object, "points", json_integer(result->points)) == 0 &&
+        json_object_set_new(object, "failures", json_integer(result->failures)) == 0 &&
+        json_object_set_new(object, "mean_best", json_real(result->mean_best)) == 0 &&
+        json_object_set_new(object, "optimum", json_real(result->optimum)) == 0 &&
+        json_object_set_new(object, "median", json_real(result->median)) == 0 &&
+        json_object_set_new(object, "fraction", json_real(result->fraction)) == 0 &&
+        json_object_set_new(object, "found", json_real(result->found)) == 0 &&
+        json_object_set_new(object, "score", json_real(result->score)) == 0 &&
+        json_object_set_new(object, "seconds", json_real(result->seconds)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *rows_json(const atn_replay_result *results, size_t n) {
+    json_t *root = json_object(), *rows = json_array();
+    bool whole = rows != NULL;
+    for (size_t k = 0; k < n && whole; ++k) whole = json_array_append_new(rows, result_json(&results[k])) == 0;
+    if (!whole) {
+        json_decref(rows);
+        rows = NULL;
+    }
+    if (json_object_set_new(root, "rows", rows) == 0) return root;
+    json_decref(root);
+    return NULL;
+}
+
+static atn_status print_table(atn_cli_call *call, const atn_replay_result *results, size_t n) {
+    atn_text table = {.ctx = call->ctx}, text = {.ctx = call->ctx};
+    atn_text_printf(&text, "%lld points, %lld of them failures; %lld evaluations, %lld repeats; optimum %.6g s\n\n",
+                    (long long)results->points, (long long)results->failures, (long long)results->evaluations,
+                    (long long)results->repeats, results->optimum);
+    atn_text_add(&table, "strategy\tscore\tmean best\tof optimum\toptimum found\ttook\t\n");
+    for (size_t k = 0; k < n; ++k)
+        atn_text_printf(&table, "%s\t%.3f\t%.6g s\t%.2f %%\t%.0f %%\t%.1f s\t\n", results[k].strategy, results[k].score,
+                        results[k].mean_best, 100 * results[k].fraction, 100 * results[k].found, results[k].seconds);
+    if (atn_text_status(&table))
+        text.failed = true;
+    else
+        atn_cli_add_table(&text, atn_text_str(&table), "lrrrrr");
+    atn_status status = atn_cli_print_text(call, "replay", &text);
+    atn_text_free(&table);
+    atn_text_free(&text);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+enum { MOST_STRATEGIES = 32 };
+
+static atn_status replay_one(atn_cli_call *call, const atn_recorded *recorded, const atn_strategy *strategy,
+                             atn_replay_options *options, atn_replay_result *result) {
+    watched w = {.call = call, .strategy = strategy->name};
+    options->progress = show_progress;
+    options->user = &w;
+    atn_status status = atn_replay(call->ctx, recorded, strategy, options, result);
+    atn_cli_progress_end(call);
+    return status == ATN_ERR_INPUT ? atn_fail_within(call->ctx, status, "%s", call->operands[0]) : status;
+}
+
+static atn_status unknown(atn_cli_call *call, const char *name) {
+    atn_text names = {.ctx = call->ctx};
+    for (const atn_strategy *const *strategy = ATN_STRATEGIES; *strategy; ++strategy)
+        atn_text_printf(&names, "%s, ", (*strategy)->name);
+    atn_status status = atn_cli_misuse(call, "--strategy %s: there is none such; there are %sdefault and all", name,
+                                       atn_text_str(&names));
+    atn_text_free(&names);
+    return status;
+}
+
+static atn_status run(atn_cli_call *call) {
+    const char *name = atn_cli_value(call, "strategy");
+    bool all = name && strcmp(name, "all") == 0;
+    const atn_strategy *strategy = all ? NULL : atn_strategy_find(name);
+    if (!all && !strategy) return unknown(call, name);
+    double evaluations, repeats, seed;
+    atn_status status = read_whole(call, "evals", 1, 0, &evaluations);
+    if (!status) status = read_whole(call, "repeats", 1, 0, &repeats);
+    if (!status) status = read_whole(call, "seed", 0, 1, &seed);
+    if (status) return status;
+    atn_replay_options options = {
+        .evaluations = (int64_t)evaluations, .repeats = (int64_t)repeats, .seed = (uint64_t)seed};
+    atn_recorded *recorded;
+    status = atn_recorded_read(call->ctx, call->operands[0], &recorded);
+    if (status) return status;
+    atn_replay_result results[MOST_STRATEGIES];
+    size_t n = 0;
+    if (!all) status = replay_one(call, recorded, strategy, &options, &results[n++]);
+    for (; all && !status && ATN_STRATEGIES[n] && n < MOST_STRATEGIES; ++n)
+        status = replay_one(call, recorded, ATN_STRATEGIES[n], &options, &results[n]);
+    atn_recorded_free(recorded);
+    if (status) return status;
+    if (!call->json) return print_table(call, results, n);
+    return atn_cli_print_json(call, all ? rows_json(results, n) : result_json(&results[0]));
+}
+
+const atn_cli_verb ATN_VERB_REPLAY = {
+    .name = "replay",
+    .summary = "how good a search strategy is on a recorded space, without a device",
+    .synopsis = "CACHE.json.gz",
+    .paragraphs =
+        (const char *const[]){
+            "Reads a space that was measured once, Kernel Tuner's cache or T4 results, packed with gzip or not, and "
+            "lets "
+            "a strategy search it. Points that failed count as an evaluation. A file that was cut is read as far as "
+            "it goes.",
+            "The score says, averaged over the evaluations, how far the strategy came from what chance would have "
+            "found to the optimum: 0 is chance, 1 the optimum at once.",
+            "JSON: strategy, evals, repeats, points, failures, mean_best, optimum, median (seconds), fraction (optimum "
+            "over mean_best), found (repeats that found the optimum), score, seconds; for all strategies these in "
+            "rows.",
+            NULL},
+    .options = (const atn_cli_option[]){{.name = "strategy",
+                                         .value = "NAME",
+                                         .meaning = "portfolio, model, local, evolutionary, annealing, random, "
+                                                    "exhaustive, or all; default: portfolio"},
+                                        {.name = "evals", .value = "N", .meaning = "evaluations; default: 200"},
+                                        {.name = "repeats", .value = "N", .meaning = "repeats; default: 100"},
+                                        {.name = "seed", .value = "N", .meaning = "of the first repeat; default: 1"},
+                                        {0}},
+    .examples =
+        (const atn_cli_pair[]){{"attune replay cache.json.gz --strategy all", "which strategy is best here?"}, {0}},
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

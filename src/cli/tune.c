@@ -1,0 +1,224 @@
+/* attune tune: finds the fastest right variant of a kernel, or of all that are shipped, and remembers it. */
+#include "cli/tune_list.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "tune/cover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double BUDGET_S = 60, COVER_PART = 0.1;
+
+typedef struct tuning {
+    atn_cli_call *call;
+    atn_cli_work list;
+    atn_device *device;
+    atn_wisdom *wisdom;
+    atn_tune_options options;
+    atn_tune_result *results;
+    int32_t now; /* the one at work */
+    char *space; /* text of --space, or NULL */
+} tuning;
+
+/* ---- options ---- */
+
+/* "60", "60s", "1.5m", "2h" */
+static bool read_duration(const char *text, double *seconds) {
+    char *end;
+    *seconds = atn_number_read(text, &end);
+    double unit = strcmp(end, "m") == 0 || strcmp(end, "min") == 0 ? 60 : strcmp(end, "h") == 0 ? 3600 : 1;
+    bool known = *end == '\0' || strcmp(end, "s") == 0 || unit > 1;
+    *seconds *= unit;
+    return end != text && known && *seconds > 0;
+}
+
+static atn_status read_number(atn_cli_call *call, const char *option, double least, double *out) {
+    const char *text = atn_cli_value(call, option);
+    char *end;
+    if (!text) return ATN_OK;
+    *out = atn_number_read(text, &end);
+    if (end == text || *end || !(*out >= least))
+        return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a number from %g", option, text, least);
+    return ATN_OK;
+}
+
+static atn_status read_budget(tuning *t) {
+    const char *text = atn_cli_value(t->call, "budget");
+    double evaluations = 0;
+    atn_status status = read_number(t->call, "evals", 1, &evaluations);
+    if (status) return status;
+    t->options.evaluations = (int64_t)evaluations;
+    if (!text) {
+        t->options.budget_s = evaluations > 0 ? 0 : BUDGET_S;
+        return ATN_OK;
+    }
+    size_t length = strlen(text);
+    if (length > 1 && text[length - 1] == '%') { /* of the space */
+        char *end;
+        t->options.fraction = atn_number_read(text, &end) / 100;
+        if (*end == '%' && t->options.fraction > 0 && t->options.fraction <= 1) return ATN_OK;
+    } else if (read_duration(text, &t->options.budget_s)) {
+        return ATN_OK;
+    }
+    return atn_cli_misuse(t->call, "--budget cannot be '%s'; it takes a time, 60s, 10m or 2h, or a part of the space, 5%%",
+                          text);
+}
+
+static atn_status read_space(tuning *t) {
+    const char *file = atn_cli_value(t->call, "space");
+    size_t length;
+    if (!file) return ATN_OK;
+    atn_status status = atn_file_read(t->call->ctx, file, 1 << 22, &t->space, &length);
+    t->options.space = t->space;
+    t->options.space_name = file;
+    return status;
+}
+
+static atn_status read_options(tuning *t) {
+    atn_cli_call *call = t->call;
+    double seed = 0;
+    atn_status status = read_budget(t);
+    if (!status) status = read_number(call, "seed", 0, &seed);
+    if (!status) status = read_number(call, "tolerance", 0, &t->options.tolerance);
+    if (!status) status = read_space(t);
+    t->options.seed = (uint64_t)seed;
+    t->options.strategy = atn_cli_value(call, "strategy");
+    t->options.reproducible = atn_cli_has(call, "reproducible");
+    t->options.cold = atn_cli_has(call, "cold");
+    t->options.again = atn_cli_has(call, "again");
+    t->options.resume = atn_cli_has(call, "resume");
+    return status;
+}
+
+/* ---- while it works ---- */
+
+static bool show_progress(void *user, const atn_tune_progress *p) {
+    const tuning *t = user;
+    char best[64] = "", left[32] = "";
+    if (p->best_s > 0) atn_cli_print_time(p->best_s, best, sizeof best);
+    if (p->left_s >= 0) snprintf(left, sizeof left, ", %.0f s left", p->left_s);
+    atn_cli_progress(t->call, "%s %s: %s, %lld tried, %lld failed%s, best %s%s", t->list.labels[t->now].kernel,
+                     t->list.labels[t->now].shape, p->phase, (long long)p->tried, (long long)p->failed, left,
+                     *best ? best : "none yet", p->best_s > 0 && p->default_s > p->best_s ? " and counting" : "");
+    return true;
+}
+
+/* What is left of the time, shared by those that are left: who needs less leaves it to the later ones. */
+static double share(const tuning *t, double until_s, int32_t index) {
+    double left = until_s - atn_clock_seconds();
+    int32_t others = t->list.n - index;
+    return left > 0 ? left / (others > 0 ? others : 1) : 0.01;
+}
+
+/* Workloads of one kernel stand side by side; few variants shall do for all its shapes. */
+static atn_status cover_kernel(tuning *t, int32_t from, int32_t to, double budget_s) {
+    int32_t right = 0;
+    for (int32_t k = from; k < to; ++k) right += t->results[k].variant != NULL && !t->results[k].stopped;
+    if (to - from < 2 || right < to - from) return ATN_OK;
+    atn_tune_options options = t->options;
+    t->now = from;
+    if (options.budget_s > 0) options.budget_s = budget_s / (2 * (to - from));
+    return atn_cover(t->device, t->wisdom, t->list.work + from, to - from, &options, t->results + from, NULL);
+}
+
+static bool last_of_kernel(const tuning *t, int32_t k) {
+    return k + 1 == t->list.n || strcmp(t->list.labels[k].kernel, t->list.labels[k + 1].kernel) != 0;
+}
+
+static atn_status tune_all(tuning *t) {
+    atn_status status = ATN_OK;
+    double budget = t->options.budget_s, until = atn_clock_seconds() + budget;
+    t->options.progress = show_progress;
+    t->options.user = t;
+    int32_t from = 0;
+    for (int32_t k = 0; k < t->list.n && status == ATN_OK; ++k) {
+        atn_tune_options options = t->options;
+        t->now = k;
+        if (budget > 0 && t->list.n > 1) options.budget_s = (1 - COVER_PART) * share(t, until, k);
+        status = atn_tune(t->device, t->wisdom, &t->list.work[k], &options, &t->results[k]);
+        if (status == ATN_OK && t->results[k].stopped) break;
+        if (status == ATN_OK && last_of_kernel(t, k)) {
+            status = cover_kernel(t, from, k + 1, budget > 0 ? COVER_PART * (k + 1 - from) * share(t, until, k) : 0);
+            from = k + 1;
+        }
+    }
+    atn_cli_progress_end(t->call);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static void end(tuning *t) {
+    const atn_ctx *ctx = t->call->ctx;
+    for (int32_t k = 0; k < t->list.n && t->results; ++k) atn_tune_result_free(&t->results[k]);
+    atn_free(ctx, t->results);
+    atn_free(ctx, t->space);
+    atn_cli_work_free(&t->list);
+    atn_wisdom_close(t->wisdom);
+    atn_device_close(t->device);
+}
+
+static atn_status run(atn_cli_call *call) {
+    tuning t = {.call = call};
+    atn_devices *devices = NULL;
+    int32_t index = 0;
+    atn_status status = read_options(&t);
+    if (!status) status = atn_cli_pick_device(call, &devices, &index);
+    if (!status) status = atn_device_open(devices, index, &t.device);
+    atn_devices_free(devices);
+    if (!status) status = atn_cli_work_list(call, atn_device_get_info(t.device), &t.list);
+    if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &t.wisdom);
+    if (!status && !(t.results = atn_zalloc(call->ctx, ((size_t)t.list.n + 1) * sizeof *t.results)))
+        status = ATN_ERR_MEMORY;
+    if (!status) status = tune_all(&t);
+    bool stopped = false;
+    for (int32_t k = 0; k < t.list.n && t.results; ++k) stopped = stopped || t.results[k].stopped;
+    if (!status) status = atn_cli_print_tuned(call, atn_device_get_info(t.device), &t.list, t.results);
+    if (!status && stopped)
+        status = atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
+    end(&t);
+    return status;
+}
+
+const atn_cli_verb ATN_VERB_TUNE = {
+    .name = "tune",
+    .summary = "find the fastest variant of a kernel by measurement, and remember it",
+    .synopsis = "KERNEL.xml|NAME|all",
+    .paragraphs =
+        (const char *const[]){
+            "Tries variants of the kernel on the device: the estimate, those known to be good, then what the strategy "
+            "asks for out of the space. Every candidate is checked against the oracle before it is timed, in a process "
+            "of its own, so that one that crashes or hangs does no harm. All is in the database of wisdom before it "
+            "begins: an interrupted tuning goes on where it was, and nothing is measured twice unless --again is given.",
+            "A shipped kernel is tuned at a set of shapes, where --size does not give one; all tunes all that are "
+            "shipped, and shares the budget among them. Where --define does not say, USED_FLOAT is SP.",
+            "JSON: kernel, device, shape, default_s (the estimate), best_s, worst_s, variant, tried, failed (wrong, "
+            "crash, hang, memory, build), seconds, fraction_of_peak, tie, runner_up, choices (what no other variant beats in "
+            "both speed and accuracy); several workloads: results.",
+            NULL},
+    .options =
+        (const atn_cli_option[]){
+            {.name = "budget", .value = "TIME", .meaning = "how long: 60s, 10m; or a part of the space: 5%; 60s"},
+            {.name = "evals", .value = "N", .meaning = "how many candidates at most, per shape"},
+            {.name = "strategy", .value = "NAME", .meaning = "how to search; see attune replay"},
+            {.name = "space", .value = "FILE", .meaning = "a space in LANAI instead of the shipped one"},
+            {.name = "tolerance", .value = "X", .meaning = "relative error to accept beyond rounding, e.g. 1e-3"},
+            {.name = "reproducible", .meaning = "only variants whose results do not change with the variant"},
+            {.name = "cold", .meaning = "empty the caches before each run"},
+            {.name = "resume", .meaning = "go on: what is known counts into --evals"},
+            {.name = "again", .meaning = "measure anew what is known already"},
+            {.name = "seed", .value = "N", .meaning = "of inputs and of the search; 0"},
+            ATN_CLI_KERNEL_OPTIONS,
+            {0}},
+    .examples = (const atn_cli_pair[]){{"attune tune gemm --budget 60s", "a shipped kernel, at its set of shapes"},
+                                       {"attune tune mv.xml --define USED_FLOAT=DP --size A=4096x4096 --evals 50",
+                                        "a kernel of one's own at one shape"},
+                                       {"attune tune all --budget 10m --device cuda", "all that are shipped, on a GPU"},
+                                       {0}},
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

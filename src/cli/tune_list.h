@@ -1,0 +1,33 @@
+/* What attune tune works on, and how it tells what came of it. */
+#ifndef ATN_CLI_TUNE_LIST_H
+#define ATN_CLI_TUNE_LIST_H
+
+#include "cli/kernel.h"
+#include "tune/tune.h"
+
+typedef struct atn_cli_label {
+    const char *kernel;
+    char shape[64];
+} atn_cli_label;
+
+/* Workloads with their texts. */
+typedef struct atn_cli_work {
+    const atn_ctx *ctx;
+    atn_arena arena; /* the texts */
+    atn_workload *work;
+    atn_cli_label *labels;
+    size_t room, label_room;
+    int32_t n;
+} atn_cli_work;
+
+/* Operand 0: a file, a shipped kernel, or "all"; with what --define, --param and --size give. On failure too, it goes
+ * back with atn_cli_work_free. */
+atn_status atn_cli_work_list(atn_cli_call *call, const atn_device_info *info, atn_cli_work *out);
+void atn_cli_work_free(atn_cli_work *list);
+
+/* A table for people, or JSON. */
+atn_status atn_cli_print_tuned(atn_cli_call *call, const atn_device_info *info, const atn_cli_work *list,
+                               const atn_tune_result *results);
+void atn_cli_print_time(double seconds, char *text, size_t bytes); /* "1.23 ms" */
+
+#endif

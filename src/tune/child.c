@@ -1,0 +1,175 @@
+/* Child processes in lines: posix_spawn, two pipes, poll. */
+#include "tune/child.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { LOOK_MS = 50 };
+
+static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int in, int out, bool quiet) {
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual); /* the program's own handlers are not the child's */
+    sigaddset(&usual, SIGCHLD);
+    sigaddset(&usual, SIGPIPE);
+    int error = posix_spawn_file_actions_adddup2(actions, in, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(actions, out, 1);
+    if (!error && quiet) error = posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0);
+    if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
+    if (!error) error = posix_spawnattr_setsigmask(attributes, &none);
+    if (!error) error = posix_spawnattr_setsigdefault(attributes, &usual);
+    if (!error)
+        error = posix_spawnattr_setflags(attributes,
+                                         POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    return error;
+}
+
+static int spawn(const char *const argv[], int in, int out, bool quiet, pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        error = prepare(&actions, &attributes, in, out, quiet);
+        if (!error)
+            error = posix_spawn(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+atn_status atn_child_start(const atn_ctx *ctx, const char *const argv[], bool quiet, atn_child *out) {
+    *out = (atn_child){.ctx = ctx, .to = -1, .from = -1, .heard = {.ctx = ctx}};
+    int in[2], back[2];
+    if (pipe2(in, O_CLOEXEC) != 0) return atn_fail(ctx, ATN_ERR_IO, "%s: no pipe: %s", argv[0], strerror(errno));
+    if (pipe2(back, O_CLOEXEC) != 0) {
+        atn_status status = atn_fail(ctx, ATN_ERR_IO, "%s: no pipe: %s", argv[0], strerror(errno));
+        close(in[0]);
+        close(in[1]);
+        return status;
+    }
+    int error = spawn(argv, in[0], back[1], quiet, &out->pid);
+    close(in[0]);
+    close(back[1]);
+    if (error) {
+        close(in[1]);
+        close(back[0]);
+        out->pid = 0;
+        return atn_fail(ctx, ATN_ERR_IO, "%s: cannot be run: %s", argv[0], strerror(error));
+    }
+    out->to = in[1];
+    out->from = back[0];
+    (void)fcntl(out->from, F_SETFL, O_NONBLOCK);
+    return ATN_OK;
+}
+
+void atn_child_kill(atn_child *child) {
+    if (!child->pid) return;
+    kill(-child->pid, SIGKILL);
+    kill(child->pid, SIGKILL); /* its group may not have been made yet */
+    child->killed = true;
+}
+
+/* Waits for its end and notes how it came. */
+static void reap(atn_child *child) {
+    int status = 0;
+    if (!child->pid) return;
+    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {}
+    child->pid = 0;
+    if (WIFSIGNALED(status)) {
+        child->signal_number = WTERMSIG(status);
+        const char *name = sigabbrev_np(child->signal_number);
+        snprintf(child->how, sizeof child->how, "SIG%s", name ? name : "?");
+    } else {
+        snprintf(child->how, sizeof child->how, "exit %d", WEXITSTATUS(status));
+    }
+    if (child->to >= 0) close(child->to);
+    if (child->from >= 0) close(child->from);
+    child->to = child->from = -1;
+}
+
+void atn_child_end(atn_child *child) {
+    atn_child_kill(child);
+    reap(child);
+    if (child->ctx) atn_text_free(&child->heard);
+}
+
+atn_status atn_child_say(atn_child *child, const char *line) {
+    size_t length = strlen(line), done = 0;
+    if (child->to < 0) return atn_fail(child->ctx, ATN_ERR_IO, "a worker is gone");
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGPIPE, &ignore, &before); /* a worker that is gone shows as a failed write */
+    while (done <= length) {
+        ssize_t wrote = done < length ? write(child->to, line + done, length - done) : write(child->to, "\n", 1);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) break;
+        done += (size_t)wrote;
+    }
+    sigaction(SIGPIPE, &before, NULL);
+    return done > length ? ATN_OK : atn_fail(child->ctx, ATN_ERR_IO, "a worker is gone: %s", strerror(errno));
+}
+
+/* Takes what is in the pipe; false: its end. */
+static bool take(atn_child *child) {
+    char piece[4096];
+    for (;;) {
+        ssize_t got = read(child->from, piece, sizeof piece);
+        if (got > 0)
+            atn_text_add_bytes(&child->heard, piece, (size_t)got);
+        else if (got == 0)
+            return false;
+        else if (errno != EINTR)
+            return errno == EAGAIN;
+    }
+}
+
+/* A whole line of what came, or NULL. What was given out before is let go. */
+static const char *whole_line(atn_child *child) {
+    if (child->taken > 0) {
+        memmove(child->heard.data, child->heard.data + child->taken, child->heard.length - child->taken + 1);
+        child->heard.length -= child->taken;
+        child->taken = 0;
+    }
+    char *end = child->heard.length ? memchr(child->heard.data, '\n', child->heard.length) : NULL;
+    if (!end) return NULL;
+    *end = '\0';
+    child->taken = (size_t)(end - child->heard.data) + 1;
+    return child->heard.data;
+}
+
+const char *atn_child_peek(atn_child *child, bool *ended) {
+    bool open = child->from >= 0 && take(child);
+    const char *line = whole_line(child);
+    *ended = !open && !line;
+    if (*ended) reap(child);
+    return line;
+}
+
+atn_status atn_child_hear(atn_child *child, double deadline, const char **line) {
+    for (;;) {
+        bool ended;
+        *line = atn_child_peek(child, &ended);
+        if (*line) return ATN_OK;
+        if (ended) return atn_fail(child->ctx, ATN_ERR_IO, "a worker ended: %s", child->how);
+        atn_status status = atn_check_cancel(child->ctx);
+        if (status != ATN_OK) return status;
+        double left = deadline - atn_clock_seconds();
+        if (left <= 0) return atn_fail(child->ctx, ATN_ERR_TIMEOUT, "a worker did not answer in time");
+        struct pollfd wait = {.fd = child->from, .events = POLLIN};
+        (void)poll(&wait, 1, left * 1000 < LOOK_MS ? (int)(left * 1000) + 1 : LOOK_MS);
+    }
+}

@@ -1,0 +1,321 @@
+/* Workers: started when needed, asked, and killed at the limit that the last stage named. */
+#include "tune/crew.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "tune/child.h"
+#include "tune/wire.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_BUILDERS = 16, GPU_BUILDERS = 8 };
+static const double OPEN_LIMIT_S = 120, GRACE_S = 0.5;
+
+typedef struct member {
+    atn_child child;
+    bool running;    /* started, and its workload is open */
+    bool dead;       /* could not be opened; no use in trying again */
+    int32_t busy;    /* with which job; -1: none */
+    double deadline; /* of the stage it is in */
+    char stage[16];
+} member;
+
+struct atn_crew {
+    const atn_ctx *ctx;
+    const atn_device_info *device;
+    const atn_workload *workload;
+    atn_trial_setup setup;
+    char *program;
+    member measurer, builders[MOST_BUILDERS];
+    int32_t n_builders;
+};
+
+/* ---- the program ---- */
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static atn_status find_program(const atn_ctx *ctx, const char *wanted, char **out) {
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (!wanted || !*wanted) wanted = getenv("ATTUNE_PROGRAM");
+    if (!wanted || !*wanted) {
+        self[length > 0 ? length : 0] = '\0';
+        wanted = strcmp(last_part(self), "attune") == 0 ? self : "attune";
+    }
+    atn_status status = atn_process_find(ctx, wanted, out);
+    if (status == ATN_OK && !*out)
+        return atn_fail(ctx, ATN_ERR_IO,
+                        "the program '%s', which tries candidates in processes of its own, is not found; put attune on "
+                        "the PATH or name it in ATTUNE_PROGRAM",
+                        wanted);
+    return status;
+}
+
+/* ---- one worker ---- */
+
+static void dismiss(member *m) {
+    atn_child_end(&m->child);
+    m->running = false;
+    m->busy = -1;
+}
+
+/* Its answers up to the one that counts: *done is new, or NULL where it failed; then the context has its message. */
+static atn_status listen(atn_crew *crew, member *m, json_t **done) {
+    *done = NULL;
+    for (;;) {
+        const char *line;
+        atn_status status = atn_child_hear(&m->child, m->deadline, &line);
+        if (status != ATN_OK) return status;
+        json_t *said = json_loads(line, 0, NULL);
+        const char *stage = json_string_value(json_object_get(said, "stage"));
+        const char *failed = json_string_value(json_object_get(said, "failed"));
+        if (stage) {
+            snprintf(m->stage, sizeof m->stage, "%s", stage);
+            m->deadline = atn_clock_seconds() + GRACE_S + json_number_value(json_object_get(said, "limit"));
+        } else if (failed) {
+            const char *message = json_string_value(json_object_get(said, "message"));
+            bool lost = strcmp(failed, atn_status_name(ATN_ERR_LOST)) == 0;
+            status = atn_fail(crew->ctx, lost ? ATN_ERR_LOST : ATN_ERR_DEVICE, "%s", message ? message : failed);
+        } else {
+            *done = json_object_get(said, "done");
+            json_incref(*done);
+            if (!*done) status = atn_fail(crew->ctx, ATN_ERR_INTERNAL, "a worker said '%.80s'", line);
+        }
+        json_decref(said);
+        if (status != ATN_OK || *done) return status;
+    }
+}
+
+static atn_status say(member *m, json_t *job, double limit_s, const char *stage) {
+    char *text = job ? json_dumps(job, JSON_COMPACT) : NULL;
+    json_free_t release;
+    json_get_alloc_funcs(NULL, &release);
+    json_decref(job);
+    if (!text) return ATN_ERR_MEMORY;
+    snprintf(m->stage, sizeof m->stage, "%s", stage);
+    m->deadline = atn_clock_seconds() + limit_s;
+    atn_status status = atn_child_say(&m->child, text);
+    release(text);
+    return status;
+}
+
+/* Starts it and opens its workload. */
+static atn_status enlist(atn_crew *crew, member *m, bool build_only) {
+    const char *cache = atn_ctx_cache_dir(crew->ctx), *compiler = atn_ctx_compiler(crew->ctx);
+    const char *argv[8] = {crew->program, "worker"};
+    int n = 2;
+    if (cache) argv[n++] = "--cache", argv[n++] = cache;
+    if (compiler) argv[n++] = "--compiler", argv[n++] = compiler;
+    atn_trial_setup setup = crew->setup;
+    setup.build_only = build_only;
+    m->busy = -1;
+    json_t *done = NULL;
+    atn_status status = atn_child_start(crew->ctx, argv, true, &m->child);
+    if (status == ATN_OK) status = say(m, atn_wire_open(crew->device, crew->workload, &setup), OPEN_LIMIT_S, "open");
+    if (status == ATN_OK || status == ATN_ERR_IO) status = listen(crew, m, &done);
+    json_decref(done);
+    m->running = status == ATN_OK;
+    if (status == ATN_OK) return ATN_OK;
+    dismiss(m);
+    return status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED
+               ? status
+               : atn_fail_within(crew->ctx, status, "a worker could not begin");
+}
+
+atn_status atn_crew_create(const atn_ctx *ctx, const atn_device_info *device, const atn_workload *workload,
+                           const atn_trial_setup *setup, const char *program, atn_crew **out) {
+    *out = NULL;
+    char *found;
+    atn_status status = find_program(ctx, program, &found);
+    if (status != ATN_OK) return status;
+    atn_crew *crew = atn_zalloc(ctx, sizeof *crew);
+    if (!crew) {
+        atn_free(ctx, found);
+        return ATN_ERR_MEMORY;
+    }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int32_t most = device->cpu ? MOST_BUILDERS : GPU_BUILDERS;
+    *crew = (atn_crew){.ctx = ctx, .device = device, .workload = workload, .setup = *setup, .program = found};
+    crew->n_builders = cores < 1 ? 1 : cores > most ? most : (int32_t)cores;
+    *out = crew;
+    return ATN_OK;
+}
+
+void atn_crew_free(atn_crew *crew) {
+    if (!crew) return;
+    if (crew->measurer.running) dismiss(&crew->measurer);
+    for (int32_t k = 0; k < crew->n_builders; ++k)
+        if (crew->builders[k].running) dismiss(&crew->builders[k]);
+    atn_free(crew->ctx, crew->program);
+    atn_free(crew->ctx, crew);
+}
+
+int32_t atn_crew_builders(const atn_crew *crew) { return crew->n_builders; }
+
+/* What the end of a worker says of the candidate it was busy with. */
+static void autopsy(member *m, atn_status status, atn_trial *out) {
+    bool building = strcmp(m->stage, "build") == 0;
+    *out = (atn_trial){.outcome = building ? ATN_OUTCOME_BUILD : ATN_OUTCOME_CRASH};
+    if (status == ATN_ERR_TIMEOUT) {
+        atn_child_kill(&m->child);
+        if (!building) out->outcome = ATN_OUTCOME_HANG;
+        snprintf(out->detail, sizeof out->detail, "it did not come back from stage '%s' in time and was killed",
+                 m->stage);
+    } else if (m->child.signal_number == SIGKILL && !building) {
+        out->outcome = ATN_OUTCOME_MEMORY;
+        snprintf(out->detail, sizeof out->detail, "the system killed it, most likely for want of memory");
+    } else {
+        snprintf(out->detail, sizeof out->detail, "it ended its process in stage '%s': %s", m->stage, m->child.how);
+    }
+    dismiss(m);
+}
+
+/* ---- building in parallel ---- */
+
+static atn_status begin_build(atn_crew *crew, member *m, const char *variant, int32_t job) {
+    atn_status status = m->running ? ATN_OK : enlist(crew, m, true);
+    if (status != ATN_OK) return status;
+    m->busy = job;
+    status = say(m, json_pack("{s:s, s:s}", "op", "build", "variant", variant), OPEN_LIMIT_S, "build");
+    return status == ATN_ERR_IO ? ATN_OK : status; /* gone: seen when it is listened to */
+}
+
+/* Takes what a builder has said by now; true: it is free again. */
+static bool collect(atn_crew *crew, member *m, atn_trial *out) {
+    bool ended = false;
+    const char *line;
+    while (m->busy >= 0 && (line = atn_child_peek(&m->child, &ended))) {
+        json_t *said = json_loads(line, 0, NULL), *done = json_object_get(said, "done");
+        if (json_object_get(said, "stage"))
+            m->deadline = atn_clock_seconds() + GRACE_S + json_number_value(json_object_get(said, "limit"));
+        if (done) atn_wire_read_trial(done, &out[m->busy]);
+        if (json_object_get(said, "failed")) {
+            const char *message = json_string_value(json_object_get(said, "message"));
+            out[m->busy] = (atn_trial){.outcome = ATN_OUTCOME_BUILD};
+            snprintf(out[m->busy].detail, sizeof out->detail, "%s", message ? message : "");
+        }
+        if (!json_object_get(said, "stage")) m->busy = -1;
+        json_decref(said);
+    }
+    if (m->busy >= 0 && (ended || atn_clock_seconds() > m->deadline)) {
+        int32_t job = m->busy;
+        autopsy(m, ended ? ATN_ERR_IO : ATN_ERR_TIMEOUT, &out[job]);
+    }
+    (void)crew;
+    return m->busy < 0;
+}
+
+static void wait_for_any(atn_crew *crew) {
+    struct pollfd waits[MOST_BUILDERS];
+    nfds_t n = 0;
+    for (int32_t k = 0; k < crew->n_builders; ++k)
+        if (crew->builders[k].running && crew->builders[k].busy >= 0)
+            waits[n++] = (struct pollfd){.fd = crew->builders[k].child.from, .events = POLLIN};
+    (void)poll(waits, n, 50);
+}
+
+atn_status atn_crew_build(atn_crew *crew, const char *const *variants, int32_t n, bool (*look)(void *user), void *user,
+                          atn_trial *out) {
+    int32_t next = 0, busy = 0;
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < n; ++k) out[k] = (atn_trial){.outcome = ATN_OUTCOME_STARTED};
+    while (status == ATN_OK && (next < n || busy > 0)) {
+        if (look && !look(user)) next = n;
+        busy = 0;
+        for (int32_t k = 0; k < crew->n_builders && status == ATN_OK; ++k) {
+            member *m = &crew->builders[k];
+            if (m->running && m->busy >= 0) collect(crew, m, out);
+            if ((!m->running || m->busy < 0) && next < n) {
+                status = begin_build(crew, m, variants[next], next);
+                ++next;
+            }
+            busy += m->running && m->busy >= 0;
+        }
+        if (status == ATN_OK) status = atn_check_cancel(crew->ctx);
+        if (status == ATN_OK && busy > 0) wait_for_any(crew);
+    }
+    for (int32_t k = 0; k < crew->n_builders; ++k) /* nothing is left half done, least of all on cores to be measured */
+        if (crew->builders[k].running && crew->builders[k].busy >= 0) dismiss(&crew->builders[k]);
+    return status;
+}
+
+/* ---- measuring alone ---- */
+
+static atn_status ask(atn_crew *crew, json_t *job, json_t **done) {
+    member *m = &crew->measurer;
+    *done = NULL;
+    atn_status status = m->running ? ATN_OK : enlist(crew, m, false);
+    if (status != ATN_OK) {
+        json_decref(job);
+        return status;
+    }
+    status = say(m, job, OPEN_LIMIT_S, "begin");
+    if (status == ATN_OK || status == ATN_ERR_IO) status = listen(crew, m, done);
+    return status;
+}
+
+atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbent, double best_s, atn_trial *out) {
+    json_t *job = json_pack("{s:s, s:s, s:f}", "op", "try", "variant", variant, "best_s", best_s), *done;
+    if (incumbent) json_object_set_new(job, "incumbent", json_string(incumbent));
+    bool was_running = crew->measurer.running;
+    atn_status status = ask(crew, job, &done);
+    member *m = &crew->measurer;
+    if (status == ATN_OK) {
+        atn_wire_read_trial(done, out);
+        json_decref(done);
+        if (out->outcome != ATN_OUTCOME_RIGHT && out->outcome != ATN_OUTCOME_BUILD) dismiss(m);
+        return ATN_OK;
+    }
+    if (status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED || status == ATN_ERR_INTERNAL) {
+        if (m->running) dismiss(m);
+        return status;
+    }
+    if (!m->running) return status; /* it could not even begin: nothing of the candidate's doing */
+    (void)was_running;
+    if (status == ATN_ERR_LOST || status == ATN_ERR_DEVICE) {
+        *out = (atn_trial){.outcome = ATN_OUTCOME_CRASH};
+        snprintf(out->detail, sizeof out->detail, "%s", atn_ctx_message(crew->ctx));
+        dismiss(m);
+    } else {
+        autopsy(m, status, out);
+    }
+    return ATN_OK;
+}
+
+atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n, int32_t most, atn_final *out) {
+    json_t *list = json_array(), *done;
+    for (int32_t k = 0; k < n; ++k) json_array_append_new(list, json_string(variants[k]));
+    atn_status status =
+        ask(crew, json_pack("{s:s, s:o, s:i}", "op", "final", "variants", list, "most", (int)most), &done);
+    *out = (atn_final){.winner = -1, .runner_up = -1};
+    if (status == ATN_OK) {
+        atn_wire_read_final(done, out);
+        json_decref(done);
+        return ATN_OK;
+    }
+    if (crew->measurer.running) dismiss(&crew->measurer);
+    return status == ATN_ERR_CANCELLED || status == ATN_ERR_MEMORY ? status
+                                                                   : atn_fail_within(crew->ctx, ATN_ERR_DEVICE, "the final");
+}
+
+atn_status atn_crew_sentinel(atn_crew *crew, double *seconds) {
+    json_t *done;
+    *seconds = 0;
+    atn_status status = ask(crew, json_pack("{s:s}", "op", "sentinel"), &done);
+    if (status == ATN_OK) {
+        *seconds = json_number_value(json_object_get(done, "seconds"));
+        json_decref(done);
+        return ATN_OK;
+    }
+    if (crew->measurer.running) dismiss(&crew->measurer);
+    return status == ATN_ERR_CANCELLED || status == ATN_ERR_MEMORY ? status : ATN_OK; /* it is only a watch */
+}

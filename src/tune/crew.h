@@ -1,0 +1,27 @@
+/* The workers of a session: one that measures, alone, and builders that compile ahead of it on all cores. A candidate
+ * that kills, hangs or starves a worker ends that worker; another takes its place. */
+#ifndef ATN_TUNE_CREW_H
+#define ATN_TUNE_CREW_H
+
+#include "tune/trial.h"
+
+typedef struct atn_crew atn_crew;
+
+/* `program`: attune itself; NULL: $ATTUNE_PROGRAM, this very program where it is attune, or along $PATH. Nothing is
+ * started yet. The workload's texts must outlive the crew. */
+atn_status atn_crew_create(const atn_ctx *ctx, const atn_device_info *device, const atn_workload *workload,
+                           const atn_trial_setup *setup, const char *program, atn_crew **out);
+void atn_crew_free(atn_crew *crew);
+
+int32_t atn_crew_builders(const atn_crew *crew); /* how many build at once */
+
+/* Builds all n in parallel, so that the one who measures finds them in the cache. Each gets a trial with what the build
+ * told, or how it failed. `look` is asked often; false stops what is not begun (outcome STARTED). */
+atn_status atn_crew_build(atn_crew *crew, const char *const *variants, int32_t n, bool (*look)(void *user), void *user,
+                          atn_trial *out);
+atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbent, double best_s, atn_trial *out);
+/* ATN_ERR_DEVICE where a finalist ended the worker. */
+atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n, int32_t most, atn_final *out);
+atn_status atn_crew_sentinel(atn_crew *crew, double *seconds);
+
+#endif

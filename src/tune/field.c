@@ -1,0 +1,169 @@
+/* Points and variants. */
+#include "tune/field.h"
+
+#include "base/memory.h"
+#include "graph/type.h"
+
+#include <string.h>
+
+enum { DRAWS = 256 };
+
+/* ---- from one to the other ---- */
+
+atn_status atn_field_variant(const atn_field *f, const int32_t *point, atn_variant *out) {
+    *out = atn_variant_plain();
+    atn_text value = {.ctx = f->ctx};
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < f->n && status == ATN_OK; ++k) {
+        const atn_setting *setting = atn_space_setting(f->space, k, point[k]);
+        atn_text_clear(&value);
+        if (setting->kind == ATN_SETTING_BOOL)
+            atn_text_printf(&value, "%d", setting->number != 0);
+        else
+            atn_setting_print(setting, &value);
+        status = atn_text_status(&value);
+        if (status == ATN_OK)
+            status = atn_variant_set(f->ctx, out, atn_space_parameter(f->space, k), atn_text_str(&value));
+    }
+    atn_text_free(&value);
+    return status;
+}
+
+/* Does this setting mean this value of the knob? Names are tried by setting them. */
+static bool means(const atn_field *f, const char *knob, const atn_setting *setting, int64_t wanted) {
+    if (setting->kind != ATN_SETTING_TEXT) return setting->number == (double)wanted;
+    atn_variant v = atn_variant_plain();
+    int64_t value;
+    return atn_variant_set(f->ctx, &v, knob, setting->text) == ATN_OK && atn_variant_get(&v, knob, &value) &&
+           value == wanted;
+}
+
+bool atn_field_point(const atn_field *f, const atn_variant *variant, int32_t *point) {
+    atn_variant rest = *variant, plain = atn_variant_plain();
+    for (int32_t k = 0; k < f->n; ++k) {
+        const char *knob = atn_space_parameter(f->space, k);
+        int64_t wanted;
+        if (!atn_variant_get(variant, knob, &wanted)) return false;
+        for (point[k] = 0; point[k] < f->levels[k]; ++point[k])
+            if (means(f, knob, atn_space_setting(f->space, k, point[k]), wanted)) break;
+        if (point[k] == f->levels[k]) return false;
+        atn_text usual = {.ctx = f->ctx};
+        atn_variant_get(&plain, knob, &wanted);
+        atn_text_printf(&usual, "%lld", (long long)wanted);
+        if (atn_variant_set(f->ctx, &rest, knob, atn_text_str(&usual)) != ATN_OK) point[k] = -1;
+        atn_text_free(&usual);
+        if (point[k] < 0) return false;
+    }
+    return memcmp(&rest, &plain, sizeof rest) == 0; /* no knob is turned that the space does not have */
+}
+
+/* ---- which make sense ---- */
+
+/* Sums are joined as the description says, whatever the variant: no lanes, registers, vectors or splits of a range. */
+static bool keeps_results(const atn_variant *v) {
+    for (int d = 0; d < 2; ++d)
+        if (v->q[d].lanes > 1 || v->q[d].vec > 1 || v->q[d].regs > 1 || v->q[d].split > 1) return false;
+    return !v->fast && v->accumulate == 0 && v->exp == ATN_EXP_LIBRARY;
+}
+
+bool atn_field_fits(const atn_field *f, const atn_variant *variant, const char **why_not) {
+    const char *unused;
+    if (!why_not) why_not = &unused;
+    if (f->reproducible && !keeps_results(variant)) {
+        *why_not = "its result would hang on the variant";
+        return false;
+    }
+    return atn_variant_fits(f->graph, variant, &f->target, why_not);
+}
+
+static bool allows(void *self, const int32_t *point) {
+    const atn_field *f = self;
+    atn_variant v;
+    return atn_space_allows(f->space, point, NULL) && atn_field_variant(f, point, &v) == ATN_OK &&
+           atn_field_fits(f, &v, NULL);
+}
+
+static bool draw(void *self, uint64_t (*random)(void *user), void *user, int32_t *point) {
+    const atn_field *f = self;
+    for (int k = 0; k < DRAWS; ++k) {
+        atn_variant v;
+        if (atn_space_draw(f->ctx, f->space, random, user, point) != ATN_OK) return false;
+        if (atn_field_variant(f, point, &v) == ATN_OK && atn_field_fits(f, &v, NULL)) return true;
+    }
+    return false;
+}
+
+/* ---- opening ---- */
+
+static atn_status read_parameter(atn_field *f, int32_t k) {
+    const char *name = atn_space_parameter(f->space, k);
+    atn_variant plain = atn_variant_plain();
+    int64_t unused;
+    if (!atn_variant_get(&plain, name, &unused)) return atn_variant_set(f->ctx, &plain, name, "0"); /* says which are */
+    f->levels[k] = atn_space_levels(f->space, k);
+    f->number[k] = atn_zalloc(f->ctx, ((size_t)f->levels[k] + 1) * sizeof **f->number);
+    if (!f->number[k]) return ATN_ERR_MEMORY;
+    f->ordered[k] = true;
+    for (int32_t level = 0; level < f->levels[k]; ++level) {
+        const atn_setting *setting = atn_space_setting(f->space, k, level);
+        bool number = setting->kind != ATN_SETTING_TEXT;
+        f->ordered[k] = f->ordered[k] && number;
+        f->number[k][level] = number ? setting->number : level;
+    }
+    return ATN_OK;
+}
+
+atn_status atn_field_open(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                          const atn_space *space, bool reproducible, atn_field *out) {
+    *out = (atn_field){.ctx = ctx,
+                       .graph = graph,
+                       .info = info,
+                       .space = space,
+                       .target = atn_target_of(info),
+                       .reproducible = reproducible};
+    int32_t n = atn_space_count_parameters(space);
+    out->levels = atn_zalloc(ctx, ((size_t)n + 1) * sizeof *out->levels);
+    out->number = atn_zalloc(ctx, ((size_t)n + 1) * sizeof *out->number);
+    out->ordered = atn_zalloc(ctx, ((size_t)n + 1) * sizeof *out->ordered);
+    if (!out->levels || !out->number || !out->ordered) return ATN_ERR_MEMORY;
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < n && status == ATN_OK; ++k) {
+        out->n = k + 1;
+        status = read_parameter(out, k);
+    }
+    atn_count count = {0};
+    if (status == ATN_OK) status = atn_space_count(ctx, space, &count);
+    if (status == ATN_OK && !(count.number > 0))
+        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: the space allows no point on this device", graph->name);
+    out->domain = (atn_domain){.n_parameters = n,
+                               .levels = out->levels,
+                               .number = (const double *const *)out->number,
+                               .ordered = out->ordered,
+                               .size = count.number,
+                               .allows = allows,
+                               .draw = draw,
+                               .self = out};
+    return status;
+}
+
+void atn_field_close(atn_field *f) {
+    for (int32_t k = 0; k < f->n && f->number; ++k) atn_free(f->ctx, f->number[k]);
+    if (f->ctx) {
+        atn_free(f->ctx, f->levels);
+        atn_free(f->ctx, f->number);
+        atn_free(f->ctx, f->ordered);
+    }
+    *f = (atn_field){0};
+}
+
+atn_status atn_field_code(const atn_field *f, const atn_variant *v, atn_hash *out) {
+    atn_text source = {.ctx = f->ctx};
+    atn_status status = atn_built_source(f->ctx, f->graph, v, f->info->backend, &f->target, &source);
+    *out = (atn_hash){0};
+    if (status == ATN_OK) {
+        int32_t launch[] = {v->groups, v->threads, v->fast, atn_variant_items(v)};
+        *out = atn_hash_add(atn_hash_add_text(*out, atn_text_str(&source)), launch, sizeof launch);
+    }
+    atn_text_free(&source);
+    return status;
+}

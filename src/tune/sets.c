@@ -1,0 +1,35 @@
+/* Shapes per kernel and kind of device. What a row does not size takes what is reached. */
+#include "tune/sets.h"
+
+#include <string.h>
+
+#define PLANE(name, object)                                                                                            \
+    {name, NULL, {object "=2048x2048"}, 0}, { name, NULL, {object "=8192x8192"}, 0 }
+#define LINE(name)                                                                                                     \
+    {name, NULL, {"x=4194304"}, 0}, { name, NULL, {"x=67108864"}, 0 }
+
+static const atn_set SETS[] = {
+    PLANE("add", "A"),
+    PLANE("scale", "A"),
+    PLANE("transpose", "A"),
+    PLANE("laplace2d", "A"),
+    PLANE("redblack", "u"),
+    PLANE("gemv", "A"),
+    LINE("l2norm"),
+    LINE("max"),
+    LINE("dot"),
+    {"gemm", "cpu", {"A=1024x1024", "B=1024x1024"}, 0},
+    {"gemm", "gpu", {"A=1024x1024", "B=1024x1024"}, 0},
+    {"gemm", "gpu", {"A=2048x2048", "B=2048x2048"}, 0},
+    {"gemm", "gpu", {"A=4096x4096", "B=4096x4096"}, 0},
+    {"spmv", NULL, {"start=524289", "column=16777216", "element=16777216", "x=32768"}, 32},
+    {"estep", "cpu", {"yx=10000", "xx=10000"}, 0},
+    {"estep", "gpu", {"yx=40000", "xx=40000"}, 0},
+};
+
+const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after) {
+    for (const atn_set *set = after ? after + 1 : SETS; set < SETS + sizeof SETS / sizeof *SETS; ++set)
+        if (strcmp(set->kernel, kernel) == 0 && (!set->where || strcmp(set->where, info->cpu ? "cpu" : "gpu") == 0))
+            return set;
+    return NULL;
+}

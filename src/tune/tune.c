@@ -1,0 +1,369 @@
+/* The session: recall what is known, try the estimate and the seeds, then whatever the strategy asks for, in rounds:
+ * a few candidates are built in parallel, then measured one after the other, alone. */
+#include "tune/tune.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "built/outlook.h"
+#include "space/shipped.h"
+#include "tune/facts.h"
+#include "tune/seeds.h"
+#include "tune/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_BATCH = 8, LEAST_BATCH = 2, MOST_REFUSALS = 2000 };
+static const double FINAL_PART = 0.15, MOST_FINAL_S = 20, SENTINEL_EVERY_S = 5;
+
+/* ---- opening ---- */
+
+/* A class holds what is as exact as its name says: tuned for the name, not for what was asked. */
+static double tolerance_of(const atn_tune_key *key) {
+    double value = 0;
+    return sscanf(key->tolerance, "%lf", &value) == 1 ? value : 0;
+}
+
+static atn_status open_space(atn_session *s) {
+    atn_given facts[ATN_MOST_FACTS];
+    size_t n;
+    const char *text = s->options.space, *name = s->options.space_name;
+    if (!text) {
+        text = atn_space_shipped_find(s->info->backend);
+        name = s->info->backend;
+    }
+    if (!text)
+        return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "no space is shipped for devices of %s; name one", s->info->backend);
+    atn_status status = atn_facts(s->info, &s->c, facts, &n);
+    if (status == ATN_OK)
+        status = atn_space_parse(s->ctx, name ? name : "space", text, strlen(text), facts, n, &s->space);
+    if (status == ATN_OK) s->key.key.space = atn_space_hash(s->space);
+    if (status == ATN_OK)
+        status = atn_field_open(s->ctx, s->c.graph, s->info, s->space, s->options.reproducible, &s->field);
+    return status;
+}
+
+static atn_status open_key(atn_session *s) {
+    atn_frame frame = atn_case_frame(&s->c);
+    atn_status status = atn_tune_key_make(s->ctx, s->c.graph, s->info, &frame, s->options.reproducible,
+                                          s->options.tolerance, &s->key);
+    s->tolerance = tolerance_of(&s->key);
+    if (s->options.cold) {
+        size_t length = strlen(s->key.layout);
+        snprintf(s->key.layout + length, sizeof s->key.layout - length, ", cold");
+    }
+    return status;
+}
+
+static atn_status open_search(atn_session *s) {
+    s->strategy = atn_strategy_find(s->options.strategy);
+    if (!s->strategy) {
+        atn_text names = {.ctx = s->ctx};
+        for (const atn_strategy *const *k = ATN_STRATEGIES; *k; ++k)
+            atn_text_printf(&names, "%s%s", names.length ? ", " : "", (*k)->name);
+        atn_status status = atn_fail(s->ctx, ATN_ERR_INPUT, "no strategy '%s'; there are %s", s->options.strategy,
+                                     atn_text_str(&names));
+        atn_text_free(&names);
+        return status;
+    }
+    return s->strategy->create(s->ctx, &s->field.domain, s->options.seed, s->options.evaluations, &s->search);
+}
+
+static atn_status open_session(atn_session *s) {
+    atn_status status = atn_case_open(s->ctx, s->workload, &s->c);
+    if (status == ATN_OK) status = open_key(s);
+    if (status == ATN_OK) status = open_space(s);
+    if (status == ATN_OK) status = open_search(s);
+    char device[200];
+    snprintf(device, sizeof device, "%s %s %d", s->info->backend, s->info->name, s->info->ordinal);
+    if (status == ATN_OK) status = atn_wisdom_lock(s->ctx, s->wisdom, device, false, &s->lock);
+    atn_trial_setup setup = {.tolerance = s->tolerance,
+                             .reproducible = s->options.reproducible,
+                             .cold = s->options.cold,
+                             .seed = s->options.seed + 1};
+    if (status == ATN_OK)
+        status = atn_crew_create(s->ctx, s->info, s->workload, &setup, s->options.program, &s->crew);
+    return status;
+}
+
+static void close_session(atn_session *s) {
+    atn_crew_free(s->crew);
+    atn_wisdom_unlock(s->lock);
+    if (s->search) s->strategy->free(s->search);
+    atn_known_free(s);
+    atn_field_close(&s->field);
+    atn_space_free(s->space);
+    atn_case_close(&s->c);
+}
+
+/* ---- who waits in the queue ---- */
+
+static atn_status queue_text(atn_session *s, const char *text, bool must_fit) {
+    atn_variant v = atn_variant_plain();
+    atn_status status = atn_variant_parse(s->ctx, &v, text);
+    const char *why;
+    if (status != ATN_OK) return status;
+    if (!atn_field_fits(&s->field, &v, &why))
+        return must_fit ? atn_fail(s->ctx, ATN_ERR_INPUT, "%s: variant '%s': %s", s->workload->name, text, why) : ATN_OK;
+    int64_t entry = atn_known_enter(s, &v, NULL);
+    if (entry >= 0) s->entries[entry].listed = true;
+    return entry < 0 ? ATN_ERR_MEMORY : ATN_OK;
+}
+
+static atn_status queue_first(atn_session *s) {
+    atn_extent extent;
+    atn_frame frame = atn_case_frame(&s->c);
+    atn_status status = atn_extent_of(s->ctx, s->c.graph, &frame, &extent);
+    if (status != ATN_OK) return status;
+    atn_variant guess = atn_variant_estimate(s->c.graph, s->info, &extent);
+    if (!atn_field_fits(&s->field, &guess, NULL)) guess = atn_variant_plain(); /* reproducible ones are plainer */
+    s->estimate = atn_known_enter(s, &guess, NULL);
+    if (s->estimate < 0) return ATN_ERR_MEMORY;
+    s->entries[s->estimate].listed = true;
+    for (const char *const *text = s->options.only; text && *text && status == ATN_OK; ++text)
+        status = queue_text(s, *text, true);
+    if (s->options.only) return status;
+    const char *type = atn_outlook_of(s->c.graph).bytes == 8 ? "DP" : "SP";
+    const char *const *seeds = atn_seeds_find(s->c.graph->name, type, s->info->backend);
+    for (; seeds && *seeds && status == ATN_OK; ++seeds) status = queue_text(s, *seeds, false);
+    return status;
+}
+
+/* ---- going on ---- */
+
+static int64_t counted(const atn_session *s) {
+    int64_t n = s->evaluations;
+    for (size_t k = 0; k < s->n_entries && s->options.resume; ++k) n += s->entries[k].recalled;
+    return n;
+}
+
+bool atn_session_goes_on(atn_session *s, const char *phase) {
+    double now = atn_clock_seconds();
+    if (atn_check_cancel(s->ctx) != ATN_OK) s->stopped = true;
+    if (!s->options.progress) return !s->stopped;
+    atn_tune_progress p = {.elapsed_s = now - s->began_s,
+                           .left_s = isfinite(s->until_s) ? s->until_s - now : -1,
+                           .best = s->best >= 0 ? s->entries[s->best].text : NULL,
+                           .best_s = s->best >= 0 ? s->entries[s->best].score.seconds : 0,
+                           .phase = phase};
+    if (p.left_s < 0 && isfinite(s->until_s)) p.left_s = 0;
+    for (size_t k = 0; k < s->n_entries; ++k) {
+        const atn_entry *e = &s->entries[k];
+        p.tried += e->told;
+        p.recalled += e->told && e->recalled;
+        p.failed += e->told && e->score.outcome != ATN_OUTCOME_RIGHT;
+    }
+    if (s->estimate >= 0 && s->entries[s->estimate].told && isfinite(s->entries[s->estimate].score.seconds))
+        p.default_s = s->entries[s->estimate].score.seconds;
+    if (!s->options.progress(s->options.user, &p)) s->stopped = true;
+    return !s->stopped;
+}
+
+static bool has_budget(const atn_session *s) {
+    if (s->estimate >= 0 && !s->entries[s->estimate].told) return true; /* the least there must be */
+    if (s->options.evaluations > 0 && counted(s) >= s->options.evaluations) return false;
+    if (s->options.fraction > 0 && (double)counted(s) >= ceil(s->options.fraction * s->field.domain.size)) return false;
+    return atn_clock_seconds() < s->search_until_s;
+}
+
+static bool keep_building(void *user) {
+    atn_session *s = user;
+    return atn_session_goes_on(s, "building") && has_budget(s);
+}
+
+/* The next entry to try: of the queue, else what the strategy asks for. -1: there is none; -2: no memory. */
+static int64_t next_entry(atn_session *s) {
+    for (; s->queued < s->n_entries; ++s->queued)
+        if (!s->entries[s->queued].told) return (int64_t)s->queued++;
+    if (s->options.only) return -1;
+    int32_t *point = atn_zalloc(s->ctx, ((size_t)s->field.n + 1) * sizeof *point);
+    if (!point) return -2;
+    int64_t found = -1;
+    for (int k = 0; k < MOST_REFUSALS && found == -1; ++k) {
+        atn_variant v;
+        if (!s->strategy->ask(s->search, point)) break;
+        atn_score refused = {.outcome = ATN_OUTCOME_BUILD, .seconds = INFINITY};
+        if (atn_field_variant(&s->field, point, &v) != ATN_OK || !atn_field_fits(&s->field, &v, NULL)) {
+            s->strategy->tell(s->search, point, &refused);
+            continue;
+        }
+        found = atn_known_enter(s, &v, point);
+        if (found < 0)
+            found = -2;
+        else if (s->entries[found].told) {
+            s->strategy->tell(s->search, point, &s->entries[found].score);
+            found = -1;
+        }
+    }
+    s->queued = s->n_entries;
+    atn_free(s->ctx, point);
+    return found;
+}
+
+/* What is known of a twin is known of it too. */
+static atn_status copy_twin(atn_session *s, int64_t entry, int64_t twin) {
+    const atn_entry *other = &s->entries[twin];
+    atn_trial trial = {.outcome = other->score.outcome,
+                       .seconds = isfinite(other->score.seconds) ? other->score.seconds : 0,
+                       .low = other->score.low,
+                       .high = other->score.high,
+                       .error = other->score.error,
+                       .samples = (int32_t)other->samples,
+                       .usable = other->score.usable,
+                       .dropped = other->score.dropped};
+    snprintf(trial.detail, sizeof trial.detail, "its code is that of '%.200s'", other->text);
+    int64_t best = s->best;
+    atn_status status = atn_known_tell(s, entry, &trial);
+    s->best = best; /* an equal of the best is no better */
+    return status;
+}
+
+/* ---- one round ---- */
+
+typedef struct batch {
+    int64_t entry[MOST_BATCH];
+    const char *text[MOST_BATCH];
+    atn_trial built[MOST_BATCH];
+    int32_t n;
+} batch;
+
+static atn_status gather(atn_session *s, int32_t most, batch *b) {
+    atn_status status = ATN_OK;
+    b->n = 0;
+    while (b->n < most && status == ATN_OK) {
+        bool within = s->options.evaluations == 0 || counted(s) + b->n < s->options.evaluations ||
+                      (s->estimate >= 0 && !s->entries[s->estimate].told && b->n == 0);
+        if (!within) break;
+        int64_t k = next_entry(s), twin;
+        if (k == -2) return ATN_ERR_MEMORY;
+        if (k < 0) break;
+        twin = atn_known_twin(s, k);
+        if (twin >= 0)
+            status = copy_twin(s, k, twin);
+        else
+            b->entry[b->n++] = k;
+    }
+    for (int32_t k = 0; k < b->n; ++k) b->text[k] = s->entries[b->entry[k]].text;
+    return status;
+}
+
+/* Constraints that only a build can answer. */
+static bool built_as_wanted(atn_session *s, int64_t entry, atn_trial *t) {
+    atn_given facts[ATN_BUILT_FACTS];
+    const char *by = "";
+    const int32_t *point = s->entries[entry].point;
+    size_t n = atn_facts_of_build(t->registers, t->local_memory, t->occupancy, t->code_bytes, facts);
+    if (!point || atn_space_allows_built(s->space, point, facts, n, &by)) return true;
+    t->outcome = ATN_OUTCOME_BUILD;
+    snprintf(t->detail, sizeof t->detail, "built so, '%.200s' rules it out", by ? by : "a constraint");
+    return false;
+}
+
+static atn_status measure(atn_session *s, int64_t entry) {
+    const atn_entry *best = s->best >= 0 ? &s->entries[s->best] : NULL;
+    atn_trial trial;
+    atn_status status = atn_wisdom_begin(s->wisdom, &s->key.key, s->entries[entry].text, &s->entries[entry].starts);
+    if (status != ATN_OK) return status;
+    status = atn_crew_try(s->crew, s->entries[entry].text, best ? best->text : NULL, best ? best->score.seconds : 0,
+                          &trial);
+    if (status != ATN_OK) return status;
+    ++s->evaluations;
+    return atn_known_tell(s, entry, &trial);
+}
+
+static atn_status watch_speed(atn_session *s) {
+    double now = atn_clock_seconds();
+    if (now < s->next_sentinel_s || s->best < 0) return ATN_OK;
+    double seconds;
+    s->next_sentinel_s = now + SENTINEL_EVERY_S;
+    atn_status status = atn_crew_sentinel(s->crew, &seconds);
+    int32_t most = (int32_t)(sizeof s->sentinels / sizeof *s->sentinels);
+    if (status == ATN_OK && seconds > 0) {
+        if (s->n_sentinels == most) memmove(&s->sentinels[3], &s->sentinels[4], sizeof(double) * (size_t)(--s->n_sentinels - 3));
+        s->sentinels[s->n_sentinels++] = seconds;
+    }
+    return status;
+}
+
+static atn_status search_round(atn_session *s, bool *any) {
+    batch *b = atn_zalloc(s->ctx, sizeof *b);
+    if (!b) return ATN_ERR_MEMORY;
+    int32_t wanted = atn_crew_builders(s->crew);
+    wanted = wanted > MOST_BATCH ? MOST_BATCH : wanted < LEAST_BATCH ? LEAST_BATCH : wanted;
+    bool first = s->estimate >= 0 && !s->entries[s->estimate].told;
+    atn_status status = gather(s, first ? 1 : wanted, b); /* the estimate by itself: all others are compared with it */
+    *any = b->n > 0;
+    if (status == ATN_OK && b->n > 1) status = atn_crew_build(s->crew, b->text, b->n, keep_building, s, b->built);
+    for (int32_t k = 0; k < b->n && status == ATN_OK; ++k) {
+        atn_trial *t = &b->built[k];
+        bool known = b->n > 1 && t->outcome != ATN_OUTCOME_STARTED;
+        if (known && t->outcome == ATN_OUTCOME_RIGHT) known = !built_as_wanted(s, b->entry[k], t);
+        if (known) {
+            ++s->evaluations;
+            status = atn_known_tell(s, b->entry[k], t);
+        } else if (atn_session_goes_on(s, "searching") && has_budget(s)) {
+            status = measure(s, b->entry[k]);
+        }
+        if (status == ATN_OK) status = watch_speed(s);
+    }
+    atn_free(s->ctx, b);
+    return status;
+}
+
+static atn_status search(atn_session *s) {
+    atn_status status = ATN_OK;
+    for (bool any = true; any && status == ATN_OK && has_budget(s) && atn_session_goes_on(s, "searching");)
+        status = search_round(s, &any);
+    if (status == ATN_ERR_CANCELLED) {
+        s->stopped = true;
+        status = ATN_OK;
+    }
+    return status;
+}
+
+static void set_clock(atn_session *s) {
+    s->began_s = atn_clock_seconds();
+    bool limited = s->options.budget_s > 0;
+    double final_s = fmin(FINAL_PART * s->options.budget_s, MOST_FINAL_S);
+    s->until_s = limited ? s->began_s + s->options.budget_s : INFINITY;
+    s->search_until_s = limited ? s->until_s - final_s : INFINITY;
+}
+
+atn_status atn_tune(atn_device *device, atn_wisdom *wisdom, const atn_workload *workload,
+                    const atn_tune_options *options, atn_tune_result *out) {
+    atn_session *s = atn_zalloc(atn_device_ctx(device), sizeof *s);
+    *out = (atn_tune_result){.ctx = atn_device_ctx(device)};
+    if (!s) return ATN_ERR_MEMORY;
+    *s = (atn_session){.ctx = atn_device_ctx(device),
+                       .device = device,
+                       .info = atn_device_get_info(device),
+                       .wisdom = wisdom,
+                       .workload = workload,
+                       .options = options ? *options : (atn_tune_options){0},
+                       .best = -1,
+                       .estimate = -1};
+    set_clock(s);
+    atn_status status = open_session(s);
+    if (status == ATN_OK) status = atn_known_recall(s);
+    if (status == ATN_OK) status = queue_first(s);
+    if (status == ATN_OK) atn_known_settle(s);
+    if (status == ATN_OK) status = search(s);
+    if (status == ATN_OK) status = atn_session_decide(s, out);
+    close_session(s);
+    atn_free(atn_device_ctx(device), s);
+    if (status != ATN_OK) atn_tune_result_free(out);
+    return status;
+}
+
+void atn_tune_result_free(atn_tune_result *r) {
+    const atn_ctx *ctx = r->ctx;
+    if (!ctx) return;
+    atn_free(ctx, r->variant);
+    atn_free(ctx, r->runner_up);
+    atn_free(ctx, r->estimate);
+    for (int32_t k = 0; k < r->n_choices; ++k) atn_free(ctx, r->choices[k].variant);
+    atn_free(ctx, r->choices);
+    atn_free(ctx, r->only_s);
+    *r = (atn_tune_result){.ctx = ctx};
+}

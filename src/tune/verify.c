@@ -1,0 +1,423 @@
+/* Holding a built variant against the oracle. */
+#include "tune/verify.h"
+
+#include "base/memory.h"
+#include "graph/type.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    FULL_STEPS = 60000,      /* of the oracle, at a small shape; beyond: sampled points */
+    TUNED_STEPS = 400000,    /* at the tuned shape, all sampled points together */
+    WHOLE_STEPS = 1 << 22,   /* of a reduction of everything, which has no points to sample */
+    MOST_POINTS = 512,
+    LEAST_POINTS = 16,
+    OPTIONS_KEPT = 8,
+    GATHERED = 37
+};
+static const double ORACLE_LIMIT_S = 600;
+
+/* The oracle at the tuned shape, for one kind of arithmetic. */
+typedef struct answer {
+    atn_eval_options options;
+    atn_eval_result *result;
+} answer;
+
+struct atn_verifier {
+    const atn_ctx *ctx;
+    atn_device *device;
+    const atn_case *c;
+    atn_stand *tuned;
+    atn_verify_options options;
+    atn_stage stage;
+    answer kept[OPTIONS_KEPT];
+    int32_t n_kept;
+    int64_t points[MOST_POINTS][2]; /* sampled, of the tuned shape */
+    int64_t n_points;               /* 0: none to sample */
+    bool whole;                     /* the tuned shape is evaluated as a whole */
+    atn_built *plain, *estimate;    /* to compare with: bits, and large reductions */
+};
+
+atn_status atn_verifier_create(atn_device *device, const atn_case *c, atn_stand *tuned,
+                               const atn_verify_options *options, const atn_stage *stage, atn_verifier **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    *out = atn_zalloc(ctx, sizeof **out);
+    if (!*out) return ATN_ERR_MEMORY;
+    **out = (atn_verifier){.ctx = ctx, .device = device, .c = c, .tuned = tuned, .options = *options, .stage = *stage};
+    return ATN_OK;
+}
+
+void atn_verifier_free(atn_verifier *v) {
+    if (!v) return;
+    for (int32_t k = 0; k < v->n_kept; ++k) atn_eval_free(v->kept[k].result);
+    atn_built_free(v->plain);
+    atn_built_free(v->estimate);
+    atn_free(v->ctx, v);
+}
+
+static void enter(const atn_verifier *v, const char *stage, double limit_s) {
+    if (v->stage.enter) v->stage.enter(v->stage.user, stage, limit_s);
+}
+
+/* ---- points to sample ---- */
+
+static uint64_t next(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* Corners, then anywhere; with `edge`, near multiples of a tile more often. */
+static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const int64_t tile[2], double each_steps,
+                             double all_steps, uint64_t seed, int64_t (*points)[2]) {
+    int64_t extent[2] = {1, 1};
+    for (int32_t d = 0; d < g->blocks[0].rank; ++d) extent[d] = steps->steps[g->blocks[0].dim[d]];
+    double afford = all_steps / (each_steps > 1 ? each_steps : 1);
+    int64_t n = afford > MOST_POINTS ? MOST_POINTS : afford < LEAST_POINTS ? LEAST_POINTS : (int64_t)afford;
+    uint64_t state = seed * 2654435761u + 99;
+    if (extent[0] < 1 || extent[1] < 1) return 0;
+    for (int64_t k = 0; k < n; ++k)
+        for (int d = 0; d < 2; ++d) {
+            int64_t at = (int64_t)(next(&state) % (uint64_t)extent[d]);
+            if (k < 4)
+                at = k >> d & 1 ? extent[d] - 1 : 0;
+            else if (tile && k % 2 && tile[d] > 0) {
+                int64_t tiles = extent[d] / tile[d] + 1;
+                at = (int64_t)(next(&state) % (uint64_t)tiles) * tile[d] - 1 + (int64_t)(next(&state) % 3);
+                at = at < 0 ? 0 : at >= extent[d] ? extent[d] - 1 : at;
+            }
+            points[k][d] = at;
+        }
+    return n;
+}
+
+/* ---- comparing ---- */
+
+static bool same_options(const atn_eval_options *a, const atn_eval_options *b) {
+    return memcmp(a->unit, b->unit, sizeof a->unit) == 0 && a->exp_error == b->exp_error &&
+           a->exp_slope == b->exp_slope && a->fast == b->fast;
+}
+
+static void say(atn_verdict *out, const atn_graph *g, const atn_eval_cell *cell, atn_type type, const void *got,
+                double error, const char *where) {
+    double number[2];
+    int64_t whole;
+    if (out->outcome == ATN_OUTCOME_WRONG) return;
+    atn_element_load(type, got, number, &whole);
+    bool integer = atn_type_is_integer(type);
+    out->outcome = ATN_OUTCOME_WRONG;
+    snprintf(out->detail, sizeof out->detail, "%s: %s(%lld, %lld) is %.9g, %.9g is right; %.3g times what is allowed",
+             where, g->objects[cell->object].name, (long long)cell->at[0], (long long)cell->at[1], number[0],
+             integer ? (double)cell->whole : cell->value[0], error);
+}
+
+/* The largest size of an object's elements, as the oracle has them. */
+static double size_of(const atn_eval_result *oracle, int32_t object) {
+    double most = 0;
+    for (int64_t k = 0; k < oracle->n_cells; ++k) {
+        double size = hypot(oracle->cells[k].value[0], oracle->cells[k].value[1]);
+        if (oracle->cells[k].object == object && isfinite(size) && size > most) most = size;
+    }
+    return most;
+}
+
+/* Every cell of the oracle against what is on the device; the largest error goes to *most. */
+static atn_status compare(const atn_verifier *v, const atn_stand *s, const atn_eval_result *oracle, double tolerance,
+                          const char *where, double *most, atn_verdict *out) {
+    const atn_graph *g = s->graph;
+    atn_status status = ATN_OK;
+    for (int32_t o = 0; o < g->n_objects && status == ATN_OK; ++o) {
+        if (!g->objects[o].written || oracle->blurred[o]) continue;
+        double more = tolerance > 0 ? tolerance * size_of(oracle, o) : 0;
+        void *all = NULL;
+        if (!s->light) status = atn_stand_fetch(s, o, &all);
+        atn_view got = s->before[o];
+        got.data = all;
+        for (int64_t k = 0; k < oracle->n_cells && status == ATN_OK; ++k) {
+            const atn_eval_cell *cell = &oracle->cells[k];
+            if (cell->object != o) continue;
+            unsigned char room[16];
+            const void *at = all ? atn_view_at(&got, cell->at[0], cell->at[1]) : room;
+            if (!all) status = atn_stand_element(s, o, cell->at[0], cell->at[1], room);
+            if (status != ATN_OK) break;
+            double error = atn_eval_error(got.type, at, cell, 0, more);
+            if (error > *most) *most = error;
+            if (error > 1 && out) say(out, g, cell, got.type, at, error, where);
+        }
+        atn_free(v->ctx, all);
+    }
+    return status;
+}
+
+/* Elements that the whole oracle did not write hold what they held. */
+static atn_status compare_rest(const atn_verifier *v, const atn_stand *s, const atn_eval_result *oracle,
+                               const char *where, atn_verdict *out) {
+    for (int32_t o = 0; o < s->graph->n_objects; ++o) {
+        if (!s->graph->objects[o].written || oracle->blurred[o]) continue;
+        void *all;
+        atn_status status = atn_stand_fetch(s, o, &all);
+        if (status != ATN_OK) return status;
+        atn_view got = s->before[o];
+        got.data = all;
+        int64_t rows = got.rank > 1 ? got.size[1] : 1;
+        for (int64_t row = 0; row < rows; ++row)
+            for (int64_t column = 0; column < got.size[0]; ++column) {
+                const void *now = atn_view_at(&got, column, row), *then = atn_view_at(&s->before[o], column, row);
+                if (!memcmp(now, then, atn_type_bytes(got.type)) || atn_eval_find(oracle, o, column, row)) continue;
+                if (out->outcome != ATN_OUTCOME_WRONG)
+                    snprintf(out->detail, sizeof out->detail, "%s: %s(%lld, %lld) was written, and should not be",
+                             where, s->graph->objects[o].name, (long long)column, (long long)row);
+                out->outcome = ATN_OUTCOME_WRONG;
+                out->error = INFINITY;
+            }
+        atn_free(v->ctx, all);
+    }
+    return ATN_OK;
+}
+
+/* One run on reset arrays. A shape that the variant refuses leaves *refused. */
+static atn_status run_on(const atn_verifier *v, atn_stand *s, atn_built *kernel, double limit_s, const char *where,
+                         bool *refused, atn_verdict *out) {
+    atn_status status = atn_stand_reset(s);
+    *refused = false;
+    if (status != ATN_OK) return status;
+    enter(v, "run", limit_s);
+    status = atn_built_run(kernel, NULL, s->slots, s->params);
+    if (status == ATN_OK) status = atn_queue_finish(atn_device_queue(v->device));
+    if (status == ATN_ERR_UNSUPPORTED) {
+        *refused = true;
+        return ATN_OK;
+    }
+    if (status == ATN_ERR_INPUT) { /* accesses that the oracle finds in range */
+        out->outcome = ATN_OUTCOME_WRONG;
+        out->error = INFINITY;
+        snprintf(out->detail, sizeof out->detail, "%s: %s", where, atn_ctx_message(v->ctx));
+        return ATN_OK;
+    }
+    int32_t object = -1;
+    if (status == ATN_OK) status = atn_stand_inspect(s, &object);
+    if (status == ATN_OK && object >= 0) {
+        out->outcome = ATN_OUTCOME_WRONG;
+        out->error = INFINITY;
+        snprintf(out->detail, sizeof out->detail, "%s: it writes outside its outputs, beside '%s'", where,
+                 s->graph->objects[object].name);
+    }
+    return status;
+}
+
+/* Are both variants' outputs the same to the last bit? */
+static atn_status compare_bits(atn_verifier *v, atn_stand *s, atn_built *kernel, const char *where, atn_verdict *out) {
+    atn_variant plain = atn_variant_plain();
+    enter(v, "build", 0);
+    atn_status status = v->plain ? ATN_OK : atn_built_make(v->device, s->graph, &plain, &v->plain);
+    void *mine[64] = {0};
+    int32_t n = s->graph->n_objects < 64 ? s->graph->n_objects : 64;
+    for (int32_t o = 0; o < n && status == ATN_OK; ++o)
+        if (s->graph->objects[o].written) status = atn_stand_fetch(s, o, &mine[o]);
+    (void)kernel;
+    bool refused;
+    if (status == ATN_OK) status = run_on(v, s, v->plain, ORACLE_LIMIT_S, where, &refused, out);
+    for (int32_t o = 0; o < n && status == ATN_OK; ++o) {
+        void *theirs = NULL;
+        const atn_view *view = &s->before[o];
+        if (!s->graph->objects[o].written) continue;
+        status = atn_stand_fetch(s, o, &theirs);
+        size_t bytes = (size_t)(view->rank > 1 ? view->pitch * view->size[1] : view->size[0]) * atn_type_bytes(view->type);
+        if (status == ATN_OK && memcmp(mine[o], theirs, bytes) != 0 && out->outcome != ATN_OUTCOME_WRONG) {
+            out->usable = false;
+            snprintf(out->detail, sizeof out->detail, "%s: '%s' is not the plain variant's to the last bit", where,
+                     s->graph->objects[o].name);
+        }
+        atn_free(v->ctx, theirs);
+    }
+    for (int32_t o = 0; o < n; ++o) atn_free(v->ctx, mine[o]);
+    return status;
+}
+
+/* ---- small shapes ---- */
+
+static atn_status hold(atn_verifier *v, atn_stand *s, atn_built *kernel, atn_eval_options arithmetic,
+                       const char *where, atn_verdict *out) {
+    const atn_device_info *info = atn_device_get_info(v->device);
+    atn_variant plain = atn_variant_plain();
+    atn_eval_options usual = atn_variant_arithmetic(s->graph, &plain, info);
+    atn_frame frame = atn_stand_frame(s);
+    atn_eval_result *oracle;
+    bool refused = false;
+    enter(v, "oracle", ORACLE_LIMIT_S);
+    atn_status status = atn_eval_run(v->ctx, s->graph, &frame, &arithmetic, &oracle);
+    if (status != ATN_OK) return status;
+    if (oracle->bad_accesses == 0) status = run_on(v, s, kernel, v->options.run_limit_s, where, &refused, out);
+    if (oracle->bad_accesses > 0 || refused || status != ATN_OK || out->outcome == ATN_OUTCOME_WRONG) {
+        atn_eval_free(oracle);
+        return status;
+    }
+    status = compare(v, s, oracle, 0, where, &out->error, out);
+    if (status == ATN_OK && !arithmetic.points) status = compare_rest(v, s, oracle, where, out);
+    if (status == ATN_OK && (v->options.tolerance > 0 || !same_options(&usual, &arithmetic))) {
+        double most = 0;
+        usual.points = arithmetic.points;
+        usual.n_points = arithmetic.n_points;
+        atn_eval_free(oracle);
+        enter(v, "oracle", ORACLE_LIMIT_S);
+        status = atn_eval_run(v->ctx, s->graph, &frame, &usual, &oracle);
+        if (status == ATN_OK) status = compare(v, s, oracle, v->options.tolerance, where, &most, NULL);
+        if (most > 1) out->usable = false;
+    }
+    if (status == ATN_OK && v->options.reproducible && out->usable) status = compare_bits(v, s, kernel, where, out);
+    atn_eval_free(oracle);
+    return status;
+}
+
+static atn_status hold_shape(atn_verifier *v, atn_built *kernel, const atn_shape *shape, int32_t number,
+                             atn_verdict *out) {
+    const atn_graph *g = v->c->graph;
+    const atn_variant *variant = atn_built_variant(kernel);
+    const atn_block *reduced = atn_outermost(g) >= 0 ? &g->blocks[atn_outermost(g)] : NULL;
+    double length = reduced ? (double)shape->steps.steps[reduced->dim[0]] : 1;
+    int64_t tile[2], (*points)[2] = NULL;
+    char where[96];
+    atn_view *views = atn_zalloc(v->ctx, ((size_t)g->n_objects + 1) * sizeof *views);
+    if (!views) return ATN_ERR_MEMORY;
+    const double(*params)[2] = (const double(*)[2])v->c->params;
+    atn_status status = atn_sizes_solve(v->ctx, g, params, &shape->steps, length, GATHERED, views);
+    atn_frame frame = {.views = views, .params = params};
+    if (status == ATN_OK) status = atn_eval_check(v->ctx, g, &frame);
+    if (status != ATN_OK) { /* this description has no such shape */
+        atn_free(v->ctx, views);
+        return status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED ? status : ATN_OK;
+    }
+    atn_steps steps;
+    atn_eval_options arithmetic = atn_variant_arithmetic(g, variant, atn_device_get_info(v->device));
+    status = atn_steps_of(v->ctx, g, &frame, length, &steps);
+    uint32_t p = 0, all = (1u << g->n_dims) - 1;
+    for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) p |= 1u << g->blocks[0].dim[d];
+    if (status == ATN_OK && p && atn_steps_in(&steps, all) > FULL_STEPS) {
+        for (int d = 0; d < 2; ++d) tile[d] = (int64_t)variant->p[d].lanes * variant->p[d].vec * variant->p[d].regs;
+        points = atn_alloc(v->ctx, MOST_POINTS * sizeof *points);
+        if (!points) status = ATN_ERR_MEMORY;
+        if (points)
+            arithmetic.n_points = choose_points(g, &steps, tile, atn_steps_in(&steps, all & ~p), FULL_STEPS,
+                                                v->options.seed + (uint64_t)number, points);
+        arithmetic.points = (const int64_t(*)[2])points;
+    }
+    atn_extent extent = {.points = {1, 1}};
+    if (status == ATN_OK) status = atn_extent_of(v->ctx, g, &frame, &extent);
+    snprintf(where, sizeof where, "with %lld x %lld points%s", (long long)extent.points[1], (long long)extent.points[0],
+             shape->special ? ", NaN and infinities among them" : "");
+    atn_fill_options fill = {.seed = v->options.seed + (uint64_t)number, .special = shape->special};
+    fill.lengths = length;
+    fill.spread = 1;
+    atn_stand s = {0};
+    if (status == ATN_OK) status = atn_stand_open(v->device, g, params, views, &fill, false, &s);
+    if (status == ATN_OK) status = hold(v, &s, kernel, arithmetic, where, out);
+    atn_stand_close(&s);
+    atn_free(v->ctx, points);
+    atn_free(v->ctx, views);
+    return status;
+}
+
+/* ---- the tuned shape ---- */
+
+static atn_status tuned_answer(atn_verifier *v, const atn_eval_options *wanted, const atn_eval_result **out) {
+    *out = NULL;
+    for (int32_t k = 0; k < v->n_kept; ++k)
+        if (same_options(&v->kept[k].options, wanted)) *out = v->kept[k].result;
+    if (*out) return ATN_OK;
+    if (v->n_kept == OPTIONS_KEPT) atn_eval_free(v->kept[--v->n_kept].result);
+    answer *a = &v->kept[v->n_kept];
+    a->options = *wanted;
+    if (!v->whole) {
+        a->options.points = (const int64_t(*)[2])v->points;
+        a->options.n_points = v->n_points;
+    }
+    atn_frame frame = atn_stand_frame(v->tuned);
+    enter(v, "oracle", ORACLE_LIMIT_S);
+    atn_status status = atn_eval_run(v->ctx, v->c->graph, &frame, &a->options, &a->result);
+    if (status != ATN_OK) return status;
+    ++v->n_kept;
+    *out = a->result;
+    return ATN_OK;
+}
+
+/* Too large for the oracle and nothing to sample: held against the estimate, which was itself held against the oracle
+ * at small shapes. Both may be off by the bound, which grows with the number of steps. */
+static atn_status hold_to_estimate(atn_verifier *v, atn_built *kernel, double run_limit_s, atn_verdict *out) {
+    const atn_graph *g = v->c->graph;
+    atn_steps steps;
+    atn_frame frame = atn_stand_frame(v->tuned);
+    atn_status status = atn_steps_of(v->ctx, g, &frame, v->c->range_length, &steps);
+    double allowed = 4 * 0x1p-24 * sqrt(atn_steps_in(&steps, (1u << g->n_dims) - 1)) * 4;
+    atn_variant guess = atn_variant_estimate(g, atn_device_get_info(v->device), NULL);
+    unsigned char mine[64][16], theirs[16];
+    bool refused;
+    for (int32_t o = 0; o < g->n_objects && o < 64 && status == ATN_OK; ++o)
+        if (g->objects[o].written) status = atn_stand_element(v->tuned, o, 0, 0, mine[o]);
+    if (status == ATN_OK && !v->estimate) {
+        enter(v, "build", 0);
+        status = atn_built_make(v->device, g, &guess, &v->estimate);
+    }
+    if (status == ATN_OK) status = run_on(v, v->tuned, v->estimate, run_limit_s * 4, "here", &refused, out);
+    for (int32_t o = 0; o < g->n_objects && o < 64 && status == ATN_OK; ++o) {
+        if (!g->objects[o].written) continue;
+        status = atn_stand_element(v->tuned, o, 0, 0, theirs);
+        atn_eval_cell cell = {.object = o};
+        atn_element_load(g->objects[o].type, theirs, cell.value, &cell.whole);
+        cell.bound = allowed * hypot(cell.value[0], cell.value[1]) / 4;
+        double error = atn_eval_error(g->objects[o].type, mine[o], &cell, 0, 0);
+        if (error > out->error) out->error = error;
+        if (error > 1) say(out, g, &cell, g->objects[o].type, mine[o], error, "against the estimate");
+    }
+    (void)kernel;
+    return status;
+}
+
+static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limit_s, atn_verdict *out) {
+    const atn_graph *g = v->c->graph;
+    atn_steps steps;
+    atn_frame frame = atn_stand_frame(v->tuned);
+    uint32_t p = 0, all = (1u << g->n_dims) - 1;
+    for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) p |= 1u << g->blocks[0].dim[d];
+    atn_status status = atn_steps_of(v->ctx, g, &frame, v->c->range_length, &steps);
+    bool refused;
+    v->whole = atn_steps_in(&steps, all) <= (p ? TUNED_STEPS : WHOLE_STEPS);
+    if (status == ATN_OK && !v->whole && p && v->n_points == 0)
+        v->n_points = choose_points(g, &steps, NULL, atn_steps_in(&steps, all & ~p), TUNED_STEPS, v->options.seed,
+                                    v->points);
+    const atn_eval_result *oracle = NULL;
+    atn_variant plain = atn_variant_plain();
+    const atn_device_info *info = atn_device_get_info(v->device);
+    atn_eval_options own = atn_variant_arithmetic(g, atn_built_variant(kernel), info);
+    atn_eval_options usual = atn_variant_arithmetic(g, &plain, info);
+    bool sampled = v->whole || v->n_points > 0;
+    if (status == ATN_OK && sampled) status = tuned_answer(v, &own, &oracle);
+    if (status == ATN_OK) status = run_on(v, v->tuned, kernel, run_limit_s, "at the tuned shape", &refused, out);
+    if (status == ATN_OK && refused) {
+        out->outcome = ATN_OUTCOME_BUILD;
+        snprintf(out->detail, sizeof out->detail, "%s", atn_ctx_message(v->ctx));
+        return ATN_OK;
+    }
+    if (status != ATN_OK || out->outcome == ATN_OUTCOME_WRONG) return status;
+    if (!sampled) return p ? ATN_OK : hold_to_estimate(v, kernel, run_limit_s, out);
+    if (oracle->bad_accesses == 0) status = compare(v, v->tuned, oracle, 0, "at the tuned shape", &out->error, out);
+    if (status == ATN_OK && (v->options.tolerance > 0 || !same_options(&own, &usual))) {
+        double most = 0;
+        status = tuned_answer(v, &usual, &oracle);
+        if (status == ATN_OK) status = compare(v, v->tuned, oracle, v->options.tolerance, "", &most, NULL);
+        if (most > 1) out->usable = false;
+    }
+    return status;
+}
+
+atn_status atn_verify(atn_verifier *v, atn_built *kernel, double run_limit_s, atn_verdict *out) {
+    atn_shape shapes[ATN_MOST_SHAPES];
+    int32_t n = atn_verify_shapes(v->c->graph, atn_built_variant(kernel), shapes);
+    *out = (atn_verdict){.outcome = ATN_OUTCOME_RIGHT, .usable = true};
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < n && status == ATN_OK && out->outcome == ATN_OUTCOME_RIGHT; ++k)
+        status = hold_shape(v, kernel, &shapes[k], k, out);
+    if (status == ATN_OK && out->outcome == ATN_OUTCOME_RIGHT) status = hold_tuned(v, kernel, run_limit_s, out);
+    if (out->outcome != ATN_OUTCOME_RIGHT) out->usable = false;
+    return status;
+}

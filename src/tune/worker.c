@@ -1,0 +1,158 @@
+/* The worker's loop: one operation a line, from a table. */
+#include "tune/worker.h"
+
+#include "base/memory.h"
+#include "tune/wire.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+#include <unistd.h>
+
+typedef struct worker {
+    atn_ctx *ctx;
+    FILE *out;
+    atn_device *device;
+    atn_trials *trials;
+    bool over; /* nothing more can be done here */
+} worker;
+
+void atn_worker_prepare(void) {
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+#if defined(__linux__)
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() == 1) _exit(1); /* the parent was faster */
+}
+
+/* Takes the reference. */
+static void answer(worker *w, json_t *object) {
+    if (!object)
+        fputs("{\"failed\":\"memory\",\"message\":\"out of memory\"}", w->out);
+    else
+        json_dumpf(object, w->out, JSON_COMPACT);
+    fputc('\n', w->out);
+    fflush(w->out);
+    json_decref(object);
+}
+
+static void tell_stage(void *user, const char *stage, double limit_s) {
+    answer(user, json_pack("{s:s, s:f}", "stage", stage, "limit", limit_s));
+}
+
+static atn_status open_device(worker *w, const char *backend, int32_t ordinal) {
+    atn_devices *devices;
+    atn_status status = atn_devices_find(w->ctx, &devices);
+    if (status != ATN_OK) return status;
+    int32_t found = -1;
+    for (int32_t k = 0; k < atn_devices_count(devices); ++k) {
+        const atn_device_info *info = atn_devices_info(devices, k);
+        if (strcmp(info->backend, backend) == 0 && info->ordinal == ordinal) found = k;
+    }
+    status = found < 0 ? atn_fail(w->ctx, ATN_ERR_LOST, "the device (%s %d) is not there any more", backend, ordinal)
+                       : atn_device_open(devices, found, &w->device);
+    atn_devices_free(devices);
+    return status;
+}
+
+static atn_status do_open(worker *w, const json_t *job, json_t **out) {
+    char backend[16];
+    int32_t ordinal;
+    atn_workload workload = {0};
+    atn_trial_setup setup;
+    atn_stage stage = {tell_stage, w};
+    atn_status status = atn_wire_read_open(w->ctx, job, backend, &ordinal, &workload, &setup);
+    if (status == ATN_OK) status = open_device(w, backend, ordinal);
+    if (status == ATN_OK) status = atn_trials_open(w->device, &workload, &setup, &stage, &w->trials);
+    atn_wire_workload_free(w->ctx, &workload);
+    *out = json_object();
+    return status;
+}
+
+static const char *text_at(const json_t *job, const char *name) { return json_string_value(json_object_get(job, name)); }
+
+static atn_status do_build(worker *w, const json_t *job, json_t **out) {
+    atn_trial trial;
+    const char *variant = text_at(job, "variant");
+    atn_status status = atn_trials_build(w->trials, variant ? variant : "", &trial);
+    *out = atn_wire_trial(&trial);
+    return status;
+}
+
+static atn_status do_try(worker *w, const json_t *job, json_t **out) {
+    atn_trial trial;
+    const char *variant = text_at(job, "variant");
+    atn_status status = atn_trials_try(w->trials, variant ? variant : "", text_at(job, "incumbent"),
+                                       json_number_value(json_object_get(job, "best_s")), &trial);
+    *out = atn_wire_trial(&trial);
+    w->over = trial.outcome == ATN_OUTCOME_WRONG || atn_device_lost(w->device); /* who knows where it wrote */
+    return status;
+}
+
+static atn_status do_final(worker *w, const json_t *job, json_t **out) {
+    const char *variants[ATN_MOST_RACERS];
+    const json_t *list = json_object_get(job, "variants");
+    int32_t n = 0;
+    for (size_t k = 0; k < json_array_size(list) && n < ATN_MOST_RACERS; ++k)
+        variants[n++] = json_string_value(json_array_get(list, k));
+    atn_race_rules rules = {.most = (int32_t)json_integer_value(json_object_get(job, "most")), .behind = 1.05};
+    atn_final *final = atn_zalloc(w->ctx, sizeof *final);
+    if (!final) return ATN_ERR_MEMORY;
+    atn_status status = atn_trials_final(w->trials, variants, n, &rules, final);
+    *out = atn_wire_final(final);
+    atn_free(w->ctx, final);
+    return status;
+}
+
+static atn_status do_sentinel(worker *w, const json_t *job, json_t **out) {
+    double seconds;
+    (void)job;
+    atn_status status = atn_trials_sentinel(w->trials, &seconds);
+    *out = json_pack("{s:f}", "seconds", seconds);
+    return status;
+}
+
+static const struct {
+    const char *op;
+    atn_status (*obey)(worker *w, const json_t *job, json_t **out);
+} OPS[] = {{"open", do_open}, {"build", do_build}, {"try", do_try}, {"final", do_final}, {"sentinel", do_sentinel}};
+
+static atn_status obey(worker *w, const json_t *job, json_t **out) {
+    const char *op = text_at(job, "op");
+    *out = NULL;
+    for (size_t k = 0; op && k < sizeof OPS / sizeof *OPS; ++k) {
+        if (strcmp(OPS[k].op, op) != 0) continue;
+        if ((k == 0) == (w->trials != NULL)) break; /* open comes first, and once */
+        return OPS[k].obey(w, job, out);
+    }
+    return atn_fail(w->ctx, ATN_ERR_INPUT, "a worker does not know what '%s' means here", op ? op : "");
+}
+
+atn_status atn_worker_run(atn_ctx *ctx, FILE *in, FILE *out) {
+    worker w = {.ctx = ctx, .out = out};
+    char *line = NULL;
+    size_t room = 0;
+    while (!w.over && getline(&line, &room, in) > 0) {
+        json_t *job = json_loads(line, 0, NULL), *done;
+        atn_status status = job ? obey(&w, job, &done) : atn_fail(ctx, ATN_ERR_INPUT, "a worker heard no JSON");
+        if (!job) done = NULL;
+        if (status == ATN_OK) {
+            answer(&w, json_pack("{s:o}", "done", done));
+        } else {
+            json_decref(done);
+            answer(&w, json_pack("{s:s, s:o}", "failed", atn_status_name(status), "message",
+                                 atn_wire_text(atn_ctx_message(ctx))));
+            w.over = true;
+        }
+        json_decref(job);
+    }
+    free(line);
+    atn_trials_free(w.trials);
+    atn_device_close(w.device);
+    return ATN_OK;
+}
