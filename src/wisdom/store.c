@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #if SQLITE_VERSION_NUMBER < 3035000
-#error "wisdom needs SQLite 3.35 (RETURNING)"
+#error "wisdom needs SQLite 3.35, for RETURNING"
 #endif
 
 double atn_wisdom_patience_s = 10;
@@ -194,7 +194,7 @@ static atn_status read_identity(atn_wisdom *wisdom, int64_t identity[3]) {
 }
 
 static atn_status identify(atn_wisdom *wisdom, bool *fresh) {
-    int64_t identity[3];
+    int64_t identity[3] = {0};
     atn_status status = read_identity(wisdom, identity);
     *fresh = status == ATN_OK && identity[0] == 0 && identity[2] == 0;
     if (status != ATN_OK || *fresh) return status;
@@ -313,6 +313,7 @@ atn_status atn_wisdom_open_memory(const atn_ctx *ctx, const char *name, atn_wisd
     char *path = atn_strdup(ctx, name);
     atn_status status = path ? create(ctx, path, false, &wisdom) : ATN_ERR_MEMORY;
     if (status != ATN_OK) return status;
+    wisdom->in_memory = true;
     status = connect_to(wisdom, ":memory:", SQLITE_OPEN_READWRITE);
     if (status == ATN_OK) status = make_tables(wisdom);
     if (status == ATN_OK)

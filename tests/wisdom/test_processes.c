@@ -110,7 +110,7 @@ static void kills_lose_nothing(void **state) {
         assert_int_equal(pipe(ends), 0);
         pid_t pid = start(acknowledge, dir, ends[1]);
         close(ends[1]);
-        usleep((useconds_t)(kit_uniform(&seed) * 25000)); /* now and then while the file is being made */
+        usleep((useconds_t)(kit_uniform(&seed) * 60000)); /* now and then while the file is being made */
         kill(pid, SIGKILL);
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_true(WIFSIGNALED(status));
