@@ -42,7 +42,8 @@ int32_t atn_cover_choose(const double *seconds, int32_t n_variants, int32_t n_sh
         chosen[found] = true;
         ++n;
         for (int32_t s = 0; s < n_shapes; ++s)
-            if (pick[s] < 0 && seconds[found * n_shapes + s] <= (1 + within) * best_at(seconds, n_variants, n_shapes, s))
+            if (pick[s] < 0 && isfinite(seconds[found * n_shapes + s]) &&
+                seconds[found * n_shapes + s] <= (1 + within) * best_at(seconds, n_variants, n_shapes, s))
                 pick[s] = found;
     }
     for (int32_t s = 0; s < n_shapes; ++s) /* of the chosen, the fastest */

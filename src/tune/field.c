@@ -162,7 +162,10 @@ atn_status atn_field_code(const atn_field *f, const atn_variant *v, atn_hash *ou
     *out = (atn_hash){0};
     if (status == ATN_OK) {
         int32_t launch[] = {v->groups, v->threads, v->fast, atn_variant_items(v)};
-        *out = atn_hash_add(atn_hash_add_text(*out, atn_text_str(&source)), launch, sizeof launch);
+        const char *text = atn_text_str(&source), *name = strstr(text, "Variant: "); /* in a comment at the top */
+        const char *rest = name ? name + strcspn(name, "\n") : text;
+        *out = atn_hash_add(*out, text, name ? (size_t)(name - text) : 0);
+        *out = atn_hash_add(atn_hash_add_text(*out, rest), launch, sizeof launch);
     }
     atn_text_free(&source);
     return status;

@@ -165,19 +165,28 @@ static int32_t simplest(const atn_final *f, int32_t winner, const int32_t *burde
     return found;
 }
 
+/* Times of all on the winner's scale: their ratios to it in the rounds of both, so that a slow moment of the machine
+ * that only some took part in does not count. */
+static void scale_all(atn_final *f) {
+    atn_middle own = atn_middle_of(f->samples[f->winner], f->count[f->winner]);
+    for (int32_t k = 0; k < f->n; ++k) {
+        int32_t both = f->count[k] < f->count[f->winner] ? f->count[k] : f->count[f->winner];
+        atn_middle ratio = atn_ratio_of(f->samples[k], f->samples[f->winner], both);
+        f->seconds[k] = k == f->winner ? own
+                                       : (atn_middle){.median = own.median * ratio.median,
+                                                      .low = own.median * ratio.low,
+                                                      .high = own.median * ratio.high,
+                                                      .count = both};
+    }
+}
+
 static void conclude(atn_final *f, const int32_t *burden, const bool *in, int32_t rounds) {
     f->winner = simplest(f, fastest(f, in, rounds), burden);
-    double least = INFINITY;
     f->runner_up = -1;
-    for (int32_t k = 0; k < f->n; ++k) {
-        f->seconds[k] = atn_middle_of(f->samples[k], f->count[k]);
-        if (k == f->winner) continue;
-        int32_t both = f->count[k] < f->count[f->winner] ? f->count[k] : f->count[f->winner];
-        double ratio = atn_ratio_of(f->samples[k], f->samples[f->winner], both).median;
-        if (!(ratio < least) && f->runner_up >= 0) continue;
-        least = ratio;
-        f->runner_up = k;
-    }
+    scale_all(f);
+    for (int32_t k = 0; k < f->n; ++k)
+        if (k != f->winner && (f->runner_up < 0 || f->seconds[k].median < f->seconds[f->runner_up].median))
+            f->runner_up = k;
     if (f->runner_up < 0) return;
     int32_t both = f->count[f->runner_up] < f->count[f->winner] ? f->count[f->runner_up] : f->count[f->winner];
     f->ratio = atn_ratio_of(f->samples[f->runner_up], f->samples[f->winner], both);
@@ -202,7 +211,7 @@ atn_status atn_final_run(const atn_race_rules *rules, const atn_sampler *sampler
             stage = 0;
             continue;
         }
-        if (round < r.least) continue;
+        if (round < r.least || stage % r.least != 0) continue; /* who looks too often sees differences everywhere */
         int32_t best = fastest(out, in, round), second = nearest(out, in, best, round);
         if (second < 0 || is_decided(&r, out->samples[second], out->samples[best], round)) break;
     }
