@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RUNNERS = 24 };
+enum { MOST_ASKED = 48, MOST_RUNNERS = 24 + MOST_ASKED };
 
 typedef struct options {
     const char *device, *kernel;
-    const char *variant[4]; /* tried beside the table's */
+    const char *variant[MOST_ASKED]; /* tried beside the table's */
     int32_t n_variants;
     double seconds;  /* per row */
     int32_t threads; /* host: 0 all; 1: measured in CPU time, which other load on the machine disturbs less */
@@ -34,7 +34,7 @@ static const char HELP[] =
     "  --device NAME     an index, a backend (host, opencl, cuda) or part of a name; host unless given\n"
     "  --kernel NAME     only rows of this kernel\n"
     "  --candidates      times every known variant of each kernel, the fastest first\n"
-    "  --variant K=V,..  one more variant to time (up to 4 times; with --kernel)\n"
+    "  --variant K=V,..  one more variant to time (up to 48 times; with --kernel)\n"
     "  --seconds S       spent on each row; 1.5 unless given\n"
     "  --threads N       on the host; 1 is measured in CPU time, which other programs disturb less\n"
     "  --compile         only compiles every CUDA variant (no GPU is needed)\n"
@@ -61,7 +61,7 @@ static bool read_options(int argc, char **argv, options *o) {
             o->seconds = strtod(argv[++k], NULL);
         else if (value && strcmp(argv[k], "--threads") == 0)
             o->threads = (int32_t)strtol(argv[++k], NULL, 10);
-        else if (value && strcmp(argv[k], "--variant") == 0 && o->n_variants < 4)
+        else if (value && strcmp(argv[k], "--variant") == 0 && o->n_variants < MOST_ASKED)
             o->variant[o->n_variants++] = argv[++k];
         else
             return false;

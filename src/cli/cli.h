@@ -4,6 +4,7 @@
 #define ATN_CLI_CLI_H
 
 #include "base/context.h"
+#include "base/suggest.h"
 #include "base/text.h"
 
 #include <attune/device.h>
@@ -110,14 +111,6 @@ void atn_cli_add_cell(atn_text *table, const char *cell);
 void atn_cli_add_table(atn_text *to, const char *table, const char *align);
 void atn_cli_add_wrapped(atn_text *to, const char *paragraph, size_t indent, size_t width);
 
-/* ---- near misses (suggest.c) ---- */
-typedef struct atn_suggest {
-    const char *typed;
-    const char *best; /* NULL: nothing is near enough */
-    size_t distance;
-} atn_suggest;
-void atn_suggest_try(atn_suggest *suggest, const char *candidate);
-
 /* ---- help (help.c) ---- */
 void atn_cli_help_verb(atn_text *to, const atn_cli_verb *verb);
 void atn_cli_help_all(atn_text *to);
@@ -126,8 +119,7 @@ atn_status atn_cli_print_help(atn_cli_call *call, const atn_cli_verb *verb); /* 
 void atn_cli_add_option_name(atn_text *to, const atn_cli_option *option);
 
 /* ---- the verbs ---- */
-extern const atn_cli_verb ATN_VERB_TUNE, ATN_VERB_WORKER;
-extern const atn_cli_verb ATN_VERB_CHECK, ATN_VERB_SHOW, ATN_VERB_RUN, ATN_VERB_INFO, ATN_VERB_REPLAY;
+extern const atn_cli_verb ATN_VERB_CHECK, ATN_VERB_SHOW, ATN_VERB_RUN, ATN_VERB_INFO, ATN_VERB_WISDOM, ATN_VERB_SPACE, ATN_VERB_TUNE, ATN_VERB_WORKER, ATN_VERB_REPLAY;
 extern const atn_cli_verb ATN_VERB_DEVICES, ATN_VERB_SELFTEST, ATN_VERB_HELP, ATN_VERB_MAN, ATN_VERB_COMPLETION;
 
 #endif

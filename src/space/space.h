@@ -38,8 +38,18 @@ atn_status atn_space_parse(const atn_ctx *ctx, const char *name, const char *tex
 atn_status atn_space_parse_t1(const atn_ctx *ctx, const char *name, const char *text, size_t length, atn_space **out);
 void atn_space_free(atn_space *space); /* NULL is fine */
 
-atn_hash
-atn_space_hash(const atn_space *space); /* of its meaning as far as can be told: values, rules, what was given */
+/* How points are enumerated. The results are the same; this is for tests and measurements. Set it before asking. */
+typedef enum atn_space_engine {
+    ATN_SPACE_AUTO,        /* interpreted first; what takes long is built as native code */
+    ATN_SPACE_INTERPRETED, /* never native */
+    ATN_SPACE_NATIVE       /* native at once wherever that is possible */
+} atn_space_engine;
+void atn_space_use(atn_space *space, atn_space_engine engine);
+int32_t
+atn_space_count_native(const atn_space *space); /* groups of parameters that were counted in native code so far */
+
+/* Of its meaning as far as can be told: values, rules, what was given. Layout and comments do not count. */
+atn_hash atn_space_hash(const atn_space *space);
 
 /* ---- parameters, in the order in which they are written ---- */
 int32_t atn_space_count_parameters(const atn_space *space);
@@ -51,6 +61,7 @@ void atn_setting_print(const atn_setting *setting, atn_text *out); /* as a varia
 
 int32_t atn_space_count_constraints(const atn_space *space);
 const char *atn_space_constraint(const atn_space *space, int32_t constraint);
+bool atn_space_constraint_is_built(const atn_space *space, int32_t constraint); /* stage="build" */
 
 /* ---- counting; a count may be beyond 2^63: it is a decimal text, and a number as near as a double comes ---- */
 typedef struct atn_count {
@@ -59,14 +70,19 @@ typedef struct atn_count {
     bool fits; /* into: */
     uint64_t whole;
 } atn_count;
-atn_status atn_space_product(const atn_ctx *ctx, const atn_space *space, atn_count *out); /* without constraints */
-atn_status atn_space_count(const atn_ctx *ctx, const atn_space *space, atn_count *out);   /* allowed points */
+/* Without constraints; iterators keep to their ranges. */
+atn_status atn_space_product(const atn_ctx *ctx, const atn_space *space, atn_count *out);
+atn_status atn_space_count(const atn_ctx *ctx, const atn_space *space, atn_count *out); /* allowed points */
 
 /* ---- points: levels[n_parameters] ---- */
 /* Is the point allowed, stage="build" constraints aside? `by`, where not NULL: the constraint, or iterator, that
- * excludes it first. */
+ * excludes it first; iterators come first, then constraints as they are written. A rule that cannot be computed at the
+ * point (it divides by zero, say) excludes it; atn_space_why fails there, with the sentence. */
+atn_status atn_space_why(const atn_ctx *ctx, const atn_space *space, const int32_t *levels, bool *allowed,
+                         const char **by);
 bool atn_space_allows(const atn_space *space, const int32_t *levels, const char **by);
-/* Constraints of stage="build": `built` gives registers, local_memory, occupancy, code_bytes. */
+/* Constraints of stage="build": `built` gives registers, local_memory, occupancy, code_bytes; its modules do not count.
+ * A constraint that asks for what is not given keeps the point. */
 bool atn_space_allows_built(const atn_space *space, const int32_t *levels, const atn_given *built, size_t n_built,
                             const char **by);
 /* Levels from "name=value,name=value"; every parameter must be named once. */
@@ -91,9 +107,10 @@ atn_status atn_space_neighbours(const atn_ctx *ctx, const atn_space *space, cons
 typedef struct atn_prune {
     const char *constraint;
     atn_count alone;    /* points of the product that it removes by itself */
-    atn_count together; /* points that it removes of those which all before it left, in the order of tests */
+    atn_count together; /* points that it removes of those which all before it left, in the order they are written */
     atn_count only;     /* points that no other constraint removes */
 } atn_prune;
-atn_status atn_space_prune_report(const atn_ctx *ctx, const atn_space *space, atn_prune *rows); /* [n_constraints] */
+/* rows[n_constraints]; constraints of stage="build" remove nothing here. */
+atn_status atn_space_prune_report(const atn_ctx *ctx, const atn_space *space, atn_prune *rows);
 
 #endif

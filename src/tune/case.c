@@ -165,8 +165,11 @@ atn_status atn_case_open(const atn_ctx *ctx, const atn_workload *w, atn_case *ou
     atn_status status = parse(ctx, w, &out->sequence);
     if (status == ATN_OK && (w->step < 0 || w->step >= out->sequence->count))
         status = atn_fail(ctx, ATN_ERR_INPUT, "%s: no step %d; it has %d", w->name, w->step, out->sequence->count);
-    if (status == ATN_OK) status = plan(out, w, used);
-    if (status == ATN_OK) status = check_used(ctx, w, out->graph, used);
+    bool parsed = status == ATN_OK;
+    if (parsed) status = plan(out, w, used);
+    if (parsed && (status == ATN_OK || status == ATN_ERR_INPUT) && out->graph &&
+        check_used(ctx, w, out->graph, used) != ATN_OK) /* a wrong name is why another is missing */
+        status = ATN_ERR_INPUT;
     atn_frame frame = atn_case_frame(out);
     if (status == ATN_OK) status = atn_eval_check(ctx, out->graph, &frame);
     atn_free(ctx, used);

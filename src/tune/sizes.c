@@ -204,8 +204,10 @@ atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame 
 static int64_t bisect(const reach *r, const atn_dim *dim, const leaves *l, int64_t wanted) {
     atn_frame frame = {.views = r->views, .params = r->params};
     atn_view *view = &r->views[l->object];
-    int64_t low = 0, high = 2 * wanted + 64, begin, end, before = view->size[l->axis];
+    atn_view before = *view;
+    int64_t low = 0, high = 2 * wanted + 64, begin, end;
     bool reached = false;
+    if (view->size[0] < 0) view->size[0] = 1; /* the other axis does not matter, but is asked for */
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         view->size[l->axis] = middle;
@@ -219,7 +221,7 @@ static int64_t bisect(const reach *r, const atn_dim *dim, const leaves *l, int64
             low = middle + 1;
         }
     }
-    view->size[l->axis] = before;
+    *view = before;
     return reached ? high : -1;
 }
 

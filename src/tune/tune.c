@@ -30,7 +30,7 @@ static atn_status open_space(atn_session *s) {
     size_t n;
     const char *text = s->options.space, *name = s->options.space_name;
     if (!text) {
-        text = atn_space_shipped_find(s->info->backend);
+        text = atn_space_shipped(s->info->backend);
         name = s->info->backend;
     }
     if (!text)

@@ -1,7 +1,8 @@
 /* Did you mean: the nearest of some words to what was typed, by the number of letters changed, added, left out
  * or swapped (optimal string alignment distance). */
-#include "cli/cli.h"
+#include "base/suggest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { LONGEST = 48 }; /* letters of a word that is compared at all */
