@@ -4,6 +4,7 @@
 #include "built/outlook.h"
 #include "graph/affine.h"
 #include "graph/type.h"
+#include "space/device_given.h"
 
 #include <string.h>
 
@@ -16,18 +17,11 @@ static atn_given truth(const char *module, const char *name, bool value) {
 }
 
 size_t atn_facts_of_device(const atn_device_info *info, atn_given *f) {
-    size_t n = 0;
+    atn_device_given(info, f);
+    size_t n = ATN_DEVICE_GIVEN;
     atn_target target = atn_target_of(info);
-    f[n++] = (atn_given){"device", "backend", {.kind = ATN_SETTING_TEXT, .text = info->backend}};
-    f[n++] = whole("device", "cores", info->cores);
-    f[n++] = whole("device", "simd_width", info->simd);
-    f[n++] = whole("device", "max_threads", info->max_group);
-    f[n++] = whole("device", "warp", target.warp);
-    f[n++] = whole("device", "local_memory", target.local_bytes);
     f[n++] = whole("device", "cache", info->cache_bytes);
-    f[n++] = whole("device", "memory", info->memory_bytes);
-    f[n++] = truth("device", "fp64", info->fp64);
-    f[n++] = truth("device", "fp16", info->fp16);
+    f[n++] = whole("device", "tile_bytes", target.local_bytes); /* what staged reads may take */
     f[n++] = truth("device", "shuffle", target.shuffle);
     f[n++] = truth("device", "vectors", target.vectors);
     f[n++] = truth("device", "cpu", info->cpu);
