@@ -15,6 +15,7 @@ demo: ## install what is missing, build, and show what attune finds here
 	@$(MAKE) --no-print-directory all
 	$(BUILD)/attune devices
 	$(BUILD)/attune selftest
+	@if [ -x $(BUILD)/examples/efforts ]; then ATTUNE_PROGRAM=$(BUILD)/attune $(BUILD)/examples/efforts; fi
 
 test: ## install what is missing, build, run the tests; the last line counts them
 	@tools/setup test

@@ -68,7 +68,7 @@ static void hold(const char *name, const atn_graph *graph, const int64_t mnk[3])
     atn_eval_result *oracle;
     kit_ok(ctx, atn_choose(ctx, graph, info, &frame, NULL, &choice));
     assert_string_equal(atn_origin_name(choice.origin), "compiled in");
-    atn_eval_options options = held_options(&choice.variant, info);
+    atn_eval_options options = atn_variant_arithmetic(graph, &choice.variant, info);
     kit_ok(ctx, atn_eval_run(ctx, graph, &frame, &options, &oracle));
     held_case c = {graph, arrays.views, (const double(*)[2])arrays.params};
     atn_status status = held_run(host, &c, &choice.variant, oracle);

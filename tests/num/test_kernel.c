@@ -6,7 +6,9 @@
 
 #include <attune/attune.h>
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char AXPY[] =
     "<ParallelAlgorithm name='axpy' dimensions='1'><DataObjects>"
@@ -269,6 +271,36 @@ static void wisdom_alone_may_be_asked_for(void **state) {
     atn_device_close(device);
 }
 
+/* Tuned once, known from then on. */
+static void measuring_is_remembered(void **state) {
+    (void)state;
+    const char *const defines[] = {"T=SP", NULL};
+    const atn_kernel_options measure = {.defines = defines, .effort = ATN_EFFORT_MEASURE, .budget_s = 0.5};
+    const atn_kernel_options wisdom = {.defines = defines, .effort = ATN_EFFORT_WISDOM};
+    atn_device *device;
+    atn_kernel *axpy;
+    char *program = kit_getenv("ATTUNE_PROGRAM");
+    if (access(ATN_BINARY_DIR "/attune", X_OK) != 0) print_message("    skipped: the program is not built\n"), skip();
+    setenv("ATTUNE_PROGRAM", ATN_BINARY_DIR "/attune", 1);
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    if (!*atn_device_get_info(device)->driver) print_message("    skipped: there is no compiler\n"), skip();
+    atn_array *x = numbers(device, 3000, 1), *y = numbers(device, 3000, -7), *z = numbers(device, 3000, 0);
+    for (int round = 0; round < 2; ++round) {
+        kit_ok(ctx, atn_kernel_create(device, AXPY, round ? &wisdom : &measure, &axpy));
+        kit_ok(ctx, atn_kernel_bind(axpy, "x", x));
+        kit_ok(ctx, atn_kernel_bind(axpy, "y", y));
+        kit_ok(ctx, atn_kernel_bind(axpy, "z", z));
+        kit_ok(ctx, atn_kernel_param(axpy, "a", 3, 0));
+        kit_ok(ctx, atn_kernel_run(axpy));
+        expect(z, 3000, 3, 1, -7);
+        kit_contains(atn_kernel_explain(axpy), "on this device at this very size");
+        atn_kernel_free(axpy);
+    }
+    atn_array_free(z), atn_array_free(y), atn_array_free(x);
+    atn_device_close(device);
+    kit_setenv("ATTUNE_PROGRAM", program);
+}
+
 static int setup(void **state) {
     (void)state;
     ctx = kit_ctx();
@@ -292,6 +324,7 @@ int main(void) {
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(shipped_kernels_and_files_are_found),
         cmocka_unit_test(wisdom_alone_may_be_asked_for),
+        cmocka_unit_test(measuring_is_remembered),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
