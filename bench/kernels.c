@@ -336,8 +336,7 @@ static atn_status compile_all(const atn_ctx *ctx, const options *o) {
         const char *const *pick = atn_seeds_find(job->kernel, job->type, "cuda");
         if (again || !wanted(job, o, "cuda")) continue;
         status = compile_one(ctx, job, NULL, &failed);
-        for (int n = 0; pick && pick[n] && status == ATN_OK; ++n)
-            status = compile_one(ctx, job, pick[n], &failed);
+        for (int n = 0; pick && pick[n] && status == ATN_OK; ++n) status = compile_one(ctx, job, pick[n], &failed);
     }
     if (status == ATN_OK && failed > 0) status = atn_fail(ctx, ATN_ERR_BUILD, "%d variants do not compile", failed);
     return status;

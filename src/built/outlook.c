@@ -3,7 +3,6 @@
 
 #include "graph/affine.h"
 
-
 static void count_access(atn_outlook *o, const atn_value select[2]) {
     atn_affine column = atn_affine_of(o->g, select[0]);
     bool p0 = o->points > 0 && column.is_affine && column.coefficient[o->p[0]] == 1;
@@ -37,8 +36,7 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
         uint32_t dims = g->values[r->select[0]].dims | (r->select[1] >= 0 ? g->values[r->select[1]].dims : 0);
         count_access(&o, r->select);
         atn_affine column = atn_affine_of(g, r->select[0]);
-        o.gathers = o.gathers || !column.is_affine ||
-                    (r->select[1] >= 0 && !atn_affine_of(g, r->select[1]).is_affine);
+        o.gathers = o.gathers || !column.is_affine || (r->select[1] >= 0 && !atn_affine_of(g, r->select[1]).is_affine);
         o.along_p1 +=
             o.points == 2 && column.is_affine && column.coefficient[o.p[1]] == 1 && column.coefficient[o.p[0]] == 0;
         for (int32_t j = 0; j < k && o.points == 2; ++j)

@@ -63,8 +63,8 @@ static atn_status read_budget(tuning *t) {
     } else if (read_duration(text, &t->options.budget_s)) {
         return ATN_OK;
     }
-    return atn_cli_misuse(t->call, "--budget cannot be '%s'; it takes a time, 60s, 10m or 2h, or a part of the space, 5%%",
-                          text);
+    return atn_cli_misuse(
+        t->call, "--budget cannot be '%s'; it takes a time, 60s, 10m or 2h, or a part of the space, 5%%", text);
 }
 
 static atn_status read_space(tuning *t) {
@@ -178,7 +178,8 @@ static atn_status run(atn_cli_call *call) {
     for (int32_t k = 0; k < t.list.n && t.results; ++k) stopped = stopped || t.results[k].stopped;
     if (!status) status = atn_cli_print_tuned(call, atn_device_get_info(t.device), &t.list, t.results);
     if (!status && stopped)
-        status = atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
+        status =
+            atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
     end(&t);
     return status;
 }
@@ -192,11 +193,13 @@ const atn_cli_verb ATN_VERB_TUNE = {
             "Tries variants of the kernel on the device: the estimate, those known to be good, then what the strategy "
             "asks for out of the space. Every candidate is checked against the oracle before it is timed, in a process "
             "of its own, so that one that crashes or hangs does no harm. All is in the database of wisdom before it "
-            "begins: an interrupted tuning goes on where it was, and nothing is measured twice unless --again is given.",
+            "begins: an interrupted tuning goes on where it was, and nothing is measured twice unless --again is "
+            "given.",
             "A shipped kernel is tuned at a set of shapes, where --size does not give one; all tunes all that are "
             "shipped, and shares the budget among them. Where --define does not say, USED_FLOAT is SP.",
             "JSON: kernel, device, shape, default_s (the estimate), best_s, worst_s, variant, tried, failed (wrong, "
-            "crash, hang, memory, build), seconds, fraction_of_peak, tie, runner_up, choices (what no other variant beats in "
+            "crash, hang, memory, build), seconds, fraction_of_peak, tie, runner_up, choices (what no other variant "
+            "beats in "
             "both speed and accuracy); several workloads: results.",
             NULL},
     .options =

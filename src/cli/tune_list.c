@@ -64,8 +64,7 @@ static atn_status add(atn_cli_work *w, const atn_device_info *info, const atn_wo
             if (!label.kernel) status = ATN_ERR_MEMORY;
         }
         atn_case_close(&c);
-        if (status == ATN_OK)
-            status = atn_grow(w->ctx, (void **)&w->work, &w->room, (size_t)w->n, sizeof *w->work);
+        if (status == ATN_OK) status = atn_grow(w->ctx, (void **)&w->work, &w->room, (size_t)w->n, sizeof *w->work);
         if (status == ATN_OK)
             status = atn_grow(w->ctx, (void **)&w->labels, &w->label_room, (size_t)w->n, sizeof *w->labels);
         if (status != ATN_OK) return status;
@@ -123,7 +122,8 @@ atn_status atn_cli_work_list(atn_cli_call *call, const atn_device_info *info, at
     *out = (atn_cli_work){.ctx = call->ctx, .arena = {.ctx = call->ctx}};
     bool is_file = access(name, F_OK) == 0;
     if (!is_file && strcmp(name, "all") == 0) {
-        if (atn_cli_value(call, "size")) return atn_cli_misuse(call, "--size gives one kernel its size, not all of them");
+        if (atn_cli_value(call, "size"))
+            return atn_cli_misuse(call, "--size gives one kernel its size, not all of them");
         atn_status status = ATN_OK;
         for (const atn_shipped *s = ATN_SHIPPED; s->name && status == ATN_OK; ++s)
             status = add_shipped(out, call, info, s->name, s->text);
@@ -134,7 +134,8 @@ atn_status atn_cli_work_list(atn_cli_call *call, const atn_device_info *info, at
     if (!xml) return not_found(call, name);
     atn_status status = add_shipped(out, call, info, name, xml);
     if (status == ATN_OK && out->n == 0)
-        status = atn_cli_misuse(call, "no set of shapes is known for '%s'; give its size: --size NAME=ROWSxCOLUMNS", name);
+        status =
+            atn_cli_misuse(call, "no set of shapes is known for '%s'; give its size: --size NAME=ROWSxCOLUMNS", name);
     return status;
 }
 

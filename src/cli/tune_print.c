@@ -68,7 +68,9 @@ static atn_status print_text(atn_cli_call *call, const atn_device_info *info, co
 
 /* ---- for programs ---- */
 
-static bool put(json_t *object, const char *name, json_t *value) { return json_object_set_new(object, name, value) == 0; }
+static bool put(json_t *object, const char *name, json_t *value) {
+    return json_object_set_new(object, name, value) == 0;
+}
 
 static json_t *time_json(double seconds) { return seconds > 0 ? json_real(seconds) : json_null(); }
 

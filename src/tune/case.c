@@ -108,8 +108,8 @@ static void inherit(const atn_graph *from, const atn_view *known, const atn_grap
                 memcpy(views[k].size, known[j].size, sizeof views[k].size);
 }
 
-static atn_status plan_step(const atn_ctx *ctx, const atn_workload *w, const atn_graph *g, bool *used,
-                            atn_view **views, double (**params)[2]) {
+static atn_status plan_step(const atn_ctx *ctx, const atn_workload *w, const atn_graph *g, bool *used, atn_view **views,
+                            double (**params)[2]) {
     *views = atn_zalloc(ctx, ((size_t)g->n_objects + 1) * sizeof **views);
     *params = atn_zalloc(ctx, ((size_t)g->n_parameters + 1) * sizeof **params);
     if (!*views || !*params) return ATN_ERR_MEMORY;
@@ -146,8 +146,7 @@ static atn_status check_used(const atn_ctx *ctx, const atn_workload *w, const at
         if (used[k]) continue;
         atn_text names = {.ctx = ctx};
         for (int32_t o = 0; o < g->n_objects; ++o)
-            if (!g->objects[o].table)
-                atn_text_printf(&names, "%s%s", names.length ? ", " : "", g->objects[o].name);
+            if (!g->objects[o].table) atn_text_printf(&names, "%s%s", names.length ? ", " : "", g->objects[o].name);
         atn_status status = atn_fail(ctx, ATN_ERR_INPUT, "%s: size '%s': no such DataObject; there is %s", w->name,
                                      w->sizes[k], atn_text_str(&names));
         atn_text_free(&names);

@@ -43,8 +43,7 @@ static int spawn(const char *const argv[], int in, int out, bool quiet, pid_t *p
     error = posix_spawnattr_init(&attributes);
     if (!error) {
         error = prepare(&actions, &attributes, in, out, quiet);
-        if (!error)
-            error = posix_spawn(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
+        if (!error) error = posix_spawn(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);

@@ -104,8 +104,7 @@ atn_status atn_cover(atn_device *device, atn_wisdom *wisdom, const atn_workload 
     for (int32_t k = 0; k < n && status == ATN_OK && count > 1; ++k) {
         atn_tune_result r;
         status = atn_tune(device, wisdom, &workloads[k], &cross, &r);
-        for (int32_t v = 0; v < count && status == ATN_OK; ++v)
-            seconds[v * n + k] = r.only_s ? r.only_s[v] : INFINITY;
+        for (int32_t v = 0; v < count && status == ATN_OK; ++v) seconds[v * n + k] = r.only_s ? r.only_s[v] : INFINITY;
         results[k].seconds += status == ATN_OK ? r.seconds : 0;
         atn_tune_result_free(&r);
     }

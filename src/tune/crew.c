@@ -303,8 +303,9 @@ atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n
         return ATN_OK;
     }
     if (crew->measurer.running) dismiss(&crew->measurer);
-    return status == ATN_ERR_CANCELLED || status == ATN_ERR_MEMORY ? status
-                                                                   : atn_fail_within(crew->ctx, ATN_ERR_DEVICE, "the final");
+    return status == ATN_ERR_CANCELLED || status == ATN_ERR_MEMORY
+               ? status
+               : atn_fail_within(crew->ctx, ATN_ERR_DEVICE, "the final");
 }
 
 atn_status atn_crew_sentinel(atn_crew *crew, double *seconds) {

@@ -20,15 +20,16 @@ static int32_t choose_finalists(const atn_session *s, int64_t *who) {
     int32_t n = 0;
     double least = INFINITY;
     for (size_t k = 0; k < s->n_entries; ++k)
-        if (atn_known_can_win(&s->entries[k]) && s->entries[k].score.seconds < least) least = s->entries[k].score.seconds;
+        if (atn_known_can_win(&s->entries[k]) && s->entries[k].score.seconds < least)
+            least = s->entries[k].score.seconds;
     while (n < FINALISTS) {
         int64_t next = -1;
         for (size_t k = 0; k < s->n_entries; ++k) {
             bool taken = !atn_known_can_win(&s->entries[k]) || s->entries[k].score.seconds > NEAR_BEST * least;
             for (int32_t j = 0; j < n && !taken; ++j) /* twins would tie for ever */
-                taken = who[j] == (int64_t)k || (s->entries[k].code.high == s->entries[who[j]].code.high &&
-                                                 s->entries[k].code.low == s->entries[who[j]].code.low &&
-                                                 s->entries[k].code.low != 0);
+                taken = who[j] == (int64_t)k ||
+                        (s->entries[k].code.high == s->entries[who[j]].code.high &&
+                         s->entries[k].code.low == s->entries[who[j]].code.low && s->entries[k].code.low != 0);
             if (!taken && (next < 0 || s->entries[k].score.seconds < s->entries[next].score.seconds)) next = (int64_t)k;
         }
         if (next < 0) break;

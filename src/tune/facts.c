@@ -36,7 +36,9 @@ static bool writes_apart(const atn_graph *g) {
 }
 
 /* Reads that neighbouring points, or points of one group, have in common. */
-static bool has_shared_reads(const atn_outlook *o) { return o->shared_p0 || o->shared_p1 || o->stencil || o->along_p1 > 0; }
+static bool has_shared_reads(const atn_outlook *o) {
+    return o->shared_p0 || o->shared_p1 || o->stencil || o->along_p1 > 0;
+}
 
 atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     const atn_graph *g = c->graph;
@@ -46,7 +48,8 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     atn_status status = atn_steps_of(c->ctx, g, &frame, c->range_length, &steps);
     int32_t reduced = o.block >= 0 ? g->blocks[o.block].rank : 0, element = 1;
     for (int32_t k = 0; k < g->n_objects; ++k)
-        if ((int32_t)atn_type_bytes(g->objects[k].type) > element) element = (int32_t)atn_type_bytes(g->objects[k].type);
+        if ((int32_t)atn_type_bytes(g->objects[k].type) > element)
+            element = (int32_t)atn_type_bytes(g->objects[k].type);
     int64_t points[2] = {1, 1}, ranges[2] = {0, 0};
     for (int32_t d = 0; d < o.points; ++d) points[d] = steps.steps[g->blocks[0].dim[d]];
     for (int32_t d = 0; d < reduced; ++d) ranges[d] = steps.steps[g->blocks[o.block].dim[d]];

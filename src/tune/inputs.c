@@ -97,7 +97,10 @@ static int64_t whole_at(const atn_view *view, atn_filling f, const atn_fill_opti
     default:
         break;
     }
-    return (int64_t)(bits % (view->type == ATN_B ? 2 : view->type == ATN_U16 ? 65536 : view->type == ATN_U8 ? 256 : 100));
+    return (int64_t)(bits % (view->type == ATN_B     ? 2
+                             : view->type == ATN_U16 ? 65536
+                             : view->type == ATN_U8  ? 256
+                                                     : 100));
 }
 
 static double number_from(uint64_t bits, bool special) {

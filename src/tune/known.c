@@ -36,7 +36,8 @@ int64_t atn_known_enter(atn_session *s, const atn_variant *variant, const int32_
     }
     int64_t found = find(s, atn_text_str(&text));
     if (found < 0 && atn_grow(s->ctx, (void **)&s->entries, &s->room, s->n_entries, sizeof *s->entries) == ATN_OK) {
-        atn_entry e = {.text = atn_strdup(s->ctx, atn_text_str(&text)), .variant = *variant, .listed = !s->options.only};
+        atn_entry e = {
+            .text = atn_strdup(s->ctx, atn_text_str(&text)), .variant = *variant, .listed = !s->options.only};
         if (e.text) {
             e.point = point_of(s, variant, point);
             found = (int64_t)s->n_entries;

@@ -24,10 +24,10 @@ typedef struct atn_sampler {
 } atn_sampler;
 
 typedef struct atn_race_rules {
-    double drop;          /* a first sample of this many times the best ends it; 0: 3 */
-    double behind;        /* three ratios in a row above this end it; 0: 1.15 */
-    int32_t least, most;  /* samples; 0: 6 and 15 */
-    double even;          /* a ratio's interval within 1 +- this is even: no use in going on; 0: 0.01 */
+    double drop;         /* a first sample of this many times the best ends it; 0: 3 */
+    double behind;       /* three ratios in a row above this end it; 0: 1.15 */
+    int32_t least, most; /* samples; 0: 6 and 15 */
+    double even;         /* a ratio's interval within 1 +- this is even: no use in going on; 0: 0.01 */
 } atn_race_rules;
 
 /* A challenger against an incumbent, one sample of each in turn. */

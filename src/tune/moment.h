@@ -1,6 +1,6 @@
 /* Moments: timed batches of runs on a device. On the host a run before each moment wakes the threads and fills the
- * caches; on a GPU all that a moment needs is queued behind other work, so that no launch waits for the host. Cold: each
- * moment is one run, after the caches were filled with something else. */
+ * caches; on a GPU all that a moment needs is queued behind other work, so that no launch waits for the host. Cold:
+ * each moment is one run, after the caches were filled with something else. */
 #ifndef ATN_TUNE_MOMENT_H
 #define ATN_TUNE_MOMENT_H
 

@@ -39,7 +39,7 @@ typedef struct atn_session {
 
     atn_entry *entries; /* in the order in which they were met */
     size_t n_entries, room;
-    size_t queued; /* entries before this one were looked at; the others wait, before the strategy is asked */
+    size_t queued;          /* entries before this one were looked at; the others wait, before the strategy is asked */
     int64_t best, estimate; /* entries; -1: none */
     int64_t evaluations;    /* of this session */
     double began_s, search_until_s, until_s; /* moments of the clock; until_s INFINITY: no limit */

@@ -31,7 +31,8 @@ atn_frame atn_stand_frame(const atn_stand *s);
 /* Poisons outputs, and puts back what kernels change in place. */
 atn_status atn_stand_reset(atn_stand *s);
 
-/* Did the margins and, where they can be seen at no great cost, the inputs stay as they were? *where: the object that did not; -1: all did. */
+/* Did the margins and, where they can be seen at no great cost, the inputs stay as they were? *where: the object that
+ * did not; -1: all did. */
 atn_status atn_stand_inspect(atn_stand *s, int32_t *where);
 
 /* An element as it is now on the device; `room` for one of any type. */

@@ -63,7 +63,8 @@ atn_status atn_trials_open(atn_device *device, const atn_workload *workload, con
     atn_status status = atn_case_open(ctx, workload, &t->c);
     if (status == ATN_OK && !setup->build_only) {
         atn_fill_options fill = {.seed = setup->seed, .lengths = t->c.range_length, .spread = 0.5};
-        status = atn_stand_open(device, t->c.graph, (const double(*)[2])t->c.params, t->c.views, &fill, true, &t->stand);
+        status =
+            atn_stand_open(device, t->c.graph, (const double(*)[2])t->c.params, t->c.views, &fill, true, &t->stand);
         if (status == ATN_OK) status = atn_moments_open(device, setup->cold, &t->moments);
         atn_verify_options verify = {.tolerance = setup->tolerance,
                                      .reproducible = setup->reproducible,
@@ -148,11 +149,16 @@ static void built_facts(const atn_trials *t, const kept *k, atn_trial *out) {
 /* What a failure makes of a trial; those of the worker itself stay failures. */
 static atn_status settle(const atn_trials *t, atn_status status, atn_trial *out) {
     static const atn_outcome OUTCOMES[] = {
-        [ATN_OK] = ATN_OUTCOME_RIGHT,          [ATN_ERR_INPUT] = ATN_OUTCOME_BUILD,
-        [ATN_ERR_MEMORY] = ATN_OUTCOME_MEMORY, [ATN_ERR_IO] = ATN_OUTCOME_BUILD,
-        [ATN_ERR_BUILD] = ATN_OUTCOME_BUILD,   [ATN_ERR_TIMEOUT] = ATN_OUTCOME_BUILD,
-        [ATN_ERR_DEVICE] = ATN_OUTCOME_CRASH,  [ATN_ERR_LOST] = ATN_OUTCOME_CRASH,
-        [ATN_ERR_UNSUPPORTED] = ATN_OUTCOME_BUILD, [ATN_ERR_CANCELLED] = ATN_OUTCOME_STARTED,
+        [ATN_OK] = ATN_OUTCOME_RIGHT,
+        [ATN_ERR_INPUT] = ATN_OUTCOME_BUILD,
+        [ATN_ERR_MEMORY] = ATN_OUTCOME_MEMORY,
+        [ATN_ERR_IO] = ATN_OUTCOME_BUILD,
+        [ATN_ERR_BUILD] = ATN_OUTCOME_BUILD,
+        [ATN_ERR_TIMEOUT] = ATN_OUTCOME_BUILD,
+        [ATN_ERR_DEVICE] = ATN_OUTCOME_CRASH,
+        [ATN_ERR_LOST] = ATN_OUTCOME_CRASH,
+        [ATN_ERR_UNSUPPORTED] = ATN_OUTCOME_BUILD,
+        [ATN_ERR_CANCELLED] = ATN_OUTCOME_STARTED,
         [ATN_ERR_INTERNAL] = ATN_OUTCOME_CRASH,
     };
     if (status == ATN_OK || status == ATN_ERR_CANCELLED) return status;
@@ -232,7 +238,8 @@ static atn_status time_it(atn_trials *t, kept *challenger, kept *incumbent, doub
     if (status != ATN_OK) return status;
     if (incumbent && incumbent->repeats == 0) status = find_repeats(t, incumbent, limit_for(best_s), &unused);
     if (status != ATN_OK) return status;
-    double each = LIMIT_RUNS * (once * challenger->repeats + plug_s(t)), more = incumbent ? limit_for(best_s) * incumbent->repeats : 0;
+    double each = LIMIT_RUNS * (once * challenger->repeats + plug_s(t)),
+           more = incumbent ? limit_for(best_s) * incumbent->repeats : 0;
     enter(t, "time", LEAST_LIMIT_S + each + more);
     atn_race_rules rules = {.most = once > 0.2 ? 7 : 0};
     status = atn_duel_run(&rules, &sampler, incumbent ? best_s : 0, &duel);

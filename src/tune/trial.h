@@ -21,7 +21,7 @@ typedef struct atn_trial {
     double error;
     int32_t samples;
     bool usable, dropped;
-    atn_middle ratio;                               /* to the incumbent, in the same rounds; count 0: none */
+    atn_middle ratio;                                       /* to the incumbent, in the same rounds; count 0: none */
     int64_t registers, local_memory, occupancy, code_bytes; /* -1: the backend does not say */
 } atn_trial;
 

@@ -34,7 +34,8 @@ static atn_status open_space(atn_session *s) {
         name = s->info->backend;
     }
     if (!text)
-        return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "no space is shipped for devices of %s; name one", s->info->backend);
+        return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "no space is shipped for devices of %s; name one",
+                        s->info->backend);
     atn_status status = atn_facts(s->info, &s->c, facts, &n);
     if (status == ATN_OK)
         status = atn_space_parse(s->ctx, name ? name : "space", text, strlen(text), facts, n, &s->space);
@@ -46,8 +47,8 @@ static atn_status open_space(atn_session *s) {
 
 static atn_status open_key(atn_session *s) {
     atn_frame frame = atn_case_frame(&s->c);
-    atn_status status = atn_tune_key_make(s->ctx, s->c.graph, s->info, &frame, s->options.reproducible,
-                                          s->options.tolerance, &s->key);
+    atn_status status =
+        atn_tune_key_make(s->ctx, s->c.graph, s->info, &frame, s->options.reproducible, s->options.tolerance, &s->key);
     s->tolerance = tolerance_of(&s->key);
     if (s->options.cold) {
         size_t length = strlen(s->key.layout);
@@ -82,8 +83,7 @@ static atn_status open_session(atn_session *s) {
                              .reproducible = s->options.reproducible,
                              .cold = s->options.cold,
                              .seed = s->options.seed + 1};
-    if (status == ATN_OK)
-        status = atn_crew_create(s->ctx, s->info, s->workload, &setup, s->options.program, &s->crew);
+    if (status == ATN_OK) status = atn_crew_create(s->ctx, s->info, s->workload, &setup, s->options.program, &s->crew);
     return status;
 }
 
@@ -105,7 +105,8 @@ static atn_status queue_text(atn_session *s, const char *text, bool must_fit) {
     const char *why;
     if (status != ATN_OK) return status;
     if (!atn_field_fits(&s->field, &v, &why))
-        return must_fit ? atn_fail(s->ctx, ATN_ERR_INPUT, "%s: variant '%s': %s", s->workload->name, text, why) : ATN_OK;
+        return must_fit ? atn_fail(s->ctx, ATN_ERR_INPUT, "%s: variant '%s': %s", s->workload->name, text, why)
+                        : ATN_OK;
     int64_t entry = atn_known_enter(s, &v, NULL);
     if (entry >= 0) s->entries[entry].listed = true;
     return entry < 0 ? ATN_ERR_MEMORY : ATN_OK;
@@ -265,8 +266,8 @@ static atn_status measure(atn_session *s, int64_t entry) {
     atn_trial trial;
     atn_status status = atn_wisdom_begin(s->wisdom, &s->key.key, s->entries[entry].text, &s->entries[entry].starts);
     if (status != ATN_OK) return status;
-    status = atn_crew_try(s->crew, s->entries[entry].text, best ? best->text : NULL, best ? best->score.seconds : 0,
-                          &trial);
+    status =
+        atn_crew_try(s->crew, s->entries[entry].text, best ? best->text : NULL, best ? best->score.seconds : 0, &trial);
     if (status != ATN_OK) return status;
     ++s->evaluations;
     return atn_known_tell(s, entry, &trial);
@@ -280,7 +281,8 @@ static atn_status watch_speed(atn_session *s) {
     atn_status status = atn_crew_sentinel(s->crew, &seconds);
     int32_t most = (int32_t)(sizeof s->sentinels / sizeof *s->sentinels);
     if (status == ATN_OK && seconds > 0) {
-        if (s->n_sentinels == most) memmove(&s->sentinels[3], &s->sentinels[4], sizeof(double) * (size_t)(--s->n_sentinels - 3));
+        if (s->n_sentinels == most)
+            memmove(&s->sentinels[3], &s->sentinels[4], sizeof(double) * (size_t)(--s->n_sentinels - 3));
         s->sentinels[s->n_sentinels++] = seconds;
     }
     return status;

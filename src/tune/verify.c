@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    FULL_STEPS = 60000,      /* of the oracle, at a small shape; beyond: sampled points */
-    TUNED_STEPS = 400000,    /* at the tuned shape, all sampled points together */
-    WHOLE_STEPS = 1 << 22,   /* of a reduction of everything, which has no points to sample */
+    FULL_STEPS = 60000,    /* of the oracle, at a small shape; beyond: sampled points */
+    TUNED_STEPS = 400000,  /* at the tuned shape, all sampled points together */
+    WHOLE_STEPS = 1 << 22, /* of a reduction of everything, which has no points to sample */
     MOST_POINTS = 512,
     LEAST_POINTS = 16,
     OPTIONS_KEPT = 8,
@@ -223,7 +223,8 @@ static atn_status compare_bits(atn_verifier *v, atn_stand *s, atn_built *kernel,
         const atn_view *view = &s->before[o];
         if (!s->graph->objects[o].written) continue;
         status = atn_stand_fetch(s, o, &theirs);
-        size_t bytes = (size_t)(view->rank > 1 ? view->pitch * view->size[1] : view->size[0]) * atn_type_bytes(view->type);
+        size_t bytes =
+            (size_t)(view->rank > 1 ? view->pitch * view->size[1] : view->size[0]) * atn_type_bytes(view->type);
         if (status == ATN_OK && memcmp(mine[o], theirs, bytes) != 0 && out->outcome != ATN_OUTCOME_WRONG) {
             out->usable = false;
             snprintf(out->detail, sizeof out->detail, "%s: '%s' is not the plain variant's to the last bit", where,
@@ -237,8 +238,8 @@ static atn_status compare_bits(atn_verifier *v, atn_stand *s, atn_built *kernel,
 
 /* ---- small shapes ---- */
 
-static atn_status hold(atn_verifier *v, atn_stand *s, atn_built *kernel, atn_eval_options arithmetic,
-                       const char *where, atn_verdict *out) {
+static atn_status hold(atn_verifier *v, atn_stand *s, atn_built *kernel, atn_eval_options arithmetic, const char *where,
+                       atn_verdict *out) {
     const atn_device_info *info = atn_device_get_info(v->device);
     atn_variant plain = atn_variant_plain();
     atn_eval_options usual = atn_variant_arithmetic(s->graph, &plain, info);
@@ -383,8 +384,8 @@ static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limi
     bool refused;
     v->whole = atn_steps_in(&steps, all) <= (p ? TUNED_STEPS : WHOLE_STEPS);
     if (status == ATN_OK && !v->whole && p && v->n_points == 0)
-        v->n_points = choose_points(g, &steps, NULL, atn_steps_in(&steps, all & ~p), TUNED_STEPS, v->options.seed,
-                                    v->points);
+        v->n_points =
+            choose_points(g, &steps, NULL, atn_steps_in(&steps, all & ~p), TUNED_STEPS, v->options.seed, v->points);
     const atn_eval_result *oracle = NULL;
     atn_variant plain = atn_variant_plain();
     const atn_device_info *info = atn_device_get_info(v->device);

@@ -1,6 +1,7 @@
 /* Verification of a built variant, before anything is timed: in full at small shapes that straddle each of its tiles'
  * edges, and at the tuned shape on sampled points. Right means within the bound that the oracle derives for the
- * variant's own arithmetic; usable means within the bound of the description's own, or within the caller's tolerance. */
+ * variant's own arithmetic; usable means within the bound of the description's own, or within the caller's tolerance.
+ */
 #ifndef ATN_TUNE_VERIFY_H
 #define ATN_TUNE_VERIFY_H
 
@@ -21,10 +22,10 @@ typedef struct atn_verdict {
 } atn_verdict;
 
 typedef struct atn_verify_options {
-    double tolerance;    /* relative to the largest element of an object; 0: what is derived */
-    bool reproducible;   /* every bit as in the plain variant */
+    double tolerance;  /* relative to the largest element of an object; 0: what is derived */
+    bool reproducible; /* every bit as in the plain variant */
     uint64_t seed;
-    double run_limit_s;  /* for generated code at small shapes */
+    double run_limit_s; /* for generated code at small shapes */
 } atn_verify_options;
 
 /* The shapes for a variant: steps per dimension; `special`: with NaN and infinities. */

@@ -40,7 +40,8 @@ int32_t atn_verify_shapes(const atn_graph *g, const atn_variant *v, atn_shape *s
     if (reduced) shapes[n++] = shape_of(g, P(2, 3), P(split[0] + 1, split[1] + 1), false);
     shapes[n++] = shape_of(g, P(t[0] - 1, t[1] - 1), P(step[0] - 1, step[1] - 1), false);
     shapes[n++] = shape_of(g, P(1, 1), P(1, 1), false);
-    if (!g->finite) shapes[n++] = shape_of(g, P(t[0] < 64 ? t[0] + 3 : 67, 5), P(step[0] < 64 ? step[0] + 3 : 67, 3), true);
+    if (!g->finite)
+        shapes[n++] = shape_of(g, P(t[0] < 64 ? t[0] + 3 : 67, 5), P(step[0] < 64 ? step[0] + 3 : 67, 3), true);
 #undef P
     return n;
 }

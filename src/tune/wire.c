@@ -8,7 +8,9 @@
 #include <string.h>
 
 /* JSON knows no infinities. */
-static json_t *number(double value) { return json_real(isfinite(value) ? value : value > 0 ? 1e300 : value < 0 ? -1e300 : 0); }
+static json_t *number(double value) {
+    return json_real(isfinite(value) ? value : value > 0 ? 1e300 : value < 0 ? -1e300 : 0);
+}
 static double number_at(const json_t *from, const char *name) {
     double value = json_number_value(json_object_get(from, name));
     return value >= 1e300 ? INFINITY : value;

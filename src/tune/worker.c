@@ -74,7 +74,9 @@ static atn_status do_open(worker *w, const json_t *job, json_t **out) {
     return status;
 }
 
-static const char *text_at(const json_t *job, const char *name) { return json_string_value(json_object_get(job, name)); }
+static const char *text_at(const json_t *job, const char *name) {
+    return json_string_value(json_object_get(job, name));
+}
 
 static atn_status do_build(worker *w, const json_t *job, json_t **out) {
     atn_trial trial;

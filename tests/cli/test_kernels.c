@@ -297,7 +297,8 @@ static void show_prints_source(void **state) {
     does("show gemm --define USED_FLOAT=SP --device host", "#pragma omp");
     does("show $/mv.xml --define USED_FLOAT=SP --dialect c --variant vec_q0=4", "Variant: vec_q0=4.");
     does("show $/mv.xml --define USED_FLOAT=SP --dialect c --size A=1x1 --size b=1", "Variant: ");
-    does("show scale --define USED_FLOAT=SP --device host --param factor=1 --size A=7x9", "/* scale at 9 x 7 on host (");
+    does("show scale --define USED_FLOAT=SP --device host --param factor=1 --size A=7x9",
+         "/* scale at 9 x 7 on host (");
     does("show scale --define USED_FLOAT=SP --dialect c", "not measured; sizes are not known. */");
     does("show scale --define USED_FLOAT=SP --dialect c --json", "\"hit\": \"estimate\"");
     does("show $/mv.xml --define USED_FLOAT=SP --dialect c --passes", "==== graph ====");

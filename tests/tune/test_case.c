@@ -171,8 +171,8 @@ static void amounts_are_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_reached),   cmocka_unit_test(what_is_missing_is_asked_for),
-        cmocka_unit_test(shapes_are_solved),   cmocka_unit_test(tiles_are_straddled),
+        cmocka_unit_test(sizes_are_reached),       cmocka_unit_test(what_is_missing_is_asked_for),
+        cmocka_unit_test(shapes_are_solved),       cmocka_unit_test(tiles_are_straddled),
         cmocka_unit_test(elements_have_their_use), cmocka_unit_test(amounts_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,8 @@ static void finals_find_the_fastest(void **state) {
     (void)state;
     int right = 0;
     for (int k = 0; k < 200; ++k) {
-        fake f = {.seed = (uint64_t)k + 1, .time = {1.3, 1.08, 1, 1.12, 1.2, 1.09}, .jitter = 0.1, .sway = 0.4, .rare = 30};
+        fake f = {
+            .seed = (uint64_t)k + 1, .time = {1.3, 1.08, 1, 1.12, 1.2, 1.09}, .jitter = 0.1, .sway = 0.4, .rare = 30};
         atn_final r = race(&f, 6, NULL);
         right += r.winner == 2;
         assert_true(f.taken[0] < f.taken[2] || r.winner != 2); /* the worse half left early */

@@ -16,9 +16,33 @@
 static const char *const SP[] = {"USED_FLOAT=SP", NULL};
 
 static const atn_device_info DEVICES[] = {
-    {.backend = "host", .name = "a CPU", .cores = 8, .simd = 16, .max_group = 1, .local_bytes = 32 << 10, .cache_bytes = 32 << 20, .memory_bytes = 1ll << 34, .cpu = true, .fp64 = true},
-    {.backend = "opencl", .name = "a GPU", .cores = 64, .simd = 32, .max_group = 256, .local_bytes = 64 << 10, .cache_bytes = 4 << 20, .memory_bytes = 1ll << 34},
-    {.backend = "cuda", .name = "a large GPU", .cores = 132, .simd = 32, .max_group = 1024, .local_bytes = 48 << 10, .cache_bytes = 50 << 20, .memory_bytes = 1ll << 36, .fp64 = true},
+    {.backend = "host",
+     .name = "a CPU",
+     .cores = 8,
+     .simd = 16,
+     .max_group = 1,
+     .local_bytes = 32 << 10,
+     .cache_bytes = 32 << 20,
+     .memory_bytes = 1ll << 34,
+     .cpu = true,
+     .fp64 = true},
+    {.backend = "opencl",
+     .name = "a GPU",
+     .cores = 64,
+     .simd = 32,
+     .max_group = 256,
+     .local_bytes = 64 << 10,
+     .cache_bytes = 4 << 20,
+     .memory_bytes = 1ll << 34},
+    {.backend = "cuda",
+     .name = "a large GPU",
+     .cores = 132,
+     .simd = 32,
+     .max_group = 1024,
+     .local_bytes = 48 << 10,
+     .cache_bytes = 50 << 20,
+     .memory_bytes = 1ll << 36,
+     .fp64 = true},
 };
 
 /* Every shipped kernel has, on every kind of device, a space of some size; all of its seeds fit and are in it. */
@@ -69,9 +93,18 @@ static void few_variants_cover_many_shapes(void **state) {
     (void)state;
     bool chosen[3];
     int32_t pick[4];
-    const double seconds[] = {/* shapes: */ 1.0, 1.0, 2.0, 4.0, /* of variant 0 */
-                              1.04, 1.04, 1.0, 1.0,             /* 1: near everywhere */
-                              1.5,  0.99, 1.5, INFINITY};
+    const double seconds[] = {/* shapes: */ 1.0,
+                              1.0,
+                              2.0,
+                              4.0, /* of variant 0 */
+                              1.04,
+                              1.04,
+                              1.0,
+                              1.0, /* 1: near everywhere */
+                              1.5,
+                              0.99,
+                              1.5,
+                              INFINITY};
     assert_int_equal(atn_cover_choose(seconds, 3, 4, 0.05, chosen, pick), 2);
     assert_true(chosen[1]);
     assert_int_equal(pick[2], 1);
