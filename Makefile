@@ -29,7 +29,7 @@ test-all: ## the tests again with clang, under sanitizers, and with every slow o
 
 DEVICE ?= host
 bench: all ## the shipped kernels on DEVICE (host) as ratios to what others reach, measured in one run
-	@$(BUILD)/attune_bench --device $(DEVICE)
+	@$(BUILD)/attune bench kernels --device $(DEVICE)
 
 format: ## let clang-format lay out every C file
 	@$(SOURCES) | xargs clang-format -i
