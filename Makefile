@@ -15,6 +15,7 @@ demo: ## install what is missing, build, and show what attune finds here
 	@$(MAKE) --no-print-directory all
 	$(BUILD)/attune devices
 	$(BUILD)/attune selftest
+	@if [ -x $(BUILD)/examples/efforts ]; then ATTUNE_PROGRAM=$(BUILD)/attune $(BUILD)/examples/efforts; fi
 
 test: ## install what is missing, build, run the tests; the last line counts them
 	@tools/setup test
@@ -28,7 +29,7 @@ test-all: ## the tests again with clang, under sanitizers, and with every slow o
 
 DEVICE ?= host
 bench: all ## the shipped kernels on DEVICE (host) as ratios to what others reach, measured in one run
-	@$(BUILD)/attune_bench --device $(DEVICE)
+	@$(BUILD)/attune bench kernels --device $(DEVICE)
 
 format: ## let clang-format lay out every C file
 	@$(SOURCES) | xargs clang-format -i

@@ -33,8 +33,14 @@ attune_use(SQLITE sqlite3 REQUIRED "keeps what was measured")
 attune_use(ZLIB zlib REQUIRED "reads recorded spaces, which come packed")
 attune_use(HWLOC hwloc OPTIONAL "places threads on cores and sockets")
 
-# For the kernels that are compiled in; without it those run on one thread.
-find_package(OpenMP QUIET COMPONENTS C)
+# For the kernels that are compiled in; without it those run on one thread. The thread sanitizer sees neither forks nor
+# joins of OpenMP.
+if(NOT ATTUNE_SANITIZE MATCHES thread)
+  find_package(OpenMP QUIET COMPONENTS C)
+endif()
+if(NOT OpenMP_C_FOUND)
+  set(OpenMP_C_FOUND FALSE)
+endif()
 if(OpenMP_C_FOUND)
   target_link_libraries(attune_dependencies INTERFACE ${OpenMP_C_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY ATTUNE_LINK_FLAGS ${OpenMP_C_FLAGS})

@@ -19,6 +19,10 @@ foreach(module ${ATTUNE_REQUIRES})
   target_link_libraries(attune_static INTERFACE $<INSTALL_INTERFACE:PkgConfig::attune_${module}>)
 endforeach()
 
+if(OpenMP_C_FOUND)
+  target_link_libraries(attune_static INTERFACE $<INSTALL_INTERFACE:OpenMP::OpenMP_C>)
+endif()
+
 # Two sets, so that the shared library can be used where the others' development files are not installed.
 foreach(target shared static)
   install(TARGETS attune_${target} EXPORT attune-${target})

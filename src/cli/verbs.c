@@ -5,13 +5,10 @@
 #include <string.h>
 
 const atn_cli_verb *const ATN_CLI_VERBS[] = {
-    &ATN_VERB_DEVICES, &ATN_VERB_SELFTEST,
-    &ATN_VERB_RUN,     &ATN_VERB_CHECK,
-    &ATN_VERB_SHOW,    &ATN_VERB_INFO,
-    &ATN_VERB_TUNE,    &ATN_VERB_SPACE,
-    &ATN_VERB_REPLAY,  &ATN_VERB_HELP,
-    &ATN_VERB_MAN,     &ATN_VERB_COMPLETION,
-    &ATN_VERB_WORKER,  NULL,
+    &ATN_VERB_DEVICES, &ATN_VERB_SELFTEST, &ATN_VERB_RUN,        &ATN_VERB_CHECK,
+    &ATN_VERB_SHOW,    &ATN_VERB_INFO,     &ATN_VERB_WISDOM,     &ATN_VERB_SPACE,
+    &ATN_VERB_TUNE,    &ATN_VERB_REPLAY,   &ATN_VERB_WORKER,     &ATN_VERB_BENCH,
+    &ATN_VERB_HELP,    &ATN_VERB_MAN,      &ATN_VERB_COMPLETION, NULL,
 };
 
 const atn_cli_option ATN_CLI_GLOBALS[] = {
@@ -46,6 +43,7 @@ const atn_cli_pair ATN_CLI_EXIT_CODES[] = {
 
 const atn_cli_pair ATN_CLI_ENVIRONMENT[] = {
     {"ATTUNE_CC", "C compiler for code on the CPU; else gcc, clang or cc"},
+    {"ATTUNE_WISDOM", "database of what was measured; else wisdom.sqlite in the cache"},
     {"XDG_CACHE_HOME", "what was built and measured is kept in attune/ there"},
     {0},
 };

@@ -25,7 +25,10 @@ static void add_speed(const atn_hit *hit, const char *when, atn_text *out) {
     atn_text_add(out, "; ");
     add_seconds(out, hit->seconds);
     atn_text_printf(out, " %s", when);
-    if (hit->fraction_of_peak > 0)
+    if (hit->fraction_of_peak > 1)
+        atn_text_printf(out, ", %.1f times what the device's memory gives: it stays in the caches",
+                        hit->fraction_of_peak);
+    else if (hit->fraction_of_peak > 0)
         atn_text_printf(out, ", %.0f %% of what the device's measured peaks allow", 100 * hit->fraction_of_peak);
 }
 
@@ -43,9 +46,13 @@ static void explain_exact(const atn_choice *c, atn_text *out) {
 static void explain_near_shape(const atn_choice *c, atn_text *out) {
     atn_text_add(out, "from wisdom, measured");
     add_when(&c->hit, out);
-    atn_text_add(out, " on this device at another size, ");
-    add_shape(out, c->hit.n_shape, c->hit.shape);
-    atn_text_printf(out, ", %.2g doublings from this one", c->hit.distance);
+    if (c->hit.distance > 0) {
+        atn_text_add(out, " on this device at another size, ");
+        add_shape(out, c->hit.n_shape, c->hit.shape);
+        atn_text_printf(out, ", %.2g doublings from this one", c->hit.distance);
+    } else {
+        atn_text_add(out, " on this device at this size, but with rows that lie otherwise");
+    }
     add_speed(&c->hit, "there", out);
 }
 

@@ -150,31 +150,45 @@ void loops_step(loops *o, bool in_tail) {
     l->done = before;
 }
 
+/* What is joined at one place, in order: each lane of each register, then the tails. */
+static int32_t leaf_count(const loops *o) { return o->sets + (o->q0.vec > 1 ? o->q0.regs * (o->q0.vec - 1) : 0); }
+
+static void read_leaf(const loops *o, int32_t n, int32_t leaf, ir_ref value[][2]) {
+    int32_t lanes = o->q0.vec > 1 ? o->q0.vec : 1, in_vectors = lanes > 1 ? o->q0.regs * lanes : 0;
+    int32_t set = leaf < in_vectors ? leaf / lanes : leaf - in_vectors + in_vectors / lanes;
+    for (int32_t k = 0; k < o->b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
+            ir_ref ref = ir_variable_ref(o->l->p, *loops_slot(o, n, set, k, part));
+            value[k][part] = lanes > 1 ? ir_lane(o->l->p, ref, leaf < in_vectors ? leaf % lanes : 0) : ref;
+        }
+}
+
+/* In pairs of pairs: a chain would wait for each step of it. */
+static void join_leaves(const loops *o, int32_t n, int32_t from, int32_t count, ir_ref value[][2]) {
+    lowering *l = o->l;
+    if (count == 1) {
+        read_leaf(o, n, from, value);
+        return;
+    }
+    ir_ref other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
+    int32_t half = (count + 1) / 2;
+    join_leaves(o, n, from, half, value);
+    join_leaves(o, n, from + half, count - half, other);
+    if (l->p->failed) return;
+    lower_join(l, o->b, value, other, joined, false);
+    for (int32_t k = 0; k < o->b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part)
+            value[k][part] = ir_declare(l->p, l->block, "sum", joined[k][part]);
+}
+
 /* Joins registers and the tail, lanes of the vector, items; then either the result is there or a partial is left. */
 void loops_conclude(loops *o) {
     lowering *l = o->l;
     place at = PLACE_ORIGIN;
     int32_t n = 0;
-    bool along_q = o->q0.vec > 1;
     do {
-        ir_ref value[ATN_MAX_ACCS][2], other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
-        bool first = true;
-        for (int32_t set = 0; set < o->sets && !l->p->failed; ++set)
-            for (int32_t lane = 0; lane < (along_q && set < o->q0.regs ? o->q0.vec : 1); ++lane) {
-                for (int32_t k = 0; k < o->b->n_accs; ++k)
-                    for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
-                        ir_ref ref = ir_variable_ref(l->p, *loops_slot(o, n, set, k, part));
-                        other[k][part] = along_q ? ir_lane(l->p, ref, lane) : ref;
-                        if (first) value[k][part] = other[k][part];
-                    }
-                if (!first) {
-                    lower_join(l, o->b, value, other, joined, false);
-                    for (int32_t k = 0; k < o->b->n_accs; ++k)
-                        for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part)
-                            value[k][part] = ir_declare(l->p, l->block, "sum", joined[k][part]);
-                }
-                first = false;
-            }
+        ir_ref value[ATN_MAX_ACCS][2];
+        join_leaves(o, n, 0, leaf_count(o), value);
         if (l->p->failed) return;
         if (loops_outermost(l, o->block)) lower_join_lanes(l, o->b, value);
         if (loops_outermost(l, o->block) && l->split >= 0) {

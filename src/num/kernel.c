@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "graph/shipped.h"
-#include "kernel/sequence.h"
+#include "kernel/effort.h"
 
 #include <attune/kernel.h>
 
@@ -219,9 +219,16 @@ static void bind_arrays(atn_kernel *k, void (*bind)(atn_runner *, int32_t, const
     }
 }
 
-static atn_status make_effort(const atn_kernel *k) {
-    if (k->options.effort < ATN_EFFORT_MEASURE) return ATN_OK;
-    return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: this build does not tune", k->name);
+static atn_status make_effort(const atn_kernel *k, const atn_choose_options *choose) {
+    atn_effort_options how = {.name = k->name,
+                              .xml = k->xml,
+                              .defines = k->options.defines,
+                              .given = k->given,
+                              .n_given = k->n_given,
+                              .exhaustive = k->options.effort == ATN_EFFORT_EXHAUSTIVE,
+                              .budget_s = k->options.budget_s,
+                              .choose = *choose};
+    return k->options.effort >= ATN_EFFORT_MEASURE ? atn_runner_tune(k->runner, k->device, &how) : ATN_OK;
 }
 
 /* WISDOM: every step has some. */
@@ -252,7 +259,7 @@ static atn_status prepare(atn_kernel *k) {
     bind_arrays(k, atn_runner_bind);
     status = atn_runner_give(runner, k->given, k->n_given);
     if (status == ATN_OK) status = atn_runner_plan(runner);
-    if (status == ATN_OK) status = make_effort(k);
+    if (status == ATN_OK) status = make_effort(k, &choose);
     if (status == ATN_OK) status = check_wisdom(k, &choose);
     return status == ATN_OK ? atn_runner_build(runner, k->device, NULL, &choose) : status;
 }

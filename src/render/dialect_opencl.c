@@ -104,6 +104,7 @@ static const char VECTORS[] =
 const atn_dialect ATN_DIALECT_OPENCL = {
     .name = "opencl",
     .entry = "__kernel void ",
+    .bounds = {"__attribute__((reqd_work_group_size(%d, 1, 1))) ", "__attribute__((reqd_work_group_size(%d, 1, 1))) "},
     .global = "__global ",
     .restricted = "restrict",
     .local = "__local ",

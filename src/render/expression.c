@@ -491,7 +491,7 @@ void print_expression(printer *r, ir_ref ref) {
         ADD("%s", r->d->item);
         return;
     case IR_SHUFFLE:
-        ADD("atn_shuffle(");
+        ADD("atn_shuffle<%d>(", (int)n->id);
         print_expression(r, n->arg[0]);
         ADD(", %d)", (int)n->integer);
         return;

@@ -43,7 +43,7 @@ static const char *last_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static atn_status find_program(const atn_ctx *ctx, const char *wanted, char **out) {
+atn_status atn_crew_program(const atn_ctx *ctx, const char *wanted, char **out) {
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (!wanted || !*wanted) wanted = getenv("ATTUNE_PROGRAM");
@@ -135,7 +135,7 @@ atn_status atn_crew_create(const atn_ctx *ctx, const atn_device_info *device, co
                            const atn_trial_setup *setup, const char *program, atn_crew **out) {
     *out = NULL;
     char *found;
-    atn_status status = find_program(ctx, program, &found);
+    atn_status status = atn_crew_program(ctx, program, &found);
     if (status != ATN_OK) return status;
     atn_crew *crew = atn_zalloc(ctx, sizeof *crew);
     if (!crew) {

@@ -122,6 +122,8 @@ static void read_text(atn_scan *scan, atn_text *text) {
         while (scan->at < scan->stop && *scan->at != '"' && *scan->at != '\\' && (unsigned char)*scan->at >= ' ')
             ++scan->at;
         if (text) atn_text_add_bytes(text, from, (size_t)(scan->at - from));
+        if (text && text->failed) stop_at(scan, ATN_SCAN_LOST);
+        if (scan->end != ATN_SCAN_GOES_ON) return;
         if (scan->at >= scan->stop) {
             stop_at(scan, ATN_SCAN_CUT);
             return;

@@ -7,8 +7,9 @@
 
 typedef enum atn_scan_end {
     ATN_SCAN_GOES_ON,
-    ATN_SCAN_CUT,  /* the bytes end before the value does */
-    ATN_SCAN_WRONG /* no JSON; `at` stands where it is wrong */
+    ATN_SCAN_CUT,   /* the bytes end before the value does */
+    ATN_SCAN_WRONG, /* no JSON; `at` stands where it is wrong */
+    ATN_SCAN_LOST   /* no memory for a text */
 } atn_scan_end;
 
 /* A plain value over bytes that it does not own. Once `end` is set nothing moves any more. */

@@ -69,7 +69,13 @@ static void take_in(atn_pool *pool, int32_t i, int32_t first, int32_t count) {
     size_t most = (size_t)pool->most;
     float part[BLOCK], *to = pool->v + (size_t)i * most + (size_t)first, over = (float)(1 / row[i]);
     likeness(pool, i, first, count, part);
-    for (int32_t j = 0; j < i; ++j) {
+    int32_t j = 0;
+    for (; j + 4 <= i; j += 4) { /* four at once: the sum is loaded and stored once for them */
+        const float *a = pool->v + (size_t)j * most + (size_t)first, *b = a + most, *d = b + most, *e = d + most;
+        float la = (float)row[j], lb = (float)row[j + 1], ld = (float)row[j + 2], le = (float)row[j + 3];
+        for (int32_t c = 0; c < count; ++c) part[c] -= la * a[c] + lb * b[c] + (ld * d[c] + le * e[c]);
+    }
+    for (; j < i; ++j) {
         const float *v = pool->v + (size_t)j * most + (size_t)first;
         float l = (float)row[j];
         for (int32_t c = 0; c < count; ++c) part[c] -= l * v[c];

@@ -91,13 +91,13 @@ atn_status atn_recorded_wrong(const atn_ctx *ctx, const char *name, const atn_sc
 }
 
 /* The form whose mark comes first among the keys of the outermost object; NULL: none does. */
-static const atn_recorded_form *find_form(atn_scan scan, atn_text *key) {
+static const atn_recorded_form *find_form(atn_scan *scan, atn_text *key) {
     bool first = true;
-    if (!atn_scan_begin(&scan, '{')) return NULL;
-    while (atn_scan_next_member(&scan, &first, key)) {
+    if (!atn_scan_begin(scan, '{')) return NULL;
+    while (atn_scan_next_member(scan, &first, key)) {
         for (size_t k = 0; k < N_FORMS; ++k)
             if (strcmp(FORMS[k].mark, atn_text_str(key)) == 0) return &FORMS[k];
-        atn_scan_skip(&scan);
+        atn_scan_skip(scan);
     }
     return NULL;
 }
@@ -109,12 +109,11 @@ static atn_status parse_text(const atn_ctx *ctx, const char *name, const char *b
         bytes += 3;
         length -= 3;
     }
-    atn_scan scan = {.start = bytes, .at = bytes, .stop = bytes + length};
+    atn_scan scan = {.start = bytes, .at = bytes, .stop = bytes + length}, ahead = scan;
     atn_text key = {.ctx = ctx};
-    const atn_recorded_form *form = find_form(scan, &key);
-    bool lost = key.failed;
+    const atn_recorded_form *form = find_form(&ahead, &key);
     atn_text_free(&key);
-    if (lost) return ATN_ERR_MEMORY;
+    if (ahead.end == ATN_SCAN_LOST) return ATN_ERR_MEMORY;
     if (!form)
         return atn_fail(
             ctx, ATN_ERR_INPUT,
@@ -123,6 +122,7 @@ static atn_status parse_text(const atn_ctx *ctx, const char *name, const char *b
     atn_recording *recording;
     atn_status status = atn_recording_begin(ctx, name, &recording);
     if (!status) status = form->read(ctx, name, &scan, recording);
+    if (!status && scan.end == ATN_SCAN_LOST) status = ATN_ERR_MEMORY;
     if (!status && scan.end == ATN_SCAN_WRONG) status = atn_recorded_wrong(ctx, name, &scan);
     if (!status && atn_recording_entries(recording) == 0)
         status = atn_fail(ctx, ATN_ERR_INPUT, "%s: %s", name,

@@ -71,7 +71,6 @@ static atn_status read_entry(reader *r) {
             seconds = value.number * MILLISECOND;
         }
     }
-    if (r->key.failed || r->text.failed) return ATN_ERR_MEMORY;
     if (status || r->scan->end != ATN_SCAN_GOES_ON) return status;
     return atn_recording_add(r->recording, outcome, seconds);
 }
@@ -114,7 +113,7 @@ static atn_status read_top(reader *r) {
         }
         if (status) return status;
     }
-    if (r->scan->end == ATN_SCAN_WRONG || !later.start || !atn_recording_parameters(r->recording)) return ATN_OK;
+    if (r->scan->end > ATN_SCAN_CUT || !later.start || !atn_recording_parameters(r->recording)) return ATN_OK;
     *r->scan = later;
     return read_entries(r);
 }
@@ -123,8 +122,7 @@ atn_status atn_recorded_read_cache(const atn_ctx *ctx, const char *name, atn_sca
     reader r = {
         .ctx = ctx, .name = name, .scan = scan, .recording = recording, .key = {.ctx = ctx}, .text = {.ctx = ctx}};
     atn_status status = read_top(&r);
-    if (!status && (r.key.failed || r.text.failed)) status = ATN_ERR_MEMORY;
-    if (!status && scan->end != ATN_SCAN_WRONG && !atn_recording_parameters(recording))
+    if (!status && scan->end <= ATN_SCAN_CUT && !atn_recording_parameters(recording))
         status = atn_fail(ctx, ATN_ERR_INPUT, "%s: \"tune_params_keys\" is missing, which names the parameters", name);
     atn_text_free(&r.key);
     atn_text_free(&r.text);

@@ -36,7 +36,7 @@ typedef struct reader {
     bool configured;
 } reader;
 
-static bool goes_on(const reader *r) { return r->scan->end == ATN_SCAN_GOES_ON && !r->key.failed && !r->text.failed; }
+static bool goes_on(const reader *r) { return r->scan->end == ATN_SCAN_GOES_ON; }
 
 /* A key of an object and what reads its value; others are passed over. */
 typedef struct row {
@@ -154,7 +154,6 @@ static atn_status read_result(reader *r) {
     r->outcome = ATN_OUTCOME_RIGHT;
     r->configured = false;
     atn_status status = READ_OBJECT(r, ROWS);
-    if (r->key.failed || r->text.failed) return ATN_ERR_MEMORY;
     if (status || r->scan->end != ATN_SCAN_GOES_ON) return status;
     if (!r->configured)
         return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: entry %lld has no \"configuration\"", r->name,
@@ -186,9 +185,9 @@ atn_status atn_recorded_read_t4(const atn_ctx *ctx, const char *name, atn_scan *
                 .unit = 1e-3,
                 .first = true};
     (void)READ_OBJECT(&r, UNIT); /* what is wrong or cut is met again */
+    if (ahead.end == ATN_SCAN_LOST) scan->end = ahead.end;
     r.scan = scan;
     atn_status status = READ_OBJECT(&r, RESULTS);
-    if (!status && (r.key.failed || r.text.failed)) status = ATN_ERR_MEMORY;
     atn_text_free(&r.key);
     atn_text_free(&r.text);
     return status;

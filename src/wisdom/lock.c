@@ -14,7 +14,7 @@
 
 struct atn_wisdom_lock_file {
     const atn_ctx *ctx;
-    int fd;
+    int fd; /* -1: of a database in memory, which nobody else could lock */
 };
 
 static const useconds_t POLL_US = 50000;
@@ -71,9 +71,9 @@ atn_status atn_wisdom_lock(const atn_ctx *ctx, const atn_wisdom *wisdom, const c
     if (!lock) return ATN_ERR_MEMORY;
     atn_hash_print(atn_hash_add_text((atn_hash){0}, device), hash);
     atn_text_printf(&path, "%s.%.16s.lock", wisdom->path, hash);
-    lock->ctx = ctx;
+    *lock = (atn_wisdom_lock_file){.ctx = ctx, .fd = -1};
     atn_status status = atn_text_status(&path);
-    if (status == ATN_OK) status = open_lock(ctx, atn_text_str(&path), device, wait, &lock->fd);
+    if (status == ATN_OK && !wisdom->in_memory) status = open_lock(ctx, atn_text_str(&path), device, wait, &lock->fd);
     atn_text_free(&path);
     if (status == ATN_OK)
         *out = lock;
@@ -84,7 +84,9 @@ atn_status atn_wisdom_lock(const atn_ctx *ctx, const atn_wisdom *wisdom, const c
 
 void atn_wisdom_unlock(atn_wisdom_lock_file *lock) {
     if (!lock) return;
-    if (ftruncate(lock->fd, 0) != 0) atn_log(lock->ctx, ATN_LOG_DEBUG, "a lock's file: %s", strerror(errno));
-    close(lock->fd);
+    if (lock->fd >= 0) {
+        if (ftruncate(lock->fd, 0) != 0) atn_log(lock->ctx, ATN_LOG_DEBUG, "a lock's file: %s", strerror(errno));
+        close(lock->fd);
+    }
     atn_free(lock->ctx, lock);
 }

@@ -42,10 +42,13 @@ const char ATN_SQL_SCHEMA[] =
 #define THIS_PROMISE "AND q.kernel=k.id AND q.device=d.id AND q.n_shape=?14 AND q.reproducible=?12 AND q.tolerance=?13 "
 #define THIS_SHAPE   "AND q.s0=?15 AND q.s1=?16 AND q.s2=?17 AND q.s3=?18 AND q.s4=?19 AND q.s5=?20 "
 
-#define WITH_WINNER   SAME_KERNEL "CROSS JOIN winners w "
-#define WINNERS       "SELECT " ATN_KEY_COLUMNS ", " ATN_WINNER_COLUMNS " " WITH_WINNER
+/* the best is chosen by its number alone; only then all of it is read */
+#define BEST                                                                                                           \
+    "SELECT " ATN_KEY_COLUMNS ", " ATN_WINNER_COLUMNS " FROM keys q CROSS JOIN kernels k ON k.id=q.kernel "            \
+    "CROSS JOIN devices d ON d.id=q.device CROSS JOIN winners w ON w.key=q.id WHERE q.id=(SELECT q.id " SAME_KERNEL    \
+    "CROSS JOIN winners w "
 #define NEARNESS      "nearness(q.s0,?15,q.s1,?16,q.s2,?17,q.s3,?18,q.s4,?19,q.s5,?20)"
-#define NEAREST_FIRST NEARNESS ", q.layout<>?11, w.seconds, w.at DESC LIMIT 1"
+#define NEAREST_FIRST NEARNESS ", q.layout<>?11, w.seconds, w.at DESC LIMIT 1)"
 
 /* Columns of ROW and WINNER as an insertion wants them, and their values from ?21 on. */
 #define ROW_INTO                                                                                                       \
@@ -86,14 +89,14 @@ const char *const ATN_SQL[ATN_SQL_COUNT] = {
                      "CROSS JOIN measurements m " THIS_KERNEL THIS_DEVICE THIS_PROMISE THIS_SHAPE
                      "AND q.layout=?11 AND q.space=?10 AND m.key=q.id ORDER BY m.id",
     [ATN_SQL_ROWS_OF] = "SELECT " ATN_ROW_COLUMNS " FROM measurements m WHERE m.key=?1 ORDER BY m.id",
-    [ATN_SQL_EXACT] = WINNERS THIS_KERNEL THIS_DEVICE THIS_PROMISE THIS_SHAPE
-    "AND q.layout=?11 AND w.key=q.id ORDER BY w.seconds, w.at DESC LIMIT 1",
-    [ATN_SQL_NEAR_SHAPE] = WINNERS THIS_KERNEL THIS_DEVICE THIS_PROMISE "AND w.key=q.id ORDER BY " NEAREST_FIRST,
+    [ATN_SQL_EXACT] = BEST THIS_KERNEL THIS_DEVICE THIS_PROMISE THIS_SHAPE
+    "AND q.layout=?11 AND w.key=q.id ORDER BY w.seconds, w.at DESC LIMIT 1)",
+    [ATN_SQL_NEAR_SHAPE] = BEST THIS_KERNEL THIS_DEVICE THIS_PROMISE "AND w.key=q.id ORDER BY " NEAREST_FIRST,
     /* this device with another driver or compiler before others of its kind */
-    [ATN_SQL_NEAR_DEVICE] = WINNERS THIS_KERNEL "AND d.backend=?4 AND d.arch=?5 " THIS_PROMISE
-                                                "AND w.key=q.id ORDER BY d.name<>?6, d.threads<>?9, " NEAREST_FIRST,
-    [ATN_SQL_SHIPPED] = WINNERS THIS_KERNEL "AND d.backend=?4 AND (d.arch=?5 OR d.name=?6) " THIS_PROMISE
-                                            "AND w.key=q.id ORDER BY d.name<>?6, d.threads<>?9, " NEAREST_FIRST,
+    [ATN_SQL_NEAR_DEVICE] = BEST THIS_KERNEL "AND d.backend=?4 AND d.arch=?5 " THIS_PROMISE
+                                             "AND w.key=q.id ORDER BY d.name<>?6, d.threads<>?9, " NEAREST_FIRST,
+    [ATN_SQL_SHIPPED] = BEST THIS_KERNEL "AND d.backend=?4 AND (d.arch=?5 OR d.name=?6) " THIS_PROMISE
+                                         "AND w.key=q.id ORDER BY d.name<>?6, d.threads<>?9, " NEAREST_FIRST,
     [ATN_SQL_ENTRIES] = "SELECT q.id, " ATN_KEY_COLUMNS ", "
                         "(SELECT count(*) FROM measurements m WHERE m.key=q.id), "
                         "(SELECT count(*) FROM measurements m WHERE m.key=q.id AND m.outcome='right'), "

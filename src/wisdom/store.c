@@ -6,7 +6,6 @@
 #include "base/memory.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 #if SQLITE_VERSION_NUMBER < 3035000
-#error "wisdom needs SQLite 3.35 (RETURNING)"
+#error "wisdom needs SQLite 3.35, for RETURNING"
 #endif
 
 double atn_wisdom_patience_s = 10;
@@ -23,11 +22,14 @@ static const double GRACE_S = 1; /* once cancelled: what was measured is still k
 /* ---- failures ---- */
 
 static const struct {
-    int code; /* SQLite's primary one */
+    int code; /* SQLite's, extended or primary; extended ones first */
     atn_status status;
     const char *sentence; /* behind "the wisdom database PATH " */
     bool detail;          /* the system's or SQLite's own words follow */
 } FAILURES[] = {
+    /* SQLite knows ENOSPC only; a quota or a limit on files looks like this, and its errno is gone by then */
+    {SQLITE_IOERR_WRITE, ATN_ERR_IO, "cannot be written: the disk is full or broken", false},
+    {SQLITE_IOERR_SHMSIZE, ATN_ERR_IO, "cannot be written: the disk is full or broken", false},
     {SQLITE_BUSY, ATN_ERR_TIMEOUT, "is locked by another process; try again when that one is done", false},
     {SQLITE_LOCKED, ATN_ERR_TIMEOUT, "is locked by another process; try again when that one is done", false},
     {SQLITE_CORRUPT, ATN_ERR_INPUT, "is damaged; move it away or set ATTUNE_WISDOM to another file", false},
@@ -47,9 +49,8 @@ atn_status atn_store_fail(const atn_wisdom *wisdom, int code) {
     int primary = code & 0xff, error = wisdom->db ? sqlite3_system_errno(wisdom->db) : 0;
     if (primary == SQLITE_NOMEM) return atn_fail(ctx, ATN_ERR_MEMORY, "out of memory in the wisdom database");
     if (primary == SQLITE_BUSY && atn_check_cancel(ctx) != ATN_OK) return ATN_ERR_CANCELLED;
-    if (primary == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT || error == EFBIG)) primary = SQLITE_FULL;
     for (size_t k = 0; k < sizeof FAILURES / sizeof *FAILURES; ++k) {
-        if (FAILURES[k].code != primary) continue;
+        if (FAILURES[k].code != code && FAILURES[k].code != primary) continue;
         const char *words = error ? strerror(error) : sqlite3_errstr(code);
         return atn_fail(ctx, FAILURES[k].status, "the wisdom database %s %s%s%s", wisdom->path, FAILURES[k].sentence,
                         FAILURES[k].detail ? ": " : "", FAILURES[k].detail ? words : "");
@@ -193,7 +194,7 @@ static atn_status read_identity(atn_wisdom *wisdom, int64_t identity[3]) {
 }
 
 static atn_status identify(atn_wisdom *wisdom, bool *fresh) {
-    int64_t identity[3];
+    int64_t identity[3] = {0};
     atn_status status = read_identity(wisdom, identity);
     *fresh = status == ATN_OK && identity[0] == 0 && identity[2] == 0;
     if (status != ATN_OK || *fresh) return status;
@@ -312,6 +313,7 @@ atn_status atn_wisdom_open_memory(const atn_ctx *ctx, const char *name, atn_wisd
     char *path = atn_strdup(ctx, name);
     atn_status status = path ? create(ctx, path, false, &wisdom) : ATN_ERR_MEMORY;
     if (status != ATN_OK) return status;
+    wisdom->in_memory = true;
     status = connect_to(wisdom, ":memory:", SQLITE_OPEN_READWRITE);
     if (status == ATN_OK) status = make_tables(wisdom);
     if (status == ATN_OK)

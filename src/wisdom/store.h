@@ -49,6 +49,7 @@ struct atn_wisdom {
     char *path;           /* for messages; owned */
     pthread_mutex_t lock; /* held during every call; recursive, for those who ask while they visit */
     bool read_only;       /* nothing may be written */
+    bool in_memory;       /* no file: nobody else knows it */
     double waiting_since; /* of the monotonic clock: when the wait for a lock began */
     sqlite3_stmt *kept[ATN_SQL_COUNT];
 };

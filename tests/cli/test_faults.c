@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "num/npy.h"
+#include "wisdom/wisdom.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,38 @@ static void run_host(void **state) {
     walk(info);
 }
 
+/* ---- wisdom ---- */
+
+static void wisdom(void **state) {
+    (void)state;
+    static char file[512];
+    atn_options options = {.cache_dir = cache};
+    atn_ctx *ctx;
+    atn_wisdom *store;
+    atn_wisdom_key key = {.kernel = "gemm", .generator = "1", .device = "odd \xff name", .n_shape = 2, .shape = {3, 4}};
+    atn_wisdom_row right = {.variant = "stage=1", .outcome = "right", .seconds = 1}, wrong = {.variant = "stage=2"};
+    atn_wisdom_winner winner = {.variant = "stage=1", .seconds = 1};
+    wrong.outcome = "crash";
+    assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
+    kit_ok(ctx, atn_wisdom_open(ctx, NULL, false, &store));
+    kit_ok(ctx, atn_wisdom_tell(store, &key, &right));
+    kit_ok(ctx, atn_wisdom_tell(store, &key, &wrong));
+    kit_ok(ctx, atn_wisdom_crown(store, &key, &winner));
+    atn_wisdom_close(store);
+    atn_ctx_free(ctx);
+    snprintf(file, sizeof file, "%s/exported.json", cache);
+    char *lines[][7] = {
+        {(char *)"attune", (char *)"wisdom", (char *)"export", (char *)"-o", file, NULL},
+        {(char *)"attune", (char *)"wisdom", (char *)"list", (char *)"--json", NULL},
+        {(char *)"attune", (char *)"wisdom", (char *)"list", NULL},
+        {(char *)"attune", (char *)"wisdom", (char *)"show", (char *)"gemm", (char *)"--all", (char *)"--json", NULL},
+        {(char *)"attune", (char *)"wisdom", (char *)"show", (char *)"gemm", NULL},
+        {(char *)"attune", (char *)"wisdom", (char *)"verify", (char *)"--json", NULL},
+        {(char *)"attune", (char *)"wisdom", (char *)"import", file, (char *)"--json", NULL},
+        {(char *)"attune", (char *)"wisdom", (char *)"forget", (char *)"--kernel", (char *)"gemm", NULL}};
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) walk(lines[k]);
+}
+
 WALK(check_file, (char *)"check", (char *)MV, SP, (char *)"--size", (char *)"A=2x3", (char *)"--size", (char *)"b=3")
 WALK(show_shipped, (char *)"show", (char *)"scale", SP, (char *)"--dialect", (char *)"cuda", (char *)"--passes")
 WALK(show_json, (char *)"show", (char *)MV, SP, (char *)"--dialect", (char *)"c", (char *)"--json")
@@ -148,7 +181,7 @@ int main(void) {
         cmocka_unit_test(show_json),       cmocka_unit_test(devices_table), cmocka_unit_test(devices_cold),
         cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),     cmocka_unit_test(help_json),
         cmocka_unit_test(verb_help),       cmocka_unit_test(manual),        cmocka_unit_test(version),
-        cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
+        cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host), cmocka_unit_test(wisdom),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

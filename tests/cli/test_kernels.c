@@ -176,6 +176,17 @@ static void run_prints_json(void **state) {
     atn_npy_free(&b);
 }
 
+static void run_says_where_its_variant_comes_from(void **state) {
+    (void)state;
+#define SCALE "run scale --define USED_FLOAT=SP --param factor=2 --bind A=@/A.npy --out B=@/B.npy --device host "
+    save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
+    does(SCALE, "(estimate)");
+    does(SCALE "--explain", "scale at 4 x 3 on host (");
+    does(SCALE "--explain --json", "an estimate from how it reads and writes");
+    does(SCALE "--variant plain --json", "\"hit\": \"given\"");
+    does(SCALE "--oracle --json", "\"hit\": \"none\"");
+}
+
 static void run_takes_complex_parameters(void **state) {
     (void)state;
     float z[4] = {1, 2, 3, 4};
@@ -286,6 +297,10 @@ static void show_prints_source(void **state) {
     does("show gemm --define USED_FLOAT=SP --device host", "#pragma omp");
     does("show $/mv.xml --define USED_FLOAT=SP --dialect c --variant vec_q0=4", "Variant: vec_q0=4.");
     does("show $/mv.xml --define USED_FLOAT=SP --dialect c --size A=1x1 --size b=1", "Variant: ");
+    does("show scale --define USED_FLOAT=SP --device host --param factor=1 --size A=7x9",
+         "/* scale at 9 x 7 on host (");
+    does("show scale --define USED_FLOAT=SP --dialect c", "not measured; sizes are not known. */");
+    does("show scale --define USED_FLOAT=SP --dialect c --json", "\"hit\": \"estimate\"");
     does("show $/mv.xml --define USED_FLOAT=SP --dialect c --passes", "==== graph ====");
     does("show $/mv.xml --define USED_FLOAT=SP --dialect c --passes", "==== source ====");
     does("show $/mv.xml --define USED_FLOAT=SP --dialect cuda --passes --json", "\"program\": ");
@@ -328,6 +343,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_prints_json),
+        cmocka_unit_test(run_says_where_its_variant_comes_from),
         cmocka_unit_test(run_takes_complex_parameters),
         cmocka_unit_test(run_refuses),
         cmocka_unit_test(check_says_all),

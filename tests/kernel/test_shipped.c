@@ -4,58 +4,47 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "shipped_arrays.h"
 #include "support/held.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel with sizes of its inputs; outputs take what they reach. m, n, k are replaced by the sizes tried. */
 typedef struct shipped {
     const char *file;
-    struct {
-        const char *object;
-        char columns, rows; /* 'm', 'n', 'k', '1' */
-    } inputs[6];
     const char *host[8];  /* variants worth holding: the plain one and the estimate are always held */
     const char *items[8]; /* on devices with work-groups */
 } shipped;
 
 static const shipped KERNELS[] = {
     {"add",
-     {{"A", 'n', 'm'}, {"B", 'n', 'm'}},
      {"vec_p0=8,regs_p0=2,seq_p0=2,stream=1", "regs_p1=3,seq_p0=5,schedule=dynamic,chunk=2,collapse=1"},
      {"lanes_p0=16,lanes_p1=4,regs_p1=2", "lanes_p0=32,regs_p0=4,pack_p0=4,groups=3", "lanes_p0=8,seq_p1=3,index=32"}},
-    {"scale", {{"A", 'n', 'm'}}, {"vec_p0=4,regs_p1=2"}, {"lanes_p0=64"}},
+    {"scale", {"vec_p0=4,regs_p1=2"}, {"lanes_p0=64"}},
     {"transpose",
-     {{"A", 'n', 'm'}},
      {"vec_p0=8,regs_p1=4", "vec_p1=4"},
      {"lanes_p0=16,lanes_p1=16", "lanes_p0=8,regs_p1=4,stage=1",
       "lanes_p0=8,lanes_p1=4,regs_p0=2,regs_p1=4,stage=1,wide=2,pad=1"}},
     {"laplace2d",
-     {{"A", 'n', 'm'}},
      {"vec_p0=16,regs_p0=2", "vec_p0=8,regs_p1=3,seq_p1=2", "vec_p0=4,seq_p0=4,stage=1"},
      {"lanes_p0=16,lanes_p1=8,stage=1", "lanes_p0=32,lanes_p1=2,regs_p1=4,stage=1,pad=1", "lanes_p0=64,regs_p0=2"}},
     {"l2norm",
-     {{"x", 'n', '1'}},
      {"vec_q0=16,regs_q0=4,split_q0=16", "regs_q0=3,unroll_q0=2", "vec_q0=8,split_q0=5,accumulate=64"},
      {"lanes_q0=64,split_q0=8,finish=last", "lanes_q0=128,regs_q0=2,split_q0=4,finish=launch",
       "lanes_q0=32,split_q0=16,finish=atomic", "lanes_q0=32,reduce=shuffle", "lanes_q0=8,accumulate=64,split_q0=3",
       "lanes_q0=128,regs_q0=2,split_q0=5,reduce=shuffle,finish=last"}},
-    {"dot", {{"x", 'n', '1'}, {"y", 'n', '1'}}, {"vec_q0=8,regs_q0=2"}, {"lanes_q0=16,regs_q0=2"}},
+    {"dot", {"vec_q0=8,regs_q0=2"}, {"lanes_q0=16,regs_q0=2"}},
     {"max",
-     {{"x", 'n', '1'}},
      {"vec_q0=16,regs_q0=2,split_q0=7", "vec_q0=4", "split_q0=64"},
      {"lanes_q0=64,split_q0=8,finish=last", "lanes_q0=32,regs_q0=4,split_q0=5", "lanes_q0=16,reduce=shuffle",
       "lanes_q0=256,regs_q0=2,split_q0=3,reduce=shuffle,finish=last", "lanes_q0=64,split_q0=3,reduce=shuffle"}},
     {"gemv",
-     {{"A", 'n', 'm'}, {"x", 'n', '1'}},
      {"vec_q0=16,regs_p0=4", "vec_p0=8", "vec_q0=8,regs_q0=2,split_q0=3"},
      {"lanes_q0=32,lanes_p0=4", "lanes_q0=8,lanes_p0=8,reduce=shuffle", "lanes_p0=64,tile_q0=32,stage=1",
       "lanes_p0=32,split_q0=4", "lanes_p0=16,tile_q0=16,stage=2",
       "lanes_q0=64,lanes_p0=2,regs_p0=2,regs_q0=2,reduce=shuffle"}},
     {"gemm",
-     {{"A", 'k', 'm'}, {"B", 'n', 'k'}},
      {"vec_p0=16,regs_p0=2,regs_p1=4,seq_p1=2,tile_q0=32,stage=1,unroll_q0=2",
       "vec_p0=8,regs_p1=3,tile_q0=16,stage=1,stage_swap=2,seq_p0=2,seq_p1=3", "vec_p0=4,regs_p0=2,regs_p1=2,split_q0=3",
       "vec_q0=8,regs_p1=2"},
@@ -67,50 +56,21 @@ static const shipped KERNELS[] = {
       "resident=2",
       "lanes_p0=16,lanes_p1=4,regs_p1=2,tile_q0=12,stage=1,wide=2,index=32"}},
     {"estep",
-     {{"yx", 'm', '1'}, {"yy", 'm', '1'}, {"yz", 'm', '1'}, {"xx", 'n', '1'}, {"xy", 'n', '1'}, {"xz", 'n', '1'}},
      {"vec_p0=8,regs_p0=2,unroll_q0=2,exp=polynomial", "vec_p0=4,seq_p0=3,tile_q0=32,stage=1", "vec_q0=8,regs_p0=3",
       "vec_p0=8,split_q0=3"},
      {"lanes_p0=16,regs_p0=4,tile_q0=32,stage=1,unroll_q0=4,exp=native", "lanes_p0=8,tile_q0=16,stage=2",
       "lanes_p0=8,lanes_q0=8,exp=polynomial", "lanes_p0=32,split_q0=4"}},
     {"redblack",
-     {{"u", 'n', 'm'}, {"f", 'n', 'm'}},
      {"vec_p0=8,seq_p0=2", "regs_p0=2,regs_p1=3,schedule=dynamic", "vec_p0=4,regs_p1=2"},
      {"lanes_p0=16,lanes_p1=4", "lanes_p0=8,lanes_p1=2,regs_p0=2,pack_p0=2,regs_p1=3",
       "lanes_p0=32,seq_p1=4,groups=2,index=32"}},
     {"spmv",
-     {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}},
      {"seq_p0=4,schedule=dynamic", "vec_q0=4", "regs_q0=2,unroll_q0=2"},
      {"lanes_p0=16", "lanes_q0=4,lanes_p0=8", "lanes_p0=8,seq_p0=2,index=32"}},
 };
 
 static atn_ctx *ctx;
 static atn_devices *devices;
-
-static int64_t length_of(char which, const int64_t mnk[3]) {
-    return which == 'm' ? mnk[0] : which == 'n' ? mnk[1] : which == 'k' ? mnk[2] : 1;
-}
-
-static void fill(atn_view *view, uint64_t *seed) {
-    size_t bytes = atn_type_bytes(view->type);
-    int64_t rows = view->rank > 1 ? view->size[1] : 1;
-    int64_t pitch = view->rank > 1 ? view->pitch : view->size[0];
-    view->data = malloc((size_t)(rows * pitch) * bytes + 16);
-    for (int64_t k = 0; k < rows * pitch; ++k) {
-        double number[2] = {2 * kit_uniform(seed) - 1, 2 * kit_uniform(seed) - 1};
-        atn_element_store(view->type, number, (int64_t)(kit_random(seed) % 100),
-                          (char *)view->data + (size_t)k * bytes);
-    }
-}
-
-/* A sparse matrix: its rows share the elements evenly, with columns that x has. */
-static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3]) {
-    for (int32_t k = 0; k < g->n_objects; ++k) {
-        int32_t *data = views[k].data;
-        bool start = strcmp(g->objects[k].name, "start") == 0, column = strcmp(g->objects[k].name, "column") == 0;
-        for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
-            data[n] = (int32_t)(start ? n * mnk[2] / (mnk[0] > 1 ? mnk[0] - 1 : 1) : n * 7 % mnk[1]);
-    }
-}
 
 static atn_sequence *parse(const char *file, const char *type) {
     char path[512], *xml;
@@ -127,34 +87,12 @@ static atn_sequence *parse(const char *file, const char *type) {
 
 /* One kernel at one size on one device: all variants. */
 static void hold(const shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3]) {
-    if (strcmp(s->file, "spmv") == 0 && mnk[0] * mnk[1] == 0) return; /* no sparse matrix */
-    enum { OBJECTS = 12 };
-    atn_view views[OBJECTS];
-    double params[4][2] = {{1.5, 0}, {0.5, 0}};
-    uint64_t seed = 42 + (uint64_t)mnk[1];
-    assert_true(g->n_objects <= OBJECTS);
-    for (int32_t k = 0; k < g->n_parameters; ++k) /* colours and the like: both */
-        if (g->parameters[k].type == ATN_INT32) params[k][0] = (double)((mnk[0] + mnk[1]) % 2);
-    for (int32_t k = 0; k < g->n_objects; ++k) {
-        views[k] = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
-        for (int n = 0; n < 6 && s->inputs[n].object; ++n)
-            if (strcmp(s->inputs[n].object, g->objects[k].name) == 0) {
-                views[k].size[0] = length_of(s->inputs[n].columns, mnk);
-                views[k].size[1] = length_of(s->inputs[n].rows, mnk);
-                views[k].pitch = views[k].size[0] + 3;
-            }
-    }
-    atn_frame frame = {.views = views, .params = (const double(*)[2])params};
-    for (int32_t k = 0; k < g->n_objects; ++k)
-        if (views[k].size[0] < 0) {
-            kit_ok(ctx, atn_eval_reach(ctx, g, &frame, k, views[k].size));
-            views[k].pitch = views[k].size[0] + 1;
-        }
-    for (int32_t k = 0; k < g->n_objects; ++k) fill(&views[k], &seed);
-    if (strcmp(s->file, "spmv") == 0) make_sparse(g, views, mnk);
+    shipped_arrays arrays;
+    if (!shipped_arrays_make(ctx, s->file, g, mnk, &arrays)) return;
+    atn_frame frame = {.views = arrays.views, .params = (const double(*)[2])arrays.params};
     const atn_device_info *info = atn_device_get_info(device);
     const char *const *texts = strcmp(info->backend, "host") == 0 ? s->host : s->items;
-    held_case c = {g, views, (const double(*)[2])params};
+    held_case c = {g, arrays.views, (const double(*)[2])arrays.params};
     for (int n = -2; n < 8 && (n < 0 || texts[n]); ++n) {
         atn_variant v = n == -1 ? atn_variant_estimate(g, info, NULL) : atn_variant_plain();
         if (n >= 0) kit_ok(ctx, atn_variant_parse(ctx, &v, texts[n]));
@@ -172,7 +110,7 @@ static void hold(const shipped *s, const atn_graph *g, atn_device *device, const
                                : texts[n],
                      atn_status_name(status), atn_ctx_message(ctx));
     }
-    for (int32_t k = 0; k < g->n_objects; ++k) free(views[k].data);
+    shipped_arrays_free(&arrays);
 }
 
 static void all_kernels(void **state) {

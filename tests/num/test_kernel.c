@@ -6,7 +6,9 @@
 
 #include <attune/attune.h>
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char AXPY[] =
     "<ParallelAlgorithm name='axpy' dimensions='1'><DataObjects>"
@@ -186,6 +188,48 @@ static void runs_without_allocating(void **state) {
     kit_remove(dir);
 }
 
+/* Every allocation of a handle's life fails once; what is built is in the cache from the first time. */
+static void memory_may_run_out(void **state) {
+    (void)state;
+    const char *const defines[] = {"T=SP", NULL};
+    kit_faults faults = {0};
+    atn_options options = kit_fault_options(&faults);
+    char *dir = kit_tempdir();
+    options.cache_dir = dir;
+    atn_ctx *failing;
+    atn_devices *found;
+    atn_device *device;
+    kit_ok(ctx, atn_ctx_create(&options, &failing));
+    kit_ok(failing, atn_devices_find(failing, &found));
+    kit_ok(failing, atn_device_open(found, 0, &device));
+    atn_array *x = numbers(device, 50, 1), *y = numbers(device, 50, 2), *z = numbers(device, 50, 0);
+    long n = 0;
+    for (bool whole = false; !whole; ++n) {
+        atn_kernel *axpy;
+        if (n > 0) faults.fail_at = atomic_load(&faults.count) + n;
+        atn_status status = atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = defines}, &axpy);
+        if (status == ATN_OK) status = atn_kernel_bind(axpy, "x", x);
+        if (status == ATN_OK) status = atn_kernel_bind(axpy, "y", y);
+        if (status == ATN_OK) status = atn_kernel_bind(axpy, "z", z);
+        if (status == ATN_OK) status = atn_kernel_param(axpy, "a", 2, 0);
+        if (status == ATN_OK) status = atn_kernel_run(axpy);
+        if (status == ATN_OK) assert_non_null(atn_kernel_explain(axpy));
+        whole = n > 0 && atomic_load(&faults.count) < faults.fail_at;
+        faults.fail_at = 0;
+        if (n == 0 || whole) kit_ok(failing, status);
+        if (status != ATN_OK) assert_int_equal(status, ATN_ERR_MEMORY);
+        atn_kernel_free(axpy);
+    }
+    print_message("    %ld allocations failed in turn\n", n - 2);
+    expect(z, 50, 2, 1, 2);
+    atn_array_free(z), atn_array_free(y), atn_array_free(x);
+    atn_device_close(device);
+    atn_devices_free(found);
+    atn_ctx_free(failing);
+    assert_int_equal(atomic_load(&faults.live), 0);
+    kit_remove(dir);
+}
+
 static void shipped_kernels_and_files_are_found(void **state) {
     (void)state;
     const char *const defines[] = {"USED_FLOAT=SP", NULL};
@@ -227,6 +271,36 @@ static void wisdom_alone_may_be_asked_for(void **state) {
     atn_device_close(device);
 }
 
+/* Tuned once, known from then on. */
+static void measuring_is_remembered(void **state) {
+    (void)state;
+    const char *const defines[] = {"T=SP", NULL};
+    const atn_kernel_options measure = {.defines = defines, .effort = ATN_EFFORT_MEASURE, .budget_s = 0.5};
+    const atn_kernel_options wisdom = {.defines = defines, .effort = ATN_EFFORT_WISDOM};
+    atn_device *device;
+    atn_kernel *axpy;
+    char *program = kit_getenv("ATTUNE_PROGRAM");
+    if (access(ATN_BINARY_DIR "/attune", X_OK) != 0) print_message("    skipped: the program is not built\n"), skip();
+    setenv("ATTUNE_PROGRAM", ATN_BINARY_DIR "/attune", 1);
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    if (!*atn_device_get_info(device)->driver) print_message("    skipped: there is no compiler\n"), skip();
+    atn_array *x = numbers(device, 3000, 1), *y = numbers(device, 3000, -7), *z = numbers(device, 3000, 0);
+    for (int round = 0; round < 2; ++round) {
+        kit_ok(ctx, atn_kernel_create(device, AXPY, round ? &wisdom : &measure, &axpy));
+        kit_ok(ctx, atn_kernel_bind(axpy, "x", x));
+        kit_ok(ctx, atn_kernel_bind(axpy, "y", y));
+        kit_ok(ctx, atn_kernel_bind(axpy, "z", z));
+        kit_ok(ctx, atn_kernel_param(axpy, "a", 3, 0));
+        kit_ok(ctx, atn_kernel_run(axpy));
+        expect(z, 3000, 3, 1, -7);
+        kit_contains(atn_kernel_explain(axpy), "on this device at this very size");
+        atn_kernel_free(axpy);
+    }
+    atn_array_free(z), atn_array_free(y), atn_array_free(x);
+    atn_device_close(device);
+    kit_setenv("ATTUNE_PROGRAM", program);
+}
+
 static int setup(void **state) {
     (void)state;
     ctx = kit_ctx();
@@ -247,8 +321,10 @@ int main(void) {
         cmocka_unit_test(wrong_things_are_refused),
         cmocka_unit_test(short_addresses_are_refused),
         cmocka_unit_test(runs_without_allocating),
+        cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(shipped_kernels_and_files_are_found),
         cmocka_unit_test(wisdom_alone_may_be_asked_for),
+        cmocka_unit_test(measuring_is_remembered),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -10,9 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Any CPU: vectors of 16 bytes, which every architecture we know has; sizes are not known. */
+/* Any CPU: vectors of 16 bytes, which every architecture we know has. Sizes are not known; tiles that do not overhang
+ * small matrices cost large ones less than the other way round. */
 static const atn_device_info ANY_CPU = {
     .backend = "host", .cores = 8, .simd = 4, .max_group = 1, .local_bytes = 32 << 10, .fp64 = true, .cpu = true};
+
+static const atn_extent ANY_SIZE = {.points = {256, 256}};
 
 typedef struct job {
     atn_ctx *ctx;
@@ -65,7 +68,7 @@ static void add_row(const job *j, const atn_graph *graph, const atn_program *pro
 
 static atn_status compile_in(const job *j, const atn_graph *graph, atn_text *out) {
     atn_target target = atn_target_of(&ANY_CPU);
-    atn_variant variant = atn_variant_estimate(graph, &ANY_CPU, NULL);
+    atn_variant variant = atn_variant_estimate(graph, &ANY_CPU, &ANY_SIZE);
     atn_text source = {.ctx = j->ctx}, knobs = {.ctx = j->ctx};
     atn_program *program = NULL;
     atn_status status = atn_built_source(j->ctx, graph, &variant, "host", &target, &source);

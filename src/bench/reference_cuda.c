@@ -1,6 +1,6 @@
 /* What a CUDA device is measured against: cuBLAS and cuSPARSE, loaded at run time, on the same context and stream. FP32
  * stays FP32: cuBLAS's default math does not round to TF32. */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include "base/memory.h"
 #include "device/cuda.h"
@@ -51,8 +51,9 @@ typedef struct blas {
 /* Row-major C = A B is column-major C' = B' A'. */
 static atn_status run_gemm(void *data) {
     blas *b = data;
-    const bench_job *job = b->work->job;
-    int m = (int)job->m, n = (int)job->n, k = (int)job->k, result;
+    int m = (int)bench_size(b->work, "A", 1), k = (int)bench_size(b->work, "A", 0),
+        n = (int)bench_size(b->work, "B", 0);
+    int result;
     atn_cu_address A = address_of(b->work, "A"), B = address_of(b->work, "B"), C = address_of(b->work, "C");
     static const float ONE = 1, ZERO = 0;
     static const double ONE2 = 1, ZERO2 = 0;
@@ -134,15 +135,15 @@ static void close_sparse(void *data) {
 
 static bool start_sparse(sparse *s) {
     enum { INDEX_32 = 2, FROM_ZERO = 0 };
-    const bench_job *job = s->work->job;
+    int64_t m = bench_size(s->work, "y", 0), n = bench_size(s->work, "x", 0), all = bench_size(s->work, "element", 0);
     size_t bytes = 0;
     if (s->create(&s->handle) != 0) return false;
     if (s->set_stream(s->handle, ((atn_cuda_queue *)atn_device_queue(s->work->device))->stream) != 0) return false;
-    if (s->csr(&s->matrix, job->m, job->n, job->m * job->k, address_of(s->work, "start"), address_of(s->work, "column"),
+    if (s->csr(&s->matrix, m, n, all, address_of(s->work, "start"), address_of(s->work, "column"),
                address_of(s->work, "element"), INDEX_32, INDEX_32, FROM_ZERO, s->type) != 0)
         return false;
-    if (s->vector(&s->x, job->n, address_of(s->work, "x"), s->type) != 0 ||
-        s->vector(&s->y, job->m, address_of(s->work, "y"), s->type) != 0)
+    if (s->vector(&s->x, n, address_of(s->work, "x"), s->type) != 0 ||
+        s->vector(&s->y, m, address_of(s->work, "y"), s->type) != 0)
         return false;
     if (s->space_of(s->handle, 0, number(s, 0), s->matrix, s->x, number(s, 1), s->y, s->type, 0, &bytes) != 0)
         return false;
@@ -176,7 +177,7 @@ static atn_status open_sparse(bench_work *work, bench_reference *out, const char
 atn_status bench_cuda_reference(bench_work *work, bench_reference *out, const char **why) {
     *out = (bench_reference){0};
     *why = "nobody to compare with";
-    if (work->job->against == BENCH_BLAS) return open_blas(work, out, why);
-    if (work->job->against == BENCH_CSR) return open_sparse(work, out, why);
+    if (work->against == BENCH_BLAS) return open_blas(work, out, why);
+    if (work->against == BENCH_CSR) return open_sparse(work, out, why);
     return ATN_OK;
 }

@@ -2,7 +2,9 @@
  * slows all of them, and only ratios within a round are compared. On the host a run before each moment wakes its
  * threads and fills the caches; on a GPU all that a moment needs is queued behind other work, so that no launch waits
  * for the host. */
-#include "bench.h"
+#include "bench/bench.h"
+
+#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +32,9 @@ static atn_status run_all(bench_runner *r, int32_t times) {
 
 static atn_status host_moment(bench_runner *r, double *second) {
     atn_status status = run_all(r, 1);
-    double from = bench_clock();
+    double from = atn_clock_seconds();
     if (status == ATN_OK) status = run_all(r, r->repeats);
-    *second = (bench_clock() - from) / r->repeats;
+    *second = (atn_clock_seconds() - from) / r->repeats;
     return status;
 }
 
@@ -95,18 +97,13 @@ atn_status bench_measure(atn_device *device, bench_runner *runners, int32_t coun
     *rounds = affordable < LEAST_ROUNDS ? LEAST_ROUNDS : affordable > BENCH_ROUNDS ? BENCH_ROUNDS : (int32_t)affordable;
     for (int32_t n = 0; n < *rounds; ++n)
         for (int32_t k = 0; k < count && status == ATN_OK; ++k) status = moment(&s, &runners[k], &runners[k].second[n]);
-    for (int32_t k = 0; k < count && status == ATN_OK; ++k) {
-        runners[k].median = median_of(runners[k].second, *rounds);
-        runners[k].best = runners[k].second[0];
-        for (int32_t n = 1; n < *rounds; ++n)
-            if (runners[k].second[n] < runners[k].best) runners[k].best = runners[k].second[n];
-    }
+    for (int32_t k = 0; k < count && status == ATN_OK; ++k) runners[k].median = median_of(runners[k].second, *rounds);
     atn_buffer_free(s.plug);
     return status;
 }
 
-bench_ratio bench_compare(const bench_runner *ours, const bench_runner *reference, int32_t rounds) {
+double bench_compare(const bench_runner *ours, const bench_runner *reference, int32_t rounds) {
     double ratio[BENCH_ROUNDS];
     for (int32_t n = 0; n < rounds; ++n) ratio[n] = reference->second[n] / ours->second[n];
-    return (bench_ratio){.median = median_of(ratio, rounds), .best = reference->best / ours->best};
+    return median_of(ratio, rounds);
 }

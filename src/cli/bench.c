@@ -1,0 +1,191 @@
+/* attune bench: how fast we are, as ratios to what others reach in the same run. Subjects are rows of a table. */
+#include "cli/bench.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "plot/chart.h"
+#include "plot/page.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    atn_status (*run)(atn_cli_bench *bench);
+} SUBJECTS[] = {
+    {"kernels", atn_cli_bench_kernels},
+};
+
+struct atn_cli_bench {
+    atn_cli_call *call;
+    json_t *rows;
+    bool failed; /* for want of memory */
+};
+
+atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench) { return bench->call; }
+
+static json_t *row_json(const atn_ctx *ctx, const atn_cli_bench_row *row) {
+    json_t *object = row->extra ? row->extra : json_object();
+    if (object && json_object_set_new(object, "name", atn_cli_json_text(ctx, row->name)) == 0 &&
+        json_object_set_new(object, "device", atn_cli_json_text(ctx, row->device)) == 0 &&
+        json_object_set_new(object, "shape", atn_cli_json_text(ctx, row->shape)) == 0 &&
+        json_object_set_new(object, "ours", json_real(row->ours)) == 0 &&
+        json_object_set_new(object, "reference", atn_cli_json_rate(row->reference)) == 0 &&
+        json_object_set_new(object, "reference_name", atn_cli_json_text(ctx, row->reference_name)) == 0 &&
+        json_object_set_new(object, "ratio", atn_cli_json_rate(row->ratio)) == 0 &&
+        json_object_set_new(object, "unit", atn_cli_json_text(ctx, row->unit)) == 0 &&
+        (!(row->seconds > 0) || json_object_set_new(object, "seconds", json_real(row->seconds)) == 0))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* 3.1 GB/s, 42 ms: a number with a prefix that suits it. */
+static void print_amount(double value, const char *unit, char *text, size_t bytes) {
+    static const struct {
+        double from;
+        const char *prefix;
+    } PREFIXES[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {0, "n"}};
+    size_t k = 0;
+    while (value < PREFIXES[k].from) ++k;
+    double scale = PREFIXES[k].from > 0 ? PREFIXES[k].from : 1e-9;
+    if (value > 0)
+        snprintf(text, bytes, "%.4g %s%s", value / scale, PREFIXES[k].prefix, unit);
+    else
+        snprintf(text, bytes, "-");
+}
+
+bool atn_cli_bench_add(atn_cli_bench *b, const atn_cli_bench_row *row) {
+    atn_cli_call *call = b->call;
+    json_t *object = row_json(call->ctx, row);
+    b->failed = !object || json_array_append_new(b->rows, object) != 0;
+    if (b->failed) return false;
+    if (!call->json) { /* at once: rows take their time */
+        char ours[48], theirs[48], time[48], ratio[32] = "-";
+        print_amount(row->ours, row->unit, ours, sizeof ours);
+        print_amount(row->reference, row->unit, theirs, sizeof theirs);
+        print_amount(row->seconds, "s", time, sizeof time);
+        if (row->ratio > 0) snprintf(ratio, sizeof ratio, "%.3f", row->ratio);
+        atn_cli_progress_end(call);
+        fprintf(call->out, "%-26s %-44s %10s %14s %14s %-12s %7s  %s\n", row->name, row->shape, time, ours, theirs,
+                row->reference_name, ratio, row->note ? row->note : "");
+        fflush(call->out);
+    }
+    return atn_check_cancel(call->ctx) == ATN_OK;
+}
+
+/* ---- the report ---- */
+
+static atn_status write_report(const atn_cli_bench *b, const char *path, const char *subject) {
+    const atn_ctx *ctx = b->call->ctx;
+    size_t n = json_array_size(b->rows), compared = 0, k;
+    atn_bar *bars = atn_zalloc(ctx, (n + 1) * sizeof *bars);
+    char(*names)[160] = atn_zalloc(ctx, (n + 1) * sizeof *names);
+    atn_text page = {.ctx = ctx}, table = {.ctx = ctx};
+    atn_status status = bars && names ? ATN_OK : ATN_ERR_MEMORY;
+    json_t *row;
+    char title[64];
+    snprintf(title, sizeof title, "attune bench %s", subject);
+    atn_text_add(&table, "name\tshape\tours\ttheirs\ttheirs is\tratio\t\n");
+    json_array_foreach(b->rows, k, row) {
+        if (status) break;
+        const char *unit = json_string_value(json_object_get(row, "unit"));
+        const char *name = json_string_value(json_object_get(row, "name"));
+        const char *shape = json_string_value(json_object_get(row, "shape"));
+        double ratio = json_number_value(json_object_get(row, "ratio"));
+        char ours[48], theirs[48], number[32] = "-";
+        print_amount(json_number_value(json_object_get(row, "ours")), unit, ours, sizeof ours);
+        print_amount(json_number_value(json_object_get(row, "reference")), unit, theirs, sizeof theirs);
+        if (ratio > 0) snprintf(number, sizeof number, "%.3f", ratio);
+        atn_text_printf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t\n", name, shape, ours, theirs,
+                        json_string_value(json_object_get(row, "reference_name")), number);
+        if (!(ratio > 0)) continue;
+        const char *object = strchr(shape, '='), *end = object ? strchr(object, ',') : NULL; /* the first will do */
+        snprintf(names[compared], sizeof *names, "%s %.*s", name, end ? (int)(end - object - 1) : 20,
+                 object ? object + 1 : shape);
+        bars[compared] = (atn_bar){names[compared], NULL, ratio, ratio >= 1 ? 2 : 0};
+        ++compared;
+    }
+    if (!status) {
+        atn_page_begin(&page, title, json_string_value(json_object_get(json_array_get(b->rows, 0), "device")));
+        atn_page_heading(&page, "Ours over theirs");
+        atn_bars_draw(&page, "Speed against others, in one run: 1 is as fast as they are", "ratio", bars,
+                      (int32_t)compared, 1, false);
+        atn_page_table(&page, atn_text_str(&table), "llrrlr");
+        atn_page_end(&page);
+        status = table.failed ? ATN_ERR_MEMORY : atn_text_status(&page);
+    }
+    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
+    atn_text_free(&table);
+    atn_text_free(&page);
+    atn_free(ctx, names);
+    atn_free(ctx, bars);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static atn_status run_subject(atn_cli_bench *b, size_t subject) {
+    const char *report = atn_cli_value(b->call, "report");
+    if (!b->call->json && !atn_cli_has(b->call, "help"))
+        fprintf(b->call->out, "%-26s %-44s %10s %14s %14s %-12s %7s  %s\n", "name", "shape", "time", "ours", "theirs",
+                "theirs is", "ratio", "");
+    atn_status status = SUBJECTS[subject].run(b);
+    if (!status && b->failed) status = ATN_ERR_MEMORY;
+    if (!status && report) status = write_report(b, report, SUBJECTS[subject].name);
+    return status;
+}
+
+static atn_status run(atn_cli_call *call) {
+    atn_cli_bench b = {.call = call, .rows = json_array()};
+    atn_status status = b.rows ? ATN_OK : ATN_ERR_MEMORY;
+    size_t n = sizeof SUBJECTS / sizeof *SUBJECTS, k = 0;
+    while (k < n && strcmp(SUBJECTS[k].name, call->operands[0]) != 0) ++k;
+    if (k == n) {
+        json_decref(b.rows);
+        return atn_cli_misuse(call, "there is no bench '%s'; there is kernels", call->operands[0]);
+    }
+    if (!status) status = run_subject(&b, k);
+    if (!status && call->json) {
+        json_t *root = json_object();
+        if (json_object_set(root, "rows", b.rows) != 0) {
+            json_decref(root);
+            root = NULL;
+        }
+        status = atn_cli_print_json(call, root);
+    }
+    json_decref(b.rows);
+    return status;
+}
+
+static const char *const PARAGRAPHS[] = {
+    "Measures ours and a reference in turn, in one run, so that whatever slows the machine slows both, and prints the "
+    "median of the ratios: above 1 ours is faster.",
+    "kernels: the shipped kernels as a user gets them now, tuned where they were tuned, against OpenBLAS, cuBLAS, "
+    "cuSPARSE, a plain loop or a copy on the same device; then how long a first call in a new process takes.",
+    NULL,
+};
+
+static const atn_cli_option OPTIONS[] = {
+    {.name = "kernel", .value = "NAME", .meaning = "kernels: only this one"},
+    {.name = "seconds", .value = "S", .meaning = "kernels: time spent on each row; 1.5 unless given"},
+    {.name = "report", .value = "FILE", .meaning = "write an HTML page with the rows and a picture"},
+    {0},
+};
+
+static const atn_cli_pair EXAMPLES[] = {
+    {"attune bench kernels --device cuda", "the shipped kernels against cuBLAS, cuSPARSE and a copy"},
+    {"attune bench kernels --kernel gemm --json", "one kernel, for a script"},
+    {0},
+};
+
+const atn_cli_verb ATN_VERB_BENCH = {
+    .name = "bench",
+    .summary = "measure against what others reach, in one run",
+    .synopsis = "SUBJECT [FILE...]",
+    .paragraphs = PARAGRAPHS,
+    .options = OPTIONS,
+    .examples = EXAMPLES,
+    .min_operands = 1,
+    .max_operands = 64,
+    .run = run,
+};

@@ -1,0 +1,27 @@
+/* Subjects of attune bench, one file each: bench_SUBJECT.c. */
+#ifndef ATN_CLI_BENCH_H
+#define ATN_CLI_BENCH_H
+
+#include "cli/cli.h"
+
+/* Rows as they come; printed or kept for JSON and the report by bench.c. */
+typedef struct atn_cli_bench atn_cli_bench;
+
+typedef struct atn_cli_bench_row {
+    const char *name, *device, *shape;
+    double ours, reference; /* in units; reference 0: nobody to compare with */
+    const char *reference_name, *unit;
+    double ratio;     /* above 1: ours is better */
+    double seconds;   /* of one run of ours; 0: does not apply */
+    const char *note; /* for people, behind the row; may be NULL */
+    json_t *extra;    /* an object with further fields for JSON, whose reference is taken; may be NULL */
+} atn_cli_bench_row;
+
+/* False: stop, by Ctrl-C or for want of memory. */
+bool atn_cli_bench_add(atn_cli_bench *bench, const atn_cli_bench_row *row);
+atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench);
+
+/* The subjects. */
+atn_status atn_cli_bench_kernels(atn_cli_bench *bench);
+
+#endif

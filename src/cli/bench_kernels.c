@@ -1,0 +1,90 @@
+/* attune bench kernels: the shipped kernels against what others reach on the same device, and how long a first call in
+ * a new process takes. */
+#include "cli/bench.h"
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "bench/cold.h"
+#include "bench/kernels.h"
+#include "cli/kernel.h"
+#include "tune/crew.h"
+
+#include <stdio.h>
+
+enum { COLD_ROUNDS = 3 };
+
+typedef struct kernels {
+    atn_cli_bench *bench;
+    const atn_device_info *info;
+} kernels;
+
+static bool add_kernel(void *user, const atn_bench_row *row) {
+    kernels *k = user;
+    const atn_ctx *ctx = atn_cli_bench_call(k->bench)->ctx;
+    char note[512];
+    const char *variant = *row->variant ? row->variant : "plain";
+    json_t *extra = json_object();
+    bool whole = json_object_set_new(extra, "hit", atn_cli_json_text(ctx, row->hit)) == 0 &&
+                 json_object_set_new(extra, "variant", atn_cli_json_text(ctx, variant)) == 0 &&
+                 json_object_set_new(extra, "estimate_ratio", atn_cli_json_rate(row->estimate_ratio)) == 0;
+    if (!whole) {
+        json_decref(extra);
+        return false;
+    }
+    snprintf(note, sizeof note, "%s: %s", row->hit, variant);
+    return atn_cli_bench_add(k->bench, &(atn_cli_bench_row){.name = row->name,
+                                                            .device = k->info->name,
+                                                            .shape = row->shape,
+                                                            .ours = row->ours,
+                                                            .reference = row->reference,
+                                                            .reference_name = row->reference_name,
+                                                            .unit = row->unit,
+                                                            .ratio = row->ratio,
+                                                            .seconds = row->seconds,
+                                                            .note = note,
+                                                            .extra = extra});
+}
+
+static atn_status add_cold(kernels *k) {
+    atn_cli_call *call = atn_cli_bench_call(k->bench);
+    atn_cold_row rows[ATN_COLD_ROWS];
+    char *program = NULL, device[16];
+    snprintf(device, sizeof device, "%d", k->info->index);
+    atn_cli_progress(call, "cold starts ...");
+    atn_status status = atn_crew_program(call->ctx, NULL, &program);
+    if (!status) status = atn_bench_cold(call->ctx, program, device, COLD_ROUNDS, rows);
+    atn_cli_progress_end(call);
+    for (int32_t n = 0; n < ATN_COLD_ROWS && !status; ++n)
+        if (rows[n].seconds > 0)
+            atn_cli_bench_add(k->bench, &(atn_cli_bench_row){.name = rows[n].name,
+                                                             .device = k->info->name,
+                                                             .shape = "gemm 256x256",
+                                                             .ours = rows[n].seconds,
+                                                             .reference_name = "",
+                                                             .unit = "s",
+                                                             .seconds = rows[n].seconds,
+                                                             .note = rows[n].meaning});
+    atn_free(call->ctx, program);
+    return status;
+}
+
+atn_status atn_cli_bench_kernels(atn_cli_bench *bench) {
+    atn_cli_call *call = atn_cli_bench_call(bench);
+    const char *kernel = atn_cli_value(call, "kernel"), *text = atn_cli_value(call, "seconds");
+    atn_devices *devices;
+    atn_device *device = NULL;
+    int32_t index;
+    char *end;
+    double seconds = text ? atn_number_read(text, &end) : 1.5;
+    if (text && (end == text || *end || !(seconds > 0)))
+        return atn_cli_misuse(call, "--seconds cannot be '%s'; it takes a time above 0", text);
+    atn_status status = atn_cli_pick_device(call, &devices, &index);
+    if (status) return status;
+    kernels k = {bench, atn_devices_info(devices, index)};
+    status = atn_device_open(devices, index, &device);
+    if (!status) status = atn_bench_kernels(device, kernel, seconds, add_kernel, &k);
+    atn_device_close(device);
+    if (!status && !kernel) status = add_cold(&k);
+    atn_devices_free(devices);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* What a tuning found, as one HTML file: a table, all variants over sizes with the best and the worst of them, the
+ * fraction of the peak per kernel, and what the constraints of the space removed. */
+#ifndef ATN_TUNE_REPORT_H
+#define ATN_TUNE_REPORT_H
+
+#include "space/space.h"
+
+#include <attune/device.h>
+
+/* One kernel at one shape. Not owned. */
+typedef struct atn_report_row {
+    const char *kernel;  /* rows of equal names are drawn together: "gemm SP" */
+    const char *shape;   /* as people write it */
+    double pairs;        /* points times range: where it stands on the axis of sizes */
+    double flops, bytes; /* of one run; 0: not known */
+    bool counts_pairs;   /* its rate is pairs per second: kernels that weigh every pair */
+    double default_s, best_s, worst_s, fraction_of_peak;
+    const char *variant; /* the best */
+    int64_t tried, failed;
+    const double *seconds;       /* of all right variants, [n] */
+    const char *const *variants; /* [n] */
+    int32_t n;
+} atn_report_row;
+
+typedef struct atn_report {
+    const atn_device_info *info;
+    const atn_peaks *peaks;
+    const atn_report_row *rows; /* rows of one kernel follow each other */
+    int32_t n_rows;
+    const char *space; /* its name; NULL: no pruning is shown */
+    atn_count product, allowed;
+    const atn_prune *prunes;
+    int32_t n_prunes;
+} atn_report;
+
+atn_status atn_report_write(const atn_ctx *ctx, const char *path, const atn_report *report);
+
+#endif

@@ -1,0 +1,96 @@
+/* What the shipped kernels are tried on. */
+#include "shipped_arrays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sizes of inputs; m, n, k are replaced by what is tried. */
+static const struct {
+    const char *kernel;
+    struct {
+        const char *object;
+        char columns, rows; /* 'm', 'n', 'k', '1' */
+    } inputs[6];
+} TABLE[] = {
+    {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}}},
+    {"scale", {{"A", 'n', 'm'}}},
+    {"transpose", {{"A", 'n', 'm'}}},
+    {"laplace2d", {{"A", 'n', 'm'}}},
+    {"l2norm", {{"x", 'n', '1'}}},
+    {"dot", {{"x", 'n', '1'}, {"y", 'n', '1'}}},
+    {"max", {{"x", 'n', '1'}}},
+    {"gemv", {{"A", 'n', 'm'}, {"x", 'n', '1'}}},
+    {"gemm", {{"A", 'k', 'm'}, {"B", 'n', 'k'}}},
+    {"estep",
+     {{"yx", 'm', '1'}, {"yy", 'm', '1'}, {"yz", 'm', '1'}, {"xx", 'n', '1'}, {"xy", 'n', '1'}, {"xz", 'n', '1'}}},
+    {"redblack", {{"u", 'n', 'm'}, {"f", 'n', 'm'}}},
+    {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}}},
+};
+
+static int64_t length_of(char which, const int64_t mnk[3]) {
+    return which == 'm' ? mnk[0] : which == 'n' ? mnk[1] : which == 'k' ? mnk[2] : 1;
+}
+
+static void fill(atn_view *view, uint64_t *seed) {
+    size_t bytes = atn_type_bytes(view->type);
+    int64_t rows = view->rank > 1 ? view->size[1] : 1;
+    int64_t pitch = view->rank > 1 ? view->pitch : view->size[0];
+    view->data = malloc((size_t)(rows * pitch) * bytes + 16);
+    for (int64_t k = 0; k < rows * pitch; ++k) {
+        double number[2] = {2 * kit_uniform(seed) - 1, 2 * kit_uniform(seed) - 1};
+        atn_element_store(view->type, number, (int64_t)(kit_random(seed) % 100),
+                          (char *)view->data + (size_t)k * bytes);
+    }
+}
+
+/* A sparse matrix: its rows share the elements evenly, with columns that x has. */
+static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3]) {
+    for (int32_t k = 0; k < g->n_objects; ++k) {
+        int32_t *data = views[k].data;
+        bool start = strcmp(g->objects[k].name, "start") == 0, column = strcmp(g->objects[k].name, "column") == 0;
+        for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
+            data[n] = (int32_t)(start ? n * mnk[2] / (mnk[0] > 1 ? mnk[0] - 1 : 1) : n * 7 % mnk[1]);
+    }
+}
+
+static size_t row_of(const char *kernel) {
+    for (size_t k = 0; k < sizeof TABLE / sizeof *TABLE; ++k)
+        if (strcmp(TABLE[k].kernel, kernel) == 0) return k;
+    fail_msg("%s is shipped, but tests/kernel/shipped_arrays.c has no row for it", kernel);
+    return 0;
+}
+
+bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, const int64_t mnk[3],
+                         shipped_arrays *out) {
+    bool sparse = strcmp(kernel, "spmv") == 0;
+    size_t row = row_of(kernel);
+    uint64_t seed = 42 + (uint64_t)mnk[1];
+    if (sparse && mnk[0] * mnk[1] == 0) return false;
+    assert_true(g->n_objects <= SHIPPED_OBJECTS);
+    *out = (shipped_arrays){.params = {{1.5, 0}, {0.5, 0}}, .count = g->n_objects};
+    for (int32_t k = 0; k < g->n_parameters; ++k) /* colours and the like: both */
+        if (g->parameters[k].type == ATN_INT32) out->params[k][0] = (double)((mnk[0] + mnk[1]) % 2);
+    for (int32_t k = 0; k < g->n_objects; ++k) {
+        atn_view *view = &out->views[k];
+        *view = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
+        for (int n = 0; n < 6 && TABLE[row].inputs[n].object; ++n)
+            if (strcmp(TABLE[row].inputs[n].object, g->objects[k].name) == 0) {
+                view->size[0] = length_of(TABLE[row].inputs[n].columns, mnk);
+                view->size[1] = length_of(TABLE[row].inputs[n].rows, mnk);
+                view->pitch = view->size[0] + 3;
+            }
+    }
+    atn_frame frame = {.views = out->views, .params = (const double(*)[2])out->params};
+    for (int32_t k = 0; k < g->n_objects; ++k)
+        if (out->views[k].size[0] < 0) {
+            kit_ok(ctx, atn_eval_reach(ctx, g, &frame, k, out->views[k].size));
+            out->views[k].pitch = out->views[k].size[0] + 1;
+        }
+    for (int32_t k = 0; k < g->n_objects; ++k) fill(&out->views[k], &seed);
+    if (sparse) make_sparse(g, out->views, mnk);
+    return true;
+}
+
+void shipped_arrays_free(shipped_arrays *arrays) {
+    for (int32_t k = 0; k < arrays->count; ++k) free(arrays->views[k].data);
+}

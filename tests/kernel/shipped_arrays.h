@@ -1,0 +1,23 @@
+/* Arrays for the shipped kernels, for tests: inputs of sizes that are made of m, n and k, outputs of what they reach.
+ */
+#ifndef ATN_KERNEL_SHIPPED_ARRAYS_H
+#define ATN_KERNEL_SHIPPED_ARRAYS_H
+
+#include "testkit.h"
+
+#include "eval/eval.h"
+
+enum { SHIPPED_OBJECTS = 12 };
+
+typedef struct shipped_arrays {
+    atn_view views[SHIPPED_OBJECTS]; /* filled; rows have gaps */
+    double params[4][2];
+    int32_t count;
+} shipped_arrays;
+
+/* False: the kernel has no such arrays at these sizes. Fails the test for a kernel without a row in the table. */
+bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *graph, const int64_t mnk[3],
+                         shipped_arrays *out);
+void shipped_arrays_free(shipped_arrays *arrays);
+
+#endif

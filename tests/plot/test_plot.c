@@ -1,0 +1,121 @@
+/* Reports: well-formed whatever the texts and numbers are, and drawn where they belong. */
+#include "testkit.h"
+
+#include "plot/chart.h"
+#include "plot/page.h"
+
+#include <expat.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The SVG parts and tables are XML; the page's head has void elements, which are left out here. */
+static void check_well_formed(const atn_text *page) {
+    XML_Parser parser = XML_ParserCreate("UTF-8");
+    atn_text whole = {.ctx = page->ctx};
+    atn_text_printf(&whole, "<page>%s</page>", atn_text_str(page));
+    if (XML_Parse(parser, atn_text_str(&whole), (int)whole.length, 1) != XML_STATUS_OK)
+        fail_msg("line %lu: %s", XML_GetCurrentLineNumber(parser), XML_ErrorString(XML_GetErrorCode(parser)));
+    XML_ParserFree(parser);
+    atn_text_free(&whole);
+}
+
+static int32_t count(const char *text, const char *what) {
+    int32_t n = 0;
+    for (const char *at = text; (at = strstr(at, what)); ++at) ++n;
+    return n;
+}
+
+static void texts_of_any_origin_stay_texts(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_text page = {.ctx = ctx};
+    atn_page_heading(&page, "<script>alert('x')</script> & \"more\"");
+    atn_page_table(&page, "name\tvalue\n<b>\t1 < 2\n", "lr");
+    check_well_formed(&page);
+    assert_null(strstr(atn_text_str(&page), "<script>"));
+    assert_non_null(strstr(atn_text_str(&page), "<td class=\"r\">1 &#60; 2</td>"));
+    atn_text_free(&page);
+    kit_free(ctx);
+}
+
+static void dots_lie_where_they_belong(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_text page = {.ctx = ctx};
+    double x[] = {1, 10, 100}, y[] = {0, 5, 10};
+    const char *label[] = {"first", NULL, "<last>"};
+    atn_series series = {"all", ATN_SERIES_DOTS, 0, 3, x, y, label};
+    atn_chart_draw(&page, &(atn_chart){"t", "x", "y", true, false, &series, 1});
+    check_well_formed(&page);
+    const char *at = atn_text_str(&page);
+    long cx[3], cy[3];
+    at = strstr(at, "cy=\"310\"") + 1; /* behind the legend */
+    for (int k = 0; k < 3; ++k) {
+        at = strstr(at, "<circle cx=\"");
+        assert_non_null(at);
+        cx[k] = strtol(at + 12, NULL, 10);
+        cy[k] = strtol(strstr(at, "cy=\"") + 4, NULL, 10);
+        ++at;
+    }
+    assert_true(cx[0] < cx[1] && labs((cx[1] - cx[0]) - (cx[2] - cx[1])) <= 1); /* a decade each */
+    assert_true(cy[0] > cy[1] && labs((cy[0] - cy[1]) - (cy[1] - cy[2])) <= 1); /* upwards */
+    assert_non_null(strstr(atn_text_str(&page), "<title>&#60;last&#62;</title>"));
+    atn_text_free(&page);
+    kit_free(ctx);
+}
+
+static void any_numbers_make_a_picture(void **state) {
+    (void)state;
+    static const double SETS[][4] = {{NAN, INFINITY, -INFINITY, NAN},
+                                     {0, 0, 0, 0},
+                                     {-1, -2, 3, 0},
+                                     {1e-30, 1e30, 1, 2},
+                                     {7, 7, 7, 7},
+                                     {DBL_MAX, 1, DBL_MIN, 2},
+                                     {1e-6, 2e-6, 3e-6, 1.5e-6},
+                                     {0.1, .2, .3, .4}};
+    atn_ctx *ctx = kit_ctx();
+    for (size_t k = 0; k < sizeof SETS / sizeof *SETS; ++k)
+        for (int log = 0; log < 4; ++log) {
+            atn_text page = {.ctx = ctx};
+            atn_series series[] = {{NULL, ATN_SERIES_LINE, 1, 4, SETS[k], SETS[k], NULL},
+                                   {"none", ATN_SERIES_DOTS, -1, 0, NULL, NULL, NULL}};
+            atn_chart_draw(&page, &(atn_chart){"t", "x", "y", log & 1, log & 2, series, 2});
+            atn_bar bars[] = {{"a", "note", SETS[k][0], 0}, {"b", NULL, SETS[k][1], 5}};
+            atn_bars_draw(&page, "bars", "x", bars, 2, 1, log & 1);
+            atn_bars_draw(&page, "no bars", "x", NULL, 0, 0, log & 1);
+            check_well_formed(&page);
+            assert_int_equal(count(atn_text_str(&page), "nan"), 0);
+            assert_int_equal(count(atn_text_str(&page), "inf"), 0);
+            atn_text_free(&page);
+        }
+    kit_free(ctx);
+}
+
+static void a_whole_page_has_its_parts(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_text page = {.ctx = ctx};
+    atn_page_begin(&page, "tuning <x>", "of today");
+    atn_page_paragraph(&page, "a & b");
+    atn_page_end(&page);
+    const char *text = atn_text_str(&page);
+    assert_memory_equal(text, "<!doctype html>", 15);
+    assert_non_null(strstr(text, "<h1>tuning &#60;x&#62;</h1>"));
+    assert_null(strstr(text, "http"));
+    assert_null(strstr(text, "<script"));
+    atn_text_free(&page);
+    kit_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_of_any_origin_stay_texts),
+        cmocka_unit_test(dots_lie_where_they_belong),
+        cmocka_unit_test(any_numbers_make_a_picture),
+        cmocka_unit_test(a_whole_page_has_its_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
