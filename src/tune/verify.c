@@ -1,6 +1,7 @@
 /* Holding a built variant against the oracle. */
 #include "tune/verify.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "graph/type.h"
 
@@ -183,8 +184,10 @@ static atn_status run_on(const atn_verifier *v, atn_stand *s, atn_built *kernel,
     *refused = false;
     if (status != ATN_OK) return status;
     enter(v, "run", limit_s);
+    double from = atn_clock_seconds();
     status = atn_built_run(kernel, NULL, s->slots, s->params);
     if (status == ATN_OK) status = atn_queue_finish(atn_device_queue(v->device));
+    if (s == v->tuned && out->run_s == 0) out->run_s = atn_clock_seconds() - from;
     if (status == ATN_ERR_UNSUPPORTED) {
         *refused = true;
         return ATN_OK;
