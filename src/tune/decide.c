@@ -46,31 +46,30 @@ static int ascending(const void *a, const void *b) {
     return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* All that no other beats in both speed and accuracy. */
+/* Every right one, and of them those that no other beats in both speed and accuracy. */
 static atn_status list_choices(const atn_session *s, atn_tune_result *out) {
     atn_wisdom_row *rows = atn_zalloc(s->ctx, (s->n_entries + 1) * sizeof *rows);
     bool *front = atn_zalloc(s->ctx, s->n_entries + 1);
-    atn_status status = rows && front ? ATN_OK : ATN_ERR_MEMORY;
-    size_t n = 0;
+    out->all = atn_zalloc(s->ctx, (s->n_entries + 1) * sizeof *out->all);
+    out->choices = atn_zalloc(s->ctx, (s->n_entries + 1) * sizeof *out->choices);
+    atn_status status = rows && front && out->all && out->choices ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < s->n_entries && status == ATN_OK; ++k) {
         const atn_entry *e = &s->entries[k];
-        if (e->told && e->score.outcome == ATN_OUTCOME_RIGHT && isfinite(e->score.seconds))
-            rows[n++] = (atn_wisdom_row){.variant = e->text,
-                                         .outcome = "right",
-                                         .detail = "",
-                                         .seconds = e->score.seconds,
-                                         .error = e->score.error};
+        if (!e->told || e->score.outcome != ATN_OUTCOME_RIGHT || !isfinite(e->score.seconds)) continue;
+        atn_tune_choice one = {atn_strdup(s->ctx, e->text), e->score.seconds, e->score.error};
+        if (!one.variant) status = ATN_ERR_MEMORY;
+        out->all[out->n_all++] = one;
     }
-    size_t count = status == ATN_OK ? atn_wisdom_pareto(rows, n, front) : 0;
-    if (status == ATN_OK && !(out->choices = atn_zalloc(s->ctx, (count + 1) * sizeof *out->choices)))
-        status = ATN_ERR_MEMORY;
-    for (size_t k = 0; k < n && status == ATN_OK; ++k) {
-        if (!front[k]) continue;
-        atn_tune_choice *choice = &out->choices[out->n_choices++];
-        *choice = (atn_tune_choice){atn_strdup(s->ctx, rows[k].variant), rows[k].seconds, rows[k].error};
-        if (!choice->variant) status = ATN_ERR_MEMORY;
-    }
-    if (out->choices) qsort(out->choices, (size_t)out->n_choices, sizeof *out->choices, ascending);
+    if (status == ATN_OK) qsort(out->all, (size_t)out->n_all, sizeof *out->all, ascending);
+    for (int32_t k = 0; k < out->n_all && status == ATN_OK; ++k)
+        rows[k] = (atn_wisdom_row){.variant = out->all[k].variant,
+                                   .outcome = "right",
+                                   .detail = "",
+                                   .seconds = out->all[k].seconds,
+                                   .error = out->all[k].error};
+    if (status == ATN_OK) atn_wisdom_pareto(rows, (size_t)out->n_all, front);
+    for (int32_t k = 0; k < out->n_all && status == ATN_OK; ++k)
+        if (front[k]) out->choices[out->n_choices++] = out->all[k];
     atn_free(s->ctx, rows);
     atn_free(s->ctx, front);
     return status;

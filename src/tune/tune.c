@@ -366,7 +366,8 @@ void atn_tune_result_free(atn_tune_result *r) {
     atn_free(ctx, r->variant);
     atn_free(ctx, r->runner_up);
     atn_free(ctx, r->estimate);
-    for (int32_t k = 0; k < r->n_choices; ++k) atn_free(ctx, r->choices[k].variant);
+    for (int32_t k = 0; k < r->n_all; ++k) atn_free(ctx, r->all[k].variant);
+    atn_free(ctx, r->all);
     atn_free(ctx, r->choices);
     atn_free(ctx, r->only_s);
     *r = (atn_tune_result){.ctx = ctx};
