@@ -250,10 +250,14 @@ atn_status atn_crew_build(atn_crew *crew, const char *const *variants, int32_t n
 
 /* ---- measuring alone ---- */
 
+atn_status atn_crew_ready(atn_crew *crew) {
+    return crew->measurer.running ? ATN_OK : enlist(crew, &crew->measurer, false);
+}
+
 static atn_status ask(atn_crew *crew, json_t *job, json_t **done) {
     member *m = &crew->measurer;
     *done = NULL;
-    atn_status status = m->running ? ATN_OK : enlist(crew, m, false);
+    atn_status status = atn_crew_ready(crew);
     if (status != ATN_OK) {
         json_decref(job);
         return status;
@@ -266,7 +270,6 @@ static atn_status ask(atn_crew *crew, json_t *job, json_t **done) {
 atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbent, double best_s, atn_trial *out) {
     json_t *job = json_pack("{s:s, s:s, s:f}", "op", "try", "variant", variant, "best_s", best_s), *done;
     if (incumbent) json_object_set_new(job, "incumbent", json_string(incumbent));
-    bool was_running = crew->measurer.running;
     atn_status status = ask(crew, job, &done);
     member *m = &crew->measurer;
     if (status == ATN_OK) {
@@ -280,7 +283,6 @@ atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbe
         return status;
     }
     if (!m->running) return status; /* it could not even begin: nothing of the candidate's doing */
-    (void)was_running;
     if (status == ATN_ERR_LOST || status == ATN_ERR_DEVICE) {
         *out = (atn_trial){.outcome = ATN_OUTCOME_CRASH};
         snprintf(out->detail, sizeof out->detail, "%s", atn_ctx_message(crew->ctx));

@@ -22,6 +22,8 @@ int32_t atn_crew_builders(const atn_crew *crew); /* how many build at once */
  * told, or how it failed. `look` is asked often; false stops what is not begun (outcome STARTED). */
 atn_status atn_crew_build(atn_crew *crew, const char *const *variants, int32_t n, bool (*look)(void *user), void *user,
                           atn_trial *out);
+/* The one who measures is there: so what fails from now on is the candidate's doing. */
+atn_status atn_crew_ready(atn_crew *crew);
 atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbent, double best_s, atn_trial *out);
 /* ATN_ERR_DEVICE where a finalist ended the worker. */
 atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n, int32_t most, atn_final *out);

@@ -264,7 +264,9 @@ static bool built_as_wanted(atn_session *s, int64_t entry, atn_trial *t) {
 static atn_status measure(atn_session *s, int64_t entry) {
     const atn_entry *best = s->best >= 0 ? &s->entries[s->best] : NULL;
     atn_trial trial;
-    atn_status status = atn_wisdom_begin(s->wisdom, &s->key.key, s->entries[entry].text, &s->entries[entry].starts);
+    atn_status status = atn_crew_ready(s->crew);
+    if (status == ATN_OK)
+        status = atn_wisdom_begin(s->wisdom, &s->key.key, s->entries[entry].text, &s->entries[entry].starts);
     if (status != ATN_OK) return status;
     status =
         atn_crew_try(s->crew, s->entries[entry].text, best ? best->text : NULL, best ? best->score.seconds : 0, &trial);

@@ -207,7 +207,7 @@ static atn_status run_on(const atn_verifier *v, atn_stand *s, atn_built *kernel,
 }
 
 /* Are both variants' outputs the same to the last bit? */
-static atn_status compare_bits(atn_verifier *v, atn_stand *s, atn_built *kernel, const char *where, atn_verdict *out) {
+static atn_status compare_bits(atn_verifier *v, atn_stand *s, const char *where, atn_verdict *out) {
     atn_variant plain = atn_variant_plain();
     enter(v, "build", 0);
     atn_status status = v->plain ? ATN_OK : atn_built_make(v->device, s->graph, &plain, &v->plain);
@@ -215,7 +215,6 @@ static atn_status compare_bits(atn_verifier *v, atn_stand *s, atn_built *kernel,
     int32_t n = s->graph->n_objects < 64 ? s->graph->n_objects : 64;
     for (int32_t o = 0; o < n && status == ATN_OK; ++o)
         if (s->graph->objects[o].written) status = atn_stand_fetch(s, o, &mine[o]);
-    (void)kernel;
     bool refused;
     if (status == ATN_OK) status = run_on(v, s, v->plain, ORACLE_LIMIT_S, where, &refused, out);
     for (int32_t o = 0; o < n && status == ATN_OK; ++o) {
@@ -266,7 +265,7 @@ static atn_status hold(atn_verifier *v, atn_stand *s, atn_built *kernel, atn_eva
         if (status == ATN_OK) status = compare(v, s, oracle, v->options.tolerance, where, &most, NULL);
         if (most > 1) out->usable = false;
     }
-    if (status == ATN_OK && v->options.reproducible && out->usable) status = compare_bits(v, s, kernel, where, out);
+    if (status == ATN_OK && v->options.reproducible && out->usable) status = compare_bits(v, s, where, out);
     atn_eval_free(oracle);
     return status;
 }
@@ -344,7 +343,7 @@ static atn_status tuned_answer(atn_verifier *v, const atn_eval_options *wanted, 
 
 /* Too large for the oracle and nothing to sample: held against the estimate, which was itself held against the oracle
  * at small shapes. Both may be off by the bound, which grows with the number of steps. */
-static atn_status hold_to_estimate(atn_verifier *v, atn_built *kernel, double run_limit_s, atn_verdict *out) {
+static atn_status hold_to_estimate(atn_verifier *v, double run_limit_s, atn_verdict *out) {
     const atn_graph *g = v->c->graph;
     atn_steps steps;
     atn_frame frame = atn_stand_frame(v->tuned);
@@ -370,7 +369,6 @@ static atn_status hold_to_estimate(atn_verifier *v, atn_built *kernel, double ru
         if (error > out->error) out->error = error;
         if (error > 1) say(out, g, &cell, g->objects[o].type, mine[o], error, "against the estimate");
     }
-    (void)kernel;
     return status;
 }
 
@@ -400,7 +398,8 @@ static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limi
         return ATN_OK;
     }
     if (status != ATN_OK || out->outcome == ATN_OUTCOME_WRONG) return status;
-    if (!sampled) return p ? ATN_OK : hold_to_estimate(v, kernel, run_limit_s, out);
+    if (!sampled && !p) status = hold_to_estimate(v, run_limit_s, out);
+    if (!sampled || status != ATN_OK) return status;
     if (oracle->bad_accesses == 0) status = compare(v, v->tuned, oracle, 0, "at the tuned shape", &out->error, out);
     if (status == ATN_OK && (v->options.tolerance > 0 || !same_options(&own, &usual))) {
         double most = 0;
@@ -408,6 +407,8 @@ static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limi
         if (status == ATN_OK) status = compare(v, v->tuned, oracle, v->options.tolerance, "", &most, NULL);
         if (most > 1) out->usable = false;
     }
+    if (status == ATN_OK && v->options.reproducible && out->usable)
+        status = compare_bits(v, v->tuned, "at the tuned shape", out);
     return status;
 }
 

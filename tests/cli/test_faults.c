@@ -200,11 +200,7 @@ int main(void) {
         cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),     cmocka_unit_test(help_json),
         cmocka_unit_test(verb_help),       cmocka_unit_test(manual),        cmocka_unit_test(version),
         cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host), cmocka_unit_test(wisdom),
-        cmocka_unit_test(replay_cache), cmocka_unit_test(run_host),        cmocka_unit_test(check_file),
-        cmocka_unit_test(show_shipped), cmocka_unit_test(show_json),       cmocka_unit_test(devices_table),
-        cmocka_unit_test(devices_cold), cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),
-        cmocka_unit_test(help_json),    cmocka_unit_test(verb_help),       cmocka_unit_test(manual),
-        cmocka_unit_test(version),      cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
+        cmocka_unit_test(replay_cache),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

@@ -1,0 +1,65 @@
+/* Faults planted into generated code by a compiler of our own: each ends with a row that says so, none wins, and none
+ * ends the tuning. */
+#include "tunekit.h"
+
+#include <string.h>
+
+static const char SPACE[] = "vec_p0 = (2,)\n"
+                            "schedule = (\"dynamic\",)\n"
+                            "chunk = (1, 3, 5, 7, 9, 11, 13, 15, 17)\n";
+
+static void planted_faults_never_win(void **state) {
+    (void)state;
+    tunekit k;
+    atn_tune_result r;
+    tunekit_open(&k, TUNEKIT_PLANTER);
+    atn_workload add = tunekit_add();
+    atn_tune_options options = tunekit_options(SPACE);
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    const struct {
+        const char *variant, *row;
+    } wanted[] = {
+        {"vec_p0=2,schedule=dynamic,chunk=1", "right 1 "},
+        {"vec_p0=2,schedule=dynamic,chunk=3", "crash 1 it ended its process in stage 'run'"},
+        {"vec_p0=2,schedule=dynamic,chunk=5", "hang 1 it did not come back from stage 'run' in time"},
+        {"vec_p0=2,schedule=dynamic,chunk=7", "wrong 1 "},
+        {"vec_p0=2,schedule=dynamic,chunk=9", "wrong 1 "},
+        {"vec_p0=2,schedule=dynamic,chunk=11", "wrong 1 "},
+        {"vec_p0=2,schedule=dynamic,chunk=13", "build 0 "},
+        {"vec_p0=2,schedule=dynamic,chunk=15", "memory 1 the system killed it"},
+        {"vec_p0=2,schedule=dynamic,chunk=17", "right 1 "},
+    };
+    for (size_t n = 0; n < sizeof wanted / sizeof *wanted; ++n) {
+        const char *row = tunekit_row(&k, wanted[n].variant);
+        if (!row || strncmp(row, wanted[n].row, strlen(wanted[n].row)) != 0)
+            fail_msg("%s: '%s', wanted '%s'", wanted[n].variant, row ? row : "no row", wanted[n].row);
+    }
+    kit_contains(tunekit_row(&k, "vec_p0=2,schedule=dynamic,chunk=7"), "outside its outputs, beside 'C'");
+    kit_contains(tunekit_row(&k, "vec_p0=2,schedule=dynamic,chunk=13"), "planted");
+    assert_int_equal(r.failed[ATN_OUTCOME_WRONG], 3);
+    assert_int_equal(r.failed[ATN_OUTCOME_CRASH], 1);
+    assert_int_equal(r.failed[ATN_OUTCOME_HANG], 1);
+    assert_int_equal(r.failed[ATN_OUTCOME_MEMORY], 1);
+    assert_int_equal(r.failed[ATN_OUTCOME_BUILD], 1);
+    assert_non_null(r.variant);
+    for (size_t n = 0; n < sizeof wanted / sizeof *wanted; ++n)
+        if (strncmp(wanted[n].row, "right", 5) != 0) assert_string_not_equal(r.variant, wanted[n].variant);
+    assert_true(r.best_s > 0 && r.default_s > 0 && r.worst_s >= r.best_s);
+    int64_t tried = r.tried, rows = tunekit_count(&k, NULL);
+    atn_tune_result_free(&r);
+
+    /* Again: all is known, nothing is begun. */
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    assert_int_equal(r.tried, tried);
+    assert_int_equal(r.recalled, tried);
+    assert_int_equal(tunekit_count(&k, NULL), rows);
+    for (size_t n = 0; n < sizeof wanted / sizeof *wanted; ++n)
+        kit_contains(tunekit_row(&k, wanted[n].variant), wanted[n].row);
+    atn_tune_result_free(&r);
+    tunekit_close(&k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planted_faults_never_win)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* Sessions and what may come between: another tuner, Ctrl-C, no program for workers, a device that is gone. */
+#include "tunekit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char SPACE[] = "vec_p0 = (1, 2)\nregs_p0 = (1, 2)\n";
+
+typedef struct watch {
+    tunekit *k;
+    int64_t stop_at; /* tried so many: stop */
+    bool cancel;     /* by the context, as Ctrl-C does; else by saying so */
+    bool nested;     /* begins a second tuning, which must be refused */
+    int refusals;
+    char message[512];
+} watch;
+
+static bool look(void *user, const atn_tune_progress *now) {
+    watch *w = user;
+    if (w->nested) {
+        atn_tune_result r;
+        atn_workload add = tunekit_add();
+        atn_tune_options options = tunekit_options(SPACE);
+        w->nested = false;
+        w->refusals += atn_tune(w->k->device, w->k->wisdom, &add, &options, &r) == ATN_ERR_DEVICE;
+        snprintf(w->message, sizeof w->message, "%s", atn_ctx_message(w->k->ctx));
+    }
+    if (w->stop_at == 0 || now->tried < w->stop_at) return true;
+    if (w->cancel) atn_ctx_cancel(w->k->ctx);
+    return w->cancel;
+}
+
+static void two_tuners_do_not_meet(void **state) {
+    (void)state;
+    tunekit k;
+    tunekit_open(&k, NULL);
+    watch w = {.k = &k, .nested = true};
+    atn_workload add = tunekit_add();
+    atn_tune_options options = tunekit_options(SPACE);
+    atn_tune_result r;
+    options.progress = look;
+    options.user = &w;
+    options.evaluations = 2;
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    assert_int_equal(w.refusals, 1);
+    kit_contains(w.message, "is being tuned by process");
+    assert_int_equal(r.tried, 2);
+    atn_tune_result_free(&r);
+    options.resume = true; /* two of four are there already */
+    options.evaluations = 4;
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    assert_int_equal(r.tried, 4);
+    assert_int_equal(r.recalled, 2);
+    atn_tune_result_free(&r);
+    tunekit_close(&k);
+}
+
+static void stopping_keeps_all(void **state) {
+    (void)state;
+    for (int cancel = 0; cancel < 2; ++cancel) {
+        tunekit k;
+        tunekit_open(&k, NULL);
+        watch w = {.k = &k, .stop_at = 3, .cancel = cancel};
+        atn_workload add = tunekit_add();
+        atn_tune_options options = tunekit_options(SPACE);
+        atn_tune_result r;
+        options.progress = look;
+        options.user = &w;
+        kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+        assert_true(r.stopped);
+        assert_int_equal(r.tried, 3);
+        assert_non_null(r.variant); /* the best of what there is */
+        assert_int_equal(tunekit_count(&k, "started"), 0);
+        assert_int_equal(tunekit_count(&k, "right"), 3);
+        atn_tune_result_free(&r);
+        tunekit_close(&k);
+    }
+}
+
+static void workers_must_be_found(void **state) {
+    (void)state;
+    tunekit k;
+    tunekit_open(&k, NULL);
+    atn_workload add = tunekit_add();
+    atn_tune_options options = tunekit_options(SPACE);
+    atn_tune_result r;
+    options.program = "/nowhere/attune";
+    kit_fails(k.ctx, ATN_ERR_IO, "'/nowhere/attune', which tries candidates",
+              atn_tune(k.device, k.wisdom, &add, &options, &r));
+    char *gone = kit_script(k.dir, "gone", "echo '{\"failed\": \"lost\", \"message\": \"the device is gone\"}'\n");
+    options.program = gone;
+    kit_fails(k.ctx, ATN_ERR_LOST, "a worker could not begin: the device is gone",
+              atn_tune(k.device, k.wisdom, &add, &options, &r));
+    char *mute = kit_script(k.dir, "mute", "exit 7\n");
+    options.program = mute;
+    kit_fails(k.ctx, ATN_ERR_IO, "exit 7", atn_tune(k.device, k.wisdom, &add, &options, &r));
+    options.program = ATN_BINARY_DIR "/attune"; /* what was begun then is not held against the candidate */
+    options.evaluations = 2;
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    assert_int_equal(r.failed[ATN_OUTCOME_CRASH], 0);
+    atn_tune_result_free(&r);
+    free(gone);
+    free(mute);
+    tunekit_close(&k);
+}
+
+typedef struct keys {
+    tunekit *k;
+    const char *variant;
+} keys;
+
+/* As if the machine had gone down with it, twice. */
+static bool begin_twice(void *user, const atn_wisdom_entry *entry) {
+    keys *x = user;
+    atn_wisdom *other; /* the first one is reading */
+    int64_t starts;
+    kit_ok(x->k->ctx, atn_wisdom_open(x->k->ctx, x->k->database, false, &other));
+    for (int n = 0; n < 2; ++n) kit_ok(x->k->ctx, atn_wisdom_begin(other, &entry->key, x->variant, &starts));
+    atn_wisdom_close(other);
+    return true;
+}
+
+static void who_kills_twice_is_not_tried_again(void **state) {
+    (void)state;
+    tunekit k;
+    tunekit_open(&k, NULL);
+    atn_workload add = tunekit_add();
+    atn_tune_options options = tunekit_options(SPACE);
+    atn_tune_result r;
+    options.evaluations = 1;
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    atn_tune_result_free(&r);
+    keys x = {&k, "vec_p0=2,regs_p0=2"};
+    kit_ok(k.ctx, atn_wisdom_entries(k.wisdom, &(atn_wisdom_filter){0}, begin_twice, &x));
+    options.evaluations = 0;
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    kit_contains(tunekit_row(&k, "vec_p0=2,regs_p0=2"), "crash 2 it was begun twice and never ended");
+    assert_int_equal(r.failed[ATN_OUTCOME_CRASH], 1);
+    assert_string_not_equal(r.variant, "vec_p0=2,regs_p0=2");
+    atn_tune_result_free(&r);
+    tunekit_close(&k);
+}
+
+static void wrong_questions_are_refused(void **state) {
+    (void)state;
+    tunekit k;
+    tunekit_open(&k, NULL);
+    atn_workload add = tunekit_add();
+    atn_tune_options options = tunekit_options("vec_p0 = (1, 2\n");
+    atn_tune_result r;
+    kit_fails(k.ctx, ATN_ERR_INPUT, "test.lanai:", atn_tune(k.device, k.wisdom, &add, &options, &r));
+    options = tunekit_options("tiles = (1, 2)\n");
+    kit_fails(k.ctx, ATN_ERR_INPUT, "no knob 'tiles'", atn_tune(k.device, k.wisdom, &add, &options, &r));
+    options = tunekit_options(SPACE);
+    options.strategy = "guessing";
+    kit_fails(k.ctx, ATN_ERR_INPUT, "no strategy 'guessing'; there are",
+              atn_tune(k.device, k.wisdom, &add, &options, &r));
+    assert_int_equal(tunekit_count(&k, NULL), 0);
+    tunekit_close(&k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_tuners_do_not_meet),      cmocka_unit_test(stopping_keeps_all),
+        cmocka_unit_test(workers_must_be_found),       cmocka_unit_test(who_kills_twice_is_not_tried_again),
+        cmocka_unit_test(wrong_questions_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
