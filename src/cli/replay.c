@@ -99,21 +99,11 @@ static atn_status replay_one(atn_cli_call *call, const atn_recorded *recorded, c
     return status == ATN_ERR_INPUT ? atn_fail_within(call->ctx, status, "%s", call->operands[0]) : status;
 }
 
-static atn_status unknown(atn_cli_call *call, const char *name) {
-    atn_text names = {.ctx = call->ctx};
-    for (const atn_strategy *const *strategy = ATN_STRATEGIES; *strategy; ++strategy)
-        atn_text_printf(&names, "%s, ", (*strategy)->name);
-    atn_status status = atn_cli_misuse(call, "--strategy %s: there is none such; there are %sdefault and all", name,
-                                       atn_text_str(&names));
-    atn_text_free(&names);
-    return status;
-}
-
 static atn_status run(atn_cli_call *call) {
     const char *name = atn_cli_value(call, "strategy");
     bool all = name && strcmp(name, "all") == 0;
     const atn_strategy *strategy = all ? NULL : atn_strategy_find(name);
-    if (!all && !strategy) return unknown(call, name);
+    if (!all && !strategy) return atn_cli_misuse(call, "--strategy %s: there is none such", name);
     double evaluations, repeats, seed;
     atn_status status = read_whole(call, "evals", 1, 0, &evaluations);
     if (!status) status = read_whole(call, "repeats", 1, 0, &repeats);
@@ -152,9 +142,9 @@ const atn_cli_verb ATN_VERB_REPLAY = {
             "rows.",
             NULL},
     .options = (const atn_cli_option[]){{.name = "strategy",
-                                         .value = "NAME",
-                                         .meaning = "portfolio, model, local, evolutionary, annealing, random, "
-                                                    "exhaustive, or all; default: portfolio"},
+                                         .value = "default|portfolio|model|local|evolutionary|annealing|random|"
+                                                  "exhaustive|all",
+                                         .meaning = "which one, or all to compare them; default: portfolio"},
                                         {.name = "evals", .value = "N", .meaning = "evaluations; default: 200"},
                                         {.name = "repeats", .value = "N", .meaning = "repeats; default: 100"},
                                         {.name = "seed", .value = "N", .meaning = "of the first repeat; default: 1"},

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "tune/strategy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,14 @@ static void all_strategies(void **state) {
     drop(&r);
 }
 
+/* The help and the completion name every strategy. */
+static void strategies_are_choices(void **state) {
+    (void)state;
+    const char *choices = ATN_VERB_REPLAY.options[0].value;
+    for (const atn_strategy *const *s = ATN_STRATEGIES; *s; ++s)
+        assert_true(atn_cli_choice_allows(choices, (*s)->name));
+}
+
 static void a_cut_file_is_read(void **state) {
     (void)state;
     result r = run_line("@/cut.json --strategy random --evals 10 --repeats 2");
@@ -128,7 +137,7 @@ static void wrong_calls(void **state) {
         const char *part;
     } CALLS[] = {
         {"", 2, "CACHE.json.gz"},
-        {"@/open.json --strategy nonsense", 2, "--strategy nonsense: there is none such; there are portfolio, model"},
+        {"@/open.json --strategy nonsense", 2, "nonsense"},
         {"@/open.json --evals 0", 2, "--evals 0: a whole number from 1 on"},
         {"@/open.json --evals many", 2, "--evals many"},
         {"@/open.json --repeats 1.5", 2, "--repeats 1.5"},
@@ -152,6 +161,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_strategy),
         cmocka_unit_test(all_strategies),
+        cmocka_unit_test(strategies_are_choices),
         cmocka_unit_test(a_cut_file_is_read),
         cmocka_unit_test(wrong_calls),
     };
