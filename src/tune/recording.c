@@ -165,6 +165,7 @@ void atn_recording_cancel(atn_recording *r) {
 }
 
 atn_status atn_recording_add(atn_recording *r, atn_outcome outcome, double seconds) {
+    if (!r->n_parameters) return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: its entries have no parameters", r->name);
     for (int32_t k = 0; k < r->n_parameters; ++k)
         if (r->entry[k] < 0)
             return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: entry %lld has no value of '%s'", r->name,

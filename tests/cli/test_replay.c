@@ -3,7 +3,9 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "tune/strategy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,12 +114,35 @@ static void all_strategies(void **state) {
     drop(&r);
 }
 
+/* The help and the completion name every strategy. */
+static void strategies_are_choices(void **state) {
+    (void)state;
+    const char *choices = ATN_VERB_REPLAY.options[0].value;
+    for (const atn_strategy *const *s = ATN_STRATEGIES; *s; ++s)
+        assert_true(atn_cli_choice_allows(choices, (*s)->name));
+}
+
 static void a_cut_file_is_read(void **state) {
     (void)state;
     result r = run_line("@/cut.json --strategy random --evals 10 --repeats 2");
     assert_int_equal(r.code, 0);
     kit_contains(r.out, "63 points");
     drop(&r);
+}
+
+/* As T4 it is the same space. */
+static void written_as_t4(void **state) {
+    (void)state;
+    json_t *one = load("@/open.json --evals 20 --repeats 2 --t4 @/t4.json --json");
+    json_t *two = load("@/t4.json --evals 20 --repeats 2 --json");
+    static const char *const SAME[] = {"points", "failures", "mean_best", "optimum", "score"};
+    for (size_t k = 0; k < sizeof SAME / sizeof *SAME; ++k) {
+        double a = json_number_value(json_object_get(one, SAME[k])),
+               b = json_number_value(json_object_get(two, SAME[k]));
+        assert_true(a != 0 && fabs(a - b) <= 1e-12 * fabs(a));
+    }
+    json_decref(one);
+    json_decref(two);
 }
 
 static void wrong_calls(void **state) {
@@ -128,12 +153,13 @@ static void wrong_calls(void **state) {
         const char *part;
     } CALLS[] = {
         {"", 2, "CACHE.json.gz"},
-        {"@/open.json --strategy nonsense", 2, "--strategy nonsense: there is none such; there are portfolio, model"},
+        {"@/open.json --strategy nonsense", 2, "nonsense"},
         {"@/open.json --evals 0", 2, "--evals 0: a whole number from 1 on"},
         {"@/open.json --evals many", 2, "--evals many"},
         {"@/open.json --repeats 1.5", 2, "--repeats 1.5"},
         {"@/open.json --seed -1", 2, "--seed -1"},
         {"@/open.json --evals 1e9 --repeats 1e9", 1, "too many"},
+        {"@/open.json --t4 @/no/where", 1, "no/where"},
         {"@/none.json", 1, "none.json"},
         {"@", 1, "is a directory"},
         {"@/bad.json", 1, "bad.json: is cut before its first entry ends"},
@@ -150,10 +176,9 @@ static void wrong_calls(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_strategy),
-        cmocka_unit_test(all_strategies),
-        cmocka_unit_test(a_cut_file_is_read),
-        cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(one_strategy),           cmocka_unit_test(all_strategies),
+        cmocka_unit_test(strategies_are_choices), cmocka_unit_test(a_cut_file_is_read),
+        cmocka_unit_test(written_as_t4),          cmocka_unit_test(wrong_calls),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
