@@ -293,11 +293,13 @@ atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbe
     return ATN_OK;
 }
 
-atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n, int32_t most, atn_final *out) {
+atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n, int32_t most, double limit_s,
+                          atn_final *out) {
     json_t *list = json_array(), *done;
     for (int32_t k = 0; k < n; ++k) json_array_append_new(list, json_string(variants[k]));
-    atn_status status =
-        ask(crew, json_pack("{s:s, s:o, s:i}", "op", "final", "variants", list, "most", (int)most), &done);
+    atn_status status = ask(
+        crew, json_pack("{s:s, s:o, s:i, s:f}", "op", "final", "variants", list, "most", (int)most, "limit", limit_s),
+        &done);
     *out = (atn_final){.winner = -1, .runner_up = -1};
     if (status == ATN_OK) {
         atn_wire_read_final(done, out);

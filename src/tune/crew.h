@@ -25,8 +25,9 @@ atn_status atn_crew_build(atn_crew *crew, const char *const *variants, int32_t n
 /* The one who measures is there: so what fails from now on is the candidate's doing. */
 atn_status atn_crew_ready(atn_crew *crew);
 atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbent, double best_s, atn_trial *out);
-/* ATN_ERR_DEVICE where a finalist ended the worker. */
-atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n, int32_t most, atn_final *out);
+/* In about limit_s seconds; 0: no limit. ATN_ERR_DEVICE where a finalist ended the worker. */
+atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n, int32_t most, double limit_s,
+                          atn_final *out);
 atn_status atn_crew_sentinel(atn_crew *crew, double *seconds);
 
 #endif

@@ -115,7 +115,9 @@ static atn_status run_final(atn_session *s, atn_tune_result *out, int64_t *winne
     for (int32_t k = 0; k < n; ++k) texts[k] = s->entries[who[k]].text;
     atn_final *final = atn_zalloc(s->ctx, sizeof *final);
     if (!final) return ATN_ERR_MEMORY;
-    atn_status status = n > 0 && !s->stopped ? atn_crew_final(s->crew, texts, n, FINAL_ROUNDS, final) : ATN_OK;
+    double left = isfinite(s->until_s) ? s->until_s - atn_clock_seconds() : 0;
+    if (isfinite(s->until_s) && left < 0.5) left = 0.5;
+    atn_status status = n > 0 && !s->stopped ? atn_crew_final(s->crew, texts, n, FINAL_ROUNDS, left, final) : ATN_OK;
     if (status == ATN_ERR_DEVICE) { /* someone broke down after all: what the duels said must do */
         atn_log(s->ctx, ATN_LOG_WARNING, "%s: %s", s->workload->name, atn_ctx_message(s->ctx));
         status = ATN_OK;

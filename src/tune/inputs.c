@@ -5,6 +5,7 @@
 #include "graph/type.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { VISITS = 512 };
 
@@ -109,7 +110,26 @@ static double number_from(uint64_t bits, bool special) {
     return (double)(bits >> 11) * 0x1p-52 - 1; /* in [-1, 1) */
 }
 
+enum { PERIOD = 65537 }; /* a prime: no tile, row or vector is in step with it */
+
+/* Large arrays of numbers repeat after a while: nobody who computes wrongly can tell, and they are made in no time. */
+static bool fill_by_copying(const atn_view *view, atn_filling f, const atn_fill_options *o, int32_t object) {
+    int64_t all = view->rank > 1 ? view->size[0] * view->size[1] : view->size[0];
+    bool dense = view->rank == 1 || view->pitch == view->size[0];
+    if (f.role != ATN_ROLE_NUMBER || !dense || all < 4 * PERIOD) return false;
+    atn_view first = {.data = view->data, .type = view->type, .rank = 1, .size = {PERIOD, 1}, .pitch = PERIOD};
+    size_t bytes = atn_type_bytes(view->type), total = (size_t)all * bytes, done = PERIOD * bytes;
+    atn_fill(&first, f, o, object);
+    while (done < total) {
+        size_t piece = done < total - done ? done : total - done;
+        memcpy((char *)view->data + done, view->data, piece);
+        done += piece;
+    }
+    return true;
+}
+
 void atn_fill(const atn_view *view, atn_filling f, const atn_fill_options *o, int32_t object) {
+    if (fill_by_copying(view, f, o, object)) return;
     int64_t rows = view->rank > 1 ? view->size[1] : 1;
     uint64_t base = scramble(o->seed * 0x9e3779b97f4a7c15u + (uint64_t)object + 1);
     bool plain = f.role == ATN_ROLE_NUMBER && !atn_type_is_integer(view->type);

@@ -152,15 +152,19 @@ static void halve(atn_final *f, bool *in, int32_t *left, int32_t rounds) {
     }
 }
 
-/* Of the winner and what ties with it over the rounds of both: the simplest; equal burdens stay with the fastest. */
+/* Of the winner and what ties with it over the rounds of both: the simplest; of equally simple ones the
+ * fastest. */
 static int32_t simplest(const atn_final *f, int32_t winner, const int32_t *burden) {
     int32_t found = winner;
+    double least = 1;
     for (int32_t k = 0; k < f->n && burden; ++k) {
         int32_t rounds = f->count[k] < f->count[winner] ? f->count[k] : f->count[winner];
         if (k == winner || rounds < 6) continue;
         atn_middle ratio = atn_ratio_of(f->samples[k], f->samples[winner], rounds);
         bool ties = ratio.low <= 1 && ratio.high >= 1 && ratio.median < 1.02;
-        if (ties && burden[k] < burden[found]) found = k;
+        if (!ties || burden[k] > burden[found] || (burden[k] == burden[found] && ratio.median >= least)) continue;
+        found = k;
+        least = ratio.median;
     }
     return found;
 }

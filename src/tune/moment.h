@@ -21,6 +21,7 @@ typedef struct atn_runnable {
     const atn_slot *slots;
     const double (*params)[2];
     int32_t repeats; /* runs in one moment */
+    double once_s;   /* about how long one takes; 0: not known */
 } atn_runnable;
 
 /* Runs that make a moment long enough for the clock when one takes `once_s`. */

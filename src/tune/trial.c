@@ -11,12 +11,14 @@ enum { KEPT = ATN_MOST_RACERS + 2 }; /* built variants: the finalists, or incumb
 static const double BUILD_LIMIT_S = 150, FIRST_RUN_LIMIT_S = 30, LEAST_LIMIT_S = 2, LIMIT_RUNS = 50;
 /* It came back several times before it is timed; on a busy machine threads that wait for each other take their time. */
 static const double LEAST_TIMING_S = 30;
+static const double FAR_BEHIND = 5, WAKING_S = 0.02; /* of a first run: that many times the best, and a slow start */
 
 typedef struct kept {
     char *text;
     atn_built *kernel;
     int32_t repeats;
-    int64_t used; /* when, to find the oldest */
+    double once_s; /* about how long a run takes; 0: not known */
+    int64_t used;  /* when, to find the oldest */
 } kept;
 
 struct atn_trials {
@@ -195,7 +197,8 @@ static atn_runnable runnable(const atn_trials *t, const kept *k) {
     return (atn_runnable){.kernel = k->kernel,
                           .slots = t->stand.slots,
                           .params = t->stand.params,
-                          .repeats = k->repeats > 0 ? k->repeats : 1};
+                          .repeats = k->repeats > 0 ? k->repeats : 1,
+                          .once_s = k->once_s};
 }
 
 static atn_status sample(void *user, int32_t contestant, double *seconds) {
@@ -217,7 +220,7 @@ static atn_status find_repeats(atn_trials *t, kept *k, double limit_s, double *o
     enter(t, "run", limit_s);
     atn_status status = atn_moment_once(&t->moments, &r, &first);
     if (status == ATN_OK) status = atn_moment_once(&t->moments, &r, &second);
-    *once_s = second < first ? second : first;
+    *once_s = k->once_s = second < first ? second : first;
     if (status != ATN_OK || k->repeats > 0) return status;
     k->repeats = atn_moment_repeats(&t->moments, *once_s);
     if (k->repeats > 1 && !t->moments.host) { /* what one run costs when it does not wait for the host */
@@ -275,13 +278,19 @@ atn_status atn_trials_try(atn_trials *t, const char *variant, const char *incumb
     out->usable = verdict.usable;
     snprintf(out->detail, sizeof out->detail, "%s", verdict.detail);
     if (verdict.outcome != ATN_OUTCOME_RIGHT) return ATN_OK;
+    if (best_s > 0 && verdict.run_s > FAR_BEHIND * best_s + WAKING_S) { /* no need to time what is so slow */
+        out->seconds = out->low = out->high = verdict.run_s;
+        out->samples = 1;
+        out->dropped = true;
+        return ATN_OK;
+    }
     if (incumbent && best_s > 0 && strcmp(incumbent, variant) != 0) status = keep(t, incumbent, &other);
     if (status == ATN_OK) status = time_it(t, challenger, other, best_s, out);
     return settle(t, status, out);
 }
 
 atn_status atn_trials_final(atn_trials *t, const char *const *variants, int32_t n, const atn_race_rules *rules,
-                            atn_final *out) {
+                            double limit_s, atn_final *out) {
     lineup l = {.t = t};
     int32_t burden[ATN_MOST_RACERS] = {0};
     double round_s = 0;
@@ -292,11 +301,16 @@ atn_status atn_trials_final(atn_trials *t, const char *const *variants, int32_t 
         if (status == ATN_OK) status = find_repeats(t, l.in[k], FIRST_RUN_LIMIT_S, &once);
         if (status != ATN_OK) return status;
         burden[k] = atn_variant_burden(atn_built_variant(l.in[k]->kernel));
-        round_s += once * (l.in[k]->repeats + 1) + plug_s(t);
+        round_s += once * l.in[k]->repeats + (once < 0.01 ? once : 0) + (t->moments.plug ? 1e-3 : 0);
+    }
+    atn_race_rules within = rules ? *rules : (atn_race_rules){0};
+    if (limit_s > 0 && round_s > 0 && within.most > limit_s / round_s) {
+        int32_t afford = (int32_t)(limit_s / round_s);
+        within.most = afford > 6 ? afford : 6;
     }
     enter(t, "time", 2 * LEAST_TIMING_S + 4 * round_s * ATN_MOST_SAMPLES);
     atn_sampler sampler = {sample, &l};
-    return atn_final_run(rules, &sampler, n, burden, out);
+    return atn_final_run(&within, &sampler, n, burden, out);
 }
 
 atn_status atn_trials_sentinel(atn_trials *t, double *seconds) {

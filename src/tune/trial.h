@@ -38,8 +38,9 @@ atn_status atn_trials_build(atn_trials *trials, const char *variant, atn_trial *
 /* Against `incumbent` (NULL: alone), which took best_s (0: not known). */
 atn_status atn_trials_try(atn_trials *trials, const char *variant, const char *incumbent, double best_s,
                           atn_trial *out);
+/* In about limit_s seconds (0: no limit), though not with less than 6 rounds. */
 atn_status atn_trials_final(atn_trials *trials, const char *const *variants, int32_t n, const atn_race_rules *rules,
-                            atn_final *out);
+                            double limit_s, atn_final *out);
 /* The fixed kernel that shows whether the machine changed its speed: the estimate, one moment of it. */
 atn_status atn_trials_sentinel(atn_trials *trials, double *seconds);
 

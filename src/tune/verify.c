@@ -1,6 +1,7 @@
 /* Holding a built variant against the oracle. */
 #include "tune/verify.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "graph/type.h"
 
@@ -9,11 +10,11 @@
 #include <string.h>
 
 enum {
-    FULL_STEPS = 60000,    /* of the oracle, at a small shape; beyond: sampled points */
-    TUNED_STEPS = 400000,  /* at the tuned shape, all sampled points together */
-    WHOLE_STEPS = 1 << 22, /* of a reduction of everything, which has no points to sample */
+    FULL_STEPS = 60000,     /* of the oracle, at a small shape; beyond: sampled points */
+    TUNED_VALUES = 4000000, /* evaluated at the tuned shape, all sampled points together */
+    WHOLE_STEPS = 1 << 22,  /* of a reduction of everything, which has no points to sample */
     MOST_POINTS = 512,
-    LEAST_POINTS = 16,
+    LEAST_POINTS = 12,
     OPTIONS_KEPT = 8,
     GATHERED = 37
 };
@@ -183,8 +184,10 @@ static atn_status run_on(const atn_verifier *v, atn_stand *s, atn_built *kernel,
     *refused = false;
     if (status != ATN_OK) return status;
     enter(v, "run", limit_s);
+    double from = atn_clock_seconds();
     status = atn_built_run(kernel, NULL, s->slots, s->params);
     if (status == ATN_OK) status = atn_queue_finish(atn_device_queue(v->device));
+    if (s == v->tuned && out->run_s == 0) out->run_s = atn_clock_seconds() - from;
     if (status == ATN_ERR_UNSUPPORTED) {
         *refused = true;
         return ATN_OK;
@@ -341,33 +344,56 @@ static atn_status tuned_answer(atn_verifier *v, const atn_eval_options *wanted, 
     return ATN_OK;
 }
 
+/* Relative error that a reduction of n steps may make, per unit roundoff: none where nothing is rounded. */
+static bool rounds(const atn_graph *g) {
+    for (int32_t k = 0; k < g->n_blocks; ++k)
+        for (int32_t a = 0; a < g->blocks[k].n_accs; ++a) {
+            atn_join join = g->blocks[k].acc[a].join;
+            if (join == ATN_JOIN_SUM || join == ATN_JOIN_PRODUCT || join >= ATN_JOIN_CUSTOM) return true;
+        }
+    return false;
+}
+
+/* One element against the estimate's. Right is what the bound of any order of summation allows, n units; usable what an
+ * error that grows with the root of n would be, as in all but the worst order. */
+static void hold_element(const atn_verifier *v, int32_t object, double steps, const void *mine, const void *theirs,
+                         atn_verdict *out) {
+    const atn_graph *g = v->c->graph;
+    atn_type type = g->objects[object].type, part = atn_type_get_info(type)->part;
+    double unit = !rounds(g) ? 0 : part == ATN_DP ? 0x1p-53 : part == ATN_HP ? 0x1p-11 : 0x1p-24;
+    atn_eval_cell cell = {.object = object};
+    atn_element_load(type, theirs, cell.value, &cell.whole);
+    double size = hypot(cell.value[0], cell.value[1]);
+    cell.bound = steps * unit * size;
+    double error = atn_eval_error(type, mine, &cell, 0, 0);
+    if (error > out->error) out->error = error;
+    if (error > 1) say(out, g, &cell, type, mine, error, "against the estimate");
+    cell.bound = 4 * sqrt(steps) * unit * size;
+    if (atn_eval_error(type, mine, &cell, 0, v->options.tolerance * size) > 1) out->usable = false;
+}
+
 /* Too large for the oracle and nothing to sample: held against the estimate, which was itself held against the oracle
- * at small shapes. Both may be off by the bound, which grows with the number of steps. */
+ * at small shapes. */
 static atn_status hold_to_estimate(atn_verifier *v, double run_limit_s, atn_verdict *out) {
     const atn_graph *g = v->c->graph;
     atn_steps steps;
     atn_frame frame = atn_stand_frame(v->tuned);
     atn_status status = atn_steps_of(v->ctx, g, &frame, v->c->range_length, &steps);
-    double allowed = 4 * 0x1p-24 * sqrt(atn_steps_in(&steps, (1u << g->n_dims) - 1)) * 4;
     atn_variant guess = atn_variant_estimate(g, atn_device_get_info(v->device), NULL);
-    unsigned char mine[64][16], theirs[16];
+    enum { MOST = 64 };
+    unsigned char mine[MOST][16], theirs[16];
     bool refused;
-    for (int32_t o = 0; o < g->n_objects && o < 64 && status == ATN_OK; ++o)
+    for (int32_t o = 0; o < g->n_objects && o < MOST && status == ATN_OK; ++o)
         if (g->objects[o].written) status = atn_stand_element(v->tuned, o, 0, 0, mine[o]);
     if (status == ATN_OK && !v->estimate) {
         enter(v, "build", 0);
         status = atn_built_make(v->device, g, &guess, &v->estimate);
     }
     if (status == ATN_OK) status = run_on(v, v->tuned, v->estimate, run_limit_s * 4, "here", &refused, out);
-    for (int32_t o = 0; o < g->n_objects && o < 64 && status == ATN_OK; ++o) {
+    for (int32_t o = 0; o < g->n_objects && o < MOST && status == ATN_OK; ++o) {
         if (!g->objects[o].written) continue;
         status = atn_stand_element(v->tuned, o, 0, 0, theirs);
-        atn_eval_cell cell = {.object = o};
-        atn_element_load(g->objects[o].type, theirs, cell.value, &cell.whole);
-        cell.bound = allowed * hypot(cell.value[0], cell.value[1]) / 4;
-        double error = atn_eval_error(g->objects[o].type, mine[o], &cell, 0, 0);
-        if (error > out->error) out->error = error;
-        if (error > 1) say(out, g, &cell, g->objects[o].type, mine[o], error, "against the estimate");
+        if (status == ATN_OK) hold_element(v, o, atn_steps_in(&steps, (1u << g->n_dims) - 1), mine[o], theirs, out);
     }
     return status;
 }
@@ -380,10 +406,10 @@ static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limi
     for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) p |= 1u << g->blocks[0].dim[d];
     atn_status status = atn_steps_of(v->ctx, g, &frame, v->c->range_length, &steps);
     bool refused;
-    v->whole = atn_steps_in(&steps, all) <= (p ? TUNED_STEPS : WHOLE_STEPS);
+    double most = (double)TUNED_VALUES / (g->n_values + 1); /* steps that we can afford */
+    v->whole = atn_steps_in(&steps, all) <= (p ? most : WHOLE_STEPS);
     if (status == ATN_OK && !v->whole && p && v->n_points == 0)
-        v->n_points =
-            choose_points(g, &steps, NULL, atn_steps_in(&steps, all & ~p), TUNED_STEPS, v->options.seed, v->points);
+        v->n_points = choose_points(g, &steps, NULL, atn_steps_in(&steps, all & ~p), most, v->options.seed, v->points);
     const atn_eval_result *oracle = NULL;
     atn_variant plain = atn_variant_plain();
     const atn_device_info *info = atn_device_get_info(v->device);
@@ -402,10 +428,10 @@ static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limi
     if (!sampled || status != ATN_OK) return status;
     if (oracle->bad_accesses == 0) status = compare(v, v->tuned, oracle, 0, "at the tuned shape", &out->error, out);
     if (status == ATN_OK && (v->options.tolerance > 0 || !same_options(&own, &usual))) {
-        double most = 0;
+        double off = 0;
         status = tuned_answer(v, &usual, &oracle);
-        if (status == ATN_OK) status = compare(v, v->tuned, oracle, v->options.tolerance, "", &most, NULL);
-        if (most > 1) out->usable = false;
+        if (status == ATN_OK) status = compare(v, v->tuned, oracle, v->options.tolerance, "", &off, NULL);
+        if (off > 1) out->usable = false;
     }
     if (status == ATN_OK && v->options.reproducible && out->usable)
         status = compare_bits(v, v->tuned, "at the tuned shape", out);

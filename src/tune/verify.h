@@ -18,6 +18,7 @@ typedef struct atn_verdict {
     atn_outcome outcome; /* RIGHT, WRONG, or BUILD where the variant refuses this shape */
     double error;        /* the largest found, as a fraction of what is allowed */
     bool usable;
+    double run_s; /* its first run at the tuned shape, waited for; 0: there was none */
     char detail[320];
 } atn_verdict;
 

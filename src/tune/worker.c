@@ -110,7 +110,8 @@ static atn_status do_final(worker *w, const json_t *job, json_t **out) {
     atn_race_rules rules = {.most = (int32_t)json_integer_value(json_object_get(job, "most")), .behind = 1.05};
     atn_final *final = atn_zalloc(w->ctx, sizeof *final);
     if (!final) return ATN_ERR_MEMORY;
-    atn_status status = atn_trials_final(w->trials, variants, n, &rules, final);
+    atn_status status =
+        atn_trials_final(w->trials, variants, n, &rules, json_number_value(json_object_get(job, "limit")), final);
     *out = atn_wire_final(final);
     atn_free(w->ctx, final);
     return status;
