@@ -177,6 +177,8 @@ static atn_status run(atn_cli_call *call) {
     bool stopped = false;
     for (int32_t k = 0; k < t.list.n && t.results; ++k) stopped = stopped || t.results[k].stopped;
     if (!status) status = atn_cli_print_tuned(call, atn_device_get_info(t.device), &t.list, t.results);
+    const char *report = atn_cli_value(call, "report");
+    if (!status && report) status = atn_cli_report_tuned(call, t.device, &t.list, t.results, t.space, report);
     if (!status && stopped)
         status =
             atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
@@ -213,6 +215,9 @@ const atn_cli_verb ATN_VERB_TUNE = {
             {.name = "cold", .meaning = "empty the caches before each run"},
             {.name = "resume", .meaning = "go on: what is known counts into --evals"},
             {.name = "again", .meaning = "measure anew what is known already"},
+            {.name = "report",
+             .value = "FILE",
+             .meaning = "write an HTML page: tables, all variants over sizes, pruning"},
             {.name = "seed", .value = "N", .meaning = "of inputs and of the search; 0"},
             ATN_CLI_KERNEL_OPTIONS,
             {0}},

@@ -49,10 +49,11 @@ typedef struct atn_tune_options {
     void *user;
 } atn_tune_options;
 
-/* A variant that no other beats in both: none is as fast and nearer to the oracle. */
+/* A variant that was right. */
 typedef struct atn_tune_choice {
     char *variant;
     double seconds, error;
+    bool front; /* no other beats it in both: none is as fast and nearer to the oracle */
 } atn_tune_choice;
 
 typedef struct atn_tune_result {
@@ -68,6 +69,8 @@ typedef struct atn_tune_result {
     bool tie;
     int64_t tried, recalled, failed[ATN_OUTCOME_COUNT];
     double seconds;          /* that the tuning took */
+    double pairs;            /* points times ranges, of one run */
+    bool counts_pairs;       /* every pair is weighed by an exponential: its rate is told in pairs */
     double bytes, flops;     /* of one run, from the description; 0: not known */
     double fraction_of_peak; /* of the nearer roof, bandwidth or arithmetic */
     bool drifted;            /* the sentinel saw the machine change its speed */
