@@ -256,8 +256,6 @@ static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
     ir_barrier(p, l->block);
 }
 
-void lower_join_warp(lowering *l, const atn_block *b, ir_ref value[][2]) { butterflies(l, b, value, l->warp); }
-
 void lower_join_lanes(lowering *l, const atn_block *b, ir_ref value[][2]) {
     if (l->lanes_q <= 1) return;
     if (l->v.reduce == ATN_REDUCE_SHUFFLE)

@@ -111,13 +111,6 @@ void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value
     while (lower_next_place(l, others, &at));
 }
 
-/* Few partial results are joined by every warp on its own, all of them the same: that needs no barriers. */
-enum { WARP_STEPS = 16, WARP_UNROLL = 8 };
-static bool by_each_warp(const lowering *l, int32_t splits) {
-    return l->v.reduce == ATN_REDUCE_SHUFFLE && l->lane_q >= 0 && l->lanes_q > l->warp &&
-           splits <= WARP_STEPS * l->warp;
-}
-
 void lower_finish(lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
     atn_program *p = l->p;
@@ -155,18 +148,9 @@ void lower_finish(lowering *l, int32_t block) {
         l->block = outer;
         lower_forget(l, mark);
         ir_ref first = l->lane_q >= 0 ? l->lane_q : ir_address(p, 0);
-        int32_t lanes = l->lane_q >= 0 ? l->lanes_q : 1;
-        bool each_warp = by_each_warp(l, splits);
-        if (each_warp) {
-            first = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->lane_q, ir_address(p, l->warp), -1);
-            lanes = l->warp;
-        }
-        ir_for(p, outer, variable, first, ir_address(p, atomic ? 1 : splits), lanes, each_warp ? WARP_UNROLL : 1, body);
+        ir_for(p, outer, variable, first, ir_address(p, atomic ? 1 : splits), l->lane_q >= 0 ? l->lanes_q : 1, 1, body);
         if (l->p->failed) return;
-        if (each_warp)
-            lower_join_warp(l, b, value);
-        else
-            lower_join_lanes(l, b, value);
+        lower_join_lanes(l, b, value);
         loops_apply_init(l, block, at, value);
         loops_keep_results(l, block, at, value);
     } while (lower_next_place(l, dims, &at));
