@@ -1,0 +1,34 @@
+/* Measurements against what others reach, side by side in one run. */
+#ifndef ATN_BENCH_BENCH_H
+#define ATN_BENCH_BENCH_H
+
+#include "base/context.h"
+
+typedef struct atn_bench_row {
+    char name[96];
+    char device[128];
+    char shape[96];
+    double ours, reference; /* in `unit`; reference 0: none was measured */
+    char reference_name[96];
+    double ratio;  /* how many times as good as the reference we are */
+    char unit[16]; /* SI: "s", "B/s", "FLOP/s" */
+} atn_bench_row;
+
+/* Rows in the order they were measured; start it as {.ctx = ctx}. */
+typedef struct atn_bench {
+    const atn_ctx *ctx;
+    atn_bench_row *rows; /* owned */
+    size_t count, capacity;
+    void (*progress)(void *user, const char *what); /* before each measurement; or NULL */
+    void *user;
+} atn_bench;
+
+atn_status atn_bench_add(atn_bench *bench, const atn_bench_row *row);
+void atn_bench_free(atn_bench *bench);
+
+/* ---- subjects ---- */
+/* Counting and listing spaces (LANAI without iterators and derived values) against a plain enumeration in Python:
+ * itertools.product and the constraints as functions. files[n]; none: spaces made for it. */
+atn_status atn_bench_space(atn_bench *bench, const char *const *files, size_t n);
+
+#endif
