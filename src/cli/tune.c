@@ -97,12 +97,13 @@ static atn_status read_options(tuning *t) {
 
 static bool show_progress(void *user, const atn_tune_progress *p) {
     const tuning *t = user;
-    char best[64] = "", left[32] = "";
+    char best[64] = "", left[32] = "", gain[32] = "";
+    if (p->best_s > 0 && p->default_s > p->best_s) snprintf(gain, sizeof gain, " (%.2fx)", p->default_s / p->best_s);
     if (p->best_s > 0) atn_cli_print_time(p->best_s, best, sizeof best);
     if (p->left_s >= 0) snprintf(left, sizeof left, ", %.0f s left", p->left_s);
     atn_cli_progress(t->call, "%s %s: %s, %lld tried, %lld failed%s, best %s%s", t->list.labels[t->now].kernel,
                      t->list.labels[t->now].shape, p->phase, (long long)p->tried, (long long)p->failed, left,
-                     *best ? best : "none yet", p->best_s > 0 && p->default_s > p->best_s ? " and counting" : "");
+                     *best ? best : "none yet", gain);
     return true;
 }
 
@@ -178,7 +179,7 @@ static atn_status run(atn_cli_call *call) {
     for (int32_t k = 0; k < t.list.n && t.results; ++k) stopped = stopped || t.results[k].stopped;
     if (!status) status = atn_cli_print_tuned(call, atn_device_get_info(t.device), &t.list, t.results);
     const char *report = atn_cli_value(call, "report");
-    if (!status && report) status = atn_cli_report_tuned(call, t.device, &t.list, t.results, t.space, report);
+    if (!status && report && !stopped) status = atn_cli_report_tuned(call, t.device, report, &t.list, t.results);
     if (!status && stopped)
         status =
             atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
@@ -215,9 +216,7 @@ const atn_cli_verb ATN_VERB_TUNE = {
             {.name = "cold", .meaning = "empty the caches before each run"},
             {.name = "resume", .meaning = "go on: what is known counts into --evals"},
             {.name = "again", .meaning = "measure anew what is known already"},
-            {.name = "report",
-             .value = "FILE",
-             .meaning = "write an HTML page: tables, all variants over sizes, pruning"},
+            {.name = "report", .value = "FILE", .meaning = "write an HTML page with all that was found"},
             {.name = "seed", .value = "N", .meaning = "of inputs and of the search; 0"},
             ATN_CLI_KERNEL_OPTIONS,
             {0}},

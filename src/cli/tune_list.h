@@ -28,9 +28,9 @@ void atn_cli_work_free(atn_cli_work *list);
 /* A table for people, or JSON. */
 atn_status atn_cli_print_tuned(atn_cli_call *call, const atn_device_info *info, const atn_cli_work *list,
                                const atn_tune_result *results);
-/* --report: one HTML page. `space` is the text of --space, NULL: the shipped one. */
-atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const atn_cli_work *list,
-                                const atn_tune_result *results, const char *space, const char *path);
+/* One HTML page for people. */
+atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const char *path, const atn_cli_work *list,
+                                const atn_tune_result *results);
 void atn_cli_print_time(double seconds, char *text, size_t bytes); /* "1.23 ms" */
 
 #endif

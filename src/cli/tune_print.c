@@ -88,7 +88,6 @@ static json_t *choices_json(const atn_ctx *ctx, const atn_tune_result *r) {
     json_t *array = json_array();
     bool whole = array != NULL;
     for (int32_t k = 0; k < r->n_choices; ++k) {
-        if (!r->choices[k].front) continue;
         json_t *one = json_object();
         whole = put(one, "variant", atn_cli_json_text(ctx, r->choices[k].variant)) && whole;
         whole = put(one, "seconds", json_real(r->choices[k].seconds)) && whole;

@@ -19,8 +19,8 @@ static const double OPEN_LIMIT_S = 120, GRACE_S = 0.5;
 
 typedef struct member {
     atn_child child;
-    bool running;    /* started, and its workload is open */
-    bool dead;       /* could not be opened; no use in trying again */
+    bool running;    /* started; its workload is open, or */
+    bool opening;    /* will be: builders are not waited for */
     int32_t busy;    /* with which job; -1: none */
     double deadline; /* of the stage it is in */
     char stage[16];
@@ -33,7 +33,8 @@ struct atn_crew {
     atn_trial_setup setup;
     char *program;
     member measurer, builders[MOST_BUILDERS];
-    int32_t n_builders;
+    int32_t n_builders, n_begun;
+    atn_trial built[MOST_BUILDERS]; /* of what was begun */
 };
 
 /* ---- the program ---- */
@@ -64,7 +65,7 @@ atn_status atn_crew_program(const atn_ctx *ctx, const char *wanted, char **out) 
 
 static void dismiss(member *m) {
     atn_child_end(&m->child);
-    m->running = false;
+    m->running = m->opening = false;
     m->busy = -1;
 }
 
@@ -108,8 +109,8 @@ static atn_status say(member *m, json_t *job, double limit_s, const char *stage)
     return status;
 }
 
-/* Starts it and opens its workload. */
-static atn_status enlist(atn_crew *crew, member *m, bool build_only) {
+/* Starts it and tells it its workload; ATN_ERR_IO: it is gone already. */
+static atn_status launch_worker(atn_crew *crew, member *m, bool build_only) {
     const char *cache = atn_ctx_cache_dir(crew->ctx), *compiler = atn_ctx_compiler(crew->ctx);
     const char *argv[8] = {crew->program, "worker"};
     int n = 2;
@@ -118,9 +119,16 @@ static atn_status enlist(atn_crew *crew, member *m, bool build_only) {
     atn_trial_setup setup = crew->setup;
     setup.build_only = build_only;
     m->busy = -1;
-    json_t *done = NULL;
     atn_status status = atn_child_start(crew->ctx, argv, true, &m->child);
-    if (status == ATN_OK) status = say(m, atn_wire_open(crew->device, crew->workload, &setup), OPEN_LIMIT_S, "open");
+    if (status == ATN_ERR_IO) return ATN_ERR_DEVICE; /* not even started */
+    return status == ATN_OK ? say(m, atn_wire_open(crew->device, crew->workload, &setup), OPEN_LIMIT_S, "open")
+                            : status;
+}
+
+/* The same, and waits until its workload is open. */
+static atn_status enlist(atn_crew *crew, member *m) {
+    json_t *done = NULL;
+    atn_status status = launch_worker(crew, m, false);
     if (status == ATN_OK || status == ATN_ERR_IO) status = listen(crew, m, &done);
     json_decref(done);
     m->running = status == ATN_OK;
@@ -181,37 +189,59 @@ static void autopsy(member *m, atn_status status, atn_trial *out) {
 
 /* ---- building in parallel ---- */
 
-static atn_status begin_build(atn_crew *crew, member *m, const char *variant, int32_t job) {
-    atn_status status = m->running ? ATN_OK : enlist(crew, m, true);
-    if (status != ATN_OK) return status;
-    m->busy = job;
-    status = say(m, json_pack("{s:s, s:s}", "op", "build", "variant", variant), OPEN_LIMIT_S, "build");
-    return status == ATN_ERR_IO ? ATN_OK : status; /* gone: seen when it is listened to */
+/* Starts a builder without waiting for it; what it says of its opening is heard with the rest. */
+static atn_status call_up(atn_crew *crew, member *m) {
+    atn_status status = launch_worker(crew, m, true);
+    m->running = status == ATN_OK || status == ATN_ERR_IO; /* gone already: seen when it is listened to */
+    m->opening = m->running;
+    return m->running ? ATN_OK : status;
 }
 
-/* Takes what a builder has said by now; true: it is free again. */
-static bool collect(atn_crew *crew, member *m, atn_trial *out) {
+atn_status atn_crew_begin(atn_crew *crew, const char *const *variants, int32_t n) {
+    atn_status status = ATN_OK;
+    crew->n_begun = 0;
+    for (int32_t k = 0; k < n && k < crew->n_builders && status == ATN_OK; ++k) {
+        member *m = &crew->builders[k];
+        crew->built[k] = (atn_trial){.outcome = ATN_OUTCOME_STARTED};
+        if (!m->running) status = call_up(crew, m);
+        if (status != ATN_OK) break;
+        m->busy = k;
+        status = say(m, json_pack("{s:s, s:s}", "op", "build", "variant", variants[k]), OPEN_LIMIT_S,
+                     m->opening ? "open" : "build");
+        if (status == ATN_ERR_IO) status = ATN_OK;
+        crew->n_begun = k + 1;
+    }
+    return status;
+}
+
+/* One answer of a builder. What goes wrong with its opening is nobody's fault here: who measures will see it too. */
+static void take_answer(member *m, const json_t *said, atn_trial *out) {
+    const json_t *done = json_object_get(said, "done");
+    if (json_object_get(said, "stage")) {
+        snprintf(m->stage, sizeof m->stage, "build");
+        m->deadline = atn_clock_seconds() + GRACE_S + json_number_value(json_object_get(said, "limit"));
+    } else if (m->opening && done) {
+        m->opening = false;
+        m->deadline = atn_clock_seconds() + OPEN_LIMIT_S;
+    } else {
+        if (done) atn_wire_read_trial(done, out);
+        m->busy = -1;
+    }
+}
+
+static void collect(member *m, atn_trial *out) {
     bool ended = false;
     const char *line;
     while (m->busy >= 0 && (line = atn_child_peek(&m->child, &ended))) {
-        json_t *said = json_loads(line, 0, NULL), *done = json_object_get(said, "done");
-        if (json_object_get(said, "stage"))
-            m->deadline = atn_clock_seconds() + GRACE_S + json_number_value(json_object_get(said, "limit"));
-        if (done) atn_wire_read_trial(done, &out[m->busy]);
-        if (json_object_get(said, "failed")) {
-            const char *message = json_string_value(json_object_get(said, "message"));
-            out[m->busy] = (atn_trial){.outcome = ATN_OUTCOME_BUILD};
-            snprintf(out[m->busy].detail, sizeof out->detail, "%s", message ? message : "");
-        }
-        if (!json_object_get(said, "stage")) m->busy = -1;
+        json_t *said = json_loads(line, 0, NULL);
+        take_answer(m, said, &out[m->busy]);
         json_decref(said);
     }
-    if (m->busy >= 0 && (ended || atn_clock_seconds() > m->deadline)) {
-        int32_t job = m->busy;
-        autopsy(m, ended ? ATN_ERR_IO : ATN_ERR_TIMEOUT, &out[job]);
-    }
-    (void)crew;
-    return m->busy < 0;
+    if (m->busy < 0 || (!ended && atn_clock_seconds() <= m->deadline)) return;
+    if (m->opening)
+        dismiss(m);
+    else
+        autopsy(m, ended ? ATN_ERR_IO : ATN_ERR_TIMEOUT, &out[m->busy]);
 }
 
 static void wait_for_any(atn_crew *crew) {
@@ -223,36 +253,28 @@ static void wait_for_any(atn_crew *crew) {
     (void)poll(waits, n, 50);
 }
 
-atn_status atn_crew_build(atn_crew *crew, const char *const *variants, int32_t n, bool (*look)(void *user), void *user,
-                          atn_trial *out) {
-    int32_t next = 0, busy = 0;
+atn_status atn_crew_finish(atn_crew *crew, bool (*look)(void *user), void *user, atn_trial *out) {
     atn_status status = ATN_OK;
-    for (int32_t k = 0; k < n; ++k) out[k] = (atn_trial){.outcome = ATN_OUTCOME_STARTED};
-    while (status == ATN_OK && (next < n || busy > 0)) {
-        if (look && !look(user)) next = n;
+    for (int32_t busy = 1; busy > 0 && status == ATN_OK;) {
         busy = 0;
-        for (int32_t k = 0; k < crew->n_builders && status == ATN_OK; ++k) {
+        for (int32_t k = 0; k < crew->n_builders; ++k) {
             member *m = &crew->builders[k];
-            if (m->running && m->busy >= 0) collect(crew, m, out);
-            if ((!m->running || m->busy < 0) && next < n) {
-                status = begin_build(crew, m, variants[next], next);
-                ++next;
-            }
+            if (m->running && m->busy >= 0) collect(m, crew->built);
             busy += m->running && m->busy >= 0;
         }
-        if (status == ATN_OK) status = atn_check_cancel(crew->ctx);
-        if (status == ATN_OK && busy > 0) wait_for_any(crew);
+        status = atn_check_cancel(crew->ctx);
+        if (status != ATN_OK || busy == 0 || (look && !look(user))) break;
+        wait_for_any(crew);
     }
     for (int32_t k = 0; k < crew->n_builders; ++k) /* nothing is left half done, least of all on cores to be measured */
         if (crew->builders[k].running && crew->builders[k].busy >= 0) dismiss(&crew->builders[k]);
+    for (int32_t k = 0; k < crew->n_begun; ++k) out[k] = crew->built[k];
     return status;
 }
 
 /* ---- measuring alone ---- */
 
-atn_status atn_crew_ready(atn_crew *crew) {
-    return crew->measurer.running ? ATN_OK : enlist(crew, &crew->measurer, false);
-}
+atn_status atn_crew_ready(atn_crew *crew) { return crew->measurer.running ? ATN_OK : enlist(crew, &crew->measurer); }
 
 static atn_status ask(atn_crew *crew, json_t *job, json_t **done) {
     member *m = &crew->measurer;

@@ -18,10 +18,11 @@ void atn_crew_free(atn_crew *crew);
 
 int32_t atn_crew_builders(const atn_crew *crew); /* how many build at once */
 
-/* Builds all n in parallel, so that the one who measures finds them in the cache. Each gets a trial with what the build
- * told, or how it failed. `look` is asked often; false stops what is not begun (outcome STARTED). */
-atn_status atn_crew_build(atn_crew *crew, const char *const *variants, int32_t n, bool (*look)(void *user), void *user,
-                          atn_trial *out);
+/* Builds n variants in parallel, so that the one who measures finds them in the cache; at most as many as there are
+ * builders. `begin` does not wait for them; `finish` does, and tells of each what the build told, or how it failed.
+ * `look` is asked often; false stops those that are not done (outcome STARTED, as of all that is not known). */
+atn_status atn_crew_begin(atn_crew *crew, const char *const *variants, int32_t n);
+atn_status atn_crew_finish(atn_crew *crew, bool (*look)(void *user), void *user, atn_trial *out);
 /* The one who measures is there: so what fails from now on is the candidate's doing. */
 atn_status atn_crew_ready(atn_crew *crew);
 atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbent, double best_s, atn_trial *out);

@@ -46,30 +46,30 @@ static int ascending(const void *a, const void *b) {
     return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* All that were right, and which of them no other beats in both speed and accuracy. */
+/* Every right one, and of them those that no other beats in both speed and accuracy. */
 static atn_status list_choices(const atn_session *s, atn_tune_result *out) {
     atn_wisdom_row *rows = atn_zalloc(s->ctx, (s->n_entries + 1) * sizeof *rows);
     bool *front = atn_zalloc(s->ctx, s->n_entries + 1);
-    atn_status status = rows && front ? ATN_OK : ATN_ERR_MEMORY;
-    size_t n = 0;
+    out->all = atn_zalloc(s->ctx, (s->n_entries + 1) * sizeof *out->all);
+    out->choices = atn_zalloc(s->ctx, (s->n_entries + 1) * sizeof *out->choices);
+    atn_status status = rows && front && out->all && out->choices ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < s->n_entries && status == ATN_OK; ++k) {
         const atn_entry *e = &s->entries[k];
-        if (e->told && e->score.outcome == ATN_OUTCOME_RIGHT && isfinite(e->score.seconds))
-            rows[n++] = (atn_wisdom_row){.variant = e->text,
-                                         .outcome = "right",
-                                         .detail = "",
-                                         .seconds = e->score.seconds,
-                                         .error = e->score.error};
+        if (!e->told || e->score.outcome != ATN_OUTCOME_RIGHT || !isfinite(e->score.seconds)) continue;
+        atn_tune_choice one = {atn_strdup(s->ctx, e->text), e->score.seconds, e->score.error};
+        if (!one.variant) status = ATN_ERR_MEMORY;
+        out->all[out->n_all++] = one;
     }
-    if (status == ATN_OK) atn_wisdom_pareto(rows, n, front);
-    if (status == ATN_OK && !(out->choices = atn_zalloc(s->ctx, (n + 1) * sizeof *out->choices)))
-        status = ATN_ERR_MEMORY;
-    for (size_t k = 0; k < n && status == ATN_OK; ++k) {
-        atn_tune_choice *choice = &out->choices[out->n_choices++];
-        *choice = (atn_tune_choice){atn_strdup(s->ctx, rows[k].variant), rows[k].seconds, rows[k].error, front[k]};
-        if (!choice->variant) status = ATN_ERR_MEMORY;
-    }
-    if (out->choices) qsort(out->choices, (size_t)out->n_choices, sizeof *out->choices, ascending);
+    if (status == ATN_OK) qsort(out->all, (size_t)out->n_all, sizeof *out->all, ascending);
+    for (int32_t k = 0; k < out->n_all && status == ATN_OK; ++k)
+        rows[k] = (atn_wisdom_row){.variant = out->all[k].variant,
+                                   .outcome = "right",
+                                   .detail = "",
+                                   .seconds = out->all[k].seconds,
+                                   .error = out->all[k].error};
+    if (status == ATN_OK) atn_wisdom_pareto(rows, (size_t)out->n_all, front);
+    for (int32_t k = 0; k < out->n_all && status == ATN_OK; ++k)
+        if (front[k]) out->choices[out->n_choices++] = out->all[k];
     atn_free(s->ctx, rows);
     atn_free(s->ctx, front);
     return status;
@@ -152,14 +152,6 @@ static atn_status run_final(atn_session *s, atn_tune_result *out, int64_t *winne
     return status;
 }
 
-static void find_pairs(const atn_session *s, atn_tune_result *out) {
-    const atn_graph *g = s->c.graph;
-    out->pairs = 1;
-    for (int32_t k = 0; k < out->n_shape; ++k) out->pairs *= out->shape[k] > 0 ? (double)out->shape[k] : 1;
-    for (atn_value v = 0; v < g->n_values; ++v)
-        out->counts_pairs = out->counts_pairs || (g->values[v].op == ATN_OP_EXP && atn_outermost(g) >= 0);
-}
-
 static void find_fraction(atn_session *s, atn_tune_result *out) {
     atn_amount amount = {0};
     atn_peaks peaks = {0};
@@ -209,7 +201,6 @@ atn_status atn_session_decide(atn_session *s, atn_tune_result *out) {
     if (status == ATN_OK) status = list_only(s, out);
     out->n_shape = s->key.key.n_shape;
     memcpy(out->shape, s->key.key.shape, sizeof out->shape);
-    find_pairs(s, out);
     if (status == ATN_OK && winner >= 0) {
         const atn_entry *e = &s->entries[winner];
         out->variant = copy(s, winner);

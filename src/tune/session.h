@@ -39,9 +39,11 @@ typedef struct atn_session {
 
     atn_entry *entries; /* in the order in which they were met */
     size_t n_entries, room;
-    size_t queued;          /* entries before this one were looked at; the others wait, before the strategy is asked */
-    int64_t best, estimate; /* entries; -1: none */
-    int64_t evaluations;    /* of this session */
+    size_t queued;           /* entries before this one were looked at; the others wait, before the strategy is asked */
+    int64_t best, estimate;  /* entries; -1: none */
+    int64_t evaluations;     /* of this session */
+    int64_t pending;         /* candidates that are being built or wait to be measured */
+    struct atn_batch *ahead; /* the next candidates, being built already; NULL: none */
     double began_s, search_until_s, until_s; /* moments of the clock; until_s INFINITY: no limit */
     double sentinels[64];
     int32_t n_sentinels;

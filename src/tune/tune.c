@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_BATCH = 8, LEAST_BATCH = 2, MOST_REFUSALS = 2000 };
+enum { MOST_BATCH = 8, MOST_REFUSALS = 2000 };
 static const double FINAL_PART = 0.15, MOST_FINAL_S = 20, SENTINEL_EVERY_S = 5;
 
 /* ---- opening ---- */
@@ -91,6 +91,7 @@ static void close_session(atn_session *s) {
     atn_crew_free(s->crew);
     atn_wisdom_unlock(s->lock);
     if (s->search) s->strategy->free(s->search);
+    atn_free(s->ctx, s->ahead);
     atn_known_free(s);
     atn_field_close(&s->field);
     atn_space_free(s->space);
@@ -222,18 +223,19 @@ static atn_status copy_twin(atn_session *s, int64_t entry, int64_t twin) {
 
 /* ---- one round ---- */
 
-typedef struct batch {
+struct atn_batch {
     int64_t entry[MOST_BATCH];
     const char *text[MOST_BATCH];
     atn_trial built[MOST_BATCH];
     int32_t n;
-} batch;
+};
 
-static atn_status gather(atn_session *s, int32_t most, batch *b) {
-    atn_status status = ATN_OK;
-    b->n = 0;
-    while (b->n < most && status == ATN_OK) {
-        bool within = s->options.evaluations == 0 || counted(s) + b->n < s->options.evaluations ||
+/* The next few candidates; their building is begun where there are several. */
+static atn_status gather(atn_session *s, int32_t most, struct atn_batch **out) {
+    struct atn_batch *b = *out = atn_zalloc(s->ctx, sizeof *b);
+    atn_status status = b ? ATN_OK : ATN_ERR_MEMORY;
+    while (status == ATN_OK && b->n < most) {
+        bool within = s->options.evaluations == 0 || counted(s) + s->pending + b->n < s->options.evaluations ||
                       (s->estimate >= 0 && !s->entries[s->estimate].told && b->n == 0);
         if (!within) break;
         int64_t k = next_entry(s), twin;
@@ -245,7 +247,8 @@ static atn_status gather(atn_session *s, int32_t most, batch *b) {
         else
             b->entry[b->n++] = k;
     }
-    for (int32_t k = 0; k < b->n; ++k) b->text[k] = s->entries[b->entry[k]].text;
+    for (int32_t k = 0; status == ATN_OK && k < b->n; ++k) b->text[k] = s->entries[b->entry[k]].text;
+    if (status == ATN_OK && b->n > 1) status = atn_crew_begin(s->crew, b->text, b->n);
     return status;
 }
 
@@ -290,15 +293,8 @@ static atn_status watch_speed(atn_session *s) {
     return status;
 }
 
-static atn_status search_round(atn_session *s, bool *any) {
-    batch *b = atn_zalloc(s->ctx, sizeof *b);
-    if (!b) return ATN_ERR_MEMORY;
-    int32_t wanted = atn_crew_builders(s->crew);
-    wanted = wanted > MOST_BATCH ? MOST_BATCH : wanted < LEAST_BATCH ? LEAST_BATCH : wanted;
-    bool first = s->estimate >= 0 && !s->entries[s->estimate].told;
-    atn_status status = gather(s, first ? 1 : wanted, b); /* the estimate by itself: all others are compared with it */
-    *any = b->n > 0;
-    if (status == ATN_OK && b->n > 1) status = atn_crew_build(s->crew, b->text, b->n, keep_building, s, b->built);
+static atn_status measure_batch(atn_session *s, struct atn_batch *b) {
+    atn_status status = ATN_OK;
     for (int32_t k = 0; k < b->n && status == ATN_OK; ++k) {
         atn_trial *t = &b->built[k];
         bool known = b->n > 1 && t->outcome != ATN_OUTCOME_STARTED;
@@ -309,8 +305,25 @@ static atn_status search_round(atn_session *s, bool *any) {
         } else if (atn_session_goes_on(s, "searching") && has_budget(s)) {
             status = measure(s, b->entry[k]);
         }
+        if (s->pending > 0) --s->pending;
         if (status == ATN_OK) status = watch_speed(s);
     }
+    return status;
+}
+
+/* A CPU is measured while nobody builds; beside any other device the next ones are built meanwhile. */
+static atn_status search_round(atn_session *s, bool *any) {
+    int32_t wanted = atn_crew_builders(s->crew);
+    if (wanted > MOST_BATCH) wanted = MOST_BATCH;
+    if (s->estimate >= 0 && !s->entries[s->estimate].told) wanted = 1; /* all others are compared with it */
+    struct atn_batch *b = s->ahead;
+    s->ahead = NULL;
+    atn_status status = b ? ATN_OK : gather(s, wanted, &b);
+    s->pending = b ? b->n : 0;
+    *any = b && b->n > 0;
+    if (status == ATN_OK && b->n > 1) status = atn_crew_finish(s->crew, keep_building, s, b->built);
+    if (status == ATN_OK && *any && wanted > 1 && !s->info->cpu && has_budget(s)) status = gather(s, wanted, &s->ahead);
+    if (status == ATN_OK) status = measure_batch(s, b);
     atn_free(s->ctx, b);
     return status;
 }
@@ -366,7 +379,8 @@ void atn_tune_result_free(atn_tune_result *r) {
     atn_free(ctx, r->variant);
     atn_free(ctx, r->runner_up);
     atn_free(ctx, r->estimate);
-    for (int32_t k = 0; k < r->n_choices; ++k) atn_free(ctx, r->choices[k].variant);
+    for (int32_t k = 0; k < r->n_all; ++k) atn_free(ctx, r->all[k].variant);
+    atn_free(ctx, r->all);
     atn_free(ctx, r->choices);
     atn_free(ctx, r->only_s);
     *r = (atn_tune_result){.ctx = ctx};

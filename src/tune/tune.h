@@ -49,18 +49,18 @@ typedef struct atn_tune_options {
     void *user;
 } atn_tune_options;
 
-/* A variant that was right. */
+/* A variant with how fast it is and how near to the oracle: error as a fraction of what is allowed. */
 typedef struct atn_tune_choice {
     char *variant;
     double seconds, error;
-    bool front; /* no other beats it in both: none is as fast and nearer to the oracle */
 } atn_tune_choice;
 
 typedef struct atn_tune_result {
     const atn_ctx *ctx;
     char *variant, *runner_up, *estimate; /* texts, owned; "" is the plain variant; variant NULL: none is right */
-    atn_tune_choice *choices;             /* fastest first; all right ones, usable or not */
-    int32_t n_choices;
+    atn_tune_choice *all;                 /* every right variant that was timed, fastest first, usable or not */
+    atn_tune_choice *choices; /* of these, what no other beats in both speed and accuracy; theirs are all's */
+    int32_t n_all, n_choices;
     double default_s, best_s, low_s, high_s, worst_s; /* default: of the estimate */
     double *only_s; /* per variant of options.only: its seconds, INFINITY where it is not right; else NULL */
     int32_t n_shape;
@@ -69,8 +69,6 @@ typedef struct atn_tune_result {
     bool tie;
     int64_t tried, recalled, failed[ATN_OUTCOME_COUNT];
     double seconds;          /* that the tuning took */
-    double pairs;            /* points times ranges, of one run */
-    bool counts_pairs;       /* every pair is weighed by an exponential: its rate is told in pairs */
     double bytes, flops;     /* of one run, from the description; 0: not known */
     double fraction_of_peak; /* of the nearer roof, bandwidth or arithmetic */
     bool drifted;            /* the sentinel saw the machine change its speed */

@@ -1,0 +1,133 @@
+/* attune tune as people call it: what it refuses, a small tuning as a table and as JSON, Ctrl-C, a report. */
+#include "testkit.h"
+
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct result {
+    int code;
+    char *out, *err;
+} result;
+
+static char *dir;
+
+static result run_line(atn_ctx *ctx, const char *line) {
+    char *argv[40] = {(char *)"attune"}, *copy = strdup(line), *save = NULL;
+    int argc = 1;
+    for (char *word = strtok_r(copy, " ", &save); word && argc < 39; word = strtok_r(NULL, " ", &save))
+        argv[argc++] = word;
+    result r = {0};
+    size_t out_length, err_length;
+    FILE *out = open_memstream(&r.out, &out_length), *err = open_memstream(&r.err, &err_length);
+    r.code = atn_cli_run(ctx, argc, argv, out, err);
+    fclose(out);
+    fclose(err);
+    free(copy);
+    return r;
+}
+
+static void drop(result *r) {
+    free(r->out);
+    free(r->err);
+}
+
+static int begin(void **state) {
+    (void)state;
+    char path[512];
+    dir = kit_tempdir();
+    snprintf(path, sizeof path, "%s/wisdom.sqlite", dir);
+    setenv("ATTUNE_WISDOM", path, 1);
+    setenv("ATTUNE_PROGRAM", ATN_BINARY_DIR "/attune", 1);
+    snprintf(path, sizeof path, "%s/space.lanai", dir);
+    FILE *file = fopen(path, "w");
+    if (!file) return 1;
+    fputs("vec_p0 = (1, 2)\nregs_p0 = (1, 2)\n", file);
+    fclose(file);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    unsetenv("ATTUNE_WISDOM");
+    unsetenv("ATTUNE_PROGRAM");
+    kit_remove(dir);
+    return 0;
+}
+
+static void what_it_refuses(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    static const struct {
+        const char *line;
+        int code;
+        const char *sentence;
+    } CASES[] = {
+        {"tune", 2, "attune tune: "},
+        {"tune --device host nonsense", 1, "nonsense: no such file, and no kernel that is shipped: add"},
+        {"tune --device host add --budget soon", 2, "--budget cannot be 'soon'"},
+        {"tune --device host add --budget -3s", 2, "--budget cannot be '-3s'"},
+        {"tune --device host add --evals many", 2, "--evals cannot be 'many'"},
+        {"tune --device host all --size A=3x3", 2, "--size gives one kernel its size"},
+        {"tune --device host add --size A=3", 1, "'A' is a matrix"},
+        {"tune --device host gemm --size A=30x30", 1, "the size of 'B' must be given"},
+        {"tune --device host add --size A=30x30 --strategy luck", 1, "no strategy 'luck'"},
+        {"tune --device host add --size A=30x30 --space nowhere.lanai", 1, "nowhere.lanai"},
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        result r = run_line(ctx, CASES[k].line);
+        if (r.code != CASES[k].code) fail_msg("attune %s: exit %d: %s", CASES[k].line, r.code, r.err);
+        kit_contains(r.err, CASES[k].sentence);
+        drop(&r);
+    }
+    kit_free(ctx);
+}
+
+static void a_small_tuning(void **state) {
+    (void)state;
+    char line[1200], path[512];
+    atn_ctx *ctx = kit_ctx();
+    const char common[] = "tune --device host add --size A=65x67 --strategy exhaustive --evals 4";
+    snprintf(line, sizeof line, "%s --space %s/space.lanai --json --report %s/page.html", common, dir, dir);
+    result r = run_line(ctx, line);
+    if (r.code != 0) fail_msg("%s", r.err);
+    json_t *root = json_loads(r.out, 0, NULL);
+    assert_non_null(root);
+    assert_string_equal(json_string_value(json_object_get(root, "kernel")), "add");
+    assert_string_equal(json_string_value(json_object_get(root, "shape")), "65x67");
+    assert_int_equal(json_integer_value(json_object_get(root, "tried")), 4);
+    assert_true(json_number_value(json_object_get(root, "best_s")) > 0);
+    assert_true(json_number_value(json_object_get(root, "default_s")) > 0);
+    assert_true(json_is_string(json_object_get(root, "variant")));
+    static const char *const FAILED[] = {"wrong", "crash", "hang", "build", "memory"};
+    for (size_t k = 0; k < 5; ++k)
+        assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "failed"), FAILED[k])), 0);
+    assert_true(json_array_size(json_object_get(root, "choices")) > 0);
+    assert_int_equal(json_array_size(json_object_get(root, "results")), 1);
+    json_decref(root);
+    drop(&r);
+    snprintf(path, sizeof path, "%s/page.html", dir);
+    FILE *page = fopen(path, "r");
+    assert_non_null(page);
+    fclose(page);
+
+    snprintf(line, sizeof line, "%s --space %s/space.lanai --resume", common, dir); /* all is known */
+    r = run_line(ctx, line);
+    if (r.code != 0) fail_msg("%s", r.err);
+    kit_contains(r.out, "kernel  shape");
+    kit_contains(r.out, "add     65x67");
+    drop(&r);
+    atn_ctx_cancel(ctx); /* Ctrl-C, here before it begins: what is known is told all the same, or at least why not */
+    r = run_line(ctx, line);
+    assert_int_equal(r.code, 1);
+    kit_contains(r.err, "stopped as asked");
+    drop(&r);
+    kit_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_small_tuning)};
+    return cmocka_run_group_tests(tests, begin, end);
+}
