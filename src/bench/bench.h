@@ -1,63 +1,34 @@
-/* The parts of a benchmark of kernels: what is measured and its arrays (kernels.c), the clock (rounds.c), and whom we
- * are measured against (reference_copy.c, reference_host.c, reference_cuda.c). Ours and theirs run in turn in one
- * process, so that what counts is a ratio. */
+/* Measurements against what others reach, side by side in one run. */
 #ifndef ATN_BENCH_BENCH_H
 #define ATN_BENCH_BENCH_H
 
-#include "kernel/choose.h"
-#include "tune/case.h"
-#include "tune/stand.h"
+#include "base/context.h"
 
-/* ---- what is measured ---- */
+typedef struct atn_bench_row {
+    char name[96];
+    char device[128];
+    char shape[96];
+    double ours, reference; /* in `unit`; reference 0: none was measured */
+    char reference_name[96];
+    double ratio;  /* how many times as good as the reference we are */
+    char unit[16]; /* SI: "s", "B/s", "FLOP/s" */
+} atn_bench_row;
 
-typedef enum bench_against {
-    BENCH_COPY, /* bytes a second, against a copy on the same device */
-    BENCH_BLAS, /* operations a second, against OpenBLAS or cuBLAS */
-    BENCH_CSR,  /* bytes a second, against a plain loop over rows or cuSPARSE */
-    BENCH_PAIRS /* pairs of points a second; against nobody */
-} bench_against;
+/* Rows in the order they were measured; start it as {.ctx = ctx}. */
+typedef struct atn_bench {
+    const atn_ctx *ctx;
+    atn_bench_row *rows; /* owned */
+    size_t count, capacity;
+    void (*progress)(void *user, const char *what); /* before each measurement; or NULL */
+    void *user;
+} atn_bench;
 
-/* One kernel at one shape on its device. */
-typedef struct bench_work {
-    atn_device *device;
-    bench_against against;
-    atn_case problem;
-    atn_stand stand;
-    double amount; /* of one run, in what is counted */
-} bench_work;
+atn_status atn_bench_add(atn_bench *bench, const atn_bench_row *row);
+void atn_bench_free(atn_bench *bench);
 
-const atn_slot *bench_slot(const bench_work *work, const char *object); /* NULL: the kernel has none of that name */
-int64_t bench_size(const bench_work *work, const char *object, int axis);
-
-/* ---- the clock ---- */
-
-enum { BENCH_ROUNDS = 61 };
-typedef struct bench_runner {
-    atn_status (*run)(void *data); /* queues it once */
-    void *data;
-    int32_t repeats;             /* runs in one round, chosen by bench_measure */
-    double second[BENCH_ROUNDS]; /* of one run, per round */
-    double median;
-} bench_runner;
-
-/* Every runner in turn, round by round, within about `budget_s` seconds in all; at least 5 rounds. */
-atn_status bench_measure(atn_device *device, bench_runner *runners, int32_t count, double budget_s, int32_t *rounds);
-/* The reference's time over ours: the median over the rounds. */
-double bench_compare(const bench_runner *ours, const bench_runner *reference, int32_t rounds);
-
-/* ---- whom we are measured against ---- */
-
-typedef struct bench_reference {
-    const char *name;
-    atn_status (*run)(void *data);
-    void *data;
-    void (*close)(void *data);
-    double amount; /* of one run, where it is not the work's own; 0: the work's */
-} bench_reference;
-
-/* out->run is NULL where there is none; `why` then says what is missing. */
-atn_status bench_copy(atn_device *device, bench_reference *out);
-atn_status bench_host_reference(bench_work *work, bench_reference *out, const char **why);
-atn_status bench_cuda_reference(bench_work *work, bench_reference *out, const char **why);
+/* ---- subjects ---- */
+/* Counting and listing spaces (LANAI without iterators and derived values) against a plain enumeration in Python:
+ * itertools.product and the constraints as functions. files[n]; none: spaces made for it. */
+atn_status atn_bench_space(atn_bench *bench, const char *const *files, size_t n);
 
 #endif

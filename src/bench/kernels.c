@@ -1,7 +1,7 @@
 /* The shipped kernels at the shapes they are tuned for, against others. */
 #include "bench/kernels.h"
 
-#include "bench/bench.h"
+#include "bench/parts.h"
 #include "graph/shipped.h"
 #include "tune/sets.h"
 
@@ -131,7 +131,7 @@ static void print_shape(const atn_set *set, char *text, size_t bytes) {
 }
 
 typedef struct visitor {
-    bool (*visit)(void *user, const atn_bench_row *row);
+    bool (*visit)(void *user, const atn_kernel_row *row);
     void *user;
 } visitor;
 
@@ -140,7 +140,7 @@ static atn_status measure_one(bench_work *work, const atn_set *set, const bench_
     enum { OURS, THEIRS, ESTIMATE, ALL };
     contestant ours = {0}, estimate = {0};
     bench_reference reference;
-    atn_bench_row row = {.unit = UNITS[work->against]};
+    atn_kernel_row row = {.unit = UNITS[work->against]};
     atn_status status = find_reference(work, copy, &reference, &row.missing);
     if (status == ATN_OK) status = enter(&ours, work, false);
     bool tuned = status == ATN_OK && ours.choice.origin >= ATN_ORIGIN_SHIPPED;
@@ -180,7 +180,7 @@ static atn_status measure_one(bench_work *work, const atn_set *set, const bench_
 }
 
 atn_status atn_bench_kernels(atn_device *device, const char *kernel, double seconds,
-                             bool (*visit)(void *user, const atn_bench_row *row), void *user) {
+                             bool (*visit)(void *user, const atn_kernel_row *row), void *user) {
     const atn_ctx *ctx = atn_device_ctx(device);
     visitor v = {visit, user};
     bench_reference copy = {0};

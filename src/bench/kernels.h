@@ -7,7 +7,7 @@
 
 #include <attune/device.h>
 
-typedef struct atn_bench_row {
+typedef struct atn_kernel_row {
     char name[64], shape[96];
     double seconds;         /* of one run of ours, at the median */
     double ours, reference; /* in units a second; reference 0: nobody to compare with */
@@ -17,11 +17,11 @@ typedef struct atn_bench_row {
     const char *hit;       /* where the variant came from */
     const char *variant;
     const char *missing; /* why there is no reference; NULL: there is */
-} atn_bench_row;
+} atn_kernel_row;
 
 /* All rows of the device, or those of one kernel (NULL: all), as they come; about `seconds` each. A kernel that cannot
  * run here is told in `failed` lines of the log and left out. `visit` returns false to stop. */
 atn_status atn_bench_kernels(atn_device *device, const char *kernel, double seconds,
-                             bool (*visit)(void *user, const atn_bench_row *row), void *user);
+                             bool (*visit)(void *user, const atn_kernel_row *row), void *user);
 
 #endif

@@ -1,5 +1,5 @@
 /* A copy: what bandwidth is measured against. */
-#include "bench/bench.h"
+#include "bench/parts.h"
 
 #include "base/memory.h"
 #include "device/probes.h"

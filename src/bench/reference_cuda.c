@@ -1,6 +1,6 @@
 /* What a CUDA device is measured against: cuBLAS and cuSPARSE, loaded at run time, on the same context and stream. FP32
  * stays FP32: cuBLAS's default math does not round to TF32. */
-#include "bench/bench.h"
+#include "bench/parts.h"
 
 #include "base/memory.h"
 #include "device/cuda.h"

@@ -1,6 +1,6 @@
 /* What the host is measured against: OpenBLAS, loaded at run time, and the loop over the rows of a sparse matrix that
  * one writes without thinking twice, built as generated code is. */
-#include "bench/bench.h"
+#include "bench/parts.h"
 
 #include "base/memory.h"
 #include "device/host_abi.h"

@@ -2,7 +2,7 @@
  * slows all of them, and only ratios within a round are compared. On the host a run before each moment wakes its
  * threads and fills the caches; on a GPU all that a moment needs is queued behind other work, so that no launch waits
  * for the host. */
-#include "bench/bench.h"
+#include "bench/parts.h"
 
 #include "base/clock.h"
 

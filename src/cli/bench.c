@@ -13,6 +13,7 @@ static const struct {
     atn_status (*run)(atn_cli_bench *bench);
 } SUBJECTS[] = {
     {"kernels", atn_cli_bench_kernels},
+    {"space", atn_cli_bench_space},
 };
 
 struct atn_cli_bench {
@@ -142,7 +143,7 @@ static atn_status run(atn_cli_call *call) {
     while (k < n && strcmp(SUBJECTS[k].name, call->operands[0]) != 0) ++k;
     if (k == n) {
         json_decref(b.rows);
-        return atn_cli_misuse(call, "there is no bench '%s'; there is kernels", call->operands[0]);
+        return atn_cli_misuse(call, "there is no bench '%s'; there are kernels and space", call->operands[0]);
     }
     if (!status) status = run_subject(&b, k);
     if (!status && call->json) {
@@ -162,6 +163,9 @@ static const char *const PARAGRAPHS[] = {
     "median of the ratios: above 1 ours is faster.",
     "kernels: the shipped kernels as a user gets them now, tuned where they were tuned, against OpenBLAS, cuBLAS, "
     "cuSPARSE, a plain loop or a copy on the same device; then how long a first call in a new process takes.",
+    "space: counting and listing search spaces (FILE..., or two that are made for it) against a plain enumeration in "
+    "Python, for which python3 must be there.",
+    "JSON: rows (name, device, shape, ours, reference, reference_name, ratio, unit).",
     NULL,
 };
 
@@ -175,6 +179,7 @@ static const atn_cli_option OPTIONS[] = {
 static const atn_cli_pair EXAMPLES[] = {
     {"attune bench kernels --device cuda", "the shipped kernels against cuBLAS, cuSPARSE and a copy"},
     {"attune bench kernels --kernel gemm --json", "one kernel, for a script"},
+    {"attune bench space gemm.lanai", "how fast is a space counted?"},
     {0},
 };
 

@@ -18,7 +18,7 @@ typedef struct kernels {
     const atn_device_info *info;
 } kernels;
 
-static bool add_kernel(void *user, const atn_bench_row *row) {
+static bool add_kernel(void *user, const atn_kernel_row *row) {
     kernels *k = user;
     const atn_ctx *ctx = atn_cli_bench_call(k->bench)->ctx;
     char note[512];

@@ -99,21 +99,11 @@ static atn_status replay_one(atn_cli_call *call, const atn_recorded *recorded, c
     return status == ATN_ERR_INPUT ? atn_fail_within(call->ctx, status, "%s", call->operands[0]) : status;
 }
 
-static atn_status unknown(atn_cli_call *call, const char *name) {
-    atn_text names = {.ctx = call->ctx};
-    for (const atn_strategy *const *strategy = ATN_STRATEGIES; *strategy; ++strategy)
-        atn_text_printf(&names, "%s, ", (*strategy)->name);
-    atn_status status = atn_cli_misuse(call, "--strategy %s: there is none such; there are %sdefault and all", name,
-                                       atn_text_str(&names));
-    atn_text_free(&names);
-    return status;
-}
-
 static atn_status run(atn_cli_call *call) {
     const char *name = atn_cli_value(call, "strategy");
     bool all = name && strcmp(name, "all") == 0;
     const atn_strategy *strategy = all ? NULL : atn_strategy_find(name);
-    if (!all && !strategy) return unknown(call, name);
+    if (!all && !strategy) return atn_cli_misuse(call, "--strategy %s: there is none such", name);
     double evaluations, repeats, seed;
     atn_status status = read_whole(call, "evals", 1, 0, &evaluations);
     if (!status) status = read_whole(call, "repeats", 1, 0, &repeats);
@@ -124,9 +114,11 @@ static atn_status run(atn_cli_call *call) {
     atn_recorded *recorded;
     status = atn_recorded_read(call->ctx, call->operands[0], &recorded);
     if (status) return status;
+    const char *t4 = atn_cli_value(call, "t4");
+    if (t4) status = atn_recorded_write_t4(call->ctx, recorded, t4);
     atn_replay_result results[MOST_STRATEGIES];
     size_t n = 0;
-    if (!all) status = replay_one(call, recorded, strategy, &options, &results[n++]);
+    if (!all && !status) status = replay_one(call, recorded, strategy, &options, &results[n++]);
     for (; all && !status && ATN_STRATEGIES[n] && n < MOST_STRATEGIES; ++n)
         status = replay_one(call, recorded, ATN_STRATEGIES[n], &options, &results[n]);
     atn_recorded_free(recorded);
@@ -151,14 +143,16 @@ const atn_cli_verb ATN_VERB_REPLAY = {
             "over mean_best), found (repeats that found the optimum), score, seconds; for all strategies these in "
             "rows.",
             NULL},
-    .options = (const atn_cli_option[]){{.name = "strategy",
-                                         .value = "NAME",
-                                         .meaning = "portfolio, model, local, evolutionary, annealing, random, "
-                                                    "exhaustive, or all; default: portfolio"},
-                                        {.name = "evals", .value = "N", .meaning = "evaluations; default: 200"},
-                                        {.name = "repeats", .value = "N", .meaning = "repeats; default: 100"},
-                                        {.name = "seed", .value = "N", .meaning = "of the first repeat; default: 1"},
-                                        {0}},
+    .options =
+        (const atn_cli_option[]){{.name = "strategy",
+                                  .value = "default|portfolio|model|local|evolutionary|annealing|random|"
+                                           "exhaustive|all",
+                                  .meaning = "which one, or all to compare them; default: portfolio"},
+                                 {.name = "evals", .value = "N", .meaning = "evaluations; default: 200"},
+                                 {.name = "repeats", .value = "N", .meaning = "repeats; default: 100"},
+                                 {.name = "seed", .value = "N", .meaning = "of the first repeat; default: 1"},
+                                 {.name = "t4", .value = "FILE", .meaning = "also write the space as T4 results"},
+                                 {0}},
     .examples =
         (const atn_cli_pair[]){{"attune replay cache.json.gz --strategy all", "which strategy is best here?"}, {0}},
     .min_operands = 1,

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -219,10 +220,21 @@ static atn_status visit_platform(visitor *visit, cl_platform_id platform, int32_
     return status;
 }
 
+/* The loader cuts its list of drivers to pieces where it stands, in the environment that our child processes get: it is
+ * put back as it was. */
+static cl_int list_platforms(visitor *visit, cl_platform_id *platforms, cl_uint *count) {
+    char *drivers = getenv("OCL_ICD_FILENAMES");
+    char *before = drivers ? atn_strdup(visit->ctx, drivers) : NULL;
+    cl_int code = visit->api->clGetPlatformIDs(MAX_PLATFORMS, platforms, count);
+    if (before && getenv("OCL_ICD_FILENAMES") == drivers) memcpy(drivers, before, strlen(before) + 1);
+    atn_free(visit->ctx, before);
+    return code;
+}
+
 static atn_status visit_all(visitor *visit) {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint count = 0;
-    cl_int code = visit->api->clGetPlatformIDs(MAX_PLATFORMS, platforms, &count);
+    cl_int code = list_platforms(visit, platforms, &count);
     if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && count == 0))
         return visit->note(visit, "no platform is installed; a vendor's driver or PoCL brings one");
     if (code != CL_SUCCESS) {

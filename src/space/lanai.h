@@ -176,6 +176,11 @@ typedef struct atn_lan_symbol {
     atn_lan_value value; /* of a constant */
 } atn_lan_symbol;
 
+/* What is tested in place of a constraint: itself, or several functions that keep together what it keeps. */
+typedef struct atn_lan_part {
+    int32_t constraint, function;
+} atn_lan_part;
+
 typedef struct atn_plan atn_plan; /* how a space is enumerated: plan.h */
 
 struct atn_space {
@@ -202,6 +207,8 @@ struct atn_space {
     size_t n_functions, functions_capacity;
     int32_t *constraints; /* functions */
     size_t n_constraints, constraints_capacity;
+    atn_lan_part *parts;
+    size_t n_parts, parts_capacity;
     int32_t *order; /* iterators' parameters, each behind those it uses */
     size_t n_order;
     int64_t n_values; /* of all parameters so far */

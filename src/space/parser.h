@@ -71,6 +71,10 @@ atn_status atn_lan_resolve_function(atn_lan_parser *parser, atn_lan_function *fu
 bool atn_lan_uses_parameters(const atn_space *space, int32_t node);
 /* The parameters that each function uses, and an order of the iterators. */
 atn_status atn_lan_find_uses(atn_lan_parser *parser);
+atn_status atn_lan_find_uses_of(atn_lan_parser *parser, atn_lan_function *function);
+
+/* ---- parts of constraints (split.c) ---- */
+atn_status atn_lan_split(atn_lan_parser *parser);
 
 atn_status atn_lan_finish(atn_lan_parser *parser); /* resolves, makes domains; the space is whole then */
 atn_status atn_lan_open(const atn_ctx *ctx, const char *name, const atn_given *given, size_t n_given,

@@ -29,10 +29,12 @@ static bool has_choice(const atn_space *space, int32_t parameter) {
     return space->parameters[parameter].levels != 1 || space->parameters[parameter].function >= 0;
 }
 
-static bool is_active(const planning *p, size_t constraint) {
+/* The function of an active part; NULL: it is not active. */
+static const atn_lan_function *active_part(const planning *p, size_t part) {
     const atn_space *space = p->plan->space;
-    if (space->functions[space->constraints[constraint]].built) return false;
-    return !p->active || p->active[constraint];
+    const atn_lan_function *function = &space->functions[space->parts[part].function];
+    if (function->built || (p->active && !p->active[space->parts[part].constraint])) return NULL;
+    return function;
 }
 
 /* The first parameter with a choice that the function uses; -1: none. */
@@ -53,10 +55,10 @@ static void find_groups(planning *p) {
     for (size_t k = 0; k < space->n_parameters; ++k)
         if (space->parameters[k].function >= 0)
             join_all(p, &space->functions[space->parameters[k].function], (int32_t)k);
-    for (size_t k = 0; k < space->n_constraints; ++k) {
-        const atn_lan_function *function = &space->functions[space->constraints[k]];
+    for (size_t k = 0; k < space->n_parts; ++k) {
+        const atn_lan_function *function = active_part(p, k);
+        if (!function) continue;
         int32_t first = first_choice(space, function);
-        if (!is_active(p, k)) continue;
         if (first >= 0)
             join_all(p, function, first);
         else
@@ -71,10 +73,10 @@ static atn_status make_component(planning *p, int32_t root) {
     c->plan = p->plan;
     for (size_t k = 0; k < space->n_parameters; ++k)
         if (root_of(p, (int32_t)k) == root) p->parameters[n++] = (int32_t)k;
-    for (size_t k = 0; k < space->n_constraints; ++k) {
-        const atn_lan_function *function = &space->functions[space->constraints[k]];
-        int32_t first = first_choice(space, function);
-        if (is_active(p, k) && first >= 0 && root_of(p, first) == root) p->functions[n_functions++] = function;
+    for (size_t k = 0; k < space->n_parts; ++k) {
+        const atn_lan_function *function = active_part(p, k);
+        int32_t first = function ? first_choice(space, function) : -1;
+        if (first >= 0 && root_of(p, first) == root) p->functions[n_functions++] = function;
     }
     atn_status status = n > 1 ? atn_component_order(space, p->parameters, n, p->functions, n_functions) : ATN_OK;
     return status ? status : atn_component_prepare(c, p->parameters, n, p->functions, n_functions);
@@ -92,10 +94,10 @@ atn_status atn_plan_create(const atn_space *space, const bool *active, atn_plan 
     planning p = {.plan = plan,
                   .active = active,
                   .group = atn_alloc(ctx, (n + 1) * sizeof *p.group),
-                  .functions = atn_alloc(ctx, (space->n_constraints + 1) * sizeof(void *)),
+                  .functions = atn_alloc(ctx, (space->n_parts + 1) * sizeof(void *)),
                   .parameters = atn_alloc(ctx, (n + 1) * sizeof *p.parameters)};
     plan->components = atn_arena_alloc(&plan->arena, (n + 1) * sizeof *plan->components);
-    plan->fixed = atn_arena_alloc(&plan->arena, (space->n_constraints + 1) * sizeof(void *));
+    plan->fixed = atn_arena_alloc(&plan->arena, (space->n_parts + 1) * sizeof(void *));
     plan->places = atn_arena_alloc(&plan->arena, (n + 1) * sizeof *plan->places);
     bool whole = p.group && p.functions && p.parameters && plan->components && plan->fixed && plan->places;
     atn_status status = whole ? ATN_OK : ATN_ERR_MEMORY;

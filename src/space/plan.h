@@ -116,8 +116,8 @@ void atn_memo_free(const atn_ctx *ctx, atn_memo *memo);
 /* Counts below some depth in native code and fills that depth's memo. *done: false where it is not possible or not
  * worth it, with ATN_OK. */
 atn_status atn_component_go_native(atn_component *component, atn_walk *walk, bool always, bool *done);
-/* The C source that counts below `depth`; false: it cannot be expressed. */
-bool atn_native_source(const atn_component *component, int32_t depth, atn_text *out);
+/* The C source that counts below `depth`. *possible: false: it cannot be expressed. */
+atn_status atn_native_source(const atn_component *component, int32_t depth, atn_text *out, bool *possible);
 
 static inline int32_t atn_mask_next(const uint64_t *mask, int32_t size, int32_t from) {
     while (from < size) {

@@ -20,7 +20,7 @@ static bool is_built_name(const char *name) {
 static int32_t set_later(const atn_lan_parser *parser, const char *name) {
     size_t length = strlen(name);
     int32_t line = parser->line;
-    const char *at = parser->source + parser->at, *end = parser->source + parser->length;
+    const char *at = parser->source + parser->line_start, *end = parser->source + parser->length;
     for (; at < end; ++line) {
         const char *rest = at;
         if (end - rest > 4 && memcmp(rest, "def ", 4) == 0) rest += 4;
@@ -214,19 +214,21 @@ static atn_status mark_uses(atn_lan_parser *parser, int32_t index, void *user) {
     return ATN_OK;
 }
 
-static atn_status find_uses_of(atn_lan_parser *parser, atn_lan_function *function, use_marks *marks) {
+atn_status atn_lan_find_uses_of(atn_lan_parser *parser, atn_lan_function *function) {
     atn_space *space = parser->space;
-    memset(marks->parameters, 0, space->n_parameters);
-    memset(marks->derived, 0, space->n_derived);
-    atn_status status = each_expression(parser, &function->block, mark_uses, marks);
-    if (status) return status;
-    for (size_t k = 0; k < space->n_parameters; ++k) function->n_uses += marks->parameters[k];
+    use_marks marks = {.parameters = atn_zalloc(space->ctx, space->n_parameters + 1),
+                       .derived = atn_zalloc(space->ctx, space->n_derived + 1)};
+    atn_status status = marks.parameters && marks.derived ? ATN_OK : ATN_ERR_MEMORY;
+    if (!status) status = each_expression(parser, &function->block, mark_uses, &marks);
+    for (size_t k = 0; k < space->n_parameters && !status; ++k) function->n_uses += marks.parameters[k];
     function->uses = atn_arena_alloc(&space->arena, ((size_t)function->n_uses + 1) * sizeof *function->uses);
-    if (!function->uses) return ATN_ERR_MEMORY;
+    if (!function->uses) status = ATN_ERR_MEMORY;
     int32_t n = 0;
-    for (size_t k = 0; k < space->n_parameters; ++k)
-        if (marks->parameters[k]) function->uses[n++] = (int32_t)k;
-    return ATN_OK;
+    for (size_t k = 0; k < space->n_parameters && !status; ++k)
+        if (marks.parameters[k]) function->uses[n++] = (int32_t)k;
+    atn_free(space->ctx, marks.parameters);
+    atn_free(space->ctx, marks.derived);
+    return status;
 }
 
 /* ---- the order of iterators ---- */
@@ -267,17 +269,13 @@ static atn_status order_from(atn_lan_parser *parser, int32_t parameter, visit_st
 atn_status atn_lan_find_uses(atn_lan_parser *parser) {
     atn_space *space = parser->space;
     size_t n = space->n_parameters;
-    use_marks marks = {.parameters = atn_zalloc(space->ctx, n + 1),
-                       .derived = atn_zalloc(space->ctx, space->n_derived + 1)};
     visit_state *states = atn_zalloc(space->ctx, (n + 1) * sizeof *states);
     int32_t *path = atn_zalloc(space->ctx, (n + 1) * sizeof *path);
     space->order = atn_arena_alloc(&space->arena, (n + 1) * sizeof *space->order);
-    atn_status status = marks.parameters && marks.derived && states && path && space->order ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = states && path && space->order ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < space->n_functions && !status; ++k)
-        status = find_uses_of(parser, &space->functions[k], &marks);
+        status = atn_lan_find_uses_of(parser, &space->functions[k]);
     for (size_t k = 0; k < n && !status; ++k) status = order_from(parser, (int32_t)k, states, path, 0);
-    atn_free(space->ctx, marks.parameters);
-    atn_free(space->ctx, marks.derived);
     atn_free(space->ctx, states);
     atn_free(space->ctx, path);
     return status;

@@ -136,6 +136,7 @@ atn_status atn_lan_finish(atn_lan_parser *parser) {
     if (!status) status = atn_lan_find_uses(parser);
     if (!status) status = atn_lan_make_iterators(space);
     if (!status) space->hash = hash_space(space);
+    if (!status) status = atn_lan_split(parser);
     return status;
 }
 
@@ -168,8 +169,8 @@ void atn_space_free(atn_space *space) {
         pthread_mutex_destroy(&space->shared->lock);
         atn_free(ctx, space->shared);
     }
-    void *blocks[] = {space->symbols,    space->buckets, space->nodes,     space->links,
-                      space->parameters, space->derived, space->functions, space->constraints};
+    void *blocks[] = {space->symbols, space->buckets,   space->nodes,       space->links, space->parameters,
+                      space->derived, space->functions, space->constraints, space->parts};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; ++k) atn_free(ctx, blocks[k]);
     atn_arena_free(&space->arena);
     atn_free(ctx, space);

@@ -283,19 +283,22 @@ static atn_status advance(atn_component *c, atn_walk *walk, bool first, bool *fo
 
 typedef struct listing {
     atn_plan *plan;
-    atn_walk *walks; /* per component, all with the levels of the first */
+    int32_t *levels;            /* of all parameters */
+    atn_component **components; /* those with a choice */
+    atn_walk *walks;            /* per component, all with the same levels */
+    int32_t n;
 } listing;
 
 /* Moves to the first point, or to the next one. */
 static atn_status move(listing *l, bool first, bool *found) {
-    int32_t n = l->plan->n_components, k = first ? 0 : n - 1;
-    *found = first && n == 0;
-    while (k >= 0 && k < n) {
-        atn_status status = advance(&l->plan->components[k], &l->walks[k], first, found);
+    int32_t k = first ? 0 : l->n - 1;
+    *found = first && l->n == 0;
+    while (k >= 0 && k < l->n) {
+        atn_status status = advance(l->components[k], &l->walks[k], first, found);
         if (status) return status;
         if (*found) { /* those behind it start anew */
             first = true;
-            if (++k == n) return ATN_OK;
+            ++k;
         } else {
             if (first) return ATN_OK; /* it has no point at all, so the space has none */
             --k;
@@ -304,15 +307,30 @@ static atn_status move(listing *l, bool first, bool *found) {
     return ATN_OK;
 }
 
+/* The next value of the innermost parameter: all that is needed is in the walk, so no lock is. */
+static bool move_inside(listing *l) {
+    if (l->n == 0) return false;
+    const atn_component *c = l->components[l->n - 1];
+    const atn_depth *at = &c->depths[c->n_depths - 1];
+    int32_t *level = &l->levels[at->parameter];
+    int32_t next = c->plain ? *level + 1 : atn_mask_next(l->walks[l->n - 1].masks + at->mask, at->size, *level + 1);
+    if (next < 0 || next >= at->size) return false;
+    *level = next;
+    return true;
+}
+
 static atn_status list_all(listing *l, const atn_ctx *ctx, bool (*visit)(void *user, const int32_t *levels),
                            void *user) {
     bool found;
+    atn_walk none = {.ctx = ctx, .levels = l->levels};
     pthread_mutex_lock(&l->plan->lock);
-    atn_status status = check_fixed(ctx, l->plan, &l->walks[0], &found);
+    atn_status status = check_fixed(ctx, l->plan, &none, &found);
     if (!status && found) status = move(l, true, &found);
     pthread_mutex_unlock(&l->plan->lock);
     while (!status && found) { /* not locked while it visits: the visitor may ask, too */
-        if (!visit(user, l->walks[0].levels)) return ATN_OK;
+        do {
+            if (!visit(user, l->levels)) return ATN_OK;
+        } while (move_inside(l));
         status = atn_check_cancel(ctx);
         pthread_mutex_lock(&l->plan->lock);
         if (!status) status = move(l, false, &found);
@@ -321,23 +339,33 @@ static atn_status list_all(listing *l, const atn_ctx *ctx, bool (*visit)(void *u
     return status;
 }
 
+static atn_status begin_listing(listing *l, const atn_ctx *ctx, const atn_space *space) {
+    size_t n = (size_t)l->plan->n_components;
+    l->levels = atn_zalloc(space->ctx, (space->n_parameters + 1) * sizeof *l->levels);
+    l->components = atn_alloc(space->ctx, (n + 1) * sizeof *l->components);
+    l->walks = atn_zalloc(space->ctx, (n + 1) * sizeof *l->walks);
+    if (!l->levels || !l->components || !l->walks) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < n; ++k) {
+        atn_component *c = &l->plan->components[k];
+        if (c->plain && c->depths[0].size == 1) continue;
+        l->components[l->n] = c;
+        l->walks[l->n] = (atn_walk){
+            .ctx = ctx, .levels = l->levels, .masks = atn_alloc(space->ctx, (c->mask_words + 1) * sizeof(uint64_t))};
+        if (!l->walks[l->n++].masks) return ATN_ERR_MEMORY;
+    }
+    return ATN_OK;
+}
+
 atn_status atn_space_list(const atn_ctx *ctx, const atn_space *space, bool (*visit)(void *user, const int32_t *levels),
                           void *user) {
     listing l = {0};
     atn_status status = atn_plan_of(ctx, space, &l.plan);
     if (status) return status;
-    int32_t n = l.plan->n_components;
-    l.walks = atn_zalloc(space->ctx, (size_t)(n + 1) * sizeof *l.walks);
-    if (!l.walks) return ATN_ERR_MEMORY;
-    status = atn_walk_begin(ctx, l.plan, &l.walks[0]);
-    for (int32_t k = 1; k < n && !status; ++k) {
-        l.walks[k] = (atn_walk){.ctx = ctx, .levels = l.walks[0].levels};
-        l.walks[k].masks = atn_alloc(space->ctx, (l.plan->components[k].mask_words + 1) * sizeof *l.walks[k].masks);
-        if (!l.walks[k].masks) status = ATN_ERR_MEMORY;
-    }
+    status = begin_listing(&l, ctx, space);
     if (!status) status = list_all(&l, ctx, visit, user);
-    for (int32_t k = 1; k < n; ++k) atn_free(space->ctx, l.walks[k].masks);
-    atn_walk_end(l.plan, &l.walks[0]);
+    for (int32_t k = 0; k < l.n; ++k) atn_free(space->ctx, l.walks[k].masks);
+    atn_free(space->ctx, l.levels);
+    atn_free(space->ctx, (void *)l.components);
     atn_free(space->ctx, l.walks);
     return status;
 }

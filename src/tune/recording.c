@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { MOST_PARAMETERS = 1024, MOST_LEVELS = 1 << 16 };
+static const double NEVER = 1e20; /* seconds: longer than anything took */
 
 typedef struct parameter {
     const char *name;
@@ -164,11 +165,12 @@ void atn_recording_cancel(atn_recording *r) {
 }
 
 atn_status atn_recording_add(atn_recording *r, atn_outcome outcome, double seconds) {
+    if (!r->n_parameters) return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: its entries have no parameters", r->name);
     for (int32_t k = 0; k < r->n_parameters; ++k)
         if (r->entry[k] < 0)
             return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: entry %lld has no value of '%s'", r->name,
                             (long long)r->points.n + 1, r->parameters[k].name);
-    if (outcome == ATN_OUTCOME_RIGHT && !(seconds > 0 && isfinite(seconds))) outcome = ATN_OUTCOME_CRASH;
+    if (outcome == ATN_OUTCOME_RIGHT && !(seconds > 0 && seconds < NEVER)) outcome = ATN_OUTCOME_CRASH;
     r->points.width = r->n_parameters;
     int64_t place = atn_points_find(&r->points, r->entry);
     if (place == ATN_NOWHERE) {

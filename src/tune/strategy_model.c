@@ -21,6 +21,7 @@ enum {
     FIRST = 6,          /* points before the model is asked */
     DRAWS = 24,         /* for each of them, of which the farthest from the others is taken */
     SWEEPS = 2,         /* over the model's lengths when it is made anew */
+    SETTLED = 64,       /* measurements from which on one sweep does */
     REJECTS = 200,      /* draws in a row that bring no new candidate: enough */
 };
 static const double RENEW_AT = 1.25; /* made anew when there are so many times the measurements */
@@ -181,7 +182,7 @@ static void update(model *m, int32_t *point) {
     find_slow(m);
     for (int32_t k = 0; k < s->n; ++k) s->y[k] = target(m, m->taken[k]);
     if (anew) {
-        atn_surrogate_learn(s, SWEEPS);
+        atn_surrogate_learn(s, s->n < SETTLED ? SWEEPS : 1);
         m->fitted = m->n_order;
         m->changed = false;
         atn_pool_rebuild(&m->pool);

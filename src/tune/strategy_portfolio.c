@@ -19,7 +19,7 @@ typedef struct portfolio {
     atn_search search; /* first */
     void *member[N_MEMBERS];
     double success[N_MEMBERS]; /* fading mean of its successes */
-    int8_t *asker;             /* per place: who asked; -1: nobody */
+    int32_t *asker;            /* per place: who asked; -1: nobody */
     size_t asker_room;
     double fastest[BEST]; /* values, ascending */
     int32_t n_fastest;
@@ -78,11 +78,11 @@ static bool ask_member(portfolio *p, int32_t k, int32_t *point) {
 static bool note_asker(portfolio *p, int64_t place, int32_t member) {
     if (place == ATN_NOWHERE) return false;
     while (p->asker_room < (size_t)p->search.points.n)
-        if (atn_grow(p->search.ctx, (void **)&p->asker, &p->asker_room, p->asker_room, 1)) {
+        if (atn_grow(p->search.ctx, (void **)&p->asker, &p->asker_room, p->asker_room, sizeof *p->asker)) {
             p->search.lost = true;
             return false;
         }
-    p->asker[place] = (int8_t)member;
+    p->asker[place] = member;
     return true;
 }
 

@@ -28,11 +28,12 @@ static json_t *texts(const char *const *list) {
 
 json_t *atn_wire_open(const atn_device_info *device, const atn_workload *w, const atn_trial_setup *setup) {
     json_t *defines = texts(w->defines), *sizes = texts(w->sizes), *params = texts(w->params);
-    return json_pack("{s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:i, s:f, s:f, s:b, s:b, s:b, s:I}", "op", "open",
-                     "backend", device->backend, "ordinal", (int)device->ordinal, "name", w->name, "xml", w->xml,
-                     "defines", defines, "sizes", sizes, "params", params, "step", (int)w->step, "range_length",
-                     w->range_length, "tolerance", setup->tolerance, "reproducible", (int)setup->reproducible, "cold",
-                     (int)setup->cold, "build_only", (int)setup->build_only, "seed", (json_int_t)setup->seed);
+    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:i, s:f, s:f, s:b, s:b, s:b, s:I}", "op", "open",
+                     "backend", device->backend, "device", device->name, "ordinal", (int)device->ordinal, "name",
+                     w->name, "xml", w->xml, "defines", defines, "sizes", sizes, "params", params, "step", (int)w->step,
+                     "range_length", w->range_length, "tolerance", setup->tolerance, "reproducible",
+                     (int)setup->reproducible, "cold", (int)setup->cold, "build_only", (int)setup->build_only, "seed",
+                     (json_int_t)setup->seed);
 }
 
 static atn_status read_texts(const atn_ctx *ctx, const json_t *from, const char *const **out) {
@@ -44,16 +45,18 @@ static atn_status read_texts(const atn_ctx *ctx, const json_t *from, const char 
     return ATN_OK;
 }
 
-atn_status atn_wire_read_open(const atn_ctx *ctx, const json_t *from, char backend[16], int32_t *ordinal,
-                              atn_workload *w, atn_trial_setup *setup) {
-    const char *name = json_string_value(json_object_get(from, "backend"));
+atn_status atn_wire_read_open(const atn_ctx *ctx, const json_t *from, atn_device_info *device, atn_workload *w,
+                              atn_trial_setup *setup) {
+    const char *backend = json_string_value(json_object_get(from, "backend"));
+    const char *name = json_string_value(json_object_get(from, "device"));
     *w = (atn_workload){.name = json_string_value(json_object_get(from, "name")),
                         .xml = json_string_value(json_object_get(from, "xml")),
                         .step = (int32_t)whole_at(from, "step"),
                         .range_length = number_at(from, "range_length")};
-    if (!name || !w->name || !w->xml) return atn_fail(ctx, ATN_ERR_INPUT, "a worker was told no workload");
-    snprintf(backend, 16, "%s", name);
-    *ordinal = (int32_t)whole_at(from, "ordinal");
+    if (!backend || !name || !w->name || !w->xml) return atn_fail(ctx, ATN_ERR_INPUT, "a worker was told no workload");
+    *device = (atn_device_info){.ordinal = (int32_t)whole_at(from, "ordinal")};
+    snprintf(device->backend, sizeof device->backend, "%s", backend);
+    snprintf(device->name, sizeof device->name, "%s", name);
     *setup = (atn_trial_setup){.tolerance = number_at(from, "tolerance"),
                                .reproducible = flag_at(from, "reproducible"),
                                .cold = flag_at(from, "cold"),

@@ -45,29 +45,34 @@ static void tell_stage(void *user, const char *stage, double limit_s) {
     answer(user, json_pack("{s:s, s:f}", "stage", stage, "limit", limit_s));
 }
 
-static atn_status open_device(worker *w, const char *backend, int32_t ordinal) {
+/* By name, and of equal ones the one in the same place: what a driver lists may differ from process to process. */
+static atn_status open_device(worker *w, const atn_device_info *wanted) {
     atn_devices *devices;
     atn_status status = atn_devices_find(w->ctx, &devices);
     if (status != ATN_OK) return status;
     int32_t found = -1;
     for (int32_t k = 0; k < atn_devices_count(devices); ++k) {
         const atn_device_info *info = atn_devices_info(devices, k);
-        if (strcmp(info->backend, backend) == 0 && info->ordinal == ordinal) found = k;
+        bool same = strcmp(info->backend, wanted->backend) == 0 && strcmp(info->name, wanted->name) == 0;
+        if (same && (found < 0 || info->ordinal == wanted->ordinal)) found = k;
     }
-    status = found < 0 ? atn_fail(w->ctx, ATN_ERR_LOST, "the device (%s %d) is not there any more", backend, ordinal)
-                       : atn_device_open(devices, found, &w->device);
+    if (found >= 0) {
+        status = atn_device_open(devices, found, &w->device);
+    } else {
+        const char *note = atn_devices_note_count(devices) > 0 ? atn_devices_note(devices, 0) : "it is not listed";
+        status = atn_fail(w->ctx, ATN_ERR_LOST, "%s %s is not there any more: %s", wanted->backend, wanted->name, note);
+    }
     atn_devices_free(devices);
     return status;
 }
 
 static atn_status do_open(worker *w, const json_t *job, json_t **out) {
-    char backend[16];
-    int32_t ordinal;
+    atn_device_info device;
     atn_workload workload = {0};
     atn_trial_setup setup;
     atn_stage stage = {tell_stage, w};
-    atn_status status = atn_wire_read_open(w->ctx, job, backend, &ordinal, &workload, &setup);
-    if (status == ATN_OK) status = open_device(w, backend, ordinal);
+    atn_status status = atn_wire_read_open(w->ctx, job, &device, &workload, &setup);
+    if (status == ATN_OK) status = open_device(w, &device);
     if (status == ATN_OK) status = atn_trials_open(w->device, &workload, &setup, &stage, &w->trials);
     atn_wire_workload_free(w->ctx, &workload);
     *out = json_object();

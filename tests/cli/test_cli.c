@@ -93,6 +93,7 @@ static void wrong_usage_is_2_and_one_line(void **state) {
         {"devices extra", "'extra' is one too many; it takes options only"},
         {"devices --version", "unknown option '--version'"},
         {"help devcies", "attune help: there is no verb 'devcies'; did you mean 'devices'?"},
+        {"replay", "CACHE.json.gz"},
         {"help a b", "'b' is one too many; it takes [VERB]"},
         {"completion frogs", "'frogs' cannot be listed"},
         {"--frobnicate devices", "attune: unknown option '--frobnicate'"},

@@ -1,6 +1,7 @@
 /* Every allocation of a run may fail: each failure ends the run with 1 and one sentence, and nothing stays behind. */
 #include "testkit.h"
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "num/npy.h"
 #include "wisdom/wisdom.h"
@@ -175,6 +176,23 @@ WALK(check_file, (char *)"check", (char *)MV, SP, (char *)"--size", (char *)"A=2
 WALK(show_shipped, (char *)"show", (char *)"scale", SP, (char *)"--dialect", (char *)"cuda", (char *)"--passes")
 WALK(show_json, (char *)"show", (char *)MV, SP, (char *)"--dialect", (char *)"c", (char *)"--json")
 
+/* One repeat, so that one thread counts the allocations. */
+static void replay_cache(void **state) {
+    (void)state;
+    static const char CACHE[] = "{\"tune_params_keys\": [\"a\"], \"cache\": {\"1\": {\"a\": 1, \"time\": 2}, "
+                                "\"2\": {\"a\": 2, \"time\": 1}, \"3\": {\"a\": 4, \"time\": \"no\"}}}";
+    char path[512];
+    atn_ctx *ctx = kit_ctx();
+    snprintf(path, sizeof path, "%s/recorded.json", cache);
+    kit_ok(ctx, atn_file_write(ctx, path, CACHE, strlen(CACHE)));
+    kit_free(ctx);
+    char *table[] = {(char *)"attune", (char *)"replay", path, (char *)"--repeats", (char *)"1", NULL};
+    walk(table);
+    char *json[] = {(char *)"attune",     (char *)"replay", path, (char *)"--repeats", (char *)"1", (char *)"--json",
+                    (char *)"--strategy", (char *)"all",    NULL};
+    walk(json);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_host),        cmocka_unit_test(check_file),    cmocka_unit_test(show_shipped),
@@ -182,6 +200,7 @@ int main(void) {
         cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),     cmocka_unit_test(help_json),
         cmocka_unit_test(verb_help),       cmocka_unit_test(manual),        cmocka_unit_test(version),
         cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host), cmocka_unit_test(wisdom),
+        cmocka_unit_test(replay_cache),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

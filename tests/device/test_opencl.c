@@ -117,6 +117,16 @@ static void lying_library(void **state) {
     check_library(FAKE_OPENCL, "one for everything", NULL, 1);
 }
 
+/* What child processes inherit is what we were given. */
+static void environment_stays(void **state) {
+    (void)state;
+    char *before = kit_getenv("OCL_ICD_FILENAMES");
+    setenv("OCL_ICD_FILENAMES", "libone.so:libtwo.so", 1);
+    check_library(FAKE_OPENCL, "terse", NULL, 1);
+    assert_string_equal(getenv("OCL_ICD_FILENAMES"), "libone.so:libtwo.so");
+    kit_setenv("OCL_ICD_FILENAMES", before);
+}
+
 static void error_names(void **state) {
     (void)state;
     assert_string_equal(atn_opencl_error_find(-5)->name, "CL_OUT_OF_RESOURCES");
@@ -517,6 +527,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missing_library),
         cmocka_unit_test(lying_library),
+        cmocka_unit_test(environment_stays),
         cmocka_unit_test(error_names),
         cmocka_unit_test(listing),
         cmocka_unit_test(build_failure),

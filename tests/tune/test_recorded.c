@@ -212,6 +212,7 @@ static void wrong_files(void **state) {
     refuse(ctx, KEYS "{\"x\": {\"a\": NaN, \"time\": 1}}}", "is no number, text or bool");
     refuse(ctx, KEYS "{\"x\": {\"a\": 1, \"ti", "is cut before its first entry ends");
     refuse(ctx, "{\"results\": []}", "has no entry");
+    refuse(ctx, "{\"results\": [{\"configuration\": {}}]}", "no parameters");
     refuse(ctx, "{\"results\": {}}", "no JSON at byte");
     refuse(ctx, "{\"results\": [{\"invalidity\": \"correct\"}]}", "no \"configuration\"");
     refuse(ctx, "{\"results\": [{\"configuration\": {\"a\": 1}}, {\"configuration\": {\"b\": 1}}]}",
