@@ -106,6 +106,23 @@ static void count_all(const atn_session *s, atn_tune_result *out) {
     out->failed[ATN_OUTCOME_RIGHT] = 0;
 }
 
+/* Who ties with the estimate, is no simpler and in the rounds of both no faster does not take its place. */
+static void prefer_estimate(const atn_session *s, const int64_t *who, atn_final *f) {
+    int32_t k = f->n - 1;
+    while (k >= 0 && who[k] != s->estimate) --k;
+    if (k < 0 || k == f->winner || f->seconds[k].median > f->seconds[f->winner].median) return;
+    if (atn_variant_burden(&s->entries[who[k]].variant) > atn_variant_burden(&s->entries[who[f->winner]].variant))
+        return;
+    atn_middle ratio = f->seconds[f->winner]; /* of the one that stands back to the estimate */
+    ratio.low = f->seconds[f->winner].median / f->seconds[k].high;
+    ratio.high = f->seconds[f->winner].median / f->seconds[k].low;
+    ratio.median = f->seconds[f->winner].median / f->seconds[k].median;
+    f->runner_up = f->winner;
+    f->winner = k;
+    f->ratio = ratio;
+    f->tie = ratio.low <= 1 && ratio.high >= 1;
+}
+
 /* Paired rounds; what they say is written over what single duels said. *winner and *second are entries. */
 static atn_status run_final(atn_session *s, atn_tune_result *out, int64_t *winner, int64_t *second) {
     int64_t who[FINALISTS + 1];
@@ -141,6 +158,7 @@ static atn_status run_final(atn_session *s, atn_tune_result *out, int64_t *winne
                                   .code = e->code};
             status = atn_wisdom_tell(s->wisdom, &s->key.key, &row);
         }
+        prefer_estimate(s, who, final);
         *winner = who[final->winner];
         if (final->runner_up >= 0) {
             *second = who[final->runner_up];

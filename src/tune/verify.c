@@ -96,8 +96,9 @@ static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const i
 /* ---- comparing ---- */
 
 static bool same_options(const atn_eval_options *a, const atn_eval_options *b) {
-    return memcmp(a->unit, b->unit, sizeof a->unit) == 0 && a->exp_error == b->exp_error &&
-           a->exp_slope == b->exp_slope && a->fast == b->fast;
+    bool same = a->exp_error == b->exp_error && a->exp_slope == b->exp_slope && a->fast == b->fast;
+    for (int k = 0; k < ATN_TYPE_COUNT; ++k) same = same && a->unit[k] == b->unit[k];
+    return same;
 }
 
 static void say(atn_verdict *out, const atn_graph *g, const atn_eval_cell *cell, atn_type type, const void *got,
