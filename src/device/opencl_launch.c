@@ -41,6 +41,10 @@ static atn_status make_kernel(atn_opencl_module *module, const char *name, atn_o
         return atn_opencl_check(module->base.device, code, "function '%s' of %s", name, module->name);
     function->max_group =
         kernel_number(function, CL_KERNEL_WORK_GROUP_SIZE, (uint64_t)module->base.device->info.max_group);
+    size_t stated[3] = {0, 0, 0}; /* in the source: then it was built for that, whatever else a driver answers */
+    code = device->api.clGetKernelWorkGroupInfo(function->kernel, device->place.device,
+                                                CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof stated, stated, NULL);
+    if (code == CL_SUCCESS && stated[0] > 0) function->max_group = stated[0] * stated[1] * stated[2];
     code = device->api.clGetKernelInfo(function->kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL);
     function->n_args = code == CL_SUCCESS ? n_args : SIZE_MAX;
     return ATN_OK;

@@ -193,15 +193,15 @@ static atn_status begin_mask(atn_component *c, atn_walk *walk, int32_t depth, ui
 static atn_status test_values(atn_component *c, atn_walk *walk, const atn_relation *r, uint64_t *mask) {
     const atn_depth *at = &c->depths[r->depth];
     atn_lan_env *env = &c->plan->env;
-    int64_t tests = 0;
+    int64_t before = env->steps;
     env->levels = walk->levels;
-    for (int32_t level = -1; (level = atn_mask_next(mask, at->size, level + 1)) >= 0; ++tests) {
+    for (int32_t level = -1; (level = atn_mask_next(mask, at->size, level + 1)) >= 0;) {
         walk->levels[at->parameter] = level;
         int keeps = atn_lan_keeps(env, r->function);
         if (keeps < 0) return atn_lan_failed(walk->ctx, env, r->function);
         if (!keeps) mask[level / 64] &= ~((uint64_t)1 << (level % 64));
     }
-    return atn_component_step(c, walk, tests);
+    return atn_component_step(c, walk, env->steps - before);
 }
 
 static atn_status make_row(atn_component *c, atn_walk *walk, atn_relation *r, size_t row) {
@@ -209,6 +209,7 @@ static atn_status make_row(atn_component *c, atn_walk *walk, atn_relation *r, si
     const atn_ctx *ctx = c->plan->space->ctx;
     atn_lan_env *env = &c->plan->env;
     size_t offset = row * (size_t)at->words;
+    int64_t before = env->steps;
     env->levels = walk->levels;
     memset(r->rows + offset, 0, (size_t)at->words * sizeof *r->rows);
     for (int32_t level = 0; level < at->size; ++level) {
@@ -226,7 +227,7 @@ static atn_status make_row(atn_component *c, atn_walk *walk, atn_relation *r, si
         r->failing[offset + (size_t)level / 64] |= (uint64_t)1 << (level % 64);
     }
     r->known[row] = 1;
-    return atn_component_step(c, walk, at->size);
+    return atn_component_step(c, walk, env->steps - before);
 }
 
 static atn_status test_row(atn_component *c, atn_walk *walk, atn_relation *r, uint64_t *mask) {
@@ -318,7 +319,7 @@ atn_status atn_component_count_from(atn_component *c, atn_walk *walk, int32_t de
 
 /* Interpreted for a few milliseconds, then native where that helps. */
 atn_status atn_component_count(atn_component *c, atn_walk *walk, atn_wide *out) {
-    static const int64_t FIRST_STEPS = 300000;
+    static const int64_t FIRST_STEPS = 2000000;
     atn_space_engine engine = c->plan->space->engine;
     atn_status status = ATN_ERR_TIMEOUT;
     if (!c->counted && engine != ATN_SPACE_NATIVE) {

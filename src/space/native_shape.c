@@ -94,14 +94,10 @@ static atn_shape binary(atn_lan_op op, atn_shape a, atn_shape b) {
     atn_shape shape;
     if (op >= ATN_LAN_EQUAL)
         shape = a.type == ATN_SHAPE_UNKNOWN || b.type == ATN_SHAPE_UNKNOWN ? UNKNOWN : TRUTH;
-    else if (!numbers)
-        return UNKNOWN;
-    else if (a.type == ATN_SHAPE_WHOLE && b.type == ATN_SHAPE_WHOLE)
+    else if (numbers && a.type == ATN_SHAPE_WHOLE && b.type == ATN_SHAPE_WHOLE)
         shape = arithmetic(op, &a, &b);
-    else if (op >= ATN_LAN_BIT_AND)
-        return UNKNOWN;
     else
-        shape = real(op >= ATN_LAN_DIVIDE);
+        shape = numbers && op < ATN_LAN_BIT_AND ? real(op >= ATN_LAN_DIVIDE) : UNKNOWN;
     shape.fails |= a.fails || b.fails;
     return shape;
 }

@@ -235,6 +235,7 @@ static void add_loop(source *s, int32_t depth) {
     const atn_lan_iterator *iterator = &space->parameters[p].iterator;
     const atn_lan_function *function = &space->functions[space->parameters[p].function];
     int64_t table = atn_native_table(c, s->first, depth), lists = table + iterator->combinations;
+    int64_t pool = lists + 3 * (int64_t)iterator->n_lists;
     atn_text_printf(s->out, "int64_t k%d = 0;\n", p);
     for (int32_t k = 0; k < function->n_uses; ++k) {
         int32_t u = function->uses[k];
@@ -250,7 +251,7 @@ static void add_loop(source *s, int32_t depth) {
         "for (int32_t j%d = 0; j%d < n%d; ++j%d) {\n"
         "const int32_t l%d = i%d[1] ? i%d[0] + j%d * i%d[1] : tables[%lld + i%d[0] + j%d];\n",
         p, (long long)table, p, p, (int)ATN_LAN_FAILS, p, (long long)lists, p, p, p, p, p, p, p, p, p, p, p, p, p, p,
-        (long long)(lists + 3 * (int64_t)iterator->n_lists), p, p);
+        (long long)pool, p, p);
 }
 
 static void add_test(source *s, int32_t which) {

@@ -54,7 +54,7 @@ typedef struct atn_component {
     bool counted;
     bool native; /* it was counted in native code */
     atn_wide count;
-    int64_t steps, budget; /* values tested so far; INT64_MAX: no limit */
+    int64_t steps, budget; /* nodes evaluated and masks made so far; INT64_MAX: no limit */
 } atn_component;
 
 typedef struct atn_place {

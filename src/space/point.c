@@ -81,7 +81,9 @@ bool atn_space_allows_built(const atn_space *space, const int32_t *levels, const
 
 void atn_space_print(const atn_space *space, const int32_t *levels, atn_text *out) {
     for (size_t k = 0; k < space->n_parameters; ++k) {
-        atn_text_printf(out, "%s%s=", k ? "," : "", space->parameters[k].name);
+        if (k) atn_text_add_bytes(out, ",", 1);
+        atn_text_add(out, space->parameters[k].name);
+        atn_text_add_bytes(out, "=", 1);
         atn_setting_print(&space->parameters[k].settings[levels[k]], out);
     }
 }

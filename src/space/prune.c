@@ -32,7 +32,7 @@ static atn_count difference(const atn_big *more, const atn_big *less) {
 atn_status atn_space_prune_report(const atn_ctx *ctx, const atn_space *space, atn_prune *rows) {
     size_t n = space->n_constraints;
     bool *active = atn_zalloc(space->ctx, n + 1), *before = atn_zalloc(space->ctx, n + 1);
-    atn_big product, left, all, some;
+    atn_big product = {0}, left, all, some;
     atn_status status = active && before ? ATN_OK : ATN_ERR_MEMORY;
     if (!status) status = count_with(ctx, space, active, &product);
     if (!status) status = count_with(ctx, space, NULL, &all);

@@ -269,11 +269,21 @@ atn_setting atn_lan_to_setting(const atn_space *space, const atn_lan_value *valu
     }
 }
 
+/* Lists of points are mostly wholes: printf would take longer than finding the points. */
+static void print_whole(int64_t value, atn_text *out) {
+    char digits[24], *at = digits + sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0) *--at = '-';
+    atn_text_add_bytes(out, at, (size_t)(digits + sizeof digits - at));
+}
+
 void atn_setting_print(const atn_setting *setting, atn_text *out) {
     char number[40];
     switch (setting->kind) {
     case ATN_SETTING_WHOLE:
-        atn_text_printf(out, "%lld", (long long)setting->whole);
+        print_whole(setting->whole, out);
         return;
     case ATN_SETTING_BOOL:
         atn_text_add(out, setting->whole ? "True" : "False");

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double WITHIN = 0.05;
+static const double WITHIN = 0.02;
 
 static double best_at(const double *seconds, int32_t n_variants, int32_t n_shapes, int32_t shape) {
     double best = INFINITY;

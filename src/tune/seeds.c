@@ -68,6 +68,7 @@ static const seed SEEDS[] = {
       TILE "tile_q0=16,unroll_q0=16,stage=2,wide=4,pad=4,resident=2", TILE "tile_q0=8,unroll_q0=8,stage=2,wide=4,pad=4",
       TILE "tile_q0=16,unroll_q0=8,stage=2,wide=4,pad=4", TILE "tile_q0=32,unroll_q0=8,stage=1,wide=4,pad=4,resident=2",
       TILE "tile_q0=8,unroll_q0=8,stage=2,pad=1",
+      "lanes_p0=32,regs_p0=2,lanes_p1=4,regs_p1=8,pack_p1=4,tile_q0=16,stage=2,stage_swap=2,pad=4,index=32",
       "lanes_p0=16,lanes_p1=16,regs_p0=16,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,"
       "stage=2,wide=4,pad=4",
       "lanes_p0=32,lanes_p1=8,regs_p0=8,regs_p1=16,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,"
@@ -132,16 +133,15 @@ static const seed SEEDS[] = {
 #define SUM(name)                                                                                                      \
     {                                                                                                                  \
         name, NULL, "cuda", {                                                                                          \
-            "lanes_q0=1024,regs_q0=8,split_q0=264,reduce=shuffle,finish=last,index=32",                                \
-                "lanes_q0=512,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32",                             \
-                "lanes_q0=1024,regs_q0=8,split_q0=132,reduce=shuffle,finish=last,index=32",                            \
-                "lanes_q0=1024,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32",                           \
-                "lanes_q0=512,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32",                            \
-                "lanes_q0=256,regs_q0=16,split_q0=1056,reduce=shuffle,finish=last,index=32",                           \
-                "lanes_q0=256,regs_q0=8,split_q0=1056,reduce=shuffle,finish=last,index=32",                            \
-                "lanes_q0=256,regs_q0=8,split_q0=528,reduce=shuffle,finish=last,index=32",                             \
-                "lanes_q0=512,regs_q0=4,split_q0=1056,reduce=shuffle,finish=last,index=32",                            \
-                "lanes_q0=256,regs_q0=8,split_q0=1056,finish=last"                                                     \
+            "lanes_q0=512,regs_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32",                                \
+                "lanes_q0=512,regs_q0=4,unroll_q0=8,split_q0=132,reduce=shuffle,finish=last",                          \
+                "lanes_q0=128,regs_q0=4,split_q0=1056,reduce=shuffle,finish=last,index=32",                            \
+                "lanes_q0=512,regs_q0=8,unroll_q0=16,split_q0=1056,reduce=shuffle,finish=last,index=32",               \
+                "lanes_q0=512,unroll_q0=16,split_q0=264,reduce=shuffle,finish=last,index=32",                          \
+                "lanes_q0=1024,split_q0=264,reduce=shuffle,finish=last,index=32",                                      \
+                "lanes_q0=256,regs_q0=8,split_q0=264,reduce=shuffle,finish=last,index=32",                             \
+                "lanes_q0=128,regs_q0=8,split_q0=1056,finish=last,index=32",                                           \
+                "lanes_q0=256,regs_q0=16,split_q0=528,reduce=shuffle,finish=last,index=32"                             \
         }                                                                                                              \
     }
     SUM("l2norm"),
@@ -163,6 +163,7 @@ static const seed SEEDS[] = {
       PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=16,stage=1,split_q0=39,fast=1",
       PAIRS "lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=8,stage=1,split_q0=26",
       PAIRS "lanes_p0=128,regs_p0=1,tile_q0=128,unroll_q0=8,stage=1,split_q0=7,fast=1"}},
+    {"redblack", NULL, "cuda", {"lanes_p0=32,regs_p0=4,pack_p0=2,seq_p0=2,lanes_p1=4,stage=1,index=32"}},
     {"spmv",
      NULL,
      "cuda",
@@ -176,6 +177,62 @@ static const seed SEEDS[] = {
       "lanes_q0=16,lanes_p0=32,regs_q0=2,seq_p0=2,reduce=shuffle,guard=0,index=32",
       "lanes_q0=8,lanes_p0=32,unroll_q0=4,reduce=shuffle,guard=0,index=32",
       "lanes_q0=16,lanes_p0=16,unroll_q0=2,reduce=shuffle,guard=0,index=32"}},
+    /* ---- OpenCL on large GPUs; CPUs begin with the estimate ---- */
+    {"gemm",
+     "SP",
+     "opencl",
+     {"lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,"
+      "stage=2,pad=4",
+      "lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=16,unroll_q0=8,"
+      "stage=2,wide=4,pad=4",
+      "lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,stage_swap=2,index=32,tile_q0=8,unroll_q0=8,"
+      "stage=2,wide=4,pad=4",
+      "lanes_p0=32,regs_p0=2,lanes_p1=4,regs_p1=8,pack_p1=4,tile_q0=16,stage=2,stage_swap=2,pad=4,index=32"}},
+    {"gemv",
+     NULL,
+     "opencl",
+     {"lanes_q0=32,regs_q0=8,unroll_q0=4,index=32", "lanes_p0=4,lanes_q0=64,regs_q0=2",
+      "lanes_p0=8,lanes_q0=32,regs_q0=4,index=32"}},
+    {"laplace2d",
+     NULL,
+     "opencl",
+     {"lanes_p0=128,regs_p1=4,index=32", "lanes_p0=256,regs_p1=4,index=32",
+      "lanes_p0=128,regs_p0=2,regs_p1=4,index=32"}},
+    {"transpose",
+     NULL,
+     "opencl",
+     {"lanes_p0=8,seq_p0=2,lanes_p1=16,regs_p1=4", "lanes_p0=32,lanes_p1=8,regs_p1=4,stage=1,pad=1,index=32"}},
+    {"redblack", NULL, "opencl", {"lanes_p0=32,regs_p0=4,pack_p0=2,seq_p0=2,lanes_p1=4,stage=1,index=32"}},
+    {"scale", NULL, "opencl", {"lanes_p0=64,lanes_p1=4,regs_p1=16"}},
+    {"l2norm",
+     NULL,
+     "opencl",
+     {"lanes_q0=128,regs_q0=4,split_q0=1024,finish=last", "lanes_q0=256,regs_q0=8,split_q0=256,finish=last,index=32",
+      "lanes_q0=256,regs_q0=8,split_q0=512,finish=last,index=32",
+      "lanes_q0=128,regs_q0=8,split_q0=512,finish=last,index=32"}},
+    {"dot",
+     NULL,
+     "opencl",
+     {"lanes_q0=128,regs_q0=4,split_q0=1024,finish=last", "lanes_q0=256,regs_q0=8,split_q0=256,finish=last,index=32",
+      "lanes_q0=256,regs_q0=8,split_q0=512,finish=last,index=32",
+      "lanes_q0=128,regs_q0=8,split_q0=512,finish=last,index=32"}},
+    {"max",
+     NULL,
+     "opencl",
+     {"lanes_q0=128,regs_q0=4,split_q0=1024,finish=last", "lanes_q0=256,regs_q0=8,split_q0=256,finish=last,index=32",
+      "lanes_q0=256,regs_q0=8,split_q0=512,finish=last,index=32",
+      "lanes_q0=128,regs_q0=8,split_q0=512,finish=last,index=32"}},
+    {"estep",
+     NULL,
+     "opencl",
+     {"exp=native,index=32,lanes_p0=128,regs_p0=4,tile_q0=128,unroll_q0=8,stage=1,split_q0=26,fast=1",
+      "exp=native,index=32,lanes_p0=128,regs_p0=2,tile_q0=128,unroll_q0=8,stage=1,split_q0=13,fast=1",
+      "exp=native,index=32,lanes_p0=256,regs_p0=4,tile_q0=256,unroll_q0=8,stage=1,split_q0=26,fast=1"}},
+    {"spmv",
+     NULL,
+     "opencl",
+     {"lanes_p0=16,lanes_q0=8,guard=0,index=32", "lanes_p0=32,lanes_q0=8,guard=0,index=32",
+      "lanes_p0=16,lanes_q0=8,regs_q0=4,guard=0,index=32"}},
 };
 
 const char *const *atn_seeds_find(const char *kernel, const char *type, const char *backend) {

@@ -127,7 +127,8 @@ static atn_status queue_first(atn_session *s) {
         status = queue_text(s, *text, true);
     if (s->options.only) return status;
     const char *type = atn_outlook_of(s->c.graph).bytes == 8 ? "DP" : "SP";
-    const char *const *seeds = atn_seeds_find(s->c.graph->name, type, s->info->backend);
+    bool known = !s->info->cpu || strcmp(s->info->backend, "host") == 0; /* OpenCL on a CPU is another thing */
+    const char *const *seeds = known ? atn_seeds_find(s->c.graph->name, type, s->info->backend) : NULL;
     for (; seeds && *seeds && status == ATN_OK; ++seeds) status = queue_text(s, *seeds, false);
     return status;
 }

@@ -30,6 +30,20 @@ fi
 expect 1 "$(cat "$work/code")" "closed pipe"
 one_line "closed pipe"
 
+# A list that nobody reads to its end stops quietly; Ctrl-C ends it with a sentence.
+printf 'x = range(100000)\ny = range(100000)\n' >"$work/large.lanai"
+{ "$attune" space "$work/large.lanai" --list; echo $? >"$work/code"; } 2>"$work/err" | head -n 1 >"$work/out"
+expect 0 "$(cat "$work/code")" "a list in a closed pipe"
+one_line "a list in a closed pipe" # the warning that it is long
+rm "$work/err" # of before
+"$attune" space "$work/large.lanai" --list >/dev/null 2>"$work/err" &
+child=$!
+for ((k = 0; k < 100; ++k)); do [[ -s $work/err ]] && break; sleep 0.05; done
+kill -INT "$child"
+wait "$child"
+expect 1 $? "an interrupted list"
+grep -q "^attune space: " "$work/err" || { echo "FAILED: $(cat "$work/err")"; exit 1; }
+
 # Ctrl-C while a compiler hangs: the run ends with 1 and a sentence.
 printf '#!/bin/sh\necho "cc 1.0"\ncase "$*" in *--version*) ;; *) exec sleep 1000 ;; esac\n' >"$work/cc"
 chmod +x "$work/cc"

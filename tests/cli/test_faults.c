@@ -174,6 +174,10 @@ static void wisdom(void **state) {
 
 WALK(check_file, (char *)"check", (char *)MV, SP, (char *)"--size", (char *)"A=2x3", (char *)"--size", (char *)"b=3")
 WALK(show_shipped, (char *)"show", (char *)"scale", SP, (char *)"--dialect", (char *)"cuda", (char *)"--passes")
+WALK(space_summary, (char *)"space", (char *)"example")
+WALK(space_count, (char *)"space", (char *)"example", (char *)"--count", (char *)"--json")
+WALK(space_sample, (char *)"space", (char *)"example", (char *)"--sample", (char *)"3", (char *)"--json")
+WALK(space_report, (char *)"space", (char *)"example", (char *)"--prune-report", (char *)"--json")
 WALK(show_json, (char *)"show", (char *)MV, SP, (char *)"--dialect", (char *)"c", (char *)"--json")
 
 /* One repeat, so that one thread counts the allocations. */
@@ -200,7 +204,8 @@ int main(void) {
         cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),     cmocka_unit_test(help_json),
         cmocka_unit_test(verb_help),       cmocka_unit_test(manual),        cmocka_unit_test(version),
         cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host), cmocka_unit_test(wisdom),
-        cmocka_unit_test(replay_cache),
+        cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary), cmocka_unit_test(space_count),
+        cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }
