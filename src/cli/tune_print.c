@@ -55,8 +55,8 @@ static atn_status print_text(atn_cli_call *call, const atn_device_info *info, co
     for (int32_t k = 0; k < list->n; ++k) {
         const atn_tune_result *r = &results[k];
         if (r->tie && r->runner_up)
-            atn_text_printf(&page, "%s %s: a tie with %s (%.3f); the simpler one is kept\n", list->labels[k].kernel,
-                            list->labels[k].shape, *r->runner_up ? r->runner_up : "plain", r->runner_up_ratio);
+            atn_text_printf(&page, "%s %s: a tie with %s (%.3f)\n", list->labels[k].kernel, list->labels[k].shape,
+                            *r->runner_up ? r->runner_up : "plain", r->runner_up_ratio);
     }
     if (drifted) atn_text_printf(&page, "The machine changed its speed meanwhile; --again measures anew.\n");
     atn_text_printf(&page, "On %s (%s).\n", info->name, info->backend);

@@ -35,7 +35,8 @@ static int32_t choose_finalists(const atn_session *s, int64_t *who) {
         if (next < 0) break;
         who[n++] = next;
     }
-    bool has_estimate = s->estimate < 0 || !atn_known_can_win(&s->entries[s->estimate]);
+    const atn_entry *e = s->estimate >= 0 ? &s->entries[s->estimate] : NULL;
+    bool has_estimate = !e || !e->told || e->score.outcome != ATN_OUTCOME_RIGHT || !isfinite(e->score.seconds);
     for (int32_t k = 0; k < n && !has_estimate; ++k) has_estimate = who[k] == s->estimate;
     if (!has_estimate) who[n++] = s->estimate;
     return n;
@@ -110,7 +111,8 @@ static void count_all(const atn_session *s, atn_tune_result *out) {
 static void prefer_estimate(const atn_session *s, const int64_t *who, atn_final *f) {
     int32_t k = f->n - 1;
     while (k >= 0 && who[k] != s->estimate) --k;
-    if (k < 0 || k == f->winner || f->seconds[k].median > f->seconds[f->winner].median) return;
+    if (k < 0 || !s->entries[who[k]].listed || k == f->winner || f->seconds[k].median > f->seconds[f->winner].median)
+        return;
     if (atn_variant_burden(&s->entries[who[k]].variant) > atn_variant_burden(&s->entries[who[f->winner]].variant))
         return;
     atn_middle ratio = f->seconds[f->winner]; /* of the one that stands back to the estimate */
@@ -121,6 +123,18 @@ static void prefer_estimate(const atn_session *s, const int64_t *who, atn_final 
     f->winner = k;
     f->ratio = ratio;
     f->tie = ratio.low <= 1 && ratio.high >= 1;
+}
+
+/* The estimate, where it takes part without being asked for, is there to be compared with. */
+static void pass_over_unlisted(const atn_session *s, const int64_t *who, atn_final *f) {
+    if (s->entries[who[f->winner]].listed) return;
+    int32_t best = -1;
+    for (int32_t k = 0; k < f->n; ++k)
+        if (s->entries[who[k]].listed && (best < 0 || f->seconds[k].median < f->seconds[best].median)) best = k;
+    if (best < 0) return;
+    f->winner = best;
+    f->runner_up = -1;
+    f->tie = false;
 }
 
 /* Paired rounds; what they say is written over what single duels said. *winner and *second are entries. */
@@ -159,6 +173,7 @@ static atn_status run_final(atn_session *s, atn_tune_result *out, int64_t *winne
             status = atn_wisdom_tell(s->wisdom, &s->key.key, &row);
         }
         prefer_estimate(s, who, final);
+        pass_over_unlisted(s, who, final);
         *winner = who[final->winner];
         if (final->runner_up >= 0) {
             *second = who[final->runner_up];

@@ -122,7 +122,7 @@ static atn_status queue_first(atn_session *s) {
     if (!atn_field_fits(&s->field, &guess, NULL)) guess = atn_variant_plain(); /* reproducible ones are plainer */
     s->estimate = atn_known_enter(s, &guess, NULL);
     if (s->estimate < 0) return ATN_ERR_MEMORY;
-    s->entries[s->estimate].listed = true;
+    s->entries[s->estimate].listed = !s->options.only; /* else it is timed, to compare with, but does not win */
     for (const char *const *text = s->options.only; text && *text && status == ATN_OK; ++text)
         status = queue_text(s, *text, true);
     if (s->options.only) return status;
