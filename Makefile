@@ -21,7 +21,7 @@ test: ## install what is missing, build, run the tests; the last line counts the
 	@tools/setup test
 	@test ! -d $(BUILD) -o -d $(BUILD)/tests || cmake $(BUILD) # built before the tests' library was here
 	@$(MAKE) --no-print-directory all
-	@tools/run-tests $(BUILD)
+	@tools/run-tests $(BUILD) --parallel $$(nproc)
 
 test-all: ## the tests again with clang, under sanitizers, and with every slow one
 	@tools/setup test

@@ -29,6 +29,9 @@ endif()
 # With ATTUNE_TEST_ALL set it compiles and measures once for each allocation.
 set_tests_properties(cli/faults PROPERTIES TIMEOUT 1800)
 
+# They race against limits of time, or count what a kill leaves.
+set_tests_properties(tune/planted tune/resume tune/session PROPERTIES RUN_SERIAL ON)
+
 # Builds each operation as several variants on each device.
 set_tests_properties(num/operations PROPERTIES TIMEOUT 1200)
 

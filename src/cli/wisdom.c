@@ -40,6 +40,7 @@ static atn_status read_filter(atn_cli_wisdom *self) {
     const char *device = atn_cli_value(call, "device");
     self->filter.kernel = atn_cli_value(call, "kernel");
     self->filter.stale = atn_cli_has(call, "stale");
+    self->filter.winners = atn_cli_has(call, "winners");
     self->filter.device = device;
     if (!device || !isdigit((unsigned char)*device) || device[strspn(device, "0123456789")]) return ATN_OK;
     int32_t index;
@@ -256,6 +257,7 @@ const atn_cli_verb ATN_VERB_WISDOM = {
             {.name = "kernel", .value = "NAME", .meaning = "entries of this kernel only"},
             {.name = "stale", .meaning = "stale entries only"},
             {.name = "all", .meaning = "show: every measurement; forget: every entry"},
+            {.name = "winners", .meaning = "export: the winners only, without what they were measured against"},
             {.name = "output", .letter = 'o', .value = "FILE", .meaning = "export: write to this file"},
             {0}},
     .examples = (const atn_cli_pair[]){{"attune wisdom list --kernel gemm", "who won, and by how much"},

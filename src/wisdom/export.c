@@ -8,6 +8,7 @@ typedef struct exporter {
     atn_wisdom *wisdom;
     atn_text *out;
     atn_wisdom_counts counts;
+    bool winners; /* and nothing else */
     bool first_row;
     atn_status status;
 } exporter;
@@ -55,6 +56,7 @@ static json_t *object_of(const atn_ctx *ctx, const atn_field *fields, const void
 static bool export_entry(void *user, const atn_wisdom_entry *entry) {
     exporter *e = user;
     const atn_wisdom_key *key = &entry->key;
+    if (e->winners && !entry->has_winner) return true;
     json_t *object = json_object();
     bool whole = atn_fields_to_json(e->ctx, object, ATN_FIELDS_KERNEL, key) &&
                  json_object_set_new(object, ATN_JSON_DEVICE, object_of(e->ctx, ATN_FIELDS_DEVICE, key)) == 0 &&
@@ -69,7 +71,7 @@ static bool export_entry(void *user, const atn_wisdom_entry *entry) {
     atn_text_add(e->out, ",\"" ATN_JSON_MEASUREMENTS "\":[");
     e->counts.winners += entry->has_winner;
     e->first_row = true;
-    atn_status status = atn_wisdom_entry_rows(e->wisdom, entry->number, export_row, e);
+    atn_status status = e->winners ? ATN_OK : atn_wisdom_entry_rows(e->wisdom, entry->number, export_row, e);
     if (e->status == ATN_OK) e->status = status;
     atn_text_add(e->out, "]}");
     return e->status == ATN_OK;
@@ -77,7 +79,7 @@ static bool export_entry(void *user, const atn_wisdom_entry *entry) {
 
 atn_status atn_wisdom_export(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_text *out,
                              atn_wisdom_counts *counts) {
-    exporter e = {.ctx = ctx, .wisdom = wisdom, .out = out};
+    exporter e = {.ctx = ctx, .wisdom = wisdom, .out = out, .winners = filter && filter->winners};
     atn_text_printf(out, "{\"" ATN_JSON_FORMAT "\":\"" ATN_JSON_FORMAT_NAME "\",\"" ATN_JSON_VERSION "\":%d,",
                     ATN_JSON_VERSION_NOW);
     atn_text_printf(out, "\"" ATN_JSON_PROGRAM "\":\"%s\",\"" ATN_JSON_ENTRIES "\":[", atn_version());

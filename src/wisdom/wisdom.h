@@ -132,6 +132,7 @@ typedef struct atn_wisdom_filter {
     const char *kernel; /* its name */
     const char *device; /* a backend, or part of a name in any case */
     bool stale;         /* stale ones only */
+    bool winners;       /* export: winners without all that they were measured against */
     atn_wisdom_now now;
 } atn_wisdom_filter;
 

@@ -2,9 +2,11 @@
 #include "random_cases.h"
 #include "testkit.h"
 
+#include <stdlib.h>
+
 static void agree(void **state) {
     (void)state;
-    random_cases("opencl", 200);
+    random_cases("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 100);
 }
 
 int main(void) {

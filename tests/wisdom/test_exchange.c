@@ -227,6 +227,25 @@ static void merging(void **state) {
     kit_free(ctx);
 }
 
+static void winners_alone(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_wisdom *wisdom = sample(ctx), *copy = fresh(ctx);
+    atn_wisdom_filter winners = {.winners = true};
+    atn_wisdom_counts counts;
+    atn_text text = {.ctx = ctx};
+    kit_ok(ctx, atn_wisdom_export(ctx, wisdom, &winners, &text, &counts));
+    assert_int_equal(counts.entries, 1);
+    assert_int_equal(counts.winners, 1);
+    assert_int_equal(counts.measurements, 0);
+    kit_ok(ctx, atn_wisdom_import(copy, "text", atn_text_str(&text), text.length, &counts));
+    assert_int_equal(counts.taken, 1);
+    atn_text_free(&text);
+    atn_wisdom_close(wisdom);
+    atn_wisdom_close(copy);
+    kit_free(ctx);
+}
+
 /* ---- entries ---- */
 
 typedef struct seen {
@@ -333,8 +352,13 @@ static void problems_are_named(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),         cmocka_unit_test(cut_short), cmocka_unit_test(every_member_is_checked),
-        cmocka_unit_test(all_or_nothing),     cmocka_unit_test(merging),   cmocka_unit_test(filters_and_forgetting),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(cut_short),
+        cmocka_unit_test(every_member_is_checked),
+        cmocka_unit_test(all_or_nothing),
+        cmocka_unit_test(merging),
+        cmocka_unit_test(winners_alone),
+        cmocka_unit_test(filters_and_forgetting),
         cmocka_unit_test(problems_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
