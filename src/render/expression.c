@@ -182,9 +182,28 @@ static void select_value(printer *r, const ir_node *n) {
     ADD(")");
 }
 
+/* A truth made of comparisons, 0 or 1, for which nothing is read from memory. */
+static bool is_plain_truth(const printer *r, ir_ref ref) {
+    const ir_node *n = &r->p->nodes[ref];
+    if (n->kind != IR_OPERATION) return n->kind == IR_VARIABLE || n->kind == IR_INTEGER || n->kind == IR_NUMBER;
+    for (int k = 0; k < 3; ++k)
+        if (n->arg[k] >= 0 && !is_plain_truth(r, n->arg[k])) return false;
+    return true;
+}
+
+static bool is_comparison(const printer *r, ir_ref ref) {
+    const ir_node *n = &r->p->nodes[ref];
+    if (n->kind != IR_OPERATION) return false;
+    if (n->op == ATN_OP_AND || n->op == ATN_OP_OR) return is_comparison(r, n->arg[0]) && is_comparison(r, n->arg[1]);
+    return n->op == ATN_OP_LT || n->op == ATN_OP_LE || n->op == ATN_OP_EQ || n->op == ATN_OP_NE;
+}
+
+/* On GPUs both sides are computed: a branch costs more than a comparison. */
 static void logic(printer *r, const ir_node *n, const char *scalar, const char *vector) {
+    bool both = !print_is_c(r) && is_comparison(r, n->arg[0]) && is_comparison(r, n->arg[1]) &&
+                is_plain_truth(r, n->arg[0]) && is_plain_truth(r, n->arg[1]);
     if (n->width == 1) {
-        infix(r, n, scalar);
+        infix(r, n, both ? vector : scalar);
         return;
     }
     int32_t a = print_mask_bytes(r, n->arg[0]), b = print_mask_bytes(r, n->arg[1]), bytes = a > b ? a : b;
