@@ -17,6 +17,7 @@ typedef struct atn_entry {
     int64_t samples, starts;
     bool listed;   /* may win: with options.only those named there, else all */
     bool told;     /* something is known: it is not tried again */
+    bool taken;    /* it waits in a batch, or was measured */
     bool recalled; /* from an earlier session */
 } atn_entry;
 

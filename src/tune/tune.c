@@ -175,10 +175,14 @@ static bool keep_building(void *user) {
     return atn_session_goes_on(s, "building") && has_budget(s);
 }
 
-/* The next entry to try: of the queue, else what the strategy asks for. -1: there is none; -2: no memory. */
+/* The next entry to try: of the queue, else what the strategy asks for. -1: there is none; -2: no memory. What the
+ * strategy asks for may wait in a batch already, out of the queue: the strategy is told when it is done. */
 static int64_t next_entry(atn_session *s) {
     for (; s->queued < s->n_entries; ++s->queued)
-        if (!s->entries[s->queued].told) return (int64_t)s->queued++;
+        if (!s->entries[s->queued].told && !s->entries[s->queued].taken) {
+            s->entries[s->queued].taken = true;
+            return (int64_t)s->queued++;
+        }
     if (s->options.only) return -1;
     int32_t *point = atn_zalloc(s->ctx, ((size_t)s->field.n + 1) * sizeof *point);
     if (!point) return -2;
@@ -197,6 +201,10 @@ static int64_t next_entry(atn_session *s) {
         else if (s->entries[found].told) {
             s->strategy->tell(s->search, point, &s->entries[found].score);
             found = -1;
+        } else if (s->entries[found].taken) {
+            found = -1;
+        } else {
+            s->entries[found].taken = true;
         }
     }
     s->queued = s->n_entries;

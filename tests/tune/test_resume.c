@@ -115,6 +115,15 @@ static void killed_again_and_again(void **state) {
     fclose(file);
     atn_ctx *ctx = kit_ctx();
     rows before = {0}, now;
+    pid_t alone = start(space); /* nobody kills it: each is begun once, by whomever it was proposed */
+    int status_alone;
+    assert_int_equal(waitpid(alone, &status_alone, 0), alone);
+    assert_true(WIFEXITED(status_alone) && WEXITSTATUS(status_alone) == 0);
+    read_rows(ctx, path, &now);
+    assert_true(now.n > 0);
+    for (int k = 0; k < now.n; ++k) assert_true(now.all[k].starts <= 1);
+    snprintf(path, sizeof path, "%s/killed.sqlite", dir);
+    setenv("ATTUNE_WISDOM", path, 1);
     uint64_t seed = 20260101;
     double longest = 0.6; /* grows where machines are slow, so that there is something to interrupt */
     for (int k = 0; k < KILLS; ++k) {
