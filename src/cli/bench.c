@@ -140,10 +140,13 @@ static atn_status run(atn_cli_call *call) {
     atn_cli_bench b = {.call = call, .rows = json_array()};
     atn_status status = b.rows ? ATN_OK : ATN_ERR_MEMORY;
     size_t n = sizeof SUBJECTS / sizeof *SUBJECTS, k = 0;
-    while (k < n && strcmp(SUBJECTS[k].name, call->operands[0]) != 0) ++k;
+    atn_suggest suggest = {.typed = call->operands[0]};
+    for (; k < n && strcmp(SUBJECTS[k].name, call->operands[0]) != 0; ++k) atn_suggest_try(&suggest, SUBJECTS[k].name);
     if (k == n) {
         json_decref(b.rows);
-        return atn_cli_misuse(call, "there is no bench '%s'; there are kernels and space", call->operands[0]);
+        return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
+                              suggest.best ? "; did you mean '" : "; there are kernels and space",
+                              suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
     if (!status && call->json) {
