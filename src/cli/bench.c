@@ -16,6 +16,8 @@ static const struct {
     {"space", atn_cli_bench_space},
 };
 
+#define LAYOUT "%-26s %-44s %10s %14s %14s %-12s %7s  %s\n"
+
 struct atn_cli_bench {
     atn_cli_call *call;
     json_t *rows;
@@ -67,8 +69,10 @@ bool atn_cli_bench_add(atn_cli_bench *b, const atn_cli_bench_row *row) {
         print_amount(row->seconds, "s", time, sizeof time);
         if (row->ratio > 0) snprintf(ratio, sizeof ratio, "%.3f", row->ratio);
         atn_cli_progress_end(call);
-        fprintf(call->out, "%-26s %-44s %10s %14s %14s %-12s %7s  %s\n", row->name, row->shape, time, ours, theirs,
-                row->reference_name, ratio, row->note ? row->note : "");
+        if (json_array_size(b->rows) == 1)
+            fprintf(call->out, LAYOUT, "name", "shape", "time", "ours", "theirs", "theirs is", "ratio", "");
+        fprintf(call->out, LAYOUT, row->name, row->shape, time, ours, theirs, row->reference_name, ratio,
+                row->note ? row->note : "");
         fflush(call->out);
     }
     return atn_check_cancel(call->ctx) == ATN_OK;
@@ -127,9 +131,6 @@ static atn_status write_report(const atn_cli_bench *b, const char *path, const c
 
 static atn_status run_subject(atn_cli_bench *b, size_t subject) {
     const char *report = atn_cli_value(b->call, "report");
-    if (!b->call->json && !atn_cli_has(b->call, "help"))
-        fprintf(b->call->out, "%-26s %-44s %10s %14s %14s %-12s %7s  %s\n", "name", "shape", "time", "ours", "theirs",
-                "theirs is", "ratio", "");
     atn_status status = SUBJECTS[subject].run(b);
     if (!status && b->failed) status = ATN_ERR_MEMORY;
     if (!status && report) status = write_report(b, report, SUBJECTS[subject].name);
