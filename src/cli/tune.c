@@ -179,7 +179,8 @@ static atn_status run(atn_cli_call *call) {
     for (int32_t k = 0; k < t.list.n && t.results; ++k) stopped = stopped || t.results[k].stopped;
     if (!status) status = atn_cli_print_tuned(call, atn_device_get_info(t.device), &t.list, t.results);
     const char *report = atn_cli_value(call, "report");
-    if (!status && report && !stopped) status = atn_cli_report_tuned(call, t.device, report, &t.list, t.results);
+    if (!status && report && !stopped)
+        status = atn_cli_report_tuned(call, t.device, report, t.space, &t.list, t.results);
     if (!status && stopped)
         status =
             atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");

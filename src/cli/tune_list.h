@@ -29,8 +29,8 @@ void atn_cli_work_free(atn_cli_work *list);
 atn_status atn_cli_print_tuned(atn_cli_call *call, const atn_device_info *info, const atn_cli_work *list,
                                const atn_tune_result *results);
 /* One HTML page for people. */
-atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const char *path, const atn_cli_work *list,
-                                const atn_tune_result *results);
+atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const char *path, const char *space_text,
+                                const atn_cli_work *list, const atn_tune_result *results);
 void atn_cli_print_time(double seconds, char *text, size_t bytes); /* "1.23 ms" */
 
 #endif

@@ -2,6 +2,8 @@
 #include "cli/tune_list.h"
 
 #include "base/memory.h"
+#include "space/shipped.h"
+#include "tune/facts.h"
 #include "tune/report.h"
 
 #include <string.h>
@@ -42,17 +44,78 @@ static atn_status fill_row(const atn_ctx *ctx, const atn_cli_label *label, const
     return ATN_OK;
 }
 
-atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const char *path, const atn_cli_work *list,
-                                const atn_tune_result *results) {
+/* The space as a workload sees it; *space stays NULL where the backend has none. */
+static atn_status open_space(const atn_ctx *ctx, const atn_device_info *info, const atn_workload *work,
+                             const char *text, atn_space **space) {
+    atn_given facts[ATN_MOST_FACTS];
+    size_t n = 0;
+    atn_case c;
+    *space = NULL;
+    if (!text) text = atn_space_shipped(info->backend);
+    if (!text) return ATN_OK;
+    atn_status status = atn_case_open(ctx, work, &c);
+    if (status == ATN_OK) status = atn_facts(info, &c, facts, &n);
+    if (status == ATN_OK) status = atn_space_parse(ctx, "space", text, strlen(text), facts, n, space);
+    atn_case_close(&c);
+    return status;
+}
+
+/* Of all workloads' spaces the largest is shown: there constraints matter most. */
+static atn_status find_largest(const atn_ctx *ctx, const atn_device_info *info, const atn_cli_work *list,
+                               const char *text, atn_report *report, int32_t *which, atn_space **largest) {
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < list->n && status == ATN_OK; ++k) {
+        atn_space *space;
+        atn_count product;
+        if (k > 0 && strcmp(list->labels[k].kernel, list->labels[k - 1].kernel) == 0) continue;
+        status = open_space(ctx, info, &list->work[k], text, &space);
+        if (status != ATN_OK || !space) break;
+        status = atn_space_product(ctx, space, &product);
+        if (status == ATN_OK && (!*largest || product.number > report->product.number)) {
+            atn_space_free(*largest);
+            *largest = space;
+            *which = k;
+            report->product = product;
+        } else {
+            atn_space_free(space);
+        }
+    }
+    return status;
+}
+
+static atn_status fill_space(const atn_ctx *ctx, const atn_space *space, atn_report *report, atn_prune **prunes) {
+    report->n_prunes = atn_space_count_constraints(space);
+    *prunes = atn_zalloc(ctx, ((size_t)report->n_prunes + 1) * sizeof **prunes);
+    if (!*prunes) return ATN_ERR_MEMORY;
+    report->prunes = *prunes;
+    atn_status status = atn_space_count(ctx, space, &report->allowed);
+    return status == ATN_OK ? atn_space_prune_report(ctx, space, *prunes) : status;
+}
+
+atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const char *path, const char *space_text,
+                                const atn_cli_work *list, const atn_tune_result *results) {
     const atn_ctx *ctx = call->ctx;
     atn_peaks peaks = {0};
     atn_report_row *rows = atn_zalloc(ctx, ((size_t)list->n + 1) * sizeof *rows);
     if (!rows) return ATN_ERR_MEMORY;
     atn_report report = {.info = atn_device_get_info(device), .peaks = &peaks, .rows = rows};
+    atn_space *space = NULL;
+    atn_prune *prunes = NULL;
+    char name[160];
+    int32_t which = 0;
     atn_status status = atn_device_peaks(device, &peaks);
     for (int32_t k = 0; k < list->n && status == ATN_OK; ++k)
         if (results[k].variant) status = fill_row(ctx, &list->labels[k], &results[k], &rows[report.n_rows++]);
+    if (status == ATN_OK) status = find_largest(ctx, report.info, list, space_text, &report, &which, &space);
+    if (status == ATN_OK && space) {
+        snprintf(name, sizeof name, "%s, for %s %s", space_text ? "The space given" : "The shipped space",
+                 list->labels[which].kernel, list->labels[which].shape);
+        report.space = name;
+        status = fill_space(ctx, space, &report, &prunes);
+    }
     if (status == ATN_OK) status = atn_report_write(ctx, path, &report);
+    atn_free(ctx, prunes);
+    atn_space_free(space);
     for (int32_t k = 0; k < report.n_rows; ++k) {
         atn_free(ctx, (void *)(uintptr_t)rows[k].seconds);
         atn_free(ctx, (void *)(uintptr_t)rows[k].variants);

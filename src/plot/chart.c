@@ -219,6 +219,10 @@ void atn_bars_draw(atn_text *page, const char *title, const char *x_title, const
         draw_label(page, at, bottom + 180, "middle", number);
     }
     draw_label(page, (x.from + x.to) / 2, bottom + 370, "middle", x_title);
+    if (mark > 0) {
+        int32_t at = place(&x, mark);
+        atn_text_printf(page, "<path class=\"mark\" d=\"M%d %dV%d\"/>", at, TOP - 60, bottom);
+    }
     for (int32_t k = 0; k < n; ++k) {
         int32_t top = TOP + k * ROW, end = drawable(bars[k].value, log_x) ? place(&x, bars[k].value) : x.from;
         color_name(bars[k].color, color);
@@ -227,10 +231,6 @@ void atn_bars_draw(atn_text *page, const char *title, const char *x_title, const
             atn_text_printf(page, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"20\" style=\"fill:%s\"/>\n",
                             x.from, top, end - x.from, ROW - 70, color);
         if (bars[k].note) draw_label(page, end + 70, top + 145, "start", bars[k].note);
-    }
-    if (mark > 0) {
-        int32_t at = place(&x, mark);
-        atn_text_printf(page, "<path class=\"mark\" d=\"M%d %dV%d\"/>", at, TOP - 60, bottom);
     }
     atn_text_add(page, "</svg>\n");
 }

@@ -34,6 +34,15 @@ static double rate(const atn_report_row *row, int by, double seconds) {
     return seconds > 0 ? work[by] / seconds * 1e-9 : NAN;
 }
 
+/* "43.6 TFLOP/s": a rate in units of 1e9, with the prefix that suits it. */
+static void print_rate(double value, int by, char *text, size_t bytes) {
+    const char *unit = MEASURES[by].unit;
+    if (by != RUNS && by != PAIRS && value >= 1000)
+        snprintf(text, bytes, "%.4g T%s", value * 1e-3, unit + 1);
+    else
+        snprintf(text, bytes, "%.4g %s", value, unit);
+}
+
 static void add_cell(atn_text *to, const char *format, double value) {
     if (value > 0 && isfinite(value))
         atn_text_printf(to, format, value);
@@ -113,8 +122,9 @@ static atn_status draw_peaks(atn_text *page, const atn_report *r) {
         const atn_report_row *row = &r->rows[k];
         int m = measure_of(r, row);
         snprintf(texts, NAME, "%s %s", row->kernel, row->shape);
-        snprintf(texts + NAME, NOTE, "%.0f %% · %.4g %s", row->fraction_of_peak * 100, rate(row, m, row->best_s),
-                 MEASURES[m].unit);
+        char speed[32];
+        print_rate(rate(row, m, row->best_s), m, speed, sizeof speed);
+        snprintf(texts + NAME, NOTE, "%.0f %% · %s", row->fraction_of_peak * 100, speed);
         bars[k] = (atn_bar){texts, texts + NAME, row->fraction_of_peak, m == FLOPS ? 1 : m == PAIRS ? 2 : 0};
     }
     atn_bars_draw(page, "Fraction of the peak, bandwidth or arithmetic, whichever is nearer",
