@@ -35,6 +35,7 @@ struct atn_ctx {
     atomic_bool cancelled; /* set by atn_ctx_cancel */
     atomic_size_t bytes;   /* allocated now */
     atomic_size_t peak;    /* the most allocated at once */
+    atomic_size_t refused; /* allocations that failed */
     pthread_mutex_t *lock; /* guards slots and failures */
     slot *slots;           /* SLOTS of them */
     uint64_t failures;     /* counts up with each failure */
@@ -213,6 +214,9 @@ const char *atn_ctx_cache_dir(const atn_ctx *ctx) { return ctx->cache_dir; }
 const char *atn_ctx_compiler(const atn_ctx *ctx) { return ctx->compiler; }
 size_t atn_ctx_bytes(const atn_ctx *ctx) { return atomic_load(&ctx->bytes); }
 size_t atn_ctx_peak_bytes(const atn_ctx *ctx) { return atomic_load(&ctx->peak); }
+
+size_t atn_ctx_refused(const atn_ctx *ctx) { return atomic_load(&ctx->refused); }
+void atn_ctx_count_refusal(const atn_ctx *ctx) { atomic_fetch_add(&((atn_ctx *)(uintptr_t)ctx)->refused, 1); }
 
 void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes) {
     return ctx->options.resize(ctx->options.resize_user, block, bytes);

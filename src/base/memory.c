@@ -16,6 +16,7 @@ void *atn_resize(const atn_ctx *ctx, void *block, size_t bytes) {
     size_t before = old ? old->bytes : 0, total;
     header *fresh = atn_size_add(bytes, sizeof *fresh, &total) ? atn_ctx_resize(ctx, old, total) : NULL;
     if (!fresh) {
+        atn_ctx_count_refusal(ctx);
         (void)atn_fail_memory(ctx, bytes, "a block");
         return NULL;
     }

@@ -19,5 +19,8 @@ atn_status atn_grow(const atn_ctx *ctx, void **array, size_t *capacity, size_t c
 /* The hook and the counters, kept with the context. */
 void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes);
 void atn_ctx_count(const atn_ctx *ctx, size_t more, size_t less);
+void atn_ctx_count_refusal(const atn_ctx *ctx);
+/* Allocations that failed so far. For libraries that allocate through us and do not say why they failed. */
+size_t atn_ctx_refused(const atn_ctx *ctx);
 
 #endif

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,17 +42,13 @@ static char **plain_environment(const atn_ctx *ctx, const char *dir) {
     return copy;
 }
 
-static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, const char *dir, int output) {
+static int prepare(posix_spawnattr_t *attributes) {
     sigset_t none, usual;
     sigemptyset(&none);
-    sigemptyset(&usual); /* what we may ignore, a compiler counts on */
+    sigemptyset(&usual); /* what we may ignore, others count on */
     sigaddset(&usual, SIGCHLD);
     sigaddset(&usual, SIGPIPE);
-    int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_adddup2(actions, output, 2);
-    if (!error && dir) error = posix_spawn_file_actions_addchdir_np(actions, dir);
-    if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
+    int error = posix_spawnattr_setpgroup(attributes, 0);
     if (!error) error = posix_spawnattr_setsigmask(attributes, &none);
     if (!error) error = posix_spawnattr_setsigdefault(attributes, &usual);
     if (!error)
@@ -62,18 +57,26 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
     return error;
 }
 
+int atn_process_spawn(const char *const argv[], char **environment, const posix_spawn_file_actions_t *actions,
+                      pid_t *child) {
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error) return error;
+    error = prepare(&attributes);
+    if (!error) error = posix_spawn(child, argv[0], actions, &attributes, (char *const *)(uintptr_t)argv, environment);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
 static int spawn(const char *const argv[], char **environment, const char *dir, int output, pid_t *child) {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
     int error = posix_spawn_file_actions_init(&actions);
     if (error) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        error = prepare(&actions, &attributes, dir, output);
-        if (!error)
-            error = posix_spawn(child, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
+    error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 2);
+    if (!error && dir) error = posix_spawn_file_actions_addchdir_np(&actions, dir);
+    if (!error) error = atn_process_spawn(argv, environment, &actions, child);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }

@@ -13,23 +13,14 @@ static const size_t LARGEST = (size_t)1 << 28; /* file that is imported */
 
 /* ---- opening ---- */
 
-/* What keys of the devices that are here would say. The rule is that of tune/key.c: what a host's compiler says of
- * itself stands as its driver. */
+/* What keys of the devices that are here would say. */
 static atn_status read_now(atn_cli_wisdom *self) {
     atn_status status = atn_devices_find(self->call->ctx, &self->devices);
     if (status) return status;
     size_t count = (size_t)atn_devices_count(self->devices);
     self->now = atn_zalloc(self->call->ctx, count * sizeof *self->now);
     if (!self->now) return ATN_ERR_MEMORY;
-    for (size_t k = 0; k < count; ++k) {
-        const atn_device_info *info = atn_devices_info(self->devices, (int32_t)k);
-        bool host = strcmp(info->backend, "host") == 0;
-        self->now[k] = (atn_wisdom_key){.backend = info->backend,
-                                        .arch = info->arch,
-                                        .device = info->name,
-                                        .driver = host ? "" : info->driver,
-                                        .compiler = host ? info->driver : ""};
-    }
+    for (size_t k = 0; k < count; ++k) self->now[k] = atn_tune_key_device(atn_devices_info(self->devices, (int32_t)k));
     self->filter.now = (atn_wisdom_now){ATN_GENERATOR_VERSION, self->now, count};
     return ATN_OK;
 }

@@ -8,16 +8,6 @@
 
 /* ---- as JSON ---- */
 
-static json_t *shape_json(const atn_wisdom_key *key) {
-    json_t *shape = json_array();
-    for (int32_t d = 0; d < key->n_shape; ++d)
-        if (json_array_append_new(shape, json_integer(key->shape[d])) != 0) {
-            json_decref(shape);
-            return NULL;
-        }
-    return shape;
-}
-
 /* The winner's fields, or null in each. */
 static bool add_winner(const atn_ctx *ctx, json_t *object, const atn_wisdom_entry *entry) {
     if (entry->has_winner) return atn_fields_to_json(ctx, object, ATN_FIELDS_WINNER, &entry->winner);
@@ -32,7 +22,7 @@ static json_t *entry_json(const atn_ctx *ctx, const atn_wisdom_entry *entry) {
     if (atn_fields_to_json(ctx, object, ATN_FIELDS_KERNEL, key) &&
         atn_fields_to_json(ctx, object, ATN_FIELDS_DEVICE, key) &&
         json_object_set(object, "device", json_object_get(object, "name")) == 0 && /* whose name it is, here */
-        json_object_del(object, "name") == 0 && json_object_set_new(object, "shape", shape_json(key)) == 0 &&
+        json_object_del(object, "name") == 0 && json_object_set_new(object, "shape", atn_shape_to_json(key)) == 0 &&
         atn_fields_to_json(ctx, object, ATN_FIELDS_USE, key) && add_winner(ctx, object, entry) &&
         json_object_set_new(object, "measured", json_integer(entry->measured)) == 0 &&
         json_object_set_new(object, "right", json_integer(entry->right)) == 0 &&

@@ -2,12 +2,12 @@
 #include "tune/child.h"
 
 #include "base/clock.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,35 +17,14 @@ extern char **environ;
 
 enum { LOOK_MS = 50 };
 
-static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int in, int out, bool quiet) {
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual); /* the program's own handlers are not the child's */
-    sigaddset(&usual, SIGCHLD);
-    sigaddset(&usual, SIGPIPE);
-    int error = posix_spawn_file_actions_adddup2(actions, in, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(actions, out, 1);
-    if (!error && quiet) error = posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0);
-    if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
-    if (!error) error = posix_spawnattr_setsigmask(attributes, &none);
-    if (!error) error = posix_spawnattr_setsigdefault(attributes, &usual);
-    if (!error)
-        error = posix_spawnattr_setflags(attributes,
-                                         POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    return error;
-}
-
 static int spawn(const char *const argv[], int in, int out, bool quiet, pid_t *pid) {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
     int error = posix_spawn_file_actions_init(&actions);
     if (error) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        error = prepare(&actions, &attributes, in, out, quiet);
-        if (!error) error = posix_spawn(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
+    error = posix_spawn_file_actions_adddup2(&actions, in, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, out, 1);
+    if (!error && quiet) error = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    if (!error) error = atn_process_spawn(argv, environ, &actions, pid);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }

@@ -99,19 +99,24 @@ static void print_tolerance(double tolerance, char *text, size_t bytes) {
         snprintf(text, bytes, "derived");
 }
 
+static bool is_host(const atn_device_info *info) { return strcmp(info->backend, "host") == 0; }
+
+atn_wisdom_key atn_tune_key_device(const atn_device_info *info) {
+    return (atn_wisdom_key){.backend = info->backend,
+                            .arch = info->arch,
+                            .device = info->name,
+                            .driver = is_host(info) ? "" : info->driver,
+                            .compiler = is_host(info) ? info->driver : ""};
+}
+
 atn_status atn_tune_key_make(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                              const atn_frame *frame, bool reproducible, double tolerance, atn_tune_key *out) {
-    bool host = strcmp(info->backend, "host") == 0;
-    *out = (atn_tune_key){.key = {.kernel = graph->name,
-                                  .graph = graph->hash,
-                                  .generator = ATN_GENERATOR_VERSION,
-                                  .backend = info->backend,
-                                  .arch = info->arch,
-                                  .device = info->name,
-                                  .driver = host ? "" : info->driver,
-                                  .compiler = host ? info->driver : "",
-                                  .reproducible = reproducible}};
-    if (host) snprintf(out->threads, sizeof out->threads, "%d threads", info->cores);
+    *out = (atn_tune_key){.key = atn_tune_key_device(info)};
+    out->key.kernel = graph->name;
+    out->key.graph = graph->hash;
+    out->key.generator = ATN_GENERATOR_VERSION;
+    out->key.reproducible = reproducible;
+    if (is_host(info)) snprintf(out->threads, sizeof out->threads, "%d threads", info->cores);
     snprintf(out->layout, sizeof out->layout, "%s", layout_of(graph, frame));
     print_tolerance(tolerance, out->tolerance, sizeof out->tolerance);
     out->key.threads = out->threads; /* so it may not be copied */

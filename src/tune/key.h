@@ -16,6 +16,10 @@ typedef struct atn_tune_key {
 /* The generator's version: part of every key; raised by hand when lowering or rendering change what variants do. */
 extern const char ATN_GENERATOR_VERSION[];
 
+/* What a key says of a device; nothing else is set. What a host's compiler says of itself stands as its driver there.
+ * The texts are those of info. */
+atn_wisdom_key atn_tune_key_device(const atn_device_info *info);
+
 /* Sizes that count for the speed: points[0], points[1], then the ranges of the outermost reduction (the mean length
  * where it comes from data: elements of the largest object that it walks along, over the points); none is below 1. The
  * space is left zero: whoever stores fills it in, whoever looks does not need it. */

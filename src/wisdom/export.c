@@ -35,16 +35,6 @@ static bool export_row(void *user, const atn_wisdom_row *row) {
     return print(e, object, atn_fields_to_json(e->ctx, object, ATN_FIELDS_ROW, row));
 }
 
-static json_t *shape_json(const atn_wisdom_key *key) {
-    json_t *shape = json_array();
-    for (int32_t d = 0; d < key->n_shape; ++d)
-        if (json_array_append_new(shape, json_integer(key->shape[d])) != 0) {
-            json_decref(shape);
-            return NULL;
-        }
-    return shape;
-}
-
 /* A new object with these fields; NULL: out of memory. */
 static json_t *object_of(const atn_ctx *ctx, const atn_field *fields, const void *from) {
     json_t *object = json_object();
@@ -60,7 +50,7 @@ static bool export_entry(void *user, const atn_wisdom_entry *entry) {
     json_t *object = json_object();
     bool whole = atn_fields_to_json(e->ctx, object, ATN_FIELDS_KERNEL, key) &&
                  json_object_set_new(object, ATN_JSON_DEVICE, object_of(e->ctx, ATN_FIELDS_DEVICE, key)) == 0 &&
-                 json_object_set_new(object, ATN_JSON_SHAPE, shape_json(key)) == 0 &&
+                 json_object_set_new(object, ATN_JSON_SHAPE, atn_shape_to_json(key)) == 0 &&
                  atn_fields_to_json(e->ctx, object, ATN_FIELDS_USE, key) &&
                  json_object_set_new(object, ATN_JSON_WINNER,
                                      entry->has_winner ? object_of(e->ctx, ATN_FIELDS_WINNER, &entry->winner)

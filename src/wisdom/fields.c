@@ -284,6 +284,16 @@ bool atn_fields_to_json(const atn_ctx *ctx, json_t *object, const atn_field *fie
     return true;
 }
 
+json_t *atn_shape_to_json(const atn_wisdom_key *key) {
+    json_t *shape = json_array();
+    for (int32_t d = 0; d < key->n_shape; ++d)
+        if (json_array_append_new(shape, json_integer(key->shape[d])) != 0) {
+            json_decref(shape);
+            return NULL;
+        }
+    return shape;
+}
+
 atn_status atn_fields_from_json(const atn_ctx *ctx, const json_t *object, const atn_field *fields, void *to) {
     for (const atn_field *f = fields; f->name; ++f) {
         const json_t *json = json_object_get(object, f->name);

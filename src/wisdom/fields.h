@@ -44,6 +44,7 @@ int atn_key_column(sqlite3_stmt *statement, int first, atn_wisdom_key *key);
 
 /* Adds members to an object; false: out of memory. */
 bool atn_fields_to_json(const atn_ctx *ctx, json_t *object, const atn_field *fields, const void *from);
+json_t *atn_shape_to_json(const atn_wisdom_key *key); /* a new array of the key's sizes; NULL: out of memory */
 /* Takes members from an object and checks them; texts are the object's. A failure says which member and what would be
  * right. */
 atn_status atn_fields_from_json(const atn_ctx *ctx, const json_t *object, const atn_field *fields, void *to);

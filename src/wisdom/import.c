@@ -1,4 +1,5 @@
 /* Import: every member is checked, all is merged in one transaction, and one fault takes all of it back. */
+#include "base/memory.h"
 #include "wisdom/exchange.h"
 #include "wisdom/store.h"
 
@@ -125,9 +126,10 @@ static atn_status merge_entries(atn_wisdom *wisdom, const json_t *list, atn_wisd
 
 static atn_status parse(const atn_ctx *ctx, const char *text, size_t length, json_t **out) {
     json_error_t error;
+    size_t refused = atn_ctx_refused(ctx); /* a lack of memory in the middle is told as broken JSON */
     *out = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (*out) return ATN_OK;
-    if (json_error_code(&error) == json_error_out_of_memory)
+    if (json_error_code(&error) == json_error_out_of_memory || atn_ctx_refused(ctx) != refused)
         return atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: %zu bytes of JSON could not be read", length);
     return atn_fail(ctx, ATN_ERR_INPUT, "line %d, column %d: broken JSON: %s", error.line, error.column, error.text);
 }

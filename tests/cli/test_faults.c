@@ -1,8 +1,7 @@
 /* Every allocation of a run may fail: each failure ends the run with 1 and one sentence, and nothing stays behind. */
-#include "testkit.h"
+#include "clikit.h"
 
 #include "base/file.h"
-#include "cli/cli.h"
 #include "num/npy.h"
 #include "wisdom/wisdom.h"
 
@@ -24,39 +23,31 @@ static int cache_end(void **state) {
 }
 
 /* One run whose `fail_at`-th allocation fails; what it counted is left in *faults. */
-static int run_with(kit_faults *faults, const char *cache_dir, char **argv, char **out, char **err) {
-    int argc = 0, code = 1;
-    while (argv[argc]) ++argc;
-    size_t out_bytes, err_bytes;
-    FILE *out_file = open_memstream(out, &out_bytes), *err_file = open_memstream(err, &err_bytes);
+static cli_result run_with(kit_faults *faults, const char *cache_dir, char **argv) {
+    cli_result r = {.code = 1};
     atn_options options = kit_fault_options(faults);
     options.cache_dir = cache_dir;
-    atn_ctx *ctx;
-    if (atn_ctx_create(&options, &ctx) == ATN_OK)
-        code = atn_cli_run(ctx, argc, argv, out_file, err_file);
+    if (atn_ctx_create(&options, &cli_ctx) == ATN_OK)
+        r = cli_run_words(argv);
     else
-        fputs("attune: could not start: memory\n", err_file);
-    atn_ctx_free(ctx);
-    fclose(out_file);
-    fclose(err_file);
-    return code;
+        r.err = strdup("attune: could not start: memory\n");
+    atn_ctx_free(cli_ctx);
+    return r;
 }
 
 /* One step of a walk; true once the run got through because it has fewer than `n` allocations. */
 static bool step(char **argv, const char *cache_dir, long n) {
     kit_faults faults = {.fail_at = n}; /* 0: a run in which nothing fails */
-    char *out, *err;
-    int code = run_with(&faults, cache_dir, argv, &out, &err);
+    cli_result r = run_with(&faults, cache_dir, argv);
     bool through = n == 0 || faults.count < n;
     if (faults.live != 0) fail_msg("allocation %ld failed: %ld blocks stay behind", n, (long)faults.live);
     /* emptying a crowded cache is an extra: when there is no memory for it, the run may still end well and whole */
-    bool harmless = code == 0 && !*err && strstr(out, "GB/s") && !strstr(out, "not measured");
-    if (code != (through ? 0 : 1) && !(cache_dir != cache && harmless))
-        fail_msg("allocation %ld failed: exit %d: %s", n, code, err);
-    if (code != 0 && (!strchr(err, '\n') || strncmp(err, "attune", 6) != 0))
-        fail_msg("allocation %ld failed: no sentence: \"%s\"", n, err);
-    free(out);
-    free(err);
+    bool harmless = r.code == 0 && !*r.err && strstr(r.out, "GB/s") && !strstr(r.out, "not measured");
+    if (r.code != (through ? 0 : 1) && !(cache_dir != cache && harmless))
+        fail_msg("allocation %ld failed: exit %d: %s", n, r.code, r.err);
+    if (r.code != 0 && (!strchr(r.err, '\n') || strncmp(r.err, "attune", 6) != 0))
+        fail_msg("allocation %ld failed: no sentence: \"%s\"", n, r.err);
+    cli_drop(&r);
     if (n > 0 && through) print_message("    %s: %ld allocations\n", argv[1], (long)faults.count);
     return n > 0 && through;
 }

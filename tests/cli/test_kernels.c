@@ -1,89 +1,23 @@
 /* attune run, check, show and info: Listing 2 of the seed on NPY files, a table of wrong calls, what each prints. */
-#include "testkit.h"
+#include "clikit.h"
 
-#include "cli/cli.h"
 #include "num/npy.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { MOST = 32 };
-
-static char *dir;
-static atn_ctx *ctx;
-
-/* What a run left behind. */
-typedef struct result {
-    int code;
-    char *out, *err; /* owned */
-} result;
-
-/* Runs `attune LINE`, words apart by single blanks; @ stands for the directory of the test, $ for that of its data. */
-static result run_line(const char *line) {
-    result r = {0};
-    size_t out_bytes, err_bytes;
-    FILE *out = open_memstream(&r.out, &out_bytes), *err = open_memstream(&r.err, &err_bytes);
-    atn_text text = {.ctx = ctx};
-    for (const char *c = line; *c; ++c) {
-        if (*c == '@')
-            atn_text_add(&text, dir);
-        else if (*c == '$')
-            atn_text_add(&text, ATN_SOURCE_DIR "/tests/data");
-        else
-            atn_text_add_bytes(&text, c, 1);
-    }
-    char *argv[MOST + 2] = {(char *)"attune"}, *rest = NULL;
-    int argc = 1;
-    for (char *word = strtok_r(text.data, " ", &rest); word && argc < MOST; word = strtok_r(NULL, " ", &rest))
-        argv[argc++] = word;
-    r.code = atn_cli_run(ctx, argc, argv, out, err);
-    fclose(out);
-    fclose(err);
-    atn_text_free(&text);
-    return r;
-}
-
-static void drop(result *r) {
-    free(r->out);
-    free(r->err);
-}
-
-static size_t lines_in(const char *text) {
-    size_t lines = 0;
-    for (; *text; ++text) lines += *text == '\n';
-    return lines;
-}
-
-/* Runs; must end well. */
-static void does(const char *line, const char *part) {
-    result r = run_line(line);
-    if (r.code != 0) fail_msg("attune %s: exit %d: %s", line, r.code, r.err);
-    assert_string_equal(r.err, "");
-    kit_contains(r.out, part);
-    drop(&r);
-}
-
-static void refuses(const char *line, int code, const char *part) {
-    result r = run_line(line);
-    if (r.code != code) fail_msg("attune %s: exit %d, wanted %d: %s%s", line, r.code, code, r.out, r.err);
-    kit_contains(r.err, part);
-    if (lines_in(r.err) != 1) fail_msg("attune %s: not one line: %s", line, r.err);
-    drop(&r);
-}
 
 static void save(const char *name, atn_type type, int32_t rank, int64_t columns, int64_t rows, void *data) {
     char path[512];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
     atn_view view = {.data = data, .type = type, .rank = rank, .size = {columns, rows}, .pitch = columns};
-    kit_ok(ctx, atn_npy_write(ctx, path, &view));
+    kit_ok(cli_ctx, atn_npy_write(cli_ctx, path, &view));
 }
 
 static atn_npy load(const char *name) {
     char path[512];
     atn_npy npy;
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    kit_ok(ctx, atn_npy_read(ctx, path, &npy));
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    kit_ok(cli_ctx, atn_npy_read(cli_ctx, path, &npy));
     return npy;
 }
 
@@ -107,7 +41,7 @@ static void listing_2(atn_type type, size_t m, size_t n, const char *options, do
     snprintf(line, sizeof line,
              "run $/mv.xml --define USED_FLOAT=%s --bind A=@/A.npy --bind b=@/b.npy --out c=@/c.npy %s",
              atn_type_name(type), options);
-    does(line, "c");
+    cli_does(line, "c");
     atn_npy c = load("c.npy");
     assert_int_equal(c.type, type);
     assert_int_equal(c.dims, 1);
@@ -131,7 +65,7 @@ static void listing_2_runs_as_printed(void **state) {
     (void)state;
     static const size_t sizes[][2] = {{1, 1}, {7, 5}, {1000, 777}, {2048, 2048}};
     atn_devices *devices;
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    kit_ok(cli_ctx, atn_devices_find(cli_ctx, &devices));
     for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
         const atn_device_info *info = atn_devices_info(devices, d);
         if (!kit_wants(info->backend)) continue;
@@ -156,12 +90,9 @@ static float NUMBERS[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 static void run_prints_json(void **state) {
     (void)state;
     save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
-    result r = run_line(
+    json_t *root = cli_object(
         "run scale --define USED_FLOAT=SP --param factor=2.5 --bind A=@/A.npy --out B=@/B.npy --device host --json");
-    assert_int_equal(r.code, 0);
-    json_error_t error;
-    json_t *root = json_loads(r.out, 0, &error), *output = json_array_get(json_object_get(root, "outputs"), 0);
-    assert_non_null(root);
+    json_t *output = json_array_get(json_object_get(root, "outputs"), 0);
     assert_string_equal(json_string_value(json_object_get(output, "name")), "B");
     assert_string_equal(json_string_value(json_object_get(output, "type")), "SP");
     assert_int_equal(json_integer_value(json_array_get(json_object_get(output, "shape"), 0)), 3);
@@ -170,7 +101,6 @@ static void run_prints_json(void **state) {
     assert_true(json_is_string(json_object_get(root, "variant")));
     assert_string_equal(json_string_value(json_object_get(root, "hit")), "estimate");
     json_decref(root);
-    drop(&r);
     atn_npy b = load("B.npy");
     for (int k = 0; k < 12; ++k) assert_true(((float *)b.data)[k] == 2.5f * NUMBERS[k]);
     atn_npy_free(&b);
@@ -180,18 +110,19 @@ static void run_says_where_its_variant_comes_from(void **state) {
     (void)state;
 #define SCALE "run scale --define USED_FLOAT=SP --param factor=2 --bind A=@/A.npy --out B=@/B.npy --device host "
     save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
-    does(SCALE, "(estimate)");
-    does(SCALE "--explain", "scale at 4 x 3 on host (");
-    does(SCALE "--explain --json", "an estimate from how it reads and writes");
-    does(SCALE "--variant plain --json", "\"hit\": \"given\"");
-    does(SCALE "--oracle --json", "\"hit\": \"none\"");
+    cli_does(SCALE, "(estimate)");
+    cli_does(SCALE "--explain", "scale at 4 x 3 on host (");
+    cli_does(SCALE "--explain --json", "an estimate from how it reads and writes");
+    cli_does(SCALE "--variant plain --json", "\"hit\": \"given\"");
+    cli_does(SCALE "--oracle --json", "\"hit\": \"none\"");
 }
 
 static void run_takes_complex_parameters(void **state) {
     (void)state;
     float z[4] = {1, 2, 3, 4};
     save("A.npy", ATN_SP2, 2, 2, 1, z);
-    does("run scale --define USED_FLOAT=SP2 --param factor=2-1i --bind A=@/A.npy --out B=@/B.npy --device host", "SP2");
+    cli_does("run scale --define USED_FLOAT=SP2 --param factor=2-1i --bind A=@/A.npy --out B=@/B.npy --device host",
+             "SP2");
     atn_npy b = load("B.npy");
     const float *v = b.data;
     assert_true(v[0] == 4 && v[1] == 3 && v[2] == 10 && v[3] == 5);
@@ -210,11 +141,7 @@ static void run_refuses(void **state) {
     save("column.npy", ATN_INT32, 1, 2, 1, column);
     save("two.npy", ATN_SP, 1, 2, 1, NUMBERS);
 #define MV "run $/mv.xml --device host --define USED_FLOAT=SP --out c=@/never.npy "
-    static const struct {
-        const char *line;
-        int code;
-        const char *part;
-    } cases[] = {
+    static const cli_refusal cases[] = {
         {MV "--bind A=@/A.npy --bind b=@/short.npy", 1,
          "MV: 'access_b' reads 'b' from 0 to 3 along axis 0; its Size(0) is 3"},
         {MV "--bind A=@/A.npy --bind b=@/wide.npy", 1, "'b' is a vector of SP; the file holds a vector of DP"},
@@ -256,9 +183,9 @@ static void run_refuses(void **state) {
         {"run $/mv.xml --device host --define USED_FLOAT=SP --bind A=@/A.npy --bind b=@/b.npy --out c=@/no/such/c.npy",
          1, "cannot be written"},
     };
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) refuses(cases[k].line, cases[k].code, cases[k].part);
+    cli_refuses_all(cases, sizeof cases / sizeof *cases);
     char path[512];
-    snprintf(path, sizeof path, "%s/never.npy", dir);
+    snprintf(path, sizeof path, "%s/never.npy", cli_dir);
     FILE *file = fopen(path, "rb");
     assert_null(file); /* nothing that failed left an output */
 }
@@ -267,77 +194,63 @@ static void run_refuses(void **state) {
 
 static void check_says_all(void **state) {
     (void)state;
-    does("check $/mv.xml --define USED_FLOAT=SP", "ok\n");
-    does("check gemm --define USED_FLOAT=DP2 --strict", "ok\n");
-    does("check $/mv.xml --define USED_FLOAT=SP --size A=7x5 --size b=5", "ok\n");
-    does("check $/mv.xml --define USED_FLOAT=SP --device host --json", "\"ok\": true");
-    refuses("check $/mv.xml --define USED_FLOAT=SP --size A=7x5 --size b=4", 1, "its Size(0) is 4");
-    refuses("check $/mv.xml --define USED_FLOAT=SP --param s=4", 1, "no Parameter 's'");
-    refuses("check $/mv.xml --define USED_FLOAT", 2, "takes NAME=VALUE");
-    result r = run_line("check $/mv.xml");
+    cli_does("check $/mv.xml --define USED_FLOAT=SP", "ok\n");
+    cli_does("check gemm --define USED_FLOAT=DP2 --strict", "ok\n");
+    cli_does("check $/mv.xml --define USED_FLOAT=SP --size A=7x5 --size b=5", "ok\n");
+    cli_does("check $/mv.xml --define USED_FLOAT=SP --device host --json", "\"ok\": true");
+    cli_refuses("check $/mv.xml --define USED_FLOAT=SP --size A=7x5 --size b=4", 1, "its Size(0) is 4");
+    cli_refuses("check $/mv.xml --define USED_FLOAT=SP --param s=4", 1, "no Parameter 's'");
+    cli_refuses("check $/mv.xml --define USED_FLOAT", 2, "takes NAME=VALUE");
+    cli_result r = cli_run("check $/mv.xml");
     assert_int_equal(r.code, 1);
-    assert_int_equal(lines_in(r.out), 4);
+    assert_int_equal(cli_lines(r.out), 4);
     kit_contains(r.out, "mv.xml:3:62: 'A': no type 'USED_FLOAT'");
     kit_contains(r.err, "mv.xml: 4 errors");
-    drop(&r);
-    r = run_line("check $/mv.xml --json");
+    cli_drop(&r);
+    r = cli_run("check $/mv.xml --json");
     assert_int_equal(r.code, 1);
     json_t *root = json_loads(r.out, 0, NULL);
     assert_int_equal(json_array_size(json_object_get(root, "diagnostics")), 4);
     assert_true(json_is_false(json_object_get(root, "ok")));
     json_decref(root);
-    drop(&r);
+    cli_drop(&r);
 }
 
 static void show_prints_source(void **state) {
     (void)state;
-    does("show gemm --define USED_FLOAT=SP --dialect opencl", "__kernel void");
-    does("show gemm --define USED_FLOAT=SP --dialect cuda", "__global__");
-    does("show gemm --define USED_FLOAT=SP --dialect c", "#pragma omp");
-    does("show gemm --define USED_FLOAT=SP --device host", "#pragma omp");
-    does("show $/mv.xml --define USED_FLOAT=SP --dialect c --variant vec_q0=4", "Variant: vec_q0=4.");
-    does("show $/mv.xml --define USED_FLOAT=SP --dialect c --size A=1x1 --size b=1", "Variant: ");
-    does("show scale --define USED_FLOAT=SP --device host --param factor=1 --size A=7x9",
-         "/* scale at 9 x 7 on host (");
-    does("show scale --define USED_FLOAT=SP --dialect c", "not measured; sizes are not known. */");
-    does("show scale --define USED_FLOAT=SP --dialect c --json", "\"hit\": \"estimate\"");
-    does("show $/mv.xml --define USED_FLOAT=SP --dialect c --passes", "==== graph ====");
-    does("show $/mv.xml --define USED_FLOAT=SP --dialect c --passes", "==== source ====");
-    does("show $/mv.xml --define USED_FLOAT=SP --dialect cuda --passes --json", "\"program\": ");
-    refuses("show gemm --define USED_FLOAT=SP --dialect opencl --device host", 2, "--dialect opencl is not what");
-    refuses("show gemm --define USED_FLOAT=SP --dialect metal", 2,
-            "--dialect cannot be 'metal'; it takes opencl|cuda|c");
-    refuses("show gemm --define USED_FLOAT=SP --dialect c --variant lanes_p0=8", 1, "the host has no lanes");
-    refuses("show gemm --dialect c", 1, "no type 'USED_FLOAT'");
-    refuses("show gemm --define USED_FLOAT=SP --dialect c --size A=3x3", 1, "nothing is bound to 'B'");
+    cli_does("show gemm --define USED_FLOAT=SP --dialect opencl", "__kernel void");
+    cli_does("show gemm --define USED_FLOAT=SP --dialect cuda", "__global__");
+    cli_does("show gemm --define USED_FLOAT=SP --dialect c", "#pragma omp");
+    cli_does("show gemm --define USED_FLOAT=SP --device host", "#pragma omp");
+    cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect c --variant vec_q0=4", "Variant: vec_q0=4.");
+    cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect c --size A=1x1 --size b=1", "Variant: ");
+    cli_does("show scale --define USED_FLOAT=SP --device host --param factor=1 --size A=7x9",
+             "/* scale at 9 x 7 on host (");
+    cli_does("show scale --define USED_FLOAT=SP --dialect c", "not measured; sizes are not known. */");
+    cli_does("show scale --define USED_FLOAT=SP --dialect c --json", "\"hit\": \"estimate\"");
+    cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect c --passes", "==== graph ====");
+    cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect c --passes", "==== source ====");
+    cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect cuda --passes --json", "\"program\": ");
+    cli_refuses("show gemm --define USED_FLOAT=SP --dialect opencl --device host", 2, "--dialect opencl is not what");
+    cli_refuses("show gemm --define USED_FLOAT=SP --dialect metal", 2,
+                "--dialect cannot be 'metal'; it takes opencl|cuda|c");
+    cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --variant lanes_p0=8", 1, "the host has no lanes");
+    cli_refuses("show gemm --dialect c", 1, "no type 'USED_FLOAT'");
+    cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --size A=3x3", 1, "nothing is bound to 'B'");
 }
 
 static void info_says_what_is_in_it(void **state) {
     (void)state;
     float odd[4] = {NAN, INFINITY, -2, 3};
     save("odd.npy", ATN_SP, 2, 2, 2, odd);
-    does("info @/odd.npy", "type   SP (<f4)\nshape  (2, 2)\norder  C\nrange  -2 to 3\nNaN    1\nInf    1\n");
-    does("info @/odd.npy --json", "\"nan\": 1");
+    cli_does("info @/odd.npy", "type   SP (<f4)\nshape  (2, 2)\norder  C\nrange  -2 to 3\nNaN    1\nInf    1\n");
+    cli_does("info @/odd.npy --json", "\"nan\": 1");
     save("none.npy", ATN_INT32, 1, 0, 1, odd);
-    does("info @/none.npy", "shape  (0,)\norder  C\nrange  none\n");
-    does("info @/none.npy --json", "\"min\": null");
-    refuses("info $/mv.xml", 1, "what it reads are NPY files");
-    refuses("info @", 1, "is a directory");
-    refuses("info @/nowhere.npy", 1, "No such file");
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    dir = kit_tempdir();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    kit_remove(dir);
-    kit_free(ctx);
-    return 0;
+    cli_does("info @/none.npy", "shape  (0,)\norder  C\nrange  none\n");
+    cli_does("info @/none.npy --json", "\"min\": null");
+    cli_refuses("info $/mv.xml", 1, "what it reads are NPY files");
+    cli_refuses("info @", 1, "is a directory");
+    cli_refuses("info @/nowhere.npy", 1, "No such file");
 }
 
 int main(void) {
@@ -351,5 +264,5 @@ int main(void) {
         cmocka_unit_test(info_says_what_is_in_it),
         cmocka_unit_test(listing_2_runs_as_printed),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

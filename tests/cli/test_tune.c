@@ -1,47 +1,15 @@
 /* attune tune as people call it: what it refuses, a small tuning as a table and as JSON, Ctrl-C, a report. */
-#include "testkit.h"
+#include "clikit.h"
 
-#include "cli/cli.h"
-
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-typedef struct result {
-    int code;
-    char *out, *err;
-} result;
-
-static char *dir;
-
-static result run_line(atn_ctx *ctx, const char *line) {
-    char *argv[40] = {(char *)"attune"}, *copy = strdup(line), *save = NULL;
-    int argc = 1;
-    for (char *word = strtok_r(copy, " ", &save); word && argc < 39; word = strtok_r(NULL, " ", &save))
-        argv[argc++] = word;
-    result r = {0};
-    size_t out_length, err_length;
-    FILE *out = open_memstream(&r.out, &out_length), *err = open_memstream(&r.err, &err_length);
-    r.code = atn_cli_run(ctx, argc, argv, out, err);
-    fclose(out);
-    fclose(err);
-    free(copy);
-    return r;
-}
-
-static void drop(result *r) {
-    free(r->out);
-    free(r->err);
-}
 
 static int begin(void **state) {
-    (void)state;
     char path[512];
-    dir = kit_tempdir();
-    snprintf(path, sizeof path, "%s/wisdom.sqlite", dir);
+    cli_begin(state);
+    snprintf(path, sizeof path, "%s/wisdom.sqlite", cli_dir);
     setenv("ATTUNE_WISDOM", path, 1);
     setenv("ATTUNE_PROGRAM", ATN_BINARY_DIR "/attune", 1);
-    snprintf(path, sizeof path, "%s/space.lanai", dir);
+    snprintf(path, sizeof path, "%s/space.lanai", cli_dir);
     FILE *file = fopen(path, "w");
     if (!file) return 1;
     fputs("vec_p0 = (1, 2)\nregs_p0 = (1, 2)\n", file);
@@ -50,21 +18,14 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-    (void)state;
     unsetenv("ATTUNE_WISDOM");
     unsetenv("ATTUNE_PROGRAM");
-    kit_remove(dir);
-    return 0;
+    return cli_end(state);
 }
 
 static void what_it_refuses(void **state) {
     (void)state;
-    atn_ctx *ctx = kit_ctx();
-    static const struct {
-        const char *line;
-        int code;
-        const char *sentence;
-    } CASES[] = {
+    static const cli_refusal CASES[] = {
         {"tune", 2, "attune tune: "},
         {"tune --device host nonsense", 1, "nonsense: no such file, and no kernel that is shipped: add"},
         {"tune --device host add --budget soon", 2, "--budget cannot be 'soon'"},
@@ -76,25 +37,14 @@ static void what_it_refuses(void **state) {
         {"tune --device host add --size A=30x30 --strategy luck", 1, "no strategy 'luck'"},
         {"tune --device host add --size A=30x30 --space nowhere.lanai", 1, "nowhere.lanai"},
     };
-    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
-        result r = run_line(ctx, CASES[k].line);
-        if (r.code != CASES[k].code) fail_msg("attune %s: exit %d: %s", CASES[k].line, r.code, r.err);
-        kit_contains(r.err, CASES[k].sentence);
-        drop(&r);
-    }
-    kit_free(ctx);
+    cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }
 
 static void a_small_tuning(void **state) {
     (void)state;
-    char line[1200], path[512];
-    atn_ctx *ctx = kit_ctx();
-    const char common[] = "tune --device host add --size A=65x67 --strategy exhaustive --evals 4";
-    snprintf(line, sizeof line, "%s --space %s/space.lanai --json --report %s/page.html", common, dir, dir);
-    result r = run_line(ctx, line);
-    if (r.code != 0) fail_msg("%s", r.err);
-    json_t *root = json_loads(r.out, 0, NULL);
-    assert_non_null(root);
+#define ADD "tune --device host add --size A=65x67 --strategy exhaustive --evals 4 --space @/space.lanai "
+    char path[512];
+    json_t *root = cli_object(ADD "--json --report @/page.html");
     assert_string_equal(json_string_value(json_object_get(root, "kernel")), "add");
     assert_string_equal(json_string_value(json_object_get(root, "shape")), "65x67");
     assert_int_equal(json_integer_value(json_object_get(root, "tried")), 4);
@@ -107,24 +57,22 @@ static void a_small_tuning(void **state) {
     assert_true(json_array_size(json_object_get(root, "choices")) > 0);
     assert_int_equal(json_array_size(json_object_get(root, "results")), 1);
     json_decref(root);
-    drop(&r);
-    snprintf(path, sizeof path, "%s/page.html", dir);
+    snprintf(path, sizeof path, "%s/page.html", cli_dir);
     FILE *page = fopen(path, "r");
     assert_non_null(page);
     fclose(page);
 
-    snprintf(line, sizeof line, "%s --space %s/space.lanai --resume", common, dir); /* all is known */
-    r = run_line(ctx, line);
+    cli_result r = cli_run(ADD "--resume"); /* all is known */
     if (r.code != 0) fail_msg("%s", r.err);
     kit_contains(r.out, "kernel  shape");
     kit_contains(r.out, "add     65x67");
-    drop(&r);
-    atn_ctx_cancel(ctx); /* Ctrl-C, here before it begins: what is known is told all the same, or at least why not */
-    r = run_line(ctx, line);
+    cli_drop(&r);
+    atn_ctx_cancel(
+        cli_ctx); /* Ctrl-C, here before it begins: what is known is told all the same, or at least why not */
+    r = cli_run(ADD "--resume");
     assert_int_equal(r.code, 1);
     kit_contains(r.err, "stopped as asked");
-    drop(&r);
-    kit_free(ctx);
+    cli_drop(&r);
 }
 
 int main(void) {

@@ -1,0 +1,131 @@
+/* The program run in this process: words out of a line, output into memory. */
+#include "clikit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 40 }; /* words */
+
+atn_ctx *cli_ctx;
+char *cli_dir;
+
+int cli_begin(void **state) {
+    (void)state;
+    cli_ctx = kit_ctx();
+    cli_dir = kit_tempdir();
+    return 0;
+}
+
+int cli_end(void **state) {
+    (void)state;
+    kit_free(cli_ctx);
+    kit_remove(cli_dir);
+    cli_ctx = NULL;
+    cli_dir = NULL;
+    return 0;
+}
+
+void cli_drop(cli_result *result) {
+    free(result->out);
+    free(result->err);
+}
+
+/* `out` is closed; NULL: what is printed is kept. */
+static cli_result run_words(char **argv, FILE *out) {
+    cli_result r = {0};
+    size_t out_bytes, err_bytes;
+    int argc = 0;
+    while (argv[argc]) ++argc;
+    if (!out) out = open_memstream(&r.out, &out_bytes);
+    FILE *err = open_memstream(&r.err, &err_bytes);
+    assert_non_null(out);
+    assert_non_null(err);
+    r.code = atn_cli_run(cli_ctx, argc, argv, out, err);
+    fclose(out);
+    fclose(err);
+    return r;
+}
+
+/* The line with what stands for directories put in; the caller's (free). */
+static char *filled_in(const char *line) {
+    char *text;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_non_null(to);
+    for (const char *c = line; *c; ++c)
+        if (*c == '@')
+            fputs(cli_dir, to);
+        else if (*c == '$')
+            fputs(ATN_SOURCE_DIR "/tests/data", to);
+        else
+            fputc(*c, to);
+    fclose(to);
+    return text;
+}
+
+cli_result cli_run_to(const char *line, FILE *out) {
+    char *text = filled_in(line), *argv[MOST + 2] = {(char *)"attune"}, *rest = NULL;
+    int argc = 1;
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        assert_true(argc <= MOST);
+        argv[argc++] = word;
+    }
+    cli_result r = run_words(argv, out);
+    free(text);
+    return r;
+}
+
+cli_result cli_run(const char *line) { return cli_run_to(line, NULL); }
+
+cli_result cli_run_words(char **argv) { return run_words(argv, NULL); }
+
+/* Runs; must end well. */
+static cli_result run_well(const char *line) {
+    cli_result r = cli_run(line);
+    if (r.code != 0) fail_msg("attune %s: exit %d: %s", line, r.code, r.err);
+    return r;
+}
+
+void cli_does(const char *line, const char *part) {
+    cli_result r = run_well(line);
+    assert_string_equal(r.err, "");
+    kit_contains(r.out, part);
+    cli_drop(&r);
+}
+
+json_t *cli_object(const char *line) {
+    cli_result r = run_well(line);
+    json_error_t error;
+    json_t *root = json_loads(r.out, 0, &error);
+    if (!json_is_object(root)) fail_msg("attune %s: no JSON object: %s: \"%s\"", line, error.text, r.out);
+    cli_drop(&r);
+    return root;
+}
+
+/* Runs; must be refused. */
+static cli_result run_badly(const char *line, int code, const char *part) {
+    cli_result r = cli_run(line);
+    if (r.code != code) fail_msg("attune %s: exit %d, wanted %d: %s%s", line, r.code, code, r.out, r.err);
+    kit_contains(r.err, part);
+    if (cli_lines(r.err) != 1) fail_msg("attune %s: not one line: %s", line, r.err);
+    return r;
+}
+
+void cli_refuses(const char *line, int code, const char *part) {
+    cli_result r = run_badly(line, code, part);
+    cli_drop(&r);
+}
+
+void cli_refuses_all(const cli_refusal *cases, size_t count) {
+    for (size_t k = 0; k < count; ++k) {
+        cli_result r = run_badly(cases[k].line, cases[k].code, cases[k].part);
+        if (*r.out) fail_msg("attune %s: refused, but printed: %s", cases[k].line, r.out);
+        cli_drop(&r);
+    }
+}
+
+size_t cli_lines(const char *text) {
+    size_t lines = 0;
+    for (; *text; ++text) lines += *text == '\n';
+    return lines;
+}
