@@ -126,11 +126,14 @@ static atn_status merge_entries(atn_wisdom *wisdom, const json_t *list, atn_wisd
 
 static atn_status parse(const atn_ctx *ctx, const char *text, size_t length, json_t **out) {
     json_error_t error;
-    size_t refused = atn_ctx_refused(ctx); /* a lack of memory in the middle is told as broken JSON */
+    size_t refused =
+        atn_ctx_refused(ctx); /* a lack of memory may show as broken JSON, or as characters that are lost */
     *out = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (*out) return ATN_OK;
-    if (json_error_code(&error) == json_error_out_of_memory || atn_ctx_refused(ctx) != refused)
-        return atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: %zu bytes of JSON could not be read", length);
+    bool starved = atn_ctx_refused(ctx) != refused || (!*out && json_error_code(&error) == json_error_out_of_memory);
+    if (*out && !starved) return ATN_OK;
+    json_decref(*out);
+    *out = NULL;
+    if (starved) return atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: %zu bytes of JSON could not be read", length);
     return atn_fail(ctx, ATN_ERR_INPUT, "line %d, column %d: broken JSON: %s", error.line, error.column, error.text);
 }
 
