@@ -97,6 +97,7 @@ void atn_cli_progress_end(const atn_cli_call *call);
 /* Sends jansson's allocations through a context until the matching end; both around a whole run. */
 void atn_cli_json_begin(atn_ctx *ctx);
 void atn_cli_json_end(void);
+atn_status atn_cli_json_status(const atn_ctx *ctx);              /* ATN_ERR_MEMORY once jansson was refused any */
 json_t *atn_cli_json_text(const atn_ctx *ctx, const char *text); /* text of any origin; NULL: out of memory */
 json_t *atn_cli_json_rate(double rate);                          /* null where there is none */
 /* Prints `root` and drops the reference; NULL means that it could not be made. */

@@ -5,17 +5,33 @@
 #include "base/utf8.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 /* jansson's hooks take no user pointer, so the context of the run in progress stands here. */
 static atn_ctx *current;
 static json_malloc_t malloc_before;
 static json_free_t free_before;
 
-static void *json_alloc(size_t bytes) { return atn_alloc(current, bytes); }
+static atomic_bool starved;
+
+/* jansson's reader goes astray when it gets no memory in the middle of a word. So it never does: what is refused is
+ * noted, which fails the run in the end, and asked for once more; where there is none at all the program ends. */
+static void *json_alloc(size_t bytes) {
+    void *block = atn_alloc(current, bytes);
+    if (block) return block;
+    atomic_store(&starved, true);
+    block = atn_alloc(current, bytes);
+    if (block) return block;
+    static const char SENTENCE[] = "attune: out of memory\n";
+    if (write(STDERR_FILENO, SENTENCE, sizeof SENTENCE - 1) < 0) _exit(1);
+    _exit(1);
+}
 static void json_drop(void *block) { atn_free(current, block); }
 
 void atn_cli_json_begin(atn_ctx *ctx) {
     current = ctx;
+    atomic_store(&starved, false);
     json_get_alloc_funcs(&malloc_before, &free_before);
     json_set_alloc_funcs(json_alloc, json_drop);
 }
@@ -23,6 +39,11 @@ void atn_cli_json_begin(atn_ctx *ctx) {
 void atn_cli_json_end(void) {
     json_set_alloc_funcs(malloc_before, free_before);
     current = NULL;
+}
+
+atn_status atn_cli_json_status(const atn_ctx *ctx) {
+    return atomic_load(&starved) ? atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: the JSON object could not be made")
+                                 : ATN_OK;
 }
 
 json_t *atn_cli_json_text(const atn_ctx *ctx, const char *text) {
@@ -44,7 +65,7 @@ static int append(const char *bytes, size_t length, void *text) {
 
 atn_status atn_cli_print_json(atn_cli_call *call, json_t *root) {
     atn_text text = {.ctx = call->ctx};
-    bool dumped = root && json_dump_callback(root, append, &text, JSON_INDENT(2)) == 0;
+    bool dumped = root && json_dump_callback(root, append, &text, JSON_INDENT(2)) == 0 && !atomic_load(&starved);
     json_decref(root);
     if (dumped) {
         atn_text_add(&text, "\n");

@@ -57,6 +57,7 @@ int atn_cli_run(atn_ctx *ctx, int argc, char **argv, FILE *out, FILE *err) {
     atn_cli_call call = {.ctx = ctx, .out = out, .err = err};
     atn_cli_json_begin(ctx);
     atn_status status = run_call(&call, argc, argv);
+    if (!status) status = atn_cli_json_status(ctx);
     atn_cli_progress_end(&call);
     if (status) {
         const char *sentence = atn_ctx_message(ctx);
