@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "base/text.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +197,39 @@ static void files_are_whole_or_not_there(void **state) {
     kit_free(ctx);
 }
 
+/* A rename would put a file in the place of a link, a pipe or a device. */
+static void writing_keeps_what_a_path_is(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), path[4200], link[4200], got[8] = "";
+    struct stat info;
+    snprintf(path, sizeof path, "%s/file", dir);
+    snprintf(link, sizeof link, "%s/link", dir);
+    kit_ok(ctx, atn_file_write(ctx, path, "old", 3));
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(symlink("file", link), 0);
+    kit_ok(ctx, atn_file_write(ctx, link, "newer", 5));
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(lstat(path, &info), 0);
+    assert_int_equal(info.st_size, 5);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    snprintf(path, sizeof path, "%s/pipe", dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    kit_ok(ctx, atn_file_write(ctx, path, "hello", 5));
+    assert_int_equal(read(reader, got, sizeof got), 5);
+    close(reader);
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    unlink(link);
+    assert_int_equal(symlink("/dev/full", link), 0);
+    kit_fails(ctx, ATN_ERR_IO, "No space left", atn_file_write(ctx, link, "x", 1));
+    kit_fails(ctx, ATN_ERR_IO, "Is a directory", atn_file_write(ctx, dir, "x", 1));
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentence_is_one_line),
@@ -208,6 +242,7 @@ int main(void) {
         cmocka_unit_test(hash_keeps_pieces_apart),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(files_are_whole_or_not_there),
+        cmocka_unit_test(writing_keeps_what_a_path_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
