@@ -62,9 +62,9 @@ static atn_status not_known(const source *s) {
     for (size_t k = 0; k < sizeof NOT_READ / sizeof *NOT_READ; ++k)
         if (has_ending(s->name, NOT_READ[k].ending))
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
-    return atn_fail(
-        s->ctx, ATN_ERR_INPUT,
-        "%s: not a kind of point cloud that is read: ply, pcd, npy, xyz, txt, csv, asc, obj, stl, pos, epos", s->name);
+    return atn_fail(s->ctx, ATN_ERR_INPUT,
+                    "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, obj, stl, pos, epos",
+                    s->name);
 }
 
 static atn_status read_source(source *s, const atn_cloud_options *options, atn_cloud **out) {

@@ -321,7 +321,7 @@ static void info_says_what_is_in_it(void **state) {
     save("none.npy", ATN_INT32, 1, 0, 1, odd);
     does("info @/none.npy", "shape  (0,)\norder  C\nrange  none\n");
     does("info @/none.npy --json", "\"min\": null");
-    refuses("info $/mv.xml", 1, "what it reads are NPY files");
+    refuses("info $/mv.xml", 1, "not a kind of file that is read");
     refuses("info @", 1, "is a directory");
     refuses("info @/nowhere.npy", 1, "No such file");
 }
