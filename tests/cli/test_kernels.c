@@ -1,6 +1,7 @@
 /* attune run, check, show and info: Listing 2 of the seed on NPY files, a table of wrong calls, what each prints. */
 #include "testkit.h"
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "num/npy.h"
 
@@ -312,6 +313,12 @@ static void show_prints_source(void **state) {
     refuses("show gemm --define USED_FLOAT=SP --dialect c --size A=3x3", 1, "nothing is bound to 'B'");
 }
 
+static void put(const char *name, const char *text) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    kit_ok(ctx, atn_file_write(ctx, path, text, strlen(text)));
+}
+
 static void info_says_what_is_in_it(void **state) {
     (void)state;
     float odd[4] = {NAN, INFINITY, -2, 3};
@@ -321,6 +328,20 @@ static void info_says_what_is_in_it(void **state) {
     save("none.npy", ATN_INT32, 1, 0, 1, odd);
     does("info @/none.npy", "shape  (0,)\norder  C\nrange  none\n");
     does("info @/none.npy --json", "\"min\": null");
+    put("scan.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+                    "property float nx\nproperty float ny\nproperty float nz\nproperty uchar red\nend_header\n"
+                    "1 2 3 0 0 1 9\n-1 2.5 3 0 0 1 9\nnan 2 3 0 0 1 9\n");
+    does("info @/scan.ply", "kind      point cloud (PLY, text)\npoints    2\nx         -1 to 1\ny         2 to 2.5\n"
+                            "z         3 to 3\nNaN       1\nInf       0\nalso has  normals\nleft out  red\n");
+    does("info @/scan.ply --json", "\"format\": \"PLY, text\"");
+    does("info @/scan.ply --json", "\"normals\": true");
+    put("none.csv", "x,y,z\n");
+    does("info @/none.csv", "points    0\nx         none\ny         none\nz         none\n");
+    does("info @/none.csv --json", "\"min\": null");
+    put("frames.xyz", "1\n\nAl 1 2 3\n1\n\nNi 1 2 3\n");
+    does("info @/frames.xyz", "frames    2\n");
+    put("cut.pos", "123");
+    refuses("info @/cut.pos", 1, "cut.pos: byte 0: 3 bytes behind the last ion; an ion has 16");
     refuses("info $/mv.xml", 1, "not a kind of file that is read");
     refuses("info @", 1, "is a directory");
     refuses("info @/nowhere.npy", 1, "No such file");
