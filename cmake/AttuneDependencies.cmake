@@ -33,6 +33,20 @@ attune_use(SQLITE sqlite3 REQUIRED "keeps what was measured")
 attune_use(ZLIB zlib REQUIRED "reads recorded spaces, which come packed")
 attune_use(HWLOC hwloc OPTIONAL "places threads on cores and sockets")
 
+# LZF comes without a pkg-config file in most releases.
+find_path(LZF_INCLUDE_DIR lzf.h PATH_SUFFIXES liblzf)
+find_library(LZF_LIBRARY lzf)
+mark_as_advanced(LZF_INCLUDE_DIR LZF_LIBRARY)
+if(LZF_INCLUDE_DIR AND LZF_LIBRARY)
+  target_include_directories(attune_dependencies SYSTEM INTERFACE $<BUILD_INTERFACE:${LZF_INCLUDE_DIR}>)
+  target_link_libraries(attune_dependencies INTERFACE ${LZF_LIBRARY})
+  target_compile_definitions(attune_dependencies INTERFACE ATN_HAVE_LZF=1)
+  set_property(GLOBAL APPEND PROPERTY ATTUNE_LINK_FLAGS -llzf)
+  string(APPEND ATTUNE_SUMMARY "\n  liblzf")
+else()
+  string(APPEND ATTUNE_SUMMARY "\n  liblzf not found (reads compressed PCD files)")
+endif()
+
 # For the kernels that are compiled in; without it those run on one thread. The thread sanitizer sees neither forks nor
 # joins of OpenMP.
 if(NOT ATTUNE_SANITIZE MATCHES thread)

@@ -18,6 +18,9 @@ target_link_libraries(attune_static INTERFACE $<INSTALL_INTERFACE:Threads::Threa
 foreach(module ${ATTUNE_REQUIRES})
   target_link_libraries(attune_static INTERFACE $<INSTALL_INTERFACE:PkgConfig::attune_${module}>)
 endforeach()
+if(LZF_INCLUDE_DIR AND LZF_LIBRARY)
+  target_link_libraries(attune_static INTERFACE $<INSTALL_INTERFACE:lzf>)
+endif()
 
 if(OpenMP_C_FOUND)
   target_link_libraries(attune_static INTERFACE $<INSTALL_INTERFACE:OpenMP::OpenMP_C>)

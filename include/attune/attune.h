@@ -3,6 +3,7 @@
 #define ATTUNE_ATTUNE_H
 
 #include <attune/array.h>
+#include <attune/cloud.h>
 #include <attune/context.h>
 #include <attune/device.h>
 #include <attune/kernel.h>

@@ -2,6 +2,11 @@
 #ifndef ATN_BASE_NUMBER_H
 #define ATN_BASE_NUMBER_H
 
+enum { ATN_NUMBER_TEXT = 32 };
+
 double atn_number_read(const char *text, char **end); /* as strtod in the C locale */
+
+/* As few digits as give the same double when read again. */
+void atn_number_print(double value, char text[ATN_NUMBER_TEXT]);
 
 #endif

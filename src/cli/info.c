@@ -1,8 +1,7 @@
-/* attune info: what a file is. NPY files to begin with. */
-#include "cli/kernel.h"
+/* attune info: what a file is. Arrays here; point clouds in info_cloud.c. */
+#include "cli/info.h"
 
-#include "base/file.h"
-#include "base/memory.h"
+#include "cloud/source.h"
 #include "graph/type.h"
 #include "num/npy.h"
 
@@ -82,19 +81,9 @@ static atn_status print_text(atn_cli_call *call, const atn_npy *npy, const censu
     return status;
 }
 
-static atn_status run(atn_cli_call *call) {
-    const char *path = call->operands[0];
-    char *bytes;
-    size_t length;
-    atn_npy npy = {0};
-    atn_status status = atn_file_read(call->ctx, path, SIZE_MAX / 2, &bytes, &length);
-    if (status) return status;
-    if (!atn_npy_begins(bytes, length)) {
-        atn_free(call->ctx, bytes);
-        return atn_fail(call->ctx, ATN_ERR_INPUT, "%s: %s; what it reads are NPY files", path,
-                        length ? "not a kind of file that attune info knows" : "the file is empty");
-    }
-    status = atn_npy_take(call->ctx, path, bytes, length, &npy);
+static atn_status info_array(atn_cli_call *call, const char *path) {
+    atn_npy npy;
+    atn_status status = atn_npy_read(call->ctx, path, &npy);
     if (status) return status;
     atn_view view = atn_npy_view(&npy);
     census c = count_elements(&view);
@@ -103,18 +92,36 @@ static atn_status run(atn_cli_call *call) {
     return status;
 }
 
+static atn_status run(atn_cli_call *call) {
+    const char *path = call->operands[0], *head;
+    source s;
+    size_t length;
+    bool array = false;
+    atn_status status = source_open(call->ctx, path, &s);
+    if (status == ATN_OK) status = source_peek(&s, 8, &head, &length);
+    if (status == ATN_OK) array = atn_npy_begins(head, length);
+    source_close(&s);
+    if (status) return status;
+    return array ? info_array(call, path) : atn_cli_info_cloud(call, path);
+}
+
 const atn_cli_verb ATN_VERB_INFO = {
     .name = "info",
     .summary = "what a file is: kind, size, ranges, invalid values",
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "Reads the whole file and says what is in it. NPY files are known: vectors and "
-            "matrices, versions 1 to 3.",
-            "JSON: kind, type, dtype, shape, order, elements, min, max (null where no element is finite; of "
+            "Reads the whole file and says what is in it. Known are NPY files (vectors and matrices, versions 1 to 3) "
+            "and point clouds: PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS and ePOS.",
+            "JSON of a cloud: kind, format, points, frames, min and max (x, y, z; null without points), nan and inf "
+            "(points that are left out for them), normals, weights, masses, species (is it there?), left_out.",
+            "JSON of an array: kind, type, dtype, shape, order, elements, min, max (null where no element is finite; "
+            "of "
             "complex elements the modulus), nan and inf (how many).",
             NULL},
-    .examples = (const atn_cli_pair[]){{"attune info A.npy", "what is in A.npy?"}, {0}},
+    .examples = (const atn_cli_pair[]){{"attune info A.npy", "what is in A.npy?"},
+                                       {"attune info scan.ply --json", "points, bounds, invalid ones"},
+                                       {0}},
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

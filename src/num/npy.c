@@ -118,23 +118,28 @@ static const char *code_of(atn_type type) {
     return "?";
 }
 
-atn_status atn_npy_write(const atn_ctx *ctx, const char *path, const atn_view *view) {
-    enum { FIXED = 10, ROOM = 256, ALIGN = 64 };
-    char head[ROOM], shape[64];
-    size_t element = atn_type_bytes(view->type), row = (size_t)view->size[0] * element;
-    size_t rows = view->rank > 1 ? (size_t)view->size[1] : 1, bytes;
+size_t atn_npy_head(const atn_view *view, char head[ATN_NPY_HEAD]) {
+    enum { FIXED = 10, ALIGN = 64 };
+    char shape[64];
     if (view->rank > 1)
         snprintf(shape, sizeof shape, "(%lld, %lld)", (long long)view->size[1], (long long)view->size[0]);
     else
         snprintf(shape, sizeof shape, "(%lld,)", (long long)view->size[0]);
     int length =
-        snprintf(head, sizeof head, "\x93NUMPY\x01%c%c%c{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", 0, 0,
-                 0, element == 1 ? '|' : '<', code_of(view->type), shape);
+        snprintf(head, ATN_NPY_HEAD, "\x93NUMPY\x01%c%c%c{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", 0,
+                 0, 0, atn_type_bytes(view->type) == 1 ? '|' : '<', code_of(view->type), shape);
     size_t data_at = atn_size_round_up((size_t)length + 1, ALIGN);
     memset(head + length, ' ', data_at - (size_t)length - 1);
     head[data_at - 1] = '\n';
     head[8] = (char)((data_at - FIXED) & 0xff);
     head[9] = (char)((data_at - FIXED) >> 8);
+    return data_at;
+}
+
+atn_status atn_npy_write(const atn_ctx *ctx, const char *path, const atn_view *view) {
+    char head[ATN_NPY_HEAD];
+    size_t element = atn_type_bytes(view->type), row = (size_t)view->size[0] * element;
+    size_t rows = view->rank > 1 ? (size_t)view->size[1] : 1, bytes, data_at = atn_npy_head(view, head);
     if (!atn_size_mul(row, rows, &bytes) || !atn_size_add(bytes, data_at, &bytes))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: the array is larger than any memory", path);
     char *file = atn_alloc(ctx, bytes);

@@ -26,6 +26,10 @@ atn_view atn_npy_view(const atn_npy *npy);
 /* Do the bytes begin as an NPY file does? */
 bool atn_npy_begins(const char *bytes, size_t length);
 
+/* What stands before the elements when this is written; their first byte comes next. */
+enum { ATN_NPY_HEAD = 256 };
+size_t atn_npy_head(const atn_view *view, char head[ATN_NPY_HEAD]);
+
 /* Version 1, C order; written aside and renamed. */
 atn_status atn_npy_write(const atn_ctx *ctx, const char *path, const atn_view *view);
 

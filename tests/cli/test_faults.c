@@ -129,6 +129,15 @@ static void run_host(void **state) {
     walk(slow);
     char *info[] = {(char *)"attune", (char *)"info", bind_A + 2, NULL};
     walk(info);
+    static char scan[512];
+    snprintf(scan, sizeof scan, "%s/scan.csv", cache);
+    atn_ctx *ctx = kit_ctx();
+    kit_ok(ctx, atn_file_write(ctx, scan, "x,y,z,red\n1,2,3,4\n", 19));
+    kit_free(ctx);
+    char *cloud[] = {(char *)"attune", (char *)"info", scan, NULL};
+    walk(cloud);
+    char *cloud_json[] = {(char *)"attune", (char *)"info", scan, (char *)"--json", NULL};
+    walk(cloud_json);
 }
 
 /* ---- wisdom ---- */

@@ -1,6 +1,7 @@
 /* attune run, check, show and info: Listing 2 of the seed on NPY files, a table of wrong calls, what each prints. */
 #include "clikit.h"
 
+#include "base/file.h"
 #include "num/npy.h"
 
 #include <math.h>
@@ -239,6 +240,12 @@ static void show_prints_source(void **state) {
     cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --size A=3x3", 1, "nothing is bound to 'B'");
 }
 
+static void put(const char *name, const char *text) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    kit_ok(cli_ctx, atn_file_write(cli_ctx, path, text, strlen(text)));
+}
+
 static void info_says_what_is_in_it(void **state) {
     (void)state;
     float odd[4] = {NAN, INFINITY, -2, 3};
@@ -248,7 +255,22 @@ static void info_says_what_is_in_it(void **state) {
     save("none.npy", ATN_INT32, 1, 0, 1, odd);
     cli_does("info @/none.npy", "shape  (0,)\norder  C\nrange  none\n");
     cli_does("info @/none.npy --json", "\"min\": null");
-    cli_refuses("info $/mv.xml", 1, "what it reads are NPY files");
+    put("scan.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+                    "property float nx\nproperty float ny\nproperty float nz\nproperty uchar red\nend_header\n"
+                    "1 2 3 0 0 1 9\n-1 2.5 3 0 0 1 9\nnan 2 3 0 0 1 9\n");
+    cli_does("info @/scan.ply",
+             "kind      point cloud (PLY, text)\npoints    2\nx         -1 to 1\ny         2 to 2.5\n"
+             "z         3 to 3\nNaN       1\nInf       0\nalso has  normals\nleft out  red\n");
+    cli_does("info @/scan.ply --json", "\"format\": \"PLY, text\"");
+    cli_does("info @/scan.ply --json", "\"normals\": true");
+    put("none.csv", "x,y,z\n");
+    cli_does("info @/none.csv", "points    0\nx         none\ny         none\nz         none\n");
+    cli_does("info @/none.csv --json", "\"min\": null");
+    put("frames.xyz", "1\n\nAl 1 2 3\n1\n\nNi 1 2 3\n");
+    cli_does("info @/frames.xyz", "frames    2\n");
+    put("cut.pos", "123");
+    cli_refuses("info @/cut.pos", 1, "cut.pos: byte 0: 3 bytes behind the last ion; an ion has 16");
+    cli_refuses("info $/mv.xml", 1, "not a kind of file that is read");
     cli_refuses("info @", 1, "is a directory");
     cli_refuses("info @/nowhere.npy", 1, "No such file");
 }

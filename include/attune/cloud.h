@@ -1,0 +1,63 @@
+/* Point clouds: positions, and what files say beside them, read from and written to the formats people have.
+ * Positions are double: scans in map coordinates and files of doubles lose nothing, and whatever runs in single
+ * precision subtracts a centre first. docs/formats.md has the formats. */
+#ifndef ATTUNE_CLOUD_H
+#define ATTUNE_CLOUD_H
+
+#include <attune/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What becomes of points with a coordinate that is NaN or infinite. */
+typedef enum atn_invalid { ATN_INVALID_REFUSE, ATN_INVALID_DROP } atn_invalid;
+
+/* How a file is read; a field left zero takes its default. */
+typedef struct atn_cloud_options {
+    atn_invalid invalid; /* default: the file is refused; dropped points are counted */
+} atn_cloud_options;
+
+typedef struct atn_cloud atn_cloud;
+
+/* What a cloud is. A plain value; its texts belong to the cloud. */
+typedef struct atn_cloud_info {
+    const char *format;     /* where it came from: "PLY, binary, little-endian"; "" when made in memory */
+    size_t points;          /* those that are kept */
+    size_t nan, inf;        /* points dropped for a NaN, and for an infinity without one */
+    size_t frames;          /* configurations one after the other; 1 unless the file has several */
+    double low[3], high[3]; /* bounds; zero without points */
+    bool normals;           /* each of the following: is it there? */
+    bool weights;
+    bool masses;          /* mass-to-charge ratio of an ion */
+    bool species;         /* atomic number, or the file's own number of a kind; 0: not known */
+    const char *left_out; /* names of what the file has and a cloud does not, as colours; "" for nothing */
+} atn_cloud_info;
+
+/* A file; the format is known by how it begins, else by its ending. Owned by the caller. NULL options: defaults. */
+ATN_API atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_cloud **out);
+
+/* Copies `points` positions, x y z after x y z, and as many normals or NULL. All must be finite. */
+ATN_API atn_status atn_cloud_create(atn_ctx *ctx, size_t points, const double *positions, const float *normals,
+                                    atn_cloud **out);
+ATN_API void atn_cloud_free(atn_cloud *cloud); /* NULL is fine */
+
+ATN_API atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud);
+
+/* Arrays of the cloud, one element for each point; NULL where it has none. axis: 0 x, 1 y, 2 z. A normal of zeros is
+ * one that is not known. */
+ATN_API const double *atn_cloud_positions(const atn_cloud *cloud, int axis);
+ATN_API const float *atn_cloud_normals(const atn_cloud *cloud, int axis);
+ATN_API const float *atn_cloud_weights(const atn_cloud *cloud);
+ATN_API const float *atn_cloud_masses(const atn_cloud *cloud);
+ATN_API const int32_t *atn_cloud_species(const atn_cloud *cloud);
+ATN_API size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame); /* its first point; points at the end */
+
+/* The format is that of the ending: ply, pcd, xyz, npy or pos. Written aside and renamed. Coordinates are written in
+ * single precision where that loses nothing, else in double; POS is always single. */
+ATN_API atn_status atn_cloud_write(const atn_cloud *cloud, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

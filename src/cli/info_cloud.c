@@ -1,0 +1,65 @@
+/* attune info for point clouds: format, points, bounds, what else is there, what was invalid or left out. */
+#include "cli/info.h"
+
+static bool set_box(json_t *root, const char *key, const double *corner, bool any) {
+    json_t *array = any ? json_array() : json_null();
+    bool good = json_object_set_new(root, key, array) == 0;
+    for (int d = 0; good && any && d < 3; ++d) good = json_array_append_new(array, json_real(corner[d])) == 0;
+    return good;
+}
+
+static atn_status print_json(atn_cli_call *call, const atn_cloud_info *info) {
+    json_t *root = json_object();
+    if (json_object_set_new(root, "kind", json_string("cloud")) != 0 ||
+        json_object_set_new(root, "format", atn_cli_json_text(call->ctx, info->format)) != 0 ||
+        json_object_set_new(root, "points", json_integer((json_int_t)info->points)) != 0 ||
+        json_object_set_new(root, "frames", json_integer((json_int_t)info->frames)) != 0 ||
+        !set_box(root, "min", info->low, info->points) || !set_box(root, "max", info->high, info->points) ||
+        json_object_set_new(root, "nan", json_integer((json_int_t)info->nan)) != 0 ||
+        json_object_set_new(root, "inf", json_integer((json_int_t)info->inf)) != 0 ||
+        json_object_set_new(root, "normals", json_boolean(info->normals)) != 0 ||
+        json_object_set_new(root, "weights", json_boolean(info->weights)) != 0 ||
+        json_object_set_new(root, "masses", json_boolean(info->masses)) != 0 ||
+        json_object_set_new(root, "species", json_boolean(info->species)) != 0 ||
+        json_object_set_new(root, "left_out", atn_cli_json_text(call->ctx, info->left_out)) != 0) {
+        json_decref(root);
+        root = NULL;
+    }
+    return atn_cli_print_json(call, root);
+}
+
+static atn_status print_text(atn_cli_call *call, const atn_cloud_info *info) {
+    atn_text page = {.ctx = call->ctx};
+    atn_text_printf(&page, "kind      point cloud (%s)\npoints    %zu\n", info->format, info->points);
+    if (info->frames > 1) atn_text_printf(&page, "frames    %zu\n", info->frames);
+    for (int d = 0; d < 3; ++d)
+        if (info->points)
+            atn_text_printf(&page, "%c         %.9g to %.9g\n", "xyz"[d], info -> low[d], info -> high[d]);
+        else
+            atn_text_printf(&page, "%c         none\n", "xyz"[d]);
+    atn_text_printf(&page, "NaN       %zu\nInf       %zu\nalso has ", info->nan, info->inf);
+    const char *const has[] = {info->normals ? "normals" : NULL, info->weights ? "weights" : NULL,
+                               info->masses ? "masses" : NULL, info->species ? "species" : NULL};
+    bool any = false;
+    for (size_t k = 0; k < sizeof has / sizeof *has; ++k)
+        if (has[k]) {
+            atn_text_printf(&page, "%s %s", any ? "," : "", has[k]);
+            any = true;
+        }
+    atn_text_printf(&page, "%s\n", any ? "" : " nothing");
+    if (*info->left_out) atn_text_printf(&page, "left out  %s\n", info->left_out);
+    atn_status status = atn_cli_print_text(call, "info", &page);
+    atn_text_free(&page);
+    return status;
+}
+
+atn_status atn_cli_info_cloud(atn_cli_call *call, const char *path) {
+    const atn_cloud_options options = {.invalid = ATN_INVALID_DROP}; /* they are counted */
+    atn_cloud *cloud;
+    atn_status status = atn_cloud_read(call->ctx, path, &options, &cloud);
+    if (status != ATN_OK) return status;
+    atn_cloud_info info = atn_cloud_get_info(cloud);
+    status = call->json ? print_json(call, &info) : print_text(call, &info);
+    atn_cloud_free(cloud);
+    return status;
+}

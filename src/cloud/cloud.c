@@ -1,0 +1,213 @@
+/* The arrays of a point cloud: made, filled point by point, asked. */
+#include "cloud/cloud.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *name;
+    cloud_role role;
+} NAMES[] = {
+    {"x", ROLE_X},
+    {"y", ROLE_Y},
+    {"z", ROLE_Z},
+    {"nx", ROLE_NX},
+    {"ny", ROLE_NY},
+    {"nz", ROLE_NZ},
+    {"normal_x", ROLE_NX},
+    {"normal_y", ROLE_NY},
+    {"normal_z", ROLE_NZ},
+    {"weight", ROLE_WEIGHT},
+    {"mass", ROLE_MASS},
+    {"m/z", ROLE_MASS},
+    {"species", ROLE_SPECIES},
+};
+
+static size_t bytes_of(cloud_role role) {
+    return role <= ROLE_Z ? sizeof(double) : role == ROLE_SPECIES ? sizeof(int32_t) : sizeof(float);
+}
+
+atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out) {
+    *out = atn_zalloc(ctx, sizeof **out);
+    if (!*out) return ATN_ERR_MEMORY;
+    (*out)->ctx = ctx;
+    if (options) (*out)->invalid = options->invalid;
+    return ATN_OK;
+}
+
+void atn_cloud_free(atn_cloud *cloud) {
+    if (!cloud) return;
+    for (int k = 0; k < ROLE_COUNT; ++k) atn_free(cloud->ctx, cloud->column[k]);
+    atn_free(cloud->ctx, cloud->frame);
+    atn_free(cloud->ctx, cloud);
+}
+
+static atn_status make_room(atn_cloud *cloud, size_t points) {
+    for (cloud_role k = 0; k < ROLE_COUNT; ++k) {
+        if (!(cloud->roles & ROLE_BIT(k))) continue;
+        size_t bytes;
+        if (!atn_size_mul(points, bytes_of(k), &bytes)) return atn_fail_memory(cloud->ctx, SIZE_MAX, "points");
+        void *moved = atn_resize(cloud->ctx, cloud->column[k], bytes ? bytes : 1);
+        if (!moved) return ATN_ERR_MEMORY;
+        cloud->column[k] = moved;
+    }
+    cloud->capacity = points;
+    return ATN_OK;
+}
+
+atn_status cloud_begin(atn_cloud *cloud, const source *where, unsigned roles, size_t points) {
+    for (cloud_role k = ROLE_X; k <= ROLE_Z; ++k)
+        if (!(roles & ROLE_BIT(k))) return source_wrong(where, "there is no column '%s'", NAMES[k].name);
+    if ((roles & ROLE_NORMAL) != ROLE_NORMAL) roles &= ~ROLE_NORMAL;
+    cloud->roles = roles;
+    return make_room(cloud, points);
+}
+
+static bool store(atn_cloud *cloud, cloud_role role, size_t point, double value) {
+    if (!(cloud->roles & ROLE_BIT(role))) return true;
+    if (role <= ROLE_Z)
+        ((double *)cloud->column[role])[point] = value;
+    else if (role == ROLE_SPECIES) {
+        if (!(value >= INT32_MIN && value <= INT32_MAX)) return false;
+        ((int32_t *)cloud->column[role])[point] = (int32_t)value;
+    } else
+        ((float *)cloud->column[role])[point] = (float)value;
+    return true;
+}
+
+/* Reads as "its x is NaN"; the file is refused, or the point counted and dropped. */
+static atn_status meet_invalid(atn_cloud *cloud, const source *where, const double *value) {
+    bool is_nan = isnan(value[0]) || isnan(value[1]) || isnan(value[2]);
+    cloud->nan += is_nan;
+    cloud->inf += !is_nan;
+    if (cloud->invalid == ATN_INVALID_DROP) return ATN_OK;
+    int axis = 0;
+    while (isfinite(value[axis])) ++axis;
+    return source_wrong(where, "%c is %s; a point needs three finite numbers (drop such points with --drop-invalid)",
+                        "xyz"[axis], isnan(value[axis]) ? "NaN" : "infinite");
+}
+
+atn_status cloud_add(atn_cloud *cloud, const source *where, const double value[ROLE_COUNT]) {
+    if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) return meet_invalid(cloud, where, value);
+    if (cloud->count == cloud->capacity) {
+        atn_status status = make_room(cloud, cloud->capacity < 512 ? 1024 : cloud->capacity * 2);
+        if (status != ATN_OK) return status;
+    }
+    size_t at = cloud->count;
+    bool known = isfinite((float)value[ROLE_NX]) && isfinite((float)value[ROLE_NY]) && isfinite((float)value[ROLE_NZ]);
+    for (cloud_role k = 0; k < ROLE_COUNT; ++k) {
+        bool normal = k >= ROLE_NX && k <= ROLE_NZ;
+        if (!store(cloud, k, at, normal && !known ? 0 : value[k]))
+            return source_wrong(where, "a species is a whole number of 32 bits");
+    }
+    ++cloud->count;
+    return ATN_OK;
+}
+
+atn_status cloud_add_frame(atn_cloud *cloud) {
+    void *frame = cloud->frame;
+    atn_status status = atn_grow(cloud->ctx, &frame, &cloud->frame_capacity, cloud->n_frames, sizeof *cloud->frame);
+    cloud->frame = frame;
+    if (status == ATN_OK) cloud->frame[cloud->n_frames++] = cloud->count;
+    return status;
+}
+
+cloud_role cloud_role_of(const char *name) {
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
+        if (strcasecmp(name, NAMES[k].name) == 0) return NAMES[k].role;
+    return ROLE_NONE;
+}
+
+void cloud_leave_out(atn_cloud *cloud, const char *name) {
+    size_t used = strlen(cloud->left_out), room = sizeof cloud->left_out - used;
+    if (used && strlen(name) + 8 > room) { /* no room for the name, and more to come after it */
+        if (used < 4 || strcmp(cloud->left_out + used - 3, "...") != 0)
+            snprintf(cloud->left_out + used, room, room > 5 ? ", ..." : "");
+        return;
+    }
+    size_t start = used ? used + 2 : 0;
+    snprintf(cloud->left_out + used, room, "%s%.*s", used ? ", " : "", 100, name);
+    for (char *c = cloud->left_out + start; *c; ++c)
+        if (*c < ' ' || *c > '~') *c = '?'; /* names are told to people */
+}
+
+double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point) {
+    const void *column = cloud->column[role];
+    return role <= ROLE_Z         ? ((const double *)column)[point]
+           : role == ROLE_SPECIES ? ((const int32_t *)column)[point]
+                                  : (double)((const float *)column)[point];
+}
+
+bool cloud_is_single(const atn_cloud *cloud) {
+    for (cloud_role k = ROLE_X; k <= ROLE_Z; ++k) {
+        const double *column = cloud->column[k];
+        for (size_t at = 0; at < cloud->count; ++at)
+            if ((double)(float)column[at] != column[at]) return false;
+    }
+    return true;
+}
+
+/* ---- for those outside ---- */
+
+atn_status atn_cloud_create(atn_ctx *ctx, size_t points, const double *positions, const float *normals,
+                            atn_cloud **out) {
+    atn_status status = cloud_make(ctx, NULL, out);
+    if (status != ATN_OK) return status;
+    (*out)->roles = normals ? ROLE_POSITION | ROLE_NORMAL : ROLE_POSITION;
+    status = make_room(*out, points);
+    for (size_t k = 0; status == ATN_OK && k < points; ++k) {
+        double value[ROLE_COUNT] = {positions[3 * k], positions[3 * k + 1], positions[3 * k + 2]};
+        for (size_t d = 0; normals && d < 3; ++d) value[ROLE_NX + d] = (double)normals[3 * k + d];
+        if (isfinite(value[0]) && isfinite(value[1]) && isfinite(value[2]))
+            status = cloud_add(*out, NULL, value);
+        else
+            status = atn_fail(ctx, ATN_ERR_INPUT, "point %zu has a coordinate that is not finite", k);
+    }
+    if (status != ATN_OK) {
+        atn_cloud_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud) {
+    atn_cloud_info info = {.format = cloud->format,
+                           .points = cloud->count,
+                           .nan = cloud->nan,
+                           .inf = cloud->inf,
+                           .frames = cloud->n_frames ? cloud->n_frames : 1,
+                           .normals = cloud->roles & ROLE_NORMAL,
+                           .weights = cloud->roles & ROLE_BIT(ROLE_WEIGHT),
+                           .masses = cloud->roles & ROLE_BIT(ROLE_MASS),
+                           .species = cloud->roles & ROLE_BIT(ROLE_SPECIES),
+                           .left_out = cloud->left_out};
+    for (int d = 0; d < 3 && cloud->count; ++d) {
+        const double *column = cloud->column[d];
+        info.low[d] = info.high[d] = column[0];
+        for (size_t k = 1; k < cloud->count; ++k) {
+            info.low[d] = fmin(info.low[d], column[k]);
+            info.high[d] = fmax(info.high[d], column[k]);
+        }
+    }
+    return info;
+}
+
+static void *column_of(const atn_cloud *cloud, cloud_role first, int axis) {
+    return axis < 0 || axis > 2 ? NULL : cloud->column[(int)first + axis];
+}
+
+const double *atn_cloud_positions(const atn_cloud *cloud, int axis) { return column_of(cloud, ROLE_X, axis); }
+const float *atn_cloud_normals(const atn_cloud *cloud, int axis) { return column_of(cloud, ROLE_NX, axis); }
+const float *atn_cloud_weights(const atn_cloud *cloud) { return cloud->column[ROLE_WEIGHT]; }
+const float *atn_cloud_masses(const atn_cloud *cloud) { return cloud->column[ROLE_MASS]; }
+const int32_t *atn_cloud_species(const atn_cloud *cloud) { return cloud->column[ROLE_SPECIES]; }
+
+size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame) {
+    if (frame < cloud->n_frames) return cloud->frame[frame];
+    return frame == 0 ? 0 : cloud->count;
+}

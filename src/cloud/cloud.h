@@ -1,0 +1,58 @@
+/* Point clouds from the inside: the arrays, how readers fill them, how writers ask. */
+#ifndef ATN_CLOUD_CLOUD_H
+#define ATN_CLOUD_CLOUD_H
+
+#include "cloud/source.h"
+
+#include <attune/cloud.h>
+
+/* What a column of a file can be to a cloud. */
+typedef enum cloud_role {
+    ROLE_X,
+    ROLE_Y,
+    ROLE_Z,
+    ROLE_NX,
+    ROLE_NY,
+    ROLE_NZ,
+    ROLE_WEIGHT,
+    ROLE_MASS,
+    ROLE_SPECIES,
+    ROLE_COUNT,
+    ROLE_NONE = ROLE_COUNT /* left out */
+} cloud_role;
+
+#define ROLE_BIT(role) (1u << (role))
+#define ROLE_POSITION  (ROLE_BIT(ROLE_X) | ROLE_BIT(ROLE_Y) | ROLE_BIT(ROLE_Z))
+#define ROLE_NORMAL    (ROLE_BIT(ROLE_NX) | ROLE_BIT(ROLE_NY) | ROLE_BIT(ROLE_NZ))
+
+struct atn_cloud {
+    const atn_ctx *ctx;
+    unsigned roles;           /* bits of the columns that are there; positions always, normals all or none */
+    void *column[ROLE_COUNT]; /* owned; double for positions, int32_t for species, else float */
+    size_t count, capacity;
+    size_t *frame; /* first point of each frame; owned; NULL: one frame */
+    size_t n_frames, frame_capacity;
+    size_t nan, inf; /* points that were dropped */
+    atn_invalid invalid;
+    char format[64];
+    char left_out[160];
+};
+
+/* An empty one, without roles. */
+atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out);
+
+/* Says which columns are filled, before the first point: positions are needed, else `where` is wrong. Normals that
+ * are not complete are left out. Room for `points` is made, which the caller knows to be in the file. */
+atn_status cloud_begin(atn_cloud *cloud, const source *where, unsigned roles, size_t points);
+
+/* A point; value has an element for each role. Invalid ones are refused or dropped and counted. A normal that is not
+ * finite becomes zeros. */
+atn_status cloud_add(atn_cloud *cloud, const source *where, const double value[ROLE_COUNT]);
+atn_status cloud_add_frame(atn_cloud *cloud); /* the points to come are a new frame */
+
+cloud_role cloud_role_of(const char *name);               /* a column's name, any case; ROLE_NONE: not known */
+void cloud_leave_out(atn_cloud *cloud, const char *name); /* for atn_cloud_info.left_out */
+double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point); /* the role is there */
+bool cloud_is_single(const atn_cloud *cloud);                            /* do positions lose nothing as floats? */
+
+#endif

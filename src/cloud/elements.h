@@ -1,0 +1,8 @@
+/* The chemical elements by symbol. */
+#ifndef ATN_CLOUD_ELEMENTS_H
+#define ATN_CLOUD_ELEMENTS_H
+
+int element_number(const char *symbol); /* "Al" is 13; 0: none */
+const char *element_symbol(int number); /* NULL: none */
+
+#endif

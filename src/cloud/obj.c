@@ -1,0 +1,43 @@
+/* Wavefront OBJ: the vertices, "v x y z", of a mesh; all else is left out. */
+#include "cloud/fields.h"
+#include "cloud/formats.h"
+
+#include <string.h>
+
+static atn_status read_vertex(source *s, atn_cloud *cloud, char *rest, bool *extra) {
+    double value[ROLE_COUNT] = {0};
+    for (int d = 0; d < 3; ++d) {
+        char *field = fields_next(&rest);
+        if (!field) return source_wrong(s, "a vertex of %d numbers; three are needed", d);
+        if (!field_number(field, &value[d])) return source_wrong(s, "'%.40s' is no number", field);
+    }
+    *extra |= fields_next(&rest) != NULL;
+    return cloud_add(cloud, s, value);
+}
+
+atn_status cloud_obj_read(source *s, atn_cloud *cloud) {
+    char *line;
+    bool goes_on = false, extra = false, normals = false;
+    s->text = true;
+    atn_status status = source_skip_mark(s);
+    if (status == ATN_OK) status = cloud_begin(cloud, s, ROLE_POSITION, 0);
+    while (status == ATN_OK && (status = source_line(s, &line)) == ATN_OK && line) {
+        bool inside = goes_on; /* of a statement that began on the line before */
+        size_t length = strlen(line);
+        goes_on = length && line[length - 1] == '\\';
+        char *rest = line, *word = fields_next(&rest);
+        if (inside || !word || *word == '#') continue;
+        normals |= strcmp(word, "vn") == 0;
+        if (strcmp(word, "v") == 0) {
+            if (goes_on) return source_wrong(s, "a vertex that goes on in the next line is not read");
+            status = read_vertex(s, cloud, rest, &extra);
+        } else if (!((*word >= 'a' && *word <= 'z') || (*word >= 'A' && *word <= 'Z')))
+            return source_wrong(s, "'%.40s' is nothing that OBJ has", word);
+    }
+    if (status != ATN_OK) return status;
+    if (cloud->count + cloud->nan + cloud->inf == 0)
+        return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: there is no vertex; those are lines \"v x y z\"", s->name);
+    if (extra) cloud_leave_out(cloud, "what follows z");
+    if (normals) cloud_leave_out(cloud, "vn");
+    return ATN_OK;
+}

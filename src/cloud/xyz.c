@@ -1,0 +1,108 @@
+/* Text with a point in each line: XYZ, TXT, CSV. What separates columns and what they are is decided once, by the first
+ * line that has something in it. */
+#include "cloud/xyz.h"
+
+#include "cloud/elements.h"
+#include "cloud/fields.h"
+#include "cloud/formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_comment(const char *line) { return *line == '#' || *line == '%' || strncmp(line, "//", 2) == 0; }
+
+/* ';' beats ',', which beats blanks: so decimal commas, 0,5;1,5, stay in their fields and are refused there. */
+static char separator_of(const char *line) { return strchr(line, ';') ? ';' : strchr(line, ',') ? ',' : ' '; }
+
+static char *without_quotes(char *name) {
+    size_t length = strlen(name);
+    if (length < 2 || name[0] != '"' || name[length - 1] != '"') return name;
+    name[length - 1] = '\0';
+    return name + 1;
+}
+
+void xyz_set_plain(xyz_table *t, size_t first) {
+    for (size_t k = 0; k < XYZ_MOST_COLUMNS; ++k)
+        t->role[k] = k >= first && k < first + 3 ? (cloud_role)(k - first) : ROLE_NONE;
+    t->roles = ROLE_POSITION;
+}
+
+/* Names with x, y and z among them, each once; else nothing happens. */
+static bool take_names(xyz_table *t, char **field, size_t columns) {
+    cloud_role role[XYZ_MOST_COLUMNS];
+    unsigned roles = 0;
+    if (columns > XYZ_MOST_COLUMNS) return false;
+    for (size_t k = 0; k < columns; ++k) {
+        field[k] = without_quotes(field[k]);
+        role[k] = cloud_role_of(field[k]);
+        if (role[k] == ROLE_NONE) continue;
+        if (roles & ROLE_BIT(role[k])) return false;
+        roles |= ROLE_BIT(role[k]);
+    }
+    if ((roles & ROLE_POSITION) != ROLE_POSITION) return false;
+    memcpy(t->role, role, sizeof role);
+    t->roles = roles;
+    t->columns = columns;
+    for (size_t k = 0; k < columns; ++k)
+        if (role[k] == ROLE_NONE) cloud_leave_out(t->cloud, field[k]);
+    return true;
+}
+
+atn_status xyz_row(xyz_table *t, char **field, size_t columns) {
+    double value[ROLE_COUNT + 1] = {0}; /* and one for all that is left out */
+    if (t->columns == 0) t->columns = columns;
+    if (columns != t->columns)
+        return source_wrong(t->s, "%zu columns where there were %zu before", columns, t->columns);
+    for (size_t k = 0; k < columns && k < XYZ_MOST_COLUMNS; ++k) {
+        cloud_role role = t->role[k];
+        if (role == ROLE_NONE || field_number(field[k], &value[role])) continue;
+        if (role != ROLE_SPECIES)
+            return source_wrong(t->s, "'%.40s' is no number%s", field[k],
+                                strchr(field[k], ',') ? "; numbers are written with a point: 0.5" : "");
+        value[role] = element_number(field[k]);
+    }
+    return cloud_add(t->cloud, t->s, value);
+}
+
+/* The line that decides: a count begins frames, names or numbers begin a table. */
+static atn_status read_first(xyz_table *t, char **field, size_t columns) {
+    size_t count;
+    double number;
+    if (columns == 1 && field_count(field[0], &count)) return xyz_frames(t, count);
+    if (take_names(t, field, columns)) return cloud_begin(t->cloud, t->s, t->roles, 0);
+    if (columns < 3) return source_wrong(t->s, "%zu columns; a point has three, x y z", columns);
+    if (!field_number(field[0], &number))
+        return source_wrong(t->s, "'%.40s' is no number%s, and the line does not name x, y and z", field[0],
+                            strchr(field[0], ',') ? " (those are written with a point: 0.5)" : "");
+    xyz_set_plain(t, 0);
+    if (columns > 3) {
+        char note[64];
+        snprintf(note, sizeof note, columns > 4 ? "columns 4 to %zu" : "column %zu", columns);
+        cloud_leave_out(t->cloud, note);
+    }
+    atn_status status = cloud_begin(t->cloud, t->s, t->roles, 0);
+    return status == ATN_OK ? xyz_row(t, field, columns) : status;
+}
+
+static atn_status read_line(xyz_table *t, char *line) {
+    char *field[XYZ_MOST_COLUMNS];
+    line += strspn(line, " \t\r");
+    if (!*line) return ATN_OK;
+    bool comment = is_comment(line);
+    if (comment && t->roles) return ATN_OK;
+    if (comment) line += *line == '/' ? 2 : 1; /* may hold the names */
+    if (!t->roles) t->separator = separator_of(line);
+    size_t columns = fields_cut(line, t->separator, field, XYZ_MOST_COLUMNS);
+    if (comment) return take_names(t, field, columns) ? cloud_begin(t->cloud, t->s, t->roles, 0) : ATN_OK;
+    return t->roles ? xyz_row(t, field, columns) : read_first(t, field, columns);
+}
+
+atn_status cloud_xyz_read(source *s, atn_cloud *cloud) {
+    xyz_table t = {.s = s, .cloud = cloud};
+    char *line;
+    s->text = true;
+    atn_status status = source_skip_mark(s);
+    while (status == ATN_OK && (status = source_line(s, &line)) == ATN_OK && line) status = read_line(&t, line);
+    if (status == ATN_OK && !t.roles) status = atn_fail(s->ctx, ATN_ERR_INPUT, "%s: there are no points", s->name);
+    return status;
+}

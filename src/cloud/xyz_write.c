@@ -1,0 +1,57 @@
+/* Writes text: with species or frames as chemists have it, else the names of the columns in a comment and a table. */
+#include "base/number.h"
+#include "cloud/elements.h"
+#include "cloud/formats.h"
+
+#include <stdio.h>
+
+/* With species first, as OVITO and others want them, all else in the order of the roles. */
+static void add_row(const atn_cloud *cloud, size_t point, char separator, atn_text *out) {
+    char number[ATN_NUMBER_TEXT], between[2] = {separator, 0};
+    bool first = true;
+    if (cloud->roles & ROLE_BIT(ROLE_SPECIES)) {
+        int species = (int)cloud_get(cloud, ROLE_SPECIES, point);
+        const char *symbol = species ? element_symbol(species) : "X";
+        if (symbol)
+            atn_text_add(out, symbol);
+        else
+            atn_text_printf(out, "%d", species);
+        first = false;
+    }
+    for (cloud_role k = 0; k < ROLE_SPECIES; ++k) {
+        if (!(cloud->roles & ROLE_BIT(k))) continue;
+        atn_number_print(cloud_get(cloud, k, point), number);
+        if (!first) atn_text_add(out, between);
+        atn_text_add(out, number);
+        first = false;
+    }
+    atn_text_add(out, "\n");
+}
+
+static void add_frames(const atn_cloud *cloud, atn_text *out) {
+    size_t frames = cloud->n_frames ? cloud->n_frames : 1;
+    for (size_t f = 0; f < frames; ++f) {
+        size_t from = atn_cloud_frame(cloud, f), to = atn_cloud_frame(cloud, f + 1);
+        atn_text_printf(out, "%zu\nProperties=%spos:R:3%s%s%s\n", to - from,
+                        cloud->roles & ROLE_BIT(ROLE_SPECIES) ? "species:S:1:" : "",
+                        cloud->roles & ROLE_NORMAL ? ":normals:R:3" : "",
+                        cloud->roles & ROLE_BIT(ROLE_WEIGHT) ? ":weight:R:1" : "",
+                        cloud->roles & ROLE_BIT(ROLE_MASS) ? ":mass:R:1" : "");
+        for (size_t k = from; k < to; ++k) add_row(cloud, k, ' ', out);
+    }
+}
+
+atn_status cloud_xyz_write(const atn_cloud *cloud, char separator, atn_text *out) {
+    static const char *const names[ROLE_SPECIES] = {"x", "y", "z", "nx", "ny", "nz", "weight", "mass"};
+    if (cloud->n_frames > 1 || cloud->roles & ROLE_BIT(ROLE_SPECIES)) {
+        add_frames(cloud, out);
+        return ATN_OK;
+    }
+    /* a table for other programs has its names bare, XYZ has them in a comment */
+    atn_text_add(out, separator == ',' ? "x" : "# x");
+    for (cloud_role k = 1; k < ROLE_SPECIES; ++k)
+        if (cloud->roles & ROLE_BIT(k)) atn_text_printf(out, "%c%s", separator, names[k]);
+    atn_text_add(out, "\n");
+    for (size_t k = 0; k < cloud->count; ++k) add_row(cloud, k, separator, out);
+    return ATN_OK;
+}
