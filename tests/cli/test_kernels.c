@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void save(const char *name, atn_type type, int32_t rank, int64_t columns, int64_t rows, void *data) {
     char path[512];
