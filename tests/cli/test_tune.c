@@ -69,11 +69,17 @@ static void what_it_refuses(void **state) {
         {"tune --device host nonsense", 1, "nonsense: no such file, and no kernel that is shipped: add"},
         {"tune --device host add --budget soon", 2, "--budget cannot be 'soon'"},
         {"tune --device host add --budget -3s", 2, "--budget cannot be '-3s'"},
+        {"tune --device host add --budget 1e400s", 2, "--budget cannot be '1e400s'"},
         {"tune --device host add --evals many", 2, "--evals cannot be 'many'"},
+        {"tune --device host add --evals 1.5", 2, "--evals cannot be '1.5'; it takes a whole number from 1"},
+        {"tune --device host add --evals 1e300", 2, "--evals cannot be '1e300'"},
+        {"tune --device host add --seed 1e300", 2, "--seed cannot be '1e300'"},
+        {"tune --device host add --tolerance inf", 2, "--tolerance cannot be 'inf'"},
         {"tune --device host all --size A=3x3", 2, "--size gives one kernel its size"},
         {"tune --device host add --size A=3", 1, "'A' is a matrix"},
         {"tune --device host gemm --size A=30x30", 1, "the size of 'B' must be given"},
-        {"tune --device host add --size A=30x30 --strategy luck", 1, "no strategy 'luck'"},
+        {"tune --device host add --size A=30x30 --strategy luck", 2,
+         "--strategy cannot be 'luck'; there are portfolio, model"},
         {"tune --device host add --size A=30x30 --space nowhere.lanai", 1, "nowhere.lanai"},
     };
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
