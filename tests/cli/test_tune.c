@@ -76,6 +76,8 @@ static void what_it_refuses(void **state) {
         {"tune --device host add --seed 1e300", 2, "--seed cannot be '1e300'"},
         {"tune --device host add --tolerance inf", 2, "--tolerance cannot be 'inf'"},
         {"tune --device host all --size A=3x3", 2, "--size gives one kernel its size"},
+        {"tune --device host all --param factor=3", 2, "--param gives one kernel its value"},
+        {"tune --device host scale --param factr=3", 1, "scale: no parameter 'factr'; there is factor"},
         {"tune --device host add --size A=3", 1, "'A' is a matrix"},
         {"tune --device host gemm --size A=30x30", 1, "the size of 'B' must be given"},
         {"tune --device host add --size A=30x30 --strategy luck", 2,
