@@ -80,6 +80,8 @@ bool atn_cli_has(const atn_cli_call *call, const char *name);
 const char *atn_cli_value(const atn_cli_call *call, const char *name); /* the last one given, or NULL */
 /* Each value of an option that repeats: start *at with 0; NULL after the last. */
 const char *atn_cli_next(const atn_cli_call *call, const char *name, size_t *at);
+/* A whole number up to 2^53 of an option; `fallback` where it is not given; else wrong usage. */
+atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out);
 /* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything. */
 bool atn_cli_choice_allows(const char *choices, const char *value);
 

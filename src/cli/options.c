@@ -3,9 +3,11 @@
 #include "cli/cli.h"
 
 #include "base/memory.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 static const atn_cli_option NONE[] = {{0}};
@@ -169,4 +171,15 @@ const char *atn_cli_next(const atn_cli_call *call, const char *name, size_t *at)
         if (strcmp(given->option->name, name) == 0) return given->value;
     }
     return NULL;
+}
+
+atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out) {
+    const char *text = atn_cli_value(call, name);
+    char *end;
+    *out = fallback;
+    if (!text) return ATN_OK;
+    *out = atn_number_read(text, &end);
+    if (end == text || *end || !(*out >= least && *out <= 0x1p53) || *out != floor(*out))
+        return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a whole number from %.0f", name, text, least);
+    return ATN_OK;
 }

@@ -1,23 +1,9 @@
 /* attune replay: how good a strategy is on a recorded space. Needs no device. */
 #include "cli/cli.h"
 
-#include "base/number.h"
 #include "tune/replay.h"
 
-#include <math.h>
 #include <string.h>
-
-/* A whole number of an option; `fallback` where it is not given. */
-static atn_status read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out) {
-    const char *text = atn_cli_value(call, name);
-    char *end;
-    *out = fallback;
-    if (!text) return ATN_OK;
-    *out = atn_number_read(text, &end);
-    if (end == text || *end || !(*out >= least && *out <= 0x1p53) || *out != floor(*out))
-        return atn_cli_misuse(call, "--%s %s: a whole number from %.0f on is needed", name, text, least);
-    return ATN_OK;
-}
 
 /* ---- progress ---- */
 
@@ -105,9 +91,9 @@ static atn_status run(atn_cli_call *call) {
     const atn_strategy *strategy = all ? NULL : atn_strategy_find(name);
     if (!all && !strategy) return atn_cli_misuse(call, "--strategy %s: there is none such", name);
     double evaluations, repeats, seed;
-    atn_status status = read_whole(call, "evals", 1, 0, &evaluations);
-    if (!status) status = read_whole(call, "repeats", 1, 0, &repeats);
-    if (!status) status = read_whole(call, "seed", 0, 1, &seed);
+    atn_status status = atn_cli_read_whole(call, "evals", 1, 0, &evaluations);
+    if (!status) status = atn_cli_read_whole(call, "repeats", 1, 0, &repeats);
+    if (!status) status = atn_cli_read_whole(call, "seed", 0, 1, &seed);
     if (status) return status;
     atn_replay_options options = {
         .evaluations = (int64_t)evaluations, .repeats = (int64_t)repeats, .seed = (uint64_t)seed};

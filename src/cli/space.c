@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,11 +105,12 @@ static atn_status act_list(space_job *job, const char *value) {
     (void)value;
     point_stream stream = {.job = job, .line = {.ctx = job->call->ctx}};
     atn_count count;
-    atn_status status = atn_space_count(job->call->ctx, job->space, &count);
+    bool exact; /* what takes long to count begins without */
+    atn_status status = atn_space_count_soon(job->call->ctx, job->space, &count, &exact);
     if (status) return status;
     if (count.number >= MANY)
-        atn_log(job->call->ctx, ATN_LOG_WARNING, "%s points are listed; Ctrl-C stops, --sample N takes some of them",
-                count.digits);
+        atn_log(job->call->ctx, ATN_LOG_WARNING, "%s%s points are listed; Ctrl-C stops, --sample N takes some of them",
+                exact || !isfinite(count.number) ? "" : "up to ", count.digits);
     begin_points(&stream);
     status = atn_space_list(job->call->ctx, job->space, print_point, &stream);
     return end_points(&stream, status);

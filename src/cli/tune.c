@@ -6,7 +6,9 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "tune/cover.h"
+#include "tune/strategy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,23 +34,33 @@ static bool read_duration(const char *text, double *seconds) {
     double unit = strcmp(end, "m") == 0 || strcmp(end, "min") == 0 ? 60 : strcmp(end, "h") == 0 ? 3600 : 1;
     bool known = *end == '\0' || strcmp(end, "s") == 0 || unit > 1;
     *seconds *= unit;
-    return end != text && known && *seconds > 0;
+    return end != text && known && *seconds > 0 && isfinite(*seconds);
 }
 
-static atn_status read_number(atn_cli_call *call, const char *option, double least, double *out) {
-    const char *text = atn_cli_value(call, option);
+static atn_status read_tolerance(tuning *t) {
+    const char *text = atn_cli_value(t->call, "tolerance");
     char *end;
     if (!text) return ATN_OK;
-    *out = atn_number_read(text, &end);
-    if (end == text || *end || !(*out >= least))
-        return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a number from %g", option, text, least);
+    t->options.tolerance = atn_number_read(text, &end);
+    if (end == text || *end || !(t->options.tolerance >= 0) || !isfinite(t->options.tolerance))
+        return atn_cli_misuse(t->call, "--tolerance cannot be '%s'; it takes a number from 0", text);
     return ATN_OK;
+}
+
+static atn_status read_strategy(tuning *t) {
+    t->options.strategy = atn_cli_value(t->call, "strategy");
+    if (atn_strategy_find(t->options.strategy)) return ATN_OK;
+    char names[256] = "";
+    size_t at = 0;
+    for (const atn_strategy *const *k = ATN_STRATEGIES; *k && at < sizeof names; ++k)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "", (*k)->name);
+    return atn_cli_misuse(t->call, "--strategy cannot be '%s'; there are %s", t->options.strategy, names);
 }
 
 static atn_status read_budget(tuning *t) {
     const char *text = atn_cli_value(t->call, "budget");
-    double evaluations = 0;
-    atn_status status = read_number(t->call, "evals", 1, &evaluations);
+    double evaluations;
+    atn_status status = atn_cli_read_whole(t->call, "evals", 1, 0, &evaluations);
     if (status) return status;
     t->options.evaluations = (int64_t)evaluations;
     if (!text) {
@@ -81,11 +93,11 @@ static atn_status read_options(tuning *t) {
     atn_cli_call *call = t->call;
     double seed = 0;
     atn_status status = read_budget(t);
-    if (!status) status = read_number(call, "seed", 0, &seed);
-    if (!status) status = read_number(call, "tolerance", 0, &t->options.tolerance);
+    if (!status) status = atn_cli_read_whole(call, "seed", 0, 0, &seed);
+    if (!status) status = read_tolerance(t);
+    if (!status) status = read_strategy(t);
     if (!status) status = read_space(t);
     t->options.seed = (uint64_t)seed;
-    t->options.strategy = atn_cli_value(call, "strategy");
     t->options.reproducible = atn_cli_has(call, "reproducible");
     t->options.cold = atn_cli_has(call, "cold");
     t->options.again = atn_cli_has(call, "again");

@@ -104,6 +104,8 @@ atn_status atn_component_mask(atn_component *component, atn_walk *walk, int32_t 
 /* Points below `depth`. ATN_ERR_TIMEOUT when the budget is used up. */
 atn_status atn_component_count_from(atn_component *component, atn_walk *walk, int32_t depth, atn_wide *out);
 atn_status atn_component_count(atn_component *component, atn_walk *walk, atn_wide *out);
+/* Interpreted for some milliseconds. *known: false: that was not enough, with ATN_OK. */
+atn_status atn_component_count_soon(atn_component *component, atn_walk *walk, atn_wide *out, bool *known);
 uint64_t atn_component_key(const atn_component *component, const atn_walk *walk, int32_t depth);
 atn_status atn_component_step(atn_component *component, const atn_walk *walk, int64_t steps);
 

@@ -121,10 +121,12 @@ static atn_status assign_known(atn_lan_parser *parser, const atn_lan_token *name
         status = env.no_memory ? ATN_ERR_MEMORY : atn_lan_refuse(parser, env.line, env.column, "%s", env.why);
     if (!status && value.kind >= ATN_LAN_LIST) {
         status = atn_lan_add_parameter(parser, text, name->line, name->column, &parameter);
-        if (!status) status = atn_lan_set_domain(space, &space->parameters[parameter], &value);
-        if (status == ATN_ERR_INPUT)
-            status = atn_lan_refuse(parser, name->line, name->column, "the parameters have more than %d values",
-                                    (int)ATN_LAN_MOST_VALUES);
+        if (!status) {
+            status = atn_lan_set_domain(space, &space->parameters[parameter], &value);
+            if (status == ATN_ERR_INPUT) /* said again with its place */
+                status = atn_lan_refuse(parser, name->line, name->column, "the parameters have more than %d values",
+                                        (int)ATN_LAN_MOST_VALUES);
+        }
     } else if (!status) {
         status = define(parser, text, name->line, name->column, ATN_LAN_SYMBOL_CONSTANT, -1);
         space->symbols[text].value = value;

@@ -3,10 +3,12 @@
 #include "base/memory.h"
 #include "space/plan.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static atn_status forbidden(const atn_ctx *ctx, const atn_space *space) {
-    return atn_fail(ctx, ATN_ERR_INPUT, "%s: the space is empty: its constraints leave no point", space->name);
+    return atn_fail(ctx, ATN_ERR_INPUT, "%s: the space is empty: no point is allowed", space->name);
 }
 
 /* Do the constraints that use no choice keep everything? */
@@ -60,6 +62,48 @@ atn_status atn_space_count(const atn_ctx *ctx, const atn_space *space, atn_count
     if (!status) status = atn_plan_count(ctx, plan, &count);
     if (!status) *out = atn_big_count(&count);
     return status;
+}
+
+/* What a component that was not counted can have at most. */
+static bool multiply_sizes(const atn_component *c, atn_big *product) {
+    for (int32_t d = 0; d < c->n_depths; ++d)
+        if (!atn_big_multiply(product, (atn_wide)c->depths[d].size)) return false;
+    return true;
+}
+
+atn_status atn_space_count_soon(const atn_ctx *ctx, const atn_space *space, atn_count *out, bool *exact) {
+    atn_plan *plan;
+    atn_walk walk;
+    atn_big product = atn_big_of(1);
+    bool any = true, fits = true;
+    *out = (atn_count){.digits = "0", .fits = true};
+    *exact = true;
+    atn_status status = atn_plan_of(ctx, space, &plan);
+    if (status) return status;
+    pthread_mutex_lock(&plan->lock);
+    status = atn_walk_begin(ctx, plan, &walk);
+    if (!status) status = check_fixed(ctx, plan, &walk, &any);
+    for (int32_t k = 0; k < plan->n_components && any && !status; ++k) {
+        const atn_component *c = &plan->components[k];
+        atn_wide count;
+        bool known;
+        status = atn_component_count_soon(&plan->components[k], &walk, &count, &known);
+        any = !known || count > 0;
+        fits = fits && (known ? atn_big_multiply(&product, count) : multiply_sizes(c, &product));
+        *exact = *exact && known;
+    }
+    atn_walk_end(plan, &walk);
+    pthread_mutex_unlock(&plan->lock);
+    if (!any) *exact = true;
+    if (status || !any) return status;
+    if (fits) {
+        *out = atn_big_count(&product);
+    } else {
+        *exact = false;
+        *out = (atn_count){.number = INFINITY};
+        snprintf(out->digits, sizeof out->digits, "10^%d or more", 9 * ATN_BIG_PARTS);
+    }
+    return ATN_OK;
 }
 
 /* ---- one component ---- */

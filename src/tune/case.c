@@ -50,12 +50,16 @@ static bool read_size(const char *text, int32_t rank, int64_t size[2]) {
     return *text == '\0';
 }
 
+static atn_status no_size(const atn_ctx *ctx, const atn_workload *w, size_t k) {
+    return atn_fail(ctx, ATN_ERR_INPUT, "%s: size '%s' is no NAME=SIZE", w->name, w->sizes[k]);
+}
+
 static atn_status give_sizes(const atn_ctx *ctx, const atn_workload *w, const atn_graph *g, atn_view *views,
                              bool *used) {
     for (size_t k = 0; w->sizes && w->sizes[k]; ++k) {
         char name[128];
         const char *text = split(w->sizes[k], name, sizeof name);
-        if (!text) return atn_fail(ctx, ATN_ERR_INPUT, "%s: size '%s' is no NAME=SIZE", w->name, w->sizes[k]);
+        if (!text) return no_size(ctx, w, k);
         for (int32_t o = 0; o < g->n_objects; ++o) {
             if (g->objects[o].table || strcmp(g->objects[o].name, name) != 0) continue;
             used[k] = true;
@@ -64,6 +68,27 @@ static atn_status give_sizes(const atn_ctx *ctx, const atn_workload *w, const at
                                 name, g->objects[o].rank > 1 ? "matrix" : "vector", name,
                                 g->objects[o].rank > 1 ? "ROWSxCOLUMNS" : "LENGTH");
         }
+    }
+    return ATN_OK;
+}
+
+/* Every parameter that is given is one of some step's. */
+static atn_status check_params(const atn_ctx *ctx, const atn_workload *w, const atn_sequence *sequence) {
+    for (size_t k = 0; w->params && w->params[k]; ++k) {
+        char name[128];
+        bool found = false;
+        atn_text names = {.ctx = ctx};
+        if (!split(w->params[k], name, sizeof name))
+            return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is no NAME=NUMBER", w->name, w->params[k]);
+        for (int32_t step = 0; step < sequence->count; ++step)
+            for (int32_t p = 0; p < sequence->step[step]->n_parameters; ++p) {
+                const char *has = sequence->step[step]->parameters[p].name;
+                found = found || strcmp(has, name) == 0;
+                atn_text_printf(&names, "%s%s", names.length ? ", " : "; there is ", has);
+            }
+        if (!found) (void)atn_fail(ctx, ATN_ERR_INPUT, "%s: no parameter '%s'%s", w->name, name, atn_text_str(&names));
+        atn_text_free(&names);
+        if (!found) return ATN_ERR_INPUT;
     }
     return ATN_OK;
 }
@@ -77,8 +102,7 @@ static atn_status give_params(const atn_ctx *ctx, const atn_workload *w, const a
         for (size_t k = 0; w->params && w->params[k]; ++k) {
             char name[128], *end;
             const char *text = split(w->params[k], name, sizeof name);
-            if (!text) return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is no NAME=NUMBER", w->name, w->params[k]);
-            if (strcmp(name, parameter->name) != 0) continue;
+            if (!text || strcmp(name, parameter->name) != 0) continue;
             params[p][0] = atn_number_read(text, &end);
             params[p][1] = 0;
             if (*end == '+' || *end == '-') params[p][1] = atn_number_read(end, &end);
@@ -144,6 +168,8 @@ static atn_status plan(atn_case *c, const atn_workload *w, bool *used) {
 static atn_status check_used(const atn_ctx *ctx, const atn_workload *w, const atn_graph *g, const bool *used) {
     for (size_t k = 0; w->sizes && w->sizes[k]; ++k) {
         if (used[k]) continue;
+        char name[128];
+        if (!split(w->sizes[k], name, sizeof name)) return no_size(ctx, w, k);
         atn_text names = {.ctx = ctx};
         for (int32_t o = 0; o < g->n_objects; ++o)
             if (!g->objects[o].table) atn_text_printf(&names, "%s%s", names.length ? ", " : "", g->objects[o].name);
@@ -164,6 +190,7 @@ atn_status atn_case_open(const atn_ctx *ctx, const atn_workload *w, atn_case *ou
     atn_status status = parse(ctx, w, &out->sequence);
     if (status == ATN_OK && (w->step < 0 || w->step >= out->sequence->count))
         status = atn_fail(ctx, ATN_ERR_INPUT, "%s: no step %d; it has %d", w->name, w->step, out->sequence->count);
+    if (status == ATN_OK) status = check_params(ctx, w, out->sequence);
     bool parsed = status == ATN_OK;
     if (parsed) status = plan(out, w, used);
     if (parsed && (status == ATN_OK || status == ATN_ERR_INPUT) && out->graph &&

@@ -35,6 +35,11 @@ printf 'x = range(100000)\ny = range(100000)\n' >"$work/large.lanai"
 { "$attune" space "$work/large.lanai" --list; echo $? >"$work/code"; } 2>"$work/err" | head -n 1 >"$work/out"
 expect 0 "$(cat "$work/code")" "a list in a closed pipe"
 one_line "a list in a closed pipe" # the warning that it is long
+printf '@require\ndef f(x, y): return x * y != 7\n' | cat "$work/large.lanai" - >"$work/tangled.lanai" # counting takes long
+{ "$attune" space "$work/tangled.lanai" --list; echo $? >"$work/code"; } 2>"$work/err" | head -n 1 >"$work/out"
+expect 0 "$(cat "$work/code")" "a list that would take long to count"
+grep -q "up to 10000000000 points are listed" "$work/err" || { echo "FAILED: $(cat "$work/err")"; exit 1; }
+[[ $(cat "$work/out") == x=0,y=0 ]] || { echo "FAILED: first of a list: $(cat "$work/out")"; exit 1; }
 rm "$work/err" # of before
 "$attune" space "$work/large.lanai" --list >/dev/null 2>"$work/err" &
 child=$!

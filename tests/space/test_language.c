@@ -118,6 +118,8 @@ static const struct {
     {"x = (1,)\n@condition\ndef f(x):\n    x = 2\n    return x",
      "t.lanai:4:5: 'x' is an argument and keeps its value; take another name"},
     {"x = 1\nx = 2", "t.lanai:2:1: 'x' has a meaning already, from line 1"},
+    {"x = (1, 2)\nx = (3, 4)", "t.lanai:2:1: 'x' has a meaning already, from line 1"},
+    {"x = (1, 2)\nx = range(3)", "t.lanai:2:1: 'x' has a meaning already, from line 1"},
     {"x = (1, 2)\n@condition\ndef x(): return 1", "t.lanai:3:5: 'x' has a meaning already, from line 1"},
     {"max = 3", "t.lanai:1:1: 'max' is a function; take another name"},
     {"x = y + 1\ny = 2", "t.lanai:1:5: 'y' is used before it is set in line 2"},
@@ -216,6 +218,10 @@ static void limits(void **state) {
     atn_text_add(&text, "x = 1");
     for (int n = 0; n < 1000; ++n) atn_text_add(&text, " + 1");
     kit_fails(ctx, ATN_ERR_INPUT, "nested more than 200 deep",
+              atn_space_parse(ctx, "t", text.data, text.length, NULL, 0, &space));
+    atn_text_clear(&text);
+    for (int n = 0; n < 1025; ++n) atn_text_printf(&text, "x%d = (1, 2)\n", n);
+    kit_fails(ctx, ATN_ERR_INPUT, "t:1025:1: a space has at most 1024 parameters",
               atn_space_parse(ctx, "t", text.data, text.length, NULL, 0, &space));
     atn_text_clear(&text);
     atn_text_add(&text, "p = (1, 2)\nx0 = p\n");

@@ -5,6 +5,7 @@
 #include "space/device_given.h"
 #include "space/shipped.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static void draws_uniformly(void **state) {
     atn_space_free(space);
     space = space_of(ctx, "x = range(3)\n@condition\ndef c(x): return x >= 0\n");
     int32_t levels[1];
-    kit_fails(ctx, ATN_ERR_INPUT, "t.lanai: the space is empty: its constraints leave no point",
+    kit_fails(ctx, ATN_ERR_INPUT, "t.lanai: the space is empty: no point is allowed",
               atn_space_draw(ctx, space, draw_bits, &seed, levels));
     atn_space_free(space);
     kit_free(ctx);
@@ -159,6 +160,54 @@ static void listing_stops(void **state) {
 }
 
 /* ---- points ---- */
+
+static bool stop_at_three(void *user, const int32_t *levels) {
+    (void)levels;
+    return ++*(int *)user < 3;
+}
+
+/* What is said before a list begins costs next to nothing, and so do its first points. */
+static void counted_soon(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *digits;
+        bool exact;
+    } cases[] = {
+        {"x = range(10)\n@require\ndef f(x): return x > 3", "6", true},
+        {"x = range(1000000)\ny = range(1000000)\nz = range(1000)", "1000000000000000", true},
+        {"x = range(1000000)\ny = range(1000000)\nz = range(1000)\n@require\ndef f(x, y, z): return x * y != z + 1",
+         "1000000000000000", false},
+        {"x = range(1000000)\ny = range(1000000)\nz = (1, 2)\n@require\ndef f(x, y): return x * y >= 0\n"
+         "@require\ndef g(z): return z > 2",
+         "0", true},
+        {"x = range(3)\n@require\ndef f(): return False", "0", true},
+    };
+    atn_ctx *ctx = kit_ctx();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        atn_space *space = space_of(ctx, cases[k].text);
+        atn_count count;
+        bool exact;
+        int seen = 0;
+        kit_ok(ctx, atn_space_count_soon(ctx, space, &count, &exact));
+        assert_string_equal(count.digits, cases[k].digits);
+        assert_int_equal(exact, cases[k].exact);
+        kit_ok(ctx, atn_space_list(ctx, space, stop_at_three, &seen));
+        assert_int_equal(seen, count.number > 3 ? 3 : 0);
+        atn_space_free(space);
+    }
+    atn_text text = {.ctx = ctx};
+    for (int k = 0; k < 700; ++k) atn_text_printf(&text, "x%d = (0, 1)\n", k);
+    atn_space *space;
+    atn_count count;
+    bool exact;
+    kit_ok(ctx, atn_space_parse(ctx, "t", text.data, text.length, NULL, 0, &space));
+    kit_ok(ctx, atn_space_count_soon(ctx, space, &count, &exact));
+    assert_string_equal(count.digits, "10^189 or more");
+    assert_true(isinf(count.number));
+    atn_space_free(space);
+    atn_text_free(&text);
+    kit_free(ctx);
+}
 
 static void points(void **state) {
     (void)state;
@@ -356,12 +405,10 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engines_agree),  cmocka_unit_test(goes_native),
-        cmocka_unit_test(beyond_64_bits), cmocka_unit_test(draws_uniformly),
-        cmocka_unit_test(listing_stops),  cmocka_unit_test(points),
-        cmocka_unit_test(built),          cmocka_unit_test(t1),
-        cmocka_unit_test(shipped),        cmocka_unit_test(threads),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(engines_agree),   cmocka_unit_test(goes_native),   cmocka_unit_test(beyond_64_bits),
+        cmocka_unit_test(draws_uniformly), cmocka_unit_test(listing_stops), cmocka_unit_test(counted_soon),
+        cmocka_unit_test(points),          cmocka_unit_test(built),         cmocka_unit_test(t1),
+        cmocka_unit_test(shipped),         cmocka_unit_test(threads),       cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,8 +55,25 @@ static void what_is_missing_is_asked_for(void **state) {
     w.sizes = (const char *const[]){"A=3x3", "X=2x2", NULL};
     kit_fails(ctx, ATN_ERR_INPUT, "there is A, B, C", atn_case_open(ctx, &w, &c));
     atn_case_close(&c);
+    w.sizes = (const char *const[]){"A", NULL};
+    kit_fails(ctx, ATN_ERR_INPUT, "gemm: size 'A' is no NAME=SIZE", atn_case_open(ctx, &w, &c));
+    atn_case_close(&c);
     w.sizes = (const char *const[]){"A=3", NULL};
     kit_fails(ctx, ATN_ERR_INPUT, "is a matrix", atn_case_open(ctx, &w, &c));
+    atn_case_close(&c);
+    w = (atn_workload){.name = "scale", .xml = atn_shipped_find("scale"), .defines = SP};
+    w.sizes = (const char *const[]){"A=3x3", NULL};
+    static const char *const PARAMS[][2] = {{"factr=2", "scale: no parameter 'factr'; there is factor"},
+                                            {"factor", "scale: 'factor' is no NAME=NUMBER"},
+                                            {"factor=two", "'two' is no number"}};
+    for (size_t k = 0; k < sizeof PARAMS / sizeof *PARAMS; ++k) {
+        w.params = (const char *const[]){PARAMS[k][0], NULL};
+        kit_fails(ctx, ATN_ERR_INPUT, PARAMS[k][1], atn_case_open(ctx, &w, &c));
+        atn_case_close(&c);
+    }
+    w = (atn_workload){.name = "add", .xml = atn_shipped_find("add"), .defines = SP};
+    w.params = (const char *const[]){"x=1", NULL};
+    kit_fails(ctx, ATN_ERR_INPUT, "add: no parameter 'x'", atn_case_open(ctx, &w, &c));
     atn_case_close(&c);
     kit_free(ctx);
 }
