@@ -73,8 +73,8 @@ typedef struct atn_count {
 /* Without constraints; iterators keep to their ranges. */
 atn_status atn_space_product(const atn_ctx *ctx, const atn_space *space, atn_count *out);
 atn_status atn_space_count(const atn_ctx *ctx, const atn_space *space, atn_count *out); /* allowed points */
-/* The same where some milliseconds tell it; else *exact is false, and the allowed points are no more than this. What has
- * more digits than a count is infinite. */
+/* The same where some milliseconds tell it; else *exact is false, and the allowed points are no more than this. What
+ * has more digits than a count is infinite. */
 atn_status atn_space_count_soon(const atn_ctx *ctx, const atn_space *space, atn_count *out, bool *exact);
 
 /* ---- points: levels[n_parameters] ---- */

@@ -132,7 +132,8 @@ static void run_host(void **state) {
     static char scan[512];
     snprintf(scan, sizeof scan, "%s/scan.csv", cache);
     atn_ctx *ctx = kit_ctx();
-    kit_ok(ctx, atn_file_write(ctx, scan, "x,y,z,red\n1,2,3,4\n", 19));
+    static const char SCAN[] = "x,y,z,red\n1,2,3,4\n";
+    kit_ok(ctx, atn_file_write(ctx, scan, SCAN, sizeof SCAN - 1));
     kit_free(ctx);
     char *cloud[] = {(char *)"attune", (char *)"info", scan, NULL};
     walk(cloud);
