@@ -174,6 +174,25 @@ static void end(tuning *t) {
     atn_device_close(t->device);
 }
 
+/* Everything was tried, and nothing can be used: no success, although all was said. */
+static atn_status check_won(const tuning *t) {
+    const atn_cli_label *first = NULL;
+    int32_t others = -1;
+    char more[32] = "";
+    for (int32_t k = t->list.n - 1; k >= 0; --k) {
+        if (t->results[k].variant || t->results[k].stopped) continue;
+        first = &t->list.labels[k];
+        ++others;
+    }
+    if (!first) return ATN_OK;
+    if (others > 0) snprintf(more, sizeof more, ", and %d more", others);
+    return atn_fail(
+        t->call->ctx, ATN_ERR_UNSUPPORTED,
+        "%s %s%s: no variant of the space was right; 'attune wisdom show %s' says why those that were tried "
+        "were not",
+        first->kernel, first->shape, more, first->kernel);
+}
+
 static atn_status run(atn_cli_call *call) {
     tuning t = {.call = call};
     atn_devices *devices = NULL;
@@ -196,6 +215,7 @@ static atn_status run(atn_cli_call *call) {
     if (!status && stopped)
         status =
             atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
+    if (!status) status = check_won(&t);
     end(&t);
     return status;
 }

@@ -10,6 +10,7 @@
 
 #include <attune/kernel.h>
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_BOUND = 32, MOST_DEFINES = 32, MOST_BYTES = 64 << 20 };
@@ -77,13 +78,25 @@ static atn_status copy_defines(atn_kernel *k, const char *const *defines, atn_de
     return ATN_OK;
 }
 
+/* An effort that is none would tune for hours. */
+static atn_status check_options(const atn_ctx *ctx, const atn_kernel_options *o) {
+    if ((int)o->effort < ATN_EFFORT_ESTIMATE || (int)o->effort > ATN_EFFORT_EXHAUSTIVE)
+        return atn_fail(ctx, ATN_ERR_INPUT, "there is no effort %d", (int)o->effort);
+    if (!(o->tolerance >= 0) || !isfinite(o->tolerance))
+        return atn_fail(ctx, ATN_ERR_INPUT, "the tolerance is %g; it is a number from 0", o->tolerance);
+    if (!(o->budget_s >= 0))
+        return atn_fail(ctx, ATN_ERR_INPUT, "the budget is %g seconds; it is a number from 0", o->budget_s);
+    return ATN_OK;
+}
+
 static atn_status fill(atn_kernel *k, const char *description, const atn_kernel_options *options) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     atn_define pairs[MOST_DEFINES];
     size_t count = 0;
     if (options) k->options = *options;
+    atn_status status = check_options(ctx, &k->options);
     if (k->options.budget_s <= 0) k->options.budget_s = BUDGET_S;
-    atn_status status = find_text(k, description);
+    if (status == ATN_OK) status = find_text(k, description);
     if (status == ATN_OK) status = copy_defines(k, options ? options->defines : NULL, pairs, &count);
     if (status == ATN_OK)
         status = atn_sequence_parse(ctx, k->name, k->xml, strlen(k->xml),
@@ -132,6 +145,7 @@ static bool same_shape(const atn_view *a, const atn_view *b) {
 atn_status atn_kernel_bind(atn_kernel *k, const char *object, atn_array *array) {
     int32_t n = atn_runner_find(k->runner, object);
     if (n < 0) return ATN_ERR_INPUT;
+    if (!array) return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT, "'%s': there is no array to bind", object);
     if (atn_array_device(array) != k->device)
         return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT, "'%s' is on another device", object);
     atn_slot slot = atn_array_slot(array);

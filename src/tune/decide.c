@@ -131,8 +131,7 @@ static void pass_over_unlisted(const atn_session *s, const int64_t *who, atn_fin
     int32_t best = -1;
     for (int32_t k = 0; k < f->n; ++k)
         if (s->entries[who[k]].listed && (best < 0 || f->seconds[k].median < f->seconds[best].median)) best = k;
-    if (best < 0) return;
-    f->winner = best;
+    f->winner = best; /* -1: nobody who may win is right */
     f->runner_up = -1;
     f->tie = false;
 }
@@ -174,7 +173,7 @@ static atn_status run_final(atn_session *s, atn_tune_result *out, int64_t *winne
         }
         prefer_estimate(s, who, final);
         pass_over_unlisted(s, who, final);
-        *winner = who[final->winner];
+        *winner = final->winner >= 0 ? who[final->winner] : -1;
         if (final->runner_up >= 0) {
             *second = who[final->runner_up];
             out->runner_up_ratio = final->ratio.median;

@@ -27,6 +27,14 @@ static int32_t *point_of(const atn_session *s, const atn_variant *variant, const
     return point;
 }
 
+bool atn_known_allows(const atn_session *s, const atn_variant *variant) {
+    if (!s->options.space) return true;
+    int32_t *point = point_of(s, variant, NULL);
+    bool allowed = point != NULL;
+    atn_free(s->ctx, point);
+    return allowed;
+}
+
 int64_t atn_known_enter(atn_session *s, const atn_variant *variant, const int32_t *point) {
     atn_text text = {.ctx = s->ctx};
     atn_variant_print(variant, &text);
@@ -40,6 +48,7 @@ int64_t atn_known_enter(atn_session *s, const atn_variant *variant, const int32_
             .text = atn_strdup(s->ctx, atn_text_str(&text)), .variant = *variant, .listed = !s->options.only};
         if (e.text) {
             e.point = point_of(s, variant, point);
+            e.listed = e.listed && (!s->options.space || e.point);
             found = (int64_t)s->n_entries;
             s->entries[s->n_entries++] = e;
         }

@@ -15,7 +15,7 @@ typedef struct atn_entry {
     atn_hash code;  /* zero: not known */
     atn_score score;
     int64_t samples, starts;
-    bool listed;   /* may win: with options.only those named there, else all */
+    bool listed;   /* may win: with options.only those named there, with options.space its points, else all */
     bool told;     /* something is known: it is not tried again */
     bool taken;    /* it waits in a batch, or was measured */
     bool recalled; /* from an earlier session */
@@ -55,6 +55,8 @@ typedef struct atn_session {
 /* ---- what is known (known.c) ---- */
 /* The entry of a variant, made where there is none; -1 without memory. */
 int64_t atn_known_enter(atn_session *s, const atn_variant *variant, const int32_t *point);
+/* Is it a point of the caller's space? The shipped spaces are ours, and what is tried first may lie outside of them. */
+bool atn_known_allows(const atn_session *s, const atn_variant *variant);
 /* Reads the rows of the key, tells the strategy, and takes up what was begun and never ended. */
 atn_status atn_known_recall(atn_session *s);
 void atn_known_settle(atn_session *s); /* the best of what is recalled, once it is known who may win */

@@ -108,6 +108,7 @@ static atn_status queue_text(atn_session *s, const char *text, bool must_fit) {
     if (!atn_field_fits(&s->field, &v, &why))
         return must_fit ? atn_fail(s->ctx, ATN_ERR_INPUT, "%s: variant '%s': %s", s->workload->name, text, why)
                         : ATN_OK;
+    if (!atn_known_allows(s, &v)) return ATN_OK;
     int64_t entry = atn_known_enter(s, &v, NULL);
     if (entry >= 0) s->entries[entry].listed = true;
     return entry < 0 ? ATN_ERR_MEMORY : ATN_OK;
@@ -120,9 +121,8 @@ static atn_status queue_first(atn_session *s) {
     if (status != ATN_OK) return status;
     atn_variant guess = atn_variant_estimate(s->c.graph, s->info, &extent);
     if (!atn_field_fits(&s->field, &guess, NULL)) guess = atn_variant_plain(); /* reproducible ones are plainer */
-    s->estimate = atn_known_enter(s, &guess, NULL);
+    s->estimate = atn_known_enter(s, &guess, NULL); /* not listed, it is timed, to compare with, but does not win */
     if (s->estimate < 0) return ATN_ERR_MEMORY;
-    s->entries[s->estimate].listed = !s->options.only; /* else it is timed, to compare with, but does not win */
     for (const char *const *text = s->options.only; text && *text && status == ATN_OK; ++text)
         status = queue_text(s, *text, true);
     if (s->options.only) return status;

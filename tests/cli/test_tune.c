@@ -83,7 +83,38 @@ static void a_small_tuning(void **state) {
     cli_drop(&r);
 }
 
+/* A space of which nothing fits, and a compiler that compiles nothing: told, and no success. */
+static void nothing_is_right(void **state) {
+    (void)state;
+    char line[1200], path[512];
+    snprintf(path, sizeof path, "%s/odd.lanai", dir);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("vec_p0 = (3, 5)\n", file);
+    fclose(file);
+    atn_ctx *ctx = kit_ctx();
+    snprintf(line, sizeof line, "tune --device host add --size A=33x35 --evals 3 --json --space %s", path);
+    result r = run_line(ctx, line);
+    assert_int_equal(r.code, 1);
+    kit_contains(r.err, "add 33x35: no variant of the space was right; 'attune wisdom show add'");
+    json_t *root = json_loads(r.out, 0, NULL);
+    assert_true(json_is_null(json_object_get(root, "variant")));
+    json_decref(root);
+    drop(&r);
+    kit_free(ctx);
+    setenv("ATTUNE_CC", "/nonexistent/cc", 1);
+    ctx = kit_ctx();
+    r = run_line(ctx, "tune --device host add --size A=33x35 --evals 2");
+    assert_int_equal(r.code, 1);
+    kit_contains(r.out, "none is right");
+    kit_contains(r.err, "no variant of the space was right");
+    drop(&r);
+    kit_free(ctx);
+    unsetenv("ATTUNE_CC");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_small_tuning)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_small_tuning),
+                                       cmocka_unit_test(nothing_is_right)};
     return cmocka_run_group_tests(tests, begin, end);
 }

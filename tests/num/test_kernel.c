@@ -6,6 +6,7 @@
 
 #include <attune/attune.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,6 +100,14 @@ static void wrong_things_are_refused(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "description:", atn_kernel_create(device, "<ParallelAlgorithm/>", NULL, &axpy));
     kit_fails(ctx, ATN_ERR_IO, "nowhere.xml", atn_kernel_create(device, "nowhere.xml", NULL, &axpy));
     kit_contains(atn_ctx_message(ctx), "shipped");
+    static const struct {
+        atn_kernel_options options;
+        const char *sentence;
+    } WRONG[] = {{{.effort = (atn_effort)7}, "there is no effort 7"},
+                 {{.tolerance = -1}, "the tolerance is -1"},
+                 {{.budget_s = NAN}, "the budget is"}};
+    for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k)
+        kit_fails(ctx, ATN_ERR_INPUT, WRONG[k].sentence, atn_kernel_create(device, AXPY, &WRONG[k].options, &axpy));
     kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = doubles}, &axpy));
     atn_array *x = numbers(device, 3, 1), *y = numbers(device, 3, 1), *z = numbers(device, 3, 1);
     kit_ok(ctx, atn_kernel_bind(axpy, "x", x));
@@ -106,6 +115,7 @@ static void wrong_things_are_refused(void **state) {
     kit_ok(ctx, atn_kernel_bind(axpy, "z", z));
     kit_ok(ctx, atn_kernel_param(axpy, "a", 1, 0));
     kit_fails(ctx, ATN_ERR_INPUT, "DP", atn_kernel_run(axpy));
+    kit_fails(ctx, ATN_ERR_INPUT, "'x': there is no array", atn_kernel_bind(axpy, "x", NULL));
     expect(z, 3, 0, 0, 1); /* as it was */
     atn_array_free(z), atn_array_free(y), atn_array_free(x);
     atn_kernel_free(axpy);

@@ -78,6 +78,31 @@ static void stopping_keeps_all(void **state) {
     }
 }
 
+/* Seeds and the estimate may lie outside of a space that the caller gave: the winner may not. */
+static void winners_are_of_the_space(void **state) {
+    (void)state;
+    tunekit k;
+    tunekit_open(&k, NULL);
+    atn_workload add = tunekit_add();
+    add.name = "add"; /* there are seeds for it */
+    atn_tune_options options = tunekit_options("regs_p1 = (2, 3)\n@require\ndef f(regs_p1): return regs_p1 > 2\n");
+    atn_tune_result r;
+    for (int round = 0; round < 2; ++round) { /* measured, then recalled */
+        kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+        assert_int_equal(r.tried, 2); /* the estimate is timed all the same */
+        assert_string_equal(r.variant, "regs_p1=3");
+        assert_true(r.default_s > 0);
+        assert_string_not_equal(r.estimate, r.variant);
+        atn_tune_result_free(&r);
+    }
+    options = tunekit_options("vec_p0 = (3, 5)\n"); /* no point of it fits */
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    assert_int_equal(r.tried, 1);
+    assert_null(r.variant);
+    atn_tune_result_free(&r);
+    tunekit_close(&k);
+}
+
 static void workers_must_be_found(void **state) {
     (void)state;
     tunekit k;
@@ -162,8 +187,11 @@ static void wrong_questions_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_tuners_do_not_meet),      cmocka_unit_test(stopping_keeps_all),
-        cmocka_unit_test(workers_must_be_found),       cmocka_unit_test(who_kills_twice_is_not_tried_again),
+        cmocka_unit_test(two_tuners_do_not_meet),
+        cmocka_unit_test(stopping_keeps_all),
+        cmocka_unit_test(winners_are_of_the_space),
+        cmocka_unit_test(workers_must_be_found),
+        cmocka_unit_test(who_kills_twice_is_not_tried_again),
         cmocka_unit_test(wrong_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
