@@ -87,29 +87,31 @@ static void a_small_tuning(void **state) {
 static void nothing_is_right(void **state) {
     (void)state;
     char line[1200], path[512];
-    snprintf(path, sizeof path, "%s/odd.lanai", dir);
+    snprintf(path, sizeof path, "%s/odd.lanai", cli_dir);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("vec_p0 = (3, 5)\n", file);
     fclose(file);
-    atn_ctx *ctx = kit_ctx();
+    atn_ctx *before = cli_ctx; /* asked to stop by the test before */
+    cli_ctx = kit_ctx();
     snprintf(line, sizeof line, "tune --device host add --size A=33x35 --evals 3 --json --space %s", path);
-    result r = run_line(ctx, line);
+    cli_result r = cli_run(line);
     assert_int_equal(r.code, 1);
     kit_contains(r.err, "add 33x35: no variant of the space was right; 'attune wisdom show add'");
     json_t *root = json_loads(r.out, 0, NULL);
     assert_true(json_is_null(json_object_get(root, "variant")));
     json_decref(root);
-    drop(&r);
-    kit_free(ctx);
+    cli_drop(&r);
+    kit_free(cli_ctx);
     setenv("ATTUNE_CC", "/nonexistent/cc", 1);
-    ctx = kit_ctx();
-    r = run_line(ctx, "tune --device host add --size A=33x35 --evals 2");
+    cli_ctx = kit_ctx();
+    r = cli_run("tune --device host add --size A=33x35 --evals 2");
     assert_int_equal(r.code, 1);
     kit_contains(r.out, "none is right");
     kit_contains(r.err, "no variant of the space was right");
-    drop(&r);
-    kit_free(ctx);
+    cli_drop(&r);
+    kit_free(cli_ctx);
+    cli_ctx = before;
     unsetenv("ATTUNE_CC");
 }
 
