@@ -36,7 +36,7 @@ static atn_status check_use(atn_cli_kernel *k) {
     atn_cli_call *call = k->call;
     bool sizes = atn_cli_has(call, "size"), params = atn_cli_has(call, "param"), device = atn_cli_has(call, "device");
     atn_status status = sizes || params ? atn_cli_kernel_bind(k) : ATN_OK;
-    if (!status && sizes) status = atn_runner_plan(k->runner);
+    if (!status && sizes) status = atn_cli_kernel_plan(k);
     if (status || !device) return status;
     atn_devices *devices;
     int32_t index;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "graph/shipped.h"
+#include "tune/case.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -150,6 +151,31 @@ atn_status atn_cli_kernel_bind(atn_cli_kernel *k) {
     const char *given;
     for (size_t at = 0; !status && (given = atn_cli_next(k->call, "size", &at));) status = give_size(k, given);
     return status;
+}
+
+static atn_status reach_step(atn_cli_kernel *k, int32_t step) {
+    const atn_graph *graph = atn_runner_graph(k->runner, step);
+    atn_view *views = atn_arena_alloc(&k->arena, ((size_t)graph->n_objects + 1) * sizeof *views);
+    if (!views) return ATN_ERR_MEMORY;
+    for (int32_t o = 0; o < graph->n_objects; ++o) {
+        const atn_object *object = &graph->objects[o];
+        views[o] = (atn_view){.type = object->type, .rank = object->rank};
+        const int64_t *size = object->table_size;
+        if (!object->table)
+            size = atn_runner_object(k->runner, atn_runner_find(k->runner, object->name))->slot.view.size;
+        memcpy(views[o].size, size, sizeof views[o].size);
+    }
+    atn_status status = atn_sizes_reach(k->call->ctx, graph, atn_runner_frame(k->runner, step).params, views);
+    for (int32_t o = 0; o < graph->n_objects && !status; ++o)
+        if (!graph->objects[o].table)
+            atn_runner_size(k->runner, atn_runner_find(k->runner, graph->objects[o].name), views[o].size);
+    return status;
+}
+
+atn_status atn_cli_kernel_plan(atn_cli_kernel *k) {
+    atn_status status = ATN_OK;
+    for (int32_t step = 0; step < atn_runner_steps(k->runner) && !status; ++step) status = reach_step(k, step);
+    return status ? status : atn_runner_plan(k->runner);
 }
 
 /* ---- small things ---- */

@@ -34,6 +34,8 @@ void atn_cli_kernel_close(atn_cli_kernel *kernel);
 
 /* Makes the runner and gives it --param and --size. */
 atn_status atn_cli_kernel_bind(atn_cli_kernel *kernel);
+/* Plans it without arrays: objects that --size does not name take what is reached, as in attune tune. */
+atn_status atn_cli_kernel_plan(atn_cli_kernel *kernel);
 
 /* "NAME=VALUE" of an option in two; *value is NULL on failure. */
 atn_status atn_cli_kernel_split(atn_cli_kernel *kernel, const char *option, const char *given, const char **name,

@@ -155,7 +155,7 @@ static atn_status run(atn_cli_call *call) {
     atn_status status = atn_cli_kernel_open(call, false, NULL, &kernel);
     bool sizes = atn_cli_has(call, "size");
     if (!status && (sizes || atn_cli_has(call, "param"))) status = atn_cli_kernel_bind(&kernel);
-    if (!status && sizes) status = atn_runner_plan(kernel.runner);
+    if (!status && sizes) status = atn_cli_kernel_plan(&kernel);
     if (!status && !sizes) { /* parameters were checked; there is nothing to measure */
         atn_runner_free(kernel.runner);
         kernel.runner = NULL;

@@ -114,6 +114,10 @@ static atn_status give_params(const atn_ctx *ctx, const atn_workload *w, const a
     return ATN_OK;
 }
 
+atn_status atn_sizes_reach(const atn_ctx *ctx, const atn_graph *graph, const double (*params)[2], atn_view *views) {
+    return atn_sizes_fill(ctx, graph, params, RANGE_LENGTH, GATHERED, views);
+}
+
 /* ---- steps of a Sequence share objects by name ---- */
 
 static void start_views(const atn_graph *g, atn_view *views) {

@@ -40,6 +40,9 @@ int32_t atn_outermost(const atn_graph *graph);
 atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *graph, const double (*params)[2], double range_length,
                           int64_t gathered, atn_view *views);
 
+/* The same with the lengths that a workload has where nobody says. */
+atn_status atn_sizes_reach(const atn_ctx *ctx, const atn_graph *graph, const double (*params)[2], atn_view *views);
+
 /* Sizes with which every dimension has the steps that are wanted, as near as can be. ATN_ERR_UNSUPPORTED: there are
  * none. */
 atn_status atn_sizes_solve(const atn_ctx *ctx, const atn_graph *graph, const double (*params)[2],
