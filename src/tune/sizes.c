@@ -66,7 +66,15 @@ typedef struct reach {
     bool known[ATN_MAX_DIMS], from_data[ATN_MAX_DIMS];
     int64_t begin[ATN_MAX_DIMS], end[ATN_MAX_DIMS];
     int64_t steps[ATN_MAX_DIMS];
+    bool *no_memory; /* was there none for some value? It is not known then, which is no answer. */
 } reach;
+
+static bool index_of(const reach *r, atn_value value, int64_t *out) {
+    atn_frame frame = {.views = r->views, .params = r->params};
+    atn_status status = atn_eval_index(r->ctx, r->g, &frame, value, out);
+    if (status == ATN_ERR_MEMORY) *r->no_memory = true;
+    return status == ATN_OK;
+}
 
 /* The largest a selector gets, or with `least` the least; false: not known. */
 static bool extreme(const reach *r, atn_value value, bool least, int64_t *out) {
@@ -77,13 +85,12 @@ static bool extreme(const reach *r, atn_value value, bool least, int64_t *out) {
     if (form.rest >= 0) look(r->g, r->views, form.rest, &l);
     if (form.modulus >= 0) look(r->g, r->views, form.modulus, &l);
     if (l.reads || l.unsized) return false;
-    atn_frame frame = {.views = r->views, .params = r->params};
     if (form.modulus >= 0) {
-        if (atn_eval_index(r->ctx, r->g, &frame, form.modulus, &rest) != ATN_OK) return false;
+        if (!index_of(r, form.modulus, &rest)) return false;
         *out = least ? 0 : rest - 1;
         return true;
     }
-    if (form.rest >= 0 && atn_eval_index(r->ctx, r->g, &frame, form.rest, &rest) != ATN_OK) return false;
+    if (form.rest >= 0 && !index_of(r, form.rest, &rest)) return false;
     sum += rest;
     for (int32_t d = 0; d < r->g->n_dims; ++d) {
         if (form.coefficient[d] == 0) continue;
@@ -117,10 +124,7 @@ static void learn_dim(reach *r, int32_t d, double range_length) {
     if (l.unsized) return;
     int64_t end, begin;
     if (!extreme(r, dim->end, false, &end) || !extreme(r, dim->begin, true, &begin)) {
-        atn_frame frame = {.views = r->views, .params = r->params};
-        if (outer || atn_eval_index(r->ctx, r->g, &frame, dim->end, &end) != ATN_OK ||
-            atn_eval_index(r->ctx, r->g, &frame, dim->begin, &begin) != ATN_OK)
-            return;
+        if (outer || !index_of(r, dim->end, &end) || !index_of(r, dim->begin, &begin)) return;
     }
     r->known[d] = true;
     r->begin[d] = begin;
@@ -168,7 +172,8 @@ static bool reach_axis(reach *r, int32_t object, int32_t axis, int64_t gathered)
 
 atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *g, const double (*params)[2], double range_length,
                           int64_t gathered, atn_view *views) {
-    reach r = {.ctx = ctx, .g = g, .params = params, .views = views};
+    bool no_memory = false;
+    reach r = {.ctx = ctx, .g = g, .params = params, .views = views, .no_memory = &no_memory};
     for (bool again = true; again;) {
         again = false;
         learn_dims(&r, range_length);
@@ -176,6 +181,7 @@ atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *g, const double (
             for (int32_t axis = 0; axis < g->objects[k].rank && !g->objects[k].table; ++axis)
                 if (views[k].size[axis] < 0 && reach_axis(&r, k, axis, gathered)) again = true;
     }
+    if (no_memory) return ATN_ERR_MEMORY;
     for (int32_t k = 0; k < g->n_objects; ++k) {
         const atn_object *o = &g->objects[k];
         if (o->table) continue;
@@ -190,8 +196,14 @@ atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *g, const double (
 
 atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, double range_length,
                         atn_steps *out) {
-    reach r = {.ctx = ctx, .g = g, .params = frame->params, .views = (atn_view *)(uintptr_t)frame->views};
+    bool no_memory = false;
+    reach r = {.ctx = ctx,
+               .g = g,
+               .params = frame->params,
+               .views = (atn_view *)(uintptr_t)frame->views,
+               .no_memory = &no_memory};
     learn_dims(&r, range_length);
+    if (no_memory) return ATN_ERR_MEMORY;
     *out = (atn_steps){0};
     for (int32_t d = 0; d < ATN_MAX_DIMS; ++d) {
         out->steps[d] = d < g->n_dims && r.known[d] ? r.steps[d] : 1;
@@ -202,7 +214,6 @@ atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame 
 
 /* The least size with which the dimension has at least `wanted` steps; -1: none. */
 static int64_t bisect(const reach *r, const atn_dim *dim, const leaves *l, int64_t wanted) {
-    atn_frame frame = {.views = r->views, .params = r->params};
     atn_view *view = &r->views[l->object];
     atn_view before = *view;
     int64_t low = 0, high = 2 * wanted + 64, begin, end;
@@ -211,9 +222,7 @@ static int64_t bisect(const reach *r, const atn_dim *dim, const leaves *l, int64
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         view->size[l->axis] = middle;
-        if (atn_eval_index(r->ctx, r->g, &frame, dim->begin, &begin) != ATN_OK ||
-            atn_eval_index(r->ctx, r->g, &frame, dim->end, &end) != ATN_OK)
-            break;
+        if (!index_of(r, dim->begin, &begin) || !index_of(r, dim->end, &end)) break;
         if (end - begin >= wanted) {
             reached = true;
             high = middle;
@@ -227,7 +236,8 @@ static int64_t bisect(const reach *r, const atn_dim *dim, const leaves *l, int64
 
 atn_status atn_sizes_solve(const atn_ctx *ctx, const atn_graph *g, const double (*params)[2], const atn_steps *wanted,
                            double range_length, int64_t gathered, atn_view *views) {
-    reach r = {.ctx = ctx, .g = g, .params = params, .views = views};
+    bool no_memory = false;
+    reach r = {.ctx = ctx, .g = g, .params = params, .views = views, .no_memory = &no_memory};
     for (int32_t k = 0; k < g->n_objects; ++k) {
         views[k] = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
         if (g->objects[k].table) memcpy(views[k].size, g->objects[k].table_size, sizeof views[k].size);
@@ -237,6 +247,7 @@ atn_status atn_sizes_solve(const atn_ctx *ctx, const atn_graph *g, const double 
         leaves l = leaves_of(g, views, dim);
         if (l.reads || l.n != 1 || g->values[dim->begin].dims || g->values[dim->end].dims) continue;
         int64_t size = bisect(&r, dim, &l, wanted->steps[d]);
+        if (no_memory) return ATN_ERR_MEMORY;
         if (size < 0) return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: no size gives such a shape", g->name);
         if (size > views[l.object].size[l.axis]) views[l.object].size[l.axis] = size; /* the larger of two wishes */
     }
