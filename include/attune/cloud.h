@@ -57,6 +57,19 @@ ATN_API size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame); /* its fir
  * single precision where that loses nothing, else in double; POS is always single. */
 ATN_API atn_status atn_cloud_write(const atn_cloud *cloud, const char *path);
 
+/* ---- clouds from clouds; owned by the caller ---- */
+/* One point for each cube of side `edge` that has any: the mean of its points, their weights (1 each without) added up,
+ * normals averaged; species are kept apart. */
+ATN_API atn_status atn_cloud_voxels(const atn_cloud *cloud, double edge, atn_cloud **out);
+/* The same cloud with a normal for each point, from the plane through its `neighbours` nearest points (0: 20). They
+ * point towards `viewpoint` where it is given, else outwards from the centroid. Points without a plane get zeros. */
+ATN_API atn_status atn_cloud_with_normals(const atn_cloud *cloud, int32_t neighbours, const double *viewpoint,
+                                          atn_cloud **out);
+/* `points` points spread evenly over the triangles of a mesh (PLY, OBJ, STL), with the triangles' normals. */
+ATN_API atn_status atn_cloud_sample_mesh(atn_ctx *ctx, const char *path, size_t points, uint64_t seed, atn_cloud **out);
+/* Moved by T (4 x 4, row-major); normals are turned as normals are. */
+ATN_API atn_status atn_cloud_moved(const atn_cloud *cloud, const double transform[16], atn_cloud **out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -238,8 +238,10 @@ static void show_prints_source(void **state) {
                 "--dialect cannot be 'metal'; it takes opencl|cuda|c");
     cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --variant lanes_p0=8", 1, "the host has no lanes");
     cli_refuses("show gemm --dialect c", 1, "no type 'USED_FLOAT'");
-    cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --size A=3x3", 1, "the size of 'B' must be given: --size B=");
-    cli_does("show add --define USED_FLOAT=SP --device host --size A=30x40", "add at 40 x 30 on host"); /* B takes A's */
+    cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --size A=3x3", 1,
+                "the size of 'B' must be given: --size B=");
+    cli_does("show add --define USED_FLOAT=SP --device host --size A=30x40",
+             "add at 40 x 30 on host"); /* B takes A's */
     cli_does("check add --define USED_FLOAT=SP --size A=30x40", "ok");
     cli_does("show spmv --define USED_FLOAT=SP --device host --size start=101", "spmv at 100 x 1 x 32 on host");
 }
