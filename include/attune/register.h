@@ -70,6 +70,7 @@ typedef struct atn_register_settings {
     double robust_scale;       /* default: from the data */
     bool match_species;        /* pairs of equal species only; both clouds have them */
     size_t most_bytes;         /* memory that may be used; default: what is free */
+    bool profile;              /* waits for every kernel, so that its time is its own */
     bool no_covariance;        /* left out; saves its share of time */
     atn_register_watch *watch; /* or NULL */
     void *watch_user;

@@ -1,0 +1,164 @@
+/* EM-ICP (Granger and Pennec 2002): soft pairs a = exp(-|x - R y - t|^2 / sigma^2) with an outlier class exp(-d0^2 /
+ * sigma^2), the best map for them, a smaller sigma; at the last sigma until nothing moves. While sigma is large fewer
+ * points are used, while it is small far pairs are left out: all that are left out of a point's sums weigh less than
+ * error_bound times its outlier class, W exp(-r^2 / sigma^2) <= error_bound exp(-d0^2 / sigma^2), W the weight of the
+ * whole target. */
+#include "apps/register/anderson.h"
+#include "apps/register/problem.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double LOG2E = 1.4426950408889634;
+static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
+static const double STILL = 0.02;      /* motion, in sigmas, below which sigma may fall faster */
+static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last stage */
+static const double FREE_SCALE = 0.35; /* sigma, in units, from which on scale and shear are fitted */
+enum { LAST_STEPS = 100 };             /* at the last sigma */
+
+/* What one E-step and M-step give. */
+typedef struct em_step {
+    reg_pose next;
+    reg_moments moments;
+    bool fits;
+} em_step;
+
+static const reg_level *level_for(const reg_problem *p, double sigma, int32_t *index) {
+    *index = 0;
+    while (*index + 1 < p->levels && sigma < COARSE * p->level[*index].edge) ++*index;
+    return &p->level[*index];
+}
+
+static atn_transform_kind kind_at(const reg_problem *p, double sigma) {
+    return sigma > FREE_SCALE ? ATN_TRANSFORM_RIGID : p->settings->transform;
+}
+
+/* Scaled so that a = 2^-d^2. */
+static reg_pose scaled(const reg_pose *pose, double k) {
+    reg_pose s = *pose;
+    for (int i = 0; i < 9; ++i) s.a[i] *= k;
+    for (int i = 0; i < 3; ++i) s.b[i] *= k;
+    return s;
+}
+
+/* d0^2 / sigma^2, and what it weighs. */
+static double outlier_at(const reg_problem *p, double sigma, double *weight) {
+    double d0 = p->settings->outlier_distance / p->unit, ratio2 = d0 / sigma * (d0 / sigma);
+    *weight = exp2(-ratio2 * LOG2E);
+    return ratio2;
+}
+
+static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose, double sigma, em_step *out) {
+    reg_engine *e = &p->engine;
+    double k = sqrt(LOG2E) / sigma, outlier, ratio2 = outlier_at(p, sigma, &outlier);
+    reg_pose rows = scaled(pose, k), columns = scaled(&REG_IDENTITY, k);
+    double reach = sqrt(ratio2 * LOG2E + log2(level->target.total / p->settings->error_bound));
+    atn_status status = reg_place(e, &level->source, &rows);
+    if (status == ATN_OK) status = reg_place(e, &level->target, &columns);
+    if (status == ATN_OK) status = reg_estep(e, &level->source, &level->target, reach, false);
+    if (status == ATN_OK) status = reg_mstep(e, &level->source, outlier, k, &out->moments);
+    if (status != ATN_OK) return status;
+    double since = atn_clock_seconds();
+    reg_pose by;
+    out->fits = reg_fit(&out->moments, kind_at(p, sigma), &by);
+    out->next = reg_pose_compose(&by, pose);
+    p->sigma = sigma;
+    p->outlier2 = ratio2;
+    ++p->iterations;
+    reg_timed(e, REG_HOST, since);
+    return ATN_OK;
+}
+
+static atn_status report(reg_problem *p, const reg_level *level, double sigma, const em_step *step, double motion) {
+    double rmse = step->moments.weight > 0 ? sqrt(step->moments.residual / step->moments.weight) : 0;
+    return reg_step_done(p, sigma, rmse, motion, &level->source, &level->target);
+}
+
+static double motion_of(const reg_problem *p, const reg_pose *a, const reg_pose *b) {
+    const reg_box *box = &p->level[p->levels - 1].source.bounds;
+    return reg_pose_motion(a, b, box->low, box->high);
+}
+
+static atn_status give_up(reg_problem *p, const char *why) {
+    snprintf(p->reason, sizeof p->reason, "%s", why);
+    return ATN_OK;
+}
+static const char *const APART = "no source point lies near the target: the clouds do not overlap where the search "
+                                 "began; another start, as auto, may help";
+
+/* sigma falls: by its factor, or by the square of it and more while nothing moves. */
+static atn_status anneal(reg_problem *p, bool *lost) {
+    double sigma = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit;
+    double factor = sqrt(p->settings->sigma_factor);
+    atn_status status = ATN_OK;
+    while (sigma > last && status == ATN_OK && p->iterations < p->settings->most_iterations) {
+        int32_t index;
+        em_step step;
+        reg_level *level = (reg_level *)level_for(p, sigma, &index);
+        status = expect(p, level, &p->pose, sigma, &step);
+        if (status != ATN_OK) return status;
+        if (!step.fits) {
+            *lost = true;
+            return ATN_OK;
+        }
+        double motion = motion_of(p, &p->pose, &step.next);
+        p->pose = step.next;
+        status = report(p, level, sigma, &step, motion);
+        double faster = motion < STILL * sigma && !p->settings->no_acceleration ? factor * factor * factor : factor;
+        sigma = fmax(sigma * faster, last);
+    }
+    return status;
+}
+
+/* At one sigma until the step is small; Anderson steps that lower the likelihood are taken back. */
+static atn_status settle(reg_problem *p, double sigma, bool *lost) {
+    bool rigid = p->settings->transform == ATN_TRANSFORM_RIGID && !p->settings->no_acceleration;
+    reg_level *level = &p->level[p->levels - 1];
+    reg_anderson history;
+    reg_anderson_begin(&history, &p->pose);
+    reg_pose plain = p->pose;
+    double best = -INFINITY;
+    bool bold = false; /* p->pose is a guess of the acceleration */
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < LAST_STEPS && status == ATN_OK && p->iterations < p->settings->most_iterations; ++k) {
+        em_step step;
+        status = expect(p, level, &p->pose, sigma, &step);
+        if (status != ATN_OK) return status;
+        if (!step.fits) {
+            *lost = true;
+            return ATN_OK;
+        }
+        if (bold && step.moments.likelihood < best - 1e-9 * fabs(best)) {
+            p->pose = plain;
+            bold = false;
+            reg_anderson_begin(&history, &p->pose);
+            status = report(p, level, sigma, &step, 0);
+            continue;
+        }
+        best = step.moments.likelihood;
+        double motion = motion_of(p, &p->pose, &step.next);
+        status = report(p, level, sigma, &step, motion);
+        plain = step.next;
+        if (motion < DONE * sigma) {
+            p->pose = plain;
+            p->converged = true;
+            return status;
+        }
+        bold = rigid && reg_anderson_next(&history, &p->pose, &plain, &p->pose);
+        if (!bold) p->pose = plain;
+    }
+    return status;
+}
+
+atn_status reg_em_icp(reg_problem *p) {
+    bool lost = false;
+    atn_status status = reg_levels_make(p, !p->settings->dense);
+    if (status == ATN_OK) status = anneal(p, &lost);
+    if (status == ATN_OK && !lost) status = settle(p, p->settings->sigma_end / p->unit, &lost);
+    if (status != ATN_OK) return status;
+    if (lost) return give_up(p, APART);
+    if (!p->converged) snprintf(p->reason, sizeof p->reason, "still moving after %d iterations", p->iterations);
+    return ATN_OK;
+}

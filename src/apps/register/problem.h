@@ -1,0 +1,52 @@
+/* What every method gets: the two clouds in frames of their own, at several resolutions, and the place for what was
+ * found. */
+#ifndef ATN_APPS_REGISTER_PROBLEM_H
+#define ATN_APPS_REGISTER_PROBLEM_H
+
+#include "apps/register/engine.h"
+
+enum { REG_MOST_LEVELS = 12 };
+
+/* Both clouds at one resolution. */
+typedef struct reg_level {
+    double edge; /* of the cubes whose points were merged, in the common unit; 0: all points */
+    reg_side source, target;
+} reg_level;
+
+/* Lengths inside are in `unit`s; the target's frame has its origin at `target_origin`, the source's at `source_origin`.
+ */
+typedef struct reg_problem {
+    reg_engine engine;
+    const atn_register_settings *settings; /* defaults filled in */
+    const atn_cloud *source_cloud, *target_cloud;
+    cloud_points source, target;
+    double source_origin[3], target_origin[3], unit;
+    double spacing;                   /* median distance between neighbours of the target, in units */
+    reg_level level[REG_MOST_LEVELS]; /* the coarsest first; the last has all points */
+    int32_t levels;
+    reg_pose pose;   /* source frame to target frame: the start, then the result */
+    double sigma;    /* reached, in units */
+    double outlier2; /* d0 squared over sigma squared of the last step; INFINITY: none */
+    int32_t iterations;
+    double dense_pairs; /* iterations x all points */
+    bool converged;
+    char reason[160];
+    atn_register_result *result;
+} reg_problem;
+
+/* All points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as large. */
+atn_status reg_levels_make(reg_problem *p, bool pyramid);
+void reg_levels_free(reg_problem *p);
+
+/* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
+atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, const reg_side *source,
+                         const reg_side *target);
+
+/* A method: from p->pose on to the best pose it finds. */
+typedef atn_status reg_method(reg_problem *p);
+reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd;
+
+/* The covariance of p->pose under EM-ICP's objective at p->sigma; false in has_covariance where it cannot be told. */
+atn_status reg_em_covariance(reg_problem *p);
+
+#endif
