@@ -1,5 +1,8 @@
-/* Blocks of neighbours: points in Morton order, cut where the species changes or a block is full. */
+/* Blocks of neighbours: points in an order that keeps neighbours together, cut where the species changes or a block is
+ * full. */
 #include "apps/register/side.h"
+
+#include "apps/register/order.h"
 
 #include "base/memory.h"
 #include "base/size.h"
@@ -171,7 +174,7 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
     const atn_ctx *ctx = points->ctx;
     reg_side s = {.device = device, .type = type, .count = points->count, .block = block};
     uint32_t *order = atn_alloc(ctx, points->count * sizeof *order);
-    atn_status status = order ? cloud_points_order(points, order) : ATN_ERR_MEMORY;
+    atn_status status = order ? reg_order(points, block, order) : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
         s.blocks = count_blocks(points, order, block);
         s.padded = s.blocks * block;

@@ -1,4 +1,4 @@
-/* One of the two clouds made ready for the methods: in a frame of its own, sorted along a curve and cut into blocks of
+/* One of the two clouds made ready for the methods: in a frame of its own, cut into blocks of
  * neighbours, each with a ball and a box around it, and its arrays on the device. */
 #ifndef ATN_APPS_REGISTER_SIDE_H
 #define ATN_APPS_REGISTER_SIDE_H
