@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "device/host_cpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +79,14 @@ static atn_status check_alive(const atn_device *device) {
 static bool counted_by_context(const atn_device *device) { return device->backend == &ATN_BACKEND_HOST; }
 
 size_t atn_device_peak_bytes(const atn_device *device) { return device->peak_bytes; }
+
+int64_t atn_device_free_bytes(const atn_device *device) {
+    int64_t left = device->info.memory_bytes - (int64_t)device->bytes;
+    if (!counted_by_context(device) && !device->info.cpu) return left;
+    int64_t available = atn_cpu_free_memory(), held = (int64_t)atn_ctx_bytes(device->ctx);
+    left = device->info.memory_bytes - held;
+    return available > 0 && available < left ? available : left;
+}
 
 /* A buffer of no bytes exists on no device: only the base is there. */
 atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out) {

@@ -99,6 +99,8 @@ atn_ctx *atn_device_ctx(const atn_device *device);
 /* The most bytes that its buffers had at any time, where they are no memory of the host's (that is counted by the
  * context). */
 size_t atn_device_peak_bytes(const atn_device *device);
+/* Bytes that may still be allocated there, as far as is known: of the host what is available now. */
+int64_t atn_device_free_bytes(const atn_device *device);
 bool atn_device_lost(const atn_device *device); /* true: only closing it is left */
 
 #endif

@@ -39,6 +39,8 @@ atn_status reg_array_get(atn_array *array, size_t count, double *to) {
     return status;
 }
 
+atn_type reg_sum_type(atn_type type) { return type == ATN_HP ? ATN_SP : type; }
+
 /* ---- cutting ---- */
 
 /* How many blocks: species do not share one. */
@@ -154,7 +156,8 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     if (status == ATN_OK) status = vector(s, &s->log_weight);
     if (status == ATN_OK) status = vector(s, &s->w);
     if (status == ATN_OK) status = vector(s, &s->shift);
-    for (int k = 0; k < 4 && status == ATN_OK; ++k) status = vector(s, &s->sum[k]);
+    for (int k = 0; k < 4 && status == ATN_OK; ++k)
+        status = atn_array_create_vector(s->device, reg_sum_type(s->type), (int64_t)s->padded, &s->sum[k]);
     for (int k = 0; k < 4 && status == ATN_OK; ++k) status = rows_of(s, s->sum[k], &s->sum_rows[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = rows_of(s, s->moved[k], &s->moved_rows[k]);
     if (status == ATN_OK) status = rows_of(s, s->log_weight, &s->log_weight_rows);
@@ -191,24 +194,48 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
     return status;
 }
 
+/* All arrays of a side, wherever they are in it. */
+typedef atn_array **every_array[22];
+static void all_arrays(reg_side *s, every_array out) {
+    int n = 0;
+    for (int k = 0; k < 4; ++k) {
+        out[n++] = &s->sum_rows[k];
+        out[n++] = &s->sum[k];
+        if (k == 3) break;
+        out[n++] = &s->moved_rows[k];
+        out[n++] = &s->moved[k];
+        out[n++] = &s->point[k];
+    }
+    out[n++] = &s->log_weight_rows;
+    out[n++] = &s->shift_rows;
+    out[n++] = &s->log_weight;
+    out[n++] = &s->w;
+    out[n++] = &s->shift;
+}
+
+void reg_side_park(reg_side *s) {
+    every_array arrays;
+    all_arrays(s, arrays);
+    for (int k = 0; k < 22; ++k) {
+        if (!arrays[k]) continue;
+        atn_array_free(*arrays[k]);
+        *arrays[k] = NULL;
+    }
+    s->is_placed = false;
+}
+
+atn_status reg_side_unpark(reg_side *s) {
+    if (s->w) return ATN_OK;
+    atn_status status = upload(s, atn_device_ctx(s->device));
+    if (status != ATN_OK) reg_side_park(s);
+    return status;
+}
+
 void reg_side_free(reg_side *s) {
     if (!s->device) return;
     const atn_ctx *ctx = atn_device_ctx(s->device);
-    for (int axis = 0; axis < 3; ++axis) {
-        atn_free(ctx, s->position[axis]);
-        atn_array_free(s->point[axis]);
-        atn_array_free(s->moved[axis]);
-    }
-    for (int k = 0; k < 4; ++k) {
-        atn_array_free(s->sum_rows[k]);
-        atn_array_free(s->sum[k]);
-        if (k < 3) atn_array_free(s->moved_rows[k]);
-    }
-    atn_array_free(s->log_weight_rows);
-    atn_array_free(s->shift_rows);
-    atn_array_free(s->log_weight);
-    atn_array_free(s->w);
-    atn_array_free(s->shift);
+    reg_side_park(s);
+    for (int axis = 0; axis < 3; ++axis) atn_free(ctx, s->position[axis]);
     atn_free(ctx, s->weight);
     atn_free(ctx, s->origin);
     atn_free(ctx, s->species);

@@ -54,7 +54,12 @@ typedef struct reg_side {
 /* Copies points, taken from `origin` and divided by `unit`. */
 atn_status reg_side_make(atn_device *device, const cloud_points *points, const double origin[3], double unit,
                          atn_type type, size_t block, reg_side *out);
-void reg_side_free(reg_side *side); /* zeroed ones are fine */
+/* Frees what is on the device, and brings it back. */
+void reg_side_park(reg_side *side);
+atn_status reg_side_unpark(reg_side *side); /* nothing to do where it is there */
+void reg_side_free(reg_side *side);         /* zeroed ones are fine */
+
+atn_type reg_sum_type(atn_type type); /* what sums over such coordinates are kept in */
 
 /* Elements of an array of the side's type, as doubles. */
 atn_status reg_array_put(atn_array *array, size_t count, const double *from);
