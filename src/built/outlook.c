@@ -28,7 +28,8 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
     }
     for (atn_value v = 0; v < g->n_values; ++v) {
         o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;
-        o.exponential = o.exponential || (g->values[v].op == ATN_OP_EXP && g->values[v].type == ATN_SP);
+        bool exponential = g->values[v].op == ATN_OP_EXP || g->values[v].op == ATN_OP_EXP2;
+        o.exponential = o.exponential || (exponential && g->values[v].type == ATN_SP);
         if (g->values[v].type == ATN_DP || g->values[v].type == ATN_DP2) o.bytes = 8;
     }
     for (int32_t k = 0; k < g->n_reads; ++k) {
