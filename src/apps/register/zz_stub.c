@@ -7,5 +7,3 @@ atn_status reg_search(atn_device *device, const cloud_points *source, const clou
     (void)out;
     return atn_fail(atn_device_ctx(device), ATN_ERR_UNSUPPORTED, "not yet");
 }
-atn_status reg_softassign(reg_problem *p) { return atn_fail(p->engine.ctx, ATN_ERR_UNSUPPORTED, "not yet"); }
-atn_status reg_cpd(reg_problem *p) { return reg_softassign(p); }
