@@ -11,7 +11,7 @@ static const double COARSE = 1.5;      /* a level is used while sigma is that ma
 static const double STILL = 0.02;      /* motion, in sigmas, that ends the steps at one T */
 static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last T */
 static const double FREE_SCALE = 0.35; /* sigma, in units, from which on scale and shear are fitted */
-enum { STEPS = 5, LAST_STEPS = 100, TURNS = 3 };
+enum { STEPS = 5, TURNS = 3 };
 
 typedef struct softassign {
     reg_problem *p;
@@ -21,6 +21,13 @@ typedef struct softassign {
     bool lost;
 } softassign;
 
+/* Nothing is normalised yet: with a for m, u is exp(alpha / T) for every row. */
+static atn_status begin(softassign *s, reg_level *level, double outlier) {
+    for (size_t k = 0; k < level->source.padded; ++k) s->soft.factor[k] = 1 / outlier;
+    s->level = level;
+    return reg_side_weigh(&level->source, s->soft.factor, s->soft.number);
+}
+
 static atn_status step(softassign *s, double sigma) {
     reg_problem *p = s->p;
     const atn_register_settings *settings = p->settings;
@@ -28,8 +35,7 @@ static atn_status step(softassign *s, double sigma) {
     reg_side *source = &level->source, *target = &level->target;
     double k = sqrt(REG_LOG2E) / sigma, ratio = settings->outlier_distance / p->unit / sigma;
     double outlier = fmax(exp(-ratio * ratio), REG_LEAST_OUTLIER), reach = reg_soft_reach(&s->soft, level, outlier);
-    atn_status status = level == s->level ? ATN_OK : reg_soft_reset(&s->soft, level);
-    s->level = level;
+    atn_status status = level == s->level ? ATN_OK : begin(s, level, outlier);
     if (status == ATN_OK) status = reg_soft_place(&s->soft, level, &p->pose, k);
     for (int turn = 0; turn < TURNS && status == ATN_OK; ++turn) {
         status = reg_soft_turn(&s->soft, target, source, reach, 1);
@@ -74,7 +80,7 @@ static atn_status anneal(softassign *s) {
         bool faster = calm && taken == 1 && !p->settings->no_acceleration;
         sigma = fmax(sigma * (faster ? factor * factor * factor : factor), last);
     }
-    if (status == ATN_OK && !s->lost) status = stay(s, last, LAST_STEPS, DONE, &taken, &p->converged);
+    if (status == ATN_OK && !s->lost) status = stay(s, last, INT32_MAX, DONE, &taken, &p->converged);
     return status;
 }
 
@@ -83,7 +89,7 @@ atn_status reg_softassign(reg_problem *p) {
     atn_status status = reg_levels_make(p, !p->settings->dense);
     if (status == ATN_OK) status = reg_soft_open(p, &s.soft);
     if (status == ATN_OK) status = anneal(&s);
-    if (status == ATN_OK && s.level) status = reg_soft_reset(&s.soft, s.level);
+    for (int32_t k = 0; k < p->levels && status == ATN_OK; ++k) status = reg_soft_reset(&s.soft, &p->level[k]);
     if (status == ATN_OK) reg_ended(p, s.lost);
     reg_soft_close(&s.soft);
     return status;
