@@ -71,11 +71,15 @@ bool reg_invert_symmetric(int32_t n, const double *matrix, double *out) {
 /* S and, where it is wanted, the spread of y, about the means. */
 static void centre(const reg_moments *m, double s[9], double yy[9]) {
     static const int PLACE[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+    double most = 0, left = 0;
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
+            most = fmax(most, fabs(m->cross[3 * i + j]));
             s[3 * i + j] = m->cross[3 * i + j] - m->x[i] * m->y[j] / m->weight;
             yy[3 * i + j] = m->spread[PLACE[3 * i + j]] - m->y[i] * m->y[j] / m->weight;
+            left = fmax(left, fabs(s[3 * i + j]));
         }
+    if (left <= 1e-14 * most) memset(s, 0, 9 * sizeof *s); /* all at one place: rounding is no turn */
 }
 
 static void turn(const double s[9], double r[9]) {

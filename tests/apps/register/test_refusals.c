@@ -1,0 +1,242 @@
+/* Questions without an answer, for every method: no points, one, all on a line or at one place, clouds that are far
+ * from each other; weights and kinds of points; settings that say nothing; allocations that fail one after the other.
+ */
+#include "regkit.h"
+
+#include "cloud/formats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double AXIS[3] = {0.3, -0.5, 0.8}, SHIFT[3] = {0.12, -0.1, 0.08}, NONE[3] = {0, 0, 0};
+static const atn_register_method METHODS[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP, ATN_REGISTER_ICP_PLANE,
+                                              ATN_REGISTER_SOFTASSIGN, ATN_REGISTER_CPD};
+enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
+
+/* No answer: refused with a sentence, or not converged with a reason. */
+static void no_answer(kit_host *host, const char *what, size_t n, const double *y, size_t m, const double *x) {
+    atn_cloud *from, *target;
+    kit_ok(host->ctx, atn_cloud_create(host->ctx, n, y, NULL, &from));
+    kit_ok(host->ctx, atn_cloud_create(host->ctx, m, x, NULL, &target));
+    for (size_t k = 0; k < N_METHODS; ++k)
+        for (int init = 0; init < 2; ++init) {
+            atn_register_settings settings = {.method = METHODS[k], .outlier_distance = init ? 0.5 : 0};
+            atn_register_result result;
+            atn_status status = atn_register(host->device, from, target, &settings, &result);
+            if (status != ATN_OK && !atn_ctx_message(host->ctx)[0]) fail_msg("%s: no sentence", what);
+            if (status == ATN_OK && (result.converged || !result.reason[0]))
+                fail_msg("%s, method %d: converged %d, \"%s\"", what, (int)METHODS[k], result.converged, result.reason);
+            for (int i = 0; i < 16 && status == ATN_OK; ++i) assert_true(isfinite(result.transform[i]));
+        }
+    atn_cloud_free(from);
+    atn_cloud_free(target);
+}
+
+static void answers_nothing_to_no_question(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    enum { MANY = 100 };
+    double ball[3 * MANY], line[3 * MANY], place[3 * MANY];
+    uint64_t seed = 3;
+    for (size_t k = 0; k < 3 * MANY; ++k) {
+        ball[k] = 2 * kit_uniform(&seed) - 1;
+        line[k] = (double)(k / 3) * (double)(1 + k % 3) / MANY;
+        place[k] = (double)(k % 3);
+    }
+    no_answer(&host, "one onto one", 1, ball, 1, ball + 3);
+    no_answer(&host, "one onto many", 1, ball, MANY, ball);
+    no_answer(&host, "many onto one", MANY, ball, 1, ball);
+    no_answer(&host, "two onto two", 2, ball, 2, ball + 6);
+    no_answer(&host, "a line onto many", MANY, line, MANY, ball);
+    no_answer(&host, "many onto a line", MANY, ball, MANY, line);
+    no_answer(&host, "a line onto a line", MANY, line, MANY, line);
+    no_answer(&host, "one place onto many", MANY, place, MANY, ball);
+    no_answer(&host, "many onto one place", MANY, ball, MANY, place);
+    no_answer(&host, "none onto many", 0, ball, MANY, ball);
+    no_answer(&host, "many onto none", MANY, ball, 0, ball);
+    host_close(&host);
+}
+
+/* Far away: methods that look from afar may find it; those that do not say so. Never a wrong answer called right. */
+static void far_clouds_are_found_or_not_but_not_wrong(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    double far[16], back[16];
+    const double shift[3] = {1e4, 0, 0};
+    motion_make(0, AXIS, 1, shift, far);
+    motion_invert(far, back);
+    atn_cloud *from = shape_make(host.ctx, &(shape){300, 4, 41, 0, 0, 0, back});
+    atn_cloud *target = shape_make(host.ctx, &(shape){300, 4, 42, 0, 0, 0, NULL});
+    for (size_t k = 0; k < N_METHODS; ++k) {
+        atn_register_settings settings = {.method = METHODS[k]};
+        atn_register_result result;
+        kit_ok(host.ctx, atn_register(host.device, from, target, &settings, &result));
+        assert_true(result.reason[0]);
+        if (result.converged) assert_true(way_between(result.transform, far, NONE) < 0.1);
+    }
+    atn_cloud_free(from);
+    atn_cloud_free(target);
+    host_close(&host);
+}
+
+static void refuses_scale_along_normals(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    atn_cloud *cloud = shape_make(host.ctx, &(shape){50, 4, 41, 0, 0, 0, NULL});
+    for (int kind = 1; kind < 3; ++kind) {
+        atn_register_settings settings = {.method = ATN_REGISTER_ICP_PLANE, .transform = (atn_transform_kind)kind};
+        atn_register_result result;
+        kit_fails(host.ctx, ATN_ERR_INPUT, "icp-plane is rigid",
+                  atn_register(host.device, cloud, cloud, &settings, &result));
+    }
+    atn_cloud_free(cloud);
+    host_close(&host);
+}
+
+/* Two shapes in one cloud: of kinds 1 and 2, of weight 1; or, without kinds, the second weighs nothing. */
+static atn_cloud *two_shapes(kit_host *host, const double first[16], const double second[16], bool kinds) {
+    enum { MOST = 400000 };
+    char *text = malloc(MOST);
+    size_t n[2], at = 0;
+    double *p[2] = {shape_positions(&(shape){500, 6, 61, 0.005, 0, 0, first}, &n[0]),
+                    shape_positions(&(shape){500, 6, 62, 0.005, 0, 0, second}, &n[1])};
+    at += (size_t)snprintf(text, MOST,
+                           "ply\nformat ascii 1.0\nelement vertex %zu\nproperty double x\nproperty double y\n"
+                           "property double z\nproperty float weight\nproperty int species\nend_header\n",
+                           n[0] + n[1]);
+    for (int s = 0; s < 2; ++s)
+        for (size_t k = 0; k < n[s]; ++k)
+            at += (size_t)snprintf(text + at, MOST - at, "%.17g %.17g %.17g %d %d\n", p[s][3 * k], p[s][3 * k + 1],
+                                   p[s][3 * k + 2], kinds ? 1 : 2 - 2 * s, 1 + s);
+    atn_cloud *cloud;
+    kit_ok(host->ctx, atn_cloud_read_bytes(host->ctx, "two.ply", text, at, NULL, &cloud));
+    free(p[0]), free(p[1]), free(text);
+    return cloud;
+}
+
+static void weights_and_kinds_count(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    double motion[16], back[16], other[16], none[16], across[16];
+    motion_make(12, AXIS, 1, SHIFT, motion);
+    motion_make(-25, AXIS, 1, NONE, other);
+    motion_make(0, AXIS, 1, NONE, none);
+    motion_invert(motion, back);
+    for (int i = 0; i < 16; ++i) {
+        across[i] = 0;
+        for (int j = 0; j < 4; ++j) across[i] += back[i / 4 * 4 + j] * other[4 * j + i % 4];
+    }
+    for (size_t k = 0; k < N_METHODS; ++k) {
+        atn_register_result result;
+        atn_cloud *from = two_shapes(&host, back, other, false),
+                  *target = shape_make(host.ctx, &(shape){500, 6, 63, 0.005, 0, 0, NULL});
+        assert_true(atn_cloud_get_info(from).weights && atn_cloud_get_info(from).species);
+        atn_register_settings settings = {.method = METHODS[k]};
+        kit_ok(host.ctx, atn_register(host.device, from, target, &settings, &result));
+        if (!result.converged || turn_between(result.transform, motion) > 0.7)
+            fail_msg("weights, method %d: %g degrees, %s", (int)METHODS[k], turn_between(result.transform, motion),
+                     result.reason);
+        atn_cloud_free(from), atn_cloud_free(target);
+        /* the second kind lies across the first, in both clouds */
+        from = two_shapes(&host, back, across, true);
+        target = two_shapes(&host, none, other, true);
+        settings.match_species = true;
+        kit_ok(host.ctx, atn_register(host.device, from, target, &settings, &result));
+        if (!result.converged || turn_between(result.transform, motion) > 0.7)
+            fail_msg("kinds, method %d: %g degrees, %s", (int)METHODS[k], turn_between(result.transform, motion),
+                     result.reason);
+        atn_cloud_free(from), atn_cloud_free(target);
+    }
+    host_close(&host);
+}
+
+typedef struct watched {
+    int32_t stop_at, seen;
+} watched;
+static bool watch(void *user, const atn_register_step *step) {
+    watched *w = user;
+    w->seen = step->iteration;
+    return step->iteration < w->stop_at;
+}
+
+static void stops_when_told_to(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    double motion[16], back[16];
+    motion_make(15, AXIS, 1, SHIFT, motion);
+    motion_invert(motion, back);
+    atn_cloud *from = shape_make(host.ctx, &(shape){300, 4, 41, 0.01, 0, 0, back});
+    atn_cloud *target = shape_make(host.ctx, &(shape){300, 4, 42, 0.01, 0, 0, NULL});
+    for (size_t k = 0; k < N_METHODS; ++k) {
+        watched w = {.stop_at = 3};
+        atn_register_settings settings = {.method = METHODS[k], .watch = watch, .watch_user = &w};
+        atn_register_result result;
+        kit_fails(host.ctx, ATN_ERR_CANCELLED, "stopped after 3 iterations",
+                  atn_register(host.device, from, target, &settings, &result));
+        assert_int_equal(w.seen, 3);
+        settings = (atn_register_settings){.method = METHODS[k], .most_iterations = 2};
+        kit_ok(host.ctx, atn_register(host.device, from, target, &settings, &result));
+        assert_false(result.converged);
+        kit_contains(result.reason, "after 2 iterations");
+    }
+    atn_cloud_free(from);
+    atn_cloud_free(target);
+    host_close(&host);
+}
+
+/* The n-th allocation from the first call on fails, for every n until it goes well. */
+static void every_allocation_fails_once(void **state) {
+    (void)state;
+    double motion[16], back[16];
+    motion_make(10, AXIS, 1, SHIFT, motion);
+    motion_invert(motion, back);
+    for (size_t k = 0; k < N_METHODS; ++k) {
+        kit_faults faults = {.fail_at = 0};
+        atn_options options = kit_fault_options(&faults);
+        char *dir = kit_tempdir();
+        options.cache_dir = dir;
+        atn_ctx *ctx;
+        atn_devices *devices;
+        atn_device *device;
+        int32_t index;
+        assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
+        kit_ok(ctx, atn_devices_find(ctx, &devices));
+        kit_ok(ctx, atn_devices_pick(devices, "host", &index));
+        kit_ok(ctx, atn_device_open(devices, index, &device));
+        atn_cloud *from = shape_make(ctx, &(shape){60, 4, 41, 0.01, 0, 0, back});
+        atn_cloud *target = shape_make(ctx, &(shape){70, 4, 42, 0.01, 0, 0, NULL});
+        atn_register_settings settings = {
+            .method = METHODS[k], .most_iterations = 2, .trim = 0.1, .robust = ATN_ROBUST_HUBER};
+        atn_register_result result;
+        atn_status status = ATN_ERR_MEMORY;
+        long step = 1;
+        for (long n = 1; status != ATN_OK; n += step) {
+            faults.fail_at = atomic_load(&faults.count) + n;
+            status = atn_register(device, from, target, &settings, &result);
+            if (status != ATN_OK && status != ATN_ERR_MEMORY) fail_msg("allocation %ld: %s", n, atn_ctx_message(ctx));
+            step = n < 40 ? 1 : n / 8; /* planning kernels takes many; the later ones are sampled */
+        }
+        faults.fail_at = 0;
+        atn_cloud_free(from);
+        atn_cloud_free(target);
+        atn_device_close(device);
+        atn_devices_free(devices);
+        atn_ctx_free(ctx);
+        if (faults.live) fail_msg("method %d: %ld blocks were not freed", (int)METHODS[k], (long)faults.live);
+        kit_remove(dir);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_nothing_to_no_question),
+        cmocka_unit_test(far_clouds_are_found_or_not_but_not_wrong),
+        cmocka_unit_test(refuses_scale_along_normals),
+        cmocka_unit_test(weights_and_kinds_count),
+        cmocka_unit_test(stops_when_told_to),
+        cmocka_unit_test(every_allocation_fails_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
