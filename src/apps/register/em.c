@@ -55,10 +55,17 @@ static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose,
     double k = sqrt(LOG2E) / sigma, outlier, ratio2 = outlier_at(p, sigma, &outlier);
     reg_pose rows = scaled(pose, k), columns = scaled(&REG_IDENTITY, k);
     double reach = sqrt(ratio2 * LOG2E + log2(level->target.total / p->settings->error_bound));
-    atn_status status = reg_place(e, &level->source, &rows);
-    if (status == ATN_OK) status = reg_place(e, &level->target, &columns);
-    if (status == ATN_OK) status = reg_estep(e, &level->source, &level->target, reach, false);
-    if (status == ATN_OK) status = reg_mstep(e, &level->source, outlier, k, &out->moments);
+    atn_status status = reg_place(e, &level->target, &columns);
+    out->moments = (reg_moments){0};
+    for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
+        reg_side *source;
+        reg_moments moments;
+        status = reg_part(level, part, &source);
+        if (status == ATN_OK) status = reg_place(e, source, &rows);
+        if (status == ATN_OK) status = reg_estep(e, source, &level->target, reach, false);
+        if (status == ATN_OK) status = reg_mstep(e, source, outlier, k, &moments);
+        if (status == ATN_OK) reg_moments_add(&out->moments, &moments);
+    }
     if (status != ATN_OK) return status;
     double since = atn_clock_seconds();
     reg_pose by;
@@ -73,11 +80,11 @@ static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose,
 
 static atn_status report(reg_problem *p, const reg_level *level, double sigma, const em_step *step, double motion) {
     double rmse = step->moments.weight > 0 ? sqrt(step->moments.residual / step->moments.weight) : 0;
-    return reg_step_done(p, sigma, rmse, motion, &level->source, &level->target);
+    return reg_step_done(p, sigma, rmse, motion, level->count, level->target.count);
 }
 
 static double motion_of(const reg_problem *p, const reg_pose *a, const reg_pose *b) {
-    const reg_box *box = &p->level[p->levels - 1].source.bounds;
+    const reg_box *box = &p->level[p->levels - 1].bounds;
     return reg_pose_motion(a, b, box->low, box->high);
 }
 

@@ -49,6 +49,15 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
     return status;
 }
 
+void reg_engine_reset(reg_engine *e, const atn_register_settings *settings) {
+    e->settings = settings;
+    for (int k = 0; k < 2; ++k) e->near[k].rows = e->near[k].columns = NULL;
+    e->evaluated = e->pairs = 0;
+    e->truncated = false;
+    memset(e->calls, 0, sizeof e->calls);
+    memset(e->seconds, 0, sizeof e->seconds);
+}
+
 void reg_engine_close(reg_engine *e) {
     if (!e->device) return;
     for (int k = 0; k < REG_KERNELS; ++k) atn_kernel_free(e->kernel[k]);

@@ -11,7 +11,15 @@ enum { REG_MOST_LEVELS = 12 };
 typedef struct reg_level {
     double edge; /* of the cubes whose points were merged, in the common unit; 0: all points */
     reg_side source, target;
+    reg_side *more; /* further parts of a source that is too large for the memory to hold at once; parked */
+    int32_t n_more;
+    size_t count;   /* points of all parts */
+    reg_box bounds; /* of all parts */
+    double weight;
 } reg_level;
+
+/* Part `k` of the source, 0 to n_more, on the device; the others are not, where there are several. */
+atn_status reg_part(reg_level *level, int32_t k, reg_side **out);
 
 /* Lengths inside are in `unit`s; the target's frame has its origin at `target_origin`, the source's at `source_origin`.
  */
@@ -29,6 +37,7 @@ typedef struct reg_problem {
     double outlier2; /* d0 squared over sigma squared of the last step; INFINITY: none */
     int32_t iterations;
     double dense_pairs; /* iterations x all points */
+    int32_t parts;      /* the source is worked on in so many */
     bool converged;
     char reason[160];
     atn_register_result *result;
@@ -38,9 +47,12 @@ typedef struct reg_problem {
 atn_status reg_levels_make(reg_problem *p, bool pyramid);
 void reg_levels_free(reg_problem *p);
 
+/* In how many parts the source must be worked on to stay within the memory there is; a sentence where that does not
+ * help. */
+atn_status reg_plan_memory(reg_problem *p);
+
 /* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
-atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, const reg_side *source,
-                         const reg_side *target);
+atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);
