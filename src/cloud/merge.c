@@ -41,7 +41,7 @@ atn_status cloud_points_permute(const cloud_points *points, const uint32_t *orde
     for (size_t k = 0; status == ATN_OK && k < points->count; ++k) {
         for (int d = 0; d < 3; ++d) out->position[d][k] = points->position[d][order[k]];
         out->weight[k] = points->weight[order[k]];
-        if (out->species) out->species[k] = points->species[order[k]];
+        if (points->species) out->species[k] = points->species[order[k]];
     }
     return status;
 }
