@@ -5,6 +5,14 @@
 
 #include <float.h>
 
+enum { AHEAD = 16 };
+
+/* Points of a cube may lie anywhere in memory; those of the next cubes are asked for in time. */
+static void fetch_ahead(const cloud_points *from, uint32_t point) {
+    for (int d = 0; d < 3; ++d) __builtin_prefetch(&from->position[d][point]);
+    __builtin_prefetch(&from->weight[point]);
+}
+
 static void merge_cube(const cloud_points *from, const uint32_t *order, size_t count, cloud_points *to, size_t at) {
     cloud_mean mean = {0};
     double position[3];
@@ -20,8 +28,11 @@ static void merge_cube(const cloud_points *from, const uint32_t *order, size_t c
 
 static atn_status merge_cubes(const cloud_points *points, const cloud_cubes *cubes, cloud_points *out) {
     atn_status status = cloud_points_make(points->ctx, cubes->count, points->species != NULL, out);
-    for (size_t k = 0; status == ATN_OK && k < cubes->count; ++k)
+    for (size_t k = 0; status == ATN_OK && k < cubes->count; ++k) {
+        for (size_t at = cubes->start[k]; at < cubes->start[k + 1]; ++at)
+            if (at + AHEAD < points->count) fetch_ahead(points, cubes->order[at + AHEAD]);
         merge_cube(points, cubes->order + cubes->start[k], cubes->start[k + 1] - cubes->start[k], out, k);
+    }
     return status;
 }
 
@@ -30,7 +41,7 @@ atn_status cloud_points_permute(const cloud_points *points, const uint32_t *orde
     for (size_t k = 0; status == ATN_OK && k < points->count; ++k) {
         for (int d = 0; d < 3; ++d) out->position[d][k] = points->position[d][order[k]];
         out->weight[k] = points->weight[order[k]];
-        if (out->species) out->species[k] = points->species[order[k]];
+        if (points->species) out->species[k] = points->species[order[k]];
     }
     return status;
 }
