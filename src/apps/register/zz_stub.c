@@ -1,12 +1,4 @@
-#include "apps/register/search.h"
-atn_status reg_search(atn_device *device, const cloud_points *source, const cloud_points *target,
-                      const atn_register_settings *settings, reg_start *out) {
-    (void)source;
-    (void)target;
-    (void)settings;
-    (void)out;
-    return atn_fail(atn_device_ctx(device), ATN_ERR_UNSUPPORTED, "not yet");
-}
+#include "apps/register/problem.h"
 atn_status reg_icp(reg_problem *p) { return atn_fail(p->engine.ctx, ATN_ERR_UNSUPPORTED, "not yet"); }
 atn_status reg_softassign(reg_problem *p) { return reg_icp(p); }
 atn_status reg_cpd(reg_problem *p) { return reg_icp(p); }
