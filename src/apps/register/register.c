@@ -131,11 +131,15 @@ static void to_outside(const reg_problem *p, double t[16]) {
 
 /* What the caller left open, from the data. Lengths in the caller's unit. */
 static void fill_in(atn_register_settings *s, const reg_problem *p) {
-    static const double END = 0.5, FAR = 4.0, START = 1.5; /* of the spacing, of sigma_end, of the unit */
+    static const double END = 0.5, FAR = 4.0; /* of the spacing, of sigma_end */
+    static const double START[] = {           /* of the unit: how far a start may be from the answer */
+                                   [ATN_START_IDENTITY] = 1.5,
+                                   [ATN_START_GIVEN] = 0.3,
+                                   [ATN_START_AUTO] = 0.12};
     if (!s->precision) s->precision = 32;
     if (!(s->error_bound > 0)) s->error_bound = 1e-4;
     if (!(s->sigma_end > 0)) s->sigma_end = fmax(END * p->spacing, 1e-6) * p->unit;
-    if (!(s->sigma_start > 0)) s->sigma_start = fmax(START * p->unit, s->sigma_end);
+    if (!(s->sigma_start > 0)) s->sigma_start = fmax(START[s->init] * p->unit, s->sigma_end);
     if (!(s->outlier_distance > 0)) s->outlier_distance = FAR * s->sigma_end;
     if (!(s->sigma_factor > 0)) s->sigma_factor = METHODS[s->method].sigma_factor;
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
@@ -150,6 +154,8 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     centroid(&p->source, p->source_origin);
     centroid(&p->target, p->target_origin);
     p->unit = radius(&p->target, p->target_origin);
+    if (!isfinite(p->unit) || !isfinite(radius(&p->source, p->source_origin)))
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
     if (!(p->unit > 0)) p->unit = 1;
     status = cloud_points_spacing(&p->target, &p->spacing);
     p->spacing /= p->unit;
