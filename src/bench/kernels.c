@@ -11,7 +11,9 @@
 static const struct {
     const char *kernel;
     bench_against against;
-} AGAINST[] = {{"gemm", BENCH_BLAS}, {"spmv", BENCH_CSR}, {"estep", BENCH_PAIRS}}; /* all others: a copy */
+} AGAINST[] = {{"gemm", BENCH_BLAS},        {"spmv", BENCH_CSR},
+               {"estep", BENCH_PAIRS},      {"estep_compat", BENCH_PAIRS},
+               {"estep_near", BENCH_PAIRS}, {"nearest", BENCH_PAIRS}}; /* all others: a copy */
 
 static const char *const UNITS[] = {
     [BENCH_COPY] = "B/s", [BENCH_BLAS] = "FLOP/s", [BENCH_CSR] = "B/s", [BENCH_PAIRS] = "pairs/s"};

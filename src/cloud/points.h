@@ -1,5 +1,5 @@
 /* Points as plain arrays, and what is done with them on the way to a method: an order along a space-filling curve, one
- * point for each cube of a raster, and a raster to find neighbours in. */
+ * point for each cube of a raster, and boxes to find neighbours in. */
 #ifndef ATN_CLOUD_POINTS_H
 #define ATN_CLOUD_POINTS_H
 
@@ -16,19 +16,52 @@ typedef struct cloud_points {
     int32_t *species; /* NULL: all of one kind */
 } cloud_points;
 
-/* Copies; weights are 1 where the cloud has none. */
+/* Room for `count` points, not filled. */
+atn_status cloud_points_make(const atn_ctx *ctx, size_t count, bool species, cloud_points *out);
+
+/* Copies; weights are 1 where the cloud has none. A weight that is negative or not finite is refused. */
 atn_status cloud_points_of(const atn_ctx *ctx, const atn_cloud *cloud, cloud_points *out);
 void cloud_points_free(cloud_points *points); /* zeroed ones are fine */
 
-/* order[k] is the point that comes k-th along a Morton curve of 21 bits per axis over the bounds; points of lower
- * species first where there are species. The same for any number of threads. At most UINT32_MAX points. */
+/* order[k] is the point that comes k-th along a Morton curve of 21 bits per axis over the bounds (over the cube of
+ * their longest side); points of lower species first where there are species. The same for any number of threads. At
+ * most UINT32_MAX points. */
 atn_status cloud_points_order(const cloud_points *points, uint32_t *order);
+
+/* Point k of the result is point order[k]. */
+atn_status cloud_points_permute(const cloud_points *points, const uint32_t *order, cloud_points *out);
+
+/* Points cube by cube, species kept apart. A plain value; ended with cloud_cubes_free. */
+typedef struct cloud_cubes {
+    const atn_ctx *ctx;
+    size_t count;    /* cubes that have any point; in no order that means something */
+    uint32_t *order; /* owned; a cube's points are in the order of the array */
+    uint32_t *start; /* owned; into order: cube k has start[k] … start[k + 1] - 1 */
+} cloud_cubes;
+
+/* Cubes of side `edge` > 0, with corners at its multiples. At most UINT32_MAX points. */
+atn_status cloud_cubes_make(const cloud_points *points, double edge, cloud_cubes *out);
+void cloud_cubes_free(cloud_cubes *cubes); /* zeroed ones are fine */
+
+/* A weighted mean, point by point: mean += share * (value - mean) overflows nowhere and stays between the values. It
+ * is the plain mean while all weights are 0. Begins zeroed. */
+typedef struct cloud_mean {
+    double weight; /* so far */
+    size_t points;
+} cloud_mean;
+static inline double cloud_mean_share(cloud_mean *mean, double weight) {
+    mean->weight += weight;
+    ++mean->points;
+    return mean->weight > 0 ? weight / mean->weight : 1 / (double)mean->points;
+}
 
 /* One point for each cube of side `edge` > 0 that has any, at the weighted mean, with the sum of the weights; species
  * are kept apart. A cube's points are summed in their order, the result is in Morton order. */
 atn_status cloud_points_merge(const cloud_points *points, double edge, cloud_points *out);
 
-/* A raster over the points, which must outlive it. edge 0: about two points in each cube that has any. */
+/* A raster over the points, halved where they are: boxes with few points, or with sides of at most `edge`, are not
+ * halved again; 0: only the number of points counts. Points far from the others cost nothing. Copies. At most
+ * UINT32_MAX. */
 typedef struct cloud_grid cloud_grid;
 atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out);
 void cloud_grid_free(cloud_grid *grid); /* NULL is fine */

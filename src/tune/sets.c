@@ -25,6 +25,15 @@ static const atn_set SETS[] = {
     {"spmv", NULL, {"start=524289", "column=16777216", "element=16777216", "x=32768"}, 32},
     {"estep", "cpu", {"yx=10000", "xx=10000"}, 0},
     {"estep", "gpu", {"yx=40000", "xx=40000"}, 0},
+    {"estep_compat", "cpu", {"yx=10000", "xx=10000"}, 0},
+    {"estep_compat", "gpu", {"yx=40000", "xx=40000"}, 0},
+    {"estep_near", "cpu", {"yx=1024x64", "xx=1024x64", "near=32768"}, 32},
+    {"estep_near", "gpu", {"yx=8192x64", "xx=8192x64", "near=524288"}, 64},
+    {"nearest", "cpu", {"yx=2048x32", "xx=2048x32", "near=32768"}, 16},
+    {"nearest", "gpu", {"yx=8192x32", "xx=8192x32", "near=262144"}, 32},
+    {"mstep", "cpu", {"yx=100000"}, 0},
+    {"mstep", "gpu", {"yx=1000000"}, 0},
+    {"move", NULL, {"px=4194304"}, 0},
 };
 
 const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after) {

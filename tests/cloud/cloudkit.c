@@ -182,3 +182,17 @@ void cloud_same(const atn_cloud *a, const atn_cloud *b, unsigned roles) {
             if (cloud_get(a, k, at) != cloud_get(b, k, at))
                 fail_msg("role %d of point %zu: %.17g and %.17g", (int)k, at, cloud_get(a, k, at), cloud_get(b, k, at));
 }
+
+void cloud_walk(atn_status (*work)(atn_ctx *ctx, const void *given), const void *given) {
+    atn_status status = ATN_ERR_MEMORY;
+    for (long n = 1; status != ATN_OK; ++n) {
+        kit_faults faults = {.fail_at = n};
+        atn_options options = kit_fault_options(&faults);
+        atn_ctx *ctx;
+        if (atn_ctx_create(&options, &ctx) != ATN_OK) continue; /* it was one of the context's own */
+        status = work(ctx, given);
+        if (status != ATN_OK && status != ATN_ERR_MEMORY) fail_msg("allocation %ld: %s", n, atn_ctx_message(ctx));
+        atn_ctx_free(ctx);
+        if (faults.live) fail_msg("allocation %ld: %ld blocks were not freed", n, (long)faults.live);
+    }
+}

@@ -25,4 +25,7 @@ atn_cloud *cloud_of(atn_ctx *ctx, const kit_file *file, atn_invalid invalid);
 /* The same points and everything of the roles in both. */
 void cloud_same(const atn_cloud *a, const atn_cloud *b, unsigned roles);
 
+/* Does the work with the n-th allocation failing, for every n until it goes well; nothing may stay behind. */
+void cloud_walk(atn_status (*work)(atn_ctx *ctx, const void *given), const void *given);
+
 #endif

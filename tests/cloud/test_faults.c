@@ -85,27 +85,12 @@ static atn_status to_file_and_back(atn_ctx *ctx, const void *given) {
     return status;
 }
 
-/* The n-th allocation fails, for every n, and nothing stays behind. */
-static void walk(atn_status (*work)(atn_ctx *ctx, const void *given), const void *given) {
-    atn_status status = ATN_ERR_MEMORY;
-    for (long n = 1; status != ATN_OK; ++n) {
-        kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
-        atn_ctx *ctx;
-        if (atn_ctx_create(&options, &ctx) != ATN_OK) continue; /* it was one of the context's own */
-        status = work(ctx, given);
-        if (status != ATN_OK && status != ATN_ERR_MEMORY) fail_msg("allocation %ld: %s", n, atn_ctx_message(ctx));
-        atn_ctx_free(ctx);
-        if (faults.live) fail_msg("allocation %ld: %ld blocks were not freed", n, (long)faults.live);
-    }
-}
-
 static void every_allocation_fails_once(void **state) {
     (void)state;
-    for (const kit_file *f = KIT_FILES; f->name; ++f) walk(in_and_out, f);
+    for (const kit_file *f = KIT_FILES; f->name; ++f) cloud_walk(in_and_out, f);
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/a.ply", dir);
-    walk(to_file_and_back, path);
+    cloud_walk(to_file_and_back, path);
     kit_remove(dir);
 }
 

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes of inputs; m, n, k are replaced by what is tried. */
+/* Sizes of inputs; m, n, k are replaced by what is tried, s by one more than m: where m ranges start, and the last
+ * ends. */
 static const struct {
     const char *kernel;
     struct {
         const char *object;
-        char columns, rows; /* 'm', 'n', 'k', '1' */
-    } inputs[6];
+        char columns, rows; /* 'm', 'n', 'k', 's', '1' */
+    } inputs[SHIPPED_OBJECTS];
 } TABLE[] = {
     {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}}},
     {"scale", {{"A", 'n', 'm'}}},
@@ -22,13 +23,51 @@ static const struct {
     {"gemv", {{"A", 'n', 'm'}, {"x", 'n', '1'}}},
     {"gemm", {{"A", 'k', 'm'}, {"B", 'n', 'k'}}},
     {"estep",
+     {{"yx", 'm', '1'},
+      {"yy", 'm', '1'},
+      {"yz", 'm', '1'},
+      {"xx", 'n', '1'},
+      {"xy", 'n', '1'},
+      {"xz", 'n', '1'},
+      {"xw", 'n', '1'}}},
+    {"estep_compat",
      {{"yx", 'm', '1'}, {"yy", 'm', '1'}, {"yz", 'm', '1'}, {"xx", 'n', '1'}, {"xy", 'n', '1'}, {"xz", 'n', '1'}}},
+    {"estep_near",
+     {{"yx", 'n', 'm'},
+      {"yy", 'n', 'm'},
+      {"yz", 'n', 'm'},
+      {"ys", 'n', 'm'},
+      {"xx", 'm', 'n'},
+      {"xy", 'm', 'n'},
+      {"xz", 'm', 'n'},
+      {"xw", 'm', 'n'},
+      {"start", 's', '1'},
+      {"near", 'k', '1'}}},
+    {"nearest",
+     {{"yx", 'n', 'm'},
+      {"yy", 'n', 'm'},
+      {"yz", 'n', 'm'},
+      {"xx", 'm', 'n'},
+      {"xy", 'm', 'n'},
+      {"xz", 'm', 'n'},
+      {"start", 's', '1'},
+      {"near", 'k', '1'}}},
+    {"mstep",
+     {{"yx", 'n', '1'},
+      {"yy", 'n', '1'},
+      {"yz", 'n', '1'},
+      {"w", 'n', '1'},
+      {"sum", 'n', '1'},
+      {"sum_x", 'n', '1'},
+      {"sum_y", 'n', '1'},
+      {"sum_z", 'n', '1'}}},
+    {"move", {{"px", 'n', '1'}, {"py", 'n', '1'}, {"pz", 'n', '1'}}},
     {"redblack", {{"u", 'n', 'm'}, {"f", 'n', 'm'}}},
     {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}}},
 };
 
 static int64_t length_of(char which, const int64_t mnk[3]) {
-    return which == 'm' ? mnk[0] : which == 'n' ? mnk[1] : which == 'k' ? mnk[2] : 1;
+    return which == 'm' ? mnk[0] : which == 'n' ? mnk[1] : which == 'k' ? mnk[2] : which == 's' ? mnk[0] + 1 : 1;
 }
 
 static void fill(atn_view *view, uint64_t *seed) {
@@ -43,13 +82,15 @@ static void fill(atn_view *view, uint64_t *seed) {
     }
 }
 
-/* A sparse matrix: its rows share the elements evenly, with columns that x has. */
+/* A sparse matrix: its rows share the elements evenly, with columns that x has; and rows of blocks, with near ones. */
 static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3]) {
     for (int32_t k = 0; k < g->n_objects; ++k) {
         int32_t *data = views[k].data;
-        bool start = strcmp(g->objects[k].name, "start") == 0, column = strcmp(g->objects[k].name, "column") == 0;
+        bool start = strcmp(g->objects[k].name, "start") == 0,
+             column = strcmp(g->objects[k].name, "column") == 0 || strcmp(g->objects[k].name, "near") == 0;
+        int64_t ranges = views[k].size[0] > 1 ? views[k].size[0] - 1 : 1;
         for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
-            data[n] = (int32_t)(start ? n * mnk[2] / (mnk[0] > 1 ? mnk[0] - 1 : 1) : n * 7 % mnk[1]);
+            data[n] = (int32_t)(start ? n * mnk[2] / ranges : n * 7 % mnk[1]);
     }
 }
 
@@ -62,18 +103,19 @@ static size_t row_of(const char *kernel) {
 
 bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, const int64_t mnk[3],
                          shipped_arrays *out) {
-    bool sparse = strcmp(kernel, "spmv") == 0;
+    bool sparse = false;
+    for (int32_t k = 0; k < g->n_objects; ++k) sparse = sparse || strcmp(g->objects[k].name, "start") == 0;
     size_t row = row_of(kernel);
     uint64_t seed = 42 + (uint64_t)mnk[1];
     if (sparse && mnk[0] * mnk[1] == 0) return false;
-    assert_true(g->n_objects <= SHIPPED_OBJECTS);
-    *out = (shipped_arrays){.params = {{1.5, 0}, {0.5, 0}}, .count = g->n_objects};
+    assert_true(g->n_objects <= SHIPPED_OBJECTS && g->n_parameters <= SHIPPED_PARAMETERS);
+    *out = (shipped_arrays){.params = {{1.5, 0}, {0.5, 0}, {-1, 0}, {0.25, 0}}, .count = g->n_objects};
     for (int32_t k = 0; k < g->n_parameters; ++k) /* colours and the like: both */
         if (g->parameters[k].type == ATN_INT32) out->params[k][0] = (double)((mnk[0] + mnk[1]) % 2);
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];
         *view = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
-        for (int n = 0; n < 6 && TABLE[row].inputs[n].object; ++n)
+        for (int n = 0; n < SHIPPED_OBJECTS && TABLE[row].inputs[n].object; ++n)
             if (strcmp(TABLE[row].inputs[n].object, g->objects[k].name) == 0) {
                 view->size[0] = length_of(TABLE[row].inputs[n].columns, mnk);
                 view->size[1] = length_of(TABLE[row].inputs[n].rows, mnk);

@@ -7,11 +7,11 @@
 
 #include "eval/eval.h"
 
-enum { SHIPPED_OBJECTS = 12 };
+enum { SHIPPED_OBJECTS = 14, SHIPPED_PARAMETERS = 12 };
 
 typedef struct shipped_arrays {
     atn_view views[SHIPPED_OBJECTS]; /* filled; rows have gaps */
-    double params[4][2];
+    double params[SHIPPED_PARAMETERS][2];
     int32_t count;
 } shipped_arrays;
 

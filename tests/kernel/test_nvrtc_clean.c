@@ -14,6 +14,8 @@ static const struct {
     {"add", "DP", "lanes_p0=32,regs_p0=4,pack_p0=4,groups=3,index=32"},
     {"dot", "SP2", ""},
     {"estep", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
+    {"estep_compat", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
+    {"estep_near", "SP", "lanes_p0=64,regs_p0=2,lanes_p1=2,exp=native,index=32"},
     {"gemm", "SP",
      "lanes_p0=32,regs_p0=8,pack_p0=4,lanes_p1=8,regs_p1=16,pack_p1=4,tile_q0=8,unroll_q0=8,stage=2,stage_swap=2,wide="
      "4,pad=4,"
@@ -22,6 +24,9 @@ static const struct {
     {"l2norm", "SP", "lanes_q0=256,regs_q0=4,split_q0=64,reduce=shuffle,finish=last"},
     {"laplace2d", "SP", "lanes_p0=32,lanes_p1=8,regs_p1=2,stage=1,pad=1"},
     {"max", "DP", "lanes_q0=128,split_q0=8,finish=launch"},
+    {"move", "SP", "lanes_p0=256,regs_p0=2"},
+    {"mstep", "SP", "lanes_q0=128,split_q0=64,reduce=shuffle,finish=last"},
+    {"nearest", "SP", "lanes_p0=64,lanes_p1=2,guard=0,index=32"},
     {"redblack", "SP", "lanes_p0=32,lanes_p1=4"},
     {"scale", "SP2", "lanes_p0=64"},
     {"spmv", "SP", "lanes_p0=16,lanes_q0=8,reduce=shuffle"},

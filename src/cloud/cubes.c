@@ -1,0 +1,126 @@
+/* Points told apart by the cube of a raster that they lie in: cube (floor(x / e), floor(y / e), floor(z / e)), kept as
+ * doubles because coordinates may be larger than any integer. */
+#include "base/memory.h"
+#include "cloud/points.h"
+#include "cloud/sort.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PACKED_BITS = 21 };
+
+/* -0 and 0 are one cube. */
+static double cube_of(double position, double edge) { return floor(position / edge) + 0.0; }
+
+/* Bits that are ordered as the doubles are. */
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+/* The lowest cube on each axis; do all of them together fit one key? */
+static atn_status bounds_of(const cloud_points *points, double edge, double low[3], bool *packed) {
+    *packed = true;
+    for (int d = 0; d < 3 && points->count; ++d) {
+        const double *p = points->position[d];
+        double least = p[0], most = p[0];
+        for (size_t k = 1; k < points->count; ++k) {
+            least = p[k] < least ? p[k] : least;
+            most = p[k] > most ? p[k] : most;
+        }
+        low[d] = cube_of(least, edge);
+        double high = cube_of(most, edge);
+        if (!isfinite(low[d]) || !isfinite(high))
+            return atn_fail(points->ctx, ATN_ERR_INPUT, "an edge of %g is too short for coordinates up to %g", edge,
+                            fmax(fabs(least), fabs(most)));
+        *packed = *packed && high - low[d] < (1 << PACKED_BITS);
+    }
+    return ATN_OK;
+}
+
+static void sort_packed(const cloud_points *points, double edge, const double low[3], cloud_keyed *items) {
+    for (size_t k = 0; k < points->count; ++k) {
+        size_t at = items[k].index;
+        uint64_t key = 0;
+        for (int d = 0; d < 3; ++d)
+            key |= (uint64_t)(cube_of(points->position[d][at], edge) - low[d]) << PACKED_BITS * d;
+        items[k].key = key;
+    }
+    cloud_keyed_sort(items, points->count);
+}
+
+/* An axis after the other; each sorting keeps what the ones before it did. */
+static void sort_axes(const cloud_points *points, double edge, cloud_keyed *items) {
+    for (int d = 0; d < 3; ++d) {
+        for (size_t k = 0; k < points->count; ++k)
+            items[k].key = bits_of(cube_of(points->position[d][items[k].index], edge));
+        cloud_keyed_sort(items, points->count);
+    }
+}
+
+static bool same_cube(const cloud_points *points, double edge, size_t a, size_t b) {
+    for (int d = 0; d < 3; ++d)
+        if (cube_of(points->position[d][a], edge) != cube_of(points->position[d][b], edge)) return false;
+    return true;
+}
+
+/* Fills order, and start where it is not NULL; returns how many cubes there are. */
+static size_t cut(const cloud_points *points, double edge, bool packed, const cloud_keyed *items, uint32_t *start) {
+    size_t cubes = 0;
+    for (size_t k = 0; k < points->count; ++k) {
+        bool same = k > 0;
+        if (same && points->species) same = points->species[items[k].index] == points->species[items[k - 1].index];
+        if (same)
+            same =
+                packed ? items[k].key == items[k - 1].key : same_cube(points, edge, items[k].index, items[k - 1].index);
+        if (same) continue;
+        if (start) start[cubes] = (uint32_t)k;
+        ++cubes;
+    }
+    if (start) start[cubes] = (uint32_t)points->count;
+    return cubes;
+}
+
+static atn_status keep(const cloud_points *points, double edge, bool packed, const cloud_keyed *items,
+                       cloud_cubes *out) {
+    out->count = cut(points, edge, packed, items, NULL);
+    out->order = atn_alloc(points->ctx, points->count * sizeof *out->order);
+    out->start = out->order ? atn_alloc(points->ctx, (out->count + 1) * sizeof *out->start) : NULL;
+    if (!out->start) return ATN_ERR_MEMORY;
+    cut(points, edge, packed, items, out->start);
+    for (size_t k = 0; k < points->count; ++k) out->order[k] = items[k].index;
+    return ATN_OK;
+}
+
+atn_status cloud_cubes_make(const cloud_points *points, double edge, cloud_cubes *out) {
+    double low[3] = {0};
+    bool packed;
+    cloud_keyed *items = NULL;
+    *out = (cloud_cubes){.ctx = points->ctx};
+    if (!(edge > 0) || !isfinite(edge))
+        return atn_fail(points->ctx, ATN_ERR_INPUT, "an edge of %g; it is finite and more than 0", edge);
+    atn_status status = bounds_of(points, edge, low, &packed);
+    if (status == ATN_OK) status = cloud_keyed_make(points->ctx, points->count, &items);
+    if (status != ATN_OK) return status;
+    for (size_t k = 0; k < points->count; ++k) items[k].index = (uint32_t)k;
+    if (points->species) {
+        for (size_t k = 0; k < points->count; ++k) items[k].key = (uint32_t)points->species[k];
+        cloud_keyed_sort(items, points->count);
+    }
+    if (packed)
+        sort_packed(points, edge, low, items);
+    else
+        sort_axes(points, edge, items);
+    status = keep(points, edge, packed, items, out);
+    if (status != ATN_OK) cloud_cubes_free(out);
+    atn_free(points->ctx, items);
+    return status;
+}
+
+void cloud_cubes_free(cloud_cubes *cubes) {
+    if (!cubes->ctx) return;
+    atn_free(cubes->ctx, cubes->order);
+    atn_free(cubes->ctx, cubes->start);
+    *cubes = (cloud_cubes){0};
+}

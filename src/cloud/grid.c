@@ -1,0 +1,251 @@
+/* Neighbours of places: boxes that are halved at the median of their longest side until few points are left, each with
+ * its exact bounds. Neither points far away from all others nor points at one place make it slow. */
+#include "base/memory.h"
+#include "base/size.h"
+#include "cloud/points.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LEAF_POINTS = 8, MOST_SAMPLES = 1000 };
+
+typedef struct entry {
+    double position[3];
+    uint32_t index;
+} entry;
+
+/* The lower half of a box follows it; the upper half is where it says. */
+typedef struct box {
+    double low[3], high[3];
+    uint32_t first, count; /* of the entries */
+    uint32_t upper;        /* 0: not halved */
+    uint32_t least;        /* index of its points: equal distances are decided by it */
+} box;
+
+struct cloud_grid {
+    const atn_ctx *ctx;
+    double edge;
+    entry *entry; /* owned */
+    size_t count;
+    box *box; /* owned; none without points */
+    size_t n_boxes, capacity;
+};
+
+static void exchange(entry *a, entry *b) {
+    entry held = *a;
+    *a = *b;
+    *b = held;
+}
+
+/* Puts the `middle`-th along the axis to its place, what is before it in front. Equal ones form a block of their own,
+ * so that many of them are no worse than few. */
+static void halve(entry *e, size_t count, size_t middle, int axis) {
+    size_t first = 0, last = count;
+    uint64_t random = 1; /* no arrangement of points that occurs meets bad pivots again and again */
+    while (last - first > 1) {
+        double of[3];
+        for (int k = 0; k < 3; ++k) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            of[k] = e[first + (random >> 32) % (last - first)].position[axis];
+        }
+        double pivot = fmax(fmin(of[0], of[1]), fmin(fmax(of[0], of[1]), of[2]));
+        size_t below = first, at = first, above = last; /* [first, below) < pivot, [below, at) = pivot */
+        while (at < above) {
+            double value = e[at].position[axis];
+            if (value < pivot)
+                exchange(&e[below++], &e[at++]);
+            else if (value > pivot)
+                exchange(&e[--above], &e[at]);
+            else
+                ++at;
+        }
+        if (middle < below)
+            last = below;
+        else if (middle >= above)
+            first = above;
+        else
+            return;
+    }
+}
+
+static box bounds_of(const cloud_grid *grid, size_t first, size_t count) {
+    const entry *e = grid->entry + first;
+    box b = {.first = (uint32_t)first, .count = (uint32_t)count, .least = e->index};
+    for (int d = 0; d < 3; ++d) b.low[d] = b.high[d] = e->position[d];
+    for (size_t k = 1; k < count; ++k) {
+        if (e[k].index < b.least) b.least = e[k].index;
+        for (int d = 0; d < 3; ++d) {
+            double value = e[k].position[d];
+            if (value < b.low[d]) b.low[d] = value;
+            if (value > b.high[d]) b.high[d] = value;
+        }
+    }
+    return b;
+}
+
+/* As deep as the number of points has bits. */
+static atn_status divide(cloud_grid *grid, size_t first, size_t count) { // NOLINT(misc-no-recursion)
+    size_t here = grid->n_boxes;
+    void *boxes = grid->box;
+    atn_status status = atn_grow(grid->ctx, &boxes, &grid->capacity, here, sizeof *grid->box);
+    grid->box = boxes;
+    if (status != ATN_OK) return status;
+    box b = grid->box[here] = bounds_of(grid, first, count);
+    ++grid->n_boxes;
+    int axis = 0;
+    double side = 0; /* half of it: the whole may be more than a double holds */
+    for (int d = 0; d < 3; ++d)
+        if (b.high[d] / 2 - b.low[d] / 2 > side) {
+            side = b.high[d] / 2 - b.low[d] / 2;
+            axis = d;
+        }
+    if (count <= LEAF_POINTS || (grid->edge > 0 && side <= grid->edge / 2)) return ATN_OK;
+    if (side > 0) halve(grid->entry + first, count, count / 2, axis);
+    status = divide(grid, first, count / 2);
+    grid->box[here].upper = (uint32_t)grid->n_boxes;
+    return status == ATN_OK ? divide(grid, first + count / 2, count - count / 2) : status;
+}
+
+atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
+    const atn_ctx *ctx = points->ctx;
+    size_t bytes;
+    *out = NULL;
+    if (points->count > UINT32_MAX)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%zu points; neighbours are looked for among at most %u",
+                        points->count, UINT32_MAX);
+    if (!(edge >= 0)) return atn_fail(ctx, ATN_ERR_INPUT, "an edge of %g; it is not negative", edge);
+    if (!atn_size_mul(points->count, sizeof(entry), &bytes)) return atn_fail_memory(ctx, SIZE_MAX, "points");
+    cloud_grid *grid = atn_zalloc(ctx, sizeof *grid);
+    if (!grid) return ATN_ERR_MEMORY;
+    *grid = (cloud_grid){.ctx = ctx, .edge = edge, .count = points->count, .entry = atn_alloc(ctx, bytes)};
+    atn_status status = grid->entry ? ATN_OK : ATN_ERR_MEMORY;
+    for (size_t k = 0; status == ATN_OK && k < points->count; ++k) {
+        grid->entry[k].index = (uint32_t)k;
+        for (int d = 0; d < 3; ++d) grid->entry[k].position[d] = points->position[d][k];
+    }
+    if (status == ATN_OK && points->count) status = divide(grid, 0, points->count);
+    if (status == ATN_OK)
+        *out = grid;
+    else
+        cloud_grid_free(grid);
+    return status;
+}
+
+void cloud_grid_free(cloud_grid *grid) {
+    if (!grid) return;
+    atn_free(grid->ctx, grid->entry);
+    atn_free(grid->ctx, grid->box);
+    atn_free(grid->ctx, grid);
+}
+
+/* ---- asking ---- */
+
+typedef struct question {
+    const cloud_grid *grid;
+    const double *at;
+    size_t most, found;
+    double reach2;
+    uint32_t *index;
+    double *distance2;
+} question;
+
+/* Is (distance2, index) among the nearest so far? */
+static bool is_wanted(const question *q, double distance2, uint32_t index) {
+    if (!(distance2 <= q->reach2)) return false;
+    if (q->found < q->most) return true;
+    double last = q->distance2[q->most - 1];
+    return distance2 < last || (distance2 == last && index < q->index[q->most - 1]);
+}
+
+static void put(question *q, double distance2, uint32_t index) {
+    size_t k = q->found < q->most ? q->found++ : q->most - 1;
+    for (; k && (distance2 < q->distance2[k - 1] || (distance2 == q->distance2[k - 1] && index < q->index[k - 1]));
+         --k) {
+        q->distance2[k] = q->distance2[k - 1];
+        q->index[k] = q->index[k - 1];
+    }
+    q->distance2[k] = distance2;
+    q->index[k] = index;
+}
+
+/* Rounded as the distance to a point is: never more than that of a point inside. */
+static double distance2_to(const box *b, const double *at) {
+    double gap[3];
+    for (int d = 0; d < 3; ++d)
+        gap[d] = at[d] < b->low[d] ? b->low[d] - at[d] : at[d] > b->high[d] ? at[d] - b->high[d] : 0;
+    return gap[0] * gap[0] + gap[1] * gap[1] + gap[2] * gap[2];
+}
+
+static void look_through(question *q, const box *b) {
+    const entry *e = q->grid->entry + b->first;
+    for (size_t k = 0; k < b->count; ++k) {
+        double x = e[k].position[0] - q->at[0], y = e[k].position[1] - q->at[1], z = e[k].position[2] - q->at[2];
+        double distance2 = x * x + y * y + z * z;
+        if (is_wanted(q, distance2, e[k].index)) put(q, distance2, e[k].index);
+    }
+}
+
+size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t most, double reach, uint32_t *index,
+                          double *distance2) {
+    struct {
+        uint32_t box;
+        double distance2;
+    } later[64]; /* one for each halving; there are at most 32 of them */
+    question q = {grid, at, most, 0, reach * reach, index, distance2};
+    size_t waiting = 0;
+    if (!grid->n_boxes || !most || !(reach >= 0)) return 0;
+    later[waiting].box = 0;
+    later[waiting++].distance2 = distance2_to(grid->box, at);
+    while (waiting) {
+        --waiting;
+        uint32_t here = later[waiting].box;
+        double there = later[waiting].distance2;
+        while (is_wanted(&q, there, grid->box[here].least)) {
+            const box *b = &grid->box[here];
+            if (!b->upper) {
+                look_through(&q, b);
+                break;
+            }
+            uint32_t near = here + 1, far = b->upper;
+            double near2 = distance2_to(&grid->box[near], at), far2 = distance2_to(&grid->box[far], at);
+            if (far2 < near2 || (far2 == near2 && grid->box[far].least < grid->box[near].least)) {
+                uint32_t box_held = near;
+                double held = near2;
+                near = far, near2 = far2;
+                far = box_held, far2 = held;
+            }
+            later[waiting].box = far;
+            later[waiting++].distance2 = far2;
+            here = near;
+            there = near2;
+        }
+    }
+    return q.found;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+atn_status cloud_points_spacing(const cloud_points *points, double *out) {
+    *out = 0;
+    if (points->count < 2) return ATN_OK;
+    cloud_grid *grid;
+    atn_status status = cloud_grid_make(points, 0, &grid);
+    if (status != ATN_OK) return status;
+    double found[MOST_SAMPLES];
+    size_t samples = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES;
+    for (size_t k = 0; k < samples; ++k) {
+        size_t self = points->count < MOST_SAMPLES ? k : (size_t)((double)k / MOST_SAMPLES * (double)points->count);
+        double at[3] = {points->position[0][self], points->position[1][self], points->position[2][self]};
+        uint32_t index[2];
+        double distance2[2];
+        cloud_grid_nearest(grid, at, 2, INFINITY, index, distance2);
+        found[k] = distance2[index[0] == self];
+    }
+    cloud_grid_free(grid);
+    qsort(found, samples, sizeof *found, compare);
+    *out = (sqrt(found[(samples - 1) / 2]) + sqrt(found[samples / 2])) / 2;
+    return ATN_OK;
+}

@@ -1,0 +1,68 @@
+/* The order of points along a Morton curve: the bits of x, y and z take turns. The curve fills the cube over the
+ * longest side of the bounds, so that its steps are as long on every axis. */
+#include "base/memory.h"
+#include "cloud/points.h"
+#include "cloud/sort.h"
+
+#include <math.h>
+
+enum { AXIS_BITS = 21 };
+
+/* Halves, because the difference of two doubles may be more than a double holds. */
+typedef struct raster {
+    double low[3]; /* half of the lowest coordinates */
+    double side;   /* half of the longest side */
+} raster;
+
+static raster raster_of(const cloud_points *points) {
+    raster r = {.side = 0};
+    for (int d = 0; d < 3 && points->count; ++d) {
+        const double *p = points->position[d];
+        double low = p[0], high = p[0];
+        for (size_t k = 1; k < points->count; ++k) {
+            low = p[k] < low ? p[k] : low;
+            high = p[k] > high ? p[k] : high;
+        }
+        r.low[d] = low / 2;
+        r.side = fmax(r.side, high / 2 - low / 2);
+    }
+    return r;
+}
+
+/* Where it lies on its axis, 0 … 2^21 - 1. */
+static uint64_t step_of(const raster *r, int axis, double position) {
+    double part = r->side > 0 ? (position / 2 - r->low[axis]) / r->side : 0; /* 0 … 1 */
+    double step = part * (1 << AXIS_BITS);
+    return step < (1 << AXIS_BITS) ? (uint64_t)step : (1 << AXIS_BITS) - 1;
+}
+
+/* Two zeros between any two of 21 bits. */
+static uint64_t spread(uint64_t bits) {
+    bits = (bits | bits << 32) & 0x001f00000000ffffu;
+    bits = (bits | bits << 16) & 0x001f0000ff0000ffu;
+    bits = (bits | bits << 8) & 0x100f00f00f00f00fu;
+    bits = (bits | bits << 4) & 0x10c30c30c30c30c3u;
+    bits = (bits | bits << 2) & 0x1249249249249249u;
+    return bits;
+}
+
+atn_status cloud_points_order(const cloud_points *points, uint32_t *order) {
+    cloud_keyed *items;
+    atn_status status = cloud_keyed_make(points->ctx, points->count, &items);
+    if (status != ATN_OK) return status;
+    raster r = raster_of(points);
+    for (size_t k = 0; k < points->count; ++k) {
+        uint64_t key = 0;
+        for (int d = 0; d < 3; ++d) key |= spread(step_of(&r, d, points->position[d][k])) << d;
+        items[k] = (cloud_keyed){.key = key, .index = (uint32_t)k};
+    }
+    cloud_keyed_sort(items, points->count);
+    if (points->species) {
+        for (size_t k = 0; k < points->count; ++k)
+            items[k].key = (uint32_t)points->species[items[k].index] ^ 0x80000000u; /* in the order of signed ones */
+        cloud_keyed_sort(items, points->count);
+    }
+    for (size_t k = 0; k < points->count; ++k) order[k] = items[k].index;
+    atn_free(points->ctx, items);
+    return ATN_OK;
+}
