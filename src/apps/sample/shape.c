@@ -58,15 +58,17 @@ static void fill_map(shape *s) {
 }
 
 void shape_make(shape *s, atn_random *random) {
-    for (int k = 0; k < SHAPE_BUMPS; ++k) {
+    for (int k = 0; k < SHAPE_BUMPS; ++k) { /* the first half broad, the others small; every third one a dent */
+        bool broad = k < SHAPE_BUMPS / 2;
         shape_direction(random, s->centre[k]);
-        s->kappa[k] = 3 + 17 * atn_random_unit(random);
-        s->height[k] = (k % 3 == 2 ? -0.12 : 0.1 + 0.15 * atn_random_unit(random)) * (0.6 + 0.4 * (k < 6));
+        s->kappa[k] = (broad ? 6 : 25) + (broad ? 18 : 30) * atn_random_unit(random);
+        s->height[k] = (broad ? 0.15 : 0.08) + (broad ? 0.2 : 0.1) * atn_random_unit(random);
+        if (k % 3 == 2) s->height[k] *= -0.8;
     }
-    s->kappa[0] = 30; /* the ears: of different size, and never opposite of each other */
-    s->height[0] = 0.55;
+    s->kappa[0] = 30; /* the ears: of different size, and neither side by side nor opposite */
+    s->height[0] = 0.6;
     s->kappa[1] = 22;
-    s->height[1] = 0.4;
+    s->height[1] = 0.45;
     const double *a = s->centre[0], *b = s->centre[1];
     while (fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) > 0.7) shape_direction(random, s->centre[1]);
     fill_map(s);
