@@ -99,13 +99,16 @@ atn_status atn_cli_matrix_write(const atn_ctx *ctx, const char *path, const doub
     return status;
 }
 
+/* JSON knows no infinity: null. */
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
 json_t *atn_cli_json_matrix(const double *values, size_t rows, size_t columns) {
     json_t *matrix = json_array();
     for (size_t i = 0; i < rows; ++i) {
         json_t *row = json_array();
         bool good = true;
         for (size_t j = 0; j < columns && good; ++j)
-            good = json_array_append_new(row, json_real(values[i * columns + j])) == 0;
+            good = json_array_append_new(row, number(values[i * columns + j])) == 0;
         if (json_array_append_new(matrix, row) == 0 && good) continue;
         json_decref(matrix);
         return NULL;
