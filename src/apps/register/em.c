@@ -13,8 +13,11 @@
 
 static const double LOG2E = 1.4426950408889634;
 static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
+static const double OUTLIER = 2;       /* d0 in sigmas, where noise ended the annealing */
+static const double CALM = 0.1;        /* motion, in sigmas, below which residuals are noise and not the way to go */
 static const double STILL = 0.02;      /* motion, in sigmas, below which sigma may fall faster */
 static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last stage */
+static const double NOISE = 1.5;       /* residuals that sigma does not fall below */
 static const double FREE_SCALE = 0.35; /* sigma, in units, from which on scale and shear are fitted */
 enum { LAST_STEPS = 100 };             /* at the last sigma */
 
@@ -45,7 +48,7 @@ static reg_pose scaled(const reg_pose *pose, double k) {
 
 /* d0^2 / sigma^2, and what it weighs. */
 static double outlier_at(const reg_problem *p, double sigma, double *weight) {
-    double d0 = p->settings->outlier_distance / p->unit, ratio2 = d0 / sigma * (d0 / sigma);
+    double ratio2 = p->far / sigma * (p->far / sigma);
     *weight = exp2(-ratio2 * LOG2E);
     return ratio2;
 }
@@ -95,9 +98,15 @@ static atn_status give_up(reg_problem *p, const char *why) {
 static const char *const APART = "no source point lies near the target: the clouds do not overlap where the search "
                                  "began; another start, as auto, may help";
 
+/* Noise leaves a residual however small sigma gets: below it, pairs follow the noise. */
+static bool reached_noise(const em_step *step, double sigma) {
+    return step->moments.weight > 0 && sigma < NOISE * sqrt(step->moments.residual / step->moments.weight);
+}
+
 /* sigma falls: by its factor, or by the square of it and more while nothing moves. */
-static atn_status anneal(reg_problem *p, bool *lost) {
+static atn_status anneal(reg_problem *p, double *end, bool *lost) {
     double sigma = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit;
+    *end = last;
     double factor = sqrt(p->settings->sigma_factor);
     atn_status status = ATN_OK;
     while (sigma > last && status == ATN_OK && p->iterations < p->settings->most_iterations) {
@@ -113,6 +122,11 @@ static atn_status anneal(reg_problem *p, bool *lost) {
         double motion = motion_of(p, &p->pose, &step.next);
         p->pose = step.next;
         status = report(p, level, sigma, &step, motion);
+        if (p->open_end && motion < CALM * sigma && reached_noise(&step, sigma)) {
+            *end = sigma;
+            if (p->open_far) p->far = fmax(p->far, OUTLIER * sigma);
+            break;
+        }
         double faster = motion < STILL * sigma && !p->settings->no_acceleration ? factor * factor * factor : factor;
         sigma = fmax(sigma * faster, last);
     }
@@ -161,9 +175,10 @@ static atn_status settle(reg_problem *p, double sigma, bool *lost) {
 
 atn_status reg_em_icp(reg_problem *p) {
     bool lost = false;
+    double end;
     atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK) status = anneal(p, &lost);
-    if (status == ATN_OK && !lost) status = settle(p, p->settings->sigma_end / p->unit, &lost);
+    if (status == ATN_OK) status = anneal(p, &end, &lost);
+    if (status == ATN_OK && !lost) status = settle(p, end, &lost);
     if (status != ATN_OK) return status;
     if (lost) return give_up(p, APART);
     if (!p->converged) snprintf(p->reason, sizeof p->reason, "still moving after %d iterations", p->iterations);

@@ -32,9 +32,11 @@ typedef struct reg_problem {
     double spacing;                   /* median distance between neighbours of the target, in units */
     reg_level level[REG_MOST_LEVELS]; /* the coarsest first; the last has all points */
     int32_t levels;
-    reg_pose pose;   /* source frame to target frame: the start, then the result */
-    double sigma;    /* reached, in units */
-    double outlier2; /* d0 squared over sigma squared of the last step; INFINITY: none */
+    reg_pose pose;           /* source frame to target frame: the start, then the result */
+    bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
+    double far;              /* d0, in units; INFINITY: no outliers */
+    double sigma;            /* reached, in units */
+    double outlier2;         /* d0 squared over sigma squared of the last step; INFINITY: none */
     int32_t iterations;
     double dense_pairs; /* iterations x all points */
     int32_t parts;      /* the source is worked on in so many */

@@ -130,17 +130,20 @@ static void to_outside(const reg_problem *p, double t[16]) {
 }
 
 /* What the caller left open, from the data. Lengths in the caller's unit. */
-static void fill_in(atn_register_settings *s, const reg_problem *p) {
-    static const double END = 0.5, FAR = 4.0; /* of the spacing, of sigma_end */
+static void fill_in(atn_register_settings *s, reg_problem *p) {
+    static const double END = 0.5, FAR = 2.0; /* of the spacing, of sigma_end */
     static const double START[] = {           /* of the unit: how far a start may be from the answer */
                                    [ATN_START_IDENTITY] = 1.5,
                                    [ATN_START_GIVEN] = 0.3,
                                    [ATN_START_AUTO] = 0.12};
     if (!s->precision) s->precision = 32;
     if (!(s->error_bound > 0)) s->error_bound = 1e-4;
+    p->open_end = !(s->sigma_end > 0);
+    p->open_far = !(s->outlier_distance > 0);
     if (!(s->sigma_end > 0)) s->sigma_end = fmax(END * p->spacing, 1e-6) * p->unit;
     if (!(s->sigma_start > 0)) s->sigma_start = fmax(START[s->init] * p->unit, s->sigma_end);
     if (!(s->outlier_distance > 0)) s->outlier_distance = FAR * s->sigma_end;
+    p->far = s->outlier_distance / p->unit;
     if (!(s->sigma_factor > 0)) s->sigma_factor = METHODS[s->method].sigma_factor;
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
@@ -227,8 +230,7 @@ static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *targe
 static atn_status measure(reg_problem *p, atn_register_result *r) {
     reg_level *level = &p->level[p->levels - 1];
     reg_side *target = &level->target;
-    double reach =
-        fmax(2 * p->spacing, isinf(p->settings->outlier_distance) ? 0 : p->settings->outlier_distance / p->unit);
+    double reach = fmax(2 * p->spacing, isinf(p->far) ? 0 : p->far);
     if (!(reach > 0)) reach = 1e-9;
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
     atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
