@@ -28,12 +28,7 @@ typedef struct scene {
 
 static atn_status look(const scene *s, const reg_pose *pose, reg_moments *m) {
     reg_engine *e = &s->p->engine;
-    reg_pose rows = *pose, columns = REG_IDENTITY;
-    for (int i = 0; i < 9; ++i) {
-        rows.a[i] *= s->k;
-        columns.a[i] *= s->k;
-        if (i < 3) rows.b[i] *= s->k;
-    }
+    reg_pose rows = reg_pose_scaled(pose, s->k), columns = reg_pose_scaled(&REG_IDENTITY, s->k);
     atn_status status = reg_place(e, s->source, &rows);
     if (status == ATN_OK) status = reg_place(e, s->target, &columns);
     if (status == ATN_OK) status = reg_estep(e, s->source, s->target, s->reach, false);
@@ -150,20 +145,9 @@ static void outside(const reg_problem *p, const double c[36], double out[36]) {
         }
 }
 
-atn_status reg_em_covariance(reg_problem *p) {
-    reg_level *level = &p->level[p->levels - 1];
-    double h[36], b[36], inverse[36], half[36], c[36];
-    scene s = {.p = p,
-               .source = &level->source,
-               .target = &level->target,
-               .k = sqrt(LOG2E) / p->sigma,
-               .outlier = exp2(-p->outlier2 * LOG2E)};
-    s.reach = sqrt(p->outlier2 * LOG2E + log2(level->target.total / p->settings->error_bound));
-    double evaluated = p->engine.evaluated;
-    atn_status status = curvature(&s, h);
-    if (status == ATN_OK) status = scatter(&s, b);
-    p->engine.evaluated = evaluated;
-    if (status != ATN_OK || !reg_invert_symmetric(6, h, inverse)) return status;
+void reg_sandwich(reg_problem *p, const double h[36], const double b[36]) {
+    double inverse[36], half[36], c[36];
+    if (!reg_invert_symmetric(6, h, inverse)) return;
     for (int pass = 0; pass < 2; ++pass) { /* inverse B inverse */
         const double *left = pass ? half : inverse, *right = pass ? inverse : b;
         double *to = pass ? c : half;
@@ -175,5 +159,21 @@ atn_status reg_em_covariance(reg_problem *p) {
     }
     outside(p, c, p->result->covariance);
     p->result->has_covariance = true;
-    return ATN_OK;
+}
+
+atn_status reg_em_covariance(reg_problem *p) {
+    reg_level *level = &p->level[p->levels - 1];
+    double h[36], b[36];
+    scene s = {.p = p,
+               .source = &level->source,
+               .target = &level->target,
+               .k = sqrt(LOG2E) / p->sigma,
+               .outlier = exp2(-p->outlier2 * LOG2E)};
+    s.reach = sqrt(p->outlier2 * LOG2E + log2(level->target.total / p->settings->error_bound));
+    double evaluated = p->engine.evaluated;
+    atn_status status = curvature(&s, h);
+    if (status == ATN_OK) status = scatter(&s, b);
+    p->engine.evaluated = evaluated;
+    if (status == ATN_OK) reg_sandwich(p, h, b);
+    return status;
 }

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const double LOG2E = 1.4426950408889634;
 static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
@@ -28,22 +27,8 @@ typedef struct em_step {
     bool fits;
 } em_step;
 
-static const reg_level *level_for(const reg_problem *p, double sigma, int32_t *index) {
-    *index = 0;
-    while (*index + 1 < p->levels && sigma < COARSE * p->level[*index].edge) ++*index;
-    return &p->level[*index];
-}
-
 static atn_transform_kind kind_at(const reg_problem *p, double sigma) {
     return sigma > FREE_SCALE ? ATN_TRANSFORM_RIGID : p->settings->transform;
-}
-
-/* Scaled so that a = 2^-d^2. */
-static reg_pose scaled(const reg_pose *pose, double k) {
-    reg_pose s = *pose;
-    for (int i = 0; i < 9; ++i) s.a[i] *= k;
-    for (int i = 0; i < 3; ++i) s.b[i] *= k;
-    return s;
 }
 
 /* d0^2 / sigma^2, and what it weighs. */
@@ -56,7 +41,7 @@ static double outlier_at(const reg_problem *p, double sigma, double *weight) {
 static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose, double sigma, em_step *out) {
     reg_engine *e = &p->engine;
     double k = sqrt(LOG2E) / sigma, outlier, ratio2 = outlier_at(p, sigma, &outlier);
-    reg_pose rows = scaled(pose, k), columns = scaled(&REG_IDENTITY, k);
+    reg_pose rows = reg_pose_scaled(pose, k), columns = reg_pose_scaled(&REG_IDENTITY, k); /* so that a = 2^-d^2 */
     double reach = sqrt(ratio2 * LOG2E + log2(level->target.total / p->settings->error_bound));
     atn_status status = reg_place(e, &level->target, &columns);
     out->moments = (reg_moments){0};
@@ -86,18 +71,6 @@ static atn_status report(reg_problem *p, const reg_level *level, double sigma, c
     return reg_step_done(p, sigma, rmse, motion, level->count, level->target.count);
 }
 
-static double motion_of(const reg_problem *p, const reg_pose *a, const reg_pose *b) {
-    const reg_box *box = &p->level[p->levels - 1].bounds;
-    return reg_pose_motion(a, b, box->low, box->high);
-}
-
-static atn_status give_up(reg_problem *p, const char *why) {
-    snprintf(p->reason, sizeof p->reason, "%s", why);
-    return ATN_OK;
-}
-static const char *const APART = "no source point lies near the target: the clouds do not overlap where the search "
-                                 "began; another start, as auto, may help";
-
 /* Noise leaves a residual however small sigma gets: below it, pairs follow the noise. */
 static bool reached_noise(const em_step *step, double sigma) {
     return step->moments.weight > 0 && sigma < NOISE * sqrt(step->moments.residual / step->moments.weight);
@@ -110,16 +83,15 @@ static atn_status anneal(reg_problem *p, double *end, bool *lost) {
     double factor = sqrt(p->settings->sigma_factor);
     atn_status status = ATN_OK;
     while (sigma > last && status == ATN_OK && p->iterations < p->settings->most_iterations) {
-        int32_t index;
         em_step step;
-        reg_level *level = (reg_level *)level_for(p, sigma, &index);
+        reg_level *level = reg_level_for(p, sigma / COARSE);
         status = expect(p, level, &p->pose, sigma, &step);
         if (status != ATN_OK) return status;
         if (!step.fits) {
             *lost = true;
             return ATN_OK;
         }
-        double motion = motion_of(p, &p->pose, &step.next);
+        double motion = reg_motion(p, &p->pose, &step.next);
         p->pose = step.next;
         status = report(p, level, sigma, &step, motion);
         if (p->open_end && motion < CALM * sigma && reached_noise(&step, sigma)) {
@@ -159,7 +131,7 @@ static atn_status settle(reg_problem *p, double sigma, bool *lost) {
             continue;
         }
         best = step.moments.likelihood;
-        double motion = motion_of(p, &p->pose, &step.next);
+        double motion = reg_motion(p, &p->pose, &step.next);
         status = report(p, level, sigma, &step, motion);
         plain = step.next;
         if (motion < DONE * sigma) {
@@ -180,7 +152,6 @@ atn_status reg_em_icp(reg_problem *p) {
     if (status == ATN_OK) status = anneal(p, &end, &lost);
     if (status == ATN_OK && !lost) status = settle(p, end, &lost);
     if (status != ATN_OK) return status;
-    if (lost) return give_up(p, APART);
-    if (!p->converged) snprintf(p->reason, sizeof p->reason, "still moving after %d iterations", p->iterations);
+    reg_ended(p, lost);
     return ATN_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { FEWEST = 300 };           /* points of the coarsest level's smaller cloud, about */
 static const double WORTH = 0.6; /* a level has at most that share of the points of the next */
@@ -115,6 +116,27 @@ atn_status reg_levels_make(reg_problem *p, bool pyramid) {
     }
     reg_timed(&p->engine, REG_PREPARE, since);
     return status;
+}
+
+reg_level *reg_level_for(reg_problem *p, double length) {
+    int32_t index = 0;
+    while (index + 1 < p->levels && length < p->level[index].edge) ++index;
+    return &p->level[index];
+}
+
+double reg_motion(const reg_problem *p, const reg_pose *a, const reg_pose *b) {
+    const reg_box *box = &p->level[p->levels - 1].bounds;
+    return reg_pose_motion(a, b, box->low, box->high);
+}
+
+void reg_ended(reg_problem *p, bool lost) {
+    if (p->reason[0] || p->converged) return;
+    if (lost)
+        snprintf(p->reason, sizeof p->reason,
+                 "no source point lies near the target: the clouds do not overlap where the search began; another "
+                 "start, as auto, may help");
+    else
+        snprintf(p->reason, sizeof p->reason, "still moving after %d iterations", p->iterations);
 }
 
 void reg_levels_free(reg_problem *p) {

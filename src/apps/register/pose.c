@@ -26,6 +26,13 @@ reg_pose reg_pose_compose(const reg_pose *after, const reg_pose *before) {
     return both;
 }
 
+reg_pose reg_pose_scaled(const reg_pose *pose, double by) {
+    reg_pose s = *pose;
+    for (int i = 0; i < 9; ++i) s.a[i] *= by;
+    for (int i = 0; i < 3; ++i) s.b[i] *= by;
+    return s;
+}
+
 static double determinant(const double a[9]) {
     return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
 }

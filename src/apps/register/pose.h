@@ -14,6 +14,7 @@ extern const reg_pose REG_IDENTITY;
 
 void reg_pose_apply(const reg_pose *pose, const double p[3], double out[3]);
 reg_pose reg_pose_compose(const reg_pose *after, const reg_pose *before); /* after(before(p)) */
+reg_pose reg_pose_scaled(const reg_pose *pose, double by);                /* by * pose(p) */
 bool reg_pose_invert(const reg_pose *pose, reg_pose *out);                /* false: it has no inverse */
 double reg_pose_scale(const reg_pose *pose);                              /* cube root of |det a| */
 double reg_pose_stretch(const reg_pose *pose);                            /* no length grows by more than that */

@@ -53,12 +53,25 @@ void reg_levels_free(reg_problem *p);
  * help. */
 atn_status reg_plan_memory(reg_problem *p);
 
+/* The coarsest level whose cubes have edges of at most `length`. */
+reg_level *reg_level_for(reg_problem *p, double length);
+
+/* The largest way between where two poses send a source point. */
+double reg_motion(const reg_problem *p, const reg_pose *a, const reg_pose *b);
+
+/* Says why it ended where that is not said yet: lost, nothing near the source could be found; or still moving. */
+void reg_ended(reg_problem *p, bool lost);
+
 /* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
 atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);
 reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd;
+
+/* p->result->covariance: the sandwich H^-1 B H^-1 of a curvature and what the gradient scatters, both of twists about
+ * the target's frame inside, taken to the caller's frame. Nothing where H cannot be inverted. */
+void reg_sandwich(reg_problem *p, const double curvature[36], const double scatter[36]);
 
 /* The covariance of p->pose under EM-ICP's objective at p->sigma; false in has_covariance where it cannot be told. */
 atn_status reg_em_covariance(reg_problem *p);

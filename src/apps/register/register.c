@@ -14,13 +14,14 @@ static const struct {
     reg_method *run;
     const char *name;
     double sigma_factor; /* of sigma squared; 0: has none */
+    double sigma_end;    /* of the target's spacing */
     int32_t most_iterations;
 } METHODS[] = {
-    [ATN_REGISTER_EM_ICP] = {reg_em_icp, "em-icp", 0.85, 400},
-    [ATN_REGISTER_ICP] = {reg_icp, "icp", 0, 200},
-    [ATN_REGISTER_ICP_PLANE] = {reg_icp, "icp-plane", 0, 200},
-    [ATN_REGISTER_SOFTASSIGN] = {reg_softassign, "softassign", 0.95, 500},
-    [ATN_REGISTER_CPD] = {reg_cpd, "cpd", 0, 200},
+    [ATN_REGISTER_EM_ICP] = {reg_em_icp, "em-icp", 0.85, 0.5, 400},
+    [ATN_REGISTER_ICP] = {reg_icp, "icp", 0, 1, 200},
+    [ATN_REGISTER_ICP_PLANE] = {reg_icp, "icp-plane", 0, 1, 200},
+    [ATN_REGISTER_SOFTASSIGN] = {reg_softassign, "softassign", 0.95, 1, 500},
+    [ATN_REGISTER_CPD] = {reg_cpd, "cpd", 0, 0.1, 200},
 };
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
@@ -131,8 +132,8 @@ static void to_outside(const reg_problem *p, double t[16]) {
 
 /* What the caller left open, from the data. Lengths in the caller's unit. */
 static void fill_in(atn_register_settings *s, reg_problem *p) {
-    static const double END = 0.5, FAR = 2.0; /* of the spacing, of sigma_end */
-    static const double START[] = {           /* of the unit: how far a start may be from the answer */
+    static const double FAR = 2.0; /* of sigma_end */
+    static const double START[] = {/* of the unit: how far a start may be from the answer */
                                    [ATN_START_IDENTITY] = 1.5,
                                    [ATN_START_GIVEN] = 0.3,
                                    [ATN_START_AUTO] = 0.12};
@@ -140,7 +141,7 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!(s->error_bound > 0)) s->error_bound = 1e-4;
     p->open_end = !(s->sigma_end > 0);
     p->open_far = !(s->outlier_distance > 0);
-    if (!(s->sigma_end > 0)) s->sigma_end = fmax(END * p->spacing, 1e-6) * p->unit;
+    if (!(s->sigma_end > 0)) s->sigma_end = fmax(METHODS[s->method].sigma_end * p->spacing, 1e-6) * p->unit;
     if (!(s->sigma_start > 0)) s->sigma_start = fmax(START[s->init] * p->unit, s->sigma_end);
     if (!(s->outlier_distance > 0)) s->outlier_distance = FAR * s->sigma_end;
     p->far = s->outlier_distance / p->unit;

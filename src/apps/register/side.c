@@ -144,6 +144,14 @@ static atn_status rows_of(const reg_side *s, atn_array *array, atn_array **out) 
     return atn_array_view_matrix(array, (int64_t)s->block, (int64_t)s->blocks, out);
 }
 
+atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
+    for (size_t k = 0; k < s->padded; ++k) {
+        double w = factor ? (double)s->weight[k] * factor[k] : (double)s->weight[k];
+        number[k] = w > 0 ? fmax(log2(w), REG_NOTHING) : REG_NOTHING;
+    }
+    return reg_array_put(s->log_weight, s->padded, number);
+}
+
 static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     double *number = atn_alloc(ctx, s->padded * sizeof *number);
     if (!number) return ATN_ERR_MEMORY;
@@ -165,9 +173,8 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     if (status == ATN_OK) {
         for (size_t k = 0; k < s->padded; ++k) number[k] = (double)s->weight[k];
         status = reg_array_put(s->w, s->padded, number);
-        for (size_t k = 0; k < s->padded; ++k) number[k] = number[k] > 0 ? log2(number[k]) : REG_NOTHING;
     }
-    if (status == ATN_OK) status = reg_array_put(s->log_weight, s->padded, number);
+    if (status == ATN_OK) status = reg_side_weigh(s, NULL, number);
     atn_free(ctx, number);
     return status;
 }

@@ -61,6 +61,9 @@ void reg_side_free(reg_side *side);         /* zeroed ones are fine */
 
 atn_type reg_sum_type(atn_type type); /* what sums over such coordinates are kept in */
 
+/* log_weight = log2(weight * factor); NULL: of the weight alone. `number`: room for `padded` doubles. */
+atn_status reg_side_weigh(reg_side *side, const double *factor, double *number);
+
 /* Elements of an array of the side's type, as doubles. */
 atn_status reg_array_put(atn_array *array, size_t count, const double *from);
 atn_status reg_array_get(atn_array *array, size_t count, double *to);
