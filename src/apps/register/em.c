@@ -14,6 +14,8 @@ static const double LOG2E = 1.4426950408889634;
 static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
 static const double OUTLIER = 2;       /* d0 in sigmas, where noise ended the annealing */
 static const double CALM = 0.1;        /* motion, in sigmas, below which residuals are noise and not the way to go */
+static const double ROUGH = 3;         /* spacings that sigma falls to before the polish */
+static const double POLISH = 3;        /* sigmas that pairs may be apart when it begins */
 static const double STILL = 0.02;      /* motion, in sigmas, below which sigma may fall faster */
 static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last stage */
 static const double NOISE = 1.5;       /* residuals that sigma does not fall below */
@@ -77,8 +79,7 @@ static bool reached_noise(const em_step *step, double sigma) {
 }
 
 /* sigma falls: by its factor, or by the square of it and more while nothing moves. */
-static atn_status anneal(reg_problem *p, double *end, bool *lost) {
-    double sigma = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit;
+static atn_status anneal(reg_problem *p, double sigma, double last, double *end, bool *lost) {
     *end = last;
     double factor = sqrt(p->settings->sigma_factor);
     atn_status status = ATN_OK;
@@ -147,11 +148,14 @@ static atn_status settle(reg_problem *p, double sigma, bool *lost) {
 
 atn_status reg_em_icp(reg_problem *p) {
     bool lost = false;
-    double end;
+    double start = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit, end = start;
     atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK) status = anneal(p, &end, &lost);
-    if (status == ATN_OK && !lost) status = settle(p, end, &lost);
-    if (status != ATN_OK) return status;
-    reg_ended(p, lost);
-    return ATN_OK;
+    if (status == ATN_OK && p->polished) {
+        status = anneal(p, start, fmax(last, ROUGH * p->spacing), &end, &lost);
+        if (status == ATN_OK && !lost) status = reg_polish(p, POLISH * end);
+    }
+    if (status == ATN_OK && !lost && !p->converged) status = anneal(p, end, last, &end, &lost);
+    if (status == ATN_OK && !lost && !p->converged) status = settle(p, end, &lost);
+    if (status == ATN_OK) reg_ended(p, lost);
+    return status;
 }
