@@ -18,6 +18,7 @@ static const double AROUND = 2;      /* sigma of what counts as around a point, 
 static const double FLATTEST = 1e-3; /* of l0 / l2: no surface is flatter */
 static const double NEAREST = 2;     /* spacings that pairs may be apart at the end, at least, */
 static const double WIDEST = 6;      /* and deviations */
+static const double COARSE = 4;      /* a level's source is used while pairs may be that many of its edges apart */
 static const double TUKEY = 4.7;     /* deviations beyond which a pair counts for nothing */
 static const double DONE = 1e-3;     /* motion, in spacings, that ends it */
 enum { STEPS = 30 };
@@ -217,6 +218,7 @@ static atn_status steps(polish *s, double reach) {
     double began = reach;
     for (int k = 0; k < STEPS && p->iterations < p->settings->most_iterations; ++k) {
         double inverse[36], twist[6];
+        s->source = &reg_level_for(p, reach / COARSE)->source;
         atn_status status = find_pairs(s, &pose, reach);
         if (status != ATN_OK) return status;
         sum_up(s, &pose);
@@ -233,7 +235,7 @@ static atn_status steps(polish *s, double reach) {
                                s->target->count);
         if (status != ATN_OK) return status;
         double least = fmax(NEAREST * p->spacing, WIDEST * sqrt(s->scale2));
-        bool narrow = reach <= 1.01 * least;
+        bool narrow = reach <= 1.01 * least && s->source == &p->level[p->levels - 1].source;
         pose = next;
         if (narrow && motion < DONE * p->spacing) {
             p->pose = pose;
