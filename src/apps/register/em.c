@@ -150,7 +150,7 @@ atn_status reg_em_icp(reg_problem *p) {
     bool lost = false;
     double start = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit, end = start;
     atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK && p->polished) {
+    if (status == ATN_OK && p->polished && p->spacing > 0 && p->source_spacing > 0) {
         status = anneal(p, start, fmax(last, ROUGH * p->spacing), &end, &lost);
         if (status == ATN_OK && !lost) status = reg_polish(p, POLISH * end);
     }

@@ -29,7 +29,8 @@ typedef struct reg_problem {
     const atn_cloud *source_cloud, *target_cloud;
     cloud_points source, target;
     double source_origin[3], target_origin[3], unit;
-    double spacing;                   /* median distance between neighbours of the target, in units */
+    double spacing; /* median distance between neighbours of the target, in units */
+    double source_spacing;
     reg_level level[REG_MOST_LEVELS]; /* the coarsest first; the last has all points */
     int32_t levels;
     reg_pose pose;           /* source frame to target frame: the start, then the result */

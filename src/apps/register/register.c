@@ -164,7 +164,9 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
         return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
     if (!(p->unit > 0)) p->unit = 1;
     status = cloud_points_spacing(&p->target, &p->spacing);
+    if (status == ATN_OK) status = cloud_points_spacing(&p->source, &p->source_spacing);
     p->spacing /= p->unit;
+    p->source_spacing /= p->unit;
     if (status != ATN_OK) return status;
     fill_in(settings, p);
     static const double IDENTITY[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
