@@ -179,6 +179,14 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
             v->p[0].regs = 4;
         return;
     }
+    bool common = o->rows || (!o->ragged && !plane && o->along_q <= o->along_p0);      /* neighbours read the same */
+    if (info->cpu && common && o->along_p0 > 0 && !o->ordered && !o->complex_values) { /* a CPU has vectors, no warps */
+        int64_t n0 = extent ? extent->points[0] : INT64_MAX;
+        int32_t lanes = info->simd * 4 / o->bytes;
+        v->p[0].vec = fitting(n0, lanes < 1 ? 1 : lanes > 16 ? 16 : lanes);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
+        return;
+    }
     if (o->rows && o->along_p0 > 0) { /* a warp to a row: neighbours follow one list and read the same */
         int64_t n0 = extent ? extent->points[0] : 64;
         int32_t items = most < 128 ? most : 128;
@@ -228,7 +236,7 @@ atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *
     atn_outlook o = atn_outlook_of(graph);
     atn_variant v = atn_variant_plain();
     atn_target target = atn_target_of(info);
-    if (target.host && o.exponential) {
+    if (info->cpu && o.exponential) {
         v.exp = ATN_EXP_POLYNOMIAL; /* within the 3 ulps that are allowed to a library's, and it vectorises */
         v.degree = o.scaled ? 6 : 5;
     }
