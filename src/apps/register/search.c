@@ -134,42 +134,46 @@ static bool is_line(const search_surface *s) {
 static const double SCALE_STEP = 1.12;
 enum { SCALES_EACH_WAY = 3 };
 
-static atn_status search_at(attempt *t, const cloud_points *source, double edge, reg_start *out, double *best) {
-    search_surface surface = {0};
-    atn_status status = search_surface_make(source, edge, true, &surface);
-    t->source = &surface;
+static atn_status search_at(attempt *t, const search_surface *source, reg_start *out, double *best) {
+    t->source = source;
     t->poses = t->bests = 0;
-    if (status == ATN_OK) status = try_all(t);
-    if (status == ATN_OK) out->tried += (int32_t)t->poses;
+    atn_status status = try_all(t);
+    if (status != ATN_OK) return status;
+    out->tried += (int32_t)t->poses;
+    if (t->bests == 0) return ATN_OK;
     /* Small copies lie on a target easily: with a scale the part of the target that is covered counts too. */
-    double value = t->bests == 0 ? -1 : t->best[0].score;
-    if (t->scaled && t->bests > 0) {
-        double covers = value * (double)surface.count / (double)t->target->count;
-        value *= fmin(1, covers);
-    }
-    if (status == ATN_OK && value > *best) {
+    double value = t->best[0].score, covers = value * (double)source->count / (double)t->target->count;
+    if (t->scaled) value *= fmin(1, covers);
+    if (value > *best) {
         *best = value;
-        publish(&surface, t->target, &t->best[0], out);
+        publish(source, t->target, &t->best[0], out);
         out->score = t->best[0].score;
         out->runner_up = runner_up(t);
     }
-    search_surface_free(&surface);
+    return ATN_OK;
+}
+
+/* `given` is the source in cubes of its own: the first guess is that it has the target's size. */
+static atn_status search_scales(attempt *t, const cloud_points *source, const search_surface *given, reg_start *out,
+                                double *best) {
+    double alike = given->size * given->edge / t->target->size;
+    atn_status status = ATN_OK;
+    for (int k = -SCALES_EACH_WAY; k <= SCALES_EACH_WAY && status == ATN_OK; ++k) {
+        search_surface surface = {0};
+        status = search_surface_make(source, alike * pow(SCALE_STEP, k), true, &surface);
+        if (status == ATN_OK) status = search_at(t, &surface, out, best);
+        search_surface_free(&surface);
+    }
     return status;
 }
 
-/* The same cubes for both: as small as leaves FEW of the one and not over MANY of the other. */
-static atn_status edges(const cloud_points *source, const cloud_points *target, bool scaled, double *of_source,
-                        double *of_target) {
-    double few[2], many[2];
-    atn_status status = search_edge(source, FEW, &few[0]);
-    if (status == ATN_OK) status = search_edge(target, FEW, &few[1]);
-    if (status == ATN_OK) status = search_edge(source, MANY, &many[0]);
-    if (status == ATN_OK) status = search_edge(target, MANY, &many[1]);
-    if (status != ATN_OK) return status;
-    *of_source = few[0];
-    *of_target = few[1];
-    if (!scaled && few[0] > 0 && few[1] > 0)
-        *of_source = *of_target = fmax(fmin(few[0], few[1]), fmax(many[0], many[1]));
+/* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
+static atn_status edges(const cloud_points *source, const cloud_points *target, bool scaled, double edge[2]) {
+    atn_status status = search_edge(source, FEW, &edge[0]);
+    if (status == ATN_OK) status = search_edge(target, FEW, &edge[1]);
+    if (status != ATN_OK || scaled || !(edge[0] > 0) || !(edge[1] > 0)) return status;
+    double low = fmin(edge[0], edge[1]), high = fmax(edge[0], edge[1]);
+    edge[0] = edge[1] = fmax(low, high * sqrt((double)FEW / MANY)); /* a surface has as many as 1 / edge squared */
     return ATN_OK;
 }
 
@@ -184,20 +188,17 @@ atn_status reg_search(atn_device *device, const cloud_points *source, const clou
         return atn_fail(source->ctx, ATN_ERR_INPUT, "register: the %s has no points; a start needs some in both clouds",
                         source->count == 0 ? "source" : "target");
     align_centres(source, target, out);
-    atn_status status = edges(source, target, scaled, &edge[0], &edge[1]);
+    atn_status status = edges(source, target, scaled, edge);
     if (status != ATN_OK || !(edge[0] > 0) || !(edge[1] > 0)) return status;
     t = atn_zalloc(source->ctx, sizeof *t);
     status = t ? search_surface_make(target, edge[1], true, &of_target) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = search_surface_make(source, edge[0], false, &of_source);
+    if (status == ATN_OK) status = search_surface_make(source, edge[0], !scaled, &of_source);
     if (status != ATN_OK || is_line(&of_source) || is_line(&of_target)) goto end;
     *t = (attempt){
         .device = device, .target = &of_target, .scaled = scaled, .reproducible = settings && settings->reproducible};
     status = search_raster_make(&of_target, &t->raster);
-    if (!scaled && status == ATN_OK) status = search_at(t, source, edge[0], out, &best);
-    /* A source of the same size as the target, in both their cubes, is thinned alike. */
-    double alike = edge[1] * (of_source.size * edge[0]) / (of_target.size * edge[1]);
-    for (int k = -SCALES_EACH_WAY; scaled && k <= SCALES_EACH_WAY && status == ATN_OK; ++k)
-        status = search_at(t, source, alike * pow(SCALE_STEP, k), out, &best);
+    if (status == ATN_OK)
+        status = scaled ? search_scales(t, source, &of_source, out, &best) : search_at(t, &of_source, out, &best);
 end:
     if (t) search_raster_free(&t->raster);
     search_surface_free(&of_source);
