@@ -13,6 +13,8 @@ static const double END = 1.5;   /* outlier distances that pairs may be apart at
 static const double PLANES = 8;  /* spacings: while pairs may be farther apart than that, points are fitted */
 static const double FREE = 1;    /* distance, in units, from which on scale and shear are fitted */
 static const double DONE = 5e-4; /* motion, in spacings, that ends it */
+static const double NEAR = 0.2;  /* motion, in spacings, that is none where the cost falls no more */
+enum { IDLE = 8 };               /* steps without a lower cost: pairs come and go in turn */
 enum { FEWEST = 3 };             /* pairs that tell a turn */
 
 typedef struct icp {
@@ -80,15 +82,17 @@ static atn_status approach(icp *s, double last, bool *lost) {
     return status;
 }
 
-/* At one distance until the step is small; Anderson steps that cost more are taken back. */
+/* At one distance until the step is small, or nothing is gained by more of them; Anderson steps that cost more are
+ * taken back. */
 static atn_status settle(icp *s, bool *lost) {
     reg_problem *p = s->p;
     bool bold = false, rigid = p->settings->transform == ATN_TRANSFORM_RIGID && !p->settings->no_acceleration;
     reg_side *source = &p->level[p->levels - 1].source;
     reg_anderson history;
     reg_anderson_begin(&history, &p->pose);
-    reg_pose plain = p->pose;
-    double best = INFINITY;
+    reg_pose plain = p->pose, lowest_at = p->pose;
+    double best = INFINITY, lowest = INFINITY;
+    int idle = 0;
     atn_status status = ATN_OK;
     p->converged = false;
     while (status == ATN_OK && p->iterations < p->settings->most_iterations) {
@@ -108,6 +112,15 @@ static atn_status settle(icp *s, bool *lost) {
         double motion = reg_motion(p, &p->pose, &next.next);
         status = reg_step_done(p, s->far, next.rmse, motion, source->count, s->pairs.target->count);
         plain = next.next;
+        if (next.cost < lowest * (1 - 1e-6)) {
+            lowest = next.cost;
+            lowest_at = p->pose;
+            idle = 0;
+        } else if (++idle > IDLE && motion < NEAR * p->spacing) {
+            p->pose = lowest_at;
+            p->converged = true;
+            return status;
+        }
         if (motion <= DONE * p->spacing || motion < 1e-12) {
             p->converged = true;
             return status;
