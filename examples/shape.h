@@ -34,8 +34,8 @@ static inline void shape_point(double z, double turn, double p[3]) {
     double radius = 1 + 0.3 * exp(8 * (x - 1)) + 0.5 * exp(12 * (0.6 * y + 0.8 * z - 1)) - 0.2 * exp(5 * (-z - 1)) +
                     0.25 * exp(10 * (0.48 * x - 0.6 * y - 0.64 * z - 1));
     p[0] = radius * x;
-    p[1] = radius * y;
-    p[2] = radius * z;
+    p[1] = 0.8 * radius * y;
+    p[2] = 0.6 * radius * z;
 }
 
 /* Numbers from 0 to 1 that look random and are the same everywhere. */

@@ -27,7 +27,7 @@ static char *get(const char *name) {
 
 static int begin(void **state) {
     cli_begin(state);
-    cli_does("sample scans -o @/scans --size 1500 --turn 8 --overlap 0.85 --seed 4", "source.ply");
+    cli_does("sample scans -o @/scans --size 1500 --turn 8 --overlap 0.95 --seed 4", "source.ply");
     put("empty.xyz", "# nothing\n");
     put("one.xyz", "1 2 3\n");
     put("columns.txt", "1 0 0 0\n0 1 0 0\n0 0 1 0\n5 6 7 1\n");

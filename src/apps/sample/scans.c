@@ -17,6 +17,7 @@ typedef struct scanner {
     double at[3], right[3], up[3];
     double disc;        /* radius of what is looked at, in the plane through the centre */
     double shift[2];    /* where the sequence of rays begins */
+    double jitter;      /* what a ray is off at most, as a share of the width */
     uint64_t next;      /* ray */
     atn_random *random; /* noise and outliers */
     /* From where on there may be something, for the SIDE x SIDE squares of what is looked at; INFINITY: nothing is
@@ -92,6 +93,10 @@ static void look_around(scanner *sc, float *seen) {
  * meets the surface, or a negative number. */
 static double next_ray(scanner *sc, double ray[3]) {
     double n = (double)sc->next++, x = sc->shift[0] + n * 0.7548776662466927, y = sc->shift[1] + n * 0.5698402909980532;
+    if (sc->jitter > 0) {
+        x += sc->jitter * (2 * atn_random_unit(sc->random) - 1);
+        y += sc->jitter * (2 * atn_random_unit(sc->random) - 1);
+    }
     x -= floor(x);
     y -= floor(y);
     double from = sc->from ? (double)sc->from[(int)(y * SIDE) * SIDE + (int)(x * SIDE)] : 0;
@@ -170,6 +175,7 @@ static atn_status scan(const session *s, scanner *sc, const double *transform, a
     if (!atn_size_mul(n, 3 * sizeof(double), &bytes)) return atn_fail_memory(s->ctx, SIZE_MAX, "a scan");
     double *points = atn_alloc(s->ctx, bytes), ray[3], t;
     if (!points) return ATN_ERR_MEMORY;
+    sc->jitter = 1 / sqrt((double)n); /* about the distance of rays: a lattice would fit itself in many places */
     atn_status status = ATN_OK;
     for (size_t k = 0; k < n && status == ATN_OK; ++k) {
         double *p = points + 3 * k;

@@ -57,13 +57,20 @@ static void fill_map(shape *s) {
     s->reach += 0.01;
 }
 
+static double between(atn_random *random, const double limits[2]) {
+    return limits[0] + (limits[1] - limits[0]) * atn_random_unit(random);
+}
+
 void shape_make(shape *s, atn_random *random) {
-    for (int k = 0; k < SHAPE_BUMPS; ++k) { /* the first half broad, the others small; every third one a dent */
-        bool broad = k < SHAPE_BUMPS / 2;
+    static const struct {
+        int count;
+        double kappa[2], height[2]; /* from, to */
+    } SIZES[] = {{12, {6, 24}, {0.15, 0.35}}, {18, {25, 60}, {0.09, 0.2}}, {18, {60, 110}, {0.05, 0.1}}};
+    for (int k = 0, size = 0, left = SIZES[0].count; k < SHAPE_BUMPS; ++k, --left) { /* every third one is a dent */
+        if (left == 0) left = SIZES[++size].count;
         shape_direction(random, s->centre[k]);
-        s->kappa[k] = (broad ? 6 : 25) + (broad ? 18 : 30) * atn_random_unit(random);
-        s->height[k] = (broad ? 0.15 : 0.08) + (broad ? 0.2 : 0.1) * atn_random_unit(random);
-        if (k % 3 == 2) s->height[k] *= -0.8;
+        s->kappa[k] = between(random, SIZES[size].kappa);
+        s->height[k] = between(random, SIZES[size].height) * (k % 3 == 2 ? -0.8 : 1);
     }
     s->kappa[0] = 30; /* the ears: of different size, and neither side by side nor opposite */
     s->height[0] = 0.6;

@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/random.h"
 
-enum { SHAPE_BUMPS = 28, SHAPE_SIDE = 192 };
+enum { SHAPE_BUMPS = 48, SHAPE_SIDE = 192 };
 
 /* Large: allocate it. A plain value. */
 typedef struct shape {
