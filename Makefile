@@ -10,12 +10,16 @@ all: ## build the program, the library and the tests into build/
 	@test -f $(BUILD)/build.ninja -o -f $(BUILD)/Makefile || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD) --parallel $(JOBS)
 
-demo: ## install what is missing, build, and show what attune finds here
+demo: ## install what is missing, build, show the devices, and align two scans that it makes; ends with a report to open
 	@tools/setup demo
 	@$(MAKE) --no-print-directory all
 	$(BUILD)/attune devices
 	$(BUILD)/attune selftest
-	@if [ -x $(BUILD)/examples/efforts ]; then ATTUNE_PROGRAM=$(BUILD)/attune $(BUILD)/examples/efforts; fi
+	$(BUILD)/attune sample scans -o $(BUILD)/demo
+	$(BUILD)/attune register $(BUILD)/demo/source.ply $(BUILD)/demo/target.ply --init auto --profile \
+	    --truth $(BUILD)/demo/truth.json -o $(BUILD)/demo/aligned.ply --report $(BUILD)/demo/report.html
+	@echo "the source, moved onto the target: $(BUILD)/demo/aligned.ply"
+	@echo "a page with both clouds to turn:   $(BUILD)/demo/report.html"
 
 test: ## install what is missing, build, run the tests; the last line counts them
 	@tools/setup test

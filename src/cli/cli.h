@@ -80,6 +80,9 @@ bool atn_cli_has(const atn_cli_call *call, const char *name);
 const char *atn_cli_value(const atn_cli_call *call, const char *name); /* the last one given, or NULL */
 /* Each value of an option that repeats: start *at with 0; NULL after the last. */
 const char *atn_cli_next(const atn_cli_call *call, const char *name, size_t *at);
+/* A number of an option, in [least, most]; `fallback` where it is not given; else wrong usage. */
+atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double least, double most, double fallback,
+                               double *out);
 /* A whole number up to 2^53 of an option; `fallback` where it is not given; else wrong usage. */
 atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out);
 /* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything. */
@@ -102,6 +105,8 @@ void atn_cli_json_end(void);
 atn_status atn_cli_json_status(const atn_ctx *ctx);              /* ATN_ERR_MEMORY once jansson was refused any */
 json_t *atn_cli_json_text(const atn_ctx *ctx, const char *text); /* text of any origin; NULL: out of memory */
 json_t *atn_cli_json_rate(double rate);                          /* null where there is none */
+/* Appends `root`, laid out for people, and a line break; NULL means that it could not be made. */
+atn_status atn_cli_json_add(atn_text *to, const json_t *root);
 /* Prints `root` and drops the reference; NULL means that it could not be made. */
 atn_status atn_cli_print_json(atn_cli_call *call, json_t *root);
 /* Prints a text, or with --json an object with the text under `key`. */
@@ -123,7 +128,7 @@ void atn_cli_add_option_name(atn_text *to, const atn_cli_option *option);
 
 /* ---- the verbs ---- */
 extern const atn_cli_verb ATN_VERB_BENCH, ATN_VERB_CHECK, ATN_VERB_SHOW, ATN_VERB_RUN, ATN_VERB_INFO, ATN_VERB_WISDOM,
-    ATN_VERB_SPACE, ATN_VERB_TUNE, ATN_VERB_WORKER, ATN_VERB_REPLAY;
+    ATN_VERB_SPACE, ATN_VERB_TUNE, ATN_VERB_WORKER, ATN_VERB_REPLAY, ATN_VERB_SAMPLE, ATN_VERB_REGISTER;
 extern const atn_cli_verb ATN_VERB_DEVICES, ATN_VERB_SELFTEST, ATN_VERB_HELP, ATN_VERB_MAN, ATN_VERB_COMPLETION;
 
 #endif

@@ -63,17 +63,18 @@ static int append(const char *bytes, size_t length, void *text) {
     return ((atn_text *)text)->failed ? -1 : 0;
 }
 
+atn_status atn_cli_json_add(atn_text *to, const json_t *root) {
+    bool dumped = root && json_dump_callback(root, append, to, JSON_INDENT(2)) == 0 && !atomic_load(&starved);
+    if (dumped) atn_text_add(to, "\n");
+    return dumped ? atn_text_status(to)
+                  : atn_fail(to->ctx, ATN_ERR_MEMORY, "out of memory: the JSON object could not be made");
+}
+
 atn_status atn_cli_print_json(atn_cli_call *call, json_t *root) {
     atn_text text = {.ctx = call->ctx};
-    bool dumped = root && json_dump_callback(root, append, &text, JSON_INDENT(2)) == 0 && !atomic_load(&starved);
+    atn_status status = atn_cli_json_add(&text, root);
     json_decref(root);
-    if (dumped) {
-        atn_text_add(&text, "\n");
-        fwrite(atn_text_str(&text), 1, text.length, call->out);
-    }
-    atn_status status = dumped
-                            ? atn_text_status(&text)
-                            : atn_fail(call->ctx, ATN_ERR_MEMORY, "out of memory: the JSON object could not be made");
+    if (!status) fwrite(atn_text_str(&text), 1, text.length, call->out);
     atn_text_free(&text);
     return status;
 }

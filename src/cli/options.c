@@ -183,3 +183,16 @@ atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least
         return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a whole number from %.0f", name, text, least);
     return ATN_OK;
 }
+
+atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double least, double most, double fallback,
+                               double *out) {
+    const char *text = atn_cli_value(call, name);
+    char *end;
+    *out = fallback;
+    if (!text) return ATN_OK;
+    *out = atn_number_read(text, &end);
+    if (end != text && !*end && *out >= least && *out <= most) return ATN_OK;
+    char limit[48] = "";
+    if (isfinite(most)) snprintf(limit, sizeof limit, " to %g", most);
+    return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a number from %g%s", name, text, least, limit);
+}

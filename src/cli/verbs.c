@@ -5,10 +5,9 @@
 #include <string.h>
 
 const atn_cli_verb *const ATN_CLI_VERBS[] = {
-    &ATN_VERB_DEVICES, &ATN_VERB_SELFTEST, &ATN_VERB_RUN,        &ATN_VERB_CHECK,
-    &ATN_VERB_SHOW,    &ATN_VERB_INFO,     &ATN_VERB_WISDOM,     &ATN_VERB_SPACE,
-    &ATN_VERB_TUNE,    &ATN_VERB_REPLAY,   &ATN_VERB_WORKER,     &ATN_VERB_BENCH,
-    &ATN_VERB_HELP,    &ATN_VERB_MAN,      &ATN_VERB_COMPLETION, NULL,
+    &ATN_VERB_REGISTER, &ATN_VERB_SAMPLE, &ATN_VERB_INFO, &ATN_VERB_DEVICES, &ATN_VERB_SELFTEST,   &ATN_VERB_RUN,
+    &ATN_VERB_CHECK,    &ATN_VERB_SHOW,   &ATN_VERB_TUNE, &ATN_VERB_WISDOM,  &ATN_VERB_SPACE,      &ATN_VERB_REPLAY,
+    &ATN_VERB_WORKER,   &ATN_VERB_BENCH,  &ATN_VERB_HELP, &ATN_VERB_MAN,     &ATN_VERB_COMPLETION, NULL,
 };
 
 const atn_cli_option ATN_CLI_GLOBALS[] = {
@@ -28,8 +27,8 @@ const char ATN_CLI_SUMMARY[] = "self-optimizing kernels for point registration a
 
 const char *const ATN_CLI_ABOUT[] = {
     "attune is an engine for point set registration and optical metrology that makes its own device code, measures "
-    "which variant of it is the fastest, and remembers. This version runs kernels that are described in XML "
-    "on the CPU, on OpenCL devices and on CUDA devices.",
+    "which variant of it is the fastest, and remembers. This version aligns point clouds, and runs kernels that are "
+    "described in XML, on the CPU, on OpenCL devices and on CUDA devices.",
     "Nothing needs a GPU: OpenCL and CUDA are loaded at run time when they are there.",
     NULL,
 };

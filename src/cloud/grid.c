@@ -201,7 +201,9 @@ size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t mos
         uint32_t box;
         double distance2;
     } later[64]; /* one for each halving */
-    question q = {grid, at, most, 0, reach * reach, index, distance2};
+    question q = {.grid = grid, .at = at, .most = most, .reach2 = reach * reach};
+    q.index = index;
+    q.distance2 = distance2;
     size_t waiting = 0;
     if (!grid->n_boxes || !most || !(reach >= 0)) return 0;
     later[waiting].box = 0;
@@ -243,14 +245,14 @@ atn_status cloud_points_spacing(const cloud_points *points, double *out) {
     if (points->count < 2) return ATN_OK;
     cloud_grid *grid;
     atn_status status = cloud_grid_make(points, 0, &grid);
-    if (status != ATN_OK) return status;
+    if (!grid) return status;
     double found[MOST_SAMPLES];
     size_t samples = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES;
     for (size_t k = 0; k < samples; ++k) {
         size_t self = points->count < MOST_SAMPLES ? k : (size_t)((double)k / MOST_SAMPLES * (double)points->count);
         double at[3] = {points->position[0][self], points->position[1][self], points->position[2][self]};
-        uint32_t index[2];
-        double distance2[2];
+        uint32_t index[2] = {0};
+        double distance2[2] = {0};
         cloud_grid_nearest(grid, at, 2, INFINITY, index, distance2);
         found[k] = distance2[index[0] == self];
     }

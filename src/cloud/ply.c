@@ -36,7 +36,7 @@ static atn_status text_list(source *s, char **rest, double items, cloud_mesh *me
     if (mesh) cloud_mesh_begin_face(mesh);
     atn_status status = ATN_OK;
     for (size_t left = (size_t)items; status == ATN_OK && left; --left) {
-        double number;
+        double number = 0;
         status = text_value(s, rest, &number);
         if (status == ATN_OK && mesh) status = cloud_mesh_add_corner(mesh, s, number);
     }
@@ -52,7 +52,7 @@ static atn_status text_row(source *s, const ply_header *h, const ply_element *e,
     } while (line[strspn(line, " \t\r")] == '\0');
     for (size_t k = 0; k < e->properties; ++k) {
         const ply_property *p = &h->property[e->first + k];
-        double number;
+        double number = 0;
         atn_status status = text_value(s, &line, &number);
         if (status != ATN_OK) return status;
         if (p->count != NUMBER_NONE)
@@ -67,8 +67,8 @@ static atn_status text_row(source *s, const ply_header *h, const ply_element *e,
 static atn_status binary_list(source *s, const ply_header *h, const ply_property *p, const char *count,
                               cloud_mesh *mesh) {
     double items = number_load(p->count, count, h->big);
-    size_t bytes = number_bytes(p->type);
-    if (items < 0 || items > (double)(source_left(s) / bytes))
+    size_t bytes = number_bytes(p->type), most = source_left(s) / bytes;
+    if (items < 0 || items > (double)most)
         return source_wrong(s, "a list of %.0f values, %zu bytes are left", items, source_left(s));
     if (!p->corners || !mesh) return source_skip(s, (size_t)items * bytes);
     cloud_mesh_begin_face(mesh);

@@ -47,8 +47,7 @@ static double cross_of(const sampler *s, size_t triangle, double cross[3]) {
 static atn_status add_areas(sampler *s, const char *name) {
     size_t bytes, triangles = s->mesh->triangles;
     const atn_ctx *ctx = s->mesh->ctx;
-    if (!atn_size_mul(triangles, sizeof *s->up_to, &bytes)) return atn_fail_memory(ctx, SIZE_MAX, "triangles");
-    s->up_to = atn_alloc(ctx, bytes);
+    s->up_to = atn_alloc(ctx, atn_size_mul(triangles, sizeof *s->up_to, &bytes) ? bytes : SIZE_MAX);
     if (!s->up_to) return ATN_ERR_MEMORY;
     double sum = 0, cross[3];
     for (size_t k = 0; k < triangles; ++k) s->up_to[k] = sum += cross_of(s, k, cross);

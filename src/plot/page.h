@@ -1,5 +1,6 @@
-/* A report: one HTML file that holds all it needs, text, tables and pictures as inline SVG, no scripts, no network.
- * Pages are built in a text and written at the end. Light and dark follow the reader's system. */
+/* A report: one HTML file that holds all it needs, text, tables and pictures as inline SVG, no network; a script only
+ * where clouds are to be turned (view.h). Pages are built in a text and written at the end. Light and dark follow the
+ * reader. */
 #ifndef ATN_PLOT_PAGE_H
 #define ATN_PLOT_PAGE_H
 

@@ -17,12 +17,14 @@ expect() { # $1: the words wanted (sorted), $2...: the words typed, the last of 
 }
 
 expect "devices" dev
-expect "check devices help info replay run selftest show" ""
+expect "check devices help info register replay run sample selftest show" ""
 expect "--json" devices --js
 expect "--version" --v
 expect "--device" selftest --dev
 expect "devices" help de
 expect "--bind" run --bi
+expect "affine rigid similarity" register --transform ""
+expect "--overlap" sample --ov
 expect "c cuda opencl" show --dialect ""
 expect "host" devices --device h
 expect "host" devices --device = h

@@ -49,6 +49,19 @@ wait "$child"
 expect 1 $? "an interrupted list"
 grep -q "^attune space: " "$work/err" || { echo "FAILED: $(cat "$work/err")"; exit 1; }
 
+# Ctrl-C between two iterations.
+"$attune" sample scans -o "$work/scans" --size 60000 >"$work/out" 2>"$work/err"
+expect 0 $? "sample"
+"$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --device host --dense --precision 64 \
+    --iterations 100000 >"$work/out" 2>"$work/err" &
+child=$!
+sleep 2
+kill -INT "$child"
+wait "$child"
+expect 1 $? "an interrupted registration"
+one_line "an interrupted registration"
+grep -q "^attune register: .*stopped" "$work/err" || { echo "FAILED: $(cat "$work/err")"; exit 1; }
+
 # Ctrl-C while a compiler hangs: the run ends with 1 and a sentence.
 printf '#!/bin/sh\necho "cc 1.0"\ncase "$*" in *--version*) ;; *) exec sleep 1000 ;; esac\n' >"$work/cc"
 chmod +x "$work/cc"

@@ -98,7 +98,9 @@ static void normals_where_there_is_no_plane(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     double same[30], line[30];
-    for (int k = 0; k < 30; ++k) same[k] = 0.1, line[k] = (k / 3) * (1 + k % 3) * 0.1;
+    for (int k = 0; k < 30; ++k) same[k] = 0.1;
+    for (int k = 0; k < 10; ++k)
+        for (int d = 0; d < 3; ++d) line[3 * k + d] = 0.1 * k * (1 + d);
     const struct {
         size_t points;
         const double *positions;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A square in z = 0 from 0 to 2, as a face of four corners; a triangle in x = 0 with the area 2; one without area. All
@@ -63,10 +64,10 @@ static void samples_every_format(void **state) {
             kit_ok(ctx, sample_from(ctx, &MESHES[m], sizes[size], 1, &again));
             kit_ok(ctx, sample_from(ctx, &MESHES[m], sizes[size], 2, &other));
             cloud_same(cloud, again, ~0u);
-            assert_int_equal(cloud->count, sizes[size]);
+            assert_int_equal(atn_cloud_get_info(cloud).points, sizes[size]);
             assert_true(atn_cloud_get_info(cloud).normals);
             double on_square = 0;
-            for (size_t k = 0; k < cloud->count; ++k) {
+            for (size_t k = 0; k < sizes[size]; ++k) {
                 double x = cloud_get(cloud, ROLE_X, k), y = cloud_get(cloud, ROLE_Y, k),
                        z = cloud_get(cloud, ROLE_Z, k);
                 bool square = z == 0 && cloud_get(cloud, ROLE_NZ, k) == 1;
@@ -199,6 +200,30 @@ static void every_allocation_fails_once(void **state) {
     for (size_t m = 0; m < N_MESHES; ++m) cloud_walk(sample_some, &MESHES[m]);
 }
 
+/* Cut and spoiled at every byte: sampled or refused. */
+static void takes_damage(void **state) {
+    (void)state;
+    static const unsigned char spoilers[] = {0, 0xff, '\n', '9', '-', ' ', 0x80};
+    enum { SPOILERS = sizeof spoilers };
+    atn_ctx *ctx = kit_ctx();
+    for (size_t m = 0; m < N_MESHES; ++m)
+        for (size_t at = 0; at < MESHES[m].length; ++at)
+            for (size_t k = 0; k <= SPOILERS; ++k) {
+                size_t length = k < SPOILERS ? MESHES[m].length : at;
+                char *copy = malloc(length + 1); /* so that reading behind it is noticed */
+                memcpy(copy, MESHES[m].bytes, length);
+                if (k < SPOILERS) copy[at] = (char)spoilers[k];
+                kit_file file = {MESHES[m].name, copy, length};
+                atn_cloud *cloud;
+                atn_status status = sample_from(ctx, &file, 5, 1, &cloud);
+                if (status != ATN_OK && status != ATN_ERR_INPUT)
+                    fail_msg("%s spoiled at %zu: %s", file.name, at, atn_ctx_message(ctx));
+                atn_cloud_free(cloud);
+                free(copy);
+            }
+    kit_free(ctx);
+}
+
 static void samples_a_file(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
@@ -226,6 +251,7 @@ int main(void) {
         cmocka_unit_test(samples_any_size),
         cmocka_unit_test(refuses),
         cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(takes_damage),
         cmocka_unit_test(samples_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "plot/chart.h"
 #include "plot/page.h"
+#include "plot/view.h"
 
 #include <expat.h>
 #include <float.h>
@@ -110,12 +111,61 @@ static void a_whole_page_has_its_parts(void **state) {
     kit_free(ctx);
 }
 
+/* The bytes behind the n-th d:'...' of a page; their number is returned. */
+static size_t unpack(const char *page, int n, unsigned char *bytes) {
+    static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = 0;
+    for (; n >= 0; --n) {
+        page = strstr(page, ",d:'");
+        assert_non_null(page);
+        page += 4;
+    }
+    for (; *page != '\''; page += 4, length += 3) {
+        unsigned word = 0;
+        for (int d = 0; d < 4; ++d) word = word << 6 | (unsigned)(strchr(LETTERS, page[d]) - LETTERS);
+        for (int d = 0; d < 3; ++d) bytes[length + (size_t)d] = (unsigned char)(word >> (16 - 8 * d));
+    }
+    return length;
+}
+
+static void clouds_travel_in_the_page(void **state) {
+    (void)state;
+    enum { MANY = 40000 };
+    atn_ctx *ctx = kit_ctx();
+    atn_text page = {.ctx = ctx};
+    static double many[MANY];
+    static unsigned char bytes[6 * ATN_VIEW_MOST_POINTS];
+    for (int k = 0; k < MANY; ++k) many[k] = k;
+    double x[] = {0, 32768, 65535}, y[] = {5, 5, 5}, moved[16] = {NAN, 2, 3};
+    const double *const transforms[] = {moved, NULL, NULL};
+    const atn_view_cloud clouds[] = {{"<a>", 0, 3, {x, y, x}}, {"b", 1, MANY, {many, many, many}}, {"none", 7, 0, {0}}};
+    const atn_view_panel panels[] = {{"before", NULL}, {"a & b", transforms}};
+    atn_view_draw(&page, clouds, 3, panels, 2);
+    check_well_formed(&page);
+    const char *text = atn_text_str(&page);
+    assert_int_equal(count(text, "<canvas"), 2);
+    assert_int_equal(count(text, "http"), 0);
+    assert_int_equal(count(text, "nan"), 0);
+    assert_non_null(strstr(text, "[null,null,null,],\n[[0,2,3,0,"));
+    assert_non_null(strstr(text, "&#60;a&#62;"));
+    assert_int_equal(unpack(text, 0, bytes), 18);
+    static const unsigned char CORNERS[] = {0, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 128, 255, 255, 0, 0, 255, 255};
+    assert_memory_equal(bytes, CORNERS, sizeof CORNERS);
+    assert_int_equal(unpack(text, 1, bytes), sizeof bytes); /* thinned out, in order, from all over */
+    for (size_t k = 0; k + 1 < ATN_VIEW_MOST_POINTS; ++k) {
+        int here = bytes[6 * k] | bytes[6 * k + 1] << 8, next = bytes[6 * k + 6] | bytes[6 * k + 7] << 8;
+        assert_true(here <= next && next - here <= 2 * 65536 / ATN_VIEW_MOST_POINTS + 2);
+    }
+    assert_int_equal(unpack(text, 2, bytes), 0);
+    atn_text_free(&page);
+    kit_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_of_any_origin_stay_texts),
-        cmocka_unit_test(dots_lie_where_they_belong),
-        cmocka_unit_test(any_numbers_make_a_picture),
-        cmocka_unit_test(a_whole_page_has_its_parts),
+        cmocka_unit_test(texts_of_any_origin_stay_texts), cmocka_unit_test(dots_lie_where_they_belong),
+        cmocka_unit_test(any_numbers_make_a_picture),     cmocka_unit_test(a_whole_page_has_its_parts),
+        cmocka_unit_test(clouds_travel_in_the_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static atn_status step(reg_problem *p, double sigma2, const row_sums *sums, bool
     p->sigma = sigma;
     ++p->iterations;
     reg_timed(&p->engine, REG_HOST, since);
-    return reg_step_done(p, sigma, 0, motion, rows, columns);
+    return reg_step_done(p, sigma, 0, motion, rows->count, columns->count);
 }
 
 atn_status reg_em_compat(reg_problem *p) {

@@ -158,7 +158,7 @@ static atn_status step(cpd *s, cpd_step *out) {
     out->change = fabs(log(out->sigma2 / s->sigma2));
     ++p->iterations;
     reg_timed(&p->engine, REG_HOST, since);
-    return reg_step_done(p, sigma, sqrt(3 * out->sigma2), out->motion, source, target);
+    return reg_step_done(p, sigma, sqrt(3 * out->sigma2), out->motion, source->count, target->count);
 }
 
 /* Nothing changes any more at this level, for this kind of map. */

@@ -18,6 +18,7 @@ static const struct {
     [REG_ESTEP_NEAR] = {"estep_near", true},
     [REG_ESTEP_COMPAT] = {"estep_compat", false},
     [REG_NEAREST] = {"nearest", true},
+    [REG_AROUND] = {"around", true},
     [REG_MSTEP] = {"mstep", false},
     [REG_SPREAD] = {"spread", false},
     [REG_PREPARE] = {"sort and decimate", false},
@@ -47,6 +48,15 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);
     if (status != ATN_OK) reg_engine_close(out);
     return status;
+}
+
+void reg_engine_reset(reg_engine *e, const atn_register_settings *settings) {
+    e->settings = settings;
+    for (int k = 0; k < 2; ++k) e->near[k].rows = e->near[k].columns = NULL;
+    e->evaluated = e->pairs = 0;
+    e->truncated = false;
+    memset(e->calls, 0, sizeof e->calls);
+    memset(e->seconds, 0, sizeof e->seconds);
 }
 
 void reg_engine_close(reg_engine *e) {
@@ -221,6 +231,33 @@ atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double 
         if (!(distance2[k] <= reach * reach)) index[k] = -1;
     atn_array_free(place_rows);
     atn_array_free(places);
+    return status;
+}
+
+atn_status reg_around(reg_engine *e, reg_side *side, double reach, double *out) {
+    static const char *const NAMES[10] = {"mass", "mx", "my", "mz", "mxx", "mxy", "mxz", "myy", "myz", "mzz"};
+    atn_kernel *kernel;
+    reg_near near = {0};
+    atn_array *sum[10] = {0};
+    binding bound[19] = {{"yx", side->moved_rows[0]},  {"yy", side->moved_rows[1]}, {"yz", side->moved_rows[2]},
+                         {"xx", side->moved_rows[0]},  {"xy", side->moved_rows[1]}, {"xz", side->moved_rows[2]},
+                         {"xw", side->log_weight_rows}};
+    double since = atn_clock_seconds();
+    atn_status status = reg_near_update(&near, side, side, &side->placed, &side->placed, reach);
+    reg_timed(e, REG_LISTS, since);
+    if (status == ATN_OK) status = handle(e, REG_AROUND, &kernel);
+    for (int k = 0; k < 10 && status == ATN_OK; ++k) {
+        status = atn_array_create_matrix(e->device, reg_sum_type(side->type), (int64_t)side->block,
+                                         (int64_t)side->blocks, 0, &sum[k]);
+        bound[7 + k] = (binding){NAMES[k], sum[k]};
+    }
+    bound[17] = (binding){"start", near.start_array};
+    bound[18] = (binding){"near", near.list_array};
+    if (status == ATN_OK) status = run(e, REG_AROUND, bound, COUNT(bound));
+    for (size_t k = 0; k < 10 && status == ATN_OK; ++k)
+        status = reg_array_get(sum[k], side->padded, out + k * side->padded);
+    for (int k = 0; k < 10; ++k) atn_array_free(sum[k]);
+    reg_near_free(&near, e->ctx);
     return status;
 }
 

@@ -13,6 +13,7 @@ typedef enum reg_kernel {
     REG_ESTEP_NEAR,
     REG_ESTEP_COMPAT,
     REG_NEAREST,
+    REG_AROUND,
     REG_MSTEP,
     REG_SPREAD,
     REG_KERNELS
@@ -42,7 +43,9 @@ typedef struct reg_engine {
 } reg_engine;
 
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out);
-void reg_engine_close(reg_engine *engine); /* zeroed ones are fine */
+void reg_engine_reset(reg_engine *engine,
+                      const atn_register_settings *settings); /* counts and lists, for the next pair */
+void reg_engine_close(reg_engine *engine);                    /* zeroed ones are fine */
 
 const char *reg_work_name(int work);
 void reg_timed(reg_engine *engine, int work, double since); /* adds the time from `since` (atn_clock_seconds) on */
@@ -61,6 +64,10 @@ atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *column
  * stands among the columns, -1 for none. */
 atn_status reg_nearest(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index);
+
+/* Sums over all points near each point of a side, as placed, of a = 2^(log_weight - |d|^2), a d and a d d^T (xx xy xz
+ * yy yz zz): ten numbers, `padded` of each, one kind after the other. */
+atn_status reg_around(reg_engine *engine, reg_side *side, double reach, double *out);
 
 /* From the rows' sums: l = w a / (a + outlier), x = sum a x / a, and what a fit needs of them, all lengths divided by
  * `unit`. */

@@ -68,6 +68,18 @@ bool reg_invert_symmetric(int32_t n, const double *matrix, double *out) {
     return true;
 }
 
+void reg_moments_add(reg_moments *to, const reg_moments *more) {
+    to->weight += more->weight;
+    for (int k = 0; k < 3; ++k) {
+        to->y[k] += more->y[k];
+        to->x[k] += more->x[k];
+    }
+    for (int k = 0; k < 9; ++k) to->cross[k] += more->cross[k];
+    for (int k = 0; k < 6; ++k) to->spread[k] += more->spread[k];
+    to->likelihood += more->likelihood;
+    to->residual += more->residual;
+}
+
 /* S and, where it is wanted, the spread of y, about the means. */
 static void centre(const reg_moments *m, double s[9], double yy[9]) {
     static const int PLACE[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};

@@ -34,7 +34,7 @@ static double diagonal(const reg_box *box) {
 }
 
 static atn_transform_kind kind_at(const icp *s) {
-    return s->far > FREE && !s->p->far_given ? ATN_TRANSFORM_RIGID : s->p->settings->transform;
+    return s->far > FREE && s->p->open_far ? ATN_TRANSFORM_RIGID : s->p->settings->transform;
 }
 
 /* Pairs at p->pose and the step they ask for; lost where there are too few. */
@@ -42,7 +42,7 @@ static atn_status step(icp *s, reg_side *source, reg_pairs_step *out, bool *lost
     reg_problem *p = s->p;
     double reach = s->far;
     if (s->known == source) reach = fmin(reach, 1.001 * (s->most + reg_motion(p, &s->known_at, &p->pose)) + 1e-6);
-    s->pairs.plane = s->plane && (p->far_given || s->far <= PLANES * p->spacing);
+    s->pairs.plane = s->plane && (!p->open_far || s->far <= PLANES * p->spacing);
     atn_status status = reg_pairs_find(&s->pairs, source, &p->pose, reach);
     if (status != ATN_OK) return status;
     reg_pairs_fit(&s->pairs, &p->pose, s->far, kind_at(s), out);
@@ -75,7 +75,7 @@ static atn_status approach(icp *s, double last, bool *lost) {
         if (status != ATN_OK || *lost) return status;
         double motion = reg_motion(p, &p->pose, &next.next);
         p->pose = next.next;
-        status = reg_step_done(p, s->far, next.rmse, motion, &level->source, s->pairs.target);
+        status = reg_step_done(p, s->far, next.rmse, motion, level->source.count, s->pairs.target->count);
         s->far = fmax(s->far * FALL, last);
         if (!(p->settings->robust_scale > 0)) s->pairs.scale = 0;
     }
@@ -105,12 +105,12 @@ static atn_status settle(icp *s, bool *lost) {
             p->pose = plain;
             bold = false;
             reg_anderson_begin(&history, &p->pose);
-            status = reg_step_done(p, s->far, next.rmse, 0, source, s->pairs.target);
+            status = reg_step_done(p, s->far, next.rmse, 0, source->count, s->pairs.target->count);
             continue;
         }
         best = next.cost;
         double motion = reg_motion(p, &p->pose, &next.next);
-        status = reg_step_done(p, s->far, next.rmse, motion, source, s->pairs.target);
+        status = reg_step_done(p, s->far, next.rmse, motion, source->count, s->pairs.target->count);
         plain = next.next;
         if (next.cost < lowest * (1 - 1e-6)) {
             lowest = next.cost;
@@ -135,8 +135,8 @@ static atn_status work(icp *s, bool *lost) {
     reg_problem *p = s->p;
     const atn_register_settings *settings = p->settings;
     double given = settings->outlier_distance / p->unit, extent = diagonal(&s->pairs.target->bounds);
-    double last = p->far_given ? given : END * given;
-    s->far = p->far_given ? given : fmax(extent, last);
+    double last = !p->open_far ? given : END * given;
+    s->far = !p->open_far ? given : fmax(extent, last);
     atn_status status = approach(s, last, lost);
     if (status == ATN_OK && !*lost) status = settle(s, lost);
     if (status == ATN_OK && p->converged && settings->robust != ATN_ROBUST_NONE && !(settings->robust_scale > 0)) {
@@ -153,7 +153,7 @@ atn_status reg_icp(reg_problem *p) {
         return atn_fail(p->engine.ctx, ATN_ERR_INPUT,
                         "register: distances along normals say nothing of scale and shear; icp-plane is rigid, icp and "
                         "em-icp fit the others");
-    atn_status status = reg_levels_make(p, !p->settings->dense && !p->far_given);
+    atn_status status = reg_levels_make(p, !p->settings->dense && p->open_far);
     if (status == ATN_OK) status = reg_pairs_open(p, s.plane, &s.pairs);
     if (status == ATN_OK) status = work(&s, &lost);
     if (status == ATN_OK) {

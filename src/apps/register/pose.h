@@ -36,6 +36,8 @@ typedef struct reg_moments {
     double residual;   /* l |x - y|^2 */
 } reg_moments;
 
+void reg_moments_add(reg_moments *to, const reg_moments *more);
+
 /* The map that moves the y onto their x. false: they do not tell (no weight, or for affine fits a spread without
  * volume). Fits that leave a turn open take none of it. */
 bool reg_fit(const reg_moments *moments, atn_transform_kind kind, reg_pose *out);

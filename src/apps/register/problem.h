@@ -11,7 +11,15 @@ enum { REG_MOST_LEVELS = 12 };
 typedef struct reg_level {
     double edge; /* of the cubes whose points were merged, in the common unit; 0: all points */
     reg_side source, target;
+    reg_side *more; /* further parts of a source that is too large for the memory to hold at once; parked */
+    int32_t n_more;
+    size_t count;   /* points of all parts */
+    reg_box bounds; /* of all parts */
+    double weight;
 } reg_level;
+
+/* Part `k` of the source, 0 to n_more, on the device; the others are not, where there are several. */
+atn_status reg_part(reg_level *level, int32_t k, reg_side **out);
 
 /* Lengths inside are in `unit`s; the target's frame has its origin at `target_origin`, the source's at `source_origin`.
  */
@@ -21,15 +29,19 @@ typedef struct reg_problem {
     const atn_cloud *source_cloud, *target_cloud;
     cloud_points source, target;
     double source_origin[3], target_origin[3], unit;
-    double spacing;                   /* median distance between neighbours of the target, in units */
-    bool far_given;                   /* settings->outlier_distance is the caller's */
+    double spacing; /* median distance between neighbours of the target, in units */
+    double source_spacing;
     reg_level level[REG_MOST_LEVELS]; /* the coarsest first; the last has all points */
     int32_t levels;
-    reg_pose pose;   /* source frame to target frame: the start, then the result */
-    double sigma;    /* reached, in units */
-    double outlier2; /* d0 squared over sigma squared of the last step; INFINITY: none */
+    reg_pose pose;           /* source frame to target frame: the start, then the result */
+    bool polished;           /* EM-ICP ends with steps of its own kind */
+    bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
+    double far;              /* d0, in units; INFINITY: no outliers */
+    double sigma;            /* reached, in units */
+    double outlier2;         /* d0 squared over sigma squared of the last step; INFINITY: none */
     int32_t iterations;
     double dense_pairs; /* iterations x all points */
+    int32_t parts;      /* the source is worked on in so many */
     bool converged;
     char reason[160];
     atn_register_result *result;
@@ -38,6 +50,10 @@ typedef struct reg_problem {
 /* All points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as large. */
 atn_status reg_levels_make(reg_problem *p, bool pyramid);
 void reg_levels_free(reg_problem *p);
+
+/* In how many parts the source must be worked on to stay within the memory there is; a sentence where that does not
+ * help. */
+atn_status reg_plan_memory(reg_problem *p);
 
 /* The coarsest level whose cubes have edges of at most `length`. */
 reg_level *reg_level_for(reg_problem *p, double length);
@@ -49,8 +65,11 @@ double reg_motion(const reg_problem *p, const reg_pose *a, const reg_pose *b);
 void reg_ended(reg_problem *p, bool lost);
 
 /* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
-atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, const reg_side *source,
-                         const reg_side *target);
+atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target);
+
+/* The last steps of a rigid pose over all points, pairs being at most `reach` apart to begin with; sets converged and
+ * the covariance where it succeeds, leaves all as it was where it does not. */
+atn_status reg_polish(reg_problem *p, double reach);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);

@@ -17,7 +17,7 @@ static const struct {
     double sigma_end;    /* of the target's spacing */
     int32_t most_iterations;
 } METHODS[] = {
-    [ATN_REGISTER_EM_ICP] = {reg_em_icp, "em-icp", 0.85, 1, 400},
+    [ATN_REGISTER_EM_ICP] = {reg_em_icp, "em-icp", 0.85, 0.5, 400},
     [ATN_REGISTER_ICP] = {reg_icp, "icp", 0, 1, 200},
     [ATN_REGISTER_ICP_PLANE] = {reg_icp, "icp-plane", 0, 1, 200},
     [ATN_REGISTER_SOFTASSIGN] = {reg_softassign, "softassign", 0.95, 1, 500},
@@ -132,19 +132,27 @@ static void to_outside(const reg_problem *p, double t[16]) {
 
 /* What the caller left open, from the data. Lengths in the caller's unit. */
 static void fill_in(atn_register_settings *s, reg_problem *p) {
-    static const double FAR = 2.0, START = 1.5; /* of sigma_end, of the unit */
+    static const double FAR = 2.0; /* of sigma_end */
+    static const double START[] = {/* of the unit: how far a start may be from the answer */
+                                   [ATN_START_IDENTITY] = 1.5,
+                                   [ATN_START_GIVEN] = 0.3,
+                                   [ATN_START_AUTO] = 0.12};
     if (!s->precision) s->precision = 32;
     if (!(s->error_bound > 0)) s->error_bound = 1e-4;
+    p->open_end = !(s->sigma_end > 0);
+    p->polished = p->open_end && !s->no_polish && s->transform == ATN_TRANSFORM_RIGID &&
+                  s->method == ATN_REGISTER_EM_ICP && p->parts == 1;
+    p->open_far = !(s->outlier_distance > 0);
     if (!(s->sigma_end > 0)) s->sigma_end = fmax(METHODS[s->method].sigma_end * p->spacing, 1e-6) * p->unit;
-    if (!(s->sigma_start > 0)) s->sigma_start = fmax(START * p->unit, s->sigma_end);
-    p->far_given = s->outlier_distance > 0;
-    if (!p->far_given) s->outlier_distance = FAR * s->sigma_end;
+    if (!(s->sigma_start > 0)) s->sigma_start = fmax(START[s->init] * p->unit, s->sigma_end);
+    if (!(s->outlier_distance > 0)) s->outlier_distance = FAR * s->sigma_end;
+    p->far = s->outlier_distance / p->unit;
     if (!(s->sigma_factor > 0)) s->sigma_factor = METHODS[s->method].sigma_factor;
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
-static atn_status set_up(reg_problem *p, atn_device *device, atn_register_settings *settings) {
-    const atn_ctx *ctx = atn_device_ctx(device);
+static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
+    const atn_ctx *ctx = p->engine.ctx;
     bool species = settings->match_species;
     atn_status status = read_cloud(ctx, p->source_cloud, "source", species, &p->source);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", species, &p->target);
@@ -152,20 +160,23 @@ static atn_status set_up(reg_problem *p, atn_device *device, atn_register_settin
     centroid(&p->source, p->source_origin);
     centroid(&p->target, p->target_origin);
     p->unit = radius(&p->target, p->target_origin);
+    if (!isfinite(p->unit) || !isfinite(radius(&p->source, p->source_origin)))
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
     if (!(p->unit > 0)) p->unit = 1;
     status = cloud_points_spacing(&p->target, &p->spacing);
+    if (status == ATN_OK) status = cloud_points_spacing(&p->source, &p->source_spacing);
     p->spacing /= p->unit;
+    p->source_spacing /= p->unit;
     if (status != ATN_OK) return status;
     fill_in(settings, p);
     static const double IDENTITY[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     to_inside(p, settings->init == ATN_START_GIVEN ? settings->start : IDENTITY, &p->pose);
-    return reg_engine_open(device, settings, &p->engine);
+    return ATN_OK;
 }
 
 /* ---- the result ---- */
 
-atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, const reg_side *source,
-                         const reg_side *target) {
+atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target) {
     p->dense_pairs += (double)p->source.count * (double)p->target.count;
     if (!p->settings->watch) return ATN_OK;
     atn_register_step step = {.iteration = p->iterations,
@@ -173,8 +184,8 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
                               .rmse = rmse * p->unit,
                               .motion = motion * p->unit,
                               .pairs = (int64_t)p->engine.pairs,
-                              .source = source->count,
-                              .target = target->count};
+                              .source = source,
+                              .target = target};
     if (p->settings->watch(p->settings->watch_user, &step)) return ATN_OK;
     return atn_fail(p->engine.ctx, ATN_ERR_CANCELLED, "register: stopped after %d iterations", p->iterations);
 }
@@ -202,32 +213,41 @@ static void note_profile(const reg_problem *p, atn_register_result *r) {
     }
 }
 
+static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *target, double reach, double *sum,
+                               double *weight) {
+    const atn_ctx *ctx = p->engine.ctx;
+    double *distance2 = atn_alloc(ctx, source->padded * sizeof *distance2);
+    int32_t *index = atn_alloc(ctx, source->padded * sizeof *index);
+    atn_status status = distance2 && index ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = reg_place(&p->engine, source, &p->pose);
+    if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
+    for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
+        if (index[k] >= 0) {
+            *weight += (double)source->weight[k];
+            *sum += (double)source->weight[k] * distance2[k];
+        }
+    atn_free(ctx, distance2);
+    atn_free(ctx, index);
+    return status;
+}
+
 /* Inlier pairs: nearest points within a distance that the spacing and the last sigma suggest. */
 static atn_status measure(reg_problem *p, atn_register_result *r) {
     reg_level *level = &p->level[p->levels - 1];
-    reg_side *source = &level->source, *target = &level->target;
-    double reach =
-        fmax(2 * p->spacing, isinf(p->settings->outlier_distance) ? 0 : p->settings->outlier_distance / p->unit);
+    reg_side *target = &level->target;
+    double reach = fmax(2 * p->spacing, isinf(p->far) ? 0 : p->far);
     if (!(reach > 0)) reach = 1e-9;
-    double *distance2 = atn_alloc(p->engine.ctx, source->padded * sizeof *distance2);
-    int32_t *index = atn_alloc(p->engine.ctx, source->padded * sizeof *index);
-    double evaluated = p->engine.evaluated;
-    atn_status status = distance2 && index ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = reg_place(&p->engine, source, &p->pose);
-    if (status == ATN_OK) status = reg_place(&p->engine, target, &REG_IDENTITY);
-    if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
-    double sum = 0, weight = 0;
-    for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
-        if (index[k] >= 0) {
-            weight += (double)source->weight[k];
-            sum += (double)source->weight[k] * distance2[k];
-        }
+    double evaluated = p->engine.evaluated, sum = 0, weight = 0;
+    atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
+    for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
+        reg_side *source;
+        status = reg_part(level, part, &source);
+        if (status == ATN_OK) status = measure_part(p, source, target, reach, &sum, &weight);
+    }
     p->engine.evaluated = evaluated; /* a check, no work of the method */
     r->rmse = weight > 0 ? sqrt(sum / weight) * p->unit : 0;
-    r->overlap = weight / source->total;
+    r->overlap = weight / level->weight;
     r->inlier_distance = reach * p->unit;
-    atn_free(p->engine.ctx, distance2);
-    atn_free(p->engine.ctx, index);
     return status;
 }
 
@@ -274,7 +294,8 @@ static void judge(reg_problem *p, atn_register_result *r) {
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
     atn_status status = measure(p, r);
-    if (status == ATN_OK && !s->no_covariance && s->method == ATN_REGISTER_EM_ICP && !s->compat && p->converged)
+    if (status == ATN_OK && !s->no_covariance && s->method == ATN_REGISTER_EM_ICP && !s->compat && p->converged &&
+        p->parts == 1 && !r->has_covariance)
         status = reg_em_covariance(p);
     if (status != ATN_OK) return status;
     to_outside(p, r->transform);
@@ -303,27 +324,73 @@ static atn_status find_start(reg_problem *p) {
     return status;
 }
 
-atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
-                        const atn_register_settings *given, atn_register_result *out) {
-    const atn_ctx *ctx = atn_device_ctx(device);
+/* One pair with an engine that others have used before and will use again. */
+static atn_status register_pair(reg_engine *engine, const atn_cloud *source, const atn_cloud *target,
+                                const atn_register_settings *given, atn_register_result *out) {
+    const atn_ctx *ctx = engine->ctx;
     double since = atn_clock_seconds();
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
-    reg_problem *p = atn_zalloc(ctx, sizeof *p);
+    atn_register_settings settings = *given;
     *out = (atn_register_result){0};
+    reg_problem *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
     p->settings = &settings;
     p->source_cloud = source;
     p->target_cloud = target;
     p->result = out;
-    atn_status status = check(ctx, &settings);
-    if (status == ATN_OK) status = set_up(p, device, &settings);
+    p->parts = 1;
+    reg_engine_reset(engine, &settings);
+    p->engine = *engine;
+    atn_status status = set_up(p, &settings);
+    if (status == ATN_OK) status = reg_plan_memory(p);
     if (status == ATN_OK) status = find_start(p);
     if (status == ATN_OK) status = settings.compat ? reg_em_compat(p) : METHODS[settings.method].run(p);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_levels_free(p);
-    reg_engine_close(&p->engine);
     cloud_points_free(&p->source);
     cloud_points_free(&p->target);
+    *engine = p->engine; /* with the kernels that are planned now */
+    engine->settings = given;
     atn_free(ctx, p);
+    return status;
+}
+
+static atn_status open_engine(atn_device *device, const atn_register_settings *settings, reg_engine *engine) {
+    atn_status status = check(atn_device_ctx(device), settings);
+    *engine = (reg_engine){0};
+    return status == ATN_OK ? reg_engine_open(device, settings, engine) : status;
+}
+
+atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+                        const atn_register_settings *given, atn_register_result *out) {
+    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    reg_engine engine;
+    *out = (atn_register_result){0};
+    atn_status status = open_engine(device, &settings, &engine);
+    if (status == ATN_OK) status = register_pair(&engine, source, target, &settings, out);
+    reg_engine_close(&engine);
+    return status;
+}
+
+atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
+                              const atn_register_settings *given) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    reg_engine engine;
+    atn_status status = open_engine(device, &settings, &engine);
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        atn_register_pair *pair = &pairs[k];
+        atn_register_settings own = settings;
+        if (pair->start) {
+            own.init = ATN_START_GIVEN;
+            memcpy(own.start, pair->start, sizeof own.start);
+        }
+        pair->message[0] = '\0';
+        pair->status = check(ctx, &own);
+        if (pair->status == ATN_OK)
+            pair->status = register_pair(&engine, pair->source, pair->target, &own, &pair->result);
+        if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
+        if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
+    }
+    reg_engine_close(&engine);
     return status;
 }

@@ -52,7 +52,7 @@ static atn_status step(softassign *s, double sigma) {
     p->pose = next;
     p->sigma = sigma;
     ++p->iterations;
-    return reg_step_done(p, sigma, sqrt(m.residual / m.weight), s->motion, source, target);
+    return reg_step_done(p, sigma, sqrt(m.residual / m.weight), s->motion, source->count, target->count);
 }
 
 /* At one T, until the step is below `still` sigmas; how many steps that took, and whether it came to that. */

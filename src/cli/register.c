@@ -1,0 +1,173 @@
+/* attune register: moves a source cloud onto a target cloud. */
+#include "cli/register.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cli/kernel.h"
+
+static const double SHOW_EVERY_S = 0.05;
+
+/* After each iteration: kept for the report, shown on a terminal, and stopped by Ctrl-C. */
+static bool watch(void *user, const atn_register_step *step) {
+    atn_cli_register *r = user;
+    const atn_ctx *ctx = r->call->ctx;
+    if (r->keeps_steps && !r->steps.failed) {
+        r->steps.failed =
+            atn_grow(ctx, (void **)&r->steps.list, &r->steps.capacity, r->steps.n, sizeof *r->steps.list) != ATN_OK;
+        if (!r->steps.failed) r->steps.list[r->steps.n++] = *step;
+    }
+    if (r->n_pairs && step->iteration == 1 && r->pair < r->n_pairs) ++r->pair;
+    double now = atn_clock_seconds();
+    if (now - r->shown_s >= SHOW_EVERY_S) {
+        char pair[48] = "", sigma[48] = "";
+        r->shown_s = now;
+        if (r->n_pairs) snprintf(pair, sizeof pair, "pair %zu of %zu, ", r->pair, r->n_pairs);
+        if (step->sigma > 0) snprintf(sigma, sizeof sigma, ", scale %.3g", step->sigma);
+        atn_cli_progress(r->call, "%s%s: iteration %d%s, rmse %.4g, %zu and %zu points", pair, r->method,
+                         (int)step->iteration, sigma, step->rmse, step->source, step->target);
+    }
+    return !r->steps.failed && atn_check_cancel(ctx) == ATN_OK;
+}
+
+static atn_status write_files(const atn_cli_register *r, const atn_cli_registered *done) {
+    atn_cli_call *call = r->call;
+    const char *output = atn_cli_value(call, "output"), *matrix = atn_cli_value(call, "matrix");
+    const char *report = atn_cli_value(call, "report");
+    atn_status status = ATN_OK;
+    if (output) {
+        atn_cloud *moved = NULL;
+        status = atn_cloud_moved(done->source, done->result->transform, &moved);
+        if (!status) status = atn_cloud_write(moved, output);
+        atn_cloud_free(moved);
+    }
+    if (!status && matrix) status = atn_cli_matrix_write(call->ctx, matrix, done->result->transform);
+    if (!status && report) status = atn_cli_register_report(r, done, report);
+    return status;
+}
+
+/* The clouds are read. */
+static atn_status register_pair(atn_cli_register *r, atn_device *device, atn_cli_registered *done,
+                                const double *truth) {
+    atn_cli_call *call = r->call;
+    atn_register_result result;
+    atn_cli_apart apart;
+    done->foreseen_bytes = atn_register_bytes(&r->settings, atn_cloud_get_info(done->source).points,
+                                              atn_cloud_get_info(done->target).points);
+    atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
+    atn_status status = atn_register(device, done->source, done->target, &r->settings, &result);
+    atn_cli_progress_end(call);
+    if (r->steps.failed) return atn_fail_memory(call->ctx, 0, "the steps of the report");
+    if (status) return status;
+    done->result = &result;
+    if (truth) {
+        apart = atn_cli_matrix_apart(result.transform, truth, done->source);
+        done->truth = &apart;
+    }
+    status = atn_cli_register_print(r, done);
+    if (!status) status = write_files(r, done);
+    if (!status && !result.converged)
+        status = atn_fail(call->ctx, ATN_ERR_INPUT, "not converged: %s",
+                          *result.reason ? result.reason : "the clouds do not fit each other");
+    return status;
+}
+
+static atn_status open_device(atn_cli_call *call, atn_device **device) {
+    atn_devices *devices = NULL;
+    int32_t index = 0;
+    atn_status status = atn_cli_pick_device(call, &devices, &index);
+    if (!status) status = atn_device_open(devices, index, device);
+    atn_devices_free(devices);
+    return status;
+}
+
+static atn_status run_one(atn_cli_register *r) {
+    atn_cli_call *call = r->call;
+    const char *truth_file = atn_cli_value(call, "truth");
+    double truth[16];
+    atn_cloud *source = NULL, *target = NULL;
+    atn_device *device = NULL;
+    if (call->n_operands < 2) return atn_cli_misuse(call, "needs SOURCE TARGET, or --batch FILE");
+    atn_status status = atn_cli_register_check_output(call, atn_cli_value(call, "output"));
+    if (!status && truth_file) status = atn_cli_matrix_read(call->ctx, truth_file, truth);
+    atn_cli_progress(call, "reading ...");
+    if (!status) status = atn_cloud_read(call->ctx, call->operands[0], &r->reading, &source);
+    if (!status) status = atn_cloud_read(call->ctx, call->operands[1], &r->reading, &target);
+    if (!status) status = open_device(call, &device);
+    atn_cli_registered done = {
+        .source_name = call->operands[0], .target_name = call->operands[1], .source = source, .target = target};
+    r->keeps_steps = atn_cli_has(call, "report");
+    if (!status) status = register_pair(r, device, &done, truth_file ? truth : NULL);
+    atn_device_close(device);
+    atn_cloud_free(target);
+    atn_cloud_free(source);
+    return status;
+}
+
+/* What has no meaning for many pairs. */
+static atn_status check_batch(atn_cli_call *call) {
+    static const char *const SINGLE[] = {"output", "matrix", "report", "truth"};
+    if (call->n_operands)
+        return atn_cli_misuse(call, "--batch takes its files from the list, not '%s'", call->operands[0]);
+    for (size_t k = 0; k < sizeof SINGLE / sizeof *SINGLE; ++k)
+        if (atn_cli_has(call, SINGLE[k]))
+            return atn_cli_misuse(call, "--%s is for one pair; rows of the list are source,target[,init[,aligned]]",
+                                  SINGLE[k]);
+    return ATN_OK;
+}
+
+static atn_status run(atn_cli_call *call) {
+    atn_cli_register r = {.call = call};
+    const char *list = atn_cli_value(call, "batch");
+    atn_status status = list ? check_batch(call) : ATN_OK;
+    if (!status) status = atn_cli_register_read(&r);
+    r.settings.watch = watch;
+    r.settings.watch_user = &r;
+    if (!status && !list) status = run_one(&r);
+    if (!status && list) {
+        atn_device *device = NULL;
+        status = open_device(call, &device);
+        if (!status) status = atn_cli_register_batch(&r, device, list);
+        atn_device_close(device);
+    }
+    atn_cli_progress_end(call);
+    atn_free(call->ctx, r.steps.list);
+    return status;
+}
+
+const atn_cli_verb ATN_VERB_REGISTER = {
+    .name = "register",
+    .summary = "align one point cloud onto another",
+    .synopsis = "SOURCE TARGET",
+    .paragraphs =
+        (const char *const[]){
+            "Finds the transform that moves SOURCE onto TARGET, and says how sure it is. Units do not matter: what is "
+            "not given is taken from the data. Without --init it starts where the clouds are; --init auto finds any "
+            "turn and partial overlap by itself; a file has 4 x 4 numbers, or is JSON with a transform, such as "
+            "truth.json or what --json printed before.",
+            "Methods: em-icp weighs soft pairs at a falling distance scale; icp takes nearest points, icp-plane with "
+            "distances along the target's normals; softassign normalises soft pairs over both clouds; cpd estimates "
+            "the scale of the distances. Files are read as attune info reads them.",
+            "Where the clouds do not fit each other the exit status is 1 and the reason stands on standard error; what "
+            "was asked for is written all the same.",
+            "--batch: rows of a CSV file, source,target[,init[,aligned]], a head is optional, paths are relative to "
+            "the list; init is a file or identity. Clouds named often are read once. A pair that fails does not stop "
+            "the others; the exit status is 1 if any did.",
+            "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
+            "points that have one), iterations, pairs, evaluated_pairs, seconds, gpts, peak_bytes, converged, reason, "
+            "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), device, "
+            "variant, scale, inlier_distance, error_bound, sigma_end, foreseen_bytes, method, source and target (file, "
+            "points, dropped); profile (name, calls, seconds) with --profile, truth (rotation_deg, translation, rms) "
+            "with --truth; --batch: results, each of these with error, null or why there is none.",
+            NULL},
+    .options = ATN_CLI_REGISTER_OPTIONS,
+    .examples =
+        (const atn_cli_pair[]){
+            {"attune register scan1.ply scan2.ply -o aligned.ply", "they are near to each other already"},
+            {"attune register scan1.ply scan2.ply --init auto --report r.html", "any pose, and a page to look at"},
+            {"attune register a.pcd b.pcd --method icp-plane --init T.txt --matrix T2.txt", "refine what is known"},
+            {"attune register --batch pairs.csv --json", "many pairs, for a script"},
+            {0}},
+    .min_operands = 0,
+    .max_operands = 2,
+    .run = run,
+};

@@ -1,0 +1,60 @@
+/* Parts of attune register: options, what is printed, the report, many pairs from a list. */
+#ifndef ATN_CLI_REGISTER_H
+#define ATN_CLI_REGISTER_H
+
+#include "cli/cli.h"
+#include "cli/matrix.h"
+
+#include <attune/register.h>
+
+/* What was reached after each iteration, in order. */
+typedef struct atn_cli_steps {
+    atn_register_step *list; /* owned */
+    size_t n, capacity;
+    bool failed; /* for want of memory */
+} atn_cli_steps;
+
+/* What a call of the verb works on. */
+typedef struct atn_cli_register {
+    atn_cli_call *call;
+    atn_register_settings settings; /* its watch records steps and shows progress */
+    const char *method;             /* the words of the options, for people */
+    const char *transform, *start;
+    atn_cloud_options reading;
+    bool profile;         /* show where the time goes */
+    bool keeps_steps;     /* for the report */
+    size_t pair, n_pairs; /* the one at work, from 1; 0: there is but one */
+    double shown_s;       /* when progress was shown last */
+    atn_cli_steps steps;
+} atn_cli_register;
+
+/* One pair with what came out, to be told. */
+typedef struct atn_cli_registered {
+    const char *source_name, *target_name;
+    const atn_cloud *source, *target;
+    const atn_register_result *result;
+    size_t foreseen_bytes;      /* what was expected to be allocated */
+    const atn_cli_apart *truth; /* NULL: it is not known */
+} atn_cli_registered;
+
+/* ---- register_options.c ---- */
+extern const atn_cli_option ATN_CLI_REGISTER_OPTIONS[];
+atn_status atn_cli_register_read(atn_cli_register *r);
+/* The ending of a file that points are to be written to; wrong usage where none is written so. */
+atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path);
+
+/* ---- register_print.c ---- */
+atn_status atn_cli_register_print(const atn_cli_register *r, const atn_cli_registered *done);
+/* Adds the fields of a result; false: no memory. */
+bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *done, json_t *root);
+/* "kernel TAB calls TAB seconds TAB share" with a head, for a table. */
+void atn_cli_register_profile(atn_text *rows, const atn_register_result *result);
+
+/* ---- register_report.c ---- */
+atn_status atn_cli_register_report(const atn_cli_register *r, const atn_cli_registered *done, const char *path);
+
+/* ---- register_batch.c ---- */
+/* The rows of a file, on a device. */
+atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *device, const char *list);
+
+#endif

@@ -1,0 +1,47 @@
+/* A list of pairs to register: a CSV file, source,target[,init[,aligned]], and the clouds that it names, each once. */
+#ifndef ATN_CLI_REGISTER_LIST_H
+#define ATN_CLI_REGISTER_LIST_H
+
+#include "cli/cli.h"
+
+#include <attune/cloud.h>
+
+#include <sys/types.h>
+
+/* A file of points, however many rows name it. */
+typedef struct atn_cli_list_cloud {
+    char *path; /* owned */
+    bool known; /* to the file system, by the next two */
+    dev_t device;
+    ino_t inode;
+    atn_cloud *cloud;  /* owned; NULL: it could not be read */
+    char message[200]; /* why not */
+} atn_cli_list_cloud;
+
+typedef struct atn_cli_list_row {
+    char *source, *target; /* as they stand in the list; owned */
+    char *aligned;         /* path to write to, or NULL; owned */
+    size_t clouds[2];      /* of source and target, in the list's clouds */
+    double start[16];
+    bool has_start;    /* else as the settings say */
+    char message[200]; /* what is wrong with the row; "" for nothing */
+} atn_cli_list_row;
+
+/* Owned: atn_cli_list_free, after a failure too. */
+typedef struct atn_cli_list {
+    const atn_ctx *ctx;
+    atn_cli_list_row *rows;
+    size_t n_rows, row_capacity;
+    atn_cli_list_cloud *clouds;
+    size_t n_clouds, cloud_capacity;
+} atn_cli_list;
+
+/* Reads the list and all clouds. What is wrong with one row or one cloud is said there; fails where the list itself is
+ * wrong. */
+atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_cloud_options *reading, atn_cli_list *out);
+void atn_cli_list_free(atn_cli_list *list);
+
+/* Why a row cannot be worked on; "" where it can. */
+const char *atn_cli_list_objection(const atn_cli_list *list, const atn_cli_list_row *row);
+
+#endif

@@ -1,0 +1,172 @@
+/* The options of attune register, and settings out of them. A zero in the settings means the default, so no option
+ * lets one through. */
+#include "cli/register.h"
+
+#include "base/number.h"
+#include "cloud/formats.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define METHODS    "em-icp|icp|icp-plane|softassign|cpd"
+#define TRANSFORMS "rigid|similarity|affine"
+#define ROBUST     "none|huber|tukey|cauchy"
+
+const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
+    {.name = "method", .value = METHODS, .meaning = "how pairs are found; em-icp unless given"},
+    {.name = "transform", .value = TRANSFORMS, .meaning = "what may change; rigid unless given"},
+    {.name = "init", .value = "FILE|identity|auto", .meaning = "where to start; auto searches; identity unless given"},
+    {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the source, moved: ply, pcd, xyz, npy, pos"},
+    {.name = "matrix", .value = "FILE", .meaning = "write the transform, four rows of four numbers"},
+    {.name = "report", .value = "FILE", .meaning = "write an HTML page with numbers, charts and views to turn"},
+    {.name = "profile", .meaning = "show where the time goes, by kernel"},
+    {.name = "truth", .value = "FILE", .meaning = "a transform that is known to be true: show the error against it"},
+    {.name = "batch", .value = "FILE", .meaning = "many pairs: rows source,target[,init[,aligned]] of a CSV file"},
+    {.name = "drop-invalid", .meaning = "leave out points with NaN or infinity instead of refusing the file"},
+    {.name = "compat", .meaning = "em-icp exactly as the published code computes it"},
+    {.name = "precision", .value = "16|32|64", .meaning = "bits of the sums over pairs; 32 unless given"},
+    {.name = "reproducible", .meaning = "the same bits for any number of threads"},
+    {.name = "dense", .meaning = "all pairs of all points in every step"},
+    {.name = "iterations", .value = "N", .meaning = "at most so many; depends on the method unless given"},
+    {.name = "sigma-start", .value = "X", .meaning = "first distance scale; the target's extent unless given"},
+    {.name = "sigma-end",
+     .value = "X",
+     .meaning = "last distance scale; from the distances of neighbours unless given"},
+    {.name = "sigma-factor", .value = "F", .meaning = "of its square from step to step, between 0 and 1"},
+    {.name = "outlier", .value = "X", .meaning = "what is farther from everything is nobody's; inf: no outliers"},
+    {.name = "error-bound", .value = "F", .meaning = "what leaving out far pairs may cost; 1e-4 unless given"},
+    {.name = "trim", .value = "F", .meaning = "icp: share of the pairs to leave out, the farthest, from 0 to below 1"},
+    {.name = "robust", .value = ROBUST, .meaning = "icp: how far pairs count; none unless given"},
+    {.name = "robust-scale", .value = "X", .meaning = "icp: the distance that is far; from the data unless given"},
+    {.name = "species", .meaning = "pairs of equal species only"},
+    {.name = "no-acceleration", .meaning = "plain steps"},
+    {.name = "no-covariance", .meaning = "leave out how sure the transform is"},
+    {.name = "memory", .value = "BYTES", .meaning = "at most so much, e.g. 500M, 4G; what is free unless given"},
+    {0},
+};
+
+/* Numbers above 0 and not above `most`. */
+static const struct {
+    const char *name;
+    size_t offset;
+    double most;
+} NUMBERS[] = {
+    {"sigma-start", offsetof(atn_register_settings, sigma_start), 1e300},
+    {"sigma-end", offsetof(atn_register_settings, sigma_end), 1e300},
+    {"sigma-factor", offsetof(atn_register_settings, sigma_factor), 1 - 1e-12},
+    {"outlier", offsetof(atn_register_settings, outlier_distance), INFINITY},
+    {"error-bound", offsetof(atn_register_settings, error_bound), 1},
+    {"robust-scale", offsetof(atn_register_settings, robust_scale), 1e300},
+};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} FLAGS[] = {
+    {"compat", offsetof(atn_register_settings, compat)},
+    {"reproducible", offsetof(atn_register_settings, reproducible)},
+    {"dense", offsetof(atn_register_settings, dense)},
+    {"species", offsetof(atn_register_settings, match_species)},
+    {"no-acceleration", offsetof(atn_register_settings, no_acceleration)},
+    {"no-covariance", offsetof(atn_register_settings, no_covariance)},
+};
+
+/* The place of an option's word among its choices, which are in the order of the enum; 0 where it is not given. */
+static int place_of(const atn_cli_call *call, const char *name, const char *choices) {
+    const char *word = atn_cli_value(call, name);
+    size_t length = word ? strlen(word) : 0;
+    int place = 0;
+    for (const char *at = choices; word; ++place) {
+        size_t n = strcspn(at, "|");
+        if (n == length && memcmp(at, word, n) == 0) return place;
+        at += n + 1; /* the parser let only these through */
+    }
+    return 0;
+}
+
+static atn_status read_numbers(atn_cli_register *r) {
+    for (size_t k = 0; k < sizeof NUMBERS / sizeof *NUMBERS; ++k) {
+        const char *text = atn_cli_value(r->call, NUMBERS[k].name);
+        char *end;
+        if (!text) continue;
+        double value = atn_number_read(text, &end);
+        if (end == text || *end || !(value > 0 && value <= NUMBERS[k].most))
+            return atn_cli_misuse(r->call, "--%s cannot be '%s'; it takes a number above 0%s", NUMBERS[k].name, text,
+                                  NUMBERS[k].most < 1    ? " and below 1"
+                                  : NUMBERS[k].most == 1 ? " and up to 1"
+                                                         : "");
+        memcpy((char *)&r->settings + NUMBERS[k].offset, &value, sizeof value);
+    }
+    if (r->settings.sigma_start > 0 && r->settings.sigma_end > r->settings.sigma_start)
+        return atn_cli_misuse(r->call, "--sigma-end %s is above --sigma-start %s; the scale falls",
+                              atn_cli_value(r->call, "sigma-end"), atn_cli_value(r->call, "sigma-start"));
+    return ATN_OK;
+}
+
+/* 500M, 4G, 2e9 */
+static atn_status read_memory(atn_cli_register *r) {
+    static const char UNITS[] = "kMGT";
+    const char *text = atn_cli_value(r->call, "memory"), *unit;
+    char *end;
+    if (!text) return ATN_OK;
+    double bytes = atn_number_read(text, &end);
+    bool good = end != text;
+    if (good && *end && (unit = strchr(UNITS, *end))) {
+        bytes *= pow(1000, (double)(unit - UNITS + 1));
+        ++end;
+    }
+    if (!good || *end || !(bytes >= 1 && bytes < 0x1p62))
+        return atn_cli_misuse(r->call, "--memory cannot be '%s'; it takes bytes, such as 500M or 4G", text);
+    r->settings.most_bytes = (size_t)bytes;
+    return ATN_OK;
+}
+
+static atn_status read_start(atn_cli_register *r) {
+    const char *init = atn_cli_value(r->call, "init");
+    r->start = init ? init : "identity";
+    if (!init || strcmp(init, "identity") == 0) return ATN_OK;
+    if (strcmp(init, "auto") == 0) {
+        r->settings.init = ATN_START_AUTO;
+        return ATN_OK;
+    }
+    r->settings.init = ATN_START_GIVEN;
+    return atn_cli_matrix_read(r->call->ctx, init, r->settings.start);
+}
+
+atn_status atn_cli_register_read(atn_cli_register *r) {
+    atn_cli_call *call = r->call;
+    const char *precision = atn_cli_value(call, "precision");
+    const char *method = atn_cli_value(call, "method"), *transform = atn_cli_value(call, "transform");
+    double iterations, trim;
+    r->method = method ? method : "em-icp";
+    r->transform = transform ? transform : "rigid";
+    r->settings.method = (atn_register_method)place_of(call, "method", METHODS);
+    r->settings.transform = (atn_transform_kind)place_of(call, "transform", TRANSFORMS);
+    r->settings.robust = (atn_robust)place_of(call, "robust", ROBUST);
+    r->settings.precision = precision ? (int32_t)atn_number_read(precision, NULL) : 0;
+    r->profile = atn_cli_has(call, "profile");
+    if (atn_cli_has(call, "drop-invalid")) r->reading.invalid = ATN_INVALID_DROP;
+    for (size_t k = 0; k < sizeof FLAGS / sizeof *FLAGS; ++k) {
+        bool given = atn_cli_has(call, FLAGS[k].name);
+        memcpy((char *)&r->settings + FLAGS[k].offset, &given, sizeof given);
+    }
+    atn_status status = read_numbers(r);
+    if (!status) status = read_memory(r);
+    if (!status) status = atn_cli_read_whole(call, "iterations", 1, 0, &iterations);
+    if (!status && iterations > INT32_MAX)
+        status = atn_cli_misuse(call, "--iterations cannot be '%s'; at most %d can be counted",
+                                atn_cli_value(call, "iterations"), INT32_MAX);
+    if (!status) status = atn_cli_read_number(call, "trim", 0, 1 - 1e-12, 0, &trim);
+    if (status) return status;
+    r->settings.most_iterations = (int32_t)iterations;
+    r->settings.trim = trim;
+    return read_start(r);
+}
+
+atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path) {
+    const cloud_format *format = path ? cloud_format_of(path, "", 0) : NULL;
+    if (!path || (format && format->write)) return ATN_OK;
+    return atn_cli_misuse(call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy or .pos",
+                          path);
+}

@@ -1,0 +1,178 @@
+/* What attune register says: a block for people, one object for programs. */
+#include "cli/register.h"
+
+#include <math.h>
+
+/* ---- for people ---- */
+
+static void print_bytes(double bytes, char *text, size_t size) {
+    static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB"};
+    int k = 0;
+    for (; k < 4 && bytes >= 1000; ++k) bytes /= 1000;
+    snprintf(text, size, "%.3g %s", bytes, UNITS[k]);
+}
+
+static void add_cloud(atn_text *page, const char *label, const char *name, const atn_cloud *cloud) {
+    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_text_printf(page, "%-11s %s, %zu points", label, name, info.points);
+    if (info.nan + info.inf) atn_text_printf(page, " (%zu invalid ones left out)", info.nan + info.inf);
+    atn_text_add(page, "\n");
+}
+
+static void add_motion(atn_text *page, const atn_register_result *result) {
+    const double *t = result->transform;
+    atn_cli_turn turn = atn_cli_turn_of(t);
+    for (int i = 0; i < 4; ++i)
+        atn_text_printf(page, "%-11s %14.9g %14.9g %14.9g %14.9g\n", i ? "" : "transform", t[4 * i], t[4 * i + 1],
+                        t[4 * i + 2], t[4 * i + 3]);
+    if (turn.known)
+        atn_text_printf(page, "turn        %.6g degrees about (%.5f, %.5f, %.5f)\n", turn.degrees, turn.axis[0],
+                        turn.axis[1], turn.axis[2]);
+    atn_text_printf(page, "shift       (%.6g, %.6g, %.6g), %.6g long\n", t[3], t[7], t[11],
+                    sqrt(t[3] * t[3] + t[7] * t[7] + t[11] * t[11]));
+    if (result->scale != 1) atn_text_printf(page, "scale       %.9g\n", result->scale);
+    if (result->has_covariance) {
+        const double *c = result->covariance;
+        atn_text_printf(page, "sure to     %.2g degrees, %.2g in place (one deviation)\n",
+                        sqrt(fmax(0, c[0] + c[7] + c[14])) * 57.29577951308232, sqrt(fmax(0, c[21] + c[28] + c[35])));
+    }
+}
+
+static void add_effort(atn_text *page, const atn_cli_registered *done) {
+    const atn_register_result *result = done->result;
+    char used[32], foreseen[32];
+    print_bytes((double)result->peak_bytes, used, sizeof used);
+    print_bytes((double)done->foreseen_bytes, foreseen, sizeof foreseen);
+    atn_text_printf(page, "time        %.3g s, %.4g Gpts", result->seconds, result->gpts);
+    if (result->evaluated_pairs < result->pairs)
+        atn_text_printf(page, "; %.3g %% of %.3g pairs had to be looked at",
+                        100 * result->evaluated_pairs / result->pairs, result->pairs);
+    atn_text_printf(page, "\nmemory      %s, %s foreseen\ndevice      %s%s%s\n", used, foreseen, result->device,
+                    *result->variant ? ", " : "", result->variant);
+}
+
+static atn_status print_text(const atn_cli_register *r, const atn_cli_registered *done) {
+    const atn_register_result *result = done->result;
+    atn_text page = {.ctx = r->call->ctx};
+    add_cloud(&page, "source", done->source_name, done->source);
+    add_cloud(&page, "target", done->target_name, done->target);
+    atn_text_printf(&page, "method      %s, %s, from %s\n", r->method, r->transform, r->start);
+    add_motion(&page, result);
+    atn_text_printf(&page, "rmse        %.6g, of points with a partner within %.4g\noverlap     %.1f %%\n",
+                    result->rmse, result->inlier_distance, 100 * result->overlap);
+    atn_text_printf(&page, "iterations  %d, %s%s%s\n", (int)result->iterations,
+                    result->converged ? "converged" : "NOT converged", *result->reason ? ": " : "", result->reason);
+    add_effort(&page, done);
+    if (done->truth)
+        atn_text_printf(&page, "truth       %.4g degrees and %.4g in place away; points are off by %.4g (rms)\n",
+                        done->truth->rotation_deg, done->truth->translation, done->truth->rms);
+    if (r->profile) {
+        atn_text rows = {.ctx = r->call->ctx};
+        atn_cli_register_profile(&rows, result);
+        atn_text_add(&page, "\n");
+        atn_cli_add_table(&page, atn_text_str(&rows), "lrrr");
+        if (rows.failed) page.failed = true;
+        atn_text_free(&rows);
+    }
+    atn_status status = atn_cli_print_text(r->call, "register", &page);
+    atn_text_free(&page);
+    return status;
+}
+
+void atn_cli_register_profile(atn_text *rows, const atn_register_result *result) {
+    atn_text_add(rows, "where the time goes\tcalls\tseconds\tshare\t\n");
+    double rest = result->seconds;
+    for (int32_t k = 0; k < result->profile_count; ++k) {
+        const atn_register_time *each = &result->profile[k];
+        atn_cli_add_cell(rows, each->name);
+        atn_text_printf(rows, "%lld\t%.4g\t%.1f %%\t\n", (long long)each->calls, each->seconds,
+                        result->seconds > 0 ? 100 * each->seconds / result->seconds : 0);
+        rest -= each->seconds;
+    }
+    if (rest > 0.001 * result->seconds)
+        atn_text_printf(rows, "all else\t\t%.4g\t%.1f %%\t\n", rest, 100 * rest / result->seconds);
+}
+
+/* ---- for programs ---- */
+
+/* null where there is no number. */
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+/* Whole numbers beyond counting stay what they are. */
+static json_t *whole(double value) {
+    return isfinite(value) && fabs(value) < 0x1p53 ? json_integer((json_int_t)value) : number(value);
+}
+
+static json_t *profile_json(const atn_ctx *ctx, const atn_register_result *result) {
+    json_t *rows = json_array();
+    for (int32_t k = 0; k < result->profile_count && rows; ++k) {
+        const atn_register_time *each = &result->profile[k];
+        json_t *row = json_object();
+        bool good = json_object_set_new(row, "name", atn_cli_json_text(ctx, each->name)) == 0 &&
+                    json_object_set_new(row, "calls", json_integer(each->calls)) == 0 &&
+                    json_object_set_new(row, "seconds", number(each->seconds)) == 0;
+        if (json_array_append_new(rows, row) == 0 && good) continue;
+        json_decref(rows);
+        return NULL;
+    }
+    return rows;
+}
+
+static json_t *truth_json(const atn_cli_apart *truth) {
+    json_t *object = json_object();
+    if (json_object_set_new(object, "rotation_deg", number(truth->rotation_deg)) == 0 &&
+        json_object_set_new(object, "translation", number(truth->translation)) == 0 &&
+        json_object_set_new(object, "rms", number(truth->rms)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static bool set_cloud(json_t *root, const char *name, const char *path, const atn_cloud *cloud, const atn_ctx *ctx) {
+    atn_cloud_info info = atn_cloud_get_info(cloud);
+    json_t *object = json_object();
+    bool good = json_object_set_new(object, "file", atn_cli_json_text(ctx, path)) == 0 &&
+                json_object_set_new(object, "points", json_integer((json_int_t)info.points)) == 0 &&
+                json_object_set_new(object, "dropped", json_integer((json_int_t)(info.nan + info.inf))) == 0;
+    return json_object_set_new(root, name, object) == 0 && good;
+}
+
+bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *done, json_t *root) {
+    const atn_register_result *x = done->result;
+    const atn_ctx *ctx = r->call->ctx;
+    json_t *covariance = x->has_covariance ? atn_cli_json_matrix(x->covariance, 6, 6) : json_null();
+    return json_object_set_new(root, "covariance", covariance) == 0 &&
+           json_object_set_new(root, "transform", atn_cli_json_matrix(x->transform, 4, 4)) == 0 &&
+           json_object_set_new(root, "rmse", number(x->rmse)) == 0 &&
+           json_object_set_new(root, "overlap", number(x->overlap)) == 0 &&
+           json_object_set_new(root, "iterations", json_integer(x->iterations)) == 0 &&
+           json_object_set_new(root, "pairs", whole(x->pairs)) == 0 &&
+           json_object_set_new(root, "evaluated_pairs", whole(x->evaluated_pairs)) == 0 &&
+           json_object_set_new(root, "seconds", number(x->seconds)) == 0 &&
+           json_object_set_new(root, "gpts", number(x->gpts)) == 0 &&
+           json_object_set_new(root, "peak_bytes", json_integer((json_int_t)x->peak_bytes)) == 0 &&
+           json_object_set_new(root, "converged", json_boolean(x->converged)) == 0 &&
+           json_object_set_new(root, "reason", atn_cli_json_text(ctx, x->reason)) == 0 &&
+           json_object_set_new(root, "device", atn_cli_json_text(ctx, x->device)) == 0 &&
+           json_object_set_new(root, "variant", atn_cli_json_text(ctx, x->variant)) == 0 &&
+           json_object_set_new(root, "scale", number(x->scale)) == 0 &&
+           json_object_set_new(root, "inlier_distance", number(x->inlier_distance)) == 0 &&
+           json_object_set_new(root, "error_bound", number(x->error_bound)) == 0 &&
+           json_object_set_new(root, "sigma_end", number(x->sigma_end)) == 0 &&
+           json_object_set_new(root, "foreseen_bytes", json_integer((json_int_t)done->foreseen_bytes)) == 0 &&
+           json_object_set_new(root, "method", atn_cli_json_text(ctx, r->method)) == 0 &&
+           set_cloud(root, "source", done->source_name, done->source, ctx) &&
+           set_cloud(root, "target", done->target_name, done->target, ctx) &&
+           (!r->profile || json_object_set_new(root, "profile", profile_json(ctx, x)) == 0) &&
+           (!done->truth || json_object_set_new(root, "truth", truth_json(done->truth)) == 0);
+}
+
+atn_status atn_cli_register_print(const atn_cli_register *r, const atn_cli_registered *done) {
+    if (!r->call->json) return print_text(r, done);
+    json_t *root = json_object();
+    if (!atn_cli_register_json(r, done, root)) {
+        json_decref(root);
+        root = NULL;
+    }
+    return atn_cli_print_json(r->call, root);
+}

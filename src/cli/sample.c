@@ -1,0 +1,128 @@
+/* attune sample: synthetic data with the truth beside it. Subjects are rows of a table. */
+#include "cli/sample.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct {
+    const char *name;
+    atn_status (*run)(atn_cli_sample *sample);
+} SUBJECTS[] = {
+    {"scans", atn_cli_sample_scans},
+};
+enum { N_SUBJECTS = sizeof SUBJECTS / sizeof *SUBJECTS };
+
+char *atn_cli_sample_path(const atn_cli_sample *sample, const char *name) {
+    atn_text path = {.ctx = sample->call->ctx};
+    atn_text_printf(&path, "%s/%s", sample->folder, name);
+    if (path.failed) {
+        atn_text_free(&path);
+        return NULL;
+    }
+    return path.data; /* the text's, now the caller's */
+}
+
+/* The folder and those above it. */
+static atn_status make_folder(const atn_ctx *ctx, const char *folder) {
+    char *path = atn_strdup(ctx, folder);
+    struct stat info;
+    if (!path) return ATN_ERR_MEMORY;
+    int error = 0;
+    for (char *end = path; *end && !error;) {
+        end += strspn(end, "/");
+        end += strcspn(end, "/");
+        char held = *end;
+        *end = '\0';
+        if (mkdir(path, 0777) != 0 && !(stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+            error = errno == EEXIST ? ENOTDIR : errno;
+        *end = held;
+    }
+    atn_free(ctx, path);
+    return error ? atn_fail(ctx, ATN_ERR_IO, "%s: cannot be made a folder: %s", folder, strerror(error)) : ATN_OK;
+}
+
+static atn_status write_truth(const atn_cli_sample *sample) {
+    const atn_ctx *ctx = sample->call->ctx;
+    char *path = atn_cli_sample_path(sample, "truth.json");
+    atn_text text = {.ctx = ctx};
+    atn_status status = path ? atn_cli_json_add(&text, sample->truth) : ATN_ERR_MEMORY;
+    if (!status) status = atn_file_write(ctx, path, atn_text_str(&text), text.length);
+    atn_text_free(&text);
+    atn_free(ctx, path);
+    return status;
+}
+
+static atn_status unknown_subject(atn_cli_call *call) {
+    atn_suggest suggest = {.typed = call->operands[0]};
+    char names[128] = "";
+    for (size_t k = 0, at = 0; k < N_SUBJECTS && at < sizeof names; ++k) {
+        atn_suggest_try(&suggest, SUBJECTS[k].name);
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", k ? ", " : "", SUBJECTS[k].name);
+    }
+    if (suggest.best)
+        return atn_cli_misuse(call, "there is no sample of '%s'; did you mean '%s'?", call->operands[0], suggest.best);
+    return atn_cli_misuse(call, "there is no sample of '%s'; there is: %s", call->operands[0], names);
+}
+
+static atn_status run(atn_cli_call *call) {
+    atn_cli_sample sample = {.call = call, .folder = atn_cli_value(call, "output")};
+    double seed;
+    size_t k = 0;
+    while (k < N_SUBJECTS && strcmp(SUBJECTS[k].name, call->operands[0]) != 0) ++k;
+    if (k == N_SUBJECTS) return unknown_subject(call);
+    if (!sample.folder || !*sample.folder) return atn_cli_misuse(call, "where to is missing: -o DIR");
+    atn_status status = atn_cli_read_whole(call, "seed", 0, 0, &seed);
+    if (status) return status;
+    sample.seed = (uint64_t)seed;
+    sample.truth = json_object();
+    status = SUBJECTS[k].run(&sample);
+    atn_cli_progress_end(call);
+    if (!status) status = write_truth(&sample);
+    if (!status && call->json) {
+        json_object_set_new(sample.truth, "folder", atn_cli_json_text(call->ctx, sample.folder));
+        status = atn_cli_print_json(call, json_incref(sample.truth));
+    }
+    if (!status && !call->json) fprintf(call->out, "%s/truth.json: what is true of them\n", sample.folder);
+    json_decref(sample.truth);
+    return status;
+}
+
+atn_status atn_cli_sample_begin(const atn_cli_sample *sample) { return make_folder(sample->call->ctx, sample->folder); }
+
+const atn_cli_verb ATN_VERB_SAMPLE = {
+    .name = "sample",
+    .summary = "make synthetic data, with the truth beside it",
+    .synopsis = "scans",
+    .paragraphs =
+        (const char *const[]){
+            "Writes files into a folder, which is made where it is missing, and truth.json with what is true of them. "
+            "The same seed gives the same bytes. Files of the same names are replaced.",
+            "scans: source.ply and target.ply, two scans of one lumpy thing of radius 1 from two sides, for attune "
+            "register. Each shows what its scanner sees, denser where it looks at the surface squarely, with noise "
+            "along the rays and 2 % of points that belong to nothing; the source lies in a pose of its own.",
+            "truth.json of scans, also printed with --json: transform (4 x 4, row-major, target = T source), overlap "
+            "(share of the source's points that the target shows too), noise, outliers, turn_deg, seed, size.",
+            NULL},
+    .options =
+        (const atn_cli_option[]){
+            {.name = "output", .letter = 'o', .value = "DIR", .meaning = "the folder to write into"},
+            {.name = "size", .value = "N", .meaning = "scans: points of each; 10000 unless given"},
+            {.name = "seed", .value = "S", .meaning = "another thing, other views, another pose; 0 unless given"},
+            {.name = "noise", .value = "SIGMA", .meaning = "scans: deviation along the rays; 0.002 unless given"},
+            {.name = "overlap", .value = "F", .meaning = "scans: from 0.1 to 1; 0.65 unless given"},
+            {.name = "turn",
+             .value = "DEG|any",
+             .meaning = "scans: angle between source and target, and a shift that suits it; any unless given"},
+            {0}},
+    .examples =
+        (const atn_cli_pair[]){{"attune sample scans -o data", "two scans of 10,000 points in any pose"},
+                               {"attune sample scans -o data --size 1000000 --turn 20 --seed 7", "larger, and nearer"},
+                               {0}},
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,26 @@
+/* Point clouds in a report, to be turned with the mouse or a finger: panels side by side that turn together, each
+ * showing the same clouds, moved or not. Points are thinned out and packed into the page, drawn by a small script. */
+#ifndef ATN_PLOT_VIEW_H
+#define ATN_PLOT_VIEW_H
+
+#include "base/text.h"
+
+enum { ATN_VIEW_MOST_POINTS = 15000 }; /* of a cloud; larger ones are thinned out to so many */
+
+typedef struct atn_view_cloud {
+    const char *name;      /* in the legend, where it can be switched off */
+    int32_t color;         /* 0 to 5 */
+    size_t n;              /* points */
+    const double *axis[3]; /* their coordinates, all finite */
+} atn_view_cloud;
+
+typedef struct atn_view_panel {
+    const char *title;
+    const double *const *moved; /* for each cloud: 4 x 4, row-major, or NULL where it stays */
+} atn_view_panel;
+
+/* The page must be HTML of page.h, whose colours it takes. */
+void atn_view_draw(atn_text *page, const atn_view_cloud *clouds, size_t n_clouds, const atn_view_panel *panels,
+                   size_t n_panels);
+
+#endif

@@ -1,0 +1,76 @@
+/* attune sample as people call it: what it refuses, what it leaves in the folder, the same bytes from the same seed. */
+#include "clikit.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+static void what_it_refuses(void **state) {
+    (void)state;
+    static const cli_refusal CASES[] = {
+        {"sample", 2, "attune sample: needs scans"},
+        {"sample scan -o @/x", 2, "there is no sample of 'scan'; did you mean 'scans'?"},
+        {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans"},
+        {"sample scans", 2, "where to is missing: -o DIR"},
+        {"sample scans -o @/x --size 0", 2, "--size cannot be '0'; it takes a whole number from 1"},
+        {"sample scans -o @/x --noise -1", 2, "--noise cannot be '-1'; it takes a number from 0"},
+        {"sample scans -o @/x --noise inf", 2, "--noise cannot be infinite"},
+        {"sample scans -o @/x --noise nan", 2, "--noise cannot be 'nan'"},
+        {"sample scans -o @/x --overlap 0", 2, "--overlap cannot be '0'; it takes a number from 0.1 to 1"},
+        {"sample scans -o @/x --turn 181", 2, "--turn cannot be '181'; it takes degrees from 0 to 180, or any"},
+        {"sample scans -o @/x --turn some", 2, "--turn cannot be 'some'"},
+        {"sample scans -o @/x --seed -1", 2, "--seed cannot be '-1'"},
+        {"sample scans -o /dev/null/x --size 10", 1, "/dev/null/x: cannot be made a folder"},
+    };
+    cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
+}
+
+static char *read_file(const char *name, size_t *length) {
+    char path[512], *data;
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    kit_ok(cli_ctx, atn_file_read(cli_ctx, path, 1 << 20, &data, length));
+    return data;
+}
+
+static void a_folder_of_scans(void **state) {
+    (void)state;
+    cli_does("sample scans -o @/new/folder --size 200 --turn 25 --seed 5", "source.ply: 200 points");
+    json_t *truth = cli_object("sample scans -o @/again/ --size 200 --turn 25 --seed 5 --json");
+    static const char *const NAMES[] = {"source.ply", "target.ply", "truth.json"};
+    for (size_t k = 0; k < 3; ++k) {
+        char one[64], two[64];
+        size_t a, b;
+        snprintf(one, sizeof one, "new/folder/%s", NAMES[k]);
+        snprintf(two, sizeof two, "again/%s", NAMES[k]);
+        char *first = read_file(one, &a), *second = read_file(two, &b);
+        assert_int_equal(a, b);
+        assert_memory_equal(first, second, a);
+        atn_free(cli_ctx, first);
+        atn_free(cli_ctx, second);
+    }
+    json_t *rows = json_object_get(truth, "transform");
+    assert_int_equal(json_array_size(rows), 4);
+    for (size_t k = 0; k < 4; ++k) assert_int_equal(json_array_size(json_array_get(rows, k)), 4);
+    assert_true(fabs(json_number_value(json_object_get(truth, "turn_deg")) - 25) < 1e-9);
+    assert_true(fabs(json_number_value(json_object_get(truth, "overlap")) - 0.65) < 0.03);
+    assert_true(json_number_value(json_object_get(truth, "noise")) == 0.002);
+    assert_int_equal(json_integer_value(json_object_get(truth, "seed")), 5);
+    assert_int_equal(json_integer_value(json_object_get(truth, "size")), 200);
+    json_decref(truth);
+    cli_does("sample scans -o @/again --size 7", "truth.json"); /* replaced */
+    cli_does("info @/again/source.ply", "points    7");
+}
+
+static void stopping_is_1(void **state) {
+    (void)state;
+    atn_ctx_cancel(cli_ctx);
+    cli_refuses("sample scans -o @/stopped --size 10", 1, "stopped");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_folder_of_scans),
+                                       cmocka_unit_test(stopping_is_1)};
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
