@@ -14,8 +14,8 @@ enum { MAX_LOG = 16 << 20, MAX_BINARY = 1 << 30 }; /* more than this is a driver
 
 /* ---- options and key ---- */
 
-/* Nothing that loosens arithmetic is given unless fast_math asks for it, and then all: -cl-fast-relaxed-math says nothing
- * of subnormal numbers, around which single instructions become several, as CUDA's --use_fast_math does.
+/* Nothing that loosens arithmetic is given unless fast_math asks for it, and then all: -cl-fast-relaxed-math says
+ * nothing of subnormal numbers, around which single instructions become several, as CUDA's --use_fast_math does.
  * Caller's flags come last and may name a language version of their own. */
 char *atn_opencl_options(const atn_device *device, const atn_build *build) {
     const char *flags = build->flags ? build->flags : "";

@@ -1,5 +1,5 @@
-/* Exponentials in single precision, printed as functions of the program: polynomials, so that they vectorise everywhere,
- * and the hardware's own 2^x where a dialect has no name for it. */
+/* Exponentials in single precision, printed as functions of the program: polynomials, so that they vectorise
+ * everywhere, and the hardware's own 2^x where a dialect has no name for it. */
 #ifndef ATN_RENDER_EXP_H
 #define ATN_RENDER_EXP_H
 
