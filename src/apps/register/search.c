@@ -132,6 +132,7 @@ static bool is_line(const search_surface *s) {
 
 /* Scales to try, in powers of this around the ratio of the sizes: 0.7 to 1.4. */
 static const double SCALE_STEP = 1.12;
+static const double CLEAR_VALUE = 0.6; /* of a scale: no other is tried */
 enum { SCALES_EACH_WAY = 3 };
 
 static atn_status search_at(attempt *t, const search_surface *source, reg_start *out, double *best) {
@@ -158,7 +159,8 @@ static atn_status search_scales(attempt *t, const cloud_points *source, const se
                                 double *best) {
     double alike = given->size * given->edge / t->target->size;
     atn_status status = ATN_OK;
-    for (int k = -SCALES_EACH_WAY; k <= SCALES_EACH_WAY && status == ATN_OK; ++k) {
+    for (int n = 0; n <= 2 * SCALES_EACH_WAY && *best < CLEAR_VALUE && status == ATN_OK; ++n) {
+        int k = n % 2 ? (n + 1) / 2 : -n / 2; /* the likeliest first; refining does what is between */
         search_surface surface = {0};
         status = search_surface_make(source, alike * pow(SCALE_STEP, k), true, &surface);
         if (status == ATN_OK) status = search_at(t, &surface, out, best);

@@ -49,8 +49,8 @@ static size_t even_turns(search_pose *out) {
 
 /* The points of some of a surface: indices spread evenly over space by taking those not within a growing distance. */
 static size_t choose(const search_surface *s, uint32_t *list) {
-    double apart = s->size * 0.1;
-    for (;; apart *= 1.15) {
+    for (int round = 0;; ++round) {
+        double apart = s->size * 0.1 * pow(1.15, round);
         size_t count = 0;
         for (size_t i = 0; i < s->count && count <= MOST_POINTS; ++i) {
             size_t k = 0;

@@ -9,8 +9,6 @@
 #include <attune/device.h>
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double DEGREE = 0.017453292519943295;
@@ -168,9 +166,6 @@ static int found(int rounds, double from, double noise, double scale, bool simil
         kit_ok(ctx, reg_search(device, &source, &target, &settings, &start));
         miss by = missed(start.transform, m);
         bool good = by.degrees < 5 && by.way < 0.2 && fabs(by.scale - 1) < (similarity ? 0.05 : 1e-9);
-        if (getenv("SEARCH_TELL"))
-            printf("%d: %.2f degrees, %.3f away, scale %.3f, score %.3f over %.3f, %d tried\n", round, by.degrees,
-                   by.way, by.scale, start.score, start.runner_up, start.tried);
         assert_true(start.score >= start.runner_up && start.score <= 1 && start.runner_up >= 0);
         right += good;
         cloud_points_free(&source);
@@ -316,14 +311,14 @@ static void test_memory(void **state) {
     kit_ok(faulty, reg_search(host, &source, &target, NULL, &start)); /* builds what is kept */
     long before = atomic_load(&faults.count);
     kit_ok(faulty, reg_search(host, &source, &target, NULL, &start));
-    long all = atomic_load(&faults.count) - before, step = all > 60 ? all / 60 : 1;
+    long all = atomic_load(&faults.count) - before, step = all > 40 ? all / 40 : 1;
     for (long k = 1; k <= all; k += step) {
         long live = atomic_load(&faults.live);
         faults.fail_at = atomic_load(&faults.count) + k;
         atn_status status = reg_search(host, &source, &target, NULL, &start);
         faults.fail_at = 0;
         assert_true(status == ATN_OK || status == ATN_ERR_MEMORY); /* wisdom that is not read stops nothing */
-        if (status != ATN_OK) assert_true(atomic_load(&faults.live) <= live + 8);
+        if (status != ATN_OK) assert_true(atomic_load(&faults.live) <= live);
     }
     source.ctx = target.ctx = ctx;
     cloud_points_free(&source);
