@@ -27,7 +27,7 @@ test: ## install what is missing, build, run the tests; the last line counts the
 	@$(MAKE) --no-print-directory all
 	@tools/run-tests $(BUILD) --parallel $$(nproc)
 
-test-all: ## the tests again with clang, under sanitizers, and with every slow one
+test-all: ## the tests again with clang, under sanitizers, with every slow one; fuzzers
 	@tools/setup test
 	@tools/run-all
 

@@ -31,6 +31,8 @@ ATN_API atn_status atn_array_create_matrix(atn_device *device, atn_type type, in
 ATN_API atn_status atn_array_view_range(atn_array *vector, int64_t first, int64_t length, atn_array **out);
 ATN_API atn_status atn_array_view_block(atn_array *matrix, int64_t first_column, int64_t first_row, int64_t columns,
                                         int64_t rows, atn_array **out);
+/* A vector as the rows of a matrix, side by side; rows * columns is its length. */
+ATN_API atn_status atn_array_view_matrix(atn_array *vector, int64_t columns, int64_t rows, atn_array **out);
 ATN_API atn_status atn_array_view_row(atn_array *matrix, int64_t row, atn_array **out); /* a vector */
 ATN_API void atn_array_free(atn_array *array);                                          /* NULL is fine */
 

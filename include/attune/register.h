@@ -52,24 +52,26 @@ typedef struct atn_register_settings {
     atn_register_method method;
     atn_transform_kind transform;
     atn_register_start init;
-    double start[16];          /* of ATN_START_GIVEN: 4 x 4, row-major, target = T source */
-    bool compat;               /* EM-ICP exactly as the published code computes it */
-    int32_t precision;         /* of pair sums: 16, 32 or 64; default 32 */
-    bool reproducible;         /* the same bits for any number of threads */
-    double sigma_start;        /* > 0; default: the target's extent */
-    double sigma_end;          /* > 0, not above sigma_start; default: from the distances between neighbours */
-    double sigma_factor;       /* of sigma squared from step to step, in (0, 1); default depends on the method */
-    double outlier_distance;   /* d0: what is farther from everything is nobody's; INFINITY: no outliers; default: from
-                                  sigma_end */
-    double error_bound;        /* relative error of a point's sums that leaving out far pairs may cost; default 1e-4 */
-    bool dense;                /* all pairs of all points in every step */
-    bool no_acceleration;      /* plain steps */
+    double start[16];        /* of ATN_START_GIVEN: 4 x 4, row-major, target = T source */
+    bool compat;             /* EM-ICP exactly as the published code computes it */
+    int32_t precision;       /* of pair sums: 16, 32 or 64; default 32 */
+    bool reproducible;       /* the same bits for any number of threads */
+    double sigma_start;      /* > 0; default: the target's extent */
+    double sigma_end;        /* > 0, not above sigma_start; default: from the distances between neighbours */
+    double sigma_factor;     /* of sigma squared from step to step, in (0, 1); default depends on the method */
+    double outlier_distance; /* d0: what is farther from everything is nobody's; INFINITY: no outliers; default: from
+                                sigma_end */
+    double error_bound;      /* relative error of a point's sums that leaving out far pairs may cost; default 1e-4 */
+    bool dense;              /* all pairs of all points in every step */
+    bool no_acceleration;    /* plain steps */
+    bool no_polish; /* EM-ICP: soft pairs to the end; so it is too where sigma_end is given, or a scale is fitted */
     int32_t most_iterations;   /* default depends on the method */
     double trim;               /* ICP: share of the pairs left out, the farthest ones, in [0, 1) */
     atn_robust robust;         /* ICP */
     double robust_scale;       /* default: from the data */
     bool match_species;        /* pairs of equal species only; both clouds have them */
     size_t most_bytes;         /* memory that may be used; default: what is free */
+    bool profile;              /* waits for every kernel, so that its time is its own */
     bool no_covariance;        /* left out; saves its share of time */
     atn_register_watch *watch; /* or NULL */
     void *watch_user;

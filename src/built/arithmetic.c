@@ -1,5 +1,7 @@
 /* How exact a variant's arithmetic is: what the oracle must know to derive its bound. Exponentials in double precision
- * are the library's in every variant; those in single may be a native instruction or a polynomial. */
+ * are the library's in every variant; those in single may be a native instruction or a polynomial. A native exp is 2^x
+ * of a scaled argument, whose rounding grows with it; NVIDIA's instruction for 2^x itself is good to 2^-22 everywhere,
+ * of others' we do not know. */
 #include "built/built.h"
 
 #include "render/exp.h"
@@ -15,6 +17,12 @@ static bool has_exponential(const atn_graph *g, bool twice) {
     return false;
 }
 
+static bool has_scaled(const atn_graph *g) {
+    for (atn_value v = 0; v < g->n_values; ++v)
+        if (g->values[v].op == ATN_OP_EXP || g->values[v].op == ATN_OP_EXPM1) return true;
+    return false;
+}
+
 atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
                                         const atn_device_info *info) {
     atn_eval_options options = {.fast = variant->fast};
@@ -26,7 +34,7 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
     options.exp_error = 8 * 0x1p-24;
     if (variant->exp == ATN_EXP_POLYNOMIAL || (host && variant->exp == ATN_EXP_NATIVE))
         options.exp_error += 2 * atn_exp_error(variant->degree);
-    else if (variant->exp == ATN_EXP_NATIVE)
+    else if (variant->exp == ATN_EXP_NATIVE && (has_scaled(graph) || strcmp(info->backend, "cuda") != 0))
         options.exp_slope = 2 * 0x1p-24;
     return options;
 }

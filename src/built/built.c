@@ -115,6 +115,21 @@ size_t atn_built_code_bytes(const atn_built *k) { return atn_module_code_bytes(k
 
 /* ---- running ---- */
 
+/* Steps of the outermost reduction; 0 where they are not known beforehand. */
+static int64_t range_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame) {
+    int32_t block = g->blocks[0].n_accs > 0 ? 0 : 1;
+    int64_t all = 1, begin, end;
+    if (block >= g->n_blocks || g->blocks[block].parent > 0) return 0;
+    for (int32_t d = 0; d < g->blocks[block].rank; ++d) {
+        const atn_dim *dim = &g->dims[g->blocks[block].dim[d]];
+        if (g->values[dim->begin].dims || g->values[dim->end].dims) return 0;
+        if (atn_eval_index(ctx, g, frame, dim->begin, &begin) != ATN_OK) return 0;
+        if (atn_eval_index(ctx, g, frame, dim->end, &end) != ATN_OK) return 0;
+        if (end < begin || __builtin_mul_overflow(all, end - begin, &all)) return 0;
+    }
+    return all;
+}
+
 atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, atn_extent *extent) {
     *extent = (atn_extent){.points = {1, 1}};
     for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) {
@@ -125,6 +140,7 @@ atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame
         if (status != ATN_OK) return status;
         extent->points[d] = end > begin ? end - begin : 0;
     }
+    extent->range = range_of(ctx, g, frame);
     return ATN_OK;
 }
 

@@ -48,15 +48,31 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
     while (v->p[0].seq > 1 && (int64_t)v->p[0].seq * each0 > n0) --v->p[0].seq;
 }
 
+/* Results that whoever reads them next may still find there. */
+static bool stays_in_caches(const atn_outlook *o, const atn_extent *extent) {
+    enum { CACHE = 1 << 20 };
+    return extent && (double)extent->points[0] * (double)extent->points[1] * o->bytes <= CACHE;
+}
+
+/* So little that waking threads takes longer than doing it. */
+static bool is_little(const atn_outlook *o, const atn_extent *extent) {
+    enum { LITTLE = 16384 };
+    if (!extent || (o->block >= 0 && extent->range == 0)) return false;
+    double steps = (double)extent->points[0] * (double)extent->points[1];
+    return steps * (double)(extent->range > 0 ? extent->range : 1) <= LITTLE;
+}
+
 static void estimate_host(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent, atn_variant *v) {
     int32_t lanes = o->complex_values || o->ordered ? 1 : info->simd * 4 / o->bytes;
     lanes = lanes > 16 ? 16 : lanes;
     int64_t n0 = extent ? extent->points[0] : INT64_MAX, n1 = extent ? extent->points[1] : INT64_MAX;
+    if (is_little(o, extent)) v->threads = 1;
     if (o->points == 0 && o->block >= 0) { /* everything into one result */
         if (o->ordered) return;
         v->q[0].vec = o->ragged ? 1 : lanes;
-        v->q[0].regs = 4;
+        v->q[0].regs = fitting(16 / o->g->blocks[o->block].n_accs, 4); /* accumulators stay in registers */
         int32_t splits = 64; /* whatever the number of threads: the same result */
+        if (extent && extent->range > 0) splits = fitting(extent->range / 4096, splits);
         if (o->g->blocks[o->block].rank > 1)
             v->q[1].split = splits;
         else
@@ -76,14 +92,21 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->p[0].vec = fitting(n0, lanes);
         v->p[1].regs = fitting(n1, 4);
         v->p[0].seq = fitting(n0 / v->p[0].vec, 64);
-        v->stream = writes_apart(o);
+        v->stream = writes_apart(o) && !stays_in_caches(o, extent);
         return;
     }
     if (o->block < 0) { /* point by point */
         v->p[0].vec = o->along_p0 >= o->across ? fitting(n0, lanes) : 1;
         v->p[0].regs = fitting(n0 / v->p[0].vec, 4);
         v->p[0].seq = fitting(n0 / v->p[0].vec / v->p[0].regs, 16);
-        v->stream = writes_apart(o);
+        v->stream = writes_apart(o) && !stays_in_caches(o, extent);
+        return;
+    }
+    if (o->rows && o->along_p0 > 0) { /* blocks of points, each against a list of its own */
+        v->p[0].vec = fitting(n0, lanes);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
+        v->schedule = ATN_SCHEDULE_DYNAMIC;
+        v->chunk = 4;
         return;
     }
     if (o->ragged) {
@@ -105,18 +128,29 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         return;
     }
     v->p[0].vec = fitting(n0, lanes); /* many points against a common range */
-    v->p[0].regs = fitting(n0 / v->p[0].vec, 4);
-    v->q[0].unroll = 2;
+    v->p[0].regs = fitting(n0 / v->p[0].vec, o->exponential ? 2 : 4);
+    v->q[0].unroll = o->exponential ? 1 : 2;
 }
 
-static void estimate_items(const atn_outlook *o, const atn_device_info *info, atn_variant *v) {
+/* Splits of a range that all points share, so that every core has some groups even where points are few. */
+static int32_t shares(const atn_device_info *info, const atn_extent *extent, int32_t span) {
+    enum { GROUPS = 16 /* a core */, SHORTEST = 512, MOST = 64 };
+    if (!extent || extent->range == 0 || extent->points[0] < 1) return 1;
+    int64_t groups = pieces(extent->points[0], span), wanted = (int64_t)info->cores * GROUPS / groups;
+    if (wanted > extent->range / SHORTEST) wanted = extent->range / SHORTEST;
+    return wanted < 1 ? 1 : wanted > MOST ? MOST : (int32_t)wanted;
+}
+
+static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
+                           atn_variant *v) {
     bool cuda = strcmp(info->backend, "cuda") == 0;
     int32_t most = info->max_group < 256 ? info->max_group : 256;
     if (o->points == 0 && o->block >= 0) {
         if (o->ordered) return;
         int32_t twice = info->max_group < 512 ? info->max_group : 512;
-        v->q[0].lanes = cuda ? twice : most;
-        v->q[0].regs = 8;
+        int32_t accumulators = o->g->blocks[o->block].n_accs;
+        v->q[0].lanes = cuda && accumulators <= 4 ? twice : most;
+        v->q[0].regs = accumulators > 4 ? 1 : 8; /* that registers hold them */
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024;
         if (o->g->blocks[o->block].rank > 1)
@@ -145,6 +179,22 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, at
             v->p[0].regs = 4;
         return;
     }
+    bool common = o->rows || (!o->ragged && !plane && o->along_q <= o->along_p0);      /* neighbours read the same */
+    if (info->cpu && common && o->along_p0 > 0 && !o->ordered && !o->complex_values) { /* a CPU has vectors, no warps */
+        int64_t n0 = extent ? extent->points[0] : INT64_MAX;
+        int32_t lanes = info->simd * 4 / o->bytes;
+        v->p[0].vec = fitting(n0, lanes < 1 ? 1 : lanes > 16 ? 16 : lanes);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
+        return;
+    }
+    if (o->rows && o->along_p0 > 0) { /* a warp to a row: neighbours follow one list and read the same */
+        int64_t n0 = extent ? extent->points[0] : 64;
+        int32_t items = most < 128 ? most : 128;
+        v->p[0].lanes = fitting(n0, items < 32 ? items : 32);
+        v->p[0].regs = fitting(n0 / v->p[0].lanes, 2);
+        v->p[1].lanes = items / v->p[0].lanes;
+        return;
+    }
     if (o->ragged || (o->along_q > o->along_p0 && !plane)) { /* several lanes to a row */
         v->q[0].lanes = o->ordered ? 1 : o->ragged ? 8 : 32;
         v->p[0].lanes = most / v->q[0].lanes;
@@ -164,6 +214,15 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, at
         v->pad = 4;
         return;
     }
+    if (!plane && o->exponential && !info->cpu && most >= 128) { /* many points against a common range */
+        v->p[0].lanes = 128;
+        v->p[0].regs = 4;
+        v->q[0].tile = 128;
+        v->q[0].unroll = 8;
+        v->q[0].split = shares(info, extent, 512);
+        v->stage = 1;
+        return;
+    }
     v->p[0].lanes = plane ? 32 : most;
     if (v->p[0].lanes > most) v->p[0].lanes = most;
     if (plane) v->p[1].lanes = most / v->p[0].lanes;
@@ -177,12 +236,15 @@ atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *
     atn_outlook o = atn_outlook_of(graph);
     atn_variant v = atn_variant_plain();
     atn_target target = atn_target_of(info);
-    if (target.host && o.exponential)
-        v.exp = ATN_EXP_POLYNOMIAL; /* degree 6 is as good as the library's, and vectorises */
+    if (info->cpu && o.exponential) {
+        v.exp = ATN_EXP_POLYNOMIAL; /* within the 3 ulps that are allowed to a library's, and it vectorises */
+        v.degree = o.scaled ? 6 : 5;
+    }
+    if (!info->cpu && o.exponential && !o.scaled) v.exp = ATN_EXP_NATIVE; /* what the hardware has, as it is */
     if (target.host)
         estimate_host(&o, info, extent, &v);
     else
-        estimate_items(&o, info, &v);
+        estimate_items(&o, info, extent, &v);
     if (!atn_variant_fits(graph, &v, &target, NULL)) v = atn_variant_plain();
     return v;
 }

@@ -12,6 +12,16 @@ static void count_access(atn_outlook *o, const atn_value select[2]) {
     o->across += !p0 && !q && o->g->values[select[0]].dims;
 }
 
+/* Do the ranges of all blocks depend on the rows only, not on p0? */
+static bool alike_in_rows(const atn_outlook *o) {
+    const atn_graph *g = o->g;
+    for (int32_t d = 0; d < g->n_dims; ++d)
+        if (g->dims[d].block != 0 &&
+            ((g->values[g->dims[d].begin].dims | g->values[g->dims[d].end].dims) >> o->p[0] & 1))
+            return false;
+    return o->points == 2;
+}
+
 atn_outlook atn_outlook_of(const atn_graph *g) {
     atn_outlook o = {.g = g, .block = -1, .p = {-1, -1}, .q = -1, .bytes = 4};
     bool icf = g->blocks[0].n_accs > 0;
@@ -24,11 +34,14 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
         o.q = b->dim[0];
         for (int32_t k = 0; k < b->rank; ++k)
             o.ragged = o.ragged || g->values[g->dims[b->dim[k]].begin].dims || g->values[g->dims[b->dim[k]].end].dims;
+        o.rows = o.ragged && o.points == 2 && alike_in_rows(&o);
         for (int32_t k = 0; k < b->n_accs; ++k) o.ordered = o.ordered || b->acc[k].join == ATN_JOIN_ORDERED;
     }
     for (atn_value v = 0; v < g->n_values; ++v) {
         o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;
-        o.exponential = o.exponential || (g->values[v].op == ATN_OP_EXP && g->values[v].type == ATN_SP);
+        bool exponential = g->values[v].op == ATN_OP_EXP || g->values[v].op == ATN_OP_EXP2;
+        o.exponential = o.exponential || (exponential && g->values[v].type == ATN_SP);
+        o.scaled = o.scaled || g->values[v].op == ATN_OP_EXP;
         if (g->values[v].type == ATN_DP || g->values[v].type == ATN_DP2) o.bytes = 8;
     }
     for (int32_t k = 0; k < g->n_reads; ++k) {

@@ -10,12 +10,14 @@ typedef struct atn_outlook {
     int32_t block;   /* the outermost reduction, -1: none */
     int32_t p[2], q; /* dimensions */
     bool ragged;     /* its range differs from point to point */
+    bool rows;       /* ragged, but points of one row, neighbours along p0, have the same ranges */
     bool complex_values, ordered;
     int32_t along_p0, along_q, across; /* accesses whose neighbours lie along p0, along q, or neither */
     int32_t along_p1;                  /* reads whose neighbours lie along p1: the kernel turns what it reads */
     bool stencil;                      /* several reads of one object that differ along p1 */
     bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */
     bool exponential;                  /* an exponential in single precision */
+    bool scaled;                       /* of e, not of 2: the hardware has it only of a product */
     bool gathers;                      /* a computed selector */
     int32_t bytes;                     /* of the largest element that is computed on */
 } atn_outlook;

@@ -60,6 +60,37 @@ static atn_status make_room(atn_cloud *cloud, size_t points) {
     return ATN_OK;
 }
 
+static atn_status copy_arrays(const atn_cloud *from, atn_cloud *to) {
+    atn_status status = make_room(to, from->count);
+    if (status != ATN_OK) return status;
+    to->count = from->count;
+    for (cloud_role k = 0; k < ROLE_COUNT; ++k)
+        if (from->roles & ROLE_BIT(k)) memcpy(to->column[k], from->column[k], from->count * bytes_of(k));
+    if (!from->n_frames) return ATN_OK;
+    to->frame = atn_alloc(to->ctx, from->n_frames * sizeof *to->frame);
+    if (!to->frame) return ATN_ERR_MEMORY;
+    memcpy(to->frame, from->frame, from->n_frames * sizeof *to->frame);
+    to->n_frames = to->frame_capacity = from->n_frames;
+    return ATN_OK;
+}
+
+atn_status cloud_copy(const atn_cloud *cloud, unsigned roles, atn_cloud **out) {
+    atn_cloud_options options = {.invalid = cloud->invalid};
+    atn_status status = cloud_make(cloud->ctx, &options, out);
+    if (status != ATN_OK) return status;
+    atn_cloud *copy = *out;
+    copy->roles = cloud->roles | roles;
+    copy->nan = cloud->nan;
+    copy->inf = cloud->inf;
+    memcpy(copy->format, cloud->format, sizeof copy->format);
+    memcpy(copy->left_out, cloud->left_out, sizeof copy->left_out);
+    status = copy_arrays(cloud, copy);
+    if (status == ATN_OK) return ATN_OK;
+    atn_cloud_free(copy);
+    *out = NULL;
+    return status;
+}
+
 atn_status cloud_begin(atn_cloud *cloud, const source *where, unsigned roles, size_t points) {
     for (cloud_role k = ROLE_X; k <= ROLE_Z; ++k)
         if (!(roles & ROLE_BIT(k))) return source_wrong(where, "there is no column '%s'", NAMES[k].name);

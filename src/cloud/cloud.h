@@ -25,6 +25,8 @@ typedef enum cloud_role {
 #define ROLE_POSITION  (ROLE_BIT(ROLE_X) | ROLE_BIT(ROLE_Y) | ROLE_BIT(ROLE_Z))
 #define ROLE_NORMAL    (ROLE_BIT(ROLE_NX) | ROLE_BIT(ROLE_NY) | ROLE_BIT(ROLE_NZ))
 
+typedef struct cloud_mesh cloud_mesh;
+
 struct atn_cloud {
     const atn_ctx *ctx;
     unsigned roles;           /* bits of the columns that are there; positions always, normals all or none */
@@ -34,12 +36,16 @@ struct atn_cloud {
     size_t n_frames, frame_capacity;
     size_t nan, inf; /* points that were dropped */
     atn_invalid invalid;
+    cloud_mesh *mesh; /* where a reader puts triangles, not owned; NULL: they are left out */
     char format[64];
     char left_out[160];
 };
 
 /* An empty one, without roles. */
 atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out);
+
+/* The same points, with room for `roles` too, which are not filled. */
+atn_status cloud_copy(const atn_cloud *cloud, unsigned roles, atn_cloud **out);
 
 /* Says which columns are filled, before the first point: positions are needed, else `where` is wrong. Normals that
  * are not complete are left out. Room for `points` is made, which the caller knows to be in the file. */

@@ -39,12 +39,13 @@ static atn_status bounds_of(const cloud_points *points, double edge, double low[
     return ATN_OK;
 }
 
+/* Along a Morton curve: cubes that are near each other stay so in memory. */
 static void sort_packed(const cloud_points *points, double edge, const double low[3], cloud_keyed *items) {
     for (size_t k = 0; k < points->count; ++k) {
         size_t at = items[k].index;
         uint64_t key = 0;
         for (int d = 0; d < 3; ++d)
-            key |= (uint64_t)(cube_of(points->position[d][at], edge) - low[d]) << PACKED_BITS * d;
+            key |= cloud_spread((uint64_t)(cube_of(points->position[d][at], edge) - low[d])) << d;
         items[k].key = key;
     }
     cloud_keyed_sort(items, points->count);

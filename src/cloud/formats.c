@@ -67,7 +67,8 @@ static atn_status not_known(const source *s) {
                     s->name);
 }
 
-static atn_status read_source(source *s, const atn_cloud_options *options, atn_cloud **out) {
+atn_status cloud_read_source(source *s, const atn_cloud_options *options, cloud_mesh *mesh, atn_cloud **out) {
+    *out = NULL;
     const char *head;
     size_t length;
     atn_status status = source_peek(s, HEAD, &head, &length);
@@ -78,7 +79,9 @@ static atn_status read_source(source *s, const atn_cloud_options *options, atn_c
     status = cloud_make(s->ctx, options, &cloud);
     if (status != ATN_OK) return status;
     snprintf(cloud->format, sizeof cloud->format, "%s", format->name);
+    cloud->mesh = mesh;
     status = format->read(s, cloud);
+    cloud->mesh = NULL;
     if (status == ATN_OK)
         *out = cloud;
     else
@@ -90,7 +93,7 @@ atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_option
     source s;
     *out = NULL;
     atn_status status = source_open(ctx, path, &s);
-    if (status == ATN_OK) status = read_source(&s, options, out);
+    if (status == ATN_OK) status = cloud_read_source(&s, options, NULL, out);
     source_close(&s);
     return status;
 }
@@ -100,7 +103,7 @@ atn_status atn_cloud_read_bytes(const atn_ctx *ctx, const char *name, const char
     source s;
     *out = NULL;
     atn_status status = source_of_bytes(ctx, name, bytes, length, &s);
-    if (status == ATN_OK) status = read_source(&s, options, out);
+    if (status == ATN_OK) status = cloud_read_source(&s, options, NULL, out);
     source_close(&s);
     return status;
 }

@@ -23,6 +23,9 @@ const cloud_format *cloud_format_of(const char *name, const char *head, size_t l
 atn_status atn_cloud_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
                                 const atn_cloud_options *options, atn_cloud **out);
 
+/* The same for a source; triangles go to `mesh` where it is not NULL. */
+atn_status cloud_read_source(source *s, const atn_cloud_options *options, cloud_mesh *mesh, atn_cloud **out);
+
 bool cloud_ply_begins(const char *head, size_t length);
 bool cloud_pcd_begins(const char *head, size_t length);
 bool cloud_npy_begins(const char *head, size_t length);

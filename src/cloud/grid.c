@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAF_POINTS = 8, MOST_SAMPLES = 1000 };
+enum { LEAF_POINTS = 8, PIVOTS = 63, MANY = 4096, MOST_SAMPLES = 1000 };
 
 typedef struct entry {
     double position[3];
@@ -37,18 +37,27 @@ static void exchange(entry *a, entry *b) {
     *b = held;
 }
 
-/* Puts the `middle`-th along the axis to its place, what is before it in front. Equal ones form a block of their own,
- * so that many of them are no worse than few. */
-static void halve(entry *e, size_t count, size_t middle, int axis) {
-    size_t first = 0, last = count;
-    uint64_t random = 1; /* no arrangement of points that occurs meets bad pivots again and again */
+/* The middle of a few of them; no arrangement of points that occurs meets bad ones again and again. */
+static double pick(const entry *e, size_t count, int axis, uint64_t *random) {
+    double some[PIVOTS];
+    size_t n = count > MANY ? PIVOTS : 3;
+    for (size_t k = 0; k < n; ++k) {
+        *random = *random * 6364136223846793005u + 1442695040888963407u;
+        double value = e[(*random >> 32) % count].position[axis];
+        size_t at = k;
+        for (; at && value < some[at - 1]; --at) some[at] = some[at - 1];
+        some[at] = value;
+    }
+    return some[n / 2];
+}
+
+/* Puts what is lower along the axis in front of what is higher; returns how many are in front, near the half. Equal
+ * ones form a block of their own that may be cut anywhere, so that many of them are no worse than few. */
+static size_t halve(entry *e, size_t count, int axis) {
+    size_t first = 0, last = count, middle = count / 2, slack = count > MANY ? count / 8 : 0;
+    uint64_t random = 1;
     while (last - first > 1) {
-        double of[3];
-        for (int k = 0; k < 3; ++k) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            of[k] = e[first + (random >> 32) % (last - first)].position[axis];
-        }
-        double pivot = fmax(fmin(of[0], of[1]), fmin(fmax(of[0], of[1]), of[2]));
+        double pivot = pick(e + first, last - first, axis, &random);
         size_t below = first, at = first, above = last; /* [first, below) < pivot, [below, at) = pivot */
         while (at < above) {
             double value = e[at].position[axis];
@@ -59,13 +68,14 @@ static void halve(entry *e, size_t count, size_t middle, int axis) {
             else
                 ++at;
         }
-        if (middle < below)
+        if (middle < below && middle + slack < below)
             last = below;
-        else if (middle >= above)
+        else if (middle > above && middle - slack > above)
             first = above;
         else
-            return;
+            return middle < below ? below : middle > above ? above : middle;
     }
+    return middle;
 }
 
 static box bounds_of(const cloud_grid *grid, size_t first, size_t count) {
@@ -83,7 +93,7 @@ static box bounds_of(const cloud_grid *grid, size_t first, size_t count) {
     return b;
 }
 
-/* As deep as the number of points has bits. */
+/* Each half has at most five eighths: less than 50 deep. */
 static atn_status divide(cloud_grid *grid, size_t first, size_t count) { // NOLINT(misc-no-recursion)
     size_t here = grid->n_boxes;
     void *boxes = grid->box;
@@ -100,10 +110,10 @@ static atn_status divide(cloud_grid *grid, size_t first, size_t count) { // NOLI
             axis = d;
         }
     if (count <= LEAF_POINTS || (grid->edge > 0 && side <= grid->edge / 2)) return ATN_OK;
-    if (side > 0) halve(grid->entry + first, count, count / 2, axis);
-    status = divide(grid, first, count / 2);
+    size_t lower = side > 0 ? halve(grid->entry + first, count, axis) : count / 2;
+    status = divide(grid, first, lower);
     grid->box[here].upper = (uint32_t)grid->n_boxes;
-    return status == ATN_OK ? divide(grid, first + count / 2, count - count / 2) : status;
+    return status == ATN_OK ? divide(grid, first + lower, count - lower) : status;
 }
 
 atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
@@ -190,8 +200,10 @@ size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t mos
     struct {
         uint32_t box;
         double distance2;
-    } later[64]; /* one for each halving; there are at most 32 of them */
-    question q = {grid, at, most, 0, reach * reach, index, distance2};
+    } later[64]; /* one for each halving */
+    question q = {.grid = grid, .at = at, .most = most, .reach2 = reach * reach};
+    q.index = index;
+    q.distance2 = distance2;
     size_t waiting = 0;
     if (!grid->n_boxes || !most || !(reach >= 0)) return 0;
     later[waiting].box = 0;
@@ -233,14 +245,14 @@ atn_status cloud_points_spacing(const cloud_points *points, double *out) {
     if (points->count < 2) return ATN_OK;
     cloud_grid *grid;
     atn_status status = cloud_grid_make(points, 0, &grid);
-    if (status != ATN_OK) return status;
+    if (!grid) return status;
     double found[MOST_SAMPLES];
     size_t samples = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES;
     for (size_t k = 0; k < samples; ++k) {
         size_t self = points->count < MOST_SAMPLES ? k : (size_t)((double)k / MOST_SAMPLES * (double)points->count);
         double at[3] = {points->position[0][self], points->position[1][self], points->position[2][self]};
-        uint32_t index[2];
-        double distance2[2];
+        uint32_t index[2] = {0};
+        double distance2[2] = {0};
         cloud_grid_nearest(grid, at, 2, INFINITY, index, distance2);
         found[k] = distance2[index[0] == self];
     }

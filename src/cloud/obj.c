@@ -1,6 +1,8 @@
-/* Wavefront OBJ: the vertices, "v x y z", of a mesh; all else is left out. */
+/* Wavefront OBJ: the vertices, "v x y z", of a mesh, and its faces, "f 1/2/3 4 -1", where they are asked for; all else
+ * is left out. */
 #include "cloud/fields.h"
 #include "cloud/formats.h"
+#include "cloud/mesh.h"
 
 #include <string.h>
 
@@ -15,9 +17,23 @@ static atn_status read_vertex(source *s, atn_cloud *cloud, char *rest, bool *ext
     return cloud_add(cloud, s, value);
 }
 
+/* Corners are counted from 1, or back from the last vertex so far; what follows a slash are normals and textures. */
+static atn_status read_corners(source *s, atn_cloud *cloud, char *rest) {
+    atn_status status = ATN_OK;
+    for (char *field; status == ATN_OK && (field = fields_next(&rest));) {
+        bool back = *field == '-';
+        size_t number;
+        field[strcspn(field, "/")] = '\0';
+        if (!field_count(field + back, &number) || !number || (back && number > cloud->count))
+            return source_wrong(s, "'%.40s' names no vertex", field);
+        status = cloud_mesh_add_corner(cloud->mesh, s, (double)(back ? cloud->count - number : number - 1));
+    }
+    return status;
+}
+
 atn_status cloud_obj_read(source *s, atn_cloud *cloud) {
     char *line;
-    bool goes_on = false, extra = false, normals = false;
+    bool goes_on = false, extra = false, normals = false, face = false;
     s->text = true;
     atn_status status = source_skip_mark(s);
     if (status == ATN_OK) status = cloud_begin(cloud, s, ROLE_POSITION, 0);
@@ -25,12 +41,22 @@ atn_status cloud_obj_read(source *s, atn_cloud *cloud) {
         bool inside = goes_on; /* of a statement that began on the line before */
         size_t length = strlen(line);
         goes_on = length && line[length - 1] == '\\';
+        if (goes_on) line[length - 1] = '\0';
+        if (inside) {
+            if (face) status = read_corners(s, cloud, line);
+            continue;
+        }
         char *rest = line, *word = fields_next(&rest);
-        if (inside || !word || *word == '#') continue;
+        face = false;
+        if (!word || *word == '#') continue;
         normals |= strcmp(word, "vn") == 0;
         if (strcmp(word, "v") == 0) {
             if (goes_on) return source_wrong(s, "a vertex that goes on in the next line is not read");
             status = read_vertex(s, cloud, rest, &extra);
+        } else if (cloud->mesh && strcmp(word, "f") == 0) {
+            face = true;
+            cloud_mesh_begin_face(cloud->mesh);
+            status = read_corners(s, cloud, rest);
         } else if (!((*word >= 'a' && *word <= 'z') || (*word >= 'A' && *word <= 'Z')))
             return source_wrong(s, "'%.40s' is nothing that OBJ has", word);
     }

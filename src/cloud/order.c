@@ -36,16 +36,6 @@ static uint64_t step_of(const raster *r, int axis, double position) {
     return step < (1 << AXIS_BITS) ? (uint64_t)step : (1 << AXIS_BITS) - 1;
 }
 
-/* Two zeros between any two of 21 bits. */
-static uint64_t spread(uint64_t bits) {
-    bits = (bits | bits << 32) & 0x001f00000000ffffu;
-    bits = (bits | bits << 16) & 0x001f0000ff0000ffu;
-    bits = (bits | bits << 8) & 0x100f00f00f00f00fu;
-    bits = (bits | bits << 4) & 0x10c30c30c30c30c3u;
-    bits = (bits | bits << 2) & 0x1249249249249249u;
-    return bits;
-}
-
 atn_status cloud_points_order(const cloud_points *points, uint32_t *order) {
     cloud_keyed *items;
     atn_status status = cloud_keyed_make(points->ctx, points->count, &items);
@@ -53,7 +43,7 @@ atn_status cloud_points_order(const cloud_points *points, uint32_t *order) {
     raster r = raster_of(points);
     for (size_t k = 0; k < points->count; ++k) {
         uint64_t key = 0;
-        for (int d = 0; d < 3; ++d) key |= spread(step_of(&r, d, points->position[d][k])) << d;
+        for (int d = 0; d < 3; ++d) key |= cloud_spread(step_of(&r, d, points->position[d][k])) << d;
         items[k] = (cloud_keyed){.key = key, .index = (uint32_t)k};
     }
     cloud_keyed_sort(items, points->count);

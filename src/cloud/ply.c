@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "cloud/fields.h"
 #include "cloud/formats.h"
+#include "cloud/mesh.h"
 
 #include <string.h>
 
@@ -29,7 +30,20 @@ static atn_status text_value(source *s, char **rest, double *value) {
     return field_number(field, value) ? ATN_OK : source_wrong(s, "'%.40s' is no number", field);
 }
 
-static atn_status text_row(source *s, const ply_header *h, const ply_element *e, double *value) {
+/* The values of a list; corners of a face go to the mesh. */
+static atn_status text_list(source *s, char **rest, double items, cloud_mesh *mesh) {
+    if (!(items >= 0) || items > CLOUD_PIECE) return source_wrong(s, "a list of %g values", items);
+    if (mesh) cloud_mesh_begin_face(mesh);
+    atn_status status = ATN_OK;
+    for (size_t left = (size_t)items; status == ATN_OK && left; --left) {
+        double number = 0;
+        status = text_value(s, rest, &number);
+        if (status == ATN_OK && mesh) status = cloud_mesh_add_corner(mesh, s, number);
+    }
+    return status;
+}
+
+static atn_status text_row(source *s, const ply_header *h, const ply_element *e, cloud_mesh *mesh, double *value) {
     char *line;
     do {
         atn_status status = source_line(s, &line);
@@ -38,28 +52,36 @@ static atn_status text_row(source *s, const ply_header *h, const ply_element *e,
     } while (line[strspn(line, " \t\r")] == '\0');
     for (size_t k = 0; k < e->properties; ++k) {
         const ply_property *p = &h->property[e->first + k];
-        double number;
+        double number = 0;
         atn_status status = text_value(s, &line, &number);
-        if (status == ATN_OK && p->count != NUMBER_NONE) {
-            if (!(number >= 0) || number > CLOUD_PIECE) return source_wrong(s, "a list of %g values", number);
-            for (size_t items = (size_t)number; status == ATN_OK && items; --items)
-                status = text_value(s, &line, &number);
-        } else
+        if (status != ATN_OK) return status;
+        if (p->count != NUMBER_NONE)
+            status = text_list(s, &line, number, p->corners ? mesh : NULL);
+        else
             value[p->role] = number;
         if (status != ATN_OK) return status;
     }
     return fields_next(&line) ? source_wrong(s, "more values than element %s has properties", e->name) : ATN_OK;
 }
 
-static atn_status skip_list(source *s, const ply_header *h, const ply_property *p, const char *count) {
+static atn_status binary_list(source *s, const ply_header *h, const ply_property *p, const char *count,
+                              cloud_mesh *mesh) {
     double items = number_load(p->count, count, h->big);
-    size_t bytes = number_bytes(p->type);
-    if (items < 0 || items > (double)(source_left(s) / bytes))
+    size_t bytes = number_bytes(p->type), most = source_left(s) / bytes;
+    if (items < 0 || items > (double)most)
         return source_wrong(s, "a list of %.0f values, %zu bytes are left", items, source_left(s));
-    return source_skip(s, (size_t)items * bytes);
+    if (!p->corners || !mesh) return source_skip(s, (size_t)items * bytes);
+    cloud_mesh_begin_face(mesh);
+    atn_status status = ATN_OK;
+    for (size_t left = (size_t)items; status == ATN_OK && left; --left) {
+        const char *corner;
+        status = source_take(s, bytes, &corner);
+        if (status == ATN_OK) status = cloud_mesh_add_corner(mesh, s, number_load(p->type, corner, h->big));
+    }
+    return status;
 }
 
-static atn_status binary_row(source *s, const ply_header *h, const ply_element *e, double *value) {
+static atn_status binary_row(source *s, const ply_header *h, const ply_element *e, cloud_mesh *mesh, double *value) {
     const char *record = NULL;
     atn_status status = e->lists ? ATN_OK : source_take(s, e->bytes, &record);
     for (size_t k = 0; status == ATN_OK && k < e->properties; ++k) {
@@ -68,7 +90,7 @@ static atn_status binary_row(source *s, const ply_header *h, const ply_element *
         if (e->lists) status = source_take(s, bytes, &record);
         if (status != ATN_OK) break;
         if (p->count != NUMBER_NONE)
-            status = skip_list(s, h, p, record);
+            status = binary_list(s, h, p, record, mesh);
         else
             value[p->role] = number_load(p->type, record, h->big);
         record += bytes;
@@ -82,7 +104,7 @@ static atn_status read_element(source *s, const ply_header *h, const ply_element
     if (status == ATN_OK && !e->vertex && !h->ascii && !e->lists) return source_skip(s, e->rows * e->bytes);
     for (size_t k = 0; status == ATN_OK && k < e->rows; ++k) {
         double value[ROLE_COUNT + 1] = {0}; /* and one for all that is left out */
-        status = h->ascii ? text_row(s, h, e, value) : binary_row(s, h, e, value);
+        status = h->ascii ? text_row(s, h, e, cloud->mesh, value) : binary_row(s, h, e, cloud->mesh, value);
         if (status == ATN_OK && e->vertex) status = cloud_add(cloud, s, value);
     }
     return status;

@@ -11,6 +11,7 @@ typedef struct ply_property {
     number_type type;  /* of the value, or of a list's values */
     number_type count; /* of a list's count; NUMBER_NONE: no list */
     cloud_role role;   /* in the element vertex; ROLE_NONE: left out */
+    bool corners;      /* a list of what a face has as corners */
 } ply_property;
 
 typedef struct ply_element {

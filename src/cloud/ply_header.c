@@ -105,6 +105,8 @@ static atn_status read_property(reader *r, char *rest) {
     e->bytes += number_bytes(p->count == NUMBER_NONE ? p->type : p->count);
     ++e->properties;
     ++h->n_properties;
+    bool named = strcmp(name, "vertex_indices") == 0 || strcmp(name, "vertex_index") == 0;
+    p->corners = named && p->count != NUMBER_NONE && strcmp(e->name, "face") == 0;
     return e->vertex ? give_role(r, p, name) : ATN_OK;
 }
 

@@ -1,4 +1,5 @@
-/* A radix sort from the lowest digit up: all digits are counted in one pass, each then moves the items once. */
+/* A radix sort from the highest digit down, so that all but the first passes stay inside a cache; a digit begins at the
+ * highest bit in which the keys still differ. */
 #include "cloud/sort.h"
 
 #include "base/memory.h"
@@ -6,9 +7,7 @@
 
 #include <string.h>
 
-enum { DIGIT_BITS = 11, DIGITS = 6, VALUES = 1 << DIGIT_BITS }; /* 66 bits */
-
-static size_t digit_of(uint64_t key, int digit) { return key >> (DIGIT_BITS * digit) & (VALUES - 1); }
+enum { DIGIT_BITS = 8, VALUES = 1 << DIGIT_BITS, FEW = 24 };
 
 atn_status cloud_keyed_make(const atn_ctx *ctx, size_t count, cloud_keyed **out) {
     size_t bytes;
@@ -20,23 +19,37 @@ atn_status cloud_keyed_make(const atn_ctx *ctx, size_t count, cloud_keyed **out)
     return *out ? ATN_OK : ATN_ERR_MEMORY;
 }
 
-void cloud_keyed_sort(cloud_keyed *items, size_t count) {
-    uint32_t counts[DIGITS][VALUES] = {{0}};
-    for (size_t k = 0; k < count; ++k)
-        for (int digit = 0; digit < DIGITS; ++digit) ++counts[digit][digit_of(items[k].key, digit)];
-    cloud_keyed *from = items, *to = items + count;
-    for (int digit = 0; digit < DIGITS && count; ++digit) {
-        uint32_t *start = counts[digit], sum = 0;
-        if (start[digit_of(items[0].key, digit)] == count) continue;
-        for (size_t value = 0; value < VALUES; ++value) {
-            uint32_t here = start[value];
-            start[value] = sum;
-            sum += here;
-        }
-        for (size_t k = 0; k < count; ++k) to[start[digit_of(from[k].key, digit)]++] = from[k];
-        cloud_keyed *held = from;
-        from = to;
-        to = held;
+/* Equal keys stay as they are. */
+static void insert_each(cloud_keyed *items, size_t count) {
+    for (size_t k = 1; k < count; ++k) {
+        cloud_keyed item = items[k];
+        size_t at = k;
+        for (; at && item.key < items[at - 1].key; --at) items[at] = items[at - 1];
+        items[at] = item;
     }
-    if (from != items) memcpy(items, from, count * sizeof *items);
 }
+
+/* At most eight deep: each level settles eight bits, or all that are left. */
+static void sort_part(cloud_keyed *items, cloud_keyed *scratch, size_t count) { // NOLINT(misc-no-recursion)
+    if (count <= FEW) {
+        insert_each(items, count);
+        return;
+    }
+    uint64_t differ = 0;
+    for (size_t k = 1; k < count; ++k) differ |= items[k].key ^ items[0].key;
+    int shift = 0;
+    while (differ >> shift >= VALUES) ++shift;
+    size_t end[VALUES] = {0}, sum = 0;
+    for (size_t k = 0; k < count; ++k) ++end[items[k].key >> shift & (VALUES - 1)];
+    for (size_t value = 0; value < VALUES; ++value) {
+        size_t here = end[value];
+        end[value] = sum; /* its beginning; grows to its end */
+        sum += here;
+    }
+    for (size_t k = 0; k < count; ++k) scratch[end[items[k].key >> shift & (VALUES - 1)]++] = items[k];
+    memcpy(items, scratch, count * sizeof *items);
+    for (size_t value = 0, first = 0; shift && value < VALUES; first = end[value++])
+        sort_part(items + first, scratch + first, end[value] - first);
+}
+
+void cloud_keyed_sort(cloud_keyed *items, size_t count) { sort_part(items, items + count, count); }

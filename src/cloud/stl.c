@@ -4,6 +4,7 @@
 #include "cloud/binary.h"
 #include "cloud/fields.h"
 #include "cloud/formats.h"
+#include "cloud/mesh.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,18 +58,30 @@ static atn_status grow(welder *w) {
     return ATN_OK;
 }
 
-static atn_status add_corner(welder *w, const double value[ROLE_COUNT]) {
+/* The point that it became, `*point`, unless it was dropped. */
+static atn_status weld(welder *w, const double value[ROLE_COUNT], size_t *point) {
     size_t before = w->cloud->count, *slot = NULL;
     atn_status status = before * 2 >= w->slots ? grow(w) : ATN_OK;
     if (status != ATN_OK) return status;
     bool comparable = value[0] - value[0] == 0 && value[1] - value[1] == 0 && value[2] - value[2] == 0; /* finite */
     if (comparable) {
         slot = find(w, value);
+        *point = *slot - 1;
         if (*slot) return ATN_OK;
     }
+    *point = before;
     status = cloud_add(w->cloud, w->s, value);
     if (slot && w->cloud->count > before) *slot = before + 1;
     return status;
+}
+
+static atn_status add_corner(welder *w, const double value[ROLE_COUNT], bool first) {
+    size_t point;
+    cloud_mesh *mesh = w->cloud->mesh;
+    atn_status status = weld(w, value, &point);
+    if (status != ATN_OK || !mesh) return status;
+    if (first) cloud_mesh_begin_face(mesh);
+    return cloud_mesh_add_corner(mesh, w->s, (double)point);
 }
 
 static atn_status read_binary(welder *w, size_t facets) {
@@ -80,20 +93,20 @@ static atn_status read_binary(welder *w, size_t facets) {
         for (size_t corner = 1; status == ATN_OK && corner <= 3; ++corner) {
             double value[ROLE_COUNT] = {0};
             for (size_t d = 0; d < 3; ++d) value[d] = number_load(NUMBER_F32, facet + 12 * corner + 4 * d, false);
-            status = add_corner(w, value);
+            status = add_corner(w, value, corner == 1);
         }
     }
     return status;
 }
 
-static atn_status read_vertex(welder *w, char *rest) {
+static atn_status read_vertex(welder *w, char *rest, bool first) {
     double value[ROLE_COUNT] = {0};
     for (int d = 0; d < 3; ++d) {
         const char *field = fields_next(&rest);
         if (!field) return source_wrong(w->s, "a vertex of %d numbers; three are needed", d);
         if (!field_number(field, &value[d])) return source_wrong(w->s, "'%.40s' is no number", field);
     }
-    return add_corner(w, value);
+    return add_corner(w, value, first);
 }
 
 /* What may follow what: facets of three vertices between solid and endsolid. */
@@ -115,8 +128,7 @@ static atn_status read_text(welder *w) {
         }
         if (!open) return source_wrong(w->s, "'%.40s' outside a solid", word);
         if (strcmp(word, "vertex") == 0) {
-            ++corners;
-            status = read_vertex(w, line);
+            status = read_vertex(w, line, corners++ == 0);
         } else if (strcmp(word, "endfacet") == 0) {
             if (corners != 3) return source_wrong(w->s, "a facet of %zu vertices; three are needed", corners);
             corners = 0;

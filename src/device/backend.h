@@ -12,8 +12,9 @@ struct atn_device {
     const atn_backend *backend;
     atn_ctx *ctx;
     atn_device_info info;
-    atn_queue *queue; /* the first queue; made by device.c after open, freed before close */
-    bool lost;        /* set through atn_device_lose */
+    atn_queue *queue;         /* the first queue; made by device.c after open, freed before close */
+    bool lost;                /* set through atn_device_lose */
+    size_t bytes, peak_bytes; /* of buffers that are no memory of the host's, now and at most */
 };
 struct atn_buffer {
     atn_device *device;

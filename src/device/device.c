@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "device/host_cpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +76,18 @@ static atn_status check_alive(const atn_device *device) {
 
 /* ---- buffers ---- */
 
+static bool counted_by_context(const atn_device *device) { return device->backend == &ATN_BACKEND_HOST; }
+
+size_t atn_device_peak_bytes(const atn_device *device) { return device->peak_bytes; }
+
+int64_t atn_device_free_bytes(const atn_device *device) {
+    int64_t left = device->info.memory_bytes - (int64_t)device->bytes;
+    if (!counted_by_context(device) && !device->info.cpu) return left;
+    int64_t available = atn_cpu_free_memory(), held = (int64_t)atn_ctx_bytes(device->ctx);
+    left = device->info.memory_bytes - held;
+    return available > 0 && available < left ? available : left;
+}
+
 /* A buffer of no bytes exists on no device: only the base is there. */
 atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out) {
     *out = NULL;
@@ -93,12 +106,15 @@ atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out)
     if (status != ATN_OK) return status;
     buffer->device = device;
     buffer->bytes = bytes;
+    if (!counted_by_context(device)) device->bytes += bytes;
+    if (device->bytes > device->peak_bytes) device->peak_bytes = device->bytes;
     *out = buffer;
     return ATN_OK;
 }
 
 void atn_buffer_free(atn_buffer *buffer) {
     if (!buffer) return;
+    if (!counted_by_context(buffer->device)) buffer->device->bytes -= buffer->bytes;
     if (buffer->bytes == 0)
         atn_free(buffer->device->ctx, buffer);
     else

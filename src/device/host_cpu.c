@@ -128,6 +128,16 @@ static int64_t usable_memory(void) {
     return bytes;
 }
 
+int64_t atn_cpu_free_memory(void) {
+    FILE *file = fopen("/proc/meminfo", "re");
+    char line[128];
+    long long kilobytes = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) break;
+    if (file) fclose(file);
+    return kilobytes > 0 ? (int64_t)kilobytes * 1024 : 0;
+}
+
 void atn_cpu_describe(atn_device_info *info) {
     describe_name(info);
     cpu_set_t allowed;

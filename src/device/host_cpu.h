@@ -10,6 +10,9 @@
 /* Fills name, arch, cores, simd, memory and cache sizes. */
 void atn_cpu_describe(atn_device_info *info);
 
+/* Bytes that the machine could still give away; 0: not known. */
+int64_t atn_cpu_free_memory(void);
+
 /* What code built with -march=native depends on; equal on machines where such code may be shared. */
 atn_hash atn_cpu_signature(void);
 

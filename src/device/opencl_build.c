@@ -14,13 +14,14 @@ enum { MAX_LOG = 16 << 20, MAX_BINARY = 1 << 30 }; /* more than this is a driver
 
 /* ---- options and key ---- */
 
-/* Nothing that loosens arithmetic is given unless fast_math asks for it: no -cl-mad-enable, no -cl-denorms-are-zero.
+/* Nothing that loosens arithmetic is given unless fast_math asks for it, and then all: -cl-fast-relaxed-math says
+ * nothing of subnormal numbers, around which single instructions become several, as CUDA's --use_fast_math does.
  * Caller's flags come last and may name a language version of their own. */
 char *atn_opencl_options(const atn_device *device, const atn_build *build) {
     const char *flags = build->flags ? build->flags : "";
     atn_text text = {.ctx = device->ctx};
     atn_text_add(&text, atn_opencl_of(device)->version >= 102 && !strstr(flags, "-cl-std=") ? "-cl-std=CL1.2" : "");
-    if (build->fast_math) atn_text_add(&text, " -cl-fast-relaxed-math");
+    if (build->fast_math) atn_text_add(&text, " -cl-fast-relaxed-math -cl-mad-enable -cl-denorms-are-zero");
     if (*flags) atn_text_printf(&text, " %s", flags);
     const char *more = getenv("ATTUNE_OPENCL_FLAGS"); /* for every build: -cl-opt-disable under a simulator, say */
     if (more && *more) atn_text_printf(&text, " %s", more);

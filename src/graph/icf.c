@@ -21,29 +21,25 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
     if (!item->types) return true;
     int32_t count = 0;
     const char *text = item->types->value;
-    for (size_t offset = 0;;) {
-        atn_token token = atn_token_next(text, &offset);
+    for (size_t offset = 0, length;; offset += length + 1) {
+        while (text[offset] == ' ' || text[offset] == '\n' || text[offset] == '\t') ++offset;
+        length = strcspn(text + offset, ",");
+        size_t word = strcspn(text + offset, ", \n\t");
         char name[16] = "";
-        if (token.kind == ATN_TOKEN_WORD && token.length < sizeof name) memcpy(name, token.text, token.length);
+        if (word < sizeof name) memcpy(name, text + offset, word);
         atn_type type = atn_type_from_name(name);
-        atn_place at = atn_attribute_place(reader, item->types, token.offset);
-        if (type == ATN_TYPE_NONE) {
+        if (type == ATN_TYPE_NONE || word + strspn(text + offset + word, " \n\t") != length) {
             atn_suggestion suggestion = {.wrong = name};
             for (int t = ATN_TYPE_NONE + 1; *name && t < ATN_TYPE_COUNT; ++t)
                 atn_suggestion_try(reader, &suggestion, atn_type_name((atn_type)t));
-            atn_reader_complain(reader, at, item->name, "ICFType: no type '%.*s'%s", (int)token.length, token.text,
+            atn_reader_complain(reader, atn_attribute_place(reader, item->types, offset), item->name,
+                                "ICFType: no type '%.*s'%s; types are separated by commas", (int)length, text + offset,
                                 atn_suggestion_text(reader, &suggestion));
             return false;
         }
         if (count < item->n_out) types[count] = type;
         ++count;
-        token = atn_token_next(text, &offset);
-        if (token.kind == ATN_TOKEN_END) break;
-        if (*token.text != ',') {
-            atn_reader_complain(reader, atn_attribute_place(reader, item->types, token.offset), item->name,
-                                "ICFType: types are separated by commas");
-            return false;
-        }
+        if (!text[offset + length]) break;
     }
     for (int32_t k = 1; count == 1 && k < item->n_out; ++k) types[k] = types[0];
     if (count == 1 || count == item->n_out) return true;

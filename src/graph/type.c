@@ -35,7 +35,12 @@ size_t atn_type_bytes(atn_type type) { return atn_type_get_info(type)->bytes; }
 atn_type atn_type_from_name(const char *name) {
     for (int t = ATN_TYPE_NONE + 1; t < ATN_TYPE_COUNT; ++t)
         if (!strcmp(infos[t].name, name)) return (atn_type)t;
-    return ATN_TYPE_NONE;
+    size_t length = strlen(name); /* SUM(T): what T is summed in */
+    if (length < 7 || strncmp(name, "SUM(", 4) != 0 || length > 8 || name[length - 1] != ')') return ATN_TYPE_NONE;
+    char inner[4] = "";
+    memcpy(inner, name + 4, length - 5);
+    atn_type type = atn_type_from_name(inner);
+    return type == ATN_HP ? ATN_SP : type;
 }
 
 atn_type atn_type_from_any_name(const char *name) {

@@ -6,6 +6,7 @@
 #include "lower/lowering.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { FINISH_ITEMS = 256 };
 
@@ -378,6 +379,28 @@ static atn_status check_local(const atn_ctx *ctx, const atn_program *p, const at
     return ATN_OK;
 }
 
+/* Does the variant take the steps of a block strictly one after the other? Nested blocks always are. */
+static bool is_in_order(const atn_graph *g, int32_t block, const atn_variant *v) {
+    bool outermost = block == 0 || (g->blocks[block].parent == 0 && g->blocks[0].n_accs == 0);
+    return !outermost ||
+           (v->q[0].vec == 1 && v->q[0].regs == 1 && v->q[0].lanes * v->q[1].lanes == 1 && atn_variant_splits(v) == 1);
+}
+
+/* The graph without accumulators that only ties between parts of a range need: in order, the first keeps its place.
+ * They are the last of a block. NULL: no memory. */
+static const atn_graph *without_idle(atn_program *p, const atn_graph *g, const atn_variant *v) {
+    atn_graph *copy = atn_arena_alloc(&p->arena, sizeof *copy);
+    atn_block *blocks = atn_arena_alloc(&p->arena, (size_t)g->n_blocks * sizeof *blocks);
+    if (!copy || !blocks) return NULL;
+    *copy = *g;
+    memcpy(blocks, g->blocks, (size_t)g->n_blocks * sizeof *blocks);
+    copy->blocks = blocks;
+    for (int32_t k = 0; k < g->n_blocks; ++k)
+        while (is_in_order(g, k, v) && blocks[k].n_accs > 0 && blocks[k].acc[blocks[k].n_accs - 1].hidden)
+            --blocks[k].n_accs;
+    return copy;
+}
+
 atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const atn_target *target,
                      atn_program **out) {
     *out = NULL;
@@ -390,7 +413,6 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     p->graph = graph;
     p->variant = *variant;
     lowering l = {.ctx = ctx,
-                  .g = graph,
                   .p = p,
                   .v = *variant,
                   .host = target->host,
@@ -402,9 +424,10 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
                   .item = -1,
                   .point = {-1, -1},
                   .start = {-1, -1}};
+    l.g = without_idle(p, graph, variant);
     bool icf = graph->blocks[0].n_accs > 0;
     for (int32_t k = 0; k < graph->blocks[0].rank && !icf; ++k) l.point[l.n_points++] = graph->blocks[0].dim[k];
-    if (survey(&l)) {
+    if (l.g && survey(&l)) {
         main_stage(&l, target);
         if (atn_variant_splits(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH))
             end_stage(&l, target);

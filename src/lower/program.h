@@ -138,6 +138,7 @@ void atn_program_print(const atn_program *program, atn_text *out);
  * generated code does at its top, for whoever launches it. */
 typedef struct atn_extent {
     int64_t points[2]; /* extent per dimension of the points; 1 where there is none */
+    int64_t range;     /* steps of the outermost reduction, where neither points nor elements decide; 0: not known */
 } atn_extent;
 int64_t atn_program_splits(const atn_program *program, const atn_extent *extent);
 int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_extent *extent);

@@ -102,6 +102,16 @@ atn_status atn_array_view_block(atn_array *m, int64_t first_column, int64_t firs
     return view(m, &shape, out);
 }
 
+atn_status atn_array_view_matrix(atn_array *v, int64_t columns, int64_t rows, atn_array **out) {
+    int64_t all;
+    *out = NULL;
+    if (v->rank != 1 || columns < 0 || rows < 0 || !atn_i64_mul(columns, rows, &all) || all != v->size[0])
+        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT,
+                        "view: %lld rows of %lld columns are taken of a vector of as many elements, not of %lld",
+                        (long long)rows, (long long)columns, (long long)v->size[0]);
+    return view(v, &(atn_array){.offset = v->offset, .rank = 2, .size = {columns, rows}, .pitch = columns}, out);
+}
+
 atn_status atn_array_view_row(atn_array *m, int64_t row, atn_array **out) {
     *out = NULL;
     if (m->rank != 2)

@@ -5,6 +5,7 @@
 #include "built/built.h"
 
 #include <attune/array.h>
+#include <attune/kernel.h>
 
 /* Elements in one piece, and which copies of them hold. Neither: all are zero. */
 typedef struct atn_storage {
@@ -44,6 +45,11 @@ atn_slot atn_array_slot(const atn_array *array);
 
 /* Do they have an element in common? Rows that interleave without touching count too. */
 bool atn_array_overlaps(const atn_array *a, const atn_array *b);
+
+/* Promises that what the kernel's gathers and ranges read was checked: they go unguarded. Before it is planned. */
+void atn_kernel_trust(atn_kernel *kernel);
+/* The variant that step 0 runs, once it is planned; NULL before. */
+const atn_variant *atn_kernel_variant(const atn_kernel *kernel);
 
 /* The arrays of a CSR matrix. */
 struct atn_csr {

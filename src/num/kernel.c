@@ -24,6 +24,7 @@ struct atn_kernel {
     atn_sequence *sequence;
     atn_runner *runner;           /* names and, once planned, what is built */
     bool planned;                 /* for what is bound now, */
+    bool trusted;                 /* its index arrays were checked */
     bool moved;                   /* but some arrays are others of the same shape */
     int64_t offset;               /* of the array that began farthest into its buffer when it was planned */
     atn_array *array[MOST_BOUND]; /* per object of the runner; NULL: not bound */
@@ -133,6 +134,12 @@ void atn_kernel_free(atn_kernel *k) {
     atn_text_free(&k->explained);
     atn_arena_free(&k->arena);
     atn_free(ctx, k);
+}
+
+void atn_kernel_trust(atn_kernel *k) { k->trusted = true; }
+
+const atn_variant *atn_kernel_variant(const atn_kernel *k) {
+    return k->planned ? &atn_runner_choice(k->runner, 0)->variant : NULL;
 }
 
 /* ---- binding ---- */
@@ -264,7 +271,8 @@ static atn_status check_wisdom(const atn_kernel *k, const atn_choose_options *ch
 
 static atn_status prepare(atn_kernel *k) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
-    atn_choose_options choose = {.reproducible = k->options.reproducible, .tolerance = k->options.tolerance};
+    atn_choose_options choose = {
+        .validated = k->trusted, .reproducible = k->options.reproducible, .tolerance = k->options.tolerance};
     atn_runner *runner;
     atn_status status = atn_runner_create(ctx, k->sequence, &runner);
     if (status != ATN_OK) return status;

@@ -1,81 +1,198 @@
-/* exp(x) = 2^n p(f), n = round(x log2 e), f = x log2 e - n in [-1/2, 1/2], p a polynomial close to 2^f there. log2 e is
- * taken in two pieces, so that f is good to the last bit; 2^n goes straight into the exponent. */
+/* 2^x = 2^n p(f), n = round(x), f = x - n in [-1/2, 1/2], p a polynomial close to 2^f there with p(0) = 1; 2^n goes
+ * straight into the exponent's bits. Adding 1.5 2^23 rounds x and leaves n in the lowest bits of the sum. exp(x) is the
+ * same of x log2 e, with log2 e in two pieces, so that f is good to the last bit. */
 #include "render/exp.h"
 
 #include <stdio.h>
 
 enum { LEAST = 3, MOST = 7 };
 
-/* Fitted for the smallest largest relative error on [-1/2, 1/2], which stands behind each. */
+/* Fitted for the smallest largest relative error on [-1/2, 1/2] among those with p(0) = 1, which makes 2^-127 clamped
+ * the number 0; the error stands behind each. */
 static const struct {
     double coefficient[MOST + 1], error;
 } POLYNOMIALS[] = {
-    {{0.9999280736, 0.6932609858, 0.2426111221, 0.05517166722}, 7.5e-05},
-    {{0.9999992614, 0.6931218147, 0.2402474483, 0.0559178603, 0.009570101698}, 2.6e-06},
-    {{1.000000072, 0.6931469671, 0.2402211972, 0.05550713274, 0.009675541333, 0.001327647178}, 7.5e-08},
-    {{1.000000001, 0.6931472057, 0.2402264689, 0.05550328777, 0.009618488958, 0.001339993122, 0.0001534581183},
-     1.9e-09},
-    {{1, 0.6931471807, 0.240226512, 0.05550410353, 0.009618027254, 0.001333392256, 0.0001546929116, 1.520192262e-05},
-     4e-11},
+    {{1, 0.6932829271, 0.2422109593, 0.05500893117}, 1.02e-04},
+    {{1, 0.6931241934, 0.2402409861, 0.0559064246, 0.0095828531}, 2.9e-06},
+    {{1, 0.6931469776, 0.2402224209, 0.05550733743, 0.009671512639, 0.001326472716}, 1.1e-07},
+    {{1, 0.6931472029, 0.2402264791, 0.05550332471, 0.009618437357, 0.00133988744, 0.0001535336197}, 1.7e-08},
+    {{1, 0.6931471807, 0.2402265107, 0.05550410366, 0.009618038132, 0.001333393506, 0.0001546675632, 1.519615666e-05},
+     2.4e-09},
 };
 
 static int32_t row_of(int32_t degree) { return degree < LEAST ? 0 : degree > MOST ? MOST - LEAST : degree - LEAST; }
 
 double atn_exp_error(int32_t degree) { return POLYNOMIALS[row_of(degree)].error; }
 
+/* ---- words of the dialects ---- */
+
+typedef struct words {
+    char real[16], whole[16];      /* the types */
+    char to_bits[32], of_bits[32]; /* reinterpret, applied as a function or a cast */
+} words;
+
+static words words_of(const atn_exp_form *form) {
+    words w = {"float", "int", "", ""};
+    if (form->width > 1) {
+        snprintf(w.real, sizeof w.real, "float%d", form->width);
+        snprintf(w.whole, sizeof w.whole, "int%d", form->width);
+    }
+    bool cast = form->dialect == ATN_EXP_IN_C && form->width > 1;
+    const char *scalar_to[] = {"atn_bits", "as_int", "__float_as_int"};
+    const char *scalar_of[] = {"atn_float", "as_float", "__int_as_float"};
+    if (cast) {
+        snprintf(w.to_bits, sizeof w.to_bits, "(%s)", w.whole);
+        snprintf(w.of_bits, sizeof w.of_bits, "(%s)", w.real);
+    } else if (form->width > 1) {
+        snprintf(w.to_bits, sizeof w.to_bits, "as_%s", w.whole);
+        snprintf(w.of_bits, sizeof w.of_bits, "as_%s", w.real);
+    } else {
+        snprintf(w.to_bits, sizeof w.to_bits, "%s", scalar_to[form->dialect]);
+        snprintf(w.of_bits, sizeof w.of_bits, "%s", scalar_of[form->dialect]);
+    }
+    return w;
+}
+
+/* `condition ? yes : no`, of variables and numbers. */
+static void print_select(atn_text *out, const atn_exp_form *form, const words *w, const char *condition,
+                         const char *yes, const char *no) {
+    bool vector = form->width > 1;
+    if (!vector)
+        atn_text_printf(out, "%s ? %s : %s", condition, yes, no);
+    else if (form->dialect == ATN_EXP_IN_C)
+        atn_text_printf(out, "atn_select_%s((%s)(%s), %s - (%s){0}, %s - (%s){0})", w->real, w->whole, condition, yes,
+                        w->real, no, w->real);
+    else
+        atn_text_printf(out, "select((%s)(%s), (%s)(%s), %s)", w->real, no, w->real, yes, condition);
+}
+
+/* The larger of x and a number: one instruction, for which C's vectors have no word that compilers see through. */
+static void define_most(atn_text *out, const atn_exp_form *form, const words *w) {
+    static const struct {
+        int32_t width;
+        const char *condition, *text;
+    } BUILTINS[] = {
+        {4, "defined(__SSE__)", "__builtin_ia32_maxps(x, y)"},
+        {8, "defined(__AVX__)", "__builtin_ia32_maxps256(x, y)"},
+        {16, "defined(__AVX512F__) && defined(__clang__)", "__builtin_ia32_maxps512(x, y, 4)"},
+        {16, "defined(__AVX512F__)", "__builtin_ia32_maxps512_mask(x, y, y, (unsigned short)-1, 4)"},
+    };
+    if (form->dialect != ATN_EXP_IN_C || form->width == 1) return;
+    atn_text_printf(out, "INLINE %s atn_exp_most%d(%s x, float least) {\n    %s y = least - (%s){0};\n", w->real,
+                    form->width, w->real, w->real, w->real);
+    bool any = false;
+    for (size_t k = 0; k < sizeof BUILTINS / sizeof *BUILTINS; ++k)
+        if (BUILTINS[k].width == form->width) {
+            atn_text_printf(out, "#%s %s\n    return (%s)%s;\n", any ? "elif" : "if", BUILTINS[k].condition, w->real,
+                            BUILTINS[k].text);
+            any = true;
+        }
+    atn_text_printf(out, "%s    return atn_select_%s(x > y, x, y);\n%s}\n", any ? "#else\n" : "", w->real,
+                    any ? "#endif\n" : "");
+}
+
+/* y = x, at least `least`; NaN becomes that or stays. */
+static void print_most(atn_text *out, const atn_exp_form *form, const words *w, const char *least) {
+    atn_text_printf(out, "    %s y = ", w->real);
+    if (form->width == 1)
+        atn_text_printf(out, form->dialect == ATN_EXP_IN_CUDA ? "fmaxf(x, %s);\n" : "x > %s ? x : %s;\n", least, least);
+    else if (form->dialect == ATN_EXP_IN_C)
+        atn_text_printf(out, "atn_exp_most%d(x, %s);\n", form->width, least);
+    else
+        atn_text_printf(out, "max(x, %s);\n", least);
+}
+
 /* p by Horner: from the highest coefficient inwards. */
-static void print_polynomial(atn_text *out, int32_t degree) {
+static void print_polynomial(atn_text *out, const words *w, int32_t degree) {
     const double *c = POLYNOMIALS[row_of(degree)].coefficient;
+    atn_text_printf(out, "    %s p = ", w->real);
     for (int32_t k = 0; k < degree; ++k) atn_text_add(out, "(");
     atn_text_printf(out, "%.9ef", c[degree]);
     for (int32_t k = degree; k-- > 0;) atn_text_printf(out, " * f + %.9ef)", c[k]);
+    atn_text_add(out, ";\n");
 }
 
-void atn_render_exp(atn_text *out, bool is_c, bool is_cuda, int32_t width, int32_t degree) {
-    char f[16] = "float", i[16] = "int";
-    if (width > 1) {
-        snprintf(f, sizeof f, "float%d", width);
-        snprintf(i, sizeof i, "int%d", width);
-    }
-    degree = row_of(degree) + LEAST;
-    atn_text_printf(out, "%s %s atn_exp%d(%s x) {\n", "INLINE", f, width, f);
-    atn_text_printf(out, "    %s t = x * 1.44269504f;\n", f);
-    if (width == 1) {
-        const char *to_bits = is_c ? "atn_bits" : is_cuda ? "__float_as_int" : "as_int";
-        const char *from_bits = is_c ? "atn_float" : is_cuda ? "__int_as_float" : "as_float";
-        atn_text_add(out,
-                     "    t = t < -200.0f ? -200.0f : t > 200.0f ? 200.0f : t;\n"
-                     "    int n = (int)(t < 0 ? t - 0.5f : t + 0.5f);\n"
-                     "    float whole = (float)n, f = (x * 1.44269502f - whole) + x * 1.92596303e-8f;\n    float p = ");
-        print_polynomial(out, degree);
-        atn_text_printf(out, ";\n    p = %s(%s(p) + (n << 23));\n", from_bits, to_bits);
-        atn_text_add(out, "    p = x < -87.33f ? 0.0f : p;\n    p = x > 88.7228f ? 3.4e38f * 10 : p;\n    return x != "
-                          "x ? x : p;\n}\n");
+/* whole = n, from t = 1.5 2^23 + what is rounded. The difference of two sums is x itself to who may reorder; n as the
+ * difference of their bits is not. */
+static void print_whole(atn_text *out, const atn_exp_form *form, const words *w) {
+    if (!form->fast)
+        atn_text_printf(out, "    %s whole = t - 12582912.0f;\n", w->real);
+    else if (form->width == 1)
+        atn_text_printf(out, "    float whole = (float)(%s(t) - 0x4b400000);\n", w->to_bits);
+    else if (form->dialect == ATN_EXP_IN_C)
+        atn_text_printf(out, "    %s whole = __builtin_convertvector(%s(t) - 0x4b400000, %s);\n", w->real, w->to_bits,
+                        w->real);
+    else
+        atn_text_printf(out, "    %s whole = convert_%s(%s(t) - 0x4b400000);\n", w->real, w->real, w->to_bits);
+}
+
+static void print_scaled(atn_text *out, const words *w) {
+    atn_text_printf(out, "    p = %s(%s(p) + (%s(t) << 23));\n", w->of_bits, w->to_bits, w->to_bits);
+}
+
+static void print_end(atn_text *out, const atn_exp_form *form, const words *w) {
+    if (form->finite) {
+        atn_text_add(out, "    return p;\n}\n");
         return;
     }
-    const char *convert_open = is_c ? "__builtin_convertvector(" : NULL;
-    if (convert_open) {
-        atn_text_printf(out,
-                        "    %s n = __builtin_convertvector(atn_select_%s((%s)(t < 0), t - 0.5f, t + 0.5f), %s);\n", i,
-                        f, i, i);
-        atn_text_printf(
-            out, "    %s f = (x * 1.44269502f - __builtin_convertvector(n, %s)) + x * 1.92596303e-8f;\n    %s p = ", f,
-            f, f);
-        print_polynomial(out, degree);
-        atn_text_printf(out, ";\n    p = (%s)((%s)p + (n << 23));\n", f, i);
-        atn_text_printf(out,
-                        "    p = atn_select_%s(x < -87.33f, (%s){0}, p);\n    p = atn_select_%s(x > 88.7228f, "
-                        "atn_splat_%s(__builtin_inff()), p);\n",
-                        f, f, f, f);
-        atn_text_printf(out, "    return atn_select_%s(x != x, x, p);\n}\n", f);
-        return;
+    atn_text_add(out, "    return ");
+    print_select(out, form, w, "x != x", "x", "p");
+    atn_text_add(out, ";\n}\n");
+}
+
+/* ---- the functions ---- */
+
+/* From -127 down the exponent's bits are 0, and so are all bits of 2^-127 itself; from 128 up they are infinity's. */
+void atn_render_exp2(atn_text *out, const atn_exp_form *form) {
+    words w = words_of(form);
+    int32_t degree = row_of(form->degree) + LEAST;
+    define_most(out, form, &w);
+    atn_text_printf(out, "INLINE %s atn_exp2_%d(%s x) {\n", w.real, form->width, w.real);
+    print_most(out, form, &w, "-127.0f");
+    if (!form->finite) {
+        atn_text_add(out, "    y = ");
+        print_select(out, form, &w, "y > 128.0f", "128.0f", "y");
+        atn_text_add(out, ";\n");
     }
-    atn_text_printf(out,
-                    "    %s n = convert_%s_sat_rte(t);\n    %s f = (x * 1.44269502f - convert_%s(n)) + x * "
-                    "1.92596303e-8f;\n    %s p = ",
-                    i, i, f, f, f);
-    print_polynomial(out, degree);
-    atn_text_printf(out, ";\n    p = as_%s(as_%s(p) + (n << 23));\n    p = select(p, (%s)(0.0f), x < -87.33f);\n", f, i,
-                    f);
-    atn_text_printf(out, "    p = select(p, (%s)(INFINITY), x > 88.7228f);\n    return select(p, x, x != x);\n}\n", f);
+    atn_text_printf(out, "    %s t = y + 12582912.0f;\n", w.real);
+    print_whole(out, form, &w);
+    atn_text_printf(out, "    %s f = y - whole;\n", w.real);
+    print_polynomial(out, &w, degree);
+    print_scaled(out, &w);
+    print_end(out, form, &w);
+}
+
+/* Below -87.33 the result is less than the least normal number: 0. */
+void atn_render_exp(atn_text *out, const atn_exp_form *form) {
+    words w = words_of(form);
+    int32_t degree = row_of(form->degree) + LEAST;
+    atn_text_printf(out, "INLINE %s atn_exp%d(%s x) {\n", w.real, form->width, w.real);
+    atn_text_printf(out, "    %s t = x * 1.44269504f + 12582912.0f;\n", w.real);
+    print_whole(out, form, &w);
+    atn_text_printf(out, "    %s f = (x * 1.44269502f - whole) + x * 1.92596303e-8f;\n", w.real);
+    print_polynomial(out, &w, degree);
+    print_scaled(out, &w);
+    atn_text_add(out, "    p = ");
+    print_select(out, form, &w, "x < -87.33f", "0.0f", "p");
+    atn_text_add(out, ";\n");
+    if (!form->finite) {
+        static const char *const INFINITIES[] = {"__builtin_inff()", "INFINITY", "__int_as_float(0x7f800000)"};
+        atn_text_add(out, "    p = ");
+        print_select(out, form, &w, "x > 88.7228f", INFINITIES[form->dialect], "p");
+        atn_text_add(out, ";\n");
+    }
+    print_end(out, form, &w);
+}
+
+/* Subnormal numbers cost two more multiplications around the instruction; nobody misses them in a sum. */
+void atn_render_native_exp2(atn_text *out, atn_exp_dialect dialect) {
+    static const char PTX[] = "{ float y; %s(\"ex2.approx.ftz.f32 %%0, %%1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n";
+    if (dialect == ATN_EXP_IN_CUDA) {
+        atn_text_add(out, "INLINE float atn_native_exp2(float x) ");
+        atn_text_printf(out, PTX, "asm");
+    } else if (dialect == ATN_EXP_IN_OPENCL) {
+        atn_text_add(out, "#ifdef __NV_CL_C_VERSION\nINLINE float atn_native_exp2(float x) ");
+        atn_text_printf(out, PTX, "__asm__");
+        atn_text_add(out, "#else\n#define atn_native_exp2(x) native_exp2(x)\n#endif\n");
+    }
 }

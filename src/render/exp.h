@@ -1,4 +1,5 @@
-/* The polynomial exponential, printed as a function of the program so that it vectorises everywhere. */
+/* Exponentials in single precision, printed as functions of the program: polynomials, so that they vectorise
+ * everywhere, and the hardware's own 2^x where a dialect has no name for it. */
 #ifndef ATN_RENDER_EXP_H
 #define ATN_RENDER_EXP_H
 
@@ -6,10 +7,27 @@
 
 #include <stdint.h>
 
-/* Largest relative error of the polynomial of a degree (3 to 7), without rounding. */
+typedef enum atn_exp_dialect { ATN_EXP_IN_C, ATN_EXP_IN_OPENCL, ATN_EXP_IN_CUDA } atn_exp_dialect;
+
+typedef struct atn_exp_form {
+    atn_exp_dialect dialect;
+    int32_t width;  /* lanes of the vector; 1: a scalar */
+    int32_t degree; /* 3 to 7 */
+    bool finite;    /* no argument is NaN, and none so large that the result is infinite */
+    bool fast;      /* the compiler may reorder: what it must not undo is said in integers */
+} atn_exp_form;
+
+/* Largest relative error of the polynomial of a degree (3 to 7), its coefficients in single precision. */
 double atn_exp_error(int32_t degree);
 
 /* Defines atn_exp<width>. */
-void atn_render_exp(atn_text *out, bool is_c, bool is_cuda, int32_t width, int32_t degree);
+void atn_render_exp(atn_text *out, const atn_exp_form *form);
+
+/* Defines atn_exp2_<width>. */
+void atn_render_exp2(atn_text *out, const atn_exp_form *form);
+
+/* Defines atn_native_exp2 for a scalar: one instruction of the hardware, where it is NVIDIA's, that takes subnormal
+ * numbers for 0. */
+void atn_render_native_exp2(atn_text *out, atn_exp_dialect dialect);
 
 #endif

@@ -255,23 +255,24 @@ static void least_or_most(printer *r, const ir_node *n) {
     ADD(")");
 }
 
+/* exp or exp2. Lowering makes native exponentials out of exp2. */
 static void exponential(printer *r, const ir_node *n) {
     const atn_variant *v = &r->p->variant;
-    bool polynomial = v->exp == ATN_EXP_POLYNOMIAL || (v->exp == ATN_EXP_NATIVE && print_is_c(r));
-    if (n->type == ATN_SP && polynomial) {
-        if (n->width > 1)
-            ADD("atn_exp%d(", n->width);
-        else
-            ADD("atn_exp1(");
-        print_list(r, n);
-        ADD(")");
-    } else if (n->type == ATN_SP && v->exp == ATN_EXP_NATIVE) {
-        ADD(is_opencl(r) ? "native_exp(" : "__expf(");
-        print_list(r, n);
-        ADD(")");
-    } else {
-        function(r, n, "exp");
+    bool twos = n->op == ATN_OP_EXP2, polynomial = v->exp == ATN_EXP_POLYNOMIAL || print_is_c(r);
+    if (n->type != ATN_SP || v->exp == ATN_EXP_LIBRARY) {
+        function(r, n, atn_op_get_info(n->op)->name);
+        return;
     }
+    if (polynomial)
+        ADD(twos ? "atn_exp2_%d(" : "atn_exp%d(", n->width);
+    else if (twos && n->width == 1)
+        ADD("atn_native_exp2(");
+    else if (is_opencl(r))
+        ADD(twos ? "native_exp2(" : "native_exp(");
+    else
+        ADD("__expf(");
+    print_list(r, n);
+    ADD(")");
 }
 
 static void arithmetic(printer *r, const ir_node *n, const char *sign) {
@@ -401,13 +402,8 @@ static void operation(printer *r, const ir_node *n) {
         ADD(")");
         return;
     case ATN_OP_EXP:
-        exponential(r, n);
-        return;
     case ATN_OP_EXP2:
-        if (n->type != ATN_SP || r->p->variant.exp != ATN_EXP_NATIVE || !is_opencl(r)) break;
-        ADD("native_exp2(");
-        print_list(r, n);
-        ADD(")");
+        exponential(r, n);
         return;
     case ATN_OP_ISNAN:
         ADD("(");

@@ -387,8 +387,8 @@ static void table(printer *r, const atn_object *o) {
 
 typedef struct uses {
     bool doubles, halves;
-    bool widths[5]; /* 1, 2, 4, 8, 16 */
-    bool exp_widths[5];
+    bool widths[5];        /* 1, 2, 4, 8, 16 */
+    bool exp_widths[2][5]; /* of exp and exp2 in single precision */
 } uses;
 
 static int32_t log2_of(int32_t width) { return width >= 16 ? 4 : width >= 8 ? 3 : width >= 4 ? 2 : width >= 2 ? 1 : 0; }
@@ -407,9 +407,31 @@ static uses survey(const printer *r) {
         const ir_node *n = &p->nodes[k];
         u.doubles |= n->type == ATN_DP;
         u.widths[log2_of(n->width)] = true;
-        if (n->kind == IR_OPERATION && n->op == ATN_OP_EXP && n->type == ATN_SP) u.exp_widths[log2_of(n->width)] = true;
+        if (n->kind == IR_OPERATION && (n->op == ATN_OP_EXP || n->op == ATN_OP_EXP2) && n->type == ATN_SP)
+            u.exp_widths[n->op == ATN_OP_EXP2][log2_of(n->width)] = true;
     }
     return u;
+}
+
+/* Functions for the exponentials that the variant does not take from the library. */
+static void exponentials(printer *r, const uses *u) {
+    const atn_variant *v = &r->p->variant;
+    atn_exp_form form = {.dialect = print_is_c(r)      ? ATN_EXP_IN_C
+                                    : print_is_cuda(r) ? ATN_EXP_IN_CUDA
+                                                       : ATN_EXP_IN_OPENCL,
+                         .degree = v->degree,
+                         .finite = r->p->graph->finite,
+                         .fast = v->fast};
+    if (v->exp == ATN_EXP_LIBRARY) return;
+    if (v->exp == ATN_EXP_NATIVE && !print_is_c(r)) {
+        if (u->exp_widths[1][0]) atn_render_native_exp2(r->out, form.dialect);
+        return;
+    }
+    for (int32_t k = 0; k < 5; ++k) {
+        form.width = 1 << k;
+        if (u->exp_widths[0][k]) atn_render_exp(r->out, &form);
+        if (u->exp_widths[1][k]) atn_render_exp2(r->out, &form);
+    }
 }
 
 static void preface(printer *r) {
@@ -428,9 +450,7 @@ static void preface(printer *r) {
             if (!strstr(atn_text_str(r->out), "#define ATN_VECTORS")) atn_text_add(r->out, r->d->vector_prelude);
             ADD("ATN_VECTORS(%d)\n", 1 << k);
         }
-    for (int32_t k = 0; k < 5; ++k)
-        if (u.exp_widths[k])
-            atn_render_exp(r->out, print_is_c(r), strcmp(r->d->name, "cuda") == 0, 1 << k, r->p->variant.degree);
+    exponentials(r, &u);
     for (int32_t k = 0; k < r->p->graph->n_objects; ++k)
         if (r->p->graph->objects[k].table) table(r, &r->p->graph->objects[k]);
 }

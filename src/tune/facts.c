@@ -62,6 +62,7 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     f[(*n)++] = whole("kernel", "m1", ranges[1]);
     f[(*n)++] = whole("kernel", "bytes", element);
     f[(*n)++] = truth("kernel", "ragged", o.ragged);
+    f[(*n)++] = truth("kernel", "rows", o.rows);
     f[(*n)++] = truth("kernel", "gathers", o.gathers);
     f[(*n)++] = truth("kernel", "exponential", o.exponential);
     f[(*n)++] = truth("kernel", "ordered", o.ordered);

@@ -34,6 +34,7 @@ static const atn_set SETS[] = {
     {"mstep", "cpu", {"yx=100000"}, 0},
     {"mstep", "gpu", {"yx=1000000"}, 0},
     {"move", NULL, {"px=4194304"}, 0},
+    {"agree", NULL, {"px=1000"}, 0},
 };
 
 const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after) {

@@ -265,8 +265,9 @@ static void knows_the_spacing(void **state) {
     kit_ok(ctx, cloud_points_make(ctx, 30 * 30 * 30, false, &p));
     for (size_t k = 0; k < p.count; ++k) {
         p.position[0][k] = (double)(k % 30) * 0.5;
-        p.position[1][k] = (double)(k / 30 % 30) * 0.5;
-        p.position[2][k] = (double)(k / 900) * 0.5;
+        p.position[1][k] = (double)(k % 900 - k % 30) / 30 * 0.5;
+        size_t layer = k / 900;
+        p.position[2][k] = (double)layer * 0.5;
         p.weight[k] = 1;
     }
     kit_ok(ctx, cloud_points_spacing(&p, &spacing));

@@ -212,7 +212,9 @@ static void build_options(void **state) {
         const char *options;
     } rows[] = {
         {300, {.source = TWICE}, "-cl-std=CL1.2"},
-        {102, {.source = TWICE, .fast_math = true}, "-cl-std=CL1.2 -cl-fast-relaxed-math"},
+        {102,
+         {.source = TWICE, .fast_math = true},
+         "-cl-std=CL1.2 -cl-fast-relaxed-math -cl-mad-enable -cl-denorms-are-zero"},
         {101, {.source = TWICE}, ""},
         {101, {.source = TWICE, .flags = "-DN=3"}, " -DN=3"},
         {300, {.source = TWICE, .flags = "-cl-std=CL3.0"}, " -cl-std=CL3.0"},

@@ -13,6 +13,7 @@ static const struct {
 } CASES[] = {
     {"add", "DP", "lanes_p0=32,regs_p0=4,pack_p0=4,groups=3,index=32"},
     {"dot", "SP2", ""},
+    {"agree", "SP", "lanes_p0=32,lanes_p1=4"},
     {"estep", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
     {"estep_compat", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
     {"estep_near", "SP", "lanes_p0=64,regs_p0=2,lanes_p1=2,exp=native,index=32"},

@@ -56,6 +56,7 @@ static const shipped KERNELS[] = {
       "resident=2",
       "lanes_p0=16,lanes_p1=4,regs_p1=2,tile_q0=12,stage=1,wide=2,index=32"}},
     {"move", {"vec_p0=8,regs_p0=2,stream=1", "seq_p0=5"}, {"lanes_p0=64,regs_p0=2", "lanes_p0=32,index=32"}},
+    {"agree", {"vec_p0=8,regs_p1=2", "seq_p0=5,seq_p1=3"}, {"lanes_p0=16,lanes_p1=4", "lanes_p0=8,regs_p1=2,index=32"}},
     {"estep",
      {"vec_p0=8,regs_p0=2,unroll_q0=2,exp=polynomial", "vec_p0=4,seq_p0=3,tile_q0=32,stage=1", "vec_q0=8,regs_p0=3",
       "vec_p0=8,split_q0=3"},

@@ -133,6 +133,8 @@ static piece function(writer *w, int depth) {
                 {"exp(fmin(%s, 2.0))", 8},
                 {"exp(-fabs(%s))", 1},
                 {"exp2(-fabs(%s))", 1},
+                {"exp2(fmin(60.0 * %s, 2.0))", 4},
+                {"exp(fmin(60.0 * %s, 1.0))", 3},
                 {"sqrt(fabs(%s))", 0},
                 {"fabs(%s)", 0},
                 {"log(fabs(%s) + 0.5)", 9},

@@ -130,6 +130,8 @@ atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) 
     v.reduce = draw_chance(&d, 30) ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
     v.finish = draw_chance(&d, 40) ? ONE_OF(ATN_FINISH_LAUNCH, ATN_FINISH_LAST, ATN_FINISH_ATOMIC) : ATN_FINISH_LAUNCH;
     v.exp = draw_chance(&d, 25) ? ONE_OF(ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL) : ATN_EXP_LIBRARY;
+    v.degree = v.exp != ATN_EXP_LIBRARY && draw_chance(&d, 50) ? ONE_OF(3, 4, 5, 7) : v.degree;
+    v.fast = v.exp != ATN_EXP_LIBRARY && graph->finite && draw_chance(&d, 30);
     v.accumulate = draw_chance(&d, 15) ? 64 : 0;
     v.groups = draw_chance(&d, 20) ? ONE_OF(1, 3, 16) : 0;
     v.index = draw_chance(&d, 40) ? 32 : 64;

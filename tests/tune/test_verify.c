@@ -42,7 +42,8 @@ static void plain_variants_are_right(void **state) {
                    {"estep_near", {"yx=20x16", "xx=15x16", "near=100"}},
                    {"nearest", {"yx=20x16", "xx=15x16", "near=100"}},
                    {"mstep", {"yx=5000"}},
-                   {"move", {"px=5000"}}};
+                   {"move", {"px=5000"}},
+                   {"agree", {"px=70"}}};
     for (size_t n = 0; n < sizeof KERNELS / sizeof *KERNELS; ++n) {
         atn_workload w = {.name = KERNELS[n].kernel, .xml = atn_shipped_find(KERNELS[n].kernel), .defines = SP};
         w.sizes = KERNELS[n].sizes;

@@ -1,0 +1,299 @@
+/* Kernel handles, made when first wanted, bound and run; each call is timed. */
+#include "apps/register/engine.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "num/array.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool trusted; /* its index arrays are made here */
+} TABLE[REG_WORKS] = {
+    [REG_MOVE] = {"move", false},
+    [REG_ESTEP] = {"estep", false},
+    [REG_ESTEP_NEAR] = {"estep_near", true},
+    [REG_ESTEP_COMPAT] = {"estep_compat", false},
+    [REG_NEAREST] = {"nearest", true},
+    [REG_AROUND] = {"around", true},
+    [REG_MSTEP] = {"mstep", false},
+    [REG_SPREAD] = {"spread", false},
+    [REG_PREPARE] = {"sort and decimate", false},
+    [REG_LISTS] = {"near lists", false},
+    [REG_SEARCH] = {"search for a start", false},
+    [REG_HOST] = {"fit", false},
+};
+
+const char *reg_work_name(int work) { return TABLE[work].name; }
+
+void reg_timed(reg_engine *e, int work, double since) {
+    ++e->calls[work];
+    e->seconds[work] += atn_clock_seconds() - since;
+}
+
+atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out) {
+    bool cpu = atn_device_get_info(device)->cpu;
+    *out = (reg_engine){.device = device,
+                        .ctx = atn_device_ctx(device),
+                        .settings = settings,
+                        .type = settings->precision == 64   ? ATN_DP
+                                : settings->precision == 16 ? ATN_HP
+                                                            : ATN_SP,
+                        .block = cpu ? 32 : 64,
+                        .wait = settings->profile};
+    atn_status status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
+    if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);
+    if (status != ATN_OK) reg_engine_close(out);
+    return status;
+}
+
+void reg_engine_reset(reg_engine *e, const atn_register_settings *settings) {
+    e->settings = settings;
+    for (int k = 0; k < 2; ++k) e->near[k].rows = e->near[k].columns = NULL;
+    e->evaluated = e->pairs = 0;
+    e->truncated = false;
+    memset(e->calls, 0, sizeof e->calls);
+    memset(e->seconds, 0, sizeof e->seconds);
+}
+
+void reg_engine_close(reg_engine *e) {
+    if (!e->device) return;
+    for (int k = 0; k < REG_KERNELS; ++k) atn_kernel_free(e->kernel[k]);
+    atn_array_free(e->moment);
+    atn_array_free(e->total);
+    for (int k = 0; k < 2; ++k) reg_near_free(&e->near[k], e->ctx);
+    *e = (reg_engine){0};
+}
+
+/* The handle, made when it is first asked for. */
+static atn_status handle(reg_engine *e, reg_kernel which, atn_kernel **out) {
+    atn_status status = ATN_OK;
+    if (!e->kernel[which]) {
+        char define[32];
+        snprintf(define, sizeof define, "USED_FLOAT=%s", e->type == ATN_DP ? "DP" : e->type == ATN_HP ? "HP" : "SP");
+        atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
+                                      .reproducible = e->settings->reproducible};
+        status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
+        if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
+    }
+    *out = e->kernel[which];
+    return status;
+}
+
+typedef struct binding {
+    const char *name;
+    atn_array *array;
+} binding;
+
+static atn_status run(reg_engine *e, reg_kernel which, const binding *bound, size_t count) {
+    atn_kernel *kernel = e->kernel[which];
+    atn_status status = atn_check_cancel(e->ctx);
+    for (size_t k = 0; k < count && status == ATN_OK; ++k)
+        status = atn_kernel_bind(kernel, bound[k].name, bound[k].array);
+    if (status == ATN_OK) status = atn_kernel_plan(kernel); /* building is no time of the kernel's */
+    double since = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_kernel_run(kernel);
+    if (status == ATN_OK && e->wait) status = atn_queue_finish(atn_device_queue(e->device));
+    reg_timed(e, (int)which, since);
+    return status;
+}
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
+    static const char *const A[9] = {"a00", "a01", "a02", "a10", "a11", "a12", "a20", "a21", "a22"};
+    static const char *const B[3] = {"b0", "b1", "b2"};
+    if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
+    atn_kernel *move;
+    atn_status status = handle(e, REG_MOVE, &move);
+    for (int k = 0; k < 9 && status == ATN_OK; ++k) status = atn_kernel_param(move, A[k], pose->a[k], 0);
+    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(move, B[k], pose->b[k], 0);
+    if (status != ATN_OK) return status;
+    binding bound[] = {{"px", side->point[0]}, {"py", side->point[1]}, {"pz", side->point[2]},
+                       {"mx", side->moved[0]}, {"my", side->moved[1]}, {"mz", side->moved[2]}};
+    status = run(e, REG_MOVE, bound, COUNT(bound));
+    side->is_placed = status == ATN_OK;
+    side->placed = *pose;
+    return status;
+}
+
+static atn_status dense(reg_engine *e, reg_side *rows, reg_side *columns) {
+    atn_kernel *kernel;
+    atn_status status = handle(e, REG_ESTEP, &kernel);
+    if (status != ATN_OK) return status;
+    binding bound[] = {{"yx", rows->moved[0]},      {"yy", rows->moved[1]},    {"yz", rows->moved[2]},
+                       {"xx", columns->moved[0]},   {"xy", columns->moved[1]}, {"xz", columns->moved[2]},
+                       {"xw", columns->log_weight}, {"sum", rows->sum[0]},     {"sum_x", rows->sum[1]},
+                       {"sum_y", rows->sum[2]},     {"sum_z", rows->sum[3]}};
+    e->pairs = (double)rows->count * (double)columns->count;
+    return run(e, REG_ESTEP, bound, COUNT(bound));
+}
+
+/* The list for this direction: the first side that was ever used as rows has the first. */
+static reg_near *list_of(reg_engine *e, const reg_side *rows, const reg_side *columns) {
+    return e->near[0].rows == columns && e->near[0].columns == rows ? &e->near[1] : &e->near[0];
+}
+
+static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_near **out) {
+    double since = atn_clock_seconds();
+    *out = list_of(e, rows, columns);
+    atn_status status = reg_near_update(*out, rows, columns, &rows->placed, &columns->placed, reach);
+    reg_timed(e, REG_LISTS, since);
+    return status;
+}
+
+static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near) {
+    atn_kernel *kernel;
+    atn_status status = handle(e, REG_ESTEP_NEAR, &kernel);
+    if (status != ATN_OK) return status;
+    binding bound[] = {{"yx", rows->moved_rows[0]},    {"yy", rows->moved_rows[1]},      {"yz", rows->moved_rows[2]},
+                       {"ys", rows->shift_rows},       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]},
+                       {"xz", columns->moved_rows[2]}, {"xw", columns->log_weight_rows}, {"sum", rows->sum_rows[0]},
+                       {"sum_x", rows->sum_rows[1]},   {"sum_y", rows->sum_rows[2]},     {"sum_z", rows->sum_rows[3]},
+                       {"start", near->start_array},   {"near", near->list_array}};
+    e->pairs = near->pairs;
+    return run(e, REG_ESTEP_NEAR, bound, COUNT(bound));
+}
+
+/* Is it worth a list? Far reaches take in nearly everything; then whichever was seen to be cheaper. */
+static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_side *columns, double reach) {
+    double extent2 = 0, unit = reg_pose_scale(&columns->placed);
+    for (int axis = 0; axis < 3; ++axis) {
+        double length = (columns->bounds.high[axis] - columns->bounds.low[axis]) * unit;
+        extent2 += length * length;
+    }
+    return !e->settings->dense && reach * reach < 0.25 * extent2 && rows->blocks * columns->blocks > 64;
+}
+
+atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double reach, bool shifted) {
+    bool gated = rows->species && columns->species, use = false;
+    reg_near *near = NULL;
+    atn_status status = ATN_OK;
+    if (gated || shifted || worth_lists(e, rows, columns, reach)) {
+        status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, &near);
+        if (status != ATN_OK) return status;
+        double ratio = e->cost[0] > 0 && e->cost[1] > 0 ? e->cost[1] / e->cost[0] : 1.3;
+        use = gated || shifted || near->pairs * ratio < (double)rows->count * (double)columns->count;
+    }
+    double since = atn_clock_seconds();
+    status = use ? blocked(e, rows, columns, near) : dense(e, rows, columns);
+    if (status == ATN_OK && (e->wait || atn_device_get_info(e->device)->unified) && e->pairs > 1e6)
+        e->cost[use] = (atn_clock_seconds() - since) / e->pairs;
+    e->evaluated += e->pairs;
+    e->truncated = e->truncated || (use && !near->all);
+    return status;
+}
+
+atn_status reg_estep_compat(reg_engine *e, reg_side *rows, reg_side *columns, atn_array *square) {
+    atn_kernel *kernel;
+    atn_array *target[3] = {0};
+    atn_status status = handle(e, REG_ESTEP_COMPAT, &kernel);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) /* it knows no weights: without what fills up blocks */
+        status = atn_array_view_range(columns->moved[axis], 0, (int64_t)columns->count, &target[axis]);
+    if (status == ATN_OK) {
+        binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]}, {"yz", rows->moved[2]},
+                           {"xx", target[0]},       {"xy", target[1]},      {"xz", target[2]},
+                           {"square", square},      {"sum", rows->sum[0]},  {"sum_x", rows->sum[1]},
+                           {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
+        status = run(e, REG_ESTEP_COMPAT, bound, COUNT(bound));
+    }
+    for (int axis = 0; axis < 3; ++axis) atn_array_free(target[axis]);
+    e->evaluated += e->pairs = (double)rows->count * (double)columns->count;
+    return status;
+}
+
+atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double *distance2,
+                       int32_t *index) {
+    atn_kernel *kernel;
+    reg_near *near;
+    atn_array *places = NULL, *place_rows = NULL;
+    atn_status status = find_near(e, rows, columns, reach, &near);
+    if (status == ATN_OK) status = handle(e, REG_NEAREST, &kernel);
+    if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)rows->padded, &places);
+    if (status == ATN_OK)
+        status = atn_array_view_matrix(places, (int64_t)rows->block, (int64_t)rows->blocks, &place_rows);
+    if (status == ATN_OK) {
+        binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},
+                           {"yz", rows->moved_rows[2]},      {"xx", columns->moved_rows[0]},
+                           {"xy", columns->moved_rows[1]},   {"xz", columns->moved_rows[2]},
+                           {"distance2", rows->sum_rows[0]}, {"index", place_rows},
+                           {"start", near->start_array},     {"near", near->list_array}};
+        status = run(e, REG_NEAREST, bound, COUNT(bound));
+    }
+    if (status == ATN_OK) {
+        e->evaluated += e->pairs = near->pairs;
+        status = reg_array_get(rows->sum[0], rows->padded, distance2);
+    }
+    if (status == ATN_OK) status = atn_array_get(places, index, 0);
+    for (size_t k = 0; k < rows->padded && status == ATN_OK; ++k)
+        if (!(distance2[k] <= reach * reach)) index[k] = -1;
+    atn_array_free(place_rows);
+    atn_array_free(places);
+    return status;
+}
+
+atn_status reg_around(reg_engine *e, reg_side *side, double reach, double *out) {
+    static const char *const NAMES[10] = {"mass", "mx", "my", "mz", "mxx", "mxy", "mxz", "myy", "myz", "mzz"};
+    atn_kernel *kernel;
+    reg_near near = {0};
+    atn_array *sum[10] = {0};
+    binding bound[19] = {{"yx", side->moved_rows[0]},  {"yy", side->moved_rows[1]}, {"yz", side->moved_rows[2]},
+                         {"xx", side->moved_rows[0]},  {"xy", side->moved_rows[1]}, {"xz", side->moved_rows[2]},
+                         {"xw", side->log_weight_rows}};
+    double since = atn_clock_seconds();
+    atn_status status = reg_near_update(&near, side, side, &side->placed, &side->placed, reach);
+    reg_timed(e, REG_LISTS, since);
+    if (status == ATN_OK) status = handle(e, REG_AROUND, &kernel);
+    for (int k = 0; k < 10 && status == ATN_OK; ++k) {
+        status = atn_array_create_matrix(e->device, reg_sum_type(side->type), (int64_t)side->block,
+                                         (int64_t)side->blocks, 0, &sum[k]);
+        bound[7 + k] = (binding){NAMES[k], sum[k]};
+    }
+    bound[17] = (binding){"start", near.start_array};
+    bound[18] = (binding){"near", near.list_array};
+    if (status == ATN_OK) status = run(e, REG_AROUND, bound, COUNT(bound));
+    for (size_t k = 0; k < 10 && status == ATN_OK; ++k)
+        status = reg_array_get(sum[k], side->padded, out + k * side->padded);
+    for (int k = 0; k < 10; ++k) atn_array_free(sum[k]);
+    reg_near_free(&near, e->ctx);
+    return status;
+}
+
+static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double outlier, const char *result,
+                       atn_array *to, const double **out) {
+    atn_kernel *kernel;
+    const void *numbers;
+    atn_status status = handle(e, which, &kernel);
+    if (status == ATN_OK) status = atn_kernel_param(kernel, "outlier", outlier, 0);
+    if (status != ATN_OK) return status;
+    binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]},  {"yz", rows->moved[2]},
+                       {"w", rows->w},          {"sum", rows->sum[0]},   {result, to},
+                       {"sum_x", rows->sum[1]}, {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
+    status = run(e, which, bound, COUNT(bound));
+    double since = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_array_map_read(to, &numbers);
+    e->seconds[which] += atn_clock_seconds() - since; /* on a GPU this is where the work is waited for */
+    *out = status == ATN_OK ? numbers : NULL;
+    return status;
+}
+
+atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, reg_moments *out) {
+    const double *m;
+    *out = (reg_moments){0};
+    atn_status status = sums(e, REG_MSTEP, rows, outlier, "moment", e->moment, &m);
+    if (status != ATN_OK) return status;
+    out->weight = m[0];
+    for (int k = 0; k < 3; ++k) {
+        out->y[k] = m[1 + k] / unit;
+        out->x[k] = m[4 + k] / unit;
+    }
+    for (int k = 0; k < 9; ++k) out->cross[k] = m[7 + k] / (unit * unit);
+    status = sums(e, REG_SPREAD, rows, outlier, "total", e->total, &m);
+    if (status != ATN_OK) return status;
+    for (int k = 0; k < 6; ++k) out->spread[k] = m[k] / (unit * unit);
+    out->likelihood = m[6];
+    out->residual = m[7] / (unit * unit);
+    return ATN_OK;
+}

@@ -1,0 +1,76 @@
+/* The kernels of registration and what is timed of them: points moved, sums over pairs, nearest points, sums for fits.
+ * Every method is made from these calls. */
+#ifndef ATN_APPS_REGISTER_ENGINE_H
+#define ATN_APPS_REGISTER_ENGINE_H
+
+#include "apps/register/near.h"
+
+#include <attune/kernel.h>
+
+typedef enum reg_kernel {
+    REG_MOVE,
+    REG_ESTEP,
+    REG_ESTEP_NEAR,
+    REG_ESTEP_COMPAT,
+    REG_NEAREST,
+    REG_AROUND,
+    REG_MSTEP,
+    REG_SPREAD,
+    REG_KERNELS
+} reg_kernel;
+
+/* Work that is timed beside the kernels. */
+typedef enum reg_work { REG_PREPARE = REG_KERNELS, REG_LISTS, REG_SEARCH, REG_HOST, REG_WORKS } reg_work;
+
+/* Made by reg_engine_open, ended by reg_engine_close. */
+typedef struct reg_engine {
+    atn_device *device;
+    const atn_ctx *ctx;
+    const atn_register_settings *settings;
+    atn_type type;                   /* of coordinates */
+    size_t block;                    /* points of a block that suit the device */
+    bool wait;                       /* for every kernel, to time it */
+    atn_kernel *kernel[REG_KERNELS]; /* made when first used */
+    atn_array *moment;               /* results of sums for fits */
+    atn_array *total;
+    reg_near near[2]; /* lists: rows over columns, and the other way round */
+    double evaluated; /* pairs so far */
+    double pairs;     /* of the last E-step */
+    bool truncated;   /* some pairs were left out at some time */
+    int64_t calls[REG_WORKS];
+    double seconds[REG_WORKS];
+    double cost[2]; /* seconds per pair seen so far: dense, near; 0: not yet */
+} reg_engine;
+
+atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out);
+void reg_engine_reset(reg_engine *engine,
+                      const atn_register_settings *settings); /* counts and lists, for the next pair */
+void reg_engine_close(reg_engine *engine);                    /* zeroed ones are fine */
+
+const char *reg_work_name(int work);
+void reg_timed(reg_engine *engine, int work, double since); /* adds the time from `since` (atn_clock_seconds) on */
+
+/* moved = pose(position); kept where it is there already. */
+atn_status reg_place(reg_engine *engine, reg_side *side, const reg_pose *pose);
+
+/* rows->sum: for every row y, as placed, sums of a and a x over columns x, as placed, with a = 2^(shift + log_weight -
+ * |x - y|^2). Pairs farther apart than `reach` may be left out; INFINITY: none is. shifted: the rows' shift counts. */
+atn_status reg_estep(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, bool shifted);
+
+/* The published code's sums: of e^2 into `square`, of e and e x into rows->sum, e = 2^-|x - y|^2; all pairs. */
+atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square);
+
+/* For every row, as placed, the nearest column within `reach`: distance2 (padded elements of the host) and where it
+ * stands among the columns, -1 for none. */
+atn_status reg_nearest(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double *distance2,
+                       int32_t *index);
+
+/* Sums over all points near each point of a side, as placed, of a = 2^(log_weight - |d|^2), a d and a d d^T (xx xy xz
+ * yy yz zz): ten numbers, `padded` of each, one kind after the other. */
+atn_status reg_around(reg_engine *engine, reg_side *side, double reach, double *out);
+
+/* From the rows' sums: l = w a / (a + outlier), x = sum a x / a, and what a fit needs of them, all lengths divided by
+ * `unit`. */
+atn_status reg_mstep(reg_engine *engine, reg_side *rows, double outlier, double unit, reg_moments *out);
+
+#endif

@@ -1,0 +1,65 @@
+/* What a registration allocates, told before it begins; and in how many parts a source is worked on where that is more
+ * than there is. */
+#include "apps/register/problem.h"
+
+#include <stdio.h>
+
+static const double LEVELS = 1.6; /* all levels together, in points of the finest */
+enum {
+    COPY = 32,
+    HOST = 32,
+    SORTING = 48,
+    LISTS = 16
+}; /* bytes a point: as read, in blocks, while it is put in order */
+
+/* Bytes a point on the device: coordinates twice, weights three times, four sums. */
+static double on_device(const atn_register_settings *s) {
+    double t = s->precision == 64 ? 8 : s->precision == 16 ? 2 : 4;
+    return 9 * t + 4 * (t < 4 ? 4 : t) + LISTS;
+}
+
+typedef struct need {
+    double source, target; /* arrays of the device */
+    double host;           /* all else */
+} need;
+
+static need needs(const atn_register_settings *s, double source, double target) {
+    double larger = source > target ? source : target, levels = s->dense || s->compat ? 1 : LEVELS;
+    return (need){.source = levels * source * on_device(s),
+                  .target = levels * target * on_device(s),
+                  .host = (source + target) * (COPY + levels * HOST) + larger * SORTING};
+}
+
+size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target) {
+    atn_register_settings none = {0};
+    need n = needs(settings ? settings : &none, (double)source, (double)target);
+    return (size_t)(n.source + n.target + n.host);
+}
+
+static atn_status refuse(const atn_ctx *ctx, double wanted, double there, const char *where) {
+    return atn_fail(ctx, ATN_ERR_MEMORY,
+                    "register: needs %.3g GB%s, %.3g GB %s; fewer points (a voxel filter) would do", wanted / 1e9,
+                    where, there / 1e9, there < 0 ? "are free" : "is free");
+}
+
+atn_status reg_plan_memory(reg_problem *p) {
+    enum { MOST_PARTS = 64 };
+    const atn_register_settings *s = p->settings;
+    atn_device *device = p->engine.device;
+    bool shared = atn_device_get_info(device)->cpu; /* the device's memory is the host's */
+    need n = needs(s, (double)p->source.count, (double)p->target.count);
+    double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
+    double fixed = shared ? n.host + n.target : n.target;
+    p->parts = 1;
+    if (fixed + n.source <= there) return ATN_OK;
+    bool can = s->method == ATN_REGISTER_EM_ICP && !s->compat && fixed < there;
+    double parts = can ? n.source / (there - fixed) + 1 : MOST_PARTS + 1;
+    if (parts > MOST_PARTS)
+        return refuse(p->engine.ctx, fixed + (can ? n.source / MOST_PARTS : n.source), there,
+                      shared ? "" : " on the device");
+    p->parts = (int32_t)parts;
+    atn_log(p->engine.ctx, ATN_LOG_INFO,
+            "register: %.3g GB are wanted and %.3g GB are there: the source goes in %d parts", (fixed + n.source) / 1e9,
+            there / 1e9, p->parts);
+    return ATN_OK;
+}

@@ -1,0 +1,138 @@
+/* Lists of near blocks: for each ball of a block of rows, a walk down the tree of boxes of the columns. */
+#include "apps/register/near.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double LARGER = 1.15; /* lists reach farther than asked for, so that small motions keep them, */
+static const double WASTED = 1.5;  /* and are made anew when they reach this much farther than needed */
+
+static double distance2(const reg_box *box, const double p[3]) {
+    double d2 = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double d = fmax(fmax(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
+        d2 += d * d;
+    }
+    return d2;
+}
+
+static atn_status append(reg_near *near, const atn_ctx *ctx, size_t block) {
+    if (near->count >= INT32_MAX / 2)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: more than %d pairs of blocks are near each other",
+                        INT32_MAX / 2);
+    if (near->count == near->capacity) {
+        size_t capacity = near->capacity ? 2 * near->capacity : 4096;
+        int32_t *list = atn_resize(ctx, near->list, capacity * sizeof *list);
+        if (!list) return ATN_ERR_MEMORY;
+        near->list = list;
+        near->capacity = capacity;
+    }
+    near->list[near->count++] = (int32_t)block;
+    return ATN_OK;
+}
+
+/* All blocks of columns whose boxes are within `reach` of `centre`, in ascending order. */
+static atn_status walk(reg_near *near, const atn_ctx *ctx, const double centre[3], double reach,
+                       const int32_t *species) {
+    const reg_side *columns = near->columns;
+    size_t stack[64], depth = 0;
+    stack[depth++] = 1;
+    while (depth) {
+        size_t node = stack[--depth];
+        if (distance2(&columns->tree.node[node], centre) > reach * reach) continue;
+        if (node < columns->tree.leaves) {
+            stack[depth++] = 2 * node + 1;
+            stack[depth++] = 2 * node;
+            continue;
+        }
+        size_t block = node - columns->tree.leaves;
+        if (block >= columns->blocks || (species && columns->species && columns->species[block] != *species)) continue;
+        atn_status status = append(near, ctx, block);
+        if (status != ATN_OK) return status;
+    }
+    return ATN_OK;
+}
+
+static atn_status fill(reg_near *near, const atn_ctx *ctx) {
+    const reg_side *rows = near->rows;
+    double stretch = reg_pose_stretch(&near->relative);
+    near->count = 0;
+    for (size_t b = 0; b < rows->blocks; ++b) {
+        double centre[3], reach = near->all ? INFINITY : near->reach + rows->radius[b] * stretch;
+        reg_pose_apply(&near->relative, rows->centre[b], centre);
+        near->start[b] = (int32_t)near->count;
+        atn_status status = walk(near, ctx, centre, reach * (1 + 1e-6), rows->species ? &rows->species[b] : NULL);
+        if (status == ATN_OK && b % 1024 == 0) status = atn_check_cancel(ctx);
+        if (status != ATN_OK) return status;
+    }
+    near->start[rows->blocks] = (int32_t)near->count;
+    near->pairs = (double)near->count * (double)rows->block * (double)near->columns->block;
+    return ATN_OK;
+}
+
+/* The device's copy; its length changes only when the capacity does, so that kernels stay planned. */
+static atn_status upload(reg_near *near) {
+    const reg_side *rows = near->rows;
+    atn_status status = ATN_OK;
+    int64_t starts = (int64_t)rows->blocks + 1;
+    void *to;
+    if (!near->start_array || atn_array_get_info(near->start_array).size[0] != starts) {
+        atn_array_free(near->start_array);
+        status = atn_array_create_vector(rows->device, ATN_INT32, starts, &near->start_array);
+    }
+    if (status == ATN_OK &&
+        (!near->list_array || atn_array_get_info(near->list_array).size[0] != (int64_t)near->capacity)) {
+        atn_array_free(near->list_array);
+        status = atn_array_create_vector(rows->device, ATN_INT32, (int64_t)near->capacity, &near->list_array);
+    }
+    if (status == ATN_OK) status = atn_array_map_write(near->start_array, &to);
+    if (status == ATN_OK) memcpy(to, near->start, (size_t)starts * sizeof *near->start);
+    if (status == ATN_OK) status = atn_array_map_write(near->list_array, &to);
+    if (status == ATN_OK && near->count) memcpy(to, near->list, near->count * sizeof *near->list);
+    return status;
+}
+
+/* Does what is there still hold all pairs within `reach`, without too many others? */
+static bool holds(const reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *relative,
+                  double reach) {
+    if (near->rows != rows || near->columns != columns || !near->start_array) return false;
+    if (near->all || isinf(reach)) return near->all && isinf(reach);
+    double moved = reg_pose_motion(relative, &near->relative, rows->bounds.low, rows->bounds.high);
+    return reach + moved <= near->reach && near->reach <= WASTED * reach;
+}
+
+atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *row_pose,
+                           const reg_pose *column_pose, double reach) {
+    const atn_ctx *ctx = atn_device_ctx(rows->device);
+    reg_pose back, relative;
+    if (!reg_pose_invert(column_pose, &back))
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the map found for the points has no inverse");
+    relative = reg_pose_compose(&back, row_pose);
+    reach *= reg_pose_stretch(&back);
+    if (holds(near, rows, columns, &relative, reach)) return ATN_OK;
+    if (near->rows != rows) {
+        int32_t *start = atn_resize(ctx, near->start, (rows->blocks + 1) * sizeof *start);
+        if (!start) return ATN_ERR_MEMORY;
+        near->start = start;
+    }
+    near->rows = rows;
+    near->columns = columns;
+    near->relative = relative;
+    near->all = isinf(reach);
+    near->reach = LARGER * reach;
+    atn_status status = fill(near, ctx);
+    if (status == ATN_OK && !near->capacity) status = append(near, ctx, 0), near->count = 0; /* a list has elements */
+    if (status == ATN_OK) status = upload(near);
+    if (status != ATN_OK) near->rows = NULL;
+    return status;
+}
+
+void reg_near_free(reg_near *near, const atn_ctx *ctx) {
+    atn_array_free(near->start_array);
+    atn_array_free(near->list_array);
+    atn_free(ctx, near->start);
+    atn_free(ctx, near->list);
+    *near = (reg_near){0};
+}

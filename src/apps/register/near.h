@@ -1,0 +1,26 @@
+/* Which blocks of columns are near which blocks of rows: lists for the kernels that leave far pairs out. A list holds
+ * while points have moved less than what was added to its reach. */
+#ifndef ATN_APPS_REGISTER_NEAR_H
+#define ATN_APPS_REGISTER_NEAR_H
+
+#include "apps/register/side.h"
+
+/* Zeroed to begin with; ended by reg_near_free. */
+typedef struct reg_near {
+    const reg_side *rows, *columns; /* what it is for; NULL: nothing yet */
+    reg_pose relative;              /* from the rows' frame to the columns' when it was made */
+    double reach;                   /* in the columns' frame: all pairs nearer than that are in */
+    bool all;                       /* every block of the same species */
+    int32_t *start, *list;          /* of the host: blocks of rows + 1, and `count` */
+    size_t count, capacity;
+    double pairs;                        /* that a kernel evaluates with it */
+    atn_array *start_array, *list_array; /* the same on the device; list_array has `capacity` elements */
+} reg_near;
+
+/* Fills or keeps: afterwards all pairs within `reach` (INFINITY: all) are in, for rows and columns where they are
+ * placed. ATN_ERR_UNSUPPORTED where a list would be longer than 2^31. */
+atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *row_pose,
+                           const reg_pose *column_pose, double reach);
+void reg_near_free(reg_near *near, const atn_ctx *ctx);
+
+#endif

@@ -1,0 +1,260 @@
+/* Which pairs count and how much: trimmed, weighed by a robust kernel. r = distance / scale; weight and cost of
+ * Huber: min(1, 1/r), r^2 or 2 r - 1; Tukey: (1 - r^2)^2, (1 - (1 - r^2)^3) / 3; Cauchy: 1 / (1 + r^2), log(1 + r^2).
+ * Planes: min sum w (n . (x - y - o x y - v))^2 over twists (o, v). */
+#include "apps/register/pairs.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- robust kernels ---- */
+
+static double weight_none(double r2) { return (void)r2, 1; }
+static double weight_huber(double r2) { return r2 > 1 ? 1 / sqrt(r2) : 1; }
+static double weight_tukey(double r2) { return r2 < 1 ? (1 - r2) * (1 - r2) : 0; }
+static double weight_cauchy(double r2) { return 1 / (1 + r2); }
+static double cost_none(double r2) { return r2; }
+static double cost_huber(double r2) { return r2 > 1 ? 2 * sqrt(r2) - 1 : r2; }
+static double cost_tukey(double r2) { return r2 < 1 ? (1 - (1 - r2) * (1 - r2) * (1 - r2)) / 3 : 1.0 / 3; }
+static double cost_cauchy(double r2) { return log1p(r2); }
+
+/* `width`: how many standard deviations the scale has by default; 95 % as good as plain least squares where errors are
+ * Gaussian. */
+static const struct {
+    double (*weight)(double r2), (*cost)(double r2);
+    double width;
+} ROBUST[] = {
+    [ATN_ROBUST_NONE] = {weight_none, cost_none, 0},
+    [ATN_ROBUST_HUBER] = {weight_huber, cost_huber, 1.345},
+    [ATN_ROBUST_TUKEY] = {weight_tukey, cost_tukey, 4.685},
+    [ATN_ROBUST_CAUCHY] = {weight_cauchy, cost_cauchy, 2.385},
+};
+static const double DEVIATION = 1.4826; /* standard deviations of a Gaussian for each median of its sizes */
+
+/* The k-th smallest, from 0; reorders. */
+static double nth(double *a, size_t n, size_t k) {
+    size_t low = 0, high = n - 1;
+    while (low < high) {
+        double middle = a[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;;) { /* Hoare: no element of low … j is above one of j + 1 … high */
+            while (a[i] < middle) ++i;
+            while (a[j] > middle) --j;
+            if (i >= j) break;
+            double kept = a[i];
+            a[i++] = a[j];
+            a[j--] = kept;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return a[k];
+}
+
+/* ---- finding ---- */
+
+static atn_status find_normals(reg_pairs *s) {
+    const atn_cloud *cloud = s->p->target_cloud;
+    if (!atn_cloud_get_info(cloud).normals) {
+        atn_status status = atn_cloud_with_normals(cloud, 0, NULL, &s->made);
+        if (status != ATN_OK) return status;
+        cloud = s->made;
+    }
+    for (int axis = 0; axis < 3; ++axis) s->normal[axis] = atn_cloud_normals(cloud, axis);
+    return ATN_OK;
+}
+
+atn_status reg_pairs_open(reg_problem *p, bool plane, reg_pairs *out) {
+    const atn_ctx *ctx = p->engine.ctx;
+    size_t most = 0;
+    for (int32_t k = 0; k < p->levels; ++k) most = p->level[k].source.padded > most ? p->level[k].source.padded : most;
+    *out = (reg_pairs){.p = p,
+                       .target = &p->level[p->levels - 1].target,
+                       .index = atn_alloc(ctx, most * sizeof *out->index),
+                       .distance2 = atn_alloc(ctx, most * sizeof *out->distance2),
+                       .size = atn_alloc(ctx, most * sizeof *out->size),
+                       .sorted = atn_alloc(ctx, most * sizeof *out->sorted),
+                       .scale = p->settings->robust_scale / p->unit};
+    atn_status status = out->index && out->distance2 && out->size && out->sorted ? ATN_OK : ATN_ERR_MEMORY;
+    out->plane = plane;
+    if (status == ATN_OK && plane) status = find_normals(out);
+    if (status != ATN_OK) reg_pairs_close(out);
+    return status;
+}
+
+void reg_pairs_close(reg_pairs *s) {
+    if (!s->p) return;
+    const atn_ctx *ctx = s->p->engine.ctx;
+    atn_free(ctx, s->index);
+    atn_free(ctx, s->distance2);
+    atn_free(ctx, s->size);
+    atn_free(ctx, s->sorted);
+    atn_cloud_free(s->made);
+    *s = (reg_pairs){0};
+}
+
+/* Pair r: where the source point is, the way to its partner, and the normal there (zeros where it is not known). */
+static void look_at(const reg_pairs *s, const reg_pose *pose, size_t r, double y[3], double way[3], double normal[3]) {
+    size_t at = (size_t)s->index[r];
+    double from[3] = {s->source->position[0][r], s->source->position[1][r], s->source->position[2][r]};
+    reg_pose_apply(pose, from, y);
+    for (int i = 0; i < 3; ++i) {
+        way[i] = s->target->position[i][at] - y[i];
+        normal[i] = s->plane ? (double)s->normal[i][s->target->origin[at]] : 0;
+    }
+}
+
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* Distances in double, pairs without a normal dropped. */
+static void measure(reg_pairs *s, const reg_pose *pose) {
+    s->count = 0;
+    s->most = 0;
+    for (size_t r = 0; r < s->source->padded; ++r) {
+        double y[3], way[3], normal[3];
+        if (!(s->source->weight[r] > 0)) s->index[r] = -1;
+        if (s->index[r] < 0) continue;
+        look_at(s, pose, r, y, way, normal);
+        if (s->plane && !(dot(normal, normal) > 0)) {
+            s->index[r] = -1;
+            continue;
+        }
+        s->distance2[r] = dot(way, way);
+        s->size[r] = s->plane ? fabs(dot(normal, way)) : sqrt(s->distance2[r]);
+        s->most = fmax(s->most, sqrt(s->distance2[r]));
+        ++s->count;
+    }
+}
+
+static size_t copy(const reg_pairs *s, const double *from, double limit2) {
+    size_t n = 0;
+    for (size_t r = 0; r < s->source->padded; ++r)
+        if (s->index[r] >= 0 && s->distance2[r] <= limit2) s->sorted[n++] = from[r];
+    return n;
+}
+
+atn_status reg_pairs_find(reg_pairs *s, reg_side *source, const reg_pose *pose, double reach) {
+    reg_engine *e = &s->p->engine;
+    const atn_register_settings *settings = s->p->settings;
+    s->source = source;
+    atn_status status = reg_place(e, source, pose);
+    if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
+    if (status == ATN_OK) status = reg_nearest(e, source, s->target, reach, s->distance2, s->index);
+    if (status != ATN_OK) return status;
+    double since = atn_clock_seconds();
+    measure(s, pose);
+    s->limit2 = INFINITY;
+    if (settings->trim > 0 && s->count) {
+        size_t kept = (size_t)ceil((1 - settings->trim) * (double)s->count), n = copy(s, s->distance2, INFINITY);
+        s->limit2 = nth(s->sorted, n, kept ? kept - 1 : 0);
+    }
+    if (settings->robust != ATN_ROBUST_NONE && !(s->scale > 0) && s->count) {
+        size_t n = copy(s, s->size, s->limit2);
+        double least = fmax(1e-3 * s->p->spacing, 1e-12); /* exact copies have medians of 0 */
+        s->scale = fmax(ROBUST[settings->robust].width * DEVIATION * nth(s->sorted, n, n / 2), least);
+    }
+    reg_timed(e, REG_HOST, since);
+    return ATN_OK;
+}
+
+/* ---- fitting ---- */
+
+/* (y x n, n): how n . y changes with a twist. */
+static void lever(const double y[3], const double n[3], double j[6]) {
+    j[0] = y[1] * n[2] - y[2] * n[1];
+    j[1] = y[2] * n[0] - y[0] * n[2];
+    j[2] = y[0] * n[1] - y[1] * n[0];
+    memcpy(j + 3, n, 3 * sizeof *n);
+}
+
+static void add_square(double h[36], double w, const double j[6]) {
+    for (int a = 0; a < 6; ++a)
+        for (int b = 0; b < 6; ++b) h[6 * a + b] += w * j[a] * j[b];
+}
+
+static void add_pair(reg_moments *m, double w, const double y[3], const double way[3]) {
+    double x[3] = {y[0] + way[0], y[1] + way[1], y[2] + way[2]};
+    int place = 0;
+    m->weight += w;
+    for (int i = 0; i < 3; ++i) {
+        m->y[i] += w * y[i];
+        m->x[i] += w * x[i];
+        for (int k = 0; k < 3; ++k) m->cross[3 * i + k] += w * x[i] * y[k];
+        for (int k = i; k < 3; ++k) m->spread[place++] += w * y[i] * y[k];
+    }
+}
+
+/* The smallest twist that solves H t = g: directions that nothing tells are left alone. */
+static bool solve(const double h[36], const double g[6], double twist[6]) {
+    double value[6], vector[36];
+    reg_eigen(6, h, value, vector);
+    if (!(value[5] > 0)) return false;
+    memset(twist, 0, 6 * sizeof *twist);
+    for (int k = 0; k < 6; ++k) {
+        double along = 0;
+        if (value[k] <= 1e-9 * value[5]) continue;
+        for (int i = 0; i < 6; ++i) along += vector[6 * i + k] * g[i];
+        for (int i = 0; i < 6; ++i) twist[i] += along / value[k] * vector[6 * i + k];
+    }
+    return true;
+}
+
+void reg_pairs_fit(const reg_pairs *s, const reg_pose *pose, double far, atn_transform_kind kind, reg_pairs_step *out) {
+    double since = atn_clock_seconds();
+    atn_robust robust = s->p->settings->robust;
+    double scale = robust == ATN_ROBUST_NONE ? 1 : s->scale, h[36] = {0}, g[6] = {0}, squares = 0, weight = 0;
+    double limit2 = fmin(s->limit2, far * far); /* what a pair that does not count is taken for */
+    reg_moments m = {0};
+    *out = (reg_pairs_step){.next = *pose};
+    for (size_t r = 0; r < s->source->padded; ++r) {
+        double y[3], way[3], normal[3], j[6], w = (double)s->source->weight[r];
+        bool counts = s->index[r] >= 0 && s->distance2[r] <= limit2;
+        double r2 = counts ? s->size[r] * s->size[r] / (scale * scale) : limit2 / (scale * scale);
+        if (w > 0 && r2 < INFINITY) out->cost += w * ROBUST[robust].cost(r2);
+        if (!counts) continue;
+        w *= ROBUST[robust].weight(r2);
+        look_at(s, pose, r, y, way, normal);
+        weight += w;
+        squares += w * s->size[r] * s->size[r];
+        if (!s->plane) {
+            add_pair(&m, w, y, way);
+            continue;
+        }
+        lever(y, normal, j);
+        add_square(h, w, j);
+        for (int i = 0; i < 6; ++i) g[i] += w * dot(normal, way) * j[i];
+    }
+    reg_pose by = REG_IDENTITY;
+    double twist[6];
+    if (!s->plane)
+        out->fits = reg_fit(&m, kind, &by);
+    else if ((out->fits = weight > 0 && solve(h, g, twist)))
+        by = reg_pose_exp(twist);
+    if (out->fits) out->next = reg_pose_compose(&by, pose);
+    out->rmse = weight > 0 ? sqrt(squares / weight) : 0;
+    reg_timed(&s->p->engine, REG_HOST, since);
+}
+
+void reg_pairs_covariance(const reg_pairs *s, const reg_pose *pose) {
+    static const double AXES[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    atn_robust robust = s->p->settings->robust;
+    double scale = robust == ATN_ROBUST_NONE ? 1 : s->scale, h[36] = {0}, b[36] = {0};
+    for (size_t r = 0; r < s->source->padded; ++r) {
+        double y[3], way[3], normal[3], g[6] = {0}, j[6];
+        if (s->index[r] < 0 || s->distance2[r] > s->limit2) continue;
+        double w = (double)s->source->weight[r] * ROBUST[robust].weight(s->size[r] * s->size[r] / (scale * scale));
+        look_at(s, pose, r, y, way, normal);
+        for (int axis = 0; axis < (s->plane ? 1 : 3); ++axis) {
+            const double *n = s->plane ? normal : AXES[axis];
+            lever(y, n, j);
+            add_square(h, w, j);
+            for (int i = 0; i < 6; ++i) g[i] += w * dot(n, way) * j[i];
+        }
+        add_square(b, 1, g);
+    }
+    reg_sandwich(s->p, h, b);
+}

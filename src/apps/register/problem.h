@@ -1,0 +1,85 @@
+/* What every method gets: the two clouds in frames of their own, at several resolutions, and the place for what was
+ * found. */
+#ifndef ATN_APPS_REGISTER_PROBLEM_H
+#define ATN_APPS_REGISTER_PROBLEM_H
+
+#include "apps/register/engine.h"
+
+enum { REG_MOST_LEVELS = 12 };
+
+/* Both clouds at one resolution. */
+typedef struct reg_level {
+    double edge; /* of the cubes whose points were merged, in the common unit; 0: all points */
+    reg_side source, target;
+    reg_side *more; /* further parts of a source that is too large for the memory to hold at once; parked */
+    int32_t n_more;
+    size_t count;   /* points of all parts */
+    reg_box bounds; /* of all parts */
+    double weight;
+} reg_level;
+
+/* Part `k` of the source, 0 to n_more, on the device; the others are not, where there are several. */
+atn_status reg_part(reg_level *level, int32_t k, reg_side **out);
+
+/* Lengths inside are in `unit`s; the target's frame has its origin at `target_origin`, the source's at `source_origin`.
+ */
+typedef struct reg_problem {
+    reg_engine engine;
+    const atn_register_settings *settings; /* defaults filled in */
+    const atn_cloud *source_cloud, *target_cloud;
+    cloud_points source, target;
+    double source_origin[3], target_origin[3], unit;
+    double spacing; /* median distance between neighbours of the target, in units */
+    double source_spacing;
+    reg_level level[REG_MOST_LEVELS]; /* the coarsest first; the last has all points */
+    int32_t levels;
+    reg_pose pose;           /* source frame to target frame: the start, then the result */
+    bool polished;           /* EM-ICP ends with steps of its own kind */
+    bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
+    double far;              /* d0, in units; INFINITY: no outliers */
+    double sigma;            /* reached, in units */
+    double outlier2;         /* d0 squared over sigma squared of the last step; INFINITY: none */
+    int32_t iterations;
+    double dense_pairs; /* iterations x all points */
+    int32_t parts;      /* the source is worked on in so many */
+    bool converged;
+    char reason[160];
+    atn_register_result *result;
+} reg_problem;
+
+/* All points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as large. */
+atn_status reg_levels_make(reg_problem *p, bool pyramid);
+void reg_levels_free(reg_problem *p);
+
+/* In how many parts the source must be worked on to stay within the memory there is; a sentence where that does not
+ * help. */
+atn_status reg_plan_memory(reg_problem *p);
+
+/* The coarsest level whose cubes have edges of at most `length`. */
+reg_level *reg_level_for(reg_problem *p, double length);
+
+/* The largest way between where two poses send a source point. */
+double reg_motion(const reg_problem *p, const reg_pose *a, const reg_pose *b);
+
+/* Says why it ended where that is not said yet: lost, nothing near the source could be found; or still moving. */
+void reg_ended(reg_problem *p, bool lost);
+
+/* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
+atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target);
+
+/* The last steps of a rigid pose over all points, pairs being at most `reach` apart to begin with; sets converged and
+ * the covariance where it succeeds, leaves all as it was where it does not. */
+atn_status reg_polish(reg_problem *p, double reach);
+
+/* A method: from p->pose on to the best pose it finds. */
+typedef atn_status reg_method(reg_problem *p);
+reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd;
+
+/* p->result->covariance: the sandwich H^-1 B H^-1 of a curvature and what the gradient scatters, both of twists about
+ * the target's frame inside, taken to the caller's frame. Nothing where H cannot be inverted. */
+void reg_sandwich(reg_problem *p, const double curvature[36], const double scatter[36]);
+
+/* The covariance of p->pose under EM-ICP's objective at p->sigma; false in has_covariance where it cannot be told. */
+atn_status reg_em_covariance(reg_problem *p);
+
+#endif

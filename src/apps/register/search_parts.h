@@ -1,0 +1,89 @@
+/* What the files of the search share. Lengths are in sides of the cubes that the clouds were thinned by, so that all of
+ * it is free of units; single precision holds what is left of the numbers. */
+#ifndef ATN_APPS_REGISTER_SEARCH_PARTS_H
+#define ATN_APPS_REGISTER_SEARCH_PARTS_H
+
+#include "apps/register/search.h"
+
+#include <attune/kernel.h>
+
+/* x = scale turn y + shift. A plain value. */
+typedef struct search_pose {
+    double turn[9]; /* 3 x 3, row-major */
+    double shift[3];
+    double scale;
+    double score; /* share of the source on the target */
+} search_pose;
+
+double search_pose_angle(const search_pose *a, const search_pose *b); /* of the turn between them, radians */
+static inline void search_pose_move(const search_pose *pose, const double y[3], double x[3]) {
+    for (int a = 0; a < 3; ++a)
+        x[a] = pose->scale * (pose->turn[3 * a] * y[0] + pose->turn[3 * a + 1] * y[1] + pose->turn[3 * a + 2] * y[2]) +
+               pose->shift[a];
+}
+
+/* ---- search_fit.c: the pose that fits weighted pairs best ---- */
+/* Sums over pairs; begins zeroed. */
+typedef struct search_moments {
+    double weight;
+    double y[3], x[3];
+    double xy[9]; /* x y^T */
+    double yy, xx;
+    int32_t pairs;
+} search_moments;
+void search_moments_add(search_moments *moments, double weight, const double y[3], const double x[3]);
+/* Horn's quaternion. False where the pairs do not say; the pose stays as it was then. */
+bool search_moments_fit(const search_moments *moments, bool scaled, search_pose *pose);
+/* The eigenvector of the smallest eigenvalue of a symmetric matrix (upper half: xx xy xz yy yz zz); values ascend. */
+void search_least_direction(const double matrix[6], double values[3], double direction[3]);
+
+/* ---- search_surface.c: a cloud thinned and described ---- */
+enum {
+    SEARCH_SHELLS = 4,  /* around a point, of equal thickness */
+    SEARCH_HEIGHTS = 9, /* bins over the tangential plane, for each shell */
+    SEARCH_ANGLES = 5,  /* bins of cosines between normals, for each shell */
+    SEARCH_SHELL = SEARCH_HEIGHTS + SEARCH_ANGLES,
+    SEARCH_FEATURE = SEARCH_SHELLS * SEARCH_SHELL
+};
+
+/* A point for each cube, about the centroid, in order of x. Ended with search_surface_free. */
+typedef struct search_surface {
+    const atn_ctx *ctx;
+    size_t count;
+    double edge;      /* side of a cube: unit of all below, in the cloud's unit */
+    double centre[3]; /* in the cloud's unit */
+    double size;      /* root mean square distance from the centre */
+    float *block;     /* owned: all the arrays */
+    float *at[3];
+    float *normal[3]; /* of length 1, of either sign; zeros where there is no plane */
+    float *feature;   /* count x SEARCH_FEATURE: each shell's histograms have length 1; zeros where there is none */
+} search_surface;
+
+/* The side of cubes that leave about `most` points, or 0.6 of all where there are few. 0: all are at one place. */
+atn_status search_edge(const cloud_points *points, size_t most, double *out);
+atn_status search_surface_make(const cloud_points *points, double edge, bool features, search_surface *out);
+void search_surface_free(search_surface *surface); /* zeroed ones are fine */
+
+/* ---- search_score.c: how much of the source lies on the target ---- */
+/* Which target point is the nearest, for each cell of a raster; -1: none within reach. */
+typedef struct search_raster {
+    const search_surface *target;
+    int32_t *nearest; /* owned */
+    int32_t size[3];
+    double low[3], step;
+} search_raster;
+atn_status search_raster_make(const search_surface *target, search_raster *out);
+void search_raster_free(search_raster *raster); /* zeroed ones are fine */
+double search_score(const search_raster *raster, const search_surface *source, const search_pose *pose);
+/* Some steps towards the nearest planes; the score is brought up to date. */
+void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps,
+                   search_pose *pose);
+
+/* ---- search_pairs.c, search_turns.c: where starts come from; each fills at most `room` poses, without scores ---- */
+enum { SEARCH_MOST_PAIRED = 100, SEARCH_TURNS = 60 };
+atn_status search_paired(atn_device *device, const search_surface *source, const search_surface *target, bool scaled,
+                         bool reproducible, search_pose *out, size_t *count);
+atn_status search_turned(atn_device *device, const search_surface *source, const search_surface *target,
+                         bool reproducible, search_pose *out, size_t *count);
+
+#endif

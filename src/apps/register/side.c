@@ -1,0 +1,253 @@
+/* Blocks of neighbours: points in an order that keeps neighbours together, cut where the species changes or a block is
+ * full. */
+#include "apps/register/side.h"
+
+#include "apps/register/order.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+#include "eval/number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- arrays ---- */
+
+atn_status reg_array_put(atn_array *array, size_t count, const double *from) {
+    void *to;
+    atn_type type = atn_array_get_info(array).type;
+    atn_status status = atn_array_map_write(array, &to);
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        if (type == ATN_DP)
+            ((double *)to)[k] = from[k];
+        else if (type == ATN_SP)
+            ((float *)to)[k] = (float)from[k];
+        else
+            ((uint16_t *)to)[k] = atn_half_from_double(from[k]);
+    }
+    return status;
+}
+
+atn_status reg_array_get(atn_array *array, size_t count, double *to) {
+    const void *from;
+    atn_type type = atn_array_get_info(array).type;
+    atn_status status = atn_array_map_read(array, &from);
+    for (size_t k = 0; k < count && status == ATN_OK; ++k)
+        to[k] = type == ATN_DP   ? ((const double *)from)[k]
+                : type == ATN_SP ? (double)((const float *)from)[k]
+                                 : atn_half_to_double(((const uint16_t *)from)[k]);
+    return status;
+}
+
+atn_type reg_sum_type(atn_type type) { return type == ATN_HP ? ATN_SP : type; }
+
+/* ---- cutting ---- */
+
+/* How many blocks: species do not share one. */
+static size_t count_blocks(const cloud_points *p, const uint32_t *order, size_t block) {
+    size_t blocks = 0, filled = block;
+    for (size_t k = 0; k < p->count; ++k) {
+        bool other = k && p->species && p->species[order[k]] != p->species[order[k - 1]];
+        if (other || filled == block) {
+            ++blocks;
+            filled = 0;
+        }
+        ++filled;
+    }
+    return blocks;
+}
+
+static atn_status allocate(reg_side *s, const atn_ctx *ctx, bool species) {
+    size_t n = s->padded, b = s->blocks;
+    for (int axis = 0; axis < 3; ++axis)
+        if (!(s->position[axis] = atn_alloc(ctx, n * sizeof(double)))) return ATN_ERR_MEMORY;
+    s->tree.leaves = 1;
+    while (s->tree.leaves < b) s->tree.leaves *= 2;
+    if (!(s->weight = atn_zalloc(ctx, n * sizeof *s->weight)) || !(s->origin = atn_alloc(ctx, n * sizeof *s->origin)) ||
+        (species && !(s->species = atn_alloc(ctx, b * sizeof *s->species))) ||
+        !(s->centre = atn_alloc(ctx, b * sizeof *s->centre)) || !(s->radius = atn_alloc(ctx, b * sizeof *s->radius)) ||
+        !(s->tree.node = atn_alloc(ctx, 2 * s->tree.leaves * sizeof *s->tree.node)))
+        return ATN_ERR_MEMORY;
+    return ATN_OK;
+}
+
+/* Copies of the last point, which weigh nothing, up to the end of the block. */
+static size_t fill_up(reg_side *s, size_t at) {
+    for (; at % s->block; ++at) {
+        for (int axis = 0; axis < 3; ++axis) s->position[axis][at] = s->position[axis][at - 1];
+        s->origin[at] = s->origin[at - 1];
+    }
+    return at;
+}
+
+static void cut(reg_side *s, const cloud_points *p, const uint32_t *order, const double origin[3], double unit) {
+    size_t at = 0;
+    for (size_t k = 0; k < p->count; ++k) {
+        uint32_t from = order[k];
+        if (k && p->species && p->species[from] != p->species[order[k - 1]]) at = fill_up(s, at);
+        for (int axis = 0; axis < 3; ++axis) s->position[axis][at] = (p->position[axis][from] - origin[axis]) / unit;
+        s->weight[at] = p->weight[from];
+        s->total += (double)p->weight[from];
+        s->origin[at] = from;
+        if (s->species) s->species[at / s->block] = p->species[from];
+        ++at;
+    }
+    fill_up(s, at);
+}
+
+/* ---- balls, boxes, tree ---- */
+
+static const reg_box EMPTY = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+static void join(reg_box *box, const reg_box *more) {
+    for (int axis = 0; axis < 3; ++axis) {
+        box->low[axis] = fmin(box->low[axis], more->low[axis]);
+        box->high[axis] = fmax(box->high[axis], more->high[axis]);
+    }
+}
+
+static void enclose(reg_side *s) {
+    for (size_t n = 0; n < 2 * s->tree.leaves; ++n) s->tree.node[n] = EMPTY;
+    for (size_t b = 0; b < s->blocks; ++b) {
+        reg_box *box = &s->tree.node[s->tree.leaves + b];
+        for (size_t k = b * s->block; k < (b + 1) * s->block; ++k)
+            for (int axis = 0; axis < 3; ++axis) {
+                box->low[axis] = fmin(box->low[axis], s->position[axis][k]);
+                box->high[axis] = fmax(box->high[axis], s->position[axis][k]);
+            }
+        double far2 = 0;
+        for (int axis = 0; axis < 3; ++axis) s->centre[b][axis] = (box->low[axis] + box->high[axis]) / 2;
+        for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
+            double d2 = 0;
+            for (int axis = 0; axis < 3; ++axis) {
+                double d = s->position[axis][k] - s->centre[b][axis];
+                d2 += d * d;
+            }
+            far2 = fmax(far2, d2);
+        }
+        s->radius[b] = sqrt(far2);
+    }
+    for (size_t n = s->tree.leaves; n-- > 1;) {
+        join(&s->tree.node[n], &s->tree.node[2 * n]);
+        join(&s->tree.node[n], &s->tree.node[2 * n + 1]);
+    }
+    s->bounds = s->tree.node[1];
+}
+
+/* ---- on the device ---- */
+
+static atn_status vector(reg_side *s, atn_array **out) {
+    return atn_array_create_vector(s->device, s->type, (int64_t)s->padded, out);
+}
+
+static atn_status rows_of(const reg_side *s, atn_array *array, atn_array **out) {
+    return atn_array_view_matrix(array, (int64_t)s->block, (int64_t)s->blocks, out);
+}
+
+atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
+    for (size_t k = 0; k < s->padded; ++k) {
+        double w = factor ? (double)s->weight[k] * factor[k] : (double)s->weight[k];
+        number[k] = w > 0 ? fmax(log2(w), REG_NOTHING) : REG_NOTHING;
+    }
+    return reg_array_put(s->log_weight, s->padded, number);
+}
+
+static atn_status upload(reg_side *s, const atn_ctx *ctx) {
+    double *number = atn_alloc(ctx, s->padded * sizeof *number);
+    if (!number) return ATN_ERR_MEMORY;
+    atn_status status = ATN_OK;
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        status = vector(s, &s->point[axis]);
+        if (status == ATN_OK) status = vector(s, &s->moved[axis]);
+        if (status == ATN_OK) status = reg_array_put(s->point[axis], s->padded, s->position[axis]);
+    }
+    if (status == ATN_OK) status = vector(s, &s->log_weight);
+    if (status == ATN_OK) status = vector(s, &s->w);
+    if (status == ATN_OK) status = vector(s, &s->shift);
+    for (int k = 0; k < 4 && status == ATN_OK; ++k)
+        status = atn_array_create_vector(s->device, reg_sum_type(s->type), (int64_t)s->padded, &s->sum[k]);
+    for (int k = 0; k < 4 && status == ATN_OK; ++k) status = rows_of(s, s->sum[k], &s->sum_rows[k]);
+    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = rows_of(s, s->moved[k], &s->moved_rows[k]);
+    if (status == ATN_OK) status = rows_of(s, s->log_weight, &s->log_weight_rows);
+    if (status == ATN_OK) status = rows_of(s, s->shift, &s->shift_rows);
+    if (status == ATN_OK) {
+        for (size_t k = 0; k < s->padded; ++k) number[k] = (double)s->weight[k];
+        status = reg_array_put(s->w, s->padded, number);
+    }
+    if (status == ATN_OK) status = reg_side_weigh(s, NULL, number);
+    atn_free(ctx, number);
+    return status;
+}
+
+atn_status reg_side_make(atn_device *device, const cloud_points *points, const double origin[3], double unit,
+                         atn_type type, size_t block, reg_side *out) {
+    const atn_ctx *ctx = points->ctx;
+    reg_side s = {.device = device, .type = type, .count = points->count, .block = block};
+    uint32_t *order = atn_alloc(ctx, points->count * sizeof *order);
+    atn_status status = order ? reg_order(points, block, order) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) {
+        s.blocks = count_blocks(points, order, block);
+        s.padded = s.blocks * block;
+        status = allocate(&s, ctx, points->species != NULL);
+    }
+    if (status == ATN_OK) {
+        cut(&s, points, order, origin, unit);
+        enclose(&s);
+        status = upload(&s, ctx);
+    }
+    atn_free(ctx, order);
+    *out = s;
+    if (status != ATN_OK) reg_side_free(out);
+    return status;
+}
+
+/* All arrays of a side, wherever they are in it. */
+typedef atn_array **every_array[22];
+static void all_arrays(reg_side *s, every_array out) {
+    int n = 0;
+    for (int k = 0; k < 4; ++k) {
+        out[n++] = &s->sum_rows[k];
+        out[n++] = &s->sum[k];
+        if (k == 3) break;
+        out[n++] = &s->moved_rows[k];
+        out[n++] = &s->moved[k];
+        out[n++] = &s->point[k];
+    }
+    out[n++] = &s->log_weight_rows;
+    out[n++] = &s->shift_rows;
+    out[n++] = &s->log_weight;
+    out[n++] = &s->w;
+    out[n++] = &s->shift;
+}
+
+void reg_side_park(reg_side *s) {
+    every_array arrays;
+    all_arrays(s, arrays);
+    for (int k = 0; k < 22; ++k) {
+        if (!arrays[k]) continue;
+        atn_array_free(*arrays[k]);
+        *arrays[k] = NULL;
+    }
+    s->is_placed = false;
+}
+
+atn_status reg_side_unpark(reg_side *s) {
+    if (s->w) return ATN_OK;
+    atn_status status = upload(s, atn_device_ctx(s->device));
+    if (status != ATN_OK) reg_side_park(s);
+    return status;
+}
+
+void reg_side_free(reg_side *s) {
+    if (!s->device) return;
+    const atn_ctx *ctx = atn_device_ctx(s->device);
+    reg_side_park(s);
+    for (int axis = 0; axis < 3; ++axis) atn_free(ctx, s->position[axis]);
+    atn_free(ctx, s->weight);
+    atn_free(ctx, s->origin);
+    atn_free(ctx, s->species);
+    atn_free(ctx, s->centre);
+    atn_free(ctx, s->radius);
+    atn_free(ctx, s->tree.node);
+    *s = (reg_side){0};
+}

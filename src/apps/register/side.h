@@ -1,0 +1,71 @@
+/* One of the two clouds made ready for the methods: in a frame of its own, cut into blocks of
+ * neighbours, each with a ball and a box around it, and its arrays on the device. */
+#ifndef ATN_APPS_REGISTER_SIDE_H
+#define ATN_APPS_REGISTER_SIDE_H
+
+#include "apps/register/pose.h"
+#include "cloud/points.h"
+#include "device/device.h"
+
+#include <attune/array.h>
+
+/* log2 of a weight that counts for nothing; fits a half. */
+#define REG_NOTHING (-60000.0)
+
+typedef struct reg_box {
+    double low[3], high[3];
+} reg_box;
+
+/* A tree over the blocks: node 1 is the root, node n has the children 2 n and 2 n + 1, leaf `leaves` + b is block b.
+ * Boxes of nodes without blocks are empty (low above high). */
+typedef struct reg_tree {
+    size_t leaves; /* a power of two */
+    reg_box *node;
+} reg_tree;
+
+/* Made by reg_side_make, ended by reg_side_free. */
+typedef struct reg_side {
+    atn_device *device;
+    atn_type type;        /* of coordinates on the device */
+    size_t count;         /* points that are there */
+    size_t block, blocks; /* points of a block, and how many there are; */
+    size_t padded;        /* block * blocks: blocks that are not full have copies of their last point, without weight */
+    double total;         /* of all weights */
+    double *position[3];  /* padded; the side's own frame */
+    float *weight;        /* padded */
+    uint32_t *origin;     /* padded: its place in the points it was made from */
+    int32_t *species;     /* per block; NULL: all of one kind */
+    double (*centre)[3];  /* per block, the ball around its points */
+    double *radius;
+    reg_tree tree;
+    reg_box bounds;
+    atn_array *point[3];   /* on the device: position */
+    atn_array *log_weight; /* log2 weight, REG_NOTHING for what has none */
+    atn_array *w;          /* weight */
+    atn_array *moved[3];   /* where the points are now; reg_place of engine.h */
+    atn_array *sum[4];     /* of the last E-step over these points as rows: a, a x */
+    atn_array *shift;      /* log2 of a factor for the sums of each point; zeros until somebody sets it */
+    atn_array *moved_rows[3], *sum_rows[4], *log_weight_rows,
+        *shift_rows; /* the same as matrices, a row for each block */
+    reg_pose placed; /* what `moved` holds */
+    bool is_placed;
+} reg_side;
+
+/* Copies points, taken from `origin` and divided by `unit`. */
+atn_status reg_side_make(atn_device *device, const cloud_points *points, const double origin[3], double unit,
+                         atn_type type, size_t block, reg_side *out);
+/* Frees what is on the device, and brings it back. */
+void reg_side_park(reg_side *side);
+atn_status reg_side_unpark(reg_side *side); /* nothing to do where it is there */
+void reg_side_free(reg_side *side);         /* zeroed ones are fine */
+
+atn_type reg_sum_type(atn_type type); /* what sums over such coordinates are kept in */
+
+/* log_weight = log2(weight * factor); NULL: of the weight alone. `number`: room for `padded` doubles. */
+atn_status reg_side_weigh(reg_side *side, const double *factor, double *number);
+
+/* Elements of an array of the side's type, as doubles. */
+atn_status reg_array_put(atn_array *array, size_t count, const double *from);
+atn_status reg_array_get(atn_array *array, size_t count, double *to);
+
+#endif
