@@ -124,9 +124,9 @@ static void draw_time(atn_text *page, const atn_register_result *x) {
     atn_text rows = {.ctx = page->ctx};
     for (int32_t k = 0; k < x->profile_count; ++k) {
         snprintf(notes[k], sizeof notes[k], "%.1f %%", x->seconds > 0 ? 100 * x->profile[k].seconds / x->seconds : 0);
-        bars[k] = (atn_bar){x->profile[k].name, notes[k], x->profile[k].seconds, k % 6};
+        bars[k] = (atn_bar){x->profile[k].name, notes[k], x->profile[k].seconds, 0};
     }
-    atn_bars_draw(page, "Seconds by kernel", "seconds", bars, x->profile_count, 0, false);
+    atn_bars_draw(page, "By kernel", "seconds", bars, x->profile_count, 0, false);
     atn_cli_register_profile(&rows, x);
     atn_page_table(page, atn_text_str(&rows), "lrrr");
     if (rows.failed) page->failed = true;

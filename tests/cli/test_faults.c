@@ -56,6 +56,12 @@ static void walk(char **argv) {
     for (long n = 0; !step(argv, cache, n);) ++n;
 }
 
+/* As walk, but only each `stride`-th allocation fails, unless ATTUNE_TEST_ALL is set: of runs that take their time. */
+static void walk_some(char **argv, long stride) {
+    if (getenv("ATTUNE_TEST_ALL")) stride = 1;
+    for (long n = 0; !step(argv, cache, n);) n += n ? stride : 1;
+}
+
 /* With nothing in the cache each run compiles and measures anew, seconds each: here every 23rd allocation fails,
  * with ATTUNE_TEST_ALL set every one. */
 static void devices_cold(void **state) {
@@ -141,6 +147,44 @@ static void run_host(void **state) {
     walk(cloud_json);
 }
 
+/* ---- clouds ---- */
+
+/* Walks "attune LINE", words apart by blanks, @ for the folder of the scans. */
+static void walk_line(const char *line, long stride) {
+    char text[4096] = "", *argv[40] = {(char *)"attune"}, *rest = NULL;
+    size_t at = 0, n = 1;
+    for (; *line && at + 1 < sizeof text; ++line)
+        at += *line == '@' ? (size_t)snprintf(text + at, sizeof text - at, "%s/scans", cache)
+                           : (size_t)snprintf(text + at, sizeof text - at, "%c", *line);
+    for (char *word = strtok_r(text, " ", &rest); word && n < 39; word = strtok_r(NULL, " ", &rest)) argv[n++] = word;
+    walk_some(argv, stride);
+}
+
+static void samples(void **state) {
+    (void)state;
+    walk_line("sample scans -o @ --size 200 --json", 3);
+}
+
+/* A scan of the test before, onto itself, so that it converges whatever the method. */
+static void registrations(void **state) {
+    (void)state;
+    static const char LIST[] = "target.ply,target.ply,T.txt,moved.xyz\ntarget.ply,target.ply\n";
+    static const char START[] = "1 0 0 0.01\n0 1 0 0\n0 0 1 0\n0 0 0 1\n";
+    char path[512];
+    atn_ctx *ctx = kit_ctx();
+    snprintf(path, sizeof path, "%s/scans/list.csv", cache);
+    kit_ok(ctx, atn_file_write(ctx, path, LIST, sizeof LIST - 1));
+    snprintf(path, sizeof path, "%s/scans/T.txt", cache);
+    kit_ok(ctx, atn_file_write(ctx, path, START, sizeof START - 1));
+    kit_free(ctx);
+    walk_line("register @/target.ply @/target.ply --device host --init @/T.txt --truth @/T.txt --report @/page.html "
+              "--matrix @/T2.txt -o @/moved.pcd --profile --json",
+              61);
+    walk_line("register @/target.ply @/target.ply --device host --profile", 101);
+    walk_line("register --batch @/list.csv --device host --json", 101);
+    walk_line("register --batch @/list.csv --device host", 151);
+}
+
 /* ---- wisdom ---- */
 
 static void wisdom(void **state) {
@@ -206,7 +250,8 @@ int main(void) {
         cmocka_unit_test(verb_help),       cmocka_unit_test(manual),        cmocka_unit_test(version),
         cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host), cmocka_unit_test(wisdom),
         cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary), cmocka_unit_test(space_count),
-        cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
+        cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),  cmocka_unit_test(samples),
+        cmocka_unit_test(registrations),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }
