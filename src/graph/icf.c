@@ -28,12 +28,18 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
         char name[16] = "";
         if (word < sizeof name) memcpy(name, text + offset, word);
         atn_type type = atn_type_from_name(name);
-        if (type == ATN_TYPE_NONE || word + strspn(text + offset + word, " \n\t") != length) {
+        size_t blanks = strspn(text + offset + word, " \n\t");
+        if (type != ATN_TYPE_NONE && word + blanks != length) {
+            atn_reader_complain(reader, atn_attribute_place(reader, item->types, offset + word + blanks), item->name,
+                                "ICFType: types are separated by commas");
+            return false;
+        }
+        if (type == ATN_TYPE_NONE) {
             atn_suggestion suggestion = {.wrong = name};
             for (int t = ATN_TYPE_NONE + 1; *name && t < ATN_TYPE_COUNT; ++t)
                 atn_suggestion_try(reader, &suggestion, atn_type_name((atn_type)t));
             atn_reader_complain(reader, atn_attribute_place(reader, item->types, offset), item->name,
-                                "ICFType: no type '%.*s'%s; types are separated by commas", (int)length, text + offset,
+                                "ICFType: no type '%.*s'%s", (int)word, text + offset,
                                 atn_suggestion_text(reader, &suggestion));
             return false;
         }
