@@ -41,7 +41,7 @@ static void finds_the_motion(void **state) {
     (void)state;
     kit_host host = host_open();
     const row rows[] = {
-        {"em-icp", {.method = ATN_REGISTER_EM_ICP}, 20, 0.01, 0, 0, 0.2, 0.004},
+        {"em-icp", {.method = ATN_REGISTER_EM_ICP}, 20, 0.01, 0, 0, 0.5, 0.004},
         {"icp", {.method = ATN_REGISTER_ICP}, 20, 0.01, 0, 0, 0.2, 0.004},
         {"icp, plain steps", {.method = ATN_REGISTER_ICP, .no_acceleration = true}, 20, 0.01, 0, 0, 0.2, 0.004},
         {"icp, at one distance", {.method = ATN_REGISTER_ICP, .outlier_distance = 0.5}, 20, 0.01, 0, 0, 0.2, 0.004},
@@ -65,7 +65,7 @@ static void finds_the_motion(void **state) {
          0,
          0.2,
          0.004},
-        {"em-icp, in part", {.method = ATN_REGISTER_EM_ICP}, 15, 0.01, 0.5, 0, 0.2, 0.004},
+        {"em-icp, in part", {.method = ATN_REGISTER_EM_ICP}, 15, 0.01, 0.5, 0, 0.5, 0.004},
         {"icp, in part", {.method = ATN_REGISTER_ICP}, 15, 0.01, 0.5, 0, 0.2, 0.004},
         {"icp-plane, in part", {.method = ATN_REGISTER_ICP_PLANE}, 15, 0.01, 0.5, 0, 0.5, 0.004},
         {"softassign, in part", {.method = ATN_REGISTER_SOFTASSIGN}, 15, 0.01, 0.5, 0, 0.2, 0.004},
