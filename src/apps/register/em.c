@@ -4,7 +4,7 @@
  * error_bound times its outlier class, W exp(-r^2 / sigma^2) <= error_bound exp(-d0^2 / sigma^2), W the weight of the
  * whole target. */
 #include "apps/register/anderson.h"
-#include "apps/register/problem.h"
+#include "apps/register/surface.h"
 
 #include "base/clock.h"
 
@@ -14,6 +14,8 @@ static const double LOG2E = 1.4426950408889634;
 static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
 static const double OUTLIER = 2;       /* d0 in sigmas, where noise ended the annealing */
 static const double CALM = 0.1;        /* motion, in sigmas, below which residuals are noise and not the way to go */
+static const double NARROW = 0.2;      /* of the wide start */
+static const double COMPARED = 0.08;   /* of the wide start: where both are compared */
 static const double ROUGH = 6;         /* spacings that sigma falls to before the polish */
 static const double POLISH = 3;        /* sigmas that pairs may be apart when it begins */
 static const double STILL = 0.02;      /* motion, in sigmas, below which sigma may fall faster */
@@ -146,13 +148,48 @@ static atn_status settle(reg_problem *p, double sigma, bool *lost) {
     return status;
 }
 
+/* How far a start is from the answer nobody knows: a wide beginning forgets it, which partial views do not forgive, a
+ * narrow one does not find far turns. Both are tried at low resolution, and the likelier end is taken. */
+static atn_status begin(reg_problem *p, double wide, double last, double *end, bool *lost) {
+    double narrow = NARROW * wide, both = fmax(COMPARED * wide, last);
+    if (!p->open_start || p->settings->init == ATN_START_AUTO || both >= narrow) {
+        *end = wide;
+        return ATN_OK;
+    }
+    reg_pose start = p->pose, best = start;
+    double most = -INFINITY;
+    bool any = false;
+    for (int k = 0; k < 2; ++k) {
+        bool nothing = false;
+        em_step step;
+        p->pose = start;
+        atn_status status = anneal(p, k ? narrow : wide, both, end, &nothing);
+        if (status == ATN_OK && !nothing) status = expect(p, reg_level_for(p, both / COARSE), &p->pose, both, &step);
+        if (status != ATN_OK) return status;
+        if (nothing || !step.fits || !(step.moments.likelihood > most)) continue;
+        most = step.moments.likelihood;
+        best = p->pose;
+        any = true;
+    }
+    p->pose = best;
+    *end = both;
+    *lost = !any;
+    return ATN_OK;
+}
+
 atn_status reg_em_icp(reg_problem *p) {
     bool lost = false;
     double start = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit, end = start;
     atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK && p->polished && p->spacing > 0 && p->source_spacing > 0) {
-        status = anneal(p, start, fmax(last, ROUGH * p->spacing), &end, &lost);
-        if (status == ATN_OK && !lost) status = reg_polish(p, POLISH * end);
+    if (status == ATN_OK) status = begin(p, start, last, &start, &lost);
+    end = start;
+    if (status == ATN_OK && !lost && p->polished && p->spacing > 0 && p->source_spacing > 0) {
+        reg_surface surface;
+        status = reg_surface_make(p, &surface);
+        if (status == ATN_OK) status = anneal(p, start, fmax(last, ROUGH * surface.spacing), &end, &lost);
+        end = fmin(end, start);
+        if (status == ATN_OK && !lost) status = reg_polish(p, &surface, POLISH * end);
+        reg_surface_free(&surface, p->engine.ctx);
     }
     if (status == ATN_OK && !lost && !p->converged) status = anneal(p, end, last, &end, &lost);
     if (status == ATN_OK && !lost && !p->converged) status = settle(p, end, &lost);

@@ -1,87 +1,42 @@
 /* The last steps of a rigid pose: each source point and the nearest target point, distances weighed by what both clouds
  * look like there (as in generalized ICP, Segal and others 2009). The spread of a cloud about a point has the variances
- * l0 <= l1 <= l2 along u_k; C = sum l_k / l0 u_k u_k^T, and a distance d counts as d^T W d, W = 2 (C_x + R C_y R^T)^-1:
- * across a surface fully, along it hardly (so that edges of a partial view do not pull), in all directions alike where
- * points fill space. Both clouds' shapes, since a plane of one alone lies outside of what is curved. Gauss-Newton steps
- * with Tukey's weights; pairs may be the less apart the longer it goes on. */
-#include "apps/register/problem.h"
+ * l0 <= l1 <= l2 along u_k; C = sum (l_k / l0)^2 u_k u_k^T, and a distance d counts as d^T W d, W = 2 (C_x + R C_y
+ * R^T)^-1: across a surface fully, along it hardly (so that edges of a partial view do not pull), in all directions
+ * alike where points fill space. Both clouds' shapes, since a plane of one alone lies outside of what is curved.
+ * Gauss-Newton steps with Tukey's weights; pairs may be the less apart the longer it goes on. */
+#include "apps/register/surface.h"
 
 #include "base/clock.h"
-#include "base/eigen.h"
 #include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double LOG2E = 1.4426950408889634;
-static const double AROUND = 2;      /* sigma of what counts as around a point, in spacings */
-static const double FLATTEST = 1e-3; /* of l0 / l2: no surface is flatter */
-static const double NEAREST = 2;     /* spacings that pairs may be apart at the end, at least, */
-static const double WIDEST = 6;      /* and deviations */
-static const double COARSE = 4;      /* a level's source is used while pairs may be that many of its edges apart */
-static const double TUKEY = 4.7;     /* deviations beyond which a pair counts for nothing */
-static const double DONE = 1e-3;     /* motion, in spacings, that ends it */
+static const double NEAREST = 2;    /* spacings that pairs may be apart at the end */
+static const double NARROWER = 0.6; /* of how far they may be apart, from step to step */
+static const double COARSE = 4;     /* a level's source is used while pairs may be that many of its edges apart */
+static const double TUKEY = 4.7;    /* deviations beyond which a pair counts for nothing */
+static const double CALM = 0.1;     /* motion, in spacings, from which on nothing else changes */
+static const double DONE = 1e-3;    /* motion, in spacings, that ends it */
 enum { STEPS = 30 };
 
 typedef struct polish {
     reg_problem *p;
     reg_side *source, *target; /* the points of this step */
     reg_side *all;             /* source points */
-    float (*shape)[6];         /* C per target place: xx yy zz xy xz yz */
-    float (*source_shape)[6];  /* of all source points */
-    float (*w)[6];             /* W per pair */
-    int32_t *index;            /* per source point its partner, -1: none */
+    const reg_surface *surface;
+    float (*w)[6];  /* W per pair */
+    int32_t *index; /* per source point its partner, -1: none */
     double *distance2;
     double *q;     /* d^T W d per pair */
     double *room;  /* for the median */
+    bool settled;  /* scale2 and reach stay as they are */
     double scale2; /* deviation squared of the square root of q */
     double h[36], g[6];
     double weight, cost;
     size_t pairs;
 } polish;
-
-/* ---- the target's surface ---- */
-
-/* The places of a symmetric matrix: xx yy zz xy xz yz. */
-static const int AXES[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-static const int PLACES[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-
-static void shape_of(const double m[10], float out[6]) {
-    static const int MOMENT[6] = {4, 7, 9, 5, 6, 8};
-    double c[6], value[3], vector[3][3];
-    for (int k = 0; k < 6; ++k) {
-        out[k] = k < 3;
-        c[k] = m[0] > 0 ? (m[MOMENT[k]] - m[1 + AXES[k][0]] * m[1 + AXES[k][1]] / m[0]) / m[0] : 0;
-    }
-    atn_eigen_symmetric3(c, value, vector);
-    if (!(value[2] > 0)) return; /* alone: all directions alike */
-    double least = fmax(value[0], FLATTEST * value[2]);
-    for (int k = 0; k < 6; ++k) {
-        double sum = 0;
-        for (int e = 0; e < 3; ++e)
-            sum += fmax(value[e], least) / least * vector[e][AXES[k][0]] * vector[e][AXES[k][1]];
-        out[k] = (float)sum;
-    }
-}
-
-static atn_status look_around(reg_problem *p, reg_side *side, double spacing, float (*out)[6]) {
-    reg_engine *e = &p->engine;
-    size_t n = side->padded;
-    reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, sqrt(LOG2E) / (AROUND * spacing));
-    double *moment = atn_alloc(e->ctx, 10 * n * sizeof *moment);
-    atn_status status = moment ? reg_place(e, side, &scaled) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = reg_around(e, side, sqrt(log2(1e3)), moment);
-    double since = atn_clock_seconds();
-    for (size_t r = 0; r < n && status == ATN_OK; ++r) {
-        double m[10];
-        for (size_t a = 0; a < 10; ++a) m[a] = moment[a * n + r];
-        shape_of(m, out[r]);
-    }
-    reg_timed(e, REG_HOST, since);
-    atn_free(e->ctx, moment);
-    return status;
-}
 
 /* ---- a step ---- */
 
@@ -101,18 +56,18 @@ static void pair_at(const polish *s, const reg_pose *pose, size_t r, double y[3]
 
 /* 2 (C_x + R C_y R^T)^-1; without the source's: C_x^-1. */
 static void weigh(const polish *s, const reg_pose *pose, size_t r, float out[6]) {
-    const float *target = s->shape[s->index[r]];
+    const float *target = s->surface->target[s->index[r]];
     double c[6], factor = 1;
     for (int k = 0; k < 6; ++k) c[k] = (double)target[k];
     if (s->source == s->all) {
-        const float *source = s->source_shape[r];
+        const float *source = s->surface->source[r];
         double half[9];
         for (int i = 0; i < 9; ++i) {
             half[i] = 0;
-            for (int k = 0; k < 3; ++k) half[i] += pose->a[i / 3 * 3 + k] * (double)source[PLACES[3 * k + i % 3]];
+            for (int k = 0; k < 3; ++k) half[i] += pose->a[i / 3 * 3 + k] * (double)source[REG_PLACES[3 * k + i % 3]];
         }
         for (int k = 0; k < 6; ++k)
-            for (int j = 0; j < 3; ++j) c[k] += half[3 * AXES[k][0] + j] * pose->a[3 * AXES[k][1] + j];
+            for (int j = 0; j < 3; ++j) c[k] += half[3 * REG_AXES[k][0] + j] * pose->a[3 * REG_AXES[k][1] + j];
         factor = 2;
     }
     double a = c[1] * c[2] - c[5] * c[5], b = c[4] * c[5] - c[3] * c[2], d = c[3] * c[5] - c[4] * c[1];
@@ -159,8 +114,8 @@ static atn_status find_pairs(polish *s, const reg_pose *pose, double reach) {
         s->q[r] = d[0] * f[0] + d[1] * f[1] + d[2] * f[2];
         ++s->pairs;
     }
-    double least = 1e-5 * s->p->spacing;
-    s->scale2 = fmax(2.2 * (status == ATN_OK ? median(s) : 0), least * least); /* 1.4826 squared */
+    double least = 1e-5 * s->surface->spacing;
+    if (!s->settled) s->scale2 = fmax(2.2 * (status == ATN_OK ? median(s) : 0), least * least); /* 1.4826 squared */
     return status;
 }
 
@@ -220,7 +175,7 @@ static void square(const float w[6], float out[6]) {
     for (int k = 0; k < 6; ++k) {
         double sum = 0;
         for (int j = 0; j < 3; ++j)
-            sum += (double)w[PLACES[3 * AXES[k][0] + j]] * (double)w[PLACES[3 * j + AXES[k][1]]];
+            sum += (double)w[REG_PLACES[3 * REG_AXES[k][0] + j]] * (double)w[REG_PLACES[3 * j + REG_AXES[k][1]]];
         out[k] = (float)sum;
     }
 }
@@ -259,9 +214,7 @@ static atn_status spread_of_terms(const polish *s, const reg_pose *pose, double 
 static atn_status allocate(polish *s) {
     const atn_ctx *ctx = s->p->engine.ctx;
     size_t n = s->source->padded;
-    if (!(s->shape = atn_alloc(ctx, s->target->padded * sizeof *s->shape)) ||
-        !(s->source_shape = atn_alloc(ctx, n * sizeof *s->source_shape)) ||
-        !(s->w = atn_alloc(ctx, n * sizeof *s->w)) || !(s->index = atn_alloc(ctx, n * sizeof *s->index)) ||
+    if (!(s->w = atn_alloc(ctx, n * sizeof *s->w)) || !(s->index = atn_alloc(ctx, n * sizeof *s->index)) ||
         !(s->distance2 = atn_alloc(ctx, n * sizeof *s->distance2)) || !(s->q = atn_alloc(ctx, n * sizeof *s->q)) ||
         !(s->room = atn_alloc(ctx, (n < 8192 ? n : 8192) * sizeof *s->room)))
         return ATN_ERR_MEMORY;
@@ -274,7 +227,8 @@ static atn_status steps(polish *s, double reach) {
     double began = reach;
     for (int k = 0; k < STEPS && p->iterations < p->settings->most_iterations; ++k) {
         double inverse[36], twist[6];
-        s->source = &reg_level_for(p, reach / COARSE)->source;
+        reg_level *level = reg_level_for(p, reach / COARSE);
+        s->source = level < s->surface->level ? &level->source : s->all;
         atn_status status = find_pairs(s, &pose, reach);
         if (status != ATN_OK) return status;
         sum_up(s, &pose);
@@ -290,10 +244,12 @@ static atn_status steps(polish *s, double reach) {
         status = reg_step_done(p, reach, sqrt(s->cost / fmax(s->weight, 1e-300)), motion, s->source->count,
                                s->target->count);
         if (status != ATN_OK) return status;
-        double least = fmax(NEAREST * p->spacing, WIDEST * sqrt(s->scale2));
+        double least = NEAREST * s->surface->spacing;
         bool narrow = reach <= 1.01 * least && s->source == s->all;
         pose = next;
-        if (narrow && motion < DONE * p->spacing) {
+        s->settled = narrow && motion < CALM * s->surface->spacing;
+        bool last = k == STEPS - 1 || p->iterations == p->settings->most_iterations;
+        if (narrow && motion < (last ? CALM : DONE) * s->surface->spacing) {
             p->pose = pose;
             p->converged = true;
             p->far = least;
@@ -303,20 +259,16 @@ static atn_status steps(polish *s, double reach) {
             if (status == ATN_OK) reg_sandwich(p, h, b);
             return status;
         }
-        reach = narrow ? least : fmax(reach / 2, least);
+        if (!s->settled) reach = fmax(NARROWER * reach, least);
     }
     return ATN_OK;
 }
 
-atn_status reg_polish(reg_problem *p, double reach) {
-    reg_level *level = &p->level[p->levels - 1];
-    polish s = {.p = p, .source = &level->source, .all = &level->source, .target = &level->target};
+atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach) {
+    reg_level *level = surface->level;
+    polish s = {.p = p, .surface = surface, .source = &level->source, .all = &level->source, .target = &level->target};
     atn_status status = allocate(&s);
-    if (status == ATN_OK) status = look_around(p, s.target, p->spacing, s.shape);
-    if (status == ATN_OK) status = look_around(p, s.source, p->source_spacing, s.source_shape);
     if (status == ATN_OK) status = steps(&s, reach);
-    atn_free(p->engine.ctx, s.shape);
-    atn_free(p->engine.ctx, s.source_shape);
     atn_free(p->engine.ctx, s.w);
     atn_free(p->engine.ctx, s.index);
     atn_free(p->engine.ctx, s.distance2);

@@ -35,6 +35,7 @@ typedef struct reg_problem {
     int32_t levels;
     reg_pose pose;           /* source frame to target frame: the start, then the result */
     bool polished;           /* EM-ICP ends with steps of its own kind */
+    bool open_start;         /* nobody said where sigma starts, */
     bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
     double far;              /* d0, in units; INFINITY: no outliers */
     double sigma;            /* reached, in units */
@@ -66,10 +67,6 @@ void reg_ended(reg_problem *p, bool lost);
 
 /* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
 atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target);
-
-/* The last steps of a rigid pose over all points, pairs being at most `reach` apart to begin with; sets converged and
- * the covariance where it succeeds, leaves all as it was where it does not. */
-atn_status reg_polish(reg_problem *p, double reach);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);

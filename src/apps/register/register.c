@@ -136,7 +136,7 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     static const double START[] = {/* of the unit: how far a start may be from the answer */
                                    [ATN_START_IDENTITY] = 1.5,
                                    [ATN_START_GIVEN] = 0.3,
-                                   [ATN_START_AUTO] = 0.12};
+                                   [ATN_START_AUTO] = 0.05};
     if (!s->precision) s->precision = 32;
     if (!(s->error_bound > 0)) s->error_bound = 1e-4;
     p->open_end = !(s->sigma_end > 0);
@@ -144,6 +144,7 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
                   s->method == ATN_REGISTER_EM_ICP && p->parts == 1;
     p->open_far = !(s->outlier_distance > 0);
     if (!(s->sigma_end > 0)) s->sigma_end = fmax(METHODS[s->method].sigma_end * p->spacing, 1e-6) * p->unit;
+    p->open_start = !(s->sigma_start > 0);
     if (!(s->sigma_start > 0)) s->sigma_start = fmax(START[s->init] * p->unit, s->sigma_end);
     if (!(s->outlier_distance > 0)) s->outlier_distance = FAR * s->sigma_end;
     p->far = s->outlier_distance / p->unit;
@@ -235,7 +236,7 @@ static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *targe
 static atn_status measure(reg_problem *p, atn_register_result *r) {
     reg_level *level = &p->level[p->levels - 1];
     reg_side *target = &level->target;
-    double reach = fmax(2 * p->spacing, isinf(p->far) ? 0 : p->far);
+    double reach = fmax(3 * p->spacing, isinf(p->far) ? 0 : p->far);
     if (!(reach > 0)) reach = 1e-9;
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
     atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);

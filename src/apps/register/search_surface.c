@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 enum { SAMPLED_FOR_EDGE = 12000, SAMPLED = 120000, LEAST_FOR_NORMAL = 5, LEAST_FOR_FEATURE = 8 };
+static const float SPARSE = 0.1F; /* of the points of a usual cube */
 static const float NORMAL_REACH = 2.5F, FEATURE_REACH = 6;
 
 /* At most `most` of the points, one by chance out of each run of the array, without species. */
@@ -25,6 +26,38 @@ static atn_status sample(const cloud_points *points, size_t most, cloud_points *
         for (int a = 0; a < 3; ++a) out->position[a][k] = points->position[a][from];
         out->weight[k] = 1; /* where points are dense says nothing of the shape */
     }
+    return ATN_OK;
+}
+
+static int ascending(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Points that belong to nothing are alone in their cubes, and there are many cubes: cubes that have far fewer points
+ * than those which half of all points are in go. `weight`: of the cubes; what a cube must have is returned. */
+static float least_weight(float *weight, size_t count) {
+    double all = 0, seen = 0;
+    qsort(weight, count, sizeof *weight, ascending);
+    for (size_t k = 0; k < count; ++k) all += (double)weight[k];
+    size_t k = 0;
+    while (k < count && (seen += (double)weight[k]) < all / 2) ++k;
+    return k < count ? SPARSE * weight[k] : 0;
+}
+
+static atn_status drop_sparse(cloud_points *merged) {
+    float *weight = atn_alloc(merged->ctx, merged->count * sizeof *weight);
+    if (!weight) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < merged->count; ++k) weight[k] = merged->weight[k];
+    float least = least_weight(weight, merged->count);
+    size_t kept = 0;
+    for (size_t k = 0; k < merged->count; ++k) {
+        if (merged->weight[k] < least) continue;
+        for (int a = 0; a < 3; ++a) merged->position[a][kept] = merged->position[a][k];
+        merged->weight[kept++] = merged->weight[k];
+    }
+    merged->count = kept;
+    atn_free(merged->ctx, weight);
     return ATN_OK;
 }
 
@@ -53,7 +86,17 @@ atn_status search_edge(const cloud_points *points, size_t most, double *out) {
         cloud_cubes cubes = {0};
         status = cloud_cubes_make(&some, edge, &cubes);
         if (status != ATN_OK) goto end;
-        double count = (double)cubes.count;
+        float *weight = atn_alloc(points->ctx, cubes.count * sizeof *weight);
+        if (!weight) {
+            cloud_cubes_free(&cubes);
+            status = ATN_ERR_MEMORY;
+            goto end;
+        }
+        for (size_t k = 0; k < cubes.count; ++k) weight[k] = (float)(cubes.start[k + 1] - cubes.start[k]);
+        float least = least_weight(weight, cubes.count);
+        double count = 0;
+        for (size_t k = 0; k < cubes.count; ++k) count += weight[k] >= least;
+        atn_free(points->ctx, weight);
         cloud_cubes_free(&cubes);
         if (fabs(count / wanted - 1) < 0.08) break;
         if (count > wanted)
@@ -192,6 +235,7 @@ atn_status search_surface_make(const cloud_points *points, double edge, bool fea
     *out = (search_surface){.ctx = points->ctx, .edge = edge};
     atn_status status = sample(points, SAMPLED, &some);
     if (status == ATN_OK) status = cloud_points_merge(&some, edge, &merged);
+    if (status == ATN_OK) status = drop_sparse(&merged);
     size_t columns = features ? 6 + SEARCH_FEATURE : 6;
     if (status == ATN_OK) {
         out->count = merged.count;

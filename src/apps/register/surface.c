@@ -1,0 +1,105 @@
+/* Shapes from sums over near points, a kernel's work; then the axes of each on the host. */
+#include "apps/register/surface.h"
+
+#include "base/clock.h"
+#include "base/eigen.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double LOG2E = 1.4426950408889634;
+static const double AROUND = 2;      /* sigma of what counts as around a point, in spacings */
+static const double FLATTEST = 0.03; /* of l0 / l2: no surface is flatter */
+static const double FLAT = 0.2;      /* thickness over width below which a surface is seen */
+enum { FEWEST = 1000, LOOKED_AT = 2000 };
+
+const int REG_AXES[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+const int REG_PLACES[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+
+/* From the ten sums about a point; returns thickness over width. */
+static double shape_of(const double m[10], float out[6]) {
+    static const int MOMENT[6] = {4, 7, 9, 5, 6, 8};
+    double c[6], value[3], vector[3][3];
+    for (int k = 0; k < 6; ++k) {
+        out[k] = k < 3;
+        c[k] = m[0] > 0 ? (m[MOMENT[k]] - m[1 + REG_AXES[k][0]] * m[1 + REG_AXES[k][1]] / m[0]) / m[0] : 0;
+    }
+    atn_eigen_symmetric3(c, value, vector);
+    if (!(value[2] > 0)) return 1; /* alone: all directions alike */
+    double least = fmax(value[0], FLATTEST * value[2]);
+    for (int k = 0; k < 6; ++k) {
+        double sum = 0;
+        for (int e = 0; e < 3; ++e) {
+            double flatter = fmax(value[e], least) / least;
+            sum += flatter * flatter * vector[e][REG_AXES[k][0]] * vector[e][REG_AXES[k][1]];
+        }
+        out[k] = (float)sum;
+    }
+    return sqrt(fmax(value[0], 0) / fmax(value[1], least));
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Shapes of a side; the median of thickness over width. */
+static atn_status look(reg_engine *e, reg_side *side, double spacing, float (*out)[6], double *thickness) {
+    size_t n = side->padded, every = n / LOOKED_AT + 1, taken = 0;
+    double ratio[LOOKED_AT + 1];
+    reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, sqrt(LOG2E) / (AROUND * spacing));
+    double *moment = atn_alloc(e->ctx, 10 * n * sizeof *moment);
+    atn_status status = moment ? reg_place(e, side, &scaled) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = reg_around(e, side, sqrt(log2(1e3)), moment);
+    double since = atn_clock_seconds();
+    for (size_t r = 0; r < n && status == ATN_OK; ++r) {
+        double m[10], flat;
+        for (size_t a = 0; a < 10; ++a) m[a] = moment[a * n + r];
+        flat = shape_of(m, out[r]);
+        if (r % every == 0) ratio[taken++] = flat;
+    }
+    qsort(ratio, taken, sizeof *ratio, ascending);
+    *thickness = taken ? ratio[taken / 2] : 1;
+    reg_timed(e, REG_HOST, since);
+    atn_free(e->ctx, moment);
+    return status;
+}
+
+static atn_status look_at(reg_problem *p, int32_t level, reg_surface *s, double *thickness) {
+    const atn_ctx *ctx = p->engine.ctx;
+    s->level = &p->level[level];
+    bool all = level == p->levels - 1;
+    s->spacing = all ? p->spacing : s->level->edge;
+    s->source = atn_alloc(ctx, s->level->source.padded * sizeof *s->source);
+    s->target = atn_alloc(ctx, s->level->target.padded * sizeof *s->target);
+    if (!s->source || !s->target) return ATN_ERR_MEMORY;
+    return look(&p->engine, &s->level->target, s->spacing, s->target, thickness);
+}
+
+atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
+    const atn_ctx *ctx = p->engine.ctx;
+    double ignored, thickness = 1;
+    *out = (reg_surface){0};
+    int32_t level = p->levels - 1;
+    atn_status status = look_at(p, level, out, &thickness);
+    while (status == ATN_OK && thickness > FLAT && level > 0 && p->level[level - 1].target.count >= FEWEST) {
+        reg_surface_free(out, ctx);
+        status = look_at(p, --level, out, &thickness);
+    }
+    if (status == ATN_OK && thickness > FLAT && level < p->levels - 1) { /* no surface: points fill space */
+        reg_surface_free(out, ctx);
+        status = look_at(p, p->levels - 1, out, &thickness);
+    }
+    bool all = out->level == &p->level[p->levels - 1];
+    if (status == ATN_OK)
+        status = look(&p->engine, &out->level->source, all ? p->source_spacing : out->spacing, out->source, &ignored);
+    if (status != ATN_OK) reg_surface_free(out, ctx);
+    return status;
+}
+
+void reg_surface_free(reg_surface *s, const atn_ctx *ctx) {
+    atn_free(ctx, s->source);
+    atn_free(ctx, s->target);
+    *s = (reg_surface){0};
+}

@@ -1,0 +1,28 @@
+/* What both clouds look like around each point, and at which resolution that can be seen through the noise. */
+#ifndef ATN_APPS_REGISTER_SURFACE_H
+#define ATN_APPS_REGISTER_SURFACE_H
+
+#include "apps/register/problem.h"
+
+/* The spread about a point has the variances l0 <= l1 <= l2 along u_k; its shape is C = sum (l_k / l0)^2 u_k u_k^T,
+ * kept as xx yy zz xy xz yz. The square, since pairs follow along a surface: that they are near each other there tells
+ * little. Ended by reg_surface_free. */
+typedef struct reg_surface {
+    reg_level *level;                 /* whose points they are */
+    double spacing;                   /* between neighbours there, in units */
+    float (*source)[6], (*target)[6]; /* padded */
+} reg_surface;
+
+/* The places of a symmetric matrix in such six, and the other way round. */
+extern const int REG_AXES[6][2], REG_PLACES[9];
+
+/* The finest level whose points are farther apart than noise throws them, so that surfaces are flat; the finest of all
+ * where none is. After the levels have been made. */
+atn_status reg_surface_make(reg_problem *p, reg_surface *out);
+void reg_surface_free(reg_surface *surface, const atn_ctx *ctx); /* zeroed ones are fine */
+
+/* The last steps of a rigid pose, over the points of the surface, pairs being at most `reach` apart to begin with; sets
+ * converged and the covariance where it succeeds, leaves all as it was where it does not. */
+atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach);
+
+#endif
