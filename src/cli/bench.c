@@ -17,7 +17,7 @@ static const struct {
     {"space", atn_cli_bench_space},
 };
 
-#define LAYOUT "%-26s %-44s %10s %14s %14s %-12s %7s  %s\n"
+#define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
 
 struct atn_cli_bench {
     atn_cli_call *call;
@@ -52,7 +52,9 @@ static void print_amount(double value, const char *unit, char *text, size_t byte
     size_t k = 0;
     while (value < PREFIXES[k].from) ++k;
     double scale = PREFIXES[k].from > 0 ? PREFIXES[k].from : 1e-9;
-    if (value > 0)
+    if (!*unit) /* a plain number, or in the data's own unit */
+        snprintf(text, bytes, value > 0 ? "%.4g" : "-", value);
+    else if (value > 0)
         snprintf(text, bytes, "%.4g %s%s", value / scale, PREFIXES[k].prefix, unit);
     else
         snprintf(text, bytes, "-");
