@@ -27,7 +27,7 @@ def arguments():
     p.add_argument("--limit", type=float, default=60, help="seconds: what takes longer runs once")
     p.add_argument("--size", type=int, default=10000, help="points of the demo's scans")
     p.add_argument("--turn", default="any", help="degrees between the demo's scans, or any")
-    p.add_argument("--most-pairs", type=float, default=2e8, help="programs with n x m memory are left out above")
+    p.add_argument("--most-pairs", type=float, default=2e7, help="programs with n x m memory are left out above")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     a = p.parse_args()
     if len(a.files) not in (0, 2):
@@ -216,6 +216,11 @@ def apart(t, truth):
     return turn, float(np.linalg.norm(t[:3, 3] - truth[:3, 3]))
 
 
+def tell(text):
+    if sys.stderr.isatty():
+        print(f"{text:78}", end="\r", file=sys.stderr)
+
+
 def measure(rows, source, target, files):
     """Everybody in turn, round by round; the first round warms up and is not counted unless it is the only one."""
     times, found, failed = {}, {}, {}
@@ -236,8 +241,8 @@ def measure(rows, source, target, files):
                 result, seconds = result
             times.setdefault(key, []).append(seconds)
             found[key] = np.asarray(result)
-            print(f"round {turn}: {name}, {start}: {seconds:.3f} s    ", end="\r", file=sys.stderr)
-    print(" " * 78, end="\r", file=sys.stderr)
+            tell(f"round {turn}: {name}, {start}: {seconds:.3f} s")
+    tell("")
     return {k: (t[1:] or t, found[k]) for k, t in times.items()}
 
 
