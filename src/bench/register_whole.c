@@ -8,6 +8,7 @@ enum { ROUNDS = 5, FEW = 3 };
 static const double PATIENCE_S = 20; /* for the published structure; else steps are sampled */
 
 static size_t size_of(const bench_session *s) { return s->options->quick ? 1200 : 10064; }
+static int32_t few(const bench_session *s) { return s->options->quick ? 1 : FEW; }
 
 /* Builds what the run needs; a dense one needs the same kernels from its first step on. */
 static atn_status warm(bench_one *one) {
@@ -63,8 +64,9 @@ static atn_status plan_schedule(bench_session *s, schedule *c) {
 atn_status bench_whole(bench_session *s) {
     bench_pair pair;
     schedule published = {0};
-    bench_tell(s, "a registration of %zu points", size_of(s));
-    atn_status status = bench_turned(s->ctx, size_of(s), &pair);
+    size_t points = s->options->quick ? 600 : 10064;
+    bench_tell(s, "a registration of %zu points", points);
+    atn_status status = bench_turned(s->ctx, points, &pair);
     bench_one ours = {.session = s, .pair = &pair};
     if (status == ATN_OK) status = emicp_open(s->ctx, pair.source, pair.target, &published.matrix);
     if (status == ATN_OK) status = warm(&ours);
@@ -72,7 +74,7 @@ atn_status bench_whole(bench_session *s) {
     bench_runner runners[2] = {{.run = bench_run_one, .data = &ours, .repeats = 1},
                                {.run = run_steps, .data = &published, .repeats = 1}};
     bool all = published.stride == 1;
-    int32_t rounds = all ? FEW : ROUNDS;
+    int32_t rounds = all ? few(s) : ROUNDS;
     if (status == ATN_OK) status = bench_turns(s, runners, 2, rounds);
     if (status == ATN_OK) {
         double steps = all ? 1 : EMICP_STEPS;
@@ -110,7 +112,7 @@ atn_status bench_truncation(bench_session *s) {
     one[DENSE].settings.dense = true;
     one[SAME_BITS].settings.reproducible = true;
     for (int k = 0; k < ALL && status == ATN_OK; ++k) status = warm(&one[k]);
-    if (status == ATN_OK) status = bench_turns(s, runners, ALL, FEW);
+    if (status == ATN_OK) status = bench_turns(s, runners, ALL, few(s));
     if (status == ATN_OK) {
         const atn_register_result *ours = &one[DEFAULT].result, *dense = &one[DENSE].result;
         atn_bench_row row = {.name = "pairs evaluated",
@@ -127,7 +129,7 @@ atn_status bench_truncation(bench_session *s) {
                               .ours = runners[DEFAULT].median,
                               .reference = runners[DENSE].median,
                               .reference_name = "all pairs, --dense",
-                              .ratio = bench_compare(&runners[DEFAULT], &runners[DENSE], FEW),
+                              .ratio = bench_compare(&runners[DEFAULT], &runners[DENSE], few(s)),
                               .unit = "s",
                               .seconds = runners[DEFAULT].median};
         shape_of(&pair, SHAPE, &row);
@@ -137,7 +139,7 @@ atn_status bench_truncation(bench_session *s) {
                               .ours = runners[SAME_BITS].median,
                               .reference = runners[DEFAULT].median,
                               .reference_name = "default",
-                              .ratio = bench_compare(&runners[SAME_BITS], &runners[DEFAULT], FEW),
+                              .ratio = bench_compare(&runners[SAME_BITS], &runners[DEFAULT], few(s)),
                               .unit = "s",
                               .seconds = runners[SAME_BITS].median};
         shape_of(&pair, SHAPE, &row);
@@ -155,7 +157,6 @@ typedef struct trial {
     const char *what;
     atn_status (*make)(atn_ctx *ctx, size_t points, bench_pair *out);
     atn_register_settings settings;
-    int32_t rounds;
 } trial;
 
 /* One that ran, beside the first, which has most bits. */
@@ -177,7 +178,7 @@ static void emit_precision(bench_session *s, const trial *t, const bench_runner 
     snprintf(row.unit, sizeof row.unit, "s");
     row.ours = runner->median;
     row.reference = runner != first ? first->median : 0;
-    row.ratio = runner != first ? bench_compare(runner, first, t->rounds) : 0;
+    row.ratio = runner != first ? bench_compare(runner, first, few(s)) : 0;
     bench_emit(s, row);
 }
 
@@ -200,16 +201,16 @@ static atn_status try_precisions(bench_session *s, const trial *t, const bench_p
         runners[count] = (bench_runner){.run = bench_run_one, .data = &one[count], .repeats = 1};
         ++count;
     }
-    atn_status status = bench_turns(s, runners, count, t->rounds);
+    atn_status status = bench_turns(s, runners, count, few(s));
     for (int k = 0; k < count && status == ATN_OK; ++k) emit_precision(s, t, &runners[0], &runners[k]);
     return status;
 }
 
 atn_status bench_precisions(bench_session *s) {
     static const trial TRIALS[] = {
-        {"turned by 91.8 degrees", bench_turned, {0}, FEW},
-        {"turned, no polish", bench_turned, {.no_polish = true}, 1}, /* soft pairs to the end: the sums' own error */
-        {"two scans, any turn", bench_scans, {.init = ATN_START_AUTO}, FEW},
+        {"turned by 91.8 degrees", bench_turned, {0}},
+        {"turned, no polish", bench_turned, {.no_polish = true}}, /* soft pairs to the end: the sums' own error */
+        {"two scans, any turn", bench_scans, {.init = ATN_START_AUTO}},
     };
     atn_status status = ATN_OK;
     for (size_t k = 0; k < sizeof TRIALS / sizeof *TRIALS && status == ATN_OK && !s->stopped; ++k) {
