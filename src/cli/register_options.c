@@ -20,7 +20,7 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the source, moved: ply, pcd, xyz, npy, pos"},
     {.name = "matrix", .value = "FILE", .meaning = "write the transform, four rows of four numbers"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with numbers, charts and views to turn"},
-    {.name = "profile", .meaning = "show where the time goes, by kernel"},
+    {.name = "profile", .meaning = "show where the time goes, by kernel; it waits for each"},
     {.name = "truth", .value = "FILE", .meaning = "a transform that is known to be true: show the error against it"},
     {.name = "batch", .value = "FILE", .meaning = "many pairs: rows source,target[,init[,aligned]] of a CSV file"},
     {.name = "drop-invalid", .meaning = "leave out points with NaN or infinity instead of refusing the file"},
@@ -146,6 +146,7 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
     r->settings.robust = (atn_robust)place_of(call, "robust", ROBUST);
     r->settings.precision = precision ? (int32_t)atn_number_read(precision, NULL) : 0;
     r->profile = atn_cli_has(call, "profile");
+    r->settings.profile = r->profile; /* costs time, so a report alone does not ask for it */
     if (atn_cli_has(call, "drop-invalid")) r->reading.invalid = ATN_INVALID_DROP;
     for (size_t k = 0; k < sizeof FLAGS / sizeof *FLAGS; ++k) {
         bool given = atn_cli_has(call, FLAGS[k].name);
