@@ -10,8 +10,10 @@ typedef struct atn_bench_row {
     char shape[96];
     double ours, reference; /* in `unit`; reference 0: none was measured */
     char reference_name[96];
-    double ratio;  /* how many times as good as the reference we are */
-    char unit[16]; /* SI: "s", "B/s", "FLOP/s" */
+    double ratio;   /* how many times as good as the reference we are */
+    char unit[16];  /* SI: "s", "B/s", "FLOP/s" */
+    double seconds; /* of one run of ours; 0: does not apply */
+    char note[256]; /* for people; may be empty */
 } atn_bench_row;
 
 /* Rows in the order they were measured; start it as {.ctx = ctx}. */

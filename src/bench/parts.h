@@ -42,6 +42,7 @@ typedef struct bench_runner {
 
 /* Every runner in turn, round by round, within about `budget_s` seconds in all; at least 5 rounds. */
 atn_status bench_measure(atn_device *device, bench_runner *runners, int32_t count, double budget_s, int32_t *rounds);
+double bench_median(const double *values, int32_t count); /* of at most BENCH_ROUNDS */
 /* The reference's time over ours: the median over the rounds. */
 double bench_compare(const bench_runner *ours, const bench_runner *reference, int32_t rounds);
 

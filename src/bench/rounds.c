@@ -63,7 +63,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double median_of(const double *values, int32_t count) {
+double bench_median(const double *values, int32_t count) {
     double sorted[BENCH_ROUNDS];
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
@@ -97,7 +97,8 @@ atn_status bench_measure(atn_device *device, bench_runner *runners, int32_t coun
     *rounds = affordable < LEAST_ROUNDS ? LEAST_ROUNDS : affordable > BENCH_ROUNDS ? BENCH_ROUNDS : (int32_t)affordable;
     for (int32_t n = 0; n < *rounds; ++n)
         for (int32_t k = 0; k < count && status == ATN_OK; ++k) status = moment(&s, &runners[k], &runners[k].second[n]);
-    for (int32_t k = 0; k < count && status == ATN_OK; ++k) runners[k].median = median_of(runners[k].second, *rounds);
+    for (int32_t k = 0; k < count && status == ATN_OK; ++k)
+        runners[k].median = bench_median(runners[k].second, *rounds);
     atn_buffer_free(s.plug);
     return status;
 }
@@ -105,5 +106,5 @@ atn_status bench_measure(atn_device *device, bench_runner *runners, int32_t coun
 double bench_compare(const bench_runner *ours, const bench_runner *reference, int32_t rounds) {
     double ratio[BENCH_ROUNDS];
     for (int32_t n = 0; n < rounds; ++n) ratio[n] = reference->second[n] / ours->second[n];
-    return median_of(ratio, rounds);
+    return bench_median(ratio, rounds);
 }
