@@ -76,7 +76,7 @@ static void look_around(scanner *sc, float *seen) {
         for (int i = 0; i < SIDE; ++i) {
             double ray[3];
             ray_through(sc, (2 * i + 1.0) / SIDE - 1, (2 * j + 1.0) / SIDE - 1, ray);
-            double t = shape_hit(sc->shape, sc->at, ray, 0);
+            double t = sample_shape_hit(sc->shape, sc->at, ray, 0);
             seen[j * SIDE + i] = t < 0 ? INFINITY : (float)(t - 0.1);
         }
     for (int j = 0; j < SIDE; ++j)
@@ -102,7 +102,7 @@ static double next_ray(scanner *sc, double ray[3]) {
     double from = sc->from ? (double)sc->from[(int)(y * SIDE) * SIDE + (int)(x * SIDE)] : 0;
     if (!isfinite(from)) return -1;
     ray_through(sc, 2 * x - 1, 2 * y - 1, ray);
-    return shape_hit(sc->shape, sc->at, ray, from);
+    return sample_shape_hit(sc->shape, sc->at, ray, from);
 }
 
 /* The next point of the surface that is seen. */
@@ -113,7 +113,7 @@ static void next_hit(scanner *sc, double ray[3], double *distance) {
 
 static bool sees(const scanner *sc, const double p[3]) {
     double ray[3] = {p[0] - sc->at[0], p[1] - sc->at[1], p[2] - sc->at[2]}, far = normalise(ray);
-    double met = shape_hit(sc->shape, sc->at, ray, 0);
+    double met = sample_shape_hit(sc->shape, sc->at, ray, 0);
     return met < 0 || met > far - 0.02;
 }
 
@@ -200,8 +200,8 @@ static atn_status scan(const session *s, scanner *sc, const double *transform, a
 
 static void draw_pose(atn_random *random, double turn_deg, double t[16]) {
     double axis[3], way[3], r[9], angle = turn_deg * PI / 180, far = turn_deg / 180;
-    shape_direction(random, axis);
-    shape_direction(random, way);
+    sample_shape_direction(random, axis);
+    sample_shape_direction(random, way);
     if (turn_deg < 0) { /* any rotation is equally likely: a unit quaternion from four normal numbers */
         double q[4], length = 0;
         for (int d = 0; d < 4; ++d) q[d] = atn_random_normal(random);
@@ -235,9 +235,9 @@ atn_status atn_scans_make(atn_ctx *ctx, const atn_scans_settings *settings, atn_
     double view[3], other[3], any[3], axis[3];
     session work = {.ctx = ctx, .settings = settings, .progress = progress, .user = user};
     atn_random_seed(&random, settings->seed);
-    shape_make(s, &random);
-    shape_direction(&random, view);
-    do shape_direction(&random, any);
+    sample_shape_make(s, &random);
+    sample_shape_direction(&random, view);
+    do sample_shape_direction(&random, any);
     while (fabs(view[0] * any[0] + view[1] * any[1] + view[2] * any[2]) > 0.9);
     cross(view, any, axis);
     normalise(axis);

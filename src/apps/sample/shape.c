@@ -6,7 +6,7 @@
 
 static const double SHORTEST_STEP = 0.01, CAUTION = 0.4;
 
-void shape_direction(atn_random *random, double out[3]) {
+void sample_shape_direction(atn_random *random, double out[3]) {
     double z = 2 * atn_random_unit(random) - 1, turn = 6.283185307179586 * atn_random_unit(random);
     double rest = sqrt(fmax(0, 1 - z * z));
     out[0] = rest * cos(turn);
@@ -61,14 +61,14 @@ static double between(atn_random *random, const double limits[2]) {
     return limits[0] + (limits[1] - limits[0]) * atn_random_unit(random);
 }
 
-void shape_make(shape *s, atn_random *random) {
+void sample_shape_make(shape *s, atn_random *random) {
     static const struct {
         int count;
         double kappa[2], height[2]; /* from, to */
     } SIZES[] = {{12, {6, 24}, {0.15, 0.35}}, {18, {25, 60}, {0.09, 0.2}}, {18, {60, 110}, {0.05, 0.1}}};
     for (int k = 0, size = 0, left = SIZES[0].count; k < SHAPE_BUMPS; ++k, --left) { /* every third one is a dent */
         if (left == 0) left = SIZES[++size].count;
-        shape_direction(random, s->centre[k]);
+        sample_shape_direction(random, s->centre[k]);
         s->kappa[k] = between(random, SIZES[size].kappa);
         s->height[k] = between(random, SIZES[size].height) * (k % 3 == 2 ? -0.8 : 1);
     }
@@ -77,7 +77,7 @@ void shape_make(shape *s, atn_random *random) {
     s->kappa[1] = 22;
     s->height[1] = 0.45;
     const double *a = s->centre[0], *b = s->centre[1];
-    while (fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) > 0.7) shape_direction(random, s->centre[1]);
+    while (fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) > 0.7) sample_shape_direction(random, s->centre[1]);
     fill_map(s);
 }
 
@@ -107,7 +107,7 @@ static double refine(const shape *s, const double origin[3], const double ray[3]
     return a + (b - a) * fa / (fa - fb);
 }
 
-double shape_hit(const shape *s, const double origin[3], const double ray[3], double from) {
+double sample_shape_hit(const shape *s, const double origin[3], const double ray[3], double from) {
     double middle = -(origin[0] * ray[0] + origin[1] * ray[1] + origin[2] * ray[2]), nearest[3];
     double distance = along(origin, ray, middle, nearest), half = s->reach * s->reach - distance * distance;
     if (!(half > 0)) return -1;

@@ -17,12 +17,12 @@ typedef struct shape {
     float map[6][SHAPE_SIDE + 1][SHAPE_SIDE + 1]; /* r over the faces of a cube: what rays meet */
 } shape;
 
-void shape_make(shape *s, atn_random *random);
+void sample_shape_make(shape *s, atn_random *random);
 
 /* How far from `origin` along the unit vector `ray` the surface is met first; negative: it is missed. The origin is
  * outside of the reach. Nothing is met before `from`, as the caller knows; 0: it does not. */
-double shape_hit(const shape *s, const double origin[3], const double ray[3], double from);
+double sample_shape_hit(const shape *s, const double origin[3], const double ray[3], double from);
 
-void shape_direction(atn_random *random, double out[3]); /* a unit vector, all equally likely */
+void sample_shape_direction(atn_random *random, double out[3]); /* a unit vector, all equally likely */
 
 #endif

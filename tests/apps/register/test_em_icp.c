@@ -1,0 +1,203 @@
+/* EM-ICP as a whole: scans in unknown poses, what leaving out pairs and working in parts costs, the same bits for any
+ * number of threads, a covariance held against what really happens, batches, kinds, weights, and being stopped. */
+#include "regkit.h"
+
+#include "apps/register/pose.h"
+#include "apps/sample/scans.h"
+
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+
+static atn_scans scans_of(kit_host *host, size_t size, uint64_t seed, double turn) {
+    atn_scans scans;
+    atn_scans_settings settings = {.size = size, .seed = seed, .noise = 0.002, .overlap = 0.65, .turn_deg = turn};
+    kit_ok(host->ctx, atn_scans_make(host->ctx, &settings, NULL, NULL, &scans));
+    return scans;
+}
+
+static atn_register_result found(kit_host *host, const atn_scans *scans, const atn_register_settings *settings) {
+    atn_register_result result;
+    kit_ok(host->ctx, atn_register(host->device, scans->source, scans->target, settings, &result));
+    return result;
+}
+
+static void finds_scans_in_any_pose(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    const atn_register_settings settings = {.init = ATN_START_AUTO};
+    int32_t right = 0;
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+        atn_scans scans = scans_of(&host, 4000, seed, -1);
+        atn_register_result r = found(&host, &scans, &settings);
+        right += r.converged && turn_between(r.transform, scans.transform) < 0.2;
+        assert_true(r.overlap > 0.3 && r.overlap < 0.9);
+        assert_true(r.evaluated_pairs < 0.5 * r.pairs && r.error_bound <= 1e-4);
+        assert_true(r.peak_bytes > 0 && r.seconds > 0 && r.gpts > 0 && r.profile_count > 3 && r.variant[0]);
+        atn_scans_free(&scans);
+    }
+    assert_true(right >= 5);
+    host_close(&host);
+}
+
+/* All pairs of all points, and those that count: soft pairs to the end, where the sums decide alone. */
+static void leaves_out_what_does_not_count(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    atn_scans scans = scans_of(&host, 1500, 5, 10);
+    atn_register_settings settings = {
+        .init = ATN_START_GIVEN, .sigma_start = 0.1, .sigma_end = 0.05, .no_polish = true, .no_covariance = true};
+    memcpy(settings.start, scans.transform, sizeof settings.start);
+    atn_register_result near = found(&host, &scans, &settings);
+    settings.dense = true;
+    atn_register_result all = found(&host, &scans, &settings);
+    assert_true(near.evaluated_pairs < 0.7 * all.evaluated_pairs);
+    assert_true(all.error_bound < near.error_bound);
+    assert_true(turn_between(near.transform, all.transform) < 0.02);
+    settings.dense = false;
+    settings.precision = 64;
+    atn_register_result exact = found(&host, &scans, &settings);
+    assert_true(turn_between(near.transform, exact.transform) < 0.01);
+    atn_scans_free(&scans);
+    host_close(&host);
+}
+
+static void works_in_parts(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    atn_scans scans = scans_of(&host, 6000, 3, 10);
+    atn_register_settings settings = {.init = ATN_START_GIVEN, .no_polish = true};
+    memcpy(settings.start, scans.transform, sizeof settings.start);
+    atn_register_result whole = found(&host, &scans, &settings);
+    size_t wanted = atn_register_bytes(&settings, 6000, 6000);
+    settings.most_bytes = wanted - wanted / 6;
+    atn_register_result parts = found(&host, &scans, &settings);
+    assert_true(parts.converged == whole.converged);
+    assert_true(turn_between(whole.transform, parts.transform) < 0.05);
+    assert_true(fabs(parts.overlap - whole.overlap) < 0.01);
+    atn_register_result none;
+    settings.most_bytes = wanted / 4;
+    kit_fails(host.ctx, ATN_ERR_MEMORY, "needs",
+              atn_register(host.device, scans.source, scans.target, &settings, &none));
+    atn_scans_free(&scans);
+    host_close(&host);
+}
+
+/* A device that is opened sees the processors that the thread may use then. */
+static void repeats_bit_by_bit(void **state) {
+    (void)state;
+    cpu_set_t before, one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    if (CPU_COUNT(&before) < 2) {
+        print_message("    skipped: one processor only\n");
+        return;
+    }
+    size_t first = 0;
+    while (!CPU_ISSET(first, &before)) ++first;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    const atn_register_settings settings = {.init = ATN_START_AUTO, .reproducible = true};
+    atn_register_result r[2];
+    for (int k = 0; k < 2; ++k) {
+        assert_int_equal(sched_setaffinity(0, sizeof one, k ? &before : &one), 0);
+        kit_host host = host_open();
+        atn_scans scans = scans_of(&host, 3000, 4, -1);
+        r[k] = found(&host, &scans, &settings);
+        atn_scans_free(&scans);
+        host_close(&host);
+    }
+    assert_memory_equal(r[0].transform, r[1].transform, sizeof r[0].transform);
+    assert_memory_equal(r[0].covariance, r[1].covariance, sizeof r[0].covariance);
+    assert_int_equal(r[0].iterations, r[1].iterations);
+}
+
+/* e^T C^-1 e of how far results are off has a mean of 6 where C is right. */
+static void covariance_is_honest(void **state) {
+    (void)state;
+    enum { TRIALS = 24 };
+    kit_host host = host_open();
+    double sum = 0;
+    int32_t counted = 0;
+    for (uint64_t seed = 1; seed <= TRIALS; ++seed) {
+        atn_scans scans = scans_of(&host, 1500, seed, 5);
+        atn_register_settings settings = {.init = ATN_START_GIVEN, .sigma_start = 0.05};
+        memcpy(settings.start, scans.transform, sizeof settings.start);
+        atn_register_result r = found(&host, &scans, &settings);
+        if (r.converged && r.has_covariance) {
+            reg_pose truth, mine, back, off;
+            for (int i = 0; i < 3; ++i) {
+                memcpy(truth.a + 3 * i, scans.transform + 4 * i, 3 * sizeof(double));
+                memcpy(mine.a + 3 * i, r.transform + 4 * i, 3 * sizeof(double));
+                truth.b[i] = scans.transform[4 * i + 3];
+                mine.b[i] = r.transform[4 * i + 3];
+            }
+            double e[6], inverse[36];
+            assert_true(reg_pose_invert(&mine, &back));
+            off = reg_pose_compose(&truth, &back);
+            reg_pose_log(&off, e);
+            assert_true(reg_invert_symmetric(6, r.covariance, inverse));
+            double q = 0;
+            for (int i = 0; i < 36; ++i) q += e[i / 6] * inverse[i] * e[i % 6];
+            sum += q;
+            ++counted;
+        }
+        atn_scans_free(&scans);
+    }
+    print_message("    e^T C^-1 e: %.2f over %d trials; 6 is right\n", sum / counted, counted);
+    assert_true(counted >= TRIALS - 2);
+    assert_true(sum / counted > 2 && sum / counted < 15);
+    host_close(&host);
+}
+
+static void batches_go_on(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    atn_scans scans = scans_of(&host, 2000, 2, 5);
+    atn_cloud *nothing;
+    kit_ok(host.ctx, atn_cloud_create(host.ctx, 0, NULL, NULL, &nothing));
+    atn_register_pair pairs[3] = {{.source = scans.source, .target = scans.target, .start = scans.transform},
+                                  {.source = nothing, .target = scans.target},
+                                  {.source = scans.source, .target = scans.target, .start = scans.transform}};
+    kit_ok(host.ctx, atn_register_batch(host.device, 3, pairs, NULL));
+    assert_int_equal(pairs[0].status, ATN_OK);
+    assert_int_equal(pairs[1].status, ATN_ERR_INPUT);
+    kit_contains(pairs[1].message, "no points");
+    assert_int_equal(pairs[2].status, ATN_OK);
+    assert_memory_equal(pairs[0].result.transform, pairs[2].result.transform, sizeof pairs[0].result.transform);
+    assert_true(turn_between(pairs[0].result.transform, scans.transform) < 0.3);
+    kit_ok(host.ctx, atn_register_batch(host.device, 0, NULL, NULL));
+    atn_cloud_free(nothing);
+    atn_scans_free(&scans);
+    host_close(&host);
+}
+
+static bool three(void *user, const atn_register_step *step) {
+    int *seen = user;
+    assert_int_equal(step->iteration, ++*seen);
+    assert_true(step->sigma > 0 && step->pairs > 0 && step->source > 0 && step->target > 0);
+    return step->iteration < 3;
+}
+
+static void stops_when_told(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    atn_scans scans = scans_of(&host, 2000, 2, 20);
+    int seen = 0;
+    const atn_register_settings settings = {.watch = three, .watch_user = &seen};
+    atn_register_result r;
+    kit_fails(host.ctx, ATN_ERR_CANCELLED, "stopped",
+              atn_register(host.device, scans.source, scans.target, &settings, &r));
+    assert_int_equal(seen, 3);
+    atn_scans_free(&scans);
+    host_close(&host);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_scans_in_any_pose), cmocka_unit_test(leaves_out_what_does_not_count),
+        cmocka_unit_test(works_in_parts),          cmocka_unit_test(repeats_bit_by_bit),
+        cmocka_unit_test(covariance_is_honest),    cmocka_unit_test(batches_go_on),
+        cmocka_unit_test(stops_when_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
