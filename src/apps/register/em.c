@@ -9,13 +9,15 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double LOG2E = 1.4426950408889634;
 static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
 static const double OUTLIER = 2;       /* d0 in sigmas, where noise ended the annealing */
 static const double CALM = 0.1;        /* motion, in sigmas, below which residuals are noise and not the way to go */
-static const double NARROW = 0.2;      /* of the wide start */
-static const double COMPARED = 0.08;   /* of the wide start: where both are compared */
+static const double NARROWER = 0.25;   /* from start to start */
+static const double NARROWEST = 0.15;  /* units: no start is narrower than a quarter of that */
+static const double SURE = 0.75;       /* share of the source that fits, beyond which nothing else is tried */
 static const double ROUGH = 6;         /* spacings that sigma falls to before the polish */
 static const double POLISH = 3;        /* sigmas that pairs may be apart when it begins */
 static const double STILL = 0.02;      /* motion, in sigmas, below which sigma may fall faster */
@@ -148,49 +150,71 @@ static atn_status settle(reg_problem *p, double sigma, bool *lost) {
     return status;
 }
 
+/* What an attempt left behind. */
+typedef struct attempt {
+    reg_pose pose;
+    double end, far, covariance[36];
+    bool converged, has_covariance;
+} attempt;
+
+static void keep(const reg_problem *p, double end, attempt *out) {
+    *out = (attempt){.pose = p->pose,
+                     .end = end,
+                     .far = p->far,
+                     .converged = p->converged,
+                     .has_covariance = p->result->has_covariance};
+    memcpy(out->covariance, p->result->covariance, sizeof out->covariance);
+}
+
+static void restore(reg_problem *p, const attempt *from) {
+    p->pose = from->pose;
+    p->far = from->far;
+    p->converged = from->converged;
+    p->result->has_covariance = from->has_covariance;
+    memcpy(p->result->covariance, from->covariance, sizeof from->covariance);
+}
+
 /* How far a start is from the answer nobody knows: a wide beginning forgets it, which partial views do not forgive, a
- * narrow one does not find far turns. Both are tried at low resolution, and the likelier end is taken. */
-static atn_status begin(reg_problem *p, double wide, double last, double *end, bool *lost) {
-    double narrow = NARROW * wide, both = fmax(COMPARED * wide, last);
-    if (!p->open_start || p->settings->init == ATN_START_AUTO || both >= narrow) {
-        *end = wide;
-        return ATN_OK;
-    }
-    reg_pose start = p->pose, best = start;
-    double most = -INFINITY;
+ * narrow one does not find far turns. Unless the first fits nearly everywhere, narrower ones are tried too, and the one
+ * that fits most is taken. Annealing down to `rough`, then the polish. */
+static atn_status attempts(reg_problem *p, double start, double last, double *end, bool *lost) {
+    reg_surface surface;
+    attempt first, best;
+    double most = -1;
+    atn_status status = reg_surface_make(p, &surface);
+    if (status != ATN_OK) return status;
+    double rough = fmax(last, ROUGH * surface.spacing);
+    keep(p, start, &first);
+    best = first;
     bool any = false;
-    for (int k = 0; k < 2; ++k) {
+    for (double sigma = start;; sigma *= NARROWER) {
         bool nothing = false;
-        em_step step;
-        p->pose = start;
-        atn_status status = anneal(p, k ? narrow : wide, both, end, &nothing);
-        if (status == ATN_OK && !nothing) status = expect(p, reg_level_for(p, both / COARSE), &p->pose, both, &step);
-        if (status != ATN_OK) return status;
-        if (nothing || !step.fits || !(step.moments.likelihood > most)) continue;
-        most = step.moments.likelihood;
-        best = p->pose;
-        any = true;
+        restore(p, &first);
+        status = anneal(p, sigma, rough, end, &nothing);
+        *end = fmin(*end, sigma);
+        p->share = 0;
+        if (status == ATN_OK && !nothing) status = reg_polish(p, &surface, POLISH * *end);
+        if (status != ATN_OK) break;
+        any = any || !nothing;
+        if (!nothing && p->share > most) {
+            keep(p, *end, &best);
+            most = p->share;
+        }
+        if (most > SURE || !p->open_start || sigma < NARROWEST || sigma <= rough) break;
     }
-    p->pose = best;
-    *end = both;
+    restore(p, &best);
+    *end = best.end;
     *lost = !any;
-    return ATN_OK;
+    reg_surface_free(&surface, p->engine.ctx);
+    return status;
 }
 
 atn_status reg_em_icp(reg_problem *p) {
     bool lost = false;
     double start = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit, end = start;
     atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK) status = begin(p, start, last, &start, &lost);
-    end = start;
-    if (status == ATN_OK && !lost && p->polished && p->spacing > 0 && p->source_spacing > 0) {
-        reg_surface surface;
-        status = reg_surface_make(p, &surface);
-        if (status == ATN_OK) status = anneal(p, start, fmax(last, ROUGH * surface.spacing), &end, &lost);
-        end = fmin(end, start);
-        if (status == ATN_OK && !lost) status = reg_polish(p, &surface, POLISH * end);
-        reg_surface_free(&surface, p->engine.ctx);
-    }
+    if (status == ATN_OK && p->polished && p->spacing > 0 && p->source_spacing > 0)
+        status = attempts(p, start, last, &end, &lost);
     if (status == ATN_OK && !lost && !p->converged) status = anneal(p, end, last, &end, &lost);
     if (status == ATN_OK && !lost && !p->converged) status = settle(p, end, &lost);
     if (status == ATN_OK) reg_ended(p, lost);

@@ -16,6 +16,7 @@
 static const double NEAREST = 2;    /* spacings that pairs may be apart at the end */
 static const double NARROWER = 0.6; /* of how far they may be apart, from step to step */
 static const double COARSE = 4;     /* a level's source is used while pairs may be that many of its edges apart */
+static const double FITS = 0.4;     /* spacings within which a pair fits */
 static const double TUKEY = 4.7;    /* deviations beyond which a pair counts for nothing */
 static const double CALM = 0.1;     /* motion, in spacings, from which on nothing else changes */
 static const double DONE = 1e-3;    /* motion, in spacings, that ends it */
@@ -221,6 +222,14 @@ static atn_status allocate(polish *s) {
     return ATN_OK;
 }
 
+/* Where the distance that counts is a small part of the spacing. */
+static double share_that_fits(const polish *s) {
+    double fits = 0, most = FITS * s->surface->spacing;
+    for (size_t r = 0; r < s->source->padded; ++r)
+        if (s->index[r] >= 0 && s->q[r] < most * most) fits += (double)s->source->weight[r];
+    return fits / s->surface->level->weight;
+}
+
 static atn_status steps(polish *s, double reach) {
     reg_problem *p = s->p;
     reg_pose pose = p->pose;
@@ -253,6 +262,7 @@ static atn_status steps(polish *s, double reach) {
             p->pose = pose;
             p->converged = true;
             p->far = least;
+            p->share = share_that_fits(s);
             double h[36], b[36];
             if (p->settings->no_covariance) return ATN_OK;
             status = spread_of_terms(s, &pose, h, b);

@@ -38,6 +38,7 @@ typedef struct reg_problem {
     bool open_start;         /* nobody said where sigma starts, */
     bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
     double far;              /* d0, in units; INFINITY: no outliers */
+    double share;            /* of the source that the polish saw to fit */
     double sigma;            /* reached, in units */
     double outlier2;         /* d0 squared over sigma squared of the last step; INFINITY: none */
     int32_t iterations;
