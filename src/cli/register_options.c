@@ -41,6 +41,7 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     {.name = "robust-scale", .value = "X", .meaning = "icp: the distance that is far; from the data unless given"},
     {.name = "species", .meaning = "pairs of equal species only"},
     {.name = "no-acceleration", .meaning = "plain steps"},
+    {.name = "no-polish", .meaning = "em-icp: soft pairs to the end"},
     {.name = "no-covariance", .meaning = "leave out how sure the transform is"},
     {.name = "memory", .value = "BYTES", .meaning = "at most so much, e.g. 500M, 4G; what is free unless given"},
     {0},
@@ -69,6 +70,7 @@ static const struct {
     {"dense", offsetof(atn_register_settings, dense)},
     {"species", offsetof(atn_register_settings, match_species)},
     {"no-acceleration", offsetof(atn_register_settings, no_acceleration)},
+    {"no-polish", offsetof(atn_register_settings, no_polish)},
     {"no-covariance", offsetof(atn_register_settings, no_covariance)},
 };
 
