@@ -20,6 +20,7 @@ static const double NARROWEST = 0.15;  /* units: no start is narrower than a qua
 static const double SURE = 0.75;       /* share of the source that fits, beyond which nothing else is tried */
 static const double ROUGH = 6;         /* spacings that sigma falls to before the polish */
 static const double POLISH = 3;        /* sigmas that pairs may be apart when it begins */
+static const double FAR_OUT = 40;      /* d0^2 / sigma^2 from which on sums could underflow beside the outlier class */
 static const double STILL = 0.02;      /* motion, in sigmas, below which sigma may fall faster */
 static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last stage */
 static const double NOISE = 1.5;       /* residuals that sigma does not fall below */
@@ -56,8 +57,12 @@ static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose,
         reg_moments moments;
         status = reg_part(level, part, &source);
         if (status == ATN_OK) status = reg_place(e, source, &rows);
-        if (status == ATN_OK) status = reg_estep(e, source, &level->target, reach, false);
-        if (status == ATN_OK) status = reg_mstep(e, source, outlier, k, &moments);
+        if (status == ATN_OK && ratio2 > FAR_OUT)
+            status = reg_step_shifted(e, source, &level->target, ratio2 * LOG2E, k, &moments);
+        else {
+            if (status == ATN_OK) status = reg_estep(e, source, &level->target, reach, false);
+            if (status == ATN_OK) status = reg_mstep(e, source, outlier, k, &moments);
+        }
         if (status == ATN_OK) reg_moments_add(&out->moments, &moments);
     }
     if (status != ATN_OK) return status;

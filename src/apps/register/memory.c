@@ -5,12 +5,9 @@
 #include <stdio.h>
 
 static const double LEVELS = 1.6; /* all levels together, in points of the finest */
-enum {
-    COPY = 32,
-    HOST = 32,
-    SORTING = 48,
-    LISTS = 16
-}; /* bytes a point: as read, in blocks, while it is put in order */
+/* Bytes a point: as read, in blocks, what the polish adds; of the larger cloud while it is put in order, or looked at.
+ */
+enum { COPY = 32, HOST = 32, POLISH = 36, SORTING = 48, LOOKING = 128, LISTS = 16 };
 
 /* Bytes a point on the device: coordinates twice, weights three times, four sums. */
 static double on_device(const atn_register_settings *s) {
@@ -23,16 +20,18 @@ typedef struct need {
     double host;           /* all else */
 } need;
 
-static need needs(const atn_register_settings *s, double source, double target) {
+static need needs(const atn_register_settings *s, bool polish, double source, double target) {
     double larger = source > target ? source : target, levels = s->dense || s->compat ? 1 : LEVELS;
     return (need){.source = levels * source * on_device(s),
                   .target = levels * target * on_device(s),
-                  .host = (source + target) * (COPY + levels * HOST) + larger * SORTING};
+                  .host = (source + target) * (COPY + levels * (HOST + (polish ? POLISH : 0))) +
+                          larger * (polish ? LOOKING : SORTING)};
 }
 
 size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target) {
     atn_register_settings none = {0};
-    need n = needs(settings ? settings : &none, (double)source, (double)target);
+    if (!settings) settings = &none;
+    need n = needs(settings, reg_is_polished(settings), (double)source, (double)target);
     return (size_t)(n.source + n.target + n.host);
 }
 
@@ -47,11 +46,15 @@ atn_status reg_plan_memory(reg_problem *p) {
     const atn_register_settings *s = p->settings;
     atn_device *device = p->engine.device;
     bool shared = atn_device_get_info(device)->cpu; /* the device's memory is the host's */
-    need n = needs(s, (double)p->source.count, (double)p->target.count);
+    need n = needs(s, p->polished, (double)p->source.count, (double)p->target.count);
     double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
     double fixed = shared ? n.host + n.target : n.target;
     p->parts = 1;
     if (fixed + n.source <= there) return ATN_OK;
+    if (p->polished) { /* soft pairs to the end need less */
+        p->polished = false;
+        return reg_plan_memory(p);
+    }
     bool can = s->method == ATN_REGISTER_EM_ICP && !s->compat && fixed < there;
     double parts = can ? n.source / (there - fixed) + 1 : MOST_PARTS + 1;
     if (parts > MOST_PARTS)

@@ -53,6 +53,9 @@ typedef struct reg_problem {
 atn_status reg_levels_make(reg_problem *p, bool pyramid);
 void reg_levels_free(reg_problem *p);
 
+/* Does EM-ICP with these settings, as the caller gave them, end with the polish? */
+bool reg_is_polished(const atn_register_settings *settings);
+
 /* In how many parts the source must be worked on to stay within the memory there is; a sentence where that does not
  * help. */
 atn_status reg_plan_memory(reg_problem *p);
@@ -68,6 +71,10 @@ void reg_ended(reg_problem *p, bool lost);
 
 /* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
 atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target);
+
+/* reg_estep and reg_mstep in one, free of underflow: the outlier class is 2^-far2, INFINITY: there is none. */
+atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
+                            reg_moments *out);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);

@@ -130,6 +130,11 @@ static void to_outside(const reg_problem *p, double t[16]) {
     t[15] = 1;
 }
 
+bool reg_is_polished(const atn_register_settings *s) {
+    return s->method == ATN_REGISTER_EM_ICP && s->transform == ATN_TRANSFORM_RIGID && !s->compat && !s->no_polish &&
+           !(s->sigma_end > 0);
+}
+
 /* What the caller left open, from the data. Lengths in the caller's unit. */
 static void fill_in(atn_register_settings *s, reg_problem *p) {
     static const double FAR = 2.0; /* of sigma_end */
@@ -140,8 +145,7 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!s->precision) s->precision = 32;
     if (!(s->error_bound > 0)) s->error_bound = 1e-4;
     p->open_end = !(s->sigma_end > 0);
-    p->polished = p->open_end && !s->no_polish && s->transform == ATN_TRANSFORM_RIGID &&
-                  s->method == ATN_REGISTER_EM_ICP && p->parts == 1;
+    p->polished = reg_is_polished(s);
     p->open_far = !(s->outlier_distance > 0);
     if (!(s->sigma_end > 0)) s->sigma_end = fmax(METHODS[s->method].sigma_end * p->spacing, 1e-6) * p->unit;
     p->open_start = !(s->sigma_start > 0);
@@ -296,7 +300,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
     atn_status status = measure(p, r);
     if (status == ATN_OK && !s->no_covariance && s->method == ATN_REGISTER_EM_ICP && !s->compat && p->converged &&
-        p->parts == 1 && !r->has_covariance)
+        p->parts == 1 && !r->has_covariance && isfinite(p->outlier2))
         status = reg_em_covariance(p);
     if (status != ATN_OK) return status;
     to_outside(p, r->transform);
