@@ -242,7 +242,7 @@ static void check_spacing(atn_ctx *ctx, lie way, const cloud_points *p) {
         wanted[k] = INFINITY;
         for (int d = 0; d < 3; ++d) from[d] = p->position[d][k];
         for (size_t j = 0; j < p->count; ++j)
-            if (j != k) wanted[k] = fmin(wanted[k], distance2_to(j));
+            if (distance2_to(j) > 0) wanted[k] = fmin(wanted[k], distance2_to(j));
     }
     for (size_t k = 1; k < p->count; ++k) /* sorts */
         for (size_t j = k; j && wanted[j] < wanted[j - 1]; --j) {
@@ -250,10 +250,12 @@ static void check_spacing(atn_ctx *ctx, lie way, const cloud_points *p) {
             wanted[j] = wanted[j - 1];
             wanted[j - 1] = held;
         }
-    if (p->count < 2)
+    size_t n = p->count;
+    while (n && isinf(wanted[n - 1])) --n; /* alone, all at one place, or farther apart than can be said */
+    if (n == 0)
         assert_true(spacing == 0);
     else
-        assert_true(spacing == (sqrt(wanted[(p->count - 1) / 2]) + sqrt(wanted[p->count / 2])) / 2);
+        assert_true(spacing == (sqrt(wanted[(n - 1) / 2]) + sqrt(wanted[n / 2])) / 2);
 }
 
 static void knows_the_spacing(void **state) {
@@ -272,6 +274,14 @@ static void knows_the_spacing(void **state) {
     }
     kit_ok(ctx, cloud_points_spacing(&p, &spacing));
     assert_true(spacing == 0.5);
+    for (size_t k = 0; k < p.count; ++k) /* every point twice, then two thirds of them at one place */
+        for (int d = 0; d < 3; ++d) p.position[d][k] = p.position[d][k / 2 * 2];
+    kit_ok(ctx, cloud_points_spacing(&p, &spacing));
+    assert_true(spacing == 0.5 || spacing == 1); /* along x every second place is left */
+    for (size_t k = 0; k < p.count; ++k)
+        for (int d = 0; d < 3 && k % 3; ++d) p.position[d][k] = -1;
+    kit_ok(ctx, cloud_points_spacing(&p, &spacing));
+    assert_true(spacing > 0 && isfinite(spacing));
     cloud_points_free(&p);
     kit_free(ctx);
 }

@@ -161,15 +161,20 @@ static atn_status begin(reg_problem *p, double wide, double last, double *end, b
     bool any = false;
     for (int k = 0; k < 2; ++k) {
         bool nothing = false;
-        em_step step;
+        em_step step = {.fits = true};
+        reg_level *level = reg_level_for(p, both / COARSE);
         p->pose = start;
         atn_status status = anneal(p, k ? narrow : wide, both, end, &nothing);
-        if (status == ATN_OK && !nothing) status = expect(p, reg_level_for(p, both / COARSE), &p->pose, both, &step);
+        bool spent = p->iterations >= p->settings->most_iterations; /* without a step left to compare them */
+        if (status == ATN_OK && !nothing && !spent) status = expect(p, level, &p->pose, both, &step);
+        if (status == ATN_OK && !nothing && !spent) status = report(p, level, both, &step, 0);
         if (status != ATN_OK) return status;
-        if (nothing || !step.fits || !(step.moments.likelihood > most)) continue;
-        most = step.moments.likelihood;
-        best = p->pose;
-        any = true;
+        if (!nothing && step.fits && (spent ? !any : step.moments.likelihood > most)) {
+            most = step.moments.likelihood;
+            best = p->pose;
+            any = true;
+        }
+        if (spent) break;
     }
     p->pose = best;
     *end = both;
