@@ -272,11 +272,14 @@ atn_status cloud_points_spacing(const cloud_points *points, double *out) {
     atn_status status = cloud_grid_make(points, 0, &grid);
     if (!grid) return status;
     double found[MOST_SAMPLES];
-    size_t samples = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES;
-    for (size_t k = 0; k < samples; ++k) {
+    size_t asked = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES, samples = 0;
+    for (size_t k = 0; k < asked; ++k) {
         size_t self = points->count < MOST_SAMPLES ? k : (size_t)((double)k / MOST_SAMPLES * (double)points->count);
         double at[3] = {points->position[0][self], points->position[1][self], points->position[2][self]};
-        found[k] = nearest_elsewhere(grid, at);
+        uint32_t first = 0;
+        double here;
+        cloud_grid_nearest(grid, at, 1, INFINITY, &first, &here);
+        if (first == self) found[samples++] = nearest_elsewhere(grid, at); /* of several at one place, one counts */
     }
     cloud_grid_free(grid);
     qsort(found, samples, sizeof *found, compare);

@@ -72,7 +72,7 @@ size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t mos
                           double *distance2);
 
 /* The median distance from a point to the nearest one at another place, of at most 1,000 points spread evenly over the
- * order of the array; 0 where all are at one place. Copies of a point do not make a cloud denser. */
+ * order of the array; 0 where all are at one place. Of several points at one place the first counts. */
 atn_status cloud_points_spacing(const cloud_points *points, double *out);
 
 #endif
