@@ -115,19 +115,23 @@ size_t atn_built_code_bytes(const atn_built *k) { return atn_module_code_bytes(k
 
 /* ---- running ---- */
 
-/* Steps of the outermost reduction; 0 where they are not known beforehand. */
-static int64_t range_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame) {
+/* Steps of the outermost reduction; 0 where they are not known beforehand. No memory to find out is no answer. */
+static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, int64_t *out) {
     int32_t block = g->blocks[0].n_accs > 0 ? 0 : 1;
-    int64_t all = 1, begin, end;
-    if (block >= g->n_blocks || g->blocks[block].parent > 0) return 0;
+    int64_t all = 1;
+    *out = 0;
+    if (block >= g->n_blocks || g->blocks[block].parent > 0) return ATN_OK;
     for (int32_t d = 0; d < g->blocks[block].rank; ++d) {
         const atn_dim *dim = &g->dims[g->blocks[block].dim[d]];
-        if (g->values[dim->begin].dims || g->values[dim->end].dims) return 0;
-        if (atn_eval_index(ctx, g, frame, dim->begin, &begin) != ATN_OK) return 0;
-        if (atn_eval_index(ctx, g, frame, dim->end, &end) != ATN_OK) return 0;
-        if (end < begin || __builtin_mul_overflow(all, end - begin, &all)) return 0;
+        int64_t begin, end;
+        if (g->values[dim->begin].dims || g->values[dim->end].dims) return ATN_OK;
+        atn_status status = atn_eval_index(ctx, g, frame, dim->begin, &begin);
+        if (status == ATN_OK) status = atn_eval_index(ctx, g, frame, dim->end, &end);
+        if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK;
+        if (end < begin || __builtin_mul_overflow(all, end - begin, &all)) return ATN_OK;
     }
-    return all;
+    *out = all;
+    return ATN_OK;
 }
 
 atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, atn_extent *extent) {
@@ -140,8 +144,7 @@ atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame
         if (status != ATN_OK) return status;
         extent->points[d] = end > begin ? end - begin : 0;
     }
-    extent->range = range_of(ctx, g, frame);
-    return ATN_OK;
+    return range_of(ctx, g, frame, &extent->range);
 }
 
 static atn_status ready_scratch(atn_built *k, const atn_extent *extent) {

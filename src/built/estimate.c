@@ -150,6 +150,8 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         int32_t twice = info->max_group < 512 ? info->max_group : 512;
         int32_t accumulators = o->g->blocks[o->block].n_accs;
         v->q[0].lanes = cuda && accumulators <= 4 ? twice : most;
+        while (!cuda && v->q[0].lanes > 32 && (int64_t)v->q[0].lanes * accumulators * 16 > info->local_bytes)
+            v->q[0].lanes /= 2;                  /* the tree holds them all, and half of the memory is enough */
         v->q[0].regs = accumulators > 4 ? 1 : 8; /* that registers hold them */
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024;

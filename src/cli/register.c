@@ -87,7 +87,7 @@ static atn_status run_one(atn_cli_register *r) {
     atn_cloud *source = NULL, *target = NULL;
     atn_device *device = NULL;
     if (call->n_operands < 2) return atn_cli_misuse(call, "needs SOURCE TARGET, or --batch FILE");
-    atn_status status = atn_cli_register_check_output(call, atn_cli_value(call, "output"));
+    atn_status status = atn_cli_register_check_files(call);
     if (!status && truth_file) status = atn_cli_matrix_read(call->ctx, truth_file, truth);
     atn_cli_progress(call, "reading ...");
     if (!status) status = atn_cloud_read(call->ctx, call->operands[0], &r->reading, &source);

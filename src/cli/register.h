@@ -42,6 +42,8 @@ extern const atn_cli_option ATN_CLI_REGISTER_OPTIONS[];
 atn_status atn_cli_register_read(atn_cli_register *r);
 /* The ending of a file that points are to be written to; wrong usage where none is written so. */
 atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path);
+/* All files that one pair is to be written to, before the work begins: each can be made, and none is another. */
+atn_status atn_cli_register_check_files(atn_cli_call *call);
 
 /* ---- register_print.c ---- */
 atn_status atn_cli_register_print(const atn_cli_register *r, const atn_cli_registered *done);

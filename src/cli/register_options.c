@@ -2,12 +2,14 @@
  * lets one through. */
 #include "cli/register.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "cloud/formats.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define METHODS    "em-icp|icp|icp-plane|softassign|cpd"
 #define TRANSFORMS "rigid|similarity|affine"
@@ -172,4 +174,36 @@ atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path) {
     if (!path || (format && format->write)) return ATN_OK;
     return atn_cli_misuse(call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy or .pos",
                           path);
+}
+
+/* A file can be made there: its folder is one, and it is none itself. */
+static atn_status check_place(const atn_cli_call *call, const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? atn_strdup(call->ctx, path) : NULL;
+    struct stat info;
+    if (slash && !folder) return ATN_ERR_MEMORY;
+    if (slash) folder[slash - path + (slash == path)] = '\0';
+    bool found = stat(folder ? folder : ".", &info) == 0, is_folder = found && S_ISDIR(info.st_mode);
+    atn_status status = ATN_OK;
+    if (!is_folder)
+        status = atn_fail(call->ctx, ATN_ERR_IO, "%s: cannot be written: there is no folder %s", path,
+                          folder ? folder : ".");
+    else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        status = atn_fail(call->ctx, ATN_ERR_IO, "%s: cannot be written: it is a folder", path);
+    atn_free(call->ctx, folder);
+    return status;
+}
+
+atn_status atn_cli_register_check_files(atn_cli_call *call) {
+    static const char *const NAMES[] = {"output", "matrix", "report"};
+    enum { COUNT = sizeof NAMES / sizeof *NAMES };
+    atn_status status = atn_cli_register_check_output(call, atn_cli_value(call, "output"));
+    for (size_t k = 0; k < COUNT && !status; ++k) {
+        const char *path = atn_cli_value(call, NAMES[k]), *other;
+        for (size_t j = 0; j < k && path && !status; ++j)
+            if ((other = atn_cli_value(call, NAMES[j])) && strcmp(path, other) == 0 && strncmp(path, "/dev/", 5) != 0)
+                status = atn_cli_misuse(call, "--%s and --%s both write '%s'", NAMES[j], NAMES[k], path);
+        if (path && !status) status = check_place(call, path);
+    }
+    return status;
 }

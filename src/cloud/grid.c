@@ -235,6 +235,31 @@ size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t mos
     return q.found;
 }
 
+/* The square of the distance to the nearest point at another place; INFINITY where there is none. */
+static double nearest_elsewhere(const cloud_grid *grid, const double at[3]) {
+    uint32_t later[64], waiting = 0;
+    double best = INFINITY;
+    later[waiting++] = 0;
+    while (waiting) {
+        const box *b = &grid->box[later[--waiting]];
+        bool here = true;
+        for (int d = 0; d < 3; ++d) here = here && !(b->low[d] < at[d]) && !(b->high[d] > at[d]);
+        if (here || !(distance2_to(b, at) < best)) continue; /* all of it is at this place, or it is too far */
+        const entry *e = grid->entry + b->first;
+        for (size_t k = 0; k < b->count && !b->upper; ++k) {
+            double x = e[k].position[0] - at[0], y = e[k].position[1] - at[1], z = e[k].position[2] - at[2];
+            double distance2 = x * x + y * y + z * z;
+            if (distance2 > 0 && distance2 < best) best = distance2;
+        }
+        if (!b->upper) continue;
+        uint32_t lower = (uint32_t)(b - grid->box) + 1, near = lower, far = b->upper;
+        if (distance2_to(&grid->box[far], at) < distance2_to(&grid->box[near], at)) near = far, far = lower;
+        later[waiting++] = far;
+        later[waiting++] = near;
+    }
+    return best;
+}
+
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -247,17 +272,18 @@ atn_status cloud_points_spacing(const cloud_points *points, double *out) {
     atn_status status = cloud_grid_make(points, 0, &grid);
     if (!grid) return status;
     double found[MOST_SAMPLES];
-    size_t samples = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES;
-    for (size_t k = 0; k < samples; ++k) {
+    size_t asked = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES, samples = 0;
+    for (size_t k = 0; k < asked; ++k) {
         size_t self = points->count < MOST_SAMPLES ? k : (size_t)((double)k / MOST_SAMPLES * (double)points->count);
         double at[3] = {points->position[0][self], points->position[1][self], points->position[2][self]};
-        uint32_t index[2] = {0};
-        double distance2[2] = {0};
-        cloud_grid_nearest(grid, at, 2, INFINITY, index, distance2);
-        found[k] = distance2[index[0] == self];
+        uint32_t first = 0;
+        double here;
+        cloud_grid_nearest(grid, at, 1, INFINITY, &first, &here);
+        if (first == self) found[samples++] = nearest_elsewhere(grid, at); /* of several at one place, one counts */
     }
     cloud_grid_free(grid);
     qsort(found, samples, sizeof *found, compare);
-    *out = (sqrt(found[(samples - 1) / 2]) + sqrt(found[samples / 2])) / 2;
+    while (samples && !isfinite(found[samples - 1])) --samples;
+    if (samples) *out = (sqrt(found[(samples - 1) / 2]) + sqrt(found[samples / 2])) / 2;
     return ATN_OK;
 }

@@ -71,8 +71,8 @@ void cloud_grid_free(cloud_grid *grid); /* NULL is fine */
 size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t most, double reach, uint32_t *index,
                           double *distance2);
 
-/* The median distance from a point to its nearest other one, of at most 1,000 points spread evenly over the order of
- * the array; 0 for fewer than two points. Points at the same place count. */
+/* The median distance from a point to the nearest one at another place, of at most 1,000 points spread evenly over the
+ * order of the array; 0 where all are at one place. Of several points at one place the first counts. */
 atn_status cloud_points_spacing(const cloud_points *points, double *out);
 
 #endif

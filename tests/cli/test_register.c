@@ -33,6 +33,9 @@ static int begin(void **state) {
     put("columns.txt", "1 0 0 0\n0 1 0 0\n0 0 1 0\n5 6 7 1\n");
     put("short.txt", "1 2 3\n");
     put("words.txt", "1 0 0 0\n0 one 0 0\n");
+    put("flat.txt", "1 0 0 0\n0 1 0 0\n0 0 0 0\n0 0 0 1\n");
+    put("twice.txt", "2 0 0 0\n0 2 0 0\n0 0 2 0\n0 0 0 1\n");
+    put("mirror.txt", "1 0 0 0\n0 1 0 0\n0 0 -1 0\n0 0 0 1\n");
     put("none.json", "{\"rotation\": []}");
     put("broken.json", "{\"transform\": [[1, ");
     return 0;
@@ -69,6 +72,14 @@ static void what_it_refuses(void **state) {
         {"register a b --init @/none.json", 1, "none.json: the object has no \"transform\""},
         {"register a b --init @/broken.json", 1, "broken.json:1: "},
         {"register " SCANS " --truth @/short.txt", 1, "here are 3 numbers"},
+        {"register " SCANS " --device host --init @/flat.txt", 1, "onto a plane, a line or a point"},
+        {"register " SCANS " --device host --init @/twice.txt", 1, "a rigid transform does not; similarity scales"},
+        {"register " SCANS " --device host --init @/mirror.txt --transform similarity", 1, "only affine does"},
+        {"register " SCANS " --device host --memory 1k", 1, " kB, 1 kB may be used; fewer points"},
+        {"register " SCANS " -o @/no/such/x.ply", 1, "x.ply: cannot be written: there is no folder"},
+        {"register " SCANS " --matrix @", 1, "cannot be written: it is a folder"},
+        {"register " SCANS " --report @/scans", 1, "scans: cannot be written: it is a folder"},
+        {"register " SCANS " --report @/same.xyz -o @/same.xyz", 2, "--output and --report both write"},
         {"register " SCANS " --device nonesuch", 1, "nonesuch"},
         {"register @/empty.xyz @/scans/target.ply --device host", 1, "point"},
         {"register @/scans/source.ply @/empty.xyz --device host", 1, "point"},

@@ -235,25 +235,31 @@ static void finds_neighbours(void **state) {
 
 static void check_spacing(atn_ctx *ctx, lie way, const cloud_points *p) {
     double spacing, wanted[1000];
+    size_t n = 0;
     kit_ok(ctx, cloud_points_spacing(p, &spacing));
     (void)way;
     asked = p;
     for (size_t k = 0; k < p->count; ++k) {
-        wanted[k] = INFINITY;
+        bool first = true;
+        wanted[n] = INFINITY;
         for (int d = 0; d < 3; ++d) from[d] = p->position[d][k];
-        for (size_t j = 0; j < p->count; ++j)
-            if (j != k) wanted[k] = fmin(wanted[k], distance2_to(j));
+        for (size_t j = 0; j < p->count; ++j) {
+            if (distance2_to(j) > 0) wanted[n] = fmin(wanted[n], distance2_to(j));
+            first = first && (j >= k || distance2_to(j) > 0);
+        }
+        n += first;
     }
-    for (size_t k = 1; k < p->count; ++k) /* sorts */
+    for (size_t k = 1; k < n; ++k) /* sorts */
         for (size_t j = k; j && wanted[j] < wanted[j - 1]; --j) {
             double held = wanted[j];
             wanted[j] = wanted[j - 1];
             wanted[j - 1] = held;
         }
-    if (p->count < 2)
+    while (n && isinf(wanted[n - 1])) --n; /* alone, all at one place, or farther apart than can be said */
+    if (n == 0)
         assert_true(spacing == 0);
     else
-        assert_true(spacing == (sqrt(wanted[(p->count - 1) / 2]) + sqrt(wanted[p->count / 2])) / 2);
+        assert_true(spacing == (sqrt(wanted[(n - 1) / 2]) + sqrt(wanted[n / 2])) / 2);
 }
 
 static void knows_the_spacing(void **state) {
@@ -270,6 +276,14 @@ static void knows_the_spacing(void **state) {
         p.position[2][k] = (double)layer * 0.5;
         p.weight[k] = 1;
     }
+    kit_ok(ctx, cloud_points_spacing(&p, &spacing));
+    assert_true(spacing == 0.5);
+    for (size_t k = 0; k < p.count; ++k) /* every point twice, then two thirds of them at one place */
+        for (int d = 0; d < 3; ++d) p.position[d][k] = p.position[d][k / 2 * 2];
+    kit_ok(ctx, cloud_points_spacing(&p, &spacing));
+    assert_true(spacing == 0.5); /* along x every second place is left */
+    for (size_t k = p.count / 3; k < p.count; ++k)
+        for (int d = 0; d < 3; ++d) p.position[d][k] = -9;
     kit_ok(ctx, cloud_points_spacing(&p, &spacing));
     assert_true(spacing == 0.5);
     cloud_points_free(&p);

@@ -91,7 +91,7 @@ static void shapes_are_solved(void **state) {
         atn_shape shapes[ATN_MOST_SHAPES];
         int32_t n = atn_verify_shapes(c.graph, &v, shapes);
         assert_true(n >= 3);
-        atn_view views[16];
+        atn_view views[32];
         for (int32_t k = 0; k < n; ++k) {
             const double(*params)[2] = (const double(*)[2])c.params;
             atn_frame frame = {.views = views, .params = params};

@@ -206,6 +206,7 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
             most = p->share;
         }
         if (most > SURE || !p->open_start || sigma < NARROWEST || sigma <= rough) break;
+        if (p->iterations >= p->settings->most_iterations) break;
     }
     restore(p, &best);
     *end = best.end;

@@ -35,10 +35,21 @@ size_t atn_register_bytes(const atn_register_settings *settings, size_t source, 
     return (size_t)(n.source + n.target + n.host);
 }
 
-static atn_status refuse(const atn_ctx *ctx, double wanted, double there, const char *where) {
-    return atn_fail(ctx, ATN_ERR_MEMORY,
-                    "register: needs %.3g GB%s, %.3g GB %s; fewer points (a voxel filter) would do", wanted / 1e9,
-                    where, there / 1e9, there < 0 ? "are free" : "is free");
+/* In the unit that people use for so many. */
+static void print_bytes(double bytes, char text[32]) {
+    static const char *const UNITS[] = {"bytes", "kB", "MB", "GB", "TB"};
+    size_t k = 0;
+    for (; bytes >= 1000 && k + 1 < sizeof UNITS / sizeof *UNITS; ++k) bytes /= 1000;
+    snprintf(text, 32, "%.3g %s", bytes, UNITS[k]);
+}
+
+static atn_status refuse(const reg_problem *p, double wanted, double there, const char *where) {
+    char needed[32], left[32];
+    print_bytes(wanted, needed);
+    print_bytes(there, left);
+    return atn_fail(p->engine.ctx, ATN_ERR_MEMORY,
+                    "register: needs %s%s, %s %s; fewer points (a voxel filter) would do", needed, where, left,
+                    p->settings->most_bytes ? "may be used" : "are free");
 }
 
 atn_status reg_plan_memory(reg_problem *p) {
@@ -58,8 +69,7 @@ atn_status reg_plan_memory(reg_problem *p) {
     bool can = s->method == ATN_REGISTER_EM_ICP && !s->compat && fixed < there;
     double parts = can ? n.source / (there - fixed) + 1 : MOST_PARTS + 1;
     if (parts > MOST_PARTS)
-        return refuse(p->engine.ctx, fixed + (can ? n.source / MOST_PARTS : n.source), there,
-                      shared ? "" : " on the device");
+        return refuse(p, fixed + (can ? n.source / MOST_PARTS : n.source), there, shared ? "" : " on the device");
     p->parts = (int32_t)parts;
     atn_log(p->engine.ctx, ATN_LOG_INFO,
             "register: %.3g GB are wanted and %.3g GB are there: the source goes in %d parts", (fixed + n.source) / 1e9,

@@ -44,6 +44,7 @@ typedef struct reg_problem {
     int32_t iterations;
     double dense_pairs; /* iterations x all points */
     int32_t parts;      /* the source is worked on in so many */
+    size_t inliers;     /* source points with a partner in the end */
     bool converged;
     char reason[160];
     atn_register_result *result;
@@ -75,6 +76,14 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
 /* reg_estep and reg_mstep in one, free of underflow: the outlier class is 2^-far2, INFINITY: there is none. */
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
                             reg_moments *out);
+
+/* The root mean square distance from the origin. */
+double reg_radius(const cloud_points *points, const double origin[3]);
+
+/* Inlier pairs at p->pose, nearest points within a distance that the spacing and the last sigma suggest: rmse, overlap,
+ * inlier_distance. Then whether all that can be trusted, and why not: converged, reason. */
+atn_status reg_measure(reg_problem *p, atn_register_result *r);
+void reg_judge(reg_problem *p, atn_register_result *r);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);

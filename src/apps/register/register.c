@@ -27,6 +27,41 @@ enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
 /* ---- settings ---- */
 
+/* What is nearest to a 3 x 3 matrix among the maps of a kind; false where there is none. */
+static bool nearest_map(const double start[16], atn_transform_kind kind, reg_pose *out) {
+    reg_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
+    for (int i = 0; i < 9; ++i) m.cross[i] = start[i / 3 * 4 + i % 3];
+    return reg_fit(&m, kind, out);
+}
+
+/* A start that has an inverse and is of the kind that is asked for, but for the digits that a file leaves out. */
+static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s) {
+    static const double ROUNDED = 1e-3;
+    reg_pose start, nearest;
+    for (int i = 0; i < 9; ++i) start.a[i] = s->start[i / 3 * 4 + i % 3];
+    double size = reg_pose_scale(&start), apart = 0;
+    if (!(size > 1e-5 * reg_pose_stretch(&start)) || !isfinite(size))
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the start maps space onto a plane, a line or a point");
+    if (s->transform == ATN_TRANSFORM_AFFINE) return ATN_OK;
+    bool any = nearest_map(s->start, s->transform, &nearest);
+    for (int i = 0; i < 9 && any; ++i) apart = fmax(apart, fabs(start.a[i] - nearest.a[i]) / size);
+    if (any && apart <= ROUNDED) return ATN_OK;
+    if (s->transform == ATN_TRANSFORM_SIMILARITY)
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "register: the start shears or mirrors; of the transforms only affine does");
+    return atn_fail(ctx, ATN_ERR_INPUT,
+                    "register: the start scales, shears or mirrors (by %.3g in volume), a rigid transform does not; "
+                    "similarity scales, affine does all",
+                    size * size * size);
+}
+
+/* Without what rounding left in it. */
+static void straighten(atn_register_settings *s) {
+    reg_pose nearest;
+    if (s->transform == ATN_TRANSFORM_AFFINE || !nearest_map(s->start, s->transform, &nearest)) return;
+    for (int i = 0; i < 9; ++i) s->start[i / 3 * 4 + i % 3] = nearest.a[i];
+}
+
 static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
     if ((int)s->method < 0 || (int)s->method >= N_METHODS)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: there is no method %d", (int)s->method);
@@ -55,7 +90,7 @@ static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
     for (int k = 0; k < 16 && s->init == ATN_START_GIVEN; ++k)
         if (!isfinite(s->start[k]) || (k >= 12 && fabs(s->start[k] - (k == 15)) > 1e-9))
             return atn_fail(ctx, ATN_ERR_INPUT, "register: the start is no map of points: 4 x 4, the last row 0 0 0 1");
-    return ATN_OK;
+    return s->init == ATN_START_GIVEN ? check_start(ctx, s) : ATN_OK;
 }
 
 /* ---- frames ---- */
@@ -70,19 +105,13 @@ static void centroid(const cloud_points *p, double out[3]) {
     }
 }
 
-/* The root mean square distance from the origin. */
-static double radius(const cloud_points *p, const double origin[3]) {
-    double sum = 0, weight = 0;
-    for (size_t k = 0; k < p->count; ++k) {
-        double d2 = 0, w = (double)p->weight[k];
-        for (int axis = 0; axis < 3; ++axis) {
-            double d = p->position[axis][k] - origin[axis];
-            d2 += d * d;
-        }
-        sum += w * d2;
-        weight += w;
-    }
-    return weight > 0 ? sqrt(sum / weight) : 0;
+/* Not all at one place, yet squares of their distances are none that a double holds. */
+static bool too_small(const cloud_points *p) {
+    static const double LEAST = 1e-140;
+    double most = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        for (size_t k = 1; k < p->count; ++k) most = fmax(most, fabs(p->position[axis][k] - p->position[axis][0]));
+    return most > 0 && most < LEAST;
 }
 
 static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which, bool species,
@@ -164,9 +193,12 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     if (status != ATN_OK) return status;
     centroid(&p->source, p->source_origin);
     centroid(&p->target, p->target_origin);
-    p->unit = radius(&p->target, p->target_origin);
-    if (!isfinite(p->unit) || !isfinite(radius(&p->source, p->source_origin)))
+    p->unit = reg_radius(&p->target, p->target_origin);
+    if (!isfinite(p->unit) || !isfinite(reg_radius(&p->source, p->source_origin)))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
+    if (too_small(&p->source) || too_small(&p->target))
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "register: points are too near to each other for distances to be squared; another unit helps");
     if (!(p->unit > 0)) p->unit = 1;
     status = cloud_points_spacing(&p->target, &p->spacing);
     if (status == ATN_OK) status = cloud_points_spacing(&p->source, &p->source_spacing);
@@ -174,6 +206,7 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     p->source_spacing /= p->unit;
     if (status != ATN_OK) return status;
     fill_in(settings, p);
+    if (settings->init == ATN_START_GIVEN) straighten(settings);
     static const double IDENTITY[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     to_inside(p, settings->init == ATN_START_GIVEN ? settings->start : IDENTITY, &p->pose);
     return ATN_OK;
@@ -195,7 +228,7 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
     return atn_fail(p->engine.ctx, ATN_ERR_CANCELLED, "register: stopped after %d iterations", p->iterations);
 }
 
-static void note_profile(const reg_problem *p, atn_register_result *r) {
+static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
     const reg_engine *e = &p->engine;
     for (int k = 0; k < REG_WORKS; ++k) {
         if (!e->calls[k] || r->profile_count == ATN_REGISTER_MOST_PROFILE) continue;
@@ -209,103 +242,26 @@ static void note_profile(const reg_problem *p, atn_register_result *r) {
     for (int k = 0; k < REG_KERNELS; ++k)
         if (e->seconds[k] > e->seconds[most]) most = k;
     const atn_variant *variant = e->kernel[most] ? atn_kernel_variant(e->kernel[most]) : NULL;
-    if (variant) {
-        atn_text text = {.ctx = e->ctx};
-        atn_text_printf(&text, "%s: ", reg_work_name(most));
-        atn_variant_print(variant, &text);
-        snprintf(r->variant, sizeof r->variant, "%s", text.failed ? "" : atn_text_str(&text));
-        atn_text_free(&text);
-    }
-}
-
-static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *target, double reach, double *sum,
-                               double *weight) {
-    const atn_ctx *ctx = p->engine.ctx;
-    double *distance2 = atn_alloc(ctx, source->padded * sizeof *distance2);
-    int32_t *index = atn_alloc(ctx, source->padded * sizeof *index);
-    atn_status status = distance2 && index ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = reg_place(&p->engine, source, &p->pose);
-    if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
-    for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
-        if (index[k] >= 0) {
-            *weight += (double)source->weight[k];
-            *sum += (double)source->weight[k] * distance2[k];
-        }
-    atn_free(ctx, distance2);
-    atn_free(ctx, index);
+    if (!variant) return ATN_OK;
+    atn_text text = {.ctx = e->ctx};
+    atn_text_printf(&text, "%s: ", reg_work_name(most));
+    atn_variant_print(variant, &text);
+    atn_status status = atn_text_status(&text);
+    if (status == ATN_OK) snprintf(r->variant, sizeof r->variant, "%s", atn_text_str(&text));
+    atn_text_free(&text);
     return status;
-}
-
-/* Inlier pairs: nearest points within a distance that the spacing and the last sigma suggest. */
-static atn_status measure(reg_problem *p, atn_register_result *r) {
-    reg_level *level = &p->level[p->levels - 1];
-    reg_side *target = &level->target;
-    double reach = fmax(3 * p->spacing, isinf(p->far) ? 0 : p->far);
-    if (!(reach > 0)) reach = 1e-9;
-    double evaluated = p->engine.evaluated, sum = 0, weight = 0;
-    atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
-    for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
-        reg_side *source;
-        status = reg_part(level, part, &source);
-        if (status == ATN_OK) status = measure_part(p, source, target, reach, &sum, &weight);
-    }
-    p->engine.evaluated = evaluated; /* a check, no work of the method */
-    r->rmse = weight > 0 ? sqrt(sum / weight) * p->unit : 0;
-    r->overlap = weight / level->weight;
-    r->inlier_distance = reach * p->unit;
-    return status;
-}
-
-/* Clouds in which no turn can be seen are no question with an answer. */
-static const char *degenerate(const reg_problem *p) {
-    static const char *const WHICH[2][2] = {{"all source points are at one place: no turn can be told",
-                                             "the source points lie on a line: a turn about it cannot be told"},
-                                            {"all target points are at one place: no turn can be told",
-                                             "the target points lie on a line: a turn about it cannot be told"}};
-    const cloud_points *clouds[2] = {&p->source, &p->target};
-    const double *origins[2] = {p->source_origin, p->target_origin};
-    for (int c = 0; c < 2; ++c) {
-        double spread[9] = {0}, value[3], vector[9], size = radius(clouds[c], origins[c]);
-        if (!(size > 0)) return WHICH[c][0];
-        for (size_t k = 0; k < clouds[c]->count; ++k) {
-            double d[3];
-            for (int i = 0; i < 3; ++i) d[i] = (clouds[c]->position[i][k] - origins[c][i]) / size;
-            for (int i = 0; i < 9; ++i) spread[i] += (double)clouds[c]->weight[k] * d[i / 3] * d[i % 3];
-        }
-        reg_eigen(3, spread, value, vector);
-        if (value[1] < 1e-12 * value[2]) return WHICH[c][1];
-    }
-    return NULL;
-}
-
-static const double LEAST_OVERLAP = 0.05;
-
-static void judge(reg_problem *p, atn_register_result *r) {
-    const char *why = degenerate(p);
-    r->converged = p->converged;
-    snprintf(r->reason, sizeof r->reason, "%s", p->reason);
-    if (why) {
-        r->converged = false;
-        snprintf(r->reason, sizeof r->reason, "%s", why);
-    } else if (r->converged && r->overlap < LEAST_OVERLAP) {
-        r->converged = false;
-        snprintf(r->reason, sizeof r->reason,
-                 "only %.2g %% of the source lies within %.3g of the target: the clouds do not overlap",
-                 100 * r->overlap, r->inlier_distance);
-    } else if (r->converged && !r->reason[0])
-        snprintf(r->reason, sizeof r->reason, "nothing moves any more");
 }
 
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
-    atn_status status = measure(p, r);
+    atn_status status = reg_measure(p, r);
     if (status == ATN_OK && !s->no_covariance && s->method == ATN_REGISTER_EM_ICP && !s->compat && p->converged &&
         p->parts == 1 && !r->has_covariance && isfinite(p->outlier2))
         status = reg_em_covariance(p);
     if (status != ATN_OK) return status;
     to_outside(p, r->transform);
     r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
-    judge(p, r);
+    reg_judge(p, r);
     r->iterations = p->iterations;
     r->pairs = p->dense_pairs;
     r->evaluated_pairs = p->engine.evaluated;
@@ -315,8 +271,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     r->gpts = r->seconds > 0 ? p->engine.evaluated / r->seconds / 1e9 : 0;
     r->peak_bytes = atn_ctx_peak_bytes(p->engine.ctx) + atn_device_peak_bytes(p->engine.device);
     snprintf(r->device, sizeof r->device, "%.63s", atn_device_get_info(p->engine.device)->name);
-    note_profile(p, r);
-    return ATN_OK;
+    return note_profile(p, r);
 }
 
 static atn_status find_start(reg_problem *p) {

@@ -229,13 +229,124 @@ static void every_allocation_fails_once(void **state) {
     }
 }
 
+/* A start is of the kind that is asked for: what is far from it is refused, what a file rounded is made whole. */
+static void a_start_is_what_it_should_be(void **state) {
+    (void)state;
+    static const struct {
+        double start[9];
+        const char *why[3]; /* by kind of transform; NULL: it is taken */
+    } STARTS[] = {
+        {{0, 0, 0, 0, 0, 0, 0, 0, 0}, {"onto a plane", "onto a plane", "onto a plane"}},
+        {{1, 0, 0, 0, 1, 0, 0, 0, 1e-30}, {"onto a plane", "onto a plane", "onto a plane"}},
+        {{2, 0, 0, 0, 2, 0, 0, 0, 2}, {"a rigid transform does not", NULL, NULL}},
+        {{1, 0, 0, 0, 1, 0, 0, 0, -1}, {"a rigid transform does not", "shears or mirrors", NULL}},
+        {{1, 0.2, 0, 0, 1, 0, 0, 0, 1}, {"a rigid transform does not", "shears or mirrors", NULL}},
+        {{1.0004, 0, 0, 0, 1, 0, 0, 0, 1}, {NULL, NULL, NULL}},
+    };
+    kit_host host = host_open();
+    atn_cloud *cloud = shape_make(host.ctx, &(shape){200, 4, 41, 0, 0, 0, NULL});
+    for (size_t k = 0; k < sizeof STARTS / sizeof *STARTS; ++k)
+        for (int kind = 0; kind < 3; ++kind) {
+            atn_register_settings settings = {
+                .transform = (atn_transform_kind)kind, .init = ATN_START_GIVEN, .start = {[15] = 1}};
+            atn_register_result result;
+            for (int i = 0; i < 9; ++i) settings.start[i / 3 * 4 + i % 3] = STARTS[k].start[i];
+            atn_status status = atn_register(host.device, cloud, cloud, &settings, &result);
+            if (STARTS[k].why[kind]) {
+                kit_fails(host.ctx, ATN_ERR_INPUT, STARTS[k].why[kind], status);
+                continue;
+            }
+            kit_ok(host.ctx, status);
+            double off = 0; /* of rigid results: a rotation to the last digits */
+            for (int i = 0; i < 9 && kind == 0; ++i) {
+                double dot = -(i % 4 == 0);
+                for (int j = 0; j < 3; ++j) dot += result.transform[4 * j + i / 3] * result.transform[4 * j + i % 3];
+                off = fmax(off, fabs(dot));
+            }
+            assert_true(off < 1e-9);
+        }
+    atn_cloud_free(cloud);
+    host_close(&host);
+}
+
+/* Every point twice, or half of them at one place, is the same shape. */
+static void copies_of_points_are_no_density(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    double motion[16], back[16];
+    motion_make(8, AXIS, 1, SHIFT, motion);
+    motion_invert(motion, back);
+    size_t n[2];
+    double *p[2] = {shape_positions(&(shape){700, 6, 61, 0, 0, 0, back}, &n[0]),
+                    shape_positions(&(shape){700, 6, 62, 0, 0, 0, NULL}, &n[1])};
+    atn_cloud *cloud[2];
+    for (int c = 0; c < 2; ++c) {
+        p[c] = realloc(p[c], 6 * n[c] * sizeof **p);
+        memcpy(p[c] + 3 * n[c], p[c], 3 * n[c] * sizeof **p);
+        kit_ok(host.ctx, atn_cloud_create(host.ctx, 2 * n[c], p[c], NULL, &cloud[c]));
+    }
+    for (size_t k = 0; k < N_METHODS; ++k) {
+        atn_register_settings settings = {.method = METHODS[k]};
+        atn_register_result result;
+        kit_ok(host.ctx, atn_register(host.device, cloud[0], cloud[1], &settings, &result));
+        if (!result.converged || turn_between(result.transform, motion) > 1 || result.overlap < 0.8)
+            fail_msg("method %d: %g degrees, overlap %g, %s", (int)METHODS[k], turn_between(result.transform, motion),
+                     result.overlap, result.reason);
+    }
+    for (int c = 0; c < 2; ++c) {
+        atn_cloud_free(cloud[c]);
+        free(p[c]);
+    }
+    host_close(&host);
+}
+
+/* What can be known to be no answer is told for what it is. */
+static void reasons_name_the_cause(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    size_t n;
+    double *p = shape_positions(&(shape){300, 6, 61, 0, 0, 0, NULL}, &n), *q = malloc(3 * n * sizeof *q);
+    static const struct {
+        double scale, alone; /* of all points; of one of them, beside it */
+        const char *reason;
+    } CASES[] = {{1000, 1, "times as large as the target"}, {1, 1e25, "away from the others"}};
+    atn_cloud *from, *target;
+    kit_ok(host.ctx, atn_cloud_create(host.ctx, n, p, NULL, &target));
+    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; ++c)
+        for (size_t k = 0; k < N_METHODS; ++k) {
+            atn_register_settings settings = {.method = METHODS[k]};
+            atn_register_result result;
+            for (size_t i = 0; i < 3 * n; ++i) q[i] = p[i] * CASES[c].scale * (i / 3 == 7 ? CASES[c].alone : 1);
+            kit_ok(host.ctx, atn_cloud_create(host.ctx, n, q, NULL, &from));
+            kit_ok(host.ctx, atn_register(host.device, from, target, &settings, &result));
+            assert_false(result.converged || result.has_covariance);
+            kit_contains(result.reason, CASES[c].reason);
+            atn_cloud_free(from);
+        }
+    for (size_t i = 0; i < 3 * n; ++i) q[i] = p[i] * 1e-200;
+    kit_ok(host.ctx, atn_cloud_create(host.ctx, n, q, NULL, &from));
+    kit_fails(host.ctx, ATN_ERR_INPUT, "another unit helps",
+              atn_register(host.device, from, target, NULL, &(atn_register_result){0}));
+    atn_cloud_free(from);
+    for (size_t k = 0; k < N_METHODS; ++k) { /* six points of a thing: all of it is far from them */
+        atn_register_settings settings = {.method = METHODS[k]};
+        atn_register_result result;
+        kit_ok(host.ctx, atn_cloud_create(host.ctx, 6, p, NULL, &from));
+        kit_ok(host.ctx, atn_register(host.device, target, from, &settings, &result));
+        assert_true(!result.converged || result.rmse < 0.45);
+        atn_cloud_free(from);
+    }
+    atn_cloud_free(target);
+    free(p), free(q);
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_nothing_to_no_question),
-        cmocka_unit_test(far_clouds_are_found_or_not_but_not_wrong),
-        cmocka_unit_test(refuses_scale_along_normals),
-        cmocka_unit_test(weights_and_kinds_count),
-        cmocka_unit_test(stops_when_told_to),
+        cmocka_unit_test(answers_nothing_to_no_question),  cmocka_unit_test(far_clouds_are_found_or_not_but_not_wrong),
+        cmocka_unit_test(refuses_scale_along_normals),     cmocka_unit_test(a_start_is_what_it_should_be),
+        cmocka_unit_test(copies_of_points_are_no_density), cmocka_unit_test(reasons_name_the_cause),
+        cmocka_unit_test(weights_and_kinds_count),         cmocka_unit_test(stops_when_told_to),
         cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

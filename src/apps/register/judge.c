@@ -1,0 +1,127 @@
+/* What is said about a result: how near the clouds came to each other, and whether that can be trusted. */
+#include "apps/register/problem.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double LEAST_OVERLAP = 0.05;
+static const double FARTHEST = 0.4;              /* rmse, in units, from which on pairs tell no pose */
+static const double LARGER = 20, SMALLER = 1e-3; /* the source beside the target: hardly the same unit */
+static const double ALONE = 5;                   /* radii that a point is away, which no line has */
+enum { FEWEST = 3 };                             /* points that tell a turn */
+
+double reg_radius(const cloud_points *p, const double origin[3]) {
+    double sum = 0, weight = 0;
+    for (size_t k = 0; k < p->count; ++k) {
+        double d2 = 0, w = (double)p->weight[k];
+        for (int axis = 0; axis < 3; ++axis) {
+            double d = p->position[axis][k] - origin[axis];
+            d2 += d * d;
+        }
+        sum += w * d2;
+        weight += w;
+    }
+    return weight > 0 ? sqrt(sum / weight) : 0;
+}
+
+static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *target, double reach, double *sum,
+                               double *weight) {
+    const atn_ctx *ctx = p->engine.ctx;
+    double *distance2 = atn_alloc(ctx, source->padded * sizeof *distance2);
+    int32_t *index = atn_alloc(ctx, source->padded * sizeof *index);
+    atn_status status = distance2 && index ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = reg_place(&p->engine, source, &p->pose);
+    if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
+    for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
+        if (index[k] >= 0) {
+            p->inliers += source->weight[k] > 0;
+            *weight += (double)source->weight[k];
+            *sum += (double)source->weight[k] * distance2[k];
+        }
+    atn_free(ctx, distance2);
+    atn_free(ctx, index);
+    return status;
+}
+
+/* Inlier pairs: nearest points within a distance that the spacing and the last sigma suggest. */
+atn_status reg_measure(reg_problem *p, atn_register_result *r) {
+    reg_level *level = &p->level[p->levels - 1];
+    reg_side *target = &level->target;
+    double reach = fmax(3 * p->spacing, isinf(p->far) ? 0 : p->far);
+    if (!(reach > 0)) reach = 1e-9;
+    double evaluated = p->engine.evaluated, sum = 0, weight = 0;
+    atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
+    for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
+        reg_side *source;
+        status = reg_part(level, part, &source);
+        if (status == ATN_OK) status = measure_part(p, source, target, reach, &sum, &weight);
+    }
+    p->engine.evaluated = evaluated; /* a check, no work of the method */
+    r->rmse = weight > 0 ? sqrt(sum / weight) * p->unit : 0;
+    r->overlap = weight / level->weight;
+    r->inlier_distance = reach * p->unit;
+    return status;
+}
+
+/* Clouds in which no turn can be seen are no question with an answer. */
+static bool degenerate(const reg_problem *p, char *why, size_t bytes) {
+    static const char *const WHICH[] = {"source", "target"};
+    const cloud_points *clouds[2] = {&p->source, &p->target};
+    const double *origins[2] = {p->source_origin, p->target_origin};
+    for (int c = 0; c < 2; ++c) {
+        double spread[9] = {0}, value[3], vector[9], size = reg_radius(clouds[c], origins[c]), farthest2 = 0;
+        if (!(size > 0)) {
+            snprintf(why, bytes, "all %s points are at one place: no turn can be told", WHICH[c]);
+            return true;
+        }
+        for (size_t k = 0; k < clouds[c]->count; ++k) {
+            double d[3];
+            for (int i = 0; i < 3; ++i) d[i] = (clouds[c]->position[i][k] - origins[c][i]) / size;
+            for (int i = 0; i < 9; ++i) spread[i] += (double)clouds[c]->weight[k] * d[i / 3] * d[i % 3];
+            if (clouds[c]->weight[k] > 0) farthest2 = fmax(farthest2, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        }
+        reg_eigen(3, spread, value, vector);
+        if (value[1] >= 1e-12 * value[2]) continue;
+        if (farthest2 > ALONE * ALONE)
+            snprintf(why, bytes,
+                     "a %s point is %.3g away from the others, which are one place beside that: leave it out", WHICH[c],
+                     sqrt(farthest2) * size);
+        else
+            snprintf(why, bytes, "the %s points lie on a line: a turn about it cannot be told", WHICH[c]);
+        return true;
+    }
+    return false;
+}
+
+/* Why what nothing moves any more may still be no answer. */
+static bool doubtful(const reg_problem *p, const atn_register_result *r, char *why, size_t bytes) {
+    if (r->overlap < LEAST_OVERLAP)
+        snprintf(why, bytes, "only %.2g %% of the source lies within %.3g of the target: the clouds do not overlap",
+                 100 * r->overlap, r->inlier_distance);
+    else if (p->inliers < FEWEST)
+        snprintf(why, bytes, "only %zu source points have a target point within %.3g: too few to tell a turn",
+                 p->inliers, r->inlier_distance);
+    else if (r->rmse > FARTHEST * p->unit)
+        snprintf(why, bytes, "pairs are %.3g apart in a target of radius %.3g: points so far apart tell no pose",
+                 r->rmse, p->unit);
+    else
+        return false;
+    return true;
+}
+
+void reg_judge(reg_problem *p, atn_register_result *r) {
+    double larger = reg_radius(&p->source, p->source_origin) / p->unit * reg_pose_scale(&p->pose);
+    r->converged = p->converged;
+    snprintf(r->reason, sizeof r->reason, "%s", p->reason);
+    if (degenerate(p, r->reason, sizeof r->reason)) {
+        r->converged = r->has_covariance = false;
+        return;
+    }
+    if (r->converged && doubtful(p, r, r->reason, sizeof r->reason)) r->converged = r->has_covariance = false;
+    if (r->converged && !r->reason[0]) snprintf(r->reason, sizeof r->reason, "nothing moves any more");
+    if (!r->converged && (larger > LARGER || larger < SMALLER))
+        snprintf(r->reason, sizeof r->reason, "the source is %.3g times as large as the target: are both in one unit?",
+                 larger);
+}
