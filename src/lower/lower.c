@@ -332,6 +332,8 @@ static void end_stage(lowering *l, const atn_target *target) {
     for (int d = 0; d < 2; ++d) l->v.q[d].lanes = l->v.q[d].vec = l->v.q[d].regs = 1;
     l->v.reduce = ATN_REDUCE_TREE;
     int32_t items = target->host ? 1 : target->max_items < FINISH_ITEMS ? target->max_items : FINISH_ITEMS;
+    enum { TREE_BYTES = 16384 }; /* of local memory, which every device has */
+    while (l->n_points == 0 && items > 32 && items * l->g->blocks[0].n_accs * 8 > TREE_BYTES) items /= 2;
     if (l->n_points > 0) l->v.p[0].lanes = items;
     if (l->n_points == 0) l->v.q[0].lanes = items;
     ir_stage *stage = open_stage(l, "_end", items);
