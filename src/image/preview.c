@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR = 12, GAP = 6, LABEL = 16, UNIT_HEIGHT = 400, LEAST_HEIGHT = 2 * GLYPH_HEIGHT + 3 };
+enum { BAR = 12, GAP = 6, LABEL = 12, UNIT_HEIGHT = 400, LEAST_HEIGHT = 2 * GLYPH_HEIGHT + 3 };
 
 typedef struct canvas {
     size_t width, height;
@@ -70,7 +70,7 @@ static void put_bar(const canvas *c, size_t x, size_t zoom, const char *unit, co
     }
     const double ends[] = {o->high, o->low};
     for (int k = 0; k < 2; ++k) {
-        char label[LABEL], number[ATN_NUMBER_TEXT];
+        char label[2 * LABEL], number[ATN_NUMBER_TEXT];
         snprintf(number, sizeof number, "%.4g", ends[k]);
         char *comma = strchr(number, ','); /* whatever the locale */
         if (comma) *comma = '.';

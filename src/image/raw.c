@@ -15,12 +15,12 @@ atn_status image_raw_read(source *s, const atn_image_options *options, raster *o
         return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: %lldx%lld values of float32 are not the %zu bytes of the file",
                         s->name, (long long)rows, (long long)columns, s->size);
     atn_status status = raster_make(out, s, (size_t)columns, (size_t)rows, RASTER_F32);
-    float *to = out->data;
-    for (size_t k = 0; status == ATN_OK && k < (size_t)values; ++k) {
-        const char *at;
-        status = source_take(s, 4, &at);
-        if (status == ATN_OK) to[k] = (float)number_load(NUMBER_F32, at, false);
-    }
+    if (status == ATN_OK) status = source_copy(s, out->data, s->size);
+    if (status == ATN_OK && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+        for (size_t k = 0; k < (size_t)values; ++k) {
+            float *to = (float *)out->data + k;
+            *to = (float)number_load(NUMBER_F32, to, false);
+        }
     out->bits = 32;
     out->pages = 1;
     snprintf(out->format, sizeof out->format, "raw, float32");

@@ -145,6 +145,23 @@ static void run_host(void **state) {
     walk(cloud);
     char *cloud_json[] = {(char *)"attune", (char *)"info", scan, (char *)"--json", NULL};
     walk(cloud_json);
+    static char heights[512];
+    snprintf(heights, sizeof heights, "%s/heights.sdf", cache);
+    static const char HEIGHTS[] = "aISO-1.0\nNumPoints = 2\nNumProfiles = 1\nXscale = 1\nYscale = 1\nZscale = 1\n"
+                                  "Compression = 0\nDataType = 7\n*\n1 2\n*\n";
+    ctx = kit_ctx();
+    kit_ok(ctx, atn_file_write(ctx, heights, HEIGHTS, sizeof HEIGHTS - 1));
+    kit_free(ctx);
+    char *image[] = {(char *)"attune", (char *)"info", heights, NULL, NULL};
+    walk(image);
+    image[3] = (char *)"--json";
+    walk(image);
+    static char shape[32];
+    snprintf(shape, sizeof shape, "1x1x%zu", sizeof HEIGHTS - 1);
+    char *volume[] = {(char *)"attune", (char *)"info", heights, (char *)"--shape", shape, NULL, NULL};
+    walk(volume);
+    volume[5] = (char *)"--json";
+    walk(volume);
 }
 
 /* ---- clouds ---- */

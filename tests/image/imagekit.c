@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef ATN_HAVE_PNG
+#include <png.h>
+#endif
 #ifdef ATN_HAVE_TIFF
 #include <tiffio.h>
 #include <unistd.h>
@@ -155,6 +158,32 @@ static void png16(atn_text *out) { kit_png(out, 16, 0); }
 static void png_rgb(atn_text *out) { kit_png(out, 8, 2); }
 static void png_rgb16(atn_text *out) { kit_png(out, 16, 2); }
 static void png_palette(atn_text *out) { kit_png(out, 8, 3); }
+
+static void add(png_structp png, png_bytep bytes, size_t length) {
+    atn_text_add_bytes(png_get_io_ptr(png), (const char *)bytes, length);
+}
+
+/* Interlaced, with an alpha channel that must not matter. */
+static void interlaced(atn_text *out, int bits, int colour) {
+    unsigned char bytes[KIT_H][KIT_W * 8], *rows[KIT_H];
+    size_t samples = colour == PNG_COLOR_TYPE_RGB_ALPHA ? 4 : 2, step = (size_t)bits / 8;
+    for (size_t y = 0; y < KIT_H; ++y)
+        for (size_t k = 0; k < KIT_W * samples * step; ++k) {
+            rows[y] = bytes[y];
+            bool alpha = k / step % samples == samples - 1;
+            bytes[y][k] = (unsigned char)(alpha ? 77 * k : (size_t)KIT_PIXELS[y * KIT_W + k / step / samples]);
+        }
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    png_set_write_fn(png, out, add, NULL);
+    png_set_IHDR(png, info, KIT_W, KIT_H, bits, colour, PNG_INTERLACE_ADAM7, 0, 0);
+    png_write_info(png, info);
+    png_write_image(png, rows);
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+}
+static void png_grey_alpha(atn_text *out) { interlaced(out, 16, PNG_COLOR_TYPE_GRAY_ALPHA); }
+static void png_rgb_alpha(atn_text *out) { interlaced(out, 8, PNG_COLOR_TYPE_RGB_ALPHA); }
 #endif
 
 /* ---- TIFF ---- */
@@ -257,6 +286,8 @@ const kit_image KIT_IMAGES[] = {
     {"16.png", png16, 257, "PNG, 16 bits, grey"},
     {"rgb.png", png_rgb, 1, "PNG, 8 bits, RGB"},
     {"rgb16.png", png_rgb16, 257, "PNG, 16 bits, RGB"},
+    {"alpha.png", png_grey_alpha, 257, "PNG, 16 bits, grey"},
+    {"rgba.png", png_rgb_alpha, 1, "PNG, 8 bits, RGB"},
     {"palette.png", png_palette, 1, "PNG, 8 bits, palette"},
 #endif
 #ifdef ATN_HAVE_TIFF

@@ -184,6 +184,27 @@ static void previews_have_a_bar(void **state) {
     kit_free(ctx);
 }
 
+/* Grey of few bits is as stored: 1 is 1, not 255. */
+#ifdef ATN_HAVE_PNG
+static void few_bits_are_kept(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    for (int bits = 1; bits <= 4; bits *= 2) {
+        static const unsigned char rows[] = {0x80, 0x40}; /* the first pixel of the first row */
+        const png_picture picture = {.width = 2, .height = 2, .bits = bits, .rows = rows};
+        atn_text bytes = {.ctx = ctx};
+        kit_ok(ctx, image_png_add(ctx, "a.png", &picture, &bytes));
+        atn_image *image = image_of(ctx, &bytes, NULL);
+        assert_int_equal(atn_image_get_info(image).bits, bits);
+        assert_true(atn_image_pixels(image)[0] == (float)(0x80 >> (8 - bits)));
+        assert_true(atn_image_pixels(image)[1] == 0);
+        atn_image_free(image);
+        atn_text_free(&bytes);
+    }
+    kit_free(ctx);
+}
+#endif
+
 #ifdef ATN_HAVE_TIFF
 static void pages_are_counted(void **state) {
     (void)state;
@@ -212,6 +233,9 @@ int main(void) {
         cmocka_unit_test(every_format_is_read), cmocka_unit_test(heights_have_units),
         cmocka_unit_test(raw_needs_its_shape),  cmocka_unit_test(what_is_written_is_read_again),
         cmocka_unit_test(previews_have_a_bar),
+#ifdef ATN_HAVE_PNG
+        cmocka_unit_test(few_bits_are_kept),
+#endif
 #ifdef ATN_HAVE_TIFF
         cmocka_unit_test(pages_are_counted),
 #endif
