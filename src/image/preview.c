@@ -51,14 +51,13 @@ static double place_of(double value, double low, double high) {
 
 static void put_image(const canvas *c, const atn_image *image, const atn_image_info *info,
                       const atn_preview_options *o) {
-    static const uint16_t invalid[3] = {0xd8d8, 0xd8d8, 0xd8d8};
     const float *pixels = atn_image_pixels(image);
     for (size_t y = 0; y < (size_t)info->height; ++y)
         for (size_t x = 0; x < (size_t)info->width; ++x) {
             float value = pixels[y * (size_t)info->width + x];
-            uint16_t colour[3];
+            uint16_t colour[3] = {0xd8d8, 0xd8d8, 0xd8d8}; /* of invalid pixels */
             if (!isnan(value)) colour_of(o->map, place_of((double)value, o->low, o->high), colour);
-            put(c, x, y, isnan(value) ? invalid : colour);
+            put(c, x, y, colour);
         }
 }
 

@@ -71,9 +71,9 @@ atn_status volume_names_read(const atn_ctx *ctx, const char *folder, char ***nam
     for (const struct dirent *entry; status == ATN_OK && (entry = readdir(dir));)
         if (may_be_scan(entry->d_name)) status = add_name(ctx, folder, entry->d_name, names, count, &capacity);
     closedir(dir);
-    if (status == ATN_OK && *count == 0)
+    if (status == ATN_OK && !*names)
         status = atn_fail(ctx, ATN_ERR_INPUT, "%s: is a directory without scans: PNG, BMP or TIFF files", folder);
-    if (status == ATN_OK) {
+    if (status == ATN_OK && *names) {
         qsort(*names, *count, sizeof **names, compare);
         return ATN_OK;
     }
