@@ -1,7 +1,7 @@
 /* attune info: what a file is. Arrays here; point clouds in info_cloud.c, images and volumes in info_image.c. */
 #include "cli/info.h"
 
-#include "cloud/source.h"
+#include "cloud/formats.h"
 #include "graph/type.h"
 #include "image/formats.h"
 #include "num/npy.h"
@@ -130,8 +130,13 @@ static atn_status run(atn_cli_call *call) {
     atn_status status = source_open(call->ctx, path, &s);
     if (status == ATN_OK) status = source_peek(&s, IMAGE_HEAD, &head, &length);
     while (status == ATN_OK && KINDS[kind].begins && !KINDS[kind].begins(head, length)) ++kind;
+    bool known = status == ATN_OK && (KINDS[kind].begins || cloud_format_of(path, head, length));
     source_close(&s);
-    return status == ATN_OK ? KINDS[kind].info(call, path) : status;
+    if (status != ATN_OK) return status; /* what cannot be opened, or is empty */
+    status = KINDS[kind].info(call, path);
+    if (known || status != ATN_ERR_INPUT) return status;
+    return atn_fail(call->ctx, status, "%s: not a kind of file that is read, see 'attune help info'; raw needs --shape",
+                    path);
 }
 
 const atn_cli_verb ATN_VERB_INFO = {
