@@ -31,6 +31,8 @@ attune_use(EXPAT expat REQUIRED "reads kernel descriptions")
 attune_use(JANSSON jansson REQUIRED "reads and writes JSON")
 attune_use(SQLITE sqlite3 REQUIRED "keeps what was measured")
 attune_use(ZLIB zlib REQUIRED "reads recorded spaces, which come packed")
+attune_use(PNG libpng OPTIONAL "reads PNG images")
+attune_use(TIFF libtiff-4 OPTIONAL "reads TIFF images")
 attune_use(HWLOC hwloc OPTIONAL "places threads on cores and sockets")
 
 # LZF comes without a pkg-config file in most releases.

@@ -6,6 +6,7 @@
 #include <attune/cloud.h>
 #include <attune/context.h>
 #include <attune/device.h>
+#include <attune/image.h>
 #include <attune/kernel.h>
 #include <attune/operations.h>
 #include <attune/register.h>

@@ -1,12 +1,15 @@
-/* attune info: what a file is. Arrays here; point clouds in info_cloud.c. */
+/* attune info: what a file is. Arrays here; point clouds in info_cloud.c, images and volumes in info_image.c. */
 #include "cli/info.h"
 
-#include "cloud/source.h"
+#include "cloud/formats.h"
 #include "graph/type.h"
+#include "image/formats.h"
 #include "num/npy.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What the elements are like. Of complex ones the modulus counts. */
 typedef struct census {
@@ -92,17 +95,48 @@ static atn_status info_array(atn_cli_call *call, const char *path) {
     return status;
 }
 
+static bool image_begins(const char *head, size_t length) { return image_format_of(head, length); }
+static atn_status info_image(atn_cli_call *call, const char *path) { return atn_cli_info_image(call, path, NULL); }
+
+/* Kinds of files by how they begin; what begins otherwise may be a cloud. */
+static const struct {
+    bool (*begins)(const char *head, size_t length);
+    atn_status (*info)(atn_cli_call *call, const char *path);
+} KINDS[] = {{atn_npy_begins, info_array}, {image_begins, info_image}, {NULL, atn_cli_info_cloud}};
+
+/* "512x1024" or "128x512x1024": how many numbers. 0: it is no shape. */
+static int read_shape(const char *text, int64_t shape[3]) {
+    int count = 0;
+    for (char *end;; text = end + 1) {
+        if (*text < '1' || *text > '9' || count == 3) return 0;
+        shape[count++] = strtoll(text, &end, 10);
+        if (*end == '\0') return count > 1 ? count : 0;
+        if (*end != 'x') return 0;
+    }
+}
+
 static atn_status run(atn_cli_call *call) {
-    const char *path = call->operands[0], *head;
+    const char *path = call->operands[0], *shape_text = atn_cli_value(call, "shape"), *head;
+    int64_t shape[3];
+    if (shape_text) {
+        int count = read_shape(shape_text, shape);
+        if (count == 0) return atn_cli_misuse(call, "--shape %s: HxW or ZxHxW is a shape, as 512x1024", shape_text);
+        return count == 2 ? atn_cli_info_image(call, path, shape) : atn_cli_info_volume(call, path, shape);
+    }
+    struct stat what;
+    if (stat(path, &what) == 0 && S_ISDIR(what.st_mode)) return atn_cli_info_volume(call, path, NULL);
     source s;
-    size_t length;
-    bool array = false;
+    size_t length, kind = 0;
     atn_status status = source_open(call->ctx, path, &s);
-    if (status == ATN_OK) status = source_peek(&s, 8, &head, &length);
-    if (status == ATN_OK) array = atn_npy_begins(head, length);
+    if (status == ATN_OK) status = source_peek(&s, IMAGE_HEAD, &head, &length);
+    while (status == ATN_OK && KINDS[kind].begins && !KINDS[kind].begins(head, length)) ++kind;
+    bool known = status == ATN_OK && (KINDS[kind].begins || cloud_format_of(path, head, length));
     source_close(&s);
-    if (status) return status;
-    return array ? info_array(call, path) : atn_cli_info_cloud(call, path);
+    if (status != ATN_OK) return status; /* what cannot be opened, or is empty */
+    status = KINDS[kind].info(call, path);
+    if (known || status != ATN_ERR_INPUT) return status;
+    return atn_fail(call->ctx, status, "%s: not a kind of file that is read, see 'attune help info'; raw needs --shape",
+                    path);
 }
 
 const atn_cli_verb ATN_VERB_INFO = {
@@ -111,17 +145,29 @@ const atn_cli_verb ATN_VERB_INFO = {
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "Reads the whole file and says what is in it. Known are NPY files (vectors and matrices, versions 1 to 3) "
-            "and point clouds: PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS and ePOS.",
+            "Reads the whole file and says what is in it. Known are NPY files (vectors and matrices, versions 1 to 3), "
+            "point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS and ePOS), images (PNG, BMP, TIFF, Zygo .dat, SDF) "
+            "and "
+            "volumes: folders of PNG, BMP and TIFF files, TIFF with pages. Raw files are read with --shape: HxW is an "
+            "image of float32, ZxHxW a volume of 8 or 16 bits, little-endian.",
             "JSON of a cloud: kind, format, points, frames, min and max (x, y, z; null without points), nan and inf "
             "(points that are left out for them), normals, weights, masses, species (is it there?), left_out.",
             "JSON of an array: kind, type, dtype, shape, order, elements, min, max (null where no element is finite; "
             "of "
             "complex elements the modulus), nan and inf (how many).",
+            "JSON of an image: kind, format, width, height, pages, bits, min, max (null where all pixels are invalid), "
+            "invalid (how many), unit, wavelength_m and spacing_m (x, y), null where the file does not say. Of a "
+            "volume: kind, format, frames, height, width, bits, min, max, unit and spacing (x, y, z).",
             NULL},
     .examples = (const atn_cli_pair[]){{"attune info A.npy", "what is in A.npy?"},
                                        {"attune info scan.ply --json", "points, bounds, invalid ones"},
+                                       {"attune info oct/ --json", "the scans of a folder"},
+                                       {"attune info peaks.raw --shape 512x512", "raw float32"},
                                        {0}},
+    .options = (const atn_cli_option[]){{.name = "shape",
+                                         .value = "SHAPE",
+                                         .meaning = "the file is raw: rows x columns, or scans x rows x columns"},
+                                        {0}},
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

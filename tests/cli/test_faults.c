@@ -147,6 +147,29 @@ static void run_host(void **state) {
     walk(cloud_json);
 }
 
+/* ---- images ---- */
+
+static void info_images(void **state) {
+    (void)state;
+    static char heights[512];
+    snprintf(heights, sizeof heights, "%s/heights.sdf", cache);
+    static const char HEIGHTS[] = "aISO-1.0\nNumPoints = 2\nNumProfiles = 1\nXscale = 1\nYscale = 1\nZscale = 1\n"
+                                  "Compression = 0\nDataType = 7\n*\n1 2\n*\n";
+    atn_ctx *ctx = kit_ctx();
+    kit_ok(ctx, atn_file_write(ctx, heights, HEIGHTS, sizeof HEIGHTS - 1));
+    kit_free(ctx);
+    char *image[] = {(char *)"attune", (char *)"info", heights, NULL, NULL};
+    walk(image);
+    image[3] = (char *)"--json";
+    walk(image);
+    static char shape[32];
+    snprintf(shape, sizeof shape, "1x1x%zu", sizeof HEIGHTS - 1);
+    char *volume[] = {(char *)"attune", (char *)"info", heights, (char *)"--shape", shape, NULL, NULL};
+    walk(volume);
+    volume[5] = (char *)"--json";
+    walk(volume);
+}
+
 /* ---- clouds ---- */
 
 /* Walks "attune LINE", words apart by blanks, @ for the folder of the scans. */
@@ -244,14 +267,14 @@ static void replay_cache(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run_host),        cmocka_unit_test(check_file),    cmocka_unit_test(show_shipped),
-        cmocka_unit_test(show_json),       cmocka_unit_test(devices_table), cmocka_unit_test(devices_cold),
-        cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),     cmocka_unit_test(help_json),
-        cmocka_unit_test(verb_help),       cmocka_unit_test(manual),        cmocka_unit_test(version),
-        cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host), cmocka_unit_test(wisdom),
-        cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary), cmocka_unit_test(space_count),
-        cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),  cmocka_unit_test(samples),
-        cmocka_unit_test(registrations),
+        cmocka_unit_test(run_host),     cmocka_unit_test(info_images),     cmocka_unit_test(check_file),
+        cmocka_unit_test(show_shipped), cmocka_unit_test(show_json),       cmocka_unit_test(devices_table),
+        cmocka_unit_test(devices_cold), cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),
+        cmocka_unit_test(help_json),    cmocka_unit_test(verb_help),       cmocka_unit_test(manual),
+        cmocka_unit_test(version),      cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
+        cmocka_unit_test(wisdom),       cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
+        cmocka_unit_test(space_count),  cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
+        cmocka_unit_test(samples),      cmocka_unit_test(registrations),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

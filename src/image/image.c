@@ -1,0 +1,163 @@
+/* Images: made from files and from memory, asked, written. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/size.h"
+#include "image/formats.h"
+#include "num/npy.h"
+
+#include <math.h>
+#include <string.h>
+
+struct atn_image {
+    const atn_ctx *ctx;
+    size_t width, height;
+    float *pixels; /* owned */
+    int32_t bits;
+    int64_t pages;
+    char format[64];
+    char unit[8];
+    double wavelength_m, spacing_m[2];
+};
+
+/* Takes the floats of a raster over; other numbers are converted. `scale` is not 0. */
+static atn_status image_of(raster *r, double scale, atn_image **out) {
+    size_t count = r->width * r->height; /* raster_make has checked it */
+    float *pixels = r->type == RASTER_F32 ? r->data : NULL;
+    atn_image *image = atn_zalloc(r->ctx, sizeof *image);
+    if (!image) return ATN_ERR_MEMORY;
+    if (!pixels) {
+        size_t bytes;
+        pixels = atn_size_mul(count, sizeof *pixels, &bytes) ? atn_alloc(r->ctx, bytes) : NULL;
+        for (size_t k = 0; pixels && k < count; ++k)
+            pixels[k] = r->type == RASTER_U8 ? ((const uint8_t *)r->data)[k] : ((const uint16_t *)r->data)[k];
+    } else
+        r->data = NULL;
+    if (!pixels) {
+        atn_free(r->ctx, image);
+        return atn_fail_memory(r->ctx, count, "pixels");
+    }
+    for (size_t k = 0; k < count; ++k) {
+        if (scale != 1) pixels[k] = (float)((double)pixels[k] * scale);
+        if (!isfinite(pixels[k])) pixels[k] = NAN;
+    }
+    *image = (atn_image){.ctx = r->ctx,
+                         .width = r->width,
+                         .height = r->height,
+                         .pixels = pixels,
+                         .bits = r->bits,
+                         .pages = r->pages,
+                         .wavelength_m = r->wavelength_m,
+                         .spacing_m = {r->spacing_m[0], r->spacing_m[1]}};
+    memcpy(image->format, r->format, sizeof image->format);
+    if (r->unit && scale == 1) memcpy(image->unit, r->unit, strlen(r->unit) + 1);
+    *out = image;
+    return ATN_OK;
+}
+
+static atn_status read_image(source *s, const atn_image_options *options, atn_image **out) {
+    double scale = options && options->scale != 0 ? options->scale : 1;
+    if (!isfinite(scale)) return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: the scale must be a finite number", s->name);
+    if (options && options->page < 0)
+        return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: page %lld; pages are counted from 0", s->name,
+                        (long long)options->page);
+    raster r;
+    atn_status status = image_read_raster(s, options, &r);
+    if (status == ATN_OK) status = image_of(&r, scale, out);
+    raster_free(&r);
+    return status;
+}
+
+atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_options *options, atn_image **out) {
+    source s;
+    *out = NULL;
+    atn_status status = source_open(ctx, path, &s);
+    if (status == ATN_OK) status = read_image(&s, options, out);
+    source_close(&s);
+    return status;
+}
+
+atn_status atn_image_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
+                                const atn_image_options *options, atn_image **out) {
+    source s;
+    *out = NULL;
+    atn_status status = source_of_bytes(ctx, name, bytes, length, &s);
+    if (status == ATN_OK) status = read_image(&s, options, out);
+    source_close(&s);
+    return status;
+}
+
+atn_status atn_image_create(atn_ctx *ctx, int64_t width, int64_t height, const float *pixels, atn_image **out) {
+    *out = NULL;
+    size_t count;
+    if (width <= 0 || height <= 0)
+        return atn_fail(ctx, ATN_ERR_INPUT, "an image of %lld x %lld pixels; both sizes must be positive",
+                        (long long)width, (long long)height);
+    if (!atn_size_mul((size_t)width, (size_t)height, &count) || count > PTRDIFF_MAX / sizeof *pixels)
+        return atn_fail_memory(ctx, SIZE_MAX, "pixels");
+    raster r = {.ctx = ctx,
+                .width = (size_t)width,
+                .height = (size_t)height,
+                .type = RASTER_F32,
+                .bits = 32,
+                .pages = 1,
+                .data = atn_zalloc(ctx, count * sizeof *pixels)};
+    if (!r.data) return ATN_ERR_MEMORY;
+    if (pixels) memcpy(r.data, pixels, count * sizeof *pixels);
+    atn_status status = image_of(&r, 1, out);
+    raster_free(&r);
+    return status;
+}
+
+void atn_image_free(atn_image *image) {
+    if (!image) return;
+    atn_free(image->ctx, image->pixels);
+    atn_free(image->ctx, image);
+}
+
+atn_image_info atn_image_get_info(const atn_image *image) {
+    atn_image_info info = {.format = image->format,
+                           .width = (int64_t)image->width,
+                           .height = (int64_t)image->height,
+                           .bits = image->bits,
+                           .pages = image->pages,
+                           .unit = image->unit,
+                           .wavelength_m = image->wavelength_m,
+                           .spacing_m = {image->spacing_m[0], image->spacing_m[1]}};
+    size_t count = image->width * image->height;
+    float low = INFINITY, high = -INFINITY;
+    for (size_t k = 0; k < count; ++k) {
+        float value = image->pixels[k];
+        if (isnan(value)) ++info.invalid;
+        if (value < low) low = value; /* never for a NaN */
+        if (value > high) high = value;
+    }
+    if (info.invalid < count) {
+        info.low = (double)low;
+        info.high = (double)high;
+    }
+    return info;
+}
+
+const float *atn_image_pixels(const atn_image *image) { return image->pixels; }
+
+atn_status atn_image_write(const atn_image *image, const char *path) {
+    if (image_has_ending(path, "npy")) {
+        atn_view view = {.type = ATN_SP,
+                         .rank = 2,
+                         .size = {(int64_t)image->width, (int64_t)image->height},
+                         .pitch = (int64_t)image->width,
+                         .data = image->pixels};
+        return atn_npy_write(image->ctx, path, &view);
+    }
+    if (!image_has_ending(path, "tif tiff"))
+        return atn_fail(image->ctx, ATN_ERR_INPUT, "%s: images are written as tif or npy; the ending says which", path);
+    atn_text file = {.ctx = image->ctx};
+    atn_status status = image_tiff_add(image->ctx, path, image->width, image->height, image->pixels, &file);
+    if (status == ATN_OK) status = atn_file_write(image->ctx, path, file.data, file.length);
+    atn_text_free(&file);
+    return status;
+}
+
+atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_options *options) {
+    return image_preview(image->ctx, path, image, options);
+}

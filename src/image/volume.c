@@ -1,0 +1,112 @@
+/* Volumes in memory: scans of 8 or 16 bits without gaps. */
+#include "image/volume.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+
+#include <string.h>
+
+struct atn_volume {
+    const atn_ctx *ctx;
+    volume_facts facts;
+    unsigned char *data; /* owned */
+};
+
+atn_volume_info volume_info_of(const volume_facts *facts) {
+    return (atn_volume_info){.format = facts->format,
+                             .frames = (int64_t)facts->frames,
+                             .height = (int64_t)facts->height,
+                             .width = (int64_t)facts->width,
+                             .bits = facts->bits,
+                             .frame_bytes = facts->frame_bytes,
+                             .spacing = {facts->spacing[0], facts->spacing[1], facts->spacing[2]},
+                             .unit = facts->unit};
+}
+
+/* Room for more scans, twice as many as there are: each of them was found in the files. */
+static atn_status make_room(atn_volume *v, size_t have, size_t *room) {
+    const volume_facts *f = &v->facts;
+    size_t wanted = have ? 2 * have : 1, bytes;
+    if (wanted > f->frames) wanted = f->frames;
+    if (!atn_size_mul(wanted, f->frame_bytes, &bytes)) return atn_fail_memory(v->ctx, SIZE_MAX, "scans");
+    unsigned char *moved = atn_resize(v->ctx, v->data, bytes);
+    if (!moved) return ATN_ERR_MEMORY;
+    v->data = moved;
+    *room = wanted;
+    return ATN_OK;
+}
+
+static atn_status read_scans(atn_volume_reader *reader, atn_volume *v) {
+    size_t room = 0;
+    for (size_t k = 0; k < v->facts.frames; ++k) {
+        bool any;
+        atn_status status = k == room ? make_room(v, k, &room) : ATN_OK;
+        if (status == ATN_OK) status = atn_volume_next(reader, v->data + k * v->facts.frame_bytes, &any);
+        if (status != ATN_OK) return status;
+    }
+    return ATN_OK;
+}
+
+atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume **out) {
+    *out = NULL;
+    atn_volume_reader *reader;
+    atn_status status = atn_volume_open(ctx, path, options, &reader);
+    if (status != ATN_OK) return status;
+    atn_volume *v = atn_zalloc(ctx, sizeof *v);
+    if (v) {
+        v->ctx = ctx;
+        v->facts = *volume_reader_facts(reader);
+        status = read_scans(reader, v);
+    } else
+        status = ATN_ERR_MEMORY;
+    atn_volume_close(reader);
+    if (status == ATN_OK)
+        *out = v;
+    else
+        atn_volume_free(v);
+    return status;
+}
+
+atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits, const void *data,
+                             const double *spacing, atn_volume **out) {
+    *out = NULL;
+    size_t bytes = (size_t)bits / 8;
+    if (shape[0] <= 0 || shape[1] <= 0 || shape[2] <= 0 || (bits != 8 && bits != 16))
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "a volume of %lldx%lldx%lld values of %d bits; sizes are positive, bits 8 or 16",
+                        (long long)shape[0], (long long)shape[1], (long long)shape[2], bits);
+    if (spacing && !volume_spacing_is_right(spacing))
+        return atn_fail(ctx, ATN_ERR_INPUT, "a spacing is three positive numbers: x, y, z");
+    for (int d = 2; d >= 0; --d)
+        if (!atn_size_mul(bytes, (size_t)shape[d], &bytes)) return atn_fail_memory(ctx, SIZE_MAX, "scans");
+    atn_volume *v = atn_zalloc(ctx, sizeof *v);
+    if (!v) return ATN_ERR_MEMORY;
+    v->ctx = ctx;
+    v->facts = (volume_facts){.frames = (size_t)shape[0],
+                              .height = (size_t)shape[1],
+                              .width = (size_t)shape[2],
+                              .frame_bytes = bytes / (size_t)shape[0],
+                              .bits = bits};
+    if (spacing) memcpy(v->facts.spacing, spacing, sizeof v->facts.spacing);
+    v->data = atn_zalloc(ctx, bytes);
+    if (!v->data) {
+        atn_volume_free(v);
+        return ATN_ERR_MEMORY;
+    }
+    if (data) memcpy(v->data, data, bytes);
+    *out = v;
+    return ATN_OK;
+}
+
+void atn_volume_free(atn_volume *volume) {
+    if (!volume) return;
+    atn_free(volume->ctx, volume->data);
+    atn_free(volume->ctx, volume);
+}
+
+atn_volume_info atn_volume_get_info(const atn_volume *volume) { return volume_info_of(&volume->facts); }
+
+const void *atn_volume_frame(const atn_volume *volume, int64_t frame) {
+    if (frame < 0 || (size_t)frame >= volume->facts.frames) return NULL;
+    return volume->data + (size_t)frame * volume->facts.frame_bytes;
+}

@@ -1,0 +1,217 @@
+/* Volumes scan by scan: out of a folder, a TIFF with pages, one picture, or a raw file. */
+#include "image/volume.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct atn_volume_reader {
+    const atn_ctx *ctx;
+    volume_facts facts;
+    size_t next;       /* the scan that comes next */
+    raster first;      /* it was read to know what the others must be like; owned until it is handed out */
+    source s;          /* of a raw file or a TIFF */
+    tiff_pages *pages; /* of a TIFF; owned */
+    char **names;      /* of the files of a folder; owned */
+    size_t n_names;
+    bool failed;
+};
+
+/* Raw files are little-endian. */
+static void to_host(uint16_t *values, size_t count) {
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) return;
+    for (size_t k = 0; k < count; ++k) values[k] = (uint16_t)(values[k] << 8 | values[k] >> 8);
+}
+
+/* ---- opening: each kind says how many scans there are, and what the first is like ---- */
+
+static atn_status open_raw(atn_volume_reader *r, const int64_t shape[3]) {
+    int64_t values;
+    volume_facts *f = &r->facts;
+    if (shape[0] <= 0 || shape[1] <= 0 || shape[2] <= 0)
+        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: a shape of %lldx%lldx%lld; all must be positive", r->s.name,
+                        (long long)shape[0], (long long)shape[1], (long long)shape[2]);
+    bool fits = atn_i64_mul(shape[0], shape[1], &values) && atn_i64_mul(values, shape[2], &values);
+    size_t bytes = !fits                                                     ? 0
+                   : (uint64_t)values == r->s.size                           ? 1
+                   : (uint64_t)values == r->s.size / 2 && r->s.size % 2 == 0 ? 2
+                                                                             : 0;
+    if (bytes == 0)
+        return atn_fail(r->ctx, ATN_ERR_INPUT,
+                        "%s: %lldx%lldx%lld values of 8 or 16 bits are not the %zu bytes of the file", r->s.name,
+                        (long long)shape[0], (long long)shape[1], (long long)shape[2], r->s.size);
+    f->frames = (size_t)shape[0];
+    f->height = (size_t)shape[1];
+    f->width = (size_t)shape[2];
+    f->bits = (int32_t)bytes * 8;
+    f->frame_bytes = f->height * f->width * bytes;
+    snprintf(f->format, sizeof f->format, "raw, %d bits", f->bits);
+    return ATN_OK;
+}
+
+static atn_status read_file(const atn_ctx *ctx, const char *path, raster *out) {
+    source s;
+    *out = (raster){.ctx = ctx};
+    atn_status status = source_open(ctx, path, &s);
+    if (status == ATN_OK) status = image_read_raster(&s, NULL, out);
+    source_close(&s);
+    if (status != ATN_OK || out->pages <= 1) return status;
+    raster_free(out);
+    return atn_fail(ctx, ATN_ERR_INPUT, "%s: %lld pages; in a folder every scan is a file", path,
+                    (long long)out->pages);
+}
+
+/* The next scan of a folder or TIFF, which must be there; *name is for messages. */
+static atn_status read_next(atn_volume_reader *r, size_t at, raster *out, const char **name) {
+    *out = (raster){.ctx = r->ctx};
+    *name = r->names ? r->names[at] : r->s.name;
+    if (r->names) return read_file(r->ctx, r->names[at], out);
+    atn_status status = image_tiff_page(r->pages, out);
+    if (status != ATN_OK) raster_free(out);
+    return status;
+}
+
+static atn_status look_at_first(atn_volume_reader *r, const char *what) {
+    const char *name;
+    volume_facts *f = &r->facts;
+    atn_status status = read_next(r, 0, &r->first, &name);
+    if (status != ATN_OK) return status;
+    if (r->first.type == RASTER_F32)
+        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %s; the scans of a volume have whole numbers of 8 or 16 bits", name,
+                        r->first.format);
+    size_t bytes = raster_value_bytes(r->first.type);
+    f->width = r->first.width;
+    f->height = r->first.height;
+    f->bits = (int32_t)bytes * 8;
+    f->frame_bytes = f->width * f->height * bytes;
+    snprintf(f->format, sizeof f->format, "%s%s", what, r->first.format);
+    return ATN_OK;
+}
+
+static atn_status open_folder(atn_volume_reader *r, const char *path) {
+    atn_status status = volume_names_read(r->ctx, path, &r->names, &r->n_names);
+    r->facts.frames = r->n_names;
+    return status == ATN_OK ? look_at_first(r, "folder of ") : status;
+}
+
+static atn_status open_tiff(atn_volume_reader *r) {
+    atn_status status = image_tiff_open(&r->s, &r->pages);
+    if (status != ATN_OK) return status;
+    r->facts.frames = (size_t)image_tiff_count(r->pages);
+    return look_at_first(r, "");
+}
+
+static atn_status open_picture(atn_volume_reader *r, const char *path) {
+    source_close(&r->s);
+    r->names = atn_zalloc(r->ctx, sizeof *r->names);
+    if (!r->names) return ATN_ERR_MEMORY;
+    r->n_names = r->facts.frames = 1;
+    r->names[0] = atn_strdup(r->ctx, path);
+    return r->names[0] ? look_at_first(r, "") : ATN_ERR_MEMORY;
+}
+
+static atn_status open_file(atn_volume_reader *r, const char *path, const int64_t given[3], const int64_t noted[3]) {
+    atn_status status = source_open(r->ctx, path, &r->s);
+    if (status != ATN_OK) return status;
+    if (given[0] || given[1] || given[2]) return open_raw(r, given);
+    const char *head;
+    size_t length;
+    status = source_peek(&r->s, IMAGE_HEAD, &head, &length);
+    if (status != ATN_OK) return status;
+    if (image_tiff_begins(head, length)) return open_tiff(r);
+    if (image_format_of(head, length)) return open_picture(r, path);
+    if (noted[0]) return open_raw(r, noted);
+    return atn_fail(
+        r->ctx, ATN_ERR_INPUT,
+        "%s: no volume: a folder of PNG, BMP or TIFF files, a TIFF with pages, or a raw file with its shape", path);
+}
+
+static atn_status open_any(atn_volume_reader *r, const char *path, const atn_volume_options *options) {
+    static const atn_volume_options defaults;
+    if (!options) options = &defaults;
+    if (!volume_spacing_is_right(options->spacing))
+        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: a spacing is three positive numbers: x, y, z", path);
+    struct stat info;
+    if (*path == '\0' || stat(path, &info) != 0)
+        return atn_fail(r->ctx, ATN_ERR_IO, "%s: %s", path, *path ? strerror(errno) : "no name");
+    bool folder = S_ISDIR(info.st_mode);
+    volume_notes notes;
+    atn_status status = volume_notes_read(r->ctx, path, folder, &notes);
+    if (status != ATN_OK) return status;
+    bool given = options->spacing[0] > 0;
+    memcpy(r->facts.spacing, given ? options->spacing : notes.spacing, sizeof r->facts.spacing);
+    memcpy(r->facts.unit, notes.unit, sizeof r->facts.unit);
+    return folder ? open_folder(r, path) : open_file(r, path, options->shape, notes.shape);
+}
+
+atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume_reader **out) {
+    *out = NULL;
+    atn_volume_reader *r = atn_zalloc(ctx, sizeof *r);
+    if (!r) return ATN_ERR_MEMORY;
+    r->ctx = ctx;
+    atn_status status = open_any(r, path, options);
+    if (status == ATN_OK)
+        *out = r;
+    else
+        atn_volume_close(r);
+    return status;
+}
+
+const volume_facts *volume_reader_facts(const atn_volume_reader *reader) { return &reader->facts; }
+
+atn_volume_info atn_volume_reader_info(const atn_volume_reader *reader) { return volume_info_of(&reader->facts); }
+
+/* ---- scan after scan ---- */
+
+static atn_status check_like_first(const atn_volume_reader *r, const raster *scan, const char *name) {
+    const volume_facts *f = &r->facts;
+    int32_t bits = (int32_t)raster_value_bytes(scan->type) * 8;
+    if (scan->width == f->width && scan->height == f->height && bits == f->bits) return ATN_OK;
+    return atn_fail(r->ctx, ATN_ERR_INPUT,
+                    "%s: scan %zu has %zu x %zu pixels of %d bits, the first %zu x %zu of %d; all must be alike", name,
+                    r->next, scan->width, scan->height, bits, f->width, f->height, f->bits);
+}
+
+static atn_status take_next(atn_volume_reader *r, void *frame) {
+    const volume_facts *f = &r->facts;
+    if (!r->names && !r->pages) {
+        atn_status status = source_copy(&r->s, frame, f->frame_bytes);
+        if (status == ATN_OK && f->bits == 16) to_host(frame, f->frame_bytes / 2);
+        return status;
+    }
+    raster scan = r->first;
+    r->first.data = NULL;
+    atn_status status = ATN_OK;
+    if (r->next > 0) {
+        const char *name;
+        status = read_next(r, r->next, &scan, &name);
+        if (status == ATN_OK) status = check_like_first(r, &scan, name);
+    }
+    if (status == ATN_OK) memcpy(frame, scan.data, f->frame_bytes);
+    raster_free(&scan);
+    return status;
+}
+
+atn_status atn_volume_next(atn_volume_reader *reader, void *frame, bool *any) {
+    *any = false;
+    if (reader->failed) return atn_fail(reader->ctx, ATN_ERR_INPUT, "the volume could not be read before; close it");
+    if (reader->next == reader->facts.frames) return ATN_OK;
+    atn_status status = take_next(reader, frame);
+    reader->failed = status != ATN_OK;
+    *any = !reader->failed;
+    reader->next += *any;
+    return status;
+}
+
+void atn_volume_close(atn_volume_reader *reader) {
+    if (!reader) return;
+    raster_free(&reader->first);
+    image_tiff_close(reader->pages);
+    source_close(&reader->s);
+    volume_names_free(reader->ctx, reader->names, reader->names && reader->names[0] ? reader->n_names : 0);
+    atn_free(reader->ctx, reader);
+}
