@@ -7,6 +7,7 @@
 #include <attune/context.h>
 #include <attune/device.h>
 #include <attune/kernel.h>
+#include <attune/needle.h>
 #include <attune/operations.h>
 #include <attune/register.h>
 #include <attune/type.h>
