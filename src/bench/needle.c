@@ -65,7 +65,7 @@ static atn_status open_data(atn_ctx *ctx, atn_device *device, size_t scan, size_
         d->single[k] = atn_alloc(ctx, 3 * d->count[k] * sizeof *d->single[k]);
         if (!d->position[k] || !d->single[k]) status = ATN_ERR_MEMORY;
         if (status == ATN_OK)
-            status = bevel_points(ctx, &parts[k], d->count[k], k ? -2 : 0.1, 3 + (uint64_t)k, d->position[k]);
+            status = bevel_points(ctx, &parts[k], d->count[k], k ? -2 : -0.05, 3 + (uint64_t)k, d->position[k]);
         if (status == ATN_OK && k == 0) move_scan(d);
         for (size_t n = 0; n < 3 * d->count[k] && status == ATN_OK; ++n) d->single[k][n] = (float)d->position[k][n];
         if (status == ATN_OK) status = atn_cloud_create(ctx, d->count[k], d->position[k], NULL, &d->cloud[k]);
