@@ -8,6 +8,7 @@
 #include <attune/device.h>
 #include <attune/image.h>
 #include <attune/kernel.h>
+#include <attune/needle.h>
 #include <attune/operations.h>
 #include <attune/register.h>
 #include <attune/type.h>

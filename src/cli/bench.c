@@ -14,6 +14,7 @@ static const struct {
 } SUBJECTS[] = {
     {"kernels", atn_cli_bench_kernels},
     {"register", atn_cli_bench_register},
+    {"needle", atn_cli_bench_needle},
     {"space", atn_cli_bench_space},
 };
 
@@ -149,7 +150,7 @@ static atn_status run(atn_cli_call *call) {
     if (k == n) {
         json_decref(b.rows);
         return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
-                              suggest.best ? "; did you mean '" : "; there are kernels, register and space",
+                              suggest.best ? "; did you mean '" : "; there are kernels, register, needle and space",
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
@@ -176,6 +177,8 @@ static const char *const PARAGRAPHS[] = {
     "memory of many points; on clouds that are made for it. With SOURCE TARGET: time, rmse and overlap of all methods "
     "on "
     "these files, from identity.",
+    "needle: four rounds of the shifting algorithm at the five published sizes, through the lookup volume and by brute "
+    "force, against a plain brute force with OpenMP on the CPU.",
     "space: counting and listing search spaces (FILE..., or two that are made for it) against a plain enumeration in "
     "Python, for which python3 must be there.",
     "JSON: rows (name, device, shape, ours, reference, reference_name, ratio, unit).",
@@ -185,7 +188,7 @@ static const char *const PARAGRAPHS[] = {
 static const atn_cli_option OPTIONS[] = {
     {.name = "kernel", .value = "NAME", .meaning = "kernels: only this one"},
     {.name = "seconds", .value = "S", .meaning = "kernels: time spent on each row; 1.5 unless given"},
-    {.name = "quick", .meaning = "register: few points, to see that it works"},
+    {.name = "quick", .meaning = "register, needle: few points, to see that it works"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with the rows and a picture"},
     {0},
 };
@@ -195,6 +198,7 @@ static const atn_cli_pair EXAMPLES[] = {
     {"attune bench kernels --kernel gemm --json", "one kernel, for a script"},
     {"attune bench register", "EM-ICP against the published structure; about a minute"},
     {"attune bench register a.ply b.ply", "all methods on two files"},
+    {"attune bench needle", "matching a needle at the published sizes"},
     {"attune bench space gemm.lanai", "how fast is a space counted?"},
     {0},
 };

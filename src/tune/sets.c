@@ -39,6 +39,11 @@ static const atn_set SETS[] = {
     {"mstep", "gpu", {"yx=1000000"}, 0},
     {"move", NULL, {"px=4194304"}, 0},
     {"agree", NULL, {"px=1000"}, 0},
+    {"shift_brute", NULL, {"pose=12x441", "px=2289", "mx=1225"}, 0},
+    {"shift_model", NULL, {"pose=12x441", "px=2289", "mx=1225"}, 0},
+    {"shift_lookup", NULL, {"pose=12x441", "px=2289", "start=64001", "mx=64000"}, 1},
+    {"shift_mark", NULL, {"pose=12x441", "px=2289", "start=64001", "mx=64000", "found=441x1225"}, 1},
+    {"shift_sum", NULL, {"found=441x1225"}, 0},
 };
 
 const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after) {

@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* Sizes of inputs; m, n, k are replaced by what is tried, s by one more than m: where m ranges start, and the last
- * ends. */
+ * ends; t is 12, the numbers of a pose. */
 static const struct {
     const char *kernel;
     struct {
         const char *object;
-        char columns, rows; /* 'm', 'n', 'k', 's', '1' */
+        char columns, rows; /* 'm', 'n', 'k', 's', 't', '1' */
     } inputs[SHIPPED_OBJECTS];
 } TABLE[] = {
     {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}}},
@@ -95,11 +95,53 @@ static const struct {
       {"qv", 'n', '1'},
       {"qw", 'n', '1'}}},
     {"redblack", {{"u", 'n', 'm'}, {"f", 'n', 'm'}}},
+    {"shift_brute",
+     {{"pose", 'n', 't'},
+      {"px", 'm', '1'},
+      {"py", 'm', '1'},
+      {"pz", 'm', '1'},
+      {"mx", 'k', '1'},
+      {"my", 'k', '1'},
+      {"mz", 'k', '1'}}},
+    {"shift_model",
+     {{"pose", 'n', 't'},
+      {"px", 'm', '1'},
+      {"py", 'm', '1'},
+      {"pz", 'm', '1'},
+      {"mx", 'k', '1'},
+      {"my", 'k', '1'},
+      {"mz", 'k', '1'}}},
+    {"shift_lookup",
+     {{"pose", 'n', 't'},
+      {"px", 'm', '1'},
+      {"py", 'm', '1'},
+      {"pz", 'm', '1'},
+      {"start", 's', '1'},
+      {"mx", 'k', '1'},
+      {"my", 'k', '1'},
+      {"mz", 'k', '1'}}},
+    {"shift_mark",
+     {{"pose", 'n', 't'},
+      {"px", 'm', '1'},
+      {"py", 'm', '1'},
+      {"pz", 'm', '1'},
+      {"start", 's', '1'},
+      {"index", 'k', '1'},
+      {"mx", 'k', '1'},
+      {"my", 'k', '1'},
+      {"mz", 'k', '1'},
+      {"found", 'n', 'n'}}},
+    {"shift_sum", {{"found", 'n', 'm'}}},
     {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}}},
 };
 
 static int64_t length_of(char which, const int64_t mnk[3]) {
-    return which == 'm' ? mnk[0] : which == 'n' ? mnk[1] : which == 'k' ? mnk[2] : which == 's' ? mnk[0] + 1 : 1;
+    return which == 'm'   ? mnk[0]
+           : which == 'n' ? mnk[1]
+           : which == 'k' ? mnk[2]
+           : which == 's' ? mnk[0] + 1
+           : which == 't' ? 12
+                          : 1;
 }
 
 static void fill(atn_view *view, uint64_t *seed) {
@@ -118,8 +160,9 @@ static void fill(atn_view *view, uint64_t *seed) {
 static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3]) {
     for (int32_t k = 0; k < g->n_objects; ++k) {
         int32_t *data = views[k].data;
-        bool start = strcmp(g->objects[k].name, "start") == 0,
-             column = strcmp(g->objects[k].name, "column") == 0 || strcmp(g->objects[k].name, "near") == 0;
+        bool start = strcmp(g->objects[k].name, "start") == 0, column = strcmp(g->objects[k].name, "column") == 0 ||
+                                                                        strcmp(g->objects[k].name, "near") == 0 ||
+                                                                        strcmp(g->objects[k].name, "index") == 0;
         int64_t ranges = views[k].size[0] > 1 ? views[k].size[0] - 1 : 1;
         for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
             data[n] = (int32_t)(start ? n * mnk[2] / ranges : n * 7 % mnk[1]);
@@ -144,6 +187,9 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     *out = (shipped_arrays){.params = {{1.5, 0}, {0.5, 0}, {-1, 0}, {0.25, 0}}, .count = g->n_objects};
     for (int32_t k = 0; k < g->n_parameters; ++k) /* colours and the like: both */
         if (g->parameters[k].type == ATN_INT32) out->params[k][0] = (double)((mnk[0] + mnk[1]) % 2);
+    if (strcmp(kernel, "shift_lookup") == 0 || strcmp(kernel, "shift_mark") == 0) /* a volume of 3 x 3 x 3 */
+        memcpy(out->params, (double[][2]){{1.5}, {-1.5}, {-1.5}, {-1.5}, {1}, {2.5}, {2.5}, {2.5}, {3}, {3}},
+               sizeof(double[10][2]));
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];
         *view = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};

@@ -1,0 +1,240 @@
+/* Kernels and buffers of the matching, kept from round to round and from frame to frame. The scan's arrays are somewhat
+ * longer than it is, filled up with points that are near to nothing, so that the next frame finds all planned. */
+#include "apps/needle/needle.h"
+
+#include "base/memory.h"
+#include "num/array.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GRAIN = 128 };                                  /* the scan's arrays have multiples of that many points */
+static const char *const SCAN[3] = {"px", "py", "pz"}; /* as the kernels call them */
+static const char *const MODEL[3] = {"mx", "my", "mz"};
+
+static bool by_model(const atn_needle *n) { return n->options.count == ATN_NEEDLE_COUNT_MODEL; }
+
+static const char *kernel_name(const atn_needle *n) {
+    return by_model(n)        ? n->options.brute ? "shift_model" : "shift_mark"
+           : n->options.brute ? "shift_brute"
+                              : "shift_lookup";
+}
+
+static atn_status put_floats(atn_device *device, size_t count, const float *from, atn_array **out) {
+    atn_status status = atn_array_create_vector(device, ATN_SP, (int64_t)count, out);
+    return status == ATN_OK && count ? atn_array_put(*out, from, 0) : status;
+}
+
+static atn_status put_whole(atn_device *device, size_t count, const int32_t *from, atn_array **out) {
+    atn_status status = atn_array_create_vector(device, ATN_INT32, (int64_t)count, out);
+    return status == ATN_OK && count ? atn_array_put(*out, from, 0) : status;
+}
+
+/* The model as kernels see it: candidates one voxel after the other, or all points. */
+static atn_status put_model(atn_needle *n, const float *const position[3]) {
+    const needle_volume *v = &n->volume;
+    size_t voxels = (size_t)v->size[0] * (size_t)v->size[1] * (size_t)v->size[2], count = (size_t)v->candidates;
+    if (n->options.brute) {
+        atn_status status = ATN_OK;
+        for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+            status = put_floats(n->device, n->model.count, position[axis], &n->model_array[axis]);
+        return status;
+    }
+    float *listed = atn_alloc(n->ctx, count * sizeof *listed);
+    atn_status status = listed ? ATN_OK : ATN_ERR_MEMORY;
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        for (size_t k = 0; k < count; ++k) listed[k] = position[axis][v->index[k]];
+        status = put_floats(n->device, count, listed, &n->model_array[axis]);
+    }
+    if (status == ATN_OK) status = put_whole(n->device, voxels + 1, v->start, &n->start_array);
+    if (status == ATN_OK && by_model(n)) status = put_whole(n->device, count, v->index, &n->index_array);
+    atn_free(n->ctx, listed);
+    return status;
+}
+
+atn_status needle_engine_open(atn_needle *n) {
+    float *position[3] = {0};
+    atn_status status = ATN_OK;
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        position[axis] = atn_alloc(n->ctx, n->model.count * sizeof **position);
+        if (!position[axis]) status = ATN_ERR_MEMORY;
+        for (size_t k = 0; k < n->model.count && status == ATN_OK; ++k)
+            position[axis][k] = (float)(n->model.position[axis][k] - n->centre[axis]);
+    }
+    const float *const read[3] = {position[0], position[1], position[2]};
+    if (status == ATN_OK && !n->options.brute)
+        status = needle_volume_make(n->ctx, n->model.count, read, n->options.threshold, n->options.threshold / 2,
+                                    by_model(n), &n->volume);
+    if (status == ATN_OK) status = put_model(n, read);
+    for (int axis = 0; axis < 3; ++axis) atn_free(n->ctx, position[axis]);
+    return status;
+}
+
+static void slot_free(needle_slot *slot) {
+    atn_kernel_free(slot->kernel);
+    atn_kernel_free(slot->sum);
+    atn_array_free(slot->pose);
+    atn_array_free(slot->count);
+    atn_array_free(slot->found);
+    *slot = (needle_slot){0};
+}
+
+void needle_engine_close(atn_needle *n) {
+    for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
+    for (int axis = 0; axis < 3; ++axis) {
+        atn_array_free(n->model_array[axis]);
+        atn_array_free(n->scan_array[axis]);
+    }
+    atn_array_free(n->start_array);
+    atn_array_free(n->index_array);
+    needle_volume_free(&n->volume);
+    atn_free(n->ctx, n->pose);
+}
+
+/* Where a point is near to nothing whatever the pose: far beyond both clouds. */
+static float nowhere(const atn_needle *n) {
+    double far = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        far = fmax(far, n->high[axis] - n->low[axis]);
+        for (size_t k = 0; k < n->scan.count; ++k)
+            far = fmax(far, fabs(n->scan.position[axis][k] - n->scan_centre[axis]));
+    }
+    return (float)(1e4 * (far + n->options.threshold));
+}
+
+atn_status needle_engine_scan(atn_needle *n) {
+    int64_t count = (int64_t)n->scan.count;
+    atn_status status = ATN_OK;
+    if (count > n->capacity || count < n->capacity / 4 * 3 || !n->scan_array[0]) {
+        for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
+        n->capacity = (count + GRAIN - 1) / GRAIN * GRAIN;
+        for (int axis = 0; axis < 3; ++axis) {
+            atn_array_free(n->scan_array[axis]);
+            n->scan_array[axis] = NULL;
+        }
+        for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+            status = atn_array_create_vector(n->device, ATN_SP, n->capacity, &n->scan_array[axis]);
+    }
+    float rest = nowhere(n);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        void *to;
+        status = atn_array_map_write(n->scan_array[axis], &to);
+        float *at = to;
+        for (int64_t k = 0; k < n->capacity && status == ATN_OK; ++k)
+            at[k] = k < count ? (float)(n->scan.position[axis][k] - n->scan_centre[axis]) : rest;
+    }
+    return status;
+}
+
+static atn_status make_kernel(atn_needle *n, const char *name, bool trusted, atn_kernel **out) {
+    const char *const defines[] = {"USED_FLOAT=SP", NULL};
+    atn_kernel_options options = {.defines = defines, .reproducible = true};
+    atn_status status = atn_kernel_create(n->device, name, &options, out);
+    if (status == ATN_OK && trusted) atn_kernel_trust(*out);
+    return status;
+}
+
+static atn_status set_volume(atn_needle *n, atn_kernel *kernel) {
+    static const char *const LOW[3] = {"low_x", "low_y", "low_z"}, *const LAST[3] = {"last_x", "last_y", "last_z"};
+    const needle_volume *v = &n->volume;
+    atn_status status = atn_kernel_param(kernel, "per_length", 1 / v->edge, 0);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        status = atn_kernel_param(kernel, LOW[axis], v->low[axis], 0);
+        if (status == ATN_OK) status = atn_kernel_param(kernel, LAST[axis], v->size[axis] - 1, 0);
+    }
+    if (status == ATN_OK) status = atn_kernel_param(kernel, "nx", v->size[0], 0);
+    if (status == ATN_OK) status = atn_kernel_param(kernel, "ny", v->size[1], 0);
+    return status;
+}
+
+static atn_status slot_make(atn_needle *n, int64_t combinations, needle_slot *slot) {
+    bool marks = by_model(n) && !n->options.brute;
+    double threshold = n->options.threshold;
+    atn_status status = atn_array_create_matrix(n->device, ATN_SP, combinations, 12, 0, &slot->pose);
+    if (status == ATN_OK) status = atn_array_create_vector(n->device, ATN_INT32, combinations, &slot->count);
+    if (status == ATN_OK) status = make_kernel(n, kernel_name(n), !n->options.brute, &slot->kernel);
+    if (status == ATN_OK) status = atn_kernel_param(slot->kernel, "threshold2", threshold * threshold, 0);
+    if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "pose", slot->pose);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        status = atn_kernel_bind(slot->kernel, SCAN[axis], n->scan_array[axis]);
+        if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, MODEL[axis], n->model_array[axis]);
+    }
+    if (status == ATN_OK && !n->options.brute) status = atn_kernel_bind(slot->kernel, "start", n->start_array);
+    if (status == ATN_OK && !n->options.brute) status = set_volume(n, slot->kernel);
+    if (!marks && status == ATN_OK) status = atn_kernel_bind(slot->kernel, "count", slot->count);
+    if (!marks || status != ATN_OK) return status;
+    status = atn_array_create_matrix(n->device, ATN_INT32, (int64_t)n->model.count, combinations, 0, &slot->found);
+    if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "index", n->index_array);
+    if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "found", slot->found);
+    if (status == ATN_OK) status = make_kernel(n, "shift_sum", false, &slot->sum);
+    if (status == ATN_OK) status = atn_kernel_bind(slot->sum, "found", slot->found);
+    if (status == ATN_OK) status = atn_kernel_bind(slot->sum, "count", slot->count);
+    return status;
+}
+
+/* The slot for so many combinations, made where there is none; the one that was not used for longest gives way. */
+static atn_status find_slot(atn_needle *n, int64_t combinations, needle_slot **out) {
+    needle_slot *oldest = &n->slot[0];
+    *out = NULL;
+    for (int k = 0; k < NEEDLE_SLOTS; ++k) {
+        if (n->slot[k].combinations == combinations) *out = &n->slot[k];
+        if (n->slot[k].used < oldest->used) oldest = &n->slot[k];
+    }
+    atn_status status = ATN_OK;
+    if (!*out) {
+        slot_free(oldest);
+        status = slot_make(n, combinations, oldest);
+        if (status == ATN_OK)
+            oldest->combinations = combinations;
+        else
+            slot_free(oldest);
+        *out = oldest;
+    }
+    (*out)->used = ++n->uses;
+    return status;
+}
+
+atn_status needle_engine_room(atn_needle *n, int64_t combinations) {
+    if (combinations <= n->poses) return ATN_OK;
+    reg_pose *more = atn_resize(n->ctx, n->pose, (size_t)combinations * sizeof *more);
+    if (!more) return ATN_ERR_MEMORY;
+    n->pose = more;
+    n->poses = combinations;
+    return ATN_OK;
+}
+
+/* The inverse of each pose, between the frames that the kernels see: q = A (p + scan_centre) + b - centre. */
+static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
+    void *to;
+    atn_status status = atn_array_map_write(slot->pose, &to);
+    float *number = to;
+    for (int64_t c = 0; c < slot->combinations && status == ATN_OK; ++c) {
+        reg_pose back;
+        double at[3];
+        if (!reg_pose_invert(&n->pose[c], &back))
+            return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the start has no inverse; a rigid transform would have");
+        reg_pose_apply(&back, n->scan_centre, at);
+        for (int k = 0; k < 9; ++k) number[k * slot->combinations + c] = (float)back.a[k];
+        for (int k = 0; k < 3; ++k) number[(9 + k) * slot->combinations + c] = (float)(at[k] - n->centre[k]);
+    }
+    return status;
+}
+
+atn_status needle_engine_count(atn_needle *n, int64_t combinations, const int32_t **counts) {
+    needle_slot *slot;
+    const void *numbers = NULL;
+    *counts = NULL;
+    atn_status status = atn_check_cancel(n->ctx);
+    if (status == ATN_OK) status = find_slot(n, combinations, &slot);
+    if (status == ATN_OK) status = put_poses(n, slot);
+    if (status == ATN_OK && slot->found) {
+        void *to;
+        status = atn_array_map_write(slot->found, &to);
+        if (status == ATN_OK && to) memset(to, 0, n->model.count * (size_t)combinations * sizeof(int32_t));
+    }
+    if (status == ATN_OK) status = atn_kernel_run(slot->kernel);
+    if (status == ATN_OK && slot->sum) status = atn_kernel_run(slot->sum);
+    if (status == ATN_OK) status = atn_array_map_read(slot->count, &numbers);
+    *counts = numbers;
+    return status;
+}

@@ -1,0 +1,289 @@
+/* A needle: made for a model, matched with scans. Checks what it is given, then rounds, refinement, result. */
+#include "apps/needle/needle.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MESH_POINTS = 100000, MESH_SEED = 1 };
+static const double UNITS_APART = 50; /* extents that differ by more are in other units */
+
+/* ---- the model ---- */
+
+atn_status atn_needle_model(atn_ctx *ctx, const char *path, atn_cloud **out) {
+    atn_cloud *points = NULL;
+    atn_status status = atn_cloud_sample_mesh(ctx, path, MESH_POINTS, MESH_SEED, out);
+    if (status != ATN_ERR_INPUT) return status;
+    if (atn_cloud_read(ctx, path, NULL, &points) != ATN_OK) /* neither; the mesh's reason is the better one */
+        return atn_cloud_sample_mesh(ctx, path, MESH_POINTS, MESH_SEED, out);
+    if (atn_cloud_get_info(points).normals) {
+        *out = points;
+        return ATN_OK;
+    }
+    status = atn_cloud_with_normals(points, 0, NULL, out);
+    atn_cloud_free(points);
+    return status;
+}
+
+/* Unit normals, zeros where voxels averaged them away: at edges. */
+static void put_normals(atn_needle *n, const atn_cloud *model) {
+    for (size_t k = 0; k < n->model.count; ++k) {
+        double sum = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            double value = (double)atn_cloud_normals(model, axis)[k];
+            sum += value * value;
+        }
+        for (int axis = 0; axis < 3; ++axis)
+            n->normal[3 * k + (size_t)axis] =
+                sum > 0.81 ? (float)((double)atn_cloud_normals(model, axis)[k] / sqrt(sum)) : 0;
+    }
+}
+
+/* Filtered, with normals, in Morton order as voxels are. */
+static atn_status take_model(atn_needle *n, const atn_cloud *model) {
+    atn_cloud *filtered = NULL, *with = NULL;
+    const atn_cloud *use = model;
+    atn_status status = ATN_OK;
+    if (n->options.edge > 0) {
+        status = atn_cloud_voxels(model, n->options.edge, &filtered);
+        use = filtered;
+    }
+    if (status == ATN_OK && !atn_cloud_get_info(use).normals) {
+        status = atn_cloud_with_normals(use, 0, NULL, &with);
+        use = with;
+    }
+    if (status == ATN_OK) status = cloud_points_of(n->ctx, use, &n->model);
+    if (status == ATN_OK && n->model.count > INT32_MAX / 2)
+        status = atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the model has %zu points; the voxel filter leaves fewer",
+                          n->model.count);
+    if (status == ATN_OK) {
+        n->normal = atn_alloc(n->ctx, 3 * n->model.count * sizeof *n->normal);
+        if (!n->normal) status = ATN_ERR_MEMORY;
+    }
+    if (status == ATN_OK) {
+        atn_cloud_info info = atn_cloud_get_info(use);
+        put_normals(n, use);
+        for (int axis = 0; axis < 3; ++axis) {
+            n->low[axis] = info.low[axis];
+            n->high[axis] = info.high[axis];
+            n->centre[axis] = 0.5 * (info.low[axis] + info.high[axis]);
+        }
+        status = cloud_grid_make(&n->model, 0, &n->grid);
+    }
+    atn_cloud_free(with);
+    atn_cloud_free(filtered);
+    return status;
+}
+
+static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_needle_options *o) {
+    if (atn_cloud_get_info(model).points == 0) return atn_fail(ctx, ATN_ERR_INPUT, "needle: the model has no points");
+    if (o->threshold == 0) o->threshold = 0.02;
+    if (!(o->threshold > 0 && isfinite(o->threshold)))
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a threshold of %g matches nothing; it is a length above 0",
+                        o->threshold);
+    if (o->edge == 0) o->edge = o->threshold;
+    if (!isfinite(o->edge))
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the voxel filter's edge is a length, or negative for none");
+    return ATN_OK;
+}
+
+atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_options *options,
+                             atn_needle **out) {
+    atn_ctx *ctx = atn_device_ctx(device);
+    atn_needle_options filled = options ? *options : (atn_needle_options){0};
+    *out = NULL;
+    atn_status status = check_options(ctx, model, &filled);
+    if (status != ATN_OK) return status;
+    atn_needle *n = atn_zalloc(ctx, sizeof *n);
+    if (!n) return ATN_ERR_MEMORY;
+    n->device = device;
+    n->ctx = ctx;
+    n->options = filled;
+    status = take_model(n, model);
+    if (status == ATN_OK) status = needle_engine_open(n);
+    if (status == ATN_OK)
+        *out = n;
+    else
+        atn_needle_free(n);
+    return status;
+}
+
+void atn_needle_free(atn_needle *needle) {
+    if (!needle) return;
+    needle_engine_close(needle);
+    cloud_points_free(&needle->model);
+    cloud_points_free(&needle->scan);
+    cloud_grid_free(needle->grid);
+    atn_free(needle->ctx, needle->normal);
+    atn_free(needle->ctx, needle);
+}
+
+/* ---- a frame ---- */
+
+static atn_status check_interval(const atn_ctx *ctx, const char *what, atn_needle_interval *i,
+                                 atn_needle_interval otherwise) {
+    if (i->low == 0 && i->high == 0 && i->step == 0) *i = otherwise;
+    if (!isfinite(i->low) || !isfinite(i->high) || !isfinite(i->step))
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the interval of the %s is not finite", what);
+    if (!(i->step > 0))
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the %s's step of %g leads nowhere; it is above 0", what, i->step);
+    if (i->high < i->low)
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the %s's interval from %g to %g is empty", what, i->low, i->high);
+    if ((i->high - i->low) / i->step > 1e9)
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "needle: %g steps of the %s are more than fit into memory; a larger step has fewer",
+                        (i->high - i->low) / i->step, what);
+    return ATN_OK;
+}
+
+static atn_status check_settings(const atn_ctx *ctx, atn_needle_settings *s) {
+    static const atn_needle_interval ROLL = {-5, 5, 1}, SHIFT = {0, 0.5, 0.05}, TRACK_ROLL = {-2, 2, 0.5},
+                                     TRACK_SHIFT = {-0.1, 0.1, 0.025};
+    atn_status status = check_interval(ctx, "roll", &s->roll_deg, s->track ? TRACK_ROLL : ROLL);
+    if (status == ATN_OK) status = check_interval(ctx, "shift", &s->shift, s->track ? TRACK_SHIFT : SHIFT);
+    if (status != ATN_OK) return status;
+    if (s->rounds == 0) s->rounds = s->track ? 3 : 4;
+    if (s->rounds < 0 || s->rounds > ATN_NEEDLE_MOST_ROUNDS)
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: %d rounds; 1 to %d make sense", (int)s->rounds,
+                        ATN_NEEDLE_MOST_ROUNDS);
+    if (s->least == 0) s->least = 0.3;
+    if (!(s->least > 0 && s->least <= 1))
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the least share is above 0 and at most 1, not %g", s->least);
+    if (s->most_combinations == 0) s->most_combinations = 1 << 20;
+    if (s->most_combinations < 1 || s->most_combinations > 1 << 28)
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a round has 1 to 2^28 combinations at most");
+    return ATN_OK;
+}
+
+/* A rotation and a translation, to 1e-3: what people write down with few digits is let through. */
+static atn_status take_start(const atn_ctx *ctx, const atn_needle_settings *s, needle_frame *f) {
+    f->start = REG_IDENTITY;
+    for (int r = 0; r < 3 && s->has_start; ++r) {
+        for (int c = 0; c < 3; ++c) f->start.a[3 * r + c] = s->start[4 * r + c];
+        f->start.b[r] = s->start[4 * r + 3];
+    }
+    const double *a = f->start.a;
+    double worst = 0, determinant = a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) +
+                                    a[2] * (a[3] * a[7] - a[4] * a[6]);
+    for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) {
+            double dot = 0;
+            for (int k = 0; k < 3; ++k) dot += a[3 * k + r] * a[3 * k + c];
+            worst = fmax(worst, fabs(dot - (r == c)));
+        }
+    if (!(worst < 1e-3) || !(determinant > 0) || !isfinite(f->start.b[0] + f->start.b[1] + f->start.b[2]))
+        return atn_fail(
+            ctx, ATN_ERR_INPUT,
+            "needle: the start is not a rotation and a translation; scaled or mirrored starts are not taken");
+    return ATN_OK;
+}
+
+static atn_status take_axis(const atn_ctx *ctx, const atn_needle_settings *s, needle_frame *f) {
+    double axis[3], length = 0;
+    for (int k = 0; k < 3; ++k) length += s->axis[k] * s->axis[k];
+    for (int k = 0; k < 3; ++k) axis[k] = length > 0 ? s->axis[k] / sqrt(length) : f->start.a[3 * k + 2];
+    if (!isfinite(length) || !(fabs(axis[2]) > 1e-3))
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "needle: the axis (%g, %g, %g) has no part along z, which shifts are measured along", axis[0],
+                        axis[1], axis[2]);
+    for (int k = 0; k < 3; ++k) f->along[k] = axis[k] / axis[2];
+    return ATN_OK;
+}
+
+/* The scan, filtered and in Morton order, so that neighbours look into the same voxels. */
+static atn_status take_scan(atn_needle *n, const atn_cloud *scan) {
+    cloud_points all = {0}, next = {0};
+    cloud_points_free(&n->scan);
+    n->scan = (cloud_points){0};
+    if (atn_cloud_get_info(scan).points == 0) return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the scan has no points");
+    atn_status status = cloud_points_of(n->ctx, scan, &all);
+    if (status == ATN_OK && n->options.edge > 0) {
+        status = cloud_points_merge(&all, n->options.edge, &next);
+    } else if (status == ATN_OK) {
+        uint32_t *order = atn_alloc(n->ctx, all.count * sizeof *order);
+        status = order ? cloud_points_order(&all, order) : ATN_ERR_MEMORY;
+        if (status == ATN_OK) status = cloud_points_permute(&all, order, &next);
+        atn_free(n->ctx, order);
+    }
+    cloud_points_free(&all);
+    if (status != ATN_OK) return status;
+    n->scan = next;
+    if (n->scan.count > INT32_MAX / 2)
+        return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the scan has %zu points; the voxel filter leaves fewer",
+                        n->scan.count);
+    atn_cloud_info info = atn_cloud_get_info(scan);
+    for (int axis = 0; axis < 3; ++axis) n->scan_centre[axis] = 0.5 * (info.low[axis] + info.high[axis]);
+    return needle_engine_scan(n);
+}
+
+/* Metres beside millimetres, and the like. */
+static atn_status check_units(const atn_needle *n, const atn_cloud *scan) {
+    atn_cloud_info info = atn_cloud_get_info(scan);
+    double a = 0, b = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        a += (n->high[axis] - n->low[axis]) * (n->high[axis] - n->low[axis]);
+        b += (info.high[axis] - info.low[axis]) * (info.high[axis] - info.low[axis]);
+    }
+    if (!(a > 0 && b > 0)) return ATN_OK;
+    double times = sqrt(b / a);
+    if (times < UNITS_APART && times > 1 / UNITS_APART) return ATN_OK;
+    return atn_fail(
+        n->ctx, ATN_ERR_INPUT,
+        "needle: the model extends over %.3g, the scan over %.3g; %s is probably in another unit, as metres "
+        "beside millimetres",
+        sqrt(a), sqrt(b), times > 1 ? "the model" : "one of them");
+}
+
+static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_result *out) {
+    double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
+    const atn_needle_interval *shift = &s->shift;
+    double first = out->round[0].shift, edge = 0.5 * shift->step;
+    out->found = (double)out->matches >= s->least * points;
+    if (!out->found)
+        snprintf(out->reason, sizeof out->reason,
+                 "only %lld of %.0f %s points have a partner within %g; the needle is not there, or far from the start",
+                 (long long)out->matches, points, n->options.count == ATN_NEEDLE_COUNT_MODEL ? "model" : "scan",
+                 n->options.threshold);
+    else if (shift->high - shift->low > edge && (first < shift->low + edge || first > shift->high - edge))
+        snprintf(out->reason, sizeof out->reason,
+                 "the first round's best shift is at the end of its interval; a wider one may have a better one");
+    else if (!out->roll_observable)
+        snprintf(out->reason, sizeof out->reason, "the scan does not tell the roll: other rolls match as well");
+}
+
+static void put_transform(const reg_pose *pose, double out[16]) {
+    for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c < 3; ++c) out[4 * r + c] = pose->a[3 * r + c];
+        out[4 * r + 3] = pose->b[r];
+    }
+    out[12] = out[13] = out[14] = 0;
+    out[15] = 1;
+}
+
+atn_status atn_needle_match(atn_needle *n, const atn_cloud *scan, const atn_needle_settings *settings,
+                            atn_needle_result *out) {
+    atn_needle_settings filled = settings ? *settings : (atn_needle_settings){0};
+    needle_frame frame = {.settings = &filled, .around = filled.track ? 1 : 2, .divide = filled.track ? 3 : 5};
+    double begin = atn_clock_seconds();
+    *out = (atn_needle_result){0};
+    atn_status status = check_settings(n->ctx, &filled);
+    if (status == ATN_OK) status = take_start(n->ctx, &filled, &frame);
+    if (status == ATN_OK) status = take_axis(n->ctx, &filled, &frame);
+    if (status == ATN_OK) status = check_units(n, scan);
+    if (status == ATN_OK) status = take_scan(n, scan);
+    double since = atn_clock_seconds();
+    if (status == ATN_OK) status = needle_rounds(n, &frame, out);
+    out->match_seconds = atn_clock_seconds() - since;
+    out->scan_points = (int64_t)n->scan.count;
+    out->model_points = (int64_t)n->model.count;
+    reg_pose pose = needle_pose(&frame, out->roll_deg, out->shift);
+    if (status == ATN_OK) status = needle_roll_observable(n, &frame, out);
+    if (status == ATN_OK) judge(n, &filled, out);
+    if (status == ATN_OK && out->found && !filled.no_refine) status = needle_refine(n, &frame, &pose, out);
+    put_transform(&pose, out->transform);
+    out->seconds = atn_clock_seconds() - begin;
+    return status;
+}

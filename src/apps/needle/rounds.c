@@ -1,0 +1,135 @@
+/* The shifting algorithm: all combinations of a roll about the needle and a shift along it are counted, the best one is
+ * looked at more closely in the next round. T = [R Rz(roll), t + direction shift / direction_z]. */
+#include "apps/needle/needle.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double DEGREE = 3.14159265358979323846 / 180;
+
+reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift) {
+    double c = cos(roll_deg * DEGREE), s = sin(roll_deg * DEGREE);
+    reg_pose turn = {{c, -s, 0, s, c, 0, 0, 0, 1}, {0}}, out = reg_pose_compose(&frame->start, &turn);
+    for (int axis = 0; axis < 3; ++axis) out.b[axis] += frame->along[axis] * shift;
+    return out;
+}
+
+static int64_t steps_of(const atn_needle_interval *i) {
+    return (int64_t)floor((i->high - i->low) / i->step + 1e-6) + 1;
+}
+
+static double value_at(const atn_needle_interval *i, int64_t step) { return i->low + (double)step * i->step; }
+
+/* A round's counts, roll by roll: shifts follow each other. */
+typedef struct grid {
+    int64_t rolls, shifts;
+    const int32_t *count;
+} grid;
+
+/* The largest count. Where several are as large, the one nearest to the middle of them: the true place is inside. */
+static void joint(const grid *g, int64_t *roll, int64_t *shift) {
+    int32_t most = -1;
+    double middle[2] = {0}, ties = 0, nearest = INFINITY;
+    for (int64_t k = 0; k < g->rolls * g->shifts; ++k) {
+        if (g->count[k] > most) most = g->count[k], ties = middle[0] = middle[1] = 0;
+        if (g->count[k] < most) continue;
+        ++ties;
+        middle[0] += (double)(k / g->shifts);
+        middle[1] += (double)(k % g->shifts);
+    }
+    for (int64_t k = 0; k < g->rolls * g->shifts; ++k) {
+        if (g->count[k] < most) continue;
+        double dr = (double)(k / g->shifts) - middle[0] / ties, ds = (double)(k % g->shifts) - middle[1] / ties;
+        if (dr * dr + ds * ds >= nearest) continue;
+        nearest = dr * dr + ds * ds;
+        *roll = k / g->shifts;
+        *shift = k % g->shifts;
+    }
+}
+
+/* As published: the roll with the largest sum over shifts, the shift with the largest sum over rolls; the first. */
+static void marginal(const grid *g, int64_t *roll, int64_t *shift) {
+    int64_t most = -1;
+    for (int64_t r = 0; r < g->rolls; ++r) {
+        int64_t sum = 0;
+        for (int64_t s = 0; s < g->shifts; ++s) sum += g->count[r * g->shifts + s];
+        if (sum > most) most = sum, *roll = r;
+    }
+    most = -1;
+    for (int64_t s = 0; s < g->shifts; ++s) {
+        int64_t sum = 0;
+        for (int64_t r = 0; r < g->rolls; ++r) sum += g->count[r * g->shifts + s];
+        if (sum > most) most = sum, *shift = s;
+    }
+}
+
+/* The most matches of a combination farther from the winner than later rounds look. */
+static int64_t runner_up(const grid *g, int64_t roll, int64_t shift, int64_t around) {
+    int64_t most = 0;
+    for (int64_t k = 0; k < g->rolls * g->shifts; ++k)
+        if ((llabs(k / g->shifts - roll) > around || llabs(k % g->shifts - shift) > around) && g->count[k] > most)
+            most = g->count[k];
+    return most;
+}
+
+static atn_status one_round(atn_needle *n, const needle_frame *f, const atn_needle_interval *rolls,
+                            const atn_needle_interval *shifts, grid *g) {
+    *g = (grid){.rolls = steps_of(rolls), .shifts = steps_of(shifts)};
+    if ((double)g->rolls * (double)g->shifts > (double)f->settings->most_combinations)
+        return atn_fail(n->ctx, ATN_ERR_INPUT,
+                        "needle: %lld rolls by %lld shifts are more than the %lld combinations that a round may have; "
+                        "larger steps or smaller intervals have fewer",
+                        (long long)g->rolls, (long long)g->shifts, (long long)f->settings->most_combinations);
+    atn_status status = needle_engine_room(n, g->rolls * g->shifts);
+    if (status != ATN_OK) return status;
+    for (int64_t k = 0; k < g->rolls * g->shifts; ++k)
+        n->pose[k] = needle_pose(f, value_at(rolls, k / g->shifts), value_at(shifts, k % g->shifts));
+    return needle_engine_count(n, g->rolls * g->shifts, &g->count);
+}
+
+static void narrow(const needle_frame *f, atn_needle_interval *i, double winner) {
+    double half = f->around * i->step;
+    *i = (atn_needle_interval){winner - half, winner + half, i->step / f->divide};
+}
+
+atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result *out) {
+    atn_needle_interval rolls = f->settings->roll_deg, shifts = f->settings->shift;
+    for (int32_t k = 0; k < f->settings->rounds; ++k) {
+        grid g;
+        int64_t roll = 0, shift = 0;
+        atn_status status = one_round(n, f, &rolls, &shifts, &g);
+        if (status != ATN_OK) return status;
+        (f->settings->marginal ? marginal : joint)(&g, &roll, &shift);
+        out->round[k] = (atn_needle_round){value_at(&rolls, roll), value_at(&shifts, shift),
+                                           g.count[roll * g.shifts + shift], g.rolls * g.shifts};
+        if (k == 0) out->runner_up = runner_up(&g, roll, shift, f->around);
+        out->n_rounds = k + 1;
+        narrow(f, &rolls, out->round[k].roll_deg);
+        narrow(f, &shifts, out->round[k].shift);
+    }
+    const atn_needle_round *last = &out->round[out->n_rounds - 1];
+    out->roll_deg = last->roll_deg;
+    out->shift = last->shift;
+    out->matches = last->matches;
+    return ATN_OK;
+}
+
+/* Counts over a whole turn at the winner's shift. The count is a sum over points, each matched with probability p: that
+ * is its noise where the surface does not tell rolls apart. */
+atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, atn_needle_result *out) {
+    enum { ROLLS = 36, DEVIATIONS = 5 };
+    const int32_t *count;
+    atn_status status = needle_engine_room(n, ROLLS);
+    if (status != ATN_OK) return status;
+    for (int k = 0; k < ROLLS; ++k) n->pose[k] = needle_pose(f, out->roll_deg + 360.0 / ROLLS * k, out->shift);
+    status = needle_engine_count(n, ROLLS, &count);
+    if (status != ATN_OK) return status;
+    double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
+    double least = (double)out->matches, share = points > 0 ? (double)out->matches / points : 0;
+    for (int k = 0; k < ROLLS; ++k) least = fmin(least, (double)count[k]);
+    double noise = sqrt(points * share * (1 - share) + 1);
+    out->roll_observable = (double)out->matches - least > DEVIATIONS * noise;
+    return ATN_OK;
+}

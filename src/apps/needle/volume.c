@@ -1,0 +1,193 @@
+/* The lookup volume: which model points can be nearer than the threshold to a place in a voxel. Whatever is left out is
+ * left out with a margin for the roundings of the kernels, so that their counts are those of all pairs. */
+#include "apps/needle/needle.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double MOST_VOXELS = 1 << 24; /* kernels compute their numbers in single precision */
+static const double SLACK = 1e-3; /* of an edge: where roundings can put a point into the next voxel */
+
+typedef struct building {
+    needle_volume *v;
+    size_t count;
+    const float *const *position;
+    double threshold, margin; /* margin: of lengths */
+    bool full;
+} building;
+
+/* Between a point and the box of a voxel (as large as roundings make it): the nearest place and the farthest, squared.
+ */
+static void reach_of(const building *b, size_t point, const int64_t at[3], double *nearest2, double *farthest2) {
+    double grown = SLACK * b->v->edge + b->margin;
+    *nearest2 = *farthest2 = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double low = b->v->low[axis] + (double)at[axis] * b->v->edge - grown, p = (double)b->position[axis][point];
+        double high = low + b->v->edge + 2 * grown;
+        double off = p < low ? low - p : p > high ? p - high : 0, far = fmax(p - low, high - p);
+        *nearest2 += off * off;
+        *farthest2 += far * far;
+    }
+}
+
+/* The voxels that a point can matter to; the border has none. */
+static void voxels_of(const building *b, size_t point, int64_t from[3], int64_t to[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+        double at = (double)b->position[axis][point] - b->v->low[axis], reach = b->threshold + b->margin;
+        from[axis] = (int64_t)floor((at - reach) / b->v->edge - SLACK);
+        to[axis] = (int64_t)floor((at + reach) / b->v->edge + SLACK);
+        if (from[axis] < 0) from[axis] = 0;
+        if (to[axis] > b->v->size[axis] - 1) to[axis] = b->v->size[axis] - 1;
+    }
+}
+
+static int64_t voxel_at(const needle_volume *v, const int64_t at[3]) {
+    return (at[2] * v->size[1] + at[1]) * v->size[0] + at[0];
+}
+
+/* Counts (index NULL) or lists the points of every voxel; `next` is where a voxel's next one goes. */
+static void spread(const building *b, int32_t *next, int32_t *index) {
+    double reach2 = (b->threshold + b->margin) * (b->threshold + b->margin);
+    for (size_t p = 0; p < b->count; ++p) {
+        int64_t from[3], to[3], at[3];
+        voxels_of(b, p, from, to);
+        for (at[2] = from[2]; at[2] <= to[2]; ++at[2])
+            for (at[1] = from[1]; at[1] <= to[1]; ++at[1])
+                for (at[0] = from[0]; at[0] <= to[0]; ++at[0]) {
+                    double nearest2, farthest2;
+                    reach_of(b, p, at, &nearest2, &farthest2);
+                    if (nearest2 > reach2) continue;
+                    int32_t *place = &next[voxel_at(b->v, at)];
+                    if (index) index[*place] = (int32_t)p;
+                    ++*place;
+                }
+    }
+}
+
+/* Is `a` nearer than `other` to every place of the voxel, roundings aside? The difference of the squares is linear, so
+ * the worst corner tells. */
+static bool is_nearer(const building *b, const int64_t at[3], int32_t a, int32_t other) {
+    double worst = 0, grown = SLACK * b->v->edge + b->margin;
+    for (int axis = 0; axis < 3; ++axis) {
+        double p = (double)b->position[axis][a], q = (double)b->position[axis][other];
+        double low = b->v->low[axis] + (double)at[axis] * b->v->edge - grown, high = low + b->v->edge + 2 * grown;
+        double place = q > p ? high : low; /* where |x - p|^2 - |x - q|^2 is largest along this axis */
+        worst += (place - p) * (place - p) - (place - q) * (place - q);
+    }
+    return worst < -4 * b->margin * (b->threshold + b->v->edge);
+}
+
+/* Shortens the list of a voxel; returns how many are left. */
+static int32_t thin(const building *b, const int64_t at[3], int32_t *list, int32_t count) {
+    double sure = b->threshold - b->margin, nearest2, farthest2;
+    for (int32_t k = 0; k < count && sure > 0; ++k) {
+        reach_of(b, (size_t)list[k], at, &nearest2, &farthest2);
+        if (farthest2 >= sure * sure) continue;
+        list[0] = list[k];
+        ++b->v->inside;
+        return 1;
+    }
+    int32_t left = 0;
+    for (int32_t k = 0; k < count; ++k) {
+        bool beaten = false;
+        for (int32_t j = 0; j < count && !beaten; ++j) /* what is beaten itself is in the list no more, or later */
+            beaten = j != k && (j < left || j > k) && is_nearer(b, at, list[j], list[k]);
+        if (!beaten) list[left++] = list[k];
+    }
+    b->v->mixed += left > 0;
+    return left;
+}
+
+/* Lists one after the other again, after they became shorter. */
+static void compact(const building *b) {
+    needle_volume *v = b->v;
+    int32_t kept = 0, begin = 0;
+    int64_t at[3], k = 0;
+    for (at[2] = 0; at[2] < v->size[2]; ++at[2])
+        for (at[1] = 0; at[1] < v->size[1]; ++at[1])
+            for (at[0] = 0; at[0] < v->size[0]; ++at[0], ++k) {
+                int32_t count = v->start[k + 1] - begin, *list = v->index + begin;
+                begin = v->start[k + 1];
+                int32_t left = b->full ? count : count > 0 ? thin(b, at, list, count) : 0;
+                memmove(v->index + kept, list, (size_t)left * sizeof *list);
+                v->start[k] = kept;
+                kept += left;
+            }
+    v->start[k] = kept;
+    v->candidates = kept;
+}
+
+/* Voxels twice as large until they are few enough. */
+static void choose_size(building *b, const double low[3], const double high[3]) {
+    needle_volume *v = b->v;
+    double voxels;
+    for (;; v->edge *= 2) {
+        voxels = 1;
+        for (int axis = 0; axis < 3; ++axis) {
+            double reach = b->threshold + b->margin + 2 * v->edge; /* and a border of one that has nothing */
+            v->low[axis] = (double)(float)(low[axis] - reach);
+            double count = ceil((high[axis] + reach - v->low[axis]) / v->edge) + 1;
+            voxels *= count;
+            v->size[axis] = count < 1e6 ? (int32_t)count : 1000000;
+        }
+        if (voxels <= MOST_VOXELS) return;
+    }
+}
+
+atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *const position[3], double threshold,
+                              double edge, bool full, needle_volume *out) {
+    double low[3] = {0}, high[3] = {0}, largest = threshold;
+    *out = (needle_volume){.ctx = ctx, .edge = edge};
+    for (int axis = 0; axis < 3 && count; ++axis) {
+        low[axis] = high[axis] = (double)position[axis][0];
+        for (size_t k = 1; k < count; ++k) {
+            low[axis] = fmin(low[axis], (double)position[axis][k]);
+            high[axis] = fmax(high[axis], (double)position[axis][k]);
+        }
+        largest = fmax(largest, fmax(fabs(low[axis]), fabs(high[axis])));
+    }
+    /* Coordinates of points that matter are below 2 * largest: their roundings, and those of the square. */
+    building b = {out, count, position, threshold, 16 * 0x1p-24 * (2 * largest + threshold), full};
+    choose_size(&b, low, high);
+    size_t voxels = (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2];
+    int32_t *next = atn_zalloc(ctx, voxels * sizeof *next);
+    out->start = atn_alloc(ctx, (voxels + 1) * sizeof *out->start);
+    atn_status status = next && out->start ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) {
+        spread(&b, next, NULL);
+        int64_t sum = 0;
+        for (size_t k = 0; k < voxels; ++k) {
+            out->start[k] = (int32_t)sum;
+            sum += next[k];
+            next[k] = out->start[k];
+            if (sum > INT32_MAX) break;
+        }
+        if (sum > INT32_MAX)
+            status = atn_fail(ctx, ATN_ERR_INPUT,
+                              "needle: %zu model points are too many for a threshold of %g; a larger edge of the voxel "
+                              "filter leaves fewer",
+                              count, threshold);
+        else
+            out->start[voxels] = (int32_t)sum;
+    }
+    if (status == ATN_OK) {
+        out->index = atn_alloc(ctx, (size_t)out->start[voxels] * sizeof *out->index);
+        if (!out->index) status = ATN_ERR_MEMORY;
+    }
+    if (status == ATN_OK) {
+        spread(&b, next, out->index);
+        compact(&b);
+    }
+    atn_free(ctx, next);
+    if (status != ATN_OK) needle_volume_free(out);
+    return status;
+}
+
+void needle_volume_free(needle_volume *volume) {
+    if (!volume->ctx) return;
+    atn_free(volume->ctx, volume->start);
+    atn_free(volume->ctx, volume->index);
+    *volume = (needle_volume){0};
+}

@@ -1,0 +1,19 @@
+/* The shifting algorithm at the sizes it was published with: brute force and lookup volume, against a plain OpenMP
+ * brute force on the CPU. All run in turn in one process. */
+#ifndef ATN_BENCH_NEEDLE_H
+#define ATN_BENCH_NEEDLE_H
+
+#include "bench/bench.h"
+
+#include <attune/needle.h>
+
+typedef struct atn_bench_needle_options {
+    bool quick;                                          /* the smallest size only, and few rounds */
+    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
+    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
+    void *user;
+} atn_bench_needle_options;
+
+atn_status atn_bench_needle(atn_ctx *ctx, atn_device *device, const atn_bench_needle_options *options);
+
+#endif

@@ -1,0 +1,19 @@
+/* Needles to look for: models, scans of them at a known pose, and how far a pose is from the truth. */
+#ifndef ATN_TESTS_NEEDLEKIT_H
+#define ATN_TESTS_NEEDLEKIT_H
+
+#include "testkit.h"
+
+#include "apps/needle/needle.h"
+#include "apps/sample/bevel.h"
+
+atn_device *needle_device(atn_ctx *ctx); /* the host */
+atn_cloud *needle_model(atn_ctx *ctx, const bevel *b, size_t points, uint64_t seed);
+/* Seen from above (y), moved by the truth, with noise of that deviation. */
+atn_cloud *needle_scan(atn_ctx *ctx, const bevel *b, size_t points, const reg_pose *truth, double noise, uint64_t seed);
+/* z along (tx, ty, 1), rolled, at t. */
+reg_pose needle_truth(double tx, double ty, double roll_deg, const double t[3]);
+void needle_put(const reg_pose *pose, double out[16]);
+reg_pose needle_get(const double transform[16]);
+
+#endif

@@ -1,0 +1,257 @@
+/* Needles found: poses against the truth, what is not found or not told by the scan, tracking, and what is refused. */
+#include "needlekit.h"
+
+#include <math.h>
+#include <string.h>
+
+static const bevel NEEDLE = {.radius = 0.25, .length = 2.5, .angle_deg = 20}, ROD = {0.25, 2.5, 0, true};
+static const double NOISE = 0.003;
+enum { MODEL_POINTS = 60000, SCAN_POINTS = 6000 };
+
+static atn_ctx *ctx;
+static atn_device *device;
+static atn_cloud *model;
+static atn_needle *needle;
+
+/* The truth, and a start that is off as an axis fit leaves it: tilted a little, shifted back, rolled. */
+typedef struct scene {
+    reg_pose truth, start;
+    atn_cloud *scan;
+} scene;
+
+static scene scene_make(uint64_t seed, const bevel *b) {
+    atn_random random;
+    scene s;
+    double at[3];
+    atn_random_seed(&random, seed);
+    double tx = 0.3 * atn_random_unit(&random), ty = 0.3 * atn_random_unit(&random) - 0.15;
+    double roll = 180 * atn_random_unit(&random); /* the cut is seen, more or less, from above */
+    for (int k = 0; k < 3; ++k) at[k] = 1 + atn_random_unit(&random);
+    s.truth = needle_truth(tx, ty, roll, at);
+    double shift = 0.5 * atn_random_unit(&random);
+    at[0] -= shift * tx, at[1] -= shift * ty, at[2] -= shift;
+    s.start = needle_truth(tx + 0.004 * atn_random_normal(&random), ty + 0.004 * atn_random_normal(&random),
+                           roll + 8 * atn_random_unit(&random) - 4, at);
+    s.scan = needle_scan(ctx, b, SCAN_POINTS, &s.truth, NOISE, seed + 100);
+    return s;
+}
+
+static double tip_error(const reg_pose *a, const reg_pose *b) {
+    const double tip[3] = {-0.25, 0, 0};
+    double p[3], q[3];
+    reg_pose_apply(a, tip, p);
+    reg_pose_apply(b, tip, q);
+    return sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2]));
+}
+
+static double roll_error(const reg_pose *a, const reg_pose *b) {
+    reg_pose back, step;
+    double twist[6];
+    assert_true(reg_pose_invert(a, &back));
+    step = reg_pose_compose(&back, b); /* in the model's frame z is the roll */
+    reg_pose_log(&step, twist);
+    return fabs(twist[2]) * 180 / 3.14159265358979323846;
+}
+
+static void poses_are_found(void **state) {
+    (void)state;
+    enum { POSES = 12 };
+    double squares = 0, worst = 0, worst_roll = 0;
+    for (int k = 0; k < POSES; ++k) {
+        scene s = scene_make((uint64_t)k, &NEEDLE);
+        atn_needle_settings settings = {.has_start = true};
+        atn_needle_result r;
+        double twist[6], inverse[36], normalised = 0;
+        needle_put(&s.start, settings.start);
+        kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
+        reg_pose pose = needle_get(r.transform), back;
+        assert_true(r.found && r.n_rounds == 4 && r.round[0].combinations == 121 && r.round[3].combinations == 441);
+        assert_true(r.matches >= r.round[2].matches && r.matches > r.runner_up && r.matches <= r.scan_points);
+        assert_true(r.roll_observable && r.has_covariance);
+        assert_true(reg_pose_invert(&pose, &back));
+        back = reg_pose_compose(&s.truth, &back); /* truth = exp(error) pose */
+        reg_pose_log(&back, twist);
+        assert_true(reg_invert_symmetric(6, r.covariance, inverse));
+        for (int a = 0; a < 6; ++a)
+            for (int b = 0; b < 6; ++b) normalised += twist[a] * inverse[6 * a + b] * twist[b];
+        squares += normalised / 6;
+        worst = fmax(worst, tip_error(&pose, &s.truth));
+        worst_roll = fmax(worst_roll, roll_error(&pose, &s.truth));
+        atn_cloud_free(s.scan);
+    }
+    print_message("    tip within %.1f um, roll within %.2f degrees, squared error per variance %.2f\n", worst * 1000,
+                  worst_roll, squares / POSES);
+    assert_true(worst < 0.01 && worst_roll < 1);
+    assert_true(squares / POSES < 4); /* 1 where the covariance is right */
+}
+
+static void forms_agree(void **state) {
+    (void)state;
+    scene s = scene_make(3, &NEEDLE);
+    atn_needle_result r[4]; /* coarse, since brute force takes its time */
+    for (int form = 0; form < 4; ++form) {
+        atn_needle_options options = {
+            .threshold = 0.06, .edge = 0.06, .brute = form & 1, .count = (atn_needle_count)(form / 2)};
+        atn_needle_settings settings = {.has_start = true, .rounds = 2, .least = 0.01};
+        atn_needle *n;
+        needle_put(&s.start, settings.start);
+        kit_ok(ctx, atn_needle_create(device, model, &options, &n));
+        kit_ok(ctx, atn_needle_match(n, s.scan, &settings, &r[form]));
+        atn_needle_free(n);
+    }
+    assert_memory_equal(r[0].round, r[1].round, sizeof r[0].round);
+    assert_memory_equal(r[2].round, r[3].round, sizeof r[0].round);
+    assert_memory_equal(r[0].transform, r[1].transform, sizeof r[0].transform);
+    assert_true(r[0].matches != r[2].matches && r[2].found);
+    atn_cloud_free(s.scan);
+}
+
+/* The published winner need not be the best combination; the best one has the largest count. */
+static void marginal_and_joint(void **state) {
+    (void)state;
+    scene s = scene_make(5, &NEEDLE);
+    atn_needle_settings settings = {.has_start = true, .rounds = 1, .no_refine = true};
+    atn_needle_result joint, marginal;
+    needle_put(&s.start, settings.start);
+    kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &joint));
+    settings.marginal = true;
+    kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &marginal));
+    assert_true(joint.matches >= marginal.matches && marginal.matches > 0);
+    assert_false(joint.has_covariance);
+    atn_cloud_free(s.scan);
+}
+
+static void roll_of_a_rod(void **state) {
+    (void)state;
+    atn_cloud *rod = needle_model(ctx, &ROD, MODEL_POINTS, 2);
+    scene s = scene_make(8, &ROD);
+    atn_needle_settings settings = {.has_start = true};
+    atn_needle_result r;
+    atn_needle *n;
+    needle_put(&s.start, settings.start);
+    kit_ok(ctx, atn_needle_create(device, rod, NULL, &n));
+    kit_ok(ctx, atn_needle_match(n, s.scan, &settings, &r));
+    assert_true(r.found && !r.roll_observable && r.has_covariance);
+    kit_contains(r.reason, "does not tell the roll");
+    double trace = r.covariance[0] + r.covariance[7] + r.covariance[14];
+    assert_true(trace > 3);
+    atn_needle_free(n);
+    atn_cloud_free(s.scan);
+    atn_cloud_free(rod);
+}
+
+static void frames_are_tracked(void **state) {
+    (void)state;
+    scene s = scene_make(6, &NEEDLE);
+    atn_needle_settings settings = {.has_start = true};
+    atn_needle_result r;
+    needle_put(&s.start, settings.start);
+    kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
+    settings.track = true;
+    reg_pose truth = s.truth;
+    for (int frame = 0; frame < 6; ++frame) {
+        double step[6] = {0.002, -0.001, 0.012, 0.004, -0.003, 0.02};
+        reg_pose motion = reg_pose_exp(step);
+        truth = reg_pose_compose(&motion, &truth);
+        atn_cloud *scan = needle_scan(ctx, &NEEDLE, SCAN_POINTS, &truth, NOISE, 50 + (uint64_t)frame);
+        memcpy(settings.start, r.transform, sizeof r.transform);
+        kit_ok(ctx, atn_needle_match(needle, scan, &settings, &r));
+        reg_pose pose = needle_get(r.transform);
+        int64_t combinations = 0;
+        for (int k = 0; k < r.n_rounds; ++k) combinations += r.round[k].combinations;
+        assert_true(r.found && combinations < 200);
+        assert_true(tip_error(&pose, &truth) < 0.01);
+        atn_cloud_free(scan);
+    }
+    atn_cloud_free(s.scan);
+}
+
+static void what_is_not_there(void **state) {
+    (void)state;
+    scene s = scene_make(4, &NEEDLE);
+    atn_needle_settings settings = {.has_start = true};
+    atn_needle_result r;
+    needle_put(&s.start, settings.start);
+    settings.start[3] += 1; /* a millimetre beside it */
+    kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
+    assert_false(r.found);
+    kit_contains(r.reason, "have a partner");
+    settings.start[3] -= 1;
+    settings.shift = (atn_needle_interval){0, 0, 0.05}; /* one shift only: too short an interval has no end */
+    kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
+    assert_int_equal(r.round[0].combinations, 11);
+    const double one[3] = {1, 1, 1};
+    atn_cloud *single;
+    kit_ok(ctx, atn_cloud_create(ctx, 1, one, NULL, &single));
+    settings = (atn_needle_settings){0};
+    kit_ok(ctx, atn_needle_match(needle, single, &settings, &r));
+    assert_true(!r.found && r.scan_points == 1);
+    atn_cloud_free(single);
+    atn_cloud_free(s.scan);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    scene s = scene_make(4, &NEEDLE);
+    atn_needle_result r;
+    atn_needle *n;
+    atn_cloud *none, *metres;
+    static const struct {
+        atn_needle_settings settings;
+        const char *part;
+    } WRONG[] = {
+        {{.roll_deg = {-5, 5, 0}}, "roll's step of 0 leads nowhere"},
+        {{.shift = {0, 0.5, -0.05}}, "shift's step of -0.05"},
+        {{.shift = {0.5, 0, 0.05}}, "is empty"},
+        {{.shift = {0, 1e9, 1e-9}}, "more than fit into memory"},
+        {{.roll_deg = {-180, 180, 1e-3}, .shift = {0, 1, 1e-3}}, "larger steps"},
+        {{.roll_deg = {NAN, 5, 1}}, "not finite"},
+        {{.rounds = -1}, "rounds"},
+        {{.rounds = 17}, "rounds"},
+        {{.least = 2}, "least share"},
+        {{.axis = {1, 0, 0}}, "no part along z"},
+        {{.has_start = true, .start = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}}, "not a rotation"},
+        {{.has_start = true, .start = {-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}}, "not a rotation"},
+    };
+    for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k)
+        kit_fails(ctx, ATN_ERR_INPUT, WRONG[k].part, atn_needle_match(needle, s.scan, &WRONG[k].settings, &r));
+    const double small[16] = {1e-3, 0, 0, 0, 0, 1e-3, 0, 0, 0, 0, 1e-3, 0, 0, 0, 0, 1};
+    kit_ok(ctx, atn_cloud_moved(model, small, &metres));
+    kit_ok(ctx, atn_needle_create(device, metres, NULL, &n));
+    kit_fails(ctx, ATN_ERR_INPUT, "another unit", atn_needle_match(n, s.scan, NULL, &r));
+    atn_needle_free(n);
+    kit_ok(ctx, atn_cloud_create(ctx, 0, NULL, NULL, &none));
+    kit_fails(ctx, ATN_ERR_INPUT, "model has no points", atn_needle_create(device, none, NULL, &n));
+    kit_fails(ctx, ATN_ERR_INPUT, "scan has no points", atn_needle_match(needle, none, NULL, &r));
+    atn_needle_options options = {.threshold = -1};
+    kit_fails(ctx, ATN_ERR_INPUT, "matches nothing", atn_needle_create(device, model, &options, &n));
+    atn_cloud_free(none);
+    atn_cloud_free(metres);
+    atn_cloud_free(s.scan);
+}
+
+static int setup(void **state) {
+    (void)state;
+    ctx = kit_ctx();
+    device = needle_device(ctx);
+    model = needle_model(ctx, &NEEDLE, MODEL_POINTS, 1);
+    kit_ok(ctx, atn_needle_create(device, model, NULL, &needle));
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    atn_needle_free(needle);
+    atn_cloud_free(model);
+    atn_device_close(device);
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(poses_are_found), cmocka_unit_test(forms_agree),        cmocka_unit_test(marginal_and_joint),
+        cmocka_unit_test(roll_of_a_rod),   cmocka_unit_test(frames_are_tracked), cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(refusals)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
