@@ -82,6 +82,31 @@ bool atn_cli_bench_add(atn_cli_bench *b, const atn_cli_bench_row *row) {
     return atn_check_cancel(call->ctx) == ATN_OK;
 }
 
+void atn_cli_bench_progress(void *user, const char *what) {
+    atn_cli_progress(atn_cli_bench_call(user), "measuring %s ...", what);
+}
+
+bool atn_cli_bench_visit(void *user, const atn_bench_row *row) {
+    atn_cli_bench *bench = user;
+    const atn_ctx *ctx = atn_cli_bench_call(bench)->ctx;
+    json_t *extra = json_object();
+    if (json_object_set_new(extra, "note", atn_cli_json_text(ctx, row->note)) != 0) {
+        json_decref(extra);
+        return false;
+    }
+    return atn_cli_bench_add(bench, &(atn_cli_bench_row){.name = row->name,
+                                                         .device = row->device,
+                                                         .shape = row->shape,
+                                                         .ours = row->ours,
+                                                         .reference = row->reference,
+                                                         .reference_name = row->reference_name,
+                                                         .unit = row->unit,
+                                                         .ratio = row->ratio,
+                                                         .seconds = row->seconds,
+                                                         .note = row->note,
+                                                         .extra = extra});
+}
+
 /* ---- the report ---- */
 
 static atn_status write_report(const atn_cli_bench *b, const char *path, const char *subject) {

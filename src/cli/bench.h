@@ -2,6 +2,7 @@
 #ifndef ATN_CLI_BENCH_H
 #define ATN_CLI_BENCH_H
 
+#include "bench/bench.h"
 #include "cli/cli.h"
 
 /* Rows as they come; printed or kept for JSON and the report by bench.c. */
@@ -19,6 +20,10 @@ typedef struct atn_cli_bench_row {
 
 /* False: stop, by Ctrl-C or for want of memory. */
 bool atn_cli_bench_add(atn_cli_bench *bench, const atn_cli_bench_row *row);
+
+/* Callbacks for subjects whose rows come whole, with a note; `user` is the bench. */
+bool atn_cli_bench_visit(void *user, const atn_bench_row *row);
+void atn_cli_bench_progress(void *user, const char *what);
 atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench);
 
 /* The subjects. */

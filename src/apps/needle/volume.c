@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const double MOST_VOXELS = 1 << 24; /* kernels compute their numbers in single precision */
-static const double SLACK = 1e-3; /* of an edge: where roundings can put a point into the next voxel */
+static const double SLACK = 1e-3;          /* of an edge: where roundings can put a point into the next voxel */
 
 typedef struct building {
     needle_volume *v;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 static const double SIGMA2 = 0.01, FACTOR = 0.9, LAST = 1e-5, D02 = 0.01, NOTHING = 1e-6;
-static const double LOG2E = 1.4426950408889634;
 
 /* The row sums as the host sees them. */
 typedef struct row_sums {
@@ -62,7 +61,7 @@ static void gather(const reg_side *rows, const reg_side *columns, const row_sums
 static atn_status step(reg_problem *p, double sigma2, const row_sums *sums, bool *fits) {
     reg_level *level = &p->level[0];
     reg_side *rows = &level->source, *columns = &level->target;
-    double sigma = sqrt(sigma2) / p->unit, k = sqrt(LOG2E / 2) / sigma;
+    double sigma = sqrt(sigma2) / p->unit, k = sqrt(M_LOG2E / 2) / sigma;
     reg_pose row_pose = scaled(&p->pose, k), column_pose = scaled(&REG_IDENTITY, k), by;
     atn_status status = reg_place(&p->engine, rows, &row_pose);
     if (status == ATN_OK) status = reg_place(&p->engine, columns, &column_pose);

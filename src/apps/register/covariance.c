@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double LOG2E = 1.4426950408889634;
-
 /* sum l J^T (x - y), J^T r = (y x r, r), from moments in units: y x (x - y) = y x x. */
 static void gradient(const reg_moments *m, double g[6]) {
     const double *c = m->cross; /* c[3 i + j] = sum l x_i y_j */
@@ -56,7 +54,8 @@ static atn_status curvature(const scene *s, double h[36]) {
     return ATN_OK;
 }
 
-/* Adds the squares of what single rows contribute; sign: the force on the source is against that on the target. */
+/* Adds the squares of what single rows contribute. Their sums are still to be divided by themselves and the outlier
+ * class; INFINITY: they are weights already. Leaves the rows' sums of a in front in `number`. */
 static atn_status add_terms(reg_side *rows, double outlier, double k, double b[36], double *number) {
     size_t n = rows->padded;
     atn_array *arrays[7] = {rows->sum[0],   rows->sum[1],   rows->sum[2],  rows->sum[3],
@@ -64,7 +63,7 @@ static atn_status add_terms(reg_side *rows, double outlier, double k, double b[3
     atn_status status = ATN_OK;
     for (size_t a = 0; a < 7 && status == ATN_OK; ++a) status = reg_array_get(arrays[a], n, number + a * n);
     for (size_t r = 0; r < n && status == ATN_OK; ++r) {
-        double whole = number[r] + outlier;
+        double whole = isinf(outlier) ? 1 : number[r] + outlier;
         if (!(whole > 0) || !(rows->weight[r] > 0)) continue;
         double w = (double)rows->weight[r] / whole, y[3], f[3], g[6];
         for (size_t i = 0; i < 3; ++i) {
@@ -99,27 +98,7 @@ static atn_status scatter(const scene *s, double b[36]) {
         status = reg_array_put(s->source->log_weight, s->source->padded, number);
     }
     if (status == ATN_OK) status = reg_estep(&s->p->engine, s->target, s->source, s->reach, false);
-    if (status == ATN_OK) { /* sums are weights already: nothing to divide by, so whole = 1 */
-        size_t n = s->target->padded;
-        for (size_t a = 0; a < 7 && status == ATN_OK; ++a) {
-            atn_array *arrays[7] = {s->target->sum[0],   s->target->sum[1],   s->target->sum[2],  s->target->sum[3],
-                                    s->target->moved[0], s->target->moved[1], s->target->moved[2]};
-            status = reg_array_get(arrays[a], n, number + a * n);
-        }
-        for (size_t r = 0; r < n && status == ATN_OK; ++r) {
-            double y[3], f[3], g[6];
-            for (size_t i = 0; i < 3; ++i) {
-                y[i] = number[(4 + i) * n + r] / s->k;
-                f[i] = (double)s->target->weight[r] * (number[(1 + i) * n + r] / s->k - number[r] * y[i]);
-            }
-            g[0] = y[1] * f[2] - y[2] * f[1];
-            g[1] = y[2] * f[0] - y[0] * f[2];
-            g[2] = y[0] * f[1] - y[1] * f[0];
-            memcpy(g + 3, f, sizeof f);
-            for (int i = 0; i < 6; ++i)
-                for (int j = 0; j < 6; ++j) b[6 * i + j] += g[i] * g[j];
-        }
-    }
+    if (status == ATN_OK) status = add_terms(s->target, INFINITY, s->k, b, number);
     atn_free(ctx, number);
     return status;
 }
@@ -167,9 +146,9 @@ atn_status reg_em_covariance(reg_problem *p) {
     scene s = {.p = p,
                .source = &level->source,
                .target = &level->target,
-               .k = sqrt(LOG2E) / p->sigma,
-               .outlier = exp2(-p->outlier2 * LOG2E)};
-    s.reach = sqrt(p->outlier2 * LOG2E + log2(level->target.total / p->settings->error_bound));
+               .k = sqrt(M_LOG2E) / p->sigma,
+               .outlier = exp2(-p->outlier2 * M_LOG2E)};
+    s.reach = sqrt(p->outlier2 * M_LOG2E + log2(level->target.total / p->settings->error_bound));
     double evaluated = p->engine.evaluated;
     atn_status status = curvature(&s, h);
     if (status == ATN_OK) status = scatter(&s, b);

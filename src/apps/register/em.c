@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double LOG2E = 1.4426950408889634;
 static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
 static const double OUTLIER = 2;       /* d0 in sigmas, where noise ended the annealing */
 static const double CALM = 0.1;        /* motion, in sigmas, below which residuals are noise and not the way to go */
@@ -41,15 +40,15 @@ static atn_transform_kind kind_at(const reg_problem *p, double sigma) {
 /* d0^2 / sigma^2, and what it weighs. */
 static double outlier_at(const reg_problem *p, double sigma, double *weight) {
     double ratio2 = p->far / sigma * (p->far / sigma);
-    *weight = exp2(-ratio2 * LOG2E);
+    *weight = exp2(-ratio2 * M_LOG2E);
     return ratio2;
 }
 
 static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose, double sigma, em_step *out) {
     reg_engine *e = &p->engine;
-    double k = sqrt(LOG2E) / sigma, outlier, ratio2 = outlier_at(p, sigma, &outlier);
+    double k = sqrt(M_LOG2E) / sigma, outlier, ratio2 = outlier_at(p, sigma, &outlier);
     reg_pose rows = reg_pose_scaled(pose, k), columns = reg_pose_scaled(&REG_IDENTITY, k); /* so that a = 2^-d^2 */
-    double reach = sqrt(ratio2 * LOG2E + log2(level->target.total / p->settings->error_bound));
+    double reach = sqrt(ratio2 * M_LOG2E + log2(level->target.total / p->settings->error_bound));
     atn_status status = reg_place(e, &level->target, &columns);
     out->moments = (reg_moments){0};
     for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
@@ -58,7 +57,7 @@ static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose,
         status = reg_part(level, part, &source);
         if (status == ATN_OK) status = reg_place(e, source, &rows);
         if (status == ATN_OK && ratio2 > FAR_OUT)
-            status = reg_step_shifted(e, source, &level->target, ratio2 * LOG2E, k, &moments);
+            status = reg_step_shifted(e, source, &level->target, ratio2 * M_LOG2E, k, &moments);
         else {
             if (status == ATN_OK) status = reg_estep(e, source, &level->target, reach, false);
             if (status == ATN_OK) status = reg_mstep(e, source, outlier, k, &moments);

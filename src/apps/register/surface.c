@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double LOG2E = 1.4426950408889634;
 static const double AROUND = 2;      /* sigma of what counts as around a point, in spacings */
 static const double FLATTEST = 0.03; /* of l0 / l2: no surface is flatter */
 static const double FLAT = 0.2;      /* thickness over width below which a surface is seen */
@@ -48,7 +47,7 @@ static int ascending(const void *a, const void *b) {
 static atn_status look(reg_engine *e, reg_side *side, double spacing, float (*out)[6], double *thickness) {
     size_t n = side->padded, every = n / LOOKED_AT + 1, taken = 0;
     double ratio[LOOKED_AT + 1];
-    reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, sqrt(LOG2E) / (AROUND * spacing));
+    reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
     double *moment = atn_alloc(e->ctx, 10 * n * sizeof *moment);
     atn_status status = moment ? reg_place(e, side, &scaled) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = reg_around(e, side, sqrt(log2(1e3)), moment);
