@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 const cloud_format CLOUD_FORMATS[] = {
     {"PLY", "ply", cloud_ply_begins, cloud_ply_read, cloud_ply_write},
@@ -33,21 +32,9 @@ static const struct {
 
 enum { HEAD = 16 }; /* bytes that tell a format */
 
-/* Does the name end with .ENDING for one of the words? */
-static bool has_ending(const char *name, const char *endings) {
-    size_t length = strlen(name);
-    while (*endings) {
-        size_t word = strcspn(endings, " ");
-        if (length > word && name[length - word - 1] == '.' && strncasecmp(name + length - word, endings, word) == 0)
-            return true;
-        endings += word + (endings[word] == ' ');
-    }
-    return false;
-}
-
 static const cloud_format *by_ending(const char *name) {
     for (const cloud_format *f = CLOUD_FORMATS; f->name; ++f)
-        if (has_ending(name, f->endings)) return f;
+        if (source_has_ending(name, f->endings)) return f;
     return NULL;
 }
 
@@ -60,7 +47,7 @@ const cloud_format *cloud_format_of(const char *name, const char *head, size_t l
 
 static atn_status not_known(const source *s) {
     for (size_t k = 0; k < sizeof NOT_READ / sizeof *NOT_READ; ++k)
-        if (has_ending(s->name, NOT_READ[k].ending))
+        if (source_has_ending(s->name, NOT_READ[k].ending))
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
     return atn_fail(s->ctx, ATN_ERR_INPUT,
                     "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, obj, stl, pos, epos",
@@ -115,7 +102,7 @@ atn_status atn_cloud_write(const atn_cloud *cloud, const char *path) {
                         "%s: clouds are written as ply, pcd, xyz, txt, csv, asc, npy or pos; %s", path,
                         format ? "this one is only read" : "the ending says which");
     atn_text file = {.ctx = cloud->ctx};
-    atn_status status = format->write(cloud, has_ending(path, "csv") ? ',' : ' ', &file);
+    atn_status status = format->write(cloud, source_has_ending(path, "csv") ? ',' : ' ', &file);
     if (status == ATN_OK) status = atn_text_status(&file);
     if (status == ATN_OK) status = atn_file_write(cloud->ctx, path, file.data, file.length);
     atn_text_free(&file);

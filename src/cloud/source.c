@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -160,4 +161,15 @@ atn_status source_skip_mark(source *s) {
     if (length >= 2 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0))
         return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: byte 0: text in UTF-16; save it as UTF-8", s->name);
     return length == 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? source_skip(s, 3) : ATN_OK;
+}
+
+bool source_has_ending(const char *name, const char *endings) {
+    size_t length = strlen(name);
+    while (*endings) {
+        size_t word = strcspn(endings, " ");
+        if (length > word && name[length - word - 1] == '.' && strncasecmp(name + length - word, endings, word) == 0)
+            return true;
+        endings += word + (endings[word] == ' ');
+    }
+    return false;
 }

@@ -46,4 +46,7 @@ atn_status source_skip_mark(source *s);
 /* ATN_ERR_INPUT: "FILE:LINE: ..." or "FILE: byte N: ..." */
 atn_status source_wrong(const source *s, const char *format, ...) ATN_PRINTF(2, 3);
 
+/* Does the name end with .ENDING for one of the words, in any case? */
+bool source_has_ending(const char *name, const char *endings);
+
 #endif

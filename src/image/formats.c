@@ -2,7 +2,6 @@
 #include "image/formats.h"
 
 #include <string.h>
-#include <strings.h>
 
 const image_format IMAGE_FORMATS[] = {
     {"PNG", "png", image_png_begins, image_png_read},
@@ -23,17 +22,6 @@ static const struct {
     {"P5", "PGM is not read; save PNG or TIFF"},
     {"\x1f\x8b", "packed files are not read; gunzip it first"},
 };
-
-bool image_has_ending(const char *name, const char *endings) {
-    size_t length = strlen(name);
-    while (*endings) {
-        size_t word = strcspn(endings, " ");
-        if (length > word && name[length - word - 1] == '.' && strncasecmp(name + length - word, endings, word) == 0)
-            return true;
-        endings += word + (endings[word] == ' ');
-    }
-    return false;
-}
 
 const image_format *image_format_of(const char *head, size_t length) {
     for (const image_format *f = IMAGE_FORMATS; f->name; ++f)

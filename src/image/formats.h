@@ -19,9 +19,6 @@ extern const image_format IMAGE_FORMATS[]; /* ends with a row without name */
 enum { IMAGE_HEAD = 16 }; /* bytes that tell a format */
 const image_format *image_format_of(const char *head, size_t length);
 
-/* Does the name end with .ENDING for one of the words, in any case? */
-bool image_has_ending(const char *name, const char *endings);
-
 /* As atn_image_read, for a source and for bytes in memory. */
 atn_status image_read_raster(source *s, const atn_image_options *options, raster *out);
 atn_status atn_image_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,

@@ -141,7 +141,7 @@ atn_image_info atn_image_get_info(const atn_image *image) {
 const float *atn_image_pixels(const atn_image *image) { return image->pixels; }
 
 atn_status atn_image_write(const atn_image *image, const char *path) {
-    if (image_has_ending(path, "npy")) {
+    if (source_has_ending(path, "npy")) {
         atn_view view = {.type = ATN_SP,
                          .rank = 2,
                          .size = {(int64_t)image->width, (int64_t)image->height},
@@ -149,7 +149,7 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
                          .data = image->pixels};
         return atn_npy_write(image->ctx, path, &view);
     }
-    if (!image_has_ending(path, "tif tiff"))
+    if (!source_has_ending(path, "tif tiff"))
         return atn_fail(image->ctx, ATN_ERR_INPUT, "%s: images are written as tif or npy; the ending says which", path);
     atn_text file = {.ctx = image->ctx};
     atn_status status = image_tiff_add(image->ctx, path, image->width, image->height, image->pixels, &file);

@@ -79,7 +79,7 @@ static void put_bar(const canvas *c, size_t x, size_t zoom, const char *unit, co
 }
 
 static atn_status check(const atn_ctx *ctx, const char *path, const atn_image_info *info, atn_preview_options *o) {
-    if (!image_has_ending(path, "png")) return atn_fail(ctx, ATN_ERR_INPUT, "%s: previews are written as png", path);
+    if (!source_has_ending(path, "png")) return atn_fail(ctx, ATN_ERR_INPUT, "%s: previews are written as png", path);
     if (o->bits == 0) o->bits = 8;
     if (o->bits != 8 && o->bits != 16)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: a preview has colours of 8 or 16 bits", path);

@@ -43,7 +43,7 @@ static int compare(const void *a, const void *b) { return volume_compare_names(*
 /* Hidden files are none of ours: copying programs leave such beside the scans. */
 static bool may_be_scan(const char *name) {
     for (const image_format *f = IMAGE_FORMATS; f->name && *name != '.'; ++f)
-        if (f->endings && image_has_ending(name, f->endings)) return true;
+        if (f->endings && source_has_ending(name, f->endings)) return true;
     return false;
 }
 
