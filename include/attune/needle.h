@@ -7,6 +7,7 @@
 
 #include <attune/cloud.h>
 #include <attune/device.h>
+#include <attune/image.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,8 +72,13 @@ typedef struct atn_needle_result {
     double covariance[36]; /* 6 x 6 of the rotation vector (radians), then the translation; left perturbation */
     bool has_covariance;
     double rmse;          /* of distances along the model's normals, after the refinement */
-    double match_seconds; /* the rounds */
-    double seconds;       /* all of it */
+    double tip[3];        /* where the model's tip is in the scan: the middle of its thin end */
+    int64_t level;        /* of volumes: pixels above it were bright, */
+    int64_t surface;      /* points of the surface near the needle, before the voxel filter, */
+    int64_t centres;      /* and scans that gave a centre on its axis */
+    double segment_seconds, axis_seconds; /* of volumes */
+    double match_seconds;                 /* the rounds */
+    double seconds;                       /* all of it */
 } atn_needle_result;
 
 /* `model`: a cloud in the model's own frame, z along the needle; with normals the refinement is better. Copies. Owned
@@ -89,6 +95,23 @@ ATN_API atn_status atn_needle_model(atn_ctx *ctx, const char *path, atn_cloud **
  * (no points, wrong settings, no memory). NULL settings: defaults. */
 ATN_API atn_status atn_needle_match(atn_needle *needle, const atn_cloud *scan, const atn_needle_settings *settings,
                                     atn_needle_result *out);
+
+/* ---- from B-scans ---- */
+/* How a volume is looked at. A field left zero takes its default. */
+typedef struct atn_needle_view {
+    double level;          /* bright is above that share of white, in (0, 1); default: found in the scans */
+    double spacing[3];     /* between columns, rows, scans, in the model's unit; default: what the volume says */
+    int32_t least_pixels;  /* a bright component of fewer is noise; default 60 */
+    int32_t least_columns; /* of an arc that gives a centre; default 50, or most of the needle where that is less */
+} atn_needle_view;
+
+/* The whole chain: bright pixels, the surface that the beam meets first, arcs of the needle's radius, the axis through
+ * their centres, the roll over a whole turn and the tip from coarse counts, then the match. x is along columns, y down
+ * the rows, z across scans; scan 0, row 0, column 0 is the origin. A start in the settings stands for axis, roll and
+ * tip, as from the last frame. Rolls of the result count from the model's y as near to the scan's as can be, shifts
+ * from scan 0. */
+ATN_API atn_status atn_needle_find(atn_needle *needle, const atn_volume *volume, const atn_needle_view *view,
+                                   const atn_needle_settings *settings, atn_needle_result *out);
 
 /* ---- a start from what segmentation finds ---- */
 /* A line. A plain value. */

@@ -50,8 +50,10 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
         print_expression(r, n->arg[0]);
         ADD(")");
     } else if (print_is_c(r)) {
-        ADD("__builtin_convertvector(");
+        bool by_way = from == ATN_U8 && n->type != ATN_U16; /* compilers widen lanes twofold well, others one by one */
+        ADD(by_way ? "__builtin_convertvector(__builtin_convertvector(" : "__builtin_convertvector(");
         print_expression(r, n->arg[0]);
+        if (by_way) ADD(", ushort%d)", w);
         ADD(", %s%d)", print_vector_base(n->type, 4), w);
     } else {
         ADD("convert_%s%d%s(", print_vector_base(n->type, 4), w,

@@ -71,6 +71,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
             n->high[axis] = info.high[axis];
             n->centre[axis] = 0.5 * (info.low[axis] + info.high[axis]);
         }
+        n->shape = needle_shape_of(&n->model, n->low, n->high);
         status = cloud_grid_make(&n->model, 0, &n->grid);
     }
     atn_cloud_free(with);
@@ -102,6 +103,8 @@ atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const a
     n->device = device;
     n->ctx = ctx;
     n->options = filled;
+    n->bright = (needle_bright){.device = device, .ctx = ctx};
+    n->surface.ctx = n->arcs.ctx = ctx;
     status = take_model(n, model);
     if (status == ATN_OK) status = needle_engine_open(n);
     if (status == ATN_OK)
@@ -114,6 +117,9 @@ atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const a
 void atn_needle_free(atn_needle *needle) {
     if (!needle) return;
     needle_engine_close(needle);
+    needle_bright_free(&needle->bright);
+    needle_surface_free(&needle->surface);
+    needle_arcs_free(&needle->arcs);
     cloud_points_free(&needle->model);
     cloud_points_free(&needle->scan);
     cloud_grid_free(needle->grid);
@@ -194,7 +200,7 @@ static atn_status take_axis(const atn_ctx *ctx, const atn_needle_settings *s, ne
 }
 
 /* The scan, filtered and in Morton order, so that neighbours look into the same voxels. */
-static atn_status take_scan(atn_needle *n, const atn_cloud *scan) {
+static atn_status filter_scan(atn_needle *n, const atn_cloud *scan) {
     cloud_points all = {0}, next = {0};
     cloud_points_free(&n->scan);
     n->scan = (cloud_points){0};
@@ -237,6 +243,11 @@ static atn_status check_units(const atn_needle *n, const atn_cloud *scan) {
         sqrt(a), sqrt(b), times > 1 ? "the model" : "one of them");
 }
 
+atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan) {
+    atn_status status = check_units(n, scan);
+    return status == ATN_OK ? filter_scan(n, scan) : status;
+}
+
 static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_result *out) {
     double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
     const atn_needle_interval *shift = &s->shift;
@@ -263,27 +274,37 @@ static void put_transform(const reg_pose *pose, double out[16]) {
     out[15] = 1;
 }
 
-atn_status atn_needle_match(atn_needle *n, const atn_cloud *scan, const atn_needle_settings *settings,
-                            atn_needle_result *out) {
-    atn_needle_settings filled = settings ? *settings : (atn_needle_settings){0};
-    needle_frame frame = {.settings = &filled, .around = filled.track ? 1 : 2, .divide = filled.track ? 3 : 5};
-    double begin = atn_clock_seconds();
-    *out = (atn_needle_result){0};
-    atn_status status = check_settings(n->ctx, &filled);
-    if (status == ATN_OK) status = take_start(n->ctx, &filled, &frame);
-    if (status == ATN_OK) status = take_axis(n->ctx, &filled, &frame);
-    if (status == ATN_OK) status = check_units(n, scan);
-    if (status == ATN_OK) status = take_scan(n, scan);
+atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame) {
+    *frame = (needle_frame){.settings = filled, .around = filled->track ? 1 : 2, .divide = filled->track ? 3 : 5};
+    atn_status status = check_settings(n->ctx, filled);
+    if (status == ATN_OK) status = take_start(n->ctx, filled, frame);
+    if (status == ATN_OK) status = take_axis(n->ctx, filled, frame);
+    return status;
+}
+
+atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out) {
     double since = atn_clock_seconds();
-    if (status == ATN_OK) status = needle_rounds(n, &frame, out);
+    atn_status status = needle_rounds(n, frame, out);
     out->match_seconds = atn_clock_seconds() - since;
     out->scan_points = (int64_t)n->scan.count;
     out->model_points = (int64_t)n->model.count;
-    reg_pose pose = needle_pose(&frame, out->roll_deg, out->shift);
-    if (status == ATN_OK) status = needle_roll_observable(n, &frame, out);
-    if (status == ATN_OK) judge(n, &filled, out);
-    if (status == ATN_OK && out->found && !filled.no_refine) status = needle_refine(n, &frame, &pose, out);
+    reg_pose pose = needle_pose(frame, out->roll_deg, out->shift);
+    if (status == ATN_OK) status = needle_roll_observable(n, frame, out);
+    if (status == ATN_OK) judge(n, frame->settings, out);
+    if (status == ATN_OK && out->found && !frame->settings->no_refine) status = needle_refine(n, frame, &pose, out);
     put_transform(&pose, out->transform);
+    return status;
+}
+
+atn_status atn_needle_match(atn_needle *n, const atn_cloud *scan, const atn_needle_settings *settings,
+                            atn_needle_result *out) {
+    atn_needle_settings filled = settings ? *settings : (atn_needle_settings){0};
+    needle_frame frame;
+    double begin = atn_clock_seconds();
+    *out = (atn_needle_result){0};
+    atn_status status = needle_take_settings(n, &filled, &frame);
+    if (status == ATN_OK) status = needle_take_scan(n, scan);
+    if (status == ATN_OK) status = needle_match_taken(n, &frame, out);
     out->seconds = atn_clock_seconds() - begin;
     return status;
 }

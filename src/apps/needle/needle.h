@@ -2,6 +2,7 @@
 #ifndef ATN_APPS_NEEDLE_NEEDLE_H
 #define ATN_APPS_NEEDLE_NEEDLE_H
 
+#include "apps/needle/segment.h"
 #include "apps/register/pose.h"
 #include "cloud/points.h"
 #include "device/device.h"
@@ -28,7 +29,16 @@ atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *con
                               double edge, bool full, needle_volume *out);
 void needle_volume_free(needle_volume *volume); /* zeroed ones are fine */
 
-enum { NEEDLE_SLOTS = 4 };
+/* The model as a needle. A plain value. */
+typedef struct needle_shape {
+    double radius; /* half of what it is wide along most of its length */
+    double tip_z;  /* of the thinner end */
+    bool tip_low;  /* that is the lower one */
+    double length;
+} needle_shape;
+needle_shape needle_shape_of(const cloud_points *model, const double low[3], const double high[3]);
+
+enum { NEEDLE_SLOTS = 6 };
 
 /* Kernels bound to arrays for one number of combinations. */
 typedef struct needle_slot {
@@ -46,6 +56,7 @@ struct atn_needle {
     float *normal;              /* three for each, of length 1; zeros where not known */
     double low[3], high[3];     /* bounds of the model */
     double centre[3];           /* of the model: kernels see it from there */
+    needle_shape shape;
     cloud_grid *grid;           /* over the model */
     needle_volume volume;
     atn_array *model_array[3]; /* or candidates */
@@ -59,7 +70,24 @@ struct atn_needle {
     int64_t uses;
     reg_pose *pose; /* of a round's combinations; room for: */
     int64_t poses;
+    /* Of volumes. */
+    needle_bright bright;
+    needle_surface surface;
+    needle_arcs arcs;
 };
+
+typedef struct needle_frame {
+    const atn_needle_settings *settings; /* defaults filled in */
+    reg_pose start;
+    double along[3]; /* of a shift of 1: direction / direction_z */
+    int32_t around;  /* steps to each side of a winner, */
+    double divide;   /* steps become that much smaller, from round to round */
+} needle_frame;
+
+/* needle.c: a frame in two steps. */
+atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan);
+atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame);
+atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 
 /* engine.c */
 atn_status needle_engine_open(atn_needle *n);
@@ -70,13 +98,6 @@ atn_status needle_engine_count(atn_needle *n, int64_t combinations, const int32_
 atn_status needle_engine_room(atn_needle *n, int64_t combinations); /* of n->pose */
 
 /* rounds.c */
-typedef struct needle_frame {
-    const atn_needle_settings *settings; /* defaults filled in */
-    reg_pose start;
-    double along[3]; /* of a shift of 1: direction / direction_z */
-    int32_t around;  /* steps to each side of a winner, */
-    double divide;   /* steps become that much smaller, from round to round */
-} needle_frame;
 
 /* The pose of a combination: R Rz(roll), t + along * shift. */
 reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift);

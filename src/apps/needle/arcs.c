@@ -1,0 +1,105 @@
+/* Arcs of a scan's surface, and the circle of the needle's radius through each: |p - c| = r, by Gauss and Newton with
+ * Tukey's weights. An ellipse fitted freely to the upper part of one has its centre anywhere below; the radius is known. */
+#include "apps/needle/segment.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+enum { STEPS = 12, GAP = 4 };       /* columns without a surface that do not end an arc */
+static const double JUMP = 0.2;     /* radii: a step in depth that does */
+static const double TUKEY = 4.685;  /* deviations beyond which a point has no weight */
+static const double OFF = 0.06;     /* radii: rms of a circle */
+static const double NARROWEST = 0.9; /* radii: of an arc that tells where its circle is */
+
+void needle_arcs_free(needle_arcs *a) {
+    if (a->ctx) atn_free(a->ctx, a->arc);
+    *a = (needle_arcs){.ctx = a->ctx};
+}
+
+static double weight_of(double off, double scale) {
+    double u = off / (TUKEY * scale);
+    return fabs(u) < 1 ? (1 - u * u) * (1 - u * u) : 0;
+}
+
+/* One step of the centre (x, y); returns the weighted rms before it. */
+static double step_circle(const float *row, const needle_arc *a, const double spacing[3], double radius, double scale,
+                          double centre[2], double *support) {
+    double h[3] = {0}, g[2] = {0}, square = 0, weight = 0;
+    for (int64_t c = a->first; c <= a->last; ++c) {
+        if (isnan(row[c])) continue;
+        double x = (double)c * spacing[0] - centre[0], y = (double)row[c] * spacing[1] - centre[1];
+        double d = sqrt(x * x + y * y), off = d - radius, w = weight_of(off, scale);
+        if (!(d > 0)) continue;
+        x /= d, y /= d; /* off falls by (x, y) . step */
+        h[0] += w * x * x, h[1] += w * x * y, h[2] += w * y * y;
+        g[0] += w * x * off, g[1] += w * y * off;
+        square += w * off * off;
+        weight += w;
+    }
+    double det = h[0] * h[2] - h[1] * h[1];
+    if (det > 1e-9 * weight * weight) {
+        centre[0] += (h[2] * g[0] - h[1] * g[1]) / det;
+        centre[1] += (h[0] * g[1] - h[1] * g[0]) / det;
+    }
+    *support = weight;
+    return weight > 0 ? sqrt(square / weight) : INFINITY;
+}
+
+static void fit_circle(const float *row, const double spacing[3], double radius, needle_arc *a) {
+    double top = INFINITY, centre[2] = {0.5 * (double)(a->first + a->last) * spacing[0], 0}, support = 0;
+    int64_t points = 0;
+    for (int64_t c = a->first; c <= a->last; ++c) {
+        if (isnan(row[c])) continue;
+        ++points;
+        top = fmin(top, (double)row[c] * spacing[1]);
+    }
+    centre[1] = top + radius;
+    double scale = radius;
+    for (int k = 0; k < STEPS; ++k) {
+        a->rms = step_circle(row, a, spacing, radius, scale, centre, &support);
+        scale = fmax(fmin(0.5 * scale, radius), fmax(a->rms, 0.01 * radius));
+    }
+    a->centre[0] = centre[0];
+    a->centre[1] = centre[1];
+    a->centre[2] = (double)a->frame * spacing[2];
+    double wide = (double)(a->last - a->first) * spacing[0];
+    a->round = a->rms < OFF * radius && support > 0.5 * (double)points && wide > NARROWEST * radius &&
+               wide < 2.6 * radius && isfinite(centre[0]) && isfinite(centre[1]);
+}
+
+static atn_status add_arc(needle_arcs *a, const needle_arc *arc) {
+    if (a->count == a->room) {
+        size_t room = a->room ? 2 * a->room : 256;
+        needle_arc *more = atn_resize(a->ctx, a->arc, room * sizeof *more);
+        if (!more) return ATN_ERR_MEMORY;
+        a->arc = more;
+        a->room = room;
+    }
+    a->arc[a->count++] = *arc;
+    return ATN_OK;
+}
+
+atn_status needle_arcs_find(needle_arcs *a, const needle_surface *s, const double spacing[3], double radius,
+                            int64_t least) {
+    atn_status status = ATN_OK;
+    double jump = fmax(JUMP * radius, 4 * spacing[1]);
+    a->count = 0;
+    for (int64_t f = 0; f < s->frames; ++f) {
+        const float *row = s->row + f * s->width;
+        needle_arc arc = {.frame = f, .first = -1};
+        for (int64_t c = 0; c <= s->width && status == ATN_OK; ++c) {
+            bool here = c < s->width && !isnan(row[c]);
+            if (c < s->width && !here && (arc.first < 0 || c - arc.last <= GAP)) continue;
+            bool on = here && arc.first >= 0 && c - arc.last <= GAP &&
+                      fabs((double)(row[c] - row[arc.last])) * spacing[1] <= jump;
+            if (!on && arc.first >= 0 && arc.last - arc.first + 1 >= least) {
+                fit_circle(row, spacing, radius, &arc);
+                status = add_arc(a, &arc);
+            }
+            if (!on) arc.first = here ? c : -1;
+            if (here) arc.last = c;
+        }
+    }
+    return status;
+}

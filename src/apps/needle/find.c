@@ -1,0 +1,270 @@
+/* The whole chain, from B-scans to a pose. Segmentation leaves surfaces, arcs give the axis, and coarse counts over a
+ * whole turn and along the axis give the roll and the tip that the shifting algorithm starts from. */
+#include "apps/needle/needle.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FEWEST_CENTRES = 3, COARSE_ROLLS = 36, COARSE_SHIFTS = 21, DRAW_SEED = 1, LEAST_PIXELS = 60, LEAST_COLUMNS = 50 };
+static const double NEAR = 1.25;      /* radii from the axis: what may be the needle */
+static const double REACH = 0.3;      /* radii: centres on the axis */
+static const double COARSE_STEP = 0.03; /* of the tip's z, in units of the model: the default threshold and a half */
+
+/* A volume while it is looked at. */
+typedef struct look {
+    atn_needle *n;
+    const atn_volume *volume;
+    atn_needle_view view;
+    double spacing[3];
+    int64_t frames;
+    atn_needle_line line;  /* towards high z */
+    double first_z, last_z; /* of the needle's points */
+    bool has_line;
+    size_t count;
+    double *position; /* owned: x y z after x y z */
+} look;
+
+static atn_status miss(atn_needle_result *out, const char *why) {
+    snprintf(out->reason, sizeof out->reason, "%s", why);
+    return ATN_OK;
+}
+
+static atn_status take_view(look *l, const atn_needle_view *view) {
+    const atn_ctx *ctx = l->n->ctx;
+    atn_volume_info info = atn_volume_get_info(l->volume);
+    if (view) l->view = *view;
+    bool given = l->view.spacing[0] != 0 || l->view.spacing[1] != 0 || l->view.spacing[2] != 0;
+    memcpy(l->spacing, given ? l->view.spacing : info.spacing, sizeof l->spacing);
+    l->frames = info.frames;
+    if (!given && !(info.spacing[0] > 0))
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the volume does not say how far its pixels are apart; a volume.json beside the "
+                                            "scans does, or a spacing that is given");
+    for (int axis = 0; axis < 3; ++axis)
+        if (!(l->spacing[axis] > 0 && isfinite(l->spacing[axis])))
+            return atn_fail(ctx, ATN_ERR_INPUT, "needle: a spacing of %g is none; it is a length above 0", l->spacing[axis]);
+    if (!(l->view.level >= 0 && l->view.level < 1))
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a level of %g; it is a share of white, above 0 and below 1", l->view.level);
+    if (l->view.least_pixels < 0 || l->view.least_columns < 0)
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the least numbers of pixels and columns are not negative");
+    if (l->view.least_pixels == 0) l->view.least_pixels = LEAST_PIXELS;
+    if (l->view.least_columns == 0)
+        l->view.least_columns = (int32_t)fmin(LEAST_COLUMNS, fmax(1.2 * l->n->shape.radius / l->spacing[0], 4));
+    return ATN_OK;
+}
+
+/* Metres beside millimetres: the needle is then thinner than a pixel, or thicker than the volume. */
+static atn_status check_radius(const look *l) {
+    atn_volume_info info = atn_volume_get_info(l->volume);
+    double wide = 2 * l->n->shape.radius, across = l->spacing[0] * (double)info.width;
+    if (wide < 0.1 * across && wide < 3 * l->spacing[0])
+        return atn_fail(l->n->ctx, ATN_ERR_INPUT,
+                        "needle: the model is %.3g wide, a pixel %.3g; the model is probably in another unit, as metres beside "
+                        "millimetres", wide, l->spacing[0]);
+    if (wide > 5 * across)
+        return atn_fail(l->n->ctx, ATN_ERR_INPUT,
+                        "needle: the model is %.3g wide, the scans %.3g; one of them is probably in another unit, as metres "
+                        "beside millimetres", wide, across);
+    return ATN_OK;
+}
+
+static atn_status segment(look *l, atn_needle_result *out) {
+    atn_needle *n = l->n;
+    atn_volume_info info = atn_volume_get_info(l->volume);
+    double begin = atn_clock_seconds(), white = info.bits == 8 ? 255 : 65535;
+    int32_t level = l->view.level > 0 ? (int32_t)(l->view.level * white) : needle_bright_level(l->volume);
+    atn_status status = needle_bright_find(&n->bright, l->volume, level);
+    if (status == ATN_OK) status = needle_surface_find(&n->surface, &n->bright, l->volume, l->view.least_pixels);
+    out->level = level;
+    out->segment_seconds = atn_clock_seconds() - begin;
+    return status;
+}
+
+/* ---- the axis ---- */
+
+static atn_status find_axis(look *l, atn_needle_result *out) {
+    atn_needle *n = l->n;
+    atn_status status =
+        needle_arcs_find(&n->arcs, &n->surface, l->spacing, n->shape.radius, l->view.least_columns);
+    double *centre = status == ATN_OK ? atn_alloc(n->ctx, (n->arcs.count + 1) * 3 * sizeof *centre) : NULL;
+    size_t count = 0;
+    if (status == ATN_OK && !centre) status = ATN_ERR_MEMORY;
+    for (size_t k = 0; k < n->arcs.count && status == ATN_OK; ++k)
+        if (n->arcs.arc[k].round) memcpy(centre + 3 * count++, n->arcs.arc[k].centre, 3 * sizeof *centre);
+    out->centres = (int64_t)count;
+    if (status == ATN_OK && count >= FEWEST_CENTRES) {
+        status = atn_needle_axis(n->ctx, count, centre, REACH * n->shape.radius, DRAW_SEED, &l->line);
+        out->centres = (int64_t)l->line.inliers;
+        l->has_line = status == ATN_OK && l->line.inliers >= FEWEST_CENTRES && l->line.direction[2] > 0.2;
+    }
+    atn_free(n->ctx, centre);
+    return status;
+}
+
+/* Points of the surface about the axis. */
+static atn_status gather(look *l, atn_needle_result *out) {
+    atn_needle *n = l->n;
+    const needle_surface *s = &n->surface;
+    double near2 = NEAR * NEAR * n->shape.radius * n->shape.radius;
+    size_t room = 0;
+    l->first_z = INFINITY;
+    l->last_z = -INFINITY;
+    for (int64_t f = 0; f < s->frames; ++f) {
+        double z = (double)f * l->spacing[2], t = (z - l->line.point[2]) / l->line.direction[2];
+        double x = l->line.point[0] + t * l->line.direction[0], wide = NEAR * n->shape.radius / l->line.direction[2];
+        int64_t from = (int64_t)fmax((x - wide) / l->spacing[0], 0);
+        int64_t to = (int64_t)fmin((x + wide) / l->spacing[0], (double)(s->width - 1));
+        if (room < l->count + (size_t)s->width) {
+            room = 2 * room + (size_t)s->width;
+            double *more = atn_resize(n->ctx, l->position, room * 3 * sizeof *more);
+            if (!more) return ATN_ERR_MEMORY;
+            l->position = more;
+        }
+        for (int64_t c = from; c <= to; ++c) {
+            float row = s->row[f * s->width + c];
+            if (isnan(row)) continue;
+            double p[3] = {(double)c * l->spacing[0], (double)row * l->spacing[1], z}, along = 0, sum = 0;
+            for (int axis = 0; axis < 3; ++axis) {
+                double d = p[axis] - l->line.point[axis];
+                along += d * l->line.direction[axis];
+                sum += d * d;
+            }
+            if (sum - along * along > near2) continue;
+            memcpy(l->position + 3 * l->count++, p, sizeof p);
+            l->first_z = fmin(l->first_z, z);
+            l->last_z = fmax(l->last_z, z);
+        }
+    }
+    out->surface = (int64_t)l->count;
+    return ATN_OK;
+}
+
+/* ---- roll and tip ---- */
+
+typedef struct coarse {
+    double roll_deg, shift;
+    int32_t count;
+    atn_needle_line line; /* as the start takes it: z of the model along it */
+} coarse;
+
+/* Counts over a whole turn, with the tip near `end`. */
+static atn_status count_coarse(look *l, const atn_needle_line *line, double end, coarse *best) {
+    atn_needle *n = l->n;
+    atn_needle_settings settings = {.has_start = true};
+    needle_frame frame;
+    const int32_t *count;
+    atn_status status = atn_needle_start(n->ctx, line, n->shape.tip_z, 0, settings.start);
+    if (status == ATN_OK) status = needle_take_settings(n, &settings, &frame);
+    if (status == ATN_OK) status = needle_engine_room(n, COARSE_ROLLS * COARSE_SHIFTS);
+    for (int k = 0; k < COARSE_ROLLS * COARSE_SHIFTS && status == ATN_OK; ++k)
+        n->pose[k] = needle_pose(&frame, 360.0 / COARSE_ROLLS * (k / COARSE_SHIFTS),
+                                 end + COARSE_STEP * (k % COARSE_SHIFTS - COARSE_SHIFTS / 2));
+    if (status == ATN_OK) status = needle_engine_count(n, COARSE_ROLLS * COARSE_SHIFTS, &count);
+    for (int k = 0; k < COARSE_ROLLS * COARSE_SHIFTS && status == ATN_OK; ++k)
+        if (count[k] > best->count)
+            *best = (coarse){360.0 / COARSE_ROLLS * (k / COARSE_SHIFTS),
+                             end + COARSE_STEP * (k % COARSE_SHIFTS - COARSE_SHIFTS / 2), count[k], *line};
+    return status;
+}
+
+static atn_status find_start(look *l, coarse *best) {
+    atn_needle_line line = l->line;
+    double border = 1.5 * l->spacing[2], end = (double)(l->frames - 1) * l->spacing[2];
+    bool low = l->first_z > border || l->last_z >= end - border, high = l->last_z < end - border;
+    atn_status status = ATN_OK;
+    *best = (coarse){.count = -1};
+    for (int k = 0; k < 3; ++k) line.direction[k] = l->n->shape.tip_low ? l->line.direction[k] : -l->line.direction[k];
+    if (low) status = count_coarse(l, &line, l->first_z, best);
+    for (int k = 0; k < 3; ++k) line.direction[k] = -line.direction[k];
+    if (status == ATN_OK && high) status = count_coarse(l, &line, l->last_z, best);
+    return status;
+}
+
+/* ---- the match ---- */
+
+static void add_start(double roll_deg, double shift, atn_needle_result *out) {
+    for (int k = 0; k < out->n_rounds; ++k) {
+        out->round[k].roll_deg += roll_deg;
+        out->round[k].shift += shift;
+    }
+    out->roll_deg = remainder(out->roll_deg + roll_deg, 360);
+    out->shift += shift;
+}
+
+static atn_status match(look *l, const atn_needle_settings *settings, const coarse *start, atn_needle_result *out) {
+    static const atn_needle_interval SHIFT = {-0.25, 0.25, 0.05};
+    atn_needle *n = l->n;
+    atn_needle_settings filled = *settings;
+    needle_frame frame;
+    atn_status status = ATN_OK;
+    if (start) {
+        double c = cos(start->roll_deg * 3.14159265358979323846 / 180), s = sin(start->roll_deg * 3.14159265358979323846 / 180);
+        double turned[16];
+        status = atn_needle_start(n->ctx, &start->line, n->shape.tip_z, start->shift, filled.start);
+        memcpy(turned, filled.start, sizeof turned);
+        for (int r = 0; r < 3; ++r) {
+            turned[4 * r] = c * filled.start[4 * r] + s * filled.start[4 * r + 1];
+            turned[4 * r + 1] = -s * filled.start[4 * r] + c * filled.start[4 * r + 1];
+        }
+        memcpy(filled.start, turned, sizeof turned);
+        filled.has_start = true;
+        if (filled.shift.step == 0 && !filled.track) filled.shift = SHIFT;
+    }
+    if (status == ATN_OK) status = needle_take_settings(n, &filled, &frame);
+    if (status == ATN_OK) status = needle_match_taken(n, &frame, out);
+    if (status == ATN_OK && start) add_start(start->roll_deg, start->shift, out);
+    return status;
+}
+
+/* A start that is given says where the axis is. */
+static void line_of_start(const atn_needle *n, const atn_needle_settings *s, look *l) {
+    for (int k = 0; k < 3; ++k) {
+        l->line.direction[k] = s->start[4 * k + 2];
+        l->line.point[k] = s->start[4 * k + 2] * n->shape.tip_z + s->start[4 * k + 3];
+    }
+    l->has_line = fabs(l->line.direction[2]) > 0.2;
+}
+
+static atn_status locate(look *l, const atn_needle_settings *settings, coarse *start, atn_needle_result *out) {
+    double begin = atn_clock_seconds();
+    atn_needle *n = l->n;
+    atn_cloud *cloud = NULL;
+    atn_status status = ATN_OK;
+    if (settings->has_start)
+        line_of_start(n, settings, l);
+    else if (l->frames < FEWEST_CENTRES)
+        return miss(out, "an axis needs three scans at least");
+    else
+        status = find_axis(l, out);
+    if (status != ATN_OK) return status;
+    if (!l->has_line) return miss(out, "no needle is in the scans: no line of arcs of its radius is there");
+    status = gather(l, out);
+    if (status == ATN_OK && l->count == 0) return miss(out, "nothing bright is where the needle was");
+    if (status == ATN_OK) status = atn_cloud_create(n->ctx, l->count, l->position, NULL, &cloud);
+    if (status == ATN_OK) status = needle_take_scan(n, cloud);
+    if (status == ATN_OK && !settings->has_start) status = find_start(l, start);
+    atn_cloud_free(cloud);
+    out->axis_seconds = atn_clock_seconds() - begin;
+    return status;
+}
+
+atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_needle_view *view,
+                           const atn_needle_settings *settings, atn_needle_result *out) {
+    static const atn_needle_settings USUAL = {0};
+    look l = {.n = n, .volume = volume};
+    coarse start = {.count = -1};
+    double begin = atn_clock_seconds();
+    if (!settings) settings = &USUAL;
+    *out = (atn_needle_result){0};
+    atn_status status = take_view(&l, view);
+    if (status == ATN_OK) status = check_radius(&l);
+    if (status == ATN_OK) status = segment(&l, out);
+    if (status == ATN_OK) status = locate(&l, settings, &start, out);
+    if (status == ATN_OK && !*out->reason) status = match(&l, settings, settings->has_start ? NULL : &start, out);
+    atn_free(n->ctx, l.position);
+    out->seconds = atn_clock_seconds() - begin;
+    return status;
+}
