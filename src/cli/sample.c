@@ -13,6 +13,7 @@ static const struct {
     atn_status (*run)(atn_cli_sample *sample);
 } SUBJECTS[] = {
     {"scans", atn_cli_sample_scans},
+    {"needle", atn_cli_sample_needle},
 };
 enum { N_SUBJECTS = sizeof SUBJECTS / sizeof *SUBJECTS };
 
@@ -93,10 +94,20 @@ static atn_status run(atn_cli_call *call) {
 
 atn_status atn_cli_sample_begin(const atn_cli_sample *sample) { return make_folder(sample->call->ctx, sample->folder); }
 
+atn_status atn_cli_sample_inside(const atn_cli_sample *sample, const char *name, char **path) {
+    const atn_ctx *ctx = sample->call->ctx;
+    *path = atn_cli_sample_path(sample, name);
+    atn_status status = *path ? make_folder(ctx, *path) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) return ATN_OK;
+    atn_free(ctx, *path);
+    *path = NULL;
+    return status;
+}
+
 const atn_cli_verb ATN_VERB_SAMPLE = {
     .name = "sample",
     .summary = "make synthetic data, with the truth beside it",
-    .synopsis = "scans",
+    .synopsis = "scans|needle",
     .paragraphs =
         (const char *const[]){
             "Writes files into a folder, which is made where it is missing, and truth.json with what is true of them. "
@@ -106,21 +117,56 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "along the rays and 2 % of points that belong to nothing; the source lies in a pose of its own.",
             "truth.json of scans, also printed with --json: transform (4 x 4, row-major, target = T source), overlap "
             "(share of the source's points that the target shows too), noise, outliers, turn_deg, seed, size.",
+            "needle: model.stl and model.ply, a bevelled needle with its axis along z and its tip at z = 0, and scan, "
+            "a "
+            "folder of B-scans as an OCT scanner gives them of it, with volume.json, for attune needle. Lengths are "
+            "mm; "
+            "the cube is 2.7 x 2.4 x 3. Metal shines, most where the beam meets it squarely, and throws a shadow; "
+            "below "
+            "lies a retina; there is speckle and a noise floor. At roll 0 the bevel looks at the scanner.",
+            "truth.json of needle: transform (scan = T model), tip_model, tip_scan, roll_deg, shift (z of the tip in "
+            "the "
+            "scan), tilt_deg, from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, bevel_length, bend, "
+            "bevel_visible (all of it in the scan, met at 75 degrees or less), bevel_incidence_deg, tip_in_scan, "
+            "clearance (to the tissue), noise, missing (numbers of the scans that are black), seed.",
             NULL},
     .options =
         (const atn_cli_option[]){
             {.name = "output", .letter = 'o', .value = "DIR", .meaning = "the folder to write into"},
-            {.name = "size", .value = "N", .meaning = "scans: points of each; 10000 unless given"},
+            {.name = "size",
+             .value = "N",
+             .meaning =
+                 "scans: points of each; 10000 unless given. needle: SCANSxROWSxCOLUMNS; 128x1024x512 unless given"},
             {.name = "seed", .value = "S", .meaning = "another thing, other views, another pose; 0 unless given"},
-            {.name = "noise", .value = "SIGMA", .meaning = "scans: deviation along the rays; 0.002 unless given"},
+            {.name = "noise",
+             .value = "SIGMA",
+             .meaning = "scans: deviation along the rays; 0.002 unless given. needle: 0 to 4; 1, as scanners have it, "
+                        "unless given"},
             {.name = "overlap", .value = "F", .meaning = "scans: from 0.1 to 1; 0.65 unless given"},
             {.name = "turn",
              .value = "DEG|any",
              .meaning = "scans: angle between source and target, and a shift that suits it; any unless given"},
+            {.name = "gauge", .value = "G", .meaning = "needle: its thickness, 20 to 34; 25 unless given"},
+            {.name = "bevel", .value = "DEG", .meaning = "needle: between axis and cut, 5 to 89; 22 unless given"},
+            {.name = "bend",
+             .value = "MM",
+             .meaning = "needle: radius of the shaft behind the bevel, from 5; else straight"},
+            {.name = "tilt",
+             .value = "DEG",
+             .meaning = "needle: of the axis about x and y at most, 0 to 30; 15 unless given"},
+            {.name = "roll", .value = "DEG|any", .meaning = "needle: to either side at most; 45 unless given"},
+            {.name = "from",
+             .value = "low|high",
+             .meaning = "needle: where the tip is seen first; low, the first scans, unless given"},
+            {.name = "missing",
+             .value = "F",
+             .meaning = "needle: share of scans that are black, 0 to 0.9; 0 unless given"},
+            {.name = "no-tissue", .meaning = "needle: nothing below it"},
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune sample scans -o data", "two scans of 10,000 points in any pose"},
                                {"attune sample scans -o data --size 1000000 --turn 20 --seed 7", "larger, and nearer"},
+                               {"attune sample needle -o data --seed 3", "a needle and its OCT scans"},
                                {0}},
     .min_operands = 1,
     .max_operands = 1,

@@ -15,10 +15,13 @@ typedef struct atn_cli_sample {
 
 /* Makes the folder, once nothing is wrong with what was asked for. */
 atn_status atn_cli_sample_begin(const atn_cli_sample *sample);
+/* A folder inside it; *path is owned by the caller (atn_free), NULL on failure. */
+atn_status atn_cli_sample_inside(const atn_cli_sample *sample, const char *name, char **path);
 /* "FOLDER/NAME"; NULL: no memory. Owned by the caller (atn_free). */
 char *atn_cli_sample_path(const atn_cli_sample *sample, const char *name);
 
 /* The subjects. */
 atn_status atn_cli_sample_scans(atn_cli_sample *sample);
+atn_status atn_cli_sample_needle(atn_cli_sample *sample);
 
 #endif

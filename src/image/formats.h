@@ -50,6 +50,7 @@ typedef struct png_picture {
     int bits, colour;
     const unsigned char *rows, *palette;
     size_t colours;
+    bool quick; /* pack less, and faster: noise does not pack anyway */
 } png_picture;
 atn_status image_png_add(const atn_ctx *ctx, const char *path, const png_picture *picture, atn_text *out);
 

@@ -60,7 +60,8 @@ static atn_status add_rows(const atn_ctx *ctx, const png_picture *p, size_t row,
     z_stream stream = {.zalloc = allocate, .zfree = release, .opaque = (void *)(uintptr_t)ctx};
     char *piece = atn_alloc(ctx, PIECE);
     if (!piece) return ATN_ERR_MEMORY;
-    atn_status status = deflateInit(&stream, Z_DEFAULT_COMPRESSION) == Z_OK ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status =
+        deflateInit(&stream, p->quick ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION) == Z_OK ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t y = 0; status == ATN_OK && y < p->height; ++y) {
         pack(&stream, (const unsigned char *)"", 1, false, piece, out); /* no filter */
         pack(&stream, p->rows + y * row, row, y + 1 == p->height, piece, out);

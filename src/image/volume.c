@@ -106,6 +106,8 @@ void atn_volume_free(atn_volume *volume) {
 
 atn_volume_info atn_volume_get_info(const atn_volume *volume) { return volume_info_of(&volume->facts); }
 
+const atn_ctx *volume_ctx(const atn_volume *volume) { return volume->ctx; }
+
 const void *atn_volume_frame(const atn_volume *volume, int64_t frame) {
     if (frame < 0 || (size_t)frame >= volume->facts.frames) return NULL;
     return volume->data + (size_t)frame * volume->facts.frame_bytes;

@@ -16,6 +16,8 @@ atn_status volume_notes_read(const atn_ctx *ctx, const char *path, bool folder, 
 
 /* The files of a folder that may be scans, as paths, in the order of people. Freed with volume_names_free. */
 atn_status volume_names_read(const atn_ctx *ctx, const char *folder, char ***names, size_t *count);
+/* The same, but none at all is fine. */
+atn_status volume_names_any(const atn_ctx *ctx, const char *folder, char ***names, size_t *count);
 void volume_names_free(const atn_ctx *ctx, char **names, size_t count);
 int volume_compare_names(const char *a, const char *b); /* numbers count as numbers: 2 is before 10 */
 
@@ -29,6 +31,8 @@ typedef struct volume_facts {
 atn_volume_info volume_info_of(const volume_facts *facts); /* its texts stay with the facts */
 
 const volume_facts *volume_reader_facts(const atn_volume_reader *reader);
+
+const atn_ctx *volume_ctx(const atn_volume *volume);
 
 /* Three numbers that are positive and finite, or three zeros: not known. */
 bool volume_spacing_is_right(const double spacing[3]);

@@ -61,7 +61,7 @@ static atn_status add_name(const atn_ctx *ctx, const char *folder, const char *n
     return ATN_OK;
 }
 
-atn_status volume_names_read(const atn_ctx *ctx, const char *folder, char ***names, size_t *count) {
+atn_status volume_names_any(const atn_ctx *ctx, const char *folder, char ***names, size_t *count) {
     *names = NULL;
     *count = 0;
     DIR *dir = opendir(folder);
@@ -71,15 +71,18 @@ atn_status volume_names_read(const atn_ctx *ctx, const char *folder, char ***nam
     for (const struct dirent *entry; status == ATN_OK && (entry = readdir(dir));)
         if (may_be_scan(entry->d_name)) status = add_name(ctx, folder, entry->d_name, names, count, &capacity);
     closedir(dir);
-    if (status == ATN_OK && !*names)
-        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: is a directory without scans: PNG, BMP or TIFF files", folder);
-    if (status == ATN_OK && *names) {
-        qsort(*names, *count, sizeof **names, compare);
-        return ATN_OK;
-    }
+    if (status == ATN_OK && *names) qsort(*names, *count, sizeof **names, compare);
+    if (status == ATN_OK) return ATN_OK;
     volume_names_free(ctx, *names, *count);
     *names = NULL;
     *count = 0;
+    return status;
+}
+
+atn_status volume_names_read(const atn_ctx *ctx, const char *folder, char ***names, size_t *count) {
+    atn_status status = volume_names_any(ctx, folder, names, count);
+    if (status == ATN_OK && !*names)
+        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: is a directory without scans: PNG, BMP or TIFF files", folder);
     return status;
 }
 
