@@ -1,15 +1,16 @@
 /* Arcs of a scan's surface, and the circle of the needle's radius through each: |p - c| = r, by Gauss and Newton with
- * Tukey's weights. An ellipse fitted freely to the upper part of one has its centre anywhere below; the radius is known. */
+ * Tukey's weights. An ellipse fitted freely to the upper part of one has its centre anywhere below; the radius is
+ * known. */
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
 
 #include <math.h>
 
-enum { STEPS = 12, GAP = 4 };       /* columns without a surface that do not end an arc */
-static const double JUMP = 0.2;     /* radii: a step in depth that does */
-static const double TUKEY = 4.685;  /* deviations beyond which a point has no weight */
-static const double OFF = 0.06;     /* radii: rms of a circle */
+enum { STEPS = 12, GAP = 4 };        /* columns without a surface that do not end an arc */
+static const double JUMP = 0.2;      /* radii: a step in depth that does */
+static const double TUKEY = 4.685;   /* deviations beyond which a point has no weight */
+static const double OFF = 0.06;      /* radii: rms of a circle */
 static const double NARROWEST = 0.9; /* radii: of an arc that tells where its circle is */
 
 void needle_arcs_free(needle_arcs *a) {

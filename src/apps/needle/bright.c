@@ -90,8 +90,8 @@ static atn_status fit_to(needle_bright *b, const atn_volume_info *info) {
     b->mask = atn_alloc(b->ctx, (size_t)(b->frames * b->words) * (size_t)b->width * sizeof *b->mask);
     atn_status status = b->mask ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK)
-        status = atn_array_create_matrix(b->device, b->bits == 8 ? ATN_U8 : ATN_U16, b->width, rows * WORD, 0,
-                                         &b->pixels);
+        status =
+            atn_array_create_matrix(b->device, b->bits == 8 ? ATN_U8 : ATN_U16, b->width, rows * WORD, 0, &b->pixels);
     if (status == ATN_OK) status = atn_array_create_matrix(b->device, ATN_INT32, b->width, rows, 0, &b->above);
     if (status == ATN_OK) status = atn_array_create_matrix(b->device, ATN_INT32, b->width, rows, 0, &b->median);
     if (status == ATN_OK) status = make_kernels(b);
@@ -128,8 +128,7 @@ atn_status needle_bright_find(needle_bright *b, const atn_volume *volume, int32_
         if (status == ATN_OK) status = atn_kernel_run(b->above_kernel);
         if (status == ATN_OK) status = atn_kernel_run(b->median_kernel);
         if (status == ATN_OK) status = atn_array_map_read(b->median, &median);
-        if (status == ATN_OK)
-            memcpy(b->mask + (size_t)first * words, median, (size_t)count * words * sizeof *b->mask);
+        if (status == ATN_OK) memcpy(b->mask + (size_t)first * words, median, (size_t)count * words * sizeof *b->mask);
     }
     return status;
 }

@@ -9,9 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEWEST_CENTRES = 3, COARSE_ROLLS = 36, COARSE_SHIFTS = 21, DRAW_SEED = 1, LEAST_PIXELS = 60, LEAST_COLUMNS = 50 };
-static const double NEAR = 1.25;      /* radii from the axis: what may be the needle */
-static const double REACH = 0.3;      /* radii: centres on the axis */
+enum {
+    FEWEST_CENTRES = 3,
+    COARSE_ROLLS = 36,
+    COARSE_SHIFTS = 21,
+    DRAW_SEED = 1,
+    LEAST_PIXELS = 60,
+    LEAST_COLUMNS = 50,
+    GAP = 2,
+    FEWEST_POINTS = 3
+};                                      /* scans without the needle that do not end it; points of one that has it */
+static const double NEAR = 1.25;        /* radii from the axis: what may be the needle */
+static const double REACH = 0.3;        /* radii: centres on the axis */
 static const double COARSE_STEP = 0.03; /* of the tip's z, in units of the model: the default threshold and a half */
 
 /* A volume while it is looked at. */
@@ -21,8 +30,9 @@ typedef struct look {
     atn_needle_view view;
     double spacing[3];
     int64_t frames;
-    atn_needle_line line;  /* towards high z */
-    double first_z, last_z; /* of the needle's points */
+    atn_needle_line line; /* towards high z */
+    int64_t anchor[2];    /* scans that have the needle for certain: the first, the last */
+    double end[2];        /* z of the first and the last scan that have it */
     bool has_line;
     size_t count;
     double *position; /* owned: x y z after x y z */
@@ -41,13 +51,16 @@ static atn_status take_view(look *l, const atn_needle_view *view) {
     memcpy(l->spacing, given ? l->view.spacing : info.spacing, sizeof l->spacing);
     l->frames = info.frames;
     if (!given && !(info.spacing[0] > 0))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the volume does not say how far its pixels are apart; a volume.json beside the "
-                                            "scans does, or a spacing that is given");
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "needle: the volume does not say how far its pixels are apart; a volume.json beside the "
+                        "scans does, or a spacing that is given");
     for (int axis = 0; axis < 3; ++axis)
         if (!(l->spacing[axis] > 0 && isfinite(l->spacing[axis])))
-            return atn_fail(ctx, ATN_ERR_INPUT, "needle: a spacing of %g is none; it is a length above 0", l->spacing[axis]);
+            return atn_fail(ctx, ATN_ERR_INPUT, "needle: a spacing of %g is none; it is a length above 0",
+                            l->spacing[axis]);
     if (!(l->view.level >= 0 && l->view.level < 1))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a level of %g; it is a share of white, above 0 and below 1", l->view.level);
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a level of %g; it is a share of white, above 0 and below 1",
+                        l->view.level);
     if (l->view.least_pixels < 0 || l->view.least_columns < 0)
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: the least numbers of pixels and columns are not negative");
     if (l->view.least_pixels == 0) l->view.least_pixels = LEAST_PIXELS;
@@ -61,13 +74,17 @@ static atn_status check_radius(const look *l) {
     atn_volume_info info = atn_volume_get_info(l->volume);
     double wide = 2 * l->n->shape.radius, across = l->spacing[0] * (double)info.width;
     if (wide < 0.1 * across && wide < 3 * l->spacing[0])
-        return atn_fail(l->n->ctx, ATN_ERR_INPUT,
-                        "needle: the model is %.3g wide, a pixel %.3g; the model is probably in another unit, as metres beside "
-                        "millimetres", wide, l->spacing[0]);
+        return atn_fail(
+            l->n->ctx, ATN_ERR_INPUT,
+            "needle: the model is %.3g wide, a pixel %.3g; the model is probably in another unit, as metres beside "
+            "millimetres",
+            wide, l->spacing[0]);
     if (wide > 5 * across)
-        return atn_fail(l->n->ctx, ATN_ERR_INPUT,
-                        "needle: the model is %.3g wide, the scans %.3g; one of them is probably in another unit, as metres "
-                        "beside millimetres", wide, across);
+        return atn_fail(
+            l->n->ctx, ATN_ERR_INPUT,
+            "needle: the model is %.3g wide, the scans %.3g; one of them is probably in another unit, as metres "
+            "beside millimetres",
+            wide, across);
     return ATN_OK;
 }
 
@@ -85,10 +102,19 @@ static atn_status segment(look *l, atn_needle_result *out) {
 
 /* ---- the axis ---- */
 
+static double axis_distance2(const atn_needle_line *line, const double p[3]) {
+    double along = 0, sum = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double d = p[axis] - line->point[axis];
+        along += d * line->direction[axis];
+        sum += d * d;
+    }
+    return sum - along * along;
+}
+
 static atn_status find_axis(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
-    atn_status status =
-        needle_arcs_find(&n->arcs, &n->surface, l->spacing, n->shape.radius, l->view.least_columns);
+    atn_status status = needle_arcs_find(&n->arcs, &n->surface, l->spacing, n->shape.radius, l->view.least_columns);
     double *centre = status == ATN_OK ? atn_alloc(n->ctx, (n->arcs.count + 1) * 3 * sizeof *centre) : NULL;
     size_t count = 0;
     if (status == ATN_OK && !centre) status = ATN_ERR_MEMORY;
@@ -100,44 +126,60 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
         out->centres = (int64_t)l->line.inliers;
         l->has_line = status == ATN_OK && l->line.inliers >= FEWEST_CENTRES && l->line.direction[2] > 0.2;
     }
+    l->anchor[0] = l->frames;
+    for (size_t k = 0; k < n->arcs.count && l->has_line; ++k) {
+        const needle_arc *a = &n->arcs.arc[k];
+        double reach = REACH * n->shape.radius;
+        if (!a->round || axis_distance2(&l->line, a->centre) > reach * reach) continue;
+        if (a->frame < l->anchor[0]) l->anchor[0] = a->frame;
+        if (a->frame > l->anchor[1]) l->anchor[1] = a->frame;
+    }
     atn_free(n->ctx, centre);
     return status;
 }
 
-/* Points of the surface about the axis. */
+/* Points of a scan's surface about the axis; NULL position: only their number. *empty: it has no surface at all. */
+static size_t points_of(const look *l, int64_t f, double *position, bool *empty) {
+    const needle_surface *s = &l->n->surface;
+    const float *row = s->row + f * s->width;
+    double near2 = NEAR * NEAR * l->n->shape.radius * l->n->shape.radius, z = (double)f * l->spacing[2];
+    size_t count = 0;
+    *empty = true;
+    for (int64_t c = 0; c < s->width; ++c) {
+        if (isnan(row[c])) continue;
+        double p[3] = {(double)c * l->spacing[0], (double)row[c] * l->spacing[1], z};
+        *empty = false;
+        if (axis_distance2(&l->line, p) > near2) continue;
+        if (position) memcpy(position + 3 * count, p, sizeof p);
+        ++count;
+    }
+    return count;
+}
+
+/* The last scan that still has the needle, going from one that has: what comes after a gap is something else. */
+static int64_t walk(const look *l, int64_t from, int64_t step) {
+    int64_t last = from, gap = 0;
+    for (int64_t f = from; f >= 0 && f < l->frames && gap <= GAP; f += step) {
+        bool empty;
+        if (points_of(l, f, NULL, &empty) >= FEWEST_POINTS)
+            last = f, gap = 0;
+        else
+            gap += !empty;
+    }
+    return last;
+}
+
+/* Points of the surface about the axis, between the needle's ends. */
 static atn_status gather(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
-    const needle_surface *s = &n->surface;
-    double near2 = NEAR * NEAR * n->shape.radius * n->shape.radius;
-    size_t room = 0;
-    l->first_z = INFINITY;
-    l->last_z = -INFINITY;
-    for (int64_t f = 0; f < s->frames; ++f) {
-        double z = (double)f * l->spacing[2], t = (z - l->line.point[2]) / l->line.direction[2];
-        double x = l->line.point[0] + t * l->line.direction[0], wide = NEAR * n->shape.radius / l->line.direction[2];
-        int64_t from = (int64_t)fmax((x - wide) / l->spacing[0], 0);
-        int64_t to = (int64_t)fmin((x + wide) / l->spacing[0], (double)(s->width - 1));
-        if (room < l->count + (size_t)s->width) {
-            room = 2 * room + (size_t)s->width;
-            double *more = atn_resize(n->ctx, l->position, room * 3 * sizeof *more);
-            if (!more) return ATN_ERR_MEMORY;
-            l->position = more;
-        }
-        for (int64_t c = from; c <= to; ++c) {
-            float row = s->row[f * s->width + c];
-            if (isnan(row)) continue;
-            double p[3] = {(double)c * l->spacing[0], (double)row * l->spacing[1], z}, along = 0, sum = 0;
-            for (int axis = 0; axis < 3; ++axis) {
-                double d = p[axis] - l->line.point[axis];
-                along += d * l->line.direction[axis];
-                sum += d * d;
-            }
-            if (sum - along * along > near2) continue;
-            memcpy(l->position + 3 * l->count++, p, sizeof p);
-            l->first_z = fmin(l->first_z, z);
-            l->last_z = fmax(l->last_z, z);
-        }
-    }
+    int64_t first = walk(l, l->anchor[0], -1), last = walk(l, l->anchor[1], 1);
+    size_t most = (size_t)(last - first + 1) * (size_t)n->surface.width;
+    bool empty;
+    l->position = atn_alloc(n->ctx, most * 3 * sizeof *l->position);
+    if (!l->position) return ATN_ERR_MEMORY;
+    for (int64_t f = first; f <= last; ++f) l->count += points_of(l, f, l->position + 3 * l->count, &empty);
+    l->end[0] = (double)first * l->spacing[2];
+    l->end[1] = (double)last * l->spacing[2];
     out->surface = (int64_t)l->count;
     return ATN_OK;
 }
@@ -173,13 +215,13 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, double end,
 static atn_status find_start(look *l, coarse *best) {
     atn_needle_line line = l->line;
     double border = 1.5 * l->spacing[2], end = (double)(l->frames - 1) * l->spacing[2];
-    bool low = l->first_z > border || l->last_z >= end - border, high = l->last_z < end - border;
+    bool low = l->end[0] > border || l->end[1] >= end - border, high = l->end[1] < end - border;
     atn_status status = ATN_OK;
     *best = (coarse){.count = -1};
     for (int k = 0; k < 3; ++k) line.direction[k] = l->n->shape.tip_low ? l->line.direction[k] : -l->line.direction[k];
-    if (low) status = count_coarse(l, &line, l->first_z, best);
+    if (low) status = count_coarse(l, &line, l->end[0], best);
     for (int k = 0; k < 3; ++k) line.direction[k] = -line.direction[k];
-    if (status == ATN_OK && high) status = count_coarse(l, &line, l->last_z, best);
+    if (status == ATN_OK && high) status = count_coarse(l, &line, l->end[1], best);
     return status;
 }
 
@@ -201,7 +243,8 @@ static atn_status match(look *l, const atn_needle_settings *settings, const coar
     needle_frame frame;
     atn_status status = ATN_OK;
     if (start) {
-        double c = cos(start->roll_deg * 3.14159265358979323846 / 180), s = sin(start->roll_deg * 3.14159265358979323846 / 180);
+        double c = cos(start->roll_deg * 3.14159265358979323846 / 180),
+               s = sin(start->roll_deg * 3.14159265358979323846 / 180);
         double turned[16];
         status = atn_needle_start(n->ctx, &start->line, n->shape.tip_z, start->shift, filled.start);
         memcpy(turned, filled.start, sizeof turned);
@@ -226,6 +269,8 @@ static void line_of_start(const atn_needle *n, const atn_needle_settings *s, loo
         l->line.point[k] = s->start[4 * k + 2] * n->shape.tip_z + s->start[4 * k + 3];
     }
     l->has_line = fabs(l->line.direction[2]) > 0.2;
+    l->anchor[0] = 0;
+    l->anchor[1] = l->frames - 1;
 }
 
 static atn_status locate(look *l, const atn_needle_settings *settings, coarse *start, atn_needle_result *out) {

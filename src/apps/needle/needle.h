@@ -57,7 +57,7 @@ struct atn_needle {
     double low[3], high[3];     /* bounds of the model */
     double centre[3];           /* of the model: kernels see it from there */
     needle_shape shape;
-    cloud_grid *grid;           /* over the model */
+    cloud_grid *grid; /* over the model */
     needle_volume volume;
     atn_array *model_array[3]; /* or candidates */
     atn_array *start_array, *index_array;

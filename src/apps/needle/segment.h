@@ -1,5 +1,5 @@
-/* From B-scans to the surface that the beam meets first, and from that to the needle's axis. A scan has columns along x,
- * rows along y, down into the eye, and scans follow each other along z. */
+/* From B-scans to the surface that the beam meets first, and from that to the needle's axis. A scan has columns along
+ * x, rows along y, down into the eye, and scans follow each other along z. */
 #ifndef ATN_APPS_NEEDLE_SEGMENT_H
 #define ATN_APPS_NEEDLE_SEGMENT_H
 

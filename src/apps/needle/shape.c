@@ -36,6 +36,8 @@ needle_shape needle_shape_of(const cloud_points *model, const double low[3], con
     }
     qsort(wide, (size_t)used, sizeof *wide, compare);
     bool tip_low = ends[0] <= ends[1];
-    return (needle_shape){.radius = used ? 0.5 * wide[used / 2] : 0, .tip_z = tip_low ? low[2] : high[2],
-                          .tip_low = tip_low, .length = length};
+    return (needle_shape){.radius = used ? 0.5 * wide[used / 2] : 0,
+                          .tip_z = tip_low ? low[2] : high[2],
+                          .tip_low = tip_low,
+                          .length = length};
 }

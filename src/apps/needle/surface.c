@@ -1,6 +1,6 @@
-/* The surface that the beam meets first: bright pixels of a scan are runs down its columns; runs of neighbouring columns
- * that touch, also by a corner, belong together; a component with too few pixels is noise. Of each column the uppermost
- * run that is left gives a point, at the middle of its peak. */
+/* The surface that the beam meets first: bright pixels of a scan are runs down its columns; runs of neighbouring
+ * columns that touch, also by a corner, belong together; a component with too few pixels is noise. Of each column the
+ * uppermost run that is left gives a point, at the middle of its peak. */
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
