@@ -1,10 +1,9 @@
 /* attune needle: the pose of a needle's model in a scan. */
+#include "cli/needle.h"
 #include "base/number.h"
-#include "cli/cli.h"
 #include "cli/kernel.h"
 #include "cli/matrix.h"
-
-#include <attune/needle.h>
+#include "cloud/source.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,103 +58,80 @@ static atn_status read_settings(atn_cli_call *call, atn_needle_options *o, atn_n
     return status;
 }
 
-/* ---- what came out ---- */
-
-static json_t *rounds_json(const atn_needle_result *r) {
-    json_t *list = json_array();
-    for (int32_t k = 0; k < r->n_rounds && list; ++k) {
-        json_t *round = json_object();
-        bool good = json_object_set_new(round, "roll_deg", json_real(r->round[k].roll_deg)) == 0 &&
-                    json_object_set_new(round, "shift", json_real(r->round[k].shift)) == 0 &&
-                    json_object_set_new(round, "matches", json_integer(r->round[k].matches)) == 0 &&
-                    json_object_set_new(round, "combinations", json_integer(r->round[k].combinations)) == 0;
-        if (json_array_append_new(list, round) == 0 && good) continue;
-        json_decref(list);
-        return NULL;
-    }
-    return list;
+/* SCANSxROWSxCOLUMNS. */
+static atn_status read_shape(atn_cli_call *call, int64_t shape[3]) {
+    const char *text = atn_cli_value(call, "shape");
+    long long number[3];
+    int end = 0;
+    if (!text) return ATN_OK;
+    if (sscanf(text, "%lldx%lldx%lld%n", &number[0], &number[1], &number[2], &end) != 3 || text[end] || number[0] < 1 ||
+        number[1] < 1 || number[2] < 1)
+        return atn_cli_misuse(call, "--shape cannot be '%s'; it takes SCANSxROWSxCOLUMNS", text);
+    for (int k = 0; k < 3; ++k) shape[k] = number[k];
+    return ATN_OK;
 }
 
-static json_t *seconds_json(const atn_needle_result *r) {
-    json_t *object = json_object();
-    if (json_object_set_new(object, "segment", json_real(0)) == 0 &&
-        json_object_set_new(object, "axis", json_real(0)) == 0 &&
-        json_object_set_new(object, "match", json_real(r->match_seconds)) == 0 &&
-        json_object_set_new(object, "total", json_real(r->seconds)) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
-static atn_status print_json(atn_cli_call *call, const atn_needle_result *r) {
-    json_t *root = json_object();
-    bool good = json_object_set_new(root, "found", json_boolean(r->found)) == 0 &&
-                json_object_set_new(root, "reason", atn_cli_json_text(call->ctx, r->reason)) == 0 &&
-                json_object_set_new(root, "transform", atn_cli_json_matrix(r->transform, 4, 4)) == 0 &&
-                json_object_set_new(root, "roll_deg", json_real(r->roll_deg)) == 0 &&
-                json_object_set_new(root, "shift", json_real(r->shift)) == 0 &&
-                json_object_set_new(root, "matches", json_integer(r->matches)) == 0 &&
-                json_object_set_new(root, "scan_points", json_integer(r->scan_points)) == 0 &&
-                json_object_set_new(root, "model_points", json_integer(r->model_points)) == 0 &&
-                json_object_set_new(root, "rounds", rounds_json(r)) == 0 &&
-                json_object_set_new(root, "runner_up", json_integer(r->runner_up)) == 0 &&
-                json_object_set_new(root, "roll_observable", json_boolean(r->roll_observable)) == 0 &&
-                json_object_set_new(root, "covariance",
-                                    r->has_covariance ? atn_cli_json_matrix(r->covariance, 6, 6) : json_null()) == 0 &&
-                json_object_set_new(root, "rmse", json_real(r->rmse)) == 0 &&
-                json_object_set_new(root, "seconds", seconds_json(r)) == 0;
-    if (!good) {
-        json_decref(root);
-        root = NULL;
-    }
-    return atn_cli_print_json(call, root);
-}
-
-static atn_status print_text(atn_cli_call *call, const atn_needle_result *r) {
-    atn_text page = {.ctx = call->ctx};
-    const double *t = r->transform;
-    atn_text_printf(&page, "%s: %lld of %lld scan points, %lld model points; roll %.3f degrees, shift %.4f\n",
-                    r->found ? "found" : "not found", (long long)r->matches, (long long)r->scan_points,
-                    (long long)r->model_points, r->roll_deg, r->shift);
-    for (int k = 0; k < 4; ++k)
-        atn_text_printf(&page, "%12.8f %12.8f %12.8f %14.8f\n", t[4 * k], t[4 * k + 1], t[4 * k + 2], t[4 * k + 3]);
-    for (int32_t k = 0; k < r->n_rounds; ++k)
-        atn_text_printf(&page, "round %d: roll %.4f, shift %.5f, %lld matches of %lld combinations\n", (int)k + 1,
-                        r->round[k].roll_deg, r->round[k].shift, (long long)r->round[k].matches,
-                        (long long)r->round[k].combinations);
-    atn_text_printf(&page, "runner-up %lld; the roll is %s by the scan; %.3g s of %.3g s matching\n",
-                    (long long)r->runner_up, r->roll_observable ? "told" : "not told", r->match_seconds, r->seconds);
-    if (r->found && *r->reason) atn_text_printf(&page, "note: %s\n", r->reason);
-    atn_status status = atn_cli_print_text(call, "needle", &page);
-    atn_text_free(&page);
+static atn_status read_view(atn_cli_call *call, atn_volume_options *options, atn_needle_view *view) {
+    const char *spacing = atn_cli_value(call, "spacing");
+    atn_status status = read_shape(call, options->shape);
+    if (!status && spacing &&
+        (!read_list(spacing, 3, view->spacing) ||
+         !(view->spacing[0] > 0 && view->spacing[1] > 0 && view->spacing[2] > 0)))
+        status = atn_cli_misuse(call, "--spacing cannot be '%s'; it takes DX,DY,DZ above 0", spacing);
+    if (!status) status = atn_cli_read_number(call, "level", 0, 1, 0, &view->level);
+    if (!status && view->level >= 1)
+        status = atn_cli_misuse(call, "--level is below 1: nothing is brighter than white");
     return status;
 }
 
 /* ---- the verb ---- */
 
-static atn_status check_scan(atn_cli_call *call, const char *path) {
+/* SCAN as a volume: a folder, a TIFF, or raw pixels whose shape is given; else it is a cloud. */
+static bool is_volume(atn_cli_call *call, const char *path) {
     struct stat about;
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return atn_fail(call->ctx, ATN_ERR_UNSUPPORTED,
-                        "%s: a folder; this version matches clouds (ply, pcd, xyz, npy, stl, obj)", path);
-    return ATN_OK;
+    return atn_cli_value(call, "shape") || source_has_ending(path, "tif") || source_has_ending(path, "tiff") ||
+           (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
 }
 
-static atn_status match(atn_cli_call *call, atn_device *device, const atn_needle_options *options,
-                        const atn_needle_settings *settings, atn_needle_result *result) {
-    atn_cloud *model = NULL, *scan = NULL;
+static atn_status find(atn_cli_call *call, atn_needle *needle, const atn_needle_settings *settings,
+                       atn_needle_result *result) {
+    atn_volume_options options = {0};
+    atn_needle_view view = {0};
+    atn_volume *volume = NULL;
+    atn_status status = read_view(call, &options, &view);
+    if (!status) status = atn_volume_read(call->ctx, call->operands[1], &options, &volume);
+    atn_cli_progress(call, "matching ...");
+    if (!status) status = atn_needle_find(needle, volume, &view, settings, result);
+    atn_volume_free(volume);
+    return status;
+}
+
+static atn_status match(atn_cli_call *call, atn_needle *needle, const atn_needle_settings *settings,
+                        atn_needle_result *result) {
+    atn_cloud *scan = NULL;
+    atn_status status = atn_cloud_read(call->ctx, call->operands[1], NULL, &scan);
+    atn_cli_progress(call, "matching ...");
+    if (!status) status = atn_needle_match(needle, scan, settings, result);
+    atn_cloud_free(scan);
+    return status;
+}
+
+static atn_status look(atn_cli_call *call, atn_device *device, const atn_needle_options *options,
+                       const atn_needle_settings *settings, atn_needle_result *result) {
+    atn_cloud *model = NULL;
     atn_needle *needle = NULL;
     atn_cli_progress(call, "reading ...");
     atn_status status = atn_needle_model(call->ctx, call->operands[0], &model);
-    if (!status) status = atn_cloud_read(call->ctx, call->operands[1], NULL, &scan);
-    atn_cli_progress(call, "matching ...");
     if (!status) status = atn_needle_create(device, model, options, &needle);
-    if (!status) status = atn_needle_match(needle, scan, settings, result);
+    if (!status) status = (is_volume(call, call->operands[1]) ? find : match)(call, needle, settings, result);
     atn_cli_progress_end(call);
     atn_needle_free(needle);
-    atn_cloud_free(scan);
     atn_cloud_free(model);
     return status;
+}
+
+static atn_status print(atn_cli_call *call, const atn_needle_result *r) {
+    return call->json ? atn_cli_print_json(call, atn_cli_needle_json(call, r)) : atn_cli_needle_text(call, r);
 }
 
 static atn_status run(atn_cli_call *call) {
@@ -166,12 +142,11 @@ static atn_status run(atn_cli_call *call) {
     atn_device *device = NULL;
     int32_t index;
     atn_status status = read_settings(call, &options, &settings);
-    if (!status) status = check_scan(call, call->operands[1]);
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
         status = atn_device_open(devices, index, &device);
-        if (!status) status = match(call, device, &options, &settings, &result);
-        if (!status) status = call->json ? print_json(call, &result) : print_text(call, &result);
+        if (!status) status = look(call, device, &options, &settings, &result);
+        if (!status) status = print(call, &result);
         if (!status && !result.found) status = atn_fail(call->ctx, ATN_ERR_INPUT, "not found: %s", result.reason);
         atn_device_close(device);
         atn_devices_free(devices);
@@ -185,18 +160,28 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
     .synopsis = "MODEL SCAN",
     .paragraphs =
         (const char *const[]){
-            "Finds where MODEL (a mesh, or a cloud, z along the needle) lies in SCAN (a cloud): rolls about the needle "
+            "Finds where MODEL (a mesh, or a cloud, z along the needle) lies in SCAN: a folder of B-scans (PNG, BMP, "
+            "TIFF), a TIFF with pages, raw pixels (--shape), or a cloud. Rolls about the needle "
             "and shifts along it are tried from a start, all of a round at once; scan points with a model point nearer "
             "than the threshold are counted; the best is looked at more closely in the next round and refined at the "
             "end.",
+            "From B-scans the start is found: bright pixels, the surface that the beam meets first, the line through "
+            "the centres of arcs, the tip and the roll. x is along columns, y down the rows, z across scans. "
+            "volume.json in the folder, or --spacing, says how far pixels are apart, in the model's unit.",
             "--init is where it starts: 4 x 4 numbers, or JSON with a transform; its z axis lies along the needle. "
-            "Without it the model is taken to lie along z where it is. Both clouds go through a voxel filter as wide "
-            "as the threshold.",
+            "Without it the model is taken to lie along z where it is, for clouds. Both clouds go through a voxel "
+            "filter "
+            "as wide as the threshold.",
             "Where the needle is not found the exit status is 1 and the reason stands on standard error.",
-            "JSON: found, reason, transform (4 x 4, row-major, scan = T model), roll_deg, shift, matches, scan_points, "
+            "JSON: found, reason, transform (4 x 4, row-major, scan = T model), tip (where it is in the scan), "
+            "roll_deg, "
+            "shift (from the start; from B-scans the roll from the model's y along the scan's, and the tip's z), "
+            "matches, scan_points, "
             "model_points, rounds (roll_deg, shift, matches, combinations), runner_up (most matches far from the "
             "first round's winner), roll_observable, covariance (6 x 6: rotation vector in radians, then translation, "
-            "left perturbation; or null), rmse, seconds (segment, axis, match, total; the first two are 0 for clouds).",
+            "left perturbation; or null), rmse, level (pixels above it are bright), surface_points, centres (scans "
+            "that gave "
+            "one on the axis), seconds (segment, axis, match, total; the first two are 0 for clouds).",
             NULL},
     .options =
         (const atn_cli_option[]){
@@ -209,10 +194,16 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             {.name = "marginal", .meaning = "the winner as published: best roll and best shift, each on its own"},
             {.name = "brute", .meaning = "all pairs instead of the lookup volume; the same counts"},
             {.name = "count", .value = "scan|model", .meaning = "whose points are counted; scan unless given"},
+            {.name = "level", .value = "F", .meaning = "bright is above that share of white; found unless given"},
+            {.name = "spacing",
+             .value = "DX,DY,DZ",
+             .meaning = "between columns, rows, scans; volume.json unless given"},
+            {.name = "shape", .value = "SxRxC", .meaning = "SCAN is raw pixels of that many scans, rows, columns"},
             {.name = "track", .meaning = "the start is nearly right: small intervals, fewer combinations"},
             {0}},
     .examples =
-        (const atn_cli_pair[]){{"attune needle model.stl scan.ply --init start.txt", "from a start that is known"},
+        (const atn_cli_pair[]){{"attune needle model.stl scans/ --json", "the pose in a folder of B-scans"},
+                               {"attune needle model.stl scan.ply --init start.txt", "from a start that is known"},
                                {"attune needle model.stl scan.ply --init last.json --track --json", "the next frame"},
                                {0}},
     .min_operands = 2,

@@ -71,7 +71,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
             n->high[axis] = info.high[axis];
             n->centre[axis] = 0.5 * (info.low[axis] + info.high[axis]);
         }
-        n->shape = needle_shape_of(&n->model, n->low, n->high);
+        n->shape = needle_shape_of(&n->model, n->low, n->high, n->options.edge);
         status = cloud_grid_make(&n->model, 0, &n->grid);
     }
     atn_cloud_free(with);
@@ -293,6 +293,7 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
     if (status == ATN_OK) judge(n, frame->settings, out);
     if (status == ATN_OK && out->found && !frame->settings->no_refine) status = needle_refine(n, frame, &pose, out);
     put_transform(&pose, out->transform);
+    reg_pose_apply(&pose, n->shape.tip, out->tip);
     return status;
 }
 

@@ -34,9 +34,10 @@ typedef struct needle_shape {
     double radius; /* half of what it is wide along most of its length */
     double tip_z;  /* of the thinner end */
     bool tip_low;  /* that is the lower one */
-    double length;
+    double tip[3]; /* the middle of the points there */
 } needle_shape;
-needle_shape needle_shape_of(const cloud_points *model, const double low[3], const double high[3]);
+/* `edge` of the voxel filter that the points went through; not positive: none. */
+needle_shape needle_shape_of(const cloud_points *model, const double low[3], const double high[3], double edge);
 
 enum { NEEDLE_SLOTS = 6 };
 

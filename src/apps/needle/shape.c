@@ -11,7 +11,18 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-needle_shape needle_shape_of(const cloud_points *model, const double low[3], const double high[3]) {
+/* The middle of the points at the thinner end. */
+static void find_tip(const cloud_points *model, double within, needle_shape *shape) {
+    double count = 0;
+    for (size_t p = 0; p < model->count; ++p) {
+        if (fabs(model->position[2][p] - shape->tip_z) > within) continue;
+        ++count;
+        for (int axis = 0; axis < 3; ++axis) shape->tip[axis] += model->position[axis][p];
+    }
+    for (int axis = 0; axis < 3 && count > 0; ++axis) shape->tip[axis] /= count;
+}
+
+needle_shape needle_shape_of(const cloud_points *model, const double low[3], const double high[3], double edge) {
     double least[SLICES][2], most[SLICES][2], wide[SLICES], area[SLICES];
     double length = high[2] - low[2], ends[2] = {0};
     int used = 0;
@@ -36,8 +47,8 @@ needle_shape needle_shape_of(const cloud_points *model, const double low[3], con
     }
     qsort(wide, (size_t)used, sizeof *wide, compare);
     bool tip_low = ends[0] <= ends[1];
-    return (needle_shape){.radius = used ? 0.5 * wide[used / 2] : 0,
-                          .tip_z = tip_low ? low[2] : high[2],
-                          .tip_low = tip_low,
-                          .length = length};
+    needle_shape shape = {
+        .radius = used ? 0.5 * wide[used / 2] : 0, .tip_z = tip_low ? low[2] : high[2], .tip_low = tip_low};
+    find_tip(model, edge > 0 ? edge : 0.01 * length, &shape);
+    return shape;
 }
