@@ -106,8 +106,8 @@ ATN_API atn_volume_info atn_volume_get_info(const atn_volume *volume);
 /* A scan, row after row, of uint8_t or uint16_t; scans follow each other without gaps. NULL where there is none. */
 ATN_API const void *atn_volume_frame(const atn_volume *volume, int64_t frame);
 
-/* Into a folder that is there: 0000.png and so on, and volume.json with the spacing and its unit ("mm"). A folder that
- * has other scans is refused. Each file is written aside and renamed. */
+/* Into a folder that is there: 0000.png and so on, and volume.json with the spacing, if it is known, and its unit
+ * ("mm"). A folder that has other scans is refused. Each file is written aside and renamed. */
 ATN_API atn_status atn_volume_write(const atn_volume *volume, const char *folder, const char *unit);
 
 #ifdef __cplusplus

@@ -157,7 +157,7 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             {.name = "roll", .value = "DEG|any", .meaning = "needle: to either side at most; 45 unless given"},
             {.name = "from",
              .value = "low|high",
-             .meaning = "needle: where the tip is seen first; low, the first scans, unless given"},
+             .meaning = "needle: where its tip is, towards the first or the last scans; low unless given"},
             {.name = "missing",
              .value = "F",
              .meaning = "needle: share of scans that are black, 0 to 0.9; 0 unless given"},

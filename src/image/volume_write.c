@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_UNIT = sizeof(((volume_notes *)0)->unit) };
+
 /* PNG has the upper byte first. */
 static void to_big_endian(const uint16_t *from, size_t values, unsigned char *to) {
     for (size_t k = 0; k < values; ++k) {
@@ -72,7 +74,10 @@ atn_status atn_volume_write(const atn_volume *volume, const char *folder, const 
     atn_volume_info info = atn_volume_get_info(volume);
     atn_text path = {.ctx = ctx}, file = {.ctx = ctx};
     unsigned char *swapped = info.bits == 16 ? atn_alloc(ctx, info.frame_bytes) : NULL;
-    atn_status status = info.bits == 16 && !swapped ? ATN_ERR_MEMORY : refuse_others(ctx, folder, info.frames);
+    atn_status status = info.bits == 16 && !swapped ? ATN_ERR_MEMORY : ATN_OK;
+    if (status == ATN_OK && (strlen(unit) >= MOST_UNIT || strpbrk(unit, "\"\\\n\t")))
+        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: a unit is a short text such as \"mm\"", folder);
+    if (status == ATN_OK) status = refuse_others(ctx, folder, info.frames);
     for (int64_t k = 0; k < info.frames && status == ATN_OK; ++k) {
         char name[32];
         const void *frame = atn_volume_frame(volume, k);

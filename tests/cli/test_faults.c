@@ -186,6 +186,7 @@ static void walk_line(const char *line, long stride) {
 static void samples(void **state) {
     (void)state;
     walk_line("sample scans -o @ --size 200 --json", 3);
+    walk_line("sample needle -o @ --size 8x8x8 --json", 97); /* a tenth of a second each */
 }
 
 /* A scan of the test before, onto itself, so that it converges whatever the method. */

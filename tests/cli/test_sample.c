@@ -10,9 +10,9 @@
 static void what_it_refuses(void **state) {
     (void)state;
     static const cli_refusal CASES[] = {
-        {"sample", 2, "attune sample: needs scans"},
+        {"sample", 2, "attune sample: needs scans|needle"},
         {"sample scan -o @/x", 2, "there is no sample of 'scan'; did you mean 'scans'?"},
-        {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans"},
+        {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans, needle"},
         {"sample scans", 2, "where to is missing: -o DIR"},
         {"sample scans -o @/x --size 0", 2, "--size cannot be '0'; it takes a whole number from 1"},
         {"sample scans -o @/x --noise -1", 2, "--noise cannot be '-1'; it takes a number from 0"},
@@ -22,6 +22,22 @@ static void what_it_refuses(void **state) {
         {"sample scans -o @/x --turn 181", 2, "--turn cannot be '181'; it takes degrees from 0 to 180, or any"},
         {"sample scans -o @/x --turn some", 2, "--turn cannot be 'some'"},
         {"sample scans -o @/x --seed -1", 2, "--seed cannot be '-1'"},
+        {"sample needle -o @/x --size 128x1024", 2, "--size cannot be '128x1024'; it takes SCANSxROWSxCOLUMNS"},
+        {"sample needle -o @/x --size 8x8x-8", 2, "--size cannot be '8x8x-8'"},
+        {"sample needle -o @/x --size 7x64x64", 2, "each from 8 to 65536"},
+        {"sample needle -o @/x --size 8x64x64x2", 2, "--size cannot be"},
+        {"sample needle -o @/x --gauge 19", 2, "--gauge cannot be '19'; there are 20 to 34"},
+        {"sample needle -o @/x --gauge 25.5", 2, "--gauge cannot be '25.5'"},
+        {"sample needle -o @/x --bevel 0", 2, "--bevel cannot be '0'; it takes a number from 5 to 89"},
+        {"sample needle -o @/x --bevel 90", 2, "--bevel cannot be '90'"},
+        {"sample needle -o @/x --bevel 7", 1, "the bevel would be 4.19 mm long, the scan is 3"},
+        {"sample needle -o @/x --bend 1", 2, "--bend cannot be '1'; it takes a number from 5"},
+        {"sample needle -o @/x --tilt 31", 2, "--tilt cannot be '31'; it takes a number from 0 to 30"},
+        {"sample needle -o @/x --roll 181", 2, "--roll cannot be '181'; it takes degrees from 0 to 180, or any"},
+        {"sample needle -o @/x --from side", 2, "--from cannot be 'side'"},
+        {"sample needle -o @/x --noise 5", 2, "--noise cannot be '5'; it takes a number from 0 to 4"},
+        {"sample needle -o @/x --missing 1", 2, "--missing cannot be '1'; it takes a number from 0 to 0.9"},
+        {"sample needle -o /dev/null/x --size 8x8x8", 1, "/dev/null/x: cannot be made a folder"},
         {"sample scans -o /dev/null/x --size 10", 1, "/dev/null/x: cannot be made a folder"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
@@ -30,8 +46,23 @@ static void what_it_refuses(void **state) {
 static char *read_file(const char *name, size_t *length) {
     char path[512], *data;
     snprintf(path, sizeof path, "%s/%s", cli_dir, name);
-    kit_ok(cli_ctx, atn_file_read(cli_ctx, path, 1 << 20, &data, length));
+    kit_ok(cli_ctx, atn_file_read(cli_ctx, path, 1 << 22, &data, length));
     return data;
+}
+
+static void compare_files(const char *const *names, size_t count, const char *one, const char *two) {
+    for (size_t k = 0; k < count; ++k) {
+        char path[128];
+        size_t a, b;
+        snprintf(path, sizeof path, "%s/%s", one, names[k]);
+        char *first = read_file(path, &a);
+        snprintf(path, sizeof path, "%s/%s", two, names[k]);
+        char *second = read_file(path, &b);
+        assert_int_equal(a, b);
+        assert_memory_equal(first, second, a);
+        atn_free(cli_ctx, first);
+        atn_free(cli_ctx, second);
+    }
 }
 
 static void a_folder_of_scans(void **state) {
@@ -39,17 +70,7 @@ static void a_folder_of_scans(void **state) {
     cli_does("sample scans -o @/new/folder --size 200 --turn 25 --seed 5", "source.ply: 200 points");
     json_t *truth = cli_object("sample scans -o @/again/ --size 200 --turn 25 --seed 5 --json");
     static const char *const NAMES[] = {"source.ply", "target.ply", "truth.json"};
-    for (size_t k = 0; k < 3; ++k) {
-        char one[64], two[64];
-        size_t a, b;
-        snprintf(one, sizeof one, "new/folder/%s", NAMES[k]);
-        snprintf(two, sizeof two, "again/%s", NAMES[k]);
-        char *first = read_file(one, &a), *second = read_file(two, &b);
-        assert_int_equal(a, b);
-        assert_memory_equal(first, second, a);
-        atn_free(cli_ctx, first);
-        atn_free(cli_ctx, second);
-    }
+    compare_files(NAMES, 3, "new/folder", "again");
     json_t *rows = json_object_get(truth, "transform");
     assert_int_equal(json_array_size(rows), 4);
     for (size_t k = 0; k < 4; ++k) assert_int_equal(json_array_size(json_array_get(rows, k)), 4);
@@ -63,6 +84,28 @@ static void a_folder_of_scans(void **state) {
     cli_does("info @/again/source.ply", "points    7");
 }
 
+static void a_needle_and_its_scans(void **state) {
+    (void)state;
+    static const char *const NAMES[] = {"truth.json", "model.stl", "model.ply", "scan/volume.json", "scan/0011.png"};
+    cli_does("sample needle -o @/n1 --size 12x64x48 --seed 5 --roll 10 --missing 0.2", "n1/scan: 12 scans of 48 x 64");
+    json_t *truth = cli_object("sample needle -o @/n2 --size 12x64x48 --seed 5 --roll 10 --missing 0.2 --json");
+    compare_files(NAMES, sizeof NAMES / sizeof *NAMES, "n1", "n2");
+    json_t *rows = json_object_get(truth, "transform"), *shape = json_object_get(truth, "shape");
+    assert_int_equal(json_array_size(rows), 4);
+    assert_int_equal(json_integer_value(json_array_get(shape, 1)), 64);
+    assert_true(fabs(json_number_value(json_object_get(truth, "roll_deg"))) <= 10);
+    assert_true(json_number_value(json_array_get(json_object_get(truth, "spacing"), 2)) == 0.25);
+    assert_true(json_is_true(json_object_get(truth, "bevel_visible")));
+    assert_true(json_is_true(json_object_get(truth, "tip_in_scan")));
+    assert_int_equal(json_array_size(json_object_get(truth, "missing")), 2);
+    assert_int_equal(json_integer_value(json_object_get(truth, "gauge")), 25);
+    json_decref(truth);
+    cli_does("info @/n1/scan", "0.05625 x 0.0375 x 0.25 mm");
+    cli_does("sample needle -o @/n1 --size 12x32x32", "truth.json"); /* replaced */
+    cli_does("info @/n1/scan", "32 x 32");
+    cli_refuses("sample needle -o @/n1 --size 8x32x32", 1, "scan/0008.png: is no scan of this volume");
+}
+
 static void stopping_is_1(void **state) {
     (void)state;
     atn_ctx_cancel(cli_ctx);
@@ -71,6 +114,6 @@ static void stopping_is_1(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_folder_of_scans),
-                                       cmocka_unit_test(stopping_is_1)};
+                                       cmocka_unit_test(a_needle_and_its_scans), cmocka_unit_test(stopping_is_1)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

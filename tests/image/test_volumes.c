@@ -93,6 +93,37 @@ static void folders_are_volumes(void **state) {
     kit_remove(dir);
     kit_free(ctx);
 }
+
+static void what_is_written_is_read(void **state) {
+    (void)state;
+    static const int64_t shape[3] = {3, 4, 5};
+    static const double spacing[3] = {0.1, 1.0 / 3, 2};
+    atn_ctx *ctx = kit_ctx();
+    uint16_t values[60];
+    for (int k = 0; k < 60; ++k) values[k] = (uint16_t)(k * 1009);
+    for (int bits = 8; bits <= 16; bits += 8) {
+        char *dir = kit_tempdir();
+        atn_volume *volume, *again;
+        kit_ok(ctx, atn_volume_create(ctx, shape, bits, values, spacing, &volume));
+        kit_fails(ctx, ATN_ERR_INPUT, "unit", atn_volume_write(volume, dir, "m\"m"));
+        kit_ok(ctx, atn_volume_write(volume, dir, "mm"));
+        kit_ok(ctx, atn_volume_write(volume, dir, "mm")); /* over itself */
+        kit_ok(ctx, atn_volume_read(ctx, dir, NULL, &again));
+        atn_volume_info info = atn_volume_get_info(again);
+        assert_int_equal(info.frames, 3);
+        assert_int_equal(info.bits, bits);
+        assert_string_equal(info.unit, "mm");
+        assert_memory_equal(info.spacing, spacing, sizeof spacing);
+        assert_memory_equal(atn_volume_frame(again, 0), values, (size_t)(60 * bits / 8));
+        save_scan(ctx, dir, "0003.png", 5, 4, 1);
+        kit_fails(ctx, ATN_ERR_INPUT, "0003.png: is no scan of this volume", atn_volume_write(volume, dir, "mm"));
+        kit_fails(ctx, ATN_ERR_IO, "nowhere", atn_volume_write(volume, "/nowhere", "mm"));
+        atn_volume_free(again);
+        atn_volume_free(volume);
+        kit_remove(dir);
+    }
+    kit_free(ctx);
+}
 #endif
 
 static void notes_say_the_spacing(void **state) {
@@ -263,6 +294,7 @@ int main(void) {
         cmocka_unit_test(refused_memory_leaves_nothing),
 #ifdef ATN_HAVE_PNG
         cmocka_unit_test(folders_are_volumes),
+        cmocka_unit_test(what_is_written_is_read),
 #endif
 #ifdef ATN_HAVE_TIFF
         cmocka_unit_test(pages_are_scans),
