@@ -71,11 +71,12 @@ typedef struct atn_needle_result {
     bool roll_observable;  /* the count changes with the roll by more than noise */
     double covariance[36]; /* 6 x 6 of the rotation vector (radians), then the translation; left perturbation */
     bool has_covariance;
-    double rmse;                          /* of distances along the model's normals, after the refinement */
-    double tip[3];                        /* where the model's tip is in the scan: the middle of its thin end */
-    int64_t level;                        /* of volumes: pixels above it were bright, */
-    int64_t surface;                      /* points of the surface near the needle, before the voxel filter, */
-    int64_t centres;                      /* and scans that gave a centre on its axis */
+    double rmse;       /* of distances along the model's normals, after the refinement */
+    double free_share; /* of volumes: of the model's points in view, those where the beam went on; 0 is right */
+    double tip[3];     /* where the model's tip is in the scan: the middle of its thin end */
+    int64_t level;     /* of volumes: pixels above it were bright, */
+    int64_t surface;   /* points of the surface near the needle, before the voxel filter, */
+    int64_t centres;   /* and scans that gave a centre on its axis */
     double segment_seconds, axis_seconds; /* of volumes */
     double match_seconds;                 /* the rounds */
     double seconds;                       /* all of it */

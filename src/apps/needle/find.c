@@ -18,10 +18,13 @@ enum {
     LEAST_COLUMNS = 50,
     GAP = 2,
     FEWEST_POINTS = 3
-};                                      /* scans without the needle that do not end it; points of one that has it */
-static const double NEAR = 1.25;        /* radii from the axis: what may be the needle */
-static const double REACH = 0.3;        /* radii: centres on the axis */
-static const double COARSE_STEP = 0.03; /* of the tip's z, in units of the model: the default threshold and a half */
+};                                     /* scans without the needle that do not end it; points of one that has it */
+static const double NEAR = 1.25;       /* radii from the axis: what may be the needle */
+static const double REACH = 0.3;       /* radii: centres on the axis */
+static const double COARSE_STEP = 1.5; /* thresholds: of the tip's z in coarse counts */
+static const double MOST_FREE = 0.02;  /* share of the model in free space that a pose may have */
+static const double TELLING = 0.04;    /* share of the model in view that must tell the roll */
+static const double FITS = 0.85;       /* worth of a start that is surely right */
 
 /* A volume while it is looked at. */
 typedef struct look {
@@ -36,6 +39,7 @@ typedef struct look {
     bool has_line;
     size_t count;
     double *position; /* owned: x y z after x y z */
+    uint8_t *seen;    /* owned: scans that have any surface */
 } look;
 
 static atn_status miss(atn_needle_result *out, const char *why) {
@@ -169,6 +173,19 @@ static int64_t walk(const look *l, int64_t from, int64_t step) {
     return last;
 }
 
+/* Scans that are black tell nothing of free space. */
+static atn_status take_empty(look *l) {
+    bool empty;
+    l->seen = atn_alloc(l->n->ctx, (size_t)l->frames);
+    if (!l->seen) return ATN_ERR_MEMORY;
+    for (int64_t f = 0; f < l->frames; ++f) {
+        points_of(l, f, NULL, &empty);
+        l->seen[f] = !empty;
+    }
+    needle_free_take(l->n, l->spacing, l->seen);
+    return ATN_OK;
+}
+
 /* Points of the surface about the axis, between the needle's ends. */
 static atn_status gather(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
@@ -188,40 +205,55 @@ static atn_status gather(look *l, atn_needle_result *out) {
 
 typedef struct coarse {
     double roll_deg, shift;
-    int32_t count;
+    double worth;         /* share of the points that match, less that of the model's in free space */
     atn_needle_line line; /* as the start takes it: z of the model along it */
 } coarse;
 
-/* Counts over a whole turn, with the tip near `end`. */
-static atn_status count_coarse(look *l, const atn_needle_line *line, double end, coarse *best) {
+/* Counts over a whole turn, with the tip between two z. */
+static atn_status count_coarse(look *l, const atn_needle_line *line, const double between[2], coarse *best) {
     atn_needle *n = l->n;
     atn_needle_settings settings = {.has_start = true};
     needle_frame frame;
     const int32_t *count;
+    int64_t shifts = (int64_t)ceil((between[1] - between[0]) / (COARSE_STEP * n->options.threshold)) + 1, k = 0;
+    int64_t combinations = COARSE_ROLLS * shifts;
+    double step = shifts > 1 ? (between[1] - between[0]) / (double)(shifts - 1) : 0;
     atn_status status = atn_needle_start(n->ctx, line, n->shape.tip_z, 0, settings.start);
     if (status == ATN_OK) status = needle_take_settings(n, &settings, &frame);
-    if (status == ATN_OK) status = needle_engine_room(n, COARSE_ROLLS * COARSE_SHIFTS);
-    for (int k = 0; k < COARSE_ROLLS * COARSE_SHIFTS && status == ATN_OK; ++k)
-        n->pose[k] = needle_pose(&frame, 360.0 / COARSE_ROLLS * (k / COARSE_SHIFTS),
-                                 end + COARSE_STEP * (k % COARSE_SHIFTS - COARSE_SHIFTS / 2));
-    if (status == ATN_OK) status = needle_engine_count(n, COARSE_ROLLS * COARSE_SHIFTS, &count);
-    for (int k = 0; k < COARSE_ROLLS * COARSE_SHIFTS && status == ATN_OK; ++k)
-        if (count[k] > best->count)
-            *best = (coarse){360.0 / COARSE_ROLLS * (k / COARSE_SHIFTS),
-                             end + COARSE_STEP * (k % COARSE_SHIFTS - COARSE_SHIFTS / 2), count[k], *line};
-    return status;
+    if (status == ATN_OK) status = needle_engine_room(n, combinations);
+    for (k = 0; k < combinations && status == ATN_OK; ++k)
+        n->pose[k] =
+            needle_pose(&frame, 360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts));
+    if (status == ATN_OK) status = needle_engine_count(n, combinations, &count);
+    if (status == ATN_OK) status = needle_best(n, COARSE_ROLLS, shifts, count, &k);
+    if (status != ATN_OK) return status;
+    needle_view view = needle_free_view(n, &n->pose[k]);
+    double worth = (double)count[k] / (double)n->scan.count - view.against / fmax(view.facing, 1);
+    if (worth > best->worth)
+        *best = (coarse){360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts), worth,
+                         *line};
+    return ATN_OK;
 }
 
+/* The tip is about where the needle's points end; where that does not fit, something else goes on from there, and it is
+ * anywhere up to the first scan that has the needle for certain. */
 static atn_status find_start(look *l, coarse *best) {
-    atn_needle_line line = l->line;
-    double border = 1.5 * l->spacing[2], end = (double)(l->frames - 1) * l->spacing[2];
-    bool low = l->end[0] > border || l->end[1] >= end - border, high = l->end[1] < end - border;
+    double border = 1.5 * l->spacing[2], high_end = (double)(l->frames - 1) * l->spacing[2];
+    double radius = l->n->shape.radius;
+    bool ends[2] = {l->end[0] > border || l->end[1] >= high_end - border, l->end[1] < high_end - border};
     atn_status status = ATN_OK;
-    *best = (coarse){.count = -1};
-    for (int k = 0; k < 3; ++k) line.direction[k] = l->n->shape.tip_low ? l->line.direction[k] : -l->line.direction[k];
-    if (low) status = count_coarse(l, &line, l->end[0], best);
-    for (int k = 0; k < 3; ++k) line.direction[k] = -line.direction[k];
-    if (status == ATN_OK && high) status = count_coarse(l, &line, l->end[1], best);
+    *best = (coarse){.worth = -INFINITY};
+    for (int wide = 0; wide < 2 && status == ATN_OK && best->worth < FITS; ++wide) {
+        for (int side = 0; side < 2 && status == ATN_OK; ++side) {
+            atn_needle_line line = l->line;
+            double sign = (side == 0) == l->n->shape.tip_low ? 1 : -1, anchor = (double)l->anchor[side] * l->spacing[2];
+            double between[2] = {l->end[side] - 0.6 * radius, l->end[side] + 0.6 * radius};
+            if (!ends[side]) continue;
+            if (wide) between[!side] = anchor + (side ? -radius : radius);
+            for (int k = 0; k < 3; ++k) line.direction[k] = sign * l->line.direction[k];
+            if (between[0] < between[1]) status = count_coarse(l, &line, between, best);
+        }
+    }
     return status;
 }
 
@@ -234,6 +266,29 @@ static void add_start(double roll_deg, double shift, atn_needle_result *out) {
     }
     out->roll_deg = remainder(out->roll_deg + roll_deg, 360);
     out->shift += shift;
+}
+
+/* A pose with metal where the beam went through is not the needle's, whatever matches. One that shows
+ * little of its cut has its roll, and where it ends, told by outlines only, to some degrees. */
+static void judge(const look *l, atn_needle_result *out) {
+    reg_pose pose;
+    for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c < 3; ++c) pose.a[3 * r + c] = out->transform[4 * r + c];
+        pose.b[r] = out->transform[4 * r + 3];
+    }
+    needle_view view = needle_free_view(l->n, &pose);
+    out->free_share = view.against / fmax(view.facing, 1);
+    if (!out->found) return;
+    if (out->free_share > MOST_FREE) {
+        out->found = false;
+        snprintf(out->reason, sizeof out->reason,
+                 "%.0f %% of the model would lie where the scans are empty; the best match is not the needle",
+                 100 * out->free_share);
+    } else if (out->roll_observable && view.telling < TELLING * view.facing) {
+        out->roll_observable = false;
+        snprintf(out->reason, sizeof out->reason,
+                 "the cut does not face the scanner: the roll and where the tip is are told by outlines only");
+    }
 }
 
 static atn_status match(look *l, const atn_needle_settings *settings, const coarse *start, atn_needle_result *out) {
@@ -258,6 +313,7 @@ static atn_status match(look *l, const atn_needle_settings *settings, const coar
     }
     if (status == ATN_OK) status = needle_take_settings(n, &filled, &frame);
     if (status == ATN_OK) status = needle_match_taken(n, &frame, out);
+    if (status == ATN_OK) judge(l, out);
     if (status == ATN_OK && start) add_start(start->roll_deg, start->shift, out);
     return status;
 }
@@ -290,6 +346,7 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
     if (status == ATN_OK && l->count == 0) return miss(out, "nothing bright is where the needle was");
     if (status == ATN_OK) status = atn_cloud_create(n->ctx, l->count, l->position, NULL, &cloud);
     if (status == ATN_OK) status = needle_take_scan(n, cloud);
+    if (status == ATN_OK) status = take_empty(l);
     if (status == ATN_OK && !settings->has_start) status = find_start(l, start);
     atn_cloud_free(cloud);
     out->axis_seconds = atn_clock_seconds() - begin;
@@ -300,7 +357,7 @@ atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_ne
                            const atn_needle_settings *settings, atn_needle_result *out) {
     static const atn_needle_settings USUAL = {0};
     look l = {.n = n, .volume = volume};
-    coarse start = {.count = -1};
+    coarse start = {0};
     double begin = atn_clock_seconds();
     if (!settings) settings = &USUAL;
     *out = (atn_needle_result){0};
@@ -309,7 +366,9 @@ atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_ne
     if (status == ATN_OK) status = segment(&l, out);
     if (status == ATN_OK) status = locate(&l, settings, &start, out);
     if (status == ATN_OK && !*out->reason) status = match(&l, settings, settings->has_start ? NULL : &start, out);
+    needle_free_forget(n);
     atn_free(n->ctx, l.position);
+    atn_free(n->ctx, l.seen);
     out->seconds = atn_clock_seconds() - begin;
     return status;
 }

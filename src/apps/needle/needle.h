@@ -49,6 +49,14 @@ typedef struct needle_slot {
     atn_kernel *kernel, *sum;
 } needle_slot;
 
+/* What the volume says of places that are not metal. A plain value. */
+typedef struct needle_empty {
+    bool on;
+    double spacing[3];
+    const uint8_t *seen; /* for each scan: is anything in it? Not owned */
+    size_t step;         /* every so many points of the model are looked at */
+} needle_empty;
+
 struct atn_needle {
     atn_device *device;
     atn_ctx *ctx;
@@ -75,6 +83,7 @@ struct atn_needle {
     needle_bright bright;
     needle_surface surface;
     needle_arcs arcs;
+    needle_empty empty_space;
 };
 
 typedef struct needle_frame {
@@ -105,6 +114,20 @@ reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift);
 atn_status needle_rounds(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 /* Does the count change over a whole turn by more than noise? */
 atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
+
+/* free.c: what of the model the beam would meet at a pose. A plain value. */
+typedef struct needle_view {
+    int32_t facing;  /* points of the model that face the beam, inside the volume, */
+    int32_t against; /* of them where the scan is empty, */
+    int32_t telling; /* and where it is not and a roll would move the surface */
+} needle_view;
+/* n->surface is the scan's. */
+void needle_free_take(atn_needle *n, const double spacing[3], const uint8_t *seen);
+void needle_free_forget(atn_needle *n);
+needle_view needle_free_view(const atn_needle *n, const reg_pose *pose);
+/* rounds.c: the combination with the most matches; where free space is known, of those that have about as many the one
+ * with the fewest points in it. counts[c] belongs to n->pose[c]. */
+atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, int64_t *best);
 
 /* refine.c: moves `pose`; fills rmse and covariance of the result. */
 atn_status needle_refine(atn_needle *n, const needle_frame *frame, reg_pose *pose, atn_needle_result *out);

@@ -28,25 +28,48 @@ typedef struct grid {
     const int32_t *count;
 } grid;
 
-/* The largest count. Where several are as large, the one nearest to the middle of them: the true place is inside. */
-static void joint(const grid *g, int64_t *roll, int64_t *shift) {
-    int32_t most = -1;
-    double middle[2] = {0}, ties = 0, nearest = INFINITY;
-    for (int64_t k = 0; k < g->rolls * g->shifts; ++k) {
-        if (g->count[k] > most) most = g->count[k], ties = middle[0] = middle[1] = 0;
-        if (g->count[k] < most) continue;
+/* Of combinations whose worth is the largest, the one nearest to their middle: the true place is inside. */
+static int64_t middle_of_best(int64_t rolls, int64_t shifts, const double *worth) {
+    double most = -INFINITY, middle[2] = {0}, ties = 0, nearest = INFINITY;
+    int64_t best = 0;
+    for (int64_t k = 0; k < rolls * shifts; ++k) {
+        if (worth[k] > most) most = worth[k], ties = middle[0] = middle[1] = 0;
+        if (worth[k] < most) continue;
         ++ties;
-        middle[0] += (double)(k / g->shifts);
-        middle[1] += (double)(k % g->shifts);
+        middle[0] += (double)(k / shifts);
+        middle[1] += (double)(k % shifts);
     }
-    for (int64_t k = 0; k < g->rolls * g->shifts; ++k) {
-        if (g->count[k] < most) continue;
-        double dr = (double)(k / g->shifts) - middle[0] / ties, ds = (double)(k % g->shifts) - middle[1] / ties;
+    for (int64_t k = 0; k < rolls * shifts; ++k) {
+        if (worth[k] < most) continue;
+        double dr = (double)(k / shifts) - middle[0] / ties, ds = (double)(k % shifts) - middle[1] / ties;
         if (dr * dr + ds * ds >= nearest) continue;
         nearest = dr * dr + ds * ds;
-        *roll = k / g->shifts;
-        *shift = k % g->shifts;
+        best = k;
     }
+    return best;
+}
+
+/* The largest count; or with free space the largest count less the points in it, as many as they would be of the
+ * scan's. Only what comes near to the most is looked at: free space decides where counts do not. */
+atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, int64_t *best) {
+    static const double ABOUT = 0.02; /* of the points: counts that are as good */
+    int32_t most = 0;
+    double *worth = atn_alloc(n->ctx, (size_t)(rolls * shifts) * sizeof *worth);
+    if (!worth) return ATN_ERR_MEMORY;
+    for (int64_t k = 0; k < rolls * shifts; ++k)
+        if (counts[k] > most) most = counts[k];
+    for (int64_t k = 0; k < rolls * shifts; ++k) {
+        worth[k] = counts[k];
+        if (!n->empty_space.on || counts[k] < most - ABOUT * (double)n->scan.count) continue;
+        needle_view view = needle_free_view(n, &n->pose[k]);
+        worth[k] -= (double)view.against * (double)n->scan.count / fmax(view.facing, 1);
+    }
+    if (n->empty_space.on)
+        for (int64_t k = 0; k < rolls * shifts; ++k)
+            if (counts[k] < most - ABOUT * (double)n->scan.count) worth[k] = -INFINITY;
+    *best = middle_of_best(rolls, shifts, worth);
+    atn_free(n->ctx, worth);
+    return ATN_OK;
 }
 
 /* As published: the roll with the largest sum over shifts, the shift with the largest sum over rolls; the first. */
@@ -101,7 +124,15 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
         int64_t roll = 0, shift = 0;
         atn_status status = one_round(n, f, &rolls, &shifts, &g);
         if (status != ATN_OK) return status;
-        (f->settings->marginal ? marginal : joint)(&g, &roll, &shift);
+        if (f->settings->marginal) {
+            marginal(&g, &roll, &shift);
+        } else {
+            int64_t best;
+            status = needle_best(n, g.rolls, g.shifts, g.count, &best);
+            if (status != ATN_OK) return status;
+            roll = best / g.shifts;
+            shift = best % g.shifts;
+        }
         out->round[k] = (atn_needle_round){value_at(&rolls, roll), value_at(&shifts, shift),
                                            g.count[roll * g.shifts + shift], g.rolls * g.shifts};
         if (k == 0) out->runner_up = runner_up(&g, roll, shift, f->around);
