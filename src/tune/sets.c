@@ -41,8 +41,8 @@ static const atn_set SETS[] = {
     {"agree", NULL, {"px=1000"}, 0},
     {"shift_brute", NULL, {"pose=12x441", "px=2289", "mx=1225"}, 0},
     {"shift_model", NULL, {"pose=12x441", "px=2289", "mx=1225"}, 0},
-    {"shift_lookup", NULL, {"pose=12x441", "px=2289", "start=64001", "mx=64000"}, 1},
-    {"shift_mark", NULL, {"pose=12x441", "px=2289", "start=64001", "mx=64000", "found=441x1225"}, 1},
+    {"shift_lookup", NULL, {"pose=12x441", "px=2289", "list=1000000", "start=20001", "mx=40000"}, 1},
+    {"shift_mark", NULL, {"pose=12x441", "px=2289", "list=64000", "start=20001", "mx=160000", "found=441x1225"}, 1},
     {"shift_sum", NULL, {"found=441x1225"}, 0},
 };
 
