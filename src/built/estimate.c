@@ -128,6 +128,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         return;
     }
     v->p[0].vec = fitting(n0, lanes); /* many points against a common range */
+    if (o->gathers) return;           /* lane by lane anyway */
     v->p[0].regs = fitting(n0 / v->p[0].vec, o->exponential ? 2 : 4);
     v->q[0].unroll = o->exponential ? 1 : 2;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double MOST_VOXELS = 1 << 24; /* kernels compute their numbers in single precision */
+static const double MOST_VOXELS = 1 << 24;
 static const double FINE_VOXELS = 1 << 22; /* smaller than a threshold only as long as they are that few, */
 static const double FINE_NEAR = 1 << 25;   /* and the pairs of a voxel and a point near to it */
 static const double SLACK = 1e-3;          /* of an edge: where roundings can put a point into the next voxel */
