@@ -142,6 +142,12 @@ static int32_t shares(const atn_device_info *info, const atn_extent *extent, int
     return wanted < 1 ? 1 : wanted > MOST ? MOST : (int32_t)wanted;
 }
 
+/* Points that leave most of the device idle with an item each, and a range that has work for many items. */
+static bool are_few(const atn_device_info *info, const atn_extent *extent) {
+    enum { ITEMS = 256 /* a core, at least */, SHORTEST = 64 };
+    return extent && extent->range >= SHORTEST && extent->points[0] < (int64_t)info->cores * ITEMS;
+}
+
 static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
                            atn_variant *v) {
     bool cuda = strcmp(info->backend, "cuda") == 0;
@@ -215,6 +221,12 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->stage_swap = 2;
         v->wide = 4;
         v->pad = 4;
+        return;
+    }
+    if (!plane && !o->exponential && !o->ordered && !info->cpu && are_few(info, extent)) { /* a group to each point */
+        v->q[0].lanes = fitting(extent->range, most);
+        v->q[0].regs = o->gathers ? 1 : fitting(extent->range / v->q[0].lanes, 4);
+        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         return;
     }
     if (!plane && o->exponential && !info->cpu && most >= 128) { /* many points against a common range */
