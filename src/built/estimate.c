@@ -128,6 +128,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         return;
     }
     v->p[0].vec = fitting(n0, lanes); /* many points against a common range */
+    if (o->gathers) return;           /* lane by lane anyway */
     v->p[0].regs = fitting(n0 / v->p[0].vec, o->exponential ? 2 : 4);
     v->q[0].unroll = o->exponential ? 1 : 2;
 }
@@ -139,6 +140,12 @@ static int32_t shares(const atn_device_info *info, const atn_extent *extent, int
     int64_t groups = pieces(extent->points[0], span), wanted = (int64_t)info->cores * GROUPS / groups;
     if (wanted > extent->range / SHORTEST) wanted = extent->range / SHORTEST;
     return wanted < 1 ? 1 : wanted > MOST ? MOST : (int32_t)wanted;
+}
+
+/* Points that leave most of the device idle with an item each, and a range that has work for many items. */
+static bool are_few(const atn_device_info *info, const atn_extent *extent) {
+    enum { ITEMS = 256 /* a core, at least */, SHORTEST = 64 };
+    return extent && extent->range >= SHORTEST && extent->points[0] < (int64_t)info->cores * ITEMS;
 }
 
 static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
@@ -214,6 +221,12 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->stage_swap = 2;
         v->wide = 4;
         v->pad = 4;
+        return;
+    }
+    if (!plane && !o->exponential && !o->ordered && !info->cpu && are_few(info, extent)) { /* a group to each point */
+        v->q[0].lanes = fitting(extent->range, most);
+        v->q[0].regs = o->gathers ? 1 : fitting(extent->range / v->q[0].lanes, 4);
+        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         return;
     }
     if (!plane && o->exponential && !info->cpu && most >= 128) { /* many points against a common range */

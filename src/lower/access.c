@@ -121,6 +121,16 @@ static bool side_by_side(const lowering *l, const atn_value select[2], atn_type 
     return select[1] < 0 || !(l->g->values[select[1]].dims >> l->vec_dim & 1);
 }
 
+/* What a computed selector is made of, once for all lanes; what is read only to select is read where it is used. */
+static void make_selector(lowering *l, atn_value select, place at) {
+    if (select < 0) return;
+    atn_affine form = atn_affine_of(l->g, select);
+    atn_value value = form.is_affine ? form.rest : select;
+    while (value >= 0 && l->g->values[value].op == ATN_OP_CAST) value = l->g->values[value].arg[0];
+    if (value >= 0 && l->g->values[value].op != ATN_OP_READ && (l->g->values[value].dims >> l->vec_dim & 1))
+        lower_value(l, value, at, 0);
+}
+
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     const atn_read *read = &l->g->reads[node->index];
     const atn_object *object = &l->g->objects[read->object];
@@ -132,6 +142,7 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     if (s) return lower_staged_read(l, s, node->index, at, width);
     if (wide && !(proven && side_by_side(l, read->select, object->type))) {
         ir_ref lanes[16];
+        for (int axis = 0; axis < 2 && computed; ++axis) make_selector(l, read->select[axis], at);
         for (int32_t k = 0; k < width; ++k) {
             place one = at;
             one.lane = (int8_t)k;

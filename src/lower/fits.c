@@ -22,12 +22,18 @@ static int32_t outermost(const atn_graph *g, int32_t *count) {
     return found;
 }
 
-/* Ranges of blocks that depend on dimensions in `mask`. */
-static bool ranges_depend(const atn_graph *g, uint32_t mask, bool nested_only) {
+/* A nested block that only reduces: its loops can run for one register and lane after the other (apart.c). */
+static bool comes_apart(const atn_graph *g, int32_t block) {
+    bool nested = g->blocks[block].parent != 0 || (block > 0 && g->blocks[0].n_accs > 0);
+    for (int32_t k = 0; k < g->n_writes; ++k)
+        if (g->writes[k].block == block) return false;
+    return nested && g->blocks[block].n_accs > 0;
+}
+
+/* Ranges of blocks that depend on dimensions in `mask`; `apart`: but for those that come apart. */
+static bool ranges_depend(const atn_graph *g, uint32_t mask, bool apart) {
     for (int32_t d = 0; d < g->n_dims; ++d) {
-        if (g->dims[d].block == 0) continue;
-        bool nested = g->blocks[g->dims[d].block].parent != 0 || g->blocks[0].n_accs > 0;
-        if (nested_only && !nested) continue;
+        if (g->dims[d].block == 0 || (apart && comes_apart(g, g->dims[d].block))) continue;
         if ((g->values[g->dims[d].begin].dims | g->values[g->dims[d].end].dims) & mask) return true;
     }
     return false;
@@ -74,7 +80,8 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     REFUSE(atn_variant_items(v) > t->max_items, "the work-group is larger than the device allows");
     REFUSE(ordered && (lanes_q > 1 || vec_mask || many_mask || atn_variant_splits(v) > 1),
            "the reduction must keep its order");
-    REFUSE(ranges_depend(g, vec_mask | many_mask, false), "ranges differ between registers or lanes of a vector");
+    REFUSE(ranges_depend(g, vec_mask, t->host) || ranges_depend(g, many_mask, true),
+           "ranges differ between registers or lanes of a vector");
     REFUSE(blocks > 1 && atn_variant_splits(v) > 1, "there is more than one iterator to split");
     REFUSE(atn_variant_splits(v) > 1 && g->blocks[block].n_accs == 0, "an iterator without ICF has nothing to join");
     REFUSE(rank == 2 && v->q[0].split > 1, "of two dimensions the outer one (q1) is split");

@@ -66,6 +66,8 @@ typedef struct lowering {
     int32_t vec_dim; /* the dimension whose lanes form vectors, -1: none */
     uint32_t bound;  /* dimensions that are bound */
     uint32_t done;   /* blocks whose results are there */
+    uint32_t apart;  /* dimensions of which one place is done at a time, */
+    place apart_at;  /* this one; see apart.c */
     uint32_t *needs; /* per value: blocks whose results it uses; bit 31: accumulators */
     bool *in_place;  /* per value: it is made from elements of an object that the kernel writes */
     int32_t *uses;   /* per value: how often it is used */
@@ -147,8 +149,9 @@ void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
 int32_t lower_span(const lowering *l, int32_t d); /* points of a group along dimension d of the points */
 
-/* ---- reductions (reduce.c, join.c) ---- */
-void lower_block(lowering *l, int32_t block); /* loops, joins; afterwards RESULT of it can be made */
+/* ---- reductions (reduce.c, join.c, apart.c) ---- */
+void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */
+void lower_block_whole(lowering *l, int32_t block); /* the same for all places at once */
 bool lower_block_rests(const lowering *l,
                        int32_t block); /* accumulators rest in a tile while the sequence runs inside */
 void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l));

@@ -31,7 +31,7 @@ uint32_t loops_result_dims(const lowering *l, const atn_block *b) {
     }
     for (int32_t k = 0; k < b->rank; ++k)
         mask |= l->g->values[l->g->dims[b->dim[k]].begin].dims | l->g->values[l->g->dims[b->dim[k]].end].dims;
-    return mask & ~own_dims(b) & l->bound;
+    return mask & ~own_dims(b) & l->bound & ~l->apart;
 }
 
 static const atn_cut PLAIN = {.lanes = 1, .vec = 1, .regs = 1, .pack = 1, .seq = 1, .tile = 0, .unroll = 1, .split = 1};
@@ -201,7 +201,7 @@ void loops_conclude(loops *o) {
     } while (lower_next_place(l, o->dims, &at));
 }
 
-void lower_block(lowering *l, int32_t block) {
+void lower_block_whole(lowering *l, int32_t block) {
     if (l->p->failed || l->status != ATN_OK) return;
     loops o = loops_open(l, block);
     ir_comment(l->p, l->block, "%s", o.b->name);

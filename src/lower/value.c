@@ -22,8 +22,14 @@ int64_t lower_offset(const lowering *l, int32_t dim, place at) {
 
 place lower_normal(const lowering *l, uint32_t dims, place at) {
     for (int32_t d = 0; d < l->g->n_dims; ++d)
-        if (!(dims >> d & 1) || !l->dim[d].bound) at.r[d] = 0;
-    if (l->vec_dim < 0 || !(dims >> l->vec_dim & 1)) at.lane = -1;
+        if (!(dims >> d & 1) || !l->dim[d].bound)
+            at.r[d] = 0;
+        else if (l->apart >> d & 1)
+            at.r[d] = l->apart_at.r[d];
+    if (l->vec_dim < 0 || !(dims >> l->vec_dim & 1))
+        at.lane = -1;
+    else if (l->apart >> l->vec_dim & 1)
+        at.lane = l->apart_at.lane;
     return at;
 }
 

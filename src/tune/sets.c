@@ -39,10 +39,12 @@ static const atn_set SETS[] = {
     {"mstep", "gpu", {"yx=1000000"}, 0},
     {"move", NULL, {"px=4194304"}, 0},
     {"agree", NULL, {"px=1000"}, 0},
-    {"shift_brute", NULL, {"pose=12x441", "px=2289", "mx=1225"}, 0},
-    {"shift_model", NULL, {"pose=12x441", "px=2289", "mx=1225"}, 0},
-    {"shift_lookup", NULL, {"pose=12x441", "px=2289", "start=64001", "mx=64000"}, 1},
-    {"shift_mark", NULL, {"pose=12x441", "px=2289", "start=64001", "mx=64000", "found=441x1225"}, 1},
+    {"shift_brute", NULL, {"pose=12x441", "px=2304", "mx=1225"}, 0},
+    {"shift_model", NULL, {"pose=12x441", "px=2304", "mx=1225"}, 0},
+    {"shift_brute", NULL, {"pose=12x121", "px=2304", "mx=1225"}, 0},
+    {"shift_lookup", NULL, {"pose=12x121", "px=2304", "list=400000", "start=7001", "mx=18000"}, 1},
+    {"shift_lookup", NULL, {"pose=12x441", "px=2304", "list=400000", "start=7001", "mx=18000"}, 1},
+    {"shift_mark", NULL, {"pose=12x441", "px=2304", "list=64000", "start=20001", "mx=160000", "found=441x1225"}, 1},
     {"shift_sum", NULL, {"found=441x1225"}, 0},
 };
 

@@ -116,6 +116,7 @@ static const struct {
       {"px", 'm', '1'},
       {"py", 'm', '1'},
       {"pz", 'm', '1'},
+      {"list", 'k', '1'},
       {"start", 's', '1'},
       {"mx", 'k', '1'},
       {"my", 'k', '1'},
@@ -125,6 +126,7 @@ static const struct {
       {"px", 'm', '1'},
       {"py", 'm', '1'},
       {"pz", 'm', '1'},
+      {"list", 'k', '1'},
       {"start", 's', '1'},
       {"index", 'k', '1'},
       {"mx", 'k', '1'},
@@ -163,9 +165,11 @@ static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3
         bool start = strcmp(g->objects[k].name, "start") == 0, column = strcmp(g->objects[k].name, "column") == 0 ||
                                                                         strcmp(g->objects[k].name, "near") == 0 ||
                                                                         strcmp(g->objects[k].name, "index") == 0;
+        bool list = strcmp(g->objects[k].name, "list") == 0; /* numbers of ranges */
         int64_t ranges = views[k].size[0] > 1 ? views[k].size[0] - 1 : 1;
         for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
             data[n] = (int32_t)(start ? n * mnk[2] / ranges : n * 7 % mnk[1]);
+        for (int64_t n = 0; n < views[k].size[0] && list; ++n) data[n] = (int32_t)(n * 5 % mnk[0]);
     }
 }
 

@@ -40,13 +40,14 @@ static atn_status put_model(atn_needle *n, const float *const position[3]) {
             status = put_floats(n->device, n->model.count, position[axis], &n->model_array[axis]);
         return status;
     }
-    float *listed = atn_alloc(n->ctx, count * sizeof *listed);
+    float *listed = atn_alloc(n->ctx, (count ? count : 1) * sizeof *listed);
     atn_status status = listed ? ATN_OK : ATN_ERR_MEMORY;
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
         for (size_t k = 0; k < count; ++k) listed[k] = position[axis][v->index[k]];
         status = put_floats(n->device, count, listed, &n->model_array[axis]);
     }
-    if (status == ATN_OK) status = put_whole(n->device, voxels + 1, v->start, &n->start_array);
+    if (status == ATN_OK) status = put_whole(n->device, voxels, v->list, &n->list_array);
+    if (status == ATN_OK) status = put_whole(n->device, (size_t)v->lists + 1, v->start, &n->start_array);
     if (status == ATN_OK && by_model(n)) status = put_whole(n->device, count, v->index, &n->index_array);
     atn_free(n->ctx, listed);
     return status;
@@ -62,9 +63,9 @@ atn_status needle_engine_open(atn_needle *n) {
             position[axis][k] = (float)(n->model.position[axis][k] - n->centre[axis]);
     }
     const float *const read[3] = {position[0], position[1], position[2]};
-    if (status == ATN_OK && !n->options.brute)
-        status = needle_volume_make(n->ctx, n->model.count, read, n->options.threshold, n->options.threshold / 2,
-                                    by_model(n), &n->volume);
+    if (status == ATN_OK && !n->options.brute) /* short lists are worth small voxels; all that are near, less so */
+        status = needle_volume_make(n->ctx, n->model.count, read, n->options.threshold,
+                                    n->options.threshold / (by_model(n) ? 2 : 4), by_model(n), &n->volume);
     if (status == ATN_OK) status = put_model(n, read);
     for (int axis = 0; axis < 3; ++axis) atn_free(n->ctx, position[axis]);
     return status;
@@ -85,6 +86,7 @@ void needle_engine_close(atn_needle *n) {
         atn_array_free(n->model_array[axis]);
         atn_array_free(n->scan_array[axis]);
     }
+    atn_array_free(n->list_array);
     atn_array_free(n->start_array);
     atn_array_free(n->index_array);
     needle_volume_free(&n->volume);
@@ -159,6 +161,7 @@ static atn_status slot_make(atn_needle *n, int64_t combinations, needle_slot *sl
         status = atn_kernel_bind(slot->kernel, SCAN[axis], n->scan_array[axis]);
         if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, MODEL[axis], n->model_array[axis]);
     }
+    if (status == ATN_OK && !n->options.brute) status = atn_kernel_bind(slot->kernel, "list", n->list_array);
     if (status == ATN_OK && !n->options.brute) status = atn_kernel_bind(slot->kernel, "start", n->start_array);
     if (status == ATN_OK && !n->options.brute) status = set_volume(n, slot->kernel);
     if (!marks && status == ATN_OK) status = atn_kernel_bind(slot->kernel, "count", slot->count);

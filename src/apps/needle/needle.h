@@ -11,15 +11,19 @@
 #include <attune/kernel.h>
 #include <attune/needle.h>
 
-/* Voxels over the model, each with the model points that can decide for a point in it. All of the model's points are
- * in single precision already. Ended by needle_volume_free. */
+enum { NEEDLE_OUTSIDE, NEEDLE_INSIDE, NEEDLE_MIXED }; /* numbers of lists; mixed ones from there on */
+
+/* Voxels over the model, each with a list of the model points that can decide for a point in it. All of the model's
+ * points are in single precision already. Ended by needle_volume_free. */
 typedef struct needle_volume {
     const atn_ctx *ctx;
     double low[3], edge;
     int32_t size[3];
-    int32_t *start; /* one more than voxels, into: */
+    int32_t *list;  /* of each voxel */
+    int32_t *start; /* one more than lists, into: */
     int32_t *index; /* model points */
-    int64_t candidates;
+    int32_t lists;
+    int64_t candidates;    /* in all lists */
     int64_t inside, mixed; /* voxels that one point covers, and others that have any */
 } needle_volume;
 
@@ -69,7 +73,7 @@ struct atn_needle {
     cloud_grid *grid; /* over the model */
     needle_volume volume;
     atn_array *model_array[3]; /* or candidates */
-    atn_array *start_array, *index_array;
+    atn_array *list_array, *start_array, *index_array;
     /* The frame. */
     cloud_points scan;
     double scan_centre[3];

@@ -7,7 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double MOST_VOXELS = 1 << 24; /* kernels compute their numbers in single precision */
+static const double MOST_VOXELS = 1 << 24;
+static const double FINE_VOXELS = 1 << 22; /* smaller than a threshold only as long as they are that few, */
+static const double FINE_NEAR = 1 << 25;   /* and the pairs of a voxel and a point near to it */
 static const double SLACK = 1e-3;          /* of an edge: where roundings can put a point into the next voxel */
 
 typedef struct building {
@@ -16,6 +18,8 @@ typedef struct building {
     const float *const *position;
     double threshold, margin; /* margin: of lengths */
     bool full;
+    int32_t *known; /* lists by hash, 0: none; a power of two of them, less 1: */
+    size_t mask;
 } building;
 
 /* Between a point and the box of a voxel (as large as roundings make it): the nearest place and the farthest, squared.
@@ -79,15 +83,12 @@ static bool is_nearer(const building *b, const int64_t at[3], int32_t a, int32_t
     return worst < -4 * b->margin * (b->threshold + b->v->edge);
 }
 
-/* Shortens the list of a voxel; returns how many are left. */
+/* Shortens the list of a voxel; returns how many are left, -1 where one point covers all of it. */
 static int32_t thin(const building *b, const int64_t at[3], int32_t *list, int32_t count) {
     double sure = b->threshold - b->margin, nearest2, farthest2;
     for (int32_t k = 0; k < count && sure > 0; ++k) {
         reach_of(b, (size_t)list[k], at, &nearest2, &farthest2);
-        if (farthest2 >= sure * sure) continue;
-        list[0] = list[k];
-        ++b->v->inside;
-        return 1;
+        if (farthest2 < sure * sure) return -1;
     }
     int32_t left = 0;
     for (int32_t k = 0; k < count; ++k) {
@@ -96,35 +97,56 @@ static int32_t thin(const building *b, const int64_t at[3], int32_t *list, int32
             beaten = j != k && (j < left || j > k) && is_nearer(b, at, list[j], list[k]);
         if (!beaten) list[left++] = list[k];
     }
-    b->v->mixed += left > 0;
     return left;
 }
 
-/* Lists one after the other again, after they became shorter. */
-static void compact(const building *b) {
+static size_t hash_of(const int32_t *list, int32_t count) {
+    uint64_t hash = 14695981039346656037u;
+    for (int32_t k = 0; k < count; ++k) hash = (hash ^ (uint32_t)list[k]) * 1099511628211u;
+    return (size_t)(hash ^ hash >> 29);
+}
+
+/* The number of a list: neighbours often have the same one, which is kept once. `list` may lie behind the last. */
+static int32_t number_of(building *b, const int32_t *list, int32_t count) {
     needle_volume *v = b->v;
-    int32_t kept = 0, begin = 0;
+    for (size_t slot = hash_of(list, count);; ++slot) {
+        int32_t *number = &b->known[slot & b->mask], first = *number ? v->start[*number] : 0;
+        bool same = *number && v->start[*number + 1] - first == count &&
+                    memcmp(v->index + first, list, (size_t)count * sizeof *list) == 0;
+        if (same) return *number;
+        if (*number) continue;
+        *number = v->lists++;
+        memmove(v->index + v->start[*number], list, (size_t)count * sizeof *list);
+        v->start[*number + 1] = v->start[*number] + count;
+        return *number;
+    }
+}
+
+/* From points one voxel after the other, of which `end` says where each one's end, to lists. They only become shorter,
+ * and never more than voxels that have any. */
+static void shorten(building *b, const int32_t *end) {
+    needle_volume *v = b->v;
+    int32_t begin = 0;
     int64_t at[3], k = 0;
     for (at[2] = 0; at[2] < v->size[2]; ++at[2])
         for (at[1] = 0; at[1] < v->size[1]; ++at[1])
             for (at[0] = 0; at[0] < v->size[0]; ++at[0], ++k) {
-                int32_t count = v->start[k + 1] - begin, *list = v->index + begin;
-                begin = v->start[k + 1];
-                int32_t left = b->full ? count : count > 0 ? thin(b, at, list, count) : 0;
-                memmove(v->index + kept, list, (size_t)left * sizeof *list);
-                v->start[k] = kept;
-                kept += left;
+                int32_t count = end[k] - begin, *list = v->index + begin;
+                begin = end[k];
+                v->list[k] = NEEDLE_OUTSIDE;
+                if (count > 0 && !b->full) count = thin(b, at, list, count);
+                if (count != 0) v->list[k] = count < 0 ? NEEDLE_INSIDE : number_of(b, list, count);
+                v->inside += count < 0;
+                v->mixed += count > 0;
             }
-    v->start[k] = kept;
-    v->candidates = kept;
+    v->candidates = v->start[v->lists];
 }
 
-/* Voxels twice as large until they are few enough. */
+/* Voxels twice as large until they are few enough, and the points near to them too. */
 static void choose_size(building *b, const double low[3], const double high[3]) {
     needle_volume *v = b->v;
-    double voxels;
     for (;; v->edge *= 2) {
-        voxels = 1;
+        double voxels = 1, across = b->threshold / v->edge + 1, near = 4.2 * across * across * across;
         for (int axis = 0; axis < 3; ++axis) {
             double reach = b->threshold + b->margin + 2 * v->edge; /* and a border of one that has nothing */
             v->low[axis] = (double)(float)(low[axis] - reach);
@@ -132,8 +154,56 @@ static void choose_size(building *b, const double low[3], const double high[3]) 
             voxels *= count;
             v->size[axis] = count < 1e6 ? (int32_t)count : 1000000;
         }
-        if (voxels <= MOST_VOXELS) return;
+        bool coarse = v->edge >= b->threshold; /* larger ones have longer lists */
+        if (voxels <= (coarse ? MOST_VOXELS : FINE_VOXELS) && (coarse || near * (double)b->count <= FINE_NEAR)) return;
     }
+}
+
+/* Where each voxel's points begin, from how many there are. */
+static atn_status place_points(const building *b, size_t voxels, int32_t *next, int64_t *sum, size_t *used) {
+    *sum = 0;
+    *used = 0;
+    for (size_t k = 0; k < voxels; ++k) {
+        int32_t count = next[k];
+        next[k] = (int32_t)*sum;
+        *sum += count;
+        *used += count > 0;
+        if (*sum > INT32_MAX)
+            return atn_fail(b->v->ctx, ATN_ERR_INPUT,
+                            "needle: %zu model points are too many for a threshold of %g; a larger edge of the voxel "
+                            "filter leaves fewer",
+                            b->count, b->threshold);
+    }
+    return ATN_OK;
+}
+
+static atn_status fill(building *b, size_t voxels) {
+    needle_volume *v = b->v;
+    int64_t points = 0;
+    size_t used = 0, slots = 4;
+    int32_t *next = atn_zalloc(v->ctx, voxels * sizeof *next);
+    v->list = atn_alloc(v->ctx, voxels * sizeof *v->list);
+    atn_status status = next && v->list ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) {
+        spread(b, next, NULL);
+        status = place_points(b, voxels, next, &points, &used);
+    }
+    while (slots < 2 * used) slots *= 2;
+    if (status == ATN_OK) {
+        b->known = atn_zalloc(v->ctx, slots * sizeof *b->known);
+        b->mask = slots - 1;
+        v->start = atn_zalloc(v->ctx, (used + NEEDLE_MIXED + 1) * sizeof *v->start);
+        v->index = atn_alloc(v->ctx, (size_t)(points ? points : 1) * sizeof *v->index);
+        if (!b->known || !v->start || !v->index) status = ATN_ERR_MEMORY;
+    }
+    if (status == ATN_OK) {
+        spread(b, next, v->index); /* next is then where each one's end */
+        v->lists = NEEDLE_MIXED;
+        shorten(b, next);
+    }
+    atn_free(v->ctx, b->known);
+    atn_free(v->ctx, next);
+    return status;
 }
 
 atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *const position[3], double threshold,
@@ -149,44 +219,21 @@ atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *con
         largest = fmax(largest, fmax(fabs(low[axis]), fabs(high[axis])));
     }
     /* Coordinates of points that matter are below 2 * largest: their roundings, and those of the square. */
-    building b = {out, count, position, threshold, 16 * 0x1p-24 * (2 * largest + threshold), full};
+    building b = {.v = out,
+                  .count = count,
+                  .position = position,
+                  .threshold = threshold,
+                  .margin = 16 * 0x1p-24 * (2 * largest + threshold),
+                  .full = full};
     choose_size(&b, low, high);
-    size_t voxels = (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2];
-    int32_t *next = atn_zalloc(ctx, voxels * sizeof *next);
-    out->start = atn_alloc(ctx, (voxels + 1) * sizeof *out->start);
-    atn_status status = next && out->start ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) {
-        spread(&b, next, NULL);
-        int64_t sum = 0;
-        for (size_t k = 0; k < voxels; ++k) {
-            out->start[k] = (int32_t)sum;
-            sum += next[k];
-            next[k] = out->start[k];
-            if (sum > INT32_MAX) break;
-        }
-        if (sum > INT32_MAX)
-            status = atn_fail(ctx, ATN_ERR_INPUT,
-                              "needle: %zu model points are too many for a threshold of %g; a larger edge of the voxel "
-                              "filter leaves fewer",
-                              count, threshold);
-        else
-            out->start[voxels] = (int32_t)sum;
-    }
-    if (status == ATN_OK) {
-        out->index = atn_alloc(ctx, (size_t)out->start[voxels] * sizeof *out->index);
-        if (!out->index) status = ATN_ERR_MEMORY;
-    }
-    if (status == ATN_OK) {
-        spread(&b, next, out->index);
-        compact(&b);
-    }
-    atn_free(ctx, next);
+    atn_status status = fill(&b, (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2]);
     if (status != ATN_OK) needle_volume_free(out);
     return status;
 }
 
 void needle_volume_free(needle_volume *volume) {
     if (!volume->ctx) return;
+    atn_free(volume->ctx, volume->list);
     atn_free(volume->ctx, volume->start);
     atn_free(volume->ctx, volume->index);
     *volume = (needle_volume){0};
