@@ -62,9 +62,7 @@ int32_t needle_bright_level(const atn_volume *volume) {
 /* ---- the kernels ---- */
 
 static atn_status make_kernels(needle_bright *b) {
-    const char *const defines[] = {b->bits == 8 ? "PIXEL=U8" : "PIXEL=U16", NULL};
-    atn_kernel_options options = {.defines = defines};
-    atn_status status = atn_kernel_create(b->device, "above", &options, &b->above_kernel);
+    atn_status status = atn_kernel_create(b->device, b->bits == 8 ? "above" : "above16", NULL, &b->above_kernel);
     if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "pixels", b->pixels);
     if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "bits", b->above);
     if (status == ATN_OK) status = atn_kernel_create(b->device, "median_bits", NULL, &b->median_kernel);
