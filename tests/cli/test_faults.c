@@ -189,6 +189,12 @@ static void samples(void **state) {
     walk_line("sample needle -o @ --size 8x8x8 --json", 97); /* a tenth of a second each */
 }
 
+/* The model of the test before, found in itself. Volumes are walked through in apps/needle/find. */
+static void needles(void **state) {
+    (void)state;
+    walk_line("needle @/model.ply @/model.ply --threshold 0.2 --rounds 1 --device host --json", 31);
+}
+
 /* A scan of the test before, onto itself, so that it converges whatever the method. */
 static void registrations(void **state) {
     (void)state;
@@ -275,7 +281,7 @@ int main(void) {
         cmocka_unit_test(version),      cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
         cmocka_unit_test(wisdom),       cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
         cmocka_unit_test(space_count),  cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
-        cmocka_unit_test(samples),      cmocka_unit_test(registrations),
+        cmocka_unit_test(samples),      cmocka_unit_test(needles),         cmocka_unit_test(registrations),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }
