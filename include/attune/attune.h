@@ -12,5 +12,6 @@
 #include <attune/operations.h>
 #include <attune/register.h>
 #include <attune/type.h>
+#include <attune/unwrap.h>
 
 #endif
