@@ -10,6 +10,7 @@
 #include <attune/kernel.h>
 #include <attune/needle.h>
 #include <attune/operations.h>
+#include <attune/phase.h>
 #include <attune/register.h>
 #include <attune/type.h>
 #include <attune/unwrap.h>
