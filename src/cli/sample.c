@@ -13,6 +13,7 @@ static const struct {
     atn_status (*run)(atn_cli_sample *sample);
 } SUBJECTS[] = {
     {"scans", atn_cli_sample_scans},
+    {"fringes", atn_cli_sample_fringes},
 };
 enum { N_SUBJECTS = sizeof SUBJECTS / sizeof *SUBJECTS };
 
@@ -93,10 +94,17 @@ static atn_status run(atn_cli_call *call) {
 
 atn_status atn_cli_sample_begin(const atn_cli_sample *sample) { return make_folder(sample->call->ctx, sample->folder); }
 
+atn_status atn_cli_sample_folder(const atn_cli_sample *sample, const char *name) {
+    char *path = atn_cli_sample_path(sample, name);
+    atn_status status = path ? make_folder(sample->call->ctx, path) : ATN_ERR_MEMORY;
+    atn_free(sample->call->ctx, path);
+    return status;
+}
+
 const atn_cli_verb ATN_VERB_SAMPLE = {
     .name = "sample",
     .summary = "make synthetic data, with the truth beside it",
-    .synopsis = "scans",
+    .synopsis = "scans|fringes",
     .paragraphs =
         (const char *const[]){
             "Writes files into a folder, which is made where it is missing, and truth.json with what is true of them. "
@@ -106,21 +114,44 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "along the rays and 2 % of points that belong to nothing; the source lies in a pose of its own.",
             "truth.json of scans, also printed with --json: transform (4 x 4, row-major, target = T source), overlap "
             "(share of the source's points that the target shows too), noise, outliers, turn_deg, seed, size.",
+            "fringes: wrapped.npy (radians, with noise), truth.npy (the phase), mask.npy (1 where valid) and frames/ "
+            "(what a camera sees while the phase is stepped, PNG of 8 bits), for attune unwrap. Surfaces: peaks, tilt "
+            "and zernike are smooth; steps are terraces; shear has a cut that ends inside, and so residues.",
+            "truth.json of fringes: surface, shape, wavelength (m), noise, hidden (share of pixels under the mask), "
+            "turns, steps, steps_deg, amplitude, precision, seed.",
             NULL},
     .options =
         (const atn_cli_option[]){
             {.name = "output", .letter = 'o', .value = "DIR", .meaning = "the folder to write into"},
-            {.name = "size", .value = "N", .meaning = "scans: points of each; 10000 unless given"},
+            {.name = "size",
+             .value = "N|HxW",
+             .meaning = "scans: points of each, 10000 unless given; fringes: rows x columns, 512x512 unless given"},
             {.name = "seed", .value = "S", .meaning = "another thing, other views, another pose; 0 unless given"},
-            {.name = "noise", .value = "SIGMA", .meaning = "scans: deviation along the rays; 0.002 unless given"},
+            {.name = "noise",
+             .value = "SIGMA",
+             .meaning = "deviation; scans: along the rays, 0.002 unless given; fringes: of the phase in radians, 0 "
+                        "unless given"},
             {.name = "overlap", .value = "F", .meaning = "scans: from 0.1 to 1; 0.65 unless given"},
             {.name = "turn",
              .value = "DEG|any",
              .meaning = "scans: angle between source and target, and a shift that suits it; any unless given"},
+            {.name = "surface",
+             .value = "peaks|tilt|zernike|steps|shear",
+             .meaning = "fringes: of what; peaks unless given"},
+            {.name = "turns",
+             .value = "T",
+             .meaning = "fringes: from the lowest to the highest; 6 unless given, fewer where the image is small"},
+            {.name = "mask", .value = "F", .meaning = "fringes: share of the pixels that are hidden; 0 unless given"},
+            {.name = "steps", .value = "N", .meaning = "fringes: frames of the camera, 3 to 64; 4 unless given"},
+            {.name = "wavelength", .value = "M", .meaning = "fringes: in metres; 632.8e-9 unless given"},
+            {.name = "precision",
+             .value = "32|64",
+             .meaning = "fringes: of wrapped.npy and truth.npy; 32 unless given"},
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune sample scans -o data", "two scans of 10,000 points in any pose"},
                                {"attune sample scans -o data --size 1000000 --turn 20 --seed 7", "larger, and nearer"},
+                               {"attune sample fringes -o data --surface shear --noise 0.3 --mask 0.1", "not easy"},
                                {0}},
     .min_operands = 1,
     .max_operands = 1,
