@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +26,8 @@ struct atn_stream {
     int64_t frames; /* that came */
     double last_s;  /* when the last one was asked for */
     char reason[80];
-    char *bytes; /* of a frame from fd; owned */
+    atomic_bool stopped; /* by atn_stream_stop */
+    char *bytes;         /* of a frame from fd; owned */
     size_t have;
     char **seen; /* names, sorted; owned */
     size_t n_seen, seen_room;
@@ -74,7 +76,9 @@ size_t atn_stream_left(const atn_stream *stream) { return stream->have; }
 
 /* ---- when it ends ---- */
 
-static bool cancelled(const atn_stream *s) { return atn_check_cancel(s->ctx) != ATN_OK; }
+static bool cancelled(atn_stream *s) { return atomic_load(&s->stopped) || atn_check_cancel(s->ctx) != ATN_OK; }
+
+void atn_stream_stop(atn_stream *stream) { atomic_store(&stream->stopped, true); }
 
 static bool over(atn_stream *s) {
     double waited = atn_clock_seconds() - s->last_s;

@@ -38,6 +38,9 @@ atn_status atn_stream_next(atn_stream *stream, atn_stream_frame *out, bool *any)
 /* After an entry could not be read: waits a little and says whether to try again. */
 bool atn_stream_again(atn_stream *stream, const atn_stream_frame *frame);
 
+/* From any thread: no other frame is waited for. */
+void atn_stream_stop(atn_stream *stream);
+
 const char *atn_stream_reason(const atn_stream *stream); /* why there is no other frame; "" while there may be */
 size_t atn_stream_left(const atn_stream *stream);        /* bytes behind the last whole frame: one was cut short */
 

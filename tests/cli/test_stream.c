@@ -112,6 +112,10 @@ static void a_folder_being_filled(void **state) {
     expect(s, "f3.tif");
     expect_end(s, "2 frames came");
     atn_stream_close(s);
+    s = open_stream((atn_stream_options){.folder = dir});
+    atn_stream_stop(s);
+    expect_end(s, "stopped");
+    atn_stream_close(s);
     atn_ctx_cancel(ctx);
     s = open_stream((atn_stream_options){.folder = dir});
     expect_end(s, "stopped");

@@ -1,0 +1,208 @@
+/* From files to phase: images of any kind, heights that a wavelength makes a phase of, stacks of frames. */
+#include "cli/unwrap.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+#include "image/volume.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const double PI = 3.141592653589793;
+static const double LEAST_MODULATION = 0.01; /* of the full scale of whole numbers */
+
+size_t unwrap_value_bytes(const unwrap_job *job) { return job->options.bits == 64 ? sizeof(double) : sizeof(float); }
+
+void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase) {
+    atn_free(job->call->ctx, phase->value);
+    atn_free(job->call->ctx, phase->modulation);
+    *phase = (unwrap_phase){0};
+}
+
+/* ---- images ---- */
+
+/* Radians for a value of 1, as the file is and as it was asked for. */
+static atn_status scale_of(const unwrap_job *job, const char *path, const atn_image_info *info, unwrap_phase *out,
+                           double *scale) {
+    double turn = job->transmission ? 1 : 2; /* light passes the height once or twice */
+    *scale = job->scale != 0 ? job->scale : 1;
+    if (job->scale != 0) return ATN_OK;
+    if (info->whole) {
+        *scale = ldexp(2 * PI, -info->bits);
+        snprintf(out->note, sizeof out->note, "values of %d bits: their full scale is one turn; --scale says otherwise",
+                 (int)info->bits);
+    }
+    if (strcmp(info->unit, "m") == 0) {
+        double wavelength = job->wavelength > 0 ? job->wavelength : info->wavelength_m;
+        if (!(wavelength > 0))
+            return atn_fail(job->call->ctx, ATN_ERR_INPUT,
+                            "%s: heights in metres, and no wavelength; --wavelength says it", path);
+        *scale = 2 * PI * turn / wavelength;
+        snprintf(out->note, sizeof out->note, "heights in metres, taken as phase at a wavelength of %.6g m",
+                 wavelength);
+    }
+    return ATN_OK;
+}
+
+static atn_status take_pixels(const unwrap_job *job, const atn_image *image, double scale, unwrap_phase *out) {
+    const float *pixels = atn_image_pixels(image);
+    const double *doubles = atn_image_doubles(image);
+    size_t count = (size_t)(out->width * out->height), bytes;
+    out->value = atn_size_mul(count, unwrap_value_bytes(job), &bytes) ? atn_alloc(job->call->ctx, bytes) : NULL;
+    if (!out->value) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k) {
+        double value = scale * (doubles ? doubles[k] : (double)pixels[k]);
+        if (job->options.bits == 64)
+            ((double *)out->value)[k] = value;
+        else
+            ((float *)out->value)[k] = (float)value;
+    }
+    return ATN_OK;
+}
+
+atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phase *out) {
+    const atn_image_options options = {.shape = {job->shape[0], job->shape[1]}, .exact = job->options.bits == 64};
+    atn_image *image;
+    double scale;
+    *out = (unwrap_phase){0};
+    atn_status status = atn_image_read(job->call->ctx, path, &options, &image);
+    if (status) return status;
+    atn_image_info info = atn_image_get_info(image);
+    out->width = info.width;
+    out->height = info.height;
+    out->wavelength = info.wavelength_m;
+    status = scale_of(job, path, &info, out, &scale);
+    if (!status) status = take_pixels(job, image, scale, out);
+    atn_image_free(image);
+    if (status) unwrap_phase_free(job, out);
+    return status;
+}
+
+/* ---- stacks of frames ---- */
+
+static atn_status read_frames(const unwrap_job *job, char **names, size_t count, atn_image **image) {
+    const atn_ctx *ctx = job->call->ctx;
+    for (size_t k = 0; k < count; ++k) {
+        atn_status status = atn_image_read(job->call->ctx, names[k], NULL, &image[k]);
+        if (status) return status;
+        atn_image_info first = atn_image_get_info(image[0]), info = atn_image_get_info(image[k]);
+        if (info.width != first.width || info.height != first.height || info.bits != first.bits)
+            return atn_fail(ctx, ATN_ERR_INPUT, "%s: %lldx%lld of %d bits, but the first frame is %lldx%lld of %d",
+                            names[k], (long long)info.height, (long long)info.width, (int)info.bits,
+                            (long long)first.height, (long long)first.width, (int)first.bits);
+    }
+    return ATN_OK;
+}
+
+static atn_status shift(const unwrap_job *job, size_t count, atn_image *const *image, unwrap_phase *out) {
+    const atn_ctx *ctx = job->call->ctx;
+    atn_image_info info = atn_image_get_info(image[0]);
+    double full = info.whole ? ldexp(1, info.bits) - 1 : 0;
+    const atn_phase_options options = {.bits = job->options.bits,
+                                       .steps = (int32_t)count,
+                                       .angle = job->angle,
+                                       .least = job->least >= 0 ? job->least : LEAST_MODULATION * full,
+                                       .most = job->most > 0 ? job->most : full};
+    size_t pixels = (size_t)(info.width * info.height), bytes;
+    const float *frames[ATN_PHASE_MOST_STEPS];
+    for (size_t k = 0; k < count; ++k) frames[k] = atn_image_pixels(image[k]);
+    out->width = info.width;
+    out->height = info.height;
+    out->value = atn_size_mul(pixels, unwrap_value_bytes(job), &bytes) ? atn_alloc(ctx, bytes) : NULL;
+    out->modulation = out->value ? atn_alloc(ctx, pixels * sizeof *out->modulation) : NULL;
+    if (!out->modulation) return ATN_ERR_MEMORY;
+    atn_phase *phase;
+    atn_status status = atn_phase_create(job->device, info.width, info.height, &options, &phase);
+    if (!status) status = atn_phase_run(phase, frames, out->value, out->modulation);
+    atn_phase_free(phase);
+    size_t bad = 0;
+    for (size_t k = 0; k < pixels && !status; ++k) bad += out->modulation[k] == 0;
+    snprintf(out->note, sizeof out->note, "%zu frames%s; %zu pixels too dark, too flat or saturated", count,
+             count == 5 && !job->angle ? " with Hariharan's weights" : "", bad);
+    return status;
+}
+
+static atn_status read_stack(const unwrap_job *job, const char *path, unwrap_phase *out) {
+    const atn_ctx *ctx = job->call->ctx;
+    char **names;
+    size_t count;
+    atn_status status = volume_names_read(ctx, path, &names, &count);
+    if (status) return status;
+    if (job->steps && count != (size_t)job->steps)
+        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: %zu frames for %d steps", path, count, (int)job->steps);
+    if (!status && (count < ATN_PHASE_LEAST_STEPS || count > ATN_PHASE_MOST_STEPS))
+        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: %zu frames; a phase takes %d to %d", path, count,
+                          ATN_PHASE_LEAST_STEPS, ATN_PHASE_MOST_STEPS);
+    atn_image **image = status ? NULL : atn_zalloc(ctx, count * sizeof(atn_image *));
+    if (!status && !image) status = ATN_ERR_MEMORY;
+    if (!status) status = read_frames(job, names, count, image);
+    if (!status) status = shift(job, count, image, out);
+    for (size_t k = 0; image && k < count; ++k) atn_image_free(image[k]);
+    atn_free(ctx, image);
+    volume_names_free(ctx, names, count);
+    if (status) unwrap_phase_free(job, out);
+    return status;
+}
+
+atn_status unwrap_read(const unwrap_job *job, const char *path, unwrap_phase *out) {
+    struct stat info;
+    *out = (unwrap_phase){0};
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return read_stack(job, path, out);
+    if (job->steps)
+        return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: no folder; --steps is for a folder of frames", path);
+    return unwrap_read_file(job, path, out);
+}
+
+/* ---- mask and quality ---- */
+
+static atn_status read_beside(const unwrap_job *job, const char *option, const unwrap_phase *phase, atn_image **out) {
+    const char *path = atn_cli_value(job->call, option);
+    *out = NULL;
+    if (!path || (job->by_modulation && strcmp(option, "quality") == 0)) return ATN_OK;
+    atn_status status = atn_image_read(job->call->ctx, path, NULL, out);
+    if (status) return status;
+    atn_image_info info = atn_image_get_info(*out);
+    if (info.width == phase->width && info.height == phase->height) return ATN_OK;
+    atn_image_free(*out);
+    *out = NULL;
+    return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: a %s of %lldx%lld for a phase of %lldx%lld", path, option,
+                    (long long)info.height, (long long)info.width, (long long)phase->height, (long long)phase->width);
+}
+
+static atn_status keep_mask(unwrap_job *job, size_t count, const atn_image *image) {
+    const float *pixels = atn_image_pixels(image);
+    job->mask = atn_alloc(job->call->ctx, count);
+    if (!job->mask) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k) job->mask[k] = !isnan(pixels[k]) && pixels[k] != 0;
+    return ATN_OK;
+}
+
+static atn_status keep_quality(unwrap_job *job, size_t count, const float *pixels) {
+    job->quality = atn_alloc(job->call->ctx, count * sizeof *job->quality);
+    if (!job->quality) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k) {
+        job->quality[k] = isnan(pixels[k]) ? 0 : pixels[k];
+        if (pixels[k] < 0)
+            return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: a quality of %g; weights are not negative",
+                            atn_cli_value(job->call, "quality"), (double)pixels[k]);
+    }
+    return ATN_OK;
+}
+
+atn_status unwrap_read_weights(unwrap_job *job, const unwrap_phase *phase) {
+    size_t count = (size_t)(phase->width * phase->height);
+    atn_image *mask = NULL, *quality = NULL;
+    atn_status status = read_beside(job, "mask", phase, &mask);
+    if (!status) status = read_beside(job, "quality", phase, &quality);
+    if (!status && mask) status = keep_mask(job, count, mask);
+    if (!status && job->by_modulation && !phase->modulation)
+        status = atn_fail(job->call->ctx, ATN_ERR_INPUT, "--quality modulation is for a folder of frames");
+    const float *pixels = quality ? atn_image_pixels(quality) : job->by_modulation ? phase->modulation : NULL;
+    if (!status && pixels) status = keep_quality(job, count, pixels);
+    atn_image_free(mask);
+    atn_image_free(quality);
+    job->settings.mask = job->mask;
+    job->settings.quality = job->quality;
+    return status;
+}

@@ -1,0 +1,376 @@
+/* attune unwrap --stream: reading, solving and writing at once, each on a thread of its own, with short queues between
+ * them; a queue that is full makes who fills it wait, so that nothing is dropped unsaid. */
+#include "cli/unwrap.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/size.h"
+#include "cli/lane.h"
+#include "cli/stream.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char ENDINGS[] = "png tif tiff bmp npy dat sdf raw phase bin";
+
+/* A frame on its way. */
+typedef struct slot {
+    int64_t number;
+    char *name; /* owned */
+    double came_s;
+    atn_status status; /* of reading it; its sentence is in `message` */
+    char message[ATN_MESSAGE_BYTES];
+    unwrap_phase phase;
+} slot;
+
+typedef struct run {
+    unwrap_job *job;
+    const atn_ctx *ctx;
+    atn_stream *stream;
+    atn_type type;                        /* of values from standard input */
+    atn_lane read, done;                  /* slots that were read, slots that were solved */
+    atn_status read_status, write_status; /* of the two threads, and their sentences */
+    char read_message[ATN_MESSAGE_BYTES], write_message[ATN_MESSAGE_BYTES];
+    double *latency; /* owned */
+    size_t answered, room;
+    int64_t dropped;
+} run;
+
+static void drop(const run *r, slot *s) {
+    if (!s) return;
+    unwrap_phase_free(r->job, &s->phase);
+    atn_free(r->ctx, s->name);
+    atn_free(r->ctx, s);
+}
+
+/* ---- reading ---- */
+
+static double value_of(const run *r, const void *bytes, size_t k) {
+    if (r->type == ATN_U8) return ((const uint8_t *)bytes)[k];
+    if (r->type == ATN_U16) return ((const uint16_t *)bytes)[k];
+    return (double)((const float *)bytes)[k];
+}
+
+static atn_status take_bytes(const run *r, const void *bytes, unwrap_phase *out) {
+    const unwrap_job *job = r->job;
+    size_t count = (size_t)(job->shape[0] * job->shape[1]);
+    double turn = 2 * 3.141592653589793, scale = job->scale;
+    if (scale == 0) scale = r->type == ATN_U8 ? turn / 256 : r->type == ATN_U16 ? turn / 65536 : 1;
+    *out = (unwrap_phase){.width = job->shape[1], .height = job->shape[0]};
+    out->value = atn_alloc(r->ctx, count * unwrap_value_bytes(job));
+    if (!out->value) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k)
+        if (job->options.bits == 64)
+            ((double *)out->value)[k] = scale * value_of(r, bytes, k);
+        else
+            ((float *)out->value)[k] = (float)(scale * value_of(r, bytes, k));
+    return ATN_OK;
+}
+
+/* Reads until it can be read, or is given up. */
+static slot *slot_of(run *r, const atn_stream_frame *frame) {
+    slot *s = atn_zalloc(r->ctx, sizeof *s);
+    char number[32];
+    snprintf(number, sizeof number, "frame%06lld", (long long)frame->number);
+    if (s) s->name = atn_strdup(r->ctx, frame->path ? strrchr(frame->path, '/') + 1 : number);
+    if (!s || !s->name) {
+        drop(r, s);
+        return NULL;
+    }
+    s->number = frame->number;
+    s->came_s = frame->came_s;
+    do
+        s->status =
+            frame->path ? unwrap_read_file(r->job, frame->path, &s->phase) : take_bytes(r, frame->bytes, &s->phase);
+    while ((s->status == ATN_ERR_INPUT || s->status == ATN_ERR_IO) && atn_stream_again(r->stream, frame));
+    if (s->status) snprintf(s->message, sizeof s->message, "%s", atn_ctx_message(r->ctx));
+    return s;
+}
+
+static void *read_all(void *given) {
+    run *r = given;
+    atn_stream_frame frame;
+    bool any = true;
+    while (r->read_status == ATN_OK && any) {
+        r->read_status = atn_stream_next(r->stream, &frame, &any);
+        if (r->read_status != ATN_OK || !any) break;
+        slot *s = slot_of(r, &frame);
+        if (!s) r->read_status = ATN_ERR_MEMORY;
+        if (s && !atn_lane_put(&r->read, s)) {
+            drop(r, s);
+            break;
+        }
+    }
+    if (r->read_status) snprintf(r->read_message, sizeof r->read_message, "%s", atn_ctx_message(r->ctx));
+    atn_lane_close(&r->read);
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+static atn_status write_one(const run *r, const slot *s) {
+    if (!r->job->output) return ATN_OK;
+    const char *dot = strrchr(s->name, '.');
+    atn_text path = {.ctx = r->ctx};
+    atn_text_printf(&path, "%s/%.*s.%s", r->job->output,
+                    (int)(dot && dot > s->name ? dot - s->name : (long)strlen(s->name)), s->name,
+                    r->job->options.bits == 64 ? "npy" : "tif");
+    atn_status status = atn_text_status(&path);
+    if (!status) status = unwrap_write(r->job, &s->phase, path.data);
+    atn_text_free(&path);
+    return status;
+}
+
+static void *write_all(void *given) {
+    run *r = given;
+    for (slot *s; (s = atn_lane_take(&r->done));) {
+        if (!r->write_status) {
+            r->write_status = write_one(r, s);
+            if (r->write_status) snprintf(r->write_message, sizeof r->write_message, "%s", atn_ctx_message(r->ctx));
+            if (r->write_status) atn_stream_stop(r->stream);
+        }
+        drop(r, s);
+    }
+    return NULL;
+}
+
+/* ---- telling ---- */
+
+static int append(const char *bytes, size_t length, void *text) {
+    atn_text_add_bytes(text, bytes, length);
+    return 0;
+}
+
+/* An object in one line, at once: somebody may be waiting for it. */
+static atn_status print_line(const run *r, json_t *root, bool good) {
+    atn_text line = {.ctx = r->ctx};
+    atn_status status = good && json_dump_callback(root, append, &line, JSON_COMPACT) == 0
+                            ? ATN_OK
+                            : atn_fail_memory(r->ctx, 0, "a line of JSON");
+    atn_text_add(&line, "\n");
+    if (!status) status = atn_text_status(&line);
+    if (!status) fwrite(line.data, 1, line.length, r->job->call->out);
+    fflush(r->job->call->out);
+    atn_text_free(&line);
+    json_decref(root);
+    return status;
+}
+
+static atn_status tell_frame(const run *r, const slot *s, const atn_unwrap_result *result, double latency) {
+    atn_cli_call *call = r->job->call;
+    if (!call->json) {
+        fprintf(call->out, "%s: %lld residues, %d cycles, %.2f ms, latency %.2f ms\n", s->name,
+                (long long)result->residues, (int)result->cycles, 1e3 * result->seconds, 1e3 * latency);
+        fflush(call->out);
+        return ATN_OK;
+    }
+    json_t *root = json_object();
+    bool good = json_object_set_new(root, "frame", json_integer(s->number)) == 0 &&
+                json_object_set_new(root, "name", atn_cli_json_text(r->ctx, s->name)) == 0 &&
+                json_object_set_new(root, "residues", json_integer(result->residues)) == 0 &&
+                json_object_set_new(root, "valid", json_integer(result->valid)) == 0 &&
+                json_object_set_new(root, "cycles", json_integer(result->cycles)) == 0 &&
+                json_object_set_new(root, "converged", json_boolean(result->converged)) == 0 &&
+                json_object_set_new(root, "seconds", json_real(result->seconds)) == 0 &&
+                json_object_set_new(root, "latency_s", json_real(latency)) == 0;
+    return print_line(r, root, good);
+}
+
+static atn_status tell_drop(run *r, const slot *s, const char *why) {
+    atn_cli_call *call = r->job->call;
+    ++r->dropped;
+    fprintf(call->err, "attune unwrap: frame %lld is dropped: %s\n", (long long)s->number, why);
+    if (!call->json) return ATN_OK;
+    json_t *root = json_object();
+    bool good = json_object_set_new(root, "frame", json_integer(s->number)) == 0 &&
+                json_object_set_new(root, "name", atn_cli_json_text(r->ctx, s->name)) == 0 &&
+                json_object_set_new(root, "error", atn_cli_json_text(r->ctx, why)) == 0;
+    return print_line(r, root, good);
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The latency that a share of the frames did not exceed. */
+static double percentile(const run *r, double share) {
+    if (!r->answered) return 0;
+    size_t at = (size_t)ceil(share * (double)r->answered);
+    return r->latency[at ? at - 1 : 0];
+}
+
+static atn_status tell_all(run *r, double seconds) {
+    atn_cli_call *call = r->job->call;
+    const char *reason = atn_stream_reason(r->stream);
+    size_t left = atn_stream_left(r->stream);
+    if (left) {
+        ++r->dropped;
+        fprintf(call->err, "attune unwrap: the last frame is dropped: it ended after %zu bytes\n", left);
+    }
+    qsort(r->latency, r->answered, sizeof *r->latency, by_size);
+    double rate = seconds > 0 ? (double)r->answered / seconds : 0;
+    if (!call->json) {
+        fprintf(call->out,
+                "%zu frames in %.3g s, %.4g a second; latency p50 %.2f, p95 %.2f, p99 %.2f ms; %lld dropped; %s\n",
+                r->answered, seconds, rate, 1e3 * percentile(r, 0.5), 1e3 * percentile(r, 0.95),
+                1e3 * percentile(r, 0.99), (long long)r->dropped, reason);
+        return ATN_OK;
+    }
+    json_t *root = json_object(), *latency = json_object();
+    bool good = json_object_set_new(root, "latency_s", latency) == 0 &&
+                json_object_set_new(root, "frames", json_integer((json_int_t)r->answered)) == 0 &&
+                json_object_set_new(root, "dropped", json_integer(r->dropped)) == 0 &&
+                json_object_set_new(root, "fps", atn_cli_json_rate(rate)) == 0 &&
+                json_object_set_new(root, "seconds", json_real(seconds)) == 0 &&
+                json_object_set_new(root, "reason", atn_cli_json_text(r->ctx, reason)) == 0 &&
+                json_object_set_new(latency, "p50", json_real(percentile(r, 0.5))) == 0 &&
+                json_object_set_new(latency, "p95", json_real(percentile(r, 0.95))) == 0 &&
+                json_object_set_new(latency, "p99", json_real(percentile(r, 0.99))) == 0 &&
+                json_object_set_new(latency, "max", json_real(percentile(r, 1))) == 0;
+    return print_line(r, root, good);
+}
+
+/* ---- solving ---- */
+
+/* The first frame says the size. */
+static atn_status make_solver(run *r, const slot *s, int64_t size[2], atn_unwrap **unwrap) {
+    atn_status status = unwrap_read_weights(r->job, &s->phase);
+    if (!status) status = atn_unwrap_create(r->job->device, s->phase.width, s->phase.height, &r->job->options, unwrap);
+    size[0] = s->phase.width;
+    size[1] = s->phase.height;
+    return status;
+}
+
+/* Answers a frame; a frame that cannot be answered is dropped, aloud. The slot is taken over. */
+static atn_status answer(run *r, slot *s, int64_t size[2], atn_unwrap **unwrap) {
+    atn_unwrap_result result = {0};
+    atn_status status = ATN_OK;
+    bool good = s->status == ATN_OK;
+    if (good && !*unwrap) status = make_solver(r, s, size, unwrap);
+    if (status == ATN_OK && good && (s->phase.width != size[0] || s->phase.height != size[1])) {
+        snprintf(s->message, sizeof s->message, "%s: %lldx%lld, but the first frame is %lldx%lld", s->name,
+                 (long long)s->phase.height, (long long)s->phase.width, (long long)size[1], (long long)size[0]);
+        good = false;
+    }
+    if (!good && s->status == ATN_ERR_MEMORY) status = atn_fail(r->ctx, ATN_ERR_MEMORY, "%s", s->message);
+    if (status == ATN_OK && good) {
+        status = atn_unwrap_solve(*unwrap, s->phase.value, &r->job->settings, s->phase.value, &result);
+        double latency = atn_clock_seconds() - s->came_s;
+        void *array = r->latency;
+        if (!status) status = atn_grow(r->ctx, &array, &r->room, r->answered, sizeof *r->latency);
+        r->latency = array;
+        if (!status) r->latency[r->answered++] = latency;
+        if (!status) status = tell_frame(r, s, &result, latency);
+    } else if (status == ATN_OK)
+        status = tell_drop(r, s, s->message);
+    if (status != ATN_OK || !good || !atn_lane_put(&r->done, s)) drop(r, s);
+    return status;
+}
+
+static atn_status solve_all(run *r) {
+    atn_unwrap *unwrap = NULL;
+    int64_t size[2] = {0};
+    atn_status status = ATN_OK;
+    double start = 0, end = 0;
+    r->job->settings.warm = !atn_cli_has(r->job->call, "cold");
+    for (slot *s; status == ATN_OK && (s = atn_lane_take(&r->read));) {
+        if (start == 0) start = s->came_s;
+        status = answer(r, s, size, &unwrap);
+        end = atn_clock_seconds();
+    }
+    atn_unwrap_free(unwrap);
+    if (status == ATN_ERR_CANCELLED) status = ATN_OK; /* Ctrl-C is how a stream ends */
+    atn_stream_stop(r->stream);
+    atn_lane_close(&r->read);
+    for (slot *s; (s = atn_lane_take(&r->read));) drop(r, s);
+    atn_lane_close(&r->done);
+    return status == ATN_OK ? tell_all(r, end - start) : status;
+}
+
+/* ---- the whole ---- */
+
+/* Answers among the questions would be unwrapped too. */
+static atn_status make_output(const unwrap_job *job) {
+    const atn_ctx *ctx = job->call->ctx;
+    struct stat in, out;
+    if (!job->output) return ATN_OK;
+    if (mkdir(job->output, 0777) != 0 && (stat(job->output, &out) != 0 || !S_ISDIR(out.st_mode)))
+        return atn_fail(ctx, ATN_ERR_IO, "%s: cannot be made a folder; -o is one with --stream", job->output);
+    if (stat(job->input, &in) == 0 && stat(job->output, &out) == 0 && in.st_ino == out.st_ino &&
+        in.st_dev == out.st_dev)
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: frames come from this folder; -o must be another", job->output);
+    return ATN_OK;
+}
+
+static atn_status open_stream(run *r) {
+    static const struct {
+        const char *name;
+        atn_type type;
+        size_t bytes;
+    } TYPES[] = {{"f32", ATN_SP, 4}, {"u8", ATN_U8, 1}, {"u16", ATN_U16, 2}};
+    unwrap_job *job = r->job;
+    atn_cli_call *call = job->call;
+    const char *type = atn_cli_value(call, "type");
+    atn_stream_options options = {.endings = ENDINGS};
+    double frames;
+    size_t k = 0, values;
+    while (type && strcmp(type, TYPES[k].name) != 0) ++k;
+    r->type = TYPES[k].type;
+    atn_status status = atn_cli_read_whole(call, "frames", 1, 0, &frames);
+    if (!status) status = atn_cli_read_number(call, "idle", 0, 1e9, 0, &options.idle_s);
+    if (!status) status = atn_cli_read_number(call, "patience", 1e-3, 1e6, 1, &options.patience_s);
+    if (status) return status;
+    options.frames = (int64_t)frames;
+    if (strcmp(job->input, "-") != 0)
+        options.folder = job->input;
+    else if (!job->shape[0])
+        return atn_cli_misuse(call, "frames from standard input need --shape HxW");
+    else if (!atn_size_mul((size_t)job->shape[0], (size_t)job->shape[1], &values) ||
+             !atn_size_mul(values, 8, &options.bytes))
+        return atn_cli_misuse(call, "--shape: so many pixels no memory holds");
+    else
+        options.bytes = values * TYPES[k].bytes;
+    if (job->steps || job->preview)
+        return atn_cli_misuse(call, "--%s does not go with --stream", job->steps ? "steps" : "preview");
+    status = make_output(job);
+    return status ? status : atn_stream_open(r->ctx, &options, &r->stream);
+}
+
+/* The sentence of a thread becomes ours. */
+static atn_status take_over(const run *r, atn_status status, atn_status theirs, const char *message) {
+    if (status != ATN_OK || theirs == ATN_OK) return status;
+    return atn_fail(r->ctx, theirs, "%s", message);
+}
+
+atn_status unwrap_stream(unwrap_job *job) {
+    run r = {.job = job, .ctx = job->call->ctx};
+    pthread_t reader, writer;
+    atn_status status = open_stream(&r);
+    if (status) return status;
+    atn_lane_begin(&r.read);
+    atn_lane_begin(&r.done);
+    bool reads = pthread_create(&reader, NULL, read_all, &r) == 0;
+    bool writes = reads && pthread_create(&writer, NULL, write_all, &r) == 0;
+    if (writes)
+        status = solve_all(&r);
+    else
+        status = atn_fail(r.ctx, ATN_ERR_MEMORY, "a thread could not be started");
+    atn_stream_stop(r.stream);
+    atn_lane_close(&r.read);
+    if (reads) pthread_join(reader, NULL);
+    if (writes) pthread_join(writer, NULL);
+    for (slot *s; (s = atn_lane_take(&r.read));) drop(&r, s);
+    status = take_over(&r, status, r.read_status, r.read_message);
+    status = take_over(&r, status, r.write_status, r.write_message);
+    if (!status && !r.answered)
+        status =
+            atn_fail(r.ctx, ATN_ERR_INPUT, "%s: no frame was unwrapped: %s", job->input, atn_stream_reason(r.stream));
+    atn_lane_end(&r.read);
+    atn_lane_end(&r.done);
+    atn_stream_close(r.stream);
+    atn_free(r.ctx, r.latency);
+    return status;
+}
