@@ -36,6 +36,7 @@ typedef struct run {
     double *latency; /* owned */
     size_t answered, room;
     int64_t dropped;
+    double seconds; /* from the first frame to the last answer */
 } run;
 
 static void drop(const run *r, slot *s) {
@@ -202,7 +203,8 @@ static double percentile(const run *r, double share) {
     return r->latency[at ? at - 1 : 0];
 }
 
-static atn_status tell_all(run *r, double seconds) {
+/* Once the threads have ended. */
+static atn_status tell_all(run *r) {
     atn_cli_call *call = r->job->call;
     const char *reason = atn_stream_reason(r->stream);
     size_t left = atn_stream_left(r->stream);
@@ -211,11 +213,11 @@ static atn_status tell_all(run *r, double seconds) {
         fprintf(call->err, "attune unwrap: the last frame is dropped: it ended after %zu bytes\n", left);
     }
     qsort(r->latency, r->answered, sizeof *r->latency, by_size);
-    double rate = seconds > 0 ? (double)r->answered / seconds : 0;
+    double rate = r->seconds > 0 ? (double)r->answered / r->seconds : 0;
     if (!call->json) {
         fprintf(call->out,
                 "%zu frames in %.3g s, %.4g a second; latency p50 %.2f, p95 %.2f, p99 %.2f ms; %lld dropped; %s\n",
-                r->answered, seconds, rate, 1e3 * percentile(r, 0.5), 1e3 * percentile(r, 0.95),
+                r->answered, r->seconds, rate, 1e3 * percentile(r, 0.5), 1e3 * percentile(r, 0.95),
                 1e3 * percentile(r, 0.99), (long long)r->dropped, reason);
         return ATN_OK;
     }
@@ -224,7 +226,7 @@ static atn_status tell_all(run *r, double seconds) {
                 json_object_set_new(root, "frames", json_integer((json_int_t)r->answered)) == 0 &&
                 json_object_set_new(root, "dropped", json_integer(r->dropped)) == 0 &&
                 json_object_set_new(root, "fps", atn_cli_json_rate(rate)) == 0 &&
-                json_object_set_new(root, "seconds", json_real(seconds)) == 0 &&
+                json_object_set_new(root, "seconds", json_real(r->seconds)) == 0 &&
                 json_object_set_new(root, "reason", atn_cli_json_text(r->ctx, reason)) == 0 &&
                 json_object_set_new(latency, "p50", json_real(percentile(r, 0.5))) == 0 &&
                 json_object_set_new(latency, "p95", json_real(percentile(r, 0.95))) == 0 &&
@@ -274,20 +276,22 @@ static atn_status solve_all(run *r) {
     atn_unwrap *unwrap = NULL;
     int64_t size[2] = {0};
     atn_status status = ATN_OK;
-    double start = 0, end = 0;
+    double start = 0;
     r->job->settings.warm = !atn_cli_has(r->job->call, "cold");
     for (slot *s; status == ATN_OK && (s = atn_lane_take(&r->read));) {
         if (start == 0) start = s->came_s;
         status = answer(r, s, size, &unwrap);
-        end = atn_clock_seconds();
+        r->seconds = atn_clock_seconds() - start;
     }
     atn_unwrap_free(unwrap);
-    if (status == ATN_ERR_CANCELLED) status = ATN_OK; /* Ctrl-C is how a stream ends */
+    if (status == ATN_ERR_CANCELLED) { /* Ctrl-C is how a stream ends */
+        ++r->dropped;
+        status = ATN_OK;
+    }
     atn_stream_stop(r->stream);
     atn_lane_close(&r->read);
-    for (slot *s; (s = atn_lane_take(&r->read));) drop(r, s);
     atn_lane_close(&r->done);
-    return status == ATN_OK ? tell_all(r, end - start) : status;
+    return status;
 }
 
 /* ---- the whole ---- */
@@ -362,7 +366,8 @@ atn_status unwrap_stream(unwrap_job *job) {
     atn_lane_close(&r.read);
     if (reads) pthread_join(reader, NULL);
     if (writes) pthread_join(writer, NULL);
-    for (slot *s; (s = atn_lane_take(&r.read));) drop(&r, s);
+    for (slot *s; (s = atn_lane_take(&r.read)); drop(&r, s)) ++r.dropped; /* read, but stopped before their turn */
+    if (!status) status = tell_all(&r);
     status = take_over(&r, status, r.read_status, r.read_message);
     status = take_over(&r, status, r.write_status, r.write_message);
     if (!status && !r.answered)
