@@ -162,7 +162,8 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "or / 2 pi with --transmission.",
             "--stream unwraps frames as they come, each from where the last one was: raw ones from standard input (IN "
             "is -), or images in a folder that is being filled, until an entry 'end' appears, --frames or --idle are "
-            "reached, or Ctrl-C. -o is then a folder. A line for each frame, and a summary.",
+            "reached, or Ctrl-C. With --steps each N frames are a stack. -o is then a folder. A line for each frame, "
+            "and a summary.",
             "JSON: shape (rows, columns), residues, residual_rms (radians), congruence_max (radians), cut_length "
             "(neighbouring pairs that differ by another turn than the wrapped difference says), cycles, seconds, fps, "
             "valid, invalid, islands, converged, reason, residual, weighted, solutions, unit, min, max, precision, "

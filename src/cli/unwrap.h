@@ -1,5 +1,5 @@
-/* attune unwrap in parts: options (unwrap.c), from files to phase (unwrap_input.c), from answers to files and words
- * (unwrap_output.c), frames as they come (unwrap_stream.c). */
+/* attune unwrap in parts: options (unwrap.c), from files to phase (unwrap_input.c, unwrap_stack.c), from answers to
+ * files and words (unwrap_output.c), frames as they come (unwrap_stream.c). */
 #ifndef ATN_CLI_UNWRAP_H
 #define ATN_CLI_UNWRAP_H
 
@@ -36,6 +36,8 @@ typedef struct unwrap_phase {
     int64_t width, height;
     void *value;       /* owned; floats, or doubles with --precision 64; radians */
     float *modulation; /* owned; of a stack of frames; else NULL */
+    float *intensity;  /* owned; of a frame of a stack in a stream, which has no value; else NULL */
+    double full;       /* its largest number; 0: not known */
     double wavelength; /* that the file says; 0: it does not */
     char note[UNWRAP_NOTE];
 } unwrap_phase;
@@ -49,6 +51,23 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
 atn_status unwrap_read_weights(unwrap_job *job, const unwrap_phase *phase);
 void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase);
 size_t unwrap_value_bytes(const unwrap_job *job);
+double unwrap_full_scale(const atn_image_info *info); /* the largest of whole numbers; 0: they are not whole */
+
+/* ---- unwrap_stack.c ---- */
+atn_status unwrap_read_stack(const unwrap_job *job, const char *path, unwrap_phase *out);
+/* One frame of a stack, on any thread. */
+atn_status unwrap_read_intensity(const unwrap_job *job, const char *path, unwrap_phase *out);
+
+/* Frames of one size that come one by one. Start it zeroed. */
+typedef struct unwrap_stack {
+    atn_phase *phase;
+    float **frame; /* owned, `have` of them */
+    int32_t have;
+} unwrap_stack;
+/* Takes the frame's intensity over; the last one of a stack gets the stack's phase as its value. */
+atn_status unwrap_stack_add(const unwrap_job *job, unwrap_stack *stack, unwrap_phase *frame, bool *whole);
+void unwrap_stack_clear(const unwrap_job *job, unwrap_stack *stack); /* a stack that misses a frame is given up */
+void unwrap_stack_free(const unwrap_job *job, unwrap_stack *stack);
 
 /* ---- unwrap_output.c ---- */
 /* Is the ending one that can be written? Else wrong usage. */

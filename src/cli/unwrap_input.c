@@ -1,26 +1,27 @@
-/* From files to phase: images of any kind, heights that a wavelength makes a phase of, stacks of frames. */
+/* From files to phase: images of any kind, and heights that a wavelength makes a phase of. */
 #include "cli/unwrap.h"
 
 #include "base/memory.h"
 #include "base/size.h"
-#include "image/volume.h"
 
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static const double PI = 3.141592653589793;
-static const double LEAST_MODULATION = 0.01; /* of the full scale of whole numbers */
 
 size_t unwrap_value_bytes(const unwrap_job *job) { return job->options.bits == 64 ? sizeof(double) : sizeof(float); }
 
 void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase) {
     atn_free(job->call->ctx, phase->value);
     atn_free(job->call->ctx, phase->modulation);
+    atn_free(job->call->ctx, phase->intensity);
     *phase = (unwrap_phase){0};
 }
 
 /* ---- images ---- */
+
+double unwrap_full_scale(const atn_image_info *info) { return info->whole ? ldexp(1, info->bits) - 1 : 0; }
 
 /* Radians for a value of 1, as the file is and as it was asked for. */
 static atn_status scale_of(const unwrap_job *job, const char *path, const atn_image_info *info, unwrap_phase *out,
@@ -79,76 +80,10 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
     return status;
 }
 
-/* ---- stacks of frames ---- */
-
-static atn_status read_frames(const unwrap_job *job, char **names, size_t count, atn_image **image) {
-    const atn_ctx *ctx = job->call->ctx;
-    for (size_t k = 0; k < count; ++k) {
-        atn_status status = atn_image_read(job->call->ctx, names[k], NULL, &image[k]);
-        if (status) return status;
-        atn_image_info first = atn_image_get_info(image[0]), info = atn_image_get_info(image[k]);
-        if (info.width != first.width || info.height != first.height || info.bits != first.bits)
-            return atn_fail(ctx, ATN_ERR_INPUT, "%s: %lldx%lld of %d bits, but the first frame is %lldx%lld of %d",
-                            names[k], (long long)info.height, (long long)info.width, (int)info.bits,
-                            (long long)first.height, (long long)first.width, (int)first.bits);
-    }
-    return ATN_OK;
-}
-
-static atn_status shift(const unwrap_job *job, size_t count, atn_image *const *image, unwrap_phase *out) {
-    const atn_ctx *ctx = job->call->ctx;
-    atn_image_info info = atn_image_get_info(image[0]);
-    double full = info.whole ? ldexp(1, info.bits) - 1 : 0;
-    const atn_phase_options options = {.bits = job->options.bits,
-                                       .steps = (int32_t)count,
-                                       .angle = job->angle,
-                                       .least = job->least >= 0 ? job->least : LEAST_MODULATION * full,
-                                       .most = job->most > 0 ? job->most : full};
-    size_t pixels = (size_t)(info.width * info.height), bytes;
-    const float *frames[ATN_PHASE_MOST_STEPS];
-    for (size_t k = 0; k < count; ++k) frames[k] = atn_image_pixels(image[k]);
-    out->width = info.width;
-    out->height = info.height;
-    out->value = atn_size_mul(pixels, unwrap_value_bytes(job), &bytes) ? atn_alloc(ctx, bytes) : NULL;
-    out->modulation = out->value ? atn_alloc(ctx, pixels * sizeof *out->modulation) : NULL;
-    if (!out->modulation) return ATN_ERR_MEMORY;
-    atn_phase *phase;
-    atn_status status = atn_phase_create(job->device, info.width, info.height, &options, &phase);
-    if (!status) status = atn_phase_run(phase, frames, out->value, out->modulation);
-    atn_phase_free(phase);
-    size_t bad = 0;
-    for (size_t k = 0; k < pixels && !status; ++k) bad += out->modulation[k] == 0;
-    snprintf(out->note, sizeof out->note, "%zu frames%s; %zu pixels too dark, too flat or saturated", count,
-             count == 5 && !job->angle ? " with Hariharan's weights" : "", bad);
-    return status;
-}
-
-static atn_status read_stack(const unwrap_job *job, const char *path, unwrap_phase *out) {
-    const atn_ctx *ctx = job->call->ctx;
-    char **names;
-    size_t count;
-    atn_status status = volume_names_read(ctx, path, &names, &count);
-    if (status) return status;
-    if (job->steps && count != (size_t)job->steps)
-        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: %zu frames for %d steps", path, count, (int)job->steps);
-    if (!status && (count < ATN_PHASE_LEAST_STEPS || count > ATN_PHASE_MOST_STEPS))
-        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: %zu frames; a phase takes %d to %d", path, count,
-                          ATN_PHASE_LEAST_STEPS, ATN_PHASE_MOST_STEPS);
-    atn_image **image = status ? NULL : atn_zalloc(ctx, count * sizeof(atn_image *));
-    if (!status && !image) status = ATN_ERR_MEMORY;
-    if (!status) status = read_frames(job, names, count, image);
-    if (!status) status = shift(job, count, image, out);
-    for (size_t k = 0; image && k < count; ++k) atn_image_free(image[k]);
-    atn_free(ctx, image);
-    volume_names_free(ctx, names, count);
-    if (status) unwrap_phase_free(job, out);
-    return status;
-}
-
 atn_status unwrap_read(const unwrap_job *job, const char *path, unwrap_phase *out) {
     struct stat info;
     *out = (unwrap_phase){0};
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return read_stack(job, path, out);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return unwrap_read_stack(job, path, out);
     if (job->steps)
         return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: no folder; --steps is for a folder of frames", path);
     return unwrap_read_file(job, path, out);

@@ -36,7 +36,8 @@ typedef struct run {
     double *latency; /* owned */
     size_t answered, room;
     int64_t dropped;
-    double seconds; /* from the first frame to the last answer */
+    unwrap_stack stack; /* --steps: what came of the next one */
+    double seconds;     /* from the first frame to the last answer */
 } run;
 
 static void drop(const run *r, slot *s) {
@@ -52,6 +53,15 @@ static double value_of(const run *r, const void *bytes, size_t k) {
     if (r->type == ATN_U8) return ((const uint8_t *)bytes)[k];
     if (r->type == ATN_U16) return ((const uint16_t *)bytes)[k];
     return (double)((const float *)bytes)[k];
+}
+
+static atn_status take_intensity(const run *r, const void *bytes, unwrap_phase *out) {
+    size_t count = (size_t)(r->job->shape[0] * r->job->shape[1]);
+    *out = (unwrap_phase){.width = r->job->shape[1], .height = r->job->shape[0]};
+    out->full = r->type == ATN_U8 ? UINT8_MAX : r->type == ATN_U16 ? UINT16_MAX : 0;
+    out->intensity = atn_alloc(r->ctx, count * sizeof *out->intensity);
+    for (size_t k = 0; out->intensity && k < count; ++k) out->intensity[k] = (float)value_of(r, bytes, k);
+    return out->intensity ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 static atn_status take_bytes(const run *r, const void *bytes, unwrap_phase *out) {
@@ -70,6 +80,12 @@ static atn_status take_bytes(const run *r, const void *bytes, unwrap_phase *out)
     return ATN_OK;
 }
 
+static atn_status read_one(const run *r, const atn_stream_frame *frame, unwrap_phase *out) {
+    if (r->job->steps)
+        return frame->path ? unwrap_read_intensity(r->job, frame->path, out) : take_intensity(r, frame->bytes, out);
+    return frame->path ? unwrap_read_file(r->job, frame->path, out) : take_bytes(r, frame->bytes, out);
+}
+
 /* Reads until it can be read, or is given up. */
 static slot *slot_of(run *r, const atn_stream_frame *frame) {
     slot *s = atn_zalloc(r->ctx, sizeof *s);
@@ -82,9 +98,7 @@ static slot *slot_of(run *r, const atn_stream_frame *frame) {
     }
     s->number = frame->number;
     s->came_s = frame->came_s;
-    do
-        s->status =
-            frame->path ? unwrap_read_file(r->job, frame->path, &s->phase) : take_bytes(r, frame->bytes, &s->phase);
+    do s->status = read_one(r, frame, &s->phase);
     while ((s->status == ATN_ERR_INPUT || s->status == ATN_ERR_IO) && atn_stream_again(r->stream, frame));
     if (s->status) snprintf(s->message, sizeof s->message, "%s", atn_ctx_message(r->ctx));
     return s;
@@ -246,29 +260,50 @@ static atn_status make_solver(run *r, const slot *s, int64_t size[2], atn_unwrap
     return status;
 }
 
-/* Answers a frame; a frame that cannot be answered is dropped, aloud. The slot is taken over. */
-static atn_status answer(run *r, slot *s, int64_t size[2], atn_unwrap **unwrap) {
+/* A frame that cannot be answered, and why, in its message. */
+static bool check(slot *s, const int64_t size[2]) {
+    if (s->status != ATN_OK) return false;
+    if (!size[0] || (s->phase.width == size[0] && s->phase.height == size[1])) return true;
+    snprintf(s->message, sizeof s->message, "%s: %lldx%lld, but the first frame is %lldx%lld", s->name,
+             (long long)s->phase.height, (long long)s->phase.width, (long long)size[1], (long long)size[0]);
+    return false;
+}
+
+/* A frame into its stack: frames 1 to N are the first one, whatever becomes of them. A stack that misses one is given
+ * up, with all its frames. */
+static atn_status stack_up(run *r, slot *s, bool good, bool *whole) {
+    int64_t before = (s->number - 1) % r->job->steps;
+    *whole = false;
+    if (good && r->stack.have == before) return unwrap_stack_add(r->job, &r->stack, &s->phase, whole);
+    r->dropped += r->stack.have;
+    unwrap_stack_clear(r->job, &r->stack);
+    if (!good) return ATN_OK; /* it has been told */
+    snprintf(s->message, sizeof s->message, "%s: another frame of its stack is missing", s->name);
+    return tell_drop(r, s, s->message);
+}
+
+static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap) {
     atn_unwrap_result result = {0};
+    atn_status status = atn_unwrap_solve(unwrap, s->phase.value, &r->job->settings, s->phase.value, &result);
+    double latency = atn_clock_seconds() - s->came_s;
+    void *array = r->latency;
+    if (!status) status = atn_grow(r->ctx, &array, &r->room, r->answered, sizeof *r->latency);
+    r->latency = array;
+    if (!status) r->latency[r->answered++] = latency;
+    return status ? status : tell_frame(r, s, &result, latency);
+}
+
+/* Answers a frame, or the stack that it is the last one of; what cannot be answered is dropped, aloud. The slot is
+ * taken over. */
+static atn_status answer(run *r, slot *s, int64_t size[2], atn_unwrap **unwrap) {
     atn_status status = ATN_OK;
-    bool good = s->status == ATN_OK;
-    if (good && !*unwrap) status = make_solver(r, s, size, unwrap);
-    if (status == ATN_OK && good && (s->phase.width != size[0] || s->phase.height != size[1])) {
-        snprintf(s->message, sizeof s->message, "%s: %lldx%lld, but the first frame is %lldx%lld", s->name,
-                 (long long)s->phase.height, (long long)s->phase.width, (long long)size[1], (long long)size[0]);
-        good = false;
-    }
-    if (!good && s->status == ATN_ERR_MEMORY) status = atn_fail(r->ctx, ATN_ERR_MEMORY, "%s", s->message);
-    if (status == ATN_OK && good) {
-        status = atn_unwrap_solve(*unwrap, s->phase.value, &r->job->settings, s->phase.value, &result);
-        double latency = atn_clock_seconds() - s->came_s;
-        void *array = r->latency;
-        if (!status) status = atn_grow(r->ctx, &array, &r->room, r->answered, sizeof *r->latency);
-        r->latency = array;
-        if (!status) r->latency[r->answered++] = latency;
-        if (!status) status = tell_frame(r, s, &result, latency);
-    } else if (status == ATN_OK)
-        status = tell_drop(r, s, s->message);
-    if (status != ATN_OK || !good || !atn_lane_put(&r->done, s)) drop(r, s);
+    bool good = check(s, size), whole = good;
+    if (s->status == ATN_ERR_MEMORY) status = atn_fail(r->ctx, ATN_ERR_MEMORY, "%s", s->message);
+    if (!status && !good) status = tell_drop(r, s, s->message);
+    if (!status && good && !*unwrap) status = make_solver(r, s, size, unwrap);
+    if (!status && r->job->steps) status = stack_up(r, s, good, &whole);
+    if (!status && whole) status = solve_one(r, s, *unwrap);
+    if (status || !whole || !atn_lane_put(&r->done, s)) drop(r, s);
     return status;
 }
 
@@ -337,8 +372,7 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "--shape: so many pixels no memory holds");
     else
         options.bytes = values * TYPES[k].bytes;
-    if (job->steps || job->preview)
-        return atn_cli_misuse(call, "--%s does not go with --stream", job->steps ? "steps" : "preview");
+    if (job->preview) return atn_cli_misuse(call, "--preview does not go with --stream");
     status = make_output(job);
     return status ? status : atn_stream_open(r->ctx, &options, &r->stream);
 }
@@ -367,6 +401,8 @@ atn_status unwrap_stream(unwrap_job *job) {
     if (reads) pthread_join(reader, NULL);
     if (writes) pthread_join(writer, NULL);
     for (slot *s; (s = atn_lane_take(&r.read)); drop(&r, s)) ++r.dropped; /* read, but stopped before their turn */
+    r.dropped += r.stack.have;                                            /* of a stack that was never whole */
+    unwrap_stack_free(job, &r.stack);
     if (!status) status = tell_all(&r);
     status = take_over(&r, status, r.read_status, r.read_message);
     status = take_over(&r, status, r.write_status, r.write_message);

@@ -85,7 +85,7 @@ static void what_is_refused(void **state) {
         {"unwrap @/phase.raw --shape 10x10", 1, "10x10 values of float32 are not the 1728 bytes"},
         {"unwrap - --stream", 2, "need --shape HxW"},
         {"unwrap @/phase.npy --stream", 1, "no folder"},
-        {"unwrap @ --stream --steps 4", 2, "--steps does not go with --stream"},
+        {"unwrap @ --stream --preview @/x.png", 2, "--preview does not go with --stream"},
         {"unwrap @ --stream -o @", 1, "-o must be another"},
     };
     make_phase();
@@ -232,6 +232,24 @@ static void stacks_of_frames(void **state) {
     cli_does("unwrap @/s7/frames --saturation 250 --steps 0,51,103,154,206,257,309", "residues    0");
 }
 
+static void streams_of_stacks(void **state) {
+    (void)state;
+    cli_does("sample fringes -o @/live --size 30x20 --surface tilt --turns 2 --steps 5", "truth.json");
+    put("live/frames/end", "", 0);
+    cli_does("unwrap @/live/frames --stream --steps 5 -o @/live/out --precision 64", "1 frames in");
+    cli_does("info @/live/out/step05.npy", "(30, 20)");
+    cli_result r = cli_run("unwrap @/live/frames --stream --steps 3 --json");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "\"dropped\":2")); /* half a stack */
+    cli_drop(&r);
+    put("live/frames/step02.png", "no", 2);
+    r = cli_run("unwrap @/live/frames --stream --steps 4 --patience 0.001");
+    assert_int_equal(r.code, 1);
+    assert_non_null(strstr(r.err, "frame 2 is dropped"));
+    assert_non_null(strstr(r.err, "frame 4 is dropped: step04.png: another frame of its stack is missing"));
+    cli_drop(&r);
+}
+
 static void streams(void **state) {
     (void)state;
     make_phase();
@@ -266,9 +284,9 @@ static void streams(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_refused),  cmocka_unit_test(files_in_and_out),
-                                       cmocka_unit_test(heights_in),       cmocka_unit_test(masks_and_holes),
-                                       cmocka_unit_test(odd_sizes),        cmocka_unit_test(spoiled_files),
-                                       cmocka_unit_test(stacks_of_frames), cmocka_unit_test(streams)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_refused),  cmocka_unit_test(files_in_and_out),  cmocka_unit_test(heights_in),
+        cmocka_unit_test(masks_and_holes),  cmocka_unit_test(odd_sizes),         cmocka_unit_test(spoiled_files),
+        cmocka_unit_test(stacks_of_frames), cmocka_unit_test(streams_of_stacks), cmocka_unit_test(streams)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
