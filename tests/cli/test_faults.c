@@ -187,6 +187,14 @@ static void samples(void **state) {
     (void)state;
     walk_line("sample scans -o @ --size 200 --json", 3);
     walk_line("sample needle -o @ --size 8x8x8 --json", 97); /* a tenth of a second each */
+    walk_line("sample fringes -o @/fringes --size 16x12 --mask 0.1 --json", 5);
+}
+
+static void unwrapping(void **state) {
+    (void)state;
+    walk_line(
+        "unwrap @/fringes/wrapped.npy --mask @/fringes/mask.npy -o @/u.tif --preview @/u.png --device host --json", 67);
+    walk_line("unwrap @/fringes/frames --precision 64 -o @/u.npy --device host", 97);
 }
 
 /* A scan of the test before, onto itself, so that it converges whatever the method. */
@@ -275,7 +283,7 @@ int main(void) {
         cmocka_unit_test(version),      cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
         cmocka_unit_test(wisdom),       cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
         cmocka_unit_test(space_count),  cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
-        cmocka_unit_test(samples),      cmocka_unit_test(registrations),
+        cmocka_unit_test(samples),      cmocka_unit_test(unwrapping),      cmocka_unit_test(registrations),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

@@ -101,6 +101,7 @@ static const shipped KERNELS[] = {
      {"seq_p0=3,guard=0", "seq_p1=2,schedule=dynamic"},
      {"lanes_p0=64", "lanes_p0=16,lanes_p1=2,index=32", "lanes_p0=32,guard=0"}},
     {"shift_sum", {"vec_q0=8,regs_q0=2", "regs_p0=3"}, {"lanes_q0=64", "lanes_q0=32,reduce=shuffle"}},
+    {"phase_steps", {"vec_p0=8,regs_p0=2", "seq_p0=3"}, {"lanes_p0=64", "lanes_p0=16,regs_p0=2,index=32"}},
     {"spmv",
      {"seq_p0=4,schedule=dynamic", "vec_q0=4", "regs_q0=2,unroll_q0=2"},
      {"lanes_p0=16", "lanes_q0=4,lanes_p0=8", "lanes_p0=8,seq_p0=2,index=32"}},
