@@ -45,7 +45,9 @@ struct atn_backend {
 
     atn_status (*buffer_create)(atn_device *device, size_t bytes, atn_buffer **out); /* bytes > 0 */
     void (*buffer_free)(atn_buffer *buffer);
-    void *(*buffer_host)(atn_buffer *buffer); /* optional */
+    void *(*buffer_host)(atn_buffer *buffer);                /* optional */
+    void *(*block_create)(atn_device *device, size_t bytes); /* optional: memory of the host's that is copied faster */
+    void (*block_free)(atn_device *device, void *block);
     atn_status (*put)(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);
     atn_status (*get)(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes);
     atn_status (*copy)(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from, size_t from_offset,

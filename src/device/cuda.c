@@ -106,6 +106,19 @@ static void buffer_free(atn_buffer *base) {
     atn_free(device->base.ctx, base);
 }
 
+/* Memory that the system does not move: copies need no stop in between. */
+static void *block_create(atn_device *base, size_t bytes) {
+    atn_cuda_device *device = device_of(base);
+    void *block = NULL;
+    if (device->api.context_set(device->context) != ATN_CU_SUCCESS) return NULL;
+    return device->api.block_alloc(&block, bytes) == ATN_CU_SUCCESS ? block : NULL;
+}
+
+static void block_free(atn_device *base, void *block) {
+    atn_cuda_device *device = device_of(base);
+    if (device->api.context_set(device->context) == ATN_CU_SUCCESS) device->api.block_free(block);
+}
+
 static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
     atn_cuda_device *device = device_of(queue->device);
     atn_status status = atn_cuda_enter(device);
@@ -239,6 +252,8 @@ const atn_backend ATN_BACKEND_CUDA = {
     .close = close_device,
     .buffer_create = buffer_create,
     .buffer_free = buffer_free,
+    .block_create = block_create,
+    .block_free = block_free,
     .put = put,
     .get = get,
     .copy = copy,

@@ -128,6 +128,23 @@ void *atn_buffer_host(atn_buffer *buffer) {
     return buffer->bytes && backend->buffer_host ? backend->buffer_host(buffer) : NULL;
 }
 
+/* Small ones are copied as fast anyway, and those that do not move are taken from everybody. */
+void *atn_block_create(atn_device *device, size_t bytes, bool *fast) {
+    enum { SMALL = 64 << 10 };
+    void *block = NULL;
+    if (device->backend->block_create && bytes > SMALL && bytes < (size_t)1 << 30)
+        block = device->backend->block_create(device, bytes);
+    *fast = block;
+    return block ? block : atn_alloc(device->ctx, bytes);
+}
+
+void atn_block_free(atn_device *device, void *block, bool fast) {
+    if (fast)
+        device->backend->block_free(device, block);
+    else
+        atn_free(device->ctx, block);
+}
+
 static atn_status check_span(const atn_buffer *buffer, size_t offset, size_t bytes) {
     atn_status status = check_alive(buffer->device);
     if (status != ATN_OK) return status;

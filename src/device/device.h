@@ -21,6 +21,11 @@ void atn_buffer_free(atn_buffer *buffer);
 size_t atn_buffer_bytes(const atn_buffer *buffer);
 void *atn_buffer_host(atn_buffer *buffer); /* where the host may touch it directly, else NULL */
 
+/* Memory of the host's for copies to and from the device; *fast says that it is of a kind the device copies faster, and
+ * goes to atn_block_free. NULL: no memory. */
+void *atn_block_create(atn_device *device, size_t bytes, bool *fast);
+void atn_block_free(atn_device *device, void *block, bool fast); /* NULL is fine */
+
 /* put: returns once `from` may be reused. get: returns once `to` is filled. Both are in order with the queue
  * and refuse to reach outside the buffer. */
 atn_status atn_buffer_put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);

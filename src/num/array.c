@@ -130,7 +130,7 @@ void atn_array_free(atn_array *array) {
     atn_storage *storage = array->storage;
     if (--storage->users == 0) {
         atn_buffer_free(storage->buffer);
-        atn_free(ctx, storage->block);
+        atn_block_free(storage->device, storage->block, storage->fast);
         atn_free(ctx, storage);
     }
     atn_free(ctx, array);

@@ -14,6 +14,7 @@ typedef struct atn_storage {
     size_t bytes;
     atn_buffer *buffer; /* NULL until the device needs it */
     void *block;        /* the host's copy as allocated; NULL where the host may touch the buffer, or until needed */
+    bool fast;          /* the block is of the device's making */
     void *host;         /* where the host finds byte 0; NULL until needed */
     bool on_host, on_device; /* valid there */
     int64_t to_device, to_host;

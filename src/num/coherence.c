@@ -19,7 +19,7 @@ static atn_status ready_block(atn_storage *s) {
     if (s->host || s->bytes == 0) return ATN_OK;
     atn_status status = ready_buffer(s);
     if (status != ATN_OK || s->host) return status;
-    s->block = s->host = atn_alloc(atn_device_ctx(s->device), s->bytes);
+    s->block = s->host = atn_block_create(s->device, s->bytes, &s->fast);
     return s->host ? ATN_OK : ATN_ERR_MEMORY;
 }
 

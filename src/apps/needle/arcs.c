@@ -4,6 +4,7 @@
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 
@@ -81,26 +82,45 @@ static atn_status add_arc(needle_arcs *a, const needle_arc *arc) {
     return ATN_OK;
 }
 
+typedef struct task {
+    needle_arcs *a;
+    const needle_surface *s;
+    const double *spacing;
+    double radius;
+} task;
+
+static void fit_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        needle_arc *arc = &t->a->arc[k];
+        fit_circle(t->s->row + arc->frame * t->s->width, t->spacing, t->radius, arc);
+    }
+}
+
+/* The arcs of a scan, not fitted. */
+static atn_status cut_scan(needle_arcs *a, const needle_surface *s, int64_t frame, double jump, int64_t least) {
+    const float *row = s->row + frame * s->width;
+    needle_arc arc = {.frame = frame, .first = -1};
+    atn_status status = ATN_OK;
+    for (int64_t c = 0; c <= s->width && status == ATN_OK; ++c) {
+        bool here = c < s->width && !isnan(row[c]);
+        if (c < s->width && !here && (arc.first < 0 || c - arc.last <= GAP)) continue;
+        bool on = here && arc.first >= 0 && c - arc.last <= GAP && fabs((double)(row[c] - row[arc.last])) <= jump;
+        if (!on && arc.first >= 0 && arc.last - arc.first + 1 >= least) status = add_arc(a, &arc);
+        if (!on) arc.first = here ? c : -1;
+        if (here) arc.last = c;
+    }
+    return status;
+}
+
 atn_status needle_arcs_find(needle_arcs *a, const needle_surface *s, const double spacing[3], double radius,
                             int64_t least) {
+    task t = {a, s, spacing, radius};
     atn_status status = ATN_OK;
-    double jump = fmax(JUMP * radius, 4 * spacing[1]);
+    double jump = fmax(JUMP * radius / spacing[1], 4);
     a->count = 0;
-    for (int64_t f = 0; f < s->frames; ++f) {
-        const float *row = s->row + f * s->width;
-        needle_arc arc = {.frame = f, .first = -1};
-        for (int64_t c = 0; c <= s->width && status == ATN_OK; ++c) {
-            bool here = c < s->width && !isnan(row[c]);
-            if (c < s->width && !here && (arc.first < 0 || c - arc.last <= GAP)) continue;
-            bool on = here && arc.first >= 0 && c - arc.last <= GAP &&
-                      fabs((double)(row[c] - row[arc.last])) * spacing[1] <= jump;
-            if (!on && arc.first >= 0 && arc.last - arc.first + 1 >= least) {
-                fit_circle(row, spacing, radius, &arc);
-                status = add_arc(a, &arc);
-            }
-            if (!on) arc.first = here ? c : -1;
-            if (here) arc.last = c;
-        }
-    }
+    for (int64_t f = 0; f < s->frames && status == ATN_OK; ++f) status = cut_scan(a, s, f, jump, least);
+    if (status == ATN_OK) atn_parallel((int64_t)a->count, 8, fit_some, &t);
     return status;
 }

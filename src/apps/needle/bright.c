@@ -3,6 +3,7 @@
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "num/array.h"
 
 #include <string.h>
@@ -99,20 +100,33 @@ static atn_status fit_to(needle_bright *b, const atn_volume_info *info) {
     return status;
 }
 
-/* Scans from `first`, each filled up with black to a whole number of words. */
-static atn_status put_scans(needle_bright *b, const atn_volume *volume, int64_t first, int64_t count) {
+typedef struct filling {
+    const needle_bright *b;
+    const atn_volume *volume;
+    int64_t first, count;
+    uint8_t *to;
+} filling;
+
+/* Scans of a batch, each filled up with black to a whole number of words; black ones after the last. */
+static void put_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const filling *f = user;
+    const needle_bright *b = f->b;
     size_t scan = (size_t)b->height * (size_t)b->width * (size_t)(b->bits / 8);
     size_t room = (size_t)b->words * WORD * (size_t)b->width * (size_t)(b->bits / 8);
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        size_t used = k < f->count ? scan : 0;
+        if (used) memcpy(f->to + (size_t)k * room, atn_volume_frame(f->volume, f->first + k), scan);
+        memset(f->to + (size_t)k * room + used, 0, room - used);
+    }
+}
+
+static atn_status put_scans(needle_bright *b, const atn_volume *volume, int64_t first, int64_t count) {
     void *to;
     atn_status status = atn_array_map_write(b->pixels, &to);
-    if (status != ATN_OK) return status;
-    for (int64_t k = 0; k < count; ++k) {
-        uint8_t *at = (uint8_t *)to + (size_t)k * room;
-        memcpy(at, atn_volume_frame(volume, first + k), scan);
-        memset(at + scan, 0, room - scan);
-    }
-    memset((uint8_t *)to + (size_t)count * room, 0, (size_t)(b->batch - count) * room);
-    return ATN_OK;
+    filling f = {b, volume, first, count, to};
+    if (status == ATN_OK) atn_parallel(b->batch, 2, put_some, &f);
+    return status;
 }
 
 atn_status needle_bright_find(needle_bright *b, const atn_volume *volume, int32_t level) {

@@ -92,6 +92,19 @@ static atn_status check_radius(const look *l) {
     return ATN_OK;
 }
 
+/* Scans that are black tell nothing, also not of free space. */
+static atn_status find_seen(look *l) {
+    const needle_surface *s = &l->n->surface;
+    l->seen = atn_zalloc(l->n->ctx, (size_t)l->frames);
+    if (!l->seen) return ATN_ERR_MEMORY;
+    for (int64_t f = 0; f < l->frames; ++f)
+        for (int64_t c = 0; c < s->width && !l->seen[f]; ++c) {
+            if (!isnan(s->row[f * s->width + c])) l->seen[f] = 1;
+        }
+    needle_free_take(l->n, l->spacing, l->seen);
+    return ATN_OK;
+}
+
 static atn_status segment(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
     atn_volume_info info = atn_volume_get_info(l->volume);
@@ -99,6 +112,7 @@ static atn_status segment(look *l, atn_needle_result *out) {
     int32_t level = l->view.level > 0 ? (int32_t)(l->view.level * white) : needle_bright_level(l->volume);
     atn_status status = needle_bright_find(&n->bright, l->volume, level);
     if (status == ATN_OK) status = needle_surface_find(&n->surface, &n->bright, l->volume, l->view.least_pixels);
+    if (status == ATN_OK) status = find_seen(l);
     out->level = level;
     out->segment_seconds = atn_clock_seconds() - begin;
     return status;
@@ -142,18 +156,19 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
     return status;
 }
 
-/* Points of a scan's surface about the axis; NULL position: only their number. *empty: it has no surface at all. */
-static size_t points_of(const look *l, int64_t f, double *position, bool *empty) {
+/* Points of a scan's surface about the axis; NULL position: only their number. */
+static size_t points_of(const look *l, int64_t f, double *position) {
     const needle_surface *s = &l->n->surface;
     const float *row = s->row + f * s->width;
-    double near2 = NEAR * NEAR * l->n->shape.radius * l->n->shape.radius, z = (double)f * l->spacing[2];
+    double reach = NEAR * l->n->shape.radius, z = (double)f * l->spacing[2];
+    double along = (z - l->line.point[2]) / l->line.direction[2];
+    double x = l->line.point[0] + along * l->line.direction[0], wide = reach / fabs(l->line.direction[2]);
+    int64_t from = (int64_t)fmax((x - wide) / l->spacing[0], 0);
+    int64_t to = (int64_t)fmin((x + wide) / l->spacing[0] + 1, (double)(s->width - 1));
     size_t count = 0;
-    *empty = true;
-    for (int64_t c = 0; c < s->width; ++c) {
-        if (isnan(row[c])) continue;
+    for (int64_t c = from; c <= to; ++c) {
         double p[3] = {(double)c * l->spacing[0], (double)row[c] * l->spacing[1], z};
-        *empty = false;
-        if (axis_distance2(&l->line, p) > near2) continue;
+        if (isnan(row[c]) || axis_distance2(&l->line, p) > reach * reach) continue;
         if (position) memcpy(position + 3 * count, p, sizeof p);
         ++count;
     }
@@ -164,26 +179,12 @@ static size_t points_of(const look *l, int64_t f, double *position, bool *empty)
 static int64_t walk(const look *l, int64_t from, int64_t step) {
     int64_t last = from, gap = 0;
     for (int64_t f = from; f >= 0 && f < l->frames && gap <= GAP; f += step) {
-        bool empty;
-        if (points_of(l, f, NULL, &empty) >= FEWEST_POINTS)
+        if (points_of(l, f, NULL) >= FEWEST_POINTS)
             last = f, gap = 0;
         else
-            gap += !empty;
+            gap += l->seen[f];
     }
     return last;
-}
-
-/* Scans that are black tell nothing of free space. */
-static atn_status take_empty(look *l) {
-    bool empty;
-    l->seen = atn_alloc(l->n->ctx, (size_t)l->frames);
-    if (!l->seen) return ATN_ERR_MEMORY;
-    for (int64_t f = 0; f < l->frames; ++f) {
-        points_of(l, f, NULL, &empty);
-        l->seen[f] = !empty;
-    }
-    needle_free_take(l->n, l->spacing, l->seen);
-    return ATN_OK;
 }
 
 /* Points of the surface about the axis, between the needle's ends. */
@@ -191,10 +192,9 @@ static atn_status gather(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
     int64_t first = walk(l, l->anchor[0], -1), last = walk(l, l->anchor[1], 1);
     size_t most = (size_t)(last - first + 1) * (size_t)n->surface.width;
-    bool empty;
     l->position = atn_alloc(n->ctx, most * 3 * sizeof *l->position);
     if (!l->position) return ATN_ERR_MEMORY;
-    for (int64_t f = first; f <= last; ++f) l->count += points_of(l, f, l->position + 3 * l->count, &empty);
+    for (int64_t f = first; f <= last; ++f) l->count += points_of(l, f, l->position + 3 * l->count);
     l->end[0] = (double)first * l->spacing[2];
     l->end[1] = (double)last * l->spacing[2];
     out->surface = (int64_t)l->count;
@@ -364,7 +364,6 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
     if (status == ATN_OK && l->count == 0) return miss(out, "nothing bright is where the needle was");
     if (status == ATN_OK) status = atn_cloud_create(n->ctx, l->count, l->position, NULL, &cloud);
     if (status == ATN_OK) status = needle_take_scan(n, cloud);
-    if (status == ATN_OK) status = take_empty(l);
     if (status == ATN_OK && !settings->has_start) status = find_start(l, start);
     atn_cloud_free(cloud);
     out->axis_seconds = atn_clock_seconds() - begin;

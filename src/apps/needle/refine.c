@@ -3,6 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ enum { STEPS = 12, FEWEST = 12 };
 static const double REACH = 2;       /* thresholds that pairs may be apart */
 static const double TUKEY = 4.685;   /* deviations beyond which a pair has no weight */
 static const double SMALLEST = 0.01; /* thresholds: no deviation is taken to be smaller */
-static const double DONE = 1e-4;     /* thresholds: a step that ends it */
+static const double DONE = 1e-3;     /* thresholds: a step that ends it */
 static const double LOSS = 0.02;     /* share of the matches that the refined pose may lose */
 static const double TURN = 0.03;     /* radians: how far the start's axis may be off, and the roll, */
 static const double SHIFT = 1;       /* and in thresholds where it is */
@@ -40,17 +41,27 @@ static void cross(const double a[3], const double b[3], double out[3]) {
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* r = n . (p - x), x = T m being where the model's point is; a twist (w, v) about the centre makes it
- * r - w . ((x - centre) x n) - v . n. */
-static void find_pairs(const atn_needle *needle, const reg_pose *pose, const double centre[3], pairs *out) {
+typedef struct pairing {
+    const atn_needle *needle;
+    const reg_pose *pose;
     reg_pose back;
-    out->count = 0;
-    if (!reg_pose_invert(pose, &back)) return;
-    for (size_t k = 0; k < needle->scan.count; ++k) {
-        double p[3], q[3], m[3], x[3], n[3] = {0}, from[3], distance2;
+    const double *centre;
+    pairs *out;
+} pairing;
+
+/* r = n . (p - x), x = T m being where the model's point is; a twist (w, v) about the centre makes it
+ * r - w . ((x - centre) x n) - v . n. A point without a partner has the residual NaN. */
+static void pair_some(void *user, int64_t begin, int64_t end, int32_t worker) {
+    const pairing *t = user;
+    const atn_needle *needle = t->needle;
+    const reg_pose *pose = t->pose;
+    (void)worker;
+    for (int64_t k = begin; k < end; ++k) {
+        double p[3], q[3], m[3], x[3], n[3] = {0}, from[3], distance2, residual = 0, *row = t->out->row[k];
         uint32_t at;
+        t->out->residual[k] = NAN;
         for (int axis = 0; axis < 3; ++axis) p[axis] = needle->scan.position[axis][k];
-        reg_pose_apply(&back, p, q);
+        reg_pose_apply(&t->back, p, q);
         if (!cloud_grid_nearest(needle->grid, q, 1, REACH * needle->options.threshold, &at, &distance2)) continue;
         const float *normal = needle->normal + 3 * (size_t)at;
         if (normal[0] == 0 && normal[1] == 0 && normal[2] == 0) continue;
@@ -58,14 +69,25 @@ static void find_pairs(const atn_needle *needle, const reg_pose *pose, const dou
         reg_pose_apply(pose, m, x);
         for (int r = 0; r < 3; ++r)
             for (int c = 0; c < 3; ++c) n[r] += pose->a[3 * r + c] * (double)normal[c];
-        double *row = out->row[out->count], residual = 0;
         for (int axis = 0; axis < 3; ++axis) {
             residual += n[axis] * (p[axis] - x[axis]);
-            from[axis] = x[axis] - centre[axis];
+            from[axis] = x[axis] - t->centre[axis];
             row[3 + axis] = n[axis];
         }
         cross(from, n, row);
-        out->residual[out->count++] = residual;
+        t->out->residual[k] = residual;
+    }
+}
+
+static void find_pairs(const atn_needle *needle, const reg_pose *pose, const double centre[3], pairs *out) {
+    pairing t = {.needle = needle, .pose = pose, .centre = centre, .out = out};
+    out->count = 0;
+    if (!reg_pose_invert(pose, &t.back)) return;
+    atn_parallel((int64_t)needle->scan.count, 256, pair_some, &t);
+    for (size_t k = 0; k < needle->scan.count; ++k) {
+        if (isnan(out->residual[k])) continue;
+        if (out->count != k) memcpy(out->row[out->count], out->row[k], sizeof *out->row);
+        out->residual[out->count++] = out->residual[k];
     }
 }
 

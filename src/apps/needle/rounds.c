@@ -3,6 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,24 +50,38 @@ static int64_t middle_of_best(int64_t rolls, int64_t shifts, const double *worth
     return best;
 }
 
+typedef struct weighing {
+    const atn_needle *n;
+    const int32_t *counts;
+    double least; /* fewer matches are not looked at */
+    double *worth;
+} weighing;
+
+static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const weighing *w = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        w->worth[k] = -INFINITY;
+        if (w->counts[k] < w->least) continue;
+        needle_view view = needle_free_view(w->n, &w->n->pose[k]);
+        w->worth[k] = w->counts[k] - view.against * (double)w->n->scan.count / fmax(view.facing, 1);
+    }
+}
+
 /* The largest count; or with free space the largest count less the points in it, as many as they would be of the
  * scan's. Only what comes near to the most is looked at: free space decides where counts do not. */
 atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, int64_t *best) {
     static const double ABOUT = 0.02; /* of the points: counts that are as good */
+    int64_t combinations = rolls * shifts;
     int32_t most = 0;
-    double *worth = atn_alloc(n->ctx, (size_t)(rolls * shifts) * sizeof *worth);
+    double *worth = atn_alloc(n->ctx, (size_t)combinations * sizeof *worth);
     if (!worth) return ATN_ERR_MEMORY;
-    for (int64_t k = 0; k < rolls * shifts; ++k)
+    for (int64_t k = 0; k < combinations; ++k) {
         if (counts[k] > most) most = counts[k];
-    for (int64_t k = 0; k < rolls * shifts; ++k) {
         worth[k] = counts[k];
-        if (!n->empty_space.on || counts[k] < most - ABOUT * (double)n->scan.count) continue;
-        needle_view view = needle_free_view(n, &n->pose[k]);
-        worth[k] -= (double)view.against * (double)n->scan.count / fmax(view.facing, 1);
     }
-    if (n->empty_space.on)
-        for (int64_t k = 0; k < rolls * shifts; ++k)
-            if (counts[k] < most - ABOUT * (double)n->scan.count) worth[k] = -INFINITY;
+    weighing w = {n, counts, most - ABOUT * (double)n->scan.count, worth};
+    if (n->empty_space.on) atn_parallel(combinations, 16, weigh_some, &w);
     *best = middle_of_best(rolls, shifts, worth);
     atn_free(n->ctx, worth);
     return ATN_OK;

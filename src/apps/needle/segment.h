@@ -38,11 +38,8 @@ int32_t needle_bright_level(const atn_volume *volume);
 typedef struct needle_surface {
     const atn_ctx *ctx;
     int64_t frames, width;
-    float *row; /* owned: frames x width; NaN where there is nothing bright */
-    int64_t room;
-    struct needle_run *run; /* owned: scratch of a scan */
-    int32_t *parent, *pixels;
-    int64_t runs_room;
+    float *row;       /* owned: frames x width; NaN where there is nothing bright */
+    int32_t *scratch; /* owned: of all threads */
 } needle_surface;
 
 /* Per column the uppermost run of bright pixels in a component of at least `least` pixels, at its peak. */

@@ -4,6 +4,7 @@
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 
@@ -13,33 +14,39 @@ typedef struct needle_run {
     int32_t first, last; /* rows */
 } needle_run;
 
+/* What a thread needs for a scan: its runs, to which component each belongs, and how many pixels that has. */
+typedef struct scratch {
+    needle_run *run;
+    int32_t *parent, *pixels;
+    int32_t *start; /* of a column's runs; one more than columns */
+} scratch;
+
 void needle_surface_free(needle_surface *s) {
     if (!s->ctx) return;
     atn_free(s->ctx, s->row);
-    atn_free(s->ctx, s->run);
-    atn_free(s->ctx, s->parent);
-    atn_free(s->ctx, s->pixels);
+    atn_free(s->ctx, s->scratch);
     *s = (needle_surface){.ctx = s->ctx};
 }
 
+static size_t scratch_numbers(int64_t width) { return (size_t)width * (4 * MOST_RUNS + 1) + 1; }
+
+static scratch scratch_of(const needle_surface *s, int32_t worker) {
+    size_t runs = (size_t)s->width * MOST_RUNS;
+    int32_t *at = s->scratch + (size_t)worker * scratch_numbers(s->width);
+    return (scratch){(needle_run *)at, at + 2 * runs, at + 3 * runs, at + 4 * runs};
+}
+
 static atn_status make_room(needle_surface *s, int64_t frames, int64_t width) {
-    size_t runs = (size_t)width * MOST_RUNS;
-    s->frames = frames;
-    s->width = width;
-    if (s->row && s->room == frames * width && s->runs_room == (int64_t)runs) return ATN_OK;
+    if (s->row && s->frames == frames && s->width == width) return ATN_OK;
     needle_surface_free(s);
     s->row = atn_alloc(s->ctx, (size_t)frames * (size_t)width * sizeof *s->row);
-    s->run = atn_alloc(s->ctx, runs * sizeof *s->run);
-    s->parent = atn_alloc(s->ctx, runs * sizeof *s->parent);
-    s->pixels = atn_alloc(s->ctx, runs * sizeof *s->pixels);
-    if (!s->row || !s->run || !s->parent || !s->pixels) {
+    s->scratch = atn_alloc(s->ctx, (size_t)atn_parallel_workers() * scratch_numbers(width) * sizeof *s->scratch);
+    if (!s->row || !s->scratch) {
         needle_surface_free(s);
         return ATN_ERR_MEMORY;
     }
     s->frames = frames;
     s->width = width;
-    s->room = frames * width;
-    s->runs_room = (int64_t)runs;
     return ATN_OK;
 }
 
@@ -72,7 +79,7 @@ static int32_t root(int32_t *parent, int32_t k) {
     return k;
 }
 
-static void join(needle_surface *s, int32_t a, int32_t b) {
+static void join(scratch *s, int32_t a, int32_t b) {
     a = root(s->parent, a);
     b = root(s->parent, b);
     if (a == b) return;
@@ -82,11 +89,12 @@ static void join(needle_surface *s, int32_t a, int32_t b) {
 }
 
 /* All runs of a scan, joined; start[c] … start[c + 1] - 1 are column c's. */
-static void join_runs(needle_surface *s, const int32_t *mask, int64_t words, int32_t *start) {
+static void join_runs(scratch *s, const int32_t *mask, int64_t words, int64_t width) {
+    int32_t *start = s->start;
     int32_t count = 0;
     start[0] = 0;
-    for (int64_t c = 0; c < s->width; ++c) {
-        int32_t found = column_runs(mask + c, words, s->width, s->run + count);
+    for (int64_t c = 0; c < width; ++c) {
+        int32_t found = column_runs(mask + c, words, width, s->run + count);
         for (int32_t k = count; k < count + found; ++k) {
             s->parent[k] = k;
             s->pixels[k] = s->run[k].last - s->run[k].first + 1;
@@ -133,21 +141,33 @@ static float peak_of(const atn_volume_info *info, const void *frame, int64_t col
     return (float)(weight > 0 ? sum / weight : (double)peak);
 }
 
-atn_status needle_surface_find(needle_surface *s, const needle_bright *b, const atn_volume *volume, int32_t least) {
-    atn_volume_info info = atn_volume_get_info(volume);
-    atn_status status = make_room(s, b->frames, b->width);
-    int32_t *start = status == ATN_OK ? atn_alloc(s->ctx, (size_t)(b->width + 1) * sizeof *start) : NULL;
-    if (status == ATN_OK && !start) status = ATN_ERR_MEMORY;
-    for (int64_t f = 0; f < b->frames && status == ATN_OK; ++f) {
-        const void *frame = atn_volume_frame(volume, f);
-        join_runs(s, b->mask + f * b->words * b->width, b->words, start);
+typedef struct task {
+    needle_surface *s;
+    const needle_bright *b;
+    const atn_volume *volume;
+    int32_t least;
+} task;
+
+static void find_scans(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    const needle_bright *b = t->b;
+    atn_volume_info info = atn_volume_get_info(t->volume);
+    scratch w = scratch_of(t->s, worker);
+    for (int64_t f = from; f < to; ++f) {
+        const void *frame = atn_volume_frame(t->volume, f);
+        join_runs(&w, b->mask + f * b->words * b->width, b->words, b->width);
         for (int64_t c = 0; c < b->width; ++c) {
-            float *row = &s->row[f * b->width + c];
+            float *row = &t->s->row[f * b->width + c];
             *row = NAN;
-            for (int32_t k = start[c]; k < start[c + 1] && isnan(*row); ++k)
-                if (s->pixels[root(s->parent, k)] >= least) *row = peak_of(&info, frame, c, &s->run[k]);
+            for (int32_t k = w.start[c]; k < w.start[c + 1] && isnan(*row); ++k)
+                if (w.pixels[root(w.parent, k)] >= t->least) *row = peak_of(&info, frame, c, &w.run[k]);
         }
     }
-    atn_free(s->ctx, start);
+}
+
+atn_status needle_surface_find(needle_surface *s, const needle_bright *b, const atn_volume *volume, int32_t least) {
+    task t = {s, b, volume, least};
+    atn_status status = make_room(s, b->frames, b->width);
+    if (status == ATN_OK) atn_parallel(b->frames, 1, find_scans, &t);
     return status;
 }

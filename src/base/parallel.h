@@ -1,0 +1,19 @@
+/* A loop over all cores, for work of the host's that is no kernel. */
+#ifndef ATN_BASE_PARALLEL_H
+#define ATN_BASE_PARALLEL_H
+
+#include <stdint.h>
+
+enum { ATN_PARALLEL_MOST = 64 };
+
+/* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known. */
+int32_t atn_parallel_workers(void);
+
+/* Does from ... to - 1; parts of one call run at the same time, each with another worker below the number above. */
+typedef void atn_parallel_part(void *user, int64_t from, int64_t to, int32_t worker);
+
+/* 0 ... count - 1 in parts of at least `least`, one for each core; all are done when it returns. Where no thread can be
+ * made the caller's does it all. What a part computes must not depend on how the range was cut. */
+void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user);
+
+#endif
