@@ -10,7 +10,9 @@
 #include <attune/kernel.h>
 #include <attune/needle.h>
 #include <attune/operations.h>
+#include <attune/phase.h>
 #include <attune/register.h>
 #include <attune/type.h>
+#include <attune/unwrap.h>
 
 #endif

@@ -16,6 +16,7 @@ typedef struct atn_image_options {
     int64_t shape[2]; /* rows, columns: the file is raw float32, little-endian; zeros: the file says what it is */
     int64_t page;     /* of a TIFF that has several, from 0 */
     double scale;     /* values are multiplied by this; default: 1 */
+    bool exact;       /* doubles of a file stay doubles as well: atn_image_doubles */
 } atn_image_options;
 
 typedef struct atn_image atn_image;
@@ -24,7 +25,8 @@ typedef struct atn_image atn_image;
 typedef struct atn_image_info {
     const char *format;    /* where it came from: "PNG, 16 bits, grey"; "" when made in memory */
     int64_t width, height; /* > 0 */
-    int32_t bits;          /* of a value as it was stored; 32 when made in memory */
+    int32_t bits;          /* of a value as it was stored; 32 or 64 when made in memory */
+    bool whole;            /* stored as whole numbers from 0 to 2^bits - 1 */
     int64_t pages;         /* of the file; 1 unless it is a TIFF with several */
     size_t invalid;        /* pixels that are NaN */
     double low, high;      /* of the others; zero when there are none */
@@ -39,12 +41,21 @@ ATN_API atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_imag
 
 /* Copies the pixels, row after row; infinities become NaN. NULL pixels: zeros. */
 ATN_API atn_status atn_image_create(atn_ctx *ctx, int64_t width, int64_t height, const float *pixels, atn_image **out);
+ATN_API atn_status atn_image_create_doubles(atn_ctx *ctx, int64_t width, int64_t height, const double *pixels,
+                                            atn_image **out);
 ATN_API void atn_image_free(atn_image *image); /* NULL is fine */
 
 ATN_API atn_image_info atn_image_get_info(const atn_image *image);
 ATN_API const float *atn_image_pixels(const atn_image *image); /* row after row, the upper one first */
 
-/* The format is that of the ending: tif, tiff (float32) or npy. Written aside and renamed. */
+/* The same as doubles; NULL where the image has none: made from doubles, or read with `exact` from a file of them. */
+ATN_API const double *atn_image_doubles(const atn_image *image);
+
+/* Says what the values are, for previews and whoever asks: "m", "rad", at most 7 characters; "": nobody knows. */
+ATN_API atn_status atn_image_set_unit(atn_image *image, const char *unit);
+
+/* The format is that of the ending: tif, tiff (float32) or npy (float64 where it has doubles). Written aside and
+ * renamed. */
 ATN_API atn_status atn_image_write(const atn_image *image, const char *path);
 
 typedef enum atn_colour_map { ATN_COLOUR_VIRIDIS, ATN_COLOUR_GREY, ATN_COLOUR_CYCLIC } atn_colour_map;
@@ -97,6 +108,9 @@ typedef struct atn_volume atn_volume;
 
 /* All of it at once. Owned by the caller. */
 ATN_API atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume **out);
+/* The same into a volume that is there, for frame after frame without new memory: what is read must have its shape and
+ * bits. After a failure its scans may be of both. */
+ATN_API atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_options *options);
 /* Copies scans, rows and columns; bits is 8 or 16. NULL data: zeros. NULL spacing: not known. */
 ATN_API atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits, const void *data,
                                      const double *spacing, atn_volume **out);

@@ -34,7 +34,8 @@ typedef struct atn_needle_options {
 } atn_needle_options;
 
 /* What may differ from frame to frame. A field left zero takes its default. */
-typedef struct atn_needle_settings {
+typedef struct atn_needle_settings atn_needle_settings;
+struct atn_needle_settings {
     bool has_start;
     double start[16];             /* 4 x 4, row-major, rigid, scan = T model; default: identity */
     double axis[3];               /* direction of the shift, in the scan; default: the model's z, turned by the start */
@@ -46,7 +47,10 @@ typedef struct atn_needle_settings {
     bool no_refine;               /* the winner as it is; no covariance */
     double least;                 /* share of the points that must have a partner, in (0, 1]; default 0.3 */
     int64_t most_combinations;    /* of a round; default 2^20 */
-} atn_needle_settings;
+    /* Of volumes: what to try where the needle is not found from the start, or may lie beyond the intervals, without
+     * the scans being looked through again; NULL: nothing. Its own `otherwise` is not looked at. */
+    const atn_needle_settings *otherwise;
+};
 
 enum { ATN_NEEDLE_MOST_ROUNDS = 16 };
 
@@ -69,6 +73,8 @@ typedef struct atn_needle_result {
     atn_needle_round round[ATN_NEEDLE_MOST_ROUNDS];
     int64_t runner_up;     /* most matches in the first round more than two steps from its winner */
     bool roll_observable;  /* the count changes with the roll by more than noise */
+    bool at_end;           /* the first round's best is at an end of its interval: a better one may lie beyond */
+    bool otherwise;        /* it comes from settings->otherwise */
     double covariance[36]; /* 6 x 6 of the rotation vector (radians), then the translation; left perturbation */
     bool has_covariance;
     double rmse;       /* of distances along the model's normals, after the refinement */
@@ -109,8 +115,8 @@ typedef struct atn_needle_view {
 /* The whole chain: bright pixels, the surface that the beam meets first, arcs of the needle's radius, the axis through
  * their centres, the roll over a whole turn and the tip from coarse counts, then the match. x is along columns, y down
  * the rows, z across scans; scan 0, row 0, column 0 is the origin. A start in the settings stands for axis, roll and
- * tip, as from the last frame. Rolls of the result count from the model's y as near to the scan's as can be, shifts
- * from scan 0. */
+ * tip, as from the last frame; `otherwise` may then search for them. Rolls of the result count from the model's y as
+ * near to the scan's as can be, shifts from scan 0. */
 ATN_API atn_status atn_needle_find(atn_needle *needle, const atn_volume *volume, const atn_needle_view *view,
                                    const atn_needle_settings *settings, atn_needle_result *out);
 

@@ -85,6 +85,8 @@ atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double leas
                                double *out);
 /* A whole number up to 2^53 of an option; `fallback` where it is not given; else wrong usage. */
 atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out);
+/* "512x1024" or "128x512x1024": how many numbers, each above 0. 0: it is no shape. */
+int atn_cli_read_shape(const char *text, int64_t shape[3]);
 /* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything. */
 bool atn_cli_choice_allows(const char *choices, const char *value);
 
@@ -129,7 +131,7 @@ void atn_cli_add_option_name(atn_text *to, const atn_cli_option *option);
 /* ---- the verbs ---- */
 extern const atn_cli_verb ATN_VERB_BENCH, ATN_VERB_CHECK, ATN_VERB_SHOW, ATN_VERB_RUN, ATN_VERB_INFO, ATN_VERB_WISDOM,
     ATN_VERB_SPACE, ATN_VERB_TUNE, ATN_VERB_WORKER, ATN_VERB_REPLAY, ATN_VERB_SAMPLE, ATN_VERB_REGISTER,
-    ATN_VERB_NEEDLE;
+    ATN_VERB_NEEDLE, ATN_VERB_UNWRAP;
 extern const atn_cli_verb ATN_VERB_DEVICES, ATN_VERB_SELFTEST, ATN_VERB_HELP, ATN_VERB_MAN, ATN_VERB_COMPLETION;
 
 #endif

@@ -7,7 +7,6 @@
 #include "num/npy.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -104,22 +103,11 @@ static const struct {
     atn_status (*info)(atn_cli_call *call, const char *path);
 } KINDS[] = {{atn_npy_begins, info_array}, {image_begins, info_image}, {NULL, atn_cli_info_cloud}};
 
-/* "512x1024" or "128x512x1024": how many numbers. 0: it is no shape. */
-static int read_shape(const char *text, int64_t shape[3]) {
-    int count = 0;
-    for (char *end;; text = end + 1) {
-        if (*text < '1' || *text > '9' || count == 3) return 0;
-        shape[count++] = strtoll(text, &end, 10);
-        if (*end == '\0') return count > 1 ? count : 0;
-        if (*end != 'x') return 0;
-    }
-}
-
 static atn_status run(atn_cli_call *call) {
     const char *path = call->operands[0], *shape_text = atn_cli_value(call, "shape"), *head;
     int64_t shape[3];
     if (shape_text) {
-        int count = read_shape(shape_text, shape);
+        int count = atn_cli_read_shape(shape_text, shape);
         if (count == 0) return atn_cli_misuse(call, "--shape %s: HxW or ZxHxW is a shape, as 512x1024", shape_text);
         return count == 2 ? atn_cli_info_image(call, path, shape) : atn_cli_info_volume(call, path, shape);
     }

@@ -93,62 +93,64 @@ static bool is_volume(atn_cli_call *call, const char *path) {
            (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
 }
 
-static atn_status find(atn_cli_call *call, atn_needle *needle, const atn_needle_settings *settings,
-                       atn_needle_result *result) {
-    atn_volume_options options = {0};
-    atn_needle_view view = {0};
+static atn_status find(const needle_job *job, atn_needle_result *result) {
+    atn_cli_call *call = job->call;
     atn_volume *volume = NULL;
-    atn_status status = read_view(call, &options, &view);
-    if (!status) status = atn_volume_read(call->ctx, call->operands[1], &options, &volume);
+    atn_status status = atn_volume_read(call->ctx, call->operands[1], &job->volume, &volume);
     atn_cli_progress(call, "matching ...");
-    if (!status) status = atn_needle_find(needle, volume, &view, settings, result);
+    if (!status) status = atn_needle_find(job->needle, volume, &job->view, &job->settings, result);
     atn_volume_free(volume);
     return status;
 }
 
-static atn_status match(atn_cli_call *call, atn_needle *needle, const atn_needle_settings *settings,
-                        atn_needle_result *result) {
+static atn_status match(const needle_job *job, atn_needle_result *result) {
+    atn_cli_call *call = job->call;
     atn_cloud *scan = NULL;
     atn_status status = atn_cloud_read(call->ctx, call->operands[1], NULL, &scan);
     atn_cli_progress(call, "matching ...");
-    if (!status) status = atn_needle_match(needle, scan, settings, result);
+    if (!status) status = atn_needle_match(job->needle, scan, &job->settings, result);
     atn_cloud_free(scan);
     return status;
 }
 
-static atn_status look(atn_cli_call *call, atn_device *device, const atn_needle_options *options,
-                       const atn_needle_settings *settings, atn_needle_result *result) {
+atn_status atn_cli_needle_prepare(needle_job *job) {
+    atn_cli_call *call = job->call;
     atn_cloud *model = NULL;
-    atn_needle *needle = NULL;
     atn_cli_progress(call, "reading ...");
     atn_status status = atn_needle_model(call->ctx, call->operands[0], &model);
-    if (!status) status = atn_needle_create(device, model, options, &needle);
-    if (!status) status = (is_volume(call, call->operands[1]) ? find : match)(call, needle, settings, result);
+    if (!status) status = atn_needle_create(job->device, model, &job->options, &job->needle);
     atn_cli_progress_end(call);
-    atn_needle_free(needle);
     atn_cloud_free(model);
     return status;
 }
 
-static atn_status print(atn_cli_call *call, const atn_needle_result *r) {
-    return call->json ? atn_cli_print_json(call, atn_cli_needle_json(call, r)) : atn_cli_needle_text(call, r);
+static atn_status look_once(needle_job *job) {
+    atn_cli_call *call = job->call;
+    atn_needle_result result = {0};
+    atn_status status = atn_cli_needle_prepare(job);
+    if (!status) status = (is_volume(call, call->operands[1]) ? find : match)(job, &result);
+    atn_cli_progress_end(call);
+    if (status) return status;
+    if (call->json)
+        status = atn_cli_print_json(call, atn_cli_needle_json(call, &result));
+    else
+        status = atn_cli_needle_text(call, &result);
+    if (!status && !result.found) status = atn_fail(call->ctx, ATN_ERR_INPUT, "not found: %s", result.reason);
+    return status;
 }
 
 static atn_status run(atn_cli_call *call) {
-    atn_needle_options options = {0};
-    atn_needle_settings settings = {0};
-    atn_needle_result result;
+    needle_job job = {.call = call};
     atn_devices *devices = NULL;
-    atn_device *device = NULL;
     int32_t index;
-    atn_status status = read_settings(call, &options, &settings);
+    atn_status status = read_settings(call, &job.options, &job.settings);
+    if (!status) status = read_view(call, &job.volume, &job.view);
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
-        status = atn_device_open(devices, index, &device);
-        if (!status) status = look(call, device, &options, &settings, &result);
-        if (!status) status = print(call, &result);
-        if (!status && !result.found) status = atn_fail(call->ctx, ATN_ERR_INPUT, "not found: %s", result.reason);
-        atn_device_close(device);
+        status = atn_device_open(devices, index, &job.device);
+        if (!status) status = atn_cli_has(call, "stream") ? atn_cli_needle_stream(&job) : look_once(&job);
+        atn_needle_free(job.needle);
+        atn_device_close(job.device);
         atn_devices_free(devices);
     }
     return status;
@@ -174,6 +176,13 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             "a voxel filter as wide as the threshold.",
             "Where the needle is not found, or its tip is not in the scans, the exit status is 1 and the reason stands "
             "on standard error. Another needle in the scans, or a roll that they do not tell, is a note.",
+            "--stream looks for the needle in frame after frame, each a whole volume: the entries of SCAN, a folder "
+            "that "
+            "is being filled (sub-folders of B-scans, TIFFs with pages, raw files with --shape), or raw 8-bit volumes "
+            "from standard input (SCAN is -; --shape and --spacing). One is read while the last one is matched; after "
+            "a "
+            "pose was found the next frame starts from it. It ends with an entry 'end', --frames, --idle or Ctrl-C; a "
+            "line for each frame, a summary at the end. The exit status is 1 where a frame could not be read.",
             "JSON: found, reason, transform (4 x 4, row-major, scan = T model; null where nothing was matched), tip "
             "(where it is in the scan, or null), roll_deg, shift (from the start; from B-scans the roll from the "
             "model's y along the scan's, and the tip's z), matches, scan_points, model_points, rounds (roll_deg, "
@@ -182,7 +191,11 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), rmse, "
             "free_share (of the model in view, what would lie where the scans are empty), level (pixels above it are "
             "bright), surface_points, centres (scans that gave one on the axis), seconds (segment, axis, match, total; "
-            "the first two are 0 for clouds).",
+            "the first two are 0 for clouds). Of a stream: an "
+            "object in each line (frame, name, found, reason, transform, tip, roll_deg, shift, matches, scan_points, "
+            "roll_observable, tracked, latency_s, seconds with read; or frame, name, error; or frame, name, dropped), "
+            "and in the last summary: frames (that were looked at), found, failed, dropped, fps, seconds, latency_s "
+            "(p50, p95, p99, max), reason.",
             NULL},
     .options =
         (const atn_cli_option[]){
@@ -203,11 +216,19 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
              .meaning = "between columns, rows, scans; volume.json unless given"},
             {.name = "shape", .value = "SxRxC", .meaning = "SCAN is raw pixels of that many scans, rows, columns"},
             {.name = "track", .meaning = "the start is nearly right: small intervals, fewer combinations"},
+            {.name = "stream", .meaning = "frames as they come"},
+            {.name = "latest", .meaning = "stream: a frame that waits while a newer one is there is dropped"},
+            {.name = "frames", .value = "N", .meaning = "stream: ends after so many"},
+            {.name = "idle", .value = "S", .meaning = "stream: ends when nothing came for so many seconds"},
+            {.name = "patience",
+             .value = "S",
+             .meaning = "stream: what cannot be read is given up when it was the same for so long; 1 unless given"},
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune needle model.stl scans/ --json", "the pose in a folder of B-scans"},
                                {"attune needle model.stl scan.ply --init start.txt", "from a start that is known"},
                                {"attune needle model.stl scan.ply --init last.json --track --json", "the next frame"},
+                               {"attune needle model.stl incoming/ --stream --json", "live"},
                                {0}},
     .min_operands = 2,
     .max_operands = 2,

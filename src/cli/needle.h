@@ -6,7 +6,34 @@
 
 #include <attune/needle.h>
 
-json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *result); /* NULL: no memory */
+/* What holds for all frames of a call. */
+typedef struct needle_job {
+    atn_cli_call *call;
+    atn_device *device;
+    atn_needle_options options;
+    atn_needle *needle;        /* NULL until it is prepared */
+    atn_volume_options volume; /* how SCAN is read, */
+    atn_needle_view view;      /* how it is looked at, */
+    atn_needle_settings settings;
+} needle_job;
+
+/* What is told of a frame of a stream beside its pose. */
+typedef struct needle_frame_facts {
+    int64_t number;
+    const char *name;
+    bool tracked;             /* found from the last pose */
+    double read_s, latency_s; /* reading it; from when it was there to its pose */
+} needle_frame_facts;
+
+/* ---- needle.c: reads MODEL, which takes a while ---- */
+atn_status atn_cli_needle_prepare(needle_job *job);
+
+/* ---- needle_print.c; NULL: no memory ---- */
+json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *result);
+json_t *atn_cli_needle_frame_json(atn_cli_call *call, const needle_frame_facts *facts, const atn_needle_result *result);
 atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *result);
+
+/* ---- needle_stream.c: SCAN is a folder that is being filled, or - ---- */
+atn_status atn_cli_needle_stream(needle_job *job);
 
 #endif

@@ -33,12 +33,36 @@ static json_t *seconds_json(const atn_needle_result *r) {
     return NULL;
 }
 
+static json_t *transform_json(const atn_needle_result *r) {
+    return r->n_rounds ? atn_cli_json_matrix(r->transform, 4, 4) : json_null();
+}
+
+json_t *atn_cli_needle_frame_json(atn_cli_call *call, const needle_frame_facts *facts, const atn_needle_result *r) {
+    json_t *root = json_object(), *seconds = seconds_json(r);
+    bool good = json_object_set_new(root, "frame", json_integer(facts->number)) == 0 &&
+                json_object_set_new(root, "name", atn_cli_json_text(call->ctx, facts->name)) == 0 &&
+                json_object_set_new(root, "found", json_boolean(r->found)) == 0 &&
+                json_object_set_new(root, "reason", atn_cli_json_text(call->ctx, r->reason)) == 0 &&
+                json_object_set_new(root, "transform", transform_json(r)) == 0 &&
+                json_object_set_new(root, "tip", tip_json(r)) == 0 &&
+                json_object_set_new(root, "roll_deg", json_real(r->roll_deg)) == 0 &&
+                json_object_set_new(root, "shift", json_real(r->shift)) == 0 &&
+                json_object_set_new(root, "matches", json_integer(r->matches)) == 0 &&
+                json_object_set_new(root, "scan_points", json_integer(r->scan_points)) == 0 &&
+                json_object_set_new(root, "roll_observable", json_boolean(r->roll_observable)) == 0 &&
+                json_object_set_new(root, "tracked", json_boolean(facts->tracked)) == 0 &&
+                json_object_set_new(root, "latency_s", json_real(facts->latency_s)) == 0 &&
+                json_object_set_new(seconds, "read", json_real(facts->read_s)) == 0;
+    if (json_object_set_new(root, "seconds", seconds) == 0 && good) return root;
+    json_decref(root);
+    return NULL;
+}
+
 json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *r) {
     json_t *root = json_object();
     bool good = json_object_set_new(root, "found", json_boolean(r->found)) == 0 &&
                 json_object_set_new(root, "reason", atn_cli_json_text(call->ctx, r->reason)) == 0 &&
-                json_object_set_new(root, "transform",
-                                    r->n_rounds ? atn_cli_json_matrix(r->transform, 4, 4) : json_null()) == 0 &&
+                json_object_set_new(root, "transform", transform_json(r)) == 0 &&
                 json_object_set_new(root, "tip", tip_json(r)) == 0 &&
                 json_object_set_new(root, "roll_deg", json_real(r->roll_deg)) == 0 &&
                 json_object_set_new(root, "shift", json_real(r->shift)) == 0 &&

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const atn_cli_option NONE[] = {{0}};
@@ -195,4 +196,14 @@ atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double leas
     char limit[48] = "";
     if (isfinite(most)) snprintf(limit, sizeof limit, " to %g", most);
     return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a number from %g%s", name, text, least, limit);
+}
+
+int atn_cli_read_shape(const char *text, int64_t shape[3]) {
+    int count = 0;
+    for (char *end;; text = end + 1) {
+        if (*text < '1' || *text > '9' || count == 3) return 0;
+        shape[count++] = strtoll(text, &end, 10);
+        if (*end == '\0') return count > 1 ? count : 0;
+        if (*end != 'x') return 0;
+    }
 }

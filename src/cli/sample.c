@@ -14,6 +14,7 @@ static const struct {
 } SUBJECTS[] = {
     {"scans", atn_cli_sample_scans},
     {"needle", atn_cli_sample_needle},
+    {"fringes", atn_cli_sample_fringes},
 };
 enum { N_SUBJECTS = sizeof SUBJECTS / sizeof *SUBJECTS };
 
@@ -104,10 +105,17 @@ atn_status atn_cli_sample_inside(const atn_cli_sample *sample, const char *name,
     return status;
 }
 
+atn_status atn_cli_sample_folder(const atn_cli_sample *sample, const char *name) {
+    char *path = NULL;
+    atn_status status = atn_cli_sample_inside(sample, name, &path);
+    atn_free(sample->call->ctx, path);
+    return status;
+}
+
 const atn_cli_verb ATN_VERB_SAMPLE = {
     .name = "sample",
     .summary = "make synthetic data, with the truth beside it",
-    .synopsis = "scans|needle",
+    .synopsis = "scans|needle|fringes",
     .paragraphs =
         (const char *const[]){
             "Writes files into a folder, which is made where it is missing, and truth.json with what is true of them. "
@@ -129,19 +137,26 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "scan), tilt_deg, needle (is it there?), from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, "
             "bevel_length, bend, "
             "bevel_visible (all of it in the scan, met at 75 degrees or less), bevel_incidence_deg, tip_in_scan, "
-            "clearance (to the tissue), noise, missing (numbers of the scans that are black), seed.",
+            "clearance (to the tissue), noise, missing (numbers of the scans that are black), seed; with --frames "
+            "this is of the first, and frames has name, transform, tip_scan, roll_deg and shift of each.",
+            "fringes: wrapped.npy (radians, with noise), truth.npy (the phase), mask.npy (1 where valid) and frames/ "
+            "(what a camera sees while the phase is stepped, PNG of 8 bits), for attune unwrap. Surfaces: peaks, tilt "
+            "and zernike are smooth; steps are terraces; shear has a cut that ends inside, and so residues.",
+            "truth.json of fringes: surface, shape, wavelength (m), noise, hidden (share of pixels under the mask), "
+            "turns, steps, steps_deg, amplitude, precision, seed.",
             NULL},
     .options =
         (const atn_cli_option[]){
             {.name = "output", .letter = 'o', .value = "DIR", .meaning = "the folder to write into"},
             {.name = "size",
-             .value = "N",
-             .meaning =
-                 "scans: points of each; 10000 unless given. needle: SCANSxROWSxCOLUMNS; 128x1024x512 unless given"},
+             .value = "N|SIZES",
+             .meaning = "scans: points of each; 10000 unless given. needle: SCANSxROWSxCOLUMNS; 128x1024x512 unless "
+                        "given. fringes: rows x columns; 512x512 unless given"},
             {.name = "seed", .value = "S", .meaning = "another thing, other views, another pose; 0 unless given"},
             {.name = "noise",
              .value = "SIGMA",
              .meaning = "scans: deviation along the rays; 0.002 unless given. needle: 0 to 4; 1, as scanners have it, "
+                        "unless given. fringes: deviation of the phase in radians; 0 "
                         "unless given"},
             {.name = "overlap", .value = "F", .meaning = "scans: from 0.1 to 1; 0.65 unless given"},
             {.name = "turn",
@@ -164,11 +179,27 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
              .meaning = "needle: share of scans that are black, 0 to 0.9; 0 unless given"},
             {.name = "no-tissue", .meaning = "needle: nothing below it"},
             {.name = "no-needle", .meaning = "needle: only what is below it, as scans that must not find one"},
+            {.name = "frames",
+             .value = "N",
+             .meaning = "needle: so many volumes of one that sways, frames/0000 and on instead of scan"},
+            {.name = "surface",
+             .value = "peaks|tilt|zernike|steps|shear",
+             .meaning = "fringes: of what; peaks unless given"},
+            {.name = "turns",
+             .value = "T",
+             .meaning = "fringes: from the lowest to the highest; 6 unless given, fewer where the image is small"},
+            {.name = "mask", .value = "F", .meaning = "fringes: share of the pixels that are hidden; 0 unless given"},
+            {.name = "steps", .value = "N", .meaning = "fringes: frames of the camera, 3 to 64; 4 unless given"},
+            {.name = "wavelength", .value = "M", .meaning = "fringes: in metres; 632.8e-9 unless given"},
+            {.name = "precision",
+             .value = "32|64",
+             .meaning = "fringes: of wrapped.npy and truth.npy; 32 unless given"},
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune sample scans -o data", "two scans of 10,000 points in any pose"},
                                {"attune sample scans -o data --size 1000000 --turn 20 --seed 7", "larger, and nearer"},
                                {"attune sample needle -o data --seed 3", "a needle and its OCT scans"},
+                               {"attune sample fringes -o data --surface shear --noise 0.3 --mask 0.1", "not easy"},
                                {0}},
     .min_operands = 1,
     .max_operands = 1,

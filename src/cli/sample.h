@@ -20,7 +20,11 @@ atn_status atn_cli_sample_inside(const atn_cli_sample *sample, const char *name,
 /* "FOLDER/NAME"; NULL: no memory. Owned by the caller (atn_free). */
 char *atn_cli_sample_path(const atn_cli_sample *sample, const char *name);
 
+/* Makes a folder inside. */
+atn_status atn_cli_sample_folder(const atn_cli_sample *sample, const char *name);
+
 /* The subjects. */
+atn_status atn_cli_sample_fringes(atn_cli_sample *sample);
 atn_status atn_cli_sample_scans(atn_cli_sample *sample);
 atn_status atn_cli_sample_needle(atn_cli_sample *sample);
 

@@ -132,13 +132,64 @@ static atn_status tell(const atn_cli_sample *sample, const atn_needle_sample_set
     return atn_cli_json_status(sample->call->ctx);
 }
 
+/* ---- frames of a needle that sways ---- */
+
+/* DIR/frames/0000 and so on; `needle` is left with the frame's own. */
+static atn_status make_frame(atn_cli_sample *sample, const atn_needle_sample_settings *settings,
+                             atn_needle_sample *needle) {
+    atn_cli_call *call = sample->call;
+    char name[32], *folder = NULL;
+    snprintf(name, sizeof name, "frames/%04lld", (long long)settings->frame);
+    atn_needle_sample_free(needle);
+    atn_status status = atn_needle_sample_make(call->ctx, settings, show_progress, call, needle);
+    atn_cli_progress_end(call);
+    if (!status) status = atn_cli_sample_inside(sample, name, &folder);
+    if (!status) status = write_scans(sample, folder, needle->volume);
+    atn_free(call->ctx, folder);
+    return status;
+}
+
+static json_t *frame_truth(const atn_needle_sample_settings *settings, const needle_truth *t) {
+    char name[32];
+    json_t *root = json_object();
+    snprintf(name, sizeof name, "%04lld", (long long)settings->frame);
+    json_object_set_new(root, "name", json_string(name)); /* refused memory is told once, by the whole */
+    json_object_set_new(root, "transform", atn_cli_json_matrix(t->transform, 4, 4));
+    json_object_set_new(root, "tip_scan", numbers(t->tip_scan, 3));
+    json_object_set_new(root, "roll_deg", json_real(t->roll_deg));
+    json_object_set_new(root, "shift", json_real(t->shift));
+    return root;
+}
+
+static atn_status make_frames(atn_cli_sample *sample, atn_needle_sample_settings settings, int64_t frames) {
+    atn_needle_sample needle = {0};
+    json_t *list = json_array();
+    atn_status status = atn_cli_sample_begin(sample);
+    if (!status) status = atn_cli_sample_folder(sample, "frames");
+    for (; settings.frame < frames && !status; ++settings.frame) {
+        status = make_frame(sample, &settings, &needle);
+        if (status) break;
+        json_array_append_new(list, frame_truth(&settings, &needle.truth));
+        if (settings.frame > 0) continue;
+        status = write_model(sample, "model.stl", &needle, atn_needle_sample_stl);
+        if (!status) status = write_model(sample, "model.ply", &needle, atn_needle_sample_ply);
+        if (!status) status = tell(sample, &settings, &needle);
+    }
+    json_object_set_new(sample->truth, "frames", list);
+    atn_needle_sample_free(&needle);
+    return status ? status : atn_cli_json_status(sample->call->ctx);
+}
+
 atn_status atn_cli_sample_needle(atn_cli_sample *sample) {
     atn_cli_call *call = sample->call;
     atn_needle_sample_settings settings = ATN_NEEDLE_SAMPLE_USUAL;
     atn_needle_sample needle = {0};
     char *scans = NULL;
+    double frames;
     settings.seed = sample->seed;
     atn_status status = read_options(call, &settings);
+    if (!status) status = atn_cli_read_whole(call, "frames", 1, 0, &frames);
+    if (!status && frames > 0) return make_frames(sample, settings, (int64_t)frames);
     if (!status) status = atn_needle_sample_make(call->ctx, &settings, show_progress, call, &needle);
     atn_cli_progress_end(call);
     if (!status) status = atn_cli_sample_begin(sample);

@@ -11,40 +11,56 @@
 struct atn_image {
     const atn_ctx *ctx;
     size_t width, height;
-    float *pixels; /* owned */
+    float *pixels;   /* owned */
+    double *doubles; /* owned; NULL: there are none */
     int32_t bits;
+    bool whole;
     int64_t pages;
     char format[64];
     char unit[8];
     double wavelength_m, spacing_m[2];
 };
 
-/* Takes the floats of a raster over; other numbers are converted. `scale` is not 0. */
+/* Doubles are scaled before they are rounded. */
+static float as_float(const raster *r, size_t k, double scale) {
+    if (r->type == RASTER_U8) return ((const uint8_t *)r->data)[k];
+    if (r->type == RASTER_U16) return ((const uint16_t *)r->data)[k];
+    double *value = (double *)r->data + k;
+    *value *= scale;
+    float rounded = (float)*value;
+    if (!isfinite(rounded)) *value = NAN; /* valid in both or in none */
+    return rounded;
+}
+
+/* Takes the floats and the doubles of a raster over; other numbers are converted. `scale` is not 0. */
 static atn_status image_of(raster *r, double scale, atn_image **out) {
     size_t count = r->width * r->height; /* raster_make has checked it */
     float *pixels = r->type == RASTER_F32 ? r->data : NULL;
+    double *doubles = r->type == RASTER_F64 ? r->data : NULL, left = doubles ? 1 : scale;
     atn_image *image = atn_zalloc(r->ctx, sizeof *image);
     if (!image) return ATN_ERR_MEMORY;
     if (!pixels) {
         size_t bytes;
         pixels = atn_size_mul(count, sizeof *pixels, &bytes) ? atn_alloc(r->ctx, bytes) : NULL;
-        for (size_t k = 0; pixels && k < count; ++k)
-            pixels[k] = r->type == RASTER_U8 ? ((const uint8_t *)r->data)[k] : ((const uint16_t *)r->data)[k];
+        for (size_t k = 0; pixels && k < count; ++k) pixels[k] = as_float(r, k, scale);
     } else
         r->data = NULL;
     if (!pixels) {
         atn_free(r->ctx, image);
         return atn_fail_memory(r->ctx, count, "pixels");
     }
+    if (doubles) r->data = NULL;
     for (size_t k = 0; k < count; ++k) {
-        if (scale != 1) pixels[k] = (float)((double)pixels[k] * scale);
+        if (left != 1) pixels[k] = (float)((double)pixels[k] * left);
         if (!isfinite(pixels[k])) pixels[k] = NAN;
     }
     *image = (atn_image){.ctx = r->ctx,
                          .width = r->width,
                          .height = r->height,
                          .pixels = pixels,
+                         .doubles = doubles,
                          .bits = r->bits,
+                         .whole = r->type == RASTER_U8 || r->type == RASTER_U16,
                          .pages = r->pages,
                          .wavelength_m = r->wavelength_m,
                          .spacing_m = {r->spacing_m[0], r->spacing_m[1]}};
@@ -86,30 +102,41 @@ atn_status atn_image_read_bytes(const atn_ctx *ctx, const char *name, const char
     return status;
 }
 
-atn_status atn_image_create(atn_ctx *ctx, int64_t width, int64_t height, const float *pixels, atn_image **out) {
+static atn_status create(atn_ctx *ctx, int64_t width, int64_t height, raster_type type, const void *pixels,
+                         atn_image **out) {
     *out = NULL;
-    size_t count;
+    size_t count, bytes = raster_value_bytes(type);
     if (width <= 0 || height <= 0)
         return atn_fail(ctx, ATN_ERR_INPUT, "an image of %lld x %lld pixels; both sizes must be positive",
                         (long long)width, (long long)height);
-    if (!atn_size_mul((size_t)width, (size_t)height, &count) || count > PTRDIFF_MAX / sizeof *pixels)
+    if (!atn_size_mul((size_t)width, (size_t)height, &count) || count > PTRDIFF_MAX / bytes)
         return atn_fail_memory(ctx, SIZE_MAX, "pixels");
     raster r = {.ctx = ctx,
                 .width = (size_t)width,
                 .height = (size_t)height,
-                .type = RASTER_F32,
-                .bits = 32,
+                .type = type,
+                .bits = (int32_t)bytes * 8,
                 .pages = 1,
-                .data = atn_zalloc(ctx, count * sizeof *pixels)};
+                .data = atn_zalloc(ctx, count * bytes)};
     if (!r.data) return ATN_ERR_MEMORY;
-    if (pixels) memcpy(r.data, pixels, count * sizeof *pixels);
+    if (pixels) memcpy(r.data, pixels, count * bytes);
     atn_status status = image_of(&r, 1, out);
     raster_free(&r);
     return status;
 }
 
+atn_status atn_image_create(atn_ctx *ctx, int64_t width, int64_t height, const float *pixels, atn_image **out) {
+    return create(ctx, width, height, RASTER_F32, pixels, out);
+}
+
+atn_status atn_image_create_doubles(atn_ctx *ctx, int64_t width, int64_t height, const double *pixels,
+                                    atn_image **out) {
+    return create(ctx, width, height, RASTER_F64, pixels, out);
+}
+
 void atn_image_free(atn_image *image) {
     if (!image) return;
+    atn_free(image->ctx, image->doubles);
     atn_free(image->ctx, image->pixels);
     atn_free(image->ctx, image);
 }
@@ -119,6 +146,7 @@ atn_image_info atn_image_get_info(const atn_image *image) {
                            .width = (int64_t)image->width,
                            .height = (int64_t)image->height,
                            .bits = image->bits,
+                           .whole = image->whole,
                            .pages = image->pages,
                            .unit = image->unit,
                            .wavelength_m = image->wavelength_m,
@@ -139,14 +167,23 @@ atn_image_info atn_image_get_info(const atn_image *image) {
 }
 
 const float *atn_image_pixels(const atn_image *image) { return image->pixels; }
+const double *atn_image_doubles(const atn_image *image) { return image->doubles; }
+
+atn_status atn_image_set_unit(atn_image *image, const char *unit) {
+    if (strlen(unit) >= sizeof image->unit)
+        return atn_fail(image->ctx, ATN_ERR_INPUT, "'%s' is too long for a unit; it has at most %zu characters", unit,
+                        sizeof image->unit - 1);
+    memcpy(image->unit, unit, strlen(unit) + 1);
+    return ATN_OK;
+}
 
 atn_status atn_image_write(const atn_image *image, const char *path) {
     if (source_has_ending(path, "npy")) {
-        atn_view view = {.type = ATN_SP,
+        atn_view view = {.type = image->doubles ? ATN_DP : ATN_SP,
                          .rank = 2,
                          .size = {(int64_t)image->width, (int64_t)image->height},
                          .pitch = (int64_t)image->width,
-                         .data = image->pixels};
+                         .data = image->doubles ? (void *)image->doubles : image->pixels};
         return atn_npy_write(image->ctx, path, &view);
     }
     if (!source_has_ending(path, "tif tiff"))

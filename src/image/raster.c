@@ -10,7 +10,7 @@ void raster_free(raster *r) {
 }
 
 size_t raster_value_bytes(raster_type type) {
-    static const unsigned char bytes[] = {1, 2, 4};
+    static const unsigned char bytes[] = {1, 2, 4, 8};
     return bytes[type];
 }
 

@@ -1,11 +1,11 @@
-/* A picture while it goes from a file into an image or a volume: one channel of bytes, 16-bit numbers or floats, and
- * what the file says about it. All readers make these. */
+/* A picture while it goes from a file into an image or a volume: one channel of bytes, 16-bit numbers, floats or
+ * doubles, and what the file says about it. All readers make these. */
 #ifndef ATN_IMAGE_RASTER_H
 #define ATN_IMAGE_RASTER_H
 
 #include "cloud/source.h"
 
-typedef enum raster_type { RASTER_U8, RASTER_U16, RASTER_F32 } raster_type;
+typedef enum raster_type { RASTER_U8, RASTER_U16, RASTER_F32, RASTER_F64 } raster_type;
 
 /* A plain value; start it as {.ctx = ctx}. */
 typedef struct raster {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct atn_volume {
-    const atn_ctx *ctx;
+    atn_ctx *ctx;
     volume_facts facts;
     unsigned char *data; /* owned */
 };
@@ -67,6 +67,29 @@ atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_opti
     return status;
 }
 
+/* Is what comes as large as what is there? */
+static atn_status check_same(const atn_volume *v, const char *path, const volume_facts *f) {
+    const volume_facts *is = &v->facts;
+    if (f->frames == is->frames && f->height == is->height && f->width == is->width && f->bits == is->bits)
+        return ATN_OK;
+    return atn_fail(v->ctx, ATN_ERR_INPUT, "%s: %zux%zux%zu values of %d bits, not %zux%zux%zu of %d", path, f->frames,
+                    f->height, f->width, f->bits, is->frames, is->height, is->width, is->bits);
+}
+
+atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_options *options) {
+    atn_volume_reader *reader;
+    bool any = true;
+    atn_status status = atn_volume_open(volume->ctx, path, options, &reader);
+    if (status != ATN_OK) return status;
+    const volume_facts *f = volume_reader_facts(reader);
+    status = check_same(volume, path, f);
+    for (size_t k = 0; k < f->frames && status == ATN_OK; ++k)
+        status = atn_volume_next(reader, volume->data + k * f->frame_bytes, &any);
+    if (status == ATN_OK) volume->facts = *f;
+    atn_volume_close(reader);
+    return status;
+}
+
 atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits, const void *data,
                              const double *spacing, atn_volume **out) {
     *out = NULL;
@@ -105,6 +128,8 @@ void atn_volume_free(atn_volume *volume) {
 }
 
 atn_volume_info atn_volume_get_info(const atn_volume *volume) { return volume_info_of(&volume->facts); }
+
+void *volume_data(atn_volume *volume) { return volume->data; }
 
 const atn_ctx *volume_ctx(const atn_volume *volume) { return volume->ctx; }
 

@@ -33,6 +33,7 @@ atn_volume_info volume_info_of(const volume_facts *facts); /* its texts stay wit
 const volume_facts *volume_reader_facts(const atn_volume_reader *reader);
 
 const atn_ctx *volume_ctx(const atn_volume *volume);
+void *volume_data(atn_volume *volume); /* its scans, for whoever fills them */
 
 /* Three numbers that are positive and finite, or three zeros: not known. */
 bool volume_spacing_is_right(const double spacing[3]);

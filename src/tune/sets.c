@@ -49,6 +49,7 @@ static const atn_set SETS[] = {
     {"shift_lookup", NULL, {"pose=12x441", "px=2304", "list=400000", "start=7001", "mx=18000"}, 1},
     {"shift_mark", NULL, {"pose=12x441", "px=2304", "list=64000", "start=20001", "mx=160000", "found=441x1225"}, 1},
     {"shift_sum", NULL, {"found=441x1225"}, 0},
+    {"phase_steps", NULL, {"frames=4x1048576"}, 0},
 };
 
 const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after) {

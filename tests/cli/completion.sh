@@ -25,6 +25,7 @@ expect "devices" help de
 expect "--bind" run --bi
 expect "affine rigid similarity" register --transform ""
 expect "--overlap" sample --ov
+expect "cg" unwrap --method c
 expect "c cuda opencl" show --dialect ""
 expect "host" devices --device h
 expect "host" devices --device = h

@@ -187,6 +187,14 @@ static void samples(void **state) {
     (void)state;
     walk_line("sample scans -o @ --size 200 --json", 3);
     walk_line("sample needle -o @ --size 8x8x8 --json", 97); /* a tenth of a second each */
+    walk_line("sample fringes -o @/fringes --size 16x12 --mask 0.1 --json", 5);
+}
+
+static void unwrapping(void **state) {
+    (void)state;
+    walk_line(
+        "unwrap @/fringes/wrapped.npy --mask @/fringes/mask.npy -o @/u.tif --preview @/u.png --device host --json", 67);
+    walk_line("unwrap @/fringes/frames --precision 64 -o @/u.npy --device host", 97);
 }
 
 /* The model of the test before, found in itself. Volumes are walked through in apps/needle/find. */
@@ -274,14 +282,15 @@ static void replay_cache(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run_host),     cmocka_unit_test(info_images),     cmocka_unit_test(check_file),
-        cmocka_unit_test(show_shipped), cmocka_unit_test(show_json),       cmocka_unit_test(devices_table),
-        cmocka_unit_test(devices_cold), cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),
-        cmocka_unit_test(help_json),    cmocka_unit_test(verb_help),       cmocka_unit_test(manual),
-        cmocka_unit_test(version),      cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
-        cmocka_unit_test(wisdom),       cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
-        cmocka_unit_test(space_count),  cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
-        cmocka_unit_test(samples),      cmocka_unit_test(needles),         cmocka_unit_test(registrations),
+        cmocka_unit_test(run_host),      cmocka_unit_test(info_images),     cmocka_unit_test(check_file),
+        cmocka_unit_test(show_shipped),  cmocka_unit_test(show_json),       cmocka_unit_test(devices_table),
+        cmocka_unit_test(devices_cold),  cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),
+        cmocka_unit_test(help_json),     cmocka_unit_test(verb_help),       cmocka_unit_test(manual),
+        cmocka_unit_test(version),       cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
+        cmocka_unit_test(wisdom),        cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
+        cmocka_unit_test(space_count),   cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
+        cmocka_unit_test(samples),       cmocka_unit_test(unwrapping),      cmocka_unit_test(needles),
+        cmocka_unit_test(registrations),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

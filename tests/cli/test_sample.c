@@ -10,9 +10,9 @@
 static void what_it_refuses(void **state) {
     (void)state;
     static const cli_refusal CASES[] = {
-        {"sample", 2, "attune sample: needs scans|needle"},
+        {"sample", 2, "attune sample: needs scans|needle|fringes"},
         {"sample scan -o @/x", 2, "there is no sample of 'scan'; did you mean 'scans'?"},
-        {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans, needle"},
+        {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans, needle, fringes"},
         {"sample scans", 2, "where to is missing: -o DIR"},
         {"sample scans -o @/x --size 0", 2, "--size cannot be '0'; it takes a whole number from 1"},
         {"sample scans -o @/x --noise -1", 2, "--noise cannot be '-1'; it takes a number from 0"},
@@ -38,6 +38,12 @@ static void what_it_refuses(void **state) {
         {"sample needle -o @/x --noise 5", 2, "--noise cannot be '5'; it takes a number from 0 to 4"},
         {"sample needle -o @/x --missing 1", 2, "--missing cannot be '1'; it takes a number from 0 to 0.9"},
         {"sample needle -o /dev/null/x --size 8x8x8", 1, "/dev/null/x: cannot be made a folder"},
+        {"sample fringes -o @/x --size 20", 2, "--size cannot be '20'; fringes take HxW"},
+        {"sample fringes -o @/x --size 2x2x2", 2, "fringes take HxW"},
+        {"sample fringes -o @/x --steps 2", 2, "--steps cannot be '2'; it takes a number from 3 to 64"},
+        {"sample fringes -o @/x --steps 4.5", 2, "--steps takes a whole number"},
+        {"sample fringes -o @/x --mask 1", 2, "--mask cannot be '1'"},
+        {"sample fringes -o @/x --surface hill", 2, "it takes peaks|tilt|zernike|steps|shear"},
         {"sample scans -o /dev/null/x --size 10", 1, "/dev/null/x: cannot be made a folder"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
@@ -106,6 +112,34 @@ static void a_needle_and_its_scans(void **state) {
     cli_refuses("sample needle -o @/n1 --size 8x32x32", 1, "scan/0008.png: is no scan of this volume");
 }
 
+static void a_folder_of_fringes(void **state) {
+    (void)state;
+    cli_does("sample fringes -o @/one --size 20x30 --noise 0.1 --mask 0.2 --steps 5 --seed 3 --precision 64",
+             "one/frames: 5 steps");
+    json_t *truth = cli_object("sample fringes -o @/two --size 20x30 --noise 0.1 --mask 0.2 --steps 5 --seed 3 "
+                               "--precision 64 --json");
+    static const char *const NAMES[] = {"wrapped.npy", "truth.npy", "mask.npy", "frames/step05.png", "truth.json"};
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k) {
+        char one[64], two[64];
+        size_t a, b;
+        snprintf(one, sizeof one, "one/%s", NAMES[k]);
+        snprintf(two, sizeof two, "two/%s", NAMES[k]);
+        char *first = read_file(one, &a), *second = read_file(two, &b);
+        assert_int_equal(a, b);
+        assert_memory_equal(first, second, a);
+        atn_free(cli_ctx, first);
+        atn_free(cli_ctx, second);
+    }
+    assert_true(json_number_value(json_object_get(truth, "wavelength")) == 632.8e-9);
+    assert_int_equal(json_array_size(json_object_get(truth, "steps_deg")), 5);
+    json_decref(truth);
+    cli_does("info @/one/wrapped.npy", "<f8");
+    cli_does("info @/one/mask.npy", "shape  (20, 30)");
+    cli_does("info @/one/frames", "scans       5\nsize        30 x 20");
+    cli_does("sample fringes -o @/two --surface shear --size 9x9", "two/truth.npy: radians");
+    cli_does("info @/two/truth.npy", "<f4");
+}
+
 static void stopping_is_1(void **state) {
     (void)state;
     atn_ctx_cancel(cli_ctx);
@@ -114,6 +148,7 @@ static void stopping_is_1(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_folder_of_scans),
-                                       cmocka_unit_test(a_needle_and_its_scans), cmocka_unit_test(stopping_is_1)};
+                                       cmocka_unit_test(a_needle_and_its_scans), cmocka_unit_test(a_folder_of_fringes),
+                                       cmocka_unit_test(stopping_is_1)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

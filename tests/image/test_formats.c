@@ -132,6 +132,35 @@ static void what_is_written_is_read_again(void **state) {
     kit_free(ctx);
 }
 
+static void doubles_stay_doubles(void **state) {
+    (void)state;
+    static const double NUMBERS[] = {1 + 1e-12, -2, NAN, 1e300};
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir();
+    atn_image *image, *again;
+    kit_ok(ctx, atn_image_create_doubles(ctx, 2, 2, NUMBERS, &image));
+    assert_int_equal(atn_image_get_info(image).bits, 64);
+    assert_int_equal(atn_image_get_info(image).invalid, 2); /* what no float holds is valid in neither */
+    kit_ok(ctx, atn_image_write(image, kit_path(dir, "a.npy")));
+    kit_ok(ctx, atn_image_read(ctx, kit_path(dir, "a.npy"), NULL, &again));
+    assert_null(atn_image_doubles(again));
+    assert_true(atn_image_pixels(again)[0] == 1.0f);
+    atn_image_free(again);
+    const atn_image_options exact = {.exact = true, .scale = 2};
+    kit_ok(ctx, atn_image_read(ctx, kit_path(dir, "a.npy"), &exact, &again));
+    const double *d = atn_image_doubles(again);
+    assert_true(d[0] == 2 * (1 + 1e-12) && d[1] == -4 && isnan(d[2]) && isnan(d[3]));
+    assert_true(atn_image_pixels(again)[1] == -4.0f);
+    assert_false(atn_image_get_info(again).whole);
+    kit_fails(ctx, ATN_ERR_INPUT, "too long for a unit", atn_image_set_unit(again, "lightyears"));
+    kit_ok(ctx, atn_image_set_unit(again, "rad"));
+    assert_string_equal(atn_image_get_info(again).unit, "rad");
+    atn_image_free(again);
+    atn_image_free(image);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
 static void previews_have_a_bar(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
@@ -232,7 +261,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_is_read), cmocka_unit_test(heights_have_units),
         cmocka_unit_test(raw_needs_its_shape),  cmocka_unit_test(what_is_written_is_read_again),
-        cmocka_unit_test(previews_have_a_bar),
+        cmocka_unit_test(doubles_stay_doubles), cmocka_unit_test(previews_have_a_bar),
 #ifdef ATN_HAVE_PNG
         cmocka_unit_test(few_bits_are_kept),
 #endif

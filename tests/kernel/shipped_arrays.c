@@ -137,6 +137,7 @@ static const struct {
       {"mz", 'k', '1'},
       {"found", 'n', 'n'}}},
     {"shift_sum", {{"found", 'n', 'm'}}},
+    {"phase_steps", {{"frames", 'n', 'm'}, {"sine", 'm', '1'}, {"cosine", 'm', '1'}}},
     {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}}},
 };
 
@@ -200,6 +201,8 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
                sizeof(double[10][2]));
     if (strncmp(kernel, "above", 5) == 0) out->params[0][0] = 50;  /* half of the pixels */
     if (strcmp(kernel, "median_bits") == 0) out->params[0][0] = 3; /* words of a scan */
+    if (strcmp(kernel, "phase_steps") == 0)                        /* most pixels are valid */
+        memcpy(out->params, (double[][2]){{0.125}, {0.96875}}, sizeof(double[2][2]));
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];
         *view = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};

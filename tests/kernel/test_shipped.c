@@ -104,6 +104,7 @@ static const shipped KERNELS[] = {
     {"above16", {"vec_p0=16"}, {"lanes_p0=32"}},
     {"median_bits", {"vec_p0=8,regs_p1=2", "seq_p0=5,seq_p1=3"}, {"lanes_p0=16,lanes_p1=4", "lanes_p0=32,index=32"}},
     {"shift_sum", {"vec_q0=8,regs_q0=2", "regs_p0=3"}, {"lanes_q0=64", "lanes_q0=32,reduce=shuffle"}},
+    {"phase_steps", {"vec_p0=8,regs_p0=2", "seq_p0=3"}, {"lanes_p0=64", "lanes_p0=16,regs_p0=2,index=32"}},
     {"spmv",
      {"seq_p0=4,schedule=dynamic", "vec_q0=4", "regs_q0=2,unroll_q0=2"},
      {"lanes_p0=16", "lanes_q0=4,lanes_p0=8", "lanes_p0=8,seq_p0=2,index=32"}},

@@ -283,6 +283,20 @@ static void add_start(double roll_deg, double shift, atn_needle_result *out) {
     out->shift += shift;
 }
 
+/* The roll and the shift that a start has itself, so that results count from the same wherever they started. */
+static atn_status measure_start(const atn_needle *n, const double start[16], double *roll_deg, double *shift) {
+    atn_needle_line line = {{start[3], start[7], start[11]}, {start[2], start[6], start[10]}, 0, 0};
+    double upright[16], c = 0, s = 0;
+    atn_status status = atn_needle_start(n->ctx, &line, n->shape.tip_z, 0, upright);
+    for (int k = 0; k < 3 && status == ATN_OK; ++k) {
+        c += start[4 * k] * upright[4 * k];
+        s += start[4 * k] * upright[4 * k + 1];
+    }
+    *roll_deg = atan2(s, c) * 180 / 3.14159265358979323846;
+    *shift = start[10] * n->shape.tip_z + start[11];
+    return status;
+}
+
 /* A pose with metal where the beam went through is not the needle's, whatever matches. One that shows
  * little of its cut has its roll, and where it ends, told by outlines only, to some degrees. */
 static void judge(const look *l, atn_needle_result *out) {
@@ -323,8 +337,11 @@ static atn_status match(look *l, const atn_needle_settings *settings, const coar
     atn_needle *n = l->n;
     atn_needle_settings filled = *settings;
     needle_frame frame;
+    double roll_deg = 0, shift = 0;
     atn_status status = ATN_OK;
     if (start) {
+        roll_deg = start->roll_deg;
+        shift = start->shift;
         double c = cos(start->roll_deg * 3.14159265358979323846 / 180),
                s = sin(start->roll_deg * 3.14159265358979323846 / 180);
         double turned[16];
@@ -337,14 +354,15 @@ static atn_status match(look *l, const atn_needle_settings *settings, const coar
         memcpy(filled.start, turned, sizeof turned);
         filled.has_start = true;
         if (filled.shift.step == 0 && !filled.track) filled.shift = SHIFT;
-    }
+    } else
+        status = measure_start(n, filled.start, &roll_deg, &shift);
     if (status == ATN_OK) status = needle_take_settings(n, &filled, &frame);
     if (status == ATN_OK) status = needle_match_taken(n, &frame, out);
     if (status == ATN_OK) {
         judge(l, out);
         tell_other(l, out);
+        add_start(roll_deg, shift, out);
     }
-    if (status == ATN_OK && start) add_start(start->roll_deg, start->shift, out);
     return status;
 }
 
@@ -384,11 +402,36 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
     return status;
 }
 
+/* What was segmented, from the start that the settings have or from one that is found. */
+static atn_status pose_from(look *l, const atn_needle_settings *settings, atn_needle_result *out) {
+    coarse start = {0};
+    atn_status status = locate(l, settings, &start, out);
+    if (status == ATN_OK && !*out->reason) status = match(l, settings, settings->has_start ? NULL : &start, out);
+    needle_free_forget(l->n);
+    atn_free(l->n->ctx, l->position);
+    atn_free(l->n->ctx, l->seen);
+    l->position = NULL;
+    l->seen = NULL;
+    l->count = 0;
+    l->has_line = false;
+    return status;
+}
+
+/* The second answer, unless only the first one found it. */
+static atn_status try_otherwise(look *l, const atn_needle_settings *settings, atn_needle_result *out) {
+    atn_needle_result first = *out, next = {.level = out->level, .segment_seconds = out->segment_seconds};
+    atn_status status = pose_from(l, settings, &next);
+    next.otherwise = true;
+    next.axis_seconds += first.axis_seconds;
+    next.match_seconds += first.match_seconds;
+    if (next.found || !first.found) *out = next;
+    return status;
+}
+
 atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_needle_view *view,
                            const atn_needle_settings *settings, atn_needle_result *out) {
     static const atn_needle_settings USUAL = {0};
     look l = {.n = n, .volume = volume};
-    coarse start = {0};
     double begin = atn_clock_seconds();
     if (!settings) settings = &USUAL;
     *out = (atn_needle_result){0};
@@ -398,11 +441,9 @@ atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_ne
     if (status == ATN_OK) status = take_view(&l, view);
     if (status == ATN_OK) status = check_radius(&l);
     if (status == ATN_OK) status = segment(&l, out);
-    if (status == ATN_OK) status = locate(&l, settings, &start, out);
-    if (status == ATN_OK && !*out->reason) status = match(&l, settings, settings->has_start ? NULL : &start, out);
-    needle_free_forget(n);
-    atn_free(n->ctx, l.position);
-    atn_free(n->ctx, l.seen);
+    if (status == ATN_OK) status = pose_from(&l, settings, out);
+    if (status == ATN_OK && settings->otherwise && settings->has_start && (!out->found || out->at_end))
+        status = try_otherwise(&l, settings->otherwise, out);
     out->seconds = atn_clock_seconds() - begin;
     return status;
 }

@@ -248,17 +248,23 @@ atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan) {
     return status == ATN_OK ? filter_scan(n, scan) : status;
 }
 
+/* Is the winner at an end? An interval of one step has none. */
+static bool at_end(const atn_needle_interval *i, double winner) {
+    double edge = 0.5 * i->step;
+    return i->high - i->low > edge && (winner < i->low + edge || winner > i->high - edge);
+}
+
 static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_result *out) {
     double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
-    const atn_needle_interval *shift = &s->shift;
-    double first = out->round[0].shift, edge = 0.5 * shift->step;
+    bool shift_ends = at_end(&s->shift, out->round[0].shift);
+    out->at_end = shift_ends || (out->roll_observable && at_end(&s->roll_deg, out->round[0].roll_deg));
     out->found = (double)out->matches >= s->least * points;
     if (!out->found)
         snprintf(out->reason, sizeof out->reason,
                  "only %lld of %.0f %s points have a partner within %g; the needle is not there, or far from the start",
                  (long long)out->matches, points, n->options.count == ATN_NEEDLE_COUNT_MODEL ? "model" : "scan",
                  n->options.threshold);
-    else if (shift->high - shift->low > edge && (first < shift->low + edge || first > shift->high - edge))
+    else if (shift_ends)
         snprintf(out->reason, sizeof out->reason,
                  "the first round's best shift is at the end of its interval; a wider one may have a better one");
     else if (!out->roll_observable)

@@ -15,10 +15,17 @@ static double between(atn_random *random, double low, double high) {
     return low + (high - low) * atn_random_unit(random);
 }
 
+/* How far it is from its pose in this frame. */
+static double sway(const atn_needle_sample_settings *s, double most, double period) {
+    return most * sin(2 * PI * (double)s->frame / period);
+}
+
 static void draw_rotation(const atn_needle_sample_settings *s, atn_random *random, needle_truth *truth, double r[9]) {
     double tan_x = 0, tan_y = 0, length;
     for (int d = 0; d < 2; ++d) truth->tilt_deg[d] = s->tilt_deg * between(random, -1, 1);
-    truth->roll_deg = s->roll_deg * between(random, -1, 1);
+    truth->roll_deg = s->roll_deg * between(random, -1, 1) + sway(s, 4, 47);
+    truth->tilt_deg[0] += sway(s, 0.6, 41);
+    truth->tilt_deg[1] += sway(s, 0.5, 57);
     tan_x = tan(truth->tilt_deg[0] * PI / 180);
     tan_y = tan(truth->tilt_deg[1] * PI / 180);
     double z[3] = {tan_y, tan_x, s->from_high ? -1 : 1}, y[3], x[3];
@@ -70,6 +77,9 @@ static void draw_tip(const atn_needle_sample_settings *s, atn_random *random, co
     bounds(m, -tip[2], CUBE[2] - tip[2], low, high);
     tip[0] = draw_place(random, low[0], high[0], AROUND, CUBE[0] - AROUND);
     tip[1] = draw_place(random, low[1], high[1], AROUND, CUBE[1] - (s->no_tissue ? AROUND : ROOM_BELOW));
+    tip[0] += sway(s, 0.06, 37);
+    tip[1] += sway(s, 0.05, 53);
+    tip[2] += sway(s, 0.1, 61);
     truth->shift = tip[2];
 }
 

@@ -249,7 +249,7 @@ static void add_tissue(needle_optics *o, double x, double z, float share, const 
 
 /* The tiles begin elsewhere in each scan: scans are farther apart than the beam is wide. */
 void needle_scan_draw(needle_optics *o, size_t scan, unsigned char *pixels) {
-    uint64_t hash = mix(o->settings->seed * 0x100000001b3u + scan + 1);
+    uint64_t hash = mix(o->settings->seed * 0x100000001b3u + scan + 1 + ((uint64_t)o->settings->frame << 32));
     size_t shift = hash & (NEEDLE_TILE_COLUMNS - 1), other = hash >> 20 & (NEEDLE_TILE_COLUMNS - 1);
     size_t down = hash >> 40 & (NEEDLE_TILE_ROWS - 1);
     double z = (double)scan * o->spacing[2];

@@ -1,0 +1,117 @@
+/* Phase unwrapping: from a phase that is known up to whole turns to a surface. The least squares answer of
+ *     min sum w (u(q) - u(p) - W(psi(q) - psi(p)))^2 over neighbours p, q; W wraps into [-pi, pi)
+ * by multigrid, or by conjugate gradients preconditioned by it where there are weights. Made once for a size and a
+ * device, solved frame by frame. docs/unwrap.md has the method. */
+#ifndef ATTUNE_UNWRAP_H
+#define ATTUNE_UNWRAP_H
+
+#include <attune/array.h>
+#include <attune/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct atn_unwrap atn_unwrap;
+
+typedef enum atn_unwrap_method {
+    ATN_UNWRAP_METHOD_AUTO,      /* multigrid where there are no weights and no holes, else conjugate gradients */
+    ATN_UNWRAP_METHOD_MULTIGRID, /* cycles alone */
+    ATN_UNWRAP_METHOD_CG         /* conjugate gradients, preconditioned by one V-cycle */
+} atn_unwrap_method;
+
+typedef enum atn_unwrap_cycle {
+    ATN_UNWRAP_CYCLE_AUTO, /* V */
+    ATN_UNWRAP_CYCLE_V,
+    ATN_UNWRAP_CYCLE_W
+} atn_unwrap_cycle;
+
+typedef enum atn_unwrap_smoother {
+    ATN_UNWRAP_SMOOTHER_AUTO, /* red-black */
+    ATN_UNWRAP_SMOOTHER_REDBLACK,
+    ATN_UNWRAP_SMOOTHER_JACOBI
+} atn_unwrap_smoother;
+
+/* What holds for all frames. A field left zero takes its default; knobs take what was measured for this kind of device.
+ */
+typedef struct atn_unwrap_options {
+    int32_t bits; /* of the phase and the answer: 32 or 64; default 32 */
+    atn_unwrap_method method;
+    atn_unwrap_cycle cycle;
+    atn_unwrap_smoother smoother;
+    int32_t before, after; /* sweeps before and after the coarse grid's correction, 1 to 8; default 1 and 1 */
+    int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 4096 */
+    bool no_fuse;          /* 1: residual and restriction are kernels of their own, for comparison */
+    bool no_graph;         /* never capture a cycle as one launch where the device can */
+} atn_unwrap_options;
+
+typedef enum atn_unwrap_weights {
+    ATN_UNWRAP_WEIGHTS_NONE,     /* of its own: all valid pixels count alike, but for quality */
+    ATN_UNWRAP_WEIGHTS_RESIDUES, /* little where the four differences around a corner do not add up to 0 */
+    ATN_UNWRAP_WEIGHTS_VARIANCE, /* less where the phase differs much from its surroundings */
+    ATN_UNWRAP_WEIGHTS_AUTO      /* both, and, where residues are, few cuts: solved again and again with less weight on
+                                    what does not fit */
+} atn_unwrap_weights;
+
+typedef enum atn_unwrap_remove {
+    ATN_UNWRAP_REMOVE_NOTHING, /* the answer equals the phase in the mean, up to whole turns; see `congruent` */
+    ATN_UNWRAP_REMOVE_PISTON,  /* mean 0, of each island */
+    ATN_UNWRAP_REMOVE_TILT     /* the plane that fits best, of all islands as one, then piston */
+} atn_unwrap_remove;
+
+/* What may differ from frame to frame. A field left zero takes its default. Images are row after row, without gaps. */
+typedef struct atn_unwrap_settings {
+    const uint8_t *mask;  /* 0: not valid; NULL: all are */
+    const float *quality; /* weight of a pixel, finite and >= 0; an edge takes the lesser of its two; NULL: 1 */
+    atn_unwrap_weights weights;
+    atn_unwrap_remove remove;
+    bool congruent;      /* the answer differs from the phase by whole turns (before piston or tilt is removed) */
+    bool warm;           /* starts from the last frame's solution, where there is one */
+    double tolerance;    /* of the residual, relative to that of a flat start; default 1e-5 at 32 bits, 1e-10 at 64 */
+    int32_t most_cycles; /* cycles or iterations of one solution; default 100 */
+} atn_unwrap_settings;
+
+/* A plain value. */
+typedef struct atn_unwrap_result {
+    bool converged;      /* the tolerance was reached, or rounding allows no more: then the reason says so */
+    char reason[200];    /* a sentence: why not, or what to be careful about; "" for nothing */
+    int64_t valid;       /* pixels that are neither masked nor NaN nor infinite */
+    int64_t residues;    /* corners of four valid pixels whose wrapped differences do not add up to 0 */
+    int64_t islands;     /* connected parts of the valid pixels; each has a piston of its own */
+    int64_t cut_length;  /* neighbouring valid pairs whose answers differ by another turn than the wrapped difference */
+    double residual;     /* |r| / |r of a flat start|, reached */
+    double residual_rms; /* of u(q) - u(p) - W(psi(q) - psi(p)) over all neighbouring valid pairs, radians */
+    double congruence_max; /* the farthest that the answer is from psi plus whole turns, radians; 0 where congruent */
+    bool weighted;         /* weights or holes were there: conjugate gradients, unless cycles alone were asked for */
+    int32_t cycles;        /* cycles or iterations, of all solutions together */
+    int32_t solutions;     /* systems that were solved: 1, or more where weights were adapted */
+    double seconds;        /* all of it */
+    double setup_seconds;  /* differences, residues, weights and their coarse grids */
+    double solve_seconds;  /* cycles */
+    double finish_seconds; /* islands, congruence, piston and what is reported */
+} atn_unwrap_result;
+
+/* A solver for images of `width` by `height` pixels (each 1 or more). Owned by the caller, freed before the device is
+ * closed; used by one thread at a time. NULL options: defaults. */
+ATN_API atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height,
+                                     const atn_unwrap_options *options, atn_unwrap **out);
+ATN_API void atn_unwrap_free(atn_unwrap *unwrap); /* NULL is fine */
+
+/* `phase` and `out`: width * height floats, or doubles with 64 bits; radians, of any size; what is not finite is a
+ * hole. `out` is NaN at holes and may be `phase`. Returns ATN_OK also where nothing is valid or the tolerance was not
+ * reached: the reason says so; fails where the question is wrong. NULL settings: defaults. */
+ATN_API atn_status atn_unwrap_solve(atn_unwrap *unwrap, const void *phase, const atn_unwrap_settings *settings,
+                                    void *out, atn_unwrap_result *result);
+
+/* The same without copies: matrices of the solver's device and size, of ATN_SP or ATN_DP as `bits` says;
+ * they may be the same. */
+ATN_API atn_status atn_unwrap_solve_array(atn_unwrap *unwrap, atn_array *phase, const atn_unwrap_settings *settings,
+                                          atn_array *out, atn_unwrap_result *result);
+
+/* For people: the grids, the knobs and where they are from. Valid until the next call with this handle. */
+ATN_API const char *atn_unwrap_explain(atn_unwrap *unwrap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,319 @@
+/* Unwrapping: checks what it is given, looks at the phase, then weights, solution and what the caller gets. */
+#include "apps/unwrap/unwrap.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/size.h"
+#include "num/array.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_PIXELS = 1 << 30, ROUNDS = 8 };
+
+/* ---- making ---- */
+
+static atn_status check_size(const atn_ctx *ctx, int64_t width, int64_t height) {
+    int64_t pixels;
+    if (width < 1 || height < 1 || !atn_i64_mul(width, height, &pixels) || pixels > MOST_PIXELS)
+        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %lld x %lld pixels; 1 to 2^30 can be unwrapped", (long long)width,
+                        (long long)height);
+    return ATN_OK;
+}
+
+static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_options *o) {
+    if (o->bits != 0 && o->bits != 32 && o->bits != 64)
+        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d bits; 32 or 64", o->bits);
+    if ((int)o->method < 0 || o->method > ATN_UNWRAP_METHOD_CG || (int)o->cycle < 0 || o->cycle > ATN_UNWRAP_CYCLE_W ||
+        (int)o->smoother < 0 || o->smoother > ATN_UNWRAP_SMOOTHER_JACOBI)
+        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: there is no such method, cycle or smoother");
+    if (o->before < 0 || o->before > UNWRAP_SWEEPS || o->after < 0 || o->after > UNWRAP_SWEEPS)
+        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d and %d sweeps; 1 to %d", o->before, o->after, UNWRAP_SWEEPS);
+    if (o->coarsest != 0 && (o->coarsest < 4 || o->coarsest > UNWRAP_DENSE))
+        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: a coarsest grid of %d pixels; 4 to %d", o->coarsest, UNWRAP_DENSE);
+    return ATN_OK;
+}
+
+/* Found by measurement: few launches count on a GPU, a small direct solution everywhere. */
+static void fill_options(atn_unwrap *u, const atn_unwrap_options *given) {
+    if (given) u->options = *given;
+    if (!u->options.bits) u->options.bits = 32;
+    if (!u->options.cycle) u->options.cycle = ATN_UNWRAP_CYCLE_V;
+    if (!u->options.coarsest) u->options.coarsest = 300;
+    for (int weights = 0; weights < 2; ++weights) {
+        u->before[weights] = u->options.before ? u->options.before : weights ? 3 : 2;
+        u->after[weights] = u->options.after ? u->options.after : weights ? 3 : 2;
+        if (weights) u->after[1] = u->before[1]; /* conjugate gradients want it symmetric */
+    }
+    u->type = u->options.bits == 64 ? ATN_DP : ATN_SP;
+}
+
+static atn_status put_ones(atn_unwrap *u) {
+    void *to;
+    atn_status status = atn_array_map_write(u->mask, &to);
+    if (status == ATN_OK) memset(to, 1, (size_t)u->pixels);
+    u->masked = false;
+    return status;
+}
+
+static atn_status open_frame(atn_unwrap *u) {
+    atn_status status = unwrap_array(u, u->type, u->width, u->height, &u->psi);
+    if (status == ATN_OK) status = unwrap_array(u, u->type, u->width, u->height, &u->out);
+    if (status == ATN_OK) status = unwrap_array(u, ATN_U8, u->width, u->height, &u->mask);
+    for (int k = 0; k < UNWRAP_ROWS && status == ATN_OK; ++k)
+        status = unwrap_array(u, k < 2 ? ATN_INT32 : u->type, u->height, 0, &u->rows[k]);
+    for (int k = 0; k < 4 && status == ATN_OK; ++k) status = unwrap_array(u, u->type, 1, 0, &u->scalar[k]);
+    return status == ATN_OK ? put_ones(u) : status;
+}
+
+atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
+                             atn_unwrap **out) {
+    atn_ctx *ctx = atn_device_ctx(device);
+    *out = NULL;
+    atn_status status = check_size(ctx, width, height);
+    if (status == ATN_OK && options) status = check_options(ctx, options);
+    if (status != ATN_OK) return status;
+    if (options && options->bits == 64 && !atn_device_get_info(device)->fp64)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "unwrap: %s has no double precision; 32 bits",
+                        atn_device_get_info(device)->name);
+    atn_unwrap *u = atn_zalloc(ctx, sizeof *u);
+    if (!u) return ATN_ERR_MEMORY;
+    u->device = device;
+    u->ctx = ctx;
+    u->width = width;
+    u->height = height;
+    u->pixels = width * height;
+    fill_options(u, options);
+    unwrap_relax(u);
+    status = unwrap_grid_open(u);
+    if (status == ATN_OK) status = open_frame(u);
+    if (status != ATN_OK) {
+        atn_unwrap_free(u);
+        return status;
+    }
+    *out = u;
+    return ATN_OK;
+}
+
+void atn_unwrap_free(atn_unwrap *u) {
+    if (!u) return;
+    unwrap_grid_close(u);
+    atn_free(u->ctx, u);
+}
+
+const char *atn_unwrap_explain(atn_unwrap *u) {
+    const unwrap_level *last = &u->level[u->levels - 1];
+    snprintf(u->explained, sizeof u->explained,
+             "%lld x %lld pixels in %d bits: %d grids down to %lld x %lld, which is solved %s; %s-cycles with %d + %d "
+             "sweeps, %d + %d where there are weights.",
+             (long long)u->width, (long long)u->height, u->options.bits, u->levels, (long long)last->width,
+             (long long)last->height, u->direct[0].dense ? "by its inverse" : "on the host",
+             u->options.cycle == ATN_UNWRAP_CYCLE_W ? "W" : "V", u->before[0], u->after[0], u->before[1], u->after[1]);
+    return u->explained;
+}
+
+/* ---- a frame ---- */
+
+static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_settings *s) {
+    if ((int)s->weights < 0 || s->weights > ATN_UNWRAP_WEIGHTS_AUTO || (int)s->remove < 0 ||
+        s->remove > ATN_UNWRAP_REMOVE_TILT)
+        return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: there are no such weights, or nothing like that to remove");
+    if (!(s->tolerance >= 0) || !(s->tolerance < 1))
+        return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: a tolerance of %g; from 0 to below 1", s->tolerance);
+    if (s->most_cycles < 0) return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: %d cycles; 1 or more", s->most_cycles);
+    for (int64_t k = 0; s->quality && k < u->pixels; ++k)
+        if (!(s->quality[k] >= 0) || !isfinite(s->quality[k]))
+            return atn_fail(u->ctx, ATN_ERR_INPUT,
+                            "unwrap: the quality of pixel (%lld, %lld) is %g; finite numbers from 0 are wanted",
+                            (long long)(k % u->width), (long long)(k / u->width), (double)s->quality[k]);
+    return ATN_OK;
+}
+
+static atn_status put_mask(atn_unwrap *u, const uint8_t *mask) {
+    if (!mask) return u->masked ? put_ones(u) : ATN_OK;
+    u->masked = true;
+    return atn_array_put(u->mask, mask, 0);
+}
+
+static atn_status survey(atn_unwrap *u, atn_unwrap_result *result) {
+    unwrap_op *op = &u->ops.survey;
+    const void *valid, *residues;
+    atn_status status =
+        UNWRAP_OP(u, op, "unwrap_survey", "psi", u->psi, "mask", u->mask, "valid", u->rows[0], "residues", u->rows[1]);
+    if (status == ATN_OK) status = atn_kernel_run(op->kernel);
+    if (status == ATN_OK) status = atn_array_map_read(u->rows[0], &valid);
+    if (status == ATN_OK) status = atn_array_map_read(u->rows[1], &residues);
+    if (status != ATN_OK) return status;
+    result->valid = (int64_t)unwrap_row_sum(valid, ATN_INT32, u->height);
+    result->residues = (int64_t)unwrap_row_sum(residues, ATN_INT32, u->height);
+    return ATN_OK;
+}
+
+/* Residues decide where both are asked for: without any, plain least squares has no reason to fail. */
+static bool wants_weights(const atn_unwrap *u, const atn_unwrap_settings *s, const atn_unwrap_result *result) {
+    bool asked = s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE || (s->weights && result->residues > 0);
+    return asked || s->quality || result->valid < u->pixels || u->options.method == ATN_UNWRAP_METHOD_CG;
+}
+
+typedef struct frame {
+    const atn_unwrap_settings *settings;
+    double tolerance;
+    int32_t most;
+    bool weights, warm;
+    unwrap_progress progress;
+} frame;
+
+static atn_status solve_once(atn_unwrap *u, const frame *f, bool from_last, double tolerance, unwrap_progress *p) {
+    bool cycles = !f->weights || u->options.method == ATN_UNWRAP_METHOD_MULTIGRID;
+    double now = 0;
+    p->flat = 0;
+    atn_status status = unwrap_flat(u, f->weights, !from_last, &p->flat);
+    now = p->flat;
+    if (status == ATN_OK && from_last) status = unwrap_residual(u, f->weights, UNWRAP_NOTHING, &now);
+    if (status != ATN_OK) return status;
+    return cycles ? unwrap_cycles(u, f->weights, !f->weights && !from_last, now, tolerance, f->most, p)
+                  : unwrap_conjugate(u, now, tolerance, f->most, p);
+}
+
+/* Few cuts: what does not fit the last answer counts less in the next one, more sharply from round to round. */
+static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result, unwrap_progress *p) {
+    static const double BEND[ROUNDS] = {1, 0.5, 0.25, 0.12, 0.06, 0.03, 0.03, 0.03};
+    atn_status status = ATN_OK;
+    for (int k = 0; k < ROUNDS && status == ATN_OK; ++k) {
+        status = unwrap_edges(u, BEND[k]);
+        if (status == ATN_OK) status = solve_once(u, f, true, 1e-3, p);
+        ++result->solutions;
+    }
+    return status;
+}
+
+static atn_status solve(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
+    double start = atn_clock_seconds();
+    atn_status status = ATN_OK;
+    bool many = f->settings->weights == ATN_UNWRAP_WEIGHTS_AUTO && result->residues > 0;
+    if (f->weights) status = unwrap_grade(u, f->settings);
+    if (status == ATN_OK && f->weights) status = unwrap_edges(u, 0);
+    double ready = atn_clock_seconds();
+    result->setup_seconds += ready - start;
+    if (status == ATN_OK) status = solve_once(u, f, f->warm, many ? 1e-3 : f->tolerance, &f->progress);
+    result->solutions = 1;
+    if (status == ATN_OK && many) status = adapt(u, f, result, &f->progress);
+    result->solve_seconds = atn_clock_seconds() - ready;
+    return status;
+}
+
+static void tell(const atn_unwrap *u, const frame *f, atn_unwrap_result *result) {
+    const unwrap_progress *p = &f->progress;
+    result->converged = p->converged || p->rounding;
+    result->residual = p->reached;
+    result->cycles = p->cycles;
+    if (!result->converged)
+        snprintf(result->reason, sizeof result->reason,
+                 "the residual is %.3g of a flat start's after %d cycles; %.3g was asked for", p->reached, p->cycles,
+                 f->tolerance);
+    else if (p->rounding)
+        snprintf(result->reason, sizeof result->reason,
+                 "the residual is at rounding, %.3g of a flat start's: %d bits reach no less", p->reached,
+                 u->options.bits);
+    else if (result->islands > 1)
+        snprintf(result->reason, sizeof result->reason,
+                 "%lld islands, each solved apart: heights between them are not known", (long long)result->islands);
+}
+
+static atn_status nothing(atn_unwrap *u, atn_unwrap_result *result) {
+    void *to;
+    atn_status status = atn_array_map_write(u->out, &to);
+    for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k)
+        if (u->type == ATN_DP)
+            ((double *)to)[k] = NAN;
+        else
+            ((float *)to)[k] = NAN;
+    snprintf(result->reason, sizeof result->reason, "no pixel is valid: all are masked or not finite");
+    return status;
+}
+
+/* psi is there; out is filled. */
+static atn_status unwrap_frame(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result) {
+    frame f = {.settings = s, .warm = s->warm && u->solved};
+    double start = atn_clock_seconds();
+    f.tolerance = s->tolerance > 0 ? s->tolerance : u->type == ATN_DP ? 1e-10 : 1e-5;
+    f.most = s->most_cycles ? s->most_cycles : 100;
+    atn_status status = put_mask(u, s->mask);
+    if (status == ATN_OK) status = survey(u, result);
+    result->setup_seconds = atn_clock_seconds() - start;
+    if (status != ATN_OK) return status;
+    if (result->valid == 0) return nothing(u, result);
+    result->weighted = f.weights = wants_weights(u, s, result);
+    u->solved = false;
+    status = solve(u, &f, result);
+    if (status != ATN_OK) return status;
+    u->solved = f.progress.converged || f.progress.rounding;
+    double solved = atn_clock_seconds();
+    status = result->valid < u->pixels || s->quality ? unwrap_islands(u, s, result) : unwrap_finish(u, s, result);
+    tell(u, &f, result);
+    result->finish_seconds = atn_clock_seconds() - solved;
+    return status;
+}
+
+atn_status atn_unwrap_solve(atn_unwrap *u, const void *phase, const atn_unwrap_settings *settings, void *out,
+                            atn_unwrap_result *result) {
+    atn_unwrap_settings s = settings ? *settings : (atn_unwrap_settings){0};
+    double start = atn_clock_seconds();
+    *result = (atn_unwrap_result){0};
+    atn_status status = check_settings(u, &s);
+    if (status == ATN_OK) status = atn_array_put(u->psi, phase, 0);
+    if (status == ATN_OK) status = unwrap_frame(u, &s, result);
+    if (status == ATN_OK) status = atn_array_get(u->out, out, 0);
+    result->seconds = atn_clock_seconds() - start;
+    return status;
+}
+
+static atn_status check_array(const atn_unwrap *u, const atn_array *array, const char *what) {
+    atn_array_info info = atn_array_get_info(array);
+    if (info.type == u->type && info.size[0] == u->width && info.size[1] == u->height) return ATN_OK;
+    return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is %lld x %lld of %s; %lld x %lld of %s is wanted", what,
+                    (long long)info.size[0], (long long)info.size[1], atn_type_name(info.type), (long long)u->width,
+                    (long long)u->height, atn_type_name(u->type));
+}
+
+/* Device to device where rows lie side by side, else through the host. */
+static atn_status copy_array(atn_array *from, atn_array *to) {
+    atn_array_info a = atn_array_get_info(from), b = atn_array_get_info(to);
+    const void *elements;
+    if (a.pitch != a.size[0] || b.pitch != b.size[0]) {
+        void *place;
+        atn_status status = atn_array_map_read(from, &elements);
+        if (status == ATN_OK) status = atn_array_map_write(to, &place);
+        for (int64_t j = 0; j < a.size[1] && status == ATN_OK; ++j) {
+            size_t element = atn_type_bytes(a.type);
+            memcpy((char *)place + (size_t)(j * b.pitch) * element,
+                   (const char *)elements + (size_t)(j * a.pitch) * element, (size_t)a.size[0] * element);
+        }
+        return status;
+    }
+    atn_status status = atn_array_ready_device(from, false);
+    if (status == ATN_OK) status = atn_array_ready_device(to, true);
+    if (status != ATN_OK) return status;
+    atn_slot source = atn_array_slot(from), target = atn_array_slot(to);
+    size_t element = atn_type_bytes(a.type);
+    status = atn_buffer_copy(NULL, target.buffer, (size_t)target.offset * element, source.buffer,
+                             (size_t)source.offset * element, (size_t)(a.size[0] * a.size[1]) * element);
+    if (status == ATN_OK) atn_array_written_on_device(to);
+    return status;
+}
+
+atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unwrap_settings *settings, atn_array *out,
+                                  atn_unwrap_result *result) {
+    atn_unwrap_settings s = settings ? *settings : (atn_unwrap_settings){0};
+    double start = atn_clock_seconds();
+    *result = (atn_unwrap_result){0};
+    atn_status status = check_settings(u, &s);
+    if (status == ATN_OK) status = check_array(u, phase, "phase");
+    if (status == ATN_OK) status = check_array(u, out, "answer");
+    if (status == ATN_OK) status = copy_array(phase, u->psi);
+    if (status == ATN_OK) status = unwrap_frame(u, &s, result);
+    if (status == ATN_OK) status = copy_array(u->out, out);
+    result->seconds = atn_clock_seconds() - start;
+    return status;
+}

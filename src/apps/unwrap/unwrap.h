@@ -1,0 +1,123 @@
+/* The parts of an unwrapper: grids from fine to coarse, the kernels bound to their arrays, and what a frame holds. */
+#ifndef ATN_APPS_UNWRAP_UNWRAP_H
+#define ATN_APPS_UNWRAP_UNWRAP_H
+
+#include "base/context.h"
+#include "device/device.h"
+
+#include <attune/kernel.h>
+#include <attune/unwrap.h>
+
+enum { UNWRAP_LEVELS = 32, UNWRAP_DENSE = 1024, UNWRAP_SWEEPS = 8, UNWRAP_ROWS = 9 };
+
+/* A kernel bound to its arrays for good; made when it is first needed. */
+typedef struct unwrap_op {
+    atn_kernel *kernel;
+    double relax; /* as last given to it */
+} unwrap_op;
+
+/* Kernels of one level. Answers move between a and b: an index says where one is (0: a, 1: b), the second index of
+ * `raise` and `bilinear` where the coarser level's is. */
+typedef struct unwrap_ops {
+    unwrap_op first, sweep[2], restrict_zero, restrict_[2], raise[2][2], bilinear[2], direct, coarsen;
+} unwrap_ops;
+
+/* A grid. Cells of the next one are 2 x 2 of this one's, ceil of half as many. */
+typedef struct unwrap_level {
+    int64_t width, height;
+    atn_array *vector[4];         /* f, a, b, zero as vectors, */
+    atn_array *f, *at[2], *zero;  /* and as matrices */
+    atn_array *hx, *hy, *gx, *gy; /* no weights: see kernels/unwrap_sweep.xml */
+    atn_array *wx, *wy, *inv;     /* weights; NULL until they are needed */
+    unwrap_ops ops[2];            /* without and with weights */
+} unwrap_level;
+
+/* The coarsest grid, solved directly: banded Cholesky, as a dense inverse on the device where it is small. */
+typedef struct unwrap_direct {
+    int64_t n, band, width, height;
+    bool by_rows;     /* cells are numbered along the shorter side first */
+    double *factor;   /* n x (band + 1): the lower triangle's rows, the diagonal last */
+    int32_t *part;    /* per cell: the connected part it belongs to; each answer has mean 0 */
+    double *mean;     /* room for sums and counts of parts */
+    double *x;        /* room for one answer */
+    atn_array *dense; /* n x n, or NULL: solved on the host */
+} unwrap_direct;
+
+struct atn_unwrap {
+    atn_device *device;
+    atn_ctx *ctx;
+    int64_t width, height, pixels;
+    atn_type type;
+    atn_unwrap_options options; /* defaults filled in, but for sweeps */
+    char explained[400];
+    int32_t levels;
+    unwrap_level level[UNWRAP_LEVELS];
+    unwrap_direct direct[2];           /* without and with weights */
+    int32_t before[2], after[2];       /* sweeps, without and with weights */
+    double relax[2][2][UNWRAP_SWEEPS]; /* of them: [weights][before, after] */
+    /* Arrays of the finest size. */
+    atn_array *zeros; /* a vector that all levels' zero is a view of */
+    atn_array *psi, *clean, *u[2], *out, *mask, *quality, *grade;
+    atn_array *rows[UNWRAP_ROWS];  /* one number a row; the first two are whole numbers */
+    atn_array *x[2], *p[2], *q[2]; /* of conjugate gradients: as vectors and as matrices */
+    atn_array *scalar[4];          /* rz, rz before, pq, rr */
+    struct unwrap_frame_ops {
+        unwrap_op flat[2][2];        /* [weights][where u is not]: the residual of u = 0, which is left there */
+        unwrap_op residual[2][2][4]; /* [weights][where u is][where e is: at[0], at[1]; 2: zero; 3: x] */
+        unwrap_op norm, zdot[2][2], pq, apply, step[2], turn[2][2]; /* [which rz][where z is] */
+        unwrap_op survey, phasor[2], finish[2], report, grading, edges[2];
+    } ops;
+    int now;            /* where u is */
+    bool solved;        /* u is an answer: what a warm start wants */
+    bool masked;        /* mask holds more than ones */
+    bool plain_quality; /* quality holds ones */
+};
+
+/* grid.c */
+atn_status unwrap_grid_open(atn_unwrap *u);
+void unwrap_grid_close(atn_unwrap *u);
+atn_status unwrap_grid_weights(atn_unwrap *u); /* arrays for weights, where they are not there yet */
+atn_status unwrap_array(atn_unwrap *u, atn_type type, int64_t columns, int64_t rows, atn_array **out);
+/* Makes an op: names and arrays in pairs, ended by NULL. */
+atn_status unwrap_op_make(atn_unwrap *u, unwrap_op *op, const char *kernel, const void *const *pairs);
+#define UNWRAP_OP(u, op, name, ...)                                                                                    \
+    ((op)->kernel ? ATN_OK : unwrap_op_make(u, op, name, (const void *const[]){__VA_ARGS__, NULL}))
+void unwrap_op_free(unwrap_op *op);
+
+/* coarsest.c: from weights (wx, wy as in kernels/unwrap_edges.xml), or from hx and hy where wx is NULL. */
+atn_status unwrap_direct_make(atn_unwrap *u, bool weights);
+void unwrap_direct_free(const atn_ctx *ctx, unwrap_direct *d);
+atn_status unwrap_direct_solve(atn_unwrap *u, bool weights, unwrap_level *l); /* f to at[0] */
+
+/* cycle.c: answers of A e = f on a level; *where: which of at[] holds it. */
+atn_status unwrap_cycle(atn_unwrap *u, bool weights, int32_t level, bool from_zero, int *where);
+atn_status unwrap_full(atn_unwrap *u, bool weights, int *where); /* full multigrid, on the finest */
+void unwrap_relax(atn_unwrap *u);
+
+/* solve.c: moves u->u; counts cycles. tolerance: of |r| relative to `flat`. */
+typedef struct unwrap_progress {
+    double flat;    /* |r| of a flat start; 0: not known yet */
+    double reached; /* |r| / flat */
+    int32_t cycles; /* so far, of all solutions */
+    bool converged, rounding;
+} unwrap_progress;
+enum { UNWRAP_NOTHING = 2, UNWRAP_X = 3 };                                        /* besides at[0] and at[1] */
+atn_status unwrap_flat(atn_unwrap *u, bool weights, bool start, double *norm);    /* start: u = 0 from here on */
+atn_status unwrap_residual(atn_unwrap *u, bool weights, int where, double *norm); /* u += e */
+/* The residual is there, `now` its norm. */
+atn_status unwrap_cycles(atn_unwrap *u, bool weights, bool full, double now, double tolerance, int32_t most,
+                         unwrap_progress *p);
+atn_status unwrap_conjugate(atn_unwrap *u, double now, double tolerance, int32_t most, unwrap_progress *p);
+
+/* weights.c: grade of pixels, weights of edges (bend 0: not from the last answer), coarse grids. */
+atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s);
+atn_status unwrap_edges(atn_unwrap *u, double bend);
+
+/* finish.c */
+atn_status unwrap_finish(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result);
+double unwrap_row_sum(const void *numbers, atn_type type, int64_t rows);
+
+/* islands.c: on the host, where there are holes: parts, each with its own angle and piston. */
+atn_status unwrap_islands(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result);
+
+#endif

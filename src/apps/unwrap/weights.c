@@ -1,0 +1,59 @@
+/* Weights: what a pixel is worth (mask, quality, residues, variance), the lesser of two for the edge between them, and
+ * the weights of coarser grids: those that cross add up and are halved, so that masked cells never couple. */
+#include "apps/unwrap/unwrap.h"
+
+#include <string.h>
+
+static const double LOW = 0.02, ROUGH = 1; /* beside a residue; per square radian of variance */
+
+static atn_status put_quality(atn_unwrap *u, const float *quality) {
+    void *to;
+    if (!quality && u->plain_quality) return ATN_OK;
+    atn_status status = unwrap_array(u, u->type, u->width, u->height, &u->quality);
+    if (status == ATN_OK) status = atn_array_map_write(u->quality, &to);
+    for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) {
+        float value = quality ? quality[k] : 1;
+        if (u->type == ATN_DP)
+            ((double *)to)[k] = (double)value;
+        else
+            ((float *)to)[k] = value;
+    }
+    u->plain_quality = status == ATN_OK && !quality;
+    return status;
+}
+
+atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s) {
+    unwrap_op *op = &u->ops.grading;
+    bool residues = s->weights == ATN_UNWRAP_WEIGHTS_RESIDUES || s->weights == ATN_UNWRAP_WEIGHTS_AUTO;
+    bool variance = s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE || s->weights == ATN_UNWRAP_WEIGHTS_AUTO;
+    atn_status status = unwrap_grid_weights(u);
+    if (status == ATN_OK) status = put_quality(u, s->quality);
+    if (status == ATN_OK)
+        status = UNWRAP_OP(u, op, "unwrap_grade", "psi", u->psi, "mask", u->mask, "quality", u->quality, "grade",
+                           u->grade, "clean", u->clean);
+    if (status == ATN_OK) status = atn_kernel_param(op->kernel, "low", residues ? LOW : 1, 0);
+    if (status == ATN_OK) status = atn_kernel_param(op->kernel, "rough", variance ? ROUGH : 0, 0);
+    return status == ATN_OK ? atn_kernel_run(op->kernel) : status;
+}
+
+static atn_status coarsen(atn_unwrap *u) {
+    atn_status status = ATN_OK;
+    for (int32_t n = 0; n + 1 < u->levels && status == ATN_OK; ++n) {
+        unwrap_level *l = &u->level[n];
+        unwrap_op *op = &l->ops[1].coarsen;
+        status =
+            UNWRAP_OP(u, op, "unwrap_coarsen", "wx", l->wx, "wy", l->wy, "cx", l[1].wx, "cy", l[1].wy, "inv", l[1].inv);
+        if (status == ATN_OK) status = atn_kernel_run(op->kernel);
+    }
+    return status == ATN_OK ? unwrap_direct_make(u, true) : status;
+}
+
+atn_status unwrap_edges(atn_unwrap *u, double bend) {
+    unwrap_level *l = &u->level[0];
+    unwrap_op *op = &u->ops.edges[u->now];
+    atn_status status = UNWRAP_OP(u, op, "unwrap_edges", "grade", u->grade, "psi", u->clean, "u", u->u[u->now], "wx",
+                                  l->wx, "wy", l->wy, "inv", l->inv);
+    if (status == ATN_OK) status = atn_kernel_param(op->kernel, "bend", bend, 0);
+    if (status == ATN_OK) status = atn_kernel_run(op->kernel);
+    return status == ATN_OK ? coarsen(u) : status;
+}

@@ -1,0 +1,227 @@
+/* attune unwrap: from wrapped phase, or from the camera's frames, to a surface. */
+#include "cli/unwrap.h"
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "cli/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double PI = 3.141592653589793;
+
+/* ---- options ---- */
+
+static atn_status read_scale(atn_cli_call *call, double *scale) {
+    const char *text = atn_cli_value(call, "scale");
+    char *end;
+    if (!text) return ATN_OK;
+    *scale = strcmp(text, "pi") == 0 ? PI : atn_number_read(text, &end);
+    if (*scale == PI) return ATN_OK;
+    if (end == text || *end || !isfinite(*scale) || *scale == 0)
+        return atn_cli_misuse(call, "--scale cannot be '%s'; it takes pi, or the radians that a value of 1 stands for",
+                              text);
+    return ATN_OK;
+}
+
+/* "4", or "0,90,180,270" in degrees. */
+static atn_status read_steps(atn_cli_call *call, unwrap_job *job) {
+    const char *text = atn_cli_value(call, "steps");
+    double number[ATN_PHASE_MOST_STEPS];
+    size_t count = 0;
+    char *end = NULL;
+    if (!text) return ATN_OK;
+    for (const char *at = text; count < ATN_PHASE_MOST_STEPS; at = end + 1) {
+        number[count] = atn_number_read(at, &end);
+        if (end == at || !isfinite(number[count++]) || (*end && *end != ',')) count = ATN_PHASE_MOST_STEPS;
+        if (!*end) break;
+    }
+    if (count == 1 && number[0] >= ATN_PHASE_LEAST_STEPS && number[0] <= ATN_PHASE_MOST_STEPS &&
+        number[0] == floor(number[0])) {
+        job->steps = (int32_t)number[0];
+        return ATN_OK;
+    }
+    if (count < ATN_PHASE_LEAST_STEPS || count == ATN_PHASE_MOST_STEPS)
+        return atn_cli_misuse(call,
+                              "--steps cannot be '%s'; it takes how many (from %d), or angles in degrees: 0,90,180",
+                              text, ATN_PHASE_LEAST_STEPS);
+    job->steps = (int32_t)count;
+    job->angle = atn_alloc(call->ctx, count * sizeof *job->angle);
+    for (size_t k = 0; job->angle && k < count; ++k) job->angle[k] = number[k] * PI / 180;
+    return job->angle ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+/* Which of the words of an option was given; 0 where none was. */
+static int word_of(const atn_cli_call *call, const char *option, const char *const *words) {
+    const char *given = atn_cli_value(call, option);
+    for (int k = 0; given && words[k]; ++k)
+        if (strcmp(given, words[k]) == 0) return k;
+    return 0;
+}
+
+static atn_status read_solver(atn_cli_call *call, unwrap_job *job) {
+    static const char *const WEIGHTS[] = {"none", "residues", "variance", "auto", NULL};
+    static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL};
+    static const char *const METHODS[] = {"auto", "multigrid", "cg", NULL};
+    const char *precision = atn_cli_value(call, "precision"), *quality = atn_cli_value(call, "quality");
+    double cycles;
+    job->options.bits = precision && strcmp(precision, "64") == 0 ? 64 : 32;
+    job->options.method = (atn_unwrap_method)word_of(call, "method", METHODS);
+    job->settings.weights = (atn_unwrap_weights)word_of(call, "weights", WEIGHTS);
+    job->settings.remove = (atn_unwrap_remove)word_of(call, "remove", REMOVE);
+    job->settings.congruent = atn_cli_has(call, "congruent");
+    job->by_modulation = quality && strcmp(quality, "modulation") == 0;
+    atn_status status = atn_cli_read_number(call, "tolerance", 1e-300, 1, 0, &job->settings.tolerance);
+    if (!status) status = atn_cli_read_whole(call, "cycles", 1, 0, &cycles);
+    if (!status && cycles > 1e6) status = atn_cli_misuse(call, "--cycles cannot be above 1000000");
+    if (!status) job->settings.most_cycles = (int32_t)cycles;
+    return status;
+}
+
+static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
+    const char *shape = atn_cli_value(call, "shape");
+    int64_t sizes[3] = {0};
+    job->input = call->operands[0];
+    job->output = atn_cli_value(call, "output");
+    job->preview = atn_cli_value(call, "preview");
+    job->transmission = atn_cli_has(call, "transmission");
+    job->radians = atn_cli_has(call, "radians");
+    if (shape && atn_cli_read_shape(shape, sizes) != 2)
+        return atn_cli_misuse(call, "--shape %s: HxW is a shape, as 512x1024", shape);
+    memcpy(job->shape, sizes, sizeof job->shape);
+    atn_status status = read_scale(call, &job->scale);
+    if (!status) status = atn_cli_read_number(call, "wavelength", 1e-12, 1, 0, &job->wavelength);
+    if (!status) status = atn_cli_read_number(call, "modulation", 0, 1e30, -1, &job->least);
+    if (!status) status = atn_cli_read_number(call, "saturation", 1e-30, 1e30, 0, &job->most);
+    if (!status) status = read_steps(call, job);
+    if (!status) status = read_solver(call, job);
+    if (!status && !atn_cli_has(call, "stream")) status = unwrap_check_output(job, job->output, "-o");
+    if (!status) status = unwrap_check_output(job, job->preview, "--preview");
+    return status;
+}
+
+/* ---- one phase ---- */
+
+static atn_status solve(unwrap_job *job, unwrap_phase *phase, atn_unwrap_result *result) {
+    atn_unwrap *unwrap = NULL;
+    atn_cli_progress(job->call, "unwrapping ...");
+    atn_status status = unwrap_read_weights(job, phase);
+    if (!status) status = atn_unwrap_create(job->device, phase->width, phase->height, &job->options, &unwrap);
+    if (!status) status = atn_unwrap_solve(unwrap, phase->value, &job->settings, phase->value, result);
+    atn_unwrap_free(unwrap);
+    atn_cli_progress_end(job->call);
+    if (!status && result->valid == 0)
+        status =
+            atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: no pixel is valid: all are masked or not numbers", job->input);
+    return status;
+}
+
+static atn_status unwrap_one(unwrap_job *job) {
+    unwrap_phase phase;
+    atn_unwrap_result result = {0};
+    atn_cli_progress(job->call, "reading ...");
+    atn_status status = unwrap_read(job, job->input, &phase);
+    if (!status) status = solve(job, &phase, &result);
+    if (!status && job->output) status = unwrap_write(job, &phase, job->output);
+    if (!status && job->preview) status = unwrap_write(job, &phase, job->preview);
+    if (!status) status = unwrap_print(job, &phase, &result);
+    unwrap_phase_free(job, &phase);
+    return status;
+}
+
+static atn_status run(atn_cli_call *call) {
+    unwrap_job job = {.call = call};
+    atn_devices *devices = NULL;
+    int32_t index;
+    atn_status status = read_options(call, &job);
+    if (!status) status = atn_cli_pick_device(call, &devices, &index);
+    if (!status) {
+        status = atn_device_open(devices, index, &job.device);
+        if (!status) status = atn_cli_has(call, "stream") ? unwrap_stream(&job) : unwrap_one(&job);
+        atn_device_close(job.device);
+        atn_devices_free(devices);
+    }
+    atn_free(call->ctx, job.angle);
+    atn_free(call->ctx, job.mask);
+    atn_free(call->ctx, job.quality);
+    return status;
+}
+
+const atn_cli_verb ATN_VERB_UNWRAP = {
+    .name = "unwrap",
+    .summary = "wrapped phase or interferograms to a surface",
+    .synopsis = "IN",
+    .paragraphs =
+        (const char *const[]){
+            "Finds the surface whose differences between neighbours are those of the phase in IN, which is known up to "
+            "whole turns: weighted least squares by multigrid. IN is PNG, TIFF, NPY, Zygo .dat, SDF, or raw float32 "
+            "with --shape, in radians; whole numbers of 8 and 16 bits span one turn; --scale says otherwise. What is "
+            "not a number is not valid. A folder is a stack of intensities, one image for each phase step.",
+            "OUT is written as tif (float32), npy (float64 with --precision 64) or png (for people, with a colour "
+            "bar). It is in radians, or in metres where the wavelength is known: height = phase x wavelength / 4 pi, "
+            "or / 2 pi with --transmission.",
+            "--stream unwraps frames as they come, each from where the last one was: raw ones from standard input (IN "
+            "is -), or images in a folder that is being filled, until an entry 'end' appears, --frames or --idle are "
+            "reached, or Ctrl-C. With --steps each N frames are a stack. -o is then a folder. A line for each frame, "
+            "and a summary.",
+            "JSON: shape (rows, columns), residues, residual_rms (radians), congruence_max (radians), cut_length "
+            "(neighbouring pairs that differ by another turn than the wrapped difference says), cycles, seconds, fps, "
+            "valid, invalid, islands, converged, reason, residual, weighted, solutions, unit, min, max, precision, "
+            "device, note. Of a stream: an object in each line (frame, name, residues, cycles, seconds, latency_s; or "
+            "frame, name, error), and in the last frames, dropped, fps, latency_s (p50, p95, p99, max), seconds, "
+            "reason.",
+            NULL},
+    .options =
+        (const atn_cli_option[]){
+            {.name = "output",
+             .letter = 'o',
+             .value = "OUT",
+             .meaning = "where to: tif, npy or png; a folder with "
+                        "--stream"},
+            {.name = "preview", .value = "P.png", .meaning = "a picture of the answer with a colour bar"},
+            {.name = "mask", .value = "M", .meaning = "an image: pixels that are 0 are not valid"},
+            {.name = "quality", .value = "Q|modulation", .meaning = "an image of weights, or those of the frames"},
+            {.name = "weights",
+             .value = "none|residues|variance|auto",
+             .meaning = "weights that the phase itself gives; none unless given"},
+            {.name = "congruent", .meaning = "the answer differs from the phase by whole turns"},
+            {.name = "remove", .value = "piston|tilt", .meaning = "the mean, or the plane that fits best"},
+            {.name = "shape", .value = "HxW", .meaning = "IN is raw: rows x columns"},
+            {.name = "scale", .value = "pi|NUMBER", .meaning = "radians that a value of 1 stands for"},
+            {.name = "steps",
+             .value = "N|DEG,DEG,...",
+             .meaning = "frames of a stack, or their phase steps; 5 means Hariharan's -180 to 180, others 360 / N"},
+            {.name = "modulation",
+             .value = "B",
+             .meaning = "least amplitude of a valid pixel of a stack; 1 % of the full scale unless given"},
+            {.name = "saturation", .value = "I", .meaning = "intensity that is too bright; the last one unless given"},
+            {.name = "wavelength", .value = "M", .meaning = "of the light in metres: heights come out"},
+            {.name = "transmission", .meaning = "the light passes once: height = phase x wavelength / 2 pi"},
+            {.name = "radians", .meaning = "no heights, also where the wavelength is known"},
+            {.name = "precision", .value = "32|64", .meaning = "bits of the computation; 32 unless given"},
+            {.name = "method", .value = "auto|multigrid|cg", .meaning = "auto unless given"},
+            {.name = "tolerance", .value = "T", .meaning = "of the residual; 1e-5, with 64 bits 1e-10 unless given"},
+            {.name = "cycles", .value = "N", .meaning = "at most so many; 100 unless given"},
+            {.name = "stream", .meaning = "frames as they come"},
+            {.name = "type",
+             .value = "f32|u8|u16",
+             .meaning = "stream from standard input: of a value; f32 unless given"},
+            {.name = "frames", .value = "N", .meaning = "stream: ends after so many"},
+            {.name = "idle", .value = "S", .meaning = "stream: ends when nothing came for so many seconds"},
+            {.name = "patience",
+             .value = "S",
+             .meaning =
+                 "stream: a file that cannot be read is given up when it was the same for so long; 1 unless given"},
+            {.name = "cold", .meaning = "stream: every frame starts anew"},
+            {0}},
+    .examples =
+        (const atn_cli_pair[]){
+            {"attune unwrap phase.tif -o surface.tif --preview surface.png", "radians in, radians out"},
+            {"attune unwrap peaks.raw --shape 512x512 --scale pi --congruent -o u.npy", "raw, in units of pi"},
+            {"attune unwrap frames/ --steps 5 --wavelength 632.8e-9 -o heights.tif", "from the camera to metres"},
+            {"attune unwrap incoming/ --stream -o done --json", "live"},
+            {0}},
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

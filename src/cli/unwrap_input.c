@@ -1,0 +1,143 @@
+/* From files to phase: images of any kind, and heights that a wavelength makes a phase of. */
+#include "cli/unwrap.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const double PI = 3.141592653589793;
+
+size_t unwrap_value_bytes(const unwrap_job *job) { return job->options.bits == 64 ? sizeof(double) : sizeof(float); }
+
+void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase) {
+    atn_free(job->call->ctx, phase->value);
+    atn_free(job->call->ctx, phase->modulation);
+    atn_free(job->call->ctx, phase->intensity);
+    *phase = (unwrap_phase){0};
+}
+
+/* ---- images ---- */
+
+double unwrap_full_scale(const atn_image_info *info) { return info->whole ? ldexp(1, info->bits) - 1 : 0; }
+
+/* Radians for a value of 1, as the file is and as it was asked for. */
+static atn_status scale_of(const unwrap_job *job, const char *path, const atn_image_info *info, unwrap_phase *out,
+                           double *scale) {
+    double turn = job->transmission ? 1 : 2; /* light passes the height once or twice */
+    *scale = job->scale != 0 ? job->scale : 1;
+    if (job->scale != 0) return ATN_OK;
+    if (info->whole) {
+        *scale = ldexp(2 * PI, -info->bits);
+        snprintf(out->note, sizeof out->note, "values of %d bits: their full scale is one turn; --scale says otherwise",
+                 (int)info->bits);
+    }
+    if (strcmp(info->unit, "m") == 0) {
+        double wavelength = job->wavelength > 0 ? job->wavelength : info->wavelength_m;
+        if (!(wavelength > 0))
+            return atn_fail(job->call->ctx, ATN_ERR_INPUT,
+                            "%s: heights in metres, and no wavelength; --wavelength says it", path);
+        *scale = 2 * PI * turn / wavelength;
+        snprintf(out->note, sizeof out->note, "heights in metres, taken as phase at a wavelength of %.6g m",
+                 wavelength);
+    }
+    return ATN_OK;
+}
+
+static atn_status take_pixels(const unwrap_job *job, const atn_image *image, double scale, unwrap_phase *out) {
+    const float *pixels = atn_image_pixels(image);
+    const double *doubles = atn_image_doubles(image);
+    size_t count = (size_t)(out->width * out->height), bytes;
+    out->value = atn_size_mul(count, unwrap_value_bytes(job), &bytes) ? atn_alloc(job->call->ctx, bytes) : NULL;
+    if (!out->value) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k) {
+        double value = scale * (doubles ? doubles[k] : (double)pixels[k]);
+        if (job->options.bits == 64)
+            ((double *)out->value)[k] = value;
+        else
+            ((float *)out->value)[k] = (float)value;
+    }
+    return ATN_OK;
+}
+
+atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phase *out) {
+    const atn_image_options options = {.shape = {job->shape[0], job->shape[1]}, .exact = job->options.bits == 64};
+    atn_image *image;
+    double scale;
+    *out = (unwrap_phase){0};
+    atn_status status = atn_image_read(job->call->ctx, path, &options, &image);
+    if (status) return status;
+    atn_image_info info = atn_image_get_info(image);
+    out->width = info.width;
+    out->height = info.height;
+    out->wavelength = info.wavelength_m;
+    status = scale_of(job, path, &info, out, &scale);
+    if (!status) status = take_pixels(job, image, scale, out);
+    atn_image_free(image);
+    if (status) unwrap_phase_free(job, out);
+    return status;
+}
+
+atn_status unwrap_read(const unwrap_job *job, const char *path, unwrap_phase *out) {
+    struct stat info;
+    *out = (unwrap_phase){0};
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return unwrap_read_stack(job, path, out);
+    if (job->steps)
+        return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: no folder; --steps is for a folder of frames", path);
+    return unwrap_read_file(job, path, out);
+}
+
+/* ---- mask and quality ---- */
+
+static atn_status read_beside(const unwrap_job *job, const char *option, const unwrap_phase *phase, atn_image **out) {
+    const char *path = atn_cli_value(job->call, option);
+    *out = NULL;
+    if (!path || (job->by_modulation && strcmp(option, "quality") == 0)) return ATN_OK;
+    atn_status status = atn_image_read(job->call->ctx, path, NULL, out);
+    if (status) return status;
+    atn_image_info info = atn_image_get_info(*out);
+    if (info.width == phase->width && info.height == phase->height) return ATN_OK;
+    atn_image_free(*out);
+    *out = NULL;
+    return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: a %s of %lldx%lld for a phase of %lldx%lld", path, option,
+                    (long long)info.height, (long long)info.width, (long long)phase->height, (long long)phase->width);
+}
+
+static atn_status keep_mask(unwrap_job *job, size_t count, const atn_image *image) {
+    const float *pixels = atn_image_pixels(image);
+    job->mask = atn_alloc(job->call->ctx, count);
+    if (!job->mask) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k) job->mask[k] = !isnan(pixels[k]) && pixels[k] != 0;
+    return ATN_OK;
+}
+
+static atn_status keep_quality(unwrap_job *job, size_t count, const float *pixels) {
+    job->quality = atn_alloc(job->call->ctx, count * sizeof *job->quality);
+    if (!job->quality) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k) {
+        job->quality[k] = isnan(pixels[k]) ? 0 : pixels[k];
+        if (pixels[k] < 0)
+            return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: a quality of %g; weights are not negative",
+                            atn_cli_value(job->call, "quality"), (double)pixels[k]);
+    }
+    return ATN_OK;
+}
+
+atn_status unwrap_read_weights(unwrap_job *job, const unwrap_phase *phase) {
+    size_t count = (size_t)(phase->width * phase->height);
+    atn_image *mask = NULL, *quality = NULL;
+    atn_status status = read_beside(job, "mask", phase, &mask);
+    if (!status) status = read_beside(job, "quality", phase, &quality);
+    if (!status && mask) status = keep_mask(job, count, mask);
+    if (!status && job->by_modulation && !phase->modulation)
+        status = atn_fail(job->call->ctx, ATN_ERR_INPUT, "--quality modulation is for a folder of frames");
+    const float *pixels = quality ? atn_image_pixels(quality) : job->by_modulation ? phase->modulation : NULL;
+    if (!status && pixels) status = keep_quality(job, count, pixels);
+    atn_image_free(mask);
+    atn_image_free(quality);
+    job->settings.mask = job->mask;
+    job->settings.quality = job->quality;
+    return status;
+}

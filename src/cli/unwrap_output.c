@@ -1,0 +1,142 @@
+/* From answers to files and words: TIFF, NPY, previews; heights = phase x wavelength / 4 pi where light is reflected.
+ */
+#include "cli/unwrap.h"
+
+#include "base/memory.h"
+#include "cloud/source.h"
+
+#include <math.h>
+
+static const double PI = 3.141592653589793;
+
+atn_status unwrap_check_output(const unwrap_job *job, const char *path, const char *option) {
+    if (!path || source_has_ending(path, "png")) return ATN_OK;
+    bool preview = option[1] == '-';
+    if (!preview && source_has_ending(path, "tif tiff npy")) return ATN_OK;
+    return atn_cli_misuse(job->call, "%s %s: %s", option, path,
+                          preview ? "a preview is a png" : "the ending says how it is written: tif, npy or png");
+}
+
+double unwrap_height_of(const unwrap_job *job, const unwrap_phase *phase) {
+    double wavelength = job->wavelength > 0 ? job->wavelength : phase->wavelength;
+    if (job->radians || !(wavelength > 0)) return 0;
+    return wavelength / ((job->transmission ? 2 : 4) * PI);
+}
+
+static atn_status image_of(const unwrap_job *job, const unwrap_phase *phase, atn_image **out) {
+    const atn_ctx *ctx = job->call->ctx;
+    double height = unwrap_height_of(job, phase), factor = height > 0 ? height : 1;
+    size_t count = (size_t)(phase->width * phase->height);
+    void *values = atn_alloc(ctx, count * unwrap_value_bytes(job));
+    if (!values) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k)
+        if (job->options.bits == 64)
+            ((double *)values)[k] = ((const double *)phase->value)[k] * factor;
+        else
+            ((float *)values)[k] = (float)((double)((const float *)phase->value)[k] * factor);
+    atn_status status = job->options.bits == 64
+                            ? atn_image_create_doubles(job->call->ctx, phase->width, phase->height, values, out)
+                            : atn_image_create(job->call->ctx, phase->width, phase->height, values, out);
+    atn_free(ctx, values);
+    if (!status) status = atn_image_set_unit(*out, height > 0 ? "m" : "rad");
+    if (!status) return ATN_OK;
+    atn_image_free(*out);
+    *out = NULL;
+    return status;
+}
+
+atn_status unwrap_write(const unwrap_job *job, const unwrap_phase *phase, const char *path) {
+    atn_image *image = NULL;
+    atn_status status = image_of(job, phase, &image);
+    if (!status)
+        status =
+            source_has_ending(path, "png") ? atn_image_write_preview(image, path, NULL) : atn_image_write(image, path);
+    atn_image_free(image);
+    return status;
+}
+
+/* ---- words ---- */
+
+static void range_of(const unwrap_job *job, const unwrap_phase *phase, double *low, double *high) {
+    double height = unwrap_height_of(job, phase), factor = height > 0 ? height : 1;
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (int64_t k = 0; k < phase->width * phase->height; ++k) {
+        double value =
+            job->options.bits == 64 ? ((const double *)phase->value)[k] : (double)((const float *)phase->value)[k];
+        if (isnan(value)) continue;
+        *low = fmin(*low, value * factor);
+        *high = fmax(*high, value * factor);
+    }
+}
+
+static json_t *real_or_null(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static atn_status print_json(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *r) {
+    json_t *root = json_object(), *shape = json_array();
+    double low, high;
+    range_of(job, phase, &low, &high);
+    const struct {
+        const char *name;
+        json_t *value;
+    } fields[] = {
+        {"residues", json_integer(r->residues)},
+        {"residual_rms", real_or_null(r->residual_rms)},
+        {"congruence_max", real_or_null(r->congruence_max)},
+        {"cut_length", json_integer(r->cut_length)},
+        {"cycles", json_integer(r->cycles)},
+        {"seconds", json_real(r->seconds)},
+        {"fps", atn_cli_json_rate(1 / r->seconds)},
+        {"valid", json_integer(r->valid)},
+        {"invalid", json_integer(phase->width * phase->height - r->valid)},
+        {"islands", json_integer(r->islands)},
+        {"converged", json_boolean(r->converged)},
+        {"reason", atn_cli_json_text(job->call->ctx, r->reason)},
+        {"residual", real_or_null(r->residual)},
+        {"weighted", json_boolean(r->weighted)},
+        {"solutions", json_integer(r->solutions)},
+        {"unit", json_string(unwrap_height_of(job, phase) > 0 ? "m" : "rad")},
+        {"min", real_or_null(low)},
+        {"max", real_or_null(high)},
+        {"precision", json_integer(job->options.bits)},
+        {"device", atn_cli_json_text(job->call->ctx, atn_device_get_info(job->device)->name)},
+        {"note", atn_cli_json_text(job->call->ctx, phase->note)},
+    };
+    bool good = json_object_set_new(root, "shape", shape) == 0 &&
+                json_array_append_new(shape, json_integer(phase->height)) == 0 &&
+                json_array_append_new(shape, json_integer(phase->width)) == 0;
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; ++k)
+        good = json_object_set_new(root, fields[k].name, fields[k].value) == 0 && good;
+    if (!good) {
+        json_decref(root);
+        root = NULL;
+    }
+    return atn_cli_print_json(job->call, root);
+}
+
+static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *r) {
+    atn_text page = {.ctx = job->call->ctx};
+    double low, high;
+    range_of(job, phase, &low, &high);
+    atn_text_printf(&page, "size        %lld x %lld, %lld pixels valid, %lld not\n", (long long)phase->width,
+                    (long long)phase->height, (long long)r->valid,
+                    (long long)(phase->width * phase->height - r->valid));
+    atn_text_printf(&page, "%-11s %.6g to %.6g %s\n", unwrap_height_of(job, phase) > 0 ? "heights" : "phase", low, high,
+                    unwrap_height_of(job, phase) > 0 ? "m" : "rad");
+    atn_text_printf(&page, "residues    %lld; cuts of %lld pairs; %.3g rad rms off the wrapped differences\n",
+                    (long long)r->residues, (long long)r->cut_length, r->residual_rms);
+    if (r->islands > 1)
+        atn_text_printf(&page, "islands     %lld, each solved apart: turns between them are not known\n",
+                        (long long)r->islands);
+    atn_text_printf(&page, "solved      %d %s in %.3g s, %s\n", (int)r->cycles, r->weighted ? "iterations" : "cycles",
+                    r->seconds, r->converged ? "converged" : "not converged");
+    if (*r->reason) atn_text_printf(&page, "note: %s\n", r->reason);
+    if (*phase->note) atn_text_printf(&page, "note: %s\n", phase->note);
+    atn_status status = atn_cli_print_text(job->call, "unwrap", &page);
+    atn_text_free(&page);
+    return status;
+}
+
+atn_status unwrap_print(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *result) {
+    return job->call->json ? print_json(job, phase, result) : print_text(job, phase, result);
+}
