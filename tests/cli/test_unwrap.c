@@ -96,7 +96,7 @@ static void what_is_refused(void **state) {
 static void files_in_and_out(void **state) {
     (void)state;
     make_phase();
-    json_t *r = cli_object("unwrap @/phase.npy -o @/u.npy --preview @/u.png --json");
+    json_t *r = cli_object("unwrap @/phase.npy -o @/u.npy --preview @/u.png --repeat 3 --json");
     assert_int_equal(json_integer_value(json_array_get(json_object_get(r, "shape"), 0)), H);
     assert_int_equal(json_integer_value(json_array_get(json_object_get(r, "shape"), 1)), W);
     assert_true(number(r, "residues") == 0 && number(r, "cut_length") == 0 && number(r, "islands") == 1);
