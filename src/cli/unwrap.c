@@ -64,7 +64,7 @@ static atn_status read_solver(atn_cli_call *call, unwrap_job *job) {
     static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL};
     static const char *const METHODS[] = {"auto", "multigrid", "cg", NULL};
     const char *precision = atn_cli_value(call, "precision"), *quality = atn_cli_value(call, "quality");
-    double cycles;
+    double cycles, repeat;
     job->options.bits = precision && strcmp(precision, "64") == 0 ? 64 : 32;
     job->options.method = (atn_unwrap_method)word_of(call, "method", METHODS);
     job->settings.weights = (atn_unwrap_weights)word_of(call, "weights", WEIGHTS);
@@ -75,6 +75,8 @@ static atn_status read_solver(atn_cli_call *call, unwrap_job *job) {
     if (!status) status = atn_cli_read_whole(call, "cycles", 1, 0, &cycles);
     if (!status && cycles > 1e6) status = atn_cli_misuse(call, "--cycles cannot be above 1000000");
     if (!status) job->settings.most_cycles = (int32_t)cycles;
+    if (!status) status = atn_cli_read_whole(call, "repeat", 1, 1, &repeat);
+    if (!status) job->repeat = (int64_t)repeat;
     return status;
 }
 
@@ -102,12 +104,29 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
 
 /* ---- one phase ---- */
 
+/* All but the last time aside, since the answer takes the phase's place; seconds are the least of all. */
+static atn_status solve_often(const unwrap_job *job, atn_unwrap *unwrap, unwrap_phase *phase,
+                              atn_unwrap_result *result) {
+    size_t bytes = (size_t)(phase->width * phase->height) * unwrap_value_bytes(job);
+    void *aside = job->repeat > 1 ? atn_alloc(job->call->ctx, bytes) : NULL;
+    atn_status status = job->repeat > 1 && !aside ? ATN_ERR_MEMORY : ATN_OK;
+    double least = INFINITY;
+    for (int64_t left = job->repeat; left > 0 && !status; --left) {
+        void *out = left > 1 ? aside : phase->value;
+        status = atn_unwrap_solve(unwrap, phase->value, &job->settings, out, result);
+        least = fmin(least, result->seconds);
+    }
+    result->seconds = least;
+    atn_free(job->call->ctx, aside);
+    return status;
+}
+
 static atn_status solve(unwrap_job *job, unwrap_phase *phase, atn_unwrap_result *result) {
     atn_unwrap *unwrap = NULL;
     atn_cli_progress(job->call, "unwrapping ...");
     atn_status status = unwrap_read_weights(job, phase);
     if (!status) status = atn_unwrap_create(job->device, phase->width, phase->height, &job->options, &unwrap);
-    if (!status) status = atn_unwrap_solve(unwrap, phase->value, &job->settings, phase->value, result);
+    if (!status) status = solve_often(job, unwrap, phase, result);
     atn_unwrap_free(unwrap);
     atn_cli_progress_end(job->call);
     if (!status && result->valid == 0)
@@ -202,6 +221,9 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {.name = "method", .value = "auto|multigrid|cg", .meaning = "auto unless given"},
             {.name = "tolerance", .value = "T", .meaning = "of the residual; 1e-5, with 64 bits 1e-10 unless given"},
             {.name = "cycles", .value = "N", .meaning = "at most so many; 100 unless given"},
+            {.name = "repeat",
+             .value = "N",
+             .meaning = "solves so often; seconds and fps are the best: the first one finds or builds its kernels"},
             {.name = "stream", .meaning = "frames as they come"},
             {.name = "type",
              .value = "f32|u8|u16",

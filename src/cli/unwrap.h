@@ -25,6 +25,7 @@ typedef struct unwrap_job {
     double least;  /* modulation; negative: not given */
     double most;   /* saturation; 0: not given */
     bool by_modulation;
+    int64_t repeat; /* > 0 */
     atn_unwrap_options options;
     atn_unwrap_settings settings; /* its mask and quality are these, owned: */
     uint8_t *mask;
