@@ -6,10 +6,12 @@
 #include <attune/cloud.h>
 #include <attune/context.h>
 #include <attune/device.h>
+#include <attune/frame.h>
 #include <attune/image.h>
 #include <attune/kernel.h>
 #include <attune/needle.h>
 #include <attune/operations.h>
+#include <attune/ranges.h>
 #include <attune/register.h>
 #include <attune/type.h>
 
