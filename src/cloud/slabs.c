@@ -90,7 +90,7 @@ static void make_groups(atn_slabs *s, const size_t *count) {
     group *g = s->group;
     *g = (group){.low = INFINITY, .high = -INFINITY};
     for (size_t bin = 0; bin < BINS; ++bin) {
-        if (g->count && g->count + count[bin] > full && (size_t)(g - s->group) < SPILL_BUCKETS - 1)
+        if (g->count && count[bin] && g->count + count[bin] > full && (size_t)(g - s->group) < SPILL_BUCKETS - 1)
             *++g = (group){.first = bin, .low = INFINITY, .high = -INFINITY};
         g->count += count[bin];
         g->last = bin;
@@ -103,7 +103,7 @@ static void make_slabs(atn_slabs *s) {
     slab *b = s->slab;
     *b = (slab){0};
     for (size_t g = 0; g < s->groups; ++g) {
-        if (b->own && b->own + s->group[g].count > s->options.atoms) *++b = (slab){.first = g};
+        if (b->own && s->group[g].count && b->own + s->group[g].count > s->options.atoms) *++b = (slab){.first = g};
         b->own += s->group[g].count;
         b->last = g;
     }
