@@ -187,7 +187,7 @@ static void memory_is_bounded(void **state) {
         own += atoms.own;
     } while (atoms.count);
     assert_int_equal(own, MANY);
-    size_t bound = (3 << 20) + (15 << 20) + 80 * atn_slabs_get_info(slabs).most;
+    size_t bound = (3 << 20) + (15 << 20) + 40 * atn_slabs_get_info(slabs).most;
     if (atn_ctx_peak_bytes(ctx) > bound) fail_msg("%zu bytes, %zu were said", atn_ctx_peak_bytes(ctx), bound);
     atn_slabs_close(slabs);
     atn_frame_close(frame);
