@@ -157,6 +157,37 @@ static void odd_frames(void **state) {
     kit_free(ctx);
 }
 
+/* Atoms at a few thousand places: groups of places that just do not fit together are as many as there are buckets. */
+static void lumps_stay_apart(void **state) {
+    (void)state;
+    enum { PLACES = 2000, EACH = 30 };
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), path[512];
+    snprintf(path, sizeof path, "%s/a.pos", dir);
+    atn_rows *rows;
+    kit_ok(ctx, atn_rows_open_pos(ctx, path, PLACES * EACH, &rows));
+    for (int k = 0; k < PLACES * EACH; ++k) {
+        const double row[4] = {k % PLACES, 0, 1, k};
+        kit_ok(ctx, atn_rows_add(rows, NULL, row));
+    }
+    kit_ok(ctx, atn_rows_finish(rows));
+    atn_rows_free(rows);
+    atn_frame *frame;
+    atn_slabs *slabs;
+    atn_cloud *cloud;
+    atn_slabs_options options = {.atoms = 8, .memory = 8};
+    kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
+    kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
+    assert_true(atn_slabs_get_info(slabs).most <= 4 * EACH);
+    atn_slabs_close(slabs);
+    kit_ok(ctx, atn_cloud_read(ctx, path, NULL, &cloud));
+    check_slabs(ctx, frame, cloud, options, true);
+    atn_cloud_free(cloud);
+    atn_frame_close(frame);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
 /* Larger than all buffers together; what a frame and its slabs hold stays as the header says. */
 static void memory_is_bounded(void **state) {
     (void)state;
@@ -311,9 +342,13 @@ static void every_allocation_fails_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slabs_have_their_halo), cmocka_unit_test(odd_frames),
-        cmocka_unit_test(memory_is_bounded),     cmocka_unit_test(columns_come_in_order),
-        cmocka_unit_test(rows_of_xyz),           cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(slabs_have_their_halo),
+        cmocka_unit_test(odd_frames),
+        cmocka_unit_test(lumps_stay_apart),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(columns_come_in_order),
+        cmocka_unit_test(rows_of_xyz),
+        cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
