@@ -36,8 +36,9 @@ typedef struct atn_frame_info {
     size_t nan, inf;        /* dropped */
     double low[3], high[3]; /* bounds; zero without atoms */
     bool masses, species;
-    bool streamed;   /* never in memory as a whole */
-    double angstrom; /* in one unit of the positions: 10 for POS, ePOS and APT, whose unit is nm; else 1 */
+    bool streamed;        /* never in memory as a whole */
+    double angstrom;      /* in one unit of the positions: 10 for POS, ePOS and APT, whose unit is nm; else 1 */
+    const char *left_out; /* names of what the file has and a frame does not; "" for nothing */
 } atn_frame_info;
 
 /* Opens a file and reads it through once, for the info. A file of several frames is refused. NULL options: defaults.

@@ -90,6 +90,7 @@ static atn_status look_through(atn_frame *f) {
     for (int d = 0; d < 3 && !info->atoms; ++d) info->low[d] = info->high[d] = 0;
     info->nan = f->cloud->nan;
     info->inf = f->cloud->inf;
+    info->left_out = f->cloud->left_out;
     info->records = f->streamed ? f->ions.layout.ions : info->atoms;
     return status == ATN_OK ? atn_frame_rewind(f) : status;
 }
