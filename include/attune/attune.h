@@ -6,11 +6,13 @@
 #include <attune/cloud.h>
 #include <attune/context.h>
 #include <attune/device.h>
+#include <attune/frame.h>
 #include <attune/image.h>
 #include <attune/kernel.h>
 #include <attune/needle.h>
 #include <attune/operations.h>
 #include <attune/phase.h>
+#include <attune/ranges.h>
 #include <attune/register.h>
 #include <attune/type.h>
 #include <attune/unwrap.h>

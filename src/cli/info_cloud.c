@@ -1,6 +1,11 @@
 /* attune info for point clouds: format, points, bounds, what else is there, what was invalid or left out. */
 #include "cli/info.h"
 
+#include "cloud/source.h"
+
+#include <attune/frame.h>
+#include <string.h>
+
 static bool set_box(json_t *root, const char *key, const double *corner, bool any) {
     json_t *array = any ? json_array() : json_null();
     bool good = json_object_set_new(root, key, array) == 0;
@@ -53,9 +58,31 @@ static atn_status print_text(atn_cli_call *call, const atn_cloud_info *info) {
     return status;
 }
 
+/* Frames of atoms may be larger than memory. */
+static atn_status info_frame(atn_cli_call *call, const char *path, const atn_cloud_options *options) {
+    atn_frame *frame;
+    atn_status status = atn_frame_open(call->ctx, path, options, &frame);
+    if (status != ATN_OK) return status;
+    atn_frame_info of = atn_frame_get_info(frame);
+    atn_cloud_info info = {.format = of.format,
+                           .points = of.atoms,
+                           .nan = of.nan,
+                           .inf = of.inf,
+                           .frames = 1,
+                           .masses = of.masses,
+                           .species = of.species,
+                           .left_out = of.left_out};
+    memcpy(info.low, of.low, sizeof info.low);
+    memcpy(info.high, of.high, sizeof info.high);
+    status = call->json ? print_json(call, &info) : print_text(call, &info);
+    atn_frame_close(frame);
+    return status;
+}
+
 atn_status atn_cli_info_cloud(atn_cli_call *call, const char *path) {
     const atn_cloud_options options = {.invalid = ATN_INVALID_DROP}; /* they are counted */
     atn_cloud *cloud;
+    if (source_has_ending(path, "pos epos apt")) return info_frame(call, path, &options);
     atn_status status = atn_cloud_read(call->ctx, path, &options, &cloud);
     if (status != ATN_OK) return status;
     atn_cloud_info info = atn_cloud_get_info(cloud);

@@ -47,6 +47,7 @@ static void draw_numbers(atn_text *page, const atn_cli_register *r, const atn_cl
     add_row(&rows, "method", "%s, %s, from %s", r->method, r->transform, r->start);
     add_row(&rows, "device", "%s%s%s", x->device, *x->variant ? ", " : "", x->variant);
     atn_page_table(page, atn_text_str(&rows), "ll");
+    if (rows.failed) page->failed = true; /* clearing forgets it */
     atn_text_clear(&rows);
     atn_text_add(&rows, "transform\t\t\t\t\n");
     for (int i = 0; i < 4; ++i)

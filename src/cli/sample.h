@@ -27,5 +27,6 @@ atn_status atn_cli_sample_folder(const atn_cli_sample *sample, const char *name)
 atn_status atn_cli_sample_fringes(atn_cli_sample *sample);
 atn_status atn_cli_sample_scans(atn_cli_sample *sample);
 atn_status atn_cli_sample_needle(atn_cli_sample *sample);
+atn_status atn_cli_sample_atoms(atn_cli_sample *sample);
 
 #endif

@@ -68,6 +68,7 @@ void atn_page_table(atn_text *page, const char *rows, const char *align) {
             bool right = column < strlen(align) && align[column] == 'r';
             atn_text_clear(&cell);
             atn_text_add_bytes(&cell, rows, length);
+            if (cell.failed) page->failed = true; /* clearing forgets it */
             atn_text_printf(page, "<%s%s>", tag, right ? " class=\"r\"" : "");
             atn_page_escape(page, atn_text_str(&cell));
             atn_text_printf(page, "</%s>", tag);
@@ -78,6 +79,5 @@ void atn_page_table(atn_text *page, const char *rows, const char *align) {
         atn_text_add(page, "</tr>\n");
     }
     atn_text_add(page, "</table></div>\n");
-    if (cell.failed) page->failed = true;
     atn_text_free(&cell);
 }

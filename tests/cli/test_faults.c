@@ -188,6 +188,9 @@ static void samples(void **state) {
     walk_line("sample scans -o @ --size 200 --json", 3);
     walk_line("sample needle -o @ --size 8x8x8 --json", 97); /* a tenth of a second each */
     walk_line("sample fringes -o @/fringes --size 16x12 --mask 0.1 --json", 5);
+    walk_line("sample atoms -o @ --size 5 --grains 1 --species Al --json", 5);
+    walk_line("info @/ranges.rrng", 1);
+    walk_line("info @/ranges.rrng --json", 3);
 }
 
 /* With the library's own kernels: nothing is built. */
