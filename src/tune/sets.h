@@ -7,7 +7,7 @@
 typedef struct atn_set {
     const char *kernel;
     const char *where;    /* "cpu" or "gpu"; NULL: everywhere */
-    const char *sizes[8]; /* the last is NULL */
+    const char *sizes[12]; /* the last is NULL */
     double range_length;  /* of ranges from data */
 } atn_set;
 
