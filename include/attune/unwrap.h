@@ -27,8 +27,8 @@ typedef enum atn_unwrap_cycle {
 } atn_unwrap_cycle;
 
 typedef enum atn_unwrap_smoother {
-    ATN_UNWRAP_SMOOTHER_AUTO, /* red-black */
-    ATN_UNWRAP_SMOOTHER_REDBLACK,
+    ATN_UNWRAP_SMOOTHER_AUTO,     /* Jacobi with the steps of a Chebyshev polynomial */
+    ATN_UNWRAP_SMOOTHER_REDBLACK, /* not there yet: refused */
     ATN_UNWRAP_SMOOTHER_JACOBI
 } atn_unwrap_smoother;
 
@@ -42,8 +42,8 @@ typedef struct atn_unwrap_options {
     int32_t before, after; /* sweeps before and after the coarse grid's correction, 1 to 8; default 2 and 2,
                                  3 and 3 with weights, where `before` holds for both */
     int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 1024; default 300 */
-    bool no_fuse;          /* 1: residual and restriction are kernels of their own, for comparison */
-    bool no_graph;         /* never capture a cycle as one launch where the device can */
+    bool no_fuse;          /* residual and restriction as kernels of their own; not there yet: refused */
+    bool no_graph;         /* never capture a cycle as one launch; none does yet */
 } atn_unwrap_options;
 
 typedef enum atn_unwrap_weights {

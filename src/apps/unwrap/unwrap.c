@@ -29,6 +29,9 @@ static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_options *o)
     if ((int)o->method < 0 || o->method > ATN_UNWRAP_METHOD_CG || (int)o->cycle < 0 || o->cycle > ATN_UNWRAP_CYCLE_W ||
         (int)o->smoother < 0 || o->smoother > ATN_UNWRAP_SMOOTHER_JACOBI)
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: there is no such method, cycle or smoother");
+    if (o->smoother == ATN_UNWRAP_SMOOTHER_REDBLACK || o->no_fuse)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
+                        "unwrap: there are no red-black sweeps and no kernels that are not fused yet; Jacobi, fused");
     if (o->before < 0 || o->before > UNWRAP_SWEEPS || o->after < 0 || o->after > UNWRAP_SWEEPS)
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d and %d sweeps; 1 to %d", o->before, o->after, UNWRAP_SWEEPS);
     if (o->coarsest != 0 && (o->coarsest < 4 || o->coarsest > UNWRAP_DENSE))
