@@ -27,8 +27,8 @@ typedef enum atn_unwrap_cycle {
 } atn_unwrap_cycle;
 
 typedef enum atn_unwrap_smoother {
-    ATN_UNWRAP_SMOOTHER_AUTO, /* red-black */
-    ATN_UNWRAP_SMOOTHER_REDBLACK,
+    ATN_UNWRAP_SMOOTHER_AUTO,     /* Jacobi with the steps of a Chebyshev polynomial */
+    ATN_UNWRAP_SMOOTHER_REDBLACK, /* not there yet: refused */
     ATN_UNWRAP_SMOOTHER_JACOBI
 } atn_unwrap_smoother;
 
@@ -39,18 +39,19 @@ typedef struct atn_unwrap_options {
     atn_unwrap_method method;
     atn_unwrap_cycle cycle;
     atn_unwrap_smoother smoother;
-    int32_t before, after; /* sweeps before and after the coarse grid's correction, 1 to 8; default 1 and 1 */
-    int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 4096 */
-    bool no_fuse;          /* 1: residual and restriction are kernels of their own, for comparison */
-    bool no_graph;         /* never capture a cycle as one launch where the device can */
+    int32_t before, after; /* sweeps before and after the coarse grid's correction, 1 to 8; default 2 and 2,
+                                 3 and 3 with weights, where `before` holds for both */
+    int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 1024; default 300 */
+    bool no_fuse;          /* residual and restriction as kernels of their own; not there yet: refused */
+    bool no_graph;         /* never capture a cycle as one launch; none does yet */
 } atn_unwrap_options;
 
 typedef enum atn_unwrap_weights {
     ATN_UNWRAP_WEIGHTS_NONE,     /* of its own: all valid pixels count alike, but for quality */
     ATN_UNWRAP_WEIGHTS_RESIDUES, /* little where the four differences around a corner do not add up to 0 */
     ATN_UNWRAP_WEIGHTS_VARIANCE, /* less where the phase differs much from its surroundings */
-    ATN_UNWRAP_WEIGHTS_AUTO      /* both, and, where residues are, few cuts: solved again and again with less weight on
-                                    what does not fit */
+    ATN_UNWRAP_WEIGHTS_AUTO /* where residues are, few cuts: solved again and again, with less weight on what did not
+                               fit the last answer; without residues as NONE */
 } atn_unwrap_weights;
 
 typedef enum atn_unwrap_remove {
@@ -65,9 +66,10 @@ typedef struct atn_unwrap_settings {
     const float *quality; /* weight of a pixel, finite and >= 0; an edge takes the lesser of its two; NULL: 1 */
     atn_unwrap_weights weights;
     atn_unwrap_remove remove;
-    bool congruent;      /* the answer differs from the phase by whole turns (before piston or tilt is removed) */
-    bool warm;           /* starts from the last frame's solution, where there is one */
-    double tolerance;    /* of the residual, relative to that of a flat start; default 1e-5 at 32 bits, 1e-10 at 64 */
+    bool congruent;   /* the answer differs from the phase by whole turns (before piston or tilt is removed) */
+    bool warm;        /* starts from the last frame's solution, where there is one */
+    double tolerance; /* of the residual, relative to that of a flat start; default 1e-5 at 32 bits, 1e-10 at 64; rounds
+                         that adapt weights stop at 1e-3 */
     int32_t most_cycles; /* cycles or iterations of one solution; default 100 */
 } atn_unwrap_settings;
 

@@ -91,7 +91,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
     if (o->block < 0 && o->stencil && o->along_p0 >= o->across) { /* rows share what they read */
         v->p[0].vec = fitting(n0, lanes);
         v->p[1].regs = fitting(n1, 4);
-        v->p[0].seq = fitting(n0 / v->p[0].vec, 64);
+        v->p[0].seq = fitting((n0 - 2) / v->p[0].vec, 64); /* a tile as wide as the row would have no interior */
         v->stream = writes_apart(o) && !stays_in_caches(o, extent);
         return;
     }

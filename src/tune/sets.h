@@ -6,9 +6,9 @@
 
 typedef struct atn_set {
     const char *kernel;
-    const char *where;    /* "cpu" or "gpu"; NULL: everywhere */
-    const char *sizes[8]; /* the last is NULL */
-    double range_length;  /* of ranges from data */
+    const char *where;     /* "cpu" or "gpu"; NULL: everywhere */
+    const char *sizes[12]; /* the last is NULL */
+    double range_length;   /* of ranges from data */
 } atn_set;
 
 /* The next shape of a kernel for a device: start with `after` NULL; NULL behind the last. */

@@ -135,64 +135,75 @@ static void a_folder_of_fringes(void **state) {
     json_t *truth = cli_object("sample fringes -o @/two --size 20x30 --noise 0.1 --mask 0.2 --steps 5 --seed 3 "
                                "--precision 64 --json");
     static const char *const NAMES[] = {"wrapped.npy", "truth.npy", "mask.npy", "frames/step05.png", "truth.json"};
-    static void a_frame_of_atoms(void **state) {
-        (void)state;
-        static const char *const NAMES[] = {"frame.pos",    "labels.npy",  "quaternions.npy", "grains.npy",
-                                            "boundary.npy", "ranges.rrng", "truth.json"};
-        cli_does("sample atoms -o @/one --size 500 --lattice bcc,hcp --grains 4 --noise 0.5,0.2 --missing 0.5 --seed 2",
-                 "frame.pos: 500 atoms");
-        json_t *truth = cli_object("sample atoms -o @/two --size 500 --lattice bcc,hcp --grains 4 --noise 0.5,0.2 "
-                                   "--efficiency 0.5 --seed 2 --json");
-        for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k) {
-            char one[64], two[64];
-            size_t a, b;
-            snprintf(one, sizeof one, "one/%s", NAMES[k]);
-            snprintf(two, sizeof two, "two/%s", NAMES[k]);
-            char *first = read_file(one, &a), *second = read_file(two, &b);
-            assert_int_equal(a, b);
-            assert_memory_equal(first, second, a);
-            atn_free(cli_ctx, first);
-            atn_free(cli_ctx, second);
-        }
-        assert_true(json_number_value(json_object_get(truth, "wavelength")) == 632.8e-9);
-        assert_int_equal(json_array_size(json_object_get(truth, "steps_deg")), 5);
-        json_decref(truth);
-        cli_does("info @/one/wrapped.npy", "<f8");
-        cli_does("info @/one/mask.npy", "shape  (20, 30)");
-        cli_does("info @/one/frames", "scans       5\nsize        30 x 20");
-        cli_does("sample fringes -o @/two --surface shear --size 9x9", "two/truth.npy: radians");
-        cli_does("info @/two/truth.npy", "<f4");
-        assert_string_equal(json_string_value(json_object_get(truth, "lattice")), "bcc,hcp");
-        assert_int_equal(json_array_size(json_object_get(truth, "a")), 2);
-        assert_int_equal(json_array_size(json_object_get(truth, "noise")), 2);
-        assert_int_equal(json_array_size(json_object_get(truth, "grains")), 4);
-        assert_true(json_number_value(json_object_get(truth, "efficiency")) == 0.5);
-        assert_int_equal(json_object_size(json_object_get(truth, "species")), 5);
-        assert_int_equal(json_integer_value(json_object_get(truth, "atoms")), 500);
-        json_decref(truth);
-        cli_does("info @/one/frame.pos", "points    500");
-        cli_does("info @/one/labels.npy", "range  1 to 3");
-        cli_does("info @/one/quaternions.npy", "shape  (500, 4)");
-        cli_does("info @/one/ranges.rrng", "ions        5: Al, Co, Cr, Fe, Ni");
-        json_t *ranges = cli_object("info @/one/ranges.rrng --json");
-        assert_int_equal(json_array_size(json_object_get(ranges, "ranges")), 5);
-        assert_int_equal(json_array_size(json_object_get(ranges, "ions")), 5);
-        assert_int_equal(json_integer_value(json_object_get(ranges, "overlaps")), 0);
-        json_decref(ranges);
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k) {
+        char one[64], two[64];
+        size_t a, b;
+        snprintf(one, sizeof one, "one/%s", NAMES[k]);
+        snprintf(two, sizeof two, "two/%s", NAMES[k]);
+        char *first = read_file(one, &a), *second = read_file(two, &b);
+        assert_int_equal(a, b);
+        assert_memory_equal(first, second, a);
+        atn_free(cli_ctx, first);
+        atn_free(cli_ctx, second);
     }
+    assert_true(json_number_value(json_object_get(truth, "wavelength")) == 632.8e-9);
+    assert_int_equal(json_array_size(json_object_get(truth, "steps_deg")), 5);
+    json_decref(truth);
+    cli_does("info @/one/wrapped.npy", "<f8");
+    cli_does("info @/one/mask.npy", "shape  (20, 30)");
+    cli_does("info @/one/frames", "scans       5\nsize        30 x 20");
+    cli_does("sample fringes -o @/two --surface shear --size 9x9", "two/truth.npy: radians");
+    cli_does("info @/two/truth.npy", "<f4");
+}
 
-    static void stopping_is_1(void **state) {
-        (void)state;
-        atn_ctx_cancel(cli_ctx);
-        cli_refuses("sample atoms -o @/stopped --size 10", 1, "stopped");
-        cli_refuses("sample scans -o @/stopped --size 10", 1, "stopped");
+static void a_frame_of_atoms(void **state) {
+    (void)state;
+    static const char *const NAMES[] = {"frame.pos",    "labels.npy",  "quaternions.npy", "grains.npy",
+                                        "boundary.npy", "ranges.rrng", "truth.json"};
+    cli_does("sample atoms -o @/one --size 500 --lattice bcc,hcp --grains 4 --noise 0.5,0.2 --missing 0.5 --seed 2",
+             "frame.pos: 500 atoms");
+    json_t *truth = cli_object("sample atoms -o @/two --size 500 --lattice bcc,hcp --grains 4 --noise 0.5,0.2 "
+                               "--efficiency 0.5 --seed 2 --json");
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k) {
+        char one[64], two[64];
+        size_t a, b;
+        snprintf(one, sizeof one, "one/%s", NAMES[k]);
+        snprintf(two, sizeof two, "two/%s", NAMES[k]);
+        char *first = read_file(one, &a), *second = read_file(two, &b);
+        assert_int_equal(a, b);
+        assert_memory_equal(first, second, a);
+        atn_free(cli_ctx, first);
+        atn_free(cli_ctx, second);
     }
+    assert_string_equal(json_string_value(json_object_get(truth, "lattice")), "bcc,hcp");
+    assert_int_equal(json_array_size(json_object_get(truth, "a")), 2);
+    assert_int_equal(json_array_size(json_object_get(truth, "noise")), 2);
+    assert_int_equal(json_array_size(json_object_get(truth, "grains")), 4);
+    assert_true(json_number_value(json_object_get(truth, "efficiency")) == 0.5);
+    assert_int_equal(json_object_size(json_object_get(truth, "species")), 5);
+    assert_int_equal(json_integer_value(json_object_get(truth, "atoms")), 500);
+    json_decref(truth);
+    cli_does("info @/one/frame.pos", "points    500");
+    cli_does("info @/one/labels.npy", "range  1 to 3");
+    cli_does("info @/one/quaternions.npy", "shape  (500, 4)");
+    cli_does("info @/one/ranges.rrng", "ions        5: Al, Co, Cr, Fe, Ni");
+    json_t *ranges = cli_object("info @/one/ranges.rrng --json");
+    assert_int_equal(json_array_size(json_object_get(ranges, "ranges")), 5);
+    assert_int_equal(json_array_size(json_object_get(ranges, "ions")), 5);
+    assert_int_equal(json_integer_value(json_object_get(ranges, "overlaps")), 0);
+    json_decref(ranges);
+}
 
-    int main(void) {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_folder_of_scans),
-                                           cmocka_unit_test(a_needle_and_its_scans),
-                                           cmocka_unit_test(a_folder_of_fringes), cmocka_unit_test(stopping_is_1)};
-        cmocka_unit_test(a_frame_of_atoms), cmocka_unit_test(stopping_is_1)
-    };
+static void stopping_is_1(void **state) {
+    (void)state;
+    atn_ctx_cancel(cli_ctx);
+    cli_refuses("sample atoms -o @/stopped --size 10", 1, "stopped");
+    cli_refuses("sample scans -o @/stopped --size 10", 1, "stopped");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses),        cmocka_unit_test(a_folder_of_scans),
+                                       cmocka_unit_test(a_needle_and_its_scans), cmocka_unit_test(a_folder_of_fringes),
+                                       cmocka_unit_test(a_frame_of_atoms),       cmocka_unit_test(stopping_is_1)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

@@ -5,12 +5,13 @@
 #include <string.h>
 
 /* Sizes of inputs; m, n, k are replaced by what is tried, s by one more than m: where m ranges start, and the last
- * ends; t is 12, the numbers of a pose; w is 32 m, the rows of m words. */
+ * ends; t is 12, the numbers of a pose; w is 32 m, the rows of m words; N and M are halves of n and m, rounded up, V
+ * and W twice these. */
 static const struct {
     const char *kernel;
     struct {
         const char *object;
-        char columns, rows; /* 'm', 'n', 'k', 's', 't', 'w', '1' */
+        char columns, rows; /* 'm', 'n', 'k', 's', 't', 'w', '1', 'M', 'N', 'V', 'W' */
     } inputs[SHIPPED_OBJECTS];
 } TABLE[] = {
     {"above", {{"pixels", 'n', 'w'}}},
@@ -138,6 +139,44 @@ static const struct {
       {"found", 'n', 'n'}}},
     {"shift_sum", {{"found", 'n', 'm'}}},
     {"phase_steps", {{"frames", 'n', 'm'}, {"sine", 'm', '1'}, {"cosine", 'm', '1'}}},
+    {"unwrap_residual", {{"psi", 'n', 'm'}, {"u", 'n', 'm'}, {"e", 'n', 'm'}}},
+    {"unwrap_residual_w", {{"psi", 'n', 'm'}, {"u", 'n', 'm'}, {"e", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}}},
+    {"unwrap_first", {{"f", 'n', 'm'}, {"hx", 'n', '1'}, {"hy", 'm', '1'}, {"gx", 'n', '1'}, {"gy", 'm', '1'}}},
+    {"unwrap_first_w", {{"f", 'n', 'm'}, {"inv", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}}},
+    {"unwrap_sweep",
+     {{"f", 'n', 'm'}, {"u", 'n', 'm'}, {"hx", 'n', '1'}, {"hy", 'm', '1'}, {"gx", 'n', '1'}, {"gy", 'm', '1'}}},
+    {"unwrap_sweep_w", {{"f", 'n', 'm'}, {"u", 'n', 'm'}, {"inv", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}}},
+    {"unwrap_restrict", {{"f", 'n', 'm'}, {"u", 'n', 'm'}, {"g", 'N', 'M'}, {"hx", 'n', '1'}, {"hy", 'm', '1'}}},
+    {"unwrap_restrict_w", {{"f", 'n', 'm'}, {"u", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}, {"g", 'N', 'M'}}},
+    {"unwrap_raise",
+     {{"f", 'n', 'm'},
+      {"u", 'n', 'm'},
+      {"e", 'N', 'M'},
+      {"v", 'V', 'W'},
+      {"hx", 'n', '1'},
+      {"hy", 'm', '1'},
+      {"gx", 'n', '1'},
+      {"gy", 'm', '1'}}},
+    {"unwrap_raise_w",
+     {{"f", 'n', 'm'},
+      {"u", 'n', 'm'},
+      {"e", 'N', 'M'},
+      {"v", 'V', 'W'},
+      {"inv", 'n', 'm'},
+      {"wx", 'n', 'm'},
+      {"wy", 'n', 'm'}}},
+    {"unwrap_bilinear", {{"e", 'N', 'M'}, {"u", 'n', 'm'}}},
+    {"unwrap_coarsen", {{"wx", 'n', 'm'}, {"wy", 'n', 'm'}, {"inv", 'N', 'M'}}},
+    {"unwrap_grade", {{"psi", 'n', 'm'}, {"mask", 'n', 'm'}, {"quality", 'n', 'm'}}},
+    {"unwrap_edges", {{"grade", 'n', 'm'}, {"psi", 'n', 'm'}, {"u", 'n', 'm'}}},
+    {"unwrap_apply", {{"p", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}}},
+    {"unwrap_step",
+     {{"p", 'n', '1'}, {"q", 'n', '1'}, {"rz", '1', '1'}, {"pq", '1', '1'}, {"x", 'n', '1'}, {"r", 'n', '1'}}},
+    {"unwrap_turn", {{"z", 'n', '1'}, {"rz", '1', '1'}, {"before", '1', '1'}, {"p", 'n', '1'}}},
+    {"unwrap_survey", {{"psi", 'n', 'm'}, {"mask", 'n', 'm'}}},
+    {"unwrap_phasor", {{"psi", 'n', 'm'}, {"u", 'n', 'm'}, {"mask", 'n', 'm'}}},
+    {"unwrap_report", {{"psi", 'n', 'm'}, {"v", 'n', 'm'}, {"mask", 'n', 'm'}}},
+    {"unwrap_finish", {{"psi", 'n', 'm'}, {"u", 'n', 'm'}, {"mask", 'n', 'm'}}},
     {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}}},
 };
 
@@ -148,6 +187,10 @@ static int64_t length_of(char which, const int64_t mnk[3]) {
            : which == 's' ? mnk[0] + 1
            : which == 't' ? 12
            : which == 'w' ? 32 * mnk[0]
+           : which == 'M' ? (mnk[0] + 1) / 2
+           : which == 'N' ? (mnk[1] + 1) / 2
+           : which == 'W' ? (mnk[0] + 1) / 2 * 2
+           : which == 'V' ? (mnk[1] + 1) / 2 * 2
                           : 1;
 }
 

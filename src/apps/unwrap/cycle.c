@@ -68,7 +68,7 @@ static atn_status restrict_to(atn_unwrap *u, bool weights, unwrap_level *l, unwr
 
 static atn_status raise(atn_unwrap *u, bool weights, unwrap_level *l, int coarse, double relax, int *where) {
     unwrap_op *op = &l->ops[weights].raise[*where][coarse];
-    atn_array *from = l->at[*where], *to = l->at[!*where], *e = l[1].at[coarse];
+    atn_array *from = l->at[*where], *to = l->wide[!*where], *e = l[1].at[coarse];
     atn_status status = weights ? UNWRAP_OP(u, op, "unwrap_raise_w", "f", l->f, "u", from, "e", e, "v", to, "inv",
                                             l->inv, "wx", l->wx, "wy", l->wy)
                                 : UNWRAP_OP(u, op, "unwrap_raise", "f", l->f, "u", from, "e", e, "v", to, "hx", l->hx,

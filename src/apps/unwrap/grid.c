@@ -66,15 +66,30 @@ static atn_status put_plain(atn_unwrap *u, int32_t n) {
     return status;
 }
 
+static bool is_last(const atn_unwrap *u, const unwrap_level *l) {
+    return l->width * l->height <= u->options.coarsest || l->width <= 2 || l->height <= 2 ||
+           l == &u->level[UNWRAP_LEVELS - 1];
+}
+
+atn_status unwrap_plane(atn_unwrap *u, const unwrap_level *l, atn_array **vector, atn_array **wide,
+                        atn_array **matrix) {
+    bool last = is_last(u, l);
+    int64_t columns = last ? l->width : (l->width + 1) / 2 * 2, rows = last ? l->height : (l->height + 1) / 2 * 2;
+    atn_status status = unwrap_array(u, u->type, columns * rows, 0, vector);
+    if (status == ATN_OK && !*wide) status = atn_array_view_matrix(*vector, columns, rows, wide);
+    if (status == ATN_OK && !*matrix) status = atn_array_view_block(*wide, 0, 0, l->width, l->height, matrix);
+    return status;
+}
+
 static atn_status open_level(atn_unwrap *u, int32_t n) {
     unwrap_level *l = &u->level[n];
-    int64_t cells = l->width * l->height;
-    atn_status status = ATN_OK;
-    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = unwrap_array(u, u->type, cells, 0, &l->vector[k]);
-    if (status == ATN_OK) status = atn_array_view_range(u->zeros, 0, cells, &l->vector[3]);
-    atn_array **matrix[4] = {&l->f, &l->at[0], &l->at[1], &l->zero};
-    for (int k = 0; k < 4 && status == ATN_OK; ++k)
-        status = atn_array_view_matrix(l->vector[k], l->width, l->height, matrix[k]);
+    atn_array *wide = NULL;
+    atn_status status = unwrap_plane(u, l, &l->vector[0], &wide, &l->f);
+    atn_array_free(wide);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k)
+        status = unwrap_plane(u, l, &l->vector[1 + k], &l->wide[k], &l->at[k]);
+    if (status == ATN_OK) status = atn_array_view_range(u->zeros, 0, l->width * l->height, &l->vector[3]);
+    if (status == ATN_OK) status = atn_array_view_matrix(l->vector[3], l->width, l->height, &l->zero);
     return status == ATN_OK ? put_plain(u, n) : status;
 }
 
@@ -86,7 +101,7 @@ atn_status unwrap_grid_open(atn_unwrap *u) {
         l->width = width;
         l->height = height;
         status = open_level(u, u->levels++);
-        if (width * height <= u->options.coarsest || width <= 2 || height <= 2 || u->levels == UNWRAP_LEVELS) break;
+        if (is_last(u, l)) break;
         width = (width + 1) / 2;
         height = (height + 1) / 2;
     }
@@ -106,8 +121,9 @@ atn_status unwrap_grid_weights(atn_unwrap *u) {
     if (status == ATN_OK) status = unwrap_array(u, u->type, u->width, u->height, &u->grade);
     atn_array **vector[3] = {&u->x[0], &u->p[0], &u->q[0]}, **matrix[3] = {&u->x[1], &u->p[1], &u->q[1]};
     for (int k = 0; k < 3 && status == ATN_OK; ++k) {
-        status = unwrap_array(u, u->type, u->pixels, 0, vector[k]);
-        if (status == ATN_OK && !*matrix[k]) status = atn_array_view_matrix(*vector[k], u->width, u->height, matrix[k]);
+        atn_array *wide = NULL;
+        status = unwrap_plane(u, &u->level[0], vector[k], &wide, matrix[k]);
+        atn_array_free(wide);
     }
     return status;
 }
@@ -121,7 +137,8 @@ void unwrap_grid_close(atn_unwrap *u) {
     for (int32_t n = 0; n < u->levels; ++n) {
         unwrap_level *l = &u->level[n];
         for (int k = 0; k < 2; ++k) close_ops(&l->ops[k]);
-        atn_array *all[] = {l->f, l->at[0], l->at[1], l->zero, l->hx, l->hy, l->gx, l->gy, l->wx, l->wy, l->inv};
+        atn_array *all[] = {l->f,  l->at[0], l->at[1], l->zero, l->hx,      l->hy,     l->gx,
+                            l->gy, l->wx,    l->wy,    l->inv,  l->wide[0], l->wide[1]};
         for (size_t k = 0; k < sizeof all / sizeof *all; ++k) atn_array_free(all[k]);
         for (int k = 0; k < 4; ++k) atn_array_free(l->vector[k]);
     }

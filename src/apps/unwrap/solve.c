@@ -5,9 +5,10 @@
 
 #include <math.h>
 
-static const double STALLED = 0.6; /* a cycle that leaves more than that of a small residual meets rounding */
-/* Residuals below this share of a flat start's, by bits, may be rounding. */
-static double rounding(const atn_unwrap *u) { return u->type == ATN_DP ? 1e-11 : 1e-3; }
+/* A cycle that leaves more than that of the residual meets rounding; with weights cycles are slower. */
+static const double STALLED[2] = {0.6, 0.95};
+/* Residuals above this share of a flat start's, by bits, are never rounding. */
+static double rounding(const atn_unwrap *u) { return u->type == ATN_DP ? 1e-9 : 0.05; }
 
 static atn_status read_scalar(const atn_unwrap *u, int which, double *out) {
     const void *at;
@@ -53,10 +54,10 @@ atn_status unwrap_residual(atn_unwrap *u, bool weights, int where, double *norm)
 }
 
 /* Is it there, or can it not come nearer? */
-static bool done(const atn_unwrap *u, double before, double now, double tolerance, unwrap_progress *p) {
+static bool done(const atn_unwrap *u, bool weights, double before, double now, double tolerance, unwrap_progress *p) {
     p->reached = p->flat > 0 ? now / p->flat : 0;
     p->converged = p->reached <= tolerance;
-    p->rounding = !p->converged && before > 0 && now > STALLED * before && p->reached < rounding(u);
+    p->rounding = !p->converged && before > 0 && now > STALLED[weights] * before && p->reached < rounding(u);
     return p->converged || p->rounding || !isfinite(now);
 }
 
@@ -65,7 +66,7 @@ atn_status unwrap_cycles(atn_unwrap *u, bool weights, bool full, double now, dou
     atn_status status = ATN_OK;
     double before = 0;
     int where = 0;
-    for (int32_t n = 0; !done(u, before, now, tolerance, p) && n < most && status == ATN_OK; ++n) {
+    for (int32_t n = 0; !done(u, weights, before, now, tolerance, p) && n < most && status == ATN_OK; ++n) {
         before = now;
         status = atn_check_cancel(u->ctx);
         if (status == ATN_OK)
@@ -118,7 +119,7 @@ atn_status unwrap_conjugate(atn_unwrap *u, double now, double tolerance, int32_t
     atn_status status = ATN_OK;
     double before = 0;
     int32_t n = 0;
-    while (!done(u, before, now, tolerance, p) && n < most && status == ATN_OK) {
+    while (!done(u, true, before, now, tolerance, p) && n < most && status == ATN_OK) {
         double first = now, wanted = tolerance * p->flat, floor = (u->type == ATN_DP ? 1e-12 : 1e-4) * first;
         if (wanted < floor) wanted = floor;
         for (int32_t k = 0; now > wanted && n < most && status == ATN_OK; ++k, ++n) {

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PIXELS = 1 << 30, ROUNDS = 8 };
+enum { MOST_PIXELS = 1 << 30, ROUNDS = 12 };
+static const double LOOSE = 1e-3, SHARPER = 0.6, SHARPEST = 0.01; /* rounds that adapt weights */
 
 /* ---- making ---- */
 
@@ -28,6 +29,9 @@ static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_options *o)
     if ((int)o->method < 0 || o->method > ATN_UNWRAP_METHOD_CG || (int)o->cycle < 0 || o->cycle > ATN_UNWRAP_CYCLE_W ||
         (int)o->smoother < 0 || o->smoother > ATN_UNWRAP_SMOOTHER_JACOBI)
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: there is no such method, cycle or smoother");
+    if (o->smoother == ATN_UNWRAP_SMOOTHER_REDBLACK || o->no_fuse)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
+                        "unwrap: there are no red-black sweeps and no kernels that are not fused yet; Jacobi, fused");
     if (o->before < 0 || o->before > UNWRAP_SWEEPS || o->after < 0 || o->after > UNWRAP_SWEEPS)
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d and %d sweeps; 1 to %d", o->before, o->after, UNWRAP_SWEEPS);
     if (o->coarsest != 0 && (o->coarsest < 4 || o->coarsest > UNWRAP_DENSE))
@@ -176,14 +180,16 @@ static atn_status solve_once(atn_unwrap *u, const frame *f, bool from_last, doub
                   : unwrap_conjugate(u, now, tolerance, f->most, p);
 }
 
-/* Few cuts: what does not fit the last answer counts less in the next one, more sharply from round to round. */
+/* Few cuts: what does not fit the last answer counts less in the next one, w / (1 + (misfit / bend)^2), more sharply
+ * from round to round, so that what does not fit gathers on few edges. No round has to be exact. */
 static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result, unwrap_progress *p) {
-    static const double BEND[ROUNDS] = {1, 0.5, 0.25, 0.12, 0.06, 0.03, 0.03, 0.03};
     atn_status status = ATN_OK;
+    double bend = acos(-1.0);
     for (int k = 0; k < ROUNDS && status == ATN_OK; ++k) {
-        status = unwrap_edges(u, BEND[k]);
-        if (status == ATN_OK) status = solve_once(u, f, true, 1e-3, p);
+        status = unwrap_edges(u, bend);
+        if (status == ATN_OK) status = solve_once(u, f, true, LOOSE, p);
         ++result->solutions;
+        bend = fmax(bend * SHARPER, SHARPEST);
     }
     return status;
 }
@@ -196,7 +202,7 @@ static atn_status solve(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
     if (status == ATN_OK && f->weights) status = unwrap_edges(u, 0);
     double ready = atn_clock_seconds();
     result->setup_seconds += ready - start;
-    if (status == ATN_OK) status = solve_once(u, f, f->warm, many ? 1e-3 : f->tolerance, &f->progress);
+    if (status == ATN_OK) status = solve_once(u, f, f->warm, many ? LOOSE : f->tolerance, &f->progress);
     result->solutions = 1;
     if (status == ATN_OK && many) status = adapt(u, f, result, &f->progress);
     result->solve_seconds = atn_clock_seconds() - ready;

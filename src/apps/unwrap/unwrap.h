@@ -27,6 +27,7 @@ typedef struct unwrap_level {
     int64_t width, height;
     atn_array *vector[4];         /* f, a, b, zero as vectors, */
     atn_array *f, *at[2], *zero;  /* and as matrices */
+    atn_array *wide[2];           /* at[] with room for all children of the coarser grid's cells */
     atn_array *hx, *hy, *gx, *gy; /* no weights: see kernels/unwrap_sweep.xml */
     atn_array *wx, *wy, *inv;     /* weights; NULL until they are needed */
     unwrap_ops ops[2];            /* without and with weights */
@@ -77,6 +78,8 @@ struct atn_unwrap {
 atn_status unwrap_grid_open(atn_unwrap *u);
 void unwrap_grid_close(atn_unwrap *u);
 atn_status unwrap_grid_weights(atn_unwrap *u); /* arrays for weights, where they are not there yet */
+/* A plane of the grid's size, as a vector, with room to the right and above, and as a matrix, both zero there. */
+atn_status unwrap_plane(atn_unwrap *u, const unwrap_level *l, atn_array **vector, atn_array **wide, atn_array **matrix);
 atn_status unwrap_array(atn_unwrap *u, atn_type type, int64_t columns, int64_t rows, atn_array **out);
 /* Makes an op: names and arrays in pairs, ended by NULL. */
 atn_status unwrap_op_make(atn_unwrap *u, unwrap_op *op, const char *kernel, const void *const *pairs);

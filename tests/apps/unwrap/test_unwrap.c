@@ -1,0 +1,268 @@
+/* Unwrapping against surfaces that are known: accuracy at awkward sizes, cycles that do not grow with the size, holes
+ * and islands, congruence, warm starts, and questions that have no answer. */
+#include "testkit.h"
+
+#include <attune/unwrap.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double TURN = 6.283185307179586;
+
+static atn_ctx *ctx;
+static atn_device *device;
+
+typedef struct scene {
+    int64_t width, height;
+    size_t pixels;
+    double *truth, *psi, *out;
+    float *single, *single_out;
+    uint8_t *mask;
+} scene;
+
+static double wrapped(double d) { return d - TURN * rint(d / TURN); }
+
+/* A hill, a wave and a tilt, at most two radians from pixel to pixel; its height grows with the size. */
+static scene make(int64_t width, int64_t height) {
+    scene s = {.width = width, .height = height, .pixels = (size_t)(width * height)};
+    s.truth = malloc(s.pixels * sizeof *s.truth);
+    s.psi = malloc(s.pixels * sizeof *s.psi);
+    s.out = malloc(s.pixels * sizeof *s.out);
+    s.single = malloc(s.pixels * sizeof *s.single);
+    s.single_out = malloc(s.pixels * sizeof *s.single_out);
+    s.mask = malloc(s.pixels);
+    double side = (double)(width > height ? width : height), high = fmin(0.3 * side, 60);
+    for (size_t k = 0; k < s.pixels; ++k) {
+        double x = ((double)(k % (size_t)width) - (double)width / 2) / side;
+        double y = ((double)(k / (size_t)width) - (double)height / 2) / side;
+        s.truth[k] = high * exp(-8 * (x * x + y * y)) + 0.3 * high * sin(5 * x) * cos(4 * y) + 0.2 * high * x;
+        s.psi[k] = wrapped(s.truth[k]);
+        s.single[k] = (float)s.psi[k];
+        s.mask[k] = 1;
+    }
+    return s;
+}
+
+static void drop(scene *s) {
+    free(s->truth), free(s->psi), free(s->out), free(s->single), free(s->single_out), free(s->mask);
+}
+
+static atn_unwrap_result solve(scene *s, int32_t bits, const atn_unwrap_settings *settings) {
+    atn_unwrap *unwrap;
+    atn_unwrap_result result;
+    kit_ok(ctx, atn_unwrap_create(device, s->width, s->height, &(atn_unwrap_options){.bits = bits}, &unwrap));
+    kit_ok(ctx, atn_unwrap_solve(unwrap, bits == 64 ? (void *)s->psi : (void *)s->single, settings,
+                                 bits == 64 ? (void *)s->out : (void *)s->single_out, &result));
+    atn_unwrap_free(unwrap);
+    for (size_t k = 0; bits == 32 && k < s->pixels; ++k) s->out[k] = (double)s->single_out[k];
+    return result;
+}
+
+/* rms of out - truth without its mean, over what is valid and lies in [from, to). */
+static double error_of(const scene *s, size_t from, size_t to) {
+    double sum = 0, squares = 0, count = 0;
+    for (int pass = 0; pass < 2; ++pass)
+        for (size_t k = from; k < to; ++k) {
+            double d = s->out[k] - s->truth[k];
+            if (isnan(d)) continue;
+            if (pass == 0)
+                sum += d, count += 1;
+            else
+                squares += (d - sum / count) * (d - sum / count);
+        }
+    return sqrt(squares / count);
+}
+
+static void is_accurate(void **state) {
+    (void)state;
+    static const int64_t SIZE[][2] = {{64, 64}, {50, 37}, {1, 2048}, {2, 2}, {65, 17}, {1, 1}};
+    for (size_t k = 0; k < sizeof SIZE / sizeof *SIZE; ++k) {
+        scene s = make(SIZE[k][0], SIZE[k][1]);
+        atn_unwrap_result double_result = solve(&s, 64, NULL);
+        if (error_of(&s, 0, s.pixels) > 1e-9 || !double_result.converged)
+            fail_msg("%lld x %lld: %g", (long long)s.width, (long long)s.height, error_of(&s, 0, s.pixels));
+        assert_int_equal(double_result.islands, 1);
+        assert_int_equal(double_result.cut_length, 0);
+        assert_int_equal(double_result.residues, 0);
+        atn_unwrap_result single = solve(&s, 32, NULL);
+        if (error_of(&s, 0, s.pixels) > 1e-4 || !single.converged)
+            fail_msg("%lld x %lld in 32 bits: %g, %s", (long long)s.width, (long long)s.height,
+                     error_of(&s, 0, s.pixels), single.reason);
+        drop(&s);
+    }
+}
+
+static void does_not_slow_down(void **state) {
+    (void)state;
+    int32_t least = 1000, most = 0;
+    for (int64_t n = 64; n <= 256; n *= 2) {
+        scene s = make(n, n);
+        atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.tolerance = 1e-8});
+        assert_true(r.converged);
+        assert_true(r.residual <= 1e-8);
+        least = r.cycles < least ? r.cycles : least;
+        most = r.cycles > most ? r.cycles : most;
+        drop(&s);
+    }
+    assert_true(most <= least + 2);
+    assert_true(most <= 12);
+}
+
+static void copes_with_holes(void **state) {
+    (void)state;
+    scene s = make(64, 64);
+    uint64_t seed = 5;
+    for (size_t k = 0; k < s.pixels; ++k) s.mask[k] = kit_uniform(&seed) >= 0.2;
+    s.psi[40] = NAN;
+    s.psi[41] = INFINITY;
+    s.mask[40] = s.mask[41] = 1;
+    atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.mask = s.mask, .tolerance = 1e-8});
+    assert_true(r.converged);
+    assert_true(r.weighted);
+    assert_true(r.cycles < 20);
+    assert_true(r.islands > 1);
+    assert_int_equal(r.cut_length, 0);
+    int64_t valid = 0;
+    for (size_t k = 0; k < s.pixels; ++k) {
+        bool ok = s.mask[k] && k != 40 && k != 41;
+        valid += ok;
+        assert_int_equal(isnan(s.out[k]) != 0, !ok);
+    }
+    assert_int_equal(r.valid, valid);
+    drop(&s);
+}
+
+/* Two halves that a masked row divides: each right by itself. */
+static void solves_islands_apart(void **state) {
+    (void)state;
+    scene s = make(64, 64);
+    memset(s.mask + 30 * 64, 0, 64);
+    atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.mask = s.mask, .remove = ATN_UNWRAP_REMOVE_PISTON});
+    assert_int_equal(r.islands, 2);
+    assert_non_null(strstr(r.reason, "2 islands"));
+    assert_true(error_of(&s, 0, 30 * 64) < 1e-8);
+    assert_true(error_of(&s, 31 * 64, s.pixels) < 1e-8);
+    double sum = 0;
+    for (size_t k = 0; k < 30 * 64; ++k) sum += s.out[k];
+    assert_true(fabs(sum) < 1e-6);
+    drop(&s);
+}
+
+static void is_congruent(void **state) {
+    (void)state;
+    scene s = make(64, 64);
+    uint64_t seed = 9;
+    for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(s.truth[k] + 3 * (kit_uniform(&seed) - 0.5));
+    for (int weights = ATN_UNWRAP_WEIGHTS_NONE; weights <= ATN_UNWRAP_WEIGHTS_AUTO; ++weights) {
+        atn_unwrap_settings settings = {.weights = (atn_unwrap_weights)weights, .congruent = true};
+        atn_unwrap_result r = solve(&s, 64, &settings);
+        int64_t cuts = 0;
+        for (size_t k = 0; k < s.pixels; ++k) {
+            double turns = (s.out[k] - s.psi[k]) / TURN;
+            assert_true(fabs(turns - rint(turns)) < 1e-12);
+            if (k % 64 != 63) cuts += fabs(s.out[k + 1] - s.out[k] - wrapped(s.psi[k + 1] - s.psi[k])) > 3;
+            if (k + 64 < s.pixels) cuts += fabs(s.out[k + 64] - s.out[k] - wrapped(s.psi[k + 64] - s.psi[k])) > 3;
+        }
+        assert_int_equal(r.cut_length, cuts);
+    }
+    drop(&s);
+}
+
+static void removes_tilt(void **state) {
+    (void)state;
+    scene s = make(64, 64);
+    for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(0.3 * (double)(k % 64) - 0.2 * (double)(k / 64));
+    solve(&s, 64, &(atn_unwrap_settings){.remove = ATN_UNWRAP_REMOVE_TILT});
+    for (size_t k = 0; k < s.pixels; ++k) assert_true(fabs(s.out[k]) < 1e-8);
+    s.mask[0] = 0; /* the same with a hole */
+    solve(&s, 64, &(atn_unwrap_settings){.remove = ATN_UNWRAP_REMOVE_TILT, .mask = s.mask});
+    for (size_t k = 1; k < s.pixels; ++k) assert_true(fabs(s.out[k]) < 1e-7);
+    drop(&s);
+}
+
+static void starts_warm(void **state) {
+    (void)state;
+    scene s = make(64, 64);
+    atn_unwrap *unwrap;
+    atn_unwrap_result cold, warm;
+    kit_ok(ctx, atn_unwrap_create(device, 64, 64, &(atn_unwrap_options){.bits = 64}, &unwrap));
+    atn_unwrap_settings settings = {.warm = true, .tolerance = 1e-6};
+    kit_ok(ctx, atn_unwrap_solve(unwrap, s.psi, &settings, s.out, &cold));
+    for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(1.001 * s.truth[k]);
+    kit_ok(ctx, atn_unwrap_solve(unwrap, s.psi, &settings, s.out, &warm));
+    assert_true(warm.converged);
+    assert_true(warm.cycles < cold.cycles);
+    atn_unwrap_free(unwrap);
+    drop(&s);
+}
+
+static void answers_the_hopeless(void **state) {
+    (void)state;
+    scene s = make(16, 16);
+    float quality[256] = {0};
+    memset(s.mask, 0, s.pixels);
+    atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.mask = s.mask});
+    assert_int_equal(r.valid, 0);
+    assert_false(r.converged);
+    assert_non_null(strstr(r.reason, "no pixel is valid"));
+    for (size_t k = 0; k < s.pixels; ++k) assert_true(isnan(s.out[k]));
+    r = solve(&s, 64, &(atn_unwrap_settings){.quality = quality}); /* no weight anywhere: every pixel an island */
+    assert_int_equal(r.islands, 256);
+    for (size_t k = 0; k < s.pixels; ++k) assert_true(fabs(s.out[k] - s.psi[k]) < 1e-12);
+    for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = NAN;
+    r = solve(&s, 64, NULL);
+    assert_int_equal(r.valid, 0);
+    for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = 2;
+    r = solve(&s, 64, NULL);
+    assert_true(r.converged);
+    assert_int_equal(r.cycles, 0);
+    for (size_t k = 0; k < s.pixels; ++k) assert_true(fabs(wrapped(s.out[k] - 2)) < 2e-3);
+    drop(&s);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    scene s = make(4, 4);
+    float quality[16] = {[3] = -1};
+    atn_unwrap *unwrap;
+    atn_unwrap_result r;
+    kit_fails(ctx, ATN_ERR_INPUT, "0 x 4 pixels", atn_unwrap_create(device, 0, 4, NULL, &unwrap));
+    kit_fails(ctx, ATN_ERR_INPUT, "16 bits",
+              atn_unwrap_create(device, 4, 4, &(atn_unwrap_options){.bits = 16}, &unwrap));
+    kit_fails(ctx, ATN_ERR_INPUT, "sweeps",
+              atn_unwrap_create(device, 4, 4, &(atn_unwrap_options){.before = 9}, &unwrap));
+    kit_ok(ctx, atn_unwrap_create(device, 4, 4, NULL, &unwrap));
+    kit_fails(ctx, ATN_ERR_INPUT, "pixel (3, 0) is -1",
+              atn_unwrap_solve(unwrap, s.single, &(atn_unwrap_settings){.quality = quality}, s.single_out, &r));
+    kit_fails(ctx, ATN_ERR_INPUT, "tolerance",
+              atn_unwrap_solve(unwrap, s.single, &(atn_unwrap_settings){.tolerance = -1}, s.single_out, &r));
+    atn_unwrap_free(unwrap);
+    drop(&s);
+}
+
+static int open_all(void **state) {
+    (void)state;
+    atn_devices *devices;
+    ctx = kit_ctx();
+    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    atn_devices_free(devices);
+    return 0;
+}
+
+static int close_all(void **state) {
+    (void)state;
+    atn_device_close(device);
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_accurate),  cmocka_unit_test(does_not_slow_down),   cmocka_unit_test(copes_with_holes),
+        cmocka_unit_test(is_congruent), cmocka_unit_test(solves_islands_apart), cmocka_unit_test(removes_tilt),
+        cmocka_unit_test(starts_warm),  cmocka_unit_test(answers_the_hopeless), cmocka_unit_test(refuses),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
