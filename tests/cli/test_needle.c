@@ -74,7 +74,7 @@ static void refusals(void **state) {
         {"needle @/model.ply @/scan.ply --threshold 0", 2, "threshold"},
         {"needle @/model.ply @/nowhere.ply --device host", 1, "nowhere.ply"},
         {"needle @/nowhere.stl @/scan.ply --device host", 1, "nowhere.stl"},
-        {"needle @/model.ply @ --device host", 1, "a folder"},
+        {"needle @/model.ply @ --device host", 1, "is a directory without scans"},
         {"needle @/model.ply @/scan.ply --roll -5,5,1e-3 --shift 0,1,1e-3 --device host", 1, "larger steps"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);

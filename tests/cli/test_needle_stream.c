@@ -273,6 +273,30 @@ static void what_is_refused(void **state) {
     drop(&l);
 }
 
+/* One run with an allocation that fails; how many there were. Nothing stays behind, and the reason is told. */
+static long run_short(long fail_at) {
+    kit_faults faults = {.fail_at = fail_at};
+    atn_options options = kit_fault_options(&faults);
+    atn_ctx *usual = cli_ctx;
+    kit_ok(usual, atn_ctx_create(&options, &cli_ctx));
+    cli_result r = cli_run("needle @/s/model.stl @/s/frames --stream --latest --json --device host");
+    atn_ctx_free(cli_ctx);
+    cli_ctx = usual;
+    bool failed = fail_at > 0 && faults.count >= fail_at;
+    if (faults.live != 0) fail_msg("allocation %ld failed: %ld blocks stay behind", fail_at, (long)faults.live);
+    if (r.code != failed || cli_lines(r.err) != failed) fail_msg("%ld: exit %d: %s", fail_at, r.code, r.err);
+    cli_drop(&r);
+    return (long)faults.count;
+}
+
+/* The last ones: those of the stream. Which is which is left to the threads. */
+static void no_memory(void **state) {
+    (void)state;
+    static const long FROM_THE_END[] = {2, 9, 60, 250, 700};
+    long all = run_short(0);
+    for (size_t k = 0; k < sizeof FROM_THE_END / sizeof *FROM_THE_END; ++k) run_short(all - FROM_THE_END[k]);
+}
+
 /* Stops the program as soon as it has printed something. */
 static ssize_t stop_at_once(void *to, const char *bytes, size_t length) {
     atn_ctx_cancel(cli_ctx);
@@ -328,9 +352,9 @@ static int end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_folder),          cmocka_unit_test(a_folder_being_filled),
-        cmocka_unit_test(broken_frames),          cmocka_unit_test(bytes_from_outside),
-        cmocka_unit_test(the_latest_only),        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(stopping_tells_the_rest)}; /* last: it cancels */
+        cmocka_unit_test(a_full_folder),   cmocka_unit_test(a_folder_being_filled),
+        cmocka_unit_test(broken_frames),   cmocka_unit_test(bytes_from_outside),
+        cmocka_unit_test(the_latest_only), cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(no_memory),       cmocka_unit_test(stopping_tells_the_rest)}; /* last: it cancels */
     return cmocka_run_group_tests(tests, begin, end);
 }
