@@ -1,7 +1,9 @@
-/* A loop over all cores: threads that live for one call. Starting one takes some tens of microseconds. */
+/* A loop over all cores. */
 #include "base/parallel.h"
 
+#ifndef _OPENMP
 #include <pthread.h>
+#endif
 #include <sched.h>
 
 typedef struct piece {
@@ -24,17 +26,31 @@ static void *run(void *argument) {
     return NULL;
 }
 
-void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user) {
+/* The threads of OpenMP where there are any: those of kernels, which would otherwise wait busily beside ours. */
+static void run_all(piece *pieces, int32_t workers) {
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static, 1) num_threads(workers)
+    for (int32_t k = 0; k < workers; ++k) run(&pieces[k]);
+#else
     pthread_t thread[ATN_PARALLEL_MOST];
+    int32_t started = 1;
+    while (started < workers && pthread_create(&thread[started], NULL, run, &pieces[started]) == 0) ++started;
+    run(&pieces[0]);
+    for (int32_t k = started; k < workers; ++k) run(&pieces[k]);
+    for (int32_t k = 1; k < started; ++k) pthread_join(thread[k], NULL);
+#endif
+}
+
+void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user) {
     piece pieces[ATN_PARALLEL_MOST];
-    int32_t workers = atn_parallel_workers(), started = 1;
+    int32_t workers = atn_parallel_workers();
     if (count <= 0) return;
     if (least < 1) least = 1;
     if (workers > count / least) workers = count / least > 1 ? (int32_t)(count / least) : 1;
     for (int32_t k = 0; k < workers; ++k)
         pieces[k] = (piece){part, user, count * k / workers, count * (k + 1) / workers, k};
-    while (started < workers && pthread_create(&thread[started], NULL, run, &pieces[started]) == 0) ++started;
-    run(&pieces[0]);
-    for (int32_t k = started; k < workers; ++k) run(&pieces[k]);
-    for (int32_t k = 1; k < started; ++k) pthread_join(thread[k], NULL);
+    if (workers == 1)
+        run(&pieces[0]);
+    else
+        run_all(pieces, workers);
 }

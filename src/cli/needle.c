@@ -163,18 +163,19 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
     .paragraphs =
         (const char *const[]){
             "Finds where MODEL (a mesh, or a cloud, z along the needle) lies in SCAN: a folder of B-scans (PNG, BMP, "
-            "TIFF), a TIFF with pages, raw pixels (--shape), or a cloud. Rolls about the needle "
-            "and shifts along it are tried from a start, all of a round at once; scan points with a model point nearer "
-            "than the threshold are counted; the best is looked at more closely in the next round and refined at the "
-            "end.",
+            "TIFF), a TIFF with pages, raw pixels (--shape), or a cloud. Rolls about the needle and shifts along it "
+            "are "
+            "tried from a start, all of a round at once; scan points with a model point nearer than the threshold are "
+            "counted; the best is looked at more closely in the next round and refined at the end.",
             "From B-scans the start is found: bright pixels, the surface that the beam meets first, the line through "
-            "the centres of arcs, the tip and the roll. x is along columns, y down the rows, z across scans. "
-            "volume.json in the folder, or --spacing, says how far pixels are apart, in the model's unit.",
-            "--init is where it starts: 4 x 4 numbers, or JSON with a transform; its z axis lies along the needle. "
-            "Without it the model is taken to lie along z where it is, for clouds. Both clouds go through a voxel "
-            "filter "
-            "as wide as the threshold.",
-            "Where the needle is not found the exit status is 1 and the reason stands on standard error.",
+            "the centres of arcs, the roll over a whole turn, and the tip. x is along columns, y down the rows, z "
+            "across scans. volume.json in the folder, or --spacing, says how far pixels are apart, in the model's "
+            "unit.",
+            "--init is where it starts: 4 x 4 numbers, or JSON with a transform; its z axis lies along the needle. It "
+            "spares B-scans the search. A cloud without it is taken to lie along z where it is. Both clouds go through "
+            "a voxel filter as wide as the threshold.",
+            "Where the needle is not found, or its tip is not in the scans, the exit status is 1 and the reason stands "
+            "on standard error. Another needle in the scans, or a roll that they do not tell, is a note.",
             "--stream looks for the needle in frame after frame, each a whole volume: the entries of SCAN, a folder "
             "that "
             "is being filled (sub-folders of B-scans, TIFFs with pages, raw files with --shape), or raw 8-bit volumes "
@@ -182,15 +183,15 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             "a "
             "pose was found the next frame starts from it. It ends with an entry 'end', --frames, --idle or Ctrl-C; a "
             "line for each frame, a summary at the end. The exit status is 1 where a frame could not be read.",
-            "JSON: found, reason, transform (4 x 4, row-major, scan = T model), tip (where it is in the scan), "
-            "roll_deg, "
-            "shift (from the start; from B-scans the roll from the model's y along the scan's, and the tip's z), "
-            "matches, scan_points, "
-            "model_points, rounds (roll_deg, shift, matches, combinations), runner_up (most matches far from the "
-            "first round's winner), roll_observable, covariance (6 x 6: rotation vector in radians, then translation, "
-            "left perturbation; or null), rmse, level (pixels above it are bright), surface_points, centres (scans "
-            "that gave "
-            "one on the axis), seconds (segment, axis, match, total; the first two are 0 for clouds). Of a stream: an "
+            "JSON: found, reason, transform (4 x 4, row-major, scan = T model; null where nothing was matched), tip "
+            "(where it is in the scan, or null), roll_deg, shift (from the start; from B-scans the roll from the "
+            "model's y along the scan's, and the tip's z), matches, scan_points, model_points, rounds (roll_deg, "
+            "shift, "
+            "matches, combinations), runner_up (most matches far from the first round's winner), roll_observable, "
+            "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), rmse, "
+            "free_share (of the model in view, what would lie where the scans are empty), level (pixels above it are "
+            "bright), surface_points, centres (scans that gave one on the axis), seconds (segment, axis, match, total; "
+            "the first two are 0 for clouds). Of a stream: an "
             "object in each line (frame, name, found, reason, transform, tip, roll_deg, shift, matches, scan_points, "
             "roll_observable, tracked, latency_s, seconds with read; or frame, name, error; or frame, name, dropped), "
             "and in the last summary: frames (that were looked at), found, failed, dropped, fps, seconds, latency_s "
@@ -201,7 +202,9 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             {.name = "init", .value = "FILE", .meaning = "where to start: a transform, scan = T model"},
             {.name = "axis", .value = "X,Y,Z", .meaning = "direction of the shift; the start's z axis unless given"},
             {.name = "roll", .value = "LO,HI,STEP", .meaning = "degrees; -5,5,1 unless given"},
-            {.name = "shift", .value = "LO,HI,STEP", .meaning = "along the scan's z; 0,0.5,0.05 unless given"},
+            {.name = "shift",
+             .value = "LO,HI,STEP",
+             .meaning = "along the scan's z; 0,0.5,0.05 unless given, from B-scans -0.25,0.25,0.05"},
             {.name = "threshold", .value = "D", .meaning = "partners are nearer than that; 0.02 unless given"},
             {.name = "rounds", .value = "N", .meaning = "4 unless given; steps become 5 times smaller each"},
             {.name = "marginal", .meaning = "the winner as published: best roll and best shift, each on its own"},

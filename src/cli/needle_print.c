@@ -75,6 +75,7 @@ json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *r) {
                 json_object_set_new(root, "covariance",
                                     r->has_covariance ? atn_cli_json_matrix(r->covariance, 6, 6) : json_null()) == 0 &&
                 json_object_set_new(root, "rmse", json_real(r->rmse)) == 0 &&
+                json_object_set_new(root, "free_share", json_real(r->free_share)) == 0 &&
                 json_object_set_new(root, "level", json_integer(r->level)) == 0 &&
                 json_object_set_new(root, "surface_points", json_integer(r->surface)) == 0 &&
                 json_object_set_new(root, "centres", json_integer(r->centres)) == 0 &&
@@ -84,20 +85,32 @@ json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *r) {
     return NULL;
 }
 
-atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *r) {
-    atn_text page = {.ctx = call->ctx};
+/* Where nothing was matched there is no pose to print. */
+static void add_pose(const atn_needle_result *r, atn_text *page) {
     const double *t = r->transform;
-    atn_text_printf(&page, "%s: %lld of %lld scan points, %lld model points; roll %.3f degrees, shift %.4f\n",
-                    r->found ? "found" : "not found", (long long)r->matches, (long long)r->scan_points,
-                    (long long)r->model_points, r->roll_deg, r->shift);
     for (int k = 0; k < 4; ++k)
-        atn_text_printf(&page, "%12.8f %12.8f %12.8f %14.8f\n", t[4 * k], t[4 * k + 1], t[4 * k + 2], t[4 * k + 3]);
+        atn_text_printf(page, "%12.8f %12.8f %12.8f %14.8f\n", t[4 * k], t[4 * k + 1], t[4 * k + 2], t[4 * k + 3]);
+    atn_text_printf(page, "tip at %.4f %.4f %.4f\n", r->tip[0], r->tip[1], r->tip[2]);
     for (int32_t k = 0; k < r->n_rounds; ++k)
-        atn_text_printf(&page, "round %d: roll %.4f, shift %.5f, %lld matches of %lld combinations\n", (int)k + 1,
+        atn_text_printf(page, "round %d: roll %.4f, shift %.5f, %lld matches of %lld combinations\n", (int)k + 1,
                         r->round[k].roll_deg, r->round[k].shift, (long long)r->round[k].matches,
                         (long long)r->round[k].combinations);
-    atn_text_printf(&page, "runner-up %lld; the roll is %s by the scan; %.3g s of %.3g s matching\n",
+    atn_text_printf(page, "runner-up %lld; the roll is %s by the scan; %.3g s of %.3g s matching\n",
                     (long long)r->runner_up, r->roll_observable ? "told" : "not told", r->match_seconds, r->seconds);
+}
+
+atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *r) {
+    atn_text page = {.ctx = call->ctx};
+    atn_text_add(&page, r->found ? "found" : "not found");
+    if (r->n_rounds)
+        atn_text_printf(&page, ": %lld of %lld scan points, %lld model points; roll %.3f degrees, shift %.4f",
+                        (long long)r->matches, (long long)r->scan_points, (long long)r->model_points, r->roll_deg,
+                        r->shift);
+    atn_text_add(&page, "\n");
+    if (r->n_rounds) add_pose(r, &page);
+    if (r->segment_seconds > 0)
+        atn_text_printf(&page, "bright above %lld; %lld points near the needle, %lld scans with a centre on its axis\n",
+                        (long long)r->level, (long long)r->surface, (long long)r->centres);
     if (r->found && *r->reason) atn_text_printf(&page, "note: %s\n", r->reason);
     atn_status status = atn_cli_print_text(call, "needle", &page);
     atn_text_free(&page);

@@ -134,7 +134,8 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "lies a retina; there is speckle and a noise floor. At roll 0 the bevel looks at the scanner.",
             "truth.json of needle: transform (scan = T model), tip_model, tip_scan, roll_deg, shift (z of the tip in "
             "the "
-            "scan), tilt_deg, from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, bevel_length, bend, "
+            "scan), tilt_deg, needle (is it there?), from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, "
+            "bevel_length, bend, "
             "bevel_visible (all of it in the scan, met at 75 degrees or less), bevel_incidence_deg, tip_in_scan, "
             "clearance (to the tissue), noise, missing (numbers of the scans that are black), seed; with --frames "
             "this is of the first, and frames has name, transform, tip_scan, roll_deg and shift of each.",
@@ -177,6 +178,7 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
              .value = "F",
              .meaning = "needle: share of scans that are black, 0 to 0.9; 0 unless given"},
             {.name = "no-tissue", .meaning = "needle: nothing below it"},
+            {.name = "no-needle", .meaning = "needle: only what is below it, as scans that must not find one"},
             {.name = "frames",
              .value = "N",
              .meaning = "needle: so many volumes of one that sways, frames/0000 and on instead of scan"},

@@ -52,6 +52,7 @@ static atn_status read_options(atn_cli_call *call, atn_needle_sample_settings *s
     if (!status) status = atn_cli_read_number(call, "missing", 0, 0.9, 0, &s->missing);
     if (!status) status = read_pose(call, s);
     s->no_tissue = atn_cli_has(call, "no-tissue");
+    s->no_needle = atn_cli_has(call, "no-needle");
     return status ? status : read_size(call, s->shape);
 }
 
@@ -107,6 +108,7 @@ static atn_status tell(const atn_cli_sample *sample, const atn_needle_sample_set
         {"roll_deg", json_real(t->roll_deg)},
         {"shift", json_real(t->shift)},
         {"tilt_deg", numbers(t->tilt_deg, 2)},
+        {"needle", json_boolean(!s->no_needle)},
         {"from", json_string(s->from_high ? "high" : "low")},
         {"spacing", numbers(t->spacing, 3)},
         {"unit", json_string("mm")},

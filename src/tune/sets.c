@@ -39,6 +39,9 @@ static const atn_set SETS[] = {
     {"mstep", "gpu", {"yx=1000000"}, 0},
     {"move", NULL, {"px=4194304"}, 0},
     {"agree", NULL, {"px=1000"}, 0},
+    {"above", NULL, {"pixels=16384x512"}, 0}, /* sixteen scans of 1024 rows */
+    {"above16", NULL, {"pixels=8192x512"}, 0},
+    {"median_bits", NULL, {"bits=512x512"}, 0},
     {"shift_brute", NULL, {"pose=12x441", "px=2304", "mx=1225"}, 0},
     {"shift_model", NULL, {"pose=12x441", "px=2304", "mx=1225"}, 0},
     {"shift_brute", NULL, {"pose=12x121", "px=2304", "mx=1225"}, 0},

@@ -197,6 +197,12 @@ static void unwrapping(void **state) {
     walk_line("unwrap @/fringes/frames --precision 64 -o @/u.npy --device host", 97);
 }
 
+/* The model of the test before, found in itself. Volumes are walked through in apps/needle/find. */
+static void needles(void **state) {
+    (void)state;
+    walk_line("needle @/model.ply @/model.ply --threshold 0.2 --rounds 1 --device host --json", 31);
+}
+
 /* A scan of the test before, onto itself, so that it converges whatever the method. */
 static void registrations(void **state) {
     (void)state;
@@ -276,14 +282,15 @@ static void replay_cache(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run_host),     cmocka_unit_test(info_images),     cmocka_unit_test(check_file),
-        cmocka_unit_test(show_shipped), cmocka_unit_test(show_json),       cmocka_unit_test(devices_table),
-        cmocka_unit_test(devices_cold), cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),
-        cmocka_unit_test(help_json),    cmocka_unit_test(verb_help),       cmocka_unit_test(manual),
-        cmocka_unit_test(version),      cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
-        cmocka_unit_test(wisdom),       cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
-        cmocka_unit_test(space_count),  cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
-        cmocka_unit_test(samples),      cmocka_unit_test(unwrapping),      cmocka_unit_test(registrations),
+        cmocka_unit_test(run_host),      cmocka_unit_test(info_images),     cmocka_unit_test(check_file),
+        cmocka_unit_test(show_shipped),  cmocka_unit_test(show_json),       cmocka_unit_test(devices_table),
+        cmocka_unit_test(devices_cold),  cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),
+        cmocka_unit_test(help_json),     cmocka_unit_test(verb_help),       cmocka_unit_test(manual),
+        cmocka_unit_test(version),       cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
+        cmocka_unit_test(wisdom),        cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
+        cmocka_unit_test(space_count),   cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
+        cmocka_unit_test(samples),       cmocka_unit_test(unwrapping),      cmocka_unit_test(needles),
+        cmocka_unit_test(registrations),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

@@ -1,13 +1,17 @@
-/* attune needle as people call it: a model and a scan of it that is rolled and shifted, the forms, what it refuses. */
+/* attune needle as people call it: a model and a scan of it that is rolled and shifted, the forms, B-scans in a folder
+ * and raw, what it refuses. */
 #include "clikit.h"
 
 #include "apps/sample/bevel.h"
+#include "base/file.h"
+#include "base/memory.h"
 
 #include <attune/cloud.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double ROLL_DEG = 1.4, SHIFT = 0.21;
 enum { MODEL_POINTS = 20000, SCAN_POINTS = 3000 };
@@ -74,7 +78,15 @@ static void refusals(void **state) {
         {"needle @/model.ply @/scan.ply --threshold 0", 2, "threshold"},
         {"needle @/model.ply @/nowhere.ply --device host", 1, "nowhere.ply"},
         {"needle @/nowhere.stl @/scan.ply --device host", 1, "nowhere.stl"},
-        {"needle @/model.ply @ --device host", 1, "is a directory without scans"},
+        {"needle @/model.ply @/model.ply/ --device host", 1, "model.ply"},
+        {"needle @/model.ply @ --device host", 1, "no scans"},
+        {"needle @/model.ply @/raw --shape 2x8 --device host", 2, "it takes SCANSxROWSxCOLUMNS"},
+        {"needle @/model.ply @/raw --shape 0x8x8 --device host", 2, "it takes SCANSxROWSxCOLUMNS"},
+        {"needle @/model.ply @/raw --shape 2x8x8 --spacing 0.1,0.1 --device host", 2, "it takes DX,DY,DZ above 0"},
+        {"needle @/model.ply @/raw --shape 2x8x8 --spacing 0.1,0.1,0 --device host", 2, "it takes DX,DY,DZ above 0"},
+        {"needle @/model.ply @/raw --shape 2x8x8 --level 1 --device host", 2, "--level is below 1"},
+        {"needle @/model.ply @/raw --shape 2x8x8 --level -1 --device host", 2, "--level"},
+        {"needle @/model.ply @/raw --shape 2x8x8 --device host", 1, "raw"},
         {"needle @/model.ply @/scan.ply --roll -5,5,1e-3 --shift 0,1,1e-3 --device host", 1, "larger steps"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
@@ -85,6 +97,67 @@ static void refusals(void **state) {
     kit_contains(r.out, "\"found\": false");
     cli_drop(&r);
 }
+
+/* ---- B-scans ---- */
+
+static void raw_scans(void **state) {
+    (void)state;
+    char path[512];
+    static const char DARK[10 * 64 * 64];
+    snprintf(path, sizeof path, "%s/dark.raw", cli_dir);
+    kit_ok(cli_ctx, atn_file_write(cli_ctx, path, DARK, sizeof DARK));
+    cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x64 --device host", 1, "does not say how far its pixels");
+    cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x65 --device host", 1, "dark.raw");
+    cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x64 --spacing 40,40,300 --device host", 1, "another unit");
+    cli_result r =
+        cli_run("needle @/model.ply @/dark.raw --shape 10x64x64 --spacing 0.04,0.04,0.3 --device host --json");
+    assert_int_equal(r.code, 1);
+    kit_contains(r.err, "not found: no needle is in the scans");
+    kit_contains(r.out, "\"transform\": null");
+    kit_contains(r.out, "\"tip\": null");
+    cli_drop(&r);
+    r = cli_run("needle @/model.ply @/dark.raw --shape 10x64x64 --spacing 0.04,0.04,0.3 --device host");
+    assert_int_equal(r.code, 1);
+    kit_contains(r.out, "not found");
+    assert_null(strstr(r.out, "0.00000000")); /* no matrix where there is no pose */
+    cli_drop(&r);
+}
+
+#ifdef ATN_HAVE_PNG
+static double tip_of(const json_t *root, const char *name, size_t axis) {
+    return json_number_value(json_array_get(json_object_get(root, name), axis));
+}
+
+static void folders_of_scans(void **state) {
+    (void)state;
+    static const char *const FORMS[] = {"", "--level 0.3", "--spacing 0.010546875,0.0046875,0.046875", "--rounds 2"};
+    json_t *truth = cli_object("sample needle -o @/n --size 64x512x256 --seed 3 --json");
+    for (size_t k = 0; k < sizeof FORMS / sizeof *FORMS; ++k) {
+        char line[200];
+        double square = 0;
+        snprintf(line, sizeof line, "needle @/n/model.stl @/n/scan --device host --json %s", FORMS[k]);
+        json_t *root = cli_object(line);
+        for (size_t axis = 0; axis < 3; ++axis)
+            square += pow(tip_of(root, "tip", axis) - tip_of(truth, "tip_scan", axis), 2);
+        if (!(sqrt(square) < 0.07)) fail_msg("%s: the tip is off by %g", FORMS[k], sqrt(square));
+        assert_true(number(root, "centres") > 10 && number(root, "level") > 0 && number(root, "surface_points") > 500);
+        assert_true(number(root, "free_share") < 0.02 && number(json_object_get(root, "seconds"), "segment") > 0);
+        json_decref(root);
+    }
+    json_decref(truth);
+    cli_does("needle @/n/model.stl @/n/scan --device host", "tip at ");
+    cli_refuses("needle @/n/model.stl @/n/scan --device host --spacing 10,4,46", 1, "another unit");
+    json_decref(cli_object("sample needle -o @/other --size 8x64x32 --json"));
+    char from[512], to[512], *bytes;
+    size_t length;
+    snprintf(from, sizeof from, "%s/other/scan/0000.png", cli_dir);
+    snprintf(to, sizeof to, "%s/n/scan/0007.png", cli_dir);
+    kit_ok(cli_ctx, atn_file_read(cli_ctx, from, 1 << 20, &bytes, &length));
+    kit_ok(cli_ctx, atn_file_write(cli_ctx, to, bytes, length));
+    atn_free(cli_ctx, bytes);
+    cli_refuses("needle @/n/model.stl @/n/scan --device host", 1, "0007.png");
+}
+#endif
 
 static void bench_has_rows(void **state) {
     (void)state;
@@ -104,6 +177,10 @@ static int setup(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(is_found), cmocka_unit_test(refusals),
+                                       cmocka_unit_test(raw_scans),
+#ifdef ATN_HAVE_PNG
+                                       cmocka_unit_test(folders_of_scans),
+#endif
                                        cmocka_unit_test(bench_has_rows)};
     return cmocka_run_group_tests(tests, setup, cli_end);
 }

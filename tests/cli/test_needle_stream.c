@@ -292,7 +292,7 @@ static long run_short(long fail_at) {
 /* The last ones: those of the stream. Which is which is left to the threads. */
 static void no_memory(void **state) {
     (void)state;
-    static const long FROM_THE_END[] = {2, 9, 60, 250, 700};
+    static const long FROM_THE_END[] = {2, 40, 400};
     long all = run_short(0);
     for (size_t k = 0; k < sizeof FROM_THE_END / sizeof *FROM_THE_END; ++k) run_short(all - FROM_THE_END[k]);
 }

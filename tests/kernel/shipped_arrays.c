@@ -5,14 +5,17 @@
 #include <string.h>
 
 /* Sizes of inputs; m, n, k are replaced by what is tried, s by one more than m: where m ranges start, and the last
- * ends; t is 12, the numbers of a pose. */
+ * ends; t is 12, the numbers of a pose; w is 32 m, the rows of m words. */
 static const struct {
     const char *kernel;
     struct {
         const char *object;
-        char columns, rows; /* 'm', 'n', 'k', 's', 't', '1' */
+        char columns, rows; /* 'm', 'n', 'k', 's', 't', 'w', '1' */
     } inputs[SHIPPED_OBJECTS];
 } TABLE[] = {
+    {"above", {{"pixels", 'n', 'w'}}},
+    {"above16", {{"pixels", 'n', 'w'}}},
+    {"median_bits", {{"bits", 'n', 'm'}}},
     {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}}},
     {"scale", {{"A", 'n', 'm'}}},
     {"transpose", {{"A", 'n', 'm'}}},
@@ -144,17 +147,18 @@ static int64_t length_of(char which, const int64_t mnk[3]) {
            : which == 'k' ? mnk[2]
            : which == 's' ? mnk[0] + 1
            : which == 't' ? 12
+           : which == 'w' ? 32 * mnk[0]
                           : 1;
 }
 
-static void fill(atn_view *view, uint64_t *seed) {
+static void fill(atn_view *view, uint64_t most, uint64_t *seed) {
     size_t bytes = atn_type_bytes(view->type);
     int64_t rows = view->rank > 1 ? view->size[1] : 1;
     int64_t pitch = view->rank > 1 ? view->pitch : view->size[0];
     view->data = malloc((size_t)(rows * pitch) * bytes + 16);
     for (int64_t k = 0; k < rows * pitch; ++k) {
         double number[2] = {2 * kit_uniform(seed) - 1, 2 * kit_uniform(seed) - 1};
-        atn_element_store(view->type, number, (int64_t)(kit_random(seed) % 100),
+        atn_element_store(view->type, number, (int64_t)(kit_random(seed) % most),
                           (char *)view->data + (size_t)k * bytes);
     }
 }
@@ -195,7 +199,9 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     if (strcmp(kernel, "shift_lookup") == 0 || strcmp(kernel, "shift_mark") == 0) /* a volume of 3 x 3 x 3 */
         memcpy(out->params, (double[][2]){{1.5}, {-1.5}, {-1.5}, {-1.5}, {1}, {2.5}, {2.5}, {2.5}, {3}, {3}},
                sizeof(double[10][2]));
-    if (strcmp(kernel, "phase_steps") == 0) /* most pixels are valid */
+    if (strncmp(kernel, "above", 5) == 0) out->params[0][0] = 50;  /* half of the pixels */
+    if (strcmp(kernel, "median_bits") == 0) out->params[0][0] = 3; /* words of a scan */
+    if (strcmp(kernel, "phase_steps") == 0)                        /* most pixels are valid */
         memcpy(out->params, (double[][2]){{0.125}, {0.96875}}, sizeof(double[2][2]));
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];
@@ -213,7 +219,8 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
             kit_ok(ctx, atn_eval_reach(ctx, g, &frame, k, out->views[k].size));
             out->views[k].pitch = out->views[k].size[0] + 1;
         }
-    for (int32_t k = 0; k < g->n_objects; ++k) fill(&out->views[k], &seed);
+    uint64_t most = strcmp(kernel, "median_bits") == 0 ? UINT64_C(1) << 32 : 100; /* whole words of bits */
+    for (int32_t k = 0; k < g->n_objects; ++k) fill(&out->views[k], most, &seed);
     if (sparse) make_sparse(g, out->views, mnk);
     return true;
 }

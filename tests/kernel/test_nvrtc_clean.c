@@ -11,6 +11,8 @@
 static const struct {
     const char *kernel, *type, *variant;
 } CASES[] = {
+    {"above", "SP", "lanes_p0=32,lanes_p1=4"},
+    {"above16", "SP", "lanes_p0=32,lanes_p1=4"},
     {"add", "DP", "lanes_p0=32,regs_p0=4,pack_p0=4,groups=3,index=32"},
     {"dot", "SP2", ""},
     {"agree", "SP", "lanes_p0=32,lanes_p1=4"},
@@ -24,6 +26,7 @@ static const struct {
     {"gemv", "SP", "lanes_q0=32,lanes_p0=8,reduce=shuffle"},
     {"l2norm", "SP", "lanes_q0=256,regs_q0=4,split_q0=64,reduce=shuffle,finish=last"},
     {"laplace2d", "SP", "lanes_p0=32,lanes_p1=8,regs_p1=2,stage=1,pad=1"},
+    {"median_bits", "SP", "lanes_p0=32,lanes_p1=4"},
     {"max", "DP", "lanes_q0=128,split_q0=8,finish=launch"},
     {"move", "SP", "lanes_p0=256,regs_p0=2"},
     {"mstep", "SP", "lanes_q0=128,split_q0=64,reduce=shuffle,finish=last"},

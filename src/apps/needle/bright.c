@@ -46,7 +46,7 @@ static int otsu(const double *count, int first) {
 int32_t needle_bright_level(const atn_volume *volume) {
     atn_volume_info info = atn_volume_get_info(volume);
     double count[LEVELS] = {0};
-    int64_t frames = info.frames > 16 ? info.frames / 16 : 1, rows = info.height > 256 ? info.height / 256 : 1;
+    int64_t frames = info.frames > 16 ? info.frames / 16 : 1, rows = info.height > 64 ? info.height / 64 : 1;
     for (int64_t f = frames / 2; f < info.frames; f += frames) {
         for (int64_t r = rows / 2; r < info.height; r += rows) {
             int32_t bin[LEVELS] = {0};
@@ -63,9 +63,7 @@ int32_t needle_bright_level(const atn_volume *volume) {
 /* ---- the kernels ---- */
 
 static atn_status make_kernels(needle_bright *b) {
-    const char *const defines[] = {b->bits == 8 ? "PIXEL=U8" : "PIXEL=U16", NULL};
-    atn_kernel_options options = {.defines = defines};
-    atn_status status = atn_kernel_create(b->device, "above", &options, &b->above_kernel);
+    atn_status status = atn_kernel_create(b->device, b->bits == 8 ? "above" : "above16", NULL, &b->above_kernel);
     if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "pixels", b->pixels);
     if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "bits", b->above);
     if (status == ATN_OK) status = atn_kernel_create(b->device, "median_bits", NULL, &b->median_kernel);

@@ -25,6 +25,7 @@ static const double COARSE_STEP = 1.5; /* thresholds: of the tip's z in coarse c
 static const double MOST_FREE = 0.02;  /* share of the model in free space that a pose may have */
 static const double TELLING = 0.04;    /* share of the model in view that must tell the roll */
 static const double FITS = 0.85;       /* worth of a start that is surely right */
+static const double OUTSIDE = 5;       /* radii that a tip may be outside: as long as a cut of 22 degrees */
 
 /* A volume while it is looked at. */
 typedef struct look {
@@ -38,8 +39,10 @@ typedef struct look {
     double end[2];        /* z of the first and the last scan that have it */
     bool has_line;
     size_t count;
+    bool other, no_tip; /* another needle is there too; the tip is not in the scans */
+    needle_ends ends;
     double *position; /* owned: x y z after x y z */
-    uint8_t *seen;    /* owned: scans that have any surface */
+    uint8_t *seen;    /* owned: scans that are not missing */
 } look;
 
 static atn_status miss(atn_needle_result *out, const char *why) {
@@ -54,6 +57,11 @@ static atn_status take_view(look *l, const atn_needle_view *view) {
     bool given = l->view.spacing[0] != 0 || l->view.spacing[1] != 0 || l->view.spacing[2] != 0;
     memcpy(l->spacing, given ? l->view.spacing : info.spacing, sizeof l->spacing);
     l->frames = info.frames;
+    l->ends = (needle_ends){.frames = info.frames};
+    memcpy(l->ends.spacing, l->spacing, sizeof l->spacing);
+    l->ends.size[0] = (double)info.width * l->spacing[0];
+    l->ends.size[1] = (double)info.height * l->spacing[1];
+    l->ends.size[2] = (double)info.frames * l->spacing[2];
     if (!given && !(info.spacing[0] > 0))
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "needle: the volume does not say how far its pixels are apart; a volume.json beside the "
@@ -92,19 +100,6 @@ static atn_status check_radius(const look *l) {
     return ATN_OK;
 }
 
-/* Scans that are black tell nothing, also not of free space. */
-static atn_status find_seen(look *l) {
-    const needle_surface *s = &l->n->surface;
-    l->seen = atn_zalloc(l->n->ctx, (size_t)l->frames);
-    if (!l->seen) return ATN_ERR_MEMORY;
-    for (int64_t f = 0; f < l->frames; ++f)
-        for (int64_t c = 0; c < s->width && !l->seen[f]; ++c) {
-            if (!isnan(s->row[f * s->width + c])) l->seen[f] = 1;
-        }
-    needle_free_take(l->n, l->spacing, l->seen);
-    return ATN_OK;
-}
-
 static atn_status segment(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
     atn_volume_info info = atn_volume_get_info(l->volume);
@@ -112,23 +107,12 @@ static atn_status segment(look *l, atn_needle_result *out) {
     int32_t level = l->view.level > 0 ? (int32_t)(l->view.level * white) : needle_bright_level(l->volume);
     atn_status status = needle_bright_find(&n->bright, l->volume, level);
     if (status == ATN_OK) status = needle_surface_find(&n->surface, &n->bright, l->volume, l->view.least_pixels);
-    if (status == ATN_OK) status = find_seen(l);
     out->level = level;
     out->segment_seconds = atn_clock_seconds() - begin;
     return status;
 }
 
 /* ---- the axis ---- */
-
-static double axis_distance2(const atn_needle_line *line, const double p[3]) {
-    double along = 0, sum = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-        double d = p[axis] - line->point[axis];
-        along += d * line->direction[axis];
-        sum += d * d;
-    }
-    return sum - along * along;
-}
 
 static atn_status find_axis(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
@@ -148,10 +132,12 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
     for (size_t k = 0; k < n->arcs.count && l->has_line; ++k) {
         const needle_arc *a = &n->arcs.arc[k];
         double reach = REACH * n->shape.radius;
-        if (!a->round || axis_distance2(&l->line, a->centre) > reach * reach) continue;
+        if (!a->round || needle_line_distance2(&l->line, a->centre) > reach * reach) continue;
         if (a->frame < l->anchor[0]) l->anchor[0] = a->frame;
         if (a->frame > l->anchor[1]) l->anchor[1] = a->frame;
     }
+    if (l->has_line) status = needle_doubt_other(n, &l->line, &l->other);
+    l->ends.has_arcs = l->has_line;
     atn_free(n->ctx, centre);
     return status;
 }
@@ -168,7 +154,7 @@ static size_t points_of(const look *l, int64_t f, double *position) {
     size_t count = 0;
     for (int64_t c = from; c <= to; ++c) {
         double p[3] = {(double)c * l->spacing[0], (double)row[c] * l->spacing[1], z};
-        if (isnan(row[c]) || axis_distance2(&l->line, p) > reach * reach) continue;
+        if (isnan(row[c]) || needle_line_distance2(&l->line, p) > reach * reach) continue;
         if (position) memcpy(position + 3 * count, p, sizeof p);
         ++count;
     }
@@ -185,6 +171,33 @@ static int64_t walk(const look *l, int64_t from, int64_t step) {
             gap += l->seen[f];
     }
     return last;
+}
+
+/* A scan that is all of one grey, in every eighth row, is missing: where a scanner looked there is noise at least. */
+static bool is_missing(const look *l, int64_t f) {
+    atn_volume_info info = atn_volume_get_info(l->volume);
+    const uint8_t *frame = atn_volume_frame(l->volume, f);
+    size_t row = info.frame_bytes / (size_t)info.height, pixel = (size_t)(info.bits / 8);
+    for (int64_t r = 0; r < info.height; r += 8) {
+        const uint8_t *at = frame + (size_t)r * row;
+        if (memcmp(at, frame, pixel) != 0 || memcmp(at, at + pixel, row - pixel) != 0) return false;
+    }
+    return true;
+}
+
+/* Scans that are missing tell nothing of free space. */
+static atn_status take_seen(look *l) {
+    l->seen = atn_alloc(l->n->ctx, (size_t)l->frames);
+    if (!l->seen) return ATN_ERR_MEMORY;
+    for (int64_t f = 0; f < l->frames; ++f) l->seen[f] = !is_missing(l, f);
+    return ATN_OK;
+}
+
+static void tell_seen(look *l) {
+    needle_free_take(l->n, l->spacing, l->seen);
+    l->ends.seen = l->seen;
+    memcpy(l->ends.anchor, l->anchor, sizeof l->anchor);
+    l->no_tip = l->ends.has_arcs && needle_doubt_through(l->n, &l->ends);
 }
 
 /* Points of the surface about the axis, between the needle's ends. */
@@ -238,9 +251,9 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
 /* The tip is about where the needle's points end; where that does not fit, something else goes on from there, and it is
  * anywhere up to the first scan that has the needle for certain. */
 static atn_status find_start(look *l, coarse *best) {
-    double border = 1.5 * l->spacing[2], high_end = (double)(l->frames - 1) * l->spacing[2];
+    double edge = 1.5 * l->spacing[2], high_end = (double)(l->frames - 1) * l->spacing[2];
     double radius = l->n->shape.radius;
-    bool ends[2] = {l->end[0] > border || l->end[1] >= high_end - border, l->end[1] < high_end - border};
+    bool ends[2] = {l->end[0] > edge || l->end[1] >= high_end - edge, l->end[1] < high_end - edge};
     atn_status status = ATN_OK;
     *best = (coarse){.worth = -INFINITY};
     for (int wide = 0; wide < 2 && status == ATN_OK && best->worth < FITS; ++wide) {
@@ -249,7 +262,9 @@ static atn_status find_start(look *l, coarse *best) {
             double sign = (side == 0) == l->n->shape.tip_low ? 1 : -1, anchor = (double)l->anchor[side] * l->spacing[2];
             double between[2] = {l->end[side] - 0.6 * radius, l->end[side] + 0.6 * radius};
             if (!ends[side]) continue;
+            bool border = side ? l->end[1] >= high_end - edge : l->end[0] <= edge;
             if (wide) between[!side] = anchor + (side ? -radius : radius);
+            if (wide && border) between[side] += (side ? OUTSIDE : -OUTSIDE) * radius;
             for (int k = 0; k < 3; ++k) line.direction[k] = sign * l->line.direction[k];
             if (between[0] < between[1]) status = count_coarse(l, &line, between, best);
         }
@@ -292,6 +307,11 @@ static void judge(const look *l, atn_needle_result *out) {
     }
     needle_view view = needle_free_view(l->n, &pose);
     out->free_share = view.against / fmax(view.facing, 1);
+    if (l->no_tip || (out->found && needle_doubt_tip(l->n, &l->ends, out->transform))) {
+        out->found = false;
+        snprintf(out->reason, sizeof out->reason,
+                 "the tip is not in the scans: the needle goes on to their border; the pose is the best match");
+    }
     if (!out->found) return;
     if (out->free_share > MOST_FREE) {
         out->found = false;
@@ -303,6 +323,13 @@ static void judge(const look *l, atn_needle_result *out) {
         snprintf(out->reason, sizeof out->reason,
                  "the cut does not face the scanner: the roll and where the tip is are told by outlines only");
     }
+}
+
+static void tell_other(const look *l, atn_needle_result *out) {
+    size_t at = strlen(out->reason);
+    if (l->other)
+        snprintf(out->reason + at, sizeof out->reason - at, "%sanother needle is in the scans; this is one of them",
+                 at ? "; " : "");
 }
 
 static atn_status match(look *l, const atn_needle_settings *settings, const coarse *start, atn_needle_result *out) {
@@ -331,8 +358,11 @@ static atn_status match(look *l, const atn_needle_settings *settings, const coar
         status = measure_start(n, filled.start, &roll_deg, &shift);
     if (status == ATN_OK) status = needle_take_settings(n, &filled, &frame);
     if (status == ATN_OK) status = needle_match_taken(n, &frame, out);
-    if (status == ATN_OK) judge(l, out);
-    if (status == ATN_OK) add_start(roll_deg, shift, out);
+    if (status == ATN_OK) {
+        judge(l, out);
+        tell_other(l, out);
+        add_start(roll_deg, shift, out);
+    }
     return status;
 }
 
@@ -360,10 +390,12 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
         status = find_axis(l, out);
     if (status != ATN_OK) return status;
     if (!l->has_line) return miss(out, "no needle is in the scans: no line of arcs of its radius is there");
-    status = gather(l, out);
+    status = take_seen(l);
+    if (status == ATN_OK) status = gather(l, out);
     if (status == ATN_OK && l->count == 0) return miss(out, "nothing bright is where the needle was");
     if (status == ATN_OK) status = atn_cloud_create(n->ctx, l->count, l->position, NULL, &cloud);
     if (status == ATN_OK) status = needle_take_scan(n, cloud);
+    if (status == ATN_OK) tell_seen(l);
     if (status == ATN_OK && !settings->has_start) status = find_start(l, start);
     atn_cloud_free(cloud);
     out->axis_seconds = atn_clock_seconds() - begin;
@@ -381,7 +413,8 @@ static atn_status pose_from(look *l, const atn_needle_settings *settings, atn_ne
     l->position = NULL;
     l->seen = NULL;
     l->count = 0;
-    l->has_line = false;
+    l->has_line = l->other = l->no_tip = l->ends.has_arcs = false;
+    memset(l->anchor, 0, sizeof l->anchor);
     return status;
 }
 
@@ -403,7 +436,10 @@ atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_ne
     double begin = atn_clock_seconds();
     if (!settings) settings = &USUAL;
     *out = (atn_needle_result){0};
-    atn_status status = take_view(&l, view);
+    atn_needle_settings filled = *settings;
+    needle_frame frame;
+    atn_status status = needle_take_settings(n, &filled, &frame); /* wrong ones are told whatever is in the scans */
+    if (status == ATN_OK) status = take_view(&l, view);
     if (status == ATN_OK) status = check_radius(&l);
     if (status == ATN_OK) status = segment(&l, out);
     if (status == ATN_OK) status = pose_from(&l, settings, out);

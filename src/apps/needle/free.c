@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { SAMPLES = 2000 };
+enum { SAMPLES = 1000 };
 static const double DEEPER = 2;   /* thresholds that the surface is below the model's */
 static const double FACING = 0.5; /* of the normal against the beam: metal that faces it so stops it, */
 static const double LEVER = 0.15; /* radii: a surface that moves so with the roll tells it */

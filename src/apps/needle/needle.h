@@ -57,7 +57,7 @@ typedef struct needle_slot {
 typedef struct needle_empty {
     bool on;
     double spacing[3];
-    const uint8_t *seen; /* for each scan: is anything in it? Not owned */
+    const uint8_t *seen; /* for each scan: is it there? Not owned */
     size_t step;         /* every so many points of the model are looked at */
 } needle_empty;
 
@@ -132,6 +132,21 @@ needle_view needle_free_view(const atn_needle *n, const reg_pose *pose);
 /* rounds.c: the combination with the most matches; where free space is known, of those that have about as many the one
  * with the fewest points in it. counts[c] belongs to n->pose[c]. */
 atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, int64_t *best);
+
+/* doubt.c: where the needle begins and ends in a volume. A plain value. */
+typedef struct needle_ends {
+    double spacing[3], size[3];
+    int64_t frames, anchor[2]; /* the first and the last scan that have an arc of the needle, */
+    bool has_arcs;             /* if any were looked for */
+    const uint8_t *seen;       /* for each scan: is it there? Not owned */
+} needle_ends;
+double needle_line_distance2(const atn_needle_line *line, const double p[3]);
+/* *other: arcs of the needle's radius, half as many as the line has, lie on another line. n->arcs are the scan's. */
+atn_status needle_doubt_other(const atn_needle *n, const atn_needle_line *line, bool *other);
+/* A whole tube at both ends of the volume: its tip is not in it. */
+bool needle_doubt_through(const atn_needle *n, const needle_ends *ends);
+/* Is the tip of this pose outside of what was scanned, or does the needle go on behind it? */
+bool needle_doubt_tip(const atn_needle *n, const needle_ends *ends, const double transform[16]);
 
 /* refine.c: moves `pose`; fills rmse and covariance of the result. */
 atn_status needle_refine(atn_needle *n, const needle_frame *frame, reg_pose *pose, atn_needle_result *out);

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 12, FEWEST = 12 };
-static const double REACH = 2;       /* thresholds that pairs may be apart */
-static const double TUKEY = 4.685;   /* deviations beyond which a pair has no weight */
-static const double SMALLEST = 0.01; /* thresholds: no deviation is taken to be smaller */
-static const double DONE = 1e-3;     /* thresholds: a step that ends it */
-static const double LOSS = 0.02;     /* share of the matches that the refined pose may lose */
-static const double TURN = 0.03;     /* radians: how far the start's axis may be off, and the roll, */
-static const double SHIFT = 1;       /* and in thresholds where it is */
+enum { STEPS = 14, FEWEST = 12, ENOUGH = 1200 }; /* points that do until a step is small */
+static const double REACH = 2;                   /* thresholds that pairs may be apart */
+static const double TUKEY = 4.685;               /* deviations beyond which a pair has no weight */
+static const double SMALLEST = 0.01;             /* thresholds: no deviation is taken to be smaller */
+static const double DONE = 1e-3;                 /* thresholds: a step that ends it */
+static const double LOSS = 0.02;                 /* share of the matches that the refined pose may lose */
+static const double TURN = 0.03;                 /* radians: how far the start's axis may be off, and the roll, */
+static const double SHIFT = 1;                   /* and in thresholds where it is */
 
 /* Pairs of a pose, as sums about `centre` of the scan. */
 typedef struct pairs {
@@ -46,6 +46,7 @@ typedef struct pairing {
     const reg_pose *pose;
     reg_pose back;
     const double *centre;
+    size_t stride;
     pairs *out;
 } pairing;
 
@@ -60,7 +61,7 @@ static void pair_some(void *user, int64_t begin, int64_t end, int32_t worker) {
         double p[3], q[3], m[3], x[3], n[3] = {0}, from[3], distance2, residual = 0, *row = t->out->row[k];
         uint32_t at;
         t->out->residual[k] = NAN;
-        for (int axis = 0; axis < 3; ++axis) p[axis] = needle->scan.position[axis][k];
+        for (int axis = 0; axis < 3; ++axis) p[axis] = needle->scan.position[axis][(size_t)k * t->stride];
         reg_pose_apply(&t->back, p, q);
         if (!cloud_grid_nearest(needle->grid, q, 1, REACH * needle->options.threshold, &at, &distance2)) continue;
         const float *normal = needle->normal + 3 * (size_t)at;
@@ -79,12 +80,15 @@ static void pair_some(void *user, int64_t begin, int64_t end, int32_t worker) {
     }
 }
 
-static void find_pairs(const atn_needle *needle, const reg_pose *pose, const double centre[3], pairs *out) {
-    pairing t = {.needle = needle, .pose = pose, .centre = centre, .out = out};
+/* Of every stride-th point of the scan. */
+static void find_pairs(const atn_needle *needle, const reg_pose *pose, const double centre[3], size_t stride,
+                       pairs *out) {
+    pairing t = {.needle = needle, .pose = pose, .centre = centre, .stride = stride, .out = out};
+    size_t points = (needle->scan.count + stride - 1) / stride;
     out->count = 0;
     if (!reg_pose_invert(pose, &t.back)) return;
-    atn_parallel((int64_t)needle->scan.count, 256, pair_some, &t);
-    for (size_t k = 0; k < needle->scan.count; ++k) {
+    atn_parallel((int64_t)points, 256, pair_some, &t);
+    for (size_t k = 0; k < points; ++k) {
         if (isnan(out->residual[k])) continue;
         if (out->count != k) memcpy(out->row[out->count], out->row[k], sizeof *out->row);
         out->residual[out->count++] = out->residual[k];
@@ -175,9 +179,10 @@ static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_po
     double threshold = n->options.threshold, inverse[36], variance = 0;
     sums s = {0};
     bool solved = false;
+    size_t stride = n->scan.count / ENOUGH + 1;
     for (int step = 0; step < STEPS; ++step) {
         double off[6], twist[6] = {0}, most = 0;
-        find_pairs(n, pose, centre, p);
+        find_pairs(n, pose, centre, stride, p);
         double scale = deviation(p, threshold);
         s = add_up(p, scale);
         if (p->count < FEWEST || s.weight < FEWEST) return ATN_OK;
@@ -194,7 +199,8 @@ static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_po
         *pose = moved(pose, twist, centre);
         double extent = n->high[2] - n->low[2];
         for (int k = 0; k < 6; ++k) most = fmax(most, fabs(twist[k]) * (k < 3 ? extent : 1));
-        if (most < DONE * threshold) break;
+        if (stride == 1 && most < DONE * threshold) break;
+        if (most < 10 * DONE * threshold || step > STEPS / 2) stride = 1;
     }
     out->rmse = sqrt(s.square / s.weight);
     put_covariance(inverse, variance, centre, out->covariance);

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+enum { PEAK_ROWS = 32 }; /* of a run, in which its peak is looked for: metal is brightest where the beam enters it */
 enum { MOST_RUNS = 16 }; /* of a column: the needle is above its shadow, what is far below it is not looked at */
 
 typedef struct needle_run {
@@ -121,6 +122,7 @@ static double pixel_at(const atn_volume_info *info, const void *frame, int64_t r
  * what echoes below it is dimmer. */
 static float peak_of(const atn_volume_info *info, const void *frame, int64_t column, const needle_run *run) {
     int64_t last = run->last < info->height - 1 ? run->last : info->height - 1, peak = run->first;
+    if (last > run->first + PEAK_ROWS) last = run->first + PEAK_ROWS;
     double most = -1, weight = 0, sum = 0;
     for (int64_t r = run->first; r <= last; ++r) {
         double value = pixel_at(info, frame, r, column);

@@ -22,6 +22,7 @@ typedef struct atn_needle_sample_settings {
     double noise;     /* 1: as scanners have it, 0: neither speckle nor noise; up to 4 */
     double missing;   /* share of scans that are black, 0 to 0.9 */
     bool no_tissue;   /* nothing below the needle */
+    bool no_needle;   /* only what is below it */
     int64_t frame;    /* of a needle that sways about its pose: half a degree and 10 um a frame at most; 0: not yet */
 } atn_needle_sample_settings;
 extern const atn_needle_sample_settings ATN_NEEDLE_SAMPLE_USUAL;

@@ -113,6 +113,9 @@ static atn_status scan(const session *s, atn_random *random, atn_needle_sample *
         needle_place(s->settings, random, &placed, &out->truth, &tissue);
         status = needle_map_make(s->ctx, &placed, out->truth.spacing, s->settings->shape, &map);
     }
+    for (size_t k = 0; k < map.columns * map.lines && status == ATN_OK && s->settings->no_needle; ++k)
+        map.depth[k] = INFINITY;
+    if (s->settings->no_needle) out->truth.tip_in_scan = out->truth.bevel_visible = false;
     if (status == ATN_OK) status = needle_optics_make(s->ctx, s->settings, &tissue, &map, out->truth.spacing, &optics);
     if (status == ATN_OK) {
         draw_missing(s->settings, random, out->missing);

@@ -47,7 +47,7 @@ atn_cloud *needle_scan(atn_ctx *ctx, const bevel *b, size_t points, const reg_po
     return make(ctx, b, points, truth, noise, true, seed);
 }
 
-reg_pose needle_truth(double tx, double ty, double roll_deg, const double t[3]) {
+reg_pose needle_lay(double tx, double ty, double roll_deg, const double t[3]) {
     double turn = roll_deg * 3.14159265358979323846 / 180, length = sqrt(tx * tx + ty * ty + 1);
     double z[3] = {tx / length, ty / length, 1 / length}, x[3], y[3];
     double along = z[1]; /* y as near to up as can be */

@@ -12,7 +12,7 @@ atn_cloud *needle_model(atn_ctx *ctx, const bevel *b, size_t points, uint64_t se
 /* Seen from above (y), moved by the truth, with noise of that deviation. */
 atn_cloud *needle_scan(atn_ctx *ctx, const bevel *b, size_t points, const reg_pose *truth, double noise, uint64_t seed);
 /* z along (tx, ty, 1), rolled, at t. */
-reg_pose needle_truth(double tx, double ty, double roll_deg, const double t[3]);
+reg_pose needle_lay(double tx, double ty, double roll_deg, const double t[3]);
 void needle_put(const reg_pose *pose, double out[16]);
 reg_pose needle_get(const double transform[16]);
 

@@ -27,11 +27,11 @@ static scene scene_make(uint64_t seed, const bevel *b) {
     double tx = 0.3 * atn_random_unit(&random), ty = 0.3 * atn_random_unit(&random) - 0.15;
     double roll = 180 * atn_random_unit(&random); /* the cut is seen, more or less, from above */
     for (int k = 0; k < 3; ++k) at[k] = 1 + atn_random_unit(&random);
-    s.truth = needle_truth(tx, ty, roll, at);
+    s.truth = needle_lay(tx, ty, roll, at);
     double shift = 0.5 * atn_random_unit(&random);
     at[0] -= shift * tx, at[1] -= shift * ty, at[2] -= shift;
-    s.start = needle_truth(tx + 0.004 * atn_random_normal(&random), ty + 0.004 * atn_random_normal(&random),
-                           roll + 8 * atn_random_unit(&random) - 4, at);
+    s.start = needle_lay(tx + 0.004 * atn_random_normal(&random), ty + 0.004 * atn_random_normal(&random),
+                         roll + 8 * atn_random_unit(&random) - 4, at);
     s.scan = needle_scan(ctx, b, SCAN_POINTS, &s.truth, NOISE, seed + 100);
     return s;
 }

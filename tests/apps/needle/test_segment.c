@@ -1,0 +1,266 @@
+/* From B-scans to arcs: bright pixels against a plain loop, components and surfaces of scans that are drawn here, and
+ * which pieces of a surface are a circle of the needle's radius. */
+#include "needlekit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atn_ctx *ctx;
+static atn_device *device;
+
+/* ---- bright pixels ---- */
+
+static int32_t pixel_at(const atn_volume_info *info, const void *frame, int64_t row, int64_t column) {
+    int64_t at = row * info->width + column;
+    if (row < 0 || column < 0 || row >= info->height || column >= info->width) return -1; /* never bright */
+    return info->bits == 8 ? ((const uint8_t *)frame)[at] : ((const uint16_t *)frame)[at];
+}
+
+static bool most_are_bright(const atn_volume_info *info, const void *frame, int64_t row, int64_t column,
+                            int32_t level) {
+    int count = 0;
+    for (int64_t r = row - 1; r <= row + 1; ++r)
+        for (int64_t c = column - 1; c <= column + 1; ++c) count += pixel_at(info, frame, r, c) > level;
+    return count >= 5;
+}
+
+static void hold_bits(needle_bright *b, const int64_t shape[3], int32_t bits, uint64_t seed) {
+    size_t count = (size_t)(shape[0] * shape[1] * shape[2]), bytes = (size_t)bits / 8;
+    unsigned char *data = malloc(count * bytes + 8);
+    int32_t level = bits == 8 ? 120 : 31000;
+    atn_volume *volume;
+    for (size_t k = 0; k < count * bytes; k += 8) { /* eight pixels or four */
+        uint64_t word = kit_random(&seed);
+        memcpy(data + k, &word, 8);
+    }
+    kit_ok(ctx, atn_volume_create(ctx, shape, bits, data, NULL, &volume));
+    kit_ok(ctx, needle_bright_find(b, volume, level));
+    atn_volume_info info = atn_volume_get_info(volume);
+    int64_t words = (info.height + 31) / 32, ones = 0;
+    for (int64_t f = 0; f < info.frames; ++f)
+        for (int64_t r = 0; r < 32 * words; ++r)
+            for (int64_t c = 0; c < info.width; ++c) {
+                uint32_t word = (uint32_t)b->mask[(f * words + r / 32) * info.width + c];
+                bool is = word >> (r % 32) & 1;
+                bool wanted = r < info.height && most_are_bright(&info, atn_volume_frame(volume, f), r, c, level);
+                ones += is;
+                if (is != wanted)
+                    fail_msg("%d bits, scan %d of %dx%d, row %d, column %d: %d", bits, (int)f, (int)info.height,
+                             (int)info.width, (int)r, (int)c, is);
+            }
+    if (count > 1000) assert_true(ones > (int64_t)count / 4 && ones < (int64_t)count * 3 / 4);
+    atn_volume_free(volume);
+    free(data);
+}
+
+static void bits_are_those_of_a_loop(void **state) {
+    (void)state;
+    static const int64_t SHAPES[][3] = {{3, 64, 40}, {2, 37, 19}, {4, 100, 1}, {1, 1, 1}, {5, 31, 7}, {3, 33, 65}};
+    for (int32_t bits = 8; bits <= 16; bits += 8) {
+        needle_bright b = {.device = device, .ctx = ctx};
+        for (size_t k = 0; k < sizeof SHAPES / sizeof *SHAPES; ++k) hold_bits(&b, SHAPES[k], bits, k + 1);
+        needle_bright_free(&b);
+    }
+}
+
+static void scans_go_through_in_batches(void **state) {
+    (void)state;
+    static const int64_t SHAPE[3] = {23, 641, 640}; /* twenty fit into a batch */
+    needle_bright b = {.device = device, .ctx = ctx};
+    hold_bits(&b, SHAPE, 8, 7);
+    assert_true(b.batch > 1 && b.batch < SHAPE[0]);
+    hold_bits(&b, SHAPE, 8, 8); /* nothing of the frame before is left */
+    needle_bright_free(&b);
+}
+
+static void levels_are_between_dark_and_bright(void **state) {
+    (void)state;
+    uint8_t narrow[64 * 64];
+    uint16_t wide[64 * 64];
+    const int64_t shape[3] = {1, 64, 64};
+    uint64_t seed = 3;
+    for (int k = 0; k < 64 * 64; ++k) {
+        narrow[k] = (uint8_t)((k % 10 ? 20 : 180) + (int)(kit_random(&seed) % 30));
+        wide[k] = (uint16_t)(narrow[k] << 8);
+    }
+    for (int bits = 8; bits <= 16; bits += 8) {
+        atn_volume *volume;
+        kit_ok(ctx, atn_volume_create(ctx, shape, bits, bits == 8 ? (void *)narrow : (void *)wide, NULL, &volume));
+        int32_t level = needle_bright_level(volume) >> (bits - 8);
+        assert_true(level >= 49 && level < 180);
+        atn_volume_free(volume);
+    }
+}
+
+/* ---- surfaces ---- */
+
+enum { ROWS = 40, COLUMNS = 24 };
+
+/* A scan as it is drawn: black is ' ', bright is '1' to '9'. Nothing is filtered: the mask is what is drawn. */
+static const float *surface_of(needle_surface *s, const char *const *drawn, int rows, int32_t least) {
+    static int32_t mask[2 * COLUMNS];
+    uint8_t pixels[ROWS * COLUMNS] = {0};
+    const int64_t shape[3] = {1, ROWS, COLUMNS};
+    atn_volume *volume;
+    memset(mask, 0, sizeof mask);
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < COLUMNS && drawn[r][c]; ++c) {
+            if (drawn[r][c] == ' ') continue;
+            pixels[r * COLUMNS + c] = (uint8_t)(25 * (drawn[r][c] - '0'));
+            mask[r / 32 * COLUMNS + c] |= (int32_t)(1u << (r % 32));
+        }
+    needle_bright b = {.ctx = ctx, .height = ROWS, .width = COLUMNS, .words = 2, .mask = mask, .frames = 1};
+    kit_ok(ctx, atn_volume_create(ctx, shape, 8, pixels, NULL, &volume));
+    kit_ok(ctx, needle_surface_find(s, &b, volume, least));
+    atn_volume_free(volume);
+    return s->row;
+}
+
+static void corners_join_and_small_ones_go(void **state) {
+    (void)state;
+    static const char *const DRAWN[] = {"       9      9         ", "                        ",
+                                        "999                     ", "   999                  ",
+                                        "                  9999  ", "                  9999  "};
+    needle_surface s = {.ctx = ctx};
+    const float *row = surface_of(&s, DRAWN, 6, 6);
+    for (int c = 0; c < COLUMNS; ++c) { /* six by a corner, eight in a block; single ones are noise */
+        bool there = c < 6 || (c >= 18 && c < 22);
+        if (isnan(row[c]) == there) fail_msg("column %d: %g", c, (double)row[c]);
+    }
+    assert_true(row[0] == 2 && row[4] == 3);
+    row = surface_of(&s, DRAWN, 6, 7);
+    assert_true(isnan(row[0]) && !isnan(row[18]));
+    row = surface_of(&s, DRAWN, 6, 1);
+    assert_true(row[7] == 0 && row[14] == 0);
+    needle_surface_free(&s);
+}
+
+static void the_uppermost_run_counts_at_its_peak(void **state) {
+    (void)state;
+    static const char *const DRAWN[] = {"1111    ", "1311    ", "5831    ", "1931    ", "1821    ", "        ",
+                                        "  99    ", "  99    ", "   9    ", "        ", "9999    "};
+    needle_surface s = {.ctx = ctx};
+    const float *row = surface_of(&s, DRAWN, 11, 4);
+    assert_true(row[0] == 2);                     /* a peak of one row */
+    assert_true(fabs((double)row[1] - 3) < 1e-6); /* 8 9 8: the middle */
+    assert_true(row[2] > 1.99 && row[2] < 3.01);  /* 3 3: between the two; not the brighter run below */
+    assert_true(row[3] >= 0 && row[3] <= 3);      /* even: somewhere within */
+    assert_true(isnan(row[4]) && isnan(row[COLUMNS - 1]));
+    needle_surface_free(&s);
+}
+
+static void runs_go_on_over_words(void **state) {
+    (void)state;
+    const char *drawn[ROWS];
+    for (int r = 0; r < ROWS; ++r) drawn[r] = r >= 30 && r < 35 ? (r == 32 ? "99999999" : "33333333") : "        ";
+    needle_surface s = {.ctx = ctx};
+    const float *row = surface_of(&s, drawn, ROWS, 40); /* rows 30 to 34 of eight columns: one component of 40 */
+    assert_true(row[0] == 32 && row[7] == 32 && isnan(row[8]));
+    row = surface_of(&s, drawn, ROWS, 41);
+    assert_true(isnan(row[0]));
+    needle_surface_free(&s);
+}
+
+/* ---- arcs ---- */
+
+static const double SPACING[3] = {0.01, 0.005, 0.02}, RADIUS = 0.25;
+enum { WIDE = 200 };
+
+static void draw_circle(float *row, double x, double y, double noise, uint64_t seed) {
+    for (int c = 0; c < WIDE; ++c) {
+        double off = c * SPACING[0] - x, bump = noise * (2 * kit_uniform(&seed) - 1);
+        bool met = fabs(off) < 0.8 * RADIUS;
+        row[c] = met ? (float)((y - sqrt(RADIUS * RADIUS - off * off) + bump) / SPACING[1]) : NAN;
+    }
+}
+
+static needle_arcs arcs_of(float *row) {
+    needle_surface s = {.frames = 1, .width = WIDE, .row = row};
+    needle_arcs arcs = {.ctx = ctx};
+    kit_ok(ctx, needle_arcs_find(&arcs, &s, SPACING, RADIUS, 20));
+    return arcs;
+}
+
+static void circles_are_found(void **state) {
+    (void)state;
+    float row[WIDE];
+    for (int form = 0; form < 4; ++form) { /* clean, noise, a gap, points that are off */
+        draw_circle(row, 0.8, 0.9, form == 1 ? 0.01 : 0, 5);
+        if (form == 2) row[75] = row[76] = row[77] = NAN;
+        if (form == 3)
+            for (int c = 70; c < 74; ++c) row[c] += 8;
+        needle_arcs arcs = arcs_of(row);
+        assert_int_equal(arcs.count, 1);
+        const needle_arc *a = arcs.arc;
+        if (!a->round || fabs(a->centre[0] - 0.8) > 0.006 || fabs(a->centre[1] - 0.9) > 0.006 || a->centre[2] != 0)
+            fail_msg("form %d: centre %g %g, rms %g", form, a->centre[0], a->centre[1], a->rms);
+        needle_arcs_free(&arcs);
+    }
+}
+
+static void jumps_and_gaps_end_an_arc(void **state) {
+    (void)state;
+    float row[WIDE];
+    draw_circle(row, 0.8, 0.9, 0, 1);
+    for (int c = 84; c < WIDE; ++c)
+        if (!isnan(row[c])) row[c] += 40; /* 0.2 deeper */
+    needle_arcs arcs = arcs_of(row);
+    assert_int_equal(arcs.count, 1); /* the other piece is too short */
+    assert_true(arcs.arc[0].last == 83 && !arcs.arc[0].round);
+    needle_arcs_free(&arcs);
+    draw_circle(row, 0.8, 0.9, 0, 1);
+    for (int c = 88; c < 94; ++c) row[c] = NAN;
+    arcs = arcs_of(row);
+    assert_int_equal(arcs.count, 1);
+    assert_int_equal(arcs.arc[0].last, 87);
+    needle_arcs_free(&arcs);
+}
+
+static void what_is_not_round(void **state) {
+    (void)state;
+    float row[WIDE];
+    for (int form = 0; form < 3; ++form) { /* flat, wide and flat, hollow */
+        for (int c = 0; c < WIDE; ++c) {
+            double off = (c - 80) * SPACING[0];
+            row[c] = fabs(off) > (form == 1 ? 0.7 : 0.2) ? NAN : 100;
+            if (form == 2)
+                row[c] = fabs(off) < 0.2 ? (float)((0.5 + sqrt(RADIUS * RADIUS - off * off)) / SPACING[1]) : NAN;
+        }
+        needle_arcs arcs = arcs_of(row);
+        if (arcs.count != 1 || arcs.arc[0].round)
+            fail_msg("form %d: %zu arcs, rms %g radii", form, arcs.count, arcs.count ? arcs.arc[0].rms / RADIUS : 0);
+        needle_arcs_free(&arcs);
+    }
+    for (int c = 0; c < WIDE; ++c) row[c] = NAN;
+    needle_arcs arcs = arcs_of(row);
+    assert_int_equal(arcs.count, 0);
+    needle_arcs_free(&arcs);
+}
+
+static int setup(void **state) {
+    (void)state;
+    ctx = kit_ctx();
+    device = needle_device(ctx);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    atn_device_close(device);
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_those_of_a_loop),
+                                       cmocka_unit_test(scans_go_through_in_batches),
+                                       cmocka_unit_test(levels_are_between_dark_and_bright),
+                                       cmocka_unit_test(corners_join_and_small_ones_go),
+                                       cmocka_unit_test(the_uppermost_run_counts_at_its_peak),
+                                       cmocka_unit_test(runs_go_on_over_words),
+                                       cmocka_unit_test(circles_are_found),
+                                       cmocka_unit_test(jumps_and_gaps_end_an_arc),
+                                       cmocka_unit_test(what_is_not_round)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
