@@ -413,7 +413,8 @@ static atn_status pose_from(look *l, const atn_needle_settings *settings, atn_ne
     l->position = NULL;
     l->seen = NULL;
     l->count = 0;
-    l->has_line = false;
+    l->has_line = l->other = l->no_tip = l->ends.has_arcs = false;
+    memset(l->anchor, 0, sizeof l->anchor);
     return status;
 }
 
