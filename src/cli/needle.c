@@ -161,12 +161,14 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
     .paragraphs =
         (const char *const[]){
             "Finds where MODEL (a mesh, or a cloud, z along the needle) lies in SCAN: a folder of B-scans (PNG, BMP, "
-            "TIFF), a TIFF with pages, raw pixels (--shape), or a cloud. Rolls about the needle and shifts along it are "
+            "TIFF), a TIFF with pages, raw pixels (--shape), or a cloud. Rolls about the needle and shifts along it "
+            "are "
             "tried from a start, all of a round at once; scan points with a model point nearer than the threshold are "
             "counted; the best is looked at more closely in the next round and refined at the end.",
             "From B-scans the start is found: bright pixels, the surface that the beam meets first, the line through "
             "the centres of arcs, the roll over a whole turn, and the tip. x is along columns, y down the rows, z "
-            "across scans. volume.json in the folder, or --spacing, says how far pixels are apart, in the model's unit.",
+            "across scans. volume.json in the folder, or --spacing, says how far pixels are apart, in the model's "
+            "unit.",
             "--init is where it starts: 4 x 4 numbers, or JSON with a transform; its z axis lies along the needle. It "
             "spares B-scans the search. A cloud without it is taken to lie along z where it is. Both clouds go through "
             "a voxel filter as wide as the threshold.",
@@ -174,7 +176,8 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             "on standard error. Another needle in the scans, or a roll that they do not tell, is a note.",
             "JSON: found, reason, transform (4 x 4, row-major, scan = T model; null where nothing was matched), tip "
             "(where it is in the scan, or null), roll_deg, shift (from the start; from B-scans the roll from the "
-            "model's y along the scan's, and the tip's z), matches, scan_points, model_points, rounds (roll_deg, shift, "
+            "model's y along the scan's, and the tip's z), matches, scan_points, model_points, rounds (roll_deg, "
+            "shift, "
             "matches, combinations), runner_up (most matches far from the first round's winner), roll_observable, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), rmse, "
             "free_share (of the model in view, what would lie where the scans are empty), level (pixels above it are "
@@ -186,7 +189,9 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             {.name = "init", .value = "FILE", .meaning = "where to start: a transform, scan = T model"},
             {.name = "axis", .value = "X,Y,Z", .meaning = "direction of the shift; the start's z axis unless given"},
             {.name = "roll", .value = "LO,HI,STEP", .meaning = "degrees; -5,5,1 unless given"},
-            {.name = "shift", .value = "LO,HI,STEP", .meaning = "along the scan's z; 0,0.5,0.05 unless given, from B-scans -0.25,0.25,0.05"},
+            {.name = "shift",
+             .value = "LO,HI,STEP",
+             .meaning = "along the scan's z; 0,0.5,0.05 unless given, from B-scans -0.25,0.25,0.05"},
             {.name = "threshold", .value = "D", .meaning = "partners are nearer than that; 0.02 unless given"},
             {.name = "rounds", .value = "N", .meaning = "4 unless given; steps become 5 times smaller each"},
             {.name = "marginal", .meaning = "the winner as published: best roll and best shift, each on its own"},

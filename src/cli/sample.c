@@ -126,7 +126,8 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "lies a retina; there is speckle and a noise floor. At roll 0 the bevel looks at the scanner.",
             "truth.json of needle: transform (scan = T model), tip_model, tip_scan, roll_deg, shift (z of the tip in "
             "the "
-            "scan), tilt_deg, needle (is it there?), from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, bevel_length, bend, "
+            "scan), tilt_deg, needle (is it there?), from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, "
+            "bevel_length, bend, "
             "bevel_visible (all of it in the scan, met at 75 degrees or less), bevel_incidence_deg, tip_in_scan, "
             "clearance (to the tissue), noise, missing (numbers of the scans that are black), seed.",
             NULL},

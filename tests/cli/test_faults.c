@@ -281,7 +281,7 @@ int main(void) {
         cmocka_unit_test(version),      cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
         cmocka_unit_test(wisdom),       cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
         cmocka_unit_test(space_count),  cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
-        cmocka_unit_test(samples), cmocka_unit_test(needles),      cmocka_unit_test(registrations),
+        cmocka_unit_test(samples),      cmocka_unit_test(needles),         cmocka_unit_test(registrations),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

@@ -109,7 +109,8 @@ static void raw_scans(void **state) {
     cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x64 --device host", 1, "does not say how far its pixels");
     cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x65 --device host", 1, "dark.raw");
     cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x64 --spacing 40,40,300 --device host", 1, "another unit");
-    cli_result r = cli_run("needle @/model.ply @/dark.raw --shape 10x64x64 --spacing 0.04,0.04,0.3 --device host --json");
+    cli_result r =
+        cli_run("needle @/model.ply @/dark.raw --shape 10x64x64 --spacing 0.04,0.04,0.3 --device host --json");
     assert_int_equal(r.code, 1);
     kit_contains(r.err, "not found: no needle is in the scans");
     kit_contains(r.out, "\"transform\": null");
@@ -136,7 +137,8 @@ static void folders_of_scans(void **state) {
         double square = 0;
         snprintf(line, sizeof line, "needle @/n/model.stl @/n/scan --device host --json %s", FORMS[k]);
         json_t *root = cli_object(line);
-        for (size_t axis = 0; axis < 3; ++axis) square += pow(tip_of(root, "tip", axis) - tip_of(truth, "tip_scan", axis), 2);
+        for (size_t axis = 0; axis < 3; ++axis)
+            square += pow(tip_of(root, "tip", axis) - tip_of(truth, "tip_scan", axis), 2);
         if (!(sqrt(square) < 0.07)) fail_msg("%s: the tip is off by %g", FORMS[k], sqrt(square));
         assert_true(number(root, "centres") > 10 && number(root, "level") > 0 && number(root, "surface_points") > 500);
         assert_true(number(root, "free_share") < 0.02 && number(json_object_get(root, "seconds"), "segment") > 0);

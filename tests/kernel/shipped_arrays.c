@@ -198,7 +198,7 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     if (strcmp(kernel, "shift_lookup") == 0 || strcmp(kernel, "shift_mark") == 0) /* a volume of 3 x 3 x 3 */
         memcpy(out->params, (double[][2]){{1.5}, {-1.5}, {-1.5}, {-1.5}, {1}, {2.5}, {2.5}, {2.5}, {3}, {3}},
                sizeof(double[10][2]));
-    if (strncmp(kernel, "above", 5) == 0) out->params[0][0] = 50;    /* half of the pixels */
+    if (strncmp(kernel, "above", 5) == 0) out->params[0][0] = 50;  /* half of the pixels */
     if (strcmp(kernel, "median_bits") == 0) out->params[0][0] = 3; /* words of a scan */
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];

@@ -38,8 +38,7 @@ atn_volume *scan_cut(atn_ctx *ctx, const atn_needle_sample *sample, int64_t firs
     atn_volume *out;
     for (int64_t f = 0; f < count; ++f)
         for (int64_t r = 0; r < info.height; ++r, to += shape[2])
-            memcpy(to,
-                   (const unsigned char *)atn_volume_frame(sample->volume, first + f) + r * info.width + column,
+            memcpy(to, (const unsigned char *)atn_volume_frame(sample->volume, first + f) + r * info.width + column,
                    (size_t)shape[2]);
     kit_ok(ctx, atn_volume_create(ctx, shape, 8, data, info.spacing, &out));
     free(data);

@@ -31,7 +31,7 @@ static scene scene_make(uint64_t seed, const bevel *b) {
     double shift = 0.5 * atn_random_unit(&random);
     at[0] -= shift * tx, at[1] -= shift * ty, at[2] -= shift;
     s.start = needle_lay(tx + 0.004 * atn_random_normal(&random), ty + 0.004 * atn_random_normal(&random),
-                           roll + 8 * atn_random_unit(&random) - 4, at);
+                         roll + 8 * atn_random_unit(&random) - 4, at);
     s.scan = needle_scan(ctx, b, SCAN_POINTS, &s.truth, NOISE, seed + 100);
     return s;
 }

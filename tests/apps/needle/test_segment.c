@@ -119,8 +119,9 @@ static const float *surface_of(needle_surface *s, const char *const *drawn, int 
 
 static void corners_join_and_small_ones_go(void **state) {
     (void)state;
-    static const char *const DRAWN[] = {"       9      9         ", "                        ", "999                     ",
-                                        "   999                  ", "                  9999  ", "                  9999  "};
+    static const char *const DRAWN[] = {"       9      9         ", "                        ",
+                                        "999                     ", "   999                  ",
+                                        "                  9999  ", "                  9999  "};
     needle_surface s = {.ctx = ctx};
     const float *row = surface_of(&s, DRAWN, 6, 6);
     for (int c = 0; c < COLUMNS; ++c) { /* six by a corner, eight in a block; single ones are noise */
@@ -141,10 +142,10 @@ static void the_uppermost_run_counts_at_its_peak(void **state) {
                                         "  99    ", "  99    ", "   9    ", "        ", "9999    "};
     needle_surface s = {.ctx = ctx};
     const float *row = surface_of(&s, DRAWN, 11, 4);
-    assert_true(row[0] == 2);                               /* a peak of one row */
-    assert_true(fabs((double)row[1] - 3) < 1e-6);           /* 8 9 8: the middle */
-    assert_true(row[2] > 1.99 && row[2] < 3.01);            /* 3 3: between the two; not the brighter run below */
-    assert_true(row[3] >= 0 && row[3] <= 3);                /* even: somewhere within */
+    assert_true(row[0] == 2);                     /* a peak of one row */
+    assert_true(fabs((double)row[1] - 3) < 1e-6); /* 8 9 8: the middle */
+    assert_true(row[2] > 1.99 && row[2] < 3.01);  /* 3 3: between the two; not the brighter run below */
+    assert_true(row[3] >= 0 && row[3] <= 3);      /* even: somewhere within */
     assert_true(isnan(row[4]) && isnan(row[COLUMNS - 1]));
     needle_surface_free(&s);
 }

@@ -1,5 +1,5 @@
-/* How exact the chain is: random poses, each with a seed of its own. A few small ones; ATTUNE_TEST_ALL=1 takes twenty of
- * the usual size, ATTUNE_TEST_POSES=N so many. */
+/* How exact the chain is: random poses, each with a seed of its own. A few small ones; ATTUNE_TEST_ALL=1 takes twenty
+ * of the usual size, ATTUNE_TEST_POSES=N so many. */
 #include "scankit.h"
 
 #include <stdio.h>
