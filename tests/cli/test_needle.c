@@ -79,7 +79,7 @@ static void refusals(void **state) {
         {"needle @/model.ply @/nowhere.ply --device host", 1, "nowhere.ply"},
         {"needle @/nowhere.stl @/scan.ply --device host", 1, "nowhere.stl"},
         {"needle @/model.ply @/model.ply/ --device host", 1, "model.ply"},
-        {"needle @/model.ply @ --device host", 1, "no scans"},
+        {"needle @/model.ply @ --device host", 1, "without scans"},
         {"needle @/model.ply @/raw --shape 2x8 --device host", 2, "it takes SCANSxROWSxCOLUMNS"},
         {"needle @/model.ply @/raw --shape 0x8x8 --device host", 2, "it takes SCANSxROWSxCOLUMNS"},
         {"needle @/model.ply @/raw --shape 2x8x8 --spacing 0.1,0.1 --device host", 2, "it takes DX,DY,DZ above 0"},
