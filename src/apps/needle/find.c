@@ -12,7 +12,7 @@
 enum {
     FEWEST_CENTRES = 3,
     COARSE_ROLLS = 36,
-    COARSE_SHIFTS = 21,
+    MOST_SHIFTS = 1000,
     DRAW_SEED = 1,
     LEAST_PIXELS = 60,
     LEAST_COLUMNS = 50,
@@ -226,7 +226,8 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
     atn_needle_settings settings = {.has_start = true};
     needle_frame frame;
     const int32_t *count;
-    int64_t shifts = (int64_t)ceil((between[1] - between[0]) / (COARSE_STEP * n->options.threshold)) + 1, k = 0;
+    double wanted = ceil((between[1] - between[0]) / (COARSE_STEP * n->options.threshold)) + 1;
+    int64_t shifts = (int64_t)fmin(wanted, MOST_SHIFTS), k = 0;
     int64_t combinations = COARSE_ROLLS * shifts;
     double step = shifts > 1 ? (between[1] - between[0]) / (double)(shifts - 1) : 0;
     atn_status status = atn_needle_start(n->ctx, line, n->shape.tip_z, 0, settings.start);
