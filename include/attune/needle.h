@@ -108,7 +108,7 @@ ATN_API atn_status atn_needle_match(atn_needle *needle, const atn_cloud *scan, c
 typedef struct atn_needle_view {
     double level;          /* bright is above that share of white, in (0, 1); default: found in the scans */
     double spacing[3];     /* between columns, rows, scans, in the model's unit; default: what the volume says */
-    int32_t least_pixels;  /* a bright component of fewer is noise; default 60 */
+    int32_t least_pixels;  /* a bright component of fewer is noise; default 60, or what most of the needle is wide */
     int32_t least_columns; /* of an arc that gives a centre; default 50, or most of the needle where that is less */
 } atn_needle_view;
 

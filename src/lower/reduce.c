@@ -208,6 +208,7 @@ void lower_block_whole(lowering *l, int32_t block) {
     if (loops_outermost(l, block)) lower_stage_plan(l, block);
     loops_hoist(l, o.b);
     declare_accumulators(&o);
+    if (l->p->failed) return; /* there may be no accumulators */
     loops_all(&o, loops_one_tile);
     if (o.b->n_accs > 0) loops_conclude(&o);
     if (loops_outermost(l, block)) l->n_staged = 0;

@@ -216,7 +216,7 @@ atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame 
 static int64_t bisect(const reach *r, const atn_dim *dim, const leaves *l, int64_t wanted) {
     atn_view *view = &r->views[l->object];
     atn_view before = *view;
-    int64_t low = 0, high = 2 * wanted + 64, begin, end;
+    int64_t low = 0, high = 64 * wanted + 64, begin, end; /* a step may take many: 32 rows are a word of bits */
     bool reached = false;
     if (view->size[0] < 0) view->size[0] = 1; /* the other axis does not matter, but is asked for */
     while (low < high) {

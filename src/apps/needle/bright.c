@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "num/array.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORD = 32, BATCH_BYTES = 8 << 20 };
@@ -23,6 +24,7 @@ void needle_bright_free(needle_bright *b) {
 /* ---- the level ---- */
 
 enum { LEVELS = 256 };
+static const double MOST_BRIGHT = 0.25; /* share of the pixels */
 
 /* Otsu: the level that makes the variance between both sides largest, over the bins from `first`. */
 static int otsu(const double *count, int first) {
@@ -43,10 +45,34 @@ static int otsu(const double *count, int first) {
     return level;
 }
 
+/* The bin below which `share` of them lies. */
+static int quantile(const double *count, double all, double share) {
+    double below = 0;
+    int k = 0;
+    for (; k + 1 < LEVELS && (below += count[k]) < share * all;) ++k;
+    return k;
+}
+
+/* Where little is in the scans the two sides that Otsu finds are both noise, and much of it is bright: then the level
+ * is three median deviations above its median. */
+static int level_of(const double *count) {
+    double all = 0, above = 0, off[LEVELS] = {0};
+    int level = otsu(count, 0);
+    for (int k = 0; k < LEVELS; ++k) {
+        all += count[k];
+        above += k > level ? count[k] : 0;
+    }
+    if (above <= MOST_BRIGHT * all) return level;
+    int median = quantile(count, all, 0.5);
+    for (int k = 0; k < LEVELS; ++k) off[abs(k - median)] += count[k];
+    int over = median + 3 * quantile(off, all, 0.5);
+    return over < level ? level : over < LEVELS - 1 ? over : LEVELS - 2;
+}
+
 int32_t needle_bright_level(const atn_volume *volume) {
     atn_volume_info info = atn_volume_get_info(volume);
     double count[LEVELS] = {0};
-    int64_t frames = info.frames > 16 ? info.frames / 16 : 1, rows = info.height > 64 ? info.height / 64 : 1;
+    int64_t frames = info.frames > 16 ? info.frames / 16 : 1, rows = info.height > 256 ? info.height / 256 : 1;
     for (int64_t f = frames / 2; f < info.frames; f += frames) {
         for (int64_t r = rows / 2; r < info.height; r += rows) {
             int32_t bin[LEVELS] = {0};
@@ -56,7 +82,7 @@ int32_t needle_bright_level(const atn_volume *volume) {
             for (int k = 0; k < LEVELS; ++k) count[k] += bin[k];
         }
     }
-    int level = otsu(count, 0);
+    int level = level_of(count);
     return info.bits == 8 ? level : level << 8 | 255;
 }
 

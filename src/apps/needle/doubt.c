@@ -6,13 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEWEST = 3, SEED = 1 };
-static const double REACH = 0.3;    /* radii: centres on an axis */
-static const double APART = 1.25;   /* radii: centres that are not of this needle */
-static const double LEAST = 0.5;    /* of this needle's centres: what another one must have */
-static const double BEFORE = 0.3;   /* radii: behind its tip a needle is no arc yet */
-static const double CUT_OFF = 0.5;  /* radii from the axis to a side of the scans */
-static const double GOES_ON = 0.34; /* share of the scans beyond the tip that have an arc on the axis */
+enum { FEWEST = 3, FEWEST_OTHER = 6, SEED = 1 };
+static const double REACH = 0.3;             /* radii: centres on an axis */
+static const double APART = 1.25;            /* radii: centres that are not of this needle */
+static const double WIDE = 1.4, WELL = 0.03; /* radii: of an arc, and rms of its points from the circle */
+static const double LEAST = 0.5;             /* of this needle's centres: what another one must have */
+static const double BEFORE = 0.3;            /* radii: behind its tip a needle is no arc yet */
+static const double CUT_OFF = 0.5;           /* radii from the axis to a side of the scans */
+static const double GOES_ON = 0.34;          /* share of the scans beyond the tip that have an arc on the axis */
 
 double needle_line_distance2(const atn_needle_line *line, const double p[3]) {
     double along = 0, sum = 0;
@@ -24,19 +25,25 @@ double needle_line_distance2(const atn_needle_line *line, const double p[3]) {
     return sum - along * along;
 }
 
-atn_status needle_doubt_other(const atn_needle *n, const atn_needle_line *line, bool *other) {
+/* A narrow piece of tissue beside a shadow passes for an arc of about any radius: another needle must be well round. */
+static bool may_be_other(const needle_arc *a, const atn_needle_line *line, double radius, double spacing) {
+    return a->round && (double)(a->last - a->first) * spacing > WIDE * radius && a->rms < WELL * radius &&
+           needle_line_distance2(line, a->centre) > APART * APART * radius * radius;
+}
+
+atn_status needle_doubt_other(const atn_needle *n, const atn_needle_line *line, double spacing, bool *other) {
     const needle_arcs *a = &n->arcs;
     double radius = n->shape.radius, *centre = atn_alloc(n->ctx, (a->count + 1) * 3 * sizeof *centre);
     size_t count = 0;
     atn_status status = centre ? ATN_OK : ATN_ERR_MEMORY;
     *other = false;
     for (size_t k = 0; k < a->count && centre; ++k)
-        if (a->arc[k].round && needle_line_distance2(line, a->arc[k].centre) > APART * APART * radius * radius)
+        if (may_be_other(&a->arc[k], line, radius, spacing))
             memcpy(centre + 3 * count++, a->arc[k].centre, 3 * sizeof *centre);
-    if (status == ATN_OK && count >= FEWEST && (double)count >= LEAST * (double)line->inliers) {
+    if (status == ATN_OK && count >= FEWEST_OTHER && (double)count >= LEAST * (double)line->inliers) {
         atn_needle_line second;
         status = atn_needle_axis(n->ctx, count, centre, REACH * radius, SEED, &second);
-        *other = status == ATN_OK && second.direction[2] > 0.2 && second.inliers >= FEWEST &&
+        *other = status == ATN_OK && second.direction[2] > 0.2 && second.inliers >= FEWEST_OTHER &&
                  (double)second.inliers >= LEAST * (double)line->inliers;
         if (status == ATN_ERR_INPUT) status = ATN_OK; /* centres that are all in one place are no line */
     }
@@ -52,13 +59,10 @@ static int64_t first_seen(const needle_ends *e, int side) {
     return f;
 }
 
-/* It is a whole tube where the scans begin, or end. */
-static bool leaves(const atn_needle *n, const needle_ends *e, int side) {
+bool needle_doubt_leaves(const atn_needle *n, const needle_ends *e, int side) {
     double border = fmax(1.5 * e->spacing[2], BEFORE * n->shape.radius);
     return fabs((double)(e->anchor[side] - first_seen(e, side))) * e->spacing[2] < border;
 }
-
-bool needle_doubt_through(const atn_needle *n, const needle_ends *e) { return leaves(n, e, 0) && leaves(n, e, 1); }
 
 /* Scans beyond the tip that have an arc on the axis are not beyond it. */
 static bool goes_on(const atn_needle *n, const needle_ends *e, const atn_needle_line *axis, int side, double z) {
@@ -82,5 +86,5 @@ bool needle_doubt_tip(const atn_needle *n, const needle_ends *e, const double t[
     bool inside = p[0] > aside && p[0] < e->size[0] - aside && p[1] > 0 && p[1] < e->size[1] && p[2] >= 0 &&
                   p[2] <= e->size[2] - e->spacing[2];
     if (!inside) return true;
-    return e->has_arcs && (leaves(n, e, side) || goes_on(n, e, &axis, side, p[2]));
+    return e->has_arcs && (needle_doubt_leaves(n, e, side) || goes_on(n, e, &axis, side, p[2]));
 }

@@ -12,7 +12,7 @@
 enum {
     FEWEST_CENTRES = 3,
     COARSE_ROLLS = 36,
-    COARSE_SHIFTS = 21,
+    MOST_SHIFTS = 1000,
     DRAW_SEED = 1,
     LEAST_PIXELS = 60,
     LEAST_COLUMNS = 50,
@@ -25,7 +25,8 @@ static const double COARSE_STEP = 1.5; /* thresholds: of the tip's z in coarse c
 static const double MOST_FREE = 0.02;  /* share of the model in free space that a pose may have */
 static const double TELLING = 0.04;    /* share of the model in view that must tell the roll */
 static const double FITS = 0.85;       /* worth of a start that is surely right */
-static const double OUTSIDE = 5;       /* radii that a tip may be outside: as long as a cut of 22 degrees */
+static const double OUTWARD = 1.5, INWARD = 0.6; /* radii from where the points end: a cut at a slant is dim there */
+static const double OUTSIDE = 5;                 /* radii that a tip may be outside: as long as a cut of 22 degrees */
 
 /* A volume while it is looked at. */
 typedef struct look {
@@ -75,9 +76,9 @@ static atn_status take_view(look *l, const atn_needle_view *view) {
                         l->view.level);
     if (l->view.least_pixels < 0 || l->view.least_columns < 0)
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: the least numbers of pixels and columns are not negative");
-    if (l->view.least_pixels == 0) l->view.least_pixels = LEAST_PIXELS;
-    if (l->view.least_columns == 0)
-        l->view.least_columns = (int32_t)fmin(LEAST_COLUMNS, fmax(1.2 * l->n->shape.radius / l->spacing[0], 4));
+    double most = 1.2 * l->n->shape.radius / l->spacing[0]; /* columns that show the needle well */
+    if (l->view.least_pixels == 0) l->view.least_pixels = (int32_t)fmin(LEAST_PIXELS, fmax(most, 8));
+    if (l->view.least_columns == 0) l->view.least_columns = (int32_t)fmin(LEAST_COLUMNS, fmax(most, 4));
     return ATN_OK;
 }
 
@@ -136,7 +137,7 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
         if (a->frame < l->anchor[0]) l->anchor[0] = a->frame;
         if (a->frame > l->anchor[1]) l->anchor[1] = a->frame;
     }
-    if (l->has_line) status = needle_doubt_other(n, &l->line, &l->other);
+    if (l->has_line) status = needle_doubt_other(n, &l->line, l->spacing[0], &l->other);
     l->ends.has_arcs = l->has_line;
     atn_free(n->ctx, centre);
     return status;
@@ -197,7 +198,7 @@ static void tell_seen(look *l) {
     needle_free_take(l->n, l->spacing, l->seen);
     l->ends.seen = l->seen;
     memcpy(l->ends.anchor, l->anchor, sizeof l->anchor);
-    l->no_tip = l->ends.has_arcs && needle_doubt_through(l->n, &l->ends);
+    l->no_tip = l->ends.has_arcs && needle_doubt_leaves(l->n, &l->ends, 0) && needle_doubt_leaves(l->n, &l->ends, 1);
 }
 
 /* Points of the surface about the axis, between the needle's ends. */
@@ -228,7 +229,8 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
     atn_needle_settings settings = {.has_start = true};
     needle_frame frame;
     const int32_t *count;
-    int64_t shifts = (int64_t)ceil((between[1] - between[0]) / (COARSE_STEP * n->options.threshold)) + 1, k = 0;
+    double wanted = ceil((between[1] - between[0]) / (COARSE_STEP * n->options.threshold)) + 1;
+    int64_t shifts = (int64_t)fmin(wanted, MOST_SHIFTS), k = 0;
     int64_t combinations = COARSE_ROLLS * shifts;
     double step = shifts > 1 ? (between[1] - between[0]) / (double)(shifts - 1) : 0;
     atn_status status = atn_needle_start(n->ctx, line, n->shape.tip_z, 0, settings.start);
@@ -253,15 +255,15 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
 static atn_status find_start(look *l, coarse *best) {
     double edge = 1.5 * l->spacing[2], high_end = (double)(l->frames - 1) * l->spacing[2];
     double radius = l->n->shape.radius;
-    bool ends[2] = {l->end[0] > edge || l->end[1] >= high_end - edge, l->end[1] < high_end - edge};
     atn_status status = ATN_OK;
     *best = (coarse){.worth = -INFINITY};
     for (int wide = 0; wide < 2 && status == ATN_OK && best->worth < FITS; ++wide) {
         for (int side = 0; side < 2 && status == ATN_OK; ++side) {
             atn_needle_line line = l->line;
             double sign = (side == 0) == l->n->shape.tip_low ? 1 : -1, anchor = (double)l->anchor[side] * l->spacing[2];
-            double between[2] = {l->end[side] - 0.6 * radius, l->end[side] + 0.6 * radius};
-            if (!ends[side]) continue;
+            double between[2] = {l->end[side] - (side ? INWARD : OUTWARD) * radius,
+                                 l->end[side] + (side ? OUTWARD : INWARD) * radius};
+            if (needle_doubt_leaves(l->n, &l->ends, side) && !(l->no_tip && side == 0)) continue;
             bool border = side ? l->end[1] >= high_end - edge : l->end[0] <= edge;
             if (wide) between[!side] = anchor + (side ? -radius : radius);
             if (wide && border) between[side] += (side ? OUTSIDE : -OUTSIDE) * radius;
@@ -313,7 +315,8 @@ static void judge(const look *l, atn_needle_result *out) {
                  "the tip is not in the scans: the needle goes on to their border; the pose is the best match");
     }
     if (!out->found) return;
-    if (out->free_share > MOST_FREE) {
+    double coarse_by = fmax(1, 5 * l->spacing[2] / l->n->shape.radius); /* between two scans nobody looked */
+    if (out->free_share > MOST_FREE * coarse_by) {
         out->found = false;
         snprintf(out->reason, sizeof out->reason,
                  "%.0f %% of the model would lie where the scans are empty; the best match is not the needle",

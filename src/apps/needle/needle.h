@@ -141,10 +141,11 @@ typedef struct needle_ends {
     const uint8_t *seen;       /* for each scan: is it there? Not owned */
 } needle_ends;
 double needle_line_distance2(const atn_needle_line *line, const double p[3]);
-/* *other: arcs of the needle's radius, half as many as the line has, lie on another line. n->arcs are the scan's. */
-atn_status needle_doubt_other(const atn_needle *n, const atn_needle_line *line, bool *other);
-/* A whole tube at both ends of the volume: its tip is not in it. */
-bool needle_doubt_through(const atn_needle *n, const needle_ends *ends);
+/* *other: arcs of the needle's radius, half as many as the line has, lie on another line. n->arcs are the scan's;
+ * `spacing` between its columns. */
+atn_status needle_doubt_other(const atn_needle *n, const atn_needle_line *line, double spacing, bool *other);
+/* Is it a whole tube where the scans begin (side 0), or end (1)? At both: its tip is not in them. */
+bool needle_doubt_leaves(const atn_needle *n, const needle_ends *ends, int side);
 /* Is the tip of this pose outside of what was scanned, or does the needle go on behind it? */
 bool needle_doubt_tip(const atn_needle *n, const needle_ends *ends, const double transform[16]);
 
