@@ -11,8 +11,8 @@
 enum { STEPS = 12, GAP = 4 };        /* columns without a surface that do not end an arc */
 static const double JUMP = 0.2;      /* radii: a step in depth that does */
 static const double TUKEY = 4.685;   /* deviations beyond which a point has no weight */
-static const double OFF = 0.06;      /* radii: rms of a circle */
-static const double NARROWEST = 0.9; /* radii: of an arc that tells where its circle is */
+static const double OFF = 0.035;     /* radii: rms of a circle */
+static const double NARROWEST = 1.2; /* radii: of an arc that tells where its circle is */
 
 void needle_arcs_free(needle_arcs *a) {
     if (a->ctx) atn_free(a->ctx, a->arc);

@@ -18,13 +18,14 @@ enum {
     LEAST_COLUMNS = 50,
     GAP = 2,
     FEWEST_POINTS = 3
-};                                     /* scans without the needle that do not end it; points of one that has it */
-static const double NEAR = 1.25;       /* radii from the axis: what may be the needle */
-static const double REACH = 0.3;       /* radii: centres on the axis */
-static const double COARSE_STEP = 1.5; /* thresholds: of the tip's z in coarse counts */
-static const double MOST_FREE = 0.02;  /* share of the model in free space that a pose may have */
-static const double TELLING = 0.04;    /* share of the model in view that must tell the roll */
-static const double FITS = 0.85;       /* worth of a start that is surely right */
+};                                         /* scans without the needle that do not end it; points of one that has it */
+static const double NEAR = 1.25;           /* radii from the axis: what may be the needle */
+static const double REACH = 0.3;           /* radii: centres on the axis */
+static const double COARSE_STEP = 1.5;     /* thresholds: of the tip's z in coarse counts */
+static const double MOST_FREE = 0.02;      /* share of the model in free space that a pose may have */
+static const double TELLING = 0.04;        /* share of the model in view that must tell the roll */
+static const double ABOUT[2] = {0.1, 0.5}; /* of the points: counts among which free space decides */
+static const double FITS = 0.85;           /* worth of a start that is surely right */
 static const double OUTWARD = 1.5, INWARD = 0.6; /* radii from where the points end: a cut at a slant is dim there */
 static const double OUTSIDE = 5;                 /* radii that a tip may be outside: as long as a cut of 22 degrees */
 
@@ -224,7 +225,8 @@ typedef struct coarse {
 } coarse;
 
 /* Counts over a whole turn, with the tip between two z. */
-static atn_status count_coarse(look *l, const atn_needle_line *line, const double between[2], coarse *best) {
+static atn_status count_coarse(look *l, const atn_needle_line *line, const double between[2], double about,
+                               coarse *best) {
     atn_needle *n = l->n;
     atn_needle_settings settings = {.has_start = true};
     needle_frame frame;
@@ -240,7 +242,7 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
         n->pose[k] =
             needle_pose(&frame, 360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts));
     if (status == ATN_OK) status = needle_engine_count(n, combinations, &count);
-    if (status == ATN_OK) status = needle_best(n, COARSE_ROLLS, shifts, count, &k);
+    if (status == ATN_OK) status = needle_best(n, COARSE_ROLLS, shifts, count, about, &k);
     if (status != ATN_OK) return status;
     needle_view view = needle_free_view(n, &n->pose[k]);
     double worth = (double)count[k] / (double)n->scan.count - view.against / fmax(view.facing, 1);
@@ -268,7 +270,7 @@ static atn_status find_start(look *l, coarse *best) {
             if (wide) between[!side] = anchor + (side ? -radius : radius);
             if (wide && border) between[side] += (side ? OUTSIDE : -OUTSIDE) * radius;
             for (int k = 0; k < 3; ++k) line.direction[k] = sign * l->line.direction[k];
-            if (between[0] < between[1]) status = count_coarse(l, &line, between, best);
+            if (between[0] < between[1]) status = count_coarse(l, &line, between, ABOUT[wide], best);
         }
     }
     return status;

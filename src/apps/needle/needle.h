@@ -129,9 +129,10 @@ typedef struct needle_view {
 void needle_free_take(atn_needle *n, const double spacing[3], const uint8_t *seen);
 void needle_free_forget(atn_needle *n);
 needle_view needle_free_view(const atn_needle *n, const reg_pose *pose);
-/* rounds.c: the combination with the most matches; where free space is known, of those that have about as many the one
- * with the fewest points in it. counts[c] belongs to n->pose[c]. */
-atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, int64_t *best);
+/* rounds.c: the combination with the most matches; where free space is known, of those that have as many, but for
+ * `about` of the scan's points, the one with the fewest points in it. counts[c] belongs to n->pose[c]. */
+atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, double about,
+                       int64_t *best);
 
 /* doubt.c: where the needle begins and ends in a volume. A plain value. */
 typedef struct needle_ends {

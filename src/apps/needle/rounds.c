@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const double ABOUT = 0.02; /* of the points: counts that are as good as the most */
 static const double DEGREE = 3.14159265358979323846 / 180;
 
 reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift) {
@@ -70,8 +71,8 @@ static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
 
 /* The largest count; or with free space the largest count less the points in it, as many as they would be of the
  * scan's. Only what comes near to the most is looked at: free space decides where counts do not. */
-atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, int64_t *best) {
-    static const double ABOUT = 0.02; /* of the points: counts that are as good */
+atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, double about,
+                       int64_t *best) {
     int64_t combinations = rolls * shifts;
     int32_t most = 0;
     double *worth = atn_alloc(n->ctx, (size_t)combinations * sizeof *worth);
@@ -80,7 +81,7 @@ atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32
         if (counts[k] > most) most = counts[k];
         worth[k] = counts[k];
     }
-    weighing w = {n, counts, most - ABOUT * (double)n->scan.count, worth};
+    weighing w = {n, counts, most - about * (double)n->scan.count, worth};
     if (n->empty_space.on) atn_parallel(combinations, 16, weigh_some, &w);
     *best = middle_of_best(rolls, shifts, worth);
     atn_free(n->ctx, worth);
@@ -143,7 +144,7 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
             marginal(&g, &roll, &shift);
         } else {
             int64_t best;
-            status = needle_best(n, g.rolls, g.shifts, g.count, &best);
+            status = needle_best(n, g.rolls, g.shifts, g.count, ABOUT, &best);
             if (status != ATN_OK) return status;
             roll = best / g.shifts;
             shift = best % g.shifts;
