@@ -69,20 +69,40 @@ static int level_of(const double *count) {
     return over < level ? level : over < LEVELS - 1 ? over : LEVELS - 2;
 }
 
-int32_t needle_bright_level(const atn_volume *volume) {
-    atn_volume_info info = atn_volume_get_info(volume);
-    double count[LEVELS] = {0};
-    int64_t frames = info.frames > 16 ? info.frames / 16 : 1, rows = info.height > 256 ? info.height / 256 : 1;
-    for (int64_t f = frames / 2; f < info.frames; f += frames) {
-        for (int64_t r = rows / 2; r < info.height; r += rows) {
-            int32_t bin[LEVELS] = {0};
-            const uint8_t *row8 = (const uint8_t *)atn_volume_frame(volume, f) + r * info.width * (info.bits / 8);
+enum { LOOKED_AT = 16 }; /* scans of a volume */
+
+typedef struct census {
+    const atn_volume *volume;
+    int64_t step; /* of scans */
+    double count[LOOKED_AT + 1][LEVELS];
+} census;
+
+/* Of a scan, rows that are spread evenly. */
+static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    census *h = user;
+    atn_volume_info info = atn_volume_get_info(h->volume);
+    int64_t step = info.height > 256 ? info.height / 256 : 1;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        int32_t bin[LEVELS] = {0};
+        const uint8_t *frame = atn_volume_frame(h->volume, h->step / 2 + k * h->step);
+        for (int64_t r = step / 2; r < info.height; r += step) {
+            const uint8_t *row8 = frame + r * info.width * (info.bits / 8);
             const uint16_t *row16 = (const uint16_t *)(const void *)row8;
             for (int64_t c = 0; c < info.width; ++c) ++bin[info.bits == 8 ? row8[c] : row16[c] >> 8];
-            for (int k = 0; k < LEVELS; ++k) count[k] += bin[k];
         }
+        for (int b = 0; b < LEVELS; ++b) h->count[k][b] = bin[b];
     }
-    int level = level_of(count);
+}
+
+int32_t needle_bright_level(const atn_volume *volume) {
+    atn_volume_info info = atn_volume_get_info(volume);
+    census h = {.volume = volume, .step = info.frames > LOOKED_AT ? (info.frames + LOOKED_AT - 1) / LOOKED_AT : 1};
+    int64_t scans = (info.frames - h.step / 2 + h.step - 1) / h.step;
+    atn_parallel(scans, 1, count_some, &h);
+    for (int64_t k = 1; k < scans; ++k)
+        for (int b = 0; b < LEVELS; ++b) h.count[0][b] += h.count[k][b];
+    int level = level_of(h.count[0]);
     return info.bits == 8 ? level : level << 8 | 255;
 }
 

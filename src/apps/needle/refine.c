@@ -6,7 +6,6 @@
 #include "base/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STEPS = 14, FEWEST = 12, ENOUGH = 1200 }; /* points that do until a step is small */
@@ -30,9 +29,29 @@ typedef struct sums {
     double h[36], g[6], weight, square;
 } sums;
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* The k-th smallest, by Hoare: what is around a pivot is parted until the place is in the middle. Shuffles. */
+static double smallest(double *value, size_t count, size_t k) {
+    size_t from = 0, to = count - 1;
+    while (from < to) {
+        double pivot = value[from + (to - from) / 2];
+        size_t a = from, b = to;
+        while (a <= b) {
+            while (value[a] < pivot) ++a;
+            while (value[b] > pivot) --b;
+            if (a > b) break;
+            double held = value[a];
+            value[a++] = value[b];
+            value[b] = held;
+            if (b-- == 0) break;
+        }
+        if (k >= a)
+            from = a;
+        else if (k <= b && b < to)
+            to = b;
+        else
+            break;
+    }
+    return value[k];
 }
 
 static void cross(const double a[3], const double b[3], double out[3]) {
@@ -98,8 +117,7 @@ static void find_pairs(const atn_needle *needle, const reg_pose *pose, const dou
 /* 1.4826 times the median of |r|: a standard deviation that outliers do not move. */
 static double deviation(const pairs *p, double threshold) {
     for (size_t k = 0; k < p->count; ++k) p->scratch[k] = fabs(p->residual[k]);
-    qsort(p->scratch, p->count, sizeof *p->scratch, compare);
-    double median = p->count ? p->scratch[p->count / 2] : 0;
+    double median = p->count ? smallest(p->scratch, p->count, p->count / 2) : 0;
     return fmax(1.4826 * median, SMALLEST * threshold);
 }
 
