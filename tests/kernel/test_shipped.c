@@ -195,7 +195,9 @@ static void all_kernels(void **state) {
                 if (t == 1 && !atn_device_get_info(device)->fp64) continue;
                 atn_sequence *sequence =
                     parse(KERNELS[k].file, TYPES[(t + (int)k) % 2 && atn_device_get_info(device)->fp64]);
-                for (size_t n = 0; n < sizes; ++n, ++tried)
+                /* those of an application have few sizes: its own tests hold their results against the truth */
+                size_t most = all || only || strncmp(KERNELS[k].file, "unwrap_", 7) != 0 ? sizes : 2;
+                for (size_t n = 0; n < sizes && n < most; ++n, ++tried)
                     hold(&KERNELS[k], sequence->step[0], device, small ? SMALL[n] : SIZES[n]);
                 atn_sequence_free(sequence);
             }

@@ -62,7 +62,8 @@ static void misses_are_told(void **state) {
         if (!r.found || !r.roll_observable) assert_true(*r.reason);
         print_message("    seed %d: cut met at %.0f degrees, tip off by %.1f um, roll by %.2f degrees; %s\n", (int)seed,
                       sample.truth.bevel_incidence_deg, tip * 1000, scan_roll_error(&sample.truth, &r), r.reason);
-        if (sample.truth.bevel_incidence_deg < 70 && !(r.found && tip < 0.025 && scan_roll_error(&sample.truth, &r) < 1))
+        if (sample.truth.bevel_incidence_deg < 70 &&
+            !(r.found && tip < 0.025 && scan_roll_error(&sample.truth, &r) < 1))
             fail_msg("seed %d: seen well, off by %.3f: %s", (int)seed, tip, r.reason);
         atn_needle_sample_free(&sample);
     }
