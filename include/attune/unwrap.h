@@ -43,7 +43,7 @@ typedef struct atn_unwrap_options {
                                  3 and 3 with weights, where `before` holds for both */
     int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 1024; default 300 */
     bool no_fuse;          /* residual and restriction as kernels of their own; not there yet: refused */
-    bool no_graph;         /* never capture a cycle as one launch; none does yet */
+    bool no_graph; /* every kernel of a cycle is launched by itself: never as one graph, where the device has those */
 } atn_unwrap_options;
 
 typedef enum atn_unwrap_weights {

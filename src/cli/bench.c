@@ -12,10 +12,8 @@ static const struct {
     const char *name;
     atn_status (*run)(atn_cli_bench *bench);
 } SUBJECTS[] = {
-    {"kernels", atn_cli_bench_kernels},
-    {"register", atn_cli_bench_register},
-    {"needle", atn_cli_bench_needle},
-    {"space", atn_cli_bench_space},
+    {"kernels", atn_cli_bench_kernels}, {"register", atn_cli_bench_register}, {"needle", atn_cli_bench_needle},
+    {"unwrap", atn_cli_bench_unwrap},   {"space", atn_cli_bench_space},
 };
 
 #define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
@@ -175,7 +173,8 @@ static atn_status run(atn_cli_call *call) {
     if (k == n) {
         json_decref(b.rows);
         return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
-                              suggest.best ? "; did you mean '" : "; there are kernels, register, needle and space",
+                              suggest.best ? "; did you mean '"
+                                           : "; there are kernels, register, needle, unwrap and space",
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
@@ -204,6 +203,10 @@ static const char *const PARAGRAPHS[] = {
     "these files, from identity.",
     "needle: four rounds of the shifting algorithm at the five published sizes, through the lookup volume and by brute "
     "force, against a plain brute force with OpenMP on the CPU.",
+    "unwrap: whole frames of 512 to 2048 pixels a side, in single precision and one in double, against a plain "
+    "multigrid with OpenMP on the CPU that comes as near to the surface, and, where python3 has scipy, its solution by "
+    "cosine transforms; frames a second of a stream that starts from the last answer; a frame with residues, whose "
+    "weights are adapted.",
     "space: counting and listing search spaces (FILE..., or two that are made for it) against a plain enumeration in "
     "Python, for which python3 must be there.",
     "JSON: rows (name, device, shape, ours, reference, reference_name, ratio, unit).",
@@ -213,7 +216,7 @@ static const char *const PARAGRAPHS[] = {
 static const atn_cli_option OPTIONS[] = {
     {.name = "kernel", .value = "NAME", .meaning = "kernels: only this one"},
     {.name = "seconds", .value = "S", .meaning = "kernels: time spent on each row; 1.5 unless given"},
-    {.name = "quick", .meaning = "register, needle: few points, to see that it works"},
+    {.name = "quick", .meaning = "register, needle, unwrap: few points or pixels, to see that it works"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with the rows and a picture"},
     {0},
 };
@@ -224,6 +227,7 @@ static const atn_cli_pair EXAMPLES[] = {
     {"attune bench register", "EM-ICP against the published structure; about a minute"},
     {"attune bench register a.ply b.ply", "all methods on two files"},
     {"attune bench needle", "matching a needle at the published sizes"},
+    {"attune bench unwrap --device cuda", "unwrapping frames, and how many a second"},
     {"attune bench space gemm.lanai", "how fast is a space counted?"},
     {0},
 };

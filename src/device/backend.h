@@ -34,6 +34,9 @@ struct atn_queue {
 struct atn_event {
     atn_device *device;
 };
+struct atn_tape {
+    atn_device *device;
+};
 
 struct atn_backend {
     const char *name;
@@ -68,6 +71,11 @@ struct atn_backend {
     atn_status (*event_wait)(atn_event *event);
     atn_status (*event_elapsed)(const atn_event *from, const atn_event *to, double *seconds);
     void (*event_free)(atn_event *event);
+
+    atn_status (*tape_begin)(atn_queue *queue); /* optional, with the three below */
+    atn_status (*tape_end)(atn_queue *queue, atn_tape **out);
+    atn_status (*tape_launch)(atn_queue *queue, atn_tape *graph);
+    void (*tape_free)(atn_tape *graph);
 
     atn_status (*bind)(atn_device *device, atn_bind bind, atn_places places); /* optional: host */
 };

@@ -271,4 +271,8 @@ const atn_backend ATN_BACKEND_CUDA = {
     .event_wait = event_wait,
     .event_elapsed = event_elapsed,
     .event_free = event_free,
+    .tape_begin = atn_cuda_graph_begin,
+    .tape_end = atn_cuda_graph_end,
+    .tape_launch = atn_cuda_graph_launch,
+    .tape_free = atn_cuda_graph_free,
 };

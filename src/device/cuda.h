@@ -1,5 +1,5 @@
 /* The objects of the CUDA backend, shared by its files: cuda.c (devices, buffers, queues, events), cuda_list.c
- * (what is here) and cuda_build.c (modules, functions, launches). */
+ * (what is here), cuda_build.c (modules, functions, launches) and cuda_graph.c. */
 #ifndef ATN_DEVICE_CUDA_H
 #define ATN_DEVICE_CUDA_H
 
@@ -31,6 +31,11 @@ typedef struct atn_cuda_event {
     atn_event base;
     atn_cu_event *event;
 } atn_cuda_event;
+
+typedef struct atn_cuda_graph {
+    atn_tape base;
+    atn_cu_exec *exec;
+} atn_cuda_graph;
 
 typedef struct atn_cuda_function {
     atn_function base;
@@ -67,5 +72,11 @@ void atn_cuda_module_free(atn_module *module);
 atn_status atn_cuda_function_find(atn_module *module, const char *name, atn_function **out);
 atn_status atn_cuda_function_info(const atn_function *function, int32_t items, atn_function_info *out);
 atn_status atn_cuda_launch(atn_queue *queue, atn_function *function, const atn_launch *launch);
+
+/* cuda_graph.c */
+atn_status atn_cuda_graph_begin(atn_queue *queue);
+atn_status atn_cuda_graph_end(atn_queue *queue, atn_tape **out);
+atn_status atn_cuda_graph_launch(atn_queue *queue, atn_tape *graph);
+void atn_cuda_graph_free(atn_tape *graph);
 
 #endif

@@ -68,6 +68,11 @@ static const atn_cuda_error ERRORS[] = {
      "the compatibility libcuda does not support this device"},
     {805, "CUDA_ERROR_MPS_CONNECTION_FAILED", MISSING, "the MPS server cannot be reached; start it"},
     {810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", LOST, "the MPS server ended this client"},
+    {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", DEVICE, "a queue that keeps launches takes nothing else"},
+    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", DEVICE, "something else was asked of the queue meanwhile"},
+    {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", DEVICE, "another queue was drawn in and never waited for"},
+    {906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", DEVICE, "the default queue cannot wait for one that keeps launches"},
+    {908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", DEVICE, "it was begun by another thread"},
     {911, "CUDA_ERROR_EXTERNAL_DEVICE", LOST, "a device outside CUDA failed"},
     {999, "CUDA_ERROR_UNKNOWN", DEVICE, "the driver does not say more; the kernel's log may"},
 };

@@ -13,8 +13,10 @@ typedef struct atn_cu_stream atn_cu_stream;     /* a queue */
 typedef struct atn_cu_event atn_cu_event;       /* a moment on it */
 typedef struct atn_cu_module atn_cu_module;     /* a loaded cubin */
 typedef struct atn_cu_function atn_cu_function; /* one of its kernels */
+typedef struct atn_cu_graph atn_cu_graph;       /* launches that were captured */
+typedef struct atn_cu_exec atn_cu_exec;         /* the same, ready to be launched */
 
-enum { ATN_CU_STREAM_NON_BLOCKING = 1, ATN_CU_EVENT_DEFAULT = 0 };
+enum { ATN_CU_STREAM_NON_BLOCKING = 1, ATN_CU_EVENT_DEFAULT = 0, ATN_CU_CAPTURE_THREAD_LOCAL = 1 };
 
 /* What cuDeviceGetAttribute is asked. */
 enum {
@@ -92,9 +94,17 @@ enum {
        unsigned block_y, unsigned block_z, unsigned dynamic_bytes, atn_cu_stream *stream, void **params, \
        void **extra))
 
-/* The same for what may be missing: NULL then. Sizes of a kernel's parameters came with CUDA 12.4. */
+/* The same for what may be missing: NULL then. Sizes of a kernel's parameters came with CUDA 12.4, graphs as they are
+ * used here with 11.4. */
 #define ATN_CUDA_OPTIONAL_FUNCTIONS(X) \
-    X(function_param, cuFuncGetParamInfo, (atn_cu_function *function, size_t index, size_t *offset, size_t *bytes))
+    X(function_param, cuFuncGetParamInfo, (atn_cu_function *function, size_t index, size_t *offset, size_t *bytes)) \
+    X(capture_begin, cuStreamBeginCapture_v2, (atn_cu_stream *stream, int mode)) \
+    X(capture_end, cuStreamEndCapture, (atn_cu_stream *stream, atn_cu_graph **graph)) \
+    X(graph_instantiate, cuGraphInstantiateWithFlags, \
+      (atn_cu_exec **exec, atn_cu_graph *graph, unsigned long long flags)) \
+    X(graph_launch, cuGraphLaunch, (atn_cu_exec *exec, atn_cu_stream *stream)) \
+    X(graph_free, cuGraphDestroy, (atn_cu_graph *graph)) \
+    X(exec_free, cuGraphExecDestroy, (atn_cu_exec *exec))
 /* clang-format on */
 
 /* The loaded driver: a plain value, may be copied. A driver stays loaded until the process ends, since it does

@@ -301,6 +301,39 @@ void atn_event_free(atn_event *event) {
     if (event) event->device->backend->event_free(event);
 }
 
+/* ---- tapes ---- */
+
+atn_status atn_tape_begin(atn_queue *queue) {
+    atn_device *device = queue->device;
+    atn_status status = check_alive(device);
+    if (status != ATN_OK) return status;
+    if (!device->backend->tape_begin)
+        return atn_fail(device->ctx, ATN_ERR_UNSUPPORTED, "%s (%s): launches cannot be kept", device->info.name,
+                        device->backend->name);
+    return device->backend->tape_begin(queue);
+}
+
+/* Also of a device that was lost meanwhile: what was begun is ended. */
+atn_status atn_tape_end(atn_queue *queue, atn_tape **out) {
+    *out = NULL;
+    atn_status status = queue->device->backend->tape_end(queue, out);
+    if (status == ATN_OK) (*out)->device = queue->device;
+    return status;
+}
+
+atn_status atn_tape_launch(atn_queue *queue, atn_tape *tape) {
+    atn_status status = check_alive(queue->device);
+    if (status != ATN_OK) return status;
+    if (tape->device != queue->device)
+        return atn_fail(queue->device->ctx, ATN_ERR_INPUT, "launches kept on %s for a queue of %s",
+                        tape->device->info.name, queue->device->info.name);
+    return queue->device->backend->tape_launch(queue, tape);
+}
+
+void atn_tape_free(atn_tape *tape) {
+    if (tape) tape->device->backend->tape_free(tape);
+}
+
 atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places) {
     if (!device->backend->bind)
         return atn_fail(device->ctx, ATN_ERR_UNSUPPORTED, "%s: only the host's threads can be bound to places",

@@ -13,6 +13,7 @@ typedef struct atn_module atn_module;     /* source text, built */
 typedef struct atn_function atn_function; /* one entry point of a module; lives as long as the module */
 typedef struct atn_queue atn_queue;       /* work done in order; several queues may overlap */
 typedef struct atn_event atn_event;       /* a moment on a queue */
+typedef struct atn_tape atn_tape;         /* launches that were kept, to be queued again as one: a CUDA graph */
 
 /* ---- buffers; NULL as a queue means the device's own first queue ---- */
 atn_status atn_buffer_create(atn_device *device, size_t bytes,
@@ -92,6 +93,15 @@ atn_status atn_event_record(atn_queue *queue, atn_event **out);      /* after al
 atn_status atn_event_wait(atn_event *event);                         /* the host waits */
 atn_status atn_event_elapsed(const atn_event *from, const atn_event *to, double *seconds); /* device time; waits */
 void atn_event_free(atn_event *event);
+
+/* ---- tapes: many small launches for the price of one ----
+ * Between begin and end the queue's launches are kept instead of done, with their arguments as they are then; buffers
+ * and modules outlive the tape. Nothing else may be asked of the queue meanwhile: a copy or a wait makes the end fail.
+ * ATN_ERR_UNSUPPORTED where the backend has none. After an end, failed or not, the queue is as before. */
+atn_status atn_tape_begin(atn_queue *queue);
+atn_status atn_tape_end(atn_queue *queue, atn_tape **out);
+atn_status atn_tape_launch(atn_queue *queue, atn_tape *graph); /* asynchronous, never allocates */
+void atn_tape_free(atn_tape *graph);                           /* NULL is fine */
 
 /* ---- host only: where its threads run ---- */
 typedef enum atn_bind { ATN_BIND_NONE, ATN_BIND_CLOSE, ATN_BIND_SPREAD } atn_bind;

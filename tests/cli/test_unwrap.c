@@ -284,6 +284,19 @@ static void streams(void **state) {
     cli_drop(&r);
 }
 
+static void bench_has_rows(void **state) {
+    (void)state;
+    json_t *root = cli_object("bench unwrap --quick --device host --json"), *rows = json_object_get(root, "rows");
+    size_t count = json_array_size(rows); /* one less where no python3 has scipy */
+    assert_true(count == 3 || count == 4);
+    assert_true(number(json_array_get(rows, 0), "ours") > 0 && number(json_array_get(rows, 0), "reference") > 0);
+    assert_true(number(json_array_get(rows, 0), "ratio") > 0);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, count - 2), "unit")), "frame/s");
+    assert_true(number(json_array_get(rows, count - 1), "ours") > 0);
+    json_decref(root);
+    cli_refuses("bench unwrap a.npy", 2, "takes no files");
+}
+
 /* Without a compiler kernels are those of the library: nothing is built, and the test is about files and words. */
 static int begin(void **state) {
     setenv("ATTUNE_CC", "/nowhere/cc", 1);
@@ -291,9 +304,10 @@ static int begin(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_refused),  cmocka_unit_test(files_in_and_out),  cmocka_unit_test(heights_in),
-        cmocka_unit_test(masks_and_holes),  cmocka_unit_test(odd_sizes),         cmocka_unit_test(spoiled_files),
-        cmocka_unit_test(stacks_of_frames), cmocka_unit_test(streams_of_stacks), cmocka_unit_test(streams)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_refused),  cmocka_unit_test(files_in_and_out),
+                                       cmocka_unit_test(heights_in),       cmocka_unit_test(masks_and_holes),
+                                       cmocka_unit_test(odd_sizes),        cmocka_unit_test(spoiled_files),
+                                       cmocka_unit_test(stacks_of_frames), cmocka_unit_test(streams_of_stacks),
+                                       cmocka_unit_test(streams),          cmocka_unit_test(bench_has_rows)};
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

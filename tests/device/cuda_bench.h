@@ -76,6 +76,8 @@ static inline void finish(bench *b) {
     assert_int_equal(fake->streams, 0);
     assert_int_equal(fake->events, 0);
     assert_int_equal(fake->modules, 0);
+    assert_int_equal(fake->graphs, 0);
+    assert_int_equal(fake->blocks, 0);
     assert_int_equal(fake->programs, 0);
     assert_int_equal(fake->misuse, 0);
 }

@@ -25,8 +25,17 @@ typedef struct block {
 struct atn_cu_context {
     int retained;
 };
+struct atn_cu_graph {
+    int launches;
+    fake_launch last;
+};
+struct atn_cu_exec {
+    struct atn_cu_graph graph;
+};
 struct atn_cu_stream {
     int alive;
+    atn_cu_graph *capturing;
+    bool spoiled; /* the capture */
 };
 struct atn_cu_event {
     int alive, recorded, tick;
@@ -87,6 +96,13 @@ static int enter(const char *symbol) {
         int entered = enter(__func__);                                                                                 \
         if (entered) return entered;                                                                                   \
     } while (0)
+
+/* What a stream that captures takes badly. */
+static int spoils(atn_cu_stream *stream) {
+    if (!stream || !stream->alive || !stream->capturing) return 0;
+    stream->spoiled = true;
+    return 900;
+}
 
 static int known(atn_cu_device device) {
     return device >= 0 && device < fake_state_.device_count && device < MAX_DEVICES;
@@ -184,26 +200,40 @@ int cuMemFree_v2(atn_cu_address address) {
     }
     return misuse(1);
 }
+int cuMemAllocHost_v2(void **memory, size_t bytes) {
+    ENTER();
+    *memory = malloc(bytes);
+    return ++fake_state_.blocks, 0;
+}
+int cuMemFreeHost(void *memory) {
+    free(memory);
+    --fake_state_.blocks;
+    return enter(__func__);
+}
 int cuMemcpyHtoDAsync_v2(atn_cu_address to, const void *from, size_t bytes, atn_cu_stream *stream) {
     ENTER();
+    if (spoils(stream)) return 900;
     if (!stream || !stream->alive || !inside(to, bytes)) return misuse(1);
     memcpy(bytes_at(to), from, bytes);
     return ++tick, 0;
 }
 int cuMemcpyDtoHAsync_v2(void *to, atn_cu_address from, size_t bytes, atn_cu_stream *stream) {
     ENTER();
+    if (spoils(stream)) return 900;
     if (!stream || !stream->alive || !inside(from, bytes)) return misuse(1);
     memcpy(to, bytes_at(from), bytes);
     return ++tick, 0;
 }
 int cuMemcpyDtoDAsync_v2(atn_cu_address to, atn_cu_address from, size_t bytes, atn_cu_stream *stream) {
     ENTER();
+    if (spoils(stream)) return 900;
     if (!stream || !stream->alive || !inside(from, bytes) || !inside(to, bytes)) return misuse(1);
     memmove(bytes_at(to), bytes_at(from), bytes);
     return ++tick, 0;
 }
 int cuMemsetD8Async(atn_cu_address to, unsigned char byte, size_t bytes, atn_cu_stream *stream) {
     ENTER();
+    if (spoils(stream)) return 900;
     if (!stream || !stream->alive || !inside(to, bytes)) return misuse(1);
     memset(bytes_at(to), byte, bytes);
     return ++tick, 0;
@@ -225,6 +255,7 @@ int cuStreamDestroy_v2(atn_cu_stream *stream) {
 }
 int cuStreamSynchronize(atn_cu_stream *stream) {
     ENTER();
+    if (spoils(stream)) return 900;
     return stream && stream->alive ? 0 : misuse(BAD_HANDLE);
 }
 int cuStreamWaitEvent(atn_cu_stream *stream, atn_cu_event *event, unsigned flags) {
@@ -393,7 +424,52 @@ int cuLaunchKernel(atn_cu_function *function, unsigned grid_x, unsigned grid_y, 
                           .n_args = function->n_params};
     memcpy(launch.function, function->name, sizeof launch.function);
     for (int k = 0; k < function->n_params; ++k) memcpy(&launch.args[k], params[k], function->param_bytes[k]);
+    if (stream->capturing) {
+        stream->capturing->last = launch;
+        return ++stream->capturing->launches, 0;
+    }
     fake_state_.last = launch;
     ++fake_state_.launches;
     return ++tick, 0;
+}
+
+/* ---- graphs ---- */
+int cuStreamBeginCapture_v2(atn_cu_stream *stream, int mode) {
+    ENTER();
+    if (!stream || !stream->alive || stream->capturing || mode != 1) return misuse(1);
+    stream->capturing = calloc(1, sizeof *stream->capturing);
+    stream->spoiled = false;
+    return ++fake_state_.graphs, 0;
+}
+int cuStreamEndCapture(atn_cu_stream *stream, atn_cu_graph **graph) {
+    if (!stream || !stream->alive || !stream->capturing) return misuse(1);
+    int result = enter(__func__);
+    if (!result && stream->spoiled) result = 901;
+    *graph = result ? NULL : stream->capturing;
+    if (result) cuGraphDestroy(stream->capturing);
+    stream->capturing = NULL;
+    return result;
+}
+int cuGraphDestroy(atn_cu_graph *graph) {
+    free(graph);
+    return --fake_state_.graphs, 0;
+}
+int cuGraphInstantiateWithFlags(atn_cu_exec **exec, atn_cu_graph *graph, unsigned long long flags) {
+    ENTER();
+    if (!graph || flags) return misuse(1);
+    *exec = calloc(1, sizeof **exec);
+    (*exec)->graph = *graph;
+    return ++fake_state_.graphs, 0;
+}
+int cuGraphLaunch(atn_cu_exec *exec, atn_cu_stream *stream) {
+    ENTER();
+    if (!exec || !stream || !stream->alive || stream->capturing) return misuse(1);
+    fake_state_.last = exec->graph.last;
+    fake_state_.launches += exec->graph.launches;
+    return ++tick, 0;
+}
+int cuGraphExecDestroy(atn_cu_exec *exec) {
+    free(exec);
+    --fake_state_.graphs;
+    return enter(__func__);
 }

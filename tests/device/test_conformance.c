@@ -214,6 +214,48 @@ static void three_dimensions(atn_device *device) {
     atn_module_free(module);
 }
 
+/* Kept launches are not done until the graph is launched, then each time, with the arguments they had. */
+static void graphs(atn_device *device) {
+    enum { N = 1000, ITEMS = 64 };
+    size_t items = (size_t)(atn_device_get_info(device)->max_group < ITEMS ? 1 : ITEMS);
+    atn_queue *queue = atn_device_queue(device);
+    atn_module *module = build(device);
+    atn_function *bump;
+    atn_buffer *buffer;
+    atn_tape *graph;
+    int32_t n = N, data[N];
+    for (int32_t k = 0; k < N; ++k) data[k] = k % 11;
+    kit_ok(ctx, atn_module_function(module, "bump", &bump));
+    kit_ok(ctx, atn_buffer_create(device, sizeof data, &buffer));
+    kit_ok(ctx, atn_buffer_put(NULL, buffer, 0, data, sizeof data));
+    atn_arg args[] = {{.buffer = buffer}, {.value = &n, .bytes = 4}};
+    atn_launch launch = {.groups = {(N + items - 1) / items}, .items = {items}, .args = args, .n_args = 2};
+    kit_ok(ctx, atn_function_launch(NULL, bump, &launch));
+    atn_status begun = atn_tape_begin(queue);
+    if (begun == ATN_ERR_UNSUPPORTED)
+        print_message("    SKIPPED here: %s\n", atn_ctx_message(ctx));
+    else {
+        kit_ok(ctx, begun);
+        for (int k = 0; k < 2; ++k) kit_ok(ctx, atn_function_launch(queue, bump, &launch));
+        kit_ok(ctx, atn_tape_end(queue, &graph));
+        n = 0; /* it was copied */
+        kit_ok(ctx, atn_buffer_get(queue, buffer, 0, data, sizeof data));
+        for (int32_t k = 0; k < N; ++k) assert_int_equal(data[k], bumped(k % 11, 1));
+        for (int k = 0; k < 3; ++k) kit_ok(ctx, atn_tape_launch(queue, graph));
+        kit_ok(ctx, atn_buffer_get(queue, buffer, 0, data, sizeof data));
+        for (int32_t k = 0; k < N; ++k) assert_int_equal(data[k], bumped(k % 11, 7));
+        atn_tape_free(graph);
+        kit_ok(ctx, atn_tape_begin(queue)); /* what cannot be kept, and the queue afterwards */
+        (void)atn_buffer_get(queue, buffer, 0, data, sizeof data);
+        kit_fails(ctx, ATN_ERR_DEVICE, "", atn_tape_end(queue, &graph));
+        assert_null(graph);
+        kit_ok(ctx, atn_buffer_get(queue, buffer, 0, data, sizeof data));
+        for (int32_t k = 0; k < N; ++k) assert_int_equal(data[k], bumped(k % 11, 7));
+    }
+    atn_buffer_free(buffer);
+    atn_module_free(module);
+}
+
 static void failures_leave_it_usable(atn_device *device) {
     const atn_device_info *info = atn_device_get_info(device);
     atn_module *module, *again;
@@ -286,6 +328,10 @@ static void dimensions_all(void **state) {
     (void)state;
     on_every_device(three_dimensions);
 }
+static void graphs_all(void **state) {
+    (void)state;
+    on_every_device(graphs);
+}
 static void failures_all(void **state) {
     (void)state;
     on_every_device(failures_leave_it_usable);
@@ -307,9 +353,9 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_is_first), cmocka_unit_test(picking),   cmocka_unit_test(copies_all),
-        cmocka_unit_test(scalars_all),   cmocka_unit_test(order_all), cmocka_unit_test(dimensions_all),
-        cmocka_unit_test(failures_all),
+        cmocka_unit_test(host_is_first), cmocka_unit_test(picking),    cmocka_unit_test(copies_all),
+        cmocka_unit_test(scalars_all),   cmocka_unit_test(order_all),  cmocka_unit_test(dimensions_all),
+        cmocka_unit_test(failures_all),  cmocka_unit_test(graphs_all),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

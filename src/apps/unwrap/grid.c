@@ -134,6 +134,7 @@ static void close_ops(unwrap_ops *o) {
 }
 
 void unwrap_grid_close(atn_unwrap *u) {
+    unwrap_graphs_free(u);
     for (int32_t n = 0; n < u->levels; ++n) {
         unwrap_level *l = &u->level[n];
         for (int k = 0; k < 2; ++k) close_ops(&l->ops[k]);

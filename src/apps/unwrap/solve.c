@@ -69,8 +69,7 @@ atn_status unwrap_cycles(atn_unwrap *u, bool weights, bool full, double now, dou
     for (int32_t n = 0; !done(u, weights, before, now, tolerance, p) && n < most && status == ATN_OK; ++n) {
         before = now;
         status = atn_check_cancel(u->ctx);
-        if (status == ATN_OK)
-            status = full && n == 0 ? unwrap_full(u, weights, &where) : unwrap_cycle(u, weights, 0, true, &where);
+        if (status == ATN_OK) status = unwrap_correct(u, weights, full && n == 0, &where);
         if (status == ATN_OK) status = unwrap_residual(u, weights, where, &now);
         ++p->cycles;
     }
@@ -89,7 +88,7 @@ static atn_status set_keep(unwrap_op *op, double keep) {
 static atn_status direction(atn_unwrap *u, int turn, double keep) {
     unwrap_level *l = &u->level[0];
     int where;
-    atn_status status = unwrap_cycle(u, true, 0, true, &where);
+    atn_status status = unwrap_correct(u, true, false, &where);
     unwrap_op *zdot = &u->ops.zdot[turn][where], *next = &u->ops.turn[turn][where];
     atn_array *rz = u->scalar[turn], *before = u->scalar[!turn], *z = l->vector[1 + where];
     if (status == ATN_OK) status = UNWRAP_OP(u, zdot, "dot", "x", l->vector[0], "y", z, "product", rz);

@@ -110,10 +110,12 @@ const char *atn_unwrap_explain(atn_unwrap *u) {
     const unwrap_level *last = &u->level[u->levels - 1];
     snprintf(u->explained, sizeof u->explained,
              "%lld x %lld pixels in %d bits: %d grids down to %lld x %lld, which is solved %s; %s-cycles with %d + %d "
-             "sweeps, %d + %d where there are weights.",
+             "sweeps, %d + %d where there are weights; %s.",
              (long long)u->width, (long long)u->height, u->options.bits, u->levels, (long long)last->width,
              (long long)last->height, u->direct[0].dense ? "by its inverse" : "on the host",
-             u->options.cycle == ATN_UNWRAP_CYCLE_W ? "W" : "V", u->before[0], u->after[0], u->before[1], u->after[1]);
+             u->options.cycle == ATN_UNWRAP_CYCLE_W ? "W" : "V", u->before[0], u->after[0], u->before[1], u->after[1],
+             u->options.no_graph || !u->direct[0].dense ? "launched kernel by kernel"
+                                                        : "a cycle is one launch, where the device can");
     return u->explained;
 }
 

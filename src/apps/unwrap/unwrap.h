@@ -44,6 +44,13 @@ typedef struct unwrap_direct {
     atn_array *dense; /* n x n, or NULL: solved on the host */
 } unwrap_direct;
 
+/* A cycle's launches, kept. */
+typedef struct unwrap_graph {
+    atn_tape *graph; /* NULL until it ran once */
+    bool ran;         /* plainly: all that it needs is planned and on the device */
+    int where;        /* its answer: which of at[] */
+} unwrap_graph;
+
 struct atn_unwrap {
     atn_device *device;
     atn_ctx *ctx;
@@ -56,6 +63,7 @@ struct atn_unwrap {
     unwrap_direct direct[2];           /* without and with weights */
     int32_t before[2], after[2];       /* sweeps, without and with weights */
     double relax[2][2][UNWRAP_SWEEPS]; /* of them: [weights][before, after] */
+    unwrap_graph graph[2][2];          /* [weights][a cycle from 0, full multigrid] */
     /* Arrays of the finest size. */
     atn_array *zeros; /* a vector that all levels' zero is a view of */
     atn_array *psi, *clean, *u[2], *out, *mask, *quality, *grade;
@@ -96,6 +104,10 @@ atn_status unwrap_direct_solve(atn_unwrap *u, bool weights, unwrap_level *l); /*
 atn_status unwrap_cycle(atn_unwrap *u, bool weights, int32_t level, bool from_zero, int *where);
 atn_status unwrap_full(atn_unwrap *u, bool weights, int *where); /* full multigrid, on the finest */
 void unwrap_relax(atn_unwrap *u);
+
+/* graph.c: either of them on the finest grid, from 0; as one launch where the device can, from the second time on. */
+atn_status unwrap_correct(atn_unwrap *u, bool weights, bool full, int *where);
+void unwrap_graphs_free(atn_unwrap *u); /* before the kernels and arrays */
 
 /* solve.c: moves u->u; counts cycles. tolerance: of |r| relative to `flat`. */
 typedef struct unwrap_progress {

@@ -197,6 +197,36 @@ static void starts_warm(void **state) {
     drop(&s);
 }
 
+/* A frame, again, and one with weights: with cycles as graphs from the second one on, bit for bit the same. */
+static void graphs_repeat_the_kernels(void **state) {
+    (void)state;
+    scene s = make(100, 75);
+    float *answer[2];
+    for (int no_graph = 0; no_graph < 2; ++no_graph) {
+        atn_unwrap *unwrap;
+        atn_unwrap_result result;
+        float *out = answer[no_graph] = malloc(4 * s.pixels * sizeof *out);
+        atn_unwrap_options options = {.no_graph = no_graph};
+        kit_ok(ctx, atn_unwrap_create(device, s.width, s.height, &options, &unwrap));
+        for (size_t k = 0; k < s.pixels; ++k) s.mask[k] = k % 19 != 3;
+        for (size_t k = 0; k < 4; ++k) {
+            s.single[k * 40] = 1; /* another frame, and another mask */
+            s.mask[k * 600] = 0;
+            atn_unwrap_settings settings = {.mask = k < 2 ? NULL : s.mask};
+            kit_ok(ctx, atn_unwrap_solve(unwrap, s.single, &settings, out + k * s.pixels, &result));
+            assert_true(result.converged);
+            assert_true(result.cycles > 1);
+        }
+        kit_contains(atn_unwrap_explain(unwrap), no_graph ? "kernel by kernel" : "one launch");
+        atn_unwrap_free(unwrap);
+        for (size_t k = 0; k < 4; ++k) s.single[k * 40] = (float)s.psi[k * 40];
+    }
+    assert_memory_equal(answer[0], answer[1], 4 * s.pixels * sizeof *answer[0]);
+    free(answer[0]);
+    free(answer[1]);
+    drop(&s);
+}
+
 static void answers_the_hopeless(void **state) {
     (void)state;
     scene s = make(16, 16);
@@ -260,9 +290,11 @@ static int close_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_accurate),  cmocka_unit_test(does_not_slow_down),   cmocka_unit_test(copes_with_holes),
-        cmocka_unit_test(is_congruent), cmocka_unit_test(solves_islands_apart), cmocka_unit_test(removes_tilt),
-        cmocka_unit_test(starts_warm),  cmocka_unit_test(answers_the_hopeless), cmocka_unit_test(refuses),
+        cmocka_unit_test(is_accurate),          cmocka_unit_test(does_not_slow_down),
+        cmocka_unit_test(copes_with_holes),     cmocka_unit_test(is_congruent),
+        cmocka_unit_test(solves_islands_apart), cmocka_unit_test(removes_tilt),
+        cmocka_unit_test(starts_warm),          cmocka_unit_test(graphs_repeat_the_kernels),
+        cmocka_unit_test(answers_the_hopeless), cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
