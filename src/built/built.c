@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_OBJECTS = 24, MAX_PARAMS = 16 };
+static const double LITTLE = 16384; /* steps that are done sooner than another thread wakes */
 
 struct atn_built {
     atn_device *device;
@@ -252,6 +253,13 @@ static atn_status check_report(atn_built *k, atn_queue *queue) {
         k->graph->name, report[0], name);
 }
 
+static int32_t threads_for(const atn_built *k, const atn_extent *e) {
+    int32_t threads = k->program->variant.threads;
+    if (threads != 0 || (e->range == 0 && k->graph->n_blocks > 1)) return threads;
+    double steps = (double)e->points[0] * (double)e->points[1] * (double)(e->range > 0 ? e->range : 1);
+    return steps <= LITTLE ? 1 : 0;
+}
+
 static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
                                 const double (*params)[2]) {
     atn_arg args[ATN_MAX_ARGS];
@@ -266,7 +274,7 @@ static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent
                                                  : groups < most ? groups
                                                                  : most)},
                              .items = {(size_t)k->program->stage[s].items},
-                             .threads = v->threads,
+                             .threads = threads_for(k, extent),
                              .args = args,
                              .n_args = n};
         atn_status status = atn_function_launch(queue, k->function[s], &launch);

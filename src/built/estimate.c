@@ -88,15 +88,16 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->stream = 1;
         return;
     }
-    if (o->block < 0 && o->stencil && o->along_p0 >= o->across) { /* rows share what they read */
+    bool vectors = o->along_p0 + o->pairs_p0 >= o->across;
+    if (o->block < 0 && o->stencil && vectors) { /* rows share what they read */
         v->p[0].vec = fitting(n0, lanes);
-        v->p[1].regs = fitting(n1, 4);
+        v->p[1].regs = fitting(n1, o->pairs_p0 > o->along_p0 ? 1 : 4); /* rows of pairs share little, and are many */
         v->p[0].seq = fitting((n0 - 2) / v->p[0].vec, 64); /* a tile as wide as the row would have no interior */
         v->stream = writes_apart(o) && !stays_in_caches(o, extent);
         return;
     }
     if (o->block < 0) { /* point by point */
-        v->p[0].vec = o->along_p0 >= o->across ? fitting(n0, lanes) : 1;
+        v->p[0].vec = vectors ? fitting(n0, lanes) : 1;
         v->p[0].regs = fitting(n0 / v->p[0].vec, 4);
         v->p[0].seq = fitting(n0 / v->p[0].vec / v->p[0].regs, 16);
         v->stream = writes_apart(o) && !stays_in_caches(o, extent);

@@ -7,9 +7,11 @@ static void count_access(atn_outlook *o, const atn_value select[2]) {
     atn_affine column = atn_affine_of(o->g, select[0]);
     bool p0 = o->points > 0 && column.is_affine && column.coefficient[o->p[0]] == 1;
     bool q = o->q >= 0 && column.is_affine && column.coefficient[o->q] == 1;
+    bool pairs = o->points > 0 && column.is_affine && column.coefficient[o->p[0]] == 2;
     o->along_p0 += p0;
     o->along_q += q;
-    o->across += !p0 && !q && o->g->values[select[0]].dims;
+    o->pairs_p0 += pairs;
+    o->across += !p0 && !q && !pairs && o->g->values[select[0]].dims;
 }
 
 /* Do the ranges of all blocks depend on the rows only, not on p0? */

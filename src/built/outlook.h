@@ -13,6 +13,7 @@ typedef struct atn_outlook {
     bool rows;       /* ragged, but points of one row, neighbours along p0, have the same ranges */
     bool complex_values, ordered;
     int32_t along_p0, along_q, across; /* accesses whose neighbours lie along p0, along q, or neither */
+    int32_t pairs_p0;                  /* accesses of every other element along p0: two shuffled vectors on a CPU */
     int32_t along_p1;                  /* reads whose neighbours lie along p1: the kernel turns what it reads */
     bool stencil;                      /* several reads of one object that differ along p1 */
     bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Points of an estimate for any size: tiles that small grids still fill, stores that stay in caches. */
+enum { SOME = 66 };
 static const double FARTHEST = 6; /* doublings: what was tuned beyond them says less than the estimate */
 
 static const char *const NAMES[ATN_ORIGIN_COUNT] = {
@@ -84,10 +86,11 @@ static void keep_order(const atn_graph *graph, const atn_device_info *info, atn_
 
 static atn_status take_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                                 const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
-    atn_extent extent;
-    atn_status status = frame ? atn_extent_of(ctx, graph, frame, &extent) : ATN_OK;
+    atn_extent extent = {.points = {SOME, SOME}};
+    atn_status status = frame && !options->any_size ? atn_extent_of(ctx, graph, frame, &extent) : ATN_OK;
     if (status != ATN_OK) return status;
-    out->variant = atn_variant_estimate(graph, info, frame ? &extent : NULL);
+    out->variant = atn_variant_estimate(graph, info, frame || options->any_size ? &extent : NULL);
+    if (options->any_size) out->variant.threads = 0; /* a launch knows how little there is */
     out->origin = ATN_ORIGIN_ESTIMATE;
     if (options->reproducible) keep_order(graph, info, &out->variant);
     settle(&out->variant, graph, info, frame, options, false);

@@ -23,6 +23,7 @@ typedef struct atn_choose_options {
     bool validated;    /* whoever made the index arrays checked them: gathers need no guard */
     bool reproducible; /* results that do not change with the variant */
     double tolerance;  /* relative error accepted beyond rounding; 0: what is derived */
+    bool any_size;     /* an estimate that does not look at sizes: what is built for one serves all */
     int64_t offset;    /* first element of the array that begins farthest into its buffer */
 } atn_choose_options;
 

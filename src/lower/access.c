@@ -20,14 +20,18 @@ static ir_ref element(lowering *l, int32_t object, ir_ref column, ir_ref row) {
     return o->table ? at : ir_add(l->p, ir_argument_ref(l->p, IR_ARG_OFFSET, object, IR_ADDRESS), at);
 }
 
+static ir_ref load_apart(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t width, int32_t apart) {
+    return ir_make(l->p, (ir_node){.kind = IR_LOAD,
+                                   .type = lower_type(l->g->objects[object].type),
+                                   .width = width,
+                                   .arg = {at, -1, -1},
+                                   .id = object,
+                                   .list = apart,
+                                   .integer = part});
+}
+
 static ir_ref load(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t width) {
-    ir_ref ref = ir_make(l->p, (ir_node){.kind = IR_LOAD,
-                                         .type = lower_type(l->g->objects[object].type),
-                                         .width = width,
-                                         .arg = {at, -1, -1},
-                                         .id = object,
-                                         .integer = part});
-    return ref;
+    return load_apart(l, object, at, part, width, 1);
 }
 
 /* An index brought inside [0, n) by clamp, wrap or mirror. */
@@ -113,12 +117,16 @@ ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no) {
                                    .arg = {condition, yes, no}});
 }
 
-/* Do the lanes of the vector lie side by side in memory? */
-static bool side_by_side(const lowering *l, const atn_value select[2], atn_type type) {
-    if (type == ATN_SP2 || type == ATN_DP2) return false;
+/* How far the lanes of the vector lie from each other in memory: 1, side by side; 2, every other element, which a CPU
+ * shuffles together; 0, any other way, lane by lane. */
+static int32_t lanes_apart(const lowering *l, const atn_value select[2], atn_type type) {
+    if (type == ATN_SP2 || type == ATN_DP2) return 0;
     atn_affine column = atn_affine_of(l->g, select[0]);
-    if (!column.is_affine || column.modulus >= 0 || column.coefficient[l->vec_dim] != 1) return false;
-    return select[1] < 0 || !(l->g->values[select[1]].dims >> l->vec_dim & 1);
+    if (!column.is_affine || column.modulus >= 0) return 0;
+    if (select[1] >= 0 && l->g->values[select[1]].dims >> l->vec_dim & 1) return 0;
+    bool pairs = l->host && (type == ATN_SP || type == ATN_DP);
+    int64_t apart = column.coefficient[l->vec_dim];
+    return apart == 1 || (apart == 2 && pairs) ? (int32_t)apart : 0;
 }
 
 /* What a computed selector is made of, once for all lanes; what is read only to select is read where it is used. */
@@ -140,7 +148,8 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     bool proven = read->boundary == ATN_EDGE_NONE ? !computed || !l->v.guard : l->inside && !computed;
     const staged *s = lower_staged_for(l, node->index);
     if (s) return lower_staged_read(l, s, node->index, at, width);
-    if (wide && !(proven && side_by_side(l, read->select, object->type))) {
+    int32_t apart = wide && proven ? lanes_apart(l, read->select, object->type) : 0;
+    if (wide && apart == 0) {
         ir_ref lanes[16];
         for (int axis = 0; axis < 2 && computed; ++axis) make_selector(l, read->select[axis], at);
         for (int32_t k = 0; k < width; ++k) {
@@ -152,7 +161,8 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     }
     ir_ref column = lower_address(l, read->select[0], at);
     ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
-    if (proven) return load(l, read->object, element(l, read->object, column, row), part, width);
+    if (proven)
+        return load_apart(l, read->object, element(l, read->object, column, row), part, width, wide ? apart : 1);
     bool guard = read->boundary == ATN_EDGE_NONE;
     lower_guard how = guard ? GUARD_BOTH : GUARD_NONE;
     return lower_fetch(l, read->object, column, row, (int32_t)read->boundary, how, guard ? node->index : -1, part);
@@ -173,12 +183,14 @@ static ir_ref inside_points(lowering *l, uint32_t dims, place at) {
 }
 
 static void store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part) {
+    bool vector = ir_width_of(l->p, value) > 1;
     ir_append(l->p, l->block,
               (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
                              .id = w->object,
                              .index = element(l, w->object, column, row),
                              .value = value,
                              .limit = -1,
+                             .step = vector ? lanes_apart(l, w->select, l->g->objects[w->object].type) : 1,
                              .component = part,
                              .scatter = (int32_t)w->combine,
                              .body = -1,
@@ -218,7 +230,7 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     int32_t parts = type == ATN_SP2 || type == ATN_DP2 ? 2 : 1;
     int32_t width = l->vec_dim >= 0 && (dims >> l->vec_dim & 1) ? l->dim[l->vec_dim].vec : 1;
     bool computed = l->v.guard && atn_select_is_computed(l->g, w->select);
-    bool vector = width > 1 && w->combine == ATN_WRITE_ONCE && !computed && side_by_side(l, w->select, type) &&
+    bool vector = width > 1 && w->combine == ATN_WRITE_ONCE && !computed && lanes_apart(l, w->select, type) &&
                   (w->enable < 0 || !(l->g->values[w->enable].dims >> l->vec_dim & 1));
     enable = ir_and(l->p, enable, inside_points(l, dims, at));
     if (width > 1 && !vector) lower_hoist(l, w->value); /* made as a vector all the same, stored lane by lane */

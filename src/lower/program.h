@@ -20,10 +20,11 @@ typedef enum ir_kind {
     IR_SPLAT,     /* arg[0] in every lane */
     IR_LANE,      /* lane `integer` of vector arg[0] */
     IR_JOIN,      /* a vector of `width` scalars: list, list + 1, ... in program->list */
-    IR_LOAD, /* width elements of object id from element arg[0]; integer 1: the imaginary parts of a complex object */
-    IR_TILE, /* element arg[0] of staged tile id, or `width` of them side by side */
-    IR_SCRATCH,  /* slot arg[0] of the partial results, as `type` */
-    IR_ARGUMENT, /* integer: ir_argument_kind, id: object or parameter */
+    IR_LOAD,      /* width elements of object id from element arg[0], `list` apart (1, or 2 on the host); integer 1: the
+                     imaginary parts of a complex object */
+    IR_TILE,      /* element arg[0] of staged tile id, or `width` of them side by side */
+    IR_SCRATCH,   /* slot arg[0] of the partial results, as `type` */
+    IR_ARGUMENT,  /* integer: ir_argument_kind, id: object or parameter */
     IR_GROUP,
     IR_GROUPS,
     IR_ITEM,    /* this group, how many were launched, this item in its group */
@@ -55,9 +56,9 @@ typedef struct ir_node {
 } ir_node;
 
 typedef enum ir_statement_kind {
-    IR_DECLARE,        /* variable id = value; constant unless the variable is mutable */
-    IR_ASSIGN,         /* variable id = value */
-    IR_STORE,          /* object id, element index = value (width elements side by side); component: imaginary parts */
+    IR_DECLARE, /* variable id = value; constant unless the variable is mutable */
+    IR_ASSIGN,  /* variable id = value */
+    IR_STORE, /* object id, element index = value (width elements, `step` apart: 1, or 2); component: imaginary parts */
     IR_STORE_ATOMIC,   /* object id, element index combined with value by scatter */
     IR_TILE_STORE,     /* staged tile id, element index = value */
     IR_SCRATCH_STORE,  /* slot index of the partial results = value */

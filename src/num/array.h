@@ -49,6 +49,9 @@ bool atn_array_overlaps(const atn_array *a, const atn_array *b);
 
 /* Promises that what the kernel's gathers and ranges read was checked: they go unguarded. Before it is planned. */
 void atn_kernel_trust(atn_kernel *kernel);
+/* One variant for all sizes: handles of one description on arrays of many sizes share what is built, once. Before it is
+ * planned. Where something was tuned, that is taken. */
+void atn_kernel_any_size(atn_kernel *kernel);
 /* The variant that step 0 runs, once it is planned; NULL before. */
 const atn_variant *atn_kernel_variant(const atn_kernel *kernel);
 

@@ -25,6 +25,7 @@ struct atn_kernel {
     atn_runner *runner;           /* names and, once planned, what is built */
     bool planned;                 /* for what is bound now, */
     bool trusted;                 /* its index arrays were checked */
+    bool any_size;                /* its variant does not depend on sizes */
     bool moved;                   /* but some arrays are others of the same shape */
     int64_t offset;               /* of the array that began farthest into its buffer when it was planned */
     atn_array *array[MOST_BOUND]; /* per object of the runner; NULL: not bound */
@@ -137,6 +138,8 @@ void atn_kernel_free(atn_kernel *k) {
 }
 
 void atn_kernel_trust(atn_kernel *k) { k->trusted = true; }
+
+void atn_kernel_any_size(atn_kernel *k) { k->any_size = true; }
 
 const atn_variant *atn_kernel_variant(const atn_kernel *k) {
     return k->planned ? &atn_runner_choice(k->runner, 0)->variant : NULL;
@@ -271,8 +274,10 @@ static atn_status check_wisdom(const atn_kernel *k, const atn_choose_options *ch
 
 static atn_status prepare(atn_kernel *k) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
-    atn_choose_options choose = {
-        .validated = k->trusted, .reproducible = k->options.reproducible, .tolerance = k->options.tolerance};
+    atn_choose_options choose = {.validated = k->trusted,
+                                 .reproducible = k->options.reproducible,
+                                 .tolerance = k->options.tolerance,
+                                 .any_size = k->any_size};
     atn_runner *runner;
     atn_status status = atn_runner_create(ctx, k->sequence, &runner);
     if (status != ATN_OK) return status;

@@ -72,7 +72,7 @@ void print_load(printer *r, const ir_node *n) {
         if (print_is_cuda(r))
             ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
         else if (print_is_c(r))
-            ADD("atn_load_%s%d(",
+            ADD("atn_load%s_%s%d(", n->list == 2 ? "2" : "",
                 o->type == ATN_HP  ? "half"
                 : o->type == ATN_B ? "bool"
                                    : print_storage(o->type),

@@ -46,6 +46,8 @@ static void store(printer *r, const ir_statement *s) {
         const char *name = o->type == ATN_HP ? "half" : o->type == ATN_B ? "bool" : print_storage(o->type);
         if (width == 1)
             ADD("atn_store_half(");
+        else if (s->step == 2)
+            ADD("atn_store2_%s%d(", name, width);
         else if (print_is_c(r) && r->p->variant.stream && o->type != ATN_HP && o->type != ATN_B)
             ADD("atn_stream_%s%d(", name, width);
         else

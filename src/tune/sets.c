@@ -73,6 +73,7 @@ static const atn_set SETS[] = {
     {"unwrap_apply", NULL, {"p=1024x1024", "wx=1024x1024", "wy=1024x1024"}, 0},
     {"unwrap_step", NULL, {"p=1048576", "q=1048576", "rz=1", "pq=1", "x=1048576", "r=1048576"}, 0},
     {"unwrap_turn", NULL, {"z=1048576", "rz=1", "before=1", "p=1048576"}, 0},
+    {"unwrap_squares", NULL, {"e=1024x1024"}, 0},
     {"unwrap_survey", NULL, {"psi=1024x1024", "mask=1024x1024"}, 0},
     {"unwrap_phasor", NULL, {"psi=1024x1024", "u=1024x1024", "mask=1024x1024"}, 0},
     {"unwrap_report", NULL, {"psi=1024x1024", "v=1024x1024", "mask=1024x1024"}, 0},

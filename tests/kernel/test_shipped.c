@@ -122,6 +122,7 @@ static const shipped KERNELS[] = {
     {"unwrap_apply", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_step", {"vec_p0=8"}, {"lanes_p0=32"}},
     {"unwrap_turn", {"vec_p0=8"}, {"lanes_p0=32"}},
+    {"unwrap_squares", {"vec_q0=8"}, {"lanes_q0=32"}},
     {"unwrap_survey", {"vec_q0=8"}, {"lanes_q0=32"}},
     {"unwrap_phasor", {"vec_q0=8"}, {"lanes_q0=32"}},
     {"unwrap_report", {"vec_q0=8"}, {"lanes_q0=32"}},

@@ -111,7 +111,7 @@ atn_status unwrap_full(atn_unwrap *u, bool weights, int *where) {
     for (int32_t n = last - 1; n >= 0 && status == ATN_OK; --n) {
         unwrap_level *l = &u->level[n];
         unwrap_op *op = &l->ops[weights].bilinear[*where];
-        status = UNWRAP_OP(u, op, "unwrap_bilinear", "e", l[1].at[*where], "u", l->at[0]);
+        status = UNWRAP_OP(u, op, "unwrap_bilinear", "e", l[1].at[*where], "u", l->wide[0]);
         if (status == ATN_OK) status = run(op);
         *where = 0;
         if (status == ATN_OK) status = unwrap_cycle(u, weights, n, false, where);

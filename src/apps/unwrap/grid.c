@@ -4,6 +4,7 @@
 #include "apps/unwrap/unwrap.h"
 
 #include "base/memory.h"
+#include "num/array.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ atn_status unwrap_array(atn_unwrap *u, atn_type type, int64_t columns, int64_t r
 atn_status unwrap_op_make(atn_unwrap *u, unwrap_op *op, const char *kernel, const void *const *pairs) {
     atn_kernel_options options = {.defines = NAMES[u->type == ATN_DP]};
     atn_status status = atn_kernel_create(u->device, kernel, &options, &op->kernel);
+    if (status == ATN_OK) atn_kernel_any_size(op->kernel); /* grids of all sizes share it */
     for (; status == ATN_OK && *pairs; pairs += 2) {
         union {
             const void *in;

@@ -56,9 +56,25 @@ atn_status unwrap_residual(atn_unwrap *u, bool weights, int where, double *norm)
 /* Is it there, or can it not come nearer? */
 static bool done(const atn_unwrap *u, bool weights, double before, double now, double tolerance, unwrap_progress *p) {
     p->reached = p->flat > 0 ? now / p->flat : 0;
-    p->converged = p->reached <= tolerance;
+    p->converged = p->reached <= tolerance || (before > 0 && p->off < p->within);
     p->rounding = !p->converged && before > 0 && now > STALLED[weights] * before && p->reached < rounding(u);
     return p->converged || p->rounding || !isfinite(now);
+}
+
+/* The sum of squares of what a cycle adds, left on the device. */
+static atn_status start_moved(atn_unwrap *u, int where) {
+    unwrap_op *op = &u->ops.moved[where];
+    atn_array *e = u->level[0].at[where]; /* as a matrix: what lies beyond its border is anything */
+    atn_status status = UNWRAP_OP(u, op, "unwrap_squares", "e", e, "sum", u->scalar[2]);
+    return status == ATN_OK ? atn_kernel_run(op->kernel) : status;
+}
+
+/* A cycle that leaves a share s of the residual leaves about that of the error: what it moved, times s / (1 - s). */
+static atn_status estimate(const atn_unwrap *u, double before, double now, unwrap_progress *p) {
+    double square = 0, share = before > 0 ? now / before : 1;
+    atn_status status = read_scalar(u, 2, &square);
+    p->off = share < 1 ? sqrt(square / (double)u->pixels) * share / (1 - share) : INFINITY;
+    return status;
 }
 
 atn_status unwrap_cycles(atn_unwrap *u, bool weights, bool full, double now, double tolerance, int32_t most,
@@ -70,7 +86,9 @@ atn_status unwrap_cycles(atn_unwrap *u, bool weights, bool full, double now, dou
         before = now;
         status = atn_check_cancel(u->ctx);
         if (status == ATN_OK) status = unwrap_correct(u, weights, full && n == 0, &where);
+        if (status == ATN_OK && p->within > 0) status = start_moved(u, where);
         if (status == ATN_OK) status = unwrap_residual(u, weights, where, &now);
+        if (status == ATN_OK && p->within > 0) status = estimate(u, before, now, p);
         ++p->cycles;
     }
     return status;

@@ -47,8 +47,8 @@ typedef struct unwrap_direct {
 /* A cycle's launches, kept. */
 typedef struct unwrap_graph {
     atn_tape *graph; /* NULL until it ran once */
-    bool ran;         /* plainly: all that it needs is planned and on the device */
-    int where;        /* its answer: which of at[] */
+    bool ran;        /* plainly: all that it needs is planned and on the device */
+    int where;       /* its answer: which of at[] */
 } unwrap_graph;
 
 struct atn_unwrap {
@@ -73,7 +73,7 @@ struct atn_unwrap {
     struct unwrap_frame_ops {
         unwrap_op flat[2][2];        /* [weights][where u is not]: the residual of u = 0, which is left there */
         unwrap_op residual[2][2][4]; /* [weights][where u is][where e is: at[0], at[1]; 2: zero; 3: x] */
-        unwrap_op norm, zdot[2][2], pq, apply, step[2], turn[2][2]; /* [which rz][where z is] */
+        unwrap_op norm, moved[2], zdot[2][2], pq, apply, step[2], turn[2][2]; /* [which rz][where z is] */
         unwrap_op survey, phasor[2], finish[2], report, grading, edges[2];
     } ops;
     int now;            /* where u is */
@@ -111,6 +111,8 @@ void unwrap_graphs_free(atn_unwrap *u); /* before the kernels and arrays */
 
 /* solve.c: moves u->u; counts cycles. tolerance: of |r| relative to `flat`. */
 typedef struct unwrap_progress {
+    double within;  /* near enough, radians rms; 0: the residual alone decides */
+    double off;     /* about how far the answer still is from that of least squares */
     double flat;    /* |r| of a flat start; 0: not known yet */
     double reached; /* |r| / flat */
     int32_t cycles; /* so far, of all solutions */
