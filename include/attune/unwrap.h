@@ -66,10 +66,11 @@ typedef struct atn_unwrap_settings {
     const float *quality; /* weight of a pixel, finite and >= 0; an edge takes the lesser of its two; NULL: 1 */
     atn_unwrap_weights weights;
     atn_unwrap_remove remove;
-    bool congruent;   /* the answer differs from the phase by whole turns (before piston or tilt is removed) */
-    bool warm;        /* starts from the last frame's solution, where there is one */
-    double tolerance; /* of the residual, relative to that of a flat start; default 1e-5 at 32 bits, 1e-10 at 64; rounds
-                         that adapt weights stop at 1e-3 */
+    bool congruent;      /* the answer differs from the phase by whole turns (before piston or tilt is removed) */
+    bool warm;           /* starts from the last frame's solution, where there is one */
+    double tolerance;    /* of the residual, relative to that of a flat start; default 1e-10 at 64 bits; at 32, 1e-5, or
+                            sooner where the answer is within about 4e-5 radians rms (without weights); rounds that adapt
+                            weights take 1e-3 */
     int32_t most_cycles; /* cycles or iterations of one solution; default 100 */
 } atn_unwrap_settings;
 

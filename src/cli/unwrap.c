@@ -219,7 +219,7 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {.name = "radians", .meaning = "no heights, also where the wavelength is known"},
             {.name = "precision", .value = "32|64", .meaning = "bits of the computation; 32 unless given"},
             {.name = "method", .value = "auto|multigrid|cg", .meaning = "auto unless given"},
-            {.name = "tolerance", .value = "T", .meaning = "of the residual; 1e-5, with 64 bits 1e-10 unless given"},
+            {.name = "tolerance", .value = "T", .meaning = "of the residual; 1e-5 or about 4e-5 rad, with 64 bits 1e-10 unless given"},
             {.name = "cycles", .value = "N", .meaning = "at most so many; 100 unless given"},
             {.name = "repeat",
              .value = "N",

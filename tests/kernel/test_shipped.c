@@ -113,7 +113,7 @@ static const shipped KERNELS[] = {
     {"unwrap_sweep_w", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_restrict", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_restrict_w", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
-    {"unwrap_raise", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
+    {"unwrap_raise", {"vec_p0=16,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_raise_w", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_bilinear", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_coarsen", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
