@@ -113,6 +113,19 @@ ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no) {
                                    .arg = {condition, yes, no}});
 }
 
+/* Where a gather from a vector looks, as a vector of INT32, made once; -1: it is no such gather. */
+static ir_ref places(lowering *l, const atn_read *read, place at) {
+    atn_value value = read->select[0];
+    atn_type type = l->g->objects[read->object].type;
+    if (!l->host || read->select[1] >= 0 || l->g->objects[read->object].table ||
+        (type != ATN_U8 && type != ATN_SP && type != ATN_INT32) || atn_affine_of(l->g, value).is_affine)
+        return -1;
+    while (l->g->values[value].op == ATN_OP_CAST && l->g->values[value].type == ATN_INDEX)
+        value = l->g->values[value].arg[0];
+    if (l->g->values[value].type != ATN_INT32 || !(l->g->values[value].dims >> l->vec_dim & 1)) return -1;
+    return lower_value(l, value, at, 0);
+}
+
 /* Do the lanes of the vector lie side by side in memory? */
 static bool side_by_side(const lowering *l, const atn_value select[2], atn_type type) {
     if (type == ATN_SP2 || type == ATN_DP2) return false;
@@ -132,6 +145,12 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     if (s) return lower_staged_read(l, s, node->index, at, width);
     if (wide && !(proven && side_by_side(l, read->select, object->type))) {
         ir_ref lanes[16];
+        ir_ref where = computed && proven ? places(l, read, at) : -1;
+        if (where >= 0) {
+            ir_ref all = load(l, read->object, element(l, read->object, ir_address(l->p, 0), -1), part, width);
+            if (!l->p->failed) l->p->nodes[all].arg[1] = where;
+            return all;
+        }
         for (int32_t k = 0; k < width; ++k) {
             place one = at;
             one.lane = (int8_t)k;

@@ -40,12 +40,15 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
             ADD(", %s%d))", print_vector_base(n->type, 4), w);
         else
             ADD("))");
+    } else if (!print_is_integer(from) && n->type == ATN_INT32 && print_is_c(r)) {
+        ADD("atn_to_int_%s%d(", print_vector_base(from, 4), w); /* lane by lane it would not be vectorised */
+        print_expression(r, n->arg[0]);
+        ADD(")");
     } else if (!print_is_integer(from) && print_is_integer(n->type) && print_is_c(r)) {
         ADD("atn_map_%s(%s%d, %d, ",
-            n->type == ATN_U8      ? "to_u8"
-            : n->type == ATN_U16   ? "to_u16"
-            : n->type == ATN_INT32 ? "to_int"
-                                   : "to_idx",
+            n->type == ATN_U8    ? "to_u8"
+            : n->type == ATN_U16 ? "to_u16"
+                                 : "to_idx",
             print_vector_base(n->type, 4), w, w);
         print_expression(r, n->arg[0]);
         ADD(")");
@@ -70,7 +73,7 @@ void print_load(printer *r, const ir_node *n) {
         if (print_is_cuda(r))
             ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
         else if (print_is_c(r))
-            ADD("atn_load_%s%d(",
+            ADD("atn_%s_%s%d(", n->arg[1] >= 0 ? "gather" : "load",
                 o->type == ATN_HP  ? "half"
                 : o->type == ATN_B ? "bool"
                                    : print_storage(o->type),
@@ -82,6 +85,10 @@ void print_load(printer *r, const ir_node *n) {
         print_pointer(r, n->id);
         ADD(" + ");
         print_expression(r, n->arg[0]);
+        if (n->arg[1] >= 0) {
+            ADD(", ");
+            print_expression(r, n->arg[1]);
+        }
         ADD(o->type == ATN_B && !print_is_c(r) ? "))" : ")");
         return;
     }
