@@ -1,10 +1,10 @@
 /* Frames of atoms that may be larger than memory: read a piece at a time, in the order of the file or in slabs along an
  * axis with what lies around them; results kept by atom in a column; rows written one after the other.
  *
- * Memory: POS, ePOS and APT files are never in memory as a whole. A frame holds 3 MiB. Slabs hold options.memory for the
- * atoms (beyond that they go to a temporary file in $TMPDIR, 40 bytes each, gone when it is closed), 15 MiB for buffers
- * and 80 bytes for each atom of the largest slab with its halo, which info.most tells before the first is read. Other
- * formats are read whole first, 40 bytes for an atom. */
+ * Memory: POS, ePOS and APT files are never in memory as a whole. A frame holds 3 MiB. Slabs hold options.memory for
+ * the atoms (beyond that they go to a temporary file in $TMPDIR, 40 bytes each, gone when it is closed), 15 MiB for
+ * buffers and 80 bytes for each atom of the largest slab with its halo, which info.most tells before the first is read.
+ * Other formats are read whole first, 40 bytes for an atom. */
 #ifndef ATTUNE_FRAME_H
 #define ATTUNE_FRAME_H
 
@@ -21,7 +21,7 @@ typedef struct atn_atoms {
     const double *position[3]; /* x, y, z in the unit of the file */
     const float *mass;         /* mass over charge; NULL: the file has none */
     const int32_t *species;    /* as in a cloud; NULL: the file has none */
-    const uint64_t *index;     /* which atom of the file, from 0; invalid ones are counted too */
+    const uint64_t *index;     /* which record of the frame, from 0 */
 } atn_atoms;
 
 /* ---- a frame, in the order of its file ---- */
@@ -31,7 +31,8 @@ typedef struct atn_frame atn_frame;
 typedef struct atn_frame_info {
     const char *format;
     size_t atoms;           /* those that are kept */
-    size_t records;         /* of the file: kept, NaN and infinite; indices are below it */
+    size_t records;         /* indices are below it: where it is streamed those of the file, with the dropped ones,
+                               else those that are kept */
     size_t nan, inf;        /* dropped */
     double low[3], high[3]; /* bounds; zero without atoms */
     bool masses, species;
@@ -82,7 +83,8 @@ ATN_API void atn_slabs_rewind(atn_slabs *slabs);
 
 /* ---- results by atom ---- */
 /* Records of one size for the indices 0 ... records - 1, put in any order, each once, and got back in theirs. Held in
- * `memory` bytes (0: 2^28), else in a temporary file with 12 MiB of buffers. */
+ * `memory` bytes (0: 2^28; a record takes 8 more), else in a temporary file, with buffers of 11 MiB and a thousandth of
+ * it. */
 typedef struct atn_column atn_column;
 ATN_API atn_status atn_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t memory, atn_column **out);
 ATN_API void atn_column_free(atn_column *column); /* NULL is fine */

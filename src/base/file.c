@@ -2,18 +2,13 @@
 #include "base/file.h"
 
 #include "base/memory.h"
+#include "base/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MOST_TRIES = 1000 }; /* of names for a file written aside */
 
 static atn_status read_all(const atn_ctx *ctx, const char *path, int fd, size_t limit, char **data, size_t *length) {
     struct stat info;
@@ -55,56 +50,12 @@ atn_status atn_file_read(const atn_ctx *ctx, const char *path, size_t limit, cha
     return status;
 }
 
-static atn_status write_all(const atn_ctx *ctx, const char *path, int fd, const char *data, size_t length) {
-    for (size_t done = 0; done < length;) {
-        ssize_t put = write(fd, data + done, length - done);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
-        done += (size_t)put;
-    }
-    return ATN_OK;
-}
-
-/* Pipes, terminals and devices have no old content to keep, and a rename would put a file in their place. */
-static atn_status write_into(const atn_ctx *ctx, const char *path, const char *data, size_t length) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) return atn_fail(ctx, ATN_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    atn_status status = write_all(ctx, path, fd, data, length);
-    if (close(fd) != 0 && status == ATN_OK) status = atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
-    return status;
-}
-
-/* `target`: what `path` names behind its links. `old`: the file that it replaces; NULL: there is none. */
-static atn_status write_aside(const atn_ctx *ctx, const char *path, const char *target, const struct stat *old,
-                              const char *data, size_t length) {
-    size_t bytes = strlen(target) + 48;
-    char *aside = atn_alloc(ctx, bytes);
-    if (!aside) return ATN_ERR_MEMORY;
-    static atomic_uint turn; /* keeps threads of one process apart, and us from what a killed process left */
-    int fd, tries = 0;
-    do {
-        snprintf(aside, bytes, "%s.%ld.%u", target, (long)getpid(), atomic_fetch_add(&turn, 1));
-        fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (fd < 0 && errno == EEXIST && ++tries < MOST_TRIES);
-    if (fd < 0) {
-        atn_status failed = atn_fail(ctx, ATN_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-        atn_free(ctx, aside);
-        return failed;
-    }
-    if (old) (void)fchmod(fd, old->st_mode & 0777); /* who could not read it before cannot now */
-    atn_status status = write_all(ctx, path, fd, data, length);
-    if (close(fd) != 0 && status == ATN_OK) status = atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
-    if (status == ATN_OK && rename(aside, target) != 0)
-        status = atn_fail(ctx, ATN_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    if (status != ATN_OK) unlink(aside);
-    atn_free(ctx, aside);
-    return status;
-}
-
 atn_status atn_file_write(const atn_ctx *ctx, const char *path, const void *data, size_t length) {
-    struct stat old;
-    char behind[PATH_MAX]; /* its links: they stay links */
-    if (stat(path, &old) != 0) return write_aside(ctx, path, path, NULL, data, length);
-    if (!S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) return write_into(ctx, path, data, length);
-    return write_aside(ctx, path, realpath(path, behind) ? behind : path, &old, data, length);
+    atn_writer *writer;
+    atn_status status = atn_writer_open(ctx, path, &writer);
+    if (status != ATN_OK) return status;
+    status = atn_writer_add_whole(writer, data, length);
+    if (status == ATN_OK) status = atn_writer_finish(writer);
+    atn_writer_free(writer);
+    return status;
 }

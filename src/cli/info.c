@@ -125,6 +125,7 @@ static atn_status run(atn_cli_call *call) {
     }
     struct stat what;
     if (stat(path, &what) == 0 && S_ISDIR(what.st_mode)) return atn_cli_info_volume(call, path, NULL);
+    if (source_has_ending(path, "rrng rng")) return atn_cli_info_ranges(call, path);
     source s;
     size_t length, kind = 0;
     atn_status status = source_open(call->ctx, path, &s);
@@ -146,15 +147,19 @@ const atn_cli_verb ATN_VERB_INFO = {
     .paragraphs =
         (const char *const[]){
             "Reads the whole file and says what is in it. Known are NPY files (vectors and matrices, versions 1 to 3), "
-            "point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS and ePOS), images (PNG, BMP, TIFF, Zygo .dat, SDF) "
-            "and "
-            "volumes: folders of PNG, BMP and TIFF files, TIFF with pages. Raw files are read with --shape: HxW is an "
+            "point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS, ePOS and APT), range files of atom probes (RRNG, "
+            "RNG), "
+            "images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, TIFF with pages. "
+            "Raw files are read with --shape: HxW is an "
             "image of float32, ZxHxW a volume of 8 or 16 bits, little-endian.",
             "JSON of a cloud: kind, format, points, frames, min and max (x, y, z; null without points), nan and inf "
             "(points that are left out for them), normals, weights, masses, species (is it there?), left_out.",
             "JSON of an array: kind, type, dtype, shape, order, elements, min, max (null where no element is finite; "
             "of "
             "complex elements the modulus), nan and inf (how many).",
+            "JSON of a range file: kind, format, min, max (masses, in dalton), overlaps (pairs of ranges of different "
+            "ions that share masses; the narrower one has them), duplicates (left out), ions: [{name, element, atoms, "
+            "colour}], ranges: [{low, high, ion, volume_nm3}].",
             "JSON of an image: kind, format, width, height, pages, bits, min, max (null where all pixels are invalid), "
             "invalid (how many), unit, wavelength_m and spacing_m (x, y), null where the file does not say. Of a "
             "volume: kind, format, frames, height, width, bits, min, max, unit and spacing (x, y, z).",

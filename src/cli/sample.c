@@ -13,6 +13,7 @@ static const struct {
     atn_status (*run)(atn_cli_sample *sample);
 } SUBJECTS[] = {
     {"scans", atn_cli_sample_scans},
+    {"atoms", atn_cli_sample_atoms},
 };
 enum { N_SUBJECTS = sizeof SUBJECTS / sizeof *SUBJECTS };
 
@@ -96,7 +97,7 @@ atn_status atn_cli_sample_begin(const atn_cli_sample *sample) { return make_fold
 const atn_cli_verb ATN_VERB_SAMPLE = {
     .name = "sample",
     .summary = "make synthetic data, with the truth beside it",
-    .synopsis = "scans",
+    .synopsis = "scans|atoms",
     .paragraphs =
         (const char *const[]){
             "Writes files into a folder, which is made where it is missing, and truth.json with what is true of them. "
@@ -106,13 +107,41 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "along the rays and 2 % of points that belong to nothing; the source lies in a pose of its own.",
             "truth.json of scans, also printed with --json: transform (4 x 4, row-major, target = T source), overlap "
             "(share of the source's points that the target shows too), noise, outliers, turn_deg, seed, size.",
+            "atoms: frame.pos, a frame of an atom probe for attune lattice: a cube of crystal grains (Voronoi cells, "
+            "each "
+            "turned its own way) of which some atoms are missing, with noise, in any order. Positions in frame.pos are "
+            "nm; "
+            "constants and noise are given in angstrom. Beside it, a row for each atom: labels.npy (0 none, 1 bcc, 2 "
+            "fcc, "
+            "3 hcp), quaternions.npy (w x y z, turns the crystal into the frame; hcp has a along x and c along z), "
+            "grains.npy (-1: a stranger) and boundary.npy (angstrom from its site to the next grain, infinite without "
+            "one, 0 of strangers); and ranges.rrng, which masses are which element.",
+            "truth.json of atoms: lattice, a, noise (one number, or sideways and in depth), efficiency, strangers, "
+            "species, "
+            "atoms, sites (detected or not), box_nm, unit, seed, grains: [{lattice, a, centre_nm, quaternion}].",
             NULL},
     .options =
         (const atn_cli_option[]){
             {.name = "output", .letter = 'o', .value = "DIR", .meaning = "the folder to write into"},
-            {.name = "size", .value = "N", .meaning = "scans: points of each; 10000 unless given"},
+            {.name = "size",
+             .value = "N",
+             .meaning = "scans: points of each, 10000 unless given; atoms: detected ones, 100000"},
             {.name = "seed", .value = "S", .meaning = "another thing, other views, another pose; 0 unless given"},
-            {.name = "noise", .value = "SIGMA", .meaning = "scans: deviation along the rays; 0.002 unless given"},
+            {.name = "noise",
+             .value = "SIGMA",
+             .meaning = "scans: deviation along the rays, 0.002 unless given; atoms: angstrom, 0.2, or sideways and in "
+                        "depth: 0.5,0.2"},
+            {.name = "lattice", .value = "LIST", .meaning = "atoms: bcc, fcc, hcp; grains have them in turn: bcc,fcc"},
+            {.name = "constant",
+             .value = "LIST",
+             .meaning = "atoms: lattice constant a of each; 3.2 for bcc, 4.794 for fcc, 3.39 for hcp unless given"},
+            {.name = "grains", .value = "N", .meaning = "atoms: up to 4096; 2 unless given"},
+            {.name = "efficiency", .value = "F", .meaning = "atoms: share that is detected; 0.6 unless given"},
+            {.name = "missing", .value = "F", .meaning = "atoms: share that is not, instead"},
+            {.name = "strangers", .value = "F", .meaning = "atoms: share that is on no site; 0 unless given"},
+            {.name = "species",
+             .value = "LIST",
+             .meaning = "atoms: elements and their shares; Al:0.2,Co:0.2,Cr:0.2,Fe:0.2,Ni:0.2 unless given"},
             {.name = "overlap", .value = "F", .meaning = "scans: from 0.1 to 1; 0.65 unless given"},
             {.name = "turn",
              .value = "DEG|any",
@@ -121,6 +150,9 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
     .examples =
         (const atn_cli_pair[]){{"attune sample scans -o data", "two scans of 10,000 points in any pose"},
                                {"attune sample scans -o data --size 1000000 --turn 20 --seed 7", "larger, and nearer"},
+                               {"attune sample atoms -o frame --size 1000000", "bcc, two grains, 40 % missing"},
+                               {"attune sample atoms -o frame --lattice bcc,fcc --grains 8 --noise 0.5,0.2",
+                                "two lattices, sharper in depth"},
                                {0}},
     .min_operands = 1,
     .max_operands = 1,

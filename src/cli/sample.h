@@ -20,5 +20,6 @@ char *atn_cli_sample_path(const atn_cli_sample *sample, const char *name);
 
 /* The subjects. */
 atn_status atn_cli_sample_scans(atn_cli_sample *sample);
+atn_status atn_cli_sample_atoms(atn_cli_sample *sample);
 
 #endif

@@ -16,6 +16,7 @@ const cloud_format CLOUD_FORMATS[] = {
     {"STL", "stl", NULL, cloud_stl_read, NULL},
     {"POS", "pos", NULL, cloud_pos_read, cloud_pos_write},
     {"ePOS", "epos", NULL, cloud_epos_read, NULL},
+    {"APT", "apt", cloud_apt_begins, cloud_apt_read, NULL},
     {0},
 };
 
@@ -26,7 +27,8 @@ static const struct {
     {"laz", "LAZ is not read; PDAL converts it: pdal translate IN.laz OUT.ply"},
     {"las", "LAS is not read; PDAL converts it: pdal translate IN.las OUT.ply"},
     {"e57", "E57 is not read; CloudCompare opens it and saves PLY"},
-    {"apt", "APT is not read; export POS or ePOS"},
+    {"rrng", "ranges of masses, no points; --ranges takes it"},
+    {"rng", "ranges of masses, no points; --ranges takes it"},
     {"ply.gz", "packed files are not read; gunzip it first"},
 };
 
@@ -50,7 +52,7 @@ static atn_status not_known(const source *s) {
         if (source_has_ending(s->name, NOT_READ[k].ending))
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
     return atn_fail(s->ctx, ATN_ERR_INPUT,
-                    "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, obj, stl, pos, epos",
+                    "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, obj, stl, pos, epos, apt",
                     s->name);
 }
 

@@ -29,6 +29,7 @@ atn_status cloud_read_source(source *s, const atn_cloud_options *options, cloud_
 bool cloud_ply_begins(const char *head, size_t length);
 bool cloud_pcd_begins(const char *head, size_t length);
 bool cloud_npy_begins(const char *head, size_t length);
+bool cloud_apt_begins(const char *head, size_t length);
 
 atn_status cloud_ply_read(source *s, atn_cloud *cloud);
 atn_status cloud_pcd_read(source *s, atn_cloud *cloud);
@@ -38,6 +39,7 @@ atn_status cloud_obj_read(source *s, atn_cloud *cloud);
 atn_status cloud_stl_read(source *s, atn_cloud *cloud);
 atn_status cloud_pos_read(source *s, atn_cloud *cloud);
 atn_status cloud_epos_read(source *s, atn_cloud *cloud);
+atn_status cloud_apt_read(source *s, atn_cloud *cloud);
 
 atn_status cloud_ply_write(const atn_cloud *cloud, char separator, atn_text *out);
 atn_status cloud_pcd_write(const atn_cloud *cloud, char separator, atn_text *out);

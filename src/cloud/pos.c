@@ -1,32 +1,40 @@
 /* Atom probe: POS (16 bytes for an ion: x y z in nm, mass over charge) and ePOS (44: seven more), all big-endian. */
 #include "cloud/binary.h"
 #include "cloud/formats.h"
+#include "cloud/ions.h"
 
-static atn_status read_records(source *s, atn_cloud *cloud, size_t bytes) {
-    size_t ions = s->size / bytes;
-    if (s->size % bytes)
-        return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: byte %zu: %zu bytes behind the last ion; an ion has %zu", s->name,
-                        ions * bytes, s->size % bytes, bytes);
-    atn_status status = cloud_begin(cloud, s, ROLE_POSITION | ROLE_BIT(ROLE_MASS), ions);
-    for (size_t k = 0; status == ATN_OK && k < ions; ++k) {
-        const char *record;
-        status = source_take(s, bytes, &record);
-        if (status != ATN_OK) break;
-        double value[ROLE_COUNT] = {0};
-        for (size_t d = 0; d < 3; ++d) value[d] = number_load(NUMBER_F32, record + 4 * d, true);
-        value[ROLE_MASS] = number_load(NUMBER_F32, record + 12, true);
-        status = cloud_add(cloud, s, value);
-    }
+static atn_status records(source *s, size_t bytes, ion_layout *out) {
+    *out = (ion_layout){.ions = s->size / bytes, .bytes = bytes, .masses = true, .big = true};
+    if (s->size % bytes == 0) return ATN_OK;
+    return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: byte %zu: %zu bytes behind the last ion; an ion has %zu", s->name,
+                    out->ions * bytes, s->size % bytes, bytes);
+}
+
+atn_status ion_pos_layout(source *s, atn_cloud *cloud, ion_layout *out) {
+    (void)cloud;
+    return records(s, 16, out);
+}
+
+atn_status ion_epos_layout(source *s, atn_cloud *cloud, ion_layout *out) {
+    static const char *const rest[] = {"tof", "V_dc", "V_pulse", "det_x", "det_y", "pulses", "ions"};
+    for (size_t k = 0; k < sizeof rest / sizeof *rest; ++k) cloud_leave_out(cloud, rest[k]);
+    return records(s, 44, out);
+}
+
+static atn_status read_all(source *s, atn_cloud *cloud, ion_layout_find *find) {
+    ion_layout layout;
+    ion_stream all = {0};
+    atn_status status = find(s, cloud, &layout);
+    if (status == ATN_OK) status = ions_open(s, &layout, &all);
+    if (status == ATN_OK) status = cloud_begin(cloud, s, ions_roles(&all), layout.ions);
+    while (status == ATN_OK && all.next < layout.ions) status = ions_next(&all, cloud);
+    ions_close(&all);
     return status;
 }
 
-atn_status cloud_pos_read(source *s, atn_cloud *cloud) { return read_records(s, cloud, 16); }
-
-atn_status cloud_epos_read(source *s, atn_cloud *cloud) {
-    static const char *const rest[] = {"tof", "V_dc", "V_pulse", "det_x", "det_y", "pulses", "ions"};
-    for (size_t k = 0; k < sizeof rest / sizeof *rest; ++k) cloud_leave_out(cloud, rest[k]);
-    return read_records(s, cloud, 44);
-}
+atn_status cloud_pos_read(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_pos_layout); }
+atn_status cloud_epos_read(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_epos_layout); }
+atn_status cloud_apt_read(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_apt_layout); }
 
 atn_status cloud_pos_write(const atn_cloud *cloud, char separator, atn_text *out) {
     (void)separator;

@@ -49,6 +49,25 @@ void source_close(source *s) {
     *s = (source){0};
 }
 
+atn_status source_twin(const source *s, source *out) {
+    *out = *s;
+    out->buffer = NULL;
+    out->at = out->have = out->fetched = 0;
+    if (s->fd >= 0) out->fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
+    if (s->fd >= 0 && out->fd < 0) {
+        *out = (source){0};
+        return atn_fail(s->ctx, ATN_ERR_IO, "%s: %s", s->name, strerror(errno));
+    }
+    atn_status status = make_buffer(out);
+    if (status != ATN_OK) source_close(out);
+    return status;
+}
+
+void source_seek(source *s, size_t place) {
+    s->at = s->have = 0;
+    s->fetched = place;
+}
+
 static size_t place(const source *s) { return s->fetched - (s->have - s->at); }
 
 size_t source_left(const source *s) { return s->size - place(s); }
@@ -79,7 +98,7 @@ static atn_status fetch(source *s) {
         return ATN_OK;
     }
     while (wanted) {
-        ssize_t got = read(s->fd, s->buffer + s->have, wanted);
+        ssize_t got = pread(s->fd, s->buffer + s->have, wanted, (off_t)s->fetched);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return atn_fail(s->ctx, ATN_ERR_IO, "%s: %s", s->name, strerror(errno));
         if (got == 0)

@@ -27,6 +27,10 @@ atn_status source_open(const atn_ctx *ctx, const char *path, source *out);
 atn_status source_of_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length, source *out);
 void source_close(source *s); /* zeroed ones are fine */
 
+/* Another one of the same file, at its start; closed on its own, and before the bytes of the first go. */
+atn_status source_twin(const source *s, source *out);
+void source_seek(source *s, size_t place); /* what comes next is there; place <= size */
+
 size_t source_left(const source *s); /* bytes of the file not taken yet */
 
 /* What comes next, without taking it: up to `bytes` of it, fewer at the end of the file. */

@@ -216,7 +216,7 @@ static void says_what_converts(void **state) {
     } cases[] = {{"a.laz", "pdal translate IN.laz OUT.ply"},
                  {"A.LAS", "LAS is not read; PDAL converts it"},
                  {"a.e57", "E57 is not read; CloudCompare opens it"},
-                 {"a.apt", "APT is not read; export POS or ePOS"}};
+                 {"a.rrng", "ranges of masses, no points"}};
     atn_ctx *ctx = kit_ctx();
     atn_cloud *none;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)

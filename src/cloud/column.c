@@ -1,0 +1,112 @@
+/* Records by index, put in any order and got in order: index i is in bucket i / share, and a bucket is put in order in
+ * memory when it is its turn. */
+#include "cloud/spill.h"
+
+#include "base/memory.h"
+#include "base/size.h"
+
+#include <attune/frame.h>
+
+#include <string.h>
+
+enum { LEAST_SHARE = 1 << 12, MEMORY = 1 << 28 };
+
+struct atn_column {
+    const atn_ctx *ctx;
+    size_t records, bytes;
+    size_t share;  /* indices of a bucket */
+    spill *spill;  /* records with their place in the bucket before them; NULL: there are none */
+    char *ordered; /* the bucket that is being got; owned */
+    char *raw;     /* records as they lie in a bucket; owned */
+    size_t at;     /* next index to be got */
+    size_t loaded; /* which bucket is in order; SIZE_MAX: none yet */
+};
+
+enum { PLACE = sizeof(uint64_t), SOME = 1024 }; /* bytes of a place; records that are put in order at a time */
+
+static atn_status make_spill(atn_column *c, size_t memory) {
+    size_t sizes[SPILL_BUCKETS], buckets = 0, left = c->records;
+    c->share = (c->records + SPILL_BUCKETS - 1) / SPILL_BUCKETS;
+    if (c->share < LEAST_SHARE) c->share = LEAST_SHARE;
+    for (; left; ++buckets) {
+        sizes[buckets] = left < c->share ? left : c->share;
+        left -= sizes[buckets];
+    }
+    c->ordered = atn_alloc(c->ctx, c->share * c->bytes);
+    c->raw = atn_alloc(c->ctx, SOME * (PLACE + c->bytes));
+    if (!c->ordered || !c->raw) return ATN_ERR_MEMORY;
+    return buckets ? spill_make(c->ctx, PLACE + c->bytes, buckets, sizes, memory, &c->spill) : ATN_OK;
+}
+
+atn_status atn_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t memory, atn_column **out) {
+    size_t total;
+    *out = NULL;
+    if (bytes == 0 || bytes > SPILL_ROOM - PLACE || !atn_size_mul(records, bytes + PLACE, &total))
+        return atn_fail(ctx, ATN_ERR_INPUT, "a column of %zu records of %zu bytes; records have 1 to %d", records,
+                        bytes, SPILL_ROOM - PLACE);
+    *out = atn_zalloc(ctx, sizeof **out);
+    if (!*out) return ATN_ERR_MEMORY;
+    **out = (atn_column){.ctx = ctx, .records = records, .bytes = bytes, .loaded = SIZE_MAX};
+    atn_status status = make_spill(*out, memory ? memory : MEMORY);
+    if (status == ATN_OK) return ATN_OK;
+    atn_column_free(*out);
+    *out = NULL;
+    return status;
+}
+
+void atn_column_free(atn_column *c) {
+    if (!c) return;
+    spill_free(c->spill);
+    atn_free(c->ctx, c->ordered);
+    atn_free(c->ctx, c->raw);
+    atn_free(c->ctx, c);
+}
+
+atn_status atn_column_put(atn_column *c, const uint64_t *index, size_t count, const void *values) {
+    if (c->loaded != SIZE_MAX) return atn_fail(c->ctx, ATN_ERR_INPUT, "a column is put before it is got");
+    for (size_t k = 0; k < count; ++k) {
+        if (index[k] >= c->records)
+            return atn_fail(c->ctx, ATN_ERR_INPUT, "a record for index %llu of a column of %zu",
+                            (unsigned long long)index[k], c->records);
+        char *record;
+        uint64_t place = index[k] % c->share;
+        atn_status status = spill_put(c->spill, index[k] / c->share, (void **)&record);
+        if (status != ATN_OK) return status;
+        memcpy(record, &place, PLACE);
+        memcpy(record + PLACE, (const char *)values + k * c->bytes, c->bytes);
+    }
+    return ATN_OK;
+}
+
+static atn_status load(atn_column *c, size_t bucket) {
+    atn_status status = c->loaded == SIZE_MAX ? spill_end(c->spill) : ATN_OK;
+    size_t count = spill_count(c->spill, bucket), each = PLACE + c->bytes;
+    memset(c->ordered, 0, c->share * c->bytes);
+    for (size_t from = 0; status == ATN_OK && from < count; from += SOME) {
+        size_t some = count - from < SOME ? count - from : SOME;
+        status = spill_get(c->spill, bucket, from, some, c->raw);
+        for (size_t k = 0; status == ATN_OK && k < some; ++k) {
+            uint64_t place;
+            memcpy(&place, c->raw + k * each, PLACE);
+            memcpy(c->ordered + place * c->bytes, c->raw + k * each + PLACE, c->bytes);
+        }
+    }
+    c->loaded = bucket;
+    return status;
+}
+
+atn_status atn_column_get(atn_column *c, size_t count, void *values, size_t *got) {
+    char *to = values;
+    *got = 0;
+    while (*got < count && c->at < c->records) {
+        size_t bucket = c->at / c->share, place = c->at % c->share, some = c->share - place;
+        atn_status status = c->loaded == bucket ? ATN_OK : load(c, bucket);
+        if (status != ATN_OK) return status;
+        if (some > count - *got) some = count - *got;
+        if (some > c->records - c->at) some = c->records - c->at;
+        memcpy(to + *got * c->bytes, c->ordered + place * c->bytes, some * c->bytes);
+        *got += some;
+        c->at += some;
+    }
+    return ATN_OK;
+}

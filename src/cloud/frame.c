@@ -1,0 +1,145 @@
+/* A frame of atoms, a piece at a time in the order of its file. Atom probe files are streamed: the piece is a cloud
+ * that is filled anew each time. Others are read whole, and pieces are views of that cloud. */
+#include "cloud/frame.h"
+#include "base/memory.h"
+#include "cloud/formats.h"
+#include "cloud/ions.h"
+
+#include <math.h>
+
+struct atn_frame {
+    const atn_ctx *ctx;
+    char *path; /* owned; the source's name */
+    source s;
+    ion_stream ions;  /* where it is streamed */
+    atn_cloud *cloud; /* the piece, or all of it; owned */
+    bool streamed;
+    uint64_t *index; /* of the piece's atoms; owned */
+    size_t at;       /* of the whole: the next atom */
+    atn_frame_info info;
+};
+
+void atn_frame_close(atn_frame *f) {
+    if (!f) return;
+    ions_close(&f->ions);
+    source_close(&f->s);
+    atn_cloud_free(f->cloud);
+    atn_free(f->ctx, f->index);
+    atn_free(f->ctx, f->path);
+    atn_free(f->ctx, f);
+}
+
+const atn_ctx *frame_ctx(const atn_frame *f) { return f->ctx; }
+
+atn_frame_info atn_frame_get_info(const atn_frame *f) { return f->info; }
+
+/* Atoms of the cloud from `from` on. */
+static void show(const atn_frame *f, size_t from, size_t count, atn_atoms *out) {
+    *out = (atn_atoms){.count = count, .own = count, .index = f->index};
+    for (int d = 0; d < 3; ++d) out->position[d] = atn_cloud_positions(f->cloud, d) + from;
+    if (f->info.masses) out->mass = atn_cloud_masses(f->cloud) + from;
+    if (f->info.species) out->species = atn_cloud_species(f->cloud) + from;
+}
+
+static atn_status next_streamed(atn_frame *f, atn_atoms *out) {
+    atn_cloud *piece = f->cloud;
+    atn_status status = ATN_OK;
+    piece->count = 0;
+    while (status == ATN_OK && piece->count < ATN_FRAME_PIECE && f->ions.next < f->ions.layout.ions) {
+        f->index[piece->count] = f->ions.next;
+        status = ions_next(&f->ions, piece);
+    }
+    if (status == ATN_OK) show(f, 0, piece->count, out);
+    return status;
+}
+
+atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
+    *out = (atn_atoms){0};
+    if (f->streamed) return next_streamed(f, out);
+    size_t left = f->cloud->count - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
+    for (size_t k = 0; k < count; ++k) f->index[k] = f->at + k;
+    show(f, f->at, count, out);
+    f->at += count;
+    return atn_check_cancel(f->ctx);
+}
+
+atn_status atn_frame_rewind(atn_frame *f) {
+    f->at = 0;
+    if (f->streamed) ions_rewind(&f->ions);
+    return ATN_OK;
+}
+
+/* Reads it through once: bounds, and how many are invalid. */
+static atn_status look_through(atn_frame *f) {
+    atn_frame_info *info = &f->info;
+    atn_atoms piece;
+    for (int d = 0; d < 3; ++d) {
+        info->low[d] = INFINITY;
+        info->high[d] = -INFINITY;
+    }
+    atn_status status = atn_frame_next(f, &piece);
+    for (; status == ATN_OK && piece.count; status = atn_frame_next(f, &piece)) {
+        info->atoms += piece.count;
+        for (size_t k = 0; k < piece.count; ++k)
+            for (int d = 0; d < 3; ++d) {
+                double x = piece.position[d][k];
+                info->low[d] = x < info->low[d] ? x : info->low[d];
+                info->high[d] = x > info->high[d] ? x : info->high[d];
+            }
+    }
+    for (int d = 0; d < 3 && !info->atoms; ++d) info->low[d] = info->high[d] = 0;
+    info->nan = f->cloud->nan;
+    info->inf = f->cloud->inf;
+    info->records = f->streamed ? f->ions.layout.ions : info->atoms;
+    return status == ATN_OK ? atn_frame_rewind(f) : status;
+}
+
+static atn_status open_streamed(atn_frame *f, ion_layout_find *find, const char *name,
+                                const atn_cloud_options *options) {
+    ion_layout layout = {0};
+    f->streamed = true;
+    atn_status status = cloud_make(f->ctx, options, &f->cloud);
+    if (status == ATN_OK) status = find(&f->s, f->cloud, &layout);
+    if (status == ATN_OK) status = ions_open(&f->s, &layout, &f->ions);
+    size_t room = status == ATN_OK && layout.ions < ATN_FRAME_PIECE ? layout.ions : ATN_FRAME_PIECE;
+    if (status == ATN_OK) status = cloud_begin(f->cloud, &f->s, ions_roles(&f->ions), room);
+    f->info = (atn_frame_info){.format = name, .masses = status == ATN_OK && layout.masses, .streamed = true};
+    return status;
+}
+
+static atn_status open_whole(atn_frame *f, const atn_cloud_options *options) {
+    atn_status status = cloud_read_source(&f->s, options, NULL, &f->cloud);
+    if (status != ATN_OK) return status;
+    atn_cloud_info info = atn_cloud_get_info(f->cloud);
+    f->info = (atn_frame_info){.format = info.format, .masses = info.masses, .species = info.species};
+    if (info.frames == 1) return ATN_OK;
+    return atn_fail(f->ctx, ATN_ERR_INPUT, "%s: has %zu frames, one is needed", f->path, info.frames);
+}
+
+static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_options *options) {
+    const char *head;
+    size_t length;
+    enum { HEAD = 16 };
+    f->path = atn_strdup(f->ctx, path);
+    f->index = f->path ? atn_alloc(f->ctx, ATN_FRAME_PIECE * sizeof *f->index) : NULL;
+    if (!f->index) return ATN_ERR_MEMORY;
+    atn_status status = source_open(f->ctx, f->path, &f->s);
+    if (status == ATN_OK) status = source_peek(&f->s, HEAD, &head, &length);
+    if (status != ATN_OK) return status;
+    const cloud_format *format = cloud_format_of(path, head, length);
+    ion_layout_find *find = ion_layout_of(path, head, length);
+    status = find ? open_streamed(f, find, format->name, options) : open_whole(f, options);
+    f->info.angstrom = find ? 10 : 1;
+    return status == ATN_OK ? look_through(f) : status;
+}
+
+atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_frame **out) {
+    *out = atn_zalloc(ctx, sizeof **out);
+    if (!*out) return ATN_ERR_MEMORY;
+    (*out)->ctx = ctx;
+    atn_status status = open_one(*out, path, options);
+    if (status == ATN_OK) return ATN_OK;
+    atn_frame_close(*out);
+    *out = NULL;
+    return status;
+}

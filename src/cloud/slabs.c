@@ -1,0 +1,268 @@
+/* A frame in slabs along an axis. A histogram of fine bins says where atoms lie; bins become groups of about as many
+ * atoms, groups are the buckets that atoms are sorted into, and a slab is groups one after the other. Its halo comes
+ * from the groups within reach, atom by atom: |x - slab| <= halo. */
+#include "base/memory.h"
+#include "base/size.h"
+#include "cloud/frame.h"
+#include "cloud/spill.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BINS = 1 << 16, GROUPS_OF_A_SLAB = 8, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
+
+/* An atom while it is sorted. */
+typedef struct record {
+    double position[3];
+    float mass;
+    int32_t species;
+    uint64_t index;
+} record;
+
+typedef struct group {
+    size_t first, last; /* its bins */
+    size_t count;
+    double low, high; /* of its atoms, along the axis */
+} group;
+
+typedef struct slab {
+    size_t first, last; /* its groups */
+    size_t own;
+} slab;
+
+struct atn_slabs {
+    const atn_ctx *ctx;
+    atn_frame *frame;
+    atn_frame_info info;
+    atn_slabs_options options; /* with the defaults filled in */
+    int axis;                  /* 0, 1, 2 */
+    double low, per_bin;       /* bin = (x - low) * per_bin */
+    uint16_t *group_of;        /* of each bin; owned */
+    group *group;              /* owned */
+    slab *slab;                /* owned */
+    size_t groups, slabs;
+    spill *spill; /* NULL: no atoms */
+    size_t most, next;
+    record *raw;         /* SOME of them, on their way out of a bucket; owned */
+    double *position[3]; /* of the slab that is shown; owned, as all that follows */
+    float *mass;
+    int32_t *species;
+    uint64_t *index;
+};
+
+void atn_slabs_close(atn_slabs *s) {
+    if (!s) return;
+    void *const owned[] = {s->group_of,    s->group,       s->slab, s->raw,     s->position[0],
+                           s->position[1], s->position[2], s->mass, s->species, s->index};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k) atn_free(s->ctx, owned[k]);
+    spill_free(s->spill);
+    atn_free(s->ctx, s);
+}
+
+static size_t bin_of(const atn_slabs *s, double x) {
+    double bin = (x - s->low) * s->per_bin;
+    return bin < 0 ? 0 : bin >= BINS - 1 ? BINS - 1 : (size_t)bin;
+}
+
+static void choose_axis(atn_slabs *s) {
+    const atn_frame_info *f = &s->info;
+    for (int d = 1; d < 3; ++d)
+        if (f->high[d] - f->low[d] > f->high[s->axis] - f->low[s->axis]) s->axis = d;
+    if (s->options.axis) s->axis = s->options.axis - 1;
+    s->low = f->low[s->axis];
+    double length = f->high[s->axis] - s->low;
+    s->per_bin = length > 0 && isfinite(BINS / length) ? BINS / length : 0; /* all at one place: one bin */
+}
+
+static atn_status count_bins(atn_slabs *s, size_t *count) {
+    atn_atoms piece;
+    atn_status status = atn_frame_rewind(s->frame);
+    if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
+    for (; status == ATN_OK && piece.count; status = atn_frame_next(s->frame, &piece))
+        for (size_t k = 0; k < piece.count; ++k) ++count[bin_of(s, piece.position[s->axis][k])];
+    return status;
+}
+
+/* Bins one after the other until a group is full; no more groups than there are buckets. */
+static void make_groups(atn_slabs *s, const size_t *count) {
+    size_t full = s->options.atoms / GROUPS_OF_A_SLAB, least = s->info.atoms / (SPILL_BUCKETS - 1) + 1;
+    if (full < least) full = least;
+    group *g = s->group;
+    *g = (group){.low = INFINITY, .high = -INFINITY};
+    for (size_t bin = 0; bin < BINS; ++bin) {
+        if (g->count && g->count + count[bin] > full && (size_t)(g - s->group) < SPILL_BUCKETS - 1)
+            *++g = (group){.first = bin, .low = INFINITY, .high = -INFINITY};
+        g->count += count[bin];
+        g->last = bin;
+        s->group_of[bin] = (uint16_t)(g - s->group);
+    }
+    s->groups = (size_t)(g - s->group) + 1;
+}
+
+static void make_slabs(atn_slabs *s) {
+    slab *b = s->slab;
+    *b = (slab){0};
+    for (size_t g = 0; g < s->groups; ++g) {
+        if (b->own && b->own + s->group[g].count > s->options.atoms) *++b = (slab){.first = g};
+        b->own += s->group[g].count;
+        b->last = g;
+    }
+    s->slabs = s->info.atoms ? (size_t)(b - s->slab) + 1 : 0;
+}
+
+static atn_status sort_atoms(atn_slabs *s) {
+    atn_atoms piece;
+    atn_status status = atn_frame_rewind(s->frame);
+    if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
+    for (; status == ATN_OK && piece.count; status = atn_frame_next(s->frame, &piece))
+        for (size_t k = 0; status == ATN_OK && k < piece.count; ++k) {
+            double x = piece.position[s->axis][k];
+            size_t bucket = s->group_of[bin_of(s, x)];
+            record *r;
+            status = spill_put(s->spill, bucket, (void **)&r);
+            if (status != ATN_OK) return status;
+            *r = (record){.position = {piece.position[0][k], piece.position[1][k], piece.position[2][k]},
+                          .mass = piece.mass ? piece.mass[k] : 0,
+                          .species = piece.species ? piece.species[k] : 0,
+                          .index = piece.index[k]};
+            s->group[bucket].low = fmin(s->group[bucket].low, x);
+            s->group[bucket].high = fmax(s->group[bucket].high, x);
+        }
+    return status == ATN_OK ? spill_end(s->spill) : status;
+}
+
+/* Where the own atoms of a slab begin and end. */
+static void edges(const atn_slabs *s, const slab *b, double *low, double *high) {
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t g = b->first; g <= b->last; ++g) {
+        *low = fmin(*low, s->group[g].low);
+        *high = fmax(*high, s->group[g].high);
+    }
+}
+
+static bool reaches(const atn_slabs *s, const group *g, double low, double high) {
+    return g->count && g->high >= low - s->options.halo && g->low <= high + s->options.halo;
+}
+
+/* At most as many atoms as the groups within reach have. */
+static void find_most(atn_slabs *s) {
+    for (const slab *b = s->slab; b < s->slab + s->slabs; ++b) {
+        double low, high;
+        size_t count = 0;
+        edges(s, b, &low, &high);
+        for (size_t g = 0; g < s->groups; ++g) count += reaches(s, &s->group[g], low, high) ? s->group[g].count : 0;
+        s->most = count > s->most ? count : s->most;
+    }
+}
+
+static atn_status make_arrays(atn_slabs *s) {
+    const atn_ctx *ctx = s->ctx;
+    bool good = true;
+    for (int d = 0; d < 3; ++d) good = (s->position[d] = atn_alloc(ctx, s->most * sizeof(double))) && good;
+    s->index = atn_alloc(ctx, s->most * sizeof *s->index);
+    s->raw = atn_alloc(ctx, SOME * sizeof *s->raw);
+    if (s->info.masses) good = (s->mass = atn_alloc(ctx, s->most * sizeof *s->mass)) && good;
+    if (s->info.species) good = (s->species = atn_alloc(ctx, s->most * sizeof *s->species)) && good;
+    return good && s->index && s->raw ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+/* What was counted is not needed any more once atoms are sorted. */
+static atn_status plan(atn_slabs *s, size_t *count) {
+    size_t sizes[SPILL_BUCKETS];
+    atn_status status = count_bins(s, count);
+    if (status != ATN_OK) return status;
+    make_groups(s, count);
+    make_slabs(s);
+    for (size_t g = 0; g < s->groups; ++g) sizes[g] = s->group[g].count;
+    return spill_make(s->ctx, sizeof(record), s->groups, sizes, s->options.memory, &s->spill);
+}
+
+static atn_status open_one(atn_slabs *s) {
+    s->group_of = atn_alloc(s->ctx, BINS * sizeof *s->group_of);
+    s->group = atn_alloc(s->ctx, SPILL_BUCKETS * sizeof *s->group);
+    s->slab = atn_alloc(s->ctx, SPILL_BUCKETS * sizeof *s->slab);
+    size_t *count = atn_zalloc(s->ctx, BINS * sizeof *count);
+    atn_status status = s->group_of && s->group && s->slab && count ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = plan(s, count);
+    atn_free(s->ctx, count);
+    if (status == ATN_OK) status = sort_atoms(s);
+    if (status != ATN_OK) return status;
+    find_most(s);
+    if (s->most > s->options.most)
+        return atn_fail(
+            s->ctx, ATN_ERR_INPUT,
+            "%zu atoms lie in a slab along %c and %g around it, at most %zu are held; are all at one place?", s->most,
+            "xyz"[s->axis], s -> options.halo, s->options.most);
+    status = make_arrays(s);
+    return status == ATN_OK ? atn_frame_rewind(s->frame) : status;
+}
+
+atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_options *options, atn_slabs **out) {
+    atn_slabs_options o = options ? *options : (atn_slabs_options){0};
+    const atn_ctx *ctx = frame_ctx(frame);
+    *out = NULL;
+    if (!(o.halo >= 0 && o.halo < INFINITY) || o.axis < 0 || o.axis > 3)
+        return atn_fail(ctx, ATN_ERR_INPUT, "slabs have a halo from 0 and an axis from 1 to 3, not %g and %d", o.halo,
+                        (int)o.axis);
+    o.atoms = o.atoms ? o.atoms : ATOMS;
+    o.most = o.most ? o.most : MOST;
+    o.memory = o.memory ? o.memory : MEMORY;
+    *out = atn_zalloc(ctx, sizeof **out);
+    if (!*out) return ATN_ERR_MEMORY;
+    **out = (atn_slabs){.ctx = ctx, .frame = frame, .info = atn_frame_get_info(frame), .options = o};
+    choose_axis(*out);
+    atn_status status = open_one(*out);
+    if (status == ATN_OK) return ATN_OK;
+    atn_slabs_close(*out);
+    *out = NULL;
+    return status;
+}
+
+atn_slabs_info atn_slabs_get_info(const atn_slabs *s) {
+    return (atn_slabs_info){
+        .slabs = s->slabs, .most = s->most, .axis = s->axis + 1, .temporary = spill_is_file(s->spill)};
+}
+
+void atn_slabs_rewind(atn_slabs *s) { s->next = 0; }
+
+/* Those of a group that lie between low and high. */
+static atn_status add_group(atn_slabs *s, size_t g, double low, double high, size_t *count) {
+    for (size_t from = 0; from < s->group[g].count; from += SOME) {
+        size_t some = s->group[g].count - from < SOME ? s->group[g].count - from : SOME;
+        atn_status status = spill_get(s->spill, g, from, some, s->raw);
+        if (status != ATN_OK) return status;
+        for (size_t k = 0; k < some; ++k) {
+            const record *r = &s->raw[k];
+            if (r->position[s->axis] < low || r->position[s->axis] > high) continue;
+            for (int d = 0; d < 3; ++d) s->position[d][*count] = r->position[d];
+            if (s->mass) s->mass[*count] = r->mass;
+            if (s->species) s->species[*count] = r->species;
+            s->index[(*count)++] = r->index;
+        }
+    }
+    return ATN_OK;
+}
+
+atn_status atn_slabs_next(atn_slabs *s, atn_atoms *out) {
+    *out = (atn_atoms){0};
+    atn_status status = atn_check_cancel(s->ctx);
+    if (status != ATN_OK || s->next == s->slabs) return status;
+    const slab *b = &s->slab[s->next++];
+    double low, high, halo = s->options.halo;
+    size_t count = 0;
+    edges(s, b, &low, &high);
+    for (size_t g = b->first; status == ATN_OK && g <= b->last; ++g) status = add_group(s, g, low, high, &count);
+    size_t own = count;
+    for (size_t g = 0; status == ATN_OK && g < s->groups; ++g)
+        if ((g < b->first || g > b->last) && reaches(s, &s->group[g], low, high))
+            status = add_group(s, g, low - halo, high + halo, &count);
+    if (status != ATN_OK) return status;
+    *out = (atn_atoms){.count = count,
+                       .own = own,
+                       .position = {s->position[0], s->position[1], s->position[2]},
+                       .mass = s->mass,
+                       .species = s->species,
+                       .index = s->index};
+    return ATN_OK;
+}
