@@ -83,14 +83,15 @@ static atn_status count_bins(atn_slabs *s, size_t *count) {
     return status;
 }
 
-/* Bins one after the other until a group is full; no more groups than there are buckets. */
+/* Bins one after the other until a group is full. Two neighbours have more than `full` together, so that there are no
+ * more groups than buckets. */
 static void make_groups(atn_slabs *s, const size_t *count) {
-    size_t full = s->options.atoms / GROUPS_OF_A_SLAB, least = s->info.atoms / (SPILL_BUCKETS - 1) + 1;
+    size_t full = s->options.atoms / GROUPS_OF_A_SLAB, least = 2 * (s->info.atoms / (SPILL_BUCKETS - 1)) + 2;
     if (full < least) full = least;
     group *g = s->group;
     *g = (group){.low = INFINITY, .high = -INFINITY};
     for (size_t bin = 0; bin < BINS; ++bin) {
-        if (g->count && g->count + count[bin] > full && (size_t)(g - s->group) < SPILL_BUCKETS - 1)
+        if (g->count && count[bin] && g->count + count[bin] > full)
             *++g = (group){.first = bin, .low = INFINITY, .high = -INFINITY};
         g->count += count[bin];
         g->last = bin;
@@ -103,7 +104,7 @@ static void make_slabs(atn_slabs *s) {
     slab *b = s->slab;
     *b = (slab){0};
     for (size_t g = 0; g < s->groups; ++g) {
-        if (b->own && b->own + s->group[g].count > s->options.atoms) *++b = (slab){.first = g};
+        if (b->own && s->group[g].count && b->own + s->group[g].count > s->options.atoms) *++b = (slab){.first = g};
         b->own += s->group[g].count;
         b->last = g;
     }

@@ -186,6 +186,9 @@ static void walk_line(const char *line, long stride) {
 static void samples(void **state) {
     (void)state;
     walk_line("sample scans -o @ --size 200 --json", 3);
+    walk_line("sample atoms -o @ --size 5 --grains 1 --species Al --json", 5);
+    walk_line("info @/ranges.rrng", 1);
+    walk_line("info @/ranges.rrng --json", 3);
 }
 
 /* A scan of the test before, onto itself, so that it converges whatever the method. */

@@ -10,9 +10,9 @@
 static void what_it_refuses(void **state) {
     (void)state;
     static const cli_refusal CASES[] = {
-        {"sample", 2, "attune sample: needs scans"},
+        {"sample", 2, "attune sample: needs scans|atoms"},
         {"sample scan -o @/x", 2, "there is no sample of 'scan'; did you mean 'scans'?"},
-        {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans"},
+        {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans, atoms"},
         {"sample scans", 2, "where to is missing: -o DIR"},
         {"sample scans -o @/x --size 0", 2, "--size cannot be '0'; it takes a whole number from 1"},
         {"sample scans -o @/x --noise -1", 2, "--noise cannot be '-1'; it takes a number from 0"},
@@ -22,6 +22,22 @@ static void what_it_refuses(void **state) {
         {"sample scans -o @/x --turn 181", 2, "--turn cannot be '181'; it takes degrees from 0 to 180, or any"},
         {"sample scans -o @/x --turn some", 2, "--turn cannot be 'some'"},
         {"sample scans -o @/x --seed -1", 2, "--seed cannot be '-1'"},
+        {"sample atoms -o @/x --size 0", 2, "--size cannot be '0'"},
+        {"sample atoms -o @/x --noise 1,2,3", 2, "--noise cannot be '1,2,3'; it takes angstrom from 0"},
+        {"sample atoms -o @/x --noise -1", 2, "--noise cannot be '-1'"},
+        {"sample atoms -o @/x --noise nan", 2, "--noise cannot be 'nan'"},
+        {"sample atoms -o @/x --lattice sc", 2, "--lattice cannot be 'sc'; it takes bcc, fcc and hcp"},
+        {"sample atoms -o @/x --lattice bcc,,fcc", 2, "--lattice cannot be 'bcc,,fcc'"},
+        {"sample atoms -o @/x --lattice bcc,fcc --constant 3", 2, "a length above 0 for each lattice"},
+        {"sample atoms -o @/x --constant 0", 2, "--constant cannot be '0'"},
+        {"sample atoms -o @/x --grains 0", 2, "--grains cannot be '0'"},
+        {"sample atoms -o @/x --grains 5000", 2, "--grains takes up to 4096"},
+        {"sample atoms -o @/x --efficiency 0", 2, "--efficiency cannot be '0'"},
+        {"sample atoms -o @/x --missing 0.3 --efficiency 0.7", 2, "one of them is enough"},
+        {"sample atoms -o @/x --strangers 1", 2, "--strangers cannot be '1'"},
+        {"sample atoms -o @/x --species Xx:1", 2, "--species cannot be 'Xx:1'; it takes elements"},
+        {"sample atoms -o @/x --species Al:0", 2, "--species cannot be 'Al:0'"},
+        {"sample atoms -o @/x --species Al,Al", 2, "--species cannot be 'Al,Al'"},
         {"sample scans -o /dev/null/x --size 10", 1, "/dev/null/x: cannot be made a folder"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
@@ -63,14 +79,53 @@ static void a_folder_of_scans(void **state) {
     cli_does("info @/again/source.ply", "points    7");
 }
 
+static void a_frame_of_atoms(void **state) {
+    (void)state;
+    static const char *const NAMES[] = {"frame.pos",    "labels.npy",  "quaternions.npy", "grains.npy",
+                                        "boundary.npy", "ranges.rrng", "truth.json"};
+    cli_does("sample atoms -o @/one --size 500 --lattice bcc,hcp --grains 4 --noise 0.5,0.2 --missing 0.5 --seed 2",
+             "frame.pos: 500 atoms");
+    json_t *truth = cli_object("sample atoms -o @/two --size 500 --lattice bcc,hcp --grains 4 --noise 0.5,0.2 "
+                               "--efficiency 0.5 --seed 2 --json");
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k) {
+        char one[64], two[64];
+        size_t a, b;
+        snprintf(one, sizeof one, "one/%s", NAMES[k]);
+        snprintf(two, sizeof two, "two/%s", NAMES[k]);
+        char *first = read_file(one, &a), *second = read_file(two, &b);
+        assert_int_equal(a, b);
+        assert_memory_equal(first, second, a);
+        atn_free(cli_ctx, first);
+        atn_free(cli_ctx, second);
+    }
+    assert_string_equal(json_string_value(json_object_get(truth, "lattice")), "bcc,hcp");
+    assert_int_equal(json_array_size(json_object_get(truth, "a")), 2);
+    assert_int_equal(json_array_size(json_object_get(truth, "noise")), 2);
+    assert_int_equal(json_array_size(json_object_get(truth, "grains")), 4);
+    assert_true(json_number_value(json_object_get(truth, "efficiency")) == 0.5);
+    assert_int_equal(json_object_size(json_object_get(truth, "species")), 5);
+    assert_int_equal(json_integer_value(json_object_get(truth, "atoms")), 500);
+    json_decref(truth);
+    cli_does("info @/one/frame.pos", "points    500");
+    cli_does("info @/one/labels.npy", "range  1 to 3");
+    cli_does("info @/one/quaternions.npy", "shape  (500, 4)");
+    cli_does("info @/one/ranges.rrng", "ions        5: Al, Co, Cr, Fe, Ni");
+    json_t *ranges = cli_object("info @/one/ranges.rrng --json");
+    assert_int_equal(json_array_size(json_object_get(ranges, "ranges")), 5);
+    assert_int_equal(json_array_size(json_object_get(ranges, "ions")), 5);
+    assert_int_equal(json_integer_value(json_object_get(ranges, "overlaps")), 0);
+    json_decref(ranges);
+}
+
 static void stopping_is_1(void **state) {
     (void)state;
     atn_ctx_cancel(cli_ctx);
+    cli_refuses("sample atoms -o @/stopped --size 10", 1, "stopped");
     cli_refuses("sample scans -o @/stopped --size 10", 1, "stopped");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_folder_of_scans),
-                                       cmocka_unit_test(stopping_is_1)};
+                                       cmocka_unit_test(a_frame_of_atoms), cmocka_unit_test(stopping_is_1)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+/* Zeros, and parts of an APT file: the header of two ions, and a section's up to its name and behind it. */
+#define Z8                 "\0\0\0\0\0\0\0\0"
+#define Z64                Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8
+#define APT_HEADER         "APT\0\034\2\0\0\2\0\0\0" Z64 Z64 Z64 Z64 Z64 Z64 Z64 Z64 Z8 "\2\0\0\0\0\0\0\0"
+#define APT_SECTION        "SEC\0\224\0\0\0\2\0\0\0"
+#define APT_RECORDS(bytes) "\0\0\0\0\1\0\0\0\1\0\0\0\3\0\0\0 \0\0\0" bytes "\0\0\0" Z8 Z8 Z8 Z8 "\2\0\0\0\0\0\0\0"
+
 const kit_file KIT_FILES[] = {
     KIT_FILE("ascii.ply", "ply\n"
                           "format ascii 1.0\n"
@@ -120,6 +127,11 @@ const kit_file KIT_FILES[] = {
                        "\000\000\000\000\000\000\000\000\000\000\000\000\000\000\001\000\000\000\002@\200\000"
                        "\000@\240\000\000@\320\000\000A\330\000\000\000\000\000\000\000\000\000\000\000\000\000"
                        "\000\000\000\000\000\000\000\000\000\000\000\000\001\000\000\000\002"),
+    KIT_FILE("ions.apt", APT_HEADER APT_SECTION "M\0a\0s\0s\0" Z8 Z8 Z8 Z8 Z8 Z8 Z8 APT_RECORDS(
+                             "\4") "\010\0\0\0\0\0\0\0"
+                                   "\0\0\330A\0\0\330A" APT_SECTION "P\0o\0s\0i\0t\0i\0o\0n\0" Z8 Z8 Z8 Z8 Z8 Z8
+                                       APT_RECORDS("\14") "\030\0\0\0\0\0\0\0"
+                                                          "\0\0\200\077\0\0\0@\0\0@@\0\0\200@\0\0\240@\0\0\320@"),
     KIT_FILE("fortran.npy", "\223NUMPY\001\000;\000{'descr': '<f8', 'fortran_order': True, 'shape': (2, 4), }\n"
                             "\000\000\000\000\000\000\360\077\000\000\000\000\000\000\020@\000\000\000\000\000\000"
                             "\000@\000\000\000\000\000\000\024@\000\000\000\000\000\000\010@\000\000\000\000\000\000"

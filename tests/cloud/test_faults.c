@@ -7,8 +7,8 @@
 
 /* Of text a shorter file may be a good one. */
 static bool is_binary(const char *name) {
-    static const char *const binary[] = {"little.ply", "big.ply",     "binary.pcd", "compressed.pcd",
-                                         "binary.stl", "fortran.npy", "pos.pos",    "e.epos"};
+    static const char *const binary[] = {"little.ply",  "big.ply", "binary.pcd", "compressed.pcd", "binary.stl",
+                                         "fortran.npy", "pos.pos", "e.epos",     "ions.apt"};
     for (size_t k = 0; k < sizeof binary / sizeof *binary; ++k)
         if (strcmp(name, binary[k]) == 0) return true;
     return false;

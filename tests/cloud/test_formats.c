@@ -41,6 +41,7 @@ static void tells_what_there_is(void **state) {
         {"extended.xyz", "XYZ", "id", 1, false, true},
         {"mesh.obj", "OBJ", "what follows z, vn", 1, false, false},
         {"pos.pos", "POS", "", 1, true, false},
+        {"ions.apt", "APT", "", 1, true, false},
         {"e.epos", "ePOS", "tof, V_dc, V_pulse, det_x, det_y, pulses, ions", 1, true, false},
         {"fortran.npy", "NPY", "column 4", 1, false, false},
         {"binary.stl", "STL, binary, 2 triangles", "", 1, false, false},
