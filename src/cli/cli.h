@@ -129,7 +129,7 @@ void atn_cli_add_option_name(atn_text *to, const atn_cli_option *option);
 /* ---- the verbs ---- */
 extern const atn_cli_verb ATN_VERB_BENCH, ATN_VERB_CHECK, ATN_VERB_SHOW, ATN_VERB_RUN, ATN_VERB_INFO, ATN_VERB_WISDOM,
     ATN_VERB_SPACE, ATN_VERB_TUNE, ATN_VERB_WORKER, ATN_VERB_REPLAY, ATN_VERB_SAMPLE, ATN_VERB_REGISTER,
-    ATN_VERB_NEEDLE;
+    ATN_VERB_NEEDLE, ATN_VERB_LATTICE;
 extern const atn_cli_verb ATN_VERB_DEVICES, ATN_VERB_SELFTEST, ATN_VERB_HELP, ATN_VERB_MAN, ATN_VERB_COMPLETION;
 
 #endif

@@ -7,6 +7,7 @@
 const atn_cli_verb *const ATN_CLI_VERBS[] = {
     &ATN_VERB_REGISTER,
     &ATN_VERB_NEEDLE,
+    &ATN_VERB_LATTICE,
     &ATN_VERB_SAMPLE,
     &ATN_VERB_INFO,
     &ATN_VERB_DEVICES,

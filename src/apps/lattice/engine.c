@@ -185,7 +185,8 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
     s->box = lattice_box_make(l->info.cutoff, l->info.shift_noise, mirror);
     if (!s->turns.quaternion)
-        status = lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, &s->turns);
+        status = lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1,
+                                    &s->turns);
     if (status == ATN_OK) status = put_tables(l, s);
     if (status == ATN_OK) status = put_turns(l, s);
     if (status == ATN_OK) status = make_score(l, s);
@@ -197,7 +198,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
 /* Rows for a batch; the largest neighbourhoods make it end early. */
 static atn_status open_near(atn_lattice *l) {
     bool cpu = atn_device_get_info(l->device)->cpu;
-    if (!l->batch) l->batch = cpu ? HOST_BATCH : DEVICE_BATCH;
+    l->batch = (cpu ? HOST_BATCH : DEVICE_BATCH) / (l->fine > 1 ? 4 : 1);
     l->room = (size_t)l->batch * 96 + ATN_LATTICE_MOST_NEIGHBOURS;
     atn_status status = vector(l, ATN_INT32, l->batch, NULL, &l->start);
     if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->last);
@@ -328,7 +329,7 @@ static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, 
         for (size_t k = first; k < first + LATTICE_GROUPS; ++k)
             sum += (double)v->sum[k] * exp(s->unit * (v->best[k] - high));
         double average = n * s->low + s->unit * high + log(sum / s->turns.count);
-        if (average > most) most = average;
+        most = average;
     }
     out->evidence = (float)most;
     for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];

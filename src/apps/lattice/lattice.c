@@ -138,6 +138,7 @@ static atn_status take_alone(atn_lattice *l) {
     l->inner = l->info.cutoff * 1.01;
     lattice_even_shares(l, 0.02);
     l->shape = 5;
+    l->fine = 6; /* the average over rotations is all there is */
     l->known = true;
     return lattice_engine_open(l);
 }

@@ -11,7 +11,6 @@
 enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
-    LATTICE_MOST_TURNS = 12000,
     LATTICE_PULL = 5 /* numbers of a voxel of the pull table */
 };
 
@@ -44,7 +43,9 @@ typedef struct lattice_turns {
     double spread; /* radians about each axis: the deviation of a rotation from the next that is tried */
 } lattice_turns;
 
-atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], lattice_turns *out);
+/* times: as many as LATTICE_CUBIC says, so many times. */
+atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
+                              lattice_turns *out);
 void lattice_turns_free(const atn_ctx *ctx, lattice_turns *turns);
 void lattice_quaternion_matrix(const double q[4], double out[9]);
 void lattice_quaternion_multiply(const double a[4], const double b[4], double out[4]);
@@ -133,6 +134,7 @@ struct atn_lattice {
     double inner;  /* radius of the neighbours that coarse scores look at */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     bool ready, known;
+    int32_t fine;  /* so many times the usual rotations; 0 is 1 */
     int32_t batch; /* atoms of a launch */
     size_t room;   /* neighbours of a batch */
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];

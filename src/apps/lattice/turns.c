@@ -68,8 +68,9 @@ static void group(lattice_turns *turns) {
     }
 }
 
-atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], lattice_turns *out) {
-    int64_t wanted = (int64_t)LATTICE_CUBIC * 24, kept = 0, most = wanted / symmetries * 2 + 64;
+atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
+                              lattice_turns *out) {
+    int64_t wanted = (int64_t)LATTICE_CUBIC * 24 * times, kept = 0, most = wanted / symmetries * 2 + 64;
     *out = (lattice_turns){0};
     out->quaternion = atn_alloc(ctx, (size_t)most * sizeof *out->quaternion);
     if (!out->quaternion) return ATN_ERR_MEMORY;
