@@ -164,7 +164,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "w, from the crystal to the frame), confidence, rmsd, matched, value; a name that ends in .pos gets the structure in "
             "place of mass.",
             "--frames: each frame of a file is one neighbourhood, its first atom the centre; rows that repeat are left "
-            "out, and nothing is found from the file: cut-off 4.5, noise 0.3, efficiency 0.55, bcc=3.2, fcc=4.79 and "
+            "out, and nothing is found from the file: cut-off 4.5, noise 0.27, efficiency 0.55, bcc=3.2, fcc=4.79 and "
             "hcp=3.39 unless given.",
             "JSON: atoms, counts (of each class), dropped, seconds, match_seconds, atoms_per_second, peak_bytes, settings "
             "(constant, share, cutoff, noise, depth_noise, efficiency, strangers, neighbours, rotations), device; with "

@@ -170,6 +170,7 @@ static const char VECTORS[] =
     "#define GATHER(T, W) \\\n"
     "    INLINE T##W atn_gather_##T##W(const T *from, int##W at) { \\\n"
     "        int place[W]; T part[W]; T##W r; memcpy(place, &at, sizeof place); \\\n"
+    "        __asm__(\"\" : \"+m\"(place)); \\\n"
     "        for (int l = 0; l < W; ++l) part[l] = from[place[l]]; \\\n"
     "        memcpy(&r, part, sizeof r); return r; \\\n"
     "    }\n"

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HOST_BATCH = 1024, DEVICE_BATCH = 1 << 16, WIDE_STEPS = 2, SHARP_STEPS = 3 };
+enum { HOST_BATCH = 1024, DEVICE_BATCH = 1 << 16, WIDE_STEPS = 2, SHARP_STEPS = 4 };
 static const double PI = 3.14159265358979323846, LOG2E = 1.4426950408889634, DAMP = 1e-3;
+static const double MOST_SHIFT = 3.2; /* deviations that an atom may be off its site */
 static const char *const AXES[3] = {"px", "py", "pz"}, *const TURNS[4] = {"qw", "qx", "qy", "qz"};
 static const char *const FITS[4] = {"likelihood", "weight", "spread", "curve"};
+static const char *const SHIFTS[3] = {"tx", "ty", "tz"};
 
 static atn_status vector(atn_lattice *l, atn_type type, int64_t length, const void *from, atn_array **out) {
     atn_status status = atn_array_create_vector(l->device, type, length, out);
@@ -23,7 +25,7 @@ static atn_status vector(atn_lattice *l, atn_type type, int64_t length, const vo
 
 /* Logarithms of the density in 255 steps. */
 static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value, uint8_t *bytes) {
-    size_t voxels = lattice_box_voxels(&s->box);
+    size_t voxels = lattice_box_voxels(&s->coarse);
     float low = INFINITY, high = 0;
     for (size_t k = 0; k < voxels; ++k) {
         low = fminf(low, value[k]);
@@ -49,7 +51,8 @@ static atn_status put_pull(atn_lattice *l, const lattice_slot *s, const float *v
 }
 
 static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
-    size_t voxels = lattice_box_voxels(&s->box);
+    size_t fine = lattice_box_voxels(&s->box), coarse = lattice_box_voxels(&s->coarse);
+    size_t voxels = fine > coarse ? fine : coarse;
     float *value = atn_alloc(l->ctx, voxels * sizeof *value), *mean = atn_alloc(l->ctx, 3 * voxels * sizeof *mean);
     float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
     uint8_t *bytes = atn_alloc(l->ctx, voxels);
@@ -59,10 +62,12 @@ static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     atn_status status = value && mean && pull && bytes ? ATN_OK : ATN_ERR_MEMORY;
     double ignored;
     d.turn = s->turns.spread;
-    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &ignored);
+    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
     if (status == ATN_OK) status = put_scores(l, s, value, bytes);
+    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &ignored);
     if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[0]);
     d.turn = 0;
+    d.noise = l->sharp;
     if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &s->expected);
     if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[1]);
     atn_free(l->ctx, value);
@@ -82,7 +87,7 @@ static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
     for (int64_t k = 0; k < n && status == ATN_OK; ++k) {
         double m[9];
         lattice_quaternion_matrix(s->turns.quaternion[k], m);
-        for (int c = 0; c < 9; ++c) ((float *)to)[c * n + k] = (float)(m[c] / s->box.edge);
+        for (int c = 0; c < 9; ++c) ((float *)to)[c * n + k] = (float)(m[c] / s->coarse.edge);
     }
     if (status == ATN_OK) status = atn_array_map_write(s->grid, &to);
     for (int64_t k = 0; k < n && status == ATN_OK; ++k)
@@ -126,7 +131,7 @@ static atn_status make_score(atn_lattice *l, lattice_slot *s) {
     atn_array_free(all);
     if (status == ATN_OK) status = kernel(l, "lattice_score", &s->score_kernel);
     if (status == ATN_OK) status = bind_near(l, s->score_kernel, "last", l->last);
-    if (status == ATN_OK) status = set_box(s->score_kernel, &s->box);
+    if (status == ATN_OK) status = set_box(s->score_kernel, &s->coarse);
     if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "turn", s->turn);
     if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "table", s->table);
     if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "score", s->score);
@@ -157,6 +162,8 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
     atn_status status = ATN_OK;
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
         status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->fit[k]);
+    for (int k = 0; k < 3 && status == ATN_OK; ++k)
+        status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->shift[k]);
     for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
         status = kernel(l, "lattice_refine", &s->refine_kernel[sharp]);
         atn_kernel *k = s->refine_kernel[sharp];
@@ -165,8 +172,10 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
         if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[sharp]);
         if (status == ATN_OK) status = atn_kernel_param(k, "per_length", 1 / s->box.edge, 0);
         if (status == ATN_OK) status = atn_kernel_param(k, "damp", DAMP, 0);
+        if (status == ATN_OK) status = atn_kernel_param(k, "most", MOST_SHIFT * l->sharp, 0);
         for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
             status = atn_kernel_param(k, FOLD[axis], s->box.mirror[axis], 0);
+        for (int n = 0; n < 3 && status == ATN_OK; ++n) status = atn_kernel_bind(k, SHIFTS[n], s->shift[n]);
         for (int n = 0; n < 4 && status == ATN_OK; ++n) {
             status = atn_kernel_bind(k, TURNS[n], s->q_rows[n]);
             if (status == ATN_OK) status = atn_kernel_bind(k, FITS[n], s->fit[n]);
@@ -179,11 +188,14 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
 
 static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     bool mirror[3];
-    double reach = l->info.cutoff + 3.5 * l->info.shift_noise;
+    double shift = l->alone ? 0 : MOST_SHIFT * l->info.shift_noise / sqrt(2);
+    double reach = l->info.cutoff + shift + 3.5 * l->info.shift_noise;
+    l->sharp = l->alone ? l->info.shift_noise : l->info.shift_noise / sqrt(2);
     atn_status status = lattice_points_make(l->ctx, &s->model, s->constant, reach, &s->points);
     if (status != ATN_OK) return status;
     s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
-    s->box = lattice_box_make(l->info.cutoff, l->info.shift_noise, mirror);
+    s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
+    s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);
     if (!s->turns.quaternion)
         status = lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1,
                                     &s->turns);
@@ -239,6 +251,7 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
     atn_array **const arrays[] = {&s->turn,      &s->grid,      &s->table,     &s->pull[0], &s->pull[1], &s->score,
                                   &s->rows,      &s->best,      &s->sum,       &s->q[0],    &s->q[1],    &s->q[2],
                                   &s->q[3],      &s->q_rows[0], &s->q_rows[1], &s->q_rows[2], &s->q_rows[3], &s->fit[0],
+                                  &s->shift[0],  &s->shift[1],  &s->shift[2],
                                   &s->fit[1],    &s->fit[2],    &s->fit[3]};
     atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1]};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
@@ -293,7 +306,7 @@ static atn_status put_near(atn_lattice *l) {
 /* What the host looks at of a model's results. */
 typedef struct shown {
     const int32_t *best;
-    const float *sum, *q[4], *fit[4];
+    const float *sum, *q[4], *fit[4], *shift[3];
 } shown;
 
 static atn_status show(const lattice_slot *s, shown *out) {
@@ -308,47 +321,63 @@ static atn_status show(const lattice_slot *s, shown *out) {
         if (status == ATN_OK) status = atn_array_map_read(s->fit[k], &from);
         out->fit[k] = from;
     }
+    for (int k = 0; k < 3 && status == ATN_OK; ++k) {
+        status = atn_array_map_read(s->shift[k], &from);
+        out->shift[k] = from;
+    }
     return status;
 }
 
-/* The average over rotations: around the best candidate the likelihood is a normal distribution of rotation vectors,
- * L (2 pi)^(3/2) |A / s^2|^(-1/2) of 8 pi^2, once for each symmetry. Where the rotations that were tried saw all neighbours,
- * their average is one too, from below like the other; the larger one is nearer. */
+/* The average over rotations: around a candidate the likelihood is a normal distribution of rotation vectors, which is
+ * L (2 pi)^(3/2) |A / s^2|^(-1/2) of 8 pi^2, once for each symmetry; over where the centre really is, which is off by as much
+ * as any atom, exp(-t^2 / 2 s^2) (1 + sum w)^(-3/2). */
+static double around(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t k, double *shift) {
+    double constant = log((double)s->symmetries * pow(2 * PI, 1.5) / (8 * PI * PI)), s2 = l->sharp * l->sharp;
+    double turns = fmin(0, constant - 0.5 * ((double)v->fit[3][k] - 3 * log(s2)));
+    *shift = 0;
+    for (int c = 0; c < 3; ++c) *shift += (double)v->shift[c][k] * (double)v->shift[c][k];
+    return l->alone ? turns : turns - 0.5 * *shift / s2 - 1.5 * log(1 + (double)v->fit[1][k]);
+}
+
+/* The average over all rotations that were tried, which saw all neighbours: many may fit where those are few. */
+static double average(const lattice_slot *s, const shown *v, size_t first, int32_t n) {
+    double sum = 0, high = v->best[first];
+    for (size_t k = first; k < first + LATTICE_GROUPS; ++k) high = fmax(high, v->best[k]);
+    for (size_t k = first; k < first + LATTICE_GROUPS; ++k)
+        sum += (double)v->sum[k] * exp(s->unit * (v->best[k] - high));
+    return n * s->low + s->unit * high + log(sum / s->turns.count);
+}
+
 static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t i, lattice_found *out) {
-    double most = -INFINITY, constant = log((double)s->symmetries * pow(2 * PI, 1.5) / (8 * PI * PI));
-    double s2 = l->info.shift_noise * l->info.shift_noise;
+    double most = -INFINITY, shift = 0;
     size_t first = i * LATTICE_GROUPS, at = first;
     for (size_t k = first; k < first + LATTICE_GROUPS; ++k) {
-        double here = (double)v->fit[0][k] + fmin(0, constant - 0.5 * ((double)v->fit[3][k] - 3 * log(s2)));
-        if (here > most) most = here, at = k;
+        double off, here = (double)v->fit[0][k] + around(l, s, v, k, &off);
+        if (here > most) most = here, at = k, shift = off;
     }
-    int32_t n = l->near.start[i + 1] - l->near.start[i], inner = l->near.inner[i] - l->near.start[i];
-    if (inner == n) {
-        double sum = 0, high = v->best[first];
-        for (size_t k = first; k < first + LATTICE_GROUPS; ++k) high = fmax(high, v->best[k]);
-        for (size_t k = first; k < first + LATTICE_GROUPS; ++k)
-            sum += (double)v->sum[k] * exp(s->unit * (v->best[k] - high));
-        double average = n * s->low + s->unit * high + log(sum / s->turns.count);
-        most = average;
-    }
-    out->evidence = (float)most;
+    if (l->alone) most = average(s, v, first, l->near.start[i + 1] - l->near.start[i]);
+    *out = (lattice_found){.evidence = (float)most, .shift = (float)shift};
     for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];
     out->weight = v->fit[1][at];
     out->spread = v->fit[2][at];
 }
 
-static atn_status run_slot(const lattice_slot *s) {
+/* The first step starts without a shift; who comes alone stays without. */
+static atn_status run_slot(const atn_lattice *l, const lattice_slot *s) {
     atn_status status = atn_kernel_run(s->score_kernel);
     if (status == ATN_OK) status = atn_kernel_run(s->pick_kernel);
-    for (int k = 0; k < WIDE_STEPS + SHARP_STEPS && status == ATN_OK; ++k)
-        status = atn_kernel_run(s->refine_kernel[k >= WIDE_STEPS]);
+    for (int k = 0; k < WIDE_STEPS + SHARP_STEPS && status == ATN_OK; ++k) {
+        atn_kernel *refine = s->refine_kernel[k >= WIDE_STEPS];
+        status = atn_kernel_param(refine, "keep", k > 0 && !l->alone, 0);
+        if (status == ATN_OK) status = atn_kernel_run(refine);
+    }
     return status;
 }
 
 atn_status lattice_engine_run(atn_lattice *l) {
     atn_status status = atn_check_cancel(l->ctx);
     if (status == ATN_OK) status = put_near(l);
-    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(&l->slot[m]);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(l, &l->slot[m]);
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         shown v;
         status = show(&l->slot[m], &v);

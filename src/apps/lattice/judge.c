@@ -35,7 +35,7 @@ void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double
     for (int32_t m = 0; m <= l->info.models; ++m) {
         term[m] = exp(term[m] - most);
         sum += term[m];
-        if (term[m] > term[best] && n > 2) best = m; /* two neighbours fit anything */
+        if (term[m] > term[best] && n > 0) best = m;
     }
     for (int32_t m = 0; m <= l->info.models && chance; ++m) chance[m] = term[m] / sum;
     *out = (atn_lattice_atom){.structure = best, .confidence = (float)(term[best] / sum), .quaternion = {1, 0, 0, 0}};

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const double SQRT2 = 1.4142135623730951;
-static const atn_lattice_settings ALONE = {.cutoff = 4.5, .noise = 0.3, .efficiency = 0.55, .strangers = 0.06};
+static const atn_lattice_settings ALONE = {.cutoff = 4.5, .noise = 0.27, .efficiency = 0.55, .strangers = 0.03};
 
 /* ---- making ---- */
 
@@ -136,10 +136,10 @@ static atn_status take_alone(atn_lattice *l) {
     lattice_take_noise(l, ALONE.noise);
     lattice_take_density(l, 8);
     l->inner = l->info.cutoff * 1.01;
-    lattice_even_shares(l, 0.02);
-    l->shape = 5;
-    l->fine = 6; /* the average over rotations is all there is */
-    l->known = true;
+    lattice_even_shares(l, 0.003);
+    l->shape = 8;
+    l->fine = 2; /* the average over rotations is all there is */
+    l->known = l->alone = true;
     return lattice_engine_open(l);
 }
 

@@ -53,7 +53,8 @@ void lattice_quaternion_multiply(const double a[4], const double b[4], double ou
 /* ---- tables ---- */
 /* The density p sum_j N(x; m_j, s^2) + e over voxels of a box that holds the cut-off. Along mirrored axes half of it. */
 typedef struct lattice_box {
-    double cutoff, edge; /* of a voxel */
+    double cutoff, reach; /* neighbours are nearer; and once they are shifted */
+    double edge;          /* of a voxel */
     int32_t size[3];
     double offset[3]; /* voxel of x is floor(|x / edge + offset|) */
     bool mirror[3];
@@ -66,7 +67,7 @@ typedef struct lattice_density {
     double strangers;  /* e, atoms for a volume */
 } lattice_density;
 
-lattice_box lattice_box_make(double cutoff, double noise, const bool mirror[3]);
+lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]);
 size_t lattice_box_voxels(const lattice_box *box);
 /* One number of each voxel: the density. And, where mean is not NULL, the mean of the model's points there. expected:
  * the integral over the ball of the cut-off. */
@@ -107,6 +108,7 @@ typedef struct lattice_found {
     float evidence;      /* log of the likelihood averaged over rotations */
     float quaternion[4]; /* into the model's frame */
     float weight, spread;
+    float shift; /* squared: of the centre from its site */
 } lattice_found;
 
 typedef struct lattice_slot {
@@ -116,12 +118,12 @@ typedef struct lattice_slot {
     lattice_points points;
     int32_t symmetries;
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
-    lattice_box box;
+    lattice_box coarse, box; /* of scores, which see the nearer neighbours; of steps */
     lattice_turns turns;
     double expected; /* inside the cut-off, strangers too */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
-    atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *fit[4];
+    atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
     atn_kernel *score_kernel, *pick_kernel, *refine_kernel[2];
 } lattice_slot;
 
@@ -131,9 +133,10 @@ struct atn_lattice {
     atn_lattice_settings settings;
     double *given[ATN_LATTICE_MOST_MODELS][3]; /* points of models, ours */
     atn_lattice_info info;
+    double sharp;  /* noise of the last steps' tables */
     double inner;  /* radius of the neighbours that coarse scores look at */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
-    bool ready, known;
+    bool ready, known, alone; /* alone: neighbourhoods that come one by one */
     int32_t fine;  /* so many times the usual rotations; 0 is 1 */
     int32_t batch; /* atoms of a launch */
     size_t room;   /* neighbours of a batch */

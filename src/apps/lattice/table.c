@@ -7,12 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { FINEST = 34 }; /* voxels from the centre to the cut-off, at most: tables stay in a core's cache */
+enum { FINEST = 40 }; /* voxels from the centre to the cut-off, at most: tables stay in a core's cache */
 static const double PI = 3.14159265358979323846;
 
-lattice_box lattice_box_make(double cutoff, double noise, const bool mirror[3]) {
-    lattice_box box = {.cutoff = cutoff, .edge = fmax(cutoff / FINEST, noise / 2.5)};
-    int32_t half = (int32_t)ceil(cutoff / box.edge) + 1;
+lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]) {
+    lattice_box box = {.cutoff = cutoff, .reach = cutoff + shift};
+    box.edge = fmax(box.reach / FINEST, noise / 4);
+    int32_t half = (int32_t)ceil(box.reach / box.edge) + 1;
     for (int axis = 0; axis < 3; ++axis) {
         box.mirror[axis] = mirror[axis];
         box.size[axis] = mirror[axis] ? half : 2 * half;
