@@ -331,12 +331,12 @@ static atn_status show(const lattice_slot *s, shown *out) {
 /* The average over rotations: around a candidate the likelihood is a normal distribution of rotation vectors, which is
  * L (2 pi)^(3/2) |A / s^2|^(-1/2) of 8 pi^2, once for each symmetry; over where the centre really is, which is off by as much
  * as any atom, exp(-t^2 / 2 s^2) (1 + sum w)^(-3/2). */
-static double around(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t k, double *shift) {
+static double around(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t k) {
     double constant = log((double)s->symmetries * pow(2 * PI, 1.5) / (8 * PI * PI)), s2 = l->sharp * l->sharp;
     double turns = fmin(0, constant - 0.5 * ((double)v->fit[3][k] - 3 * log(s2)));
-    *shift = 0;
-    for (int c = 0; c < 3; ++c) *shift += (double)v->shift[c][k] * (double)v->shift[c][k];
-    return l->alone ? turns : turns - 0.5 * *shift / s2 - 1.5 * log(1 + (double)v->fit[1][k]);
+    double shift = 0;
+    for (int c = 0; c < 3; ++c) shift += (double)v->shift[c][k] * (double)v->shift[c][k];
+    return l->alone ? turns : turns - 0.5 * shift / s2 - 1.5 * log(1 + (double)v->fit[1][k]);
 }
 
 /* The average over all rotations that were tried, which saw all neighbours: many may fit where those are few. */
@@ -349,14 +349,15 @@ static double average(const lattice_slot *s, const shown *v, size_t first, int32
 }
 
 static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t i, lattice_found *out) {
-    double most = -INFINITY, shift = 0;
+    double most = -INFINITY;
     size_t first = i * LATTICE_GROUPS, at = first;
     for (size_t k = first; k < first + LATTICE_GROUPS; ++k) {
-        double off, here = (double)v->fit[0][k] + around(l, s, v, k, &off);
-        if (here > most) most = here, at = k, shift = off;
+        double here = (double)v->fit[0][k] + around(l, s, v, k);
+        if (here > most) most = here, at = k;
     }
     if (l->alone) most = average(s, v, first, l->near.start[i + 1] - l->near.start[i]);
-    *out = (lattice_found){.evidence = (float)most, .shift = (float)shift};
+    *out = (lattice_found){.evidence = (float)most};
+    for (int k = 0; k < 3 && !l->alone; ++k) out->shift[k] = v->shift[k][at];
     for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];
     out->weight = v->fit[1][at];
     out->spread = v->fit[2][at];

@@ -250,7 +250,12 @@ static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double an
         status = lattice_engine_run(l);
         for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
             atn_lattice_atom ignored;
-            lattice_judge(l, i, &ignored, chance + done++ * classes);
+            lattice_judge(l, i, &ignored, chance + done * classes);
+            if (ignored.structure == 0) {
+                status = lattice_mixed(l, i);
+                lattice_judge(l, i, &ignored, chance + done * classes);
+            }
+            ++done;
         }
         l->near.atoms = 0;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const double SQRT2 = 1.4142135623730951;
+static const float SURE = 0.999F; /* confidence of an atom that is not looked at again */
 static const atn_lattice_settings ALONE = {.cutoff = 4.5, .noise = 0.27, .efficiency = 0.55, .strangers = 0.03};
 
 /* ---- making ---- */
@@ -149,7 +150,11 @@ atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_at
     atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
     for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
         lattice_judge(l, i, &out[which[i]], NULL);
-        if (l->settings.exact && out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
+        if (!l->alone && (out[which[i]].structure == 0 || out[which[i]].confidence < SURE)) {
+            status = lattice_mixed(l, i);
+            if (status == ATN_OK) lattice_judge(l, i, &out[which[i]], NULL);
+        }
+        if (status == ATN_OK && l->settings.exact && out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
     }
     l->near.atoms = 0;
     return status;

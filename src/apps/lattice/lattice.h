@@ -108,7 +108,7 @@ typedef struct lattice_found {
     float evidence;      /* log of the likelihood averaged over rotations */
     float quaternion[4]; /* into the model's frame */
     float weight, spread;
-    float shift; /* squared: of the centre from its site */
+    float shift[3]; /* of the centre from its site, in the model's frame */
 } lattice_found;
 
 typedef struct lattice_slot {
@@ -155,6 +155,9 @@ atn_status lattice_engine_run(atn_lattice *l);
 /* ---- judgement ---- */
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
 void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging elsewhere, as at a
+ * grain boundary. Makes evidences larger; judge again. */
+atn_status lattice_mixed(atn_lattice *l, size_t i);
 /* Equation 1 with an explicit assignment, from what was found. */
 atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out);
 
