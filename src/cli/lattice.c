@@ -87,8 +87,8 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
         if (c) atn_text_printf(&page, "   constant %.4g", o->info.constant[c - 1]);
         atn_text_add(&page, "\n");
     }
-    atn_text_printf(&page, "cut-off %.3g, %.3g neighbours; noise %.3g, efficiency %.3g, strangers %.2g\n", o->info.cutoff,
-                    o->info.neighbours, o->info.noise, o->info.efficiency, o->info.strangers);
+    atn_text_printf(&page, "cut-off %.3g, %.3g neighbours; noise %.3g, efficiency %.3g, strangers %.2g\n",
+                    o->info.cutoff, o->info.neighbours, o->info.noise, o->info.efficiency, o->info.strangers);
     if (o->dropped) atn_text_printf(&page, "%zu atoms without a place (NaN, infinite) were dropped\n", o->dropped);
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
     atn_status status = atn_cli_print_text(call, "lattice", &page);
@@ -105,7 +105,8 @@ static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattic
     const char *report = atn_cli_value(call, "report");
     atn_status status = atn_lattice_create(device, settings, &lattice);
     if (!status)
-        status = atn_cli_has(call, "frames") ? lattice_run_frames(call, lattice, o) : lattice_run_slabs(call, lattice, o);
+        status =
+            atn_cli_has(call, "frames") ? lattice_run_frames(call, lattice, o) : lattice_run_slabs(call, lattice, o);
     o->seconds = atn_clock_seconds() - from;
     atn_lattice_free(lattice);
     if (!status && report) status = lattice_report(call, o, report);
@@ -159,14 +160,17 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "neighbourhood is a piece of, turned how, and how sure that is. Atoms may be missing and be displaced. "
             "Lengths of options are in Angstrom.",
             "What is not given is found from a sample of the frame: lattice constants (the same volume an atom for all "
-            "models), cut-off, noise, efficiency, strangers, and the shares of the classes. -o writes extended XYZ with the "
+            "models), cut-off, noise, efficiency, strangers, and the shares of the classes. -o writes extended XYZ "
+            "with the "
             "columns structure_type (0 other, 1 bcc, 2 fcc, 3 hcp, or in the order of --models), orientation (x y z "
-            "w, from the crystal to the frame), confidence, rmsd, matched, value; a name that ends in .pos gets the structure in "
+            "w, from the crystal to the frame), confidence, rmsd, matched, value; a name that ends in .pos gets the "
+            "structure in "
             "place of mass.",
             "--frames: each frame of a file is one neighbourhood, its first atom the centre; rows that repeat are left "
             "out, and nothing is found from the file: cut-off 4.5, noise 0.27, efficiency 0.55, bcc=3.2, fcc=4.79 and "
             "hcp=3.39 unless given.",
-            "JSON: atoms, counts (of each class), dropped, seconds, match_seconds, atoms_per_second, peak_bytes, settings "
+            "JSON: atoms, counts (of each class), dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
+            "settings "
             "(constant, share, cutoff, noise, depth_noise, efficiency, strangers, neighbours, rotations), device; with "
             "--frames labels; with --ranges unranged.",
             NULL},
@@ -177,7 +181,9 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             {.name = "models", .value = "LIST", .meaning = "bcc,fcc,hcp unless given; a file of points, too"},
             {.name = "frames", .meaning = "each frame of the file is one neighbourhood"},
             {.name = "cutoff", .value = "R", .meaning = "neighbours are nearer; so that about 40 are, unless given"},
-            {.name = "constant", .value = "LIST", .meaning = "lattice constants: bcc=3.2,fcc=4.79; hcp: the nearest distance"},
+            {.name = "constant",
+             .value = "LIST",
+             .meaning = "lattice constants: bcc=3.2,fcc=4.79; hcp: the nearest distance"},
             {.name = "noise", .value = "S", .meaning = "of a coordinate; or LATERAL,DEPTH (along z)"},
             {.name = "efficiency", .value = "P", .meaning = "share of the atoms that was detected"},
             {.name = "strangers", .value = "E", .meaning = "share of the neighbours that belong to no lattice"},

@@ -18,9 +18,9 @@ typedef struct lattice_shown {
 /* What comes out of a run, whichever it was. */
 typedef struct lattice_outcome {
     size_t atoms, dropped, unranged, slabs;
-    size_t count[ATN_LATTICE_MOST_MODELS + 1];            /* of each class, other first */
+    size_t count[ATN_LATTICE_MOST_MODELS + 1];             /* of each class, other first */
     size_t bin[ATN_LATTICE_MOST_MODELS + 1][LATTICE_BINS]; /* of each class, by confidence */
-    double confidence[LATTICE_BINS];                      /* sum of it, of all atoms of a bin */
+    double confidence[LATTICE_BINS];                       /* sum of it, of all atoms of a bin */
     double seconds, match_seconds;
     atn_lattice_info info;
     int32_t *label; /* of each frame, with --frames; else NULL */

@@ -27,8 +27,10 @@ static atn_status read_model(atn_cli_call *call, const char *path, atn_lattice_s
     atn_lattice_model *model = &s->model[s->models++];
     const char *slash = strrchr(path, '/');
     size_t points = atn_cloud_get_info(*cloud).points;
-    snprintf(model->name, sizeof model->name, "%.*s", (int)strcspn(slash ? slash + 1 : path, "."), slash ? slash + 1 : path);
-    if (points < 2) return atn_fail(call->ctx, ATN_ERR_INPUT, "%s: a model has the atom in the middle and others", path);
+    snprintf(model->name, sizeof model->name, "%.*s", (int)strcspn(slash ? slash + 1 : path, "."),
+             slash ? slash + 1 : path);
+    if (points < 2)
+        return atn_fail(call->ctx, ATN_ERR_INPUT, "%s: a model has the atom in the middle and others", path);
     model->points = points - 1;
     double middle[3];
     atn_cloud *moved = NULL;
@@ -54,7 +56,8 @@ static atn_status read_models(atn_cli_call *call, atn_lattice_settings *s, atn_c
         if (s->models == ATN_LATTICE_MOST_MODELS)
             return atn_cli_misuse(call, "--models: %d are the most", ATN_LATTICE_MOST_MODELS);
         for (int32_t m = 0; m < s->models; ++m)
-            if (strcmp(s->model[m].name, word) == 0) return atn_cli_misuse(call, "--models: '%s' stands there twice", word);
+            if (strcmp(s->model[m].name, word) == 0)
+                return atn_cli_misuse(call, "--models: '%s' stands there twice", word);
         atn_status status = ATN_OK;
         if (strcmp(word, "bcc") == 0 || strcmp(word, "fcc") == 0 || strcmp(word, "hcp") == 0)
             snprintf(s->model[s->models++].name, sizeof s->model->name, "%s", word);

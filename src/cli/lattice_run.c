@@ -120,11 +120,11 @@ static atn_status match_all(const job *j) {
     atn_slabs *slabs = NULL;
     atn_atoms atoms;
     double reach = 40; /* of slabs that settings are found from: until then nobody knows */
-    atn_status status =
-        atn_slabs_open(j->frame, &(atn_slabs_options){.halo = reach / j->about.angstrom}, &slabs);
+    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_options){.halo = reach / j->about.angstrom}, &slabs);
     if (!status) status = learn(j, slabs);
     if (!status && atn_lattice_reach(j->lattice) > reach)
-        status = atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
+        status =
+            atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
     size_t done = 0, count = status ? 0 : atn_slabs_get_info(slabs).slabs;
     while (!status) {
         atn_cli_progress(j->call, "slab %zu of %zu ...", done + 1, count);
@@ -141,9 +141,9 @@ static atn_status match_all(const job *j) {
 
 /* ---- rows ---- */
 
-static const atn_rows_column COLUMNS[] = {{"pos", 3, 4},         {"structure_type", 1, -1}, {"orientation", 4, 5},
-                                          {"confidence", 1, 4},  {"rmsd", 1, 4},            {"matched", 1, 3},
-                                          {"value", 1, 4},       {0}};
+static const atn_rows_column COLUMNS[] = {
+    {"pos", 3, 4},  {"structure_type", 1, -1}, {"orientation", 4, 5}, {"confidence", 1, 4},
+    {"rmsd", 1, 4}, {"matched", 1, 3},         {"value", 1, 4},       {0}};
 
 static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
     int32_t range = j->ranges && atoms->mass ? atn_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
@@ -151,7 +151,8 @@ static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
     return atn_ranges_ion(j->ranges, (size_t)atn_ranges_get(j->ranges, (size_t)range).ion).name;
 }
 
-static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_atoms *atoms, kept *list, size_t *next) {
+static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_atoms *atoms, kept *list,
+                              size_t *next) {
     atn_status status = ATN_OK;
     for (size_t k = 0; k < atoms->count && !status; ++k) {
         kept row = {0};
@@ -196,10 +197,10 @@ static atn_status write_rows(const job *j, const char *path) {
 static atn_status count_ranged(const job *j) {
     atn_atoms atoms;
     size_t ranged = 0;
-    atn_status status = j->about.masses ? atn_frame_rewind(j->frame)
-                                        : atn_fail(j->call->ctx, ATN_ERR_INPUT,
-                                                   "%s: --ranges needs masses, which POS, ePOS and APT have",
-                                                   j->call->operands[0]);
+    atn_status status = j->about.masses
+                            ? atn_frame_rewind(j->frame)
+                            : atn_fail(j->call->ctx, ATN_ERR_INPUT,
+                                       "%s: --ranges needs masses, which POS, ePOS and APT have", j->call->operands[0]);
     while (!status) {
         status = atn_frame_next(j->frame, &atoms);
         if (status || atoms.count == 0) break;
@@ -207,7 +208,8 @@ static atn_status count_ranged(const job *j) {
     }
     j->o->unranged = j->about.atoms - ranged;
     if (!status && ranged == 0)
-        status = atn_fail(j->call->ctx, ATN_ERR_INPUT, "%s: no mass of the frame is in any of its ranges; is it another frame's?",
+        status = atn_fail(j->call->ctx, ATN_ERR_INPUT,
+                          "%s: no mass of the frame is in any of its ranges; is it another frame's?",
                           atn_cli_value(j->call, "ranges"));
     return status;
 }

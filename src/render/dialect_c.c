@@ -202,7 +202,8 @@ static const char VECTORS[] =
     "    VECTOR(uchar, uchar, char, W) VECTOR(ushort, ushort, short, W) VECTOR(int, int, int, W) VECTOR(float, float, "
     "int, W) \\\n"
     "    VECTOR(long, idx, long, W) VECTOR(double, double, long, W) \\\n"
-    "    FLOATING(float, int, W) FLOATING(double, long, W) FUSED(W) ROUNDED(W) GATHER(uchar, W) GATHER(float, W) GATHER(int, W) WHOLES(int, int, W) WHOLES(long, idx, W) \\\n"
+    "    FLOATING(float, int, W) FLOATING(double, long, W) FUSED(W) ROUNDED(W) GATHER(uchar, W) GATHER(float, W) "
+    "GATHER(int, W) WHOLES(int, int, W) WHOLES(long, idx, W) \\\n"
     "    INLINE char##W atn_load_bool##W(const uchar *from) { return (char##W)(atn_load_uchar##W(from) != 0); } \\\n"
     "    INLINE void atn_store_bool##W(uchar *to, int##W v) { for (int l = 0; l < W; ++l) to[l] = v[l] != 0; } \\\n"
     "    HALVES(W)\n";

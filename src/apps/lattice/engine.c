@@ -1,6 +1,6 @@
-/* The kernels over a batch of atoms, for each model: scores of all rotations over the nearer neighbours, the best rotation
- * of each group, EM steps over all neighbours with tables that are wide first, then as sharp as the noise. What comes
- * back is the best candidate, with its likelihood averaged over the rotations around it. */
+/* The kernels over a batch of atoms, for each model: scores of all rotations over the nearer neighbours, the best
+ * rotation of each group, EM steps over all neighbours with tables that are wide first, then as sharp as the noise.
+ * What comes back is the best candidate, with its likelihood averaged over the rotations around it. */
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"
@@ -56,9 +56,8 @@ static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     float *value = atn_alloc(l->ctx, voxels * sizeof *value), *mean = atn_alloc(l->ctx, 3 * voxels * sizeof *mean);
     float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
     uint8_t *bytes = atn_alloc(l->ctx, voxels);
-    lattice_density d = {.noise = l->info.shift_noise,
-                         .efficiency = l->info.efficiency,
-                         .strangers = l->stranger_density};
+    lattice_density d = {
+        .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .strangers = l->stranger_density};
     atn_status status = value && mean && pull && bytes ? ATN_OK : ATN_ERR_MEMORY;
     double ignored;
     d.turn = s->turns.spread;
@@ -248,11 +247,10 @@ atn_status lattice_engine_open(atn_lattice *l) {
 }
 
 static void close_slot(atn_lattice *l, lattice_slot *s) {
-    atn_array **const arrays[] = {&s->turn,      &s->grid,      &s->table,     &s->pull[0], &s->pull[1], &s->score,
-                                  &s->rows,      &s->best,      &s->sum,       &s->q[0],    &s->q[1],    &s->q[2],
-                                  &s->q[3],      &s->q_rows[0], &s->q_rows[1], &s->q_rows[2], &s->q_rows[3], &s->fit[0],
-                                  &s->shift[0],  &s->shift[1],  &s->shift[2],
-                                  &s->fit[1],    &s->fit[2],    &s->fit[3]};
+    atn_array **const arrays[] = {&s->turn,     &s->grid,      &s->table,     &s->pull[0],   &s->pull[1],   &s->score,
+                                  &s->rows,     &s->best,      &s->sum,       &s->q[0],      &s->q[1],      &s->q[2],
+                                  &s->q[3],     &s->q_rows[0], &s->q_rows[1], &s->q_rows[2], &s->q_rows[3], &s->fit[0],
+                                  &s->shift[0], &s->shift[1],  &s->shift[2],  &s->fit[1],    &s->fit[2],    &s->fit[3]};
     atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1]};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
         atn_kernel_free(*kernels[k]);
@@ -329,8 +327,8 @@ static atn_status show(const lattice_slot *s, shown *out) {
 }
 
 /* The average over rotations: around a candidate the likelihood is a normal distribution of rotation vectors, which is
- * L (2 pi)^(3/2) |A / s^2|^(-1/2) of 8 pi^2, once for each symmetry; over where the centre really is, which is off by as much
- * as any atom, exp(-t^2 / 2 s^2) (1 + sum w)^(-3/2). */
+ * L (2 pi)^(3/2) |A / s^2|^(-1/2) of 8 pi^2, once for each symmetry; over where the centre really is, which is off by
+ * as much as any atom, exp(-t^2 / 2 s^2) (1 + sum w)^(-3/2). */
 static double around(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t k) {
     double constant = log((double)s->symmetries * pow(2 * PI, 1.5) / (8 * PI * PI)), s2 = l->sharp * l->sharp;
     double turns = fmin(0, constant - 0.5 * ((double)v->fit[3][k] - 3 * log(s2)));
@@ -355,7 +353,8 @@ static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, 
         double here = (double)v->fit[0][k] + around(l, s, v, k);
         if (here > most) most = here, at = k;
     }
-    if (l->alone) most = average(s, v, first, l->near.start[i + 1] - l->near.start[i]);
+    int32_t n = l->near.start[i + 1] - l->near.start[i];
+    if (l->inner > l->info.cutoff) most = fmax(l->alone ? -INFINITY : most, average(s, v, first, n));
     *out = (lattice_found){.evidence = (float)most};
     for (int k = 0; k < 3 && !l->alone; ++k) out->shift[k] = v->shift[k][at];
     for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];

@@ -1,8 +1,8 @@
-/* Settings found from a frame. Distances of pairs tell the volume of an atom, the noise and the strangers: around an atom of
- * a lattice with shells n_s at r_s, distances have the density
- *   p sum_s n_s f(r; r_s, s) + e 4 pi r^2,   f = r / (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2 s^2) - exp(-(r + r_s)^2 / 2 s^2)),
- * which is made as likely as can be over all three and the models. p follows from density and volume. The shares of the
- * classes then come from a sample that is matched, by EM. */
+/* Settings found from a frame. Distances of pairs tell the volume of an atom, the noise and the strangers: around an
+ * atom of a lattice with shells n_s at r_s, distances have the density p sum_s n_s f(r; r_s, s) + e 4 pi r^2,   f = r /
+ * (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2 s^2) - exp(-(r + r_s)^2 / 2 s^2)), which is made as likely as can be over
+ * all three and the models. p follows from density and volume. The shares of the classes then come from a sample that
+ * is matched, by EM. */
 #include "apps/lattice/parts.h"
 
 #include "base/memory.h"
@@ -13,18 +13,18 @@
 #include <string.h>
 
 enum { BINS = 128, SAMPLE = 400, SHELLS = 64, ROUNDS = 60, WANTED = 42 };
-static const double PI = 3.14159265358979323846, MOST_REACH = 2.7;
+static const double PI = 3.14159265358979323846, MOST_REACH = 2.7, MOST_OTHER = 0.3;
 
 static double ball(double r) { return 4.0 / 3 * PI * r * r * r; }
 
 /* ---- distances ---- */
 
 typedef struct distances {
-    double reach;       /* of the histogram */
-    double bin[BINS];   /* pairs, from 0 to reach */
-    double median;      /* of the number of neighbours */
+    double reach;     /* of the histogram */
+    double bin[BINS]; /* pairs, from 0 to reach */
+    double median;    /* of the number of neighbours */
     double centres;
-    bool crowded;       /* more neighbours than are looked at */
+    bool crowded; /* more neighbours than are looked at */
 } distances;
 
 static int ascending(const void *a, const void *b) {
@@ -138,8 +138,7 @@ static void try_one(const distances *d, const shells *s, double density, double 
         double sum = 0, share = SHARES[n], filled = density * edge * edge * edge;
         for (int k = 0; k < BINS; ++k) {
             double r = (k + 0.5) * step;
-            double expected = d->centres * step *
-                              (filled * (1 - share) * rate[k] + density * share * 4 * PI * r * r);
+            double expected = d->centres * step * (filled * (1 - share) * rate[k] + density * share * 4 * PI * r * r);
             sum += d->bin[k] * log(fmax(expected, 1e-9)) - expected;
         }
         if (sum > best->likelihood) *best = (guess){sum, edge, noise, share};
@@ -197,10 +196,11 @@ static atn_status check_constants(const atn_lattice *l, double density) {
         const atn_lattice_model *model = &l->settings.model[m];
         double filled = density * lattice_kind_volume(model->name, model->constant);
         if (model->points || model->constant == 0 || (filled < 1.25 && filled > 0.02)) continue;
-        return atn_fail(l->ctx, ATN_ERR_INPUT,
-                        "lattice: a constant of %g for %s cannot be right: the frame has %.4g atoms a cubic Angstrom, which would "
-                        "fill %.3g of its sites; with all sites filled it is %.3g",
-                        model->constant, model->name, density, filled, lattice_kind_constant(model->name, 1 / density));
+        return atn_fail(
+            l->ctx, ATN_ERR_INPUT,
+            "lattice: a constant of %g for %s cannot be right: the frame has %.4g atoms a cubic Angstrom, which would "
+            "fill %.3g of its sites; with all sites filled it is %.3g",
+            model->constant, model->name, density, filled, lattice_kind_constant(model->name, 1 / density));
     }
     return ATN_OK;
 }
@@ -235,6 +235,10 @@ static void shares(atn_lattice *l, size_t count, const double *chance) {
         }
         for (size_t c = 0; c < classes; ++c)
             l->info.share[c] = (sum[c] + 0.5) / ((double)count + 0.5 * (double)classes);
+        double over = l->info.share[0] - MOST_OTHER; /* what cannot be told is not for that `other` */
+        if (over <= 0) continue;
+        l->info.share[0] = MOST_OTHER;
+        for (size_t c = 1; c < classes; ++c) l->info.share[c] += over / (double)(classes - 1);
     }
 }
 

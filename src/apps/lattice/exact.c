@@ -1,6 +1,6 @@
-/* Equation 1 as it is printed: min over rotations R and partial assignments P of |m - P d R|^2. From the best rotation that
- * is known, the assignment with the least sum of squares (Hungarian algorithm; a neighbour may stay without partner at the
- * price of three deviations) and the rotation that fits it (Horn) take turns until neither changes. */
+/* Equation 1 as it is printed: min over rotations R and partial assignments P of |m - P d R|^2. From the best rotation
+ * that is known, the assignment with the least sum of squares (Hungarian algorithm; a neighbour may stay without
+ * partner at the price of three deviations) and the rotation that fits it (Horn) take turns until neither changes. */
 #include "apps/lattice/lattice.h"
 
 #include "apps/register/pose.h"
@@ -58,7 +58,8 @@ static void *piece(char **at, size_t bytes) {
 
 static char *room(const atn_ctx *ctx, int32_t rows, int32_t points, assignment *a) {
     size_t n = (size_t)rows, columns = n + (size_t)points;
-    size_t bytes = (n * columns + n + 1 + 2 * (columns + 1)) * sizeof(double) + 3 * (columns + 1) * sizeof(int32_t) + 256;
+    size_t bytes =
+        (n * columns + n + 1 + 2 * (columns + 1)) * sizeof(double) + 3 * (columns + 1) * sizeof(int32_t) + 256;
     char *block = atn_alloc(ctx, bytes), *at = block;
     if (!block) return NULL;
     *a = (assignment){.rows = rows, .columns = (int32_t)columns};
@@ -83,8 +84,7 @@ static void fill(const atn_lattice *l, const lattice_points *m, size_t i, const 
             cost[k] = k - (int32_t)m->count == row ? price : 1e6;
             if ((size_t)k >= m->count) continue;
             cost[k] = 0;
-            for (int axis = 0; axis < 3; ++axis)
-                cost[k] += (y[axis] - m->axis[axis][k]) * (y[axis] - m->axis[axis][k]);
+            for (int axis = 0; axis < 3; ++axis) cost[k] += (y[axis] - m->axis[axis][k]) * (y[axis] - m->axis[axis][k]);
         }
     }
 }

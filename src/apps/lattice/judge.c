@@ -1,6 +1,8 @@
-/* The judgement over an atom: P(class) ~ share * likelihood averaged over rotations, against a gas of the same density as
- * `other`. The number of neighbours n has its own term: efficiency differs from place to place (poles, surfaces), so n
- * is negative binomial around what a class expects: Poisson with a rate of gamma distribution. */
+/* The judgement over an atom: P(class) ~ share * likelihood averaged over rotations, against a gas of the same density
+ * as `other`. The number of neighbours n has its own term: efficiency differs from place to place (poles, surfaces), so
+ * n is negative binomial around what a class expects: Poisson with a rate of gamma distribution. Likelihoods of many
+ * neighbours claim more than they know (the noise is not quite normal, the best rotation may not have been found), so
+ * they are tempered by a power that made confidences come true on synthetic frames. */
 #include "apps/lattice/lattice.h"
 
 #include <math.h>
@@ -18,10 +20,10 @@ static double class_terms(const atn_lattice *l, const lattice_found *found, doub
     for (int32_t m = 0; m < l->info.models; ++m) {
         double expected = l->slot[m].expected;
         mean += expected / l->info.models;
-        term[m + 1] = log(l->info.share[m + 1]) + (double)found[m].evidence - n * log(expected) +
-                      count_term(n, expected, l->shape);
+        double fit = (double)found[m].evidence - n * log(expected) + count_term(n, expected, l->shape);
+        term[m + 1] = log(l->info.share[m + 1]) + l->temper * fit;
     }
-    term[0] = log(l->info.share[0]) - n * log(volume) + count_term(n, mean, l->shape);
+    term[0] = log(l->info.share[0]) + l->temper * (count_term(n, mean, l->shape) - n * log(volume));
     most = term[0];
     for (int32_t m = 1; m <= l->info.models; ++m) most = fmax(most, term[m]);
     return most;

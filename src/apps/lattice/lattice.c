@@ -33,9 +33,10 @@ static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
         if (!model->points && !lattice_kind_is_known(model->name))
             status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: no model '%.31s'; bcc, fcc and hcp are known", model->name);
         if (status == ATN_OK && model->points == 1)
-            status = atn_fail(ctx, ATN_ERR_INPUT,
-                              "lattice: the model '%.31s' has one point; it takes 2 or more around the atom to tell a turn",
-                              model->name);
+            status =
+                atn_fail(ctx, ATN_ERR_INPUT,
+                         "lattice: the model '%.31s' has one point; it takes 2 or more around the atom to tell a turn",
+                         model->name);
         if (status == ATN_OK && model->points > 4096)
             status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: the model '%.31s' has %zu points; 4096 are the most",
                               model->name, model->points);
@@ -72,10 +73,12 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
     l->device = device;
     l->ctx = ctx;
     l->shape = 12;
+    l->temper = 0.3;
     if (settings) l->settings = *settings;
     if (l->settings.models == 0) {
         l->settings.models = 3;
-        for (int m = 0; m < 3; ++m) snprintf(l->settings.model[m].name, sizeof l->settings.model[m].name, "%s", NAMES[m]);
+        for (int m = 0; m < 3; ++m)
+            snprintf(l->settings.model[m].name, sizeof l->settings.model[m].name, "%s", NAMES[m]);
     }
     l->info.models = l->settings.models;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
@@ -118,11 +121,14 @@ void lattice_take_noise(atn_lattice *l, double noise) {
     l->info.shift_noise = SQRT2 * sqrt(square);
 }
 
-/* Coarse scores look at about 14 neighbours where there are many; at all where there are few. */
+/* Coarse scores look at about 14 neighbours where there are many and their places are sharp: at more, up to all, with
+ * the square of the noise over the distance of atoms. */
 void lattice_take_density(atn_lattice *l, double neighbours) {
     double r = l->info.cutoff, volume = 4.0 / 3 * 3.14159265358979323846 * r * r * r;
+    double apart = cbrt(volume * l->info.efficiency / fmax(neighbours, 1)), blur = l->info.noise / (0.08 * apart);
+    double wanted = 14 * fmax(1, blur * blur);
     l->info.neighbours = neighbours;
-    l->inner = neighbours > 20 ? r * cbrt(14 / neighbours) : r * 1.01;
+    l->inner = neighbours > 1.4 * wanted ? r * cbrt(wanted / neighbours) : r * 1.01;
     l->stranger_density = fmax(l->info.strangers * neighbours, 0.02) / volume;
 }
 
@@ -139,6 +145,7 @@ static atn_status take_alone(atn_lattice *l) {
     l->inner = l->info.cutoff * 1.01;
     lattice_even_shares(l, 0.003);
     l->shape = 8;
+    l->temper = 1;
     l->fine = 2; /* the average over rotations is all there is */
     l->known = l->alone = true;
     return lattice_engine_open(l);
@@ -154,7 +161,8 @@ atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_at
             status = lattice_mixed(l, i);
             if (status == ATN_OK) lattice_judge(l, i, &out[which[i]], NULL);
         }
-        if (status == ATN_OK && l->settings.exact && out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
+        if (status == ATN_OK && l->settings.exact && out[which[i]].structure)
+            status = lattice_exact(l, i, &out[which[i]]);
     }
     l->near.atoms = 0;
     return status;
@@ -209,8 +217,7 @@ atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angs
 static bool is_there(const atn_lattice *l, int32_t from, int32_t to, const float p[3]) {
     for (int32_t k = from; k < to; ++k) {
         float d = 0;
-        for (int axis = 0; axis < 3; ++axis)
-            d += (l->near.axis[axis][k] - p[axis]) * (l->near.axis[axis][k] - p[axis]);
+        for (int axis = 0; axis < 3; ++axis) d += (l->near.axis[axis][k] - p[axis]) * (l->near.axis[axis][k] - p[axis]);
         if (d < 1e-6F) return true;
     }
     return p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < 1e-6F;

@@ -11,7 +11,7 @@
 enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
-    LATTICE_PULL = 5 /* numbers of a voxel of the pull table */
+    LATTICE_PULL = 5     /* numbers of a voxel of the pull table */
 };
 
 /* ---- models ---- */
@@ -51,7 +51,8 @@ void lattice_quaternion_matrix(const double q[4], double out[9]);
 void lattice_quaternion_multiply(const double a[4], const double b[4], double out[4]);
 
 /* ---- tables ---- */
-/* The density p sum_j N(x; m_j, s^2) + e over voxels of a box that holds the cut-off. Along mirrored axes half of it. */
+/* The density p sum_j N(x; m_j, s^2) + e over voxels of a box that holds the cut-off. Along mirrored axes half of it.
+ */
 typedef struct lattice_box {
     double cutoff, reach; /* neighbours are nearer; and once they are shifted */
     double edge;          /* of a voxel */
@@ -88,10 +89,10 @@ typedef struct lattice_cells {
     double low[3], edge;
     int64_t size[3];
     size_t atoms;
-    int32_t *start;  /* of each cell */
-    int32_t *order;  /* atoms, cell after cell */
-    float *axis[3];  /* their positions from low, in that order */
-    int32_t *rank;   /* where atom i is in that order */
+    int32_t *start; /* of each cell */
+    int32_t *order; /* atoms, cell after cell */
+    float *axis[3]; /* their positions from low, in that order */
+    int32_t *rank;  /* where atom i is in that order */
 } lattice_cells;
 
 atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
@@ -120,7 +121,7 @@ typedef struct lattice_slot {
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
     lattice_box coarse, box; /* of scores, which see the nearer neighbours; of steps */
     lattice_turns turns;
-    double expected; /* inside the cut-off, strangers too */
+    double expected;  /* inside the cut-off, strangers too */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
@@ -133,13 +134,14 @@ struct atn_lattice {
     atn_lattice_settings settings;
     double *given[ATN_LATTICE_MOST_MODELS][3]; /* points of models, ours */
     atn_lattice_info info;
-    double sharp;  /* noise of the last steps' tables */
-    double inner;  /* radius of the neighbours that coarse scores look at */
+    double sharp;                   /* noise of the last steps' tables */
+    double inner;                   /* radius of the neighbours that coarse scores look at */
+    double temper;                  /* power of likelihoods */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
-    bool ready, known, alone; /* alone: neighbourhoods that come one by one */
-    int32_t fine;  /* so many times the usual rotations; 0 is 1 */
-    int32_t batch; /* atoms of a launch */
-    size_t room;   /* neighbours of a batch */
+    bool ready, known, alone;       /* alone: neighbourhoods that come one by one */
+    int32_t fine;                   /* so many times the usual rotations; 0 is 1 */
+    int32_t batch;                  /* atoms of a launch */
+    size_t room;                    /* neighbours of a batch */
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
     atn_array *axis[3], *start, *last, *end;
     lattice_near near; /* of a batch */
@@ -155,8 +157,8 @@ atn_status lattice_engine_run(atn_lattice *l);
 /* ---- judgement ---- */
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
 void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
-/* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging elsewhere, as at a
- * grain boundary. Makes evidences larger; judge again. */
+/* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
+ * elsewhere, as at a grain boundary. Makes evidences larger; judge again. */
 atn_status lattice_mixed(atn_lattice *l, size_t i);
 /* Equation 1 with an explicit assignment, from what was found. */
 atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out);

@@ -1,6 +1,6 @@
-/* Neighbourhoods that belong to a model in part, as at a boundary of grains or phases: of the density of neighbours a share
- * c is the model's and the rest a gas, c f(x) + (1 - c) n / V; the likelihood is averaged over shares. Only for atoms that fit no
- * model whole: the host does it, from the tables that the kernels use. */
+/* Neighbourhoods that belong to a model in part, as at a boundary of grains or phases: of the density of neighbours a
+ * share c is the model's and the rest a gas, c f(x) + (1 - c) n / V; the likelihood is averaged over shares. Only for
+ * atoms that fit no model whole: the host does it, from the tables that the kernels use. */
 #include "apps/lattice/lattice.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Models: bcc, fcc and hcp as far as the cut-off and the noise need them, or points that somebody gives; and which turns
- * and mirrors leave them as they are. */
+/* Models: bcc, fcc and hcp as far as the cut-off and the noise need them, or points that somebody gives; and which
+ * turns and mirrors leave them as they are. */
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"
@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
 
 /* A cell of constant 1: its edges row by row, and its atoms. */
 typedef struct kind {
@@ -82,8 +81,8 @@ static size_t spread(const kind *k, double constant, double reach, double *list)
                 for (int32_t s = 0; s < k->atoms; ++s) {
                     double p[3], square = 0;
                     for (int axis = 0; axis < 3; ++axis) {
-                        p[axis] = constant *
-                                  (a * k->edge[axis] + b * k->edge[3 + axis] + c * k->edge[6 + axis] + k->atom[s][axis]);
+                        p[axis] = constant * (a * k->edge[axis] + b * k->edge[3 + axis] + c * k->edge[6 + axis] +
+                                              k->atom[s][axis]);
                         square += p[axis] * p[axis];
                     }
                     if (square > reach * reach || square < 1e-12) continue;
@@ -149,11 +148,11 @@ static bool maps(const lattice_points *points, const double m[9]) {
 /* The 24 turns of a cube and the 12 of a hexagon about z, as quaternions that need not have length 1. */
 static int32_t candidates(double list[36][4]) {
     int32_t n = 0;
-    static const double CUBE[24][4] = {
-        {1, 0, 0, 0},  {0, 1, 0, 0},  {0, 0, 1, 0},  {0, 0, 0, 1},  {1, 1, 0, 0},   {1, -1, 0, 0},
-        {1, 0, 1, 0},  {1, 0, -1, 0}, {1, 0, 0, 1},  {1, 0, 0, -1}, {0, 1, 1, 0},   {0, 1, -1, 0},
-        {0, 1, 0, 1},  {0, 1, 0, -1}, {0, 0, 1, 1},  {0, 0, 1, -1}, {1, 1, 1, 1},   {1, 1, 1, -1},
-        {1, 1, -1, 1}, {1, 1, -1, -1}, {1, -1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, -1, -1, -1}};
+    static const double CUBE[24][4] = {{1, 0, 0, 0},  {0, 1, 0, 0},   {0, 0, 1, 0},   {0, 0, 0, 1},   {1, 1, 0, 0},
+                                       {1, -1, 0, 0}, {1, 0, 1, 0},   {1, 0, -1, 0},  {1, 0, 0, 1},   {1, 0, 0, -1},
+                                       {0, 1, 1, 0},  {0, 1, -1, 0},  {0, 1, 0, 1},   {0, 1, 0, -1},  {0, 0, 1, 1},
+                                       {0, 0, 1, -1}, {1, 1, 1, 1},   {1, 1, 1, -1},  {1, 1, -1, 1},  {1, 1, -1, -1},
+                                       {1, -1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, -1, -1, -1}};
     for (; n < 24; ++n) memcpy(list[n], CUBE[n], sizeof CUBE[n]);
     for (int k = 1; k < 6; ++k) {
         if (k == 3) continue; /* half a turn is a cube's too */

@@ -4,8 +4,8 @@
 
 #include "apps/lattice/lattice.h"
 
-void lattice_even_shares(atn_lattice *l, double other); /* the classes are as likely as each other */
-void lattice_take_noise(atn_lattice *l, double noise);  /* where none was given */
+void lattice_even_shares(atn_lattice *l, double other);       /* the classes are as likely as each other */
+void lattice_take_noise(atn_lattice *l, double noise);        /* where none was given */
 void lattice_take_density(atn_lattice *l, double neighbours); /* mean number inside the cut-off */
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom); /* to the batch, which is not full */
 bool lattice_batch_is_full(const atn_lattice *l);

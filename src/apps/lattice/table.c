@@ -1,5 +1,6 @@
-/* Tables of a model's density, so that a neighbour and a rotation need one lookup: f(x) = p sum_j N(x; m_j, S_j) + e over
- * voxels, S_j = s^2 along m_j and s^2 + (turn |m_j|)^2 across it: what is left when rotations are tried in steps. */
+/* Tables of a model's density, so that a neighbour and a rotation need one lookup: f(x) = p sum_j N(x; m_j, S_j) + e
+ * over voxels, S_j = s^2 along m_j and s^2 + (turn |m_j|)^2 across it: what is left when rotations are tried in steps.
+ */
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"

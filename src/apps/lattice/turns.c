@@ -12,9 +12,9 @@ static const double PI = 3.14159265358979323846;
 
 void lattice_quaternion_matrix(const double q[4], double out[9]) {
     double w = q[0], x = q[1], y = q[2], z = q[3];
-    const double m[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),       2 * (x * z + w * y),
-                         2 * (x * y + w * z),       1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                         2 * (x * z - w * y),       2 * (y * z + w * x),       1 - 2 * (x * x + y * y)};
+    const double m[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+                         2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                         2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
     memcpy(out, m, sizeof m);
 }
 
