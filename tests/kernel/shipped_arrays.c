@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* Sizes of inputs; m, n, k are replaced by what is tried, s by one more than m: where m ranges start, and the last
- * ends; t is 12, the numbers of a pose. */
+ * ends; t is 12, the numbers of a pose; v is 320, the numbers of 4 x 4 x 4 voxels; w is one more than n. */
 static const struct {
     const char *kernel;
     struct {
         const char *object;
-        char columns, rows; /* 'm', 'n', 'k', 's', 't', '1' */
+        char columns, rows; /* 'm', 'n', 'k', 's', 't', 'v', 'w', '1' */
     } inputs[SHIPPED_OBJECTS];
 } TABLE[] = {
     {"add", {{"A", 'n', 'm'}, {"B", 'n', 'm'}}},
@@ -132,6 +132,29 @@ static const struct {
       {"mz", 'k', '1'},
       {"found", 'n', 'n'}}},
     {"shift_sum", {{"found", 'n', 'm'}}},
+    {"lattice_score",
+     {{"turn", 'n', 't'},
+      {"px", 'k', '1'},
+      {"py", 'k', '1'},
+      {"pz", 'k', '1'},
+      {"start", 'm', '1'},
+      {"last", 'm', '1'},
+      {"table", 'v', '1'}}},
+    {"lattice_pick", {{"score", 'n', 'm'}, {"grid", 'w', 't'}}},
+    {"lattice_refine",
+     {{"qw", 'n', 'm'},
+      {"qx", 'n', 'm'},
+      {"qy", 'n', 'm'},
+      {"qz", 'n', 'm'},
+      {"tx", 'n', 'm'},
+      {"ty", 'n', 'm'},
+      {"tz", 'n', 'm'},
+      {"px", 'k', '1'},
+      {"py", 'k', '1'},
+      {"pz", 'k', '1'},
+      {"start", 'm', '1'},
+      {"end", 'm', '1'},
+      {"pull", 'v', '1'}}},
     {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}}},
 };
 
@@ -141,6 +164,8 @@ static int64_t length_of(char which, const int64_t mnk[3]) {
            : which == 'k' ? mnk[2]
            : which == 's' ? mnk[0] + 1
            : which == 't' ? 12
+           : which == 'v' ? 320
+           : which == 'w' ? mnk[1] + 1
                           : 1;
 }
 
@@ -163,7 +188,12 @@ static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3
         bool start = strcmp(g->objects[k].name, "start") == 0, column = strcmp(g->objects[k].name, "column") == 0 ||
                                                                         strcmp(g->objects[k].name, "near") == 0 ||
                                                                         strcmp(g->objects[k].name, "index") == 0;
+        bool end = strcmp(g->objects[k].name, "last") == 0 || strcmp(g->objects[k].name, "end") == 0;
         int64_t ranges = views[k].size[0] > 1 ? views[k].size[0] - 1 : 1;
+        for (int64_t n = 0; n < views[k].size[0] && end; ++n) { /* three each, less where there are no more */
+            int64_t last = n * mnk[2] / ranges + 3;
+            data[n] = (int32_t)(last < mnk[2] ? last : mnk[2]);
+        }
         for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
             data[n] = (int32_t)(start ? n * mnk[2] / ranges : n * 7 % mnk[1]);
     }
@@ -190,6 +220,12 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     if (strcmp(kernel, "shift_lookup") == 0 || strcmp(kernel, "shift_mark") == 0) /* a volume of 3 x 3 x 3 */
         memcpy(out->params, (double[][2]){{1.5}, {-1.5}, {-1.5}, {-1.5}, {1}, {2.5}, {2.5}, {2.5}, {3}, {3}},
                sizeof(double[10][2]));
+    if (strcmp(kernel, "lattice_score") == 0) /* 4 x 4 x 4 voxels */
+        memcpy(out->params, (double[][2]){{0.5}, {0.25}, {0}, {4}, {4}}, sizeof(double[5][2]));
+    if (strcmp(kernel, "lattice_refine") == 0) /* and equations that any weights can solve */
+        memcpy(out->params,
+               (double[][2]){{0.25}, {0.5}, {0.25}, {0}, {4}, {4}, {0}, {0}, {1}, {1e6}, {1}, {0.5}},
+               sizeof(double[12][2]));
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];
         *view = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
