@@ -32,15 +32,16 @@ static int ascending(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
+/* number: of neighbours of each, in the order of `which`. */
 static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                          size_t count, distances *out) {
+                          size_t count, double *number, distances *out) {
     lattice_cells cells = {0};
     enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS };
     double reach = out->reach;
     *out = (distances){.reach = reach, .centres = (double)count};
     float *list = atn_alloc(l->ctx, 3 * MOST * sizeof *list);
-    double *number = atn_alloc(l->ctx, (count + 1) * sizeof *number);
-    atn_status status = list && number ? lattice_cells_make(l->ctx, atoms, angstrom, reach, &cells) : ATN_ERR_MEMORY;
+    double *sorted = atn_alloc(l->ctx, (count + 1) * sizeof *sorted);
+    atn_status status = list && sorted ? lattice_cells_make(l->ctx, atoms, angstrom, reach, &cells) : ATN_ERR_MEMORY;
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         int32_t inner, n = lattice_cells_near(&cells, which[k], 0, reach, list, list + MOST, list + 2 * MOST, &inner);
         number[k] = n;
@@ -52,18 +53,19 @@ static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double a
         }
     }
     if (status == ATN_OK && count) {
-        qsort(number, count, sizeof *number, ascending);
-        out->median = number[count / 2];
+        memcpy(sorted, number, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, ascending);
+        out->median = sorted[count / 2];
     }
     lattice_cells_free(&cells);
     atn_free(l->ctx, list);
-    atn_free(l->ctx, number);
+    atn_free(l->ctx, sorted);
     return status;
 }
 
 /* Distances as far as about 60 neighbours reach. */
 static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                               size_t count, distances *out) {
+                               size_t count, double *number, distances *out) {
     double volume = 1;
     for (int axis = 0; axis < 3; ++axis) {
         double low = INFINITY, high = -INFINITY;
@@ -77,7 +79,7 @@ static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, dou
     atn_status status = ATN_OK;
     for (int round = 0; round < 6 && status == ATN_OK; ++round) {
         double reach = out->reach;
-        status = measure(l, atoms, angstrom, which, count, out);
+        status = measure(l, atoms, angstrom, which, count, number, out);
         if (out->median > 30 && out->median < 120) break;
         double by = out->crowded ? 0.5 : cbrt(60 / fmax(out->median, 4));
         if (round < 5) out->reach = fmin(fmax(reach * by, 0.05), 40);
@@ -130,6 +132,11 @@ typedef struct guess {
     double likelihood, edge, noise, strangers;
 } guess;
 
+/* Of every model on its own, and which is the best. */
+typedef struct guesses {
+    guess model[ATN_LATTICE_MOST_MODELS], best;
+} guesses;
+
 static void try_one(const distances *d, const shells *s, double density, double edge, double noise, guess *best) {
     static const double SHARES[] = {0.01, 0.03, 0.08, 0.16, 0.3};
     double step = d->reach / BINS, rate[BINS];
@@ -159,12 +166,14 @@ static double first_peak(const distances *d) {
 }
 
 /* Over edges around what the first peak says, noises, strangers: coarse, then fine. */
-static atn_status search(const atn_lattice *l, const distances *d, guess *best) {
+static atn_status search(const atn_lattice *l, const distances *d, guesses *out) {
     double density = d->median / ball(d->reach), first = first_peak(d) / 1.12, most = cbrt(1.02 / density);
     double given = l->settings.noise > 0 ? sqrt(2) * l->settings.noise : 0;
-    *best = (guess){.likelihood = -INFINITY};
+    out->best = (guess){.likelihood = -INFINITY};
     for (int32_t m = 0; m < l->info.models; ++m) {
         shells s;
+        out->model[m] = out->best;
+        out->model[m].likelihood = -INFINITY;
         guess here = {.likelihood = -INFINITY};
         const atn_lattice_model *model = &l->settings.model[m];
         if (model->points) continue;
@@ -183,7 +192,8 @@ static atn_status search(const atn_lattice *l, const distances *d, guess *best) 
                 double edge = fixed > 0 ? fixed : here.edge * by;
                 try_one(d, &s, density, edge, given > 0 ? given : here.noise * times, &fine);
             }
-        if (fine.likelihood > best->likelihood) *best = fine;
+        out->model[m] = fine;
+        if (fine.likelihood > out->best.likelihood) out->best = fine;
     }
     return ATN_OK;
 }
@@ -205,13 +215,14 @@ static atn_status check_constants(const atn_lattice *l, double density) {
     return ATN_OK;
 }
 
-static void take(atn_lattice *l, const distances *d, const guess *g) {
+/* edge: of a model's atom, where the frame has two kinds of places. */
+static void take(atn_lattice *l, const distances *d, const guess *g, const double *edge) {
     const atn_lattice_settings *s = &l->settings;
     double density = d->median / ball(d->reach), volume = g->edge * g->edge * g->edge;
     for (int32_t m = 0; m < l->info.models; ++m)
         l->info.constant[m] = s->model[m].constant > 0 ? s->model[m].constant
                               : s->model[m].points     ? 1
-                                                       : lattice_kind_constant(s->model[m].name, volume);
+                                                       : lattice_kind_constant(s->model[m].name, pow(edge[m], 3));
     l->info.cutoff = s->cutoff > 0 ? s->cutoff : fmin(cbrt(WANTED / density / ball(1)), MOST_REACH * 1.11 * g->edge);
     l->info.strangers = s->strangers > 0 ? s->strangers : g->strangers;
     l->info.efficiency =
@@ -280,28 +291,88 @@ static size_t sample(const atn_lattice *l, const atn_atoms *atoms, size_t *which
     return count;
 }
 
+/* Atoms with fewer neighbours than `limit`, or those with more; returns how many. */
+static size_t part_of(size_t count, const size_t *which, const double *number, double limit, bool below, size_t *part) {
+    size_t n = 0;
+    for (size_t k = 0; k < count; ++k)
+        if ((number[k] < limit) == below) part[n++] = which[k];
+    return n;
+}
+
+/* Phases of different density: the sample in two by the number of neighbours (two means). Each model takes its size
+ * from the half that it explains better, measured against that half's best model; sizes that hardly differ stay one. */
+static atn_status phases(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                         size_t count, const double *number, const distances *d, const guesses *all, double *edge) {
+    double low = d->median * 0.7, high = d->median * 1.2;
+    for (int round = 0; round < 12; ++round) {
+        double sum[2] = {0}, n[2] = {1e-9, 1e-9};
+        for (size_t k = 0; k < count; ++k) {
+            int is = fabs(number[k] - high) < fabs(number[k] - low);
+            sum[is] += number[k];
+            n[is] += 1;
+        }
+        low = sum[0] / n[0], high = sum[1] / n[1];
+    }
+    for (int32_t m = 0; m < l->info.models; ++m) edge[m] = all->best.edge;
+    size_t *part = atn_alloc(l->ctx, (count + 1) * sizeof *part);
+    double *ignored = atn_alloc(l->ctx, (count + 1) * sizeof *ignored);
+    atn_status status = part && ignored ? ATN_OK : ATN_ERR_MEMORY;
+    guesses half[2];
+    bool told = low * 1.25 < high;
+    for (int is = 0; is < 2 && told && status == ATN_OK; ++is) {
+        distances here = {.reach = d->reach};
+        size_t n = part_of(count, which, number, (low + high) / 2, is == 0, part);
+        told = n >= count / 20 + 10;
+        if (told) status = measure(l, atoms, angstrom, part, n, ignored, &here);
+        if (told && status == ATN_OK) status = search(l, &here, &half[is]);
+    }
+    double apart = told && status == ATN_OK ? half[0].best.edge / half[1].best.edge : 1;
+    for (int32_t m = 0; m < l->info.models && (apart > 1.06 || apart < 0.94); ++m) {
+        double worse[2];
+        for (int is = 0; is < 2; ++is) worse[is] = half[is].best.likelihood - half[is].model[m].likelihood;
+        edge[m] = half[worse[1] < worse[0]].model[m].edge;
+    }
+    atn_free(l->ctx, part);
+    atn_free(l->ctx, ignored);
+    return status;
+}
+
+/* Everything but the shares. */
+static atn_status learn_sizes(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                              size_t count, double *number, bool *told) {
+    distances d = {0};
+    guesses g = {0};
+    double edge[ATN_LATTICE_MOST_MODELS] = {0};
+    atn_status status = count > 1 ? measure_near(l, atoms, angstrom, which, count, number, &d) : ATN_OK;
+    *told = status == ATN_OK && d.median >= 4;
+    if (*told) status = check_constants(l, d.median / ball(d.reach));
+    if (*told && status == ATN_OK) status = search(l, &d, &g);
+    *told = *told && g.best.edge > 0;
+    if (*told && status == ATN_OK) status = phases(l, atoms, angstrom, which, count, number, &d, &g, edge);
+    if (!*told) { /* nobody has neighbours: any lattice will do */
+        d = (distances){.reach = 1, .median = 0.085 * 0.6 * ball(1)};
+        g.best = (guess){.edge = 2.28, .noise = 0.3, .strangers = 0.05};
+        for (int32_t m = 0; m < l->info.models; ++m) edge[m] = g.best.edge;
+    }
+    if (status == ATN_OK) take(l, &d, &g.best, edge);
+    return status;
+}
+
 atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {
     size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE;
     size_t *which = atn_alloc(l->ctx, most * sizeof *which);
-    distances d = {0};
-    guess g = {0};
-    if (!which) return ATN_ERR_MEMORY;
-    size_t count = sample(l, atoms, which);
-    atn_status status = count > 1 ? measure_near(l, atoms, angstrom, which, count, &d) : ATN_OK;
-    bool told = status == ATN_OK && d.median >= 4;
-    if (told) status = check_constants(l, d.median / ball(d.reach));
-    if (told && status == ATN_OK) status = search(l, &d, &g);
+    double *number = atn_alloc(l->ctx, most * sizeof *number);
+    bool told = false;
+    atn_status status = which && number ? ATN_OK : ATN_ERR_MEMORY;
+    size_t count = status == ATN_OK ? sample(l, atoms, which) : 0;
+    if (status == ATN_OK) status = learn_sizes(l, atoms, angstrom, which, count, number, &told);
     if (status == ATN_OK) {
-        if (!told || !(g.edge > 0)) { /* nobody has neighbours: any lattice will do */
-            d = (distances){.reach = 1, .median = 0.085 * 0.6 * ball(1)};
-            g = (guess){.edge = 2.28, .noise = 0.3, .strangers = 0.05};
-        }
-        take(l, &d, &g);
         lattice_even_shares(l, 0.1);
         status = lattice_engine_open(l);
     }
     if (status == ATN_OK && told && !l->settings.even) status = learn_shares(l, atoms, angstrom, which, count);
     l->known = status == ATN_OK;
     atn_free(l->ctx, which);
+    atn_free(l->ctx, number);
     return status;
 }
