@@ -14,6 +14,7 @@
 
 enum { BINS = 128, SAMPLE = 400, SHELLS = 64, ROUNDS = 60, WANTED = 42 };
 static const double PI = 3.14159265358979323846, MOST_REACH = 2.7, MOST_OTHER = 0.3;
+static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
 
 static double ball(double r) { return 4.0 / 3 * PI * r * r * r; }
 
@@ -253,8 +254,28 @@ static void shares(atn_lattice *l, size_t count, const double *chance) {
     }
 }
 
+/* Sums of lattice_stretch over the atoms of a sample that nobody doubts. */
+typedef struct stretch {
+    double sums[2];
+    size_t atoms;
+} stretch;
+
+/* Chances of atom i of the batch, with a part of its neighbours elsewhere where it fits nothing whole. */
+static atn_status weigh(atn_lattice *l, size_t i, double *chance, stretch *by) {
+    atn_lattice_atom a;
+    atn_status status = ATN_OK;
+    lattice_judge(l, i, &a, chance);
+    if (a.structure && a.confidence > 0.9F) {
+        ++by[a.structure - 1].atoms;
+        return lattice_stretch(l, a.structure - 1, i, by[a.structure - 1].sums);
+    }
+    if (a.structure == 0) status = lattice_mixed(l, i);
+    lattice_judge(l, i, &a, chance);
+    return status;
+}
+
 static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                               size_t count) {
+                               size_t count, stretch *by) {
     lattice_cells cells = {0};
     size_t classes = (size_t)l->info.models + 1, done = 0;
     double *chance = atn_alloc(l->ctx, (count + 1) * classes * sizeof *chance);
@@ -264,12 +285,7 @@ static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double an
         if (!lattice_batch_is_full(l) && k + 1 < count) continue;
         status = lattice_engine_run(l);
         for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
-            atn_lattice_atom ignored;
-            lattice_judge(l, i, &ignored, chance + done * classes);
-            if (ignored.structure == 0) {
-                status = lattice_mixed(l, i);
-                lattice_judge(l, i, &ignored, chance + done * classes);
-            }
+            status = weigh(l, i, chance + done * classes, by);
             ++done;
         }
         l->near.atoms = 0;
@@ -278,6 +294,27 @@ static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double an
     l->near.atoms = 0;
     lattice_cells_free(&cells);
     atn_free(l->ctx, chance);
+    return status;
+}
+
+/* Constants that the sample's atoms say, where none was given, and shares; again while constants change. */
+static atn_status learn_rest(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                             size_t count) {
+    bool again = true;
+    atn_status status = ATN_OK;
+    for (int round = 0; round < 5 && again && status == ATN_OK; ++round) {
+        stretch by[ATN_LATTICE_MOST_MODELS] = {0};
+        lattice_even_shares(l, 0.1);
+        status = lattice_engine_open(l);
+        if (status == ATN_OK) status = learn_shares(l, atoms, angstrom, which, count, by);
+        again = false;
+        for (int32_t m = 0; m < l->info.models && round < 4; ++m) {
+            double times = by[m].atoms >= 8 && by[m].sums[1] > 0 ? by[m].sums[0] / by[m].sums[1] : 1;
+            if (l->settings.model[m].constant > 0 || l->settings.model[m].points || fabs(times - 1) < ENOUGH) continue;
+            l->info.constant[m] *= fmin(fmax(times, 0.95), 1.05);
+            again = true;
+        }
+    }
     return status;
 }
 
@@ -366,11 +403,9 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angs
     atn_status status = which && number ? ATN_OK : ATN_ERR_MEMORY;
     size_t count = status == ATN_OK ? sample(l, atoms, which) : 0;
     if (status == ATN_OK) status = learn_sizes(l, atoms, angstrom, which, count, number, &told);
-    if (status == ATN_OK) {
-        lattice_even_shares(l, 0.1);
-        status = lattice_engine_open(l);
-    }
-    if (status == ATN_OK && told && !l->settings.even) status = learn_shares(l, atoms, angstrom, which, count);
+    if (status == ATN_OK && told) status = learn_rest(l, atoms, angstrom, which, count);
+    if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
+    if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
     l->known = status == ATN_OK;
     atn_free(l->ctx, which);
     atn_free(l->ctx, number);

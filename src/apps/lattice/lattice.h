@@ -160,6 +160,8 @@ void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double
 /* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
  * elsewhere, as at a grain boundary. Makes evidences larger; judge again. */
 atn_status lattice_mixed(atn_lattice *l, size_t i);
+/* Adds sum w m y and sum w m^2 of an atom, whose quotient is how much larger than the model the lattice is. */
+atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);
 /* Equation 1 with an explicit assignment, from what was found. */
 atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out);
 
