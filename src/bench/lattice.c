@@ -1,5 +1,6 @@
-/* Neighbourhoods of bcc, fcc and hcp, turned at random, with noise of places as seen from the centre and atoms missing: which share
- * is told right of the three. Constants and cut-off are those of the high-entropy alloy that others are measured on. */
+/* Neighbourhoods of bcc, fcc and hcp, turned at random, with noise of places as seen from the centre and atoms missing:
+ * which share is told right of the three. Constants and cut-off are those of the high-entropy alloy that others are
+ * measured on. */
 #include "bench/lattice.h"
 
 #include "apps/lattice/lattice.h"
@@ -116,7 +117,8 @@ atn_status atn_bench_lattice(atn_ctx *ctx, atn_device *device, const atn_bench_l
             snprintf(row.name, sizeof row.name, "right, noise %.2f, missing %.0f %%", NOISE[n], 100 * MISSING[m]);
             snprintf(row.device, sizeof row.device, "%s", atn_device_get_info(device)->name);
             snprintf(row.shape, sizeof row.shape, "%zu", count);
-            if (row.reference > 0) snprintf(row.reference_name, sizeof row.reference_name, "template matching, published");
+            if (row.reference > 0)
+                snprintf(row.reference_name, sizeof row.reference_name, "template matching, published");
             if (options->progress) options->progress(options->user, row.name);
             atn_status status = make(ctx, count, NOISE[n], MISSING[m], &s);
             if (status == ATN_OK) status = measure(ctx, device, &s, NOISE[n], MISSING[m], &row);

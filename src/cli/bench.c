@@ -12,11 +12,8 @@ static const struct {
     const char *name;
     atn_status (*run)(atn_cli_bench *bench);
 } SUBJECTS[] = {
-    {"kernels", atn_cli_bench_kernels},
-    {"register", atn_cli_bench_register},
-    {"needle", atn_cli_bench_needle},
-    {"lattice", atn_cli_bench_lattice},
-    {"space", atn_cli_bench_space},
+    {"kernels", atn_cli_bench_kernels}, {"register", atn_cli_bench_register}, {"needle", atn_cli_bench_needle},
+    {"lattice", atn_cli_bench_lattice}, {"space", atn_cli_bench_space},
 };
 
 #define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
@@ -176,7 +173,8 @@ static atn_status run(atn_cli_call *call) {
     if (k == n) {
         json_decref(b.rows);
         return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
-                              suggest.best ? "; did you mean '" : "; there are kernels, register, needle, lattice and space",
+                              suggest.best ? "; did you mean '"
+                                           : "; there are kernels, register, needle, lattice and space",
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
@@ -203,7 +201,8 @@ static const char *const PARAGRAPHS[] = {
     "memory of many points; on clouds that are made for it. With SOURCE TARGET: time, rmse and overlap of all methods "
     "on "
     "these files, from identity.",
-    "lattice: turned neighbourhoods of bcc, fcc and hcp, cut at 4.5 Angstrom: the share that is told right, for noises of 0 to 1 "
+    "lattice: turned neighbourhoods of bcc, fcc and hcp, cut at 4.5 Angstrom: the share that is told right, for noises "
+    "of 0 to 1 "
     "Angstrom and 0 to 67 % of the atoms missing; how many a second.",
     "needle: four rounds of the shifting algorithm at the five published sizes, through the lookup volume and by brute "
     "force, against a plain brute force with OpenMP on the CPU.",

@@ -59,8 +59,8 @@ static void draw_confidence(atn_text *page, const lattice_outcome *o) {
 
 /* ---- pictures of a slice ---- */
 
-/* The crystal direction along the frame's z, brought into the corner x >= y >= z >= 0, as a colour: red where it is [001], green
- * [011], blue [111]. Hexagonal crystals: red along c, else by the angle about it. */
+/* The crystal direction along the frame's z, brought into the corner x >= y >= z >= 0, as a colour: red where it is
+ * [001], green [011], blue [111]. Hexagonal crystals: red along c, else by the angle about it. */
 static void orientation_colour(const lattice_outcome *o, const atn_lattice_atom *a, int rgb[3]) {
     double w = (double)a->quaternion[0], x = (double)a->quaternion[1], y = (double)a->quaternion[2],
            z = (double)a->quaternion[3];
@@ -86,8 +86,8 @@ static void orientation_colour(const lattice_outcome *o, const atn_lattice_atom 
 static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientation) {
     double wide = fmax(o->high[0] - o->low[0], o->high[1] - o->low[1]), middle = 0.5 * (o->low[2] + o->high[2]);
     double thick = fmax(0.12 * (o->high[2] - o->low[2]), 6), scale = wide > 0 ? (SIDE - 20) / wide : 1;
-    atn_text_printf(page, "<figure><svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\" aria-label=\"%s\">\n", SIDE, SIDE,
-                    SIDE, orientation ? "orientations in a slice" : "structures in a slice");
+    atn_text_printf(page, "<figure><svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\" aria-label=\"%s\">\n", SIDE,
+                    SIDE, SIDE, orientation ? "orientations in a slice" : "structures in a slice");
     for (size_t k = 0; k < o->n_shown; ++k) {
         const lattice_shown *s = &o->shown[k];
         if (fabs((double)s->position[2] - middle) > thick || (orientation && s->atom.structure == 0)) continue;
@@ -104,7 +104,8 @@ static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientatio
     }
     atn_text_add(page, "</svg><figcaption>");
     if (orientation) {
-        atn_text_add(page, "Which crystal direction lies along z: red [001], green [011], blue [111]; hcp: red the c axis.");
+        atn_text_add(page,
+                     "Which crystal direction lies along z: red [001], green [011], blue [111]; hcp: red the c axis.");
     } else {
         for (int32_t c = 0; c <= o->info.models; ++c) {
             atn_text_printf(page, "<span style=\"color:%s\">&#9679;</span> ", COLOURS[c % N_COLOURS]);
@@ -113,7 +114,8 @@ static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientatio
         }
         atn_text_add(page, "; paler where less sure.");
     }
-    atn_text_printf(page, " Atoms within %.3g Angstrom of the middle along z, thinned out.</figcaption></figure>\n", thick);
+    atn_text_printf(page, " Atoms within %.3g Angstrom of the middle along z, thinned out.</figcaption></figure>\n",
+                    thick);
 }
 
 atn_status lattice_report(atn_cli_call *call, const lattice_outcome *o, const char *path) {

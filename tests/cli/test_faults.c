@@ -187,6 +187,7 @@ static void samples(void **state) {
     (void)state;
     walk_line("sample scans -o @ --size 200 --json", 3);
     walk_line("sample atoms -o @ --size 5 --grains 1 --species Al --json", 5);
+    walk_line("lattice @/frame.pos -o @/told.xyz --models bcc --cutoff 4 --device host", 29);
     walk_line("info @/ranges.rrng", 1);
     walk_line("info @/ranges.rrng --json", 3);
 }

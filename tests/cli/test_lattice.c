@@ -24,12 +24,14 @@ static char *read_text(const char *name, size_t *length) {
 static void a_frame_is_told(void **state) {
     (void)state;
     size_t length;
-    json_t *root = cli_object("lattice @/frame.pos --ranges @/ranges.rrng -o @/out.xyz --report @/out.html --device host "
-                              "--json"),
+    json_t *root =
+               cli_object("lattice @/frame.pos --ranges @/ranges.rrng -o @/out.xyz --report @/out.html --device host "
+                          "--json"),
            *counts = json_object_get(root, "counts"), *settings = json_object_get(root, "settings");
     assert_int_equal(number(root, "atoms"), 2500);
     assert_true(number(counts, "bcc") > 2400);
-    assert_int_equal(number(counts, "bcc") + number(counts, "fcc") + number(counts, "hcp") + number(counts, "other"), 2500);
+    assert_int_equal(number(counts, "bcc") + number(counts, "fcc") + number(counts, "hcp") + number(counts, "other"),
+                     2500);
     assert_true(number(root, "atoms_per_second") > 0 && number(root, "peak_bytes") > 0);
     double a = number(json_object_get(settings, "constant"), "bcc");
     assert_true(a > 3.14 && a < 3.26);

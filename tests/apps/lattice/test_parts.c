@@ -102,8 +102,7 @@ static void tables_hold_densities(void **state) {
     double sum = 0.001;
     for (size_t k = 0; k < p.count; ++k) {
         double square = 0;
-        for (int axis = 0; axis < 3; ++axis)
-            square += (here[axis] - p.axis[axis][k]) * (here[axis] - p.axis[axis][k]);
+        for (int axis = 0; axis < 3; ++axis) square += (here[axis] - p.axis[axis][k]) * (here[axis] - p.axis[axis][k]);
         sum += 0.6 * exp(-square / 0.18) / pow(2 * 3.14159265358979323846 * 0.09, 1.5);
     }
     assert_true(fabs((double)value[voxel] - sum) < 1e-3 * sum);
@@ -135,8 +134,7 @@ static void neighbours_are_all(void **state) {
         }
         assert_int_equal(n, count);
         assert_int_equal(inner, near);
-        for (int32_t i = 0; i < n; ++i)
-            assert_int_equal(x[i] * x[i] + y[i] * y[i] + z[i] * z[i] < 6.25F, i < inner);
+        for (int32_t i = 0; i < n; ++i) assert_int_equal(x[i] * x[i] + y[i] * y[i] + z[i] * z[i] < 6.25F, i < inner);
     }
     lattice_cells_free(&cells);
 }
