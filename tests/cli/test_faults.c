@@ -187,7 +187,6 @@ static void samples(void **state) {
     (void)state;
     walk_line("sample scans -o @ --size 200 --json", 3);
     walk_line("sample atoms -o @ --size 5 --grains 1 --species Al --json", 5);
-    walk_line("lattice @/frame.pos -o @/told.xyz --models bcc --cutoff 4 --device host", 29);
     walk_line("info @/ranges.rrng", 1);
     walk_line("info @/ranges.rrng --json", 3);
 }
@@ -210,6 +209,12 @@ static void registrations(void **state) {
     walk_line("register @/target.ply @/target.ply --device host --profile", 101);
     walk_line("register --batch @/list.csv --device host --json", 101);
     walk_line("register --batch @/list.csv --device host", 151);
+}
+
+/* The atoms of the samples. */
+static void lattices(void **state) {
+    (void)state;
+    walk_line("lattice @/frame.pos -o @/told.xyz --models bcc --cutoff 4 --device host", 151);
 }
 
 /* ---- wisdom ---- */
@@ -278,7 +283,7 @@ int main(void) {
         cmocka_unit_test(version),      cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
         cmocka_unit_test(wisdom),       cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
         cmocka_unit_test(space_count),  cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
-        cmocka_unit_test(samples),      cmocka_unit_test(registrations),
+        cmocka_unit_test(samples),      cmocka_unit_test(registrations),   cmocka_unit_test(lattices),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }
