@@ -78,6 +78,12 @@ static const atn_set SETS[] = {
     {"unwrap_phasor", NULL, {"psi=1024x1024", "u=1024x1024", "mask=1024x1024"}, 0},
     {"unwrap_report", NULL, {"psi=1024x1024", "v=1024x1024", "mask=1024x1024"}, 0},
     {"unwrap_finish", NULL, {"psi=1024x1024", "u=1024x1024", "mask=1024x1024"}, 0},
+    {"lattice_score", "cpu", {"turn=9x416", "px=14336", "start=1024", "last=1024", "table=65536"}, 14},
+    {"lattice_score", "gpu", {"turn=9x416", "px=917504", "start=65536", "last=65536", "table=65536"}, 14},
+    {"lattice_pick", "cpu", {"score=8192x52", "grid=4x416"}, 0},
+    {"lattice_pick", "gpu", {"score=524288x52", "grid=4x416"}, 0},
+    {"lattice_refine", "cpu", {"qw=1024x8", "px=43008", "start=1024", "end=1024", "pull=320000"}, 42},
+    {"lattice_refine", "gpu", {"qw=65536x8", "px=2752512", "start=65536", "end=65536", "pull=320000"}, 42},
 };
 
 const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after) {

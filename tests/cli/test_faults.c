@@ -229,6 +229,12 @@ static void registrations(void **state) {
     walk_line("register --batch @/list.csv --device host", 151);
 }
 
+/* The atoms of the samples. */
+static void lattices(void **state) {
+    (void)state;
+    walk_line("lattice @/frame.pos -o @/told.xyz --models bcc --cutoff 4 --device host", 151);
+}
+
 /* ---- wisdom ---- */
 
 static void wisdom(void **state) {
@@ -296,7 +302,7 @@ int main(void) {
         cmocka_unit_test(wisdom),        cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
         cmocka_unit_test(space_count),   cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
         cmocka_unit_test(samples),       cmocka_unit_test(unwrapping),      cmocka_unit_test(needles),
-        cmocka_unit_test(registrations),
+        cmocka_unit_test(registrations), cmocka_unit_test(lattices),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

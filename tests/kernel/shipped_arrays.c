@@ -6,12 +6,12 @@
 
 /* Sizes of inputs; m, n, k are replaced by what is tried, s by one more than m: where m ranges start, and the last
  * ends; t is 12, the numbers of a pose; w is 32 m, the rows of m words; N and M are halves of n and m, rounded up, V
- * and W twice these. */
+ * and W twice these; v is 320, the numbers of 4 x 4 x 4 voxels; x is one more than n. */
 static const struct {
     const char *kernel;
     struct {
         const char *object;
-        char columns, rows; /* 'm', 'n', 'k', 's', 't', 'w', '1', 'M', 'N', 'V', 'W' */
+        char columns, rows; /* 'm', 'n', 'k', 's', 't', 'w', '1', 'M', 'N', 'V', 'W', 'v', 'x' */
     } inputs[SHIPPED_OBJECTS];
 } TABLE[] = {
     {"above", {{"pixels", 'n', 'w'}}},
@@ -178,6 +178,29 @@ static const struct {
     {"unwrap_phasor", {{"psi", 'n', 'm'}, {"u", 'n', 'm'}, {"mask", 'n', 'm'}}},
     {"unwrap_report", {{"psi", 'n', 'm'}, {"v", 'n', 'm'}, {"mask", 'n', 'm'}}},
     {"unwrap_finish", {{"psi", 'n', 'm'}, {"u", 'n', 'm'}, {"mask", 'n', 'm'}}},
+    {"lattice_score",
+     {{"turn", 'n', 't'},
+      {"px", 'k', '1'},
+      {"py", 'k', '1'},
+      {"pz", 'k', '1'},
+      {"start", 'm', '1'},
+      {"last", 'm', '1'},
+      {"table", 'v', '1'}}},
+    {"lattice_pick", {{"score", 'n', 'm'}, {"grid", 'x', 't'}}},
+    {"lattice_refine",
+     {{"qw", 'n', 'm'},
+      {"qx", 'n', 'm'},
+      {"qy", 'n', 'm'},
+      {"qz", 'n', 'm'},
+      {"tx", 'n', 'm'},
+      {"ty", 'n', 'm'},
+      {"tz", 'n', 'm'},
+      {"px", 'k', '1'},
+      {"py", 'k', '1'},
+      {"pz", 'k', '1'},
+      {"start", 'm', '1'},
+      {"end", 'm', '1'},
+      {"pull", 'v', '1'}}},
     {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}}},
 };
 
@@ -192,6 +215,8 @@ static int64_t length_of(char which, const int64_t mnk[3]) {
            : which == 'N' ? (mnk[1] + 1) / 2
            : which == 'W' ? (mnk[0] + 1) / 2 * 2
            : which == 'V' ? (mnk[1] + 1) / 2 * 2
+           : which == 'v' ? 320
+           : which == 'x' ? mnk[1] + 1
                           : 1;
 }
 
@@ -215,7 +240,12 @@ static void make_sparse(const atn_graph *g, atn_view *views, const int64_t mnk[3
                                                                         strcmp(g->objects[k].name, "near") == 0 ||
                                                                         strcmp(g->objects[k].name, "index") == 0;
         bool list = strcmp(g->objects[k].name, "list") == 0; /* numbers of ranges */
+        bool end = strcmp(g->objects[k].name, "last") == 0 || strcmp(g->objects[k].name, "end") == 0;
         int64_t ranges = views[k].size[0] > 1 ? views[k].size[0] - 1 : 1;
+        for (int64_t n = 0; n < views[k].size[0] && end; ++n) { /* three each, less where there are no more */
+            int64_t last = n * mnk[2] / ranges + 3;
+            data[n] = (int32_t)(last < mnk[2] ? last : mnk[2]);
+        }
         for (int64_t n = 0; n < views[k].size[0] && (start || column); ++n)
             data[n] = (int32_t)(start ? n * mnk[2] / ranges : n * 7 % mnk[1]);
         for (int64_t n = 0; n < views[k].size[0] && list; ++n) data[n] = (int32_t)(n * 5 % mnk[0]);
@@ -247,6 +277,11 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     if (strcmp(kernel, "median_bits") == 0) out->params[0][0] = 3; /* words of a scan */
     if (strcmp(kernel, "phase_steps") == 0)                        /* most pixels are valid */
         memcpy(out->params, (double[][2]){{0.125}, {0.96875}}, sizeof(double[2][2]));
+    if (strcmp(kernel, "lattice_score") == 0) /* 4 x 4 x 4 voxels */
+        memcpy(out->params, (double[][2]){{0.5}, {0.25}, {0}, {4}, {4}}, sizeof(double[5][2]));
+    if (strcmp(kernel, "lattice_refine") == 0) /* and equations that any weights can solve */
+        memcpy(out->params, (double[][2]){{0.25}, {0.5}, {0.25}, {0}, {4}, {4}, {0}, {0}, {1}, {1e6}, {1}, {0.5}},
+               sizeof(double[12][2]));
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];
         *view = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};

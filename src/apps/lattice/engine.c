@@ -1,0 +1,389 @@
+/* The kernels over a batch of atoms, for each model: scores of all rotations over the nearer neighbours, the best
+ * rotation of each group, EM steps over all neighbours with tables that are wide first, then as sharp as the noise.
+ * What comes back is the best candidate, with its likelihood averaged over the rotations around it. */
+#include "apps/lattice/lattice.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HOST_BATCH = 1024, DEVICE_BATCH = 1 << 16, WIDE_STEPS = 2, SHARP_STEPS = 4 };
+static const double PI = 3.14159265358979323846, LOG2E = 1.4426950408889634, DAMP = 1e-3;
+static const double MOST_SHIFT = 3.2; /* deviations that an atom may be off its site */
+static const char *const AXES[3] = {"px", "py", "pz"}, *const TURNS[4] = {"qw", "qx", "qy", "qz"};
+static const char *const FITS[4] = {"likelihood", "weight", "spread", "curve"};
+static const char *const SHIFTS[3] = {"tx", "ty", "tz"};
+
+static atn_status vector(atn_lattice *l, atn_type type, int64_t length, const void *from, atn_array **out) {
+    atn_status status = atn_array_create_vector(l->device, type, length, out);
+    return status == ATN_OK && from ? atn_array_put(*out, from, 0) : status;
+}
+
+/* ---- tables ---- */
+
+/* Logarithms of the density in 255 steps. */
+static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value, uint8_t *bytes) {
+    size_t voxels = lattice_box_voxels(&s->coarse);
+    float low = INFINITY, high = 0;
+    for (size_t k = 0; k < voxels; ++k) {
+        low = fminf(low, value[k]);
+        high = fmaxf(high, value[k]);
+    }
+    s->low = log((double)low);
+    s->unit = fmax((log((double)high) - s->low) / 255, 1e-6);
+    for (size_t k = 0; k < voxels; ++k) bytes[k] = (uint8_t)lrint((log((double)value[k]) - s->low) / s->unit);
+    return vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
+}
+
+/* The chance that a neighbour is an atom of the model, where that one would be, the logarithm of the density. */
+static atn_status put_pull(atn_lattice *l, const lattice_slot *s, const float *value, const float *mean, float *pull,
+                           atn_array **out) {
+    size_t voxels = lattice_box_voxels(&s->box);
+    for (size_t k = 0; k < voxels; ++k) {
+        float *to = pull + LATTICE_PULL * k;
+        to[0] = (value[k] - (float)l->stranger_density) / value[k];
+        memcpy(to + 1, mean + 3 * k, 3 * sizeof *mean);
+        to[4] = logf(value[k]);
+    }
+    return vector(l, ATN_SP, (int64_t)voxels * LATTICE_PULL, pull, out);
+}
+
+static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
+    size_t fine = lattice_box_voxels(&s->box), coarse = lattice_box_voxels(&s->coarse);
+    size_t voxels = fine > coarse ? fine : coarse;
+    float *value = atn_alloc(l->ctx, voxels * sizeof *value), *mean = atn_alloc(l->ctx, 3 * voxels * sizeof *mean);
+    float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
+    uint8_t *bytes = atn_alloc(l->ctx, voxels);
+    lattice_density d = {
+        .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .strangers = l->stranger_density};
+    atn_status status = value && mean && pull && bytes ? ATN_OK : ATN_ERR_MEMORY;
+    double ignored;
+    d.turn = s->turns.spread;
+    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
+    if (status == ATN_OK) status = put_scores(l, s, value, bytes);
+    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &ignored);
+    if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[0]);
+    d.turn = 0;
+    d.noise = l->sharp;
+    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &s->expected);
+    if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[1]);
+    atn_free(l->ctx, value);
+    atn_free(l->ctx, mean);
+    atn_free(l->ctx, pull);
+    atn_free(l->ctx, bytes);
+    return status;
+}
+
+/* Rotations as quaternions, and as matrices that scale to voxels. */
+static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
+    int64_t n = s->turns.count;
+    void *to = NULL;
+    atn_status status = atn_array_create_matrix(l->device, ATN_SP, n, 9, 0, &s->turn);
+    if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, n, 4, 0, &s->grid);
+    if (status == ATN_OK) status = atn_array_map_write(s->turn, &to);
+    for (int64_t k = 0; k < n && status == ATN_OK; ++k) {
+        double m[9];
+        lattice_quaternion_matrix(s->turns.quaternion[k], m);
+        for (int c = 0; c < 9; ++c) ((float *)to)[c * n + k] = (float)(m[c] / s->coarse.edge);
+    }
+    if (status == ATN_OK) status = atn_array_map_write(s->grid, &to);
+    for (int64_t k = 0; k < n && status == ATN_OK; ++k)
+        for (int c = 0; c < 4; ++c) ((float *)to)[c * n + k] = (float)s->turns.quaternion[k][c];
+    return status;
+}
+
+/* ---- kernels ---- */
+
+static atn_status kernel(atn_lattice *l, const char *name, atn_kernel **out) {
+    const char *const defines[] = {"USED_FLOAT=SP", NULL};
+    atn_kernel_options options = {.defines = defines};
+    atn_status status = atn_kernel_create(l->device, name, &options, out);
+    if (status == ATN_OK) atn_kernel_trust(*out);
+    return status;
+}
+
+static atn_status set_box(atn_kernel *k, const lattice_box *box) {
+    static const char *const OFFSET[3] = {"o_x", "o_y", "o_z"};
+    atn_status status = atn_kernel_param(k, "nx", box->size[0], 0);
+    if (status == ATN_OK) status = atn_kernel_param(k, "ny", box->size[1], 0);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+        status = atn_kernel_param(k, OFFSET[axis], box->offset[axis], 0);
+    return status;
+}
+
+static atn_status bind_near(atn_lattice *l, atn_kernel *k, const char *end, atn_array *last) {
+    atn_status status = atn_kernel_bind(k, "start", l->start);
+    if (status == ATN_OK) status = atn_kernel_bind(k, end, last);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) status = atn_kernel_bind(k, AXES[axis], l->axis[axis]);
+    return status;
+}
+
+static atn_status make_score(atn_lattice *l, lattice_slot *s) {
+    int64_t n = s->turns.count;
+    atn_array *all = NULL;
+    atn_status status = vector(l, ATN_INT32, n * l->batch, NULL, &all);
+    if (status == ATN_OK) status = atn_array_view_matrix(all, n, l->batch, &s->score);
+    if (status == ATN_OK)
+        status = atn_array_view_matrix(all, n / LATTICE_GROUPS, (int64_t)l->batch * LATTICE_GROUPS, &s->rows);
+    atn_array_free(all);
+    if (status == ATN_OK) status = kernel(l, "lattice_score", &s->score_kernel);
+    if (status == ATN_OK) status = bind_near(l, s->score_kernel, "last", l->last);
+    if (status == ATN_OK) status = set_box(s->score_kernel, &s->coarse);
+    if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "turn", s->turn);
+    if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "table", s->table);
+    if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "score", s->score);
+    return status;
+}
+
+static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
+    int64_t rows = (int64_t)l->batch * LATTICE_GROUPS;
+    atn_status status = vector(l, ATN_INT32, rows, NULL, &s->best);
+    if (status == ATN_OK) status = vector(l, ATN_SP, rows, NULL, &s->sum);
+    if (status == ATN_OK) status = kernel(l, "lattice_pick", &s->pick_kernel);
+    if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, "score", s->rows);
+    if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, "grid", s->grid);
+    if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, "best", s->best);
+    if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, "sum", s->sum);
+    if (status == ATN_OK) status = atn_kernel_param(s->pick_kernel, "unit", s->unit * LOG2E, 0);
+    if (status == ATN_OK) status = atn_kernel_param(s->pick_kernel, "groups", LATTICE_GROUPS, 0);
+    for (int k = 0; k < 4 && status == ATN_OK; ++k) {
+        status = vector(l, ATN_SP, rows, NULL, &s->q[k]);
+        if (status == ATN_OK) status = atn_array_view_matrix(s->q[k], LATTICE_GROUPS, l->batch, &s->q_rows[k]);
+        if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, TURNS[k], s->q[k]);
+    }
+    return status;
+}
+
+static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
+    static const char *const FOLD[3] = {"fold_x", "fold_y", "fold_z"};
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 4 && status == ATN_OK; ++k)
+        status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->fit[k]);
+    for (int k = 0; k < 3 && status == ATN_OK; ++k)
+        status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->shift[k]);
+    for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
+        status = kernel(l, "lattice_refine", &s->refine_kernel[sharp]);
+        atn_kernel *k = s->refine_kernel[sharp];
+        if (status == ATN_OK) status = bind_near(l, k, "end", l->end);
+        if (status == ATN_OK) status = set_box(k, &s->box);
+        if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[sharp]);
+        if (status == ATN_OK) status = atn_kernel_param(k, "per_length", 1 / s->box.edge, 0);
+        if (status == ATN_OK) status = atn_kernel_param(k, "damp", DAMP, 0);
+        if (status == ATN_OK) status = atn_kernel_param(k, "most", MOST_SHIFT * l->sharp, 0);
+        for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+            status = atn_kernel_param(k, FOLD[axis], s->box.mirror[axis], 0);
+        for (int n = 0; n < 3 && status == ATN_OK; ++n) status = atn_kernel_bind(k, SHIFTS[n], s->shift[n]);
+        for (int n = 0; n < 4 && status == ATN_OK; ++n) {
+            status = atn_kernel_bind(k, TURNS[n], s->q_rows[n]);
+            if (status == ATN_OK) status = atn_kernel_bind(k, FITS[n], s->fit[n]);
+        }
+    }
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
+    bool mirror[3];
+    double shift = l->alone ? 0 : MOST_SHIFT * l->info.shift_noise / sqrt(2);
+    double reach = l->info.cutoff + shift + 3.5 * l->info.shift_noise;
+    l->sharp = l->alone ? l->info.shift_noise : l->info.shift_noise / sqrt(2);
+    atn_status status = lattice_points_make(l->ctx, &s->model, s->constant, reach, &s->points);
+    if (status != ATN_OK) return status;
+    s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
+    s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
+    s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);
+    if (!s->turns.quaternion)
+        status = lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1,
+                                    &s->turns);
+    if (status == ATN_OK) status = put_tables(l, s);
+    if (status == ATN_OK) status = put_turns(l, s);
+    if (status == ATN_OK) status = make_score(l, s);
+    if (status == ATN_OK) status = make_pick(l, s);
+    if (status == ATN_OK) status = make_refine(l, s);
+    return status;
+}
+
+/* Rows for a batch; the largest neighbourhoods make it end early. */
+static atn_status open_near(atn_lattice *l) {
+    bool cpu = atn_device_get_info(l->device)->cpu;
+    l->batch = (cpu ? HOST_BATCH : DEVICE_BATCH) / (l->fine > 1 ? 4 : 1);
+    l->room = (size_t)l->batch * 96 + ATN_LATTICE_MOST_NEIGHBOURS;
+    atn_status status = vector(l, ATN_INT32, l->batch, NULL, &l->start);
+    if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->last);
+    if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->end);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        status = vector(l, ATN_SP, (int64_t)l->room, NULL, &l->axis[axis]);
+        if (status != ATN_OK) break;
+        l->near.axis[axis] = atn_zalloc(l->ctx, l->room * sizeof **l->near.axis);
+        if (!l->near.axis[axis]) status = ATN_ERR_MEMORY;
+    }
+    size_t batch = (size_t)l->batch;
+    if (status == ATN_OK) {
+        l->near.start = atn_zalloc(l->ctx, (batch + 1) * sizeof *l->near.start);
+        l->near.inner = atn_zalloc(l->ctx, batch * sizeof *l->near.inner);
+        l->found = atn_alloc(l->ctx, batch * (size_t)l->info.models * sizeof *l->found);
+        if (!l->near.start || !l->near.inner || !l->found) status = ATN_ERR_MEMORY;
+    }
+    l->near.room = l->room;
+    return status;
+}
+
+atn_status lattice_engine_open(atn_lattice *l) {
+    lattice_engine_close(l);
+    atn_status status = open_near(l);
+    l->info.rotations = 0;
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
+        l->slot[m].constant = l->info.constant[m];
+        status = open_slot(l, &l->slot[m]);
+        if (status == ATN_OK) l->info.expected[m] = l->slot[m].expected;
+        if (status == ATN_OK) l->info.rotations += l->slot[m].turns.count;
+    }
+    if (status != ATN_OK) lattice_engine_close(l);
+    l->ready = status == ATN_OK;
+    return status;
+}
+
+static void close_slot(atn_lattice *l, lattice_slot *s) {
+    atn_array **const arrays[] = {&s->turn,     &s->grid,      &s->table,     &s->pull[0],   &s->pull[1],   &s->score,
+                                  &s->rows,     &s->best,      &s->sum,       &s->q[0],      &s->q[1],      &s->q[2],
+                                  &s->q[3],     &s->q_rows[0], &s->q_rows[1], &s->q_rows[2], &s->q_rows[3], &s->fit[0],
+                                  &s->shift[0], &s->shift[1],  &s->shift[2],  &s->fit[1],    &s->fit[2],    &s->fit[3]};
+    atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1]};
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
+        atn_kernel_free(*kernels[k]);
+        *kernels[k] = NULL;
+    }
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
+        atn_array_free(*arrays[k]);
+        *arrays[k] = NULL;
+    }
+    lattice_points_free(l->ctx, &s->points);
+    lattice_turns_free(l->ctx, &s->turns);
+}
+
+void lattice_engine_close(atn_lattice *l) {
+    atn_array **const arrays[] = {&l->axis[0], &l->axis[1], &l->axis[2], &l->start, &l->last, &l->end};
+    for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) close_slot(l, &l->slot[m]);
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
+        atn_array_free(*arrays[k]);
+        *arrays[k] = NULL;
+    }
+    for (int axis = 0; axis < 3; ++axis) atn_free(l->ctx, l->near.axis[axis]);
+    atn_free(l->ctx, l->near.start);
+    atn_free(l->ctx, l->near.inner);
+    atn_free(l->ctx, l->found);
+    l->near = (lattice_near){0};
+    l->found = NULL;
+    l->ready = false;
+}
+
+/* ---- running ---- */
+
+static atn_status put_near(atn_lattice *l) {
+    void *start, *last, *end, *to;
+    atn_status status = atn_array_map_write(l->start, &start);
+    if (status == ATN_OK) status = atn_array_map_write(l->last, &last);
+    if (status == ATN_OK) status = atn_array_map_write(l->end, &end);
+    for (int32_t k = 0; k < l->batch && status == ATN_OK; ++k) {
+        bool is = (size_t)k < l->near.atoms;
+        ((int32_t *)start)[k] = is ? l->near.start[k] : 0;
+        ((int32_t *)last)[k] = is ? l->near.inner[k] : 0;
+        ((int32_t *)end)[k] = is ? l->near.start[k + 1] : 0;
+    }
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        status = atn_array_map_write(l->axis[axis], &to);
+        if (status == ATN_OK)
+            memcpy(to, l->near.axis[axis], (size_t)l->near.start[l->near.atoms] * sizeof **l->near.axis);
+    }
+    return status;
+}
+
+/* What the host looks at of a model's results. */
+typedef struct shown {
+    const int32_t *best;
+    const float *sum, *q[4], *fit[4], *shift[3];
+} shown;
+
+static atn_status show(const lattice_slot *s, shown *out) {
+    const void *from = NULL;
+    atn_status status = atn_array_map_read(s->best, &from);
+    out->best = from;
+    if (status == ATN_OK) status = atn_array_map_read(s->sum, &from);
+    out->sum = from;
+    for (int k = 0; k < 4 && status == ATN_OK; ++k) {
+        status = atn_array_map_read(s->q[k], &from);
+        out->q[k] = from;
+        if (status == ATN_OK) status = atn_array_map_read(s->fit[k], &from);
+        out->fit[k] = from;
+    }
+    for (int k = 0; k < 3 && status == ATN_OK; ++k) {
+        status = atn_array_map_read(s->shift[k], &from);
+        out->shift[k] = from;
+    }
+    return status;
+}
+
+/* The average over rotations: around a candidate the likelihood is a normal distribution of rotation vectors, which is
+ * L (2 pi)^(3/2) |A / s^2|^(-1/2) of 8 pi^2, once for each symmetry; over where the centre really is, which is off by
+ * as much as any atom, exp(-t^2 / 2 s^2) (1 + sum w)^(-3/2). */
+static double around(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t k) {
+    double constant = log((double)s->symmetries * pow(2 * PI, 1.5) / (8 * PI * PI)), s2 = l->sharp * l->sharp;
+    double turns = fmin(0, constant - 0.5 * ((double)v->fit[3][k] - 3 * log(s2)));
+    double shift = 0;
+    for (int c = 0; c < 3; ++c) shift += (double)v->shift[c][k] * (double)v->shift[c][k];
+    return l->alone ? turns : turns - 0.5 * shift / s2 - 1.5 * log(1 + (double)v->fit[1][k]);
+}
+
+/* The average over all rotations that were tried, which saw all neighbours: many may fit where those are few. */
+static double average(const lattice_slot *s, const shown *v, size_t first, int32_t n) {
+    double sum = 0, high = v->best[first];
+    for (size_t k = first; k < first + LATTICE_GROUPS; ++k) high = fmax(high, v->best[k]);
+    for (size_t k = first; k < first + LATTICE_GROUPS; ++k)
+        sum += (double)v->sum[k] * exp(s->unit * (v->best[k] - high));
+    return n * s->low + s->unit * high + log(sum / s->turns.count);
+}
+
+static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t i, lattice_found *out) {
+    double most = -INFINITY;
+    size_t first = i * LATTICE_GROUPS, at = first;
+    for (size_t k = first; k < first + LATTICE_GROUPS; ++k) {
+        double here = (double)v->fit[0][k] + around(l, s, v, k);
+        if (here > most) most = here, at = k;
+    }
+    int32_t n = l->near.start[i + 1] - l->near.start[i];
+    bool coarse = s->turns.spread * l->info.cutoff > l->sharp; /* peaks may lie between the rotations that were tried */
+    if (l->inner > l->info.cutoff) most = fmax(l->alone && !coarse ? -INFINITY : most, average(s, v, first, n));
+    *out = (lattice_found){.evidence = (float)most};
+    for (int k = 0; k < 3 && !l->alone; ++k) out->shift[k] = v->shift[k][at];
+    for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];
+    out->weight = v->fit[1][at];
+    out->spread = v->fit[2][at];
+}
+
+/* The first step starts without a shift; who comes alone stays without. */
+static atn_status run_slot(const atn_lattice *l, const lattice_slot *s) {
+    atn_status status = atn_kernel_run(s->score_kernel);
+    if (status == ATN_OK) status = atn_kernel_run(s->pick_kernel);
+    for (int k = 0; k < WIDE_STEPS + SHARP_STEPS && status == ATN_OK; ++k) {
+        atn_kernel *refine = s->refine_kernel[k >= WIDE_STEPS];
+        status = atn_kernel_param(refine, "keep", k > 0 && !l->alone, 0);
+        if (status == ATN_OK) status = atn_kernel_run(refine);
+    }
+    return status;
+}
+
+atn_status lattice_engine_run(atn_lattice *l) {
+    atn_status status = atn_check_cancel(l->ctx);
+    if (status == ATN_OK) status = put_near(l);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(l, &l->slot[m]);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
+        shown v;
+        status = show(&l->slot[m], &v);
+        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i)
+            choose(l, &l->slot[m], &v, i, &l->found[i * (size_t)l->info.models + (size_t)m]);
+    }
+    return status;
+}

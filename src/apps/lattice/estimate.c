@@ -1,0 +1,413 @@
+/* Settings found from a frame. Distances of pairs tell the volume of an atom, the noise and the strangers: around an
+ * atom of a lattice with shells n_s at r_s, distances have the density p sum_s n_s f(r; r_s, s) + e 4 pi r^2,   f = r /
+ * (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2 s^2) - exp(-(r + r_s)^2 / 2 s^2)), which is made as likely as can be over
+ * all three and the models. p follows from density and volume. The shares of the classes then come from a sample that
+ * is matched, by EM. */
+#include "apps/lattice/parts.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BINS = 128, SAMPLE = 400, SHELLS = 64, ROUNDS = 60, WANTED = 42 };
+static const double PI = 3.14159265358979323846, MOST_REACH = 2.7, MOST_OTHER = 0.3;
+static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
+
+static double ball(double r) { return 4.0 / 3 * PI * r * r * r; }
+
+/* ---- distances ---- */
+
+typedef struct distances {
+    double reach;     /* of the histogram */
+    double bin[BINS]; /* pairs, from 0 to reach */
+    double median;    /* of the number of neighbours */
+    double centres;
+    bool crowded; /* more neighbours than are looked at */
+} distances;
+
+static int ascending(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* number: of neighbours of each, in the order of `which`. */
+static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                          size_t count, double *number, distances *out) {
+    lattice_cells cells = {0};
+    enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS };
+    double reach = out->reach;
+    *out = (distances){.reach = reach, .centres = (double)count};
+    float *list = atn_alloc(l->ctx, 3 * MOST * sizeof *list);
+    double *sorted = atn_alloc(l->ctx, (count + 1) * sizeof *sorted);
+    atn_status status = list && sorted ? lattice_cells_make(l->ctx, atoms, angstrom, reach, &cells) : ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        int32_t inner, n = lattice_cells_near(&cells, which[k], 0, reach, list, list + MOST, list + 2 * MOST, &inner);
+        number[k] = n;
+        out->crowded = out->crowded || n == MOST;
+        for (int32_t i = 0; i < n; ++i) {
+            double x = (double)list[i], y = (double)list[MOST + i], z = (double)list[2 * MOST + i];
+            int at = (int)(sqrt(x * x + y * y + z * z) / reach * BINS);
+            out->bin[at < BINS ? at : BINS - 1] += 1;
+        }
+    }
+    if (status == ATN_OK && count) {
+        memcpy(sorted, number, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, ascending);
+        out->median = sorted[count / 2];
+    }
+    lattice_cells_free(&cells);
+    atn_free(l->ctx, list);
+    atn_free(l->ctx, sorted);
+    return status;
+}
+
+/* Distances as far as about 60 neighbours reach. */
+static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                               size_t count, double *number, distances *out) {
+    double volume = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t k = 0; k < atoms->count; ++k) {
+            low = fmin(low, atoms->position[axis][k]);
+            high = fmax(high, atoms->position[axis][k]);
+        }
+        volume *= fmax((high - low) * angstrom, 1e-3);
+    }
+    out->reach = fmin(fmax(cbrt(60 * volume / (double)atoms->count / ball(1)), 0.5), 30);
+    atn_status status = ATN_OK;
+    for (int round = 0; round < 6 && status == ATN_OK; ++round) {
+        double reach = out->reach;
+        status = measure(l, atoms, angstrom, which, count, number, out);
+        if (out->median > 30 && out->median < 120) break;
+        double by = out->crowded ? 0.5 : cbrt(60 / fmax(out->median, 4));
+        if (round < 5) out->reach = fmin(fmax(reach * by, 0.05), 40);
+        if (reach == out->reach) break;
+    }
+    return status;
+}
+
+/* ---- what makes them likely ---- */
+
+typedef struct shells {
+    int32_t count;
+    double radius[SHELLS], points[SHELLS];
+} shells;
+
+/* Of a model of one atom per unit of volume, as far as `reach`. */
+static atn_status shells_of(const atn_ctx *ctx, const char *name, double reach, shells *out) {
+    atn_lattice_model model = {.points = 0};
+    lattice_points points;
+    memcpy(model.name, name, 4);
+    *out = (shells){0};
+    atn_status status = lattice_points_make(ctx, &model, lattice_kind_constant(name, 1), reach, &points);
+    for (size_t k = 0; k < points.count && status == ATN_OK; ++k) {
+        double r = 0;
+        for (int axis = 0; axis < 3; ++axis) r += points.axis[axis][k] * points.axis[axis][k];
+        r = sqrt(r);
+        if (out->count == 0 || r > out->radius[out->count - 1] + 1e-6) {
+            if (out->count == SHELLS) break;
+            out->radius[out->count++] = r;
+        }
+        out->points[out->count - 1] += 1;
+    }
+    if (status == ATN_OK) lattice_points_free(ctx, &points);
+    return status;
+}
+
+/* How dense distances are at r without strangers and p, for a length `edge` of an atom's cube. */
+static double radial(const shells *s, double edge, double noise, double r) {
+    double sum = 0;
+    for (int32_t k = 0; k < s->count; ++k) {
+        double rs = s->radius[k] * edge, low = (r - rs) / noise, high = (r + rs) / noise;
+        if (low > 5) continue;
+        if (low < -5) break;
+        sum += s->points[k] * r / (rs * noise * sqrt(2 * PI)) * (exp(-0.5 * low * low) - exp(-0.5 * high * high));
+    }
+    return sum;
+}
+
+typedef struct guess {
+    double likelihood, edge, noise, strangers;
+} guess;
+
+/* Of every model on its own, and which is the best. */
+typedef struct guesses {
+    guess model[ATN_LATTICE_MOST_MODELS], best;
+} guesses;
+
+static void try_one(const distances *d, const shells *s, double density, double edge, double noise, guess *best) {
+    static const double SHARES[] = {0.01, 0.03, 0.08, 0.16, 0.3};
+    double step = d->reach / BINS, rate[BINS];
+    for (int k = 0; k < BINS; ++k) rate[k] = radial(s, edge, noise, (k + 0.5) * step);
+    for (size_t n = 0; n < sizeof SHARES / sizeof *SHARES; ++n) {
+        double sum = 0, share = SHARES[n], filled = density * edge * edge * edge;
+        for (int k = 0; k < BINS; ++k) {
+            double r = (k + 0.5) * step;
+            double expected = d->centres * step * (filled * (1 - share) * rate[k] + density * share * 4 * PI * r * r);
+            sum += d->bin[k] * log(fmax(expected, 1e-9)) - expected;
+        }
+        if (sum > best->likelihood) *best = (guess){sum, edge, noise, share};
+    }
+}
+
+/* Where pairs are much more frequent than in a gas: near the first shell. */
+static double first_peak(const distances *d) {
+    double step = d->reach / BINS, best = 0, at = d->reach / 2;
+    for (int k = 2; k < BINS - 2; ++k) {
+        double r = (k + 0.5) * step, sum = 0;
+        for (int n = -2; n <= 2; ++n) sum += d->bin[k + n];
+        if (k * step < d->reach * 0.2 || sum / (r * r) <= best) continue;
+        best = sum / (r * r);
+        at = r;
+    }
+    return at;
+}
+
+/* Over edges around what the first peak says, noises, strangers: coarse, then fine. */
+static atn_status search(const atn_lattice *l, const distances *d, guesses *out) {
+    double density = d->median / ball(d->reach), first = first_peak(d) / 1.12, most = cbrt(1.02 / density);
+    double given = l->settings.noise > 0 ? sqrt(2) * l->settings.noise : 0;
+    out->best = (guess){.likelihood = -INFINITY};
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        shells s;
+        out->model[m] = out->best;
+        out->model[m].likelihood = -INFINITY;
+        guess here = {.likelihood = -INFINITY};
+        const atn_lattice_model *model = &l->settings.model[m];
+        if (model->points) continue;
+        atn_status status = shells_of(l->ctx, model->name, fmin(d->reach / (0.7 * first) + 1, 6), &s);
+        if (status != ATN_OK) return status;
+        double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
+        for (double by = 0.8; by < 1.21; by += 0.01)
+            for (double noise = 0.04; noise < 0.35; noise *= 1.35) {
+                double edge = fixed > 0 ? fixed : first * by;
+                if (edge <= most || fixed > 0) try_one(d, &s, density, edge, given > 0 ? given : noise * edge, &here);
+                if (fixed > 0) by = 2;
+            }
+        guess fine = here;
+        for (double by = 0.99; by < 1.0101; by += 0.002)
+            for (double times = 0.8; times < 1.26; times *= 1.08) {
+                double edge = fixed > 0 ? fixed : here.edge * by;
+                try_one(d, &s, density, edge, given > 0 ? given : here.noise * times, &fine);
+            }
+        out->model[m] = fine;
+        if (fine.likelihood > out->best.likelihood) out->best = fine;
+    }
+    return ATN_OK;
+}
+
+/* ---- putting it together ---- */
+
+/* Would the model need more atoms than every site has? Then its constant is not this frame's. */
+static atn_status check_constants(const atn_lattice *l, double density) {
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        const atn_lattice_model *model = &l->settings.model[m];
+        double filled = density * lattice_kind_volume(model->name, model->constant);
+        if (model->points || model->constant == 0 || (filled < 1.25 && filled > 0.02)) continue;
+        return atn_fail(
+            l->ctx, ATN_ERR_INPUT,
+            "lattice: a constant of %g for %s cannot be right: the frame has %.4g atoms a cubic Angstrom, which would "
+            "fill %.3g of its sites; with all sites filled it is %.3g",
+            model->constant, model->name, density, filled, lattice_kind_constant(model->name, 1 / density));
+    }
+    return ATN_OK;
+}
+
+/* edge: of a model's atom, where the frame has two kinds of places. */
+static void take(atn_lattice *l, const distances *d, const guess *g, const double *edge) {
+    const atn_lattice_settings *s = &l->settings;
+    double density = d->median / ball(d->reach), volume = g->edge * g->edge * g->edge;
+    for (int32_t m = 0; m < l->info.models; ++m)
+        l->info.constant[m] = s->model[m].constant > 0 ? s->model[m].constant
+                              : s->model[m].points     ? 1
+                                                       : lattice_kind_constant(s->model[m].name, pow(edge[m], 3));
+    l->info.cutoff = s->cutoff > 0 ? s->cutoff : fmin(cbrt(WANTED / density / ball(1)), MOST_REACH * 1.11 * g->edge);
+    l->info.strangers = s->strangers > 0 ? s->strangers : g->strangers;
+    l->info.efficiency =
+        s->efficiency > 0 ? s->efficiency : fmin(fmax(density * volume * (1 - l->info.strangers), 0.02), 1);
+    lattice_take_noise(l, g->noise / sqrt(2));
+    lattice_take_density(l, density * ball(l->info.cutoff));
+}
+
+/* Shares that make the sample's classes as likely as can be: each is the mean of the chances it leads to. */
+static void shares(atn_lattice *l, size_t count, const double *chance) {
+    size_t classes = (size_t)l->info.models + 1;
+    double from[ATN_LATTICE_MOST_MODELS + 1];
+    memcpy(from, l->info.share, sizeof from);
+    for (int round = 0; round < ROUNDS; ++round) {
+        double sum[ATN_LATTICE_MOST_MODELS + 1] = {0};
+        for (size_t k = 0; k < count; ++k) {
+            double all = 0;
+            for (size_t c = 0; c < classes; ++c) all += chance[k * classes + c] / from[c] * l->info.share[c];
+            for (size_t c = 0; c < classes; ++c)
+                sum[c] += chance[k * classes + c] / from[c] * l->info.share[c] / fmax(all, 1e-300);
+        }
+        for (size_t c = 0; c < classes; ++c)
+            l->info.share[c] = (sum[c] + 0.5) / ((double)count + 0.5 * (double)classes);
+        double over = l->info.share[0] - MOST_OTHER; /* what cannot be told is not for that `other` */
+        if (over <= 0) continue;
+        l->info.share[0] = MOST_OTHER;
+        for (size_t c = 1; c < classes; ++c) l->info.share[c] += over / (double)(classes - 1);
+    }
+}
+
+/* Sums of lattice_stretch over the atoms of a sample that nobody doubts. */
+typedef struct stretch {
+    double sums[2];
+    size_t atoms;
+} stretch;
+
+/* Chances of atom i of the batch, with a part of its neighbours elsewhere where it fits nothing whole. */
+static atn_status weigh(atn_lattice *l, size_t i, double *chance, stretch *by) {
+    atn_lattice_atom a;
+    atn_status status = ATN_OK;
+    lattice_judge(l, i, &a, chance);
+    if (a.structure && a.confidence > 0.9F) {
+        ++by[a.structure - 1].atoms;
+        return lattice_stretch(l, a.structure - 1, i, by[a.structure - 1].sums);
+    }
+    if (a.structure == 0) status = lattice_mixed(l, i);
+    lattice_judge(l, i, &a, chance);
+    return status;
+}
+
+static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                               size_t count, stretch *by) {
+    lattice_cells cells = {0};
+    size_t classes = (size_t)l->info.models + 1, done = 0;
+    double *chance = atn_alloc(l->ctx, (count + 1) * classes * sizeof *chance);
+    atn_status status = chance ? lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells) : ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        lattice_add_atom(l, &cells, which[k]);
+        if (!lattice_batch_is_full(l) && k + 1 < count) continue;
+        status = lattice_engine_run(l);
+        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
+            status = weigh(l, i, chance + done * classes, by);
+            ++done;
+        }
+        l->near.atoms = 0;
+    }
+    if (status == ATN_OK) shares(l, done, chance);
+    l->near.atoms = 0;
+    lattice_cells_free(&cells);
+    atn_free(l->ctx, chance);
+    return status;
+}
+
+/* Constants that the sample's atoms say, where none was given, and shares; again while constants change. */
+static atn_status learn_rest(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                             size_t count) {
+    bool again = true;
+    atn_status status = ATN_OK;
+    for (int round = 0; round < 5 && again && status == ATN_OK; ++round) {
+        stretch by[ATN_LATTICE_MOST_MODELS] = {0};
+        lattice_even_shares(l, 0.1);
+        status = lattice_engine_open(l);
+        if (status == ATN_OK) status = learn_shares(l, atoms, angstrom, which, count, by);
+        again = false;
+        for (int32_t m = 0; m < l->info.models && round < 4; ++m) {
+            double times = by[m].atoms >= 8 && by[m].sums[1] > 0 ? by[m].sums[0] / by[m].sums[1] : 1;
+            if (l->settings.model[m].constant > 0 || l->settings.model[m].points || fabs(times - 1) < ENOUGH) continue;
+            l->info.constant[m] *= fmin(fmax(times, 0.95), 1.05);
+            again = true;
+        }
+    }
+    return status;
+}
+
+/* Own atoms at random, each once. */
+static size_t sample(const atn_lattice *l, const atn_atoms *atoms, size_t *which) {
+    size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE, count = 0;
+    atn_random random;
+    atn_random_seed(&random, 8);
+    for (size_t k = 0; k < atoms->own && count < most; ++k) /* each of those left with the same chance */
+        if (atn_random_unit(&random) * (double)(atoms->own - k) < (double)(most - count)) which[count++] = k;
+    return count;
+}
+
+/* Atoms with fewer neighbours than `limit`, or those with more; returns how many. */
+static size_t part_of(size_t count, const size_t *which, const double *number, double limit, bool below, size_t *part) {
+    size_t n = 0;
+    for (size_t k = 0; k < count; ++k)
+        if ((number[k] < limit) == below) part[n++] = which[k];
+    return n;
+}
+
+/* Phases of different density: the sample in two by the number of neighbours (two means). Each model takes its size
+ * from the half that it explains better, measured against that half's best model; sizes that hardly differ stay one. */
+static atn_status phases(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                         size_t count, const double *number, const distances *d, const guesses *all, double *edge) {
+    double low = d->median * 0.7, high = d->median * 1.2;
+    for (int round = 0; round < 12; ++round) {
+        double sum[2] = {0}, n[2] = {1e-9, 1e-9};
+        for (size_t k = 0; k < count; ++k) {
+            int is = fabs(number[k] - high) < fabs(number[k] - low);
+            sum[is] += number[k];
+            n[is] += 1;
+        }
+        low = sum[0] / n[0], high = sum[1] / n[1];
+    }
+    for (int32_t m = 0; m < l->info.models; ++m) edge[m] = all->best.edge;
+    size_t *part = atn_alloc(l->ctx, (count + 1) * sizeof *part);
+    double *ignored = atn_alloc(l->ctx, (count + 1) * sizeof *ignored);
+    atn_status status = part && ignored ? ATN_OK : ATN_ERR_MEMORY;
+    guesses half[2];
+    bool told = low * 1.25 < high;
+    for (int is = 0; is < 2 && told && status == ATN_OK; ++is) {
+        distances here = {.reach = d->reach};
+        size_t n = part_of(count, which, number, (low + high) / 2, is == 0, part);
+        told = n >= count / 20 + 10;
+        if (told) status = measure(l, atoms, angstrom, part, n, ignored, &here);
+        if (told && status == ATN_OK) status = search(l, &here, &half[is]);
+    }
+    double apart = told && status == ATN_OK ? half[0].best.edge / half[1].best.edge : 1;
+    for (int32_t m = 0; m < l->info.models && (apart > 1.06 || apart < 0.94); ++m) {
+        double worse[2];
+        for (int is = 0; is < 2; ++is) worse[is] = half[is].best.likelihood - half[is].model[m].likelihood;
+        edge[m] = half[worse[1] < worse[0]].model[m].edge;
+    }
+    atn_free(l->ctx, part);
+    atn_free(l->ctx, ignored);
+    return status;
+}
+
+/* Everything but the shares. */
+static atn_status learn_sizes(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                              size_t count, double *number, bool *told) {
+    distances d = {0};
+    guesses g = {0};
+    double edge[ATN_LATTICE_MOST_MODELS] = {0};
+    atn_status status = count > 1 ? measure_near(l, atoms, angstrom, which, count, number, &d) : ATN_OK;
+    *told = status == ATN_OK && d.median >= 4;
+    if (*told) status = check_constants(l, d.median / ball(d.reach));
+    if (*told && status == ATN_OK) status = search(l, &d, &g);
+    *told = *told && g.best.edge > 0;
+    if (*told && status == ATN_OK) status = phases(l, atoms, angstrom, which, count, number, &d, &g, edge);
+    if (!*told) { /* nobody has neighbours: any lattice will do */
+        d = (distances){.reach = 1, .median = 0.085 * 0.6 * ball(1)};
+        g.best = (guess){.edge = 2.28, .noise = 0.3, .strangers = 0.05};
+        for (int32_t m = 0; m < l->info.models; ++m) edge[m] = g.best.edge;
+    }
+    if (status == ATN_OK) take(l, &d, &g.best, edge);
+    return status;
+}
+
+atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {
+    size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE;
+    size_t *which = atn_alloc(l->ctx, most * sizeof *which);
+    double *number = atn_alloc(l->ctx, most * sizeof *number);
+    bool told = false;
+    atn_status status = which && number ? ATN_OK : ATN_ERR_MEMORY;
+    size_t count = status == ATN_OK ? sample(l, atoms, which) : 0;
+    if (status == ATN_OK) status = learn_sizes(l, atoms, angstrom, which, count, number, &told);
+    if (status == ATN_OK && told) status = learn_rest(l, atoms, angstrom, which, count);
+    if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
+    if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
+    l->known = status == ATN_OK;
+    atn_free(l->ctx, which);
+    atn_free(l->ctx, number);
+    return status;
+}

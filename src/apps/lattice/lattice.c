@@ -1,0 +1,261 @@
+/* Matching atoms: checks what it is given, batches of neighbourhoods through the kernels, a judgement for each. */
+#include "apps/lattice/parts.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double SQRT2 = 1.4142135623730951;
+static const float SURE = 0.999F; /* confidence of an atom that is not looked at again */
+static const atn_lattice_settings ALONE = {.cutoff = 4.5, .noise = 0.27, .efficiency = 0.55, .strangers = 0.03};
+
+/* ---- making ---- */
+
+static atn_status check_number(const atn_ctx *ctx, const char *what, double value, double low, double high) {
+    if (value >= low && value <= high) return ATN_OK;
+    return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %s is %g; it lies in %g to %g", what, value, low, high);
+}
+
+static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
+    atn_status status = ATN_OK;
+    if (s->models < 0 || s->models > ATN_LATTICE_MOST_MODELS)
+        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %d models; 1 to %d can be told apart", (int)s->models,
+                        ATN_LATTICE_MOST_MODELS);
+    status = check_number(ctx, "the cut-off", s->cutoff, 0, 100);
+    if (status == ATN_OK) status = check_number(ctx, "the noise", s->noise, 0, 10);
+    if (status == ATN_OK) status = check_number(ctx, "the depth noise", s->depth_noise, 0, 10);
+    if (status == ATN_OK) status = check_number(ctx, "the efficiency", s->efficiency, 0, 1);
+    if (status == ATN_OK) status = check_number(ctx, "the share of strangers", s->strangers, 0, 0.99);
+    for (int32_t m = 0; m < s->models && status == ATN_OK; ++m) {
+        const atn_lattice_model *model = &s->model[m];
+        if (!model->points && !lattice_kind_is_known(model->name))
+            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: no model '%.31s'; bcc, fcc and hcp are known", model->name);
+        if (status == ATN_OK && model->points == 1)
+            status =
+                atn_fail(ctx, ATN_ERR_INPUT,
+                         "lattice: the model '%.31s' has one point; it takes 2 or more around the atom to tell a turn",
+                         model->name);
+        if (status == ATN_OK && model->points > 4096)
+            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: the model '%.31s' has %zu points; 4096 are the most",
+                              model->name, model->points);
+        if (status == ATN_OK) status = check_number(ctx, "a lattice constant", model->constant, 0, 100);
+    }
+    return status;
+}
+
+/* Points of models are copied: the caller's may go. */
+static atn_status copy_points(atn_lattice *l, int32_t m) {
+    atn_lattice_model *model = &l->settings.model[m];
+    for (int axis = 0; axis < 3 && model->points; ++axis) {
+        size_t bytes = model->points * sizeof **l->given[m];
+        l->given[m][axis] = atn_alloc(l->ctx, bytes);
+        if (!l->given[m][axis]) return ATN_ERR_MEMORY;
+        memcpy(l->given[m][axis], model->axis[axis], bytes);
+        for (size_t k = 0; k < model->points; ++k)
+            if (!isfinite(model->axis[axis][k]))
+                return atn_fail(l->ctx, ATN_ERR_INPUT, "lattice: point %zu of the model '%.31s' is not finite", k + 1,
+                                model->name);
+        model->axis[axis] = l->given[m][axis];
+    }
+    return ATN_OK;
+}
+
+atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *settings, atn_lattice **out) {
+    static const char *const NAMES[3] = {"bcc", "fcc", "hcp"};
+    const atn_ctx *ctx = atn_device_ctx(device);
+    *out = NULL;
+    atn_status status = settings ? check(ctx, settings) : ATN_OK;
+    if (status != ATN_OK) return status;
+    atn_lattice *l = atn_zalloc(ctx, sizeof *l);
+    if (!l) return ATN_ERR_MEMORY;
+    l->device = device;
+    l->ctx = ctx;
+    l->shape = 12;
+    l->temper = 0.3;
+    if (settings) l->settings = *settings;
+    if (l->settings.models == 0) {
+        l->settings.models = 3;
+        for (int m = 0; m < 3; ++m)
+            snprintf(l->settings.model[m].name, sizeof l->settings.model[m].name, "%s", NAMES[m]);
+    }
+    l->info.models = l->settings.models;
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
+        status = copy_points(l, m);
+        l->slot[m].model = l->settings.model[m];
+        memcpy(l->info.name[m], l->settings.model[m].name, sizeof *l->info.name);
+        l->info.name[m][31] = 0;
+    }
+    if (status == ATN_OK)
+        *out = l;
+    else
+        atn_lattice_free(l);
+    return status;
+}
+
+void atn_lattice_free(atn_lattice *l) {
+    if (!l) return;
+    lattice_engine_close(l);
+    for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m)
+        for (int axis = 0; axis < 3; ++axis) atn_free(l->ctx, l->given[m][axis]);
+    atn_free(l->ctx, l);
+}
+
+atn_lattice_info atn_lattice_get_info(const atn_lattice *l) { return l->info; }
+
+double atn_lattice_reach(const atn_lattice *l) { return l->info.cutoff; }
+
+/* ---- settings that hold ---- */
+
+void lattice_even_shares(atn_lattice *l, double other) {
+    l->info.share[0] = other;
+    for (int32_t m = 1; m <= l->info.models; ++m) l->info.share[m] = (1 - other) / l->info.models;
+}
+
+void lattice_take_noise(atn_lattice *l, double noise) {
+    const atn_lattice_settings *s = &l->settings;
+    l->info.noise = s->noise > 0 ? s->noise : noise;
+    l->info.depth_noise = s->depth_noise > 0 ? s->depth_noise : l->info.noise;
+    double square = (2 * l->info.noise * l->info.noise + l->info.depth_noise * l->info.depth_noise) / 3;
+    l->info.shift_noise = SQRT2 * sqrt(square);
+}
+
+/* Coarse scores look at about 14 neighbours where there are many and their places are sharp: at more, up to all, with
+ * the square of the noise over the distance of atoms. */
+void lattice_take_density(atn_lattice *l, double neighbours) {
+    double r = l->info.cutoff, volume = 4.0 / 3 * 3.14159265358979323846 * r * r * r;
+    double apart = cbrt(volume * l->info.efficiency / fmax(neighbours, 1)), blur = l->info.noise / (0.08 * apart);
+    double wanted = 14 * fmax(1, blur * blur);
+    l->info.neighbours = neighbours;
+    l->inner = neighbours > 1.4 * wanted ? r * cbrt(wanted / neighbours) : r * 1.01;
+    l->stranger_density = fmax(l->info.strangers * neighbours, 0.02) / volume;
+}
+
+/* Neighbourhoods that come alone say little of themselves: settings are what was given, or fixed. */
+static atn_status take_alone(atn_lattice *l) {
+    const atn_lattice_settings *s = &l->settings;
+    l->info.cutoff = s->cutoff > 0 ? s->cutoff : ALONE.cutoff;
+    l->info.efficiency = s->efficiency > 0 ? s->efficiency : ALONE.efficiency;
+    l->info.strangers = s->strangers > 0 ? s->strangers : ALONE.strangers;
+    for (int32_t m = 0; m < l->info.models; ++m)
+        l->info.constant[m] = s->model[m].constant > 0 ? s->model[m].constant : lattice_kind_default(s->model[m].name);
+    lattice_take_noise(l, ALONE.noise);
+    lattice_take_density(l, 8);
+    l->inner = l->info.cutoff * 1.01;
+    lattice_even_shares(l, 0.003);
+    l->shape = 8;
+    l->temper = 1;
+    l->fine = 2; /* the average over rotations is all there is */
+    l->known = l->alone = true;
+    return lattice_engine_open(l);
+}
+
+/* ---- matching ---- */
+
+atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
+    atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
+    for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
+        lattice_judge(l, i, &out[which[i]], NULL);
+        if (!l->alone && (out[which[i]].structure == 0 || out[which[i]].confidence < SURE)) {
+            status = lattice_mixed(l, i);
+            if (status == ATN_OK) lattice_judge(l, i, &out[which[i]], NULL);
+        }
+        if (status == ATN_OK && l->settings.exact && out[which[i]].structure)
+            status = lattice_exact(l, i, &out[which[i]]);
+    }
+    l->near.atoms = 0;
+    return status;
+}
+
+bool lattice_batch_is_full(const atn_lattice *l) {
+    return l->near.atoms == (size_t)l->batch ||
+           (size_t)l->near.start[l->near.atoms] + ATN_LATTICE_MOST_NEIGHBOURS > l->room;
+}
+
+/* The atoms of a slab in the order of their cells: neighbours of one are still in the caches for the next. */
+static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *which,
+                            atn_lattice_atom *out) {
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k < cells->atoms && status == ATN_OK; ++k) {
+        size_t atom = (size_t)cells->order[k];
+        if (atom >= own) continue;
+        lattice_add_atom(l, cells, atom);
+        which[l->near.atoms - 1] = atom;
+        if (lattice_batch_is_full(l)) status = lattice_run_batch(l, which, out);
+    }
+    return status == ATN_OK ? lattice_run_batch(l, which, out) : status;
+}
+
+void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
+    int32_t at = l->near.start[l->near.atoms], inner;
+    int32_t n = lattice_cells_near(cells, atom, l->inner, l->info.cutoff, l->near.axis[0] + at, l->near.axis[1] + at,
+                                   l->near.axis[2] + at, &inner);
+    l->near.inner[l->near.atoms] = at + inner;
+    l->near.start[++l->near.atoms] = at + n;
+}
+
+atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
+    lattice_cells cells = {0};
+    atn_status status = l->known ? ATN_OK : atn_lattice_learn(l, atoms, angstrom);
+    if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
+    if (status != ATN_OK) return status;
+    status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
+    if (status != ATN_OK) return status;
+    size_t *which = atn_alloc(l->ctx, (size_t)l->batch * sizeof *which);
+    if (!which) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = match_own(l, &cells, atoms->own, which, out);
+    l->near.atoms = 0;
+    atn_free(l->ctx, which);
+    lattice_cells_free(&cells);
+    return status;
+}
+
+/* ---- neighbourhoods that come alone ---- */
+
+/* Is one of the points of the list there already? Rows repeat in such files, the centre's too. */
+static bool is_there(const atn_lattice *l, int32_t from, int32_t to, const float p[3]) {
+    for (int32_t k = from; k < to; ++k) {
+        float d = 0;
+        for (int axis = 0; axis < 3; ++axis) d += (l->near.axis[axis][k] - p[axis]) * (l->near.axis[axis][k] - p[axis]);
+        if (d < 1e-6F) return true;
+    }
+    return p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < 1e-6F;
+}
+
+static void add_set(atn_lattice *l, size_t from, size_t to, const double *const position[3], double angstrom) {
+    int32_t first = l->near.start[l->near.atoms], at = first;
+    for (size_t k = from + 1; k < to && at - first < ATN_LATTICE_MOST_NEIGHBOURS; ++k) {
+        float p[3], square = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            p[axis] = (float)((position[axis][k] - position[axis][from]) * angstrom);
+            square += p[axis] * p[axis];
+        }
+        if (!(square < (float)(l->info.cutoff * l->info.cutoff)) || is_there(l, first, at, p)) continue;
+        for (int axis = 0; axis < 3; ++axis) l->near.axis[axis][at] = p[axis];
+        ++at;
+    }
+    l->near.inner[l->near.atoms] = at;
+    l->near.start[++l->near.atoms] = at;
+}
+
+atn_status atn_lattice_match_sets(atn_lattice *l, size_t sets, const size_t *start, const double *const position[3],
+                                  double angstrom, atn_lattice_atom *out) {
+    atn_status status = l->known && l->ready ? ATN_OK : take_alone(l);
+    if (status != ATN_OK) return status;
+    size_t *which = atn_alloc(l->ctx, (size_t)l->batch * sizeof *which);
+    if (!which) return ATN_ERR_MEMORY;
+    double sum = 0;
+    for (size_t s = 0; s < sets && status == ATN_OK; ++s) {
+        int32_t before = l->near.start[l->near.atoms];
+        which[l->near.atoms] = s;
+        add_set(l, start[s], start[s + 1], position, angstrom);
+        sum += l->near.start[l->near.atoms] - before;
+        if (lattice_batch_is_full(l)) status = lattice_run_batch(l, which, out);
+    }
+    if (status == ATN_OK) status = lattice_run_batch(l, which, out);
+    if (sets) l->info.neighbours = sum / (double)sets;
+    l->near.atoms = 0;
+    atn_free(l->ctx, which);
+    return status;
+}

@@ -1,0 +1,168 @@
+/* Parts of the matching of atoms, from the inside: models and their symmetry, rotations to try, tables of densities,
+ * neighbours, the kernels, and the judgement over what they find. */
+#ifndef ATN_APPS_LATTICE_LATTICE_H
+#define ATN_APPS_LATTICE_LATTICE_H
+
+#include "num/array.h"
+
+#include <attune/kernel.h>
+#include <attune/lattice.h>
+
+enum {
+    LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
+    LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
+    LATTICE_PULL = 5     /* numbers of a voxel of the pull table */
+};
+
+/* ---- models ---- */
+/* Points around an atom, without it, nearest first. */
+typedef struct lattice_points {
+    size_t count;
+    double *axis[3];
+} lattice_points;
+
+/* Of a known kind with this constant up to `reach`, or given points times the constant. */
+atn_status lattice_points_make(const atn_ctx *ctx, const atn_lattice_model *model, double constant, double reach,
+                               lattice_points *out);
+void lattice_points_free(const atn_ctx *ctx, lattice_points *points);
+/* Turns (quaternions w x y z) that leave the points as they are, the identity first; mirror: planes that do. */
+enum { LATTICE_MOST_SYMMETRIES = 24 };
+int32_t lattice_points_symmetry(const lattice_points *points, double symmetry[LATTICE_MOST_SYMMETRIES][4],
+                                bool mirror[3]);
+bool lattice_kind_is_known(const char *name);
+/* Constant of a known kind from the volume of an atom, and back; 0 for others. */
+double lattice_kind_constant(const char *name, double volume);
+double lattice_kind_volume(const char *name, double constant);
+double lattice_kind_default(const char *name); /* of neighbourhoods that come alone */
+
+/* ---- rotations ---- */
+/* Into the model's frame, spread evenly over what its symmetry leaves; groups of neighbours, all as long. */
+typedef struct lattice_turns {
+    int32_t count; /* a multiple of 2 LATTICE_GROUPS */
+    double (*quaternion)[4];
+    double spread; /* radians about each axis: the deviation of a rotation from the next that is tried */
+} lattice_turns;
+
+/* times: as many as LATTICE_CUBIC says, so many times. */
+atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
+                              lattice_turns *out);
+void lattice_turns_free(const atn_ctx *ctx, lattice_turns *turns);
+void lattice_quaternion_matrix(const double q[4], double out[9]);
+void lattice_quaternion_multiply(const double a[4], const double b[4], double out[4]);
+
+/* ---- tables ---- */
+/* The density p sum_j N(x; m_j, s^2) + e over voxels of a box that holds the cut-off. Along mirrored axes half of it.
+ */
+typedef struct lattice_box {
+    double cutoff, reach; /* neighbours are nearer; and once they are shifted */
+    double edge;          /* of a voxel */
+    int32_t size[3];
+    double offset[3]; /* voxel of x is floor(|x / edge + offset|) */
+    bool mirror[3];
+} lattice_box;
+
+typedef struct lattice_density {
+    double noise;      /* s, of pairs */
+    double turn;       /* radians: points are spread over so large turns as well */
+    double efficiency; /* p */
+    double strangers;  /* e, atoms for a volume */
+} lattice_density;
+
+lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]);
+size_t lattice_box_voxels(const lattice_box *box);
+/* One number of each voxel: the density. And, where mean is not NULL, the mean of the model's points there. expected:
+ * the integral over the ball of the cut-off. */
+atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
+                              const lattice_density *density, float *value, float *mean, double *expected);
+
+/* ---- neighbours ---- */
+/* Of atoms one after the other: start[i] to start[i + 1] - 1, those before inner[i] first, the nearer ones. */
+typedef struct lattice_near {
+    size_t atoms, room; /* room: neighbours that fit */
+    int32_t *start, *inner;
+    float *axis[3];
+} lattice_near;
+
+/* Atoms sorted into cells as wide as the reach. */
+typedef struct lattice_cells {
+    const atn_ctx *ctx;
+    double low[3], edge;
+    int64_t size[3];
+    size_t atoms;
+    int32_t *start; /* of each cell */
+    int32_t *order; /* atoms, cell after cell */
+    float *axis[3]; /* their positions from low, in that order */
+    int32_t *rank;  /* where atom i is in that order */
+} lattice_cells;
+
+atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
+                              lattice_cells *out);
+void lattice_cells_free(lattice_cells *cells);
+/* Neighbours of atom i, nearer than reach, those nearer than inner first; at most ATN_LATTICE_MOST_NEIGHBOURS, of more
+ * the nearest cells' come first. Atoms at the very same place are left out. Returns how many. */
+int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, float *x, float *y,
+                           float *z, int32_t *n_inner);
+
+/* ---- the engine ---- */
+/* What the kernels found for one model and one atom: the best of the candidates. */
+typedef struct lattice_found {
+    float evidence;      /* log of the likelihood averaged over rotations */
+    float quaternion[4]; /* into the model's frame */
+    float weight, spread;
+    float shift[3]; /* of the centre from its site, in the model's frame */
+} lattice_found;
+
+typedef struct lattice_slot {
+    char name[32];
+    atn_lattice_model model;
+    double constant;
+    lattice_points points;
+    int32_t symmetries;
+    double symmetry[LATTICE_MOST_SYMMETRIES][4];
+    lattice_box coarse, box; /* of scores, which see the nearer neighbours; of steps */
+    lattice_turns turns;
+    double expected;  /* inside the cut-off, strangers too */
+    double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
+    atn_array *turn, *grid, *table, *pull[2];
+    atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
+    atn_kernel *score_kernel, *pick_kernel, *refine_kernel[2];
+} lattice_slot;
+
+struct atn_lattice {
+    atn_device *device;
+    const atn_ctx *ctx;
+    atn_lattice_settings settings;
+    double *given[ATN_LATTICE_MOST_MODELS][3]; /* points of models, ours */
+    atn_lattice_info info;
+    double sharp;                   /* noise of the last steps' tables */
+    double inner;                   /* radius of the neighbours that coarse scores look at */
+    double temper;                  /* power of likelihoods */
+    double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
+    bool ready, known, alone;       /* alone: neighbourhoods that come one by one */
+    int32_t fine;                   /* so many times the usual rotations; 0 is 1 */
+    int32_t batch;                  /* atoms of a launch */
+    size_t room;                    /* neighbours of a batch */
+    lattice_slot slot[ATN_LATTICE_MOST_MODELS];
+    atn_array *axis[3], *start, *last, *end;
+    lattice_near near; /* of a batch */
+    lattice_found *found;
+};
+
+/* Tables and kernels for the info as it is now. */
+atn_status lattice_engine_open(atn_lattice *l);
+void lattice_engine_close(atn_lattice *l);
+/* All of l->near; l->found[atom * models + model]. */
+atn_status lattice_engine_run(atn_lattice *l);
+
+/* ---- judgement ---- */
+/* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
+void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
+ * elsewhere, as at a grain boundary. Makes evidences larger; judge again. */
+atn_status lattice_mixed(atn_lattice *l, size_t i);
+/* Adds sum w m y and sum w m^2 of an atom, whose quotient is how much larger than the model the lattice is. */
+atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);
+/* Equation 1 with an explicit assignment, from what was found. */
+atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out);
+
+#endif

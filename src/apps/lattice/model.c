@@ -1,0 +1,183 @@
+/* Models: bcc, fcc and hcp as far as the cut-off and the noise need them, or points that somebody gives; and which
+ * turns and mirrors leave them as they are. */
+#include "apps/lattice/lattice.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell of constant 1: its edges row by row, and its atoms. */
+typedef struct kind {
+    const char *name;
+    double edge[9];
+    int32_t atoms;
+    double atom[4][3];
+    double volume;   /* an atom's, of constant 1 */
+    double constant; /* of neighbourhoods that come alone: those of the high-entropy alloy people measure against */
+} kind;
+
+static const kind KINDS[] = {
+    {"bcc", {1, 0, 0, 0, 1, 0, 0, 0, 1}, 2, {{0, 0, 0}, {0.5, 0.5, 0.5}}, 0.5, 3.2},
+    {"fcc", {1, 0, 0, 0, 1, 0, 0, 0, 1}, 4, {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}, 0.25, 4.79},
+    {"hcp",
+     {1, 0, 0, 0.5, 0.8660254037844386, 0, 0, 0, 1.632993161855452},
+     2,
+     {{0, 0, 0}, {0.5, 0.28867513459481287, 0.816496580927726}},
+     0.7071067811865476,
+     3.39},
+};
+
+static const kind *find(const char *name) {
+    for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; ++k)
+        if (strcmp(KINDS[k].name, name) == 0) return &KINDS[k];
+    return NULL;
+}
+
+bool lattice_kind_is_known(const char *name) { return find(name) != NULL; }
+
+double lattice_kind_constant(const char *name, double volume) {
+    const kind *k = find(name);
+    return k ? cbrt(volume / k->volume) : 0;
+}
+
+double lattice_kind_volume(const char *name, double constant) {
+    const kind *k = find(name);
+    return k ? k->volume * constant * constant * constant : 0;
+}
+
+double lattice_kind_default(const char *name) {
+    const kind *k = find(name);
+    return k ? k->constant : 1;
+}
+
+static int nearer(const void *a, const void *b) {
+    const double *p = a, *q = b;
+    double d = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] - q[0] * q[0] - q[1] * q[1] - q[2] * q[2];
+    return fabs(d) > 1e-9 ? (d > 0) - (d < 0) : memcmp(p, q, 3 * sizeof *p);
+}
+
+static atn_status keep(const atn_ctx *ctx, size_t count, double *list, lattice_points *out) {
+    atn_status status = ATN_OK;
+    qsort(list, count, 3 * sizeof *list, nearer);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        out->axis[axis] = atn_alloc(ctx, count * sizeof **out->axis);
+        if (!out->axis[axis]) status = ATN_ERR_MEMORY;
+        for (size_t k = 0; k < count && status == ATN_OK; ++k) out->axis[axis][k] = list[3 * k + (size_t)axis];
+    }
+    out->count = count;
+    if (status != ATN_OK) lattice_points_free(ctx, out);
+    return status;
+}
+
+/* All points of a kind within reach; reach / constant is small, checked by who asks. Returns how many. */
+static size_t spread(const kind *k, double constant, double reach, double *list) {
+    int n = (int)ceil(reach / constant * 1.2) + 1;
+    size_t count = 0;
+    for (int a = -n; a <= n; ++a)
+        for (int b = -n; b <= n; ++b)
+            for (int c = -n; c <= n; ++c)
+                for (int32_t s = 0; s < k->atoms; ++s) {
+                    double p[3], square = 0;
+                    for (int axis = 0; axis < 3; ++axis) {
+                        p[axis] = constant * (a * k->edge[axis] + b * k->edge[3 + axis] + c * k->edge[6 + axis] +
+                                              k->atom[s][axis]);
+                        square += p[axis] * p[axis];
+                    }
+                    if (square > reach * reach || square < 1e-12) continue;
+                    if (list) memcpy(list + 3 * count, p, sizeof p);
+                    ++count;
+                }
+    return count;
+}
+
+atn_status lattice_points_make(const atn_ctx *ctx, const atn_lattice_model *model, double constant, double reach,
+                               lattice_points *out) {
+    const kind *known = model->points ? NULL : find(model->name);
+    size_t count = known ? spread(known, constant, reach, NULL) : model->points, kept = 0;
+    double *list = atn_alloc(ctx, (count + 1) * 3 * sizeof *list);
+    *out = (lattice_points){0};
+    if (!list) return ATN_ERR_MEMORY;
+    if (known) {
+        kept = spread(known, constant, reach, list);
+    } else {
+        for (size_t k = 0; k < count; ++k) {
+            double p[3] = {constant * model->axis[0][k], constant * model->axis[1][k], constant * model->axis[2][k]};
+            double square = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
+            if (square > 1e-12 && square <= reach * reach) memcpy(list + 3 * kept++, p, sizeof p);
+        }
+    }
+    atn_status status = keep(ctx, kept, list, out);
+    atn_free(ctx, list);
+    return status;
+}
+
+void lattice_points_free(const atn_ctx *ctx, lattice_points *points) {
+    for (int axis = 0; axis < 3; ++axis) atn_free(ctx, points->axis[axis]);
+    *points = (lattice_points){0};
+}
+
+/* ---- symmetry ---- */
+
+static bool has(const lattice_points *points, const double p[3], double near) {
+    for (size_t k = 0; k < points->count; ++k) {
+        double d = 0;
+        for (int axis = 0; axis < 3; ++axis) d += (points->axis[axis][k] - p[axis]) * (points->axis[axis][k] - p[axis]);
+        if (d < near * near) return true;
+    }
+    return false;
+}
+
+/* Points beyond 0.95 of the farthest may have lost their partner to rounding. */
+static bool maps(const lattice_points *points, const double m[9]) {
+    double far = 0, near = 0;
+    for (int axis = 0; axis < 3 && points->count; ++axis) {
+        far += points->axis[axis][points->count - 1] * points->axis[axis][points->count - 1];
+        near += points->axis[axis][0] * points->axis[axis][0];
+    }
+    for (size_t k = 0; k < points->count; ++k) {
+        double x = points->axis[0][k], y = points->axis[1][k], z = points->axis[2][k];
+        double p[3] = {m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z};
+        if (x * x + y * y + z * z > 0.9 * far && points->count > 6) continue;
+        if (!has(points, p, 0.02 * sqrt(near))) return false;
+    }
+    return true;
+}
+
+/* The 24 turns of a cube and the 12 of a hexagon about z, as quaternions that need not have length 1. */
+static int32_t candidates(double list[36][4]) {
+    int32_t n = 0;
+    static const double CUBE[24][4] = {{1, 0, 0, 0},  {0, 1, 0, 0},   {0, 0, 1, 0},   {0, 0, 0, 1},   {1, 1, 0, 0},
+                                       {1, -1, 0, 0}, {1, 0, 1, 0},   {1, 0, -1, 0},  {1, 0, 0, 1},   {1, 0, 0, -1},
+                                       {0, 1, 1, 0},  {0, 1, -1, 0},  {0, 1, 0, 1},   {0, 1, 0, -1},  {0, 0, 1, 1},
+                                       {0, 0, 1, -1}, {1, 1, 1, 1},   {1, 1, 1, -1},  {1, 1, -1, 1},  {1, 1, -1, -1},
+                                       {1, -1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, -1, -1, -1}};
+    for (; n < 24; ++n) memcpy(list[n], CUBE[n], sizeof CUBE[n]);
+    for (int k = 1; k < 6; ++k) {
+        if (k == 3) continue; /* half a turn is a cube's too */
+        double half = k * 3.14159265358979323846 / 6;
+        memcpy(list[n++], (double[4]){cos(half), 0, 0, sin(half)}, sizeof *list);
+        memcpy(list[n++], (double[4]){0, cos(half), sin(half), 0}, sizeof *list);
+    }
+    return n;
+}
+
+int32_t lattice_points_symmetry(const lattice_points *points, double symmetry[LATTICE_MOST_SYMMETRIES][4],
+                                bool mirror[3]) {
+    double list[36][4], m[9];
+    int32_t n = candidates(list), count = 0;
+    for (int32_t k = 0; k < n && count < LATTICE_MOST_SYMMETRIES; ++k) {
+        double length = 0;
+        for (int c = 0; c < 4; ++c) length += list[k][c] * list[k][c];
+        for (int c = 0; c < 4; ++c) list[k][c] /= sqrt(length);
+        lattice_quaternion_matrix(list[k], m);
+        if (k == 0 || maps(points, m)) memcpy(symmetry[count++], list[k], sizeof *list);
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        memcpy(m, (double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof m);
+        m[4 * axis] = -1;
+        mirror[axis] = maps(points, m);
+    }
+    return count;
+}

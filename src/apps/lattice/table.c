@@ -1,0 +1,88 @@
+/* Tables of a model's density, so that a neighbour and a rotation need one lookup: f(x) = p sum_j N(x; m_j, S_j) + e
+ * over voxels, S_j = s^2 along m_j and s^2 + (turn |m_j|)^2 across it: what is left when rotations are tried in steps.
+ */
+#include "apps/lattice/lattice.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FINEST = 40 }; /* voxels from the centre to the cut-off, at most: tables stay in a core's cache */
+static const double PI = 3.14159265358979323846;
+
+lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]) {
+    lattice_box box = {.cutoff = cutoff, .reach = cutoff + shift};
+    box.edge = fmax(box.reach / FINEST, noise / 4);
+    int32_t half = (int32_t)ceil(box.reach / box.edge) + 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        box.mirror[axis] = mirror[axis];
+        box.size[axis] = mirror[axis] ? half : 2 * half;
+        box.offset[axis] = mirror[axis] ? 0 : half;
+    }
+    return box;
+}
+
+size_t lattice_box_voxels(const lattice_box *box) {
+    return (size_t)box->size[0] * (size_t)box->size[1] * (size_t)box->size[2];
+}
+
+static double middle(const lattice_box *box, int axis, int32_t voxel) {
+    return (voxel + 0.5 - box->offset[axis]) * box->edge;
+}
+
+/* A point's part of the voxels near it. */
+static void add_point(const lattice_points *points, size_t k, const lattice_box *box, const lattice_density *d,
+                      float *value, float *mean) {
+    double m[3] = {points->axis[0][k], points->axis[1][k], points->axis[2][k]};
+    double r2 = m[0] * m[0] + m[1] * m[1] + m[2] * m[2], r = sqrt(r2);
+    double along = d->noise * d->noise, across = along + d->turn * d->turn * r2, reach = 4.5 * sqrt(across);
+    double norm = d->efficiency / (pow(2 * PI, 1.5) * sqrt(along) * across);
+    int32_t from[3], to[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        from[axis] = (int32_t)fmax(0, floor((m[axis] - reach) / box->edge + box->offset[axis]));
+        to[axis] = (int32_t)fmin(box->size[axis] - 1, floor((m[axis] + reach) / box->edge + box->offset[axis]));
+    }
+    for (int32_t z = from[2]; z <= to[2]; ++z)
+        for (int32_t y = from[1]; y <= to[1]; ++y)
+            for (int32_t x = from[0]; x <= to[0]; ++x) {
+                double p[3] = {middle(box, 0, x), middle(box, 1, y), middle(box, 2, z)}, dot = 0, square = 0;
+                for (int axis = 0; axis < 3; ++axis) {
+                    dot += (p[axis] - m[axis]) * m[axis] / r;
+                    square += (p[axis] - m[axis]) * (p[axis] - m[axis]);
+                }
+                double f = norm * exp(-0.5 * (dot * dot / along + (square - dot * dot) / across));
+                size_t at = ((size_t)z * (size_t)box->size[1] + (size_t)y) * (size_t)box->size[0] + (size_t)x;
+                value[at] += (float)f;
+                for (int axis = 0; axis < 3 && mean; ++axis) mean[3 * at + (size_t)axis] += (float)(f * m[axis]);
+            }
+}
+
+/* The integral over the ball, from what the voxels inside say; half tables count twice. */
+static double integral(const lattice_box *box, const float *value) {
+    double sum = 0, times = 1, volume = box->edge * box->edge * box->edge;
+    for (int axis = 0; axis < 3; ++axis) times *= box->mirror[axis] ? 2 : 1;
+    size_t at = 0;
+    for (int32_t z = 0; z < box->size[2]; ++z)
+        for (int32_t y = 0; y < box->size[1]; ++y)
+            for (int32_t x = 0; x < box->size[0]; ++x, ++at) {
+                double p[3] = {middle(box, 0, x), middle(box, 1, y), middle(box, 2, z)};
+                if (p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < box->cutoff * box->cutoff) sum += (double)value[at];
+            }
+    return sum * times * volume;
+}
+
+atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
+                              const lattice_density *density, float *value, float *mean, double *expected) {
+    size_t voxels = lattice_box_voxels(box);
+    memset(value, 0, voxels * sizeof *value);
+    if (mean) memset(mean, 0, 3 * voxels * sizeof *mean);
+    for (size_t k = 0; k < points->count; ++k) add_point(points, k, box, density, value, mean);
+    for (size_t k = 0; k < voxels; ++k) {
+        for (size_t axis = 0; axis < 3 && mean; ++axis)
+            mean[3 * k + axis] = value[k] > 1e-30F ? mean[3 * k + axis] / value[k] : 0;
+        value[k] += (float)density->strangers;
+    }
+    *expected = integral(box, value);
+    return atn_check_cancel(ctx);
+}

@@ -1,0 +1,131 @@
+/* Neighbourhoods of bcc, fcc and hcp, turned at random, with noise of places as seen from the centre and atoms missing:
+ * which share is told right of the three. Constants and cut-off are those of the high-entropy alloy that others are
+ * measured on. */
+#include "bench/lattice.h"
+
+#include "apps/lattice/lattice.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SETS = 1500, QUICK_SETS = 60, MOST_POINTS = 160, SEED = 8 };
+static const double CUTOFF = 4.5;
+static const double NOISE[] = {0, 0.25, 0.5, 0.75, 1.0}, MISSING[] = {0, 0.33, 0.5, 0.67};
+static const char *const NAMES[3] = {"bcc", "fcc", "hcp"};
+
+typedef struct sets {
+    size_t count, points;
+    size_t *start;
+    double *axis[3];
+} sets;
+
+static void sets_free(const atn_ctx *ctx, sets *s) {
+    atn_free(ctx, s->start);
+    for (int axis = 0; axis < 3; ++axis) atn_free(ctx, s->axis[axis]);
+    *s = (sets){0};
+}
+
+static atn_status sets_room(const atn_ctx *ctx, size_t count, sets *s) {
+    *s = (sets){.count = count};
+    s->start = atn_alloc(ctx, (count + 1) * sizeof *s->start);
+    for (int axis = 0; axis < 3; ++axis) s->axis[axis] = atn_alloc(ctx, count * MOST_POINTS * sizeof **s->axis);
+    return s->start && s->axis[0] && s->axis[1] && s->axis[2] ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+static void add(sets *s, const double p[3]) {
+    for (int axis = 0; axis < 3; ++axis) s->axis[axis][s->points] = p[axis];
+    ++s->points;
+}
+
+/* One neighbourhood: the centre at the origin, the others as seen from it. */
+static void add_set(sets *s, const lattice_points *model, double noise, double missing, atn_random *random) {
+    double q[4], m[9], length = 0;
+    for (int k = 0; k < 4; ++k) q[k] = atn_random_normal(random), length += q[k] * q[k];
+    for (int k = 0; k < 4; ++k) q[k] /= sqrt(length);
+    lattice_quaternion_matrix(q, m);
+    size_t first = s->points;
+    add(s, (double[3]){0, 0, 0});
+    for (size_t k = 0; k < model->count; ++k) {
+        double p[3], square = 0;
+        bool gone = atn_random_unit(random) < missing;
+        for (int axis = 0; axis < 3; ++axis) {
+            p[axis] = noise * atn_random_normal(random);
+            for (int c = 0; c < 3; ++c) p[axis] += m[3 * axis + c] * model->axis[c][k];
+            square += p[axis] * p[axis];
+        }
+        if (!gone && square < CUTOFF * CUTOFF && s->points - first < MOST_POINTS) add(s, p);
+    }
+}
+
+static atn_status make(const atn_ctx *ctx, size_t count, double noise, double missing, sets *s) {
+    atn_random random;
+    atn_status status = sets_room(ctx, count, s);
+    atn_random_seed(&random, SEED);
+    for (int32_t kind = 0; kind < 3 && status == ATN_OK; ++kind) {
+        atn_lattice_model model = {.points = 0};
+        lattice_points points;
+        snprintf(model.name, sizeof model.name, "%s", NAMES[kind]);
+        status = lattice_points_make(ctx, &model, lattice_kind_default(NAMES[kind]), CUTOFF + 4 * noise, &points);
+        if (status != ATN_OK) break;
+        for (size_t k = 0; k < count / 3; ++k) {
+            s->start[(size_t)kind * (count / 3) + k] = s->points;
+            add_set(s, &points, noise, missing, &random);
+        }
+        lattice_points_free(ctx, &points);
+    }
+    if (status == ATN_OK) s->start[count] = s->points;
+    return status;
+}
+
+static atn_status measure(const atn_ctx *ctx, atn_device *device, const sets *s, double noise, double missing,
+                          atn_bench_row *row) {
+    atn_lattice *lattice = NULL;
+    atn_lattice_settings settings = {.noise = fmax(noise, 0.1) / sqrt(2), .efficiency = fmin(1 - missing, 0.98)};
+    atn_lattice_atom *atom = atn_alloc(ctx, s->count * sizeof *atom);
+    const double *const position[3] = {s->axis[0], s->axis[1], s->axis[2]};
+    atn_status status = atom ? atn_lattice_create(device, &settings, &lattice) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = atn_lattice_match_sets(lattice, s->count, s->start, position, 1, atom); /* warm */
+    double from = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_lattice_match_sets(lattice, s->count, s->start, position, 1, atom);
+    row->seconds = atn_clock_seconds() - from;
+    size_t right = 0;
+    for (size_t k = 0; k < s->count && status == ATN_OK; ++k)
+        right += atom[k].structure == (int32_t)(k / (s->count / 3)) + 1;
+    row->ours = 100 * (double)right / (double)s->count;
+    snprintf(row->note, sizeof row->note, "%.3g neighbourhoods a second", (double)s->count / fmax(row->seconds, 1e-9));
+    atn_lattice_free(lattice);
+    atn_free(ctx, atom);
+    return status;
+}
+
+/* What polyhedral template matching gets right of complete neighbourhoods; 0: not known. */
+static double template_matching(double noise, double missing) {
+    if (missing > 0) return 0;
+    return noise == 0.25 ? 0.997 : noise == 0.5 ? 0.57 : noise == 0.75 ? 0.14 : 0;
+}
+
+atn_status atn_bench_lattice(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options) {
+    size_t count = options->quick ? QUICK_SETS : SETS, first = options->quick ? 1 : 0, last = options->quick ? 2 : 5;
+    for (size_t n = first; n < last; ++n)
+        for (size_t m = 0; m < sizeof MISSING / sizeof *MISSING; ++m) {
+            atn_bench_row row = {.unit = "%", .reference = 100 * template_matching(NOISE[n], MISSING[m])};
+            sets s;
+            snprintf(row.name, sizeof row.name, "right, noise %.2f, missing %.0f %%", NOISE[n], 100 * MISSING[m]);
+            snprintf(row.device, sizeof row.device, "%s", atn_device_get_info(device)->name);
+            snprintf(row.shape, sizeof row.shape, "%zu", count);
+            if (row.reference > 0)
+                snprintf(row.reference_name, sizeof row.reference_name, "template matching, published");
+            if (options->progress) options->progress(options->user, row.name);
+            atn_status status = make(ctx, count, NOISE[n], MISSING[m], &s);
+            if (status == ATN_OK) status = measure(ctx, device, &s, NOISE[n], MISSING[m], &row);
+            sets_free(ctx, &s);
+            if (status != ATN_OK) return status;
+            row.ratio = row.reference > 0 ? row.ours / row.reference : 0;
+            if (!options->visit(options->user, &row)) return ATN_OK;
+        }
+    return ATN_OK;
+}

@@ -1,0 +1,18 @@
+/* How often structures are told right, over noise and missing atoms, and how many atoms a second. */
+#ifndef ATN_BENCH_LATTICE_H
+#define ATN_BENCH_LATTICE_H
+
+#include "bench/bench.h"
+
+#include <attune/lattice.h>
+
+typedef struct atn_bench_lattice_options {
+    bool quick;                                          /* few neighbourhoods, one noise */
+    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
+    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
+    void *user;
+} atn_bench_lattice_options;
+
+atn_status atn_bench_lattice(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options);
+
+#endif

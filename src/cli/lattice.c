@@ -1,0 +1,202 @@
+/* attune lattice: the local structure of every atom in a frame. */
+#include "cli/lattice.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cli/kernel.h"
+
+#include <string.h>
+
+static const char *class_name(const lattice_outcome *o, int32_t k) { return k ? o->info.name[k - 1] : "other"; }
+
+/* ---- what came out ---- */
+
+static json_t *counts_json(const atn_ctx *ctx, const lattice_outcome *o) {
+    json_t *object = json_object();
+    (void)ctx;
+    for (int32_t k = o->info.models; k >= 0 && object; --k)
+        if (json_object_set_new(object, class_name(o, k), json_integer((json_int_t)o->count[k])) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    return object;
+}
+
+static json_t *settings_json(const lattice_outcome *o) {
+    json_t *root = json_object(), *constant = json_object(), *share = json_object();
+    bool good = true;
+    for (int32_t k = 0; k <= o->info.models; ++k) {
+        if (k) good = good && json_object_set_new(constant, class_name(o, k), json_real(o->info.constant[k - 1])) == 0;
+        good = good && json_object_set_new(share, class_name(o, k), json_real(o->info.share[k])) == 0;
+    }
+    good = json_object_set_new(root, "constant", constant) == 0 && good;
+    good = json_object_set_new(root, "share", share) == 0 && good;
+    good = good && json_object_set_new(root, "cutoff", json_real(o->info.cutoff)) == 0 &&
+           json_object_set_new(root, "noise", json_real(o->info.noise)) == 0 &&
+           json_object_set_new(root, "depth_noise", json_real(o->info.depth_noise)) == 0 &&
+           json_object_set_new(root, "efficiency", json_real(o->info.efficiency)) == 0 &&
+           json_object_set_new(root, "strangers", json_real(o->info.strangers)) == 0 &&
+           json_object_set_new(root, "neighbours", json_real(o->info.neighbours)) == 0 &&
+           json_object_set_new(root, "rotations", json_integer(o->info.rotations)) == 0;
+    if (good) return root;
+    json_decref(root);
+    return NULL;
+}
+
+static json_t *labels_json(const lattice_outcome *o) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < o->labels && list; ++k)
+        if (json_array_append_new(list, json_string(class_name(o, o->label[k]))) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
+    json_t *root = json_object();
+    double rate = o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0;
+    bool good = json_object_set_new(root, "atoms", json_integer((json_int_t)o->atoms)) == 0 &&
+                json_object_set_new(root, "counts", counts_json(call->ctx, o)) == 0 &&
+                json_object_set_new(root, "dropped", json_integer((json_int_t)o->dropped)) == 0 &&
+                json_object_set_new(root, "seconds", json_real(o->seconds)) == 0 &&
+                json_object_set_new(root, "match_seconds", json_real(o->match_seconds)) == 0 &&
+                json_object_set_new(root, "atoms_per_second", json_real(rate)) == 0 &&
+                json_object_set_new(root, "peak_bytes", json_integer((json_int_t)atn_ctx_peak_bytes(call->ctx))) == 0 &&
+                json_object_set_new(root, "settings", settings_json(o)) == 0 &&
+                json_object_set_new(root, "device", atn_cli_json_text(call->ctx, o->device)) == 0;
+    if (good && o->label) good = json_object_set_new(root, "labels", labels_json(o)) == 0;
+    if (good && atn_cli_value(call, "ranges"))
+        good = json_object_set_new(root, "unranged", json_integer((json_int_t)o->unranged)) == 0;
+    if (!good) {
+        json_decref(root);
+        root = NULL;
+    }
+    return atn_cli_print_json(call, root);
+}
+
+atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
+    if (call->json) return print_json(call, o);
+    atn_text page = {.ctx = call->ctx};
+    atn_text_printf(&page, "%zu atoms in %.3g s, %.3g a second\n", o->atoms, o->seconds,
+                    o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0);
+    for (int32_t k = 1; k <= o->info.models + 1; ++k) {
+        int32_t c = k % (o->info.models + 1);
+        atn_text_printf(&page, "%-8s %12zu  %5.1f %%", class_name(o, c), o->count[c],
+                        o->atoms ? 100 * (double)o->count[c] / (double)o->atoms : 0);
+        if (c) atn_text_printf(&page, "   constant %.4g", o->info.constant[c - 1]);
+        atn_text_add(&page, "\n");
+    }
+    atn_text_printf(&page, "cut-off %.3g, %.3g neighbours; noise %.3g, efficiency %.3g, strangers %.2g\n",
+                    o->info.cutoff, o->info.neighbours, o->info.noise, o->info.efficiency, o->info.strangers);
+    if (o->dropped) atn_text_printf(&page, "%zu atoms without a place (NaN, infinite) were dropped\n", o->dropped);
+    if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
+    atn_status status = atn_cli_print_text(call, "lattice", &page);
+    atn_text_free(&page);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattice_settings *settings,
+                        lattice_outcome *o) {
+    atn_lattice *lattice = NULL;
+    double from = atn_clock_seconds();
+    const char *report = atn_cli_value(call, "report");
+    atn_status status = atn_lattice_create(device, settings, &lattice);
+    if (!status)
+        status =
+            atn_cli_has(call, "frames") ? lattice_run_frames(call, lattice, o) : lattice_run_slabs(call, lattice, o);
+    o->seconds = atn_clock_seconds() - from;
+    atn_lattice_free(lattice);
+    if (!status && report) status = lattice_report(call, o, report);
+    if (!status) status = lattice_print(call, o);
+    return status;
+}
+
+static atn_status check_together(atn_cli_call *call) {
+    static const char *const NOT[] = {"output", "ranges"};
+    for (size_t k = 0; k < sizeof NOT / sizeof *NOT; ++k)
+        if (atn_cli_has(call, "frames") && atn_cli_value(call, NOT[k]))
+            return atn_cli_misuse(call, "--%s does not go with --frames, whose frames are neighbourhoods", NOT[k]);
+    return ATN_OK;
+}
+
+static atn_status run(atn_cli_call *call) {
+    atn_lattice_settings settings = {0};
+    atn_cloud *model = NULL;
+    lattice_outcome *o = atn_zalloc(call->ctx, sizeof *o);
+    atn_devices *devices = NULL;
+    atn_device *device = NULL;
+    int32_t index;
+    atn_status status = o ? check_together(call) : ATN_ERR_MEMORY;
+    if (!status) status = lattice_read_options(call, &settings, &model);
+    if (!status) status = atn_cli_pick_device(call, &devices, &index);
+    if (!status) {
+        status = atn_device_open(devices, index, &device);
+        if (!status) {
+            memcpy(o->device, atn_device_get_info(device)->name, sizeof o->device);
+            status = match(call, device, &settings, o);
+        }
+        atn_device_close(device);
+        atn_devices_free(devices);
+    }
+    if (o) {
+        atn_free(call->ctx, o->label);
+        atn_free(call->ctx, o->shown);
+    }
+    atn_free(call->ctx, o);
+    atn_cloud_free(model);
+    return status;
+}
+
+const atn_cli_verb ATN_VERB_LATTICE = {
+    .name = "lattice",
+    .summary = "find the local structure of every atom in a frame",
+    .synopsis = "FRAME",
+    .paragraphs =
+        (const char *const[]){
+            "For every atom of FRAME (POS, ePOS, APT in nm; XYZ and other clouds in Angstrom): which lattice its "
+            "neighbourhood is a piece of, turned how, and how sure that is. Atoms may be missing and be displaced. "
+            "Lengths of options are in Angstrom.",
+            "What is not given is found from a sample of the frame: lattice constants (the same volume an atom for all "
+            "models), cut-off, noise, efficiency, strangers, and the shares of the classes. -o writes extended XYZ "
+            "with the "
+            "columns structure_type (0 other, 1 bcc, 2 fcc, 3 hcp, or in the order of --models), orientation (x y z "
+            "w, from the crystal to the frame), confidence, rmsd, matched, value; a name that ends in .pos gets the "
+            "structure in "
+            "place of mass.",
+            "--frames: each frame of a file is one neighbourhood, its first atom the centre; rows that repeat are left "
+            "out, and nothing is found from the file: cut-off 4.5, noise 0.27, efficiency 0.55, bcc=3.2, fcc=4.79 and "
+            "hcp=3.39 unless given.",
+            "JSON: atoms, counts (of each class), dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
+            "settings "
+            "(constant, share, cutoff, noise, depth_noise, efficiency, strangers, neighbours, rotations), device; with "
+            "--frames labels; with --ranges unranged.",
+            NULL},
+    .options =
+        (const atn_cli_option[]){
+            {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the atoms: .xyz or .pos"},
+            {.name = "ranges", .value = "FILE", .meaning = "RRNG or RNG: which masses are which ion, for names in -o"},
+            {.name = "models", .value = "LIST", .meaning = "bcc,fcc,hcp unless given; a file of points, too"},
+            {.name = "frames", .meaning = "each frame of the file is one neighbourhood"},
+            {.name = "cutoff", .value = "R", .meaning = "neighbours are nearer; so that about 40 are, unless given"},
+            {.name = "constant",
+             .value = "LIST",
+             .meaning = "lattice constants: bcc=3.2,fcc=4.79; hcp: the nearest distance"},
+            {.name = "noise", .value = "S", .meaning = "of a coordinate; or LATERAL,DEPTH (along z)"},
+            {.name = "efficiency", .value = "P", .meaning = "share of the atoms that was detected"},
+            {.name = "strangers", .value = "E", .meaning = "share of the neighbours that belong to no lattice"},
+            {.name = "even", .meaning = "all classes are as likely beforehand"},
+            {.name = "exact", .meaning = "equation 1 as printed: an explicit assignment for each atom"},
+            {.name = "report", .value = "FILE", .meaning = "write a page to look at"},
+            {.name = "drop-invalid", .meaning = "leave out atoms that are NaN or infinite"},
+            {0}},
+    .examples =
+        (const atn_cli_pair[]){{"attune lattice frame.pos -o out.xyz --report out.html", "a frame of an atom probe"},
+                               {"attune lattice cells.xyz --frames --json", "neighbourhoods one by one"},
+                               {0}},
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+/* The verb lattice in its parts: options, the run over a frame, what is printed, the report. */
+#ifndef ATN_CLI_LATTICE_H
+#define ATN_CLI_LATTICE_H
+
+#include "cli/cli.h"
+
+#include <attune/lattice.h>
+#include <attune/ranges.h>
+
+enum { LATTICE_BINS = 20, LATTICE_SHOWN = 6000 };
+
+/* An atom that the report shows. */
+typedef struct lattice_shown {
+    float position[3];
+    atn_lattice_atom atom;
+} lattice_shown;
+
+/* What comes out of a run, whichever it was. */
+typedef struct lattice_outcome {
+    size_t atoms, dropped, unranged, slabs;
+    size_t count[ATN_LATTICE_MOST_MODELS + 1];             /* of each class, other first */
+    size_t bin[ATN_LATTICE_MOST_MODELS + 1][LATTICE_BINS]; /* of each class, by confidence */
+    double confidence[LATTICE_BINS];                       /* sum of it, of all atoms of a bin */
+    double seconds, match_seconds;
+    atn_lattice_info info;
+    int32_t *label; /* of each frame, with --frames; else NULL */
+    size_t labels;
+    lattice_shown *shown; /* of the report; else NULL */
+    size_t n_shown, seen;
+    double low[3], high[3]; /* in Angstrom */
+    char unit[8], device[128];
+    bool nanometres;
+} lattice_outcome;
+
+/* Models and numbers; points of a model file go into *model, which must live as long as the settings. */
+atn_status lattice_read_options(atn_cli_call *call, atn_lattice_settings *settings, atn_cloud **model);
+/* Counts an atom, and keeps it where the report may want it. */
+void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const double position[3]);
+atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *out);
+atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *out);
+atn_status lattice_print(atn_cli_call *call, const lattice_outcome *outcome);
+atn_status lattice_report(atn_cli_call *call, const lattice_outcome *outcome, const char *path);
+
+#endif

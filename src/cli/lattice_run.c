@@ -1,0 +1,244 @@
+/* The verb lattice over a file: frames that are neighbourhoods, or one frame in slabs, whose results are written in the
+ * order of the file. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cli/lattice.h"
+
+#include <math.h>
+#include <string.h>
+
+void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const double position[3]) {
+    int bin = (int)(atom->confidence * LATTICE_BINS);
+    bin = bin < 0 ? 0 : bin >= LATTICE_BINS ? LATTICE_BINS - 1 : bin;
+    ++o->count[atom->structure];
+    ++o->bin[atom->structure][bin];
+    o->confidence[bin] += (double)atom->confidence;
+    for (int axis = 0; axis < 3 && position; ++axis) {
+        if (o->seen == 0 || position[axis] < o->low[axis]) o->low[axis] = position[axis];
+        if (o->seen == 0 || position[axis] > o->high[axis]) o->high[axis] = position[axis];
+    }
+    ++o->seen;
+}
+
+/* ---- neighbourhoods ---- */
+
+static atn_status match_cloud(atn_cli_call *call, const atn_cloud *cloud, atn_lattice *lattice, lattice_outcome *o) {
+    size_t sets = atn_cloud_get_info(cloud).frames;
+    size_t *start = atn_alloc(call->ctx, (sets + 1) * sizeof *start);
+    atn_lattice_atom *atom = atn_alloc(call->ctx, (sets + 1) * sizeof *atom);
+    o->label = atn_alloc(call->ctx, (sets + 1) * sizeof *o->label);
+    atn_status status = start && atom && o->label ? ATN_OK : ATN_ERR_MEMORY;
+    const double *const position[3] = {atn_cloud_positions(cloud, 0), atn_cloud_positions(cloud, 1),
+                                       atn_cloud_positions(cloud, 2)};
+    for (size_t k = 0; k <= sets && !status; ++k) start[k] = atn_cloud_frame(cloud, k);
+    double from = atn_clock_seconds();
+    if (!status) status = atn_lattice_match_sets(lattice, sets, start, position, 1, atom);
+    o->match_seconds = atn_clock_seconds() - from;
+    for (size_t k = 0; k < sets && !status; ++k) {
+        o->label[k] = atom[k].structure;
+        lattice_tally(o, &atom[k], NULL);
+    }
+    o->atoms = o->labels = sets;
+    atn_free(call->ctx, start);
+    atn_free(call->ctx, atom);
+    return status;
+}
+
+atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
+    atn_cloud *cloud = NULL;
+    atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_status status = atn_cloud_read(call->ctx, call->operands[0], &options, &cloud);
+    if (status) return status;
+    atn_cloud_info info = atn_cloud_get_info(cloud);
+    o->dropped = info.nan + info.inf;
+    if (info.points == 0)
+        status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
+    if (!status) status = match_cloud(call, cloud, lattice, o);
+    o->info = atn_lattice_get_info(lattice);
+    atn_cloud_free(cloud);
+    return status;
+}
+
+/* ---- a frame ---- */
+
+/* What is kept of an atom until its row is written. */
+typedef struct kept {
+    atn_lattice_atom atom;
+    int32_t known; /* 1: a result is there */
+} kept;
+
+typedef struct job {
+    atn_cli_call *call;
+    atn_lattice *lattice;
+    atn_frame *frame;
+    atn_frame_info about;
+    atn_ranges *ranges;
+    atn_column *column;
+    lattice_outcome *o;
+} job;
+
+/* The slab in the middle: what settings are found from. */
+static atn_status learn(const job *j, atn_slabs *slabs) {
+    size_t count = atn_slabs_get_info(slabs).slabs;
+    atn_atoms atoms;
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k <= count / 2 && !status; ++k) status = atn_slabs_next(slabs, &atoms);
+    if (!status) status = atn_lattice_learn(j->lattice, &atoms, j->about.angstrom);
+    atn_slabs_rewind(slabs);
+    return status;
+}
+
+/* One in so many atoms is kept for the report. */
+static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_atom *atom) {
+    size_t step = j->about.atoms / LATTICE_SHOWN + 1;
+    for (size_t k = 0; k < atoms->own; ++k) {
+        double p[3] = {atoms->position[0][k] * j->about.angstrom, atoms->position[1][k] * j->about.angstrom,
+                       atoms->position[2][k] * j->about.angstrom};
+        lattice_tally(j->o, &atom[k], p);
+        if (!j->o->shown || atoms->index[k] % step || j->o->n_shown >= LATTICE_SHOWN) continue;
+        j->o->shown[j->o->n_shown++] = (lattice_shown){{(float)p[0], (float)p[1], (float)p[2]}, atom[k]};
+    }
+}
+
+static atn_status match_slab(const job *j, const atn_atoms *atoms) {
+    const atn_ctx *ctx = j->call->ctx;
+    atn_lattice_atom *atom = atn_alloc(ctx, (atoms->own + 1) * sizeof *atom);
+    kept *rows = j->column ? atn_alloc(ctx, (atoms->own + 1) * sizeof *rows) : NULL;
+    atn_status status = atom && (rows || !j->column) ? ATN_OK : ATN_ERR_MEMORY;
+    double from = atn_clock_seconds();
+    if (!status) status = atn_lattice_match(j->lattice, atoms, j->about.angstrom, atom);
+    j->o->match_seconds += atn_clock_seconds() - from;
+    if (!status) keep_shown(j, atoms, atom);
+    for (size_t k = 0; k < atoms->own && rows && !status; ++k) rows[k] = (kept){atom[k], 1};
+    if (!status && rows) status = atn_column_put(j->column, atoms->index, atoms->own, rows);
+    atn_free(ctx, rows);
+    atn_free(ctx, atom);
+    return status;
+}
+
+static atn_status match_all(const job *j) {
+    atn_slabs *slabs = NULL;
+    atn_atoms atoms;
+    double reach = 40; /* of slabs that settings are found from: until then nobody knows */
+    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_options){.halo = reach / j->about.angstrom}, &slabs);
+    if (!status) status = learn(j, slabs);
+    if (!status && atn_lattice_reach(j->lattice) > reach)
+        status =
+            atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
+    size_t done = 0, count = status ? 0 : atn_slabs_get_info(slabs).slabs;
+    while (!status) {
+        atn_cli_progress(j->call, "slab %zu of %zu ...", done + 1, count);
+        status = atn_slabs_next(slabs, &atoms);
+        if (status || atoms.count == 0) break;
+        status = match_slab(j, &atoms);
+        ++done;
+    }
+    atn_cli_progress_end(j->call);
+    j->o->slabs = done;
+    atn_slabs_close(slabs);
+    return status;
+}
+
+/* ---- rows ---- */
+
+static const atn_rows_column COLUMNS[] = {
+    {"pos", 3, 4},  {"structure_type", 1, -1}, {"orientation", 4, 5}, {"confidence", 1, 4},
+    {"rmsd", 1, 4}, {"matched", 1, 3},         {"value", 1, 4},       {0}};
+
+static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
+    int32_t range = j->ranges && atoms->mass ? atn_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
+    if (range < 0) return NULL;
+    return atn_ranges_ion(j->ranges, (size_t)atn_ranges_get(j->ranges, (size_t)range).ion).name;
+}
+
+static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_atoms *atoms, kept *list,
+                              size_t *next) {
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k < atoms->count && !status; ++k) {
+        kept row = {0};
+        size_t got = 1;
+        for (; *next <= atoms->index[k] && got && !status; ++*next) status = atn_column_get(j->column, 1, list, &got);
+        if (!status && got) row = *list;
+        const atn_lattice_atom *a = &row.atom;
+        double value[12] = {atoms->position[0][k], atoms->position[1][k], atoms->position[2][k], a->structure};
+        for (int c = 0; c < 3 && !pos; ++c) value[c] *= j->about.angstrom;
+        if (!pos && a->structure) { /* as OVITO has them: x y z w */
+            for (int c = 0; c < 4; ++c) value[4 + c] = (double)a->quaternion[(c + 1) % 4];
+        } else {
+            value[7] = 1;
+        }
+        value[8] = (double)a->confidence, value[9] = (double)a->rmsd;
+        value[10] = (double)a->matched, value[11] = (double)a->value;
+        if (!status) status = atn_rows_add(rows, species_of(j, atoms, k), value);
+    }
+    return status;
+}
+
+static atn_status write_rows(const job *j, const char *path) {
+    atn_rows *rows = NULL;
+    atn_atoms atoms;
+    kept one;
+    size_t next = 0, length = strlen(path);
+    bool pos = length > 4 && strcmp(path + length - 4, ".pos") == 0;
+    atn_status status = pos ? atn_rows_open_pos(j->call->ctx, path, j->about.atoms, &rows)
+                            : atn_rows_open_xyz(j->call->ctx, path, j->about.atoms, true, NULL, COLUMNS, &rows);
+    if (!status) status = atn_frame_rewind(j->frame);
+    while (!status) {
+        status = atn_frame_next(j->frame, &atoms);
+        if (status || atoms.count == 0) break;
+        status = write_piece(j, rows, pos, &atoms, &one, &next);
+    }
+    if (!status) status = atn_rows_finish(rows);
+    atn_rows_free(rows);
+    return status;
+}
+
+/* How many atoms have a range; none of them: the file belongs to another frame. */
+static atn_status count_ranged(const job *j) {
+    atn_atoms atoms;
+    size_t ranged = 0;
+    atn_status status = j->about.masses
+                            ? atn_frame_rewind(j->frame)
+                            : atn_fail(j->call->ctx, ATN_ERR_INPUT,
+                                       "%s: --ranges needs masses, which POS, ePOS and APT have", j->call->operands[0]);
+    while (!status) {
+        status = atn_frame_next(j->frame, &atoms);
+        if (status || atoms.count == 0) break;
+        ranged += atn_ranges_apply(j->ranges, atoms.mass, atoms.count, NULL, NULL);
+    }
+    j->o->unranged = j->about.atoms - ranged;
+    if (!status && ranged == 0)
+        status = atn_fail(j->call->ctx, ATN_ERR_INPUT,
+                          "%s: no mass of the frame is in any of its ranges; is it another frame's?",
+                          atn_cli_value(j->call, "ranges"));
+    return status;
+}
+
+atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
+    job j = {.call = call, .lattice = lattice, .o = o};
+    const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
+    atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_status status = ranges ? atn_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
+    if (!status) status = atn_frame_open(call->ctx, call->operands[0], &options, &j.frame);
+    if (!status) {
+        j.about = atn_frame_get_info(j.frame);
+        o->atoms = j.about.atoms;
+        o->dropped = j.about.nan + j.about.inf;
+        o->nanometres = j.about.angstrom > 1;
+        if (j.about.atoms == 0)
+            status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
+    }
+    if (!status && j.ranges) status = count_ranged(&j);
+    if (!status && out) status = atn_column_create(call->ctx, j.about.records, sizeof(kept), 0, &j.column);
+    if (!status && atn_cli_value(call, "report")) {
+        o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);
+        if (!o->shown) status = ATN_ERR_MEMORY;
+    }
+    if (!status) status = match_all(&j);
+    if (!status && out) status = write_rows(&j, out);
+    o->info = atn_lattice_get_info(lattice);
+    atn_column_free(j.column);
+    atn_frame_close(j.frame);
+    atn_ranges_free(j.ranges);
+    return status;
+}

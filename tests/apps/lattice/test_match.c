@@ -1,0 +1,260 @@
+/* Frames of known structure: what atoms are called, how they are turned, how sure that is, what is found of the frame;
+ * `other`; the explicit assignment; bad frames and bad settings. */
+#include "testkit.h"
+
+#include "apps/lattice/lattice.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 4000 };
+static const double DEGREE = 3.14159265358979323846 / 180;
+static atn_ctx *ctx;
+static atn_device *device;
+
+typedef struct frame {
+    size_t count;
+    double axis[3][MOST];
+    atn_lattice_atom atom[MOST];
+} frame;
+static frame f;
+
+static atn_atoms atoms_of(void) {
+    return (atn_atoms){.count = f.count, .own = f.count, .position = {f.axis[0], f.axis[1], f.axis[2]}};
+}
+
+/* A ball of crystal, turned by q. */
+static void grow(const char *name, double constant, double reach, const double q[4], double noise, double missing) {
+    atn_lattice_model model = {.points = 0};
+    lattice_points p;
+    atn_random random;
+    double m[9];
+    snprintf(model.name, sizeof model.name, "%s", name);
+    atn_random_seed(&random, 11);
+    lattice_quaternion_matrix(q, m);
+    kit_ok(ctx, lattice_points_make(ctx, &model, constant, reach, &p));
+    f.count = 0;
+    for (size_t k = 0; k < p.count && f.count < MOST; ++k) {
+        if (atn_random_unit(&random) < missing) continue;
+        for (int a = 0; a < 3; ++a)
+            f.axis[a][f.count] = m[3 * a] * p.axis[0][k] + m[3 * a + 1] * p.axis[1][k] + m[3 * a + 2] * p.axis[2][k] +
+                                 noise * atn_random_normal(&random);
+        ++f.count;
+    }
+    lattice_points_free(ctx, &p);
+}
+
+static atn_lattice_info match(const atn_lattice_settings *settings) {
+    atn_lattice *lattice;
+    atn_atoms atoms = atoms_of();
+    kit_ok(ctx, atn_lattice_create(device, settings, &lattice));
+    kit_ok(ctx, atn_lattice_match(lattice, &atoms, 1, f.atom));
+    atn_lattice_info info = atn_lattice_get_info(lattice);
+    atn_lattice_free(lattice);
+    return info;
+}
+
+/* Angle between two orientations, given what turns the crystal into itself. */
+static double apart(const float a[4], const double b[4], const char *name) {
+    double symmetry[LATTICE_MOST_SYMMETRIES][4], best = 0;
+    bool mirror[3];
+    lattice_points p;
+    atn_lattice_model model = {.points = 0};
+    snprintf(model.name, sizeof model.name, "%s", name);
+    kit_ok(ctx, lattice_points_make(ctx, &model, 1, 2.2, &p));
+    int32_t n = lattice_points_symmetry(&p, symmetry, mirror);
+    lattice_points_free(ctx, &p);
+    for (int32_t k = 0; k < n; ++k)
+        for (int half = 0; half < (name[0] == 'h' ? 2 : 1); ++half) { /* layers of hcp are half a turn apart */
+            double r[4], dot = 0, about[4] = {half ? 0 : 1, 0, 0, half}, s[4];
+            lattice_quaternion_multiply(symmetry[k], about, s);
+            lattice_quaternion_multiply(b, s, r);
+            for (int c = 0; c < 4; ++c) dot += r[c] * (double)a[c];
+            best = fmax(best, fabs(dot));
+        }
+    return 2 * acos(fmin(best, 1)) / DEGREE;
+}
+
+/* Shares of the atoms within 0.6 of the ball that are right, and turned right within 4 degrees. */
+static void shares(int32_t structure, const double q[4], const char *name, double *right, double *turned) {
+    double far = 0, n = 0;
+    *right = *turned = 0;
+    for (size_t k = 0; k < f.count; ++k) far = fmax(far, f.axis[0][k]);
+    for (size_t k = 0; k < f.count; ++k) {
+        double r = sqrt(pow(f.axis[0][k], 2) + pow(f.axis[1][k], 2) + pow(f.axis[2][k], 2));
+        if (r > 0.6 * far) continue;
+        ++n;
+        if (f.atom[k].structure != structure) continue;
+        *right += 1;
+        *turned += apart(f.atom[k].quaternion, q, name) < 4;
+    }
+    assert_true(n > 50);
+    *turned /= fmax(*right, 1);
+    *right /= n;
+}
+
+static void structures_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double constant;
+    } CASES[] = {{"bcc", 3.2}, {"fcc", 4.05}, {"hcp", 3.2}};
+    const double q[4] = {0.8, 0.36, -0.48, 0};
+    for (int32_t k = 0; k < 3; ++k) {
+        double right, turned;
+        grow(CASES[k].name, CASES[k].constant, 20, q, 0.2, 0.4);
+        atn_lattice_info info = match(NULL);
+        shares(k + 1, q, CASES[k].name, &right, &turned);
+        if (right < 0.96 || turned < 0.95) fail_msg("%s: %.3f right, %.3f turned", CASES[k].name, right, turned);
+        assert_true(fabs(info.constant[k] / CASES[k].constant - 1) < 0.02);
+        if (fabs(info.noise - 0.2) > 0.06 || info.efficiency < 0.35 || info.efficiency > 0.7) /* surfaces lower it */
+            fail_msg("%s: noise %.3f, efficiency %.3f", CASES[k].name, info.noise, info.efficiency);
+        for (size_t i = 0; i < f.count; ++i)
+            assert_true(f.atom[i].confidence > 0 && f.atom[i].confidence <= 1 && f.atom[i].rmsd >= 0 &&
+                        f.atom[i].matched <= 1.0001F);
+    }
+}
+
+/* The assignment made explicit: each neighbour one site at most, and a value that is the sum of their squares. */
+static void assignments_are_explicit(void **state) {
+    (void)state;
+    const double q[4] = {1, 0, 0, 0};
+    double right, turned;
+    grow("bcc", 3, 11, q, 0, 0);
+    match(&(atn_lattice_settings){
+        .exact = true, .noise = 0.1, .models = 1, .model[0] = {.name = "bcc", .constant = 3}, .cutoff = 6});
+    shares(1, q, "bcc", &right, &turned);
+    assert_true(right > 0.99 && turned > 0.99);
+    for (size_t k = 0; k < 20; ++k) {
+        assert_true(f.atom[k].value < 1e-3F && f.atom[k].rmsd < 0.01F);
+        assert_true(f.atom[k].matched > 0.999F);
+    }
+    grow("bcc", 3, 14, q, 0.15, 0.3);
+    match(&(atn_lattice_settings){.exact = true});
+    int told = 0;
+    for (size_t k = 0; k < 20; ++k) { /* value = assigned neighbours times rmsd squared */
+        if (f.atom[k].structure != 1) continue;
+        double neighbours = (double)f.atom[k].value / pow((double)f.atom[k].rmsd, 2) / (double)f.atom[k].matched;
+        assert_true(fabs(neighbours - round(neighbours)) < 0.01 && neighbours > 15);
+        told += f.atom[k].matched > 0.7F;
+    }
+    assert_true(told > 16);
+}
+
+static void a_gas_is_other(void **state) {
+    (void)state;
+    atn_random random;
+    size_t other = 0;
+    atn_random_seed(&random, 4);
+    f.count = 1500;
+    for (size_t k = 0; k < f.count; ++k)
+        for (int a = 0; a < 3; ++a) f.axis[a][k] = 32 * atn_random_unit(&random);
+    match(&(atn_lattice_settings){
+        .model[0] = {.name = "bcc", .constant = 3.2}, .models = 1, .noise = 0.2, .efficiency = 0.6, .even = true});
+    for (size_t k = 0; k < f.count; ++k) other += f.atom[k].structure == 0;
+    assert_true((double)other > 0.9 * (double)f.count);
+}
+
+/* Frames of which nothing can be told say so for every atom, and nothing breaks. */
+static void poor_frames(void **state) {
+    (void)state;
+    memset(f.axis, 0, sizeof f.axis);
+    f.count = 1;
+    match(NULL);
+    assert_int_equal(f.atom[0].structure, 0);
+    f.count = 50; /* all at one place */
+    match(NULL);
+    for (size_t k = 0; k < f.count; ++k) assert_int_equal(f.atom[k].structure, 0);
+    f.count = 20; /* no neighbours */
+    for (size_t k = 0; k < f.count; ++k) f.axis[0][k] = 1000.0 * (double)k;
+    match(NULL);
+    for (size_t k = 0; k < f.count; ++k) assert_int_equal(f.atom[k].structure, 0);
+    f.count = 0;
+    match(NULL);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    atn_lattice *lattice;
+    const double one[1] = {1}, bad[2] = {1, NAN}, good[2] = {1, 2};
+    static const double ROUND[4] = {1, 0, 0, 0};
+    kit_fails(ctx, ATN_ERR_INPUT, "no model 'sc'",
+              atn_lattice_create(device, &(atn_lattice_settings){.models = 1, .model[0] = {.name = "sc"}}, &lattice));
+    kit_fails(ctx, ATN_ERR_INPUT, "has one point",
+              atn_lattice_create(
+                  device,
+                  &(atn_lattice_settings){.models = 1, .model[0] = {.name = "x", .points = 1, .axis = {one, one, one}}},
+                  &lattice));
+    kit_fails(ctx, ATN_ERR_INPUT, "not finite",
+              atn_lattice_create(device,
+                                 &(atn_lattice_settings){
+                                     .models = 1, .model[0] = {.name = "x", .points = 2, .axis = {good, bad, good}}},
+                                 &lattice));
+    kit_fails(ctx, ATN_ERR_INPUT, "the efficiency is 2",
+              atn_lattice_create(device, &(atn_lattice_settings){.efficiency = 2}, &lattice));
+    assert_null(lattice);
+    grow("bcc", 3, 11, ROUND, 0.1, 0);
+    atn_atoms atoms = atoms_of();
+    kit_ok(ctx,
+           atn_lattice_create(device, &(atn_lattice_settings){.models = 1, .model[0] = {.name = "bcc", .constant = 9}},
+                              &lattice));
+    kit_fails(ctx, ATN_ERR_INPUT, "cannot be right", atn_lattice_match(lattice, &atoms, 1, f.atom));
+    atn_lattice_free(lattice);
+}
+
+/* Neighbourhoods one by one, a model of the user's among them: a square of four around the centre. */
+static void sets_and_models(void **state) {
+    (void)state;
+    static const double X[4] = {2, -2, 0, 0}, Y[4] = {0, 0, 2, -2}, Z[4] = {0};
+    static const double SET[2][6][3] = {{{5, 5, 5}, {5, 7, 5}, {5, 3, 5}, {5, 5, 7}, {5, 5, 3}, {5, 5, 3}},
+                                        {{0, 0, 0}, {1.4, 1.4, 0}, {-1.4, -1.4, 0}, {1.4, -1.4, 0}, {-1.4, 1.4, 0}}};
+    double axis[3][11];
+    size_t start[3] = {0, 6, 11};
+    atn_lattice_atom out[2];
+    atn_lattice *lattice;
+    for (size_t k = 0; k < 11; ++k)
+        for (int a = 0; a < 3; ++a) axis[a][k] = SET[k / 6][k % 6][a];
+    const double *const position[3] = {axis[0], axis[1], axis[2]};
+    atn_lattice_settings settings = {
+        .models = 2, .model = {{.name = "square", .points = 4, .axis = {X, Y, Z}}, {.name = "fcc"}}, .noise = 0.1};
+    settings.cutoff = 3;
+    settings.efficiency = 0.9;
+    kit_ok(ctx, atn_lattice_create(device, &settings, &lattice));
+    kit_ok(ctx, atn_lattice_match_sets(lattice, 2, start, position, 1, out));
+    for (int k = 0; k < 2; ++k) {
+        assert_int_equal(out[k].structure, 1);
+        assert_true(out[k].matched > 0.9F && out[k].rmsd < 0.1F);
+    }
+    assert_true(fabs(atn_lattice_get_info(lattice).neighbours - 4) < 1e-9); /* the row that repeats is left out */
+    atn_lattice_free(lattice);
+}
+
+static int setup(void **state) {
+    (void)state;
+    atn_devices *devices;
+    ctx = kit_ctx();
+    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    atn_devices_free(devices);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    atn_device_close(device);
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structures_are_told),
+                                       cmocka_unit_test(assignments_are_explicit),
+                                       cmocka_unit_test(a_gas_is_other),
+                                       cmocka_unit_test(poor_frames),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(sets_and_models)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

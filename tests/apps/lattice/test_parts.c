@@ -1,0 +1,158 @@
+/* Models and their symmetry, rotations that are tried, tables, neighbours, each against what is known of it. */
+#include "testkit.h"
+
+#include "apps/lattice/lattice.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atn_ctx *ctx;
+
+static lattice_points points_of(const char *name, double constant, double reach) {
+    atn_lattice_model model = {.points = 0};
+    lattice_points out;
+    snprintf(model.name, sizeof model.name, "%s", name);
+    kit_ok(ctx, lattice_points_make(ctx, &model, constant, reach, &out));
+    return out;
+}
+
+static double radius(const lattice_points *p, size_t k) {
+    return sqrt(p->axis[0][k] * p->axis[0][k] + p->axis[1][k] * p->axis[1][k] + p->axis[2][k] * p->axis[2][k]);
+}
+
+static void shells_are_right(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double constant, reach, nearest;
+        size_t count, symmetries;
+        bool mirror[3];
+    } CASES[] = {{"bcc", 3.2, 5.7, 2.7712812921, 58, 24, {true, true, true}}, /* as many as 4.5 and three widths need */
+                 {"fcc", 4.0, 4.1, 2.8284271247, 18, 24, {true, true, true}},
+                 {"hcp", 3.0, 4.3, 3.0, 18, 6, {true, false, true}}};
+    for (size_t k = 0; k < 3; ++k) {
+        double symmetry[LATTICE_MOST_SYMMETRIES][4];
+        bool mirror[3];
+        lattice_points p = points_of(CASES[k].name, CASES[k].constant, CASES[k].reach);
+        assert_int_equal(p.count, CASES[k].count);
+        assert_true(fabs(radius(&p, 0) - CASES[k].nearest) < 1e-6);
+        for (size_t n = 1; n < p.count; ++n) assert_true(radius(&p, n) >= radius(&p, n - 1) - 1e-9);
+        assert_int_equal(lattice_points_symmetry(&p, symmetry, mirror), CASES[k].symmetries);
+        for (int axis = 0; axis < 3; ++axis) assert_int_equal(mirror[axis], CASES[k].mirror[axis]);
+        double volume = lattice_kind_volume(CASES[k].name, CASES[k].constant);
+        assert_true(fabs(lattice_kind_constant(CASES[k].name, volume) - CASES[k].constant) < 1e-9);
+        lattice_points_free(ctx, &p);
+    }
+}
+
+/* Wherever a crystal is turned, one of the rotations is near, given its symmetry. */
+static void turns_cover(void **state) {
+    (void)state;
+    enum { TRIES = 200 };
+    static const char *const NAMES[2] = {"fcc", "hcp"};
+    for (int kind = 0; kind < 2; ++kind) {
+        double symmetry[LATTICE_MOST_SYMMETRIES][4], worst = 0;
+        bool mirror[3];
+        lattice_points p = points_of(NAMES[kind], 4, 7);
+        lattice_turns turns;
+        atn_random random;
+        atn_random_seed(&random, 3);
+        int32_t n = lattice_points_symmetry(&p, symmetry, mirror);
+        kit_ok(ctx, lattice_turns_make(ctx, n, (const double(*)[4])symmetry, 1, &turns));
+        assert_int_equal(turns.count % (2 * LATTICE_GROUPS), 0);
+        assert_true(turns.count > 380 * 24 / n && turns.count < 460 * 24 / n);
+        for (int k = 0; k < TRIES; ++k) {
+            double q[4], length = 0, best = 0;
+            for (int c = 0; c < 4; ++c) q[c] = atn_random_normal(&random), length += q[c] * q[c];
+            for (int32_t t = 0; t < turns.count; ++t)
+                for (int32_t s = 0; s < n; ++s) {
+                    double r[4], dot = 0;
+                    lattice_quaternion_multiply(symmetry[s], turns.quaternion[t], r);
+                    for (int c = 0; c < 4; ++c) dot += r[c] * q[c];
+                    best = fmax(best, fabs(dot) / sqrt(length));
+                }
+            worst = fmax(worst, 2 * acos(fmin(best, 1)) * 180 / 3.14159265358979323846);
+        }
+        assert_true(worst < 13);
+        lattice_turns_free(ctx, &turns);
+        lattice_points_free(ctx, &p);
+    }
+}
+
+/* The integral of the density is what the ball holds of the model, and the density is that of its formula. */
+static void tables_hold_densities(void **state) {
+    (void)state;
+    lattice_points p = points_of("hcp", 3, 9);
+    lattice_box box = lattice_box_make(6, 0.5, 0.3, (const bool[3]){true, false, true});
+    lattice_density d = {.noise = 0.3, .efficiency = 0.6, .strangers = 0.001};
+    size_t voxels = lattice_box_voxels(&box), inside = 0;
+    float *value = malloc(voxels * sizeof *value), *mean = malloc(3 * voxels * sizeof *mean);
+    double expected;
+    kit_ok(ctx, lattice_table_make(ctx, &p, &box, &d, value, mean, &expected));
+    for (size_t k = 0; k < p.count; ++k) inside += radius(&p, k) < 6;
+    assert_true(fabs(expected - 0.6 * (double)inside) < 0.15 * (double)inside);
+    size_t at[3] = {(size_t)(3 / box.edge), (size_t)(0.1 / box.edge + box.offset[1]), 0};
+    size_t voxel = (at[2] * (size_t)box.size[1] + at[1]) * (size_t)box.size[0] + at[0];
+    double here[3] = {((double)at[0] + 0.5) * box.edge, ((double)at[1] + 0.5 - box.offset[1]) * box.edge,
+                      0.5 * box.edge};
+    double sum = 0.001;
+    for (size_t k = 0; k < p.count; ++k) {
+        double square = 0;
+        for (int axis = 0; axis < 3; ++axis) square += (here[axis] - p.axis[axis][k]) * (here[axis] - p.axis[axis][k]);
+        sum += 0.6 * exp(-square / 0.18) / pow(2 * 3.14159265358979323846 * 0.09, 1.5);
+    }
+    assert_true(fabs((double)value[voxel] - sum) < 1e-3 * sum);
+    assert_true(fabs((double)mean[3 * voxel] - 3) < 0.01); /* the neighbour at (3, 0, 0) is the only one near */
+    free(value);
+    free(mean);
+    lattice_points_free(ctx, &p);
+}
+
+static void neighbours_are_all(void **state) {
+    (void)state;
+    enum { ATOMS = 700 };
+    static double axis[3][ATOMS];
+    float x[ATN_LATTICE_MOST_NEIGHBOURS], y[ATN_LATTICE_MOST_NEIGHBOURS], z[ATN_LATTICE_MOST_NEIGHBOURS];
+    uint64_t seed = 5;
+    for (int k = 0; k < ATOMS; ++k)
+        for (int a = 0; a < 3; ++a) axis[a][k] = (a + 1) * (kit_uniform(&seed) - 0.3);
+    axis[0][1] = axis[0][0], axis[1][1] = axis[1][0], axis[2][1] = axis[2][0]; /* two at one place */
+    atn_atoms atoms = {.count = ATOMS, .own = ATOMS, .position = {axis[0], axis[1], axis[2]}};
+    lattice_cells cells;
+    kit_ok(ctx, lattice_cells_make(ctx, &atoms, 10, 4, &cells));
+    for (size_t k = 0; k < ATOMS; k += 13) {
+        int32_t inner, count = 0, near = 0, n = lattice_cells_near(&cells, k, 2.5, 4, x, y, z, &inner);
+        for (size_t other = 0; other < ATOMS; ++other) {
+            double square = 0;
+            for (int a = 0; a < 3; ++a) square += 100 * pow(axis[a][other] - axis[a][k], 2);
+            count += square > 1e-6 && square < 16;
+            near += square > 1e-6 && square < 6.25;
+        }
+        assert_int_equal(n, count);
+        assert_int_equal(inner, near);
+        for (int32_t i = 0; i < n; ++i) assert_int_equal(x[i] * x[i] + y[i] * y[i] + z[i] * z[i] < 6.25F, i < inner);
+    }
+    lattice_cells_free(&cells);
+}
+
+static int setup(void **state) {
+    (void)state;
+    ctx = kit_ctx();
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shells_are_right), cmocka_unit_test(turns_cover),
+                                       cmocka_unit_test(tables_hold_densities), cmocka_unit_test(neighbours_are_all)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

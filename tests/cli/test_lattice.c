@@ -1,0 +1,118 @@
+/* attune lattice as people call it: a frame with its truth, neighbourhoods one by one, what it writes and refuses. */
+#include "clikit.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+static double number(const json_t *root, const char *name) { return json_number_value(json_object_get(root, name)); }
+
+static void write_text(const char *name, const char *text) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    kit_ok(cli_ctx, atn_file_write(cli_ctx, path, text, strlen(text)));
+}
+
+static char *read_text(const char *name, size_t *length) {
+    char path[512], *text;
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    kit_ok(cli_ctx, atn_file_read(cli_ctx, path, 1 << 24, &text, length));
+    return text;
+}
+
+static void a_frame_is_told(void **state) {
+    (void)state;
+    size_t length;
+    json_t *root =
+               cli_object("lattice @/frame.pos --ranges @/ranges.rrng -o @/out.xyz --report @/out.html --device host "
+                          "--json"),
+           *counts = json_object_get(root, "counts"), *settings = json_object_get(root, "settings");
+    assert_int_equal(number(root, "atoms"), 2500);
+    assert_true(number(counts, "bcc") > 2400);
+    assert_int_equal(number(counts, "bcc") + number(counts, "fcc") + number(counts, "hcp") + number(counts, "other"),
+                     2500);
+    assert_true(number(root, "atoms_per_second") > 0 && number(root, "peak_bytes") > 0);
+    double a = number(json_object_get(settings, "constant"), "bcc");
+    assert_true(a > 3.14 && a < 3.26);
+    json_decref(root);
+    char *text = read_text("out.xyz", &length);
+    assert_int_equal(cli_lines(text), 2502);
+    kit_contains(text, "structure_type");
+    kit_contains(text, "Al ");
+    atn_free(cli_ctx, text);
+    text = read_text("out.html", &length);
+    kit_contains(text, "orientations in a slice");
+    atn_free(cli_ctx, text);
+    cli_does("lattice @/frame.pos -o @/out.pos --device host", "bcc");
+    text = read_text("out.pos", &length);
+    assert_int_equal(length, 2500 * 16);
+    atn_free(cli_ctx, text);
+}
+
+static const char FRAMES[] = "7\none\nA 0 0 0\nA 1.6 1.6 1.6\nA -1.6 -1.6 -1.6\nA 1.6 -1.6 1.6\nA -1.6 1.6 -1.6\n"
+                             "A 3.2 0 0\nA 3.2 0 0\n1\nalone\nA 2 2 2\n";
+
+static void frames_are_told(void **state) {
+    (void)state;
+    write_text("frames.xyz", FRAMES);
+    json_t *root = cli_object("lattice @/frames.xyz --frames --device host --json");
+    json_t *labels = json_object_get(root, "labels");
+    assert_int_equal(json_array_size(labels), 2);
+    assert_string_equal(json_string_value(json_array_get(labels, 0)), "bcc");
+    assert_string_equal(json_string_value(json_array_get(labels, 1)), "other");
+    json_decref(root);
+    cli_does("lattice @/frames.xyz --frames --models fcc,bcc --constant bcc=3.2 --device host", "fcc");
+}
+
+static void refusals(void **state) {
+    (void)state;
+    write_text("empty.xyz", "0\n\n");
+    write_text("point.xyz", "1\n\nA 0 0 0\n");
+    write_text("pair.xyz", "2\n\nA 0 0 0\nA 1 0 0\n");
+    write_text("nan.xyz", "2\n\nA 0 0 0\nA nan 0 0\n");
+    write_text("none.rrng", "[Ions]\nNumber=1\nIon1=U\n[Ranges]\nNumber=1\nRange1=1000 1001 U:1 Color:FF0000\n");
+    static const cli_refusal CASES[] = {
+        {"lattice", 2, "FRAME"},
+        {"lattice @/frame.pos --models sc", 2, "is not known"},
+        {"lattice @/frame.pos --models bcc,bcc", 2, "twice"},
+        {"lattice @/frame.pos --constant sc=3", 2, "names one of the models"},
+        {"lattice @/frame.pos --constant bcc=-3", 2, "it takes NAME=LENGTH"},
+        {"lattice @/frame.pos --noise 1,2,3", 2, "LATERAL,DEPTH"},
+        {"lattice @/frame.pos --efficiency 2", 2, "efficiency"},
+        {"lattice @/frame.pos --frames -o @/x.xyz", 2, "does not go with --frames"},
+        {"lattice @/frame.pos --constant bcc=9 --device host", 1, "cannot be right"},
+        {"lattice @/frame.pos --ranges @/none.rrng --device host", 1, "no mass of the frame"},
+        {"lattice @/empty.xyz --device host", 1, "no atoms"},
+        {"lattice @/nan.xyz --device host", 1, "nan.xyz"},
+        {"lattice @/nowhere.pos --device host", 1, "nowhere.pos"},
+        {"lattice @/frame.pos --models @/point.xyz --device host", 1, "the atom in the middle and others"},
+        {"lattice @/frame.pos --models @/pair.xyz --device host", 1, "has one point"},
+    };
+    cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
+    cli_does("lattice @/point.xyz --device host", "1 atoms");
+    cli_does("lattice @/nan.xyz --drop-invalid --device host", "were dropped");
+}
+
+static void bench_has_rows(void **state) {
+    (void)state;
+    json_t *root = cli_object("bench lattice --quick --device host --json"), *rows = json_object_get(root, "rows");
+    assert_int_equal(json_array_size(rows), 4);
+    assert_true(number(json_array_get(rows, 0), "ours") > 90);
+    json_decref(root);
+    cli_refuses("bench lattice a.ply", 2, "takes no files");
+}
+
+static int setup(void **state) {
+    cli_begin(state);
+    cli_result r = cli_run("sample atoms -o @ --size 2500 --seed 3 --species Al");
+    assert_int_equal(r.code, 0);
+    cli_drop(&r);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_frame_is_told), cmocka_unit_test(frames_are_told),
+                                       cmocka_unit_test(refusals), cmocka_unit_test(bench_has_rows)};
+    return cmocka_run_group_tests(tests, setup, cli_end);
+}
