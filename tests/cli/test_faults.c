@@ -186,9 +186,9 @@ static void walk_line(const char *line, long stride) {
 static void samples(void **state) {
     (void)state;
     walk_line("sample scans -o @ --size 200 --json", 3);
-    walk_line("sample needle -o @ --size 8x8x8 --json", 97); /* a tenth of a second each */
-    walk_line("sample fringes -o @/fringes --size 16x12 --mask 0.1 --json", 5);
-    walk_line("sample atoms -o @ --size 5 --grains 1 --species Al --json", 5);
+    walk_line("sample needle -o @ --size 8x8x8 --json", 397); /* a tenth of a second each */
+    walk_line("sample fringes -o @/fringes --size 16x12 --mask 0.1 --json", 11);
+    walk_line("sample atoms -o @ --size 5 --grains 1 --species Al --json", 11);
     walk_line("info @/ranges.rrng", 1);
     walk_line("info @/ranges.rrng --json", 3);
 }
@@ -198,15 +198,16 @@ static void unwrapping(void **state) {
     (void)state;
     setenv("ATTUNE_CC", "/nowhere/cc", 1);
     walk_line(
-        "unwrap @/fringes/wrapped.npy --mask @/fringes/mask.npy -o @/u.tif --preview @/u.png --device host --json", 61);
-    walk_line("unwrap @/fringes/frames --precision 64 -o @/u.npy --device host", 97);
+        "unwrap @/fringes/wrapped.npy --mask @/fringes/mask.npy -o @/u.tif --preview @/u.png --device host --json",
+        211);
+    walk_line("unwrap @/fringes/frames --precision 64 -o @/u.npy --device host", 397);
     unsetenv("ATTUNE_CC");
 }
 
 /* The model of the test before, found in itself. Volumes are walked through in apps/needle/find. */
 static void needles(void **state) {
     (void)state;
-    walk_line("needle @/model.ply @/model.ply --threshold 0.2 --rounds 1 --device host --json", 31);
+    walk_line("needle @/model.ply @/model.ply --threshold 0.2 --rounds 1 --device host --json", 211);
 }
 
 /* A scan of the test before, onto itself, so that it converges whatever the method. */
@@ -224,15 +225,15 @@ static void registrations(void **state) {
     walk_line("register @/target.ply @/target.ply --device host --init @/T.txt --truth @/T.txt --report @/page.html "
               "--matrix @/T2.txt -o @/moved.pcd --profile --json",
               61);
-    walk_line("register @/target.ply @/target.ply --device host --profile", 101);
-    walk_line("register --batch @/list.csv --device host --json", 101);
-    walk_line("register --batch @/list.csv --device host", 151);
+    walk_line("register @/target.ply @/target.ply --device host --profile", 211);
+    walk_line("register --batch @/list.csv --device host --json", 211);
+    walk_line("register --batch @/list.csv --device host", 401);
 }
 
 /* The atoms of the samples. */
 static void lattices(void **state) {
     (void)state;
-    walk_line("lattice @/frame.pos -o @/told.xyz --models bcc --cutoff 4 --device host", 151);
+    walk_line("lattice @/frame.pos -o @/told.xyz --models bcc --cutoff 4 --device host", 401);
 }
 
 /* ---- wisdom ---- */

@@ -170,7 +170,7 @@ static void run_refuses(void **state) {
         {MV "--bind A=@/A.npy --bind b=@/b.npy --variant lanes_p0=64", 1, "the host has no lanes"},
         {"run $/mv.xml --device nonesuch --define USED_FLOAT=SP", 1, "nonesuch"},
         {"run $/mv.xml --device host", 1, "no type 'USED_FLOAT'"},
-        {"run @/none.xml", 1, "none.xml: no such file, and no kernel that is shipped: add, "},
+        {"run @/none.xml", 1, "none.xml: no such file, and no kernel that is shipped: above, "},
         {"run", 2, "needs KERNEL.xml"},
         {"run scale --define USED_FLOAT=SP --device host --bind A=@/A.npy --out B=@/never.npy", 1,
          "'factor' (SP) has no default"},

@@ -157,15 +157,16 @@ static atn_sequence *parse(const char *file, const char *type) {
     return sequence;
 }
 
-/* One kernel at one size on one device: all variants. */
-static void hold(const shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3]) {
+/* One kernel at one size on one device: all variants, or the estimate and, on the host, the first. */
+static void hold(const shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3], bool few) {
     shipped_arrays arrays;
     if (!shipped_arrays_make(ctx, s->file, g, mnk, &arrays)) return;
     atn_frame frame = {.views = arrays.views, .params = (const double(*)[2])arrays.params};
     const atn_device_info *info = atn_device_get_info(device);
     const char *const *texts = strcmp(info->backend, "host") == 0 ? s->host : s->items;
     held_case c = {g, arrays.views, (const double(*)[2])arrays.params};
-    for (int n = -2; n < 8 && (n < 0 || texts[n]); ++n) {
+    bool host = strcmp(info->backend, "host") == 0;
+    for (int n = few ? -1 : -2; n < (few ? host ? 1 : 0 : 8) && (n < 0 || texts[n]); ++n) {
         atn_variant v = n == -1 ? atn_variant_estimate(g, info, NULL) : atn_variant_plain();
         if (n >= 0) kit_ok(ctx, atn_variant_parse(ctx, &v, texts[n]));
         atn_eval_options options = atn_variant_arithmetic(g, &v, info);
@@ -183,6 +184,14 @@ static void hold(const shipped *s, const atn_graph *g, atn_device *device, const
                      atn_status_name(status), atn_ctx_message(ctx));
     }
     shipped_arrays_free(&arrays);
+}
+
+/* Those have few sizes and variants here: tests of the application hold their results against the truth. */
+static bool is_of_application(const char *name) {
+    static const char *const BEGINNINGS[] = {"unwrap_", "lattice_", "shift_", "above", "median_bits", "phase_steps"};
+    for (size_t k = 0; k < sizeof BEGINNINGS / sizeof *BEGINNINGS; ++k)
+        if (strncmp(name, BEGINNINGS[k], strlen(BEGINNINGS[k])) == 0) return true;
+    return false;
 }
 
 static void all_kernels(void **state) {
@@ -205,10 +214,9 @@ static void all_kernels(void **state) {
                 if (t == 1 && !atn_device_get_info(device)->fp64) continue;
                 atn_sequence *sequence =
                     parse(KERNELS[k].file, TYPES[(t + (int)k) % 2 && atn_device_get_info(device)->fp64]);
-                /* those of an application have few sizes: its own tests hold their results against the truth */
-                size_t most = all || only || strncmp(KERNELS[k].file, "unwrap_", 7) != 0 ? sizes : 2;
-                for (size_t n = 0; n < sizes && n < most; ++n, ++tried)
-                    hold(&KERNELS[k], sequence->step[0], device, small ? SMALL[n] : SIZES[n]);
+                bool few = !all && !only && is_of_application(KERNELS[k].file);
+                for (size_t n = 0; n < sizes && n < (few ? 3 : sizes); ++n, ++tried)
+                    hold(&KERNELS[k], sequence->step[0], device, small ? SMALL[n] : SIZES[n], few);
                 atn_sequence_free(sequence);
             }
         }
