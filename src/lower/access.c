@@ -139,6 +139,33 @@ static void make_selector(lowering *l, atn_value select, place at) {
         lower_value(l, value, at, 0);
 }
 
+/* Points that a clamped dimension put back inside must not write, nor read what others write. */
+static ir_ref inside_points(lowering *l, uint32_t dims, place at) {
+    ir_ref all = -1;
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        const dim_state *s = &l->dim[d];
+        if (!s->bound || s->limit < 0 || !(dims >> d & 1)) continue;
+        int64_t offset = lower_offset(l, d, at);
+        all = ir_and(l->p, all, ir_less(l->p, ir_add_integer(l->p, s->base, offset), s->limit));
+    }
+    return all;
+}
+
+static bool is_written(const atn_graph *g, int32_t object) {
+    for (int32_t k = 0; k < g->n_writes; ++k)
+        if (g->writes[k].object == object) return true;
+    return false;
+}
+
+/* An element of an array that is updated in place: zero for points that were put back inside. */
+static ir_ref own_element(lowering *l, const atn_node *node, place at, ir_ref value) {
+    ir_ref mine = inside_points(l, node->dims, at);
+    int32_t type = ir_type_of(l->p, value);
+    if (mine < 0) return value;
+    return ir_operation(l->p, ATN_OP_SELECT, type, mine, value,
+                        type == ATN_SP || type == ATN_DP ? ir_number(l->p, type, 0) : ir_integer(l->p, type, 0));
+}
+
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     const atn_read *read = &l->g->reads[node->index];
     const atn_object *object = &l->g->objects[read->object];
@@ -161,26 +188,16 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     }
     ir_ref column = lower_address(l, read->select[0], at);
     ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
-    if (proven)
-        return load_apart(l, read->object, element(l, read->object, column, row), part, width, wide ? apart : 1);
+    if (proven) {
+        ir_ref all = load_apart(l, read->object, element(l, read->object, column, row), part, width, wide ? apart : 1);
+        return l->clamp && width == 1 && is_written(l->g, read->object) ? own_element(l, node, at, all) : all;
+    }
     bool guard = read->boundary == ATN_EDGE_NONE;
     lower_guard how = guard ? GUARD_BOTH : GUARD_NONE;
     return lower_fetch(l, read->object, column, row, (int32_t)read->boundary, how, guard ? node->index : -1, part);
 }
 
 /* ---- writes ---- */
-
-/* Points that a clamped dimension put back inside must not write. */
-static ir_ref inside_points(lowering *l, uint32_t dims, place at) {
-    ir_ref all = -1;
-    for (int32_t d = 0; d < l->g->n_dims; ++d) {
-        const dim_state *s = &l->dim[d];
-        if (!s->bound || s->limit < 0 || !(dims >> d & 1)) continue;
-        int64_t offset = lower_offset(l, d, at);
-        all = ir_and(l->p, all, ir_less(l->p, ir_add_integer(l->p, s->base, offset), s->limit));
-    }
-    return all;
-}
 
 static void store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part) {
     bool vector = ir_width_of(l->p, value) > 1;
