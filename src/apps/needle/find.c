@@ -10,22 +10,22 @@
 #include <string.h>
 
 enum {
-    FEWEST_CENTRES = 3,
-    COARSE_ROLLS = 36,
-    MOST_SHIFTS = 1000,
+    FEWEST_CENTRES = 3, /* on an axis */
+    COARSE_ROLLS = 36,  /* of a turn */
+    MOST_SHIFTS = 1000, /* along the axis */
     DRAW_SEED = 1,
-    LEAST_PIXELS = 60,
-    LEAST_COLUMNS = 50,
-    GAP = 2,
-    FEWEST_POINTS = 3
-};                                         /* scans without the needle that do not end it; points of one that has it */
-static const double NEAR = 1.25;           /* radii from the axis: what may be the needle */
-static const double REACH = 0.3;           /* radii: centres on the axis */
-static const double COARSE_STEP = 1.5;     /* thresholds: of the tip's z in coarse counts */
-static const double MOST_FREE = 0.02;      /* share of the model in free space that a pose may have */
-static const double TELLING = 0.04;        /* share of the model in view that must tell the roll */
-static const double ABOUT[2] = {0.1, 0.5}; /* of the points: counts among which free space decides */
-static const double FITS = 0.85;           /* worth of a start that is surely right */
+    LEAST_PIXELS = 60,  /* of a component, */
+    LEAST_COLUMNS = 50, /* and of an arc, unless the view says others */
+    GAP = 2,            /* scans without the needle that do not end it */
+    FEWEST_POINTS = 3   /* of a scan that has it */
+};
+static const double NEAR = 1.25;                 /* radii from the axis: what may be the needle */
+static const double REACH = 0.3;                 /* radii: centres on the axis */
+static const double COARSE_STEP = 1.5;           /* thresholds: of the tip's z in coarse counts */
+static const double MOST_FREE = 0.02;            /* share of the model in free space that a pose may have */
+static const double TELLING = 0.04;              /* share of the model in view that must tell the roll */
+static const double ABOUT[2] = {0.1, 0.5};       /* of the points: counts among which free space decides */
+static const double FITS = 0.85;                 /* worth of a start that is surely right */
 static const double OUTWARD = 1.5, INWARD = 0.6; /* radii from where the points end: a cut at a slant is dim there */
 static const double OUTSIDE = 5;                 /* radii that a tip may be outside: as long as a cut of 22 degrees */
 
