@@ -37,18 +37,23 @@ static json_t *transform_json(const atn_needle_result *r) {
     return r->n_rounds ? atn_cli_json_matrix(r->transform, 4, 4) : json_null();
 }
 
+/* What a frame of a stream and a single scan both say. */
+static bool tell_pose(atn_cli_call *call, json_t *root, const atn_needle_result *r) {
+    return json_object_set_new(root, "found", json_boolean(r->found)) == 0 &&
+           json_object_set_new(root, "reason", atn_cli_json_text(call->ctx, r->reason)) == 0 &&
+           json_object_set_new(root, "transform", transform_json(r)) == 0 &&
+           json_object_set_new(root, "tip", tip_json(r)) == 0 &&
+           json_object_set_new(root, "roll_deg", json_real(r->roll_deg)) == 0 &&
+           json_object_set_new(root, "shift", json_real(r->shift)) == 0 &&
+           json_object_set_new(root, "matches", json_integer(r->matches)) == 0 &&
+           json_object_set_new(root, "scan_points", json_integer(r->scan_points)) == 0;
+}
+
 json_t *atn_cli_needle_frame_json(atn_cli_call *call, const needle_frame_facts *facts, const atn_needle_result *r) {
     json_t *root = json_object(), *seconds = seconds_json(r);
     bool good = json_object_set_new(root, "frame", json_integer(facts->number)) == 0 &&
                 json_object_set_new(root, "name", atn_cli_json_text(call->ctx, facts->name)) == 0 &&
-                json_object_set_new(root, "found", json_boolean(r->found)) == 0 &&
-                json_object_set_new(root, "reason", atn_cli_json_text(call->ctx, r->reason)) == 0 &&
-                json_object_set_new(root, "transform", transform_json(r)) == 0 &&
-                json_object_set_new(root, "tip", tip_json(r)) == 0 &&
-                json_object_set_new(root, "roll_deg", json_real(r->roll_deg)) == 0 &&
-                json_object_set_new(root, "shift", json_real(r->shift)) == 0 &&
-                json_object_set_new(root, "matches", json_integer(r->matches)) == 0 &&
-                json_object_set_new(root, "scan_points", json_integer(r->scan_points)) == 0 &&
+                tell_pose(call, root, r) &&
                 json_object_set_new(root, "roll_observable", json_boolean(r->roll_observable)) == 0 &&
                 json_object_set_new(root, "tracked", json_boolean(facts->tracked)) == 0 &&
                 json_object_set_new(root, "latency_s", json_real(facts->latency_s)) == 0 &&
@@ -60,14 +65,7 @@ json_t *atn_cli_needle_frame_json(atn_cli_call *call, const needle_frame_facts *
 
 json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *r) {
     json_t *root = json_object();
-    bool good = json_object_set_new(root, "found", json_boolean(r->found)) == 0 &&
-                json_object_set_new(root, "reason", atn_cli_json_text(call->ctx, r->reason)) == 0 &&
-                json_object_set_new(root, "transform", transform_json(r)) == 0 &&
-                json_object_set_new(root, "tip", tip_json(r)) == 0 &&
-                json_object_set_new(root, "roll_deg", json_real(r->roll_deg)) == 0 &&
-                json_object_set_new(root, "shift", json_real(r->shift)) == 0 &&
-                json_object_set_new(root, "matches", json_integer(r->matches)) == 0 &&
-                json_object_set_new(root, "scan_points", json_integer(r->scan_points)) == 0 &&
+    bool good = tell_pose(call, root, r) &&
                 json_object_set_new(root, "model_points", json_integer(r->model_points)) == 0 &&
                 json_object_set_new(root, "rounds", rounds_json(r)) == 0 &&
                 json_object_set_new(root, "runner_up", json_integer(r->runner_up)) == 0 &&
