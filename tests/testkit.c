@@ -1,6 +1,8 @@
 /* The tests' common ground. */
 #include "testkit.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <ftw.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -36,6 +38,30 @@ void kit_remove(char *dir) {
     free(dir);
 }
 
+/* Links what was built or measured in one folder into another. */
+static void share(const char *from, const char *to) {
+    DIR *folder = opendir(from);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *suffix = strrchr(entry->d_name, '.');
+        if (!suffix || (strcmp(suffix, ".so") && strcmp(suffix, ".clbin") && strcmp(suffix, ".peaks"))) continue;
+        char old[512], new[512];
+        snprintf(old, sizeof old, "%s/%s", from, entry->d_name);
+        snprintf(new, sizeof new, "%s/%s", to, entry->d_name);
+        if (link(old, new) != 0) assert_true(errno == EEXIST || errno == ENOENT || errno == EXDEV);
+    }
+    if (folder) closedir(folder);
+}
+
+void kit_pool_take(const char *cache_dir) {
+    const char *pool = getenv("ATTUNE_TEST_POOL");
+    if (pool && *pool) share(pool, cache_dir);
+}
+
+void kit_pool_give(const char *cache_dir) {
+    const char *pool = getenv("ATTUNE_TEST_POOL");
+    if (pool && *pool) share(cache_dir, pool);
+}
+
 atn_ctx *kit_ctx(void) {
     for (size_t k = 0; k < sizeof ctx_of / sizeof *ctx_of; ++k) {
         if (ctx_of[k]) continue;
@@ -43,6 +69,7 @@ atn_ctx *kit_ctx(void) {
         faults_of[k] = (kit_faults){0};
         atn_options options = kit_fault_options(&faults_of[k]);
         options.cache_dir = cache_of[k];
+        kit_pool_take(cache_of[k]);
         assert_int_equal(atn_ctx_create(&options, &ctx_of[k]), ATN_OK);
         return ctx_of[k];
     }
@@ -54,6 +81,7 @@ void kit_free(atn_ctx *ctx) {
     atn_ctx_free(ctx);
     for (size_t k = 0; k < sizeof ctx_of / sizeof *ctx_of; ++k) {
         if (ctx_of[k] != ctx) continue;
+        kit_pool_give(cache_of[k]);
         kit_remove(cache_of[k]);
         ctx_of[k] = NULL;
         if (faults_of[k].live) fail_msg("%ld blocks were not freed", (long)faults_of[k].live);

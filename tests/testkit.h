@@ -20,6 +20,11 @@ void kit_free(atn_ctx *ctx);
 char *kit_tempdir(void);
 void kit_remove(char *dir);
 
+/* In a run of all tests, code built by one program is found by the others: ATTUNE_TEST_POOL is the folder. A context of
+ * kit_ctx takes from it and gives to it; a test with a cache of its own may, too. Not set: nothing is shared. */
+void kit_pool_take(const char *cache_dir);
+void kit_pool_give(const char *cache_dir);
+
 /* Every allocation of a context made with these options counts; the `fail_at`-th (from 1; 0: none) fails. */
 typedef struct kit_faults {
     atomic_long count; /* allocations so far */

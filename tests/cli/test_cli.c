@@ -11,11 +11,13 @@ static kit_faults blocks;
 static int cache_begin(void **state) {
     (void)state;
     cache = kit_tempdir();
+    kit_pool_take(cache);
     return 0;
 }
 
 static int cache_end(void **state) {
     (void)state;
+    kit_pool_give(cache);
     kit_remove(cache);
     return 0;
 }
