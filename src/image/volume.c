@@ -37,14 +37,12 @@ static atn_status make_room(atn_volume *v, size_t have, size_t *room) {
 }
 
 static atn_status read_scans(atn_volume_reader *reader, atn_volume *v) {
-    size_t room = 0;
-    for (size_t k = 0; k < v->facts.frames; ++k) {
-        bool any;
-        atn_status status = k == room ? make_room(v, k, &room) : ATN_OK;
-        if (status == ATN_OK) status = atn_volume_next(reader, v->data + k * v->facts.frame_bytes, &any);
-        if (status != ATN_OK) return status;
+    atn_status status = ATN_OK;
+    for (size_t have = 0, room; have < v->facts.frames && status == ATN_OK; have = room) {
+        status = make_room(v, have, &room);
+        if (status == ATN_OK) status = volume_reader_take(reader, v->data + have * v->facts.frame_bytes, room - have);
     }
-    return ATN_OK;
+    return status;
 }
 
 atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume **out) {
@@ -78,13 +76,11 @@ static atn_status check_same(const atn_volume *v, const char *path, const volume
 
 atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_options *options) {
     atn_volume_reader *reader;
-    bool any = true;
     atn_status status = atn_volume_open(volume->ctx, path, options, &reader);
     if (status != ATN_OK) return status;
     const volume_facts *f = volume_reader_facts(reader);
     status = check_same(volume, path, f);
-    for (size_t k = 0; k < f->frames && status == ATN_OK; ++k)
-        status = atn_volume_next(reader, volume->data + k * f->frame_bytes, &any);
+    if (status == ATN_OK) status = volume_reader_take(reader, volume->data, f->frames);
     if (status == ATN_OK) volume->facts = *f;
     atn_volume_close(reader);
     return status;

@@ -2,9 +2,12 @@
 #include "image/volume.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -167,13 +170,13 @@ atn_volume_info atn_volume_reader_info(const atn_volume_reader *reader) { return
 
 /* ---- scan after scan ---- */
 
-static atn_status check_like_first(const atn_volume_reader *r, const raster *scan, const char *name) {
+static atn_status check_like_first(const atn_volume_reader *r, size_t at, const raster *scan, const char *name) {
     const volume_facts *f = &r->facts;
     int32_t bits = (int32_t)raster_value_bytes(scan->type) * 8;
     if (scan->width == f->width && scan->height == f->height && bits == f->bits) return ATN_OK;
     return atn_fail(r->ctx, ATN_ERR_INPUT,
                     "%s: scan %zu has %zu x %zu pixels of %d bits, the first %zu x %zu of %d; all must be alike", name,
-                    r->next, scan->width, scan->height, bits, f->width, f->height, f->bits);
+                    at, scan->width, scan->height, bits, f->width, f->height, f->bits);
 }
 
 static atn_status take_next(atn_volume_reader *r, void *frame) {
@@ -189,7 +192,7 @@ static atn_status take_next(atn_volume_reader *r, void *frame) {
     if (r->next > 0) {
         const char *name;
         status = read_next(r, r->next, &scan, &name);
-        if (status == ATN_OK) status = check_like_first(r, &scan, name);
+        if (status == ATN_OK) status = check_like_first(r, r->next, &scan, name);
     }
     if (status == ATN_OK) memcpy(frame, scan.data, f->frame_bytes);
     raster_free(&scan);
@@ -205,6 +208,57 @@ atn_status atn_volume_next(atn_volume_reader *reader, void *frame, bool *any) {
     *any = !reader->failed;
     reader->next += *any;
     return status;
+}
+
+/* Files of a folder are decoded by all cores. Of several that are bad, the first one's sentence is told. */
+typedef struct batch {
+    const atn_volume_reader *r;
+    unsigned char *frames;
+    atomic_size_t bad; /* the first scan that could not be read, from 0; SIZE_MAX: none */
+    pthread_mutex_t lock;
+    atn_status status;
+    char why[512];
+} batch;
+
+static void note_bad(batch *b, size_t at, atn_status status) {
+    pthread_mutex_lock(&b->lock);
+    if (at < b->bad) {
+        b->bad = at;
+        b->status = status;
+        snprintf(b->why, sizeof b->why, "%s", atn_ctx_message(b->r->ctx));
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void read_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    (void)worker;
+    batch *b = user;
+    size_t bytes = b->r->facts.frame_bytes;
+    for (size_t k = (size_t)from; k < (size_t)to && k < b->bad; ++k) {
+        raster scan;
+        size_t at = b->r->next + k;
+        atn_status status = read_file(b->r->ctx, b->r->names[at], &scan);
+        if (status == ATN_OK) status = check_like_first(b->r, at, &scan, b->r->names[at]);
+        if (status == ATN_OK) memcpy(b->frames + k * bytes, scan.data, bytes);
+        raster_free(&scan);
+        if (status != ATN_OK) note_bad(b, k, status);
+    }
+}
+
+atn_status volume_reader_take(atn_volume_reader *r, void *frames, size_t count) {
+    unsigned char *to = frames;
+    bool any;
+    for (; count > 0 && (!r->names || r->next == 0); --count, to += r->facts.frame_bytes) {
+        atn_status status = atn_volume_next(r, to, &any);
+        if (status != ATN_OK) return status;
+    }
+    if (count == 0) return ATN_OK;
+    batch b = {.r = r, .frames = to, .bad = SIZE_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
+    atn_parallel((int64_t)count, 1, read_part, &b);
+    r->failed = b.bad != SIZE_MAX;
+    if (r->failed) return atn_fail(r->ctx, b.status, "%s", b.why);
+    r->next += count;
+    return ATN_OK;
 }
 
 void atn_volume_close(atn_volume_reader *reader) {

@@ -90,6 +90,14 @@ static void folders_are_volumes(void **state) {
     assert_false(any);
     kit_fails(ctx, ATN_ERR_INPUT, "close it", atn_volume_next(reader, frame, &any));
     atn_volume_close(reader);
+    save_scan(ctx, dir, "scan9.png", 7, 5, 9);
+    for (int k = 3; k <= 12; k += 3) { /* many are bad, and cores read several at once: the first is told */
+        char name[32];
+        snprintf(name, sizeof name, "scan%d.png", k);
+        save_text(ctx, dir, name, "hello");
+    }
+    for (int k = 0; k < 20; ++k)
+        kit_fails(ctx, ATN_ERR_INPUT, "scan3.png: no image", atn_volume_read(ctx, dir, NULL, &volume));
     kit_remove(dir);
     kit_free(ctx);
 }
