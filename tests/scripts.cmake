@@ -29,6 +29,9 @@ endif()
 # With ATTUNE_TEST_ALL set it compiles and measures once for each allocation.
 set_tests_properties(cli/faults PROPERTIES TIMEOUT 1800)
 
+# The long ones begin first, so that none of them is alone at the end.
+set_tests_properties(kernel/shipped kernel/random_host kernel/oclgrind cli/faults apps/register/search PROPERTIES COST 100)
+
 # They race against limits of time, or count what a kill leaves.
 set_tests_properties(tune/planted tune/resume tune/session PROPERTIES RUN_SERIAL ON)
 
@@ -39,5 +42,7 @@ set_tests_properties(num/operations PROPERTIES TIMEOUT 1200)
 # memcpy and the like would look like races to it.
 if(ATTUNE_SANITIZE MATCHES thread)
   get_property(all DIRECTORY PROPERTY TESTS)
-  set_tests_properties(${all} PROPERTIES ENVIRONMENT TSAN_OPTIONS=ignore_noninstrumented_modules=1)
+  foreach(test ${all})
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT TSAN_OPTIONS=ignore_noninstrumented_modules=1)
+  endforeach()
 endif()
