@@ -314,6 +314,15 @@ ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part) {
     return ref;
 }
 
+void lower_value_named(lowering *l, atn_value value, place at) {
+    ir_ref ref;
+    place here = lower_normal(l, l->g->values[value].dims, at);
+    const char *label = l->g->values[value].label;
+    if (lower_memo_find(l, value, 0, here, &ref)) return;
+    ref = ir_declare(l->p, l->block, label ? label : "t", lower_value(l, value, here, 0));
+    if (!lower_memo_find(l, value, 0, here, &ref)) lower_memo_keep(l, value, 0, here, ref);
+}
+
 /* Constants and the like are not worth a variable; what costs something is made for every register it depends on. */
 void lower_hoist(lowering *l, atn_value value) {
     const atn_node *n = &l->g->values[value];
