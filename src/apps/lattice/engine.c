@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HOST_BATCH = 1024, DEVICE_BATCH = 1 << 16, WIDE_STEPS = 2, SHARP_STEPS = 4 };
+enum { HOST_BATCH = 1024, DEVICE_BATCH = 1 << 16, WIDE_STEPS = 2, SHARP_STEPS = 4, SHARP = LATTICE_REFINES - 1 };
 static const double PI = 3.14159265358979323846, LOG2E = 1.4426950408889634, DAMP = 1e-3;
 static const double MOST_SHIFT = 3.2; /* deviations that an atom may be off its site */
 static const char *const AXES[3] = {"px", "py", "pz"}, *const TURNS[4] = {"qw", "qx", "qy", "qz"};
@@ -163,12 +163,13 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
         status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->fit[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
         status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->shift[k]);
-    for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
-        status = kernel(l, "lattice_refine", &s->refine_kernel[sharp]);
-        atn_kernel *k = s->refine_kernel[sharp];
+    for (int kind = 0; kind < LATTICE_REFINES && status == ATN_OK; ++kind) {
+        status = kernel(l, "lattice_refine", &s->refine_kernel[kind]);
+        atn_kernel *k = s->refine_kernel[kind];
         if (status == ATN_OK) status = bind_near(l, k, "end", l->end);
         if (status == ATN_OK) status = set_box(k, &s->box);
-        if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[sharp]);
+        if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[kind == SHARP]);
+        if (status == ATN_OK) status = atn_kernel_param(k, "keep", kind > 0 && !l->alone, 0);
         if (status == ATN_OK) status = atn_kernel_param(k, "per_length", 1 / s->box.edge, 0);
         if (status == ATN_OK) status = atn_kernel_param(k, "damp", DAMP, 0);
         if (status == ATN_OK) status = atn_kernel_param(k, "most", MOST_SHIFT * l->sharp, 0);
@@ -251,7 +252,8 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
                                   &s->rows,     &s->best,      &s->sum,       &s->q[0],      &s->q[1],      &s->q[2],
                                   &s->q[3],     &s->q_rows[0], &s->q_rows[1], &s->q_rows[2], &s->q_rows[3], &s->fit[0],
                                   &s->shift[0], &s->shift[1],  &s->shift[2],  &s->fit[1],    &s->fit[2],    &s->fit[3]};
-    atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1]};
+    atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1],
+                                    &s->refine_kernel[2]};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
         atn_kernel_free(*kernels[k]);
         *kernels[k] = NULL;
@@ -364,21 +366,18 @@ static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, 
 }
 
 /* The first step starts without a shift; who comes alone stays without. */
-static atn_status run_slot(const atn_lattice *l, const lattice_slot *s) {
+static atn_status run_slot(const lattice_slot *s) {
     atn_status status = atn_kernel_run(s->score_kernel);
     if (status == ATN_OK) status = atn_kernel_run(s->pick_kernel);
-    for (int k = 0; k < WIDE_STEPS + SHARP_STEPS && status == ATN_OK; ++k) {
-        atn_kernel *refine = s->refine_kernel[k >= WIDE_STEPS];
-        status = atn_kernel_param(refine, "keep", k > 0 && !l->alone, 0);
-        if (status == ATN_OK) status = atn_kernel_run(refine);
-    }
+    for (int k = 0; k < WIDE_STEPS + SHARP_STEPS && status == ATN_OK; ++k)
+        status = atn_kernel_run(s->refine_kernel[k >= WIDE_STEPS ? SHARP : k > 0]);
     return status;
 }
 
 atn_status lattice_engine_run(atn_lattice *l) {
     atn_status status = atn_check_cancel(l->ctx);
     if (status == ATN_OK) status = put_near(l);
-    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(l, &l->slot[m]);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(&l->slot[m]);
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         shown v;
         status = show(&l->slot[m], &v);

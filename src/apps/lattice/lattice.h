@@ -11,7 +11,8 @@
 enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
-    LATTICE_PULL = 5     /* numbers of a voxel of the pull table */
+    LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
+    LATTICE_REFINES = 3  /* kinds of EM steps */
 };
 
 /* ---- models ---- */
@@ -125,7 +126,8 @@ typedef struct lattice_slot {
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
-    atn_kernel *score_kernel, *pick_kernel, *refine_kernel[2];
+    atn_kernel *score_kernel, *pick_kernel;
+    atn_kernel *refine_kernel[LATTICE_REFINES]; /* wide without a shift, wide, sharp */
 } lattice_slot;
 
 struct atn_lattice {
