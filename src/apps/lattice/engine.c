@@ -4,6 +4,7 @@
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,6 +70,9 @@ static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     d.noise = l->sharp;
     if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &s->expected);
     if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[1]);
+    const void *sharp = NULL;
+    if (status == ATN_OK) status = atn_array_map_read(s->pull[1], &sharp);
+    s->sharp_pull = sharp;
     atn_free(l->ctx, value);
     atn_free(l->ctx, mean);
     atn_free(l->ctx, pull);
@@ -374,15 +378,29 @@ static atn_status run_slot(const lattice_slot *s) {
     return status;
 }
 
+/* What parts of a loop over the atoms of a batch need. */
+typedef struct choosing {
+    atn_lattice *l;
+    int32_t model;
+    shown v;
+} choosing;
+
+static void choose_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const choosing *c = user;
+    atn_lattice *l = c->l;
+    (void)worker;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i)
+        choose(l, &l->slot[c->model], &c->v, i, &l->found[i * (size_t)l->info.models + (size_t)c->model]);
+}
+
 atn_status lattice_engine_run(atn_lattice *l) {
     atn_status status = atn_check_cancel(l->ctx);
     if (status == ATN_OK) status = put_near(l);
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(&l->slot[m]);
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
-        shown v;
-        status = show(&l->slot[m], &v);
-        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i)
-            choose(l, &l->slot[m], &v, i, &l->found[i * (size_t)l->info.models + (size_t)m]);
+        choosing c = {.l = l, .model = m};
+        status = show(&l->slot[m], &c.v);
+        if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, choose_part, &c);
     }
     return status;
 }

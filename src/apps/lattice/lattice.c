@@ -2,6 +2,7 @@
 #include "apps/lattice/parts.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -153,17 +154,30 @@ static atn_status take_alone(atn_lattice *l) {
 
 /* ---- matching ---- */
 
+/* What parts of a loop over the atoms of a batch need. */
+typedef struct judging {
+    atn_lattice *l;
+    const size_t *which;
+    atn_lattice_atom *out;
+} judging;
+
+static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const judging *j = user;
+    (void)worker;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        atn_lattice_atom *atom = &j->out[j->which[i]];
+        lattice_judge(j->l, i, atom, NULL);
+        if (j->l->alone || (atom->structure != 0 && atom->confidence >= SURE)) continue;
+        if (lattice_mixed(j->l, i) == ATN_OK) lattice_judge(j->l, i, atom, NULL);
+    }
+}
+
 atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
     atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
-    for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
-        lattice_judge(l, i, &out[which[i]], NULL);
-        if (!l->alone && (out[which[i]].structure == 0 || out[which[i]].confidence < SURE)) {
-            status = lattice_mixed(l, i);
-            if (status == ATN_OK) lattice_judge(l, i, &out[which[i]], NULL);
-        }
-        if (status == ATN_OK && l->settings.exact && out[which[i]].structure)
-            status = lattice_exact(l, i, &out[which[i]]);
-    }
+    judging j = {l, which, out};
+    if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, judge_part, &j);
+    for (size_t i = 0; i < l->near.atoms && status == ATN_OK && l->settings.exact; ++i)
+        if (out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
     l->near.atoms = 0;
     return status;
 }
@@ -173,18 +187,62 @@ bool lattice_batch_is_full(const atn_lattice *l) {
            (size_t)l->near.start[l->near.atoms] + ATN_LATTICE_MOST_NEIGHBOURS > l->room;
 }
 
+/* Neighbours of many atoms: all cores count them, then put them where they belong. */
+typedef struct finding {
+    atn_lattice *l;
+    const lattice_cells *cells;
+    const size_t *which;
+} finding;
+
+static void count_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const finding *f = user;
+    const atn_lattice *l = f->l;
+    int32_t inner;
+    (void)worker;
+    for (int64_t i = from; i < to; ++i)
+        l->near.start[i + 1] =
+            lattice_cells_near(f->cells, f->which[i], l->inner, l->info.cutoff, NULL, NULL, NULL, &inner);
+}
+
+static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const finding *f = user;
+    const atn_lattice *l = f->l;
+    (void)worker;
+    for (int64_t i = from; i < to; ++i) {
+        int32_t at = l->near.start[i], inner;
+        (void)lattice_cells_near(f->cells, f->which[i], l->inner, l->info.cutoff, l->near.axis[0] + at,
+                                 l->near.axis[1] + at, l->near.axis[2] + at, &inner);
+        l->near.inner[i] = at + inner;
+    }
+}
+
+/* As many of the atoms as the batch has room for, at least one. */
+static size_t find(atn_lattice *l, const lattice_cells *cells, const size_t *which, size_t count) {
+    finding f = {l, cells, which};
+    size_t n = 0;
+    atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
+    for (; n < count && (size_t)l->near.start[n] + (size_t)l->near.start[n + 1] <= l->room; ++n)
+        l->near.start[n + 1] += l->near.start[n];
+    atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
+    l->near.atoms = n;
+    return n;
+}
+
 /* The atoms of a slab in the order of their cells: neighbours of one are still in the caches for the next. */
 static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *which,
                             atn_lattice_atom *out) {
     atn_status status = ATN_OK;
-    for (size_t k = 0; k < cells->atoms && status == ATN_OK; ++k) {
-        size_t atom = (size_t)cells->order[k];
-        if (atom >= own) continue;
-        lattice_add_atom(l, cells, atom);
-        which[l->near.atoms - 1] = atom;
-        if (lattice_batch_is_full(l)) status = lattice_run_batch(l, which, out);
+    for (size_t k = 0; k < cells->atoms && status == ATN_OK;) {
+        size_t count = 0, done = 0;
+        for (; k < cells->atoms && count < (size_t)l->batch; ++k)
+            if ((size_t)cells->order[k] < own) which[count++] = (size_t)cells->order[k];
+        while (done < count && status == ATN_OK) {
+            const size_t *these = which + done;
+            done += find(l, cells, these, count - done);
+            status = lattice_run_batch(l, these, out);
+        }
     }
-    return status == ATN_OK ? lattice_run_batch(l, which, out) : status;
+    return status;
 }
 
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {

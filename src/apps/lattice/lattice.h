@@ -12,7 +12,8 @@ enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
     LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
-    LATTICE_REFINES = 3  /* kinds of EM steps */
+    LATTICE_REFINES = 3, /* kinds of EM steps */
+    LATTICE_PART = 64    /* atoms for which a core is worth waking */
 };
 
 /* ---- models ---- */
@@ -100,7 +101,8 @@ atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double
                               lattice_cells *out);
 void lattice_cells_free(lattice_cells *cells);
 /* Neighbours of atom i, nearer than reach, those nearer than inner first; at most ATN_LATTICE_MOST_NEIGHBOURS, of more
- * the nearest cells' come first. Atoms at the very same place are left out. Returns how many. */
+ * the nearest cells' come first. Atoms at the very same place are left out. Returns how many; without x, y and z that
+ * is all. */
 int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, float *x, float *y,
                            float *z, int32_t *n_inner);
 
@@ -125,6 +127,7 @@ typedef struct lattice_slot {
     double expected;  /* inside the cut-off, strangers too */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
+    const float *sharp_pull; /* pull[1] as the host sees it */
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
     atn_kernel *score_kernel, *pick_kernel;
     atn_kernel *refine_kernel[LATTICE_REFINES]; /* wide without a shift, wide, sharp */
@@ -160,7 +163,7 @@ atn_status lattice_engine_run(atn_lattice *l);
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
 void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
 /* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
- * elsewhere, as at a grain boundary. Makes evidences larger; judge again. */
+ * elsewhere, as at a grain boundary. Makes evidences larger; judge again. Of different atoms at the same time. */
 atn_status lattice_mixed(atn_lattice *l, size_t i);
 /* Adds sum w m y and sum w m^2 of an atom, whose quotient is how much larger than the model the lattice is. */
 atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);

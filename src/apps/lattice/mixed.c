@@ -69,11 +69,7 @@ static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, 
 }
 
 atn_status lattice_mixed(atn_lattice *l, size_t i) {
-    atn_status status = ATN_OK;
-    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
-        const void *pull;
-        status = atn_array_map_read(l->slot[m].pull[1], &pull);
-        if (status == ATN_OK) mix(l, &l->slot[m], pull, i, &l->found[i * (size_t)l->info.models + (size_t)m]);
-    }
-    return status;
+    for (int32_t m = 0; m < l->info.models; ++m)
+        mix(l, &l->slot[m], l->slot[m].sharp_pull, i, &l->found[i * (size_t)l->info.models + (size_t)m]);
+    return ATN_OK;
 }

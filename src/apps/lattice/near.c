@@ -92,9 +92,10 @@ static void collect(collected *to, const lattice_cells *c, int32_t from, int32_t
         float x = c->axis[0][k] - to->p[0], y = c->axis[1][k] - to->p[1], z = c->axis[2][k] - to->p[2];
         float square = x * x + y * y + z * z;
         if (!(square < to->reach2) || square < 1e-8F) continue;
-        int32_t at = to->count++;
+        int32_t at = to->count++, first = to->inner;
+        to->inner += square < to->inner2;
+        if (!to->x) continue;
         if (square < to->inner2) { /* the first of the outer ones makes room */
-            int32_t first = to->inner++;
             to->x[at] = to->x[first], to->y[at] = to->y[first], to->z[at] = to->z[first];
             at = first;
         }
