@@ -190,6 +190,20 @@ static ir_ref own_element(lowering *l, const atn_node *node, place at, ir_ref va
                         type == ATN_SP || type == ATN_DP ? ir_number(l->p, type, 0) : ir_integer(l->p, type, 0));
 }
 
+ir_ref lower_widened_bytes(lowering *l, atn_value value, place at) {
+    const atn_node *node = &l->g->values[value];
+    if (node->op != ATN_OP_READ || l->uses[value] != 1 || l->vec_dim < 0 || l->v.guard) return -1;
+    const atn_read *read = &l->g->reads[node->index];
+    at = lower_normal(l, node->dims, at);
+    if (at.lane >= 0 || !(node->dims >> l->vec_dim & 1) || l->g->objects[read->object].type != ATN_U8) return -1;
+    if (read->boundary != ATN_EDGE_NONE || lower_staged_for(l, node->index)) return -1;
+    ir_ref where = places(l, read, at);
+    if (where < 0) return -1;
+    ir_ref all = gather(l, read, at, where, l->dim[l->vec_dim].vec);
+    if (!l->p->failed) l->p->nodes[all].type = ATN_INT32;
+    return all;
+}
+
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     const atn_read *read = &l->g->reads[node->index];
     const atn_object *object = &l->g->objects[read->object];

@@ -111,6 +111,8 @@ int64_t lower_offset(const lowering *l, int32_t dim, place at);
 place lower_normal(const lowering *l, uint32_t dims, place at);
 
 /* ---- accesses (access.c) ---- */
+/* Bytes that are gathered only to be widened, as INT32: the gather does it. -1: the value is something else. */
+ir_ref lower_widened_bytes(lowering *l, atn_value value, place at);
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part);
 typedef enum lower_guard {
     GUARD_NONE,

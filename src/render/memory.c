@@ -73,9 +73,10 @@ void print_load(printer *r, const ir_node *n) {
             ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
         else if (print_is_c(r))
             ADD("atn_%s%s_%s%d(", n->arg[1] >= 0 ? "gather" : "load", n->list == 2 ? "2" : "",
-                o->type == ATN_HP  ? "half"
-                : o->type == ATN_B ? "bool"
-                                   : print_storage(o->type),
+                o->type == ATN_HP                           ? "half"
+                : o->type == ATN_B                          ? "bool"
+                : o->type == ATN_U8 && n->type == ATN_INT32 ? "bytes"
+                                                            : print_storage(o->type),
                 n->width);
         else if (o->type == ATN_HP)
             ADD("vload_half%d(0, ", n->width);
