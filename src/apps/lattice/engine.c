@@ -38,45 +38,31 @@ static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value
     return vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
 }
 
-/* The chance that a neighbour is an atom of the model, where that one would be, the logarithm of the density. */
-static atn_status put_pull(atn_lattice *l, const lattice_slot *s, const float *value, const float *mean, float *pull,
-                           atn_array **out) {
-    size_t voxels = lattice_box_voxels(&s->box);
-    for (size_t k = 0; k < voxels; ++k) {
-        float *to = pull + LATTICE_PULL * k;
-        to[0] = (value[k] - (float)l->stranger_density) / value[k];
-        memcpy(to + 1, mean + 3 * k, 3 * sizeof *mean);
-        to[4] = logf(value[k]);
-    }
-    return vector(l, ATN_SP, (int64_t)voxels * LATTICE_PULL, pull, out);
-}
-
 static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     size_t fine = lattice_box_voxels(&s->box), coarse = lattice_box_voxels(&s->coarse);
     size_t voxels = fine > coarse ? fine : coarse;
     float *value = atn_alloc(l->ctx, voxels * sizeof *value), *mean = atn_alloc(l->ctx, 3 * voxels * sizeof *mean);
-    float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
-    uint8_t *bytes = atn_alloc(l->ctx, voxels);
+    float *pull = atn_alloc(l->ctx, LATTICE_PULL * fine * sizeof *pull);
+    int32_t *words = atn_alloc(l->ctx, 2 * voxels * sizeof *words);
     lattice_density d = {
         .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .strangers = l->stranger_density};
-    atn_status status = value && mean && pull && bytes ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = value && mean && pull && words ? ATN_OK : ATN_ERR_MEMORY;
     double ignored;
+    s->sharp_pull = pull;
     d.turn = s->turns.spread;
     if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
-    if (status == ATN_OK) status = put_scores(l, s, value, bytes);
-    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &ignored);
-    if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[0]);
-    d.turn = 0;
-    d.noise = l->sharp;
-    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &s->expected);
-    if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[1]);
-    const void *sharp = NULL;
-    if (status == ATN_OK) status = atn_array_map_read(s->pull[1], &sharp);
-    s->sharp_pull = sharp;
+    if (status == ATN_OK) status = put_scores(l, s, value, (uint8_t *)words);
+    for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
+        if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.strangers};
+        status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
+        if (status != ATN_OK) break;
+        lattice_pull_make(fine, l->stranger_density, value, mean, pull);
+        s->packing[sharp] = lattice_pull_pack(&s->box, pull, words);
+        status = vector(l, ATN_INT32, 2 * (int64_t)fine, words, &s->pull[sharp]);
+    }
     atn_free(l->ctx, value);
     atn_free(l->ctx, mean);
-    atn_free(l->ctx, pull);
-    atn_free(l->ctx, bytes);
+    atn_free(l->ctx, words);
     return status;
 }
 
@@ -160,6 +146,12 @@ static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
     return status;
 }
 
+static atn_status set_packing(atn_kernel *k, const lattice_packing *p) {
+    atn_status status = atn_kernel_param(k, "unit", p->unit, 0);
+    if (status == ATN_OK) status = atn_kernel_param(k, "log_low", p->log_low, 0);
+    return status == ATN_OK ? atn_kernel_param(k, "log_step", p->log_step, 0) : status;
+}
+
 static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
     static const char *const FOLD[3] = {"fold_x", "fold_y", "fold_z"};
     atn_status status = ATN_OK;
@@ -174,6 +166,7 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
         if (status == ATN_OK) status = set_box(k, &s->box);
         if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[kind == SHARP]);
         if (status == ATN_OK) status = atn_kernel_param(k, "keep", kind > 0 && !l->alone, 0);
+        if (status == ATN_OK) status = set_packing(k, &s->packing[kind == SHARP]);
         if (status == ATN_OK) status = atn_kernel_param(k, "per_length", 1 / s->box.edge, 0);
         if (status == ATN_OK) status = atn_kernel_param(k, "damp", DAMP, 0);
         if (status == ATN_OK) status = atn_kernel_param(k, "most", MOST_SHIFT * l->sharp, 0);
@@ -266,6 +259,8 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
         atn_array_free(*arrays[k]);
         *arrays[k] = NULL;
     }
+    atn_free(l->ctx, s->sharp_pull);
+    s->sharp_pull = NULL;
     lattice_points_free(l->ctx, &s->points);
     lattice_turns_free(l->ctx, &s->turns);
 }

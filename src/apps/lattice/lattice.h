@@ -77,6 +77,16 @@ size_t lattice_box_voxels(const lattice_box *box);
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected);
 
+/* Of each voxel LATTICE_PULL numbers: the chance that a neighbour is an atom of the model, where that one would be, the
+ * logarithm of the density. */
+void lattice_pull_make(size_t voxels, double strangers, const float *value, const float *mean, float *pull);
+/* And as two words. */
+typedef struct lattice_packing {
+    double unit;              /* of places */
+    double log_low, log_step; /* of logarithms */
+} lattice_packing;
+lattice_packing lattice_pull_pack(const lattice_box *box, const float *pull, int32_t *words);
+
 /* ---- neighbours ---- */
 /* Of atoms one after the other: start[i] to start[i + 1] - 1, those before inner[i] first, the nearer ones. */
 typedef struct lattice_near {
@@ -127,7 +137,8 @@ typedef struct lattice_slot {
     double expected;  /* inside the cut-off, strangers too */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
-    const float *sharp_pull; /* pull[1] as the host sees it */
+    float *sharp_pull; /* what pull[1] was packed from, LATTICE_PULL numbers a voxel */
+    lattice_packing packing[2];
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
     atn_kernel *score_kernel, *pick_kernel;
     atn_kernel *refine_kernel[LATTICE_REFINES]; /* wide without a shift, wide, sharp */
