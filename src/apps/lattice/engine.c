@@ -10,7 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HOST_BATCH = 1024, DEVICE_BATCH = 1 << 16, WIDE_STEPS = 2, SHARP_STEPS = 4, SHARP = LATTICE_REFINES - 1 };
+enum {
+    CORE_BATCH = 256,
+    LEAST_BATCH = 1024,
+    MOST_BATCH = 1 << 13,
+    DEVICE_BATCH = 1 << 16,
+    WIDE_STEPS = 2,
+    SHARP_STEPS = 4,
+    SHARP = LATTICE_REFINES - 1
+};
 static const double PI = 3.14159265358979323846, LOG2E = 1.4426950408889634, DAMP = 1e-3;
 static const double MOST_SHIFT = 3.2; /* deviations that an atom may be off its site */
 static const char *const AXES[3] = {"px", "py", "pz"}, *const TURNS[4] = {"qw", "qx", "qy", "qz"};
@@ -204,10 +212,16 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     return status;
 }
 
+/* Atoms of a launch: scores of a batch stay near the cores that make them, and every core has some. */
+static int32_t batch_for(const atn_device_info *info) {
+    if (!info->cpu) return DEVICE_BATCH;
+    if (info->cores >= MOST_BATCH / CORE_BATCH) return MOST_BATCH;
+    return info->cores * CORE_BATCH > LEAST_BATCH ? info->cores * CORE_BATCH : LEAST_BATCH;
+}
+
 /* Rows for a batch; the largest neighbourhoods make it end early. */
 static atn_status open_near(atn_lattice *l) {
-    bool cpu = atn_device_get_info(l->device)->cpu;
-    l->batch = (cpu ? HOST_BATCH : DEVICE_BATCH) / (l->fine > 1 ? 4 : 1);
+    l->batch = batch_for(atn_device_get_info(l->device)) / (l->fine > 1 ? 4 : 1);
     l->room = (size_t)l->batch * 96 + ATN_LATTICE_MOST_NEIGHBOURS;
     atn_status status = vector(l, ATN_INT32, l->batch, NULL, &l->start);
     if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->last);
