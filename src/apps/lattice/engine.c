@@ -222,24 +222,18 @@ static int32_t batch_for(const atn_device_info *info) {
 /* Rows for a batch; the largest neighbourhoods make it end early. */
 static atn_status open_near(atn_lattice *l) {
     l->batch = batch_for(atn_device_get_info(l->device)) / (l->fine > 1 ? 4 : 1);
-    l->room = (size_t)l->batch * 96 + ATN_LATTICE_MOST_NEIGHBOURS;
+    l->room = (size_t)l->batch * 64 + ATN_LATTICE_MOST_NEIGHBOURS;
     atn_status status = vector(l, ATN_INT32, l->batch, NULL, &l->start);
     if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->last);
     if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->end);
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
         status = vector(l, ATN_SP, (int64_t)l->room, NULL, &l->axis[axis]);
-        if (status != ATN_OK) break;
-        l->near.axis[axis] = atn_zalloc(l->ctx, l->room * sizeof **l->near.axis);
-        if (!l->near.axis[axis]) status = ATN_ERR_MEMORY;
-    }
-    size_t batch = (size_t)l->batch;
+    if (status == ATN_OK) status = lattice_near_make(l->ctx, (size_t)l->batch, l->room, &l->near);
+    if (status == ATN_OK) status = lattice_near_make(l->ctx, (size_t)l->batch, l->room, &l->next);
     if (status == ATN_OK) {
-        l->near.start = atn_zalloc(l->ctx, (batch + 1) * sizeof *l->near.start);
-        l->near.inner = atn_zalloc(l->ctx, batch * sizeof *l->near.inner);
-        l->found = atn_alloc(l->ctx, batch * (size_t)l->info.models * sizeof *l->found);
-        if (!l->near.start || !l->near.inner || !l->found) status = ATN_ERR_MEMORY;
+        l->found = atn_alloc(l->ctx, (size_t)l->batch * (size_t)l->info.models * sizeof *l->found);
+        if (!l->found) status = ATN_ERR_MEMORY;
     }
-    l->near.room = l->room;
     return status;
 }
 
@@ -286,32 +280,29 @@ void lattice_engine_close(atn_lattice *l) {
         atn_array_free(*arrays[k]);
         *arrays[k] = NULL;
     }
-    for (int axis = 0; axis < 3; ++axis) atn_free(l->ctx, l->near.axis[axis]);
-    atn_free(l->ctx, l->near.start);
-    atn_free(l->ctx, l->near.inner);
+    lattice_near_free(l->ctx, &l->near);
+    lattice_near_free(l->ctx, &l->next);
     atn_free(l->ctx, l->found);
-    l->near = (lattice_near){0};
     l->found = NULL;
     l->ready = false;
 }
 
 /* ---- running ---- */
 
-static atn_status put_near(atn_lattice *l) {
+static atn_status put_near(atn_lattice *l, const lattice_near *near) {
     void *start, *last, *end, *to;
     atn_status status = atn_array_map_write(l->start, &start);
     if (status == ATN_OK) status = atn_array_map_write(l->last, &last);
     if (status == ATN_OK) status = atn_array_map_write(l->end, &end);
     for (int32_t k = 0; k < l->batch && status == ATN_OK; ++k) {
-        bool is = (size_t)k < l->near.atoms;
-        ((int32_t *)start)[k] = is ? l->near.start[k] : 0;
-        ((int32_t *)last)[k] = is ? l->near.inner[k] : 0;
-        ((int32_t *)end)[k] = is ? l->near.start[k + 1] : 0;
+        bool is = (size_t)k < near->atoms;
+        ((int32_t *)start)[k] = is ? near->start[k] : 0;
+        ((int32_t *)last)[k] = is ? near->inner[k] : 0;
+        ((int32_t *)end)[k] = is ? near->start[k + 1] : 0;
     }
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
         status = atn_array_map_write(l->axis[axis], &to);
-        if (status == ATN_OK)
-            memcpy(to, l->near.axis[axis], (size_t)l->near.start[l->near.atoms] * sizeof **l->near.axis);
+        if (status == ATN_OK) memcpy(to, near->axis[axis], (size_t)near->start[near->atoms] * sizeof **near->axis);
     }
     return status;
 }
@@ -402,14 +393,24 @@ static void choose_part(void *user, int64_t from, int64_t to, int32_t worker) {
         choose(l, &l->slot[c->model], &c->v, i, &l->found[i * (size_t)l->info.models + (size_t)c->model]);
 }
 
-atn_status lattice_engine_run(atn_lattice *l) {
+atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near) {
     atn_status status = atn_check_cancel(l->ctx);
-    if (status == ATN_OK) status = put_near(l);
+    if (status == ATN_OK) status = put_near(l, near);
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(&l->slot[m]);
+    return status;
+}
+
+atn_status lattice_engine_finish(atn_lattice *l) {
+    atn_status status = ATN_OK;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         choosing c = {.l = l, .model = m};
         status = show(&l->slot[m], &c.v);
         if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, choose_part, &c);
     }
     return status;
+}
+
+atn_status lattice_engine_run(atn_lattice *l) {
+    atn_status status = lattice_engine_start(l, &l->near);
+    return status == ATN_OK ? lattice_engine_finish(l) : status;
 }

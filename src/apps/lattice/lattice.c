@@ -172,14 +172,19 @@ static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
-    atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
+static atn_status judge(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
     judging j = {l, which, out};
-    if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, judge_part, &j);
+    atn_status status = ATN_OK;
+    atn_parallel((int64_t)l->near.atoms, LATTICE_PART, judge_part, &j);
     for (size_t i = 0; i < l->near.atoms && status == ATN_OK && l->settings.exact; ++i)
         if (out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
     l->near.atoms = 0;
     return status;
+}
+
+atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
+    atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
+    return status == ATN_OK ? judge(l, which, out) : status;
 }
 
 bool lattice_batch_is_full(const atn_lattice *l) {
@@ -187,9 +192,9 @@ bool lattice_batch_is_full(const atn_lattice *l) {
            (size_t)l->near.start[l->near.atoms] + ATN_LATTICE_MOST_NEIGHBOURS > l->room;
 }
 
-/* Neighbours of many atoms: all cores count them, then put them where they belong. */
+/* Neighbours of the next batch: all cores count them, then put them where they belong. */
 typedef struct finding {
-    atn_lattice *l;
+    const atn_lattice *l;
     const lattice_cells *cells;
     const size_t *which;
 } finding;
@@ -200,48 +205,53 @@ static void count_part(void *user, int64_t from, int64_t to, int32_t worker) {
     int32_t inner;
     (void)worker;
     for (int64_t i = from; i < to; ++i)
-        l->near.start[i + 1] =
+        l->next.start[i + 1] =
             lattice_cells_near(f->cells, f->which[i], l->inner, l->info.cutoff, NULL, NULL, NULL, &inner);
 }
 
 static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const finding *f = user;
-    const atn_lattice *l = f->l;
+    const lattice_near *near = &f->l->next;
     (void)worker;
     for (int64_t i = from; i < to; ++i) {
-        int32_t at = l->near.start[i], inner;
-        (void)lattice_cells_near(f->cells, f->which[i], l->inner, l->info.cutoff, l->near.axis[0] + at,
-                                 l->near.axis[1] + at, l->near.axis[2] + at, &inner);
-        l->near.inner[i] = at + inner;
+        int32_t at = near->start[i], inner;
+        (void)lattice_cells_near(f->cells, f->which[i], f->l->inner, f->l->info.cutoff, near->axis[0] + at,
+                                 near->axis[1] + at, near->axis[2] + at, &inner);
+        near->inner[i] = at + inner;
     }
 }
 
-/* As many of the atoms as the batch has room for, at least one. */
-static size_t find(atn_lattice *l, const lattice_cells *cells, const size_t *which, size_t count) {
+/* The slab's own atoms from number `at` on in the order of the cells, as many as there is room for: neighbours of one
+ * are still in the caches for the next. */
+static void find(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *at, size_t *which) {
     finding f = {l, cells, which};
-    size_t n = 0;
+    size_t count = 0, n = 0;
+    for (; *at < cells->atoms && count < (size_t)l->batch; ++*at)
+        if ((size_t)cells->order[*at] < own) which[count++] = (size_t)cells->order[*at];
     atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
-    for (; n < count && (size_t)l->near.start[n] + (size_t)l->near.start[n + 1] <= l->room; ++n)
-        l->near.start[n + 1] += l->near.start[n];
+    for (; n < count && (size_t)l->next.start[n] + (size_t)l->next.start[n + 1] <= l->room; ++n)
+        l->next.start[n + 1] += l->next.start[n];
     atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
-    l->near.atoms = n;
-    return n;
+    if (n < count) *at = (size_t)cells->rank[which[n]];
+    l->next.atoms = n;
 }
 
-/* The atoms of a slab in the order of their cells: neighbours of one are still in the caches for the next. */
-static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *which,
+/* While the device works on a batch, the host judges the one before and finds the neighbours of the one behind. */
+static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *which, size_t *next,
                             atn_lattice_atom *out) {
     atn_status status = ATN_OK;
-    for (size_t k = 0; k < cells->atoms && status == ATN_OK;) {
-        size_t count = 0, done = 0;
-        for (; k < cells->atoms && count < (size_t)l->batch; ++k)
-            if ((size_t)cells->order[k] < own) which[count++] = (size_t)cells->order[k];
-        while (done < count && status == ATN_OK) {
-            const size_t *these = which + done;
-            done += find(l, cells, these, count - done);
-            status = lattice_run_batch(l, these, out);
-        }
+    size_t at = 0;
+    for (find(l, cells, own, &at, next); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
+        if (l->near.atoms) status = lattice_engine_finish(l);
+        if (status == ATN_OK && l->next.atoms) status = lattice_engine_start(l, &l->next);
+        if (status == ATN_OK) status = judge(l, which, out);
+        lattice_near near = l->near;
+        size_t *list = which;
+        l->near = l->next, l->next = near;
+        which = next, next = list;
+        if (status == ATN_OK) find(l, cells, own, &at, next);
     }
+    l->next.atoms = 0;
     return status;
 }
 
@@ -260,9 +270,9 @@ atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angs
     if (status != ATN_OK) return status;
     status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
     if (status != ATN_OK) return status;
-    size_t *which = atn_alloc(l->ctx, (size_t)l->batch * sizeof *which);
+    size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
     if (!which) status = ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = match_own(l, &cells, atoms->own, which, out);
+    if (status == ATN_OK) status = match_own(l, &cells, atoms->own, which, which + l->batch, out);
     l->near.atoms = 0;
     atn_free(l->ctx, which);
     lattice_cells_free(&cells);

@@ -95,6 +95,10 @@ typedef struct lattice_near {
     float *axis[3];
 } lattice_near;
 
+/* For so many atoms; what was made before a failure is freed by lattice_near_free. */
+atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, lattice_near *out);
+void lattice_near_free(const atn_ctx *ctx, lattice_near *near);
+
 /* Atoms sorted into cells as wide as the reach. */
 typedef struct lattice_cells {
     const atn_ctx *ctx;
@@ -161,14 +165,18 @@ struct atn_lattice {
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
     atn_array *axis[3], *start, *last, *end;
     lattice_near near; /* of a batch */
+    lattice_near next; /* of the one that the device works on meanwhile */
     lattice_found *found;
 };
 
 /* Tables and kernels for the info as it is now. */
 atn_status lattice_engine_open(atn_lattice *l);
 void lattice_engine_close(atn_lattice *l);
-/* All of l->near; l->found[atom * models + model]. */
-atn_status lattice_engine_run(atn_lattice *l);
+/* Starts the kernels over a batch. */
+atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
+/* What they found for l->near, which was started last; l->found[atom * models + model]. Others may be started then. */
+atn_status lattice_engine_finish(atn_lattice *l);
+atn_status lattice_engine_run(atn_lattice *l); /* both, for l->near */
 
 /* ---- judgement ---- */
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */

@@ -124,3 +124,24 @@ int32_t lattice_cells_near(const lattice_cells *c, size_t atom, double inner, do
     *n_inner = to.inner;
     return to.count;
 }
+
+/* ---- of a batch ---- */
+
+atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, lattice_near *out) {
+    bool good = true;
+    *out = (lattice_near){.room = room};
+    for (int axis = 0; axis < 3; ++axis) {
+        out->axis[axis] = atn_zalloc(ctx, room * sizeof **out->axis);
+        good = good && out->axis[axis];
+    }
+    out->start = atn_zalloc(ctx, (atoms + 1) * sizeof *out->start);
+    out->inner = atn_zalloc(ctx, atoms * sizeof *out->inner);
+    return good && out->start && out->inner ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+void lattice_near_free(const atn_ctx *ctx, lattice_near *near) {
+    for (int axis = 0; axis < 3; ++axis) atn_free(ctx, near->axis[axis]);
+    atn_free(ctx, near->start);
+    atn_free(ctx, near->inner);
+    *near = (lattice_near){0};
+}
