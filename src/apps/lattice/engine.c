@@ -46,27 +46,33 @@ static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value
     return vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
 }
 
+static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const float *value, const float *mean,
+                           int32_t *words) {
+    size_t voxels = lattice_box_voxels(&s->box);
+    float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
+    s->host_pull[sharp] = pull;
+    if (!pull) return ATN_ERR_MEMORY;
+    lattice_pull_make(voxels, l->stranger_density, value, mean, pull);
+    s->packing[sharp] = lattice_pull_pack(&s->box, pull, words);
+    return vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
+}
+
 static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     size_t fine = lattice_box_voxels(&s->box), coarse = lattice_box_voxels(&s->coarse);
     size_t voxels = fine > coarse ? fine : coarse;
     float *value = atn_alloc(l->ctx, voxels * sizeof *value), *mean = atn_alloc(l->ctx, 3 * voxels * sizeof *mean);
-    float *pull = atn_alloc(l->ctx, LATTICE_PULL * fine * sizeof *pull);
     int32_t *words = atn_alloc(l->ctx, 2 * voxels * sizeof *words);
     lattice_density d = {
         .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .strangers = l->stranger_density};
-    atn_status status = value && mean && pull && words ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = value && mean && words ? ATN_OK : ATN_ERR_MEMORY;
     double ignored;
-    s->sharp_pull = pull;
     d.turn = s->turns.spread;
     if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
     if (status == ATN_OK) status = put_scores(l, s, value, (uint8_t *)words);
     for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
         if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.strangers};
         status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
-        if (status != ATN_OK) break;
-        lattice_pull_make(fine, l->stranger_density, value, mean, pull);
-        s->packing[sharp] = lattice_pull_pack(&s->box, pull, words);
-        status = vector(l, ATN_INT32, 2 * (int64_t)fine, words, &s->pull[sharp]);
+        if (status == ATN_OK) status = put_pull(l, s, sharp, value, mean, words);
     }
     atn_free(l->ctx, value);
     atn_free(l->ctx, mean);
@@ -267,8 +273,10 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
         atn_array_free(*arrays[k]);
         *arrays[k] = NULL;
     }
-    atn_free(l->ctx, s->sharp_pull);
-    s->sharp_pull = NULL;
+    for (int k = 0; k < 2; ++k) {
+        atn_free(l->ctx, s->host_pull[k]);
+        s->host_pull[k] = NULL;
+    }
     lattice_points_free(l->ctx, &s->points);
     lattice_turns_free(l->ctx, &s->turns);
 }

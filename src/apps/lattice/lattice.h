@@ -141,7 +141,7 @@ typedef struct lattice_slot {
     double expected;  /* inside the cut-off, strangers too */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
-    float *sharp_pull; /* what pull[1] was packed from, LATTICE_PULL numbers a voxel */
+    float *host_pull[2]; /* what pull was packed from, LATTICE_PULL numbers a voxel */
     lattice_packing packing[2];
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
     atn_kernel *score_kernel, *pick_kernel;

@@ -37,7 +37,7 @@ atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double
     double m[9], p[3];
     lattice_quaternion_matrix(q, m);
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
-        const float *v = voxel_at(l, s, s->sharp_pull, m, f, k, p);
+        const float *v = voxel_at(l, s, s->host_pull[1], m, f, k, p);
         for (int c = 0; c < 3; ++c) {
             double mean = s->box.mirror[c] ? copysign((double)v[1 + c], p[c]) : (double)v[1 + c];
             sums[0] += (double)v[0] * mean * p[c];
@@ -68,6 +68,6 @@ static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, 
 
 atn_status lattice_mixed(atn_lattice *l, size_t i) {
     for (int32_t m = 0; m < l->info.models; ++m)
-        mix(l, &l->slot[m], l->slot[m].sharp_pull, i, &l->found[i * (size_t)l->info.models + (size_t)m]);
+        mix(l, &l->slot[m], l->slot[m].host_pull[1], i, &l->found[i * (size_t)l->info.models + (size_t)m]);
     return ATN_OK;
 }
