@@ -129,14 +129,38 @@ static int32_t lanes_apart(const lowering *l, const atn_value select[2], atn_typ
     return apart == 1 || (apart == 2 && pairs) ? (int32_t)apart : 0;
 }
 
+/* What a selector is made of, before it is widened to an index. */
+static atn_value narrow(const atn_graph *g, atn_value value) {
+    while (value >= 0 && g->values[value].op == ATN_OP_CAST && g->values[value].type == ATN_INDEX)
+        value = g->values[value].arg[0];
+    return value;
+}
+
 /* What a computed selector is made of, once for all lanes; what is read only to select is read where it is used. */
 static void make_selector(lowering *l, atn_value select, place at) {
     if (select < 0) return;
     atn_affine form = atn_affine_of(l->g, select);
-    atn_value value = form.is_affine ? form.rest : select;
-    while (value >= 0 && l->g->values[value].op == ATN_OP_CAST) value = l->g->values[value].arg[0];
-    if (value >= 0 && l->g->values[value].op != ATN_OP_READ && (l->g->values[value].dims >> l->vec_dim & 1))
-        lower_value(l, value, at, 0);
+    atn_value value = narrow(l->g, form.is_affine ? form.rest : select);
+    if (value < 0 || l->g->values[value].op == ATN_OP_READ || !(l->g->values[value].dims >> l->vec_dim & 1)) return;
+    lower_value_named(l, value, at);
+}
+
+/* Where a gather along a row looks, as a vector of INT32, made once; -1: it is no such gather. */
+static ir_ref places(lowering *l, const atn_read *read, place at) {
+    const atn_object *object = &l->g->objects[read->object];
+    atn_value value = narrow(l->g, read->select[0]), row = read->select[1];
+    bool held = object->type == ATN_U8 || object->type == ATN_SP || object->type == ATN_DP || object->type == ATN_INT32;
+    if (!l->host || !held || object->table || atn_affine_of(l->g, read->select[0]).is_affine) return -1;
+    if (l->g->values[value].type != ATN_INT32 || !(l->g->values[value].dims >> l->vec_dim & 1)) return -1;
+    if (row >= 0 && (l->g->values[row].dims >> l->vec_dim & 1)) return -1;
+    return lower_value(l, value, at, 0);
+}
+
+static ir_ref gather(lowering *l, const atn_read *read, place at, ir_ref where, int32_t width) {
+    ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
+    ir_ref all = load(l, read->object, element(l, read->object, ir_address(l->p, 0), row), 0, width);
+    if (!l->p->failed) l->p->nodes[all].arg[1] = where;
+    return all;
 }
 
 /* Points that a clamped dimension put back inside must not write, nor read what others write. */
@@ -166,6 +190,20 @@ static ir_ref own_element(lowering *l, const atn_node *node, place at, ir_ref va
                         type == ATN_SP || type == ATN_DP ? ir_number(l->p, type, 0) : ir_integer(l->p, type, 0));
 }
 
+ir_ref lower_widened_bytes(lowering *l, atn_value value, place at) {
+    const atn_node *node = &l->g->values[value];
+    if (node->op != ATN_OP_READ || l->uses[value] != 1 || l->vec_dim < 0 || l->v.guard) return -1;
+    const atn_read *read = &l->g->reads[node->index];
+    at = lower_normal(l, node->dims, at);
+    if (at.lane >= 0 || !(node->dims >> l->vec_dim & 1) || l->g->objects[read->object].type != ATN_U8) return -1;
+    if (read->boundary != ATN_EDGE_NONE || lower_staged_for(l, node->index)) return -1;
+    ir_ref where = places(l, read, at);
+    if (where < 0) return -1;
+    ir_ref all = gather(l, read, at, where, l->dim[l->vec_dim].vec);
+    if (!l->p->failed) l->p->nodes[all].type = ATN_INT32;
+    return all;
+}
+
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     const atn_read *read = &l->g->reads[node->index];
     const atn_object *object = &l->g->objects[read->object];
@@ -177,7 +215,8 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     if (s) return lower_staged_read(l, s, node->index, at, width);
     int32_t apart = wide && proven ? lanes_apart(l, read->select, object->type) : 0;
     if (wide && apart == 0) {
-        ir_ref lanes[16];
+        ir_ref lanes[16], where = computed && proven ? places(l, read, at) : -1;
+        if (where >= 0) return gather(l, read, at, where, width);
         for (int axis = 0; axis < 2 && computed; ++axis) make_selector(l, read->select[axis], at);
         for (int32_t k = 0; k < width; ++k) {
             place one = at;

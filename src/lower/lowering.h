@@ -95,9 +95,10 @@ void lower_fail(lowering *l, atn_status status, const char *format, ...) ATN_PRI
 int32_t lower_type(atn_type type); /* what is computed in: HP in SP */
 bool lower_ready(const lowering *l, atn_value value);
 ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part);
-void lower_hoist(lowering *l, atn_value value);               /* makes all of it that can be made here */
-ir_ref lower_dimension(lowering *l, int32_t dim, place at);   /* its address at a place */
-ir_ref lower_address(lowering *l, atn_value value, place at); /* an INDEX value for addressing */
+void lower_value_named(lowering *l, atn_value value, place at); /* made into a variable, also where it is used once */
+void lower_hoist(lowering *l, atn_value value);                 /* makes all of it that can be made here */
+ir_ref lower_dimension(lowering *l, int32_t dim, place at);     /* its address at a place */
+ir_ref lower_address(lowering *l, atn_value value, place at);   /* an INDEX value for addressing */
 bool lower_next_place(const lowering *l, uint32_t dims,
                       place *at); /* next register instance over dims; false at the end */
 size_t lower_mark(const lowering *l);
@@ -110,6 +111,8 @@ int64_t lower_offset(const lowering *l, int32_t dim, place at);
 place lower_normal(const lowering *l, uint32_t dims, place at);
 
 /* ---- accesses (access.c) ---- */
+/* Bytes that are gathered only to be widened, as INT32: the gather does it. -1: the value is something else. */
+ir_ref lower_widened_bytes(lowering *l, atn_value value, place at);
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part);
 typedef enum lower_guard {
     GUARD_NONE,

@@ -279,8 +279,9 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
     if (atn_type_is_complex(n->type)) return complex_part(l, n, at, part);
     if (n->arg[0] >= 0 && atn_type_is_complex(l->g->values[n->arg[0]].type)) return from_complex(l, n, at);
     if (n->op == ATN_OP_EXP && n->type == ATN_SP && l->v.exp == ATN_EXP_NATIVE && !l->host) return native_exp(l, n, at);
-    ir_ref args[3] = {-1, -1, -1};
-    for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) args[k] = lower_value(l, n->arg[k], at, 0);
+    bool widens = n->op == ATN_OP_CAST && (n->type == ATN_INT32 || n->type == ATN_SP);
+    ir_ref args[3] = {widens ? lower_widened_bytes(l, n->arg[0], at) : -1, -1, -1};
+    for (int k = args[0] >= 0; k < 3 && n->arg[k] >= 0; ++k) args[k] = lower_value(l, n->arg[k], at, 0);
     if (n->op == ATN_OP_CAST) return ir_cast(l->p, lower_type(n->type), args[0]);
     return ir_operation(l->p, n->op, lower_type(n->type), args[0], args[1], args[2]);
 }
@@ -312,6 +313,15 @@ ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part) {
                      ref);
     lower_memo_keep(l, value, part, at, ref);
     return ref;
+}
+
+void lower_value_named(lowering *l, atn_value value, place at) {
+    ir_ref ref;
+    place here = lower_normal(l, l->g->values[value].dims, at);
+    const char *label = l->g->values[value].label;
+    if (lower_memo_find(l, value, 0, here, &ref)) return;
+    ref = ir_declare(l->p, l->block, label ? label : "t", lower_value(l, value, here, 0));
+    if (!lower_memo_find(l, value, 0, here, &ref)) lower_memo_keep(l, value, 0, here, ref);
 }
 
 /* Constants and the like are not worth a variable; what costs something is made for every register it depends on. */

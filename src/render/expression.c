@@ -135,10 +135,10 @@ bool print_is_integer(int32_t type) { return type != ATN_SP && type != ATN_DP; }
 static void function(printer *r, const ir_node *n, const char *name) {
     int32_t type = r->p->nodes[n->arg[0]].type;
     const char *suffix = r->d->typed_functions && type == ATN_SP ? "f" : "";
-    if (n->width > 1 && print_is_c(r) && n->op == ATN_OP_FMA) {
-        ADD("atn_fma_%s%d(", print_vector_base(n->type, 4), n->width); /* lane by lane it would not be vectorised */
-    } else if (n->width > 1 && print_is_c(r) && n->op == ATN_OP_RINT) {
-        ADD("atn_rint_%s%d(", print_vector_base(n->type, 4), n->width);
+    bool whole = n->op == ATN_OP_FMA || n->op == ATN_OP_RINT || n->op == ATN_OP_FLOOR || n->op == ATN_OP_ABS ||
+                 n->op == ATN_OP_COPYSIGN; /* lane by lane they would not be vectorised */
+    if (n->width > 1 && print_is_c(r) && whole) {
+        ADD("atn_%s_%s%d(", name, print_vector_base(n->type, 4), n->width);
     } else if (n->width > 1 && print_is_c(r)) {
         int arity = n->arg[2] >= 0 ? 3 : n->arg[1] >= 0 ? 2 : 1;
         ADD("atn_map%d(%s%d, %d, %s%s, ", arity, print_vector_base(n->type, 4), n->width, n->width, name, suffix);

@@ -72,10 +72,11 @@ void print_load(printer *r, const ir_node *n) {
         if (print_is_cuda(r))
             ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
         else if (print_is_c(r))
-            ADD("atn_load%s_%s%d(", n->list == 2 ? "2" : "",
-                o->type == ATN_HP  ? "half"
-                : o->type == ATN_B ? "bool"
-                                   : print_storage(o->type),
+            ADD("atn_%s%s_%s%d(", n->arg[1] >= 0 ? "gather" : "load", n->list == 2 ? "2" : "",
+                o->type == ATN_HP                           ? "half"
+                : o->type == ATN_B                          ? "bool"
+                : o->type == ATN_U8 && n->type == ATN_INT32 ? "bytes"
+                                                            : print_storage(o->type),
                 n->width);
         else if (o->type == ATN_HP)
             ADD("vload_half%d(0, ", n->width);
@@ -84,6 +85,10 @@ void print_load(printer *r, const ir_node *n) {
         print_pointer(r, n->id);
         ADD(" + ");
         print_expression(r, n->arg[0]);
+        if (n->arg[1] >= 0) {
+            ADD(", ");
+            print_expression(r, n->arg[1]);
+        }
         ADD(o->type == ATN_B && !print_is_c(r) ? "))" : ")");
         return;
     }

@@ -82,8 +82,8 @@ static const atn_set SETS[] = {
     {"lattice_score", "gpu", {"turn=9x416", "px=917504", "start=65536", "last=65536", "table=65536"}, 14},
     {"lattice_pick", "cpu", {"score=8192x52", "grid=4x416"}, 0},
     {"lattice_pick", "gpu", {"score=524288x52", "grid=4x416"}, 0},
-    {"lattice_refine", "cpu", {"qw=1024x8", "px=43008", "start=1024", "end=1024", "pull=320000"}, 42},
-    {"lattice_refine", "gpu", {"qw=65536x8", "px=2752512", "start=65536", "end=65536", "pull=320000"}, 42},
+    {"lattice_refine", "cpu", {"qw=1024x8", "px=43008", "start=1024", "end=1024", "pull=128000"}, 42},
+    {"lattice_refine", "gpu", {"qw=65536x8", "px=2752512", "start=65536", "end=65536", "pull=128000"}, 42},
 };
 
 const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after) {

@@ -280,8 +280,10 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     if (strcmp(kernel, "lattice_score") == 0) /* 4 x 4 x 4 voxels */
         memcpy(out->params, (double[][2]){{0.5}, {0.25}, {0}, {4}, {4}}, sizeof(double[5][2]));
     if (strcmp(kernel, "lattice_refine") == 0) /* and equations that any weights can solve */
-        memcpy(out->params, (double[][2]){{0.25}, {0.5}, {0.25}, {0}, {4}, {4}, {0}, {0}, {1}, {1e6}, {1}, {0.5}},
-               sizeof(double[12][2]));
+        memcpy(out->params,
+               (double[][2]){
+                   {0.25}, {0.5}, {0.25}, {0}, {4}, {4}, {0}, {0}, {1}, {1e6}, {1}, {0.5}, {0.001}, {-1}, {0.000001}},
+               sizeof(double[15][2]));
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];
         *view = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};

@@ -7,7 +7,7 @@
 
 #include "eval/eval.h"
 
-enum { SHIPPED_OBJECTS = 20, SHIPPED_PARAMETERS = 12 };
+enum { SHIPPED_OBJECTS = 20, SHIPPED_PARAMETERS = 15 };
 
 typedef struct shipped_arrays {
     atn_view views[SHIPPED_OBJECTS]; /* filled; rows have gaps */

@@ -137,7 +137,7 @@ static const shipped KERNELS[] = {
      {"vec_p0=8,guard=0", "seq_p1=3,schedule=dynamic"},
      {"lanes_p0=8,lanes_p1=4,guard=0", "lanes_p0=16,index=32"}},
     {"spmv",
-     {"seq_p0=4,schedule=dynamic", "vec_q0=4", "regs_q0=2,unroll_q0=2"},
+     {"seq_p0=4,schedule=dynamic", "vec_q0=4,guard=0", "regs_q0=2,unroll_q0=2"},
      {"lanes_p0=16", "lanes_q0=4,lanes_p0=8", "lanes_p0=8,seq_p0=2,index=32"}},
 };
 

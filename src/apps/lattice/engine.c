@@ -4,12 +4,21 @@
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HOST_BATCH = 1024, DEVICE_BATCH = 1 << 16, WIDE_STEPS = 2, SHARP_STEPS = 4 };
+enum {
+    CORE_BATCH = 256,
+    LEAST_BATCH = 1024,
+    MOST_BATCH = 1 << 13,
+    DEVICE_BATCH = 1 << 16,
+    WIDE_STEPS = 2,
+    SHARP_STEPS = 4,
+    SHARP = LATTICE_REFINES - 1
+};
 static const double PI = 3.14159265358979323846, LOG2E = 1.4426950408889634, DAMP = 1e-3;
 static const double MOST_SHIFT = 3.2; /* deviations that an atom may be off its site */
 static const char *const AXES[3] = {"px", "py", "pz"}, *const TURNS[4] = {"qw", "qx", "qy", "qz"};
@@ -37,42 +46,37 @@ static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value
     return vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
 }
 
-/* The chance that a neighbour is an atom of the model, where that one would be, the logarithm of the density. */
-static atn_status put_pull(atn_lattice *l, const lattice_slot *s, const float *value, const float *mean, float *pull,
-                           atn_array **out) {
+static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const float *value, const float *mean,
+                           int32_t *words) {
     size_t voxels = lattice_box_voxels(&s->box);
-    for (size_t k = 0; k < voxels; ++k) {
-        float *to = pull + LATTICE_PULL * k;
-        to[0] = (value[k] - (float)l->stranger_density) / value[k];
-        memcpy(to + 1, mean + 3 * k, 3 * sizeof *mean);
-        to[4] = logf(value[k]);
-    }
-    return vector(l, ATN_SP, (int64_t)voxels * LATTICE_PULL, pull, out);
+    float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
+    s->host_pull[sharp] = pull;
+    if (!pull) return ATN_ERR_MEMORY;
+    lattice_pull_make(voxels, l->stranger_density, value, mean, pull);
+    s->packing[sharp] = lattice_pull_pack(&s->box, pull, words);
+    return vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
 }
 
 static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     size_t fine = lattice_box_voxels(&s->box), coarse = lattice_box_voxels(&s->coarse);
     size_t voxels = fine > coarse ? fine : coarse;
     float *value = atn_alloc(l->ctx, voxels * sizeof *value), *mean = atn_alloc(l->ctx, 3 * voxels * sizeof *mean);
-    float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
-    uint8_t *bytes = atn_alloc(l->ctx, voxels);
+    int32_t *words = atn_alloc(l->ctx, 2 * voxels * sizeof *words);
     lattice_density d = {
         .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .strangers = l->stranger_density};
-    atn_status status = value && mean && pull && bytes ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = value && mean && words ? ATN_OK : ATN_ERR_MEMORY;
     double ignored;
     d.turn = s->turns.spread;
     if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
-    if (status == ATN_OK) status = put_scores(l, s, value, bytes);
-    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &ignored);
-    if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[0]);
-    d.turn = 0;
-    d.noise = l->sharp;
-    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, &s->expected);
-    if (status == ATN_OK) status = put_pull(l, s, value, mean, pull, &s->pull[1]);
+    if (status == ATN_OK) status = put_scores(l, s, value, (uint8_t *)words);
+    for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
+        if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.strangers};
+        status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
+        if (status == ATN_OK) status = put_pull(l, s, sharp, value, mean, words);
+    }
     atn_free(l->ctx, value);
     atn_free(l->ctx, mean);
-    atn_free(l->ctx, pull);
-    atn_free(l->ctx, bytes);
+    atn_free(l->ctx, words);
     return status;
 }
 
@@ -156,6 +160,12 @@ static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
     return status;
 }
 
+static atn_status set_packing(atn_kernel *k, const lattice_packing *p) {
+    atn_status status = atn_kernel_param(k, "unit", p->unit, 0);
+    if (status == ATN_OK) status = atn_kernel_param(k, "log_low", p->log_low, 0);
+    return status == ATN_OK ? atn_kernel_param(k, "log_step", p->log_step, 0) : status;
+}
+
 static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
     static const char *const FOLD[3] = {"fold_x", "fold_y", "fold_z"};
     atn_status status = ATN_OK;
@@ -163,12 +173,14 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
         status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->fit[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
         status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->shift[k]);
-    for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
-        status = kernel(l, "lattice_refine", &s->refine_kernel[sharp]);
-        atn_kernel *k = s->refine_kernel[sharp];
+    for (int kind = 0; kind < LATTICE_REFINES && status == ATN_OK; ++kind) {
+        status = kernel(l, "lattice_refine", &s->refine_kernel[kind]);
+        atn_kernel *k = s->refine_kernel[kind];
         if (status == ATN_OK) status = bind_near(l, k, "end", l->end);
         if (status == ATN_OK) status = set_box(k, &s->box);
-        if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[sharp]);
+        if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[kind == SHARP]);
+        if (status == ATN_OK) status = atn_kernel_param(k, "keep", kind > 0 && !l->alone, 0);
+        if (status == ATN_OK) status = set_packing(k, &s->packing[kind == SHARP]);
         if (status == ATN_OK) status = atn_kernel_param(k, "per_length", 1 / s->box.edge, 0);
         if (status == ATN_OK) status = atn_kernel_param(k, "damp", DAMP, 0);
         if (status == ATN_OK) status = atn_kernel_param(k, "most", MOST_SHIFT * l->sharp, 0);
@@ -206,28 +218,28 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     return status;
 }
 
+/* Atoms of a launch: scores of a batch stay near the cores that make them, and every core has some. */
+static int32_t batch_for(const atn_device_info *info) {
+    if (!info->cpu) return DEVICE_BATCH;
+    if (info->cores >= MOST_BATCH / CORE_BATCH) return MOST_BATCH;
+    return info->cores * CORE_BATCH > LEAST_BATCH ? info->cores * CORE_BATCH : LEAST_BATCH;
+}
+
 /* Rows for a batch; the largest neighbourhoods make it end early. */
 static atn_status open_near(atn_lattice *l) {
-    bool cpu = atn_device_get_info(l->device)->cpu;
-    l->batch = (cpu ? HOST_BATCH : DEVICE_BATCH) / (l->fine > 1 ? 4 : 1);
-    l->room = (size_t)l->batch * 96 + ATN_LATTICE_MOST_NEIGHBOURS;
+    l->batch = batch_for(atn_device_get_info(l->device)) / (l->fine > 1 ? 4 : 1);
+    l->room = (size_t)l->batch * 64 + ATN_LATTICE_MOST_NEIGHBOURS;
     atn_status status = vector(l, ATN_INT32, l->batch, NULL, &l->start);
     if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->last);
     if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->end);
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
         status = vector(l, ATN_SP, (int64_t)l->room, NULL, &l->axis[axis]);
-        if (status != ATN_OK) break;
-        l->near.axis[axis] = atn_zalloc(l->ctx, l->room * sizeof **l->near.axis);
-        if (!l->near.axis[axis]) status = ATN_ERR_MEMORY;
-    }
-    size_t batch = (size_t)l->batch;
+    if (status == ATN_OK) status = lattice_near_make(l->ctx, (size_t)l->batch, l->room, &l->near);
+    if (status == ATN_OK) status = lattice_near_make(l->ctx, (size_t)l->batch, l->room, &l->next);
     if (status == ATN_OK) {
-        l->near.start = atn_zalloc(l->ctx, (batch + 1) * sizeof *l->near.start);
-        l->near.inner = atn_zalloc(l->ctx, batch * sizeof *l->near.inner);
-        l->found = atn_alloc(l->ctx, batch * (size_t)l->info.models * sizeof *l->found);
-        if (!l->near.start || !l->near.inner || !l->found) status = ATN_ERR_MEMORY;
+        l->found = atn_alloc(l->ctx, (size_t)l->batch * (size_t)l->info.models * sizeof *l->found);
+        if (!l->found) status = ATN_ERR_MEMORY;
     }
-    l->near.room = l->room;
     return status;
 }
 
@@ -251,7 +263,8 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
                                   &s->rows,     &s->best,      &s->sum,       &s->q[0],      &s->q[1],      &s->q[2],
                                   &s->q[3],     &s->q_rows[0], &s->q_rows[1], &s->q_rows[2], &s->q_rows[3], &s->fit[0],
                                   &s->shift[0], &s->shift[1],  &s->shift[2],  &s->fit[1],    &s->fit[2],    &s->fit[3]};
-    atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1]};
+    atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1],
+                                    &s->refine_kernel[2]};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
         atn_kernel_free(*kernels[k]);
         *kernels[k] = NULL;
@@ -259,6 +272,10 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
         atn_array_free(*arrays[k]);
         *arrays[k] = NULL;
+    }
+    for (int k = 0; k < 2; ++k) {
+        atn_free(l->ctx, s->host_pull[k]);
+        s->host_pull[k] = NULL;
     }
     lattice_points_free(l->ctx, &s->points);
     lattice_turns_free(l->ctx, &s->turns);
@@ -271,32 +288,29 @@ void lattice_engine_close(atn_lattice *l) {
         atn_array_free(*arrays[k]);
         *arrays[k] = NULL;
     }
-    for (int axis = 0; axis < 3; ++axis) atn_free(l->ctx, l->near.axis[axis]);
-    atn_free(l->ctx, l->near.start);
-    atn_free(l->ctx, l->near.inner);
+    lattice_near_free(l->ctx, &l->near);
+    lattice_near_free(l->ctx, &l->next);
     atn_free(l->ctx, l->found);
-    l->near = (lattice_near){0};
     l->found = NULL;
     l->ready = false;
 }
 
 /* ---- running ---- */
 
-static atn_status put_near(atn_lattice *l) {
+static atn_status put_near(atn_lattice *l, const lattice_near *near) {
     void *start, *last, *end, *to;
     atn_status status = atn_array_map_write(l->start, &start);
     if (status == ATN_OK) status = atn_array_map_write(l->last, &last);
     if (status == ATN_OK) status = atn_array_map_write(l->end, &end);
     for (int32_t k = 0; k < l->batch && status == ATN_OK; ++k) {
-        bool is = (size_t)k < l->near.atoms;
-        ((int32_t *)start)[k] = is ? l->near.start[k] : 0;
-        ((int32_t *)last)[k] = is ? l->near.inner[k] : 0;
-        ((int32_t *)end)[k] = is ? l->near.start[k + 1] : 0;
+        bool is = (size_t)k < near->atoms;
+        ((int32_t *)start)[k] = is ? near->start[k] : 0;
+        ((int32_t *)last)[k] = is ? near->inner[k] : 0;
+        ((int32_t *)end)[k] = is ? near->start[k + 1] : 0;
     }
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
         status = atn_array_map_write(l->axis[axis], &to);
-        if (status == ATN_OK)
-            memcpy(to, l->near.axis[axis], (size_t)l->near.start[l->near.atoms] * sizeof **l->near.axis);
+        if (status == ATN_OK) memcpy(to, near->axis[axis], (size_t)near->start[near->atoms] * sizeof **near->axis);
     }
     return status;
 }
@@ -364,26 +378,47 @@ static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, 
 }
 
 /* The first step starts without a shift; who comes alone stays without. */
-static atn_status run_slot(const atn_lattice *l, const lattice_slot *s) {
+static atn_status run_slot(const lattice_slot *s) {
     atn_status status = atn_kernel_run(s->score_kernel);
     if (status == ATN_OK) status = atn_kernel_run(s->pick_kernel);
-    for (int k = 0; k < WIDE_STEPS + SHARP_STEPS && status == ATN_OK; ++k) {
-        atn_kernel *refine = s->refine_kernel[k >= WIDE_STEPS];
-        status = atn_kernel_param(refine, "keep", k > 0 && !l->alone, 0);
-        if (status == ATN_OK) status = atn_kernel_run(refine);
+    for (int k = 0; k < WIDE_STEPS + SHARP_STEPS && status == ATN_OK; ++k)
+        status = atn_kernel_run(s->refine_kernel[k >= WIDE_STEPS ? SHARP : k > 0]);
+    return status;
+}
+
+/* What parts of a loop over the atoms of a batch need. */
+typedef struct choosing {
+    atn_lattice *l;
+    int32_t model;
+    shown v;
+} choosing;
+
+static void choose_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const choosing *c = user;
+    atn_lattice *l = c->l;
+    (void)worker;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i)
+        choose(l, &l->slot[c->model], &c->v, i, &l->found[i * (size_t)l->info.models + (size_t)c->model]);
+}
+
+atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near) {
+    atn_status status = atn_check_cancel(l->ctx);
+    if (status == ATN_OK) status = put_near(l, near);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(&l->slot[m]);
+    return status;
+}
+
+atn_status lattice_engine_finish(atn_lattice *l) {
+    atn_status status = ATN_OK;
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
+        choosing c = {.l = l, .model = m};
+        status = show(&l->slot[m], &c.v);
+        if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, choose_part, &c);
     }
     return status;
 }
 
 atn_status lattice_engine_run(atn_lattice *l) {
-    atn_status status = atn_check_cancel(l->ctx);
-    if (status == ATN_OK) status = put_near(l);
-    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(l, &l->slot[m]);
-    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
-        shown v;
-        status = show(&l->slot[m], &v);
-        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i)
-            choose(l, &l->slot[m], &v, i, &l->found[i * (size_t)l->info.models + (size_t)m]);
-    }
-    return status;
+    atn_status status = lattice_engine_start(l, &l->near);
+    return status == ATN_OK ? lattice_engine_finish(l) : status;
 }

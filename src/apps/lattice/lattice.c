@@ -2,6 +2,7 @@
 #include "apps/lattice/parts.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -153,19 +154,37 @@ static atn_status take_alone(atn_lattice *l) {
 
 /* ---- matching ---- */
 
-atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
-    atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
-    for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
-        lattice_judge(l, i, &out[which[i]], NULL);
-        if (!l->alone && (out[which[i]].structure == 0 || out[which[i]].confidence < SURE)) {
-            status = lattice_mixed(l, i);
-            if (status == ATN_OK) lattice_judge(l, i, &out[which[i]], NULL);
-        }
-        if (status == ATN_OK && l->settings.exact && out[which[i]].structure)
-            status = lattice_exact(l, i, &out[which[i]]);
+/* What parts of a loop over the atoms of a batch need. */
+typedef struct judging {
+    atn_lattice *l;
+    const size_t *which;
+    atn_lattice_atom *out;
+} judging;
+
+static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const judging *j = user;
+    (void)worker;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        atn_lattice_atom *atom = &j->out[j->which[i]];
+        lattice_judge(j->l, i, atom, NULL);
+        if (j->l->alone || (atom->structure != 0 && atom->confidence >= SURE)) continue;
+        if (lattice_mixed(j->l, i) == ATN_OK) lattice_judge(j->l, i, atom, NULL);
     }
+}
+
+static atn_status judge(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
+    judging j = {l, which, out};
+    atn_status status = ATN_OK;
+    atn_parallel((int64_t)l->near.atoms, LATTICE_PART, judge_part, &j);
+    for (size_t i = 0; i < l->near.atoms && status == ATN_OK && l->settings.exact; ++i)
+        if (out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
     l->near.atoms = 0;
     return status;
+}
+
+atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
+    atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
+    return status == ATN_OK ? judge(l, which, out) : status;
 }
 
 bool lattice_batch_is_full(const atn_lattice *l) {
@@ -173,18 +192,67 @@ bool lattice_batch_is_full(const atn_lattice *l) {
            (size_t)l->near.start[l->near.atoms] + ATN_LATTICE_MOST_NEIGHBOURS > l->room;
 }
 
-/* The atoms of a slab in the order of their cells: neighbours of one are still in the caches for the next. */
-static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *which,
+/* Neighbours of the next batch: all cores count them, then put them where they belong. */
+typedef struct finding {
+    const atn_lattice *l;
+    const lattice_cells *cells;
+    const size_t *which;
+} finding;
+
+static void count_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const finding *f = user;
+    const atn_lattice *l = f->l;
+    int32_t inner;
+    (void)worker;
+    for (int64_t i = from; i < to; ++i)
+        l->next.start[i + 1] =
+            lattice_cells_near(f->cells, f->which[i], l->inner, l->info.cutoff, NULL, NULL, NULL, &inner);
+}
+
+static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const finding *f = user;
+    const lattice_near *near = &f->l->next;
+    (void)worker;
+    for (int64_t i = from; i < to; ++i) {
+        int32_t at = near->start[i], inner;
+        (void)lattice_cells_near(f->cells, f->which[i], f->l->inner, f->l->info.cutoff, near->axis[0] + at,
+                                 near->axis[1] + at, near->axis[2] + at, &inner);
+        near->inner[i] = at + inner;
+    }
+}
+
+/* The slab's own atoms from number `at` on in the order of the cells, as many as there is room for: neighbours of one
+ * are still in the caches for the next. */
+static void find(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *at, size_t *which) {
+    finding f = {l, cells, which};
+    size_t count = 0, n = 0;
+    for (; *at < cells->atoms && count < (size_t)l->batch; ++*at)
+        if ((size_t)cells->order[*at] < own) which[count++] = (size_t)cells->order[*at];
+    atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
+    for (; n < count && (size_t)l->next.start[n] + (size_t)l->next.start[n + 1] <= l->room; ++n)
+        l->next.start[n + 1] += l->next.start[n];
+    atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
+    if (n < count) *at = (size_t)cells->rank[which[n]];
+    l->next.atoms = n;
+}
+
+/* While the device works on a batch, the host judges the one before and finds the neighbours of the one behind. */
+static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *which, size_t *next,
                             atn_lattice_atom *out) {
     atn_status status = ATN_OK;
-    for (size_t k = 0; k < cells->atoms && status == ATN_OK; ++k) {
-        size_t atom = (size_t)cells->order[k];
-        if (atom >= own) continue;
-        lattice_add_atom(l, cells, atom);
-        which[l->near.atoms - 1] = atom;
-        if (lattice_batch_is_full(l)) status = lattice_run_batch(l, which, out);
+    size_t at = 0;
+    for (find(l, cells, own, &at, next); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
+        if (l->near.atoms) status = lattice_engine_finish(l);
+        if (status == ATN_OK && l->next.atoms) status = lattice_engine_start(l, &l->next);
+        if (status == ATN_OK) status = judge(l, which, out);
+        lattice_near near = l->near;
+        size_t *list = which;
+        l->near = l->next, l->next = near;
+        which = next, next = list;
+        if (status == ATN_OK) find(l, cells, own, &at, next);
     }
-    return status == ATN_OK ? lattice_run_batch(l, which, out) : status;
+    l->next.atoms = 0;
+    return status;
 }
 
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
@@ -202,9 +270,9 @@ atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angs
     if (status != ATN_OK) return status;
     status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
     if (status != ATN_OK) return status;
-    size_t *which = atn_alloc(l->ctx, (size_t)l->batch * sizeof *which);
+    size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
     if (!which) status = ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = match_own(l, &cells, atoms->own, which, out);
+    if (status == ATN_OK) status = match_own(l, &cells, atoms->own, which, which + l->batch, out);
     l->near.atoms = 0;
     atn_free(l->ctx, which);
     lattice_cells_free(&cells);

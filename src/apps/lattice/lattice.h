@@ -11,7 +11,9 @@
 enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
-    LATTICE_PULL = 5     /* numbers of a voxel of the pull table */
+    LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
+    LATTICE_REFINES = 3, /* kinds of EM steps */
+    LATTICE_PART = 64    /* atoms for which a core is worth waking */
 };
 
 /* ---- models ---- */
@@ -75,6 +77,16 @@ size_t lattice_box_voxels(const lattice_box *box);
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected);
 
+/* Of each voxel LATTICE_PULL numbers: the chance that a neighbour is an atom of the model, where that one would be, the
+ * logarithm of the density. */
+void lattice_pull_make(size_t voxels, double strangers, const float *value, const float *mean, float *pull);
+/* And as two words. */
+typedef struct lattice_packing {
+    double unit;              /* of places */
+    double log_low, log_step; /* of logarithms */
+} lattice_packing;
+lattice_packing lattice_pull_pack(const lattice_box *box, const float *pull, int32_t *words);
+
 /* ---- neighbours ---- */
 /* Of atoms one after the other: start[i] to start[i + 1] - 1, those before inner[i] first, the nearer ones. */
 typedef struct lattice_near {
@@ -82,6 +94,10 @@ typedef struct lattice_near {
     int32_t *start, *inner;
     float *axis[3];
 } lattice_near;
+
+/* For so many atoms; what was made before a failure is freed by lattice_near_free. */
+atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, lattice_near *out);
+void lattice_near_free(const atn_ctx *ctx, lattice_near *near);
 
 /* Atoms sorted into cells as wide as the reach. */
 typedef struct lattice_cells {
@@ -99,7 +115,8 @@ atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double
                               lattice_cells *out);
 void lattice_cells_free(lattice_cells *cells);
 /* Neighbours of atom i, nearer than reach, those nearer than inner first; at most ATN_LATTICE_MOST_NEIGHBOURS, of more
- * the nearest cells' come first. Atoms at the very same place are left out. Returns how many. */
+ * the nearest cells' come first. Atoms at the very same place are left out. Returns how many; without x, y and z that
+ * is all. */
 int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, float *x, float *y,
                            float *z, int32_t *n_inner);
 
@@ -124,8 +141,11 @@ typedef struct lattice_slot {
     double expected;  /* inside the cut-off, strangers too */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
+    float *host_pull[2]; /* what pull was packed from, LATTICE_PULL numbers a voxel */
+    lattice_packing packing[2];
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
-    atn_kernel *score_kernel, *pick_kernel, *refine_kernel[2];
+    atn_kernel *score_kernel, *pick_kernel;
+    atn_kernel *refine_kernel[LATTICE_REFINES]; /* wide without a shift, wide, sharp */
 } lattice_slot;
 
 struct atn_lattice {
@@ -145,20 +165,24 @@ struct atn_lattice {
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
     atn_array *axis[3], *start, *last, *end;
     lattice_near near; /* of a batch */
+    lattice_near next; /* of the one that the device works on meanwhile */
     lattice_found *found;
 };
 
 /* Tables and kernels for the info as it is now. */
 atn_status lattice_engine_open(atn_lattice *l);
 void lattice_engine_close(atn_lattice *l);
-/* All of l->near; l->found[atom * models + model]. */
-atn_status lattice_engine_run(atn_lattice *l);
+/* Starts the kernels over a batch. */
+atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
+/* What they found for l->near, which was started last; l->found[atom * models + model]. Others may be started then. */
+atn_status lattice_engine_finish(atn_lattice *l);
+atn_status lattice_engine_run(atn_lattice *l); /* both, for l->near */
 
 /* ---- judgement ---- */
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
 void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
 /* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
- * elsewhere, as at a grain boundary. Makes evidences larger; judge again. */
+ * elsewhere, as at a grain boundary. Makes evidences larger; judge again. Of different atoms at the same time. */
 atn_status lattice_mixed(atn_lattice *l, size_t i);
 /* Adds sum w m y and sum w m^2 of an atom, whose quotient is how much larger than the model the lattice is. */
 atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);

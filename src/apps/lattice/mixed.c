@@ -35,18 +35,16 @@ atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double
     double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
                    (double)f->quaternion[3]};
     double m[9], p[3];
-    const void *pull;
-    atn_status status = atn_array_map_read(s->pull[1], &pull);
     lattice_quaternion_matrix(q, m);
-    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1] && status == ATN_OK; ++k) {
-        const float *v = voxel_at(l, s, pull, m, f, k, p);
+    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+        const float *v = voxel_at(l, s, s->host_pull[1], m, f, k, p);
         for (int c = 0; c < 3; ++c) {
             double mean = s->box.mirror[c] ? copysign((double)v[1 + c], p[c]) : (double)v[1 + c];
             sums[0] += (double)v[0] * mean * p[c];
             sums[1] += (double)v[0] * mean * mean;
         }
     }
-    return status;
+    return ATN_OK;
 }
 
 static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, lattice_found *f) {
@@ -69,11 +67,7 @@ static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, 
 }
 
 atn_status lattice_mixed(atn_lattice *l, size_t i) {
-    atn_status status = ATN_OK;
-    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
-        const void *pull;
-        status = atn_array_map_read(l->slot[m].pull[1], &pull);
-        if (status == ATN_OK) mix(l, &l->slot[m], pull, i, &l->found[i * (size_t)l->info.models + (size_t)m]);
-    }
-    return status;
+    for (int32_t m = 0; m < l->info.models; ++m)
+        mix(l, &l->slot[m], l->slot[m].host_pull[1], i, &l->found[i * (size_t)l->info.models + (size_t)m]);
+    return ATN_OK;
 }

@@ -92,9 +92,10 @@ static void collect(collected *to, const lattice_cells *c, int32_t from, int32_t
         float x = c->axis[0][k] - to->p[0], y = c->axis[1][k] - to->p[1], z = c->axis[2][k] - to->p[2];
         float square = x * x + y * y + z * z;
         if (!(square < to->reach2) || square < 1e-8F) continue;
-        int32_t at = to->count++;
+        int32_t at = to->count++, first = to->inner;
+        to->inner += square < to->inner2;
+        if (!to->x) continue;
         if (square < to->inner2) { /* the first of the outer ones makes room */
-            int32_t first = to->inner++;
             to->x[at] = to->x[first], to->y[at] = to->y[first], to->z[at] = to->z[first];
             at = first;
         }
@@ -122,4 +123,25 @@ int32_t lattice_cells_near(const lattice_cells *c, size_t atom, double inner, do
         }
     *n_inner = to.inner;
     return to.count;
+}
+
+/* ---- of a batch ---- */
+
+atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, lattice_near *out) {
+    bool good = true;
+    *out = (lattice_near){.room = room};
+    for (int axis = 0; axis < 3; ++axis) {
+        out->axis[axis] = atn_zalloc(ctx, room * sizeof **out->axis);
+        good = good && out->axis[axis];
+    }
+    out->start = atn_zalloc(ctx, (atoms + 1) * sizeof *out->start);
+    out->inner = atn_zalloc(ctx, atoms * sizeof *out->inner);
+    return good && out->start && out->inner ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+void lattice_near_free(const atn_ctx *ctx, lattice_near *near) {
+    for (int axis = 0; axis < 3; ++axis) atn_free(ctx, near->axis[axis]);
+    atn_free(ctx, near->start);
+    atn_free(ctx, near->inner);
+    *near = (lattice_near){0};
 }

@@ -125,7 +125,9 @@ static void neighbours_are_all(void **state) {
     lattice_cells cells;
     kit_ok(ctx, lattice_cells_make(ctx, &atoms, 10, 4, &cells));
     for (size_t k = 0; k < ATOMS; k += 13) {
-        int32_t inner, count = 0, near = 0, n = lattice_cells_near(&cells, k, 2.5, 4, x, y, z, &inner);
+        int32_t inner, again, count = 0, near = 0, n = lattice_cells_near(&cells, k, 2.5, 4, x, y, z, &inner);
+        assert_int_equal(lattice_cells_near(&cells, k, 2.5, 4, NULL, NULL, NULL, &again), n); /* only counted */
+        assert_int_equal(again, inner);
         for (size_t other = 0; other < ATOMS; ++other) {
             double square = 0;
             for (int a = 0; a < 3; ++a) square += 100 * pow(axis[a][other] - axis[a][k], 2);
@@ -137,6 +139,37 @@ static void neighbours_are_all(void **state) {
         for (int32_t i = 0; i < n; ++i) assert_int_equal(x[i] * x[i] + y[i] * y[i] + z[i] * z[i] < 6.25F, i < inner);
     }
     lattice_cells_free(&cells);
+}
+
+/* Two words hold what kernels/lattice_refine.xml takes out of them again. */
+static void packed_tables_are_true(void **state) {
+    (void)state;
+    enum { VOXELS = 8 * 8 * 4 };
+    const bool mirror[3] = {true, false, false};
+    lattice_box box = {.size = {4, 8, 8}, .mirror = {mirror[0], mirror[1], mirror[2]}};
+    float pull[VOXELS * LATTICE_PULL];
+    int32_t words[2 * VOXELS];
+    atn_random random;
+    atn_random_seed(&random, 5);
+    assert_int_equal(lattice_box_voxels(&box), VOXELS);
+    for (size_t k = 0; k < VOXELS; ++k) {
+        float *to = pull + LATTICE_PULL * k;
+        to[0] = (float)atn_random_unit(&random);
+        for (int c = 0; c < 3; ++c) to[1 + c] = (float)(8 * atn_random_unit(&random) - (mirror[c] ? 0 : 4));
+        to[4] = (float)(20 * atn_random_unit(&random) - 15);
+    }
+    pull[1] = 0, pull[2] = -8, pull[3] = 8, pull[0] = 1; /* the ends of what there is */
+    lattice_packing p = lattice_pull_pack(&box, pull, words);
+    for (size_t k = 0; k < VOXELS; ++k) {
+        const float *from = pull + LATTICE_PULL * k;
+        uint32_t place = (uint32_t)words[2 * k], chance = (uint32_t)words[2 * k + 1];
+        double m[3] = {p.unit * (place & 2047), 2 * p.unit * ((place >> 11 & 2047) - 1024.0),
+                       4 * p.unit * ((place >> 22) - 512.0)};
+        for (int c = 0; c < 3; ++c) assert_true(fabs(m[c] - (double)from[1 + c]) < 0.51 * p.unit * (1 << c));
+        assert_true(fabs((chance & 4095) / 4095.0 - (double)from[0]) < 0.51 / 4095);
+        assert_true(fabs(p.log_low + p.log_step * (chance >> 12) - (double)from[4]) < 1e-5);
+    }
+    assert_true(p.unit < 8.0 / 2000);
 }
 
 static int setup(void **state) {
@@ -153,6 +186,7 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shells_are_right), cmocka_unit_test(turns_cover),
-                                       cmocka_unit_test(tables_hold_densities), cmocka_unit_test(neighbours_are_all)};
+                                       cmocka_unit_test(tables_hold_densities), cmocka_unit_test(neighbours_are_all),
+                                       cmocka_unit_test(packed_tables_are_true)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
