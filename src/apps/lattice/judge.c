@@ -29,7 +29,7 @@ static double class_terms(const atn_lattice *l, const lattice_found *found, doub
     return most;
 }
 
-void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance) {
+double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance) {
     const lattice_found *found = &l->found[i * (size_t)l->info.models];
     double term[ATN_LATTICE_MOST_MODELS + 1], sum = 0, n = l->near.start[i + 1] - l->near.start[i];
     double most = class_terms(l, found, n, term);
@@ -41,11 +41,12 @@ void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double
     }
     for (int32_t m = 0; m <= l->info.models && chance; ++m) chance[m] = term[m] / sum;
     *out = (atn_lattice_atom){.structure = best, .confidence = (float)(term[best] / sum), .quaternion = {1, 0, 0, 0}};
-    if (best == 0) return;
+    if (best == 0) return most + log(sum);
     const lattice_found *f = &found[best - 1];
     out->quaternion[0] = f->quaternion[0]; /* found is into the crystal: back */
     for (int k = 1; k < 4; ++k) out->quaternion[k] = -f->quaternion[k];
     out->matched = n > 0 ? (float)((double)f->weight / n) : 0;
     out->rmsd = f->weight > 0 ? sqrtf(f->spread / f->weight) : 0;
     out->value = f->spread;
+    return most + log(sum);
 }

@@ -153,14 +153,29 @@ static atn_status take_alone(atn_lattice *l) {
 
 /* ---- matching ---- */
 
+/* The judgement over atom i of the batch; a closer look where it is not sure. */
+static atn_status judge(atn_lattice *l, size_t i, atn_lattice_atom *out) {
+    bool uneven = l->info.noise != l->info.depth_noise && !l->alone;
+    atn_status status = uneven ? lattice_look(l, i, &l->recent, true) : ATN_OK;
+    if (status == ATN_OK) lattice_judge(l, i, out, NULL);
+    if (status != ATN_OK || l->alone) return status;
+    if (!uneven && (out->structure == 0 || out->confidence < SURE)) {
+        status = lattice_look(l, i, &l->recent, false);
+        if (status == ATN_OK) lattice_judge(l, i, out, NULL);
+    }
+    if (status == ATN_OK && out->structure && out->confidence >= SURE) {
+        lattice_remember(l, i, out->structure - 1, &l->recent);
+        return ATN_OK;
+    }
+    if (status == ATN_OK) status = lattice_mixed(l, i);
+    if (status == ATN_OK) lattice_judge(l, i, out, NULL);
+    return status;
+}
+
 atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
     atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
     for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
-        lattice_judge(l, i, &out[which[i]], NULL);
-        if (!l->alone && (out[which[i]].structure == 0 || out[which[i]].confidence < SURE)) {
-            status = lattice_mixed(l, i);
-            if (status == ATN_OK) lattice_judge(l, i, &out[which[i]], NULL);
-        }
+        status = judge(l, i, &out[which[i]]);
         if (status == ATN_OK && l->settings.exact && out[which[i]].structure)
             status = lattice_exact(l, i, &out[which[i]]);
     }

@@ -11,7 +11,8 @@
 enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
-    LATTICE_PULL = 5     /* numbers of a voxel of the pull table */
+    LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
+    LATTICE_RECENT = 4   /* turns that are remembered of each model */
 };
 
 /* ---- models ---- */
@@ -107,6 +108,7 @@ int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner
 /* What the kernels found for one model and one atom: the best of the candidates. */
 typedef struct lattice_found {
     float evidence;      /* log of the likelihood averaged over rotations */
+    float around;        /* what the average over rotations and shifts near the best one adds to its logarithm */
     float quaternion[4]; /* into the model's frame */
     float weight, spread;
     float shift[3]; /* of the centre from its site, in the model's frame */
@@ -128,6 +130,12 @@ typedef struct lattice_slot {
     atn_kernel *score_kernel, *pick_kernel, *refine_kernel[2];
 } lattice_slot;
 
+/* Turns of atoms that were sure of late, the last first: atoms come in the order of their cells, so these are near. */
+typedef struct lattice_recent {
+    int32_t count[ATN_LATTICE_MOST_MODELS];
+    double turn[ATN_LATTICE_MOST_MODELS][LATTICE_RECENT][4];
+} lattice_recent;
+
 struct atn_lattice {
     atn_device *device;
     const atn_ctx *ctx;
@@ -146,6 +154,7 @@ struct atn_lattice {
     atn_array *axis[3], *start, *last, *end;
     lattice_near near; /* of a batch */
     lattice_found *found;
+    lattice_recent recent;
 };
 
 /* Tables and kernels for the info as it is now. */
@@ -155,8 +164,13 @@ void lattice_engine_close(atn_lattice *l);
 atn_status lattice_engine_run(atn_lattice *l);
 
 /* ---- judgement ---- */
-/* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
-void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
+ * logarithm of the sum over classes of share times likelihood. */
+double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
+ * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. */
+atn_status lattice_look(atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
+void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent);
 /* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
  * elsewhere, as at a grain boundary. Makes evidences larger; judge again. */
 atn_status lattice_mixed(atn_lattice *l, size_t i);
