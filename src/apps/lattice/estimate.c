@@ -262,14 +262,14 @@ typedef struct stretch {
 /* Chances of atom i of the batch, with a part of its neighbours elsewhere where it fits nothing whole. */
 static atn_status weigh(atn_lattice *l, size_t i, double *chance, stretch *by, double *likelihood) {
     atn_lattice_atom a;
-    atn_status status = ATN_OK;
+    atn_status status = lattice_is_uneven(l) ? lattice_look(l, i, NULL, true) : ATN_OK;
     double here = lattice_judge(l, i, &a, chance);
     *likelihood += here;
     if (a.structure && a.confidence > 0.9F) {
         ++by[a.structure - 1].atoms;
         return lattice_stretch(l, a.structure - 1, i, by[a.structure - 1].sums);
     }
-    status = lattice_mixed(l, i);
+    if (status == ATN_OK) status = lattice_mixed(l, i);
     *likelihood += lattice_judge(l, i, &a, chance) - here;
     return status;
 }

@@ -155,7 +155,7 @@ static atn_status take_alone(atn_lattice *l) {
 
 /* The judgement over atom i of the batch; a closer look where it is not sure. */
 static atn_status judge(atn_lattice *l, size_t i, atn_lattice_atom *out) {
-    bool uneven = l->info.noise != l->info.depth_noise && !l->alone;
+    bool uneven = lattice_is_uneven(l);
     atn_status status = uneven ? lattice_look(l, i, &l->recent, true) : ATN_OK;
     if (status == ATN_OK) lattice_judge(l, i, out, NULL);
     if (status != ATN_OK || l->alone) return status;

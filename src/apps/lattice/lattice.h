@@ -168,8 +168,10 @@ atn_status lattice_engine_run(atn_lattice *l);
  * logarithm of the sum over classes of share times likelihood. */
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
 /* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
- * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. */
+ * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. recent may be
+ * NULL. */
 atn_status lattice_look(atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
+bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
 void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent);
 /* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
  * elsewhere, as at a grain boundary. Makes evidences larger; judge again. */

@@ -11,6 +11,8 @@
 enum { STEPS = 6, WIDE = 2 };
 static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 3.2;
 
+bool lattice_is_uneven(const atn_lattice *l) { return l->info.noise != l->info.depth_noise && !l->alone; }
+
 typedef struct pose {
     double q[4], t[3];
     double m[9], w[9]; /* the turn as a matrix; the metric W */
@@ -40,7 +42,7 @@ static double place(const atn_lattice *l, const lattice_slot *s, const float *pu
     }
     const float *v = pull + LATTICE_PULL * ((at[2] * (size_t)s->box.size[1] + at[1]) * (size_t)s->box.size[0] + at[0]);
     for (int c = 0; c < 3; ++c) d[c] = y[c] - (s->box.mirror[c] ? copysign((double)v[1 + c], y[c]) : (double)v[1 + c]);
-    if (l->info.noise == l->info.depth_noise) {
+    if (!lattice_is_uneven(l)) {
         p->likelihood += (double)v[4];
         return (double)v[0];
     }
@@ -157,7 +159,7 @@ atn_status lattice_look(atn_lattice *l, size_t i, const lattice_recent *recent, 
             for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
             look_from(l, s, pull, i, &p, true, f);
         }
-        for (int32_t k = 0; k < recent->count[m]; ++k) {
+        for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
             pose p = {.likelihood = 0};
             memcpy(p.q, recent->turn[m][k], sizeof p.q);
             look_from(l, s, pull, i, &p, false, f);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGES = 41, ROUNDS = 100, BINS = LATTICE_PAIR_BINS };
+enum { EDGES = 41, ROUNDS = 60, BINS = LATTICE_PAIR_BINS };
 static const double PI = 3.14159265358979323846, STEP = 0.015, SMALLEST = 0.75; /* edges, of the first guess */
 static const double SHAPE = 30;     /* of numbers of neighbours: a gamma distribution of efficiencies */
 static const double GAIN = 8;       /* nats by which two sizes are more likely than one, to be tried */
@@ -103,15 +103,16 @@ static double weigh(mixture *x, int32_t from, int32_t to) {
     double likelihood = 0, n = (double)x->pairs->atoms, next[EDGES * ATN_LATTICE_MOST_MODELS];
     for (int round = 0; round < ROUNDS; ++round) {
         likelihood = 0;
-        memset(next, 0, sizeof next);
+        memset(next + from, 0, (size_t)(to - from) * sizeof *next);
         for (size_t k = 0; k < x->pairs->atoms; ++k) {
             const double *fit = x->fit + k * (size_t)x->parts;
             double sum = 1e-30;
             for (int32_t c = from; c < to; ++c) sum += x->weight[c] * fit[c];
             likelihood += log(sum) + x->top[k];
-            for (int32_t c = from; c < to; ++c) next[c] += x->weight[c] * fit[c] / (sum * n);
+            double part = 1 / (sum * n);
+            for (int32_t c = from; c < to; ++c) next[c] += fit[c] * part;
         }
-        memcpy(x->weight + from, next + from, (size_t)(to - from) * sizeof *next);
+        for (int32_t c = from; c < to; ++c) x->weight[c] *= next[c];
     }
     return likelihood;
 }
