@@ -1,13 +1,15 @@
 /* The judgement over an atom: P(class) ~ share * likelihood averaged over rotations, against a gas of the same density
  * as `other`. The number of neighbours n has its own term: efficiency differs from place to place (poles, surfaces), so
  * n is negative binomial around what a class expects: Poisson with a rate of gamma distribution. Likelihoods of many
- * neighbours claim more than they know (the noise is not quite normal, the best rotation may not have been found), so
- * they are tempered by a power that made confidences come true on synthetic frames. */
+ * neighbours claim more than they know (constants and noise are estimates, the best rotation may not have been found,
+ * what is beyond a boundary is no gas), so they are tempered by a power, a smaller one at boundaries, that made
+ * confidences come true on synthetic frames. */
 #include "apps/lattice/lattice.h"
 
 #include <math.h>
 
 static const double PI = 3.14159265358979323846;
+static const double PART = 0.15; /* the power for neighbourhoods of which a part belongs elsewhere */
 
 /* log P(n | expected), less log n!. */
 static double count_term(double n, double expected, double shape) {
@@ -16,16 +18,21 @@ static double count_term(double n, double expected, double shape) {
 }
 
 static double class_terms(const atn_lattice *l, const lattice_found *found, double n, double term[]) {
-    double r = l->info.cutoff, volume = 4.0 / 3 * PI * r * r * r, mean = 0, most;
+    double r = l->info.cutoff, volume = 4.0 / 3 * PI * r * r * r, mean = 0, most = -INFINITY, part = 1;
     for (int32_t m = 0; m < l->info.models; ++m) {
         double expected = l->slot[m].expected;
         mean += expected / l->info.models;
-        double fit = (double)found[m].evidence - n * log(expected) + count_term(n, expected, l->shape);
-        term[m + 1] = log(l->info.share[m + 1]) + l->temper * fit;
+        term[m + 1] = (double)found[m].evidence - n * log(expected) + count_term(n, expected, l->shape);
+        if (term[m + 1] > most) most = term[m + 1], part = (double)found[m].part;
     }
-    term[0] = log(l->info.share[0]) + l->temper * (count_term(n, mean, l->shape) - n * log(volume));
+    double gas = count_term(n, mean, l->shape) - n * log(volume);
+    double temper = l->temper < 1 ? part * PART + (1 - part) * l->temper : 1;
+    term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most); /* a boundary is no reason for a gas */
     most = term[0];
-    for (int32_t m = 1; m <= l->info.models; ++m) most = fmax(most, term[m]);
+    for (int32_t m = 1; m <= l->info.models; ++m) {
+        term[m] = log(l->info.share[m]) + temper * term[m];
+        most = fmax(most, term[m]);
+    }
     return most;
 }
 

@@ -73,7 +73,7 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
     l->device = device;
     l->ctx = ctx;
     l->shape = 12;
-    l->temper = 0.3;
+    l->temper = 0.4;
     if (settings) l->settings = *settings;
     if (l->settings.models == 0) {
         l->settings.models = 3;
@@ -147,7 +147,7 @@ static atn_status take_alone(atn_lattice *l) {
     l->shape = 8;
     l->temper = 1;
     l->fine = 2; /* the average over rotations is all there is */
-    l->known = l->alone = true;
+    l->known = l->alone = l->info.told = true;
     return lattice_engine_open(l);
 }
 

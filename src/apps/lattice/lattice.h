@@ -108,6 +108,7 @@ int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner
 /* What the kernels found for one model and one atom: the best of the candidates. */
 typedef struct lattice_found {
     float evidence;      /* log of the likelihood averaged over rotations */
+    float part;          /* chance that some neighbours belong elsewhere, given the model; 1 until that is looked at */
     float around;        /* what the average over rotations and shifts near the best one adds to its logarithm */
     float quaternion[4]; /* into the model's frame */
     float weight, spread;

@@ -81,6 +81,7 @@ static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, 
     double whole = (double)f->evidence + log(1 - CHANCE);
     double part = (double)f->around + n * gas + halves(l, first, n, gain) + log(CHANCE);
     f->evidence = (float)(fmax(whole, part) + log1p(exp(-fabs(whole - part))));
+    f->part = (float)(1 / (1 + exp(whole - part)));
 }
 
 atn_status lattice_mixed(atn_lattice *l, size_t i) {
