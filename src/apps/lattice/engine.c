@@ -356,7 +356,7 @@ static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, 
     int32_t n = l->near.start[i + 1] - l->near.start[i];
     bool coarse = s->turns.spread * l->info.cutoff > l->sharp; /* peaks may lie between the rotations that were tried */
     if (l->inner > l->info.cutoff) most = fmax(l->alone && !coarse ? -INFINITY : most, average(s, v, first, n));
-    *out = (lattice_found){.evidence = (float)most, .around = (float)around(l, s, v, at), .part = 1};
+    *out = (lattice_found){.evidence = (float)most, .around = (float)around(l, s, v, at), .part = -1};
     for (int k = 0; k < 3 && !l->alone; ++k) out->shift[k] = v->shift[k][at];
     for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];
     out->weight = v->fit[1][at];

@@ -396,7 +396,9 @@ static atn_status learn(atn_lattice *l, learning *x) {
         if (likelihood > most) most = likelihood, best = k;
     }
     if (status == ATN_OK) take(l, &x->distances, &x->guess[best], x->edge[best]);
-    if (status == ATN_OK && told) status = learn_rest(l, x->atoms, x->angstrom, x->which, x->count, 5, &likelihood);
+    int rounds = best % 2 ? 1 : 5; /* sizes of phases as pairs had them stay */
+    if (status == ATN_OK && told)
+        status = learn_rest(l, x->atoms, x->angstrom, x->which, x->count, rounds, &likelihood);
     l->info.told = told;
     if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
     if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);

@@ -10,6 +10,7 @@
 
 static const double PI = 3.14159265358979323846;
 static const double PART = 0.15; /* the power for neighbourhoods of which a part belongs elsewhere */
+static const double FIRST = 0.3; /* until that is known */
 
 /* log P(n | expected), less log n!. */
 static double count_term(double n, double expected, double shape) {
@@ -18,7 +19,7 @@ static double count_term(double n, double expected, double shape) {
 }
 
 static double class_terms(const atn_lattice *l, const lattice_found *found, double n, double term[]) {
-    double r = l->info.cutoff, volume = 4.0 / 3 * PI * r * r * r, mean = 0, most = -INFINITY, part = 1;
+    double r = l->info.cutoff, volume = 4.0 / 3 * PI * r * r * r, mean = 0, most = -INFINITY, part = 0;
     for (int32_t m = 0; m < l->info.models; ++m) {
         double expected = l->slot[m].expected;
         mean += expected / l->info.models;
@@ -26,11 +27,13 @@ static double class_terms(const atn_lattice *l, const lattice_found *found, doub
         if (term[m + 1] > most) most = term[m + 1], part = (double)found[m].part;
     }
     double gas = count_term(n, mean, l->shape) - n * log(volume);
-    double temper = l->temper < 1 ? part * PART + (1 - part) * l->temper : 1;
+    double temper = l->temper, even = part > 0 && l->temper < 1 ? part : 0;
+    if (l->temper < 1) temper = part < 0 ? FIRST : part * PART + (1 - part) * l->temper;
     term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most); /* a boundary is no reason for a gas */
     most = term[0];
     for (int32_t m = 1; m <= l->info.models; ++m) {
-        term[m] = log(l->info.share[m]) + temper * term[m];
+        double share = log(l->info.share[m]); /* what is frequent elsewhere says little at a boundary */
+        term[m] = share * (1 - even) + even * log((1 - l->info.share[0]) / l->info.models) + temper * term[m];
         most = fmax(most, term[m]);
     }
     return most;

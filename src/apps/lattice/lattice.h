@@ -107,9 +107,9 @@ int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner
 /* ---- the engine ---- */
 /* What the kernels found for one model and one atom: the best of the candidates. */
 typedef struct lattice_found {
-    float evidence;      /* log of the likelihood averaged over rotations */
-    float part;          /* chance that some neighbours belong elsewhere, given the model; 1 until that is looked at */
-    float around;        /* what the average over rotations and shifts near the best one adds to its logarithm */
+    float evidence; /* log of the likelihood averaged over rotations */
+    float part;     /* chance that some neighbours belong elsewhere, given the model; below 0 until that is looked at */
+    float around;   /* what the average over rotations and shifts near the best one adds to its logarithm */
     float quaternion[4]; /* into the model's frame */
     float weight, spread;
     float shift[3]; /* of the centre from its site, in the model's frame */

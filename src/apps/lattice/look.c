@@ -137,7 +137,7 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
     double about = log(n / (8 * PI * PI)) - size + 1.5 * log(2 * PI) - 0.5 * factor(p->h) - 0.5 * p->shift2;
     about = fmin(about, -0.5 * p->shift2);
     if (!always && !(p->likelihood + about > (double)f->evidence)) return;
-    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = 1};
+    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1};
     for (int k = 0; k < 4; ++k) f->quaternion[k] = (float)p->q[k];
     for (int k = 0; k < 3; ++k) f->shift[k] = (float)p->t[k];
     f->weight = (float)p->weight;
