@@ -14,6 +14,7 @@
 
 enum { BINS = LATTICE_PAIR_BINS, SAMPLE = 400, ROUNDS = 60, WANTED = 42 };
 static const double PI = 3.14159265358979323846, MOST_REACH = 2.7, MOST_OTHER = 0.3;
+static const double CLEAR = 5;      /* nats of the sample by which phases of two sizes must be the likelier */
 static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
 
 static double ball(double r) { return 4.0 / 3 * PI * r * r * r; }
@@ -24,6 +25,7 @@ typedef struct distances {
     double reach;     /* of the histogram */
     double bin[BINS]; /* pairs, from 0 to reach */
     double median;    /* of the number of neighbours */
+    double sparse;    /* one atom in twelve has fewer: a phase that is less dense may be there */
     double centres;   /* atoms that count */
     bool crowded;     /* more neighbours than are looked at */
 } distances;
@@ -69,6 +71,7 @@ static void gather(size_t count, double *number, uint16_t *bins, const bool *ins
     }
     qsort(sorted, kept, sizeof *sorted, ascending);
     out->median = kept ? sorted[kept / 2] : 0;
+    out->sparse = kept ? sorted[kept / 12] : 0;
     out->centres = (double)kept;
 }
 
@@ -196,11 +199,11 @@ static atn_status search(const atn_lattice *l, const distances *d, guesses *out)
 /* ---- putting it together ---- */
 
 /* Would the model need more atoms than every site has? Then its constant is not this frame's. */
-static atn_status check_constants(const atn_lattice *l, double density) {
+static atn_status check_constants(const atn_lattice *l, double density, double sparse) {
     for (int32_t m = 0; m < l->info.models; ++m) {
         const atn_lattice_model *model = &l->settings.model[m];
-        double filled = density * lattice_kind_volume(model->name, model->constant);
-        if (model->points || model->constant == 0 || (filled < 1.25 && filled > 0.02)) continue;
+        double volume = lattice_kind_volume(model->name, model->constant), filled = density * volume;
+        if (model->points || model->constant == 0 || (sparse * volume < 1.25 && filled > 0.02)) continue;
         return atn_fail(
             l->ctx, ATN_ERR_INPUT,
             "lattice: a constant of %g for %s cannot be right: the frame has %.4g atoms a cubic Angstrom, which would "
@@ -371,7 +374,7 @@ static atn_status find_sizes(const atn_lattice *l, learning *x, bool *told) {
     atn_status status =
         x->count > 1 ? measure_near(l, x->atoms, x->angstrom, x->which, x->count, x->number, x->bins, d) : ATN_OK;
     *told = status == ATN_OK && d->median >= 4;
-    if (*told) status = check_constants(l, d->median / ball(d->reach));
+    if (*told) status = check_constants(l, d->median / ball(d->reach), d->sparse / ball(d->reach));
     if (*told && status == ATN_OK) status = search(l, d, &g);
     *told = *told && g.best.edge > 0;
     x->ways = 1;
@@ -393,7 +396,7 @@ static atn_status learn(atn_lattice *l, learning *x) {
     for (int32_t k = 0; k < x->ways && x->ways > 1 && status == ATN_OK; ++k) { /* the sample, matched each way */
         take(l, &x->distances, &x->guess[k], x->edge[k]);
         status = learn_rest(l, x->atoms, x->angstrom, x->which, x->count, 1, &likelihood);
-        if (likelihood > most) most = likelihood, best = k;
+        if (k == 0 || likelihood > most) most = likelihood + (k == 0 ? CLEAR : 0), best = k;
     }
     if (status == ATN_OK) take(l, &x->distances, &x->guess[best], x->edge[best]);
     int rounds = best % 2 ? 1 : 5; /* sizes of phases as pairs had them stay */

@@ -13,7 +13,7 @@
 enum { EDGES = 41, ROUNDS = 60, BINS = LATTICE_PAIR_BINS };
 static const double PI = 3.14159265358979323846, STEP = 0.015, SMALLEST = 0.75; /* edges, of the first guess */
 static const double SHAPE = 30;     /* of numbers of neighbours: a gamma distribution of efficiencies */
-static const double GAIN = 8;       /* nats by which two sizes are more likely than one, to be tried */
+static const double GAIN = 2;       /* nats by which two sizes are more likely than one, to be tried */
 static const double LEAST = 0.05;   /* share of a phase */
 static const double STRETCH = 0.05; /* sizes as near as that are one */
 
