@@ -230,19 +230,16 @@ static void take(atn_lattice *l, const distances *d, const guess *g, const doubl
     lattice_take_density(l, density * ball(l->info.cutoff));
 }
 
-/* Shares that make the sample's classes as likely as can be: each is the mean of the chances it leads to. Returns what
- * they add to the logarithm of the likelihood. */
-static double shares(atn_lattice *l, size_t count, const double *chance) {
+/* Shares that make the sample's classes as likely as can be: each is the mean of the chances it leads to. */
+static void shares(atn_lattice *l, size_t count, const double *chance) {
     size_t classes = (size_t)l->info.models + 1;
-    double from[ATN_LATTICE_MOST_MODELS + 1], gain = 0;
+    double from[ATN_LATTICE_MOST_MODELS + 1];
     memcpy(from, l->info.share, sizeof from);
     for (int round = 0; round < ROUNDS; ++round) {
         double sum[ATN_LATTICE_MOST_MODELS + 1] = {0};
-        gain = 0;
         for (size_t k = 0; k < count; ++k) {
             double all = 0;
             for (size_t c = 0; c < classes; ++c) all += chance[k * classes + c] / from[c] * l->info.share[c];
-            gain += log(fmax(all, 1e-300));
             for (size_t c = 0; c < classes; ++c)
                 sum[c] += chance[k * classes + c] / from[c] * l->info.share[c] / fmax(all, 1e-300);
         }
@@ -253,7 +250,6 @@ static double shares(atn_lattice *l, size_t count, const double *chance) {
         l->info.share[0] = MOST_OTHER;
         for (size_t c = 1; c < classes; ++c) l->info.share[c] += over / (double)(classes - 1);
     }
-    return gain;
 }
 
 /* Sums of lattice_stretch over the atoms of a sample that nobody doubts. */
@@ -293,7 +289,7 @@ static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double an
         }
         l->near.atoms = 0;
     }
-    if (status == ATN_OK) *likelihood += shares(l, done, chance);
+    if (status == ATN_OK) shares(l, done, chance);
     l->near.atoms = 0;
     lattice_cells_free(&cells);
     atn_free(l->ctx, chance);

@@ -18,7 +18,8 @@ static double count_term(double n, double expected, double shape) {
            n * log(expected / (shape + expected));
 }
 
-static double class_terms(const atn_lattice *l, const lattice_found *found, double n, double term[]) {
+/* claim: logarithm of the sum over classes of share times likelihood to the power FIRST, the same for all atoms. */
+static double class_terms(const atn_lattice *l, const lattice_found *found, double n, double term[], double *claim) {
     double r = l->info.cutoff, volume = 4.0 / 3 * PI * r * r * r, mean = 0, most = -INFINITY, part = 0;
     for (int32_t m = 0; m < l->info.models; ++m) {
         double expected = l->slot[m].expected;
@@ -27,6 +28,9 @@ static double class_terms(const atn_lattice *l, const lattice_found *found, doub
         if (term[m + 1] > most) most = term[m + 1], part = (double)found[m].part;
     }
     double gas = count_term(n, mean, l->shape) - n * log(volume);
+    double high = fmax(most, gas), sum = l->info.share[0] * exp(FIRST * (gas - high));
+    for (int32_t m = 1; m <= l->info.models; ++m) sum += l->info.share[m] * exp(FIRST * (term[m] - high));
+    *claim = FIRST * high + log(sum);
     double temper = l->temper, even = part > 0 && l->temper < 1 ? part : 0;
     if (l->temper < 1) temper = part < 0 ? FIRST : part * PART + (1 - part) * l->temper;
     term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most); /* a boundary is no reason for a gas */
@@ -42,7 +46,7 @@ static double class_terms(const atn_lattice *l, const lattice_found *found, doub
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance) {
     const lattice_found *found = &l->found[i * (size_t)l->info.models];
     double term[ATN_LATTICE_MOST_MODELS + 1], sum = 0, n = l->near.start[i + 1] - l->near.start[i];
-    double most = class_terms(l, found, n, term);
+    double claim, most = class_terms(l, found, n, term, &claim);
     int32_t best = 0;
     for (int32_t m = 0; m <= l->info.models; ++m) {
         term[m] = exp(term[m] - most);
@@ -51,12 +55,12 @@ double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, doub
     }
     for (int32_t m = 0; m <= l->info.models && chance; ++m) chance[m] = term[m] / sum;
     *out = (atn_lattice_atom){.structure = best, .confidence = (float)(term[best] / sum), .quaternion = {1, 0, 0, 0}};
-    if (best == 0) return most + log(sum);
+    if (best == 0) return claim;
     const lattice_found *f = &found[best - 1];
     out->quaternion[0] = f->quaternion[0]; /* found is into the crystal: back */
     for (int k = 1; k < 4; ++k) out->quaternion[k] = -f->quaternion[k];
     out->matched = n > 0 ? (float)((double)f->weight / n) : 0;
     out->rmsd = f->weight > 0 ? sqrtf(f->spread / f->weight) : 0;
     out->value = f->spread;
-    return most + log(sum);
+    return claim;
 }

@@ -166,7 +166,7 @@ atn_status lattice_engine_run(atn_lattice *l);
 
 /* ---- judgement ---- */
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
- * logarithm of the sum over classes of share times likelihood. */
+ * logarithm of the sum over classes of share times likelihood to a small power. */
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
 /* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
  * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. recent may be
