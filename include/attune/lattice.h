@@ -62,6 +62,7 @@ typedef struct atn_lattice_info {
     double shift_noise;  /* of pairs: what tables are made for */
     int32_t rotations;   /* tried for each atom, of all models */
     size_t device_bytes; /* of tables and batches */
+    bool told;           /* the frame said something; else too few atoms have neighbours, and defaults stay */
 } atn_lattice_info;
 
 /* Checks the settings. Owned by the caller, freed before the device is closed; used by one thread at a time. NULL

@@ -127,5 +127,5 @@ atn_status atn_bench_lattice(atn_ctx *ctx, atn_device *device, const atn_bench_l
             row.ratio = row.reference > 0 ? row.ours / row.reference : 0;
             if (!options->visit(options->user, &row)) return ATN_OK;
         }
-    return ATN_OK;
+    return options->quick ? ATN_OK : atn_bench_lattice_frames(ctx, device, options);
 }

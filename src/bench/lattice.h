@@ -15,4 +15,7 @@ typedef struct atn_bench_lattice_options {
 
 atn_status atn_bench_lattice(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options);
 
+/* Whole frames: do confidences come true? Part of the above, unless it is quick. */
+atn_status atn_bench_lattice_frames(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options);
+
 #endif

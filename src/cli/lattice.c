@@ -37,7 +37,8 @@ static json_t *settings_json(const lattice_outcome *o) {
            json_object_set_new(root, "efficiency", json_real(o->info.efficiency)) == 0 &&
            json_object_set_new(root, "strangers", json_real(o->info.strangers)) == 0 &&
            json_object_set_new(root, "neighbours", json_real(o->info.neighbours)) == 0 &&
-           json_object_set_new(root, "rotations", json_integer(o->info.rotations)) == 0;
+           json_object_set_new(root, "rotations", json_integer(o->info.rotations)) == 0 &&
+           json_object_set_new(root, "told", json_boolean(o->info.told)) == 0;
     if (good) return root;
     json_decref(root);
     return NULL;
@@ -67,7 +68,8 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
                 json_object_set_new(root, "device", atn_cli_json_text(call->ctx, o->device)) == 0;
     if (good && o->label) good = json_object_set_new(root, "labels", labels_json(o)) == 0;
     if (good && atn_cli_value(call, "ranges"))
-        good = json_object_set_new(root, "unranged", json_integer((json_int_t)o->unranged)) == 0;
+        good = json_object_set_new(root, "unranged", json_integer((json_int_t)o->unranged)) == 0 &&
+               json_object_set_new(root, "overlaps", json_integer((json_int_t)o->overlaps)) == 0;
     if (!good) {
         json_decref(root);
         root = NULL;
@@ -91,6 +93,10 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
                     o->info.cutoff, o->info.neighbours, o->info.noise, o->info.efficiency, o->info.strangers);
     if (o->dropped) atn_text_printf(&page, "%zu atoms without a place (NaN, infinite) were dropped\n", o->dropped);
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
+    if (o->overlaps)
+        atn_text_printf(&page, "%zu pairs of ranges overlap: the narrower range has the masses\n", o->overlaps);
+    if (!o->info.told)
+        atn_text_add(&page, "too few atoms have neighbours to find a lattice from: constants and noise are guesses\n");
     atn_status status = atn_cli_print_text(call, "lattice", &page);
     atn_text_free(&page);
     return status;
@@ -171,8 +177,9 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "hcp=3.39 unless given.",
             "JSON: atoms, counts (of each class), dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
             "settings "
-            "(constant, share, cutoff, noise, depth_noise, efficiency, strangers, neighbours, rotations), device; with "
-            "--frames labels; with --ranges unranged.",
+            "(constant, share, cutoff, noise, depth_noise, efficiency, strangers, neighbours, rotations, told: "
+            "false where the frame says nothing and these are guesses), device; with --frames labels; with --ranges "
+            "unranged and overlaps (pairs of ranges; the narrower one has the masses).",
             NULL},
     .options =
         (const atn_cli_option[]){

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 
 enum { SIDE = 520 };
-static const char *const COLOURS[] = {"#9aa0a6", "#4477aa", "#66aa55", "#cc6677", "#ddaa33", "#aa66aa"};
-enum { N_COLOURS = sizeof COLOURS / sizeof *COLOURS };
 
 static const char *class_name(const lattice_outcome *o, int32_t k) { return k ? o->info.name[k - 1] : "other"; }
 
@@ -36,6 +34,8 @@ static void draw_settings(atn_text *page, const lattice_outcome *o) {
         atn_text_printf(&rows, "constant of %s\t%.4f\t\n", o->info.name[m], o->info.constant[m]);
     atn_text_printf(&rows, "cut-off\t%.3f Angstrom, %.1f neighbours\t\nnoise\t%.3f Angstrom\t\n", o->info.cutoff,
                     o->info.neighbours, o->info.noise);
+    if (o->info.depth_noise != o->info.noise)
+        atn_text_printf(&rows, "noise in depth\t%.3f Angstrom\t\n", o->info.depth_noise);
     atn_text_printf(&rows, "efficiency\t%.3f\t\nstrangers\t%.3f\t\n", o->info.efficiency, o->info.strangers);
     atn_page_table(page, atn_text_str(&rows), "ll");
     if (rows.failed) page->failed = true;
@@ -99,7 +99,7 @@ static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientatio
         if (orientation)
             atn_text_printf(page, "fill=\"#%02x%02x%02x\"/>\n", (unsigned)rgb[0], (unsigned)rgb[1], (unsigned)rgb[2]);
         else
-            atn_text_printf(page, "fill=\"%s\" fill-opacity=\"%.2f\"/>\n", COLOURS[s->atom.structure % N_COLOURS],
+            atn_text_printf(page, "style=\"fill:var(--c%d);fill-opacity:%.2f\"/>\n", (int)s->atom.structure % 6,
                             0.25 + 0.75 * (double)s->atom.confidence);
     }
     atn_text_add(page, "</svg><figcaption>");
@@ -108,7 +108,7 @@ static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientatio
                      "Which crystal direction lies along z: red [001], green [011], blue [111]; hcp: red the c axis.");
     } else {
         for (int32_t c = 0; c <= o->info.models; ++c) {
-            atn_text_printf(page, "<span style=\"color:%s\">&#9679;</span> ", COLOURS[c % N_COLOURS]);
+            atn_text_printf(page, "<span style=\"color:var(--c%d)\">&#9679;</span> ", (int)c % 6);
             atn_page_escape(page, class_name(o, c));
             atn_text_add(page, " ");
         }

@@ -219,6 +219,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
     atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = ranges ? atn_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
+    if (!status && ranges) o->overlaps = atn_ranges_get_info(j.ranges).overlaps;
     if (!status) status = atn_frame_open(call->ctx, call->operands[0], &options, &j.frame);
     if (!status) {
         j.about = atn_frame_get_info(j.frame);

@@ -70,6 +70,7 @@ static void refusals(void **state) {
     write_text("empty.xyz", "0\n\n");
     write_text("point.xyz", "1\n\nA 0 0 0\n");
     write_text("pair.xyz", "2\n\nA 0 0 0\nA 1 0 0\n");
+    write_text("two.xyz", "1\n\nA 0 0 0\n1\n\nA 0 0 0\n");
     write_text("nan.xyz", "2\n\nA 0 0 0\nA nan 0 0\n");
     write_text("none.rrng", "[Ions]\nNumber=1\nIon1=U\n[Ranges]\nNumber=1\nRange1=1000 1001 U:1 Color:FF0000\n");
     static const cli_refusal CASES[] = {
@@ -85,6 +86,7 @@ static void refusals(void **state) {
         {"lattice @/frame.pos --ranges @/none.rrng --device host", 1, "no mass of the frame"},
         {"lattice @/empty.xyz --device host", 1, "no atoms"},
         {"lattice @/nan.xyz --device host", 1, "nan.xyz"},
+        {"lattice @/two.xyz --device host", 1, "has 2 frames"},
         {"lattice @/nowhere.pos --device host", 1, "nowhere.pos"},
         {"lattice @/frame.pos --models @/point.xyz --device host", 1, "the atom in the middle and others"},
         {"lattice @/frame.pos --models @/pair.xyz --device host", 1, "has one point"},
@@ -92,6 +94,92 @@ static void refusals(void **state) {
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
     cli_does("lattice @/point.xyz --device host", "1 atoms");
     cli_does("lattice @/nan.xyz --drop-invalid --device host", "were dropped");
+}
+
+/* Numbers of a record, big-endian as POS has them. */
+static void put_big(unsigned char *to, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (int k = 0; k < 4; ++k) to[k] = (unsigned char)(bits >> (24 - 8 * k) & 255);
+}
+
+/* count ions `apart` nm from each other along x. */
+static void write_pos(const char *name, size_t count, float apart, size_t extra) {
+    char path[512];
+    static unsigned char bytes[16 * 100 + 16];
+    memset(bytes, 0, sizeof bytes);
+    for (size_t k = 0; k < count; ++k) put_big(bytes + 16 * k, apart * (float)k), put_big(bytes + 16 * k + 12, 27);
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    kit_ok(cli_ctx, atn_file_write(cli_ctx, path, bytes, 16 * count + extra));
+}
+
+static void put_wide(unsigned char *to, const char *text) {
+    for (size_t k = 0; text[k]; ++k) to[2 * k] = (unsigned char)text[k];
+}
+
+static void put_little(unsigned char *to, uint64_t value, int bytes) {
+    for (int k = 0; k < bytes; ++k) to[k] = (unsigned char)(value >> (8 * k) & 255);
+}
+
+/* Ten ions as APT has them: a header, and one section of places. */
+static void write_apt(const char *name) {
+    static unsigned char bytes[540 + 148 + 120];
+    unsigned char *section = bytes + 540;
+    char path[512];
+    memcpy(bytes, "APT", 4);
+    put_little(bytes + 4, 540, 4), put_little(bytes + 8, 2, 4), put_little(bytes + 532, 10, 8);
+    memcpy(section, "SEC", 4);
+    put_little(section + 4, 148, 4), put_little(section + 8, 2, 4);
+    put_wide(section + 12, "Position");
+    put_little(section + 80, 1, 4), put_little(section + 84, 1, 4), put_little(section + 88, 3, 4);
+    put_little(section + 92, 32, 4), put_little(section + 96, 12, 4);
+    put_wide(section + 100, "nm");
+    put_little(section + 132, 10, 8), put_little(section + 140, 120, 8);
+    for (int k = 0; k < 10; ++k) {
+        float x = 50 * (float)k;
+        uint32_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        put_little(section + 148 + 12 * k, bits, 4);
+    }
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    kit_ok(cli_ctx, atn_file_write(cli_ctx, path, bytes, sizeof bytes));
+}
+
+/* Frames that say nothing are not refused: every atom is other, and what is not known is said. */
+static void poor_frames(void **state) {
+    (void)state;
+    static const char *const POOR[] = {"same.pos", "far.pos", "ten.apt"};
+    write_pos("same.pos", 100, 0, 0);
+    write_pos("far.pos", 100, 50, 0);
+    write_pos("odd.pos", 2, 1, 3);
+    write_apt("ten.apt");
+    for (size_t k = 0; k < 3; ++k) {
+        char line[128];
+        snprintf(line, sizeof line, "lattice @/%s --device host --json", POOR[k]);
+        json_t *root = cli_object(line);
+        assert_int_equal(number(root, "atoms"), k < 2 ? 100 : 10);
+        assert_int_equal(number(json_object_get(root, "counts"), "other"), k < 2 ? 100 : 10);
+        assert_true(json_is_false(json_object_get(json_object_get(root, "settings"), "told")));
+        json_decref(root);
+    }
+    cli_does("lattice @/far.pos --device host", "are guesses");
+    cli_refuses("lattice @/odd.pos --device host", 1, "3 bytes behind the last ion");
+}
+
+/* A range file as programs write it: CRLF, decimal commas, ranges that overlap. */
+static void ranges_overlap(void **state) {
+    (void)state;
+    write_text("over.rrng", "[Ions]\r\nNumber=2\r\nIon1=Al\r\nIon2=Mg\r\n[Ranges]\r\nNumber=2\r\n"
+                            "Range1=26,5 27,5 Vol:0,0166 Al:1 Color:33FFFF\r\nRange2=24.0 27.0 Vol:0.02 Mg:1 "
+                            "Color:FF0000\r\n");
+    write_pos("far.pos", 100, 50, 0);
+    cli_does("lattice @/far.pos --ranges @/over.rrng --device host", "1 pairs of ranges overlap");
+    write_text("real.rng", "2 2\nAl\nAl 1.0 0.0 0.0\nMg\nMg 0.0 1.0 0.0\n------------------- Al Mg\n"
+                           ". 26.9 27.1 1 0\n. 23.9 24.1 0 1\n");
+    json_t *root = cli_object("lattice @/far.pos --ranges @/real.rng --device host --json");
+    assert_int_equal(number(root, "unranged"), 0);
+    assert_int_equal(number(root, "overlaps"), 0);
+    json_decref(root);
 }
 
 static void bench_has_rows(void **state) {
@@ -113,6 +201,7 @@ static int setup(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_frame_is_told), cmocka_unit_test(frames_are_told),
-                                       cmocka_unit_test(refusals), cmocka_unit_test(bench_has_rows)};
+                                       cmocka_unit_test(refusals),        cmocka_unit_test(poor_frames),
+                                       cmocka_unit_test(ranges_overlap),  cmocka_unit_test(bench_has_rows)};
     return cmocka_run_group_tests(tests, setup, cli_end);
 }

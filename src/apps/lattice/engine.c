@@ -238,7 +238,8 @@ static atn_status open_near(atn_lattice *l) {
     if (status == ATN_OK) status = lattice_near_make(l->ctx, (size_t)l->batch, l->room, &l->next);
     if (status == ATN_OK) {
         l->found = atn_alloc(l->ctx, (size_t)l->batch * (size_t)l->info.models * sizeof *l->found);
-        if (!l->found) status = ATN_ERR_MEMORY;
+        l->sure = atn_alloc(l->ctx, (size_t)l->batch);
+        if (!l->found || !l->sure) status = ATN_ERR_MEMORY;
     }
     return status;
 }
@@ -291,7 +292,9 @@ void lattice_engine_close(atn_lattice *l) {
     lattice_near_free(l->ctx, &l->near);
     lattice_near_free(l->ctx, &l->next);
     atn_free(l->ctx, l->found);
+    atn_free(l->ctx, l->sure);
     l->found = NULL;
+    l->sure = NULL;
     l->ready = false;
 }
 
@@ -370,7 +373,7 @@ static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, 
     int32_t n = l->near.start[i + 1] - l->near.start[i];
     bool coarse = s->turns.spread * l->info.cutoff > l->sharp; /* peaks may lie between the rotations that were tried */
     if (l->inner > l->info.cutoff) most = fmax(l->alone && !coarse ? -INFINITY : most, average(s, v, first, n));
-    *out = (lattice_found){.evidence = (float)most};
+    *out = (lattice_found){.evidence = (float)most, .around = (float)around(l, s, v, at), .part = -1};
     for (int k = 0; k < 3 && !l->alone; ++k) out->shift[k] = v->shift[k][at];
     for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];
     out->weight = v->fit[1][at];

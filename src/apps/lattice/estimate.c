@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = 128, SAMPLE = 400, SHELLS = 64, ROUNDS = 60, WANTED = 42 };
+enum { BINS = LATTICE_PAIR_BINS, SAMPLE = 400, ROUNDS = 60, WANTED = 42 };
 static const double PI = 3.14159265358979323846, MOST_REACH = 2.7, MOST_OTHER = 0.3;
+static const double CLEAR = 5;      /* nats of the sample by which phases of two sizes must be the likelier */
 static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
 
 static double ball(double r) { return 4.0 / 3 * PI * r * r * r; }
@@ -24,8 +25,9 @@ typedef struct distances {
     double reach;     /* of the histogram */
     double bin[BINS]; /* pairs, from 0 to reach */
     double median;    /* of the number of neighbours */
-    double centres;
-    bool crowded; /* more neighbours than are looked at */
+    double sparse;    /* one atom in twelve has fewer: a phase that is less dense may be there */
+    double centres;   /* atoms that count */
+    bool crowded;     /* more neighbours than are looked at */
 } distances;
 
 static int ascending(const void *a, const void *b) {
@@ -33,40 +35,71 @@ static int ascending(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* number: of neighbours of each, in the order of `which`. */
-static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                          size_t count, double *number, distances *out) {
-    lattice_cells cells = {0};
+/* One atom's neighbours: their distances into bins. Is it inside? At a surface their mean is off the centre, by 3/8 of
+ * the reach where that is a plane; by chance it is off by sqrt(3 / 5 n). */
+static bool add_centre(const lattice_cells *cells, size_t atom, double reach, float *list, double *number,
+                       uint16_t *bins) {
     enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS };
-    double reach = out->reach;
-    *out = (distances){.reach = reach, .centres = (double)count};
-    float *list = atn_alloc(l->ctx, 3 * MOST * sizeof *list);
-    double *sorted = atn_alloc(l->ctx, (count + 1) * sizeof *sorted);
-    atn_status status = list && sorted ? lattice_cells_make(l->ctx, atoms, angstrom, reach, &cells) : ATN_ERR_MEMORY;
-    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        int32_t inner, n = lattice_cells_near(&cells, which[k], 0, reach, list, list + MOST, list + 2 * MOST, &inner);
-        number[k] = n;
-        out->crowded = out->crowded || n == MOST;
-        for (int32_t i = 0; i < n; ++i) {
-            double x = (double)list[i], y = (double)list[MOST + i], z = (double)list[2 * MOST + i];
-            int at = (int)(sqrt(x * x + y * y + z * z) / reach * BINS);
-            out->bin[at < BINS ? at : BINS - 1] += 1;
+    double mean[3] = {0};
+    int32_t inner, n = lattice_cells_near(cells, atom, 0, reach, list, list + MOST, list + 2 * MOST, &inner);
+    memset(bins, 0, BINS * sizeof *bins);
+    *number = n;
+    for (int32_t i = 0; i < n; ++i) {
+        double square = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            double x = (double)list[axis * MOST + i];
+            square += x * x;
+            mean[axis] += x / n;
         }
+        int at = (int)(sqrt(square) / reach * BINS);
+        ++bins[at < BINS ? at : BINS - 1];
     }
-    if (status == ATN_OK && count) {
-        memcpy(sorted, number, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, ascending);
-        out->median = sorted[count / 2];
+    double off = sqrt(mean[0] * mean[0] + mean[1] * mean[1] + mean[2] * mean[2]);
+    return n > 0 && off < reach * (0.1 + sqrt(0.6 / n));
+}
+
+/* Sums of the atoms that are inside, which come to the front; of all where few are. */
+static void gather(size_t count, double *number, uint16_t *bins, const bool *inside, double *sorted, distances *out) {
+    size_t kept = 0, in = 0;
+    for (size_t k = 0; k < count; ++k) in += inside[k];
+    for (size_t k = 0; k < count; ++k) {
+        if (!inside[k] && in >= count / 5 + 20) continue;
+        sorted[kept] = number[kept] = number[k];
+        memmove(bins + kept * BINS, bins + k * BINS, BINS * sizeof *bins);
+        for (int b = 0; b < BINS; ++b) out->bin[b] += bins[kept * BINS + (size_t)b];
+        ++kept;
     }
+    qsort(sorted, kept, sizeof *sorted, ascending);
+    out->median = kept ? sorted[kept / 2] : 0;
+    out->sparse = kept ? sorted[kept / 12] : 0;
+    out->centres = (double)kept;
+}
+
+/* number: of neighbours of each that counts; bins: of each, their distances. */
+static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
+                          size_t count, double *number, uint16_t *bins, distances *out) {
+    lattice_cells cells = {0};
+    *out = (distances){.reach = out->reach};
+    float *list = atn_alloc(l->ctx, 3 * ATN_LATTICE_MOST_NEIGHBOURS * sizeof *list);
+    double *sorted = atn_alloc(l->ctx, (count + 1) * sizeof *sorted);
+    bool *inside = atn_alloc(l->ctx, count + 1);
+    atn_status status =
+        list && sorted && inside ? lattice_cells_make(l->ctx, atoms, angstrom, out->reach, &cells) : ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        inside[k] = add_centre(&cells, which[k], out->reach, list, &number[k], bins + k * BINS);
+        out->crowded = out->crowded || number[k] == ATN_LATTICE_MOST_NEIGHBOURS;
+    }
+    if (status == ATN_OK) gather(count, number, bins, inside, sorted, out);
     lattice_cells_free(&cells);
     atn_free(l->ctx, list);
     atn_free(l->ctx, sorted);
+    atn_free(l->ctx, inside);
     return status;
 }
 
 /* Distances as far as about 60 neighbours reach. */
 static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                               size_t count, double *number, distances *out) {
+                               size_t count, double *number, uint16_t *bins, distances *out) {
     double volume = 1;
     for (int axis = 0; axis < 3; ++axis) {
         double low = INFINITY, high = -INFINITY;
@@ -80,7 +113,7 @@ static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, dou
     atn_status status = ATN_OK;
     for (int round = 0; round < 6 && status == ATN_OK; ++round) {
         double reach = out->reach;
-        status = measure(l, atoms, angstrom, which, count, number, out);
+        status = measure(l, atoms, angstrom, which, count, number, bins, out);
         if (out->median > 30 && out->median < 120) break;
         double by = out->crowded ? 0.5 : cbrt(60 / fmax(out->median, 4));
         if (round < 5) out->reach = fmin(fmax(reach * by, 0.05), 40);
@@ -91,46 +124,9 @@ static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, dou
 
 /* ---- what makes them likely ---- */
 
-typedef struct shells {
-    int32_t count;
-    double radius[SHELLS], points[SHELLS];
-} shells;
-
-/* Of a model of one atom per unit of volume, as far as `reach`. */
-static atn_status shells_of(const atn_ctx *ctx, const char *name, double reach, shells *out) {
-    atn_lattice_model model = {.points = 0};
-    lattice_points points;
-    memcpy(model.name, name, 4);
-    *out = (shells){0};
-    atn_status status = lattice_points_make(ctx, &model, lattice_kind_constant(name, 1), reach, &points);
-    for (size_t k = 0; k < points.count && status == ATN_OK; ++k) {
-        double r = 0;
-        for (int axis = 0; axis < 3; ++axis) r += points.axis[axis][k] * points.axis[axis][k];
-        r = sqrt(r);
-        if (out->count == 0 || r > out->radius[out->count - 1] + 1e-6) {
-            if (out->count == SHELLS) break;
-            out->radius[out->count++] = r;
-        }
-        out->points[out->count - 1] += 1;
-    }
-    if (status == ATN_OK) lattice_points_free(ctx, &points);
-    return status;
-}
-
-/* How dense distances are at r without strangers and p, for a length `edge` of an atom's cube. */
-static double radial(const shells *s, double edge, double noise, double r) {
-    double sum = 0;
-    for (int32_t k = 0; k < s->count; ++k) {
-        double rs = s->radius[k] * edge, low = (r - rs) / noise, high = (r + rs) / noise;
-        if (low > 5) continue;
-        if (low < -5) break;
-        sum += s->points[k] * r / (rs * noise * sqrt(2 * PI)) * (exp(-0.5 * low * low) - exp(-0.5 * high * high));
-    }
-    return sum;
-}
-
 typedef struct guess {
     double likelihood, edge, noise, strangers;
+    double efficiency; /* 0: what density and edge say */
 } guess;
 
 /* Of every model on its own, and which is the best. */
@@ -138,10 +134,11 @@ typedef struct guesses {
     guess model[ATN_LATTICE_MOST_MODELS], best;
 } guesses;
 
-static void try_one(const distances *d, const shells *s, double density, double edge, double noise, guess *best) {
+static void try_one(const distances *d, const lattice_shells *s, double density, double edge, double noise,
+                    guess *best) {
     static const double SHARES[] = {0.01, 0.03, 0.08, 0.16, 0.3};
     double step = d->reach / BINS, rate[BINS];
-    for (int k = 0; k < BINS; ++k) rate[k] = radial(s, edge, noise, (k + 0.5) * step);
+    for (int k = 0; k < BINS; ++k) rate[k] = lattice_radial(s, edge, noise, (k + 0.5) * step);
     for (size_t n = 0; n < sizeof SHARES / sizeof *SHARES; ++n) {
         double sum = 0, share = SHARES[n], filled = density * edge * edge * edge;
         for (int k = 0; k < BINS; ++k) {
@@ -149,7 +146,7 @@ static void try_one(const distances *d, const shells *s, double density, double 
             double expected = d->centres * step * (filled * (1 - share) * rate[k] + density * share * 4 * PI * r * r);
             sum += d->bin[k] * log(fmax(expected, 1e-9)) - expected;
         }
-        if (sum > best->likelihood) *best = (guess){sum, edge, noise, share};
+        if (sum > best->likelihood) *best = (guess){sum, edge, noise, share, 0};
     }
 }
 
@@ -172,13 +169,13 @@ static atn_status search(const atn_lattice *l, const distances *d, guesses *out)
     double given = l->settings.noise > 0 ? sqrt(2) * l->settings.noise : 0;
     out->best = (guess){.likelihood = -INFINITY};
     for (int32_t m = 0; m < l->info.models; ++m) {
-        shells s;
+        lattice_shells s;
         out->model[m] = out->best;
         out->model[m].likelihood = -INFINITY;
         guess here = {.likelihood = -INFINITY};
         const atn_lattice_model *model = &l->settings.model[m];
         if (model->points) continue;
-        atn_status status = shells_of(l->ctx, model->name, fmin(d->reach / (0.7 * first) + 1, 6), &s);
+        atn_status status = lattice_shells_make(l->ctx, model->name, fmin(d->reach / (0.7 * first) + 1, 6), &s);
         if (status != ATN_OK) return status;
         double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
         for (double by = 0.8; by < 1.21; by += 0.01)
@@ -202,11 +199,11 @@ static atn_status search(const atn_lattice *l, const distances *d, guesses *out)
 /* ---- putting it together ---- */
 
 /* Would the model need more atoms than every site has? Then its constant is not this frame's. */
-static atn_status check_constants(const atn_lattice *l, double density) {
+static atn_status check_constants(const atn_lattice *l, double density, double sparse) {
     for (int32_t m = 0; m < l->info.models; ++m) {
         const atn_lattice_model *model = &l->settings.model[m];
-        double filled = density * lattice_kind_volume(model->name, model->constant);
-        if (model->points || model->constant == 0 || (filled < 1.25 && filled > 0.02)) continue;
+        double volume = lattice_kind_volume(model->name, model->constant), filled = density * volume;
+        if (model->points || model->constant == 0 || (sparse * volume < 1.25 && filled > 0.02)) continue;
         return atn_fail(
             l->ctx, ATN_ERR_INPUT,
             "lattice: a constant of %g for %s cannot be right: the frame has %.4g atoms a cubic Angstrom, which would "
@@ -226,8 +223,9 @@ static void take(atn_lattice *l, const distances *d, const guess *g, const doubl
                                                        : lattice_kind_constant(s->model[m].name, pow(edge[m], 3));
     l->info.cutoff = s->cutoff > 0 ? s->cutoff : fmin(cbrt(WANTED / density / ball(1)), MOST_REACH * 1.11 * g->edge);
     l->info.strangers = s->strangers > 0 ? s->strangers : g->strangers;
-    l->info.efficiency =
-        s->efficiency > 0 ? s->efficiency : fmin(fmax(density * volume * (1 - l->info.strangers), 0.02), 1);
+    l->info.efficiency = s->efficiency > 0   ? s->efficiency
+                         : g->efficiency > 0 ? g->efficiency
+                                             : fmin(fmax(density * volume * (1 - l->info.strangers), 0.02), 1);
     lattice_take_noise(l, g->noise / sqrt(2));
     lattice_take_density(l, density * ball(l->info.cutoff));
 }
@@ -261,21 +259,22 @@ typedef struct stretch {
 } stretch;
 
 /* Chances of atom i of the batch, with a part of its neighbours elsewhere where it fits nothing whole. */
-static atn_status weigh(atn_lattice *l, size_t i, double *chance, stretch *by) {
+static void weigh(const atn_lattice *l, size_t i, double *chance, stretch *by, double *likelihood) {
     atn_lattice_atom a;
-    atn_status status = ATN_OK;
-    lattice_judge(l, i, &a, chance);
+    if (lattice_is_uneven(l)) lattice_look(l, i, NULL, true);
+    double here = lattice_judge(l, i, &a, chance);
+    *likelihood += here;
     if (a.structure && a.confidence > 0.9F) {
         ++by[a.structure - 1].atoms;
-        return lattice_stretch(l, a.structure - 1, i, by[a.structure - 1].sums);
+        lattice_stretch(l, a.structure - 1, i, by[a.structure - 1].sums);
+        return;
     }
-    if (a.structure == 0) status = lattice_mixed(l, i);
-    lattice_judge(l, i, &a, chance);
-    return status;
+    lattice_mixed(l, i);
+    *likelihood += lattice_judge(l, i, &a, chance) - here;
 }
 
 static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                               size_t count, stretch *by) {
+                               size_t count, stretch *by, double *likelihood) {
     lattice_cells cells = {0};
     size_t classes = (size_t)l->info.models + 1, done = 0;
     double *chance = atn_alloc(l->ctx, (count + 1) * classes * sizeof *chance);
@@ -284,10 +283,8 @@ static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double an
         lattice_add_atom(l, &cells, which[k]);
         if (!lattice_batch_is_full(l) && k + 1 < count) continue;
         status = lattice_engine_run(l);
-        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
-            status = weigh(l, i, chance + done * classes, by);
-            ++done;
-        }
+        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i, ++done)
+            weigh(l, i, chance + done * classes, by, likelihood);
         l->near.atoms = 0;
     }
     if (status == ATN_OK) shares(l, done, chance);
@@ -298,17 +295,18 @@ static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double an
 }
 
 /* Constants that the sample's atoms say, where none was given, and shares; again while constants change. */
-static atn_status learn_rest(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                             size_t count) {
+static atn_status learn_rest(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which, size_t count,
+                             int rounds, double *likelihood) {
     bool again = true;
     atn_status status = ATN_OK;
-    for (int round = 0; round < 5 && again && status == ATN_OK; ++round) {
+    for (int round = 0; round < rounds && again && status == ATN_OK; ++round) {
         stretch by[ATN_LATTICE_MOST_MODELS] = {0};
         lattice_even_shares(l, 0.1);
         status = lattice_engine_open(l);
-        if (status == ATN_OK) status = learn_shares(l, atoms, angstrom, which, count, by);
+        *likelihood = 0;
+        if (status == ATN_OK) status = learn_shares(l, atoms, angstrom, which, count, by, likelihood);
         again = false;
-        for (int32_t m = 0; m < l->info.models && round < 4; ++m) {
+        for (int32_t m = 0; m < l->info.models && round + 1 < rounds; ++m) {
             double times = by[m].atoms >= 8 && by[m].sums[1] > 0 ? by[m].sums[0] / by[m].sums[1] : 1;
             if (l->settings.model[m].constant > 0 || l->settings.model[m].points || fabs(times - 1) < ENOUGH) continue;
             l->info.constant[m] *= fmin(fmax(times, 0.95), 1.05);
@@ -328,86 +326,95 @@ static size_t sample(const atn_lattice *l, const atn_atoms *atoms, size_t *which
     return count;
 }
 
-/* Atoms with fewer neighbours than `limit`, or those with more; returns how many. */
-static size_t part_of(size_t count, const size_t *which, const double *number, double limit, bool below, size_t *part) {
-    size_t n = 0;
-    for (size_t k = 0; k < count; ++k)
-        if ((number[k] < limit) == below) part[n++] = which[k];
-    return n;
-}
+/* A sample of a frame, and what may be true of it: one size for all models first, then those of phases. */
+typedef struct learning {
+    const atn_atoms *atoms;
+    double angstrom;
+    size_t count, *which; /* the sample */
+    double *number;
+    uint16_t *bins;
+    distances distances;
+    int32_t ways;
+    guess guess[5];
+    double edge[5][ATN_LATTICE_MOST_MODELS];
+} learning;
 
-/* Phases of different density: the sample in two by the number of neighbours (two means). Each model takes its size
- * from the half that it explains better, measured against that half's best model; sizes that hardly differ stay one. */
-static atn_status phases(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                         size_t count, const double *number, const distances *d, const guesses *all, double *edge) {
-    double low = d->median * 0.7, high = d->median * 1.2;
-    for (int round = 0; round < 12; ++round) {
-        double sum[2] = {0}, n[2] = {1e-9, 1e-9};
-        for (size_t k = 0; k < count; ++k) {
-            int is = fabs(number[k] - high) < fabs(number[k] - low);
-            sum[is] += number[k];
-            n[is] += 1;
-        }
-        low = sum[0] / n[0], high = sum[1] / n[1];
+static atn_status find_phases(const atn_lattice *l, learning *x) {
+    const distances *d = &x->distances;
+    lattice_sizes sizes[2];
+    lattice_pairs pairs = {.atoms = (size_t)d->centres, .reach = d->reach, .bin = x->bins, .number = x->number};
+    double density = d->median / ball(d->reach), filled = fmin(density * pow(x->guess[0].edge, 3), 1);
+    int32_t more;
+    atn_status status = lattice_phases(l, &pairs, first_peak(d) / 1.12, filled, sizes, &more);
+    for (int32_t k = 0; k < 2 * more && status == ATN_OK; ++k) {
+        guess *g = &x->guess[x->ways];
+        double *edge = x->edge[x->ways++], by = x->guess[0].edge / sizes[0].main;
+        const lattice_sizes *from = &sizes[k / 2];
+        *g = x->guess[0];
+        memcpy(edge, from->edge, sizeof *x->edge);
+        if (k % 2 ==
+            0) /* as it is, or only the ratio of sizes: at large noise size and efficiency are not told apart */
+            g->noise = from->noise, g->strangers = from->strangers, g->efficiency = from->efficiency;
+        for (int32_t m = 0; m < l->info.models && k % 2; ++m)
+            if (!(l->settings.model[m].constant > 0)) edge[m] *= by;
     }
-    for (int32_t m = 0; m < l->info.models; ++m) edge[m] = all->best.edge;
-    size_t *part = atn_alloc(l->ctx, (count + 1) * sizeof *part);
-    double *ignored = atn_alloc(l->ctx, (count + 1) * sizeof *ignored);
-    atn_status status = part && ignored ? ATN_OK : ATN_ERR_MEMORY;
-    guesses half[2];
-    bool told = low * 1.25 < high;
-    for (int is = 0; is < 2 && told && status == ATN_OK; ++is) {
-        distances here = {.reach = d->reach};
-        size_t n = part_of(count, which, number, (low + high) / 2, is == 0, part);
-        told = n >= count / 20 + 10;
-        if (told) status = measure(l, atoms, angstrom, part, n, ignored, &here);
-        if (told && status == ATN_OK) status = search(l, &here, &half[is]);
-    }
-    double apart = told && status == ATN_OK ? half[0].best.edge / half[1].best.edge : 1;
-    for (int32_t m = 0; m < l->info.models && (apart > 1.06 || apart < 0.94); ++m) {
-        double worse[2];
-        for (int is = 0; is < 2; ++is) worse[is] = half[is].best.likelihood - half[is].model[m].likelihood;
-        edge[m] = half[worse[1] < worse[0]].model[m].edge;
-    }
-    atn_free(l->ctx, part);
-    atn_free(l->ctx, ignored);
     return status;
 }
 
-/* Everything but the shares. */
-static atn_status learn_sizes(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                              size_t count, double *number, bool *told) {
-    distances d = {0};
+/* Everything but the shares. told: pairs say something. */
+static atn_status find_sizes(const atn_lattice *l, learning *x, bool *told) {
+    distances *d = &x->distances;
     guesses g = {0};
-    double edge[ATN_LATTICE_MOST_MODELS] = {0};
-    atn_status status = count > 1 ? measure_near(l, atoms, angstrom, which, count, number, &d) : ATN_OK;
-    *told = status == ATN_OK && d.median >= 4;
-    if (*told) status = check_constants(l, d.median / ball(d.reach));
-    if (*told && status == ATN_OK) status = search(l, &d, &g);
+    atn_status status =
+        x->count > 1 ? measure_near(l, x->atoms, x->angstrom, x->which, x->count, x->number, x->bins, d) : ATN_OK;
+    *told = status == ATN_OK && d->median >= 4;
+    if (*told) status = check_constants(l, d->median / ball(d->reach), d->sparse / ball(d->reach));
+    if (*told && status == ATN_OK) status = search(l, d, &g);
     *told = *told && g.best.edge > 0;
-    if (*told && status == ATN_OK) status = phases(l, atoms, angstrom, which, count, number, &d, &g, edge);
+    x->ways = 1;
+    x->guess[0] = g.best;
     if (!*told) { /* nobody has neighbours: any lattice will do */
-        d = (distances){.reach = 1, .median = 0.085 * 0.6 * ball(1)};
-        g.best = (guess){.edge = 2.28, .noise = 0.3, .strangers = 0.05};
-        for (int32_t m = 0; m < l->info.models; ++m) edge[m] = g.best.edge;
+        *d = (distances){.reach = 1, .median = 0.085 * 0.6 * ball(1)};
+        x->guess[0] = (guess){.edge = 2.28, .noise = 0.3, .strangers = 0.05};
     }
-    if (status == ATN_OK) take(l, &d, &g.best, edge);
+    for (int32_t m = 0; m < l->info.models; ++m) x->edge[0][m] = x->guess[0].edge;
+    return *told && status == ATN_OK ? find_phases(l, x) : status;
+}
+
+static atn_status learn(atn_lattice *l, learning *x) {
+    double most = -INFINITY, likelihood;
+    int32_t best = 0;
+    bool told = false;
+    x->count = sample(l, x->atoms, x->which);
+    atn_status status = find_sizes(l, x, &told);
+    for (int32_t k = 0; k < x->ways && x->ways > 1 && status == ATN_OK; ++k) { /* the sample, matched each way */
+        take(l, &x->distances, &x->guess[k], x->edge[k]);
+        status = learn_rest(l, x->atoms, x->angstrom, x->which, x->count, 1, &likelihood);
+        if (k == 0 || likelihood > most) most = likelihood + (k == 0 ? CLEAR : 0), best = k;
+    }
+    if (status == ATN_OK) take(l, &x->distances, &x->guess[best], x->edge[best]);
+    int rounds = best % 2 ? 1 : 5; /* sizes of phases as pairs had them stay */
+    if (status == ATN_OK && told)
+        status = learn_rest(l, x->atoms, x->angstrom, x->which, x->count, rounds, &likelihood);
+    l->info.told = told;
+    if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
+    if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
     return status;
 }
 
 atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {
     size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE;
-    size_t *which = atn_alloc(l->ctx, most * sizeof *which);
-    double *number = atn_alloc(l->ctx, most * sizeof *number);
-    bool told = false;
-    atn_status status = which && number ? ATN_OK : ATN_ERR_MEMORY;
-    size_t count = status == ATN_OK ? sample(l, atoms, which) : 0;
-    if (status == ATN_OK) status = learn_sizes(l, atoms, angstrom, which, count, number, &told);
-    if (status == ATN_OK && told) status = learn_rest(l, atoms, angstrom, which, count);
-    if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
-    if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
+    learning *x = atn_zalloc(l->ctx, sizeof *x);
+    if (!x) return ATN_ERR_MEMORY;
+    *x = (learning){.atoms = atoms, .angstrom = angstrom};
+    x->which = atn_alloc(l->ctx, most * sizeof *x->which);
+    x->number = atn_alloc(l->ctx, most * sizeof *x->number);
+    x->bins = atn_alloc(l->ctx, most * BINS * sizeof *x->bins);
+    atn_status status = x->which && x->number && x->bins ? learn(l, x) : ATN_ERR_MEMORY;
     l->known = status == ATN_OK;
-    atn_free(l->ctx, which);
-    atn_free(l->ctx, number);
+    atn_free(l->ctx, x->which);
+    atn_free(l->ctx, x->number);
+    atn_free(l->ctx, x->bins);
+    atn_free(l->ctx, x);
     return status;
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 static const double SQRT2 = 1.4142135623730951;
-static const float SURE = 0.999F; /* confidence of an atom that is not looked at again */
 static const atn_lattice_settings ALONE = {.cutoff = 4.5, .noise = 0.27, .efficiency = 0.55, .strangers = 0.03};
 
 /* ---- making ---- */
@@ -74,7 +73,7 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
     l->device = device;
     l->ctx = ctx;
     l->shape = 12;
-    l->temper = 0.3;
+    l->temper = 0.4;
     if (settings) l->settings = *settings;
     if (l->settings.models == 0) {
         l->settings.models = 3;
@@ -148,43 +147,15 @@ static atn_status take_alone(atn_lattice *l) {
     l->shape = 8;
     l->temper = 1;
     l->fine = 2; /* the average over rotations is all there is */
-    l->known = l->alone = true;
+    l->known = l->alone = l->info.told = true;
     return lattice_engine_open(l);
 }
 
 /* ---- matching ---- */
 
-/* What parts of a loop over the atoms of a batch need. */
-typedef struct judging {
-    atn_lattice *l;
-    const size_t *which;
-    atn_lattice_atom *out;
-} judging;
-
-static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
-    const judging *j = user;
-    (void)worker;
-    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
-        atn_lattice_atom *atom = &j->out[j->which[i]];
-        lattice_judge(j->l, i, atom, NULL);
-        if (j->l->alone || (atom->structure != 0 && atom->confidence >= SURE)) continue;
-        if (lattice_mixed(j->l, i) == ATN_OK) lattice_judge(j->l, i, atom, NULL);
-    }
-}
-
-static atn_status judge(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
-    judging j = {l, which, out};
-    atn_status status = ATN_OK;
-    atn_parallel((int64_t)l->near.atoms, LATTICE_PART, judge_part, &j);
-    for (size_t i = 0; i < l->near.atoms && status == ATN_OK && l->settings.exact; ++i)
-        if (out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
-    l->near.atoms = 0;
-    return status;
-}
-
 atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
     atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
-    return status == ATN_OK ? judge(l, which, out) : status;
+    return status == ATN_OK ? lattice_judge_batch(l, which, out) : status;
 }
 
 bool lattice_batch_is_full(const atn_lattice *l) {
@@ -244,7 +215,7 @@ static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t o
     for (find(l, cells, own, &at, next); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
         if (l->near.atoms) status = lattice_engine_finish(l);
         if (status == ATN_OK && l->next.atoms) status = lattice_engine_start(l, &l->next);
-        if (status == ATN_OK) status = judge(l, which, out);
+        if (status == ATN_OK) status = lattice_judge_batch(l, which, out);
         lattice_near near = l->near;
         size_t *list = which;
         l->near = l->next, l->next = near;

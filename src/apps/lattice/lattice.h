@@ -13,7 +13,8 @@ enum {
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
     LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
     LATTICE_REFINES = 3, /* kinds of EM steps */
-    LATTICE_PART = 64    /* atoms for which a core is worth waking */
+    LATTICE_PART = 64,   /* atoms for which a core is worth waking */
+    LATTICE_RECENT = 4   /* turns that are remembered of each model */
 };
 
 /* ---- models ---- */
@@ -123,7 +124,9 @@ int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner
 /* ---- the engine ---- */
 /* What the kernels found for one model and one atom: the best of the candidates. */
 typedef struct lattice_found {
-    float evidence;      /* log of the likelihood averaged over rotations */
+    float evidence; /* log of the likelihood averaged over rotations */
+    float part;     /* chance that some neighbours belong elsewhere, given the model; below 0 until that is looked at */
+    float around;   /* what the average over rotations and shifts near the best one adds to its logarithm */
     float quaternion[4]; /* into the model's frame */
     float weight, spread;
     float shift[3]; /* of the centre from its site, in the model's frame */
@@ -148,6 +151,12 @@ typedef struct lattice_slot {
     atn_kernel *refine_kernel[LATTICE_REFINES]; /* wide without a shift, wide, sharp */
 } lattice_slot;
 
+/* Turns of atoms that were sure of late, the last first: atoms come in the order of their cells, so these are near. */
+typedef struct lattice_recent {
+    int32_t count[ATN_LATTICE_MOST_MODELS];
+    double turn[ATN_LATTICE_MOST_MODELS][LATTICE_RECENT][4];
+} lattice_recent;
+
 struct atn_lattice {
     atn_device *device;
     const atn_ctx *ctx;
@@ -167,6 +176,8 @@ struct atn_lattice {
     lattice_near near; /* of a batch */
     lattice_near next; /* of the one that the device works on meanwhile */
     lattice_found *found;
+    unsigned char *sure; /* of the batch, which were so at once */
+    lattice_recent recent;
 };
 
 /* Tables and kernels for the info as it is now. */
@@ -179,13 +190,22 @@ atn_status lattice_engine_finish(atn_lattice *l);
 atn_status lattice_engine_run(atn_lattice *l); /* both, for l->near */
 
 /* ---- judgement ---- */
-/* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
-void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
+ * logarithm of the sum over classes of share times likelihood to a small power. */
+double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
+ * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. recent may be
+ * NULL. */
+void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
+bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
+void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent);
 /* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
  * elsewhere, as at a grain boundary. Makes evidences larger; judge again. Of different atoms at the same time. */
-atn_status lattice_mixed(atn_lattice *l, size_t i);
+void lattice_mixed(const atn_lattice *l, size_t i);
 /* Adds sum w m y and sum w m^2 of an atom, whose quotient is how much larger than the model the lattice is. */
-atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);
+void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);
+/* Judges all of l->near, which it empties: out[which[i]] for atom i. */
+atn_status lattice_judge_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out);
 /* Equation 1 with an explicit assignment, from what was found. */
 atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out);
 

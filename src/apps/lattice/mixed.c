@@ -1,12 +1,12 @@
-/* Neighbourhoods that belong to a model in part, as at a boundary of grains or phases: of the density of neighbours a
- * share c is the model's and the rest a gas, c f(x) + (1 - c) n / V; the likelihood is averaged over shares. Only for
+/* Neighbourhoods that belong to a model in part, as at a boundary of grains or phases: on the centre's side of a plane
+ * the density is the model's, beyond it that of a gas, n / V; the likelihood is averaged over planes. Only for
  * atoms that fit no model whole: the host does it, from the tables that the kernels use. */
 #include "apps/lattice/lattice.h"
 
 #include <math.h>
 
-static const double SHARE[] = {0.85, 0.7, 0.55, 0.4}, CHANCE[] = {0.02, 0.02, 0.015, 0.005};
-enum { SHARES = sizeof SHARE / sizeof *SHARE };
+static const double PLANE[] = {0.07, 0.22, 0.4, 0.65}, CHANCE = 0.1; /* of the cut-off; of an atom to be near one */
+enum { PLANES = sizeof PLANE / sizeof *PLANE };
 static const double PI = 3.14159265358979323846;
 
 /* The voxel that a neighbour falls into, and where it is in the model's frame. */
@@ -22,14 +22,7 @@ static const float *voxel_at(const atn_lattice *l, const lattice_slot *s, const 
     return pull + LATTICE_PULL * ((at[2] * (size_t)s->box.size[1] + at[1]) * (size_t)s->box.size[0] + at[0]);
 }
 
-/* The model's own density at a neighbour: that of the table without strangers. */
-static double density_at(const atn_lattice *l, const lattice_slot *s, const float *pull, const double m[9],
-                         const lattice_found *f, int32_t k) {
-    double p[3];
-    return exp((double)voxel_at(l, s, pull, m, f, k, p)[4]) - l->stranger_density;
-}
-
-atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]) {
+void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]) {
     const lattice_slot *s = &l->slot[model];
     const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
     double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
@@ -44,30 +37,51 @@ atn_status lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double
             sums[1] += (double)v[0] * mean * mean;
         }
     }
-    return ATN_OK;
+}
+
+/* Neighbours on the far side of a plane belong elsewhere: planes across the 26 directions of a cube, at some distances
+ * from the centre, which is on the near side. gain: what a neighbour adds where it belongs. Returns the logarithm of
+ * the mean likelihood, relative to all neighbours elsewhere. */
+static double halves(const atn_lattice *l, int32_t first, int32_t n, const double *gain) {
+    double part[26 * PLANES], most = -INFINITY, total = 0;
+    int planes = 0;
+    for (int d = 0; d < 27; ++d) {
+        double u[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1}, length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+        double sum[PLANES] = {0};
+        if (d == 13) continue;
+        for (int32_t k = 0; k < n; ++k) {
+            double at = u[0] * (double)l->near.axis[0][first + k] + u[1] * (double)l->near.axis[1][first + k] +
+                        u[2] * (double)l->near.axis[2][first + k];
+            for (int c = 0; c < PLANES; ++c)
+                if (at < PLANE[c] * l->info.cutoff * length) sum[c] += gain[k];
+        }
+        for (int c = 0; c < PLANES; ++c) {
+            part[planes++] = sum[c];
+            most = fmax(most, sum[c]);
+        }
+    }
+    for (int c = 0; c < planes; ++c) total += exp(part[c] - most);
+    return most + log(total / planes);
 }
 
 static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, lattice_found *f) {
     double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
                    (double)f->quaternion[3]};
-    double m[9], r = l->info.cutoff, volume = 4.0 / 3 * PI * r * r * r, whole = 0, sum[SHARES] = {0};
-    int32_t first = l->near.start[i], end = l->near.start[i + 1];
-    double n = end - first, scale = fmax(n, 1) / fmax(s->expected, 1e-9);
+    double m[9], r = l->info.cutoff, gas = log(s->expected / (4.0 / 3 * PI * r * r * r));
+    double gain[ATN_LATTICE_MOST_NEIGHBOURS];
+    int32_t first = l->near.start[i], n = l->near.start[i + 1] - first;
     lattice_quaternion_matrix(q, m);
-    for (int32_t k = first; k < end; ++k) {
-        double own = fmax(density_at(l, s, pull, m, f, k), 0), gas = n / volume;
-        whole += log(own + l->stranger_density);
-        for (int c = 0; c < SHARES; ++c) sum[c] += log(SHARE[c] * own * scale + (1 - SHARE[c]) * gas) - log(scale);
+    for (int32_t k = 0; k < n; ++k) {
+        double p[3];
+        gain[k] = (double)voxel_at(l, s, pull, m, f, first + k, p)[4] - gas;
     }
-    double most = 0, total = 1; /* relative to the whole model */
-    for (int c = 0; c < SHARES; ++c) most = fmax(most, sum[c] - whole + log(CHANCE[c]));
-    total = exp(-most);
-    for (int c = 0; c < SHARES; ++c) total += exp(sum[c] - whole + log(CHANCE[c]) - most);
-    f->evidence += (float)(most + log(total));
+    double whole = (double)f->evidence + log(1 - CHANCE);
+    double part = (double)f->around + n * gas + halves(l, first, n, gain) + log(CHANCE);
+    f->evidence = (float)(fmax(whole, part) + log1p(exp(-fabs(whole - part))));
+    f->part = (float)(1 / (1 + exp(whole - part)));
 }
 
-atn_status lattice_mixed(atn_lattice *l, size_t i) {
+void lattice_mixed(const atn_lattice *l, size_t i) {
     for (int32_t m = 0; m < l->info.models; ++m)
         mix(l, &l->slot[m], l->slot[m].host_pull[1], i, &l->found[i * (size_t)l->info.models + (size_t)m]);
-    return ATN_OK;
 }

@@ -12,4 +12,34 @@ bool lattice_batch_is_full(const atn_lattice *l);
 /* The batch, into out[which[i]]; it is empty then. */
 atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out);
 
+/* ---- distances of pairs ---- */
+enum { LATTICE_PAIR_BINS = 128, LATTICE_SHELLS = 64 };
+
+/* Of a sample of atoms: bin[atom * LATTICE_PAIR_BINS + k] neighbours at (k + 1/2) reach / LATTICE_PAIR_BINS. */
+typedef struct lattice_pairs {
+    size_t atoms;
+    double reach;
+    const uint16_t *bin;
+    const double *number; /* of neighbours of each */
+} lattice_pairs;
+
+typedef struct lattice_shells {
+    int32_t count;
+    double radius[LATTICE_SHELLS], points[LATTICE_SHELLS];
+} lattice_shells;
+
+/* Lattices of one atom per unit of volume scaled by `edge`, noise of pairs, and the rest. */
+typedef struct lattice_sizes {
+    double edge[ATN_LATTICE_MOST_MODELS], noise, strangers, efficiency;
+    double main; /* the size that more atoms have */
+} lattice_sizes;
+
+/* Of a model of one atom per unit of volume, as far as `reach`. */
+atn_status lattice_shells_make(const atn_ctx *ctx, const char *name, double reach, lattice_shells *out);
+/* How dense distances are at r without strangers and p, for a length `edge` of an atom's cube. */
+double lattice_radial(const lattice_shells *s, double edge, double noise, double r);
+/* Where models may differ in size: the ways in which they would, 0 or 2. first: about an edge. */
+atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
+                          lattice_sizes out[2], int32_t *ways);
+
 #endif

@@ -118,6 +118,66 @@ static void structures_are_told(void **state) {
     }
 }
 
+/* A ball of bcc and fcc, half and half, of different size an atom. Both sizes are found, and confidences come true. */
+static void phases_are_told(void **state) {
+    (void)state;
+    static frame half;
+    static int32_t label[MOST];
+    const double q[4] = {0.8, 0.36, -0.48, 0}, r[4] = {0.6, 0, 0.64, 0.48};
+    double right = 0, promised = 0;
+    grow("bcc", 3.2, 19, q, 0.3, 0.4);
+    half = f;
+    grow("fcc", 4.79, 19, r, 0.3, 0.4);
+    size_t n = 0;
+    for (int phase = 0; phase < 2; ++phase) {
+        static frame from;
+        from = phase ? f : half;
+        for (size_t k = 0; k < from.count; ++k) {
+            if ((from.axis[0][k] < 0) == (phase == 1) || n == MOST) continue;
+            for (int a = 0; a < 3; ++a) half.axis[a][n] = from.axis[a][k];
+            label[n++] = phase + 1;
+        }
+    }
+    f = half;
+    f.count = n;
+    atn_lattice_info info = match(NULL);
+    for (size_t k = 0; k < n; ++k) {
+        right += f.atom[k].structure == label[k];
+        promised += (double)f.atom[k].confidence;
+    }
+    if (fabs(info.constant[0] / 3.2 - 1) > 0.03 || fabs(info.constant[1] / 4.79 - 1) > 0.03)
+        fail_msg("constants %.3f and %.3f", info.constant[0], info.constant[1]);
+    if (right < 0.95 * (double)n || fabs(right - promised) > 0.02 * (double)n)
+        fail_msg("%.3f right, %.3f promised", right / (double)n, promised / (double)n);
+}
+
+/* Noise that is sharper in depth: told so, turns are nearer to the truth than with one noise of the same mean square.
+ */
+static void depth_is_sharper(void **state) {
+    (void)state;
+    const double q[4] = {0.8, 0.36, -0.48, 0}, lateral = 0.45, depth = 0.1;
+    double off[2] = {0};
+    grow("fcc", 4.05, 13, q, 0, 0.4);
+    atn_random random;
+    atn_random_seed(&random, 4);
+    for (size_t k = 0; k < f.count; ++k)
+        for (int a = 0; a < 3; ++a) f.axis[a][k] += (a < 2 ? lateral : depth) * atn_random_normal(&random);
+    for (int uneven = 0; uneven < 2; ++uneven) {
+        double n = 0;
+        atn_lattice_settings s = {.noise = uneven ? lateral : sqrt((2 * lateral * lateral + depth * depth) / 3)};
+        s.depth_noise = uneven ? depth : 0;
+        match(&s);
+        for (size_t k = 0; k < f.count; ++k) {
+            if (f.atom[k].structure != 2) continue;
+            off[uneven] += fmin(apart(f.atom[k].quaternion, q, "fcc"), 20);
+            n += 1;
+        }
+        assert_true(n > 0.6 * (double)f.count);
+        off[uneven] /= n;
+    }
+    if (!(off[1] < 0.85 * off[0])) fail_msg("%.2f degrees off, %.2f without", off[1], off[0]);
+}
+
 /* The assignment made explicit: each neighbour one site at most, and a value that is the sum of their squares. */
 static void assignments_are_explicit(void **state) {
     (void)state;
@@ -251,6 +311,8 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(structures_are_told),
+                                       cmocka_unit_test(phases_are_told),
+                                       cmocka_unit_test(depth_is_sharper),
                                        cmocka_unit_test(assignments_are_explicit),
                                        cmocka_unit_test(a_gas_is_other),
                                        cmocka_unit_test(poor_frames),

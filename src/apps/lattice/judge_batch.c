@@ -1,0 +1,78 @@
+/* The judgement over a batch, on all cores: each atom by itself first; then those that are not sure, from the turns of
+ * sure atoms shortly before them. What an atom is told depends on the batch only, not on how many cores there are. */
+#include "apps/lattice/lattice.h"
+
+#include "base/parallel.h"
+
+enum { STRETCH = 64 };            /* atoms that one core goes through in their order */
+static const float SURE = 0.999F; /* confidence of an atom that is not looked at again */
+
+typedef struct judging {
+    atn_lattice *l;
+    const size_t *which;
+    atn_lattice_atom *out;
+} judging;
+
+static bool is_sure(const atn_lattice_atom *atom) { return atom->structure && atom->confidence >= SURE; }
+
+static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const judging *j = user;
+    (void)worker;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        atn_lattice_atom *atom = &j->out[j->which[i]];
+        if (lattice_is_uneven(j->l)) lattice_look(j->l, i, NULL, true);
+        lattice_judge(j->l, i, atom, NULL);
+        j->l->sure[i] = is_sure(atom);
+    }
+}
+
+/* Turns of those that were sure at first in the stretch before atom `end`. */
+static void remember_before(const judging *j, size_t end, lattice_recent *recent) {
+    for (size_t i = end > STRETCH ? end - STRETCH : 0; i < end; ++i)
+        if (j->l->sure[i]) lattice_remember(j->l, i, j->out[j->which[i]].structure - 1, recent);
+}
+
+static void look_again(const judging *j, size_t from, size_t to, lattice_recent *recent) {
+    for (size_t i = from; i < to; ++i) {
+        atn_lattice_atom *atom = &j->out[j->which[i]];
+        if (!j->l->sure[i]) {
+            lattice_look(j->l, i, recent, false);
+            lattice_judge(j->l, i, atom, NULL);
+        }
+        if (is_sure(atom)) {
+            lattice_remember(j->l, i, atom->structure - 1, recent);
+            continue;
+        }
+        lattice_mixed(j->l, i);
+        lattice_judge(j->l, i, atom, NULL);
+    }
+}
+
+static void look_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const judging *j = user;
+    (void)worker;
+    for (int64_t s = from; s < to; ++s) {
+        size_t begin = (size_t)s * STRETCH, end = begin + STRETCH, i = begin;
+        if (end > j->l->near.atoms) end = j->l->near.atoms;
+        while (i < end && j->l->sure[i]) ++i;
+        if (i == end) continue;
+        lattice_recent recent = j->l->recent;
+        remember_before(j, begin, &recent);
+        look_again(j, begin, end, &recent);
+    }
+}
+
+atn_status lattice_judge_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
+    judging j = {l, which, out};
+    int64_t atoms = (int64_t)l->near.atoms;
+    atn_status status = ATN_OK;
+    atn_parallel(atoms, STRETCH, judge_part, &j);
+    if (!l->alone) {
+        atn_parallel((atoms + STRETCH - 1) / STRETCH, 1, look_part, &j);
+        remember_before(&j, l->near.atoms, &l->recent);
+    }
+    for (size_t i = 0; i < l->near.atoms && status == ATN_OK && l->settings.exact; ++i)
+        if (out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
+    l->near.atoms = 0;
+    return status;
+}

@@ -1,0 +1,187 @@
+/* A closer look at one atom, on the host: Newton steps for the turn w and the centre's shift t together, with noise
+ * that may differ along the frame's z. Neighbour k is at y = Q x - t in the model's frame and belongs to the site m
+ * there with chance c; W = Q S^-1 Q^T. What is made small is sum c (y - m)^T W (y - m) + t^T W t; with H its curvature
+ * the likelihood averaged over turns and shifts is L G / (8 pi^2) |S|^(-1/2) (2 pi)^(3/2) |H|^(-1/2) exp(-t^T W t / 2),
+ * G the symmetries. */
+#include "apps/lattice/lattice.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS = 6, WIDE = 2 };
+static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 3.2;
+
+bool lattice_is_uneven(const atn_lattice *l) { return l->info.noise != l->info.depth_noise && !l->alone; }
+
+typedef struct pose {
+    double q[4], t[3];
+    double m[9], w[9]; /* the turn as a matrix; the metric W */
+    double likelihood, weight, spread, shift2;
+    double h[36], g[6]; /* curvature; slope */
+} pose;
+
+static void ready(const atn_lattice *l, pose *p) {
+    double s[3] = {l->info.noise, l->info.noise, l->info.depth_noise};
+    lattice_quaternion_matrix(p->q, p->m);
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) {
+            p->w[3 * a + b] = 0;
+            for (int c = 0; c < 3; ++c) p->w[3 * a + b] += p->m[3 * a + c] * p->m[3 * b + c] / (s[c] * s[c]);
+        }
+}
+
+/* One neighbour: y, the offset d from its site; returns the chance that it belongs there and adds to the likelihood. */
+static double place(const atn_lattice *l, const lattice_slot *s, const float *pull, pose *p, int32_t k, double y[3],
+                    double d[3]) {
+    double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]}, square = 0;
+    size_t at[3];
+    for (int c = 0; c < 3; ++c) {
+        y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
+        at[c] = (size_t)fabs(y[c] / s->box.edge + s->box.offset[c]);
+        if (at[c] >= (size_t)s->box.size[c]) at[c] = (size_t)s->box.size[c] - 1;
+    }
+    const float *v = pull + LATTICE_PULL * ((at[2] * (size_t)s->box.size[1] + at[1]) * (size_t)s->box.size[0] + at[0]);
+    for (int c = 0; c < 3; ++c) d[c] = y[c] - (s->box.mirror[c] ? copysign((double)v[1 + c], y[c]) : (double)v[1 + c]);
+    if (!lattice_is_uneven(l)) {
+        p->likelihood += (double)v[4];
+        return (double)v[0];
+    }
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
+    double own = (double)v[0] < 1e-6 ? 0
+                                     : exp(-0.5 * square) * l->info.efficiency /
+                                           (pow(2 * PI, 1.5) * l->info.noise * l->info.noise * l->info.depth_noise);
+    p->likelihood += log(own + l->stranger_density);
+    return own / (own + l->stranger_density);
+}
+
+/* The sums of a pose. */
+static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, pose *p) {
+    ready(l, p);
+    p->likelihood = p->weight = p->spread = p->shift2 = 0;
+    memset(p->h, 0, sizeof p->h);
+    memset(p->g, 0, sizeof p->g);
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) {
+            p->shift2 += p->t[a] * p->w[3 * a + b] * p->t[b];
+            p->h[6 * (a + 3) + b + 3] = p->w[3 * a + b];
+            p->g[a + 3] -= p->w[3 * a + b] * p->t[b];
+        }
+    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+        double y[3], d[3], wd[3], c = place(l, s, pull, p, k, y, d);
+        /* y moves by w x y - t: columns of j */
+        double j[3][6] = {{0, y[2], -y[1], -1, 0, 0}, {-y[2], 0, y[0], 0, -1, 0}, {y[1], -y[0], 0, 0, 0, -1}}, wj[3][6];
+        p->weight += c;
+        for (int a = 0; a < 3; ++a) {
+            p->spread += c * d[a] * d[a];
+            wd[a] = p->w[3 * a] * d[0] + p->w[3 * a + 1] * d[1] + p->w[3 * a + 2] * d[2];
+            for (int b = 0; b < 6; ++b)
+                wj[a][b] = c * (p->w[3 * a] * j[0][b] + p->w[3 * a + 1] * j[1][b] + p->w[3 * a + 2] * j[2][b]);
+        }
+        for (int a = 0; a < 6; ++a) {
+            p->g[a] -= c * (j[0][a] * wd[0] + j[1][a] * wd[1] + j[2][a] * wd[2]);
+            for (int b = 0; b <= a; ++b)
+                p->h[6 * a + b] += j[0][a] * wj[0][b] + j[1][a] * wj[1][b] + j[2][a] * wj[2][b];
+        }
+    }
+}
+
+/* Cholesky of the lower half of h, in place; the logarithm of its determinant. */
+static double factor(double h[36]) {
+    double det = 0;
+    for (int a = 0; a < 6; ++a) {
+        h[7 * a] += a < 3 ? 1e-2 : 0;
+        for (int b = 0; b <= a; ++b) {
+            for (int c = 0; c < b; ++c) h[6 * a + b] -= h[6 * a + c] * h[6 * b + c];
+            if (a == b)
+                h[7 * a] = sqrt(fmax(h[7 * a], 1e-9)), det += 2 * log(h[7 * a]);
+            else
+                h[6 * a + b] /= h[7 * b];
+        }
+    }
+    return det;
+}
+
+static void step(const atn_lattice *l, pose *p) {
+    double x[6], turn, length = 0, square = 0, q[4];
+    factor(p->h);
+    for (int a = 0; a < 6; ++a) {
+        x[a] = p->g[a];
+        for (int b = 0; b < a; ++b) x[a] -= p->h[6 * a + b] * x[b];
+        x[a] /= p->h[7 * a];
+    }
+    for (int a = 5; a >= 0; --a) {
+        for (int b = a + 1; b < 6; ++b) x[a] -= p->h[6 * b + a] * x[b];
+        x[a] /= p->h[7 * a];
+    }
+    turn = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    double cut = turn > MOST_TURN ? MOST_TURN / turn : 1, small[4] = {1};
+    for (int a = 0; a < 3; ++a) small[a + 1] = 0.5 * cut * x[a], p->t[a] += cut * x[a + 3];
+    lattice_quaternion_multiply(small, p->q, q);
+    for (int a = 0; a < 4; ++a) length += q[a] * q[a];
+    for (int a = 0; a < 4; ++a) p->q[a] = q[a] / sqrt(length);
+    for (int a = 0; a < 3; ++a) square += p->t[a] * p->t[a];
+    double most = MOST_SHIFT * l->sharp;
+    for (int a = 0; a < 3 && square > most * most; ++a) p->t[a] *= most / sqrt(square);
+}
+
+/* From a turn and a shift; found is replaced where this one is more likely, or where `always`. */
+static void look_from(const atn_lattice *l, const lattice_slot *s, const float *const pull[2], size_t i, pose *p,
+                      bool always, lattice_found *f) {
+    for (int k = 0; k < STEPS; ++k) {
+        sums(l, s, pull[k >= WIDE || always], i, p);
+        step(l, p);
+    }
+    sums(l, s, pull[1], i, p);
+    double size = 2 * log(l->info.noise) + log(l->info.depth_noise), n = (double)s->symmetries;
+    double about = log(n / (8 * PI * PI)) - size + 1.5 * log(2 * PI) - 0.5 * factor(p->h) - 0.5 * p->shift2;
+    about = fmin(about, -0.5 * p->shift2);
+    if (!always && !(p->likelihood + about > (double)f->evidence)) return;
+    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1};
+    for (int k = 0; k < 4; ++k) f->quaternion[k] = (float)p->q[k];
+    for (int k = 0; k < 3; ++k) f->shift[k] = (float)p->t[k];
+    f->weight = (float)p->weight;
+    f->spread = (float)p->spread;
+}
+
+void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always) {
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        const lattice_slot *s = &l->slot[m];
+        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
+        const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
+        if (always) {
+            pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
+            for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
+            look_from(l, s, pull, i, &p, true, f);
+        }
+        for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
+            pose p = {.likelihood = 0};
+            memcpy(p.q, recent->turn[m][k], sizeof p.q);
+            look_from(l, s, pull, i, &p, false, f);
+        }
+    }
+}
+
+/* Up to symmetry, within some degrees? */
+static bool same(const lattice_slot *s, const double a[4], const double b[4]) {
+    for (int32_t k = 0; k < s->symmetries; ++k) {
+        double r[4], dot = 0;
+        lattice_quaternion_multiply(s->symmetry[k], a, r);
+        for (int c = 0; c < 4; ++c) dot += r[c] * b[c];
+        if (fabs(dot) > 0.996) return true;
+    }
+    return false;
+}
+
+void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent) {
+    const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
+    double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
+                   (double)f->quaternion[3]};
+    double(*list)[4] = recent->turn[model];
+    int32_t *n = &recent->count[model], at = 0;
+    while (at < *n && !same(&l->slot[model], q, list[at])) ++at;
+    if (at == *n && *n < LATTICE_RECENT) ++*n;
+    if (at == LATTICE_RECENT) --at;
+    memmove(list + 1, list, (size_t)at * sizeof *list);
+    memcpy(list[0], q, sizeof q);
+}

@@ -1,0 +1,253 @@
+/* Phases of a frame from the distances of pairs, atom by atom. An atom of a lattice with shells n_s at r_s sees
+ * distances of the density p sum_s n_s f(r; r_s, s) + e 4 pi r^2,   f = r / (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2
+ * s^2) - exp(-(r + r_s)^2 / 2 s^2)). The frame is a mixture of all models of all sizes on a grid; its weights come from
+ * EM, noise and strangers are those with which it is most likely. Two sizes are tried where one is less likely. */
+#include "apps/lattice/parts.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EDGES = 41, ROUNDS = 60, BINS = LATTICE_PAIR_BINS };
+static const double PI = 3.14159265358979323846, STEP = 0.015, SMALLEST = 0.75; /* edges, of the first guess */
+static const double SHAPE = 30;     /* of numbers of neighbours: a gamma distribution of efficiencies */
+static const double GAIN = 2;       /* nats by which two sizes are more likely than one, to be tried */
+static const double LEAST = 0.05;   /* share of a phase */
+static const double STRETCH = 0.05; /* sizes as near as that are one */
+
+/* ---- shells ---- */
+
+atn_status lattice_shells_make(const atn_ctx *ctx, const char *name, double reach, lattice_shells *out) {
+    atn_lattice_model model = {.points = 0};
+    lattice_points points;
+    memcpy(model.name, name, 4);
+    *out = (lattice_shells){0};
+    atn_status status = lattice_points_make(ctx, &model, lattice_kind_constant(name, 1), reach, &points);
+    for (size_t k = 0; k < points.count && status == ATN_OK; ++k) {
+        double r = 0;
+        for (int axis = 0; axis < 3; ++axis) r += points.axis[axis][k] * points.axis[axis][k];
+        r = sqrt(r);
+        if (out->count == 0 || r > out->radius[out->count - 1] + 1e-6) {
+            if (out->count == LATTICE_SHELLS) break;
+            out->radius[out->count++] = r;
+        }
+        out->points[out->count - 1] += 1;
+    }
+    if (status == ATN_OK) lattice_points_free(ctx, &points);
+    return status;
+}
+
+double lattice_radial(const lattice_shells *s, double edge, double noise, double r) {
+    double sum = 0;
+    for (int32_t k = 0; k < s->count; ++k) {
+        double rs = s->radius[k] * edge, low = (r - rs) / noise, high = (r + rs) / noise;
+        if (low > 5) continue;
+        if (low < -5) break;
+        sum += s->points[k] * r / (rs * noise * sqrt(2 * PI)) * (exp(-0.5 * low * low) - exp(-0.5 * high * high));
+    }
+    return sum;
+}
+
+/* ---- the mixture ---- */
+
+typedef struct mixture {
+    const lattice_pairs *pairs;
+    int32_t models, parts; /* part: edge e of model m is e * models + m */
+    lattice_shells shells[ATN_LATTICE_MOST_MODELS];
+    double edge[EDGES][ATN_LATTICE_MOST_MODELS]; /* 0: none */
+    double *fit;                                 /* atoms x parts: likelihood, the largest of an atom is 1 */
+    double *top;                                 /* its logarithm, for each atom */
+    double *weight, *expected;                   /* of each part; neighbours with all sites filled */
+    double *ratio;                               /* of an atom: neighbours found over those of filled sites */
+} mixture;
+
+static double count_term(double n, double expected) {
+    return lgamma(n + SHAPE) - lgamma(SHAPE) + SHAPE * log(SHAPE / (SHAPE + expected)) +
+           n * log(expected / (SHAPE + expected));
+}
+
+/* Logarithms of each atom's distances and number, for each part. */
+static void fill(mixture *x, double noise, double strangers, double efficiency) {
+    const lattice_pairs *d = x->pairs;
+    double step = d->reach / BINS, table[BINS];
+    for (int32_t c = 0; c < x->parts; ++c) {
+        double edge = x->edge[c / x->models][c % x->models], sum = 0;
+        for (int b = 0; b < BINS && edge > 0; ++b)
+            sum += table[b] = step * lattice_radial(&x->shells[c % x->models], edge, noise, (b + 0.5) * step);
+        x->expected[c] = fmax(sum, 1e-3);
+        for (int b = 0; b < BINS; ++b) {
+            double r = (b + 0.5) / BINS, gas = 3 * r * r / BINS;
+            table[b] = edge > 0 ? log((1 - strangers) * table[b] / x->expected[c] + strangers * gas) : 0;
+        }
+        for (size_t k = 0; k < d->atoms; ++k) {
+            const uint16_t *bin = d->bin + k * BINS;
+            double all = edge > 0 ? count_term(d->number[k], efficiency * x->expected[c] / (1 - strangers)) : -INFINITY;
+            for (int b = 0; b < BINS && edge > 0; ++b)
+                if (bin[b]) all += bin[b] * table[b];
+            x->fit[k * (size_t)x->parts + (size_t)c] = all;
+        }
+    }
+    for (size_t k = 0; k < d->atoms; ++k) {
+        double *fit = x->fit + k * (size_t)x->parts;
+        x->top[k] = -INFINITY;
+        for (int32_t c = 0; c < x->parts; ++c) x->top[k] = fmax(x->top[k], fit[c]);
+        for (int32_t c = 0; c < x->parts; ++c) fit[c] = exp(fit[c] - x->top[k]);
+    }
+}
+
+/* Weights of the parts from `from` to `to` - 1 that make the sample most likely; the logarithm of its likelihood. Those
+ * that start at 0 stay there. */
+static double weigh(mixture *x, int32_t from, int32_t to) {
+    double likelihood = 0, n = (double)x->pairs->atoms, next[EDGES * ATN_LATTICE_MOST_MODELS];
+    for (int round = 0; round < ROUNDS; ++round) {
+        likelihood = 0;
+        memset(next + from, 0, (size_t)(to - from) * sizeof *next);
+        for (size_t k = 0; k < x->pairs->atoms; ++k) {
+            const double *fit = x->fit + k * (size_t)x->parts;
+            double sum = 1e-30;
+            for (int32_t c = from; c < to; ++c) sum += x->weight[c] * fit[c];
+            likelihood += log(sum) + x->top[k];
+            double part = 1 / (sum * n);
+            for (int32_t c = from; c < to; ++c) next[c] += fit[c] * part;
+        }
+        for (int32_t c = from; c < to; ++c) x->weight[c] *= next[c];
+    }
+    return likelihood;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The median of an atom's neighbours over what filled sites of its likely parts would give: surfaces lower the mean. */
+static double filled(const mixture *x, double strangers) {
+    size_t n = x->pairs->atoms;
+    for (size_t k = 0; k < n; ++k) {
+        const double *fit = x->fit + k * (size_t)x->parts;
+        double sum = 1e-30, expected = 0;
+        for (int32_t c = 0; c < x->parts; ++c) {
+            sum += x->weight[c] * fit[c];
+            expected += x->weight[c] * fit[c] * x->expected[c];
+        }
+        x->ratio[k] = expected > 0 ? x->pairs->number[k] * sum / expected : 0;
+    }
+    qsort(x->ratio, n, sizeof *x->ratio, ascending);
+    return fmin(fmax(x->ratio[n / 2] * (1 - strangers), 0.02), 1);
+}
+
+/* ---- what is most likely ---- */
+
+/* The best of one size for all models is left in `one`; the free mixture's likelihood and weights in `all`. */
+typedef struct trial {
+    double noise, strangers, efficiency, one, all;
+    double weight[EDGES * ATN_LATTICE_MOST_MODELS];
+} trial;
+
+static void even(mixture *x, int32_t from, int32_t to) {
+    for (int32_t c = from; c < to; ++c) x->weight[c] = 1.0 / (to - from);
+}
+
+static void attempt(mixture *x, double noise, double strangers, trial *best) {
+    trial t = {.noise = noise, .strangers = strangers, .efficiency = best->efficiency, .one = -INFINITY};
+    for (int round = 0; round < 2; ++round) {
+        fill(x, noise, strangers, t.efficiency);
+        even(x, 0, x->parts);
+        t.all = weigh(x, 0, x->parts);
+        t.efficiency = filled(x, strangers);
+    }
+    memcpy(t.weight, x->weight, (size_t)x->parts * sizeof *t.weight);
+    for (int32_t e = 0; e < EDGES; ++e) {
+        even(x, e * x->models, (e + 1) * x->models);
+        t.one = fmax(t.one, weigh(x, e * x->models, (e + 1) * x->models));
+    }
+    t.one = fmax(t.one, best->one);
+    if (t.all > best->all)
+        *best = t;
+    else
+        best->one = t.one;
+}
+
+static void attempts(mixture *x, double first, double given, trial *best) {
+    static const double STRANGERS[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3};
+    for (double noise = 0.04; noise < 0.3 && !(given > 0); noise *= 1.6) attempt(x, noise * first, 0.03, best);
+    if (given > 0) attempt(x, given, 0.03, best);
+    for (int k = 0; k < 4 && !(given > 0); ++k) attempt(x, best->noise * FINE[k], best->strangers, best);
+    for (int k = 0; k < 2; ++k) attempt(x, best->noise, STRANGERS[k], best);
+}
+
+/* The heaviest stretch of neighbouring sizes, of all models, farther than that from `not`: its weight and mean. */
+static double heaviest(const mixture *x, const trial *t, double not, double *edge) {
+    double most = 0;
+    for (int32_t a = 0; a < x->parts; ++a) {
+        double sum = 0, mean = 0, centre = x->edge[a / x->models][a % x->models];
+        for (int32_t c = 0; c < x->parts && centre > 0; ++c) {
+            double here = x->edge[c / x->models][c % x->models];
+            if (fabs(here - centre) > STRETCH * centre || fabs(here - not ) <= STRETCH * not ) continue;
+            sum += t->weight[c];
+            mean += t->weight[c] * here;
+        }
+        if (sum > most) most = sum, *edge = mean / sum;
+    }
+    return most;
+}
+
+/* Which model has which of two sizes: distances hardly say at large noise, so both ways are told: bcc the smaller and
+ * what is closely packed the larger, and the other way round. */
+static int32_t sizes(const atn_lattice *l, const mixture *x, const trial *t, lattice_sizes out[2]) {
+    double size[2] = {0};
+    bool loose = false, close = false;
+    heaviest(x, t, 0, &size[0]);
+    if (heaviest(x, t, size[0], &size[1]) < LEAST || t->all < t->one + GAIN) return 0;
+    for (int way = 0; way < 2; ++way) {
+        out[way] =
+            (lattice_sizes){.noise = t->noise, .strangers = t->strangers, .efficiency = t->efficiency, .main = size[0]};
+        for (int32_t m = 0; m < x->models; ++m) {
+            const atn_lattice_model *model = &l->settings.model[m];
+            bool is = model->name[0] == 'b';
+            double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
+            out[way].edge[m] = fixed > 0 ? fixed : size[is == way];
+            if (!model->points) loose = loose || is, close = close || !is;
+        }
+    }
+    return loose && close ? 2 : 0;
+}
+
+static atn_status prepare(const atn_lattice *l, mixture *x, double first) {
+    atn_status status = ATN_OK;
+    for (int32_t m = 0; m < x->models && status == ATN_OK; ++m) {
+        const atn_lattice_model *model = &l->settings.model[m];
+        double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
+        for (int32_t e = 0; e < EDGES && !model->points; ++e)
+            x->edge[e][m] = fixed > 0 ? fixed : first * (SMALLEST + STEP * e);
+        if (model->points) continue;
+        status =
+            lattice_shells_make(l->ctx, model->name, fmin(x->pairs->reach / (SMALLEST * first) + 1, 6), &x->shells[m]);
+    }
+    return status;
+}
+
+atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
+                          lattice_sizes out[2], int32_t *ways) {
+    size_t parts = (size_t)(EDGES * l->info.models), atoms = pairs->atoms;
+    mixture *x = atn_zalloc(l->ctx, sizeof *x);
+    double *block = atn_alloc(l->ctx, (atoms * (parts + 2) + 2 * parts) * sizeof *block);
+    atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
+    *ways = 0;
+    if (status == ATN_OK) {
+        *x = (mixture){.pairs = pairs, .models = l->info.models, .parts = (int32_t)parts, .fit = block};
+        x->top = block + atoms * parts, x->ratio = x->top + atoms;
+        x->weight = x->ratio + atoms, x->expected = x->weight + parts;
+        status = prepare(l, x, first);
+    }
+    if (status == ATN_OK) {
+        trial best = {.all = -INFINITY, .one = -INFINITY, .efficiency = efficiency};
+        attempts(x, first, l->settings.noise > 0 ? sqrt(2) * l->settings.noise : 0, &best);
+        *ways = sizes(l, x, &best, out);
+    }
+    atn_free(l->ctx, x);
+    atn_free(l->ctx, block);
+    return status;
+}

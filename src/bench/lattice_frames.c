@@ -1,0 +1,120 @@
+/* Whole frames of crystal grains, settings found from each: do confidences come true? Of the atoms whose confidence is
+ * 0.85 to 0.95 the share that is right, against the mean of what they promised. */
+#include "bench/lattice.h"
+
+#include "apps/sample/atoms.h"
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { ATOMS = 4000, PIECE = 500, SEED = 5 };
+
+static const struct frame {
+    crystal_structure lattice[3];
+    size_t lattices, grains;
+    double noise, depth, missing;
+} FRAMES[] = {
+    {{CRYSTAL_BCC}, 1, 2, 0.2, 0.2, 0.4},
+    {{CRYSTAL_HCP}, 1, 2, 0.5, 0.5, 0.4},
+    {{CRYSTAL_BCC, CRYSTAL_FCC}, 2, 4, 0.2, 0.2, 0.6},
+    {{CRYSTAL_BCC, CRYSTAL_FCC}, 2, 4, 0.3, 0.3, 0.4},
+    {{CRYSTAL_BCC, CRYSTAL_HCP, CRYSTAL_FCC}, 3, 6, 0.3, 0.3, 0.4},
+    {{CRYSTAL_BCC, CRYSTAL_FCC}, 2, 4, 0.5, 0.15, 0.4},
+};
+
+/* Positions in Angstrom and labels. */
+typedef struct made {
+    double *axis[3];
+    int32_t *label;
+    atn_lattice_atom *atom;
+} made;
+
+static atn_status make(atn_ctx *ctx, const struct frame *f, made *out) {
+    atn_sample_atoms_settings s = {.size = ATOMS, .seed = SEED, .lattices = f->lattices, .grains = f->grains};
+    atn_sample_atoms *atoms = NULL;
+    atn_sample_atom rows[PIECE];
+    for (size_t k = 0; k < f->lattices; ++k) {
+        s.lattice[k] = f->lattice[k];
+        s.constant[k] = crystal_usual(f->lattice[k]);
+    }
+    s.lateral = f->noise, s.depth = f->depth, s.efficiency = 1 - f->missing;
+    s.n_species = 1;
+    s.species[0] = (atn_sample_species){.name = "Fe", .share = 1, .mass = 55.845};
+    atn_status status = atn_sample_atoms_make(ctx, &s, NULL, NULL, &atoms);
+    size_t got = 1, n = 0;
+    while (status == ATN_OK && got) {
+        status = atn_sample_atoms_next(atoms, PIECE, rows, &got);
+        for (size_t k = 0; k < got && status == ATN_OK; ++k, ++n) {
+            for (int axis = 0; axis < 3; ++axis) out->axis[axis][n] = 10 * (double)rows[k].position[axis];
+            out->label[n] = (int32_t)atn_sample_atoms_crystal(atoms)->grain[rows[k].grain].structure;
+        }
+    }
+    atn_sample_atoms_free(atoms);
+    return status;
+}
+
+static void tell(const made *m, atn_bench_row *row) {
+    double n = 0, right = 0, promised = 0, all = 0;
+    for (size_t k = 0; k < ATOMS; ++k) {
+        double confidence = (double)m->atom[k].confidence;
+        bool is = m->atom[k].structure == m->label[k];
+        all += is;
+        if (confidence < 0.85 || confidence >= 0.95) continue;
+        n += 1, right += is, promised += confidence;
+    }
+    row->ours = n > 0 ? 100 * right / n : 0;
+    row->reference = n > 0 ? 100 * promised / n : 0;
+    row->ratio = promised > 0 ? right / promised : 0;
+    snprintf(row->reference_name, sizeof row->reference_name, "mean confidence");
+    snprintf(row->note, sizeof row->note, "%.0f of %d atoms; %.4f of all are right", n, (int)ATOMS, all / ATOMS);
+}
+
+static atn_status measure(atn_ctx *ctx, atn_device *device, const struct frame *f, made *m, atn_bench_row *row) {
+    atn_lattice *lattice = NULL;
+    atn_lattice_settings settings = {.noise = f->depth != f->noise ? f->noise : 0};
+    settings.depth_noise = f->depth != f->noise ? f->depth : 0;
+    atn_status status = make(ctx, f, m);
+    if (status == ATN_OK) status = atn_lattice_create(device, &settings, &lattice);
+    atn_atoms atoms = {.count = ATOMS, .own = ATOMS, .position = {m->axis[0], m->axis[1], m->axis[2]}};
+    double from = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_lattice_match(lattice, &atoms, 1, m->atom);
+    row->seconds = atn_clock_seconds() - from;
+    atn_lattice_free(lattice);
+    if (status == ATN_OK) tell(m, row);
+    return status;
+}
+
+static void name(const struct frame *f, atn_bench_row *row) {
+    int at = snprintf(row->name, sizeof row->name, "right at 0.9, ");
+    for (size_t k = 0; k < f->lattices; ++k)
+        at +=
+            snprintf(row->name + at, sizeof row->name - (size_t)at, "%s%s", k ? "+" : "", crystal_name(f->lattice[k]));
+    at += snprintf(row->name + at, sizeof row->name - (size_t)at, ", noise %.2f", f->noise);
+    if (f->depth != f->noise) at += snprintf(row->name + at, sizeof row->name - (size_t)at, ",%.2f", f->depth);
+    snprintf(row->name + at, sizeof row->name - (size_t)at, ", missing %.0f %%", 100 * f->missing);
+    snprintf(row->shape, sizeof row->shape, "%d, %zu grains", (int)ATOMS, f->grains);
+}
+
+atn_status atn_bench_lattice_frames(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options) {
+    made m = {.label = atn_alloc(ctx, ATOMS * sizeof *m.label), .atom = atn_alloc(ctx, ATOMS * sizeof *m.atom)};
+    bool room = m.label && m.atom, go = true;
+    for (int axis = 0; axis < 3; ++axis) {
+        m.axis[axis] = atn_alloc(ctx, ATOMS * sizeof **m.axis);
+        room = room && m.axis[axis];
+    }
+    atn_status status = room ? ATN_OK : ATN_ERR_MEMORY;
+    for (size_t k = 0; k < sizeof FRAMES / sizeof *FRAMES && go && status == ATN_OK; ++k) {
+        atn_bench_row row = {.unit = "%"};
+        name(&FRAMES[k], &row);
+        snprintf(row.device, sizeof row.device, "%s", atn_device_get_info(device)->name);
+        if (options->progress) options->progress(options->user, row.name);
+        status = measure(ctx, device, &FRAMES[k], &m, &row);
+        if (status == ATN_OK) go = options->visit(options->user, &row);
+    }
+    for (int axis = 0; axis < 3; ++axis) atn_free(ctx, m.axis[axis]);
+    atn_free(ctx, m.label);
+    atn_free(ctx, m.atom);
+    return status;
+}
