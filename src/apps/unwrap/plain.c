@@ -7,8 +7,8 @@
 
 /* A cycle leaves at least that share of the error, and is feared to leave that much after a start from nothing. */
 static const double LEAST = 0.1, FEARED = 0.3;
-static const double STALLED = 0.6; /* what moves more than that of the last cycle's moves is rounding */
-static const double SMALL = 1e-2;  /* radians: never rounding above that */
+static const double STALLED = 0.6;           /* what moves more than that of the last cycle's moves is rounding */
+static const double SMALL[2] = {1e-2, 1e-8}; /* radians, by precision: never rounding above that */
 
 static atn_status load(atn_unwrap *u, double *flat) {
     unwrap_level *l = &u->level[0];
@@ -54,7 +54,7 @@ static atn_status estimate(atn_unwrap *u, double *last, unwrap_progress *p) {
     double share = *last > 0 ? fmax(now / *last, LEAST) : FEARED;
     p->off = share < 1 ? now * share / (1 - share) : INFINITY;
     p->converged = p->off < p->within;
-    p->rounding = !p->converged && *last > 0 && now < SMALL && now > STALLED * *last;
+    p->rounding = !p->converged && *last > 0 && now < SMALL[u->type == ATN_DP] && now > STALLED * *last;
     *last = now;
     return status;
 }

@@ -50,7 +50,7 @@ atn_status unwrap_residual(atn_unwrap *u, int where, double *norm) {
 
 bool unwrap_done(const atn_unwrap *u, bool weights, double before, double now, double tolerance, unwrap_progress *p) {
     p->reached = p->flat > 0 ? now / p->flat : 0;
-    p->converged = p->reached <= tolerance || (before > 0 && p->off < p->within);
+    p->converged = p->reached <= tolerance;
     p->rounding = !p->converged && before > 0 && now > STALLED[weights] * before && p->reached < rounding(u);
     return p->converged || p->rounding || !isfinite(now);
 }

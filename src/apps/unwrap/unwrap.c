@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum { MOST_PIXELS = 1 << 30, ROUNDS = 12 };
-static const double NEAR = 4e-5; /* radians: some roundings of a surface of a hundred */
+/* Radians, by precision: some roundings of a surface of a hundred. */
+static const double NEAR[2] = {4e-5, 2e-10};
 static const double LOOSE = 1e-3, SHARPER = 0.6, SHARPEST = 0.01; /* rounds that adapt weights */
 
 /* ---- making ---- */
@@ -247,7 +248,7 @@ static atn_status unwrap_frame(atn_unwrap *u, const atn_unwrap_settings *s, atn_
     frame f = {.settings = s};
     double start = atn_clock_seconds();
     f.tolerance = s->tolerance > 0 ? s->tolerance : u->type == ATN_DP ? 1e-10 : 1e-5;
-    if (u->type == ATN_SP && !(s->tolerance > 0)) f.progress.within = NEAR;
+    if (!(s->tolerance > 0)) f.progress.within = NEAR[u->type == ATN_DP];
     f.most = s->most_cycles ? s->most_cycles : 100;
     atn_status status = put_mask(u, s->mask);
     if (status == ATN_OK) status = survey(u, result);
