@@ -7,8 +7,11 @@
 
 /* A cycle leaves at least that share of the error, and is feared to leave that much after a start from nothing. */
 static const double LEAST = 0.1, FEARED = 0.3;
+static const double FAR = 10;                /* a warm start that is that much farther off than wanted was none */
 static const double STALLED = 0.6;           /* what moves more than that of the last cycle's moves is rounding */
 static const double SMALL[2] = {1e-2, 1e-8}; /* radians, by precision: never rounding above that */
+
+enum { TRIED = 16 }; /* frames after which a warm start is tried again */
 
 static atn_status load(atn_unwrap *u, double *flat) {
     unwrap_level *l = &u->level[0];
@@ -66,14 +69,18 @@ static atn_status one(atn_unwrap *u, bool full, int *where, unwrap_progress *p) 
     return status == ATN_OK ? unwrap_correct(u, false, start, where) : status;
 }
 
-/* Until the moves say so. */
+/* Until the moves say so. A full start is worth about two cycles: where the last answer turns out to be farther off
+ * than they mend, this frame starts anew, and so do the next ones, without trying. */
 static atn_status by_moves(atn_unwrap *u, bool full, int32_t most, int *where, unwrap_progress *p) {
     double last = 0, left = 0;
     atn_status status = ATN_OK;
     for (int32_t n = 0; n < most && !p->converged && !p->rounding && status == ATN_OK; ++n) {
-        status = one(u, full && n == 0, where, p);
+        status = one(u, full, where, p);
         if (status == ATN_OK) status = estimate(u, &last, p);
         if (!isfinite(last)) break;
+        full = n == 0 && !full && p->off > FAR * p->within;
+        if (full) u->cold = TRIED;
+        if (full) last = 0;
     }
     if (status == ATN_OK) status = residual(u, *where, &left);
     p->reached = p->flat > 0 ? left / p->flat : 0;
@@ -95,6 +102,8 @@ static atn_status by_residual(atn_unwrap *u, bool full, double tolerance, int32_
 
 atn_status unwrap_plain(atn_unwrap *u, bool warm, double tolerance, int32_t most, unwrap_progress *p) {
     int where = u->place == 3;
+    if (u->cold > 0 && p->within > 0) warm = false;
+    if (u->cold > 0) --u->cold;
     atn_status status = load(u, &p->flat);
     p->off = INFINITY;
     if (status == ATN_OK && p->flat <= 0) { /* flat, to the last bit */

@@ -13,7 +13,8 @@
 enum { MOST_PIXELS = 1 << 30, ROUNDS = 12 };
 /* Radians, by precision: some roundings of a surface of a hundred. */
 static const double NEAR[2] = {4e-5, 2e-10};
-static const double LOOSE = 1e-3, SHARPER = 0.6, SHARPEST = 0.01; /* rounds that adapt weights */
+static const double LOOSE = 1e-3;                   /* of the residual: where weights are made once, or adapted */
+static const double SHARPER = 0.6, SHARPEST = 0.01; /* rounds that adapt weights */
 
 /* ---- making ---- */
 
@@ -122,7 +123,7 @@ const char *atn_unwrap_explain(atn_unwrap *u) {
 /* ---- a frame ---- */
 
 static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_settings *s) {
-    if ((int)s->weights < 0 || s->weights > ATN_UNWRAP_WEIGHTS_AUTO || (int)s->remove < 0 ||
+    if ((int)s->weights < 0 || s->weights > ATN_UNWRAP_WEIGHTS_ONCE || (int)s->remove < 0 ||
         s->remove > ATN_UNWRAP_REMOVE_TILT)
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: there are no such weights, or nothing like that to remove");
     if (!(s->tolerance >= 0) || !(s->tolerance < 1))
@@ -191,6 +192,7 @@ static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result
     double bend = acos(-1.0);
     for (int k = 0; k < ROUNDS && status == ATN_OK; ++k) {
         status = unwrap_edges(u, bend);
+        p->again = true;
         if (status == ATN_OK) status = solve_once(u, f, true, LOOSE, p);
         ++result->solutions;
         bend = fmax(bend * SHARPER, SHARPEST);
@@ -247,7 +249,10 @@ static atn_status nothing(atn_unwrap *u, atn_unwrap_result *result) {
 static atn_status unwrap_frame(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result) {
     frame f = {.settings = s};
     double start = atn_clock_seconds();
-    f.tolerance = s->tolerance > 0 ? s->tolerance : u->type == ATN_DP ? 1e-10 : 1e-5;
+    f.tolerance = s->tolerance > 0                        ? s->tolerance
+                  : s->weights == ATN_UNWRAP_WEIGHTS_ONCE ? LOOSE
+                  : u->type == ATN_DP                     ? 1e-10
+                                                          : 1e-5;
     if (!(s->tolerance > 0)) f.progress.within = NEAR[u->type == ATN_DP];
     f.most = s->most_cycles ? s->most_cycles : 100;
     atn_status status = put_mask(u, s->mask);

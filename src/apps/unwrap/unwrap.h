@@ -86,12 +86,14 @@ struct atn_unwrap {
         unwrap_op load, left[2], moved[2];                                 /* no weights: [where the answer is] */
         unwrap_op survey, phasor[4], finish[4], report, grading, edges[2]; /* [the answer: u[0], u[1], at[0], at[1]] */
     } ops;
-    int raised;         /* where the second grid's answer is: what the last cycle added, but for sweeps */
-    int now;            /* where u is */
-    int place;          /* where the answer is: u[0], u[1], and without weights at[0], at[1] of the finest grid */
-    bool solved;        /* it is one: what a warm start wants */
-    bool masked;        /* mask holds more than ones */
-    bool plain_quality; /* quality holds ones */
+    int32_t expected[2]; /* iterations that the last first, and the last other, solution took */
+    int32_t cold;        /* frames that need not try a warm start */
+    int raised;          /* where the second grid's answer is: what the last cycle added, but for sweeps */
+    int now;             /* where u is */
+    int place;           /* where the answer is: u[0], u[1], and without weights at[0], at[1] of the finest grid */
+    bool solved;         /* it is one: what a warm start wants */
+    bool masked;         /* mask holds more than ones */
+    bool plain_quality;  /* quality holds ones */
 };
 
 /* grid.c */
@@ -131,6 +133,7 @@ typedef struct unwrap_progress {
     double reached; /* |r| / flat */
     int32_t cycles; /* so far, of all solutions */
     bool converged, rounding;
+    bool again; /* a solution after the first one, with other weights */
 } unwrap_progress;
 /* Without weights: cycles on the answer itself, from the last one where `warm`. */
 atn_status unwrap_plain(atn_unwrap *u, bool warm, double tolerance, int32_t most, unwrap_progress *p);
