@@ -6,14 +6,20 @@
 #include <math.h>
 
 /* Lower ends of the spectrum that give the best cycles, by sweeps; found by trying. */
-static const double LOW[2][UNWRAP_SWEEPS] = {{0.5, 0.7, 0.55, 0.45, 0.4, 0.35, 0.3, 0.3},
+static const double LOW[2][UNWRAP_SWEEPS] = {{0.5, 0.7, 0.85, 0.35, 0.35, 0.35, 0.3, 0.3},
                                              {0.5, 0.5, 0.4, 0.35, 0.3, 0.3, 0.25, 0.25}};
 static const double HIGH = 2;
+/* Without weights a single sweep before and one after share the steps of two: both alike would leave too much. */
+static const double SINGLE[2] = {1.2, 0.55};
 
 void unwrap_relax(atn_unwrap *u) {
     for (int weights = 0; weights < 2; ++weights)
         for (int side = 0; side < 2; ++side) {
             int32_t n = side ? u->after[weights] : u->before[weights];
+            if (n == 1 && !weights) {
+                u->relax[0][side][0] = SINGLE[side];
+                continue;
+            }
             double low = LOW[weights][n - 1], middle = (HIGH + low) / 2, half = (HIGH - low) / 2;
             for (int32_t k = 0; k < n; ++k) {
                 int32_t at = side ? n - 1 - k : k; /* the same backwards: symmetric */
@@ -27,10 +33,10 @@ static atn_status run(unwrap_op *op) { return atn_kernel_run(op->kernel); }
 /* With the steps of two sweeps, or (one) of one. */
 static atn_status run_relaxed(unwrap_op *op, bool one, double first, double second) {
     atn_status status = ATN_OK;
-    if (op->relax[0] != first) status = atn_kernel_param(op->kernel, one ? "o" : "o1", first, 0);
-    if (status == ATN_OK && !one && op->relax[1] != second) status = atn_kernel_param(op->kernel, "o2", second, 0);
-    op->relax[0] = first;
-    op->relax[1] = second;
+    if (op->relax[0] != first + 1) status = atn_kernel_param(op->kernel, one ? "o" : "o1", first, 0);
+    if (status == ATN_OK && !one && op->relax[1] != second + 1) status = atn_kernel_param(op->kernel, "o2", second, 0);
+    op->relax[0] = first + 1; /* 0 would be one that was never set */
+    op->relax[1] = second + 1;
     return status == ATN_OK ? run(op) : status;
 }
 
@@ -69,6 +75,8 @@ static atn_status red_black(atn_unwrap *u, unwrap_level *l, int *where) {
     atn_status status = UNWRAP_OP(u, op, "unwrap_redblack", "f", l->f.all, "u", l->at[*where].all, "v",
                                   l->at[!*where].all, "X", l->x, "Y", l->y);
     *where = !*where;
+    if (status == ATN_OK && op->relax[0] == 0) status = atn_kernel_param(op->kernel, "colour", 0, 0);
+    op->relax[0] = 1;
     return status == ATN_OK ? run(op) : status;
 }
 

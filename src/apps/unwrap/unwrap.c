@@ -13,7 +13,7 @@
 enum { MOST_PIXELS = 1 << 30, ROUNDS = 12 };
 /* Radians, by precision: some roundings of a surface of a hundred. */
 static const double NEAR[2] = {4e-5, 2e-10};
-static const double LOOSE = 1e-3;                   /* of the residual: where weights are made once, or adapted */
+static const double LOOSE = 5e-4;                   /* of the residual: where weights are made once, or adapted */
 static const double SHARPER = 0.6, SHARPEST = 0.01; /* rounds that adapt weights */
 
 /* ---- making ---- */
@@ -45,7 +45,7 @@ static void fill_options(atn_unwrap *u, const atn_unwrap_options *given) {
     if (given) u->options = *given;
     if (!u->options.bits) u->options.bits = 32;
     if (!u->options.cycle) u->options.cycle = ATN_UNWRAP_CYCLE_V;
-    if (!u->options.coarsest) u->options.coarsest = 64;
+    if (!u->options.coarsest) u->options.coarsest = 100;
     for (int weights = 0; weights < 2; ++weights) {
         u->before[weights] = u->options.before ? u->options.before : weights ? 3 : 2;
         u->after[weights] = u->options.after ? u->options.after : weights ? 3 : 2;

@@ -13,7 +13,7 @@ enum { UNWRAP_LEVELS = 32, UNWRAP_COARSEST = 1024, UNWRAP_DENSE = 1600, UNWRAP_S
 /* A kernel bound to its arrays for good; made when it is first needed. */
 typedef struct unwrap_op {
     atn_kernel *kernel;
-    double relax[2]; /* as last given to it */
+    double relax[2]; /* 1 + what was last given to it */
 } unwrap_op;
 
 /* Kernels of one level. Answers move between a and b: an index says where one is (0: a, 1: b), the second index of
