@@ -53,7 +53,7 @@ typedef enum atn_unwrap_weights {
     ATN_UNWRAP_WEIGHTS_AUTO, /* where residues are, few cuts: solved again and again, with less weight on what did not
                                 fit the last answer; without residues as NONE */
     ATN_UNWRAP_WEIGHTS_ONCE  /* for live frames: where residues are, less beside them and where the phase is rough,
-                                solved  once, to 1e-3 of the residual; without residues as NONE */
+                                solved  once, to 5e-4 of the residual; without residues as NONE */
 } atn_unwrap_weights;
 
 typedef enum atn_unwrap_remove {
@@ -72,7 +72,7 @@ typedef struct atn_unwrap_settings {
     bool warm;           /* starts from the last frame's solution, where there is one */
     double tolerance;    /* of the residual, relative to that of a flat start. Default: until the answer is within about
                             4e-5 radians rms at 32 bits, 2e-10 at 64; with weights 1e-5 and 1e-10, rounds that adapt
-                            them 1e-3 */
+                            them, or make them once, 5e-4 */
     int32_t most_cycles; /* cycles or iterations of one solution; default 100 */
 } atn_unwrap_settings;
 
