@@ -235,21 +235,24 @@ static atn_status live(data *d, const atn_bench_unwrap_options *o, bool *stopped
     return ATN_OK;
 }
 
-/* Noise and a spiral: residues. */
-static atn_status put_spiral(data *d) {
-    atn_fringes_settings look = {.width = d->side,
-                                 .height = d->side,
-                                 .seed = 7,
-                                 .surface = ATN_FRINGES_SHEAR,
-                                 .noise = 0.3,
-                                 .steps = 3,
-                                 .turns = 8};
-    atn_fringes fringes;
-    atn_status status = atn_fringes_make(d->ctx, &look, &fringes);
-    if (status != ATN_OK) return status;
-    for (size_t k = 0; k < d->pixels; ++k) put(d, d->psi[0], k, fringes.wrapped[k]);
-    atn_fringes_free(d->ctx, &fringes);
-    return ATN_OK;
+/* A spiral, and noise that is another one in each frame: residues. */
+static atn_status put_spirals(data *d) {
+    atn_status status = ATN_OK;
+    for (int n = 0; n <= FRAMES && status == ATN_OK; ++n) {
+        atn_fringes_settings look = {.width = d->side,
+                                     .height = d->side,
+                                     .seed = 7 + (uint64_t)n,
+                                     .surface = ATN_FRINGES_SHEAR,
+                                     .noise = 0.3,
+                                     .steps = 3,
+                                     .turns = 8};
+        atn_fringes fringes;
+        status = atn_fringes_make(d->ctx, &look, &fringes);
+        if (status != ATN_OK) break;
+        for (size_t k = 0; k < d->pixels; ++k) put(d, d->psi[n], k, fringes.wrapped[k]);
+        atn_fringes_free(d->ctx, &fringes);
+    }
+    return status;
 }
 
 /* Weights that are made once a frame, each started from the last answer, as a live user wants it; and adapted until few
@@ -262,11 +265,11 @@ static atn_status weighted(data *d, const atn_bench_unwrap_options *o, bool *sto
                  {"whole frame, adapted weights", {.weights = ATN_UNWRAP_WEIGHTS_AUTO}}};
     double seconds[ROUNDS];
     int32_t rounds = o->quick ? 1 : ROUNDS;
-    atn_status status = put_spiral(d);
+    atn_status status = put_spirals(d);
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS && status == ATN_OK && !*stopped; ++k) {
         for (int32_t n = o->quick ? 0 : -3; n < rounds && status == ATN_OK; ++n) { /* the first ones plan and keep */
             double second;
-            status = run_ours(d, d->psi[0], &KINDS[k].settings, &second);
+            status = run_ours(d, d->psi[(n + 3) % (FRAMES + 1)], &KINDS[k].settings, &second);
             if (n >= 0) seconds[n] = second;
             if (status == ATN_OK) status = atn_check_cancel(d->ctx);
         }
