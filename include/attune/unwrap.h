@@ -28,7 +28,7 @@ typedef enum atn_unwrap_cycle {
 
 typedef enum atn_unwrap_smoother {
     ATN_UNWRAP_SMOOTHER_AUTO,     /* Jacobi with the steps of a Chebyshev polynomial */
-    ATN_UNWRAP_SMOOTHER_REDBLACK, /* not there yet: refused */
+    ATN_UNWRAP_SMOOTHER_REDBLACK, /* Gauss-Seidel's, both colours in one kernel; Jacobi's where there are weights */
     ATN_UNWRAP_SMOOTHER_JACOBI
 } atn_unwrap_smoother;
 
@@ -41,8 +41,8 @@ typedef struct atn_unwrap_options {
     atn_unwrap_smoother smoother;
     int32_t before, after; /* sweeps before and after the coarse grid's correction, 1 to 8; default 2 and 2,
                                  3 and 3 with weights, where `before` holds for both */
-    int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 1024; default 300 */
-    bool no_fuse;          /* residual and restriction as kernels of their own; not there yet: refused */
+    int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 1024; default 64 */
+    bool no_fuse;          /* one sweep a kernel, without weights; else two, also with what the coarse grid corrects */
     bool no_graph; /* every kernel of a cycle is launched by itself: never as one graph, where the device has those */
 } atn_unwrap_options;
 
@@ -50,8 +50,10 @@ typedef enum atn_unwrap_weights {
     ATN_UNWRAP_WEIGHTS_NONE,     /* of its own: all valid pixels count alike, but for quality */
     ATN_UNWRAP_WEIGHTS_RESIDUES, /* little where the four differences around a corner do not add up to 0 */
     ATN_UNWRAP_WEIGHTS_VARIANCE, /* less where the phase differs much from its surroundings */
-    ATN_UNWRAP_WEIGHTS_AUTO /* where residues are, few cuts: solved again and again, with less weight on what did not
-                               fit the last answer; without residues as NONE */
+    ATN_UNWRAP_WEIGHTS_AUTO, /* where residues are, few cuts: solved again and again, with less weight on what did not
+                                fit the last answer; without residues as NONE */
+    ATN_UNWRAP_WEIGHTS_ONCE  /* for live frames: where residues are, less beside them and where the phase is rough,
+                                solved  once, to 5e-4 of the residual; without residues as NONE */
 } atn_unwrap_weights;
 
 typedef enum atn_unwrap_remove {
@@ -68,9 +70,9 @@ typedef struct atn_unwrap_settings {
     atn_unwrap_remove remove;
     bool congruent;      /* the answer differs from the phase by whole turns (before piston or tilt is removed) */
     bool warm;           /* starts from the last frame's solution, where there is one */
-    double tolerance;    /* of the residual, relative to that of a flat start; default 1e-10 at 64 bits; at 32, 1e-5, or
-                            sooner where the answer is within about 4e-5 radians rms (without weights); rounds that adapt
-                            weights take 1e-3 */
+    double tolerance;    /* of the residual, relative to that of a flat start. Default: until the answer is within about
+                            4e-5 radians rms at 32 bits, 2e-10 at 64; with weights 1e-5 and 1e-10, rounds that adapt
+                            them, or make them once, 5e-4 */
     int32_t most_cycles; /* cycles or iterations of one solution; default 100 */
 } atn_unwrap_settings;
 

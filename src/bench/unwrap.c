@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ROUNDS = 5, QUICK_ROUNDS = 1, FRAMES = 3, MOST_CYCLES = 12, SIDES = 3 };
+enum { ROUNDS = 5, QUICK_ROUNDS = 1, FRAMES = 3, MOST_CYCLES = 12, SIDES = 4 };
 static const double TURN = 6.283185307179586, NEAR = 1.05;
 static const struct {
     int side;
@@ -31,7 +31,8 @@ typedef struct data {
     atn_unwrap *unwrap;
     atn_unwrap_result result;
     multigrid_reference plain;
-    char *python; /* NULL: no scipy here */
+    char *python;    /* NULL: no scipy here */
+    double scipy[2]; /* its last times: all of it, the transforms */
 } data;
 
 /* ---- the surface ---- */
@@ -149,7 +150,6 @@ static atn_status match_plain(data *d, double ours, double *theirs) {
 static atn_status run_side(data *d, int side, double *least) {
     atn_status status = ATN_OK;
     *least = 1e300;
-    if (side == 2) return d->python ? bench_scipy_run(d->ctx, d->python, d->side, d->wide, least) : ATN_OK;
     for (int k = 0; k < SCIPY_RUNS && status == ATN_OK; ++k) {
         double second = 0;
         if (side == 0)
@@ -172,7 +172,7 @@ static atn_bench_row row_of(const data *d, const char *name) {
 }
 
 static atn_status frames(data *d, const atn_bench_unwrap_options *o, bool *stopped) {
-    static const char *const NAMES[SIDES] = {"", MULTIGRID_NAME, SCIPY_NAME};
+    static const char *const NAMES[SIDES] = {"", MULTIGRID_NAME, SCIPY_NAME, SCIPY_TRANSFORMS_NAME};
     bench_runner runner[SIDES] = {0};
     int32_t rounds = o->quick ? QUICK_ROUNDS : ROUNDS;
     double second, ours = 0, theirs = 0;
@@ -181,9 +181,12 @@ static atn_status frames(data *d, const atn_bench_unwrap_options *o, bool *stopp
     if (status == ATN_OK) status = match_plain(d, ours, &theirs);
     if (status == ATN_OK) status = run_ours(d, d->psi[0], NULL, &second);
     int32_t cycles = d->result.cycles;
-    for (int32_t n = 0; n < rounds && status == ATN_OK; ++n)
-        for (int side = 0; side < SIDES && status == ATN_OK; ++side)
-            status = run_side(d, side, &runner[side].second[n]);
+    for (int32_t n = 0; n < rounds && status == ATN_OK; ++n) {
+        for (int side = 0; side < 2 && status == ATN_OK; ++side) status = run_side(d, side, &runner[side].second[n]);
+        if (status == ATN_OK && d->python)
+            status = bench_scipy_run(d->ctx, d->python, d->side, d->wide, d->scipy); /* both at once */
+        for (int side = 2; side < SIDES; ++side) runner[side].second[n] = d->scipy[side - 2];
+    }
     for (int side = 0; side < SIDES && status == ATN_OK; ++side)
         runner[side].median = bench_median(runner[side].second, rounds);
     for (int side = 1; side < SIDES && status == ATN_OK && !*stopped; ++side) {
@@ -196,7 +199,7 @@ static atn_status frames(data *d, const atn_bench_unwrap_options *o, bool *stopp
         if (side == 1)
             snprintf(row.note, sizeof row.note, "%d cycles, %.2g rad off; theirs %d after a full start, %.2g rad off%s",
                      cycles, ours, d->plain.cycles, theirs, d->python ? "" : "; no python3 here has scipy");
-        else
+        else if (side == 3)
             snprintf(row.note, sizeof row.note, "theirs: transforms only");
         *stopped = !o->visit(o->user, &row);
     }
@@ -232,36 +235,52 @@ static atn_status live(data *d, const atn_bench_unwrap_options *o, bool *stopped
     return ATN_OK;
 }
 
-/* Noise and a spiral: residues, so that weights are adapted until few cuts are left. Nobody to compare with. */
-static atn_status weighted(data *d, const atn_bench_unwrap_options *o, bool *stopped) {
-    atn_fringes_settings look = {.width = d->side,
-                                 .height = d->side,
-                                 .seed = 7,
-                                 .surface = ATN_FRINGES_SHEAR,
-                                 .noise = 0.3,
-                                 .steps = 3,
-                                 .turns = 8};
-    atn_unwrap_settings settings = {.weights = ATN_UNWRAP_WEIGHTS_AUTO};
-    double seconds[ROUNDS];
-    int32_t rounds = o->quick ? 1 : 3;
-    atn_fringes fringes;
-    atn_status status = atn_fringes_make(d->ctx, &look, &fringes);
-    if (status != ATN_OK) return status;
-    for (size_t k = 0; k < d->pixels; ++k) put(d, d->psi[0], k, fringes.wrapped[k]);
-    atn_fringes_free(d->ctx, &fringes);
-    for (int32_t n = o->quick ? 0 : -1; n < rounds && status == ATN_OK; ++n) {
-        double second;
-        status = run_ours(d, d->psi[0], &settings, &second);
-        if (n >= 0) seconds[n] = second;
-        if (status == ATN_OK) status = atn_check_cancel(d->ctx);
+/* A spiral, and noise that is another one in each frame: residues. */
+static atn_status put_spirals(data *d) {
+    atn_status status = ATN_OK;
+    for (int n = 0; n <= FRAMES && status == ATN_OK; ++n) {
+        atn_fringes_settings look = {.width = d->side,
+                                     .height = d->side,
+                                     .seed = 7 + (uint64_t)n,
+                                     .surface = ATN_FRINGES_SHEAR,
+                                     .noise = 0.3,
+                                     .steps = 3,
+                                     .turns = 8};
+        atn_fringes fringes;
+        status = atn_fringes_make(d->ctx, &look, &fringes);
+        if (status != ATN_OK) break;
+        for (size_t k = 0; k < d->pixels; ++k) put(d, d->psi[n], k, fringes.wrapped[k]);
+        atn_fringes_free(d->ctx, &fringes);
     }
-    if (status != ATN_OK) return status;
-    atn_bench_row row = row_of(d, "whole frame, weights");
-    row.ours = row.seconds = bench_median(seconds, rounds);
-    snprintf(row.note, sizeof row.note, "%lld residues, %lld cuts, %d iterations in %d solutions",
-             (long long)d->result.residues, (long long)d->result.cut_length, d->result.cycles, d->result.solutions);
-    *stopped = !o->visit(o->user, &row);
-    return ATN_OK;
+    return status;
+}
+
+/* Weights that are made once a frame, each started from the last answer, as a live user wants it; and adapted until few
+ * cuts are left. Nobody to compare with. */
+static atn_status weighted(data *d, const atn_bench_unwrap_options *o, bool *stopped) {
+    static const struct {
+        const char *name;
+        atn_unwrap_settings settings;
+    } KINDS[] = {{"whole frame, residues and weights", {.weights = ATN_UNWRAP_WEIGHTS_ONCE, .warm = true}},
+                 {"whole frame, adapted weights", {.weights = ATN_UNWRAP_WEIGHTS_AUTO}}};
+    double seconds[ROUNDS];
+    int32_t rounds = o->quick ? 1 : ROUNDS;
+    atn_status status = put_spirals(d);
+    for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS && status == ATN_OK && !*stopped; ++k) {
+        for (int32_t n = o->quick ? 0 : -3; n < rounds && status == ATN_OK; ++n) { /* the first ones plan and keep */
+            double second;
+            status = run_ours(d, d->psi[(n + 3) % (FRAMES + 1)], &KINDS[k].settings, &second);
+            if (n >= 0) seconds[n] = second;
+            if (status == ATN_OK) status = atn_check_cancel(d->ctx);
+        }
+        if (status != ATN_OK) return status;
+        atn_bench_row row = row_of(d, KINDS[k].name);
+        row.ours = row.seconds = bench_median(seconds, rounds);
+        snprintf(row.note, sizeof row.note, "%lld residues, %lld cuts, %d iterations in %d solutions",
+                 (long long)d->result.residues, (long long)d->result.cut_length, d->result.cycles, d->result.solutions);
+        *stopped = !o->visit(o->user, &row);
+    }
+    return status;
 }
 
 static atn_status measure(data *d, const atn_bench_unwrap_options *o, bool *stopped) {

@@ -60,7 +60,7 @@ static int word_of(const atn_cli_call *call, const char *option, const char *con
 }
 
 static atn_status read_solver(atn_cli_call *call, unwrap_job *job) {
-    static const char *const WEIGHTS[] = {"none", "residues", "variance", "auto", NULL};
+    static const char *const WEIGHTS[] = {"none", "residues", "variance", "auto", "once", NULL};
     static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL};
     static const char *const METHODS[] = {"auto", "multigrid", "cg", NULL};
     const char *precision = atn_cli_value(call, "precision"), *quality = atn_cli_value(call, "quality");
@@ -201,7 +201,7 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {.name = "mask", .value = "M", .meaning = "an image: pixels that are 0 are not valid"},
             {.name = "quality", .value = "Q|modulation", .meaning = "an image of weights, or those of the frames"},
             {.name = "weights",
-             .value = "none|residues|variance|auto",
+             .value = "none|residues|variance|auto|once",
              .meaning = "weights that the phase itself gives; none unless given"},
             {.name = "congruent", .meaning = "the answer differs from the phase by whole turns"},
             {.name = "remove", .value = "piston|tilt", .meaning = "the mean, or the plane that fits best"},

@@ -6,12 +6,14 @@
 
 /* Sizes of inputs; m, n, k are replaced by what is tried, s by one more than m: where m ranges start, and the last
  * ends; t is 12, the numbers of a pose; w is 32 m, the rows of m words; N and M are halves of n and m, rounded up, V
- * and W twice these; v is 320, the numbers of 4 x 4 x 4 voxels; x is one more than n. */
+ * and W twice these; v is 320, the numbers of 4 x 4 x 4 voxels; x is one more than n; a, b, A, B, c and d are n, m, N,
+ * M, V and W with a frame of 4 in all, C and D are V and W with one of 8; 3 is 3. */
 static const struct {
     const char *kernel;
     struct {
         const char *object;
-        char columns, rows; /* 'm', 'n', 'k', 's', 't', 'w', '1', 'M', 'N', 'V', 'W', 'v', 'x' */
+        char columns,
+            rows; /* 'm', 'n', 'k', 's', 't', 'w', '1', 'M', 'N', 'V', 'W', 'v', 'x', 'a' to 'd', 'A' to 'D', '3' */
     } inputs[SHIPPED_OBJECTS];
 } TABLE[] = {
     {"above", {{"pixels", 'n', 'w'}}},
@@ -139,24 +141,20 @@ static const struct {
       {"found", 'n', 'n'}}},
     {"shift_sum", {{"found", 'n', 'm'}}},
     {"phase_steps", {{"frames", 'n', 'm'}, {"sine", 'm', '1'}, {"cosine", 'm', '1'}}},
-    {"unwrap_residual", {{"psi", 'n', 'm'}, {"u", 'n', 'm'}, {"e", 'n', 'm'}}},
+    {"unwrap_load", {{"psi", 'n', 'm'}}},
+    {"unwrap_gather", {{"f", 'c', 'd'}, {"g", 'A', 'B'}}},
+    {"unwrap_first", {{"f", 'a', 'b'}, {"X", 'C', '3'}, {"Y", '3', 'D'}}},
+    {"unwrap_sweep", {{"f", 'a', 'b'}, {"u", 'a', 'b'}, {"X", 'C', '3'}, {"Y", '3', 'D'}}},
+    {"unwrap_pair", {{"f", 'a', 'b'}, {"u", 'a', 'b'}, {"X", 'C', '3'}, {"Y", '3', 'D'}}},
+    {"unwrap_redblack", {{"f", 'a', 'b'}, {"u", 'a', 'b'}, {"X", 'C', '3'}, {"Y", '3', 'D'}}},
+    {"unwrap_norm", {{"f", 'a', 'b'}, {"u", 'a', 'b'}, {"X", 'C', '3'}, {"Y", '3', 'D'}}},
+    {"unwrap_restrict", {{"f", 'c', 'd'}, {"u", 'c', 'd'}, {"g", 'A', 'B'}, {"X", 'C', '3'}, {"Y", '3', 'D'}}},
+    {"unwrap_raise", {{"f", 'c', 'd'}, {"u", 'c', 'd'}, {"e", 'A', 'B'}, {"X", 'C', '3'}, {"Y", '3', 'D'}}},
+    {"unwrap_lift", {{"f", 'c', 'd'}, {"e", 'A', 'B'}, {"X", 'C', '3'}, {"Y", '3', 'D'}}},
     {"unwrap_residual_w", {{"psi", 'n', 'm'}, {"u", 'n', 'm'}, {"e", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}}},
-    {"unwrap_first", {{"f", 'n', 'm'}, {"hx", 'n', '1'}, {"hy", 'm', '1'}, {"gx", 'n', '1'}, {"gy", 'm', '1'}}},
     {"unwrap_first_w", {{"f", 'n', 'm'}, {"inv", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}}},
-    {"unwrap_sweep",
-     {{"f", 'n', 'm'}, {"u", 'n', 'm'}, {"hx", 'n', '1'}, {"hy", 'm', '1'}, {"gx", 'n', '1'}, {"gy", 'm', '1'}}},
     {"unwrap_sweep_w", {{"f", 'n', 'm'}, {"u", 'n', 'm'}, {"inv", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}}},
-    {"unwrap_restrict", {{"f", 'n', 'm'}, {"u", 'n', 'm'}, {"g", 'N', 'M'}, {"hx", 'n', '1'}, {"hy", 'm', '1'}}},
     {"unwrap_restrict_w", {{"f", 'n', 'm'}, {"u", 'n', 'm'}, {"wx", 'n', 'm'}, {"wy", 'n', 'm'}, {"g", 'N', 'M'}}},
-    {"unwrap_raise",
-     {{"f", 'n', 'm'},
-      {"u", 'n', 'm'},
-      {"e", 'N', 'M'},
-      {"v", 'V', 'W'},
-      {"hx", 'n', '1'},
-      {"hy", 'm', '1'},
-      {"gx", 'n', '1'},
-      {"gy", 'm', '1'}}},
     {"unwrap_raise_w",
      {{"f", 'n', 'm'},
       {"u", 'n', 'm'},
@@ -165,7 +163,6 @@ static const struct {
       {"inv", 'n', 'm'},
       {"wx", 'n', 'm'},
       {"wy", 'n', 'm'}}},
-    {"unwrap_bilinear", {{"e", 'N', 'M'}, {"u", 'V', 'W'}}},
     {"unwrap_coarsen", {{"wx", 'n', 'm'}, {"wy", 'n', 'm'}, {"inv", 'N', 'M'}}},
     {"unwrap_grade", {{"psi", 'n', 'm'}, {"mask", 'n', 'm'}, {"quality", 'n', 'm'}}},
     {"unwrap_edges", {{"grade", 'n', 'm'}, {"psi", 'n', 'm'}, {"u", 'n', 'm'}}},
@@ -217,6 +214,15 @@ static int64_t length_of(char which, const int64_t mnk[3]) {
            : which == 'V' ? (mnk[1] + 1) / 2 * 2
            : which == 'v' ? 320
            : which == 'x' ? mnk[1] + 1
+           : which == 'a' ? mnk[1] + 4
+           : which == 'b' ? mnk[0] + 4
+           : which == 'A' ? (mnk[1] + 1) / 2 + 4
+           : which == 'B' ? (mnk[0] + 1) / 2 + 4
+           : which == 'c' ? (mnk[1] + 1) / 2 * 2 + 4
+           : which == 'd' ? (mnk[0] + 1) / 2 * 2 + 4
+           : which == 'C' ? (mnk[1] + 1) / 2 * 2 + 8
+           : which == 'D' ? (mnk[0] + 1) / 2 * 2 + 8
+           : which == '3' ? 3
                           : 1;
 }
 

@@ -23,9 +23,10 @@ static double number(const void *from, atn_type type, int64_t k) {
     return type == ATN_DP ? ((const double *)from)[k] : (double)((const float *)from)[k];
 }
 
-/* Row-major cell of the k-th unknown. */
+/* Where the k-th unknown lies: in rows, two cells of the frame around them. */
 static int64_t cell(const unwrap_direct *d, int64_t k) {
-    return d->by_rows ? k : (k % d->height) * d->width + k / d->height;
+    int64_t i = d->by_rows ? k % d->width : k / d->height, j = d->by_rows ? k / d->width : k % d->height;
+    return (j + 2) * (d->width + 4) + i + 2;
 }
 
 static int64_t unknown(const unwrap_direct *d, int64_t i, int64_t j) {
@@ -34,24 +35,25 @@ static int64_t unknown(const unwrap_direct *d, int64_t i, int64_t j) {
 
 /* Weights from each unknown to the one before it along the band's short side, and to the one a band before. */
 typedef struct weights {
-    const void *x, *y, *hx, *hy;
+    const void *x, *y;       /* of edges; or NULL, and */
+    double share_x, share_y; /* of the last column's and row's edges */
     atn_type type;
 } weights;
 
 static double weight_x(const weights *w, const unwrap_direct *d, int64_t i, int64_t j) {
-    return w->x ? number(w->x, w->type, j * d->width + i) : number(w->hy, w->type, j);
+    return w->x ? number(w->x, w->type, j * d->width + i) : j == d->height - 1 ? w->share_y : 1;
 }
 
 static double weight_y(const weights *w, const unwrap_direct *d, int64_t i, int64_t j) {
-    return w->y ? number(w->y, w->type, j * d->width + i) : number(w->hx, w->type, i);
+    return w->y ? number(w->y, w->type, j * d->width + i) : i == d->width - 1 ? w->share_x : 1;
 }
 
 static atn_status map_weights(atn_unwrap *u, bool weighted, weights *w) {
     unwrap_level *l = &u->level[u->levels - 1];
-    *w = (weights){.type = u->type};
-    atn_status status = weighted ? atn_array_map_read(l->wx, &w->x) : atn_array_map_read(l->hx, &w->hx);
-    if (status == ATN_OK) status = weighted ? atn_array_map_read(l->wy, &w->y) : atn_array_map_read(l->hy, &w->hy);
-    return status;
+    *w = (weights){.type = u->type, .share_x = l->share_x, .share_y = l->share_y};
+    if (!weighted) return ATN_OK;
+    atn_status status = atn_array_map_read(l->wx, &w->x);
+    return status == ATN_OK ? atn_array_map_read(l->wy, &w->y) : status;
 }
 
 /* One edge into the matrix. */
@@ -138,21 +140,23 @@ static void solve(unwrap_direct *d, double *x) {
     take_means(d, x);
 }
 
+static void store(atn_type type, void *to, int64_t at, double value) {
+    if (type == ATN_DP)
+        ((double *)to)[at] = value;
+    else
+        ((float *)to)[at] = (float)value;
+}
+
 static atn_status put_dense(atn_unwrap *u, unwrap_direct *d) {
     void *to;
-    atn_status status = unwrap_array(u, u->type, d->n, d->n, &d->dense);
+    atn_status status = unwrap_array(u, u->type, d->framed, d->framed, &d->dense);
     if (status == ATN_OK) status = atn_array_map_write(d->dense, &to);
+    if (status == ATN_OK) memset(to, 0, (size_t)(d->framed * d->framed) * atn_type_bytes(u->type));
     for (int64_t c = 0; c < d->n && status == ATN_OK; ++c) {
         memset(d->x, 0, (size_t)d->n * sizeof *d->x);
         d->x[c] = 1;
-        solve(d, d->x);
-        for (int64_t k = 0; k < d->n; ++k) { /* symmetric: a column is a row */
-            int64_t at = cell(d, c) * d->n + cell(d, k);
-            if (u->type == ATN_DP)
-                ((double *)to)[at] = d->x[k];
-            else
-                ((float *)to)[at] = (float)d->x[k];
-        }
+        solve(d, d->x); /* symmetric: a column is a row */
+        for (int64_t k = 0; k < d->n; ++k) store(u->type, to, cell(d, c) * d->framed + cell(d, k), d->x[k]);
     }
     return status;
 }
@@ -173,6 +177,7 @@ atn_status unwrap_direct_make(atn_unwrap *u, bool weighted) {
     d->width = l->width;
     d->height = l->height;
     d->n = l->width * l->height;
+    d->framed = (l->width + 4) * (l->height + 4);
     d->by_rows = l->width <= l->height;
     d->band = d->by_rows ? l->width : l->height;
     atn_status status = make_room(u->ctx, d);
@@ -181,22 +186,19 @@ atn_status unwrap_direct_make(atn_unwrap *u, bool weighted) {
     assemble(d, &w);
     find_parts(d);
     factorise(d);
-    return d->n <= UNWRAP_DENSE ? put_dense(u, d) : ATN_OK;
+    return d->framed <= UNWRAP_DENSE ? put_dense(u, d) : ATN_OK;
 }
 
 static atn_status solve_on_host(atn_unwrap *u, unwrap_direct *d, unwrap_level *l) {
     const void *from;
     void *to;
-    atn_status status = atn_array_map_read(l->f, &from);
+    atn_status status = atn_array_map_read(l->f.vector, &from);
     for (int64_t k = 0; k < d->n && status == ATN_OK; ++k) d->x[k] = number(from, u->type, cell(d, k));
-    if (status == ATN_OK) status = atn_array_map_write(l->at[0], &to);
+    if (status == ATN_OK) status = atn_array_map_write(l->at[0].vector, &to);
     if (status != ATN_OK) return status;
+    memset(to, 0, (size_t)d->framed * atn_type_bytes(u->type));
     solve(d, d->x);
-    for (int64_t k = 0; k < d->n; ++k)
-        if (u->type == ATN_DP)
-            ((double *)to)[cell(d, k)] = d->x[k];
-        else
-            ((float *)to)[cell(d, k)] = (float)d->x[k];
+    for (int64_t k = 0; k < d->n; ++k) store(u->type, to, cell(d, k), d->x[k]);
     return ATN_OK;
 }
 
@@ -204,6 +206,6 @@ atn_status unwrap_direct_solve(atn_unwrap *u, bool weighted, unwrap_level *l) {
     unwrap_direct *d = &u->direct[weighted];
     if (!d->dense) return solve_on_host(u, d, l);
     unwrap_op *op = &l->ops[weighted].direct;
-    atn_status status = UNWRAP_OP(u, op, "gemv", "A", d->dense, "x", l->vector[0], "y", l->vector[1]);
+    atn_status status = UNWRAP_OP(u, op, "gemv", "A", d->dense, "x", l->f.vector, "y", l->at[0].vector);
     return status == ATN_OK ? atn_kernel_run(op->kernel) : status;
 }

@@ -22,10 +22,10 @@ static atn_status row_sum(const atn_unwrap *u, int which, double *out) {
 }
 
 static atn_status find_angle(atn_unwrap *u, double *off) {
-    unwrap_op *op = &u->ops.phasor[u->now];
+    unwrap_op *op = &u->ops.phasor[u->place];
     double x = 0, y = 0;
-    atn_status status = UNWRAP_OP(u, op, "unwrap_phasor", "psi", u->psi, "u", u->u[u->now], "mask", u->mask, "sum_cos",
-                                  u->rows[2], "sum_sin", u->rows[3]);
+    atn_status status = UNWRAP_OP(u, op, "unwrap_phasor", "psi", u->psi, "u", unwrap_answer(u), "mask", u->mask,
+                                  "sum_cos", u->rows[2], "sum_sin", u->rows[3]);
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
     if (status == ATN_OK) status = row_sum(u, 2, &x);
     if (status == ATN_OK) status = row_sum(u, 3, &y);
@@ -35,9 +35,9 @@ static atn_status find_angle(atn_unwrap *u, double *off) {
 
 static atn_status write_out(atn_unwrap *u, double off, bool congruent, const double plane[3]) {
     static const char *const NAME[3] = {"piston", "tilt_x", "tilt_y"};
-    unwrap_op *op = &u->ops.finish[u->now];
+    unwrap_op *op = &u->ops.finish[u->place];
     atn_status status =
-        UNWRAP_OP(u, op, "unwrap_finish", "psi", u->psi, "u", u->u[u->now], "mask", u->mask, "v", u->out);
+        UNWRAP_OP(u, op, "unwrap_finish", "psi", u->psi, "u", unwrap_answer(u), "mask", u->mask, "v", u->out);
     if (status == ATN_OK) status = atn_kernel_param(op->kernel, "off", off, 0);
     if (status == ATN_OK) status = atn_kernel_param(op->kernel, "congruent", congruent, 0);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(op->kernel, NAME[k], plane[k], 0);

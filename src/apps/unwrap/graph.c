@@ -5,8 +5,10 @@
 
 #include "num/array.h"
 
-static atn_status run(atn_unwrap *u, bool weights, bool full, int *where) {
-    return full ? unwrap_full(u, weights, where) : unwrap_cycle(u, weights, 0, true, where);
+static atn_status run(atn_unwrap *u, bool weights, unwrap_start start, int *where) {
+    if (start == UNWRAP_FULL) return unwrap_full(u, where);
+    *where = start == UNWRAP_FROM_B;
+    return unwrap_cycle(u, weights, 0, start == UNWRAP_FROM_ZERO, where);
 }
 
 /* What the host may have written since: the inverse of the coarsest grid. And what the launches write is known to be
@@ -15,19 +17,19 @@ static atn_status launch(atn_unwrap *u, bool weights, unwrap_graph *g, int *wher
     atn_status status = atn_array_ready_device(u->direct[weights].dense, false);
     if (status == ATN_OK) status = atn_tape_launch(atn_device_queue(u->device), g->graph);
     for (int32_t n = 0; n < u->levels && status == ATN_OK; ++n) {
-        if (n) atn_array_written_on_device(u->level[n].f);
-        for (int k = 0; k < 2; ++k) atn_array_written_on_device(u->level[n].at[k]);
+        if (n) atn_array_written_on_device(u->level[n].f.vector);
+        for (int k = 0; k < 2; ++k) atn_array_written_on_device(u->level[n].at[k].vector);
     }
     *where = g->where;
     return status;
 }
 
 /* Nothing is run. Leaves no graph where there are none on this device, or where something cannot be kept. */
-static atn_status keep(atn_unwrap *u, bool weights, bool full, unwrap_graph *g) {
+static atn_status keep(atn_unwrap *u, bool weights, unwrap_start start, unwrap_graph *g) {
     atn_queue *queue = atn_device_queue(u->device);
     atn_status status = atn_tape_begin(queue);
     if (status == ATN_OK) {
-        status = run(u, weights, full, &g->where);
+        status = run(u, weights, start, &g->where);
         atn_status ended = atn_tape_end(queue, &g->graph);
         if (status == ATN_OK) status = ended;
     }
@@ -38,20 +40,20 @@ static atn_status keep(atn_unwrap *u, bool weights, bool full, unwrap_graph *g) 
     return status == ATN_ERR_MEMORY || status == ATN_ERR_LOST ? status : ATN_OK;
 }
 
-atn_status unwrap_correct(atn_unwrap *u, bool weights, bool full, int *where) {
-    unwrap_graph *g = &u->graph[weights][full];
+atn_status unwrap_correct(atn_unwrap *u, bool weights, unwrap_start start, int *where) {
+    unwrap_graph *g = &u->graph[weights][start];
     bool whole = u->direct[weights].dense; /* else the host has a part in it */
     atn_status status = ATN_OK;
-    if (whole && g->ran && !g->graph && !u->options.no_graph) status = keep(u, weights, full, g);
+    if (whole && g->ran && !g->graph && !u->options.no_graph) status = keep(u, weights, start, g);
     if (status != ATN_OK) return status;
     if (g->graph) return launch(u, weights, g, where);
     g->ran = true;
-    return run(u, weights, full, where);
+    return run(u, weights, start, where);
 }
 
 void unwrap_graphs_free(atn_unwrap *u) {
-    for (int k = 0; k < 4; ++k) {
-        atn_tape_free(u->graph[k / 2][k % 2].graph);
-        u->graph[k / 2][k % 2] = (unwrap_graph){0};
+    for (int k = 0; k < 8; ++k) {
+        atn_tape_free(u->graph[k / 4][k % 4].graph);
+        u->graph[k / 4][k % 4] = (unwrap_graph){0};
     }
 }

@@ -11,8 +11,10 @@
 #include <string.h>
 
 enum { MOST_PIXELS = 1 << 30, ROUNDS = 12 };
-static const double NEAR = 4e-5; /* radians: some roundings of a surface of a hundred */
-static const double LOOSE = 1e-3, SHARPER = 0.6, SHARPEST = 0.01; /* rounds that adapt weights */
+/* Radians, by precision: some roundings of a surface of a hundred. */
+static const double NEAR[2] = {4e-5, 2e-10};
+static const double LOOSE = 5e-4;                   /* of the residual: where weights are made once, or adapted */
+static const double SHARPER = 0.6, SHARPEST = 0.01; /* rounds that adapt weights */
 
 /* ---- making ---- */
 
@@ -30,13 +32,11 @@ static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_options *o)
     if ((int)o->method < 0 || o->method > ATN_UNWRAP_METHOD_CG || (int)o->cycle < 0 || o->cycle > ATN_UNWRAP_CYCLE_W ||
         (int)o->smoother < 0 || o->smoother > ATN_UNWRAP_SMOOTHER_JACOBI)
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: there is no such method, cycle or smoother");
-    if (o->smoother == ATN_UNWRAP_SMOOTHER_REDBLACK || o->no_fuse)
-        return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
-                        "unwrap: there are no red-black sweeps and no kernels that are not fused yet; Jacobi, fused");
     if (o->before < 0 || o->before > UNWRAP_SWEEPS || o->after < 0 || o->after > UNWRAP_SWEEPS)
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d and %d sweeps; 1 to %d", o->before, o->after, UNWRAP_SWEEPS);
-    if (o->coarsest != 0 && (o->coarsest < 4 || o->coarsest > UNWRAP_DENSE))
-        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: a coarsest grid of %d pixels; 4 to %d", o->coarsest, UNWRAP_DENSE);
+    if (o->coarsest != 0 && (o->coarsest < 4 || o->coarsest > UNWRAP_COARSEST))
+        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: a coarsest grid of %d pixels; 4 to %d", o->coarsest,
+                        UNWRAP_COARSEST);
     return ATN_OK;
 }
 
@@ -45,7 +45,7 @@ static void fill_options(atn_unwrap *u, const atn_unwrap_options *given) {
     if (given) u->options = *given;
     if (!u->options.bits) u->options.bits = 32;
     if (!u->options.cycle) u->options.cycle = ATN_UNWRAP_CYCLE_V;
-    if (!u->options.coarsest) u->options.coarsest = 300;
+    if (!u->options.coarsest) u->options.coarsest = 100;
     for (int weights = 0; weights < 2; ++weights) {
         u->before[weights] = u->options.before ? u->options.before : weights ? 3 : 2;
         u->after[weights] = u->options.after ? u->options.after : weights ? 3 : 2;
@@ -123,7 +123,7 @@ const char *atn_unwrap_explain(atn_unwrap *u) {
 /* ---- a frame ---- */
 
 static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_settings *s) {
-    if ((int)s->weights < 0 || s->weights > ATN_UNWRAP_WEIGHTS_AUTO || (int)s->remove < 0 ||
+    if ((int)s->weights < 0 || s->weights > ATN_UNWRAP_WEIGHTS_ONCE || (int)s->remove < 0 ||
         s->remove > ATN_UNWRAP_REMOVE_TILT)
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: there are no such weights, or nothing like that to remove");
     if (!(s->tolerance >= 0) || !(s->tolerance < 1))
@@ -172,15 +172,17 @@ typedef struct frame {
 } frame;
 
 static atn_status solve_once(atn_unwrap *u, const frame *f, bool from_last, double tolerance, unwrap_progress *p) {
-    bool cycles = !f->weights || u->options.method == ATN_UNWRAP_METHOD_MULTIGRID;
     double now = 0;
     p->flat = 0;
-    atn_status status = unwrap_flat(u, f->weights, !from_last, &p->flat);
+    if (!f->weights) return unwrap_plain(u, from_last, tolerance, f->most, p);
+    atn_status status = unwrap_flat(u, !from_last, &p->flat);
     now = p->flat;
-    if (status == ATN_OK && from_last) status = unwrap_residual(u, f->weights, UNWRAP_NOTHING, &now);
-    if (status != ATN_OK) return status;
-    return cycles ? unwrap_cycles(u, f->weights, !f->weights && !from_last, now, tolerance, f->most, p)
-                  : unwrap_conjugate(u, now, tolerance, f->most, p);
+    if (status == ATN_OK && from_last) status = unwrap_residual(u, UNWRAP_NOTHING, &now);
+    if (status == ATN_OK)
+        status = u->options.method == ATN_UNWRAP_METHOD_MULTIGRID ? unwrap_cycles(u, now, tolerance, f->most, p)
+                                                                  : unwrap_conjugate(u, now, tolerance, f->most, p);
+    u->place = u->now;
+    return status;
 }
 
 /* Few cuts: what does not fit the last answer counts less in the next one, w / (1 + (misfit / bend)^2), more sharply
@@ -190,6 +192,7 @@ static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result
     double bend = acos(-1.0);
     for (int k = 0; k < ROUNDS && status == ATN_OK; ++k) {
         status = unwrap_edges(u, bend);
+        p->again = true;
         if (status == ATN_OK) status = solve_once(u, f, true, LOOSE, p);
         ++result->solutions;
         bend = fmax(bend * SHARPER, SHARPEST);
@@ -244,17 +247,22 @@ static atn_status nothing(atn_unwrap *u, atn_unwrap_result *result) {
 
 /* psi is there; out is filled. */
 static atn_status unwrap_frame(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result) {
-    frame f = {.settings = s, .warm = s->warm && u->solved};
+    frame f = {.settings = s};
     double start = atn_clock_seconds();
-    f.tolerance = s->tolerance > 0 ? s->tolerance : u->type == ATN_DP ? 1e-10 : 1e-5;
-    if (u->type == ATN_SP && !(s->tolerance > 0)) f.progress.within = NEAR;
+    f.tolerance = s->tolerance > 0                        ? s->tolerance
+                  : s->weights == ATN_UNWRAP_WEIGHTS_ONCE ? LOOSE
+                  : u->type == ATN_DP                     ? 1e-10
+                                                          : 1e-5;
+    if (!(s->tolerance > 0)) f.progress.within = NEAR[u->type == ATN_DP];
     f.most = s->most_cycles ? s->most_cycles : 100;
     atn_status status = put_mask(u, s->mask);
     if (status == ATN_OK) status = survey(u, result);
     result->setup_seconds = atn_clock_seconds() - start;
     if (status != ATN_OK) return status;
     if (result->valid == 0) return nothing(u, result);
-    result->weighted = f.weights = wants_weights(u, s, result);
+    result->weighted = wants_weights(u, s, result);
+    f.weights = result->weighted || u->levels == 1; /* one grid, solved directly: gradients take out what that rounds */
+    f.warm = s->warm && u->solved && f.weights == (u->place < 2); /* the two kinds keep their answers apart */
     u->solved = false;
     status = solve(u, &f, result);
     if (status != ATN_OK) return status;

@@ -24,8 +24,9 @@ static atn_status put_quality(atn_unwrap *u, const float *quality) {
 
 atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s) {
     unwrap_op *op = &u->ops.grading;
-    bool residues = s->weights == ATN_UNWRAP_WEIGHTS_RESIDUES;
-    bool variance = s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE;
+    bool once = s->weights == ATN_UNWRAP_WEIGHTS_ONCE;
+    bool residues = once || s->weights == ATN_UNWRAP_WEIGHTS_RESIDUES;
+    bool variance = once || s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE;
     atn_status status = unwrap_grid_weights(u);
     if (status == ATN_OK) status = put_quality(u, s->quality);
     if (status == ATN_OK)
