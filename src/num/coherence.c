@@ -2,6 +2,7 @@
 #include "num/array.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <string.h>
 
@@ -108,15 +109,34 @@ static atn_status check_pitch(const atn_array *array, int64_t *pitch) {
                     (long long)*pitch, (long long)array->size[0]);
 }
 
+/* Rows without gaps between them are one long row. Large arrays are copied by all cores: one alone does not reach what
+ * memory gives. */
+typedef struct row_copy {
+    char *to;
+    const char *from;
+    size_t to_pitch, from_pitch, row; /* bytes */
+} row_copy;
+
+static void copy_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const row_copy *c = user;
+    (void)worker;
+    for (size_t k = (size_t)from; k < (size_t)to; ++k)
+        memcpy(c->to + k * c->to_pitch, c->from + k * c->from_pitch, c->row);
+}
+
 static void copy_rows(const atn_array *array, char *to, int64_t to_pitch, const char *from, int64_t from_pitch) {
+    enum { PIECE = 1 << 16, WORTH = 1 << 20 }; /* bytes of a row that is cut; for which a core is woken */
     size_t element = atn_type_bytes(array->type), row = (size_t)array->size[0] * element;
-    if (row == 0 || array->size[1] == 0) return;
-    if (to_pitch == array->size[0] && from_pitch == array->size[0]) {
-        memcpy(to, from, row * (size_t)array->size[1]);
-        return;
+    row_copy c = {to, from, (size_t)to_pitch * element, (size_t)from_pitch * element, row};
+    int64_t rows = array->size[1];
+    if (row == 0 || rows == 0) return;
+    if (c.to_pitch == row && c.from_pitch == row) {
+        size_t bytes = row * (size_t)rows, whole = bytes / PIECE * PIECE;
+        memcpy(to + whole, from + whole, bytes - whole);
+        c.to_pitch = c.from_pitch = c.row = PIECE;
+        rows = (int64_t)(whole / PIECE);
     }
-    for (int64_t k = 0; k < array->size[1]; ++k)
-        memcpy(to + (size_t)(k * to_pitch) * element, from + (size_t)(k * from_pitch) * element, row);
+    atn_parallel(rows, (int64_t)(WORTH / c.row), copy_part, &c);
 }
 
 atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
