@@ -38,7 +38,7 @@ static atn_status make_room(atn_volume *v, size_t have, size_t *room) {
 
 static atn_status read_scans(atn_volume_reader *reader, atn_volume *v) {
     atn_status status = ATN_OK;
-    for (size_t have = 0, room; have < v->facts.frames && status == ATN_OK; have = room) {
+    for (size_t have = 0, room = 0; have < v->facts.frames && status == ATN_OK; have = room) {
         status = make_room(v, have, &room);
         if (status == ATN_OK) status = volume_reader_take(reader, v->data + have * v->facts.frame_bytes, room - have);
     }

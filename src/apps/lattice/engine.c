@@ -301,7 +301,7 @@ void lattice_engine_close(atn_lattice *l) {
 /* ---- running ---- */
 
 static atn_status put_near(atn_lattice *l, const lattice_near *near) {
-    void *start, *last, *end, *to;
+    void *start, *last = NULL, *end = NULL, *to;
     atn_status status = atn_array_map_write(l->start, &start);
     if (status == ATN_OK) status = atn_array_map_write(l->last, &last);
     if (status == ATN_OK) status = atn_array_map_write(l->end, &end);
