@@ -113,6 +113,30 @@ ATN_API atn_status atn_unwrap_solve(atn_unwrap *unwrap, const void *phase, const
 ATN_API atn_status atn_unwrap_solve_array(atn_unwrap *unwrap, atn_array *phase, const atn_unwrap_settings *settings,
                                           atn_array *out, atn_unwrap_result *result);
 
+/* ---- knobs by measurement ---- */
+typedef struct atn_unwrap_tuned {
+    char knobs[128];        /* the fastest: "smoother=jacobi,cycle=V,before=2,..." */
+    double seconds;         /* of a frame with them */
+    double default_seconds; /* of a frame with the usual ones; 0: they gave a wrong answer */
+    int32_t tried, failed;  /* knobs; of them, wrong ones */
+} atn_unwrap_tuned;
+
+typedef struct atn_unwrap_tune_options {
+    int32_t bits;           /* 32 or 64; default 32 */
+    double seconds;         /* after which no others are begun; 0: none are left out */
+    int32_t evaluations;    /* as many at most; 0: any number */
+    const char *space;      /* LANAI; NULL: spaces/unwrap.lanai as it is shipped */
+    const char *space_name; /* for messages */
+    void (*progress)(void *user, const atn_unwrap_tuned *so_far); /* or NULL */
+    void *user;
+} atn_unwrap_tune_options;
+
+/* Measures whole frames without weights, of a known surface of width by height pixels, with knobs out of a space, and
+ * remembers the fastest that is right in the wisdom database: solvers made after the context that looks there was, on
+ * this kind of device, take what was measured at the nearest size for knobs that their options leave zero. */
+ATN_API atn_status atn_unwrap_tune(atn_device *device, int64_t width, int64_t height,
+                                   const atn_unwrap_tune_options *options, atn_unwrap_tuned *out);
+
 /* For people: the grids, the knobs and where they are from. Valid until the next call with this handle. */
 ATN_API const char *atn_unwrap_explain(atn_unwrap *unwrap);
 

@@ -201,6 +201,11 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) status = atn_device_open(devices, index, &t.device);
     atn_devices_free(devices);
+    if (!status && strcmp(call->operands[0], "unwrap") == 0) {
+        status = atn_cli_tune_unwrap(call, t.device, &t.options);
+        end(&t);
+        return status;
+    }
     if (!status) status = atn_cli_work_list(call, atn_device_get_info(t.device), &t.list);
     if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &t.wisdom);
     if (!status && !(t.results = atn_zalloc(call->ctx, ((size_t)t.list.n + 1) * sizeof *t.results)))
@@ -223,7 +228,7 @@ static atn_status run(atn_cli_call *call) {
 const atn_cli_verb ATN_VERB_TUNE = {
     .name = "tune",
     .summary = "find the fastest variant of a kernel by measurement, and remember it",
-    .synopsis = "KERNEL.xml|NAME|all",
+    .synopsis = "KERNEL.xml|NAME|all|unwrap",
     .paragraphs =
         (const char *const[]){
             "Tries variants of the kernel on the device: the estimate, those known to be good, then what the strategy "
@@ -233,6 +238,9 @@ const atn_cli_verb ATN_VERB_TUNE = {
             "given.",
             "A shipped kernel is tuned at a set of shapes, where --size does not give one; all tunes all that are "
             "shipped, and shares the budget among them. Where --define does not say, USED_FLOAT is SP.",
+            "unwrap: the knobs of the phase unwrapper (spaces/unwrap.lanai) by whole frames of a known surface, at "
+            "512x512, 1024x1024 and 2048x2048, or at --size ROWSxCOLUMNS; attune unwrap then takes the best for frames "
+            "of about that size.",
             "JSON: kernel, device, shape, default_s (the estimate), best_s, worst_s, variant, tried, failed (wrong, "
             "crash, hang, memory, build), seconds, fraction_of_peak, tie, runner_up, choices (what no other variant "
             "beats in "
@@ -256,6 +264,7 @@ const atn_cli_verb ATN_VERB_TUNE = {
     .examples = (const atn_cli_pair[]){{"attune tune gemm --budget 60s", "a shipped kernel, at its set of shapes"},
                                        {"attune tune mv.xml --define USED_FLOAT=DP --size A=4096x4096 --evals 50",
                                         "a kernel of one's own at one shape"},
+                                       {"attune tune unwrap --size 1024x1024", "how frames are unwrapped"},
                                        {"attune tune all --budget 10m --device cuda", "all that are shipped, on a GPU"},
                                        {0}},
     .min_operands = 1,

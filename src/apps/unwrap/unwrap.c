@@ -40,18 +40,19 @@ static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_options *o)
     return ATN_OK;
 }
 
-/* Found by measurement: few launches count on a GPU, a small direct solution everywhere. */
-static void fill_options(atn_unwrap *u, const atn_unwrap_options *given) {
-    if (given) u->options = *given;
-    if (!u->options.bits) u->options.bits = 32;
-    if (!u->options.cycle) u->options.cycle = ATN_UNWRAP_CYCLE_V;
-    if (!u->options.coarsest) u->options.coarsest = 100;
+/* What the caller leaves open the knobs fill. Weights have sweeps of their own, which were found by measurement. */
+static void fill_options(atn_unwrap *u, const unwrap_knobs *knobs) {
+    atn_unwrap_options *o = &u->options;
+    if (!o->cycle) o->cycle = (atn_unwrap_cycle)knobs->cycle;
+    if (!o->smoother) o->smoother = (atn_unwrap_smoother)knobs->smoother;
+    if (!o->coarsest) o->coarsest = knobs->coarsest;
+    o->no_fuse = o->no_fuse || !knobs->fuse;
+    o->no_graph = o->no_graph || !knobs->graph;
     for (int weights = 0; weights < 2; ++weights) {
-        u->before[weights] = u->options.before ? u->options.before : weights ? 3 : 2;
-        u->after[weights] = u->options.after ? u->options.after : weights ? 3 : 2;
+        u->before[weights] = o->before ? o->before : weights ? 3 : knobs->before;
+        u->after[weights] = o->after ? o->after : weights ? 3 : knobs->after;
         if (weights) u->after[1] = u->before[1]; /* conjugate gradients want it symmetric */
     }
-    u->type = u->options.bits == 64 ? ATN_DP : ATN_SP;
 }
 
 static atn_status put_ones(atn_unwrap *u) {
@@ -72,8 +73,8 @@ static atn_status open_frame(atn_unwrap *u) {
     return status == ATN_OK ? put_ones(u) : status;
 }
 
-atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
-                             atn_unwrap **out) {
+atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
+                       const unwrap_knobs *knobs, atn_unwrap **out) {
     atn_ctx *ctx = atn_device_ctx(device);
     *out = NULL;
     atn_status status = check_size(ctx, width, height);
@@ -89,9 +90,16 @@ atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, 
     u->width = width;
     u->height = height;
     u->pixels = width * height;
-    fill_options(u, options);
+    if (options) u->options = *options;
+    if (!u->options.bits) u->options.bits = 32;
+    u->type = u->options.bits == 64 ? ATN_DP : ATN_SP;
+    unwrap_knobs known;
+    if (!knobs)
+        status = unwrap_knobs_find(ctx, atn_device_get_info(device), width, height, u->options.bits, &known, u->from,
+                                   sizeof u->from);
+    fill_options(u, knobs ? knobs : &known);
     unwrap_relax(u);
-    status = unwrap_grid_open(u);
+    if (status == ATN_OK) status = unwrap_grid_open(u);
     if (status == ATN_OK) status = open_frame(u);
     if (status != ATN_OK) {
         atn_unwrap_free(u);
@@ -99,6 +107,11 @@ atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, 
     }
     *out = u;
     return ATN_OK;
+}
+
+atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
+                             atn_unwrap **out) {
+    return unwrap_open(device, width, height, options, NULL, out);
 }
 
 void atn_unwrap_free(atn_unwrap *u) {
@@ -111,12 +124,15 @@ const char *atn_unwrap_explain(atn_unwrap *u) {
     const unwrap_level *last = &u->level[u->levels - 1];
     snprintf(u->explained, sizeof u->explained,
              "%lld x %lld pixels in %d bits: %d grids down to %lld x %lld, which is solved %s; %s-cycles with %d + %d "
-             "sweeps, %d + %d where there are weights; %s.",
+             "sweeps%s%s, %d + %d where there are weights; %s. Knobs: %s.",
              (long long)u->width, (long long)u->height, u->options.bits, u->levels, (long long)last->width,
              (long long)last->height, u->direct[0].dense ? "by its inverse" : "on the host",
-             u->options.cycle == ATN_UNWRAP_CYCLE_W ? "W" : "V", u->before[0], u->after[0], u->before[1], u->after[1],
+             u->options.cycle == ATN_UNWRAP_CYCLE_W ? "W" : "V", u->before[0], u->after[0],
+             u->options.smoother == ATN_UNWRAP_SMOOTHER_REDBLACK ? " of two colours" : "",
+             u->options.no_fuse ? "" : ", two a kernel", u->before[1], u->after[1],
              u->options.no_graph || !u->direct[0].dense ? "launched kernel by kernel"
-                                                        : "a cycle is one launch, where the device can");
+                                                        : "a cycle is one launch, where the device can",
+             u->from);
     return u->explained;
 }
 

@@ -5,7 +5,9 @@
 #include "base/context.h"
 #include "device/device.h"
 
+#include "wisdom/wisdom.h"
 #include <attune/kernel.h>
+
 #include <attune/unwrap.h>
 
 enum { UNWRAP_LEVELS = 32, UNWRAP_COARSEST = 1024, UNWRAP_DENSE = 1600, UNWRAP_SWEEPS = 8, UNWRAP_ROWS = 9 };
@@ -65,8 +67,8 @@ struct atn_unwrap {
     atn_ctx *ctx;
     int64_t width, height, pixels;
     atn_type type;
-    atn_unwrap_options options; /* defaults filled in, but for sweeps */
-    char explained[400];
+    atn_unwrap_options options;    /* defaults filled in, but for sweeps */
+    char explained[400], from[64]; /* where the knobs are from */
     int32_t levels;
     unwrap_level level[UNWRAP_LEVELS];
     unwrap_direct direct[2];           /* without and with weights */
@@ -95,6 +97,25 @@ struct atn_unwrap {
     bool masked;         /* mask holds more than ones */
     bool plain_quality;  /* quality holds ones */
 };
+
+/* knobs.c: of frames without weights; all are set. */
+typedef struct unwrap_knobs {
+    int32_t smoother, cycle; /* atn_unwrap_smoother, atn_unwrap_cycle */
+    int32_t before, after, coarsest;
+    int32_t fuse, graph; /* 0 or 1 */
+} unwrap_knobs;
+enum { UNWRAP_KNOBS_TEXT = 128 };
+unwrap_knobs unwrap_knobs_usual(void);
+bool unwrap_knobs_read(const char *text, unwrap_knobs *out); /* false: not the knobs that there are */
+void unwrap_knobs_print(const unwrap_knobs *knobs, char *text, size_t bytes);
+atn_wisdom_key unwrap_knobs_key(const atn_device_info *info, int64_t width, int64_t height, int32_t bits);
+/* What was measured, or the usual ones; `from` says which. */
+atn_status unwrap_knobs_find(const atn_ctx *ctx, const atn_device_info *info, int64_t width, int64_t height,
+                             int32_t bits, unwrap_knobs *out, char *from, size_t bytes);
+
+/* unwrap.c: as atn_unwrap_create; knobs for what the options leave open, NULL: as they are known. */
+atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
+                       const unwrap_knobs *knobs, atn_unwrap **out);
 
 /* grid.c */
 atn_status unwrap_grid_open(atn_unwrap *u);
