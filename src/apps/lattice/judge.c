@@ -9,7 +9,8 @@
 #include <math.h>
 
 static const double PI = 3.14159265358979323846;
-static const double PART = 0.15; /* the power for neighbourhoods of which a part belongs elsewhere */
+static const double PART = 0.12; /* the power for neighbourhoods of which a part belongs elsewhere */
+static const double EVEN = 0.75; /* how much less shares of the whole frame count there */
 static const double FIRST = 0.3; /* until that is known */
 
 /* log P(n | expected), less log n!. */
@@ -31,7 +32,7 @@ static double class_terms(const atn_lattice *l, const lattice_found *found, doub
     double high = fmax(most, gas), sum = l->info.share[0] * exp(FIRST * (gas - high));
     for (int32_t m = 1; m <= l->info.models; ++m) sum += l->info.share[m] * exp(FIRST * (term[m] - high));
     *claim = FIRST * high + log(sum);
-    double temper = l->temper, even = part > 0 && l->temper < 1 ? part : 0;
+    double temper = l->temper, even = part > 0 && l->temper < 1 ? EVEN * part : 0;
     if (l->temper < 1) temper = part < 0 ? FIRST : part * PART + (1 - part) * l->temper;
     term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most); /* a boundary is no reason for a gas */
     most = term[0];

@@ -73,7 +73,7 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
     l->device = device;
     l->ctx = ctx;
     l->shape = 12;
-    l->temper = 0.4;
+    l->temper = 0.65;
     if (settings) l->settings = *settings;
     if (l->settings.models == 0) {
         l->settings.models = 3;
