@@ -47,8 +47,8 @@ static void fill_options(atn_unwrap *u, const atn_unwrap_options *given) {
     if (!u->options.cycle) u->options.cycle = ATN_UNWRAP_CYCLE_V;
     if (!u->options.coarsest) u->options.coarsest = 100;
     for (int weights = 0; weights < 2; ++weights) {
-        u->before[weights] = u->options.before ? u->options.before : weights ? 3 : 2;
-        u->after[weights] = u->options.after ? u->options.after : weights ? 3 : 2;
+        u->before[weights] = u->options.before ? u->options.before : weights ? 5 : 2;
+        u->after[weights] = u->options.after ? u->options.after : weights ? 5 : 2;
         if (weights) u->after[1] = u->before[1]; /* conjugate gradients want it symmetric */
     }
     u->type = u->options.bits == 64 ? ATN_DP : ATN_SP;
