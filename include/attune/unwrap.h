@@ -40,7 +40,7 @@ typedef struct atn_unwrap_options {
     atn_unwrap_cycle cycle;
     atn_unwrap_smoother smoother;
     int32_t before, after; /* sweeps before and after the coarse grid's correction, 1 to 8; default 2 and 2,
-                                 3 and 3 with weights, where `before` holds for both */
+                                 5 and 5 with weights, where `before` holds for both */
     int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 1024; default 64 */
     bool no_fuse;          /* one sweep a kernel, without weights; else two, also with what the coarse grid corrects */
     bool no_graph; /* every kernel of a cycle is launched by itself: never as one graph, where the device has those */

@@ -7,7 +7,7 @@
 
 /* Lower ends of the spectrum that give the best cycles, by sweeps; found by trying. */
 static const double LOW[2][UNWRAP_SWEEPS] = {{0.5, 0.7, 0.85, 0.35, 0.35, 0.35, 0.3, 0.3},
-                                             {0.5, 0.5, 0.4, 0.35, 0.3, 0.3, 0.25, 0.25}};
+                                             {0.5, 0.5, 0.4, 0.25, 0.2, 0.2, 0.2, 0.2}};
 static const double HIGH = 2;
 /* Without weights a single sweep before and one after share the steps of two: both alike would leave too much. */
 static const double SINGLE[2] = {1.2, 0.55};

@@ -108,11 +108,12 @@ static atn_status step(atn_unwrap *u, int turn, double keep) {
 }
 
 /* Iterations on the residual r = f, until its norm is `wanted`. The norm is what a device is waited for: it is asked
- * for once as many iterations are done as the last solution of this kind took, then after each. */
-static atn_status iterate(atn_unwrap *u, double wanted, int32_t *expected, int32_t most, int32_t *n, double *now) {
+ * for once as many iterations are done as it takes at the `share` of the residual that one left the last time (0: not
+ * known), then after each. Beyond what is wanted rounding would take over, so rather one less. */
+static atn_status iterate(atn_unwrap *u, double wanted, double *share, int32_t most, int32_t *n, double *now) {
     atn_status status = ATN_OK;
-    double first = *now;
-    int32_t k = 0, ahead = *expected < most - *n ? *expected : most - *n;
+    double first = *now, needed = *share > 0 && *share < 1 && wanted > 0 ? log(wanted / first) / log(*share) : 0;
+    int32_t k = 0, ahead = (int32_t)fmin(fmax(needed - 0.5, 0), most - *n);
     for (; *now > wanted && *n < most && status == ATN_OK; ++k, ++*n) {
         status = atn_check_cancel(u->ctx);
         if (status == ATN_OK) status = direction(u, k % 2, k > 0);
@@ -121,8 +122,7 @@ static atn_status iterate(atn_unwrap *u, double wanted, int32_t *expected, int32
         if (status == ATN_OK) status = norm_of(u, now);
         if (!isfinite(*now)) return status;
     }
-    double share = k > 0 && first > 0 ? pow(*now / first, 1.0 / k) : 1; /* of the residual that one leaves */
-    *expected = k > 1 && *now < wanted * share ? k - 1 : k;
+    *share = k > 0 && first > 0 && *now > 0 ? pow(*now / first, 1.0 / k) : 0;
     return status;
 }
 
@@ -131,11 +131,12 @@ static atn_status iterate(atn_unwrap *u, double wanted, int32_t *expected, int32
 atn_status unwrap_conjugate(atn_unwrap *u, double now, double tolerance, int32_t most, unwrap_progress *p) {
     atn_status status = ATN_OK;
     double before = 0;
-    int32_t n = 0, later = 0, *expected = &u->expected[p->again];
+    double later = 0;
+    int32_t n = 0;
     while (!unwrap_done(u, true, before, now, tolerance, p) && n < most && status == ATN_OK) {
         double first = now, wanted = tolerance * p->flat, floor = (u->type == ATN_DP ? 1e-12 : 1e-4) * first;
         if (wanted < floor) wanted = floor;
-        status = iterate(u, wanted, before > 0 ? &later : expected, most, &n, &now);
+        status = iterate(u, wanted, before > 0 ? &later : &u->share[p->again], most, &n, &now);
         before = first;
         if (status == ATN_OK) status = unwrap_residual(u, UNWRAP_X, &now);
     }

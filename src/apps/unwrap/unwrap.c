@@ -49,8 +49,8 @@ static void fill_options(atn_unwrap *u, const unwrap_knobs *knobs) {
     o->no_fuse = o->no_fuse || !knobs->fuse;
     o->no_graph = o->no_graph || !knobs->graph;
     for (int weights = 0; weights < 2; ++weights) {
-        u->before[weights] = o->before ? o->before : weights ? 3 : knobs->before;
-        u->after[weights] = o->after ? o->after : weights ? 3 : knobs->after;
+        u->before[weights] = o->before ? o->before : weights ? 5 : knobs->before;
+        u->after[weights] = o->after ? o->after : weights ? 5 : knobs->after;
         if (weights) u->after[1] = u->before[1]; /* conjugate gradients want it symmetric */
     }
 }

@@ -88,14 +88,14 @@ struct atn_unwrap {
         unwrap_op load, left[2], moved[2];                                 /* no weights: [where the answer is] */
         unwrap_op survey, phasor[4], finish[4], report, grading, edges[2]; /* [the answer: u[0], u[1], at[0], at[1]] */
     } ops;
-    int32_t expected[2]; /* iterations that the last first, and the last other, solution took */
-    int32_t cold;        /* frames that need not try a warm start */
-    int raised;          /* where the second grid's answer is: what the last cycle added, but for sweeps */
-    int now;             /* where u is */
-    int place;           /* where the answer is: u[0], u[1], and without weights at[0], at[1] of the finest grid */
-    bool solved;         /* it is one: what a warm start wants */
-    bool masked;         /* mask holds more than ones */
-    bool plain_quality;  /* quality holds ones */
+    double share[2];    /* of the residual that an iteration of the last first, and of the last other, solution left */
+    int32_t cold;       /* frames that need not try a warm start */
+    int raised;         /* where the second grid's answer is: what the last cycle added, but for sweeps */
+    int now;            /* where u is */
+    int place;          /* where the answer is: u[0], u[1], and without weights at[0], at[1] of the finest grid */
+    bool solved;        /* it is one: what a warm start wants */
+    bool masked;        /* mask holds more than ones */
+    bool plain_quality; /* quality holds ones */
 };
 
 /* knobs.c: of frames without weights; all are set. */

@@ -1,5 +1,6 @@
 /* Weights: what a pixel is worth (mask, quality, residues, variance), the lesser of two for the edge between them, and
- * the weights of coarser grids: those that cross add up and are halved, so that masked cells never couple. */
+ * the weights of coarser grids: ways that cross, in series with what leads to them, so that masked cells never couple.
+ */
 #include "apps/unwrap/unwrap.h"
 
 #include <string.h>
