@@ -7,6 +7,8 @@
 
 /* A cycle that leaves more than that of the residual meets rounding; with weights cycles are slower. */
 static const double STALLED[2] = {0.6, 0.95};
+static const double CAREFUL = 0.8; /* of the iterations that should be needed */
+enum { LONGEST = 8 };              /* iterations without a look */
 /* Residuals above this share of a flat start's, by bits, are never rounding. */
 static double rounding(const atn_unwrap *u) { return u->type == ATN_DP ? 1e-9 : 0.05; }
 
@@ -109,16 +111,16 @@ static atn_status step(atn_unwrap *u, int turn, double keep) {
 
 /* Iterations on the residual r = f, until its norm is `wanted`. The norm is what a device is waited for: it is asked
  * for once as many iterations are done as it takes at the `share` of the residual that one left the last time (0: not
- * known), then after each. Beyond what is wanted rounding would take over, so rather one less. */
+ * known), then after each. Far beyond what is wanted rounding takes over, so rather too early, and now and then. */
 static atn_status iterate(atn_unwrap *u, double wanted, double *share, int32_t most, int32_t *n, double *now) {
     atn_status status = ATN_OK;
     double first = *now, needed = *share > 0 && *share < 1 && wanted > 0 ? log(wanted / first) / log(*share) : 0;
-    int32_t k = 0, ahead = (int32_t)fmin(fmax(needed - 0.5, 0), most - *n);
+    int32_t k = 0, ahead = (int32_t)fmin(CAREFUL * fmax(needed, 0), most - *n);
     for (; *now > wanted && *n < most && status == ATN_OK; ++k, ++*n) {
         status = atn_check_cancel(u->ctx);
         if (status == ATN_OK) status = direction(u, k % 2, k > 0);
         if (status == ATN_OK) status = step(u, k % 2, k > 0);
-        if (k + 1 < ahead) continue;
+        if (k + 1 < ahead && (k + 1) % LONGEST != 0) continue;
         if (status == ATN_OK) status = norm_of(u, now);
         if (!isfinite(*now)) return status;
     }
@@ -136,7 +138,7 @@ atn_status unwrap_conjugate(atn_unwrap *u, double now, double tolerance, int32_t
     while (!unwrap_done(u, true, before, now, tolerance, p) && n < most && status == ATN_OK) {
         double first = now, wanted = tolerance * p->flat, floor = (u->type == ATN_DP ? 1e-12 : 1e-4) * first;
         if (wanted < floor) wanted = floor;
-        status = iterate(u, wanted, before > 0 ? &later : &u->share[p->again], most, &n, &now);
+        status = iterate(u, wanted, before > 0 ? &later : &u->share[p->round], most, &n, &now);
         before = first;
         if (status == ATN_OK) status = unwrap_residual(u, UNWRAP_X, &now);
     }

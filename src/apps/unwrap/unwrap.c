@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PIXELS = 1 << 30, ROUNDS = 12 };
+enum { MOST_PIXELS = 1 << 30 };
 /* Radians, by precision: some roundings of a surface of a hundred. */
 static const double NEAR[2] = {4e-5, 2e-10};
 static const double LOOSE = 5e-4;                   /* of the residual: where weights are made once, or adapted */
@@ -206,9 +206,9 @@ static atn_status solve_once(atn_unwrap *u, const frame *f, bool from_last, doub
 static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result, unwrap_progress *p) {
     atn_status status = ATN_OK;
     double bend = acos(-1.0);
-    for (int k = 0; k < ROUNDS && status == ATN_OK; ++k) {
+    for (int k = 0; k < UNWRAP_ROUNDS && status == ATN_OK; ++k) {
         status = unwrap_edges(u, bend);
-        p->again = true;
+        p->round = k + 1;
         if (status == ATN_OK) status = solve_once(u, f, true, LOOSE, p);
         ++result->solutions;
         bend = fmax(bend * SHARPER, SHARPEST);

@@ -10,7 +10,14 @@
 
 #include <attune/unwrap.h>
 
-enum { UNWRAP_LEVELS = 32, UNWRAP_COARSEST = 1024, UNWRAP_DENSE = 1600, UNWRAP_SWEEPS = 8, UNWRAP_ROWS = 9 };
+enum {
+    UNWRAP_LEVELS = 32,
+    UNWRAP_COARSEST = 1024,
+    UNWRAP_DENSE = 1600,
+    UNWRAP_SWEEPS = 8,
+    UNWRAP_ROWS = 9,
+    UNWRAP_ROUNDS = 12
+};
 
 /* A kernel bound to its arrays for good; made when it is first needed. */
 typedef struct unwrap_op {
@@ -88,10 +95,10 @@ struct atn_unwrap {
         unwrap_op load, left[2], moved[2];                                 /* no weights: [where the answer is] */
         unwrap_op survey, phasor[4], finish[4], report, grading, edges[2]; /* [the answer: u[0], u[1], at[0], at[1]] */
     } ops;
-    double share[2];    /* of the residual that an iteration of the last first, and of the last other, solution left */
-    int32_t cold;       /* frames that need not try a warm start */
-    int raised;         /* where the second grid's answer is: what the last cycle added, but for sweeps */
-    int now;            /* where u is */
+    double share[1 + UNWRAP_ROUNDS]; /* of the residual that an iteration left, of the last frame's solutions */
+    int32_t cold;                    /* frames that need not try a warm start */
+    int raised;                      /* where the second grid's answer is: what the last cycle added, but for sweeps */
+    int now;                         /* where u is */
     int place;          /* where the answer is: u[0], u[1], and without weights at[0], at[1] of the finest grid */
     bool solved;        /* it is one: what a warm start wants */
     bool masked;        /* mask holds more than ones */
@@ -154,7 +161,7 @@ typedef struct unwrap_progress {
     double reached; /* |r| / flat */
     int32_t cycles; /* so far, of all solutions */
     bool converged, rounding;
-    bool again; /* a solution after the first one, with other weights */
+    int32_t round; /* 0: the first solution; k: the k-th that adapts weights */
 } unwrap_progress;
 /* Without weights: cycles on the answer itself, from the last one where `warm`. */
 atn_status unwrap_plain(atn_unwrap *u, bool warm, double tolerance, int32_t most, unwrap_progress *p);

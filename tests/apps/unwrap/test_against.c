@@ -271,8 +271,32 @@ static int close_all(void **state) {
     return 0;
 }
 
+/* A jump that grows along a cut: rounds that adapt weights need one iteration first and dozens in the end. What was
+ * learned from the last frame's may not run over the next one's first. */
+static void frames_after_the_first(void **state) {
+    (void)state;
+    enum { SIDE = 128 };
+    static float phase[SIDE * SIDE], answer[SIDE * SIDE];
+    atn_unwrap *u;
+    atn_unwrap_result first, next;
+    for (int k = 0; k < SIDE * SIDE; ++k)
+        phase[k] = (float)remainder(k / SIDE > SIDE / 2 ? 0.15 * (k % SIDE) : 0.02 * (k % SIDE), 2 * acos(-1.0));
+    kit_ok(ctx, atn_unwrap_create(device, SIDE, SIDE, NULL, &u));
+    atn_unwrap_settings settings = {.weights = ATN_UNWRAP_WEIGHTS_AUTO, .congruent = true};
+    kit_ok(ctx, atn_unwrap_solve(u, phase, &settings, answer, &first));
+    assert_true(first.converged && first.residues > 0 && first.solutions > 1);
+    for (int k = 0; k < 2; ++k) {
+        kit_ok(ctx, atn_unwrap_solve(u, phase, &settings, answer, &next));
+        if (!next.converged || next.cut_length != first.cut_length || next.cycles > first.cycles + 10)
+            fail_msg("%d cycles, %d cuts, then %d and %d: %s", first.cycles, (int)first.cut_length, next.cycles,
+                     (int)next.cut_length, next.reason);
+    }
+    atn_unwrap_free(u);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_after_the_first),
         cmocka_unit_test(equals_a_dense_solution),
         cmocka_unit_test(knobs_agree),
         cmocka_unit_test(holes_cost_few_iterations),
