@@ -4,7 +4,8 @@
  * Memory: POS, ePOS and APT files are never in memory as a whole. A frame holds 3 MiB. Slabs hold options.memory for
  * the atoms (beyond that they go to a temporary file in $TMPDIR, 40 bytes each, gone when it is closed), 15 MiB for
  * buffers and 40 bytes for each atom of the largest slab with its halo, which info.most tells before the first is read.
- * Other formats are read whole first, 40 bytes for an atom. */
+ * Text (XYZ, CSV) of more than 64 MiB is read once and kept in such a file, too, 32 bytes an atom. Other formats are
+ * read whole first, 40 bytes for an atom. */
 #ifndef ATTUNE_FRAME_H
 #define ATTUNE_FRAME_H
 

@@ -125,6 +125,11 @@ static atn_status meet_invalid(atn_cloud *cloud, const source *where, const doub
 
 atn_status cloud_add(atn_cloud *cloud, const source *where, const double value[ROLE_COUNT]) {
     if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) return meet_invalid(cloud, where, value);
+    if (cloud->drain && cloud->count == cloud->most) {
+        atn_status status = cloud->drain(cloud->drain_user, cloud);
+        if (status != ATN_OK) return status;
+        cloud->count = 0;
+    }
     if (cloud->count == cloud->capacity) {
         atn_status status = make_room(cloud, cloud->capacity < 512 ? 1024 : cloud->capacity * 2);
         if (status != ATN_OK) return status;

@@ -37,6 +37,10 @@ struct atn_cloud {
     size_t nan, inf; /* points that were dropped */
     atn_invalid invalid;
     cloud_mesh *mesh; /* where a reader puts triangles, not owned; NULL: they are left out */
+    /* Takes `most` points away, which the cloud then has no more; NULL: it keeps all that are added. */
+    atn_status (*drain)(void *user, atn_cloud *cloud);
+    void *drain_user;
+    size_t most;
     char format[64];
     char left_out[160];
 };

@@ -1,11 +1,21 @@
 /* A frame of atoms, a piece at a time in the order of its file. Atom probe files are streamed: the piece is a cloud
- * that is filled anew each time. Others are read whole, and pieces are views of that cloud. */
+ * that is filled anew each time. Long text is read once, and its atoms are kept in a temporary file. Others are read
+ * whole, and pieces are views of that cloud. */
 #include "cloud/frame.h"
 #include "base/memory.h"
 #include "cloud/formats.h"
 #include "cloud/ions.h"
+#include "cloud/spill.h"
 
 #include <math.h>
+#include <string.h>
+
+/* An atom in the temporary file. */
+typedef struct kept_atom {
+    double position[3];
+    float mass;
+    int32_t species;
+} kept_atom;
 
 struct atn_frame {
     const atn_ctx *ctx;
@@ -14,6 +24,8 @@ struct atn_frame {
     ion_stream ions;  /* where it is streamed */
     atn_cloud *cloud; /* the piece, or all of it; owned */
     bool streamed;
+    spill *kept;     /* atoms of long text, or NULL; owned */
+    kept_atom *read; /* a piece of them; owned */
     uint64_t *index; /* of the piece's atoms; owned */
     size_t at;       /* of the whole: the next atom */
     atn_frame_info info;
@@ -23,6 +35,8 @@ void atn_frame_close(atn_frame *f) {
     if (!f) return;
     ions_close(&f->ions);
     source_close(&f->s);
+    spill_free(f->kept);
+    atn_free(f->ctx, f->read);
     atn_cloud_free(f->cloud);
     atn_free(f->ctx, f->index);
     atn_free(f->ctx, f->path);
@@ -53,8 +67,42 @@ static atn_status next_streamed(atn_frame *f, atn_atoms *out) {
     return status;
 }
 
+/* ---- long text ---- */
+
+static atn_status keep(void *user, atn_cloud *cloud) {
+    const atn_frame *f = user;
+    for (size_t k = 0; k < cloud->count; ++k) {
+        void *to;
+        kept_atom atom = {.position = {0}};
+        for (int d = 0; d < 3; ++d) atom.position[d] = atn_cloud_positions(cloud, d)[k];
+        if (cloud->roles & ROLE_BIT(ROLE_MASS)) atom.mass = atn_cloud_masses(cloud)[k];
+        if (cloud->roles & ROLE_BIT(ROLE_SPECIES)) atom.species = atn_cloud_species(cloud)[k];
+        atn_status status = spill_put(f->kept, 0, &to);
+        if (status != ATN_OK) return status;
+        memcpy(to, &atom, sizeof atom);
+    }
+    return atn_check_cancel(f->ctx);
+}
+
+static atn_status next_kept(atn_frame *f, atn_atoms *out) {
+    size_t left = spill_count(f->kept, 0) - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
+    atn_status status = spill_get(f->kept, 0, f->at, count, f->read);
+    if (status != ATN_OK) return status;
+    for (size_t k = 0; k < count; ++k) {
+        const kept_atom *atom = &f->read[k];
+        for (int d = 0; d < 3; ++d) ((double *)f->cloud->column[d])[k] = atom->position[d];
+        if (f->info.masses) ((float *)f->cloud->column[ROLE_MASS])[k] = atom->mass;
+        if (f->info.species) ((int32_t *)f->cloud->column[ROLE_SPECIES])[k] = atom->species;
+        f->index[k] = f->at + k;
+    }
+    show(f, 0, count, out);
+    f->at += count;
+    return atn_check_cancel(f->ctx);
+}
+
 atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
     *out = (atn_atoms){0};
+    if (f->kept) return next_kept(f, out);
     if (f->streamed) return next_streamed(f, out);
     size_t left = f->cloud->count - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
     for (size_t k = 0; k < count; ++k) f->index[k] = f->at + k;
@@ -65,7 +113,7 @@ atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
 
 atn_status atn_frame_rewind(atn_frame *f) {
     f->at = 0;
-    if (f->streamed) ions_rewind(&f->ions);
+    if (f->streamed && !f->kept) ions_rewind(&f->ions);
     return ATN_OK;
 }
 
@@ -91,7 +139,7 @@ static atn_status look_through(atn_frame *f) {
     info->nan = f->cloud->nan;
     info->inf = f->cloud->inf;
     info->left_out = f->cloud->left_out;
-    info->records = f->streamed ? f->ions.layout.ions : info->atoms;
+    info->records = f->streamed && !f->kept ? f->ions.layout.ions : info->atoms;
     return status == ATN_OK ? atn_frame_rewind(f) : status;
 }
 
@@ -108,16 +156,43 @@ static atn_status open_streamed(atn_frame *f, ion_layout_find *find, const char 
     return status;
 }
 
+static atn_status check_one(const atn_frame *f, size_t frames) {
+    if (frames == 1) return ATN_OK;
+    return atn_fail(f->ctx, ATN_ERR_INPUT, "%s: has %zu frames, one is needed", f->path, frames);
+}
+
+/* Reads all of it, a piece at a time into the temporary file. */
+static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_cloud_options *options) {
+    enum { LEAST = 6 }; /* bytes of a line with an atom */
+    size_t most = source_left(&f->s) / LEAST + 1;
+    f->streamed = true;
+    atn_status status = cloud_make(f->ctx, options, &f->cloud);
+    if (status == ATN_OK) status = spill_make(f->ctx, sizeof(kept_atom), 1, &most, 0, &f->kept);
+    if (status != ATN_OK) return status;
+    f->read = atn_alloc(f->ctx, ATN_FRAME_PIECE * sizeof *f->read);
+    if (!f->read) return ATN_ERR_MEMORY;
+    f->cloud->drain = keep;
+    f->cloud->drain_user = f;
+    f->cloud->most = ATN_FRAME_PIECE;
+    status = format->read(&f->s, f->cloud);
+    if (status == ATN_OK) status = keep(f, f->cloud);
+    if (status == ATN_OK) status = spill_end(f->kept);
+    f->cloud->drain = NULL;
+    atn_cloud_info info = atn_cloud_get_info(f->cloud);
+    f->info =
+        (atn_frame_info){.format = format->name, .masses = info.masses, .species = info.species, .streamed = true};
+    return status == ATN_OK ? check_one(f, info.frames) : status;
+}
+
 static atn_status open_whole(atn_frame *f, const atn_cloud_options *options) {
     atn_status status = cloud_read_source(&f->s, options, NULL, &f->cloud);
     if (status != ATN_OK) return status;
     atn_cloud_info info = atn_cloud_get_info(f->cloud);
     f->info = (atn_frame_info){.format = info.format, .masses = info.masses, .species = info.species};
-    if (info.frames == 1) return ATN_OK;
-    return atn_fail(f->ctx, ATN_ERR_INPUT, "%s: has %zu frames, one is needed", f->path, info.frames);
+    return check_one(f, info.frames);
 }
 
-static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_options *options) {
+static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_options *options, size_t whole) {
     const char *head;
     size_t length;
     enum { HEAD = 16 };
@@ -129,18 +204,26 @@ static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_optio
     if (status != ATN_OK) return status;
     const cloud_format *format = cloud_format_of(path, head, length);
     ion_layout_find *find = ion_layout_of(path, head, length);
-    status = find ? open_streamed(f, find, format->name, options) : open_whole(f, options);
+    bool text = format && format->read == cloud_xyz_read && source_left(&f->s) > whole;
+    status = find   ? open_streamed(f, find, format->name, options)
+             : text ? open_kept(f, format, options)
+                    : open_whole(f, options);
     f->info.angstrom = find ? 10 : 1;
     return status == ATN_OK ? look_through(f) : status;
 }
 
-atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_frame **out) {
+atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *options, size_t whole, atn_frame **out) {
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
-    atn_status status = open_one(*out, path, options);
+    atn_status status = open_one(*out, path, options, whole);
     if (status == ATN_OK) return ATN_OK;
     atn_frame_close(*out);
     *out = NULL;
     return status;
+}
+
+atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_frame **out) {
+    enum { WHOLE = 1 << 26 };
+    return frame_open(ctx, path, options, WHOLE, out);
 }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "cloud/frame.h"
 
 #include <attune/frame.h>
 
@@ -226,6 +227,68 @@ static void memory_is_bounded(void **state) {
     kit_free(ctx);
 }
 
+/* Text goes through a temporary file where it is long: the same atoms, and no more memory for more of them. */
+static void long_text_is_not_kept(void **state) {
+    (void)state;
+    enum { MANY = 100003 };
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), path[512];
+    atn_text text = {.ctx = ctx};
+    uint64_t seed = 5;
+    atn_text_printf(&text, "%d\nProperties=species:S:1:pos:R:3:mass:R:1\n", MANY);
+    for (int k = 0; k < MANY; ++k)
+        atn_text_printf(&text, "%s %.5f %.5f %s %d\n", k % 3 ? "Al" : "Fe", kit_uniform(&seed), kit_uniform(&seed),
+                        k % 50000 == 7 ? "nan" : "0.25", k % 100);
+    snprintf(path, sizeof path, "%s/a.xyz", dir);
+    kit_ok(ctx, atn_file_write(ctx, path, text.data, text.length));
+    atn_text_free(&text);
+    atn_frame *whole, *kept;
+    atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+    kit_ok(ctx, frame_open(ctx, path, &drop, 1 << 30, &whole));
+    kit_ok(ctx, frame_open(ctx, path, &drop, 1000, &kept));
+    atn_frame_info info = atn_frame_get_info(kept), other = atn_frame_get_info(whole);
+    assert_true(info.streamed && !other.streamed && info.species && info.masses);
+    assert_int_equal(info.atoms, other.atoms);
+    assert_int_equal(info.records, MANY - info.nan);
+    assert_int_equal(info.nan, 2);
+    assert_memory_equal(info.high, other.high, sizeof info.high);
+    for (int again = 0; again < 2; ++again) {
+        atn_atoms a, b;
+        size_t seen = 0;
+        do {
+            kit_ok(ctx, atn_frame_next(kept, &a));
+            kit_ok(ctx, atn_frame_next(whole, &b));
+            assert_int_equal(a.count, b.count);
+            for (int d = 0; d < 3 && a.count; ++d)
+                assert_memory_equal(a.position[d], b.position[d], a.count * sizeof(double));
+            for (size_t k = 0; k < a.count; ++k)
+                assert_true(a.species[k] == b.species[k] && a.mass[k] == b.mass[k] && a.index[k] == b.index[k]);
+            seen += a.count;
+        } while (a.count);
+        assert_int_equal(seen, info.atoms);
+        kit_ok(ctx, atn_frame_rewind(kept));
+        kit_ok(ctx, atn_frame_rewind(whole));
+    }
+    atn_frame_close(kept);
+    atn_frame_close(whole);
+    snprintf(path, sizeof path, "%s/two.xyz", dir);
+    kit_ok(ctx, atn_file_write(ctx, path, "1\n\nAl 0 0 0\n1\n\nAl 0 0 0\n", 26));
+    kit_fails(ctx, ATN_ERR_INPUT, "has 2 frames", frame_open(ctx, path, NULL, 0, &kept));
+    kit_ok(ctx, atn_file_write(ctx, path, "0 0 0\n1 2 x\n", 12));
+    kit_fails(ctx, ATN_ERR_INPUT, "is no number", frame_open(ctx, path, NULL, 0, &kept));
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
+static atn_status go_through_text(atn_ctx *ctx, const void *path) {
+    atn_frame *frame;
+    atn_atoms atoms;
+    atn_status status = frame_open(ctx, path, NULL, 0, &frame);
+    if (status == ATN_OK) status = atn_frame_next(frame, &atoms);
+    atn_frame_close(frame);
+    return status;
+}
+
 static void columns_come_in_order(void **state) {
     (void)state;
     enum { RECORDS = 50000, STEP = 12347 }; /* without a common factor: every index is met once */
@@ -335,6 +398,7 @@ static void every_allocation_fails_once(void **state) {
             snprintf(path, sizeof path, "%s/%s", dir, f->name);
             kit_ok(ctx, atn_file_write(ctx, path, f->bytes, f->length));
             cloud_walk(go_through, path);
+            if (strcmp(f->name, "plain.xyz") == 0) cloud_walk(go_through_text, path);
         }
     kit_remove(dir);
     kit_free(ctx);
@@ -342,13 +406,10 @@ static void every_allocation_fails_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slabs_have_their_halo),
-        cmocka_unit_test(odd_frames),
-        cmocka_unit_test(lumps_stay_apart),
-        cmocka_unit_test(memory_is_bounded),
-        cmocka_unit_test(columns_come_in_order),
-        cmocka_unit_test(rows_of_xyz),
-        cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(slabs_have_their_halo), cmocka_unit_test(odd_frames),
+        cmocka_unit_test(lumps_stay_apart),      cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(long_text_is_not_kept), cmocka_unit_test(columns_come_in_order),
+        cmocka_unit_test(rows_of_xyz),           cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
