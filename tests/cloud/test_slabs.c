@@ -272,9 +272,10 @@ static void long_text_is_not_kept(void **state) {
     atn_frame_close(kept);
     atn_frame_close(whole);
     snprintf(path, sizeof path, "%s/two.xyz", dir);
-    kit_ok(ctx, atn_file_write(ctx, path, "1\n\nAl 0 0 0\n1\n\nAl 0 0 0\n", 26));
+    static const char TWO[] = "1\n\nAl 0 0 0\n1\n\nAl 0 0 0\n", WRONG[] = "0 0 0\n1 2 x\n";
+    kit_ok(ctx, atn_file_write(ctx, path, TWO, sizeof TWO - 1));
     kit_fails(ctx, ATN_ERR_INPUT, "has 2 frames", frame_open(ctx, path, NULL, 0, &kept));
-    kit_ok(ctx, atn_file_write(ctx, path, "0 0 0\n1 2 x\n", 12));
+    kit_ok(ctx, atn_file_write(ctx, path, WRONG, sizeof WRONG - 1));
     kit_fails(ctx, ATN_ERR_INPUT, "is no number", frame_open(ctx, path, NULL, 0, &kept));
     kit_remove(dir);
     kit_free(ctx);
