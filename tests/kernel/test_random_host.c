@@ -6,7 +6,7 @@
 
 static void agree(void **state) {
     (void)state;
-    random_cases("host", getenv("ATTUNE_TEST_ALL") ? 800 : 300);
+    random_cases("host", getenv("ATTUNE_TEST_ALL") ? 800 : 200);
 }
 
 int main(void) {
