@@ -230,8 +230,12 @@ static void all_kernels(void **state) {
                 atn_sequence *sequence =
                     parse(KERNELS[k].file, TYPES[(t + (int)k) % 2 && atn_device_get_info(device)->fp64]);
                 bool few = !all && !only && is_of_application(KERNELS[k].file);
+                if (few && small && k % 2) { /* a simulator takes every other of those a day */
+                    atn_sequence_free(sequence);
+                    continue;
+                }
                 bool host = strcmp(atn_device_get_info(device)->backend, "host") == 0;
-                size_t most = all || only ? sizes : few ? host ? 2 : 1 : host ? 5 : 3;
+                size_t most = all || only ? sizes : few ? host ? 2 : 1 : host ? 5 : 2;
                 for (size_t n = 0; n < sizes && n < most; ++n, ++tried)
                     hold(&KERNELS[k], sequence->step[0], device, small ? SMALL[n] : SIZES[n], few);
                 atn_sequence_free(sequence);
