@@ -82,7 +82,7 @@ static atn_status set_keep(unwrap_op *op, double keep) {
 /* z = cycle(r), rz = r z, p = z + keep rz / before p. */
 static atn_status direction(atn_unwrap *u, int turn, double keep) {
     unwrap_level *l = &u->level[0];
-    int where;
+    int where = 0; /* also where the cycle fails */
     atn_status status = unwrap_correct(u, true, UNWRAP_FROM_ZERO, &where);
     unwrap_op *zdot = &u->ops.zdot[turn][where], *next = &u->ops.turn[turn][where];
     atn_array *rz = u->scalar[turn], *before = u->scalar[!turn], *z = l->at[where].vector;
