@@ -3,11 +3,12 @@ BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
+CONFIGURE ?= # more options for cmake, when build/ is configured
 SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.h'
 
 .PHONY: all demo test test-all bench format lint install clean help
 all: ## build the program, the library and the tests into build/
-	@test -f $(BUILD)/build.ninja -o -f $(BUILD)/Makefile || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release
+	@test -f $(BUILD)/build.ninja -o -f $(BUILD)/Makefile || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release $(CONFIGURE)
 	@cmake --build $(BUILD) --parallel $(JOBS)
 
 demo: ## install what is missing, build, show the devices, and align two scans that it makes; ends with a report to open

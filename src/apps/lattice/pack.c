@@ -2,6 +2,8 @@
  * x + 2^11 y + 2^22 z in multiples of a unit, and w + 2^12 log f, as kernels/lattice_refine.xml takes them apart. */
 #include "apps/lattice/lattice.h"
 
+#include "base/extreme.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -26,9 +28,9 @@ static lattice_packing units(size_t voxels, const float *pull) {
     double far = 1e-3, low = INFINITY, high = -INFINITY;
     for (size_t k = 0; k < voxels; ++k) {
         const float *from = pull + LATTICE_PULL * k;
-        for (int c = 1; c < 4; ++c) far = fmax(far, fabs((double)from[c]));
-        low = fmin(low, (double)from[4]);
-        high = fmax(high, (double)from[4]);
+        for (int c = 1; c < 4; ++c) far = atn_larger(far, fabs((double)from[c]));
+        low = atn_lesser(low, (double)from[4]);
+        high = atn_larger(high, (double)from[4]);
     }
     return (lattice_packing){far / (MOST[0] - 3), low, fmax((high - low) / MOST_LOG, 1e-9)};
 }

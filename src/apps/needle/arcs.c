@@ -3,6 +3,7 @@
  * known. */
 #include "apps/needle/segment.h"
 
+#include "base/extreme.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -54,7 +55,7 @@ static void fit_circle(const float *row, const double spacing[3], double radius,
     for (int64_t c = a->first; c <= a->last; ++c) {
         if (isnan(row[c])) continue;
         ++points;
-        top = fmin(top, (double)row[c] * spacing[1]);
+        top = atn_lesser(top, (double)row[c] * spacing[1]);
     }
     centre[1] = top + radius;
     double scale = radius;

@@ -2,6 +2,7 @@
  * looked at more closely in the next round. T = [R Rz(roll), t + direction shift / direction_z]. */
 #include "apps/needle/needle.h"
 
+#include "base/extreme.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -175,7 +176,7 @@ atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, atn_need
     if (status != ATN_OK) return status;
     double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
     double least = (double)out->matches, share = points > 0 ? (double)out->matches / points : 0;
-    for (int k = 0; k < ROLLS; ++k) least = fmin(least, (double)count[k]);
+    for (int k = 0; k < ROLLS; ++k) least = atn_lesser(least, (double)count[k]);
     double noise = sqrt(points * share * (1 - share) + 1);
     out->roll_observable = (double)out->matches - least > DEVIATIONS * noise;
     return ATN_OK;

@@ -2,6 +2,7 @@
  * left out with a margin for the roundings of the kernels, so that their counts are those of all pairs. */
 #include "apps/needle/needle.h"
 
+#include "base/extreme.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -213,8 +214,8 @@ atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *con
     for (int axis = 0; axis < 3 && count; ++axis) {
         low[axis] = high[axis] = (double)position[axis][0];
         for (size_t k = 1; k < count; ++k) {
-            low[axis] = fmin(low[axis], (double)position[axis][k]);
-            high[axis] = fmax(high[axis], (double)position[axis][k]);
+            low[axis] = atn_lesser(low[axis], (double)position[axis][k]);
+            high[axis] = atn_larger(high[axis], (double)position[axis][k]);
         }
         largest = fmax(largest, fmax(fabs(low[axis]), fabs(high[axis])));
     }

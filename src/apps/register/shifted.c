@@ -4,6 +4,7 @@
  * made on the host. */
 #include "apps/register/problem.h"
 
+#include "base/extreme.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, do
     atn_status status = number && index ? find_nearest(e, rows, columns, shift, index) : ATN_ERR_MEMORY;
     for (size_t r = 0; r < n && status == ATN_OK; ++r) {
         shift[r] = limit(shift[r], index[r], rows->type);
-        most = fmax(most, shift[r]);
+        most = atn_larger(most, shift[r]);
     }
     if (status == ATN_OK) status = reg_array_put(rows->shift, n, shift);
     double reach = sqrt(most + log2(columns->total / e->settings->error_bound));
