@@ -260,8 +260,9 @@ const atn_cli_verb ATN_VERB_RUN = {
             "shape is refused before anything is launched. A Sequence runs step by step; what only its steps share "
             "needs no file. KERNEL.xml may be the name of a kernel that is shipped: add, gemm and others.",
             "JSON: outputs (name, file, type, shape), seconds (of the run alone), device, variant, hit (where the "
-            "variant comes from: exact, near shape, near device or shipped, if it was tuned; estimate; compiled in, "
-            "where there is no compiler; given, with --variant; none for the oracle; of several steps the least), and "
+            "variant comes from: exact, near shape, near device or shipped, if it was tuned; estimate; plain, where "
+            "the compiler fails on the estimate; compiled in, where there is no compiler that works; given, with "
+            "--variant; none for the oracle; of several steps the least), and "
             "with --explain explanation.",
             NULL},
     .options =

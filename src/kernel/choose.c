@@ -14,9 +14,10 @@ enum { SOME = 66 };
 static const double FARTHEST = 6; /* doublings: what was tuned beyond them says less than the estimate */
 
 static const char *const NAMES[ATN_ORIGIN_COUNT] = {
-    [ATN_ORIGIN_GIVEN] = "given",     [ATN_ORIGIN_COMPILED_IN] = "compiled in", [ATN_ORIGIN_ESTIMATE] = "estimate",
-    [ATN_ORIGIN_SHIPPED] = "shipped", [ATN_ORIGIN_NEAR_DEVICE] = "near device", [ATN_ORIGIN_NEAR_SHAPE] = "near shape",
-    [ATN_ORIGIN_EXACT] = "exact",
+    [ATN_ORIGIN_GIVEN] = "given",           [ATN_ORIGIN_COMPILED_IN] = "compiled in",
+    [ATN_ORIGIN_PLAIN] = "plain",           [ATN_ORIGIN_ESTIMATE] = "estimate",
+    [ATN_ORIGIN_SHIPPED] = "shipped",       [ATN_ORIGIN_NEAR_DEVICE] = "near device",
+    [ATN_ORIGIN_NEAR_SHAPE] = "near shape", [ATN_ORIGIN_EXACT] = "exact",
 };
 
 static const atn_origin OF_HIT[] = {
@@ -33,6 +34,7 @@ void atn_choice_free(atn_choice *choice) {
     if (!choice->ctx) return;
     atn_hit_free(&choice->hit);
     atn_free(choice->ctx, choice->why);
+    atn_free(choice->ctx, choice->failed);
     *choice = (atn_choice){0};
 }
 
@@ -171,6 +173,21 @@ static atn_status build_estimate(atn_device *device, const atn_graph *graph, con
     return status == ATN_OK ? atn_built_make(device, graph, &choice->variant, out) : status;
 }
 
+/* `before`: how the estimate failed, which is all there is to say where it is plain itself. */
+static atn_status build_plain(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+                              const atn_choose_options *options, atn_status before, atn_choice *choice,
+                              atn_built **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_variant plain = atn_variant_plain();
+    choice->failed = atn_strdup(ctx, atn_ctx_message(ctx));
+    if (!choice->failed) return ATN_ERR_MEMORY;
+    settle(&plain, graph, atn_device_get_info(device), frame, options, false);
+    if (memcmp(&plain, &choice->variant, sizeof plain) == 0) return before;
+    choice->variant = plain;
+    choice->origin = ATN_ORIGIN_PLAIN;
+    return atn_built_make(device, graph, &choice->variant, out);
+}
+
 /* A compiler that is there and compiles nothing. What it said is what counts where this does not help either. */
 static atn_status build_compiled_in(atn_device *device, const atn_graph *graph, atn_status before, atn_choice *choice,
                                     atn_built **out) {
@@ -179,16 +196,34 @@ static atn_status build_compiled_in(atn_device *device, const atn_graph *graph, 
     snprintf(said, sizeof said, "%s", atn_ctx_message(ctx));
     if (!take_compiled_in(ctx, graph, atn_device_get_info(device), choice)) return before;
     atn_status status = atn_built_make(device, graph, &choice->variant, out);
+    if (status == ATN_OK) choice->origin = ATN_ORIGIN_ESTIMATE; /* the compiler took it; else it is corrected below */
     return status == ATN_OK ? ATN_OK : atn_fail(ctx, before, "%s", said);
+}
+
+static void warn_of_fallback(const atn_choice *choice) {
+    atn_text text = {.ctx = choice->ctx};
+    atn_variant_print(&choice->variant, &text);
+    atn_log(choice->ctx, ATN_LOG_WARNING, "%s; the variant %s (%s) runs instead",
+            choice->failed ? choice->failed : choice->why, text.length ? atn_text_str(&text) : "without options",
+            NAMES[choice->origin]);
+    atn_text_free(&text);
 }
 
 atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_frame *frame,
                             const atn_choose_options *options, atn_choice *choice, atn_built **out) {
     static const atn_choose_options NONE;
+    if (!options) options = &NONE;
     atn_status status = atn_built_make(device, graph, &choice->variant, out);
+    bool at_once = status == ATN_OK;
     if (is_variants_own(status) && choice->origin > ATN_ORIGIN_ESTIMATE)
-        status = build_estimate(device, graph, frame, options ? options : &NONE, choice, out);
-    if (status == ATN_ERR_BUILD && choice->origin == ATN_ORIGIN_ESTIMATE)
-        status = build_compiled_in(device, graph, status, choice, out);
-    return status;
+        status = build_estimate(device, graph, frame, options, choice, out);
+    if (is_variants_own(status) && choice->origin == ATN_ORIGIN_ESTIMATE)
+        status = build_plain(device, graph, frame, options, status, choice, out);
+    if (is_variants_own(status) && choice->failed) status = build_compiled_in(device, graph, status, choice, out);
+    if (status != ATN_OK) return status;
+    if (atn_built_is_compiled_in(*out))
+        choice->origin = ATN_ORIGIN_COMPILED_IN; /* the device has warned of it */
+    else if (!at_once)
+        warn_of_fallback(choice);
+    return ATN_OK;
 }

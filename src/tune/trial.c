@@ -125,6 +125,10 @@ static atn_status keep(atn_trials *t, const char *text, kept **out) {
     if (status != ATN_OK) return status;
     enter(t, "build", BUILD_LIMIT_S);
     status = atn_built_make(t->device, t->c.graph, &variant, &oldest->kernel);
+    if (status == ATN_OK && atn_built_is_compiled_in(oldest->kernel) && *atn_device_get_info(t->device)->driver) {
+        drop(t, oldest); /* the compiler failed: what came with the library says nothing about the variant */
+        status = atn_fail(t->ctx, ATN_ERR_BUILD, "%s", atn_ctx_message(t->ctx));
+    }
     if (status != ATN_OK) return status;
     oldest->text = atn_strdup(t->ctx, text);
     if (!oldest->text) {

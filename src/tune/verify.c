@@ -387,8 +387,11 @@ static atn_status hold_to_estimate(atn_verifier *v, double run_limit_s, atn_verd
     for (int32_t o = 0; o < g->n_objects && o < MOST && status == ATN_OK; ++o)
         if (g->objects[o].written) status = atn_stand_element(v->tuned, o, 0, 0, mine[o]);
     if (status == ATN_OK && !v->estimate) {
+        const atn_variant plain = atn_variant_plain();
         enter(v, "build", 0);
         status = atn_built_make(v->device, g, &guess, &v->estimate);
+        if (status == ATN_ERR_BUILD || status == ATN_ERR_TIMEOUT) /* not the candidate's fault */
+            status = atn_built_make(v->device, g, &plain, &v->estimate);
     }
     if (status == ATN_OK) status = run_on(v, v->tuned, v->estimate, run_limit_s * 4, "here", &refused, out);
     for (int32_t o = 0; o < g->n_objects && o < MOST && status == ATN_OK; ++o) {
