@@ -99,12 +99,6 @@ static atn_status take_estimate(const atn_ctx *ctx, const atn_graph *graph, cons
     return ATN_OK;
 }
 
-atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                               const atn_frame *frame, atn_choice *out) {
-    *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}};
-    return take_estimate(ctx, graph, info, frame, &(atn_choose_options){0}, out);
-}
-
 static atn_status pass_over(atn_choice *out, const char *reason) {
     out->passed = true;
     atn_free(out->ctx, out->why);
@@ -132,16 +126,33 @@ static atn_status take_hit(const atn_ctx *ctx, const atn_graph *graph, const atn
     return ATN_OK;
 }
 
+/* The key of these sizes, which the choice then tells. */
+static atn_status note_sizes(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                             const atn_frame *frame, const atn_choose_options *options, atn_tune_key *key,
+                             atn_choice *out) {
+    atn_status status = atn_tune_key_make(ctx, graph, info, frame, options->reproducible, options->tolerance, key);
+    if (status != ATN_OK) return status;
+    out->sized = true;
+    out->n_shape = key->key.n_shape;
+    memcpy(out->shape, key->key.shape, sizeof out->shape);
+    return ATN_OK;
+}
+
 static atn_status ask_wisdom(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                              const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
     atn_tune_key key;
-    atn_status status = atn_tune_key_make(ctx, graph, info, frame, options->reproducible, options->tolerance, &key);
-    if (status != ATN_OK) return status;
-    out->sized = true;
-    out->n_shape = key.key.n_shape;
-    memcpy(out->shape, key.key.shape, sizeof out->shape);
-    status = atn_known_find(ctx, &key.key, &out->hit);
+    atn_status status = note_sizes(ctx, graph, info, frame, options, &key, out);
+    if (status == ATN_OK) status = atn_known_find(ctx, &key.key, &out->hit);
     return status == ATN_OK ? take_hit(ctx, graph, info, frame, options, out) : status;
+}
+
+atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                               const atn_frame *frame, atn_choice *out) {
+    static const atn_choose_options NONE;
+    atn_tune_key key;
+    *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}};
+    atn_status status = frame ? note_sizes(ctx, graph, info, frame, &NONE, &key, out) : ATN_OK;
+    return status == ATN_OK ? take_estimate(ctx, graph, info, frame, &NONE, out) : status;
 }
 
 atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
