@@ -62,6 +62,7 @@ static atn_status open_work(atn_device *device, const atn_set *set, bench_work *
         status =
             atn_stand_open(device, work->problem.graph, (const double(*)[2])work->problem.params, work->problem.views,
                            &(atn_fill_options){.seed = 1, .lengths = work->problem.range_length}, true, &work->stand);
+    if (status == ATN_OK) status = atn_stand_prove(&work->stand);
     if (status == ATN_OK) status = amount_of(work);
     return status;
 }
@@ -74,22 +75,32 @@ static void close_work(bench_work *work) {
 /* ---- contestants ---- */
 
 typedef struct contestant {
-    const bench_work *work;
+    bench_work *work;
     atn_choice choice;
     atn_built *built;
 } contestant;
+
+static atn_status ready_contestant(void *data) {
+    contestant *c = data;
+    return atn_stand_reset(&c->work->stand);
+}
 
 static atn_status run_contestant(void *data) {
     contestant *c = data;
     return atn_built_run(c->built, NULL, c->work->stand.slots, c->work->stand.params);
 }
 
+static bench_runner runner_of(contestant *c) {
+    return (bench_runner){
+        .run = run_contestant, .data = c, .ready = c->work && c->work->stand.moved ? ready_contestant : NULL};
+}
+
 /* As a user gets it, or as anyone would without wisdom. */
-static atn_status enter(contestant *c, const bench_work *work, bool estimate) {
+static atn_status enter(contestant *c, bench_work *work, bool estimate) {
     const atn_case *p = &work->problem;
     const atn_device_info *info = atn_device_get_info(work->device);
     atn_frame frame = atn_case_frame(p);
-    atn_choose_options options = {.validated = true};
+    atn_choose_options options = {.indices = work->stand.proven ? ATN_INDICES_CHECKED : ATN_INDICES_UNKNOWN};
     *c = (contestant){.work = work};
     atn_status status = estimate ? atn_choose_estimate(p->ctx, p->graph, info, &frame, &c->choice)
                                  : atn_choose(p->ctx, p->graph, info, &frame, &options, &c->choice);
@@ -140,11 +151,11 @@ static atn_status measure(bench_work *work, const bench_reference *copy, double 
     if (status == ATN_OK) status = enter(&ours, work, false);
     bool tuned = status == ATN_OK && ours.choice.origin >= ATN_ORIGIN_SHIPPED;
     if (tuned) status = enter(&estimate, work, true);
-    bench_runner runners[ALL] = {[OURS] = {.run = run_contestant, .data = &ours}};
+    bench_runner runners[ALL] = {[OURS] = runner_of(&ours)};
     int32_t n = 1, rounds = 0;
     if (reference.run) runners[n++] = (bench_runner){.run = reference.run, .data = reference.data};
     int32_t second = n;
-    if (tuned) runners[n++] = (bench_runner){.run = run_contestant, .data = &estimate};
+    if (tuned) runners[n++] = runner_of(&estimate);
     if (status == ATN_OK) status = bench_measure(work->device, runners, n, seconds, &rounds);
     if (status == ATN_OK) {
         atn_text variant = {.ctx = work->problem.ctx};

@@ -42,7 +42,8 @@ void bench_label(const atn_set *set, atn_kernel_row *row); /* its name and shape
 
 enum { BENCH_ROUNDS = 61 };
 typedef struct bench_runner {
-    atn_status (*run)(void *data); /* queues it once */
+    atn_status (*run)(void *data);   /* queues it once */
+    atn_status (*ready)(void *data); /* before each run, which is then one round; NULL: runs follow each other */
     void *data;
     int32_t repeats;             /* runs in one round, chosen by bench_measure */
     double second[BENCH_ROUNDS]; /* of one run, per round */

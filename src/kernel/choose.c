@@ -58,10 +58,10 @@ static bool is_near(const atn_graph *graph, const atn_frame *frame, int64_t offs
     return frame;
 }
 
-/* What only the caller knows: whether gathers may go unguarded, and how far addresses must reach. */
+/* What a measurement does not know: whether gathers may go unguarded, and how far addresses must reach. */
 static void settle(atn_variant *v, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
                    const atn_choose_options *options, bool measured) {
-    v->guard = !options->validated;
+    v->guard = options->indices == ATN_INDICES_UNKNOWN;
     if (!is_near(graph, frame, options->offset))
         v->index = 64;
     else if (!measured)

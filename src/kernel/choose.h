@@ -20,8 +20,16 @@ typedef enum atn_origin {
 } atn_origin;
 const char *atn_origin_name(atn_origin origin); /* "given", "compiled in", "plain", "estimate", "shipped", … */
 
+/* Why computed accesses may go unguarded. It is earned, never promised by who calls: wisdom, a caller's own variant and
+ * arrays that came from outside all stay guarded. */
+typedef enum atn_indices {
+    ATN_INDICES_UNKNOWN, /* guarded */
+    ATN_INDICES_MADE,    /* attune itself made, or checked when it took them, all elements that decide an access */
+    ATN_INDICES_CHECKED  /* a guarded run on these very elements reported nothing: atn_stand_prove */
+} atn_indices;
+
 typedef struct atn_choose_options {
-    bool validated;    /* whoever made the index arrays checked them: gathers need no guard */
+    atn_indices indices;
     bool reproducible; /* results that do not change with the variant */
     double tolerance;  /* relative error accepted beyond rounding; 0: what is derived */
     bool any_size;     /* an estimate that does not look at sizes: what is built for one serves all */

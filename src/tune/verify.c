@@ -178,11 +178,22 @@ static atn_status compare_rest(const atn_verifier *v, const atn_stand *s, const 
     return ATN_OK;
 }
 
+/* What has no guards runs on elements that were seen to stay in range, or is refused. */
+static atn_status earn(const atn_verifier *v, atn_stand *s, const atn_built *kernel, bool *refused) {
+    if (atn_built_variant(kernel)->guard || s->proven) return ATN_OK;
+    enter(v, "build", 0);
+    atn_status status = atn_stand_prove(s);
+    *refused = status == ATN_ERR_INPUT || status == ATN_ERR_BUILD || status == ATN_ERR_TIMEOUT;
+    return *refused ? ATN_OK : status;
+}
+
 /* One run on reset arrays. A shape that the variant refuses leaves *refused. */
 static atn_status run_on(const atn_verifier *v, atn_stand *s, atn_built *kernel, double limit_s, const char *where,
                          bool *refused, atn_verdict *out) {
-    atn_status status = atn_stand_reset(s);
     *refused = false;
+    atn_status status = earn(v, s, kernel, refused);
+    if (status != ATN_OK || *refused) return status;
+    status = atn_stand_reset(s);
     if (status != ATN_OK) return status;
     enter(v, "run", limit_s);
     double from = atn_clock_seconds();

@@ -180,6 +180,10 @@ static void run_refuses(void **state) {
          "element=@/two.npy "
          "--bind x=@/two.npy --out y=@/never.npy",
          1, "computed accesses were out of range"},
+        {"run spmv --variant guard=0 --device host --bind start=@/start.npy --bind column=@/column.npy --bind "
+         "element=@/two.npy "
+         "--bind x=@/two.npy --out y=@/never.npy", /* that it may go without must be earned */
+         1, "computed accesses were out of range"},
         {"run spmv --define USED_FLOAT=SP --oracle --bind start=@/start.npy --bind column=@/column.npy --bind "
          "element=@/two.npy "
          "--bind x=@/two.npy --out y=@/never.npy",
