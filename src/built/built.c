@@ -113,6 +113,7 @@ const atn_variant *atn_built_variant(const atn_built *k) { return &k->program->v
 const atn_program *atn_built_program(const atn_built *k) { return k->program; }
 atn_function *atn_built_function(const atn_built *k, int32_t stage) { return k->function[stage]; }
 size_t atn_built_code_bytes(const atn_built *k) { return atn_module_code_bytes(k->module); }
+bool atn_built_is_compiled_in(const atn_built *k) { return atn_module_compiled_in(k->module); }
 
 /* ---- running ---- */
 

@@ -54,5 +54,6 @@ const atn_variant *atn_built_variant(const atn_built *kernel);
 const atn_program *atn_built_program(const atn_built *kernel);
 atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for what only a build tells */
 size_t atn_built_code_bytes(const atn_built *kernel);
+bool atn_built_is_compiled_in(const atn_built *kernel); /* no compiler made it: it came with the library */
 
 #endif

@@ -45,7 +45,7 @@ typedef struct atn_variant {
     int32_t fast;     /* lets the compiler assume finite values and reorder (per kernel, never globally) */
     int32_t index;    /* bits of address arithmetic: 32 or 64 */
     int32_t resident; /* groups at once on a core for which the compiler limits registers (cuda); 0: as it likes */
-    int32_t guard;    /* gathers are checked and reported; 0 when their index array was validated */
+    int32_t guard;    /* gathers are checked and reported; 0 is earned: atn_indices */
 } atn_variant;
 
 /* The plainest variant: one point an item, no staging; right for every graph. */
