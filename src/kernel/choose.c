@@ -52,20 +52,28 @@ static bool take_compiled_in(const atn_ctx *ctx, const atn_graph *graph, const a
     return true;
 }
 
-static bool is_near(const atn_graph *graph, const atn_frame *frame, int64_t offset) {
-    for (int32_t k = 0; k < graph->n_objects && frame; ++k)
-        if (!graph->objects[k].table && !atn_view_is_near(&frame->views[k], offset)) return false;
-    return frame;
+/* Do 32-bit addresses do? Not where that cannot be found out. */
+static atn_status is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+                          const atn_choose_options *options, bool *near) {
+    *near = frame;
+    for (int32_t k = 0; k < graph->n_objects && *near; ++k)
+        *near = graph->objects[k].table || atn_view_is_near(&frame->views[k], options->offset);
+    atn_status status =
+        *near ? atn_span_is_near(ctx, graph, frame, options->indices != ATN_INDICES_UNKNOWN, near) : ATN_OK;
+    return status == ATN_ERR_MEMORY ? status : ATN_OK;
 }
 
 /* What a measurement does not know: whether gathers may go unguarded, and how far addresses must reach. */
-static void settle(atn_variant *v, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
-                   const atn_choose_options *options, bool measured) {
+static atn_status settle(const atn_ctx *ctx, atn_variant *v, const atn_graph *graph, const atn_device_info *info,
+                         const atn_frame *frame, const atn_choose_options *options, bool measured) {
+    bool near;
+    atn_status status = is_near(ctx, graph, frame, options, &near);
     v->guard = options->indices == ATN_INDICES_UNKNOWN;
-    if (!is_near(graph, frame, options->offset))
+    if (!near)
         v->index = 64;
     else if (!measured)
         v->index = strcmp(info->backend, "host") == 0 ? 64 : 32; /* short ones spare registers of a GPU, that is all */
+    return status;
 }
 
 /* Without anything that changes the order of sums or the arithmetic: the same result whatever the device. */
@@ -95,8 +103,7 @@ static atn_status take_estimate(const atn_ctx *ctx, const atn_graph *graph, cons
     if (options->any_size) out->variant.threads = 0; /* a launch knows how little there is */
     out->origin = ATN_ORIGIN_ESTIMATE;
     if (options->reproducible) keep_order(graph, info, &out->variant);
-    settle(&out->variant, graph, info, frame, options, false);
-    return ATN_OK;
+    return settle(ctx, &out->variant, graph, info, frame, options, false);
 }
 
 static atn_status pass_over(atn_choice *out, const char *reason) {
@@ -119,7 +126,8 @@ static atn_status take_hit(const atn_ctx *ctx, const atn_graph *graph, const atn
     if (status == ATN_ERR_MEMORY) return status;
     if (status != ATN_OK) return pass_over(out, atn_ctx_message(ctx)); /* a knob that is no more */
     if (out->hit.distance > FARTHEST) return pass_over(out, "it was measured at a size that is far from this one");
-    settle(&variant, graph, info, frame, options, true);
+    status = settle(ctx, &variant, graph, info, frame, options, true);
+    if (status != ATN_OK) return status;
     if (!atn_variant_fits(graph, &variant, &target, &why_not)) return pass_over(out, why_not);
     out->variant = variant;
     out->origin = OF_HIT[out->hit.kind];
@@ -192,7 +200,8 @@ static atn_status build_plain(atn_device *device, const atn_graph *graph, const 
     atn_variant plain = atn_variant_plain();
     choice->failed = atn_strdup(ctx, atn_ctx_message(ctx));
     if (!choice->failed) return ATN_ERR_MEMORY;
-    settle(&plain, graph, atn_device_get_info(device), frame, options, false);
+    atn_status status = settle(ctx, &plain, graph, atn_device_get_info(device), frame, options, false);
+    if (status != ATN_OK) return status;
     if (memcmp(&plain, &choice->variant, sizeof plain) == 0) return before;
     choice->variant = plain;
     choice->origin = ATN_ORIGIN_PLAIN;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_ELEMENTS = 1 << 24 }; /* along an axis of a tile */
+
 static uint32_t read_dims(const lowering *l, const atn_read *r) {
     return l->g->values[r->select[0]].dims | (r->select[1] >= 0 ? l->g->values[r->select[1]].dims : 0);
 }
@@ -104,6 +106,11 @@ static void settle(lowering *l, staged *s) {
         for (int32_t d = 0; d < l->g->n_dims; ++d)
             s->extent[a] += llabs(s->linear[a].coefficient[d]) * (tile_length(l, d) - 1);
     }
+    if (s->extent[0] > MOST_ELEMENTS || s->extent[1] > MOST_ELEMENTS) {
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: the reads of '%s' lie too far apart to be staged", l->g->name,
+                   object->name);
+        return;
+    }
     bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
     s->panel = panel_of(l, s);
@@ -166,6 +173,7 @@ void lower_stage_plan(lowering *l, int32_t block) {
         if (!points_only || counts[n] > 1 || is_across(l, &l->staged[n])) l->staged[kept++] = l->staged[n];
     l->n_staged = kept;
     for (int32_t n = 0; n < l->n_staged; ++n) settle(l, &l->staged[n]);
+    if (l->status != ATN_OK) l->n_staged = 0;
 }
 
 const staged *lower_staged_for(const lowering *l, int32_t read) {
