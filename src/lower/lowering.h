@@ -25,8 +25,11 @@ typedef struct dim_state {
     ir_ref limit; /* indices are clamped below it; -1: they are known to be inside */
 } dim_state;
 
+enum { WIDE_READS = -1 - ATN_MAX_DIMS };
+
 typedef struct memo {
-    int32_t what; /* a value, or -1 - dimension for its address */
+    int32_t
+        what; /* a value, -1 - dimension for its address, or WIDE_READS - read for several registers of it at once */
     int32_t part; /* 1: the imaginary part */
     place at;
     ir_ref ref;

@@ -211,6 +211,42 @@ static ir_ref panel_element(lowering *l, const staged *s, const atn_affine *form
     return slow;
 }
 
+/* `width` elements of the tile from a place on. */
+static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[2], place at, int32_t width) {
+    ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
+    ir_ref element = s->panel ? panel_element(l, s, &form[s->swapped ? 1 : 0], s->swapped ? e0 : e1, at)
+                              : tile_element(l, s, e0, e1);
+    return ir_make(l->p, (ir_node){.kind = IR_TILE,
+                                   .type = lower_type(l->g->objects[s->object].type),
+                                   .width = width,
+                                   .arg = {element, -1, -1},
+                                   .id = s->tile});
+}
+
+/* On the host `wide` registers that lie side by side in the tile are one load; each is a lane of it, which is where
+ * aarch64 multiplies from. -1: not here. */
+static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[2], int32_t read, place at) {
+    int32_t type = lower_type(l->g->objects[s->object].type), fast = s->swapped ? 1 : 0;
+    int32_t wide = type == ATN_SP ? l->v.wide : type == ATN_DP && l->v.wide > 1 ? 2 : 1; /* 16 bytes at most */
+    for (int32_t d = 0; d < l->g->n_dims && l->host && wide > 1; ++d) {
+        const dim_state *state = &l->dim[d];
+        if (d == l->vec_dim || state->regs < 2 || state->vec != 1 || state->row != state->pack ||
+            form[fast].coefficient[d] != 1 || form[1 - fast].coefficient[d] != 0)
+            continue;
+        place first = at;
+        while (wide > 1 && at.r[d] / wide * wide + wide > state->regs) wide /= 2;
+        if (wide == 1) return -1;
+        first.r[d] = (int8_t)(at.r[d] / wide * wide);
+        ir_ref all;
+        if (!lower_memo_find(l, WIDE_READS - read, 0, first, &all)) {
+            all = ir_declare(l->p, l->block, l->g->reads[read].name, read_beside(l, s, form, first, wide));
+            lower_memo_keep(l, WIDE_READS - read, 0, first, all);
+        }
+        return ir_lane(l->p, all, at.r[d] - first.r[d]);
+    }
+    return -1;
+}
+
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width) {
     const atn_read *r = &l->g->reads[read];
     atn_affine form[2];
@@ -226,13 +262,8 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
         }
         return ir_join(l->p, lanes, width);
     }
-    ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
-    ir_ref element = s->panel ? panel_element(l, s, &form[fast], s->swapped ? e0 : e1, at) : tile_element(l, s, e0, e1);
-    return ir_make(l->p, (ir_node){.kind = IR_TILE,
-                                   .type = lower_type(l->g->objects[s->object].type),
-                                   .width = width,
-                                   .arg = {element, -1, -1},
-                                   .id = s->tile});
+    ir_ref lane = width == 1 ? read_as_lane(l, s, form, read, at) : -1;
+    return lane >= 0 ? lane : read_beside(l, s, form, at, width);
 }
 
 /* ---- filling a tile ---- */

@@ -158,7 +158,8 @@ static void what_is_no_compiler_is_told(void **state) {
     setenv("ATTUNE_CC", path, 1);
     open_all();
     assert_true(noted("host: the compiler does not work"));
-    expect_failure(ATN_ERR_BUILD, "cannot be run"); /* and the cache, which is not to blame, stays in use */
+    if (kit_spawn_tells())
+        expect_failure(ATN_ERR_BUILD, "cannot be run"); /* and the cache, which is not to blame, stays in use */
     char *script = kit_script(here.dir, "bad-version", "exit 4");
     setenv("ATTUNE_CC", script, 1);
     open_all();
