@@ -26,8 +26,11 @@ static void add_speed(const atn_hit *hit, const char *when, atn_text *out) {
     add_seconds(out, hit->seconds);
     atn_text_printf(out, " %s", when);
     if (hit->fraction_of_peak > 1)
-        atn_text_printf(out, ", %.1f times what the device's memory gives: it stays in the caches",
-                        hit->fraction_of_peak);
+        atn_text_printf(
+            out,
+            ", %.1f times the device's measured peak: its data stay in the caches, or the compiler left out "
+            "operations that are counted",
+            hit->fraction_of_peak);
     else if (hit->fraction_of_peak > 0)
         atn_text_printf(out, ", %.0f %% of what the device's measured peaks allow", 100 * hit->fraction_of_peak);
 }
