@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* ---- signals ---- */
 
-enum { GRACE_S = 1 }; /* from being asked to stop to being ended: what a kernel or a foreign library may take */
+/* From being asked to stop to being ended: what a kernel or a foreign library may take. */
+static const struct itimerval GRACE = {.it_value = {.tv_usec = 700000}}, NONE = {.it_value = {0}};
 
 static atn_ctx *process_ctx;
 static volatile sig_atomic_t asked;
@@ -26,7 +28,7 @@ static void ask_to_stop(int number) {
     if (!asked) {
         asked = 1;
         atn_ctx_cancel(process_ctx);
-        alarm(GRACE_S);
+        setitimer(ITIMER_REAL, &GRACE, NULL); /* a plain system call, as alarm is */
         return;
     }
     atn_leftover_remove_all();
@@ -63,7 +65,7 @@ static void set_signals(const char *verb) {
 
 /* Too late to stop anything: what follows is freeing. */
 static void reset_signals(void) {
-    alarm(0);
+    setitimer(ITIMER_REAL, &NONE, NULL);
     static const int NUMBERS[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t k = 0; k < sizeof NUMBERS / sizeof *NUMBERS; ++k) handle(NUMBERS[k], SIG_DFL);
 }
