@@ -1,6 +1,8 @@
 /* A loop over all cores. */
 #include "base/parallel.h"
 
+#include "base/threads.h"
+
 #ifndef _OPENMP
 #include <pthread.h>
 #endif
@@ -47,6 +49,7 @@ void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *u
     if (count <= 0) return;
     if (least < 1) least = 1;
     if (workers > count / least) workers = count / least > 1 ? (int32_t)(count / least) : 1;
+    workers = atn_threads_ready(atn_threads_runtime(), workers);
     for (int32_t k = 0; k < workers; ++k)
         pieces[k] = (piece){part, user, count * k / workers, count * (k + 1) / workers, k};
     if (workers == 1)

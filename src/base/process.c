@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include "base/clock.h"
+#include "base/leftover.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ static int prepare(posix_spawnattr_t *attributes) {
     sigemptyset(&usual); /* what we may ignore, others count on */
     sigaddset(&usual, SIGCHLD);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
     int error = posix_spawnattr_setpgroup(attributes, 0);
     if (!error) error = posix_spawnattr_setsigmask(attributes, &none);
     if (!error) error = posix_spawnattr_setsigdefault(attributes, &usual);
@@ -120,8 +122,10 @@ static atn_status follow(const atn_ctx *ctx, pid_t child, int fd, double deadlin
 /* Waits for the program to end or its time to be up, kills what is left of its group, and reads its end. */
 static atn_status conclude(const atn_ctx *ctx, const char *name, pid_t child, int fd, double timeout_s,
                            atn_text *output, int *exit_code) {
+    int place = atn_leftover_add_group(child);
     atn_status status = follow(ctx, child, fd, atn_clock_seconds() + timeout_s, output);
     kill(-child, SIGKILL);
+    atn_leftover_forget(place); /* before it is reaped and the number given to others */
     int wait_status = 0;
     pid_t reaped;
     while ((reaped = waitpid(child, &wait_status, 0)) < 0 && errno == EINTR) {}

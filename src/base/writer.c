@@ -1,6 +1,7 @@
 /* A file written aside and renamed: open, pieces, finish. */
 #include "base/writer.h"
 
+#include "base/leftover.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ struct atn_writer {
     char *path;   /* as it was given, for messages */
     char *target; /* what `path` names behind its links */
     char *aside;  /* where it is written; NULL: into the target itself, which is no file */
+    int leftover; /* where `aside` is noted */
     int fd;       /* -1: closed */
     char *buffer; /* made when the first piece comes */
     size_t held;  /* bytes in the buffer */
@@ -41,6 +43,7 @@ static atn_status open_aside(atn_writer *w, const struct stat *old) {
         w->fd = open(w->aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (w->fd < 0 && errno == EEXIST && ++tries < MOST_TRIES);
     if (w->fd < 0) return cannot(w);
+    w->leftover = atn_leftover_add_file(w->aside);
     if (old) (void)fchmod(w->fd, old->st_mode & 0777); /* who could not read it before cannot now */
     return ATN_OK;
 }
@@ -66,7 +69,7 @@ atn_status atn_writer_open(const atn_ctx *ctx, const char *path, atn_writer **ou
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
-    (*out)->fd = -1;
+    (*out)->fd = (*out)->leftover = -1;
     atn_status status = open_one(*out, path);
     if (status == ATN_OK) return ATN_OK;
     atn_writer_free(*out);
@@ -80,6 +83,7 @@ void atn_writer_free(atn_writer *w) {
         close(w->fd);
         if (w->aside) unlink(w->aside);
     }
+    atn_leftover_forget(w->leftover);
     atn_free(w->ctx, w->buffer);
     atn_free(w->ctx, w->aside);
     atn_free(w->ctx, w->target);

@@ -141,9 +141,11 @@ static atn_status unwrap_one(unwrap_job *job) {
     atn_cli_progress(job->call, "reading ...");
     atn_status status = unwrap_read(job, job->input, &phase);
     if (!status) status = solve(job, &phase, &result);
-    if (!status && job->output) status = unwrap_write(job, &phase, job->output);
-    if (!status && job->preview) status = unwrap_write(job, &phase, job->preview);
+    if (!status && result.converged && job->output) status = unwrap_write(job, &phase, job->output);
+    if (!status && result.converged && job->preview) status = unwrap_write(job, &phase, job->preview);
     if (!status) status = unwrap_print(job, &phase, &result);
+    if (!status && !result.converged)
+        status = atn_fail(job->call->ctx, ATN_ERR_INPUT, "not converged: %s", result.reason);
     unwrap_phase_free(job, &phase);
     return status;
 }
@@ -178,7 +180,8 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "not a number is not valid. A folder is a stack of intensities, one image for each phase step.",
             "OUT is written as tif (float32), npy (float64 with --precision 64) or png (for people, with a colour "
             "bar). It is in radians, or in metres where the wavelength is known: height = phase x wavelength / 4 pi, "
-            "or / 2 pi with --transmission.",
+            "or / 2 pi with --transmission. Where the solution does not converge, or is not finite, the exit status is "
+            "1, the reason stands on standard error, and nothing is written.",
             "--stream unwraps frames as they come, each from where the last one was: raw ones from standard input (IN "
             "is -), or images in a folder that is being filled, until an entry 'end' appears, --frames or --idle are "
             "reached, or Ctrl-C. With --steps each N frames are a stack. -o is then a folder. A line for each frame, "

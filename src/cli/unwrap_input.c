@@ -46,14 +46,24 @@ static atn_status scale_of(const unwrap_job *job, const char *path, const atn_im
     return ATN_OK;
 }
 
+/* In radians: beyond, a rounding of the value is more than a turn, and so is any difference. */
+static const double MOST_RADIANS[2] = {0x1p24, 0x1p53};
+
 static atn_status take_pixels(const unwrap_job *job, const atn_image *image, double scale, unwrap_phase *out) {
     const float *pixels = atn_image_pixels(image);
     const double *doubles = atn_image_doubles(image);
     size_t count = (size_t)(out->width * out->height), bytes;
     out->value = atn_size_mul(count, unwrap_value_bytes(job), &bytes) ? atn_alloc(job->call->ctx, bytes) : NULL;
     if (!out->value) return ATN_ERR_MEMORY;
+    double most = MOST_RADIANS[job->options.bits == 64];
     for (size_t k = 0; k < count; ++k) {
         double value = scale * (doubles ? doubles[k] : (double)pixels[k]);
+        if (fabs(value) > most && isfinite(value))
+            return atn_fail(job->call->ctx, ATN_ERR_INPUT,
+                            "a phase of %g radians at row %lld, column %lld: %d bits tell turns apart up to %.3g; "
+                            "--scale says how many radians a value of 1 stands for",
+                            value, (long long)k / (long long)out->width, (long long)k % (long long)out->width,
+                            job->options.bits == 64 ? 64 : 32, most);
         if (job->options.bits == 64)
             ((double *)out->value)[k] = value;
         else
@@ -74,7 +84,8 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
     out->height = info.height;
     out->wavelength = info.wavelength_m;
     status = scale_of(job, path, &info, out, &scale);
-    if (!status) status = take_pixels(job, image, scale, out);
+    if (!status && (status = take_pixels(job, image, scale, out)) == ATN_ERR_INPUT)
+        status = atn_fail_within(job->call->ctx, status, "%s", path);
     atn_image_free(image);
     if (status) unwrap_phase_free(job, out);
     return status;

@@ -235,10 +235,16 @@ static atn_status stack_up(run *r, slot *s, bool good, bool *whole) {
     return tell_drop(r, s, s->message);
 }
 
-static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap) {
+/* *good: there is an answer to be written. */
+static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap, bool *good) {
     atn_unwrap_result result = {0};
     atn_status status = atn_unwrap_solve(unwrap, s->phase.value, &r->job->settings, s->phase.value, &result);
     double latency = atn_clock_seconds() - s->came_s;
+    *good = !status && (result.converged || result.valid == 0);
+    if (!status && !*good) {
+        snprintf(s->message, sizeof s->message, "%s: not converged: %s", s->name, result.reason);
+        return tell_drop(r, s, s->message);
+    }
     if (!status) status = atn_tally_add(&r->tally, latency);
     return status ? status : tell_frame(r, s, &result, latency);
 }
@@ -252,7 +258,7 @@ static atn_status answer(run *r, slot *s, int64_t size[2], atn_unwrap **unwrap) 
     if (!status && !good) status = tell_drop(r, s, s->message);
     if (!status && good && !*unwrap) status = make_solver(r, s, size, unwrap);
     if (!status && r->job->steps) status = stack_up(r, s, good, &whole);
-    if (!status && whole) status = solve_one(r, s, *unwrap);
+    if (!status && whole) status = solve_one(r, s, *unwrap, &whole);
     if (status || !whole || !atn_lane_put(&r->done, s)) drop(r, s);
     return status;
 }

@@ -113,7 +113,8 @@ atn_status cloud_cubes_make(const cloud_points *points, double edge, cloud_cubes
         sort_packed(points, edge, low, items);
     else
         sort_axes(points, edge, items);
-    status = keep(points, edge, packed, items, out);
+    status = atn_check_cancel(points->ctx);
+    if (status == ATN_OK) status = keep(points, edge, packed, items, out);
     if (status != ATN_OK) cloud_cubes_free(out);
     atn_free(points->ctx, items);
     return status;

@@ -97,7 +97,9 @@ static box bounds_of(const cloud_grid *grid, size_t first, size_t count) {
 static atn_status divide(cloud_grid *grid, size_t first, size_t count) { // NOLINT(misc-no-recursion)
     size_t here = grid->n_boxes;
     void *boxes = grid->box;
-    atn_status status = atn_grow(grid->ctx, &boxes, &grid->capacity, here, sizeof *grid->box);
+    atn_status status = count > 1 << 16 ? atn_check_cancel(grid->ctx) : ATN_OK;
+    if (status != ATN_OK) return status;
+    status = atn_grow(grid->ctx, &boxes, &grid->capacity, here, sizeof *grid->box);
     grid->box = boxes;
     if (status != ATN_OK) return status;
     box b = grid->box[here] = bounds_of(grid, first, count);

@@ -42,8 +42,10 @@ static atn_status merge_cubes(const cloud_points *points, const cloud_cubes *cub
     packed *from = pack(points);
     if (!from) return ATN_ERR_MEMORY;
     atn_status status = cloud_points_make(points->ctx, cubes->count, points->species != NULL, out);
-    for (size_t k = 0; status == ATN_OK && k < cubes->count; ++k)
+    for (size_t k = 0; status == ATN_OK && k < cubes->count; ++k) {
+        if (k % 65536 == 0) status = atn_check_cancel(points->ctx);
         merge_cube(from, cubes->order + cubes->start[k], cubes->start[k + 1] - cubes->start[k], out, k);
+    }
     atn_free(points->ctx, from);
     return status;
 }

@@ -54,5 +54,5 @@ atn_status cloud_points_order(const cloud_points *points, uint32_t *order) {
     }
     for (size_t k = 0; k < points->count; ++k) order[k] = items[k].index;
     atn_free(points->ctx, items);
-    return ATN_OK;
+    return atn_check_cancel(points->ctx);
 }

@@ -59,6 +59,16 @@ static inline double cloud_mean_share(cloud_mean *mean, double weight) {
  * are kept apart. A cube's points are summed in their order, the result is in Morton order. */
 atn_status cloud_points_merge(const cloud_points *points, double edge, cloud_points *out);
 
+/* Merges points at the very same place (and of one species) into the first of them, which gets their weights. *from:
+ * which point each one left was before, owned by the caller (atn_free); NULL where all places are distinct, and then
+ * nothing changes. At most UINT32_MAX points, in a time that does not depend on where they lie. */
+atn_status cloud_points_distinct(cloud_points *points, uint32_t **from);
+
+/* Refuses bounds whose sides are more than `most` edges long, or not finite, before any cells are made of them. `who`
+ * begins the sentence. */
+atn_status cloud_extent_check(const atn_ctx *ctx, const char *who, const double low[3], const double high[3],
+                              double edge, double most);
+
 /* A raster over the points, halved where they are: boxes with few points, or with sides of at most `edge`, are not
  * halved again; 0: only the number of points counts. Points far from the others cost nothing. Copies. At most
  * UINT32_MAX. */

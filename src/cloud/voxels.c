@@ -36,8 +36,12 @@ static atn_status add_frame(const atn_cloud *from, const cloud_points *all, size
     if (all->species) points.species = all->species + first;
     cloud_cubes cubes;
     atn_status status = cloud_cubes_make(&points, edge, &cubes);
-    for (size_t k = 0; status == ATN_OK && k < cubes.count; ++k)
-        status = add_cube(from, &points, first, cubes.order + cubes.start[k], cubes.start[k + 1] - cubes.start[k], to);
+    for (size_t k = 0; status == ATN_OK && k < cubes.count; ++k) {
+        status = k % 4096 == 0 ? atn_check_cancel(all->ctx) : ATN_OK;
+        if (status == ATN_OK)
+            status =
+                add_cube(from, &points, first, cubes.order + cubes.start[k], cubes.start[k + 1] - cubes.start[k], to);
+    }
     cloud_cubes_free(&cubes);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/threads.h"
 #include "device/host_cpu.h"
 
 #include <pthread.h>
@@ -172,10 +173,13 @@ atn_status atn_host_launch(atn_queue *queue, atn_function *function, const atn_l
         pointers[k] = arg->buffer ? data_of(arg->buffer) : NULL;
         args[k] = arg->buffer ? (void *)&pointers[k] : (void *)(uintptr_t)arg->value;
     }
-    int32_t cores = device->base.info.cores;
+    int32_t cores = device->base.info.cores, threads = launch->threads;
+    if (threads <= 0 || threads > cores) threads = cores;
+    const void *runtime = atn_host_runtime(function);
+    if (runtime) threads = atn_threads_ready(runtime, threads);
     host_call call = {
         .call = {.groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
-                 .threads = launch->threads > 0 && launch->threads < cores ? launch->threads : cores,
+                 .threads = threads,
                  .args = args},
         .device = device};
     bool placed =

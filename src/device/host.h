@@ -41,6 +41,7 @@ atn_status atn_host_build(atn_device *device, const atn_build *build, atn_module
 void atn_host_module_free(atn_module *module);
 atn_status atn_host_function(atn_module *module, const char *name, atn_function **out);
 host_entry *atn_host_entry(const atn_function *function);
+const void *atn_host_runtime(const atn_function *function); /* its OpenMP library, for atn_threads_ready; or NULL */
 
 /* host.c */
 atn_status atn_host_launch(atn_queue *queue, atn_function *function, const atn_launch *launch);

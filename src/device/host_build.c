@@ -2,8 +2,10 @@
  * loaded. The key holds all that shapes the object: source, flags, the compiler's file, and the CPU built for. Where
  * there is no compiler that works, what was compiled into the library stands in. */
 #include "base/file.h"
+#include "base/leftover.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/threads.h"
 #include "device/builtin.h"
 #include "device/cache.h"
 #include "device/host.h"
@@ -37,6 +39,7 @@ typedef struct host_function {
     atn_function base;
     struct host_function *next;
     host_entry *entry;
+    const void *runtime; /* of its threads; NULL: it has one */
     char name[];
 } host_function;
 
@@ -44,6 +47,7 @@ typedef struct host_module {
     atn_module base;
     void *library;              /* dlopen's handle; or NULL and */
     const atn_builtin *builtin; /* compiled into this library */
+    const void *runtime;        /* an address of the OpenMP library; NULL: none */
     host_function *functions;
 } host_module;
 
@@ -218,19 +222,20 @@ static atn_status run_compiler(const host_job *job, const char *dir, bool openmp
 /* ---- modules ---- */
 
 /* The OpenMP runtime has threads of its own that outlive every module: it must never be unloaded with one. */
-static void keep_openmp(void *library) {
+static const void *keep_openmp(void *library) {
     void *symbol = dlsym(library, "omp_get_num_threads");
     Dl_info where;
-    if (!symbol || !dladdr(symbol, &where) || !where.dli_fname) return;
+    if (!symbol || !dladdr(symbol, &where) || !where.dli_fname) return symbol;
     void *kept = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
     if (kept) dlclose(kept);
+    return symbol;
 }
 
 /* ATN_ERR_IO where the file system does not let code be loaded (noexec): another directory may. */
 static atn_status load(const host_job *job, const char *path, host_module *module) {
     module->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (module->library) {
-        keep_openmp(module->library);
+        module->runtime = keep_openmp(module->library);
         return ATN_OK;
     }
     const char *why = dlerror();
@@ -284,8 +289,10 @@ static atn_status compile(const host_job *job, host_module *module) {
     char *dir;
     atn_status status = atn_cache_workdir(job->cache, &dir);
     if (status != ATN_OK) return status;
+    int place = atn_leftover_add_folder(dir);
     status = compile_in(job, dir, module);
     atn_cache_discard(job->cache, dir);
+    atn_leftover_forget(place);
     return status;
 }
 
@@ -325,6 +332,7 @@ static atn_status build_somehow(host_job *job, host_module *module) {
         atn_log(job->ctx, ATN_LOG_WARNING, "%s; the variant that is compiled in runs instead",
                 atn_ctx_message(job->ctx));
     module->base.compiled_in = module->builtin;
+    module->runtime = atn_threads_runtime();
     if (module->builtin) return ATN_OK;
     return found ? status
                  : atn_fail(job->ctx, ATN_ERR_BUILD, "%s: %s; without one only the kernels that attune ships run",
@@ -390,6 +398,7 @@ atn_status atn_host_function(atn_module *base, const char *name, atn_function **
     host_function *function = atn_zalloc(base->device->ctx, sizeof *function + strlen(name) + 1);
     if (!function) return ATN_ERR_MEMORY;
     function->entry = entry;
+    function->runtime = module->runtime;
     strcpy(function->name, name);
     function->next = module->functions;
     module->functions = function;
@@ -398,3 +407,4 @@ atn_status atn_host_function(atn_module *base, const char *name, atn_function **
 }
 
 host_entry *atn_host_entry(const atn_function *function) { return ((const host_function *)function)->entry; }
+const void *atn_host_runtime(const atn_function *function) { return ((const host_function *)function)->runtime; }

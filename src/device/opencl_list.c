@@ -1,6 +1,8 @@
 /* Which OpenCL devices there are and what they say of themselves. Nothing a driver answers is trusted: counts are
  * capped, texts may lack their zero, and a question that fails leaves the field empty. */
 #include "base/memory.h"
+#include "base/parallel.h"
+#include "base/threads.h"
 #include "device/opencl.h"
 
 #include <ctype.h>
@@ -265,6 +267,9 @@ static atn_status list_device(visitor *visit, atn_opencl_place place, int32_t or
 atn_status atn_opencl_list(atn_ctx *ctx, atn_devices *devices) {
     atn_opencl_api api;
     char why[ATN_OPENCL_WHY];
+    int32_t cores = atn_parallel_workers();
+    if (atn_threads_possible(cores + 1) <= cores) /* PoCL makes one for each core, and ends the process without */
+        return atn_devices_add_note(devices, "opencl: no threads can be made here (ulimit -u, -v), and it needs some");
     if (!atn_opencl_load(&api, why, sizeof why)) return atn_devices_add_note(devices, "opencl: %s", why);
     visitor visit = {.device = list_device, .note = list_note, .ctx = ctx, .api = &api, .devices = devices};
     return visit_all(&visit);

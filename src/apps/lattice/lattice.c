@@ -192,13 +192,13 @@ static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-/* The slab's own atoms from number `at` on in the order of the cells, as many as there is room for: neighbours of one
- * are still in the caches for the next. */
-static void find(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *at, size_t *which) {
+/* The slab's own atoms, of several at one site the first, from number `at` on in the order of the cells, as many as
+ * there is room for: neighbours of one are still in the caches for the next. */
+static void find(atn_lattice *l, const lattice_cells *cells, const int32_t *first, size_t *at, size_t *which) {
     finding f = {l, cells, which};
     size_t count = 0, n = 0;
     for (; *at < cells->atoms && count < (size_t)l->batch; ++*at)
-        if ((size_t)cells->order[*at] < own) which[count++] = (size_t)cells->order[*at];
+        if (first[cells->site[*at]] == cells->order[*at]) which[count++] = (size_t)cells->order[*at];
     atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
     for (; n < count && (size_t)l->next.start[n] + (size_t)l->next.start[n + 1] <= l->room; ++n)
         l->next.start[n + 1] += l->next.start[n];
@@ -208,11 +208,11 @@ static void find(atn_lattice *l, const lattice_cells *cells, size_t own, size_t 
 }
 
 /* While the device works on a batch, the host judges the one before and finds the neighbours of the one behind. */
-static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t own, size_t *which, size_t *next,
-                            atn_lattice_atom *out) {
+static atn_status match_own(atn_lattice *l, const lattice_cells *cells, const int32_t *first, size_t *which,
+                            size_t *next, atn_lattice_atom *out) {
     atn_status status = ATN_OK;
     size_t at = 0;
-    for (find(l, cells, own, &at, next); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
+    for (find(l, cells, first, &at, next); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
         if (l->near.atoms) status = lattice_engine_finish(l);
         if (status == ATN_OK && l->next.atoms) status = lattice_engine_start(l, &l->next);
         if (status == ATN_OK) status = lattice_judge_batch(l, which, out);
@@ -220,7 +220,7 @@ static atn_status match_own(atn_lattice *l, const lattice_cells *cells, size_t o
         size_t *list = which;
         l->near = l->next, l->next = near;
         which = next, next = list;
-        if (status == ATN_OK) find(l, cells, own, &at, next);
+        if (status == ATN_OK) find(l, cells, first, &at, next);
     }
     l->next.atoms = 0;
     return status;
@@ -234,6 +234,16 @@ void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
     l->near.start[++l->near.atoms] = at + n;
 }
 
+/* The first own atom at each site, which is matched for all of them; -1: none is the slab's own. */
+static int32_t *first_of_sites(const lattice_cells *cells, size_t own) {
+    size_t sites = (size_t)cells->start[cells->cells];
+    int32_t *first = atn_alloc(cells->ctx, (sites + 1) * sizeof *first);
+    for (size_t k = 0; first && k < sites; ++k) first[k] = -1;
+    for (size_t k = 0; first && k < cells->atoms; ++k)
+        if ((size_t)cells->order[k] < own && first[cells->site[k]] < 0) first[cells->site[k]] = cells->order[k];
+    return first;
+}
+
 atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
     lattice_cells cells = {0};
     atn_status status = l->known ? ATN_OK : atn_lattice_learn(l, atoms, angstrom);
@@ -242,9 +252,13 @@ atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angs
     status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
     if (status != ATN_OK) return status;
     size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
-    if (!which) status = ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = match_own(l, &cells, atoms->own, which, which + l->batch, out);
+    int32_t *first = which ? first_of_sites(&cells, atoms->own) : NULL;
+    if (!first) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = match_own(l, &cells, first, which, which + l->batch, out);
+    for (size_t k = 0; k < cells.atoms && status == ATN_OK; ++k)
+        if ((size_t)cells.order[k] < atoms->own) out[cells.order[k]] = out[first[cells.site[k]]];
     l->near.atoms = 0;
+    atn_free(l->ctx, first);
     atn_free(l->ctx, which);
     lattice_cells_free(&cells);
     return status;

@@ -100,24 +100,27 @@ typedef struct lattice_near {
 atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, lattice_near *out);
 void lattice_near_free(const atn_ctx *ctx, lattice_near *near);
 
-/* Atoms sorted into cells as wide as the reach. */
+/* Atoms sorted into cells as wide as the reach. Atoms at one place are one site. */
 typedef struct lattice_cells {
     const atn_ctx *ctx;
     double low[3], edge;
     int64_t size[3];
-    size_t atoms;
-    int32_t *start; /* of each cell */
+    size_t atoms, cells;
+    uint64_t *key;  /* which cells there are, ascending, where most are empty; NULL: all of them */
+    int32_t *start; /* of each cell, among the sites; one more than cells */
     int32_t *order; /* atoms, cell after cell */
-    float *axis[3]; /* their positions from low, in that order */
     int32_t *rank;  /* where atom i is in that order */
+    int32_t *site;  /* of the atom at a place of that order */
+    float *axis[3]; /* positions of sites from low, cell after cell */
 } lattice_cells;
 
+/* ATN_ERR_INPUT where atoms are farther apart than cells can be counted. */
 atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
                               lattice_cells *out);
 void lattice_cells_free(lattice_cells *cells);
 /* Neighbours of atom i, nearer than reach, those nearer than inner first; at most ATN_LATTICE_MOST_NEIGHBOURS, of more
- * the nearest cells' come first. Atoms at the very same place are left out. Returns how many; without x, y and z that
- * is all. */
+ * those of a crowded cell of its own come first. Atoms at the very same place are left out, and count once for others.
+ * Returns how many; without x, y and z that is all. */
 int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, float *x, float *y,
                            float *z, int32_t *n_inner);
 

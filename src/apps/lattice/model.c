@@ -52,6 +52,8 @@ double lattice_kind_default(const char *name) {
     return k ? k->constant : 1;
 }
 
+enum { MOST_POINTS = 4096 };
+
 static int nearer(const void *a, const void *b) {
     const double *p = a, *q = b;
     double d = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] - q[0] * q[0] - q[1] * q[1] - q[2] * q[2];
@@ -71,7 +73,7 @@ static atn_status keep(const atn_ctx *ctx, size_t count, double *list, lattice_p
     return status;
 }
 
-/* All points of a kind within reach; reach / constant is small, checked by who asks. Returns how many. */
+/* All points of a kind within reach, of which there are few. Returns how many. */
 static size_t spread(const kind *k, double constant, double reach, double *list) {
     int n = (int)ceil(reach / constant * 1.2) + 1;
     size_t count = 0;
@@ -95,9 +97,15 @@ static size_t spread(const kind *k, double constant, double reach, double *list)
 atn_status lattice_points_make(const atn_ctx *ctx, const atn_lattice_model *model, double constant, double reach,
                                lattice_points *out) {
     const kind *known = model->points ? NULL : find(model->name);
+    double sites = known ? 4.2 * pow(reach / constant, 3) / known->volume : 0;
+    *out = (lattice_points){0};
+    if (!(sites <= MOST_POINTS))
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "lattice: %s with a constant of %g has %.3g sites within %.3g; at most %d are compared with: a "
+                        "smaller cut-off or a larger constant would do",
+                        model->name, constant, sites, reach, MOST_POINTS);
     size_t count = known ? spread(known, constant, reach, NULL) : model->points, kept = 0;
     double *list = atn_alloc(ctx, (count + 1) * 3 * sizeof *list);
-    *out = (lattice_points){0};
     if (!list) return ATN_ERR_MEMORY;
     if (known) {
         kept = spread(known, constant, reach, list);

@@ -1,37 +1,164 @@
 /* Neighbours by cell lists: atoms are sorted into cells as wide as the cut-off, so that all neighbours of one are in 27
- * cells. Memory: 20 bytes an atom, 4 a cell, and there are at most two cells an atom. */
+ * cells. Where nearly all cells would be empty, those that are not are listed. Atoms at one place are one site, so that
+ * no cell is crowded by them. Memory: 24 bytes an atom, and 4 a cell, of which there are at most two an atom. */
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"
+#include "cloud/points.h"
+#include "cloud/sort.h"
 
 #include <math.h>
+#include <string.h>
 
-static int64_t cell_of(const lattice_cells *c, const double p[3]) {
-    int64_t at[3];
+enum { AXIS_BITS = 21, FEW = 24 };
+static const double MOST_EXTENT = 1e6; /* Angstrom, a tenth of a millimetre: floats tell places to a twentieth of one */
+static const double ONE_PLACE = 5e-5;  /* Angstrom: the cubes whose atoms are one site, far below what is a neighbour */
+
+static void cell_at(const lattice_cells *c, const double p[3], int64_t at[3]) {
     for (int axis = 0; axis < 3; ++axis) {
         at[axis] = (int64_t)((p[axis] - c->low[axis]) / c->edge);
         if (at[axis] >= c->size[axis]) at[axis] = c->size[axis] - 1;
     }
-    return (at[2] * c->size[1] + at[1]) * c->size[0] + at[0];
 }
 
-/* Cells of `edge`, wider where there would be many more cells than atoms. */
-static void divide(lattice_cells *c, const double high[3], double edge) {
-    for (c->edge = edge;; c->edge *= 1.26) {
-        double cells = 1;
-        for (int axis = 0; axis < 3; ++axis) cells *= floor((high[axis] - c->low[axis]) / c->edge) + 1;
-        if (cells <= 2 * (double)c->atoms + 64) break;
+static uint64_t key_of(const int64_t at[3]) {
+    return ((uint64_t)at[2] << AXIS_BITS | (uint64_t)at[1]) << AXIS_BITS | (uint64_t)at[0];
+}
+
+static void place_of(const atn_atoms *atoms, double angstrom, size_t k, double p[3]) {
+    for (int axis = 0; axis < 3; ++axis) p[axis] = atoms->position[axis][k] * angstrom;
+}
+
+/* Cells of `edge`; *all: few enough to have a number each. */
+static atn_status divide(lattice_cells *c, const double high[3], double edge, bool *all) {
+    atn_status status = cloud_extent_check(c->ctx, "lattice", c->low, high, 1, MOST_EXTENT);
+    double cells = 1;
+    c->edge = edge;
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+        c->edge = fmax(c->edge, (high[axis] - c->low[axis]) / ((1 << AXIS_BITS) - 2));
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        c->size[axis] = (int64_t)floor((high[axis] - c->low[axis]) / c->edge) + 1;
+        cells *= (double)c->size[axis];
     }
-    for (int axis = 0; axis < 3; ++axis) c->size[axis] = (int64_t)floor((high[axis] - c->low[axis]) / c->edge) + 1;
+    *all = cells <= 2 * (double)c->atoms + 64;
+    c->cells = *all ? (size_t)cells : 0;
+    return status;
 }
 
-static atn_status room(lattice_cells *c) {
-    size_t cells = (size_t)(c->size[0] * c->size[1] * c->size[2]);
-    c->start = atn_zalloc(c->ctx, (cells + 2) * sizeof *c->start);
+/* ---- sorting ---- */
+
+/* start[k]: where the atoms of cell k begin in the order. */
+static atn_status sort_all(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
+    c->start = atn_zalloc(c->ctx, (c->cells + 2) * sizeof *c->start);
+    if (!c->start) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < c->atoms; ++k) {
+        double p[3];
+        int64_t at[3];
+        place_of(atoms, angstrom, k, p);
+        cell_at(c, p, at);
+        c->rank[k] = (int32_t)((at[2] * c->size[1] + at[1]) * c->size[0] + at[0]);
+        ++c->start[c->rank[k] + 2];
+    }
+    for (size_t k = 0; k < c->cells; ++k) c->start[k + 2] += c->start[k + 1];
+    for (size_t k = 0; k < c->atoms; ++k) c->order[c->start[c->rank[k] + 1]++] = (int32_t)k;
+    return atn_check_cancel(c->ctx);
+}
+
+static atn_status sort_sparse(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
+    cloud_keyed *items;
+    atn_status status = cloud_keyed_make(c->ctx, c->atoms, &items);
+    if (status != ATN_OK) return status;
+    for (size_t k = 0; k < c->atoms; ++k) {
+        double p[3];
+        int64_t at[3];
+        place_of(atoms, angstrom, k, p);
+        cell_at(c, p, at);
+        items[k] = (cloud_keyed){.key = key_of(at), .index = (uint32_t)k};
+    }
+    cloud_keyed_sort(items, c->atoms);
+    for (size_t k = 0; k < c->atoms; ++k) c->cells += k == 0 || items[k].key != items[k - 1].key;
+    c->key = atn_alloc(c->ctx, (c->cells + 1) * sizeof *c->key);
+    c->start = atn_alloc(c->ctx, (c->cells + 1) * sizeof *c->start);
+    size_t cell = 0;
+    for (size_t k = 0; k < c->atoms && c->key && c->start; ++k) {
+        c->order[k] = (int32_t)items[k].index;
+        if (k && items[k].key == items[k - 1].key) continue;
+        c->key[cell] = items[k].key;
+        c->start[cell++] = (int32_t)k;
+    }
+    status = c->key && c->start ? atn_check_cancel(c->ctx) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) c->start[cell] = (int32_t)c->atoms;
+    atn_free(c->ctx, items);
+    return status;
+}
+
+/* ---- sites ---- */
+
+/* The cube of a place, from the corner of its cell on. */
+static uint64_t cube_of(const lattice_cells *c, const double p[3]) {
+    int64_t at[3], cube[3];
+    cell_at(c, p, at);
+    for (int axis = 0; axis < 3; ++axis) {
+        double from = fmax(p[axis] - c->low[axis] - (double)at[axis] * c->edge, 0);
+        cube[axis] = (int64_t)(from / ONE_PLACE) & ((1 << AXIS_BITS) - 1);
+    }
+    return key_of(cube);
+}
+
+/* Of the atoms from `from` to `end` in the order, which are those of a cell: the sites, from number *sites on. items:
+ * room for so many. */
+static void find_sites(lattice_cells *c, const atn_atoms *atoms, double angstrom, int32_t from, int32_t end,
+                       cloud_keyed *items, int32_t *sites) {
+    int32_t count = end - from;
+    for (int32_t k = 0; k < count; ++k) {
+        double p[3];
+        place_of(atoms, angstrom, (size_t)c->order[from + k], p);
+        items[k] = (cloud_keyed){.key = cube_of(c, p), .index = (uint32_t)c->order[from + k]};
+    }
+    if (count > FEW) cloud_keyed_sort(items, (size_t)count); /* else looked through one by one */
+    for (int32_t k = 0; k < count; ++k) {
+        int32_t same = k - 1, first = count > FEW ? k - 1 : 0;
+        while (same >= first && same >= 0 && items[same].key != items[k].key) --same;
+        bool known = same >= first && same >= 0;
+        c->order[from + k] = (int32_t)items[k].index;
+        c->rank[items[k].index] = from + k;
+        c->site[from + k] = known ? c->site[from + same] : *sites;
+        if (known) continue;
+        double p[3];
+        place_of(atoms, angstrom, items[k].index, p);
+        for (int axis = 0; axis < 3; ++axis) c->axis[axis][*sites] = (float)(p[axis] - c->low[axis]);
+        ++*sites;
+    }
+}
+
+static atn_status merge(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
+    cloud_keyed *items;
+    int32_t most = 0, sites = 0;
+    for (size_t k = 0; k < c->cells; ++k)
+        if (c->start[k + 1] - c->start[k] > most) most = c->start[k + 1] - c->start[k];
+    atn_status status = cloud_keyed_make(c->ctx, (size_t)most, &items);
+    for (size_t k = 0; k < c->cells && status == ATN_OK; ++k) {
+        int32_t from = c->start[k];
+        c->start[k] = sites;
+        find_sites(c, atoms, angstrom, from, c->start[k + 1], items, &sites);
+        if (k % 65536 == 0) status = atn_check_cancel(c->ctx);
+    }
+    if (status == ATN_OK) c->start[c->cells] = sites;
+    atn_free(c->ctx, items);
+    return status;
+}
+
+static atn_status fill(lattice_cells *c, const atn_atoms *atoms, double angstrom, const double high[3], double reach) {
+    bool all;
+    atn_status status = divide(c, high, reach, &all);
+    if (status != ATN_OK) return status;
     c->order = atn_alloc(c->ctx, c->atoms * sizeof *c->order);
     c->rank = atn_alloc(c->ctx, c->atoms * sizeof *c->rank);
+    c->site = atn_alloc(c->ctx, c->atoms * sizeof *c->site);
     for (int axis = 0; axis < 3; ++axis) c->axis[axis] = atn_alloc(c->ctx, c->atoms * sizeof **c->axis);
-    return c->start && c->order && c->rank && c->axis[0] && c->axis[1] && c->axis[2] ? ATN_OK : ATN_ERR_MEMORY;
+    if (!c->order || !c->rank || !c->site || !c->axis[0] || !c->axis[1] || !c->axis[2]) return ATN_ERR_MEMORY;
+    status = all ? sort_all(c, atoms, angstrom) : sort_sparse(c, atoms, angstrom);
+    return status == ATN_OK ? merge(c, atoms, angstrom) : status;
 }
 
 atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
@@ -48,36 +175,50 @@ atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double
             if (k == 0 || x < c->low[axis]) c->low[axis] = x;
             if (k == 0 || x > high[axis]) high[axis] = x;
         }
-    divide(c, high, reach);
-    atn_status status = room(c);
-    if (status != ATN_OK) {
-        lattice_cells_free(c);
-        return status;
-    }
-    for (size_t k = 0; k < c->atoms; ++k) {
-        double p[3] = {atoms->position[0][k] * angstrom, atoms->position[1][k] * angstrom,
-                       atoms->position[2][k] * angstrom};
-        c->rank[k] = (int32_t)cell_of(c, p);
-        ++c->start[c->rank[k] + 2];
-    }
-    int64_t cells = c->size[0] * c->size[1] * c->size[2];
-    for (int64_t k = 0; k < cells; ++k) c->start[k + 2] += c->start[k + 1];
-    for (size_t k = 0; k < c->atoms; ++k) {
-        int32_t at = c->start[c->rank[k] + 1]++;
-        c->order[at] = (int32_t)k;
-        c->rank[k] = at;
-        for (int axis = 0; axis < 3; ++axis)
-            c->axis[axis][at] = (float)(atoms->position[axis][k] * angstrom - c->low[axis]);
-    }
-    return ATN_OK;
+    atn_status status = fill(c, atoms, angstrom, high, reach);
+    if (status != ATN_OK) lattice_cells_free(c);
+    return status;
 }
 
 void lattice_cells_free(lattice_cells *cells) {
+    if (!cells->ctx) return;
+    atn_free(cells->ctx, cells->key);
     atn_free(cells->ctx, cells->start);
     atn_free(cells->ctx, cells->order);
     atn_free(cells->ctx, cells->rank);
+    atn_free(cells->ctx, cells->site);
     for (int axis = 0; axis < 3; ++axis) atn_free(cells->ctx, cells->axis[axis]);
     *cells = (lattice_cells){0};
+}
+
+/* ---- asking ---- */
+
+/* The first cell of the list whose key is not lower. */
+static size_t find_key(const lattice_cells *c, uint64_t key) {
+    size_t low = 0, high = c->cells;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->key[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The sites of the cells from `low` to `high` of a row, which lie side by side. */
+static void row_of(const lattice_cells *c, int64_t low, int64_t high, int64_t y, int64_t z, int32_t *from,
+                   int32_t *end) {
+    if (!c->key) {
+        int64_t row = (z * c->size[1] + y) * c->size[0];
+        *from = c->start[row + low];
+        *end = c->start[row + high + 1];
+        return;
+    }
+    size_t cell = find_key(c, key_of((int64_t[3]){low, y, z}));
+    *from = c->start[cell];
+    for (uint64_t last = key_of((int64_t[3]){high, y, z}); cell < c->cells && c->key[cell] <= last;) ++cell;
+    *end = c->start[cell];
 }
 
 /* What is collected for one atom: nearer ones from the front, the others behind. */
@@ -105,21 +246,28 @@ static void collect(collected *to, const lattice_cells *c, int32_t from, int32_t
 
 int32_t lattice_cells_near(const lattice_cells *c, size_t atom, double inner, double reach, float *x, float *y,
                            float *z, int32_t *n_inner) {
-    int32_t rank = c->rank[atom];
+    int32_t site = c->site[c->rank[atom]], from, end;
     collected to = {.x = x, .y = y, .z = z, .inner2 = (float)(inner * inner), .reach2 = (float)(reach * reach)};
     int64_t at[3];
     for (int axis = 0; axis < 3; ++axis) {
-        to.p[axis] = c->axis[axis][rank];
+        to.p[axis] = c->axis[axis][site];
         at[axis] = (int64_t)((double)to.p[axis] / c->edge);
         if (at[axis] >= c->size[axis]) at[axis] = c->size[axis] - 1;
+    }
+    row_of(c, at[0], at[0], at[1], at[2], &from, &end);
+    if (end - from > ATN_LATTICE_MOST_NEIGHBOURS) { /* as many as are looked at: those around need no look */
+        collect(&to, c, from, end);
+        *n_inner = to.inner;
+        if (to.count == ATN_LATTICE_MOST_NEIGHBOURS) return to.count;
+        to.count = to.inner = 0;
     }
     for (int64_t dz = -1; dz <= 1; ++dz)
         for (int64_t dy = -1; dy <= 1; ++dy) {
             int64_t cy = at[1] + dy, cz = at[2] + dz, low = at[0] > 0 ? at[0] - 1 : 0;
             int64_t high = at[0] + 1 < c->size[0] ? at[0] + 1 : at[0];
             if (cy < 0 || cz < 0 || cy >= c->size[1] || cz >= c->size[2]) continue;
-            int64_t row = (cz * c->size[1] + cy) * c->size[0]; /* cells of a row lie side by side */
-            collect(&to, c, c->start[row + low], c->start[row + high + 1]);
+            row_of(c, low, high, cy, cz, &from, &end);
+            collect(&to, c, from, end);
         }
     *n_inner = to.inner;
     return to.count;

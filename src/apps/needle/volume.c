@@ -11,6 +11,8 @@
 static const double MOST_VOXELS = 1 << 24;
 static const double FINE_VOXELS = 1 << 22; /* smaller than a threshold only as long as they are that few, */
 static const double FINE_NEAR = 1 << 25;   /* and the pairs of a voxel and a point near to it */
+static const double MOST_EXTENT = 1e6;     /* in thresholds: beyond, floats do not tell places to a tenth of one */
+enum { MOST_COMPARED = 2048 };             /* points of a voxel of which each is held against all others */
 static const double SLACK = 1e-3;          /* of an edge: where roundings can put a point into the next voxel */
 
 typedef struct building {
@@ -53,9 +55,10 @@ static int64_t voxel_at(const needle_volume *v, const int64_t at[3]) {
 }
 
 /* Counts (index NULL) or lists the points of every voxel; `next` is where a voxel's next one goes. */
-static void spread(const building *b, int32_t *next, int32_t *index) {
+static atn_status spread(const building *b, int32_t *next, int32_t *index) {
     double reach2 = (b->threshold + b->margin) * (b->threshold + b->margin);
-    for (size_t p = 0; p < b->count; ++p) {
+    atn_status status = ATN_OK;
+    for (size_t p = 0; p < b->count && status == ATN_OK; ++p) {
         int64_t from[3], to[3], at[3];
         voxels_of(b, p, from, to);
         for (at[2] = from[2]; at[2] <= to[2]; ++at[2])
@@ -68,7 +71,9 @@ static void spread(const building *b, int32_t *next, int32_t *index) {
                     if (index) index[*place] = (int32_t)p;
                     ++*place;
                 }
+        if (p % 1024 == 0) status = atn_check_cancel(b->v->ctx);
     }
+    return status;
 }
 
 /* Is `a` nearer than `other` to every place of the voxel, roundings aside? The difference of the squares is linear, so
@@ -91,6 +96,7 @@ static int32_t thin(const building *b, const int64_t at[3], int32_t *list, int32
         reach_of(b, (size_t)list[k], at, &nearest2, &farthest2);
         if (farthest2 < sure * sure) return -1;
     }
+    if (count > MOST_COMPARED) return count; /* a longer list is as right */
     int32_t left = 0;
     for (int32_t k = 0; k < count; ++k) {
         bool beaten = false;
@@ -125,12 +131,13 @@ static int32_t number_of(building *b, const int32_t *list, int32_t count) {
 
 /* From points one voxel after the other, of which `end` says where each one's end, to lists. They only become shorter,
  * and never more than voxels that have any. */
-static void shorten(building *b, const int32_t *end) {
+static atn_status shorten(building *b, const int32_t *end) {
     needle_volume *v = b->v;
     int32_t begin = 0;
     int64_t at[3], k = 0;
-    for (at[2] = 0; at[2] < v->size[2]; ++at[2])
-        for (at[1] = 0; at[1] < v->size[1]; ++at[1])
+    atn_status status = ATN_OK;
+    for (at[2] = 0; at[2] < v->size[2] && status == ATN_OK; ++at[2])
+        for (at[1] = 0; at[1] < v->size[1] && status == ATN_OK; ++at[1]) {
             for (at[0] = 0; at[0] < v->size[0]; ++at[0], ++k) {
                 int32_t count = end[k] - begin, *list = v->index + begin;
                 begin = end[k];
@@ -140,7 +147,10 @@ static void shorten(building *b, const int32_t *end) {
                 v->inside += count < 0;
                 v->mixed += count > 0;
             }
+            status = atn_check_cancel(v->ctx);
+        }
     v->candidates = v->start[v->lists];
+    return status;
 }
 
 /* Voxels twice as large until they are few enough, and the points near to them too. */
@@ -186,8 +196,8 @@ static atn_status fill(building *b, size_t voxels) {
     v->list = atn_alloc(v->ctx, voxels * sizeof *v->list);
     atn_status status = next && v->list ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
-        spread(b, next, NULL);
-        status = place_points(b, voxels, next, &points, &used);
+        status = spread(b, next, NULL);
+        if (status == ATN_OK) status = place_points(b, voxels, next, &points, &used);
     }
     while (slots < 2 * used) slots *= 2;
     if (status == ATN_OK) {
@@ -198,9 +208,9 @@ static atn_status fill(building *b, size_t voxels) {
         if (!b->known || !v->start || !v->index) status = ATN_ERR_MEMORY;
     }
     if (status == ATN_OK) {
-        spread(b, next, v->index); /* next is then where each one's end */
+        status = spread(b, next, v->index); /* next is then where each one's end */
         v->lists = NEEDLE_MIXED;
-        shorten(b, next);
+        if (status == ATN_OK) status = shorten(b, next);
     }
     atn_free(v->ctx, b->known);
     atn_free(v->ctx, next);
@@ -226,8 +236,10 @@ atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *con
                   .threshold = threshold,
                   .margin = 16 * 0x1p-24 * (2 * largest + threshold),
                   .full = full};
+    atn_status status = cloud_extent_check(ctx, "needle", low, high, threshold, MOST_EXTENT);
+    if (status != ATN_OK) return status;
     choose_size(&b, low, high);
-    atn_status status = fill(&b, (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2]);
+    status = fill(&b, (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2]);
     if (status != ATN_OK) needle_volume_free(out);
     return status;
 }

@@ -89,5 +89,5 @@ atn_status reg_order(const cloud_points *p, size_t block, uint32_t *order) {
     }
     for (size_t k = 0; k < p->count; ++k) order[k] = items[k].index;
     atn_free(p->ctx, items);
-    return ATN_OK;
+    return atn_check_cancel(p->ctx);
 }

@@ -102,9 +102,11 @@ static void look_at(const reg_pairs *s, const reg_pose *pose, size_t r, double y
     size_t at = (size_t)s->index[r];
     double from[3] = {s->source->position[0][r], s->source->position[1][r], s->source->position[2][r]};
     reg_pose_apply(pose, from, y);
+    size_t of = s->target->origin[at];
+    if (s->p->target_from) of = s->p->target_from[of];
     for (int i = 0; i < 3; ++i) {
         way[i] = s->target->position[i][at] - y[i];
-        normal[i] = s->plane ? (double)s->normal[i][s->target->origin[at]] : 0;
+        normal[i] = s->plane ? (double)s->normal[i][of] : 0;
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct reg_problem {
     const atn_register_settings *settings; /* defaults filled in */
     const atn_cloud *source_cloud, *target_cloud;
     cloud_points source, target;
+    uint32_t *target_from; /* the cloud's point that each of `target` was, where equal ones were merged; or NULL */
     double source_origin[3], target_origin[3], unit;
     double spacing; /* median distance between neighbours of the target, in units */
     double source_spacing;

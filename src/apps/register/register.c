@@ -114,8 +114,11 @@ static bool too_small(const cloud_points *p) {
     return most > 0 && most < LEAST;
 }
 
-static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which, bool species,
-                             cloud_points *out) {
+/* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
+ * published code knows no weights. */
+static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which,
+                             const atn_register_settings *s, cloud_points *out, uint32_t **from) {
+    bool species = s->match_species;
     if (atn_cloud_get_info(cloud).points == 0)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
     if (atn_cloud_get_info(cloud).points > UINT32_MAX / 2)
@@ -130,7 +133,8 @@ static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const c
     }
     double weight = 0;
     for (size_t k = 0; k < out->count; ++k) weight += (double)out->weight[k];
-    return weight > 0 ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
+    if (weight > 0) return s->compat ? ATN_OK : cloud_points_distinct(out, from);
+    return atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
 }
 
 /* From the caller's 4 x 4 to the frames inside, and back. */
@@ -187,9 +191,10 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
 
 static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     const atn_ctx *ctx = p->engine.ctx;
-    bool species = settings->match_species;
-    atn_status status = read_cloud(ctx, p->source_cloud, "source", species, &p->source);
-    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", species, &p->target);
+    uint32_t *source_from = NULL;
+    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &p->source, &source_from);
+    atn_free(ctx, source_from);
+    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &p->target, &p->target_from);
     if (status != ATN_OK) return status;
     centroid(&p->source, p->source_origin);
     centroid(&p->target, p->target_origin);
@@ -308,6 +313,7 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     reg_levels_free(p);
     cloud_points_free(&p->source);
     cloud_points_free(&p->target);
+    atn_free(ctx, p->target_from);
     *engine = p->engine; /* with the kernels that are planned now */
     engine->settings = given;
     atn_free(ctx, p);

@@ -51,7 +51,11 @@ static atn_status judge(attempt *t, size_t first) {
     size_t taken = 0;
     search_pose *pose = t->pose + first;
     size_t count = t->poses - first;
-    for (size_t k = 0; k < count; ++k) pose[k].score = search_score(&t->raster, t->source, &pose[k]);
+    for (size_t k = 0; k < count; ++k) {
+        atn_status status = k % 64 == 0 ? atn_check_cancel(t->source->ctx) : ATN_OK;
+        if (status != ATN_OK) return status;
+        pose[k].score = search_score(&t->raster, t->source, &pose[k]);
+    }
     sort(pose, count);
     search_pose found[REFINED];
     for (size_t k = 0; k < count && taken < REFINED; ++k) {

@@ -7,10 +7,11 @@
 #include <math.h>
 
 enum { MOST_CELLS = 3000000 };
-static const double REACH = 1.5;     /* from a source point to its target point */
-static const double OFF_PLANE = 0.5; /* where a point lies on the target no more */
-static const double ALIKE = 0.8;     /* least cosine between the normals of both */
-static const double AROUND = 3;      /* of the raster around the points */
+static const double MOST_EXTENT = 1e8; /* in cubes: edges are at least a millionth of the extent */
+static const double REACH = 1.5;       /* from a source point to its target point */
+static const double OFF_PLANE = 0.5;   /* where a point lies on the target no more */
+static const double ALIKE = 0.8;       /* least cosine between the normals of both */
+static const double AROUND = 3;        /* of the raster around the points */
 static const double FINEST_STEP = 0.5;
 
 /* Bounds of the points that have normals (strays have none), or of all. */
@@ -61,6 +62,8 @@ atn_status search_raster_make(const search_surface *target, search_raster *out) 
     *out = (search_raster){.target = target, .step = FINEST_STEP};
     double high[3], cells = 1;
     bounds(target, out->low, high);
+    atn_status status = cloud_extent_check(target->ctx, "register", out->low, high, 1, MOST_EXTENT);
+    if (status != ATN_OK) return status;
     for (int a = 0; a < 3; ++a) {
         out->low[a] -= AROUND;
         cells *= (high[a] + AROUND - out->low[a]) / out->step + 1;
@@ -73,7 +76,7 @@ atn_status search_raster_make(const search_surface *target, search_raster *out) 
     }
     float *distance2 = atn_alloc(target->ctx, count * sizeof *distance2);
     out->nearest = atn_alloc(target->ctx, count * sizeof *out->nearest);
-    atn_status status = distance2 && out->nearest ? ATN_OK : ATN_ERR_MEMORY;
+    status = distance2 && out->nearest ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
         float reach = (float)((REACH + out->step) / out->step);
         for (size_t k = 0; k < count; ++k) distance2[k] = reach * reach, out->nearest[k] = -1;

@@ -233,10 +233,15 @@ static atn_status solve(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
 
 static void tell(const atn_unwrap *u, const frame *f, atn_unwrap_result *result) {
     const unwrap_progress *p = &f->progress;
-    result->converged = p->converged || p->rounding;
+    bool finite = isfinite(p->reached) && isfinite(result->residual_rms);
+    result->converged = finite && (p->converged || p->rounding);
     result->residual = p->reached;
     result->cycles = p->cycles;
-    if (!result->converged)
+    if (!finite)
+        snprintf(result->reason, sizeof result->reason,
+                 "the answer is not finite in %d bits; phase is in radians, of neighbours a few turns apart",
+                 u->options.bits);
+    else if (!result->converged)
         snprintf(result->reason, sizeof result->reason,
                  "the residual is %.3g of a flat start's after %d cycles; %.3g was asked for", p->reached, p->cycles,
                  f->tolerance);
@@ -286,6 +291,7 @@ static atn_status unwrap_frame(atn_unwrap *u, const atn_unwrap_settings *s, atn_
     double solved = atn_clock_seconds();
     status = result->valid < u->pixels || s->quality ? unwrap_islands(u, s, result) : unwrap_finish(u, s, result);
     tell(u, &f, result);
+    u->solved = u->solved && result->converged;
     result->finish_seconds = atn_clock_seconds() - solved;
     return status;
 }

@@ -1,0 +1,18 @@
+/* What would be left behind if the process ended now: temporary files and folders, programs that it started. A table of
+ * fixed size that a signal handler may go through. */
+#ifndef ATN_BASE_LEFTOVER_H
+#define ATN_BASE_LEFTOVER_H
+
+#include <sys/types.h>
+
+/* Notes that `path` is to be removed (a folder with the files in it), or a process group to be killed. Returns the
+ * place in the table for atn_leftover_forget; -1, which forget takes, where the table is full or the path too long. */
+int atn_leftover_add_file(const char *path);
+int atn_leftover_add_folder(const char *path);
+int atn_leftover_add_group(pid_t group);
+void atn_leftover_forget(int place);
+
+/* Kills and removes all that is noted by this process. Safe in a signal handler; the process ends afterwards. */
+void atn_leftover_remove_all(void);
+
+#endif

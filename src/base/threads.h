@@ -1,0 +1,16 @@
+/* Can threads be made? OpenMP's libraries end the process where they cannot, so that is tried before they are asked. */
+#ifndef ATN_BASE_THREADS_H
+#define ATN_BASE_THREADS_H
+
+#include <stdint.h>
+
+/* How many threads, the caller's included, a parallel region of the calling thread may have: `wanted`, or fewer where
+ * a limit (ulimit -u, -v, a container's) leaves no room for them. `runtime` says whose threads they are, since each
+ * library keeps those of the last region: any address of it. Costs nothing while regions do not grow. */
+int32_t atn_threads_ready(const void *runtime, int32_t wanted);
+
+int32_t atn_threads_possible(int32_t wanted); /* tries it, whoever is to have them */
+
+const void *atn_threads_runtime(void); /* of the OpenMP library that attune itself is linked with; NULL: none */
+
+#endif
