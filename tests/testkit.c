@@ -1,6 +1,8 @@
 /* The tests' common ground. */
 #include "testkit.h"
 
+#include "device/cache.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
@@ -40,12 +42,23 @@ void kit_remove(char *dir) {
     free(dir);
 }
 
-/* Links what was built or measured in one folder into another. */
+/* Makes the folder's key where it has none, as its first use does. */
+static void make_key(const char *folder) {
+    atn_ctx *ctx;
+    atn_cache *cache;
+    assert_int_equal(atn_ctx_create(&(atn_options){.cache_dir = folder}, &ctx), ATN_OK);
+    kit_ok(ctx, atn_cache_of(ctx, &cache));
+    atn_ctx_free(ctx);
+}
+
+/* Links what was built or measured in one folder into another. What is sealed with another key is made anew. */
 static void share(const char *from, const char *to) {
     DIR *folder = opendir(from);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         const char *suffix = strrchr(entry->d_name, '.');
-        if (!suffix || (strcmp(suffix, ".so") && strcmp(suffix, ".clbin") && strcmp(suffix, ".peaks"))) continue;
+        bool key = strcmp(entry->d_name, "key") == 0;
+        if (!key && (!suffix || (strcmp(suffix, ".so") && strcmp(suffix, ".clbin") && strcmp(suffix, ".peaks"))))
+            continue;
         char old[512], new[512];
         snprintf(old, sizeof old, "%s/%s", from, entry->d_name);
         snprintf(new, sizeof new, "%s/%s", to, entry->d_name);
@@ -56,7 +69,9 @@ static void share(const char *from, const char *to) {
 
 void kit_pool_take(const char *cache_dir) {
     const char *pool = getenv("ATTUNE_TEST_POOL");
-    if (pool && *pool) share(pool, cache_dir);
+    if (!pool || !*pool) return;
+    make_key(pool);
+    share(pool, cache_dir);
 }
 
 void kit_pool_give(const char *cache_dir) {

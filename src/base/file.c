@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static atn_status read_all(const atn_ctx *ctx, const char *path, int fd, size_t limit, char **data, size_t *length) {
+atn_status atn_file_read_from(const atn_ctx *ctx, int fd, const char *path, size_t limit, char **data, size_t *length) {
     struct stat info;
+    *data = NULL;
+    *length = 0;
     if (fstat(fd, &info) != 0) return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: %s, a regular file is needed", path,
@@ -45,7 +47,7 @@ atn_status atn_file_read(const atn_ctx *ctx, const char *path, size_t limit, cha
     *length = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not blocking: a pipe without a writer must not hang */
     if (fd < 0) return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
-    atn_status status = read_all(ctx, path, fd, limit, data, length);
+    atn_status status = atn_file_read_from(ctx, fd, path, limit, data, length);
     close(fd);
     return status;
 }

@@ -172,8 +172,9 @@ static atn_status ask(asker *a, const atn_set *set, int number, bool *going) {
     atn_status status = a->running ? ATN_OK : start(a);
     if (status != ATN_OK) return status;
     snprintf(line, sizeof line, "%s %d", set->kernel, number);
-    (void)atn_child_say(&a->child, line); /* who is gone does not answer */
-    status = atn_child_hear(&a->child, atn_clock_seconds() + ROW_LIMIT_S, &answer);
+    double deadline = atn_clock_seconds() + ROW_LIMIT_S;
+    (void)atn_child_say(&a->child, line, deadline); /* who is gone does not answer */
+    status = atn_child_hear(&a->child, deadline, &answer);
     if (status == ATN_ERR_CANCELLED || status == ATN_ERR_MEMORY) return status;
     if (status != ATN_OK)
         explain_end(a, status, &row);

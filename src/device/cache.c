@@ -1,11 +1,13 @@
 /* The cache of built code. A file is either whole or not there: it is written aside and renamed. Every file carries a
- * seal behind its end, so that one cut short or damaged on disk is never used: loading it could crash the process. */
+ * seal behind its end, a MAC of its name and content, so that one cut short, damaged or put there by somebody else is
+ * never used: loading it could crash the process, or hand it over. */
 #include "device/cache.h"
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "device/cache_dir.h"
+#include "device/cache_key.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,23 +21,25 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char MAGIC[8] = "attune2";
-enum { SEAL_BYTES = 8 + 16, DEFAULT_CAP_MIB = 512, STALE_S = 24 * 3600 };
+static const char MAGIC[8] = "attune3";
+enum { SEAL_BYTES = 8 + ATN_MAC_BYTES, SUFFIX_BYTES = 16, DEFAULT_CAP_MIB = 512, STALE_S = 24 * 3600 };
 static const size_t LARGEST = (size_t)1 << 30; /* file that is read */
 
 struct atn_cache {
     const atn_ctx *ctx;
-    char *wanted;              /* the directory asked for; owned */
-    char *temporary;           /* its stand-in, once there is one; owned */
-    _Atomic(const char *) dir; /* the one of both in use */
-    pthread_mutex_t lock;      /* held while the stand-in is made */
-    pid_t owner;               /* who removes the stand-in: not a child that fork made */
-    uint64_t cap_bytes;        /* $ATTUNE_CACHE_MIB */
+    char *wanted;                   /* the directory asked for; owned */
+    char *temporary;                /* its stand-in, once there is one; owned */
+    _Atomic(const char *) dir;      /* the one of both in use */
+    pthread_mutex_t lock;           /* held while the stand-in is made */
+    pid_t owner;                    /* who removes the stand-in: not a child that fork made */
+    uint64_t cap_bytes;             /* $ATTUNE_CACHE_MIB */
+    unsigned char key[ATN_MAC_KEY]; /* of the directory asked for, or one for this process alone */
 };
 
 /* ---- opening ---- */
 
 const char *atn_cache_dir(const atn_cache *cache) { return atomic_load(&cache->dir); }
+const atn_ctx *atn_cache_ctx(const atn_cache *cache) { return cache->ctx; }
 bool atn_cache_lasting(const atn_cache *cache) { return atn_cache_dir(cache) == cache->wanted; }
 
 atn_status atn_cache_demote(atn_cache *cache, const char *why) {
@@ -89,7 +93,12 @@ static atn_status open_cache(const atn_ctx *ctx, const void *tag, atn_cache **ou
     atn_status status = atn_cache_dir_wanted(ctx, &cache->wanted);
     atomic_store(&cache->dir, cache->wanted);
     const char *why = status == ATN_OK ? atn_cache_dir_objection(cache->wanted) : NULL;
-    if (why) status = atn_cache_demote(cache, why);
+    if (status == ATN_OK && !why) why = atn_cache_key_of(cache->wanted, cache->key);
+    if (why) {
+        status = atn_cache_demote(cache, why);
+        why = atn_cache_key_fresh(cache->key);
+        if (status == ATN_OK && why) status = atn_fail(ctx, ATN_ERR_IO, "no random numbers to be had: %s", why);
+    }
     if (status == ATN_OK) status = atn_ctx_attach(ctx, tag, cache, close_cache);
     if (status != ATN_OK) {
         close_cache(cache);
@@ -174,35 +183,68 @@ char *atn_cache_path(const atn_cache *cache, atn_hash key, const char *suffix) {
     return atn_cache_dir_join(cache->ctx, atn_cache_dir(cache), name, suffix);
 }
 
-static void seal(char to[SEAL_BYTES], atn_hash key, const void *data, size_t length) {
-    atn_hash sum = atn_hash_add(key, data, length);
+static void seal(const atn_cache *cache, atn_hash key, const char *suffix, const void *data, size_t length,
+                 unsigned char to[SEAL_BYTES]) {
+    char kind[SUFFIX_BYTES] = "";
+    atn_mac mac;
+    strncpy(kind, suffix, sizeof kind - 1);
+    atn_mac_begin(&mac, cache->key);
+    atn_mac_add(&mac, &key, sizeof key);
+    atn_mac_add(&mac, kind, sizeof kind);
+    atn_mac_add(&mac, data, length);
     memcpy(to, MAGIC, sizeof MAGIC);
-    memcpy(to + sizeof MAGIC, &sum, sizeof sum);
+    atn_mac_end(&mac, to + sizeof MAGIC);
 }
 
-/* Reads `path` and breaks its seal; *data is NULL, with ATN_OK, when it is not there or its seal is wrong: then it is
- * removed. Whoever put a good one there in between has it open already, or makes it anew. */
-static atn_status read_sealed(const atn_cache *cache, const char *path, atn_hash key, char **data, size_t *length) {
-    *data = NULL;
-    *length = 0;
-    if (access(path, F_OK) != 0) return ATN_OK;
-    char *bytes, expected[SEAL_BYTES];
-    size_t count;
-    atn_status status = atn_file_read(cache->ctx, path, LARGEST, &bytes, &count);
-    if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK;
-    size_t inner = count >= SEAL_BYTES ? count - SEAL_BYTES : 0;
-    seal(expected, key, bytes, inner);
-    if (count >= SEAL_BYTES && memcmp(bytes + inner, expected, SEAL_BYTES) == 0) {
-        bytes[inner] = '\0';
+/* Cuts the seal off; false: it is not ours, or damaged. */
+static bool unseal(const atn_cache *cache, atn_hash key, const char *suffix, char *bytes, size_t *count) {
+    unsigned char expected[SEAL_BYTES];
+    if (*count < SEAL_BYTES) return false;
+    size_t inner = *count - SEAL_BYTES;
+    const unsigned char *end = (const unsigned char *)bytes + inner;
+    seal(cache, key, suffix, bytes, inner, expected);
+    if (memcmp(end, MAGIC, sizeof MAGIC) != 0 || !atn_mac_equal(end + sizeof MAGIC, expected + sizeof MAGIC))
+        return false;
+    bytes[inner] = '\0';
+    *count = inner;
+    return true;
+}
+
+/* Is it somebody else's work? NULL: no. */
+static const char *foreign(int fd, int error) {
+    struct stat info;
+    if (fd < 0) return error == ELOOP ? "it is a symbolic link" : NULL;
+    if (fstat(fd, &info) != 0) return strerror(errno);
+    if (info.st_uid != geteuid()) return "it belongs to another user";
+    if (S_ISREG(info.st_mode) && info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to it";
+    return NULL;
+}
+
+/* Reads `path` through one descriptor and breaks its seal; *data is NULL, with ATN_OK, when it is not there or not to
+ * be used: then it is removed. Whoever put a good one there in between has it open already, or makes it anew. */
+static atn_status read_sealed(const atn_cache *cache, const char *path, atn_hash key, const char *suffix, char **data,
+                              size_t *length) {
+    char *bytes = NULL;
+    size_t count = 0;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hang it */
+    const char *why = foreign(fd, errno);
+    atn_status status = ATN_OK;
+    if (fd >= 0 && !why) status = atn_file_read_from(cache->ctx, fd, path, LARGEST, &bytes, &count);
+    if (bytes && unseal(cache, key, suffix, bytes, &count)) {
         *data = bytes;
-        *length = inner;
-        (void)utimensat(AT_FDCWD, path, NULL, 0); /* used just now: last to be evicted */
-    } else {
+        *length = count;
+        (void)futimens(fd, NULL); /* used just now: last to be evicted */
+    } else if (bytes) {
         atn_log(cache->ctx, ATN_LOG_INFO, "%s: damaged, made anew", path);
         unlink(path);
         atn_free(cache->ctx, bytes);
+    } else if (why) {
+        atn_log(cache->ctx, ATN_LOG_WARNING, "%s is not used: %s; delete %s if others could write to it", path, why,
+                atn_cache_dir(cache));
+        unlink(path);
     }
-    return ATN_OK;
+    if (fd >= 0) close(fd);
+    return status == ATN_ERR_MEMORY ? status : ATN_OK;
 }
 
 /* What could not be kept is no failure: the work goes on without. */
@@ -217,24 +259,45 @@ atn_status atn_cache_get(const atn_cache *cache, atn_hash key, const char *suffi
     *length = 0;
     char *path = atn_cache_path(cache, key, suffix);
     if (!path) return ATN_ERR_MEMORY;
-    atn_status status = read_sealed(cache, path, key, data, length);
+    atn_status status = read_sealed(cache, path, key, suffix, data, length);
     atn_free(cache->ctx, path);
     return status;
 }
 
+static bool write_all(int fd, const void *data, size_t length) {
+    for (size_t done = 0; done < length;) {
+        ssize_t put = write(fd, (const char *)data + done, length - done);
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) done += (size_t)put;
+    }
+    return true;
+}
+
+/* Aside and renamed, which replaces a link that lies there instead of following it. `aside` is a name for mkostemp. */
+static atn_status write_sealed(const atn_cache *cache, const char *path, char *aside, const void *data, size_t length,
+                               const unsigned char *end) {
+    int fd = mkostemp(aside, O_CLOEXEC); /* mode 0600 */
+    bool good = fd >= 0 && write_all(fd, data, length) && write_all(fd, end, SEAL_BYTES);
+    int error = errno;
+    if (fd >= 0 && close(fd) != 0 && good) good = false, error = errno;
+    if (good && rename(aside, path) != 0) good = false, error = errno;
+    if (!good && fd >= 0) unlink(aside);
+    return good ? ATN_OK : atn_fail(cache->ctx, ATN_ERR_IO, "%s: cannot be written: %s", path, strerror(error));
+}
+
 atn_status atn_cache_put(const atn_cache *cache, atn_hash key, const char *suffix, const void *data, size_t length) {
-    size_t total;
-    if (!atn_size_add(length, SEAL_BYTES, &total)) return atn_fail_memory(cache->ctx, length, "a file of the cache");
-    char *path = atn_cache_path(cache, key, suffix);
-    char *sealed = path ? atn_alloc(cache->ctx, total) : NULL;
-    atn_status status = sealed ? ATN_OK : ATN_ERR_MEMORY;
-    if (sealed) {
-        if (length) memcpy(sealed, data, length);
-        seal(sealed + length, key, sealed, length);
-        status = log_unkept(cache, atn_file_write(cache->ctx, path, sealed, total));
+    unsigned char end[SEAL_BYTES];
+    char beside[SUFFIX_BYTES + 8];
+    if (length > LARGEST - SEAL_BYTES) return ATN_OK; /* it would not be read */
+    snprintf(beside, sizeof beside, "%.*s.XXXXXX", SUFFIX_BYTES - 1, suffix);
+    char *path = atn_cache_path(cache, key, suffix), *aside = path ? atn_cache_path(cache, key, beside) : NULL;
+    atn_status status = aside ? ATN_OK : ATN_ERR_MEMORY;
+    if (aside) {
+        seal(cache, key, suffix, data, length, end);
+        status = log_unkept(cache, write_sealed(cache, path, aside, data, length, end));
         evict(cache);
     }
-    atn_free(cache->ctx, sealed);
+    atn_free(cache->ctx, aside);
     atn_free(cache->ctx, path);
     return status;
 }
@@ -254,45 +317,4 @@ void atn_cache_discard(const atn_cache *cache, char *dir) {
     if (!dir) return;
     atn_cache_dir_remove(dir);
     atn_free(cache->ctx, dir);
-}
-
-static atn_status append(const atn_ctx *ctx, const char *file, const char *bytes, size_t count) {
-    int fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
-    ssize_t put = fd >= 0 ? write(fd, bytes, count) : -1;
-    bool good = put == (ssize_t)count;
-    if (!good) (void)atn_fail(ctx, ATN_ERR_IO, "%s: %s", file, strerror(put < 0 ? errno : ENOSPC));
-    if (fd >= 0) close(fd);
-    return good ? ATN_OK : ATN_ERR_IO;
-}
-
-atn_status atn_cache_adopt(const atn_cache *cache, const char *file, atn_hash key, const char *suffix) {
-    char *data = NULL, end[SEAL_BYTES];
-    size_t length;
-    char *path = atn_cache_path(cache, key, suffix);
-    if (!path) return ATN_ERR_MEMORY;
-    atn_status status = atn_file_read(cache->ctx, file, LARGEST, &data, &length);
-    if (status == ATN_OK) {
-        seal(end, key, data, length);
-        status = append(cache->ctx, file, end, sizeof end);
-    }
-    if (status == ATN_OK && rename(file, path) != 0)
-        status = atn_fail(cache->ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
-    atn_free(cache->ctx, data);
-    atn_free(cache->ctx, path);
-    evict(cache);
-    return log_unkept(cache, status);
-}
-
-atn_status atn_cache_find(const atn_cache *cache, atn_hash key, const char *suffix, char **path, size_t *length) {
-    char *data = NULL;
-    *length = 0;
-    *path = atn_cache_path(cache, key, suffix);
-    if (!*path) return ATN_ERR_MEMORY;
-    atn_status status = read_sealed(cache, *path, key, &data, length);
-    if (!data) {
-        atn_free(cache->ctx, *path);
-        *path = NULL;
-    }
-    atn_free(cache->ctx, data);
-    return status;
 }

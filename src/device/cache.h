@@ -1,7 +1,9 @@
 /* The cache of built code: files named by the hash of all that made them, under the XDG cache directory, mode
  * 0700, refused if others could write it, capped in size ($ATTUNE_CACHE_MIB, 512 where not said) with the oldest
  * going first. Where the directory cannot be used, a private temporary one stands in for this process, and the log
- * says why. Every file ends in a checksum. A cache may be used by many threads and many processes at once. */
+ * says why. Every file ends in a seal made with the directory's key (cache_key.h) and is opened once, without
+ * following links: what is not signed, belongs to another user or may be written by others is not used. A cache may be
+ * used by many threads and many processes at once. */
 #ifndef ATN_DEVICE_CACHE_H
 #define ATN_DEVICE_CACHE_H
 
@@ -17,25 +19,21 @@ const char *atn_cache_dir(const atn_cache *cache); /* lives as long as the cache
 /* Gives the directory up for a temporary one, with a warning that says why: it is full, or was taken away. Once only:
  * after that it does nothing. */
 atn_status atn_cache_demote(atn_cache *cache, const char *why);
+const atn_ctx *atn_cache_ctx(const atn_cache *cache);
 bool atn_cache_lasting(const atn_cache *cache); /* false: the temporary stand-in */
 
 /* The path under which (key, suffix) is or would be kept; owned by the caller. suffix: ".so", ".cubin", ... */
 char *atn_cache_path(const atn_cache *cache, atn_hash key, const char *suffix);
 
 /* Reads what is kept, marking it as just used. *data is NULL, with ATN_OK, when there is nothing or what is there
- * is damaged (its checksum is wrong): then it is gone. */
+ * is damaged or not ours: then it is gone. What comes back was checked; nothing is read again. */
 atn_status atn_cache_get(const atn_cache *cache, atn_hash key, const char *suffix, char **data, size_t *length);
 
 /* Keeps `data`, atomically; a full disk is logged, not failed. Evicts the oldest over the cap. */
 atn_status atn_cache_put(const atn_cache *cache, atn_hash key, const char *suffix, const void *data, size_t length);
 
-/* For files a tool writes and others open by name (a shared object): a fresh private directory inside the cache
- * (owned by the caller; remove with atn_cache_discard); moving a file from there into its place, with a checksum put
- * behind its end, as put does; and asking whether it is there, whole, marking it as just used. *path is NULL, with
- * ATN_OK, where it is not; owned by the caller. */
+/* For what tools write: a fresh private directory inside the cache, owned by the caller. */
 atn_status atn_cache_workdir(const atn_cache *cache, char **dir);
 void atn_cache_discard(const atn_cache *cache, char *dir); /* removes the directory with its files, frees the name */
-atn_status atn_cache_adopt(const atn_cache *cache, const char *file, atn_hash key, const char *suffix);
-atn_status atn_cache_find(const atn_cache *cache, atn_hash key, const char *suffix, char **path, size_t *length);
 
 #endif

@@ -64,6 +64,19 @@ static bool make_dirs(char *path) {
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
+/* Whoever may rename what lies in a directory above could put another one in our place while we look. What a group may
+ * write is let pass: with groups of one user, which are usual, that is no other. */
+static bool is_below_open(char *dir) {
+    bool open_to_all = false;
+    for (char *slash = dir + 1; (slash = strchr(slash, '/')) && !open_to_all; ++slash) {
+        struct stat info;
+        *slash = '\0';
+        open_to_all = stat(dir, &info) == 0 && info.st_mode & S_IWOTH && !(info.st_mode & S_ISVTX);
+        *slash = '/';
+    }
+    return open_to_all;
+}
+
 const char *atn_cache_dir_objection(char *dir) {
     struct stat info;
     if (!*dir) return "no home directory is known";
@@ -72,7 +85,8 @@ const char *atn_cache_dir_objection(char *dir) {
     if (S_ISLNK(info.st_mode)) return "it is a symbolic link, which others may point elsewhere";
     if (!S_ISDIR(info.st_mode)) return "it is not a directory";
     if (info.st_uid != geteuid()) return "it belongs to another user";
-    if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to it; 'chmod 700' would make it safe";
+    if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to it; delete it, and a safe one is made";
+    if (is_below_open(dir)) return "everyone may write to a directory above it; choose another place";
     if (faccessat(AT_FDCWD, dir, R_OK | W_OK | X_OK, AT_EACCESS) != 0) return strerror(errno);
     return NULL;
 }

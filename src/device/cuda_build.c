@@ -1,6 +1,7 @@
 /* The CUDA backend's built code: source to cubin by way of the cache, modules and their functions, launches. */
 #include "device/cuda.h"
 
+#include "base/mac.h"
 #include "base/memory.h"
 #include "device/cache.h"
 
@@ -25,7 +26,7 @@ static atn_status make_key(const atn_cuda_device *device, const atn_build *build
     hash = atn_hash_add_text(hash, device->target);
     hash = atn_hash_add_text(hash, device->nvrtc.include);
     hash = atn_hash_add_text(hash, atn_text_str(&options));
-    hash = atn_hash_add_text(hash, build->source);
+    hash = atn_digest_add_text(hash, build->source);
     *key = hash;
     atn_text_free(&options);
     return status;

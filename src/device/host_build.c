@@ -3,11 +3,13 @@
  * there is no compiler that works, what was compiled into the library stands in. */
 #include "base/file.h"
 #include "base/leftover.h"
+#include "base/mac.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/threads.h"
 #include "device/builtin.h"
 #include "device/cache.h"
+#include "device/code.h"
 #include "device/host.h"
 #include "device/host_cpu.h"
 
@@ -33,6 +35,7 @@ static const char *const FLAGS[] = {
 };
 enum { N_FLAGS = sizeof FLAGS / sizeof *FLAGS, MAX_ARGS = 64 };
 static const char SUFFIX[] = ".so";
+static const size_t LARGEST_OBJECT = (size_t)1 << 30;
 static const double VERSION_S = 20; /* to say its version */
 
 typedef struct host_function {
@@ -120,7 +123,7 @@ static atn_hash build_key(const host_job *job, bool openmp) {
     hash = atn_hash_add_text(hash, getenv("ATTUNE_HOST_FLAGS"));
     bool marks[2] = {job->build->fast_math, openmp};
     hash = atn_hash_add(hash, marks, sizeof marks);
-    return atn_hash_add_text(hash, job->build->source);
+    return atn_digest_add_text(hash, job->build->source);
 }
 
 static bool says_one_of(const char *text, const char *const *words, size_t count) {
@@ -231,25 +234,22 @@ static const void *keep_openmp(void *library) {
     return symbol;
 }
 
-/* ATN_ERR_IO where the file system does not let code be loaded (noexec): another directory may. */
-static atn_status load(const host_job *job, const char *path, host_module *module) {
-    module->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module->library) {
-        module->runtime = keep_openmp(module->library);
-        return ATN_OK;
-    }
-    const char *why = dlerror();
-    return atn_fail(job->ctx, strstr(why, "failed to map") ? ATN_ERR_IO : ATN_ERR_BUILD,
-                    "%s: built code cannot be loaded: %s", job->build->name, why);
+static atn_status load(const host_job *job, const char *data, size_t length, host_module *module) {
+    atn_status status = atn_code_load(job->cache, job->build->name, data, length, &module->library);
+    if (status != ATN_OK) return status;
+    module->runtime = keep_openmp(module->library);
+    module->base.code_bytes = length;
+    return ATN_OK;
 }
 
 /* Looks into the cache. What is whole but cannot be loaded, say for a library that is gone, is made anew. */
 static atn_status load_kept(const host_job *job, atn_hash key, host_module *module) {
-    char *path;
-    atn_status status = atn_cache_find(job->cache, key, SUFFIX, &path, &module->base.code_bytes);
-    if (status != ATN_OK || !path) return status;
-    module->base.cached = load(job, path, module) == ATN_OK;
-    atn_free(job->ctx, path);
+    char *data;
+    size_t length;
+    atn_status status = atn_cache_get(job->cache, key, SUFFIX, &data, &length);
+    if (status != ATN_OK || !data) return status;
+    module->base.cached = load(job, data, length, module) == ATN_OK;
+    atn_free(job->ctx, data);
     return ATN_OK;
 }
 
@@ -257,9 +257,24 @@ static atn_status load_kept(const host_job *job, atn_hash key, host_module *modu
  * of its own, so that installing the library is enough to have threads. */
 static _Atomic uint64_t without_openmp;
 
+/* Loads what the compiler made, and keeps it: the same bytes. */
+static atn_status take_object(const host_job *job, const char *object, bool openmp, host_module *module) {
+    struct stat info;
+    char *data;
+    size_t length;
+    if (stat(object, &info) != 0)
+        return atn_fail(job->ctx, ATN_ERR_BUILD, "%s: %s ended well but made nothing; is it a C compiler?",
+                        job->build->name, job->compiler);
+    atn_status status = atn_file_read(job->ctx, object, LARGEST_OBJECT, &data, &length);
+    if (status == ATN_OK) status = load(job, data, length, module);
+    if (status == ATN_OK && !job->build->no_cache)
+        status = atn_cache_put(job->cache, build_key(job, openmp), SUFFIX, data, length);
+    atn_free(job->ctx, data);
+    return status;
+}
+
 static atn_status compile_in(const host_job *job, const char *dir, host_module *module) {
     char source[PATH_MAX], object[PATH_MAX];
-    struct stat info;
     bool no_openmp = false, openmp = atomic_load(&without_openmp) != job->with.low;
     if (snprintf(object, sizeof object, "%s/object.so", dir) >= (int)sizeof object ||
         snprintf(source, sizeof source, "%s/%s.c", dir, job->build->name) >= (int)sizeof source)
@@ -275,13 +290,7 @@ static atn_status compile_in(const host_job *job, const char *dir, host_module *
                     "libomp-dev for clang",
                     job->compiler);
     }
-    if (status == ATN_OK && stat(object, &info) != 0)
-        status = atn_fail(job->ctx, ATN_ERR_BUILD, "%s: %s ended well but made nothing; is it a C compiler?",
-                          job->build->name, job->compiler);
-    if (status == ATN_OK) status = load(job, object, module); /* before others can see, damage or evict it */
-    if (status == ATN_OK) module->base.code_bytes = (size_t)info.st_size;
-    if (status == ATN_OK && !job->build->no_cache)
-        status = atn_cache_adopt(job->cache, object, build_key(job, openmp), SUFFIX);
+    if (status == ATN_OK) status = take_object(job, object, openmp, module);
     return status;
 }
 

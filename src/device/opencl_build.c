@@ -2,6 +2,7 @@
  * the hash of all that made it. What the cache holds is never trusted: a binary that does not load is rebuilt. */
 #include "device/opencl.h"
 
+#include "base/mac.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/cache.h"
@@ -35,7 +36,7 @@ atn_hash atn_opencl_key(const atn_device *device, const atn_build *build, const 
     atn_hash key = atn_hash_add_text((atn_hash){0}, "opencl binary 1");
     key = atn_hash_add_text(key, atn_opencl_of(device)->identity);
     key = atn_hash_add_text(key, options);
-    return atn_hash_add_text(key, build->source);
+    return atn_digest_add_text(key, build->source);
 }
 
 /* ---- the compiler's log ---- */

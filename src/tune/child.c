@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -51,6 +52,7 @@ atn_status atn_child_start(const atn_ctx *ctx, const char *const argv[], bool qu
     out->to = in[1];
     out->from = back[0];
     (void)fcntl(out->from, F_SETFL, O_NONBLOCK);
+    (void)fcntl(out->to, F_SETFL, O_NONBLOCK);
     return ATN_OK;
 }
 
@@ -85,26 +87,40 @@ void atn_child_end(atn_child *child) {
     if (child->ctx) atn_text_free(&child->heard);
 }
 
-atn_status atn_child_say(atn_child *child, const char *line) {
+/* Waits until it reads on, within the deadline. */
+static atn_status await_reader(const atn_child *child, double deadline) {
+    double left = deadline - atn_clock_seconds();
+    if (left <= 0) return atn_fail(child->ctx, ATN_ERR_TIMEOUT, "a worker does not read what it is told");
+    struct pollfd wait = {.fd = child->to, .events = POLLOUT};
+    (void)poll(&wait, 1, LOOK_MS);
+    return atn_check_cancel(child->ctx);
+}
+
+atn_status atn_child_say(atn_child *child, const char *line, double deadline) {
     size_t length = strlen(line), done = 0;
+    atn_status status = ATN_OK;
     if (child->to < 0) return atn_fail(child->ctx, ATN_ERR_IO, "a worker is gone");
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, &before); /* a worker that is gone shows as a failed write */
-    while (done <= length) {
+    while (done <= length && status == ATN_OK) {
         ssize_t wrote = done < length ? write(child->to, line + done, length - done) : write(child->to, "\n", 1);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) break;
-        done += (size_t)wrote;
+        if (wrote >= 0)
+            done += (size_t)wrote;
+        else if (errno == EAGAIN)
+            status = await_reader(child, deadline);
+        else if (errno != EINTR)
+            status = atn_fail(child->ctx, ATN_ERR_IO, "a worker is gone: %s", strerror(errno));
     }
     sigaction(SIGPIPE, &before, NULL);
-    return done > length ? ATN_OK : atn_fail(child->ctx, ATN_ERR_IO, "a worker is gone: %s", strerror(errno));
+    return status;
 }
 
-/* Takes what is in the pipe; false: its end. */
+/* Takes what is in the pipe, as far as there is room for it; false: its end. */
 static bool take(atn_child *child) {
     char piece[4096];
-    for (;;) {
+    while (child->heard.length - child->taken <= ATN_CHILD_MOST_LINE) {
+        if (child->heard.failed) return false;
         ssize_t got = read(child->from, piece, sizeof piece);
         if (got > 0)
             atn_text_add_bytes(&child->heard, piece, (size_t)got);
@@ -113,6 +129,26 @@ static bool take(atn_child *child) {
         else if (errno != EINTR)
             return errno == EAGAIN;
     }
+    return true;
+}
+
+/* Its output has ended: has it, too? A process that ends closes its files a moment before it is to be reaped. */
+static bool has_ended(pid_t pid) {
+    for (int tries = 0; tries < 200; ++tries) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ? errno != EINTR : info.si_pid == pid)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    return false;
+}
+
+/* Ends it for what it did: talked without end, or closed its output and went on. */
+static void punish(atn_child *child, const char *why) {
+    atn_child_kill(child);
+    reap(child);
+    child->signal_number = 0;
+    snprintf(child->how, sizeof child->how, "%s", why);
 }
 
 /* A whole line of what came, or NULL. What was given out before is let go. */
@@ -132,7 +168,9 @@ static const char *whole_line(atn_child *child) {
 const char *atn_child_peek(atn_child *child, bool *ended) {
     bool open = child->from >= 0 && take(child);
     const char *line = whole_line(child);
-    *ended = !open && !line;
+    *ended = !line && (!open || child->heard.length > ATN_CHILD_MOST_LINE);
+    if (*ended && open) punish(child, "it said a line that is too long");
+    if (*ended && child->pid && !has_ended(child->pid)) punish(child, "it closed its output");
     if (*ended) reap(child);
     return line;
 }

@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+enum { ATN_CHILD_MOST_LINE = 1 << 16 }; /* and at most twice that is held */
+
 typedef struct atn_child {
     const atn_ctx *ctx;
     pid_t pid; /* 0: none */
@@ -25,13 +27,14 @@ void atn_child_end(atn_child *child);
 /* Kills it now; it is reaped by the next read. */
 void atn_child_kill(atn_child *child);
 
-/* A line, '\n' added. ATN_ERR_IO: it is gone. */
-atn_status atn_child_say(atn_child *child, const char *line);
+/* A line, '\n' added. ATN_ERR_IO: it is gone; ATN_ERR_TIMEOUT: it did not read until `deadline`; ATN_ERR_CANCELLED. */
+atn_status atn_child_say(atn_child *child, const char *line, double deadline);
 
 /* The next line, without its end, valid until the next call; waits until the moment `deadline` of the clock.
  * ATN_ERR_TIMEOUT: none came; ATN_ERR_IO: it ended, and child->how says how; ATN_ERR_CANCELLED. */
 atn_status atn_child_hear(atn_child *child, double deadline, const char **line);
-/* A line that is here already, or NULL. Never waits. *ended: no more will come. */
+/* A line that is here already, or NULL. Never waits. *ended: no more will come. Who says a line of more than
+ * ATN_CHILD_MOST_LINE bytes is killed, and child->how says so. */
 const char *atn_child_peek(atn_child *child, bool *ended);
 
 #endif

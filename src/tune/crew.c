@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 enum { MOST_BUILDERS = 16, GPU_BUILDERS = 8 };
-static const double OPEN_LIMIT_S = 120, GRACE_S = 0.5;
+static const double GRACE_S = 0.5;
+static const char NO_SENSE[] = "a worker's answer makes no sense";
 
 typedef struct member {
     atn_child child;
@@ -24,6 +25,9 @@ typedef struct member {
     int32_t busy;    /* with which job; -1: none */
     double deadline; /* of the stage it is in */
     char stage[16];
+    bool greeted;        /* its hello came */
+    int64_t told, heard; /* jobs given and answered, in their order */
+    int32_t lines;       /* since the last job */
 } member;
 
 struct atn_crew {
@@ -69,34 +73,57 @@ static void dismiss(member *m) {
     m->busy = -1;
 }
 
+/* What a line means, where it is one that may come now; ATN_ERR_DEVICE: it makes no sense, and nothing more that this
+ * worker says is to be believed. ATN_ERR_UNSUPPORTED: it speaks another protocol. */
+static atn_status understand(const atn_crew *crew, member *m, const char *line, atn_said *out) {
+    bool good = ++m->lines <= ATN_WIRE_MOST_LINES && atn_wire_hear(line, out);
+    bool hello = good && out->kind == ATN_SAID_HELLO;
+    if (!m->greeted && (!hello || out->version != ATN_WIRE_VERSION)) {
+        if (good && !hello) json_decref(out->done);
+        char spoken[32] = "another protocol or none";
+        if (hello) snprintf(spoken, sizeof spoken, "protocol %lld", (long long)out->version);
+        return atn_fail(crew->ctx, ATN_ERR_UNSUPPORTED,
+                        "%s speaks %s, this attune protocol %d; name a program of the same version in ATTUNE_PROGRAM",
+                        crew->program, spoken, ATN_WIRE_VERSION);
+    }
+    if (hello && m->greeted) good = false;
+    m->greeted = true;
+    if (good && out->kind == ATN_SAID_DONE && (m->heard == m->told || out->job != ++m->heard)) {
+        json_decref(out->done);
+        good = false;
+    }
+    if (good) return ATN_OK;
+    return m->lines > ATN_WIRE_MOST_LINES
+               ? atn_fail(crew->ctx, ATN_ERR_DEVICE, "a worker said more than %d lines", ATN_WIRE_MOST_LINES)
+               : atn_fail(crew->ctx, ATN_ERR_DEVICE, "%s", NO_SENSE);
+}
+
+static void enter_stage(member *m, const atn_said *said) {
+    snprintf(m->stage, sizeof m->stage, "%s", said->stage);
+    m->deadline = atn_clock_seconds() + GRACE_S + said->limit_s;
+}
+
 /* Its answers up to the one that counts: *done is new, or NULL where it failed; then the context has its message. */
 static atn_status listen(atn_crew *crew, member *m, json_t **done) {
     *done = NULL;
     for (;;) {
         const char *line;
+        atn_said said;
         atn_status status = atn_child_hear(&m->child, m->deadline, &line);
+        if (status == ATN_OK) status = understand(crew, m, line, &said);
         if (status != ATN_OK) return status;
-        json_t *said = json_loads(line, 0, NULL);
-        const char *stage = json_string_value(json_object_get(said, "stage"));
-        const char *failed = json_string_value(json_object_get(said, "failed"));
-        if (stage) {
-            snprintf(m->stage, sizeof m->stage, "%s", stage);
-            m->deadline = atn_clock_seconds() + GRACE_S + json_number_value(json_object_get(said, "limit"));
-        } else if (failed) {
-            const char *message = json_string_value(json_object_get(said, "message"));
-            bool lost = strcmp(failed, atn_status_name(ATN_ERR_LOST)) == 0;
-            status = atn_fail(crew->ctx, lost ? ATN_ERR_LOST : ATN_ERR_DEVICE, "%s", message ? message : failed);
-        } else {
-            *done = json_object_get(said, "done");
-            json_incref(*done);
-            if (!*done) status = atn_fail(crew->ctx, ATN_ERR_INTERNAL, "a worker said '%.80s'", line);
+        if (said.kind == ATN_SAID_STAGE) enter_stage(m, &said);
+        if (said.kind == ATN_SAID_FAILED)
+            return atn_fail(crew->ctx, said.status == ATN_ERR_LOST ? ATN_ERR_LOST : ATN_ERR_DEVICE, "%s", said.message);
+        if (said.kind == ATN_SAID_DONE) {
+            *done = said.done;
+            return ATN_OK;
         }
-        json_decref(said);
-        if (status != ATN_OK || *done) return status;
     }
 }
 
 static atn_status say(member *m, json_t *job, double limit_s, const char *stage) {
+    if (job) json_object_set_new(job, "job", json_integer(++m->told));
     char *text = job ? json_dumps(job, JSON_COMPACT) : NULL;
     json_free_t release;
     json_get_alloc_funcs(NULL, &release);
@@ -104,7 +131,8 @@ static atn_status say(member *m, json_t *job, double limit_s, const char *stage)
     if (!text) return ATN_ERR_MEMORY;
     snprintf(m->stage, sizeof m->stage, "%s", stage);
     m->deadline = atn_clock_seconds() + limit_s;
-    atn_status status = atn_child_say(&m->child, text);
+    m->lines = 0;
+    atn_status status = atn_child_say(&m->child, text, m->deadline);
     release(text);
     return status;
 }
@@ -119,9 +147,11 @@ static atn_status launch_worker(atn_crew *crew, member *m, bool build_only) {
     atn_trial_setup setup = crew->setup;
     setup.build_only = build_only;
     m->busy = -1;
+    m->greeted = false;
+    m->told = m->heard = 0;
     atn_status status = atn_child_start(crew->ctx, argv, true, &m->child);
     if (status == ATN_ERR_IO) return ATN_ERR_DEVICE; /* not even started */
-    return status == ATN_OK ? say(m, atn_wire_open(crew->device, crew->workload, &setup), OPEN_LIMIT_S, "open")
+    return status == ATN_OK ? say(m, atn_wire_open(crew->device, crew->workload, &setup), ATN_WIRE_OPEN_S, "open")
                             : status;
 }
 
@@ -192,7 +222,7 @@ static void autopsy(member *m, atn_status status, atn_trial *out) {
 /* Starts a builder without waiting for it; what it says of its opening is heard with the rest. */
 static atn_status call_up(atn_crew *crew, member *m) {
     atn_status status = launch_worker(crew, m, true);
-    m->running = status == ATN_OK || status == ATN_ERR_IO; /* gone already: seen when it is listened to */
+    m->running = status == ATN_OK || status == ATN_ERR_IO || status == ATN_ERR_TIMEOUT; /* seen when listened to */
     m->opening = m->running;
     return m->running ? ATN_OK : status;
 }
@@ -206,37 +236,45 @@ atn_status atn_crew_begin(atn_crew *crew, const char *const *variants, int32_t n
         if (!m->running) status = call_up(crew, m);
         if (status != ATN_OK) break;
         m->busy = k;
-        status = say(m, json_pack("{s:s, s:s}", "op", "build", "variant", variants[k]), OPEN_LIMIT_S,
+        status = say(m, json_pack("{s:s, s:s}", "op", "build", "variant", variants[k]), ATN_WIRE_OPEN_S,
                      m->opening ? "open" : "build");
-        if (status == ATN_ERR_IO) status = ATN_OK;
+        if (status == ATN_ERR_IO || status == ATN_ERR_TIMEOUT) status = ATN_OK; /* seen when it is listened to */
         crew->n_begun = k + 1;
     }
     return status;
 }
 
-/* One answer of a builder. What goes wrong with its opening is nobody's fault here: who measures will see it too. */
-static void take_answer(member *m, const json_t *said, atn_trial *out) {
-    const json_t *done = json_object_get(said, "done");
-    if (json_object_get(said, "stage")) {
-        snprintf(m->stage, sizeof m->stage, "build");
-        m->deadline = atn_clock_seconds() + GRACE_S + json_number_value(json_object_get(said, "limit"));
-    } else if (m->opening && done) {
+/* One answer of a builder. What goes wrong with its opening is nobody's fault here: who measures will see it too.
+ * false: it made no sense. */
+static bool take_answer(const atn_crew *crew, member *m, const char *line, atn_trial *out) {
+    atn_said said;
+    bool good = understand(crew, m, line, &said) == ATN_OK;
+    if (!good) return false;
+    if (said.kind == ATN_SAID_STAGE) {
+        enter_stage(m, &said);
+    } else if (said.kind == ATN_SAID_FAILED) {
+        m->busy = -1;
+    } else if (said.kind == ATN_SAID_DONE && m->opening) {
         m->opening = false;
-        m->deadline = atn_clock_seconds() + OPEN_LIMIT_S;
-    } else {
-        if (done) atn_wire_read_trial(done, out);
+        m->deadline = atn_clock_seconds() + ATN_WIRE_OPEN_S;
+    } else if (said.kind == ATN_SAID_DONE) {
+        atn_trial trial;
+        good = atn_wire_read_trial(said.done, &trial);
+        if (good) *out = trial;
         m->busy = -1;
     }
+    json_decref(said.done);
+    return good;
 }
 
-static void collect(member *m, atn_trial *out) {
+static void collect(const atn_crew *crew, member *m, atn_trial *out) {
     bool ended = false;
     const char *line;
-    while (m->busy >= 0 && (line = atn_child_peek(&m->child, &ended))) {
-        json_t *said = json_loads(line, 0, NULL);
-        take_answer(m, said, &out[m->busy]);
-        json_decref(said);
-    }
+    while (m->busy >= 0 && (line = atn_child_peek(&m->child, &ended)))
+        if (!take_answer(crew, m, line, &out[m->busy])) {
+            dismiss(m);
+            return;
+        }
     if (m->busy < 0 || (!ended && atn_clock_seconds() <= m->deadline)) return;
     if (m->opening)
         dismiss(m);
@@ -259,7 +297,7 @@ atn_status atn_crew_finish(atn_crew *crew, bool (*look)(void *user), void *user,
         busy = 0;
         for (int32_t k = 0; k < crew->n_builders; ++k) {
             member *m = &crew->builders[k];
-            if (m->running && m->busy >= 0) collect(m, crew->built);
+            if (m->running && m->busy >= 0) collect(crew, m, crew->built);
             busy += m->running && m->busy >= 0;
         }
         status = atn_check_cancel(crew->ctx);
@@ -284,7 +322,7 @@ static atn_status ask(atn_crew *crew, json_t *job, json_t **done) {
         json_decref(job);
         return status;
     }
-    status = say(m, job, OPEN_LIMIT_S, "begin");
+    status = say(m, job, ATN_WIRE_OPEN_S, "begin");
     if (status == ATN_OK || status == ATN_ERR_IO) status = listen(crew, m, done);
     return status;
 }
@@ -295,7 +333,10 @@ atn_status atn_crew_try(atn_crew *crew, const char *variant, const char *incumbe
     atn_status status = ask(crew, job, &done);
     member *m = &crew->measurer;
     if (status == ATN_OK) {
-        atn_wire_read_trial(done, out);
+        if (!atn_wire_read_trial(done, out)) {
+            *out = (atn_trial){.outcome = ATN_OUTCOME_CRASH};
+            snprintf(out->detail, sizeof out->detail, "%s", NO_SENSE);
+        }
         json_decref(done);
         if (out->outcome != ATN_OUTCOME_RIGHT && out->outcome != ATN_OUTCOME_BUILD) dismiss(m);
         return ATN_OK;
@@ -323,11 +364,11 @@ atn_status atn_crew_final(atn_crew *crew, const char *const *variants, int32_t n
         crew, json_pack("{s:s, s:o, s:i, s:f}", "op", "final", "variants", list, "most", (int)most, "limit", limit_s),
         &done);
     *out = (atn_final){.winner = -1, .runner_up = -1};
-    if (status == ATN_OK) {
-        atn_wire_read_final(done, out);
-        json_decref(done);
-        return ATN_OK;
-    }
+    if (status == ATN_OK && !atn_wire_read_final(done, n, out))
+        status = atn_fail(crew->ctx, ATN_ERR_DEVICE, "%s", NO_SENSE);
+    json_decref(done);
+    if (status == ATN_OK) return ATN_OK;
+    *out = (atn_final){.winner = -1, .runner_up = -1};
     if (crew->measurer.running) dismiss(&crew->measurer);
     return status == ATN_ERR_CANCELLED || status == ATN_ERR_MEMORY
                ? status
@@ -338,11 +379,12 @@ atn_status atn_crew_sentinel(atn_crew *crew, double *seconds) {
     json_t *done;
     *seconds = 0;
     atn_status status = ask(crew, json_pack("{s:s}", "op", "sentinel"), &done);
-    if (status == ATN_OK) {
-        *seconds = json_number_value(json_object_get(done, "seconds"));
-        json_decref(done);
-        return ATN_OK;
+    if (status == ATN_OK && !atn_wire_read_seconds(done, seconds)) {
+        *seconds = 0;
+        status = ATN_ERR_DEVICE;
     }
+    json_decref(done);
+    if (status == ATN_OK) return ATN_OK;
     if (crew->measurer.running) dismiss(&crew->measurer);
     return status == ATN_ERR_CANCELLED || status == ATN_ERR_MEMORY ? status : ATN_OK; /* it is only a watch */
 }

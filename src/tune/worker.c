@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #if defined(__linux__)
 #include <sys/prctl.h>
 #endif
@@ -21,14 +22,51 @@ typedef struct worker {
     bool over; /* nothing more can be done here */
 } worker;
 
+/* ---- limits ---- */
+
+/* Never above what is there already. */
+static void lower(int resource, rlim_t value) {
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0 || (now.rlim_max != RLIM_INFINITY && now.rlim_max <= value)) return;
+    (void)setrlimit(resource, &(struct rlimit){value, value});
+}
+
+/* The tuner's clock ends a stage that does not come back; this does when the tuner cannot, being stopped by Ctrl-Z,
+ * say. The soft limit alone is set: the next stage has its own. */
+static void limit_cpu(double wall_s) {
+    struct rlimit now;
+    struct timespec used;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (getrlimit(RLIMIT_CPU, &now) != 0 || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0) return;
+    if (!(wall_s <= ATN_WIRE_STAGE_S)) wall_s = ATN_WIRE_STAGE_S;
+    rlim_t seconds = (rlim_t)used.tv_sec + 2 + (rlim_t)((wall_s + 1) * (double)(cores > 1 ? cores : 1));
+    now.rlim_cur = now.rlim_max == RLIM_INFINITY || seconds < now.rlim_max ? seconds : now.rlim_max;
+    (void)setrlimit(RLIMIT_CPU, &now);
+}
+
+/* All of the machine's memory on top of what is taken: who wants more fails instead of driving the machine into its
+ * swap. Data, not address space: sanitizers and drivers reserve terabytes of that and use little. Not on GPUs: how much
+ * a driver maps for a device's memory is its own affair, and CUDA fails in odd ways where it may not. */
+static void limit_memory(const atn_device_info *device) {
+    long page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
+    unsigned long long data = 0;
+    FILE *file = device->cpu ? fopen("/proc/self/statm", "re") : NULL;
+    bool known = file && fscanf(file, "%*u %*u %*u %*u %*u %llu", &data) == 1; /* pages of data and stack */
+    if (file) fclose(file);
+    if (known && page > 0 && pages > 0) lower(RLIMIT_DATA, ((rlim_t)data + (rlim_t)pages) * (rlim_t)page);
+}
+
 void atn_worker_prepare(void) {
-    struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none);
+    lower(RLIMIT_CORE, 0);
+    lower(RLIMIT_FSIZE, (rlim_t)1 << 30); /* more than the cache reads back */
+    limit_cpu(ATN_WIRE_OPEN_S);
 #if defined(__linux__)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     if (getppid() == 1) _exit(1); /* the parent was faster */
 }
+
+/* ---- jobs ---- */
 
 /* Takes the reference. */
 static void answer(worker *w, json_t *object) {
@@ -42,6 +80,7 @@ static void answer(worker *w, json_t *object) {
 }
 
 static void tell_stage(void *user, const char *stage, double limit_s) {
+    limit_cpu(limit_s);
     answer(user, json_pack("{s:s, s:f}", "stage", stage, "limit", limit_s));
 }
 
@@ -73,6 +112,7 @@ static atn_status do_open(worker *w, const json_t *job, json_t **out) {
     atn_stage stage = {tell_stage, w};
     atn_status status = atn_wire_read_open(w->ctx, job, &device, &workload, &setup);
     if (status == ATN_OK) status = open_device(w, &device);
+    if (status == ATN_OK) limit_memory(atn_device_get_info(w->device));
     if (status == ATN_OK) status = atn_trials_open(w->device, &workload, &setup, &stage, &w->trials);
     atn_wire_workload_free(w->ctx, &workload);
     *out = json_object();
@@ -106,7 +146,8 @@ static atn_status do_final(worker *w, const json_t *job, json_t **out) {
     const json_t *list = json_object_get(job, "variants");
     int32_t n = 0;
     for (size_t k = 0; k < json_array_size(list) && n < ATN_MOST_RACERS; ++k)
-        variants[n++] = json_string_value(json_array_get(list, k));
+        if (!(variants[n++] = json_string_value(json_array_get(list, k))))
+            return atn_fail(w->ctx, ATN_ERR_INPUT, "a worker was told a list that is none");
     atn_race_rules rules = {.most = (int32_t)json_integer_value(json_object_get(job, "most")), .behind = 1.05};
     atn_final *final = atn_zalloc(w->ctx, sizeof *final);
     if (!final) return ATN_ERR_MEMORY;
@@ -141,16 +182,30 @@ static atn_status obey(worker *w, const json_t *job, json_t **out) {
     return atn_fail(w->ctx, ATN_ERR_INPUT, "a worker does not know what '%s' means here", op ? op : "");
 }
 
+/* The next line, cut at what a job may have, which is then no JSON; false: there is none. */
+static bool next_line(FILE *in, atn_text *line) {
+    int c;
+    atn_text_clear(line);
+    while ((c = getc(in)) != EOF && c != '\n') {
+        char byte = (char)c;
+        if (line->length < ATN_WIRE_MOST_JOB) atn_text_add_bytes(line, &byte, 1);
+    }
+    return c != EOF || line->length > 0;
+}
+
 atn_status atn_worker_run(atn_ctx *ctx, FILE *in, FILE *out) {
     worker w = {.ctx = ctx, .out = out};
-    char *line = NULL;
-    size_t room = 0;
-    while (!w.over && getline(&line, &room, in) > 0) {
-        json_t *job = json_loads(line, 0, NULL), *done;
-        atn_status status = job ? obey(&w, job, &done) : atn_fail(ctx, ATN_ERR_INPUT, "a worker heard no JSON");
-        if (!job) done = NULL;
+    atn_text line = {.ctx = ctx};
+    answer(&w, atn_wire_hello());
+    while (!w.over && next_line(in, &line)) {
+        json_t *job = json_loadb(atn_text_str(&line), line.length, 0, NULL), *done = NULL;
+        json_int_t number = json_integer_value(json_object_get(job, "job"));
+        limit_cpu(ATN_WIRE_OPEN_S);
+        atn_status status = atn_text_status(&line);
+        if (status == ATN_OK)
+            status = job ? obey(&w, job, &done) : atn_fail(ctx, ATN_ERR_INPUT, "a worker heard no JSON");
         if (status == ATN_OK) {
-            answer(&w, json_pack("{s:o}", "done", done));
+            answer(&w, json_pack("{s:o, s:I}", "done", done, "job", number));
         } else {
             json_decref(done);
             answer(&w, json_pack("{s:s, s:o}", "failed", atn_status_name(status), "message",
@@ -159,7 +214,7 @@ atn_status atn_worker_run(atn_ctx *ctx, FILE *in, FILE *out) {
         }
         json_decref(job);
     }
-    free(line);
+    atn_text_free(&line);
     atn_trials_free(w.trials);
     atn_device_close(w.device);
     return ATN_OK;

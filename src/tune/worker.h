@@ -6,12 +6,13 @@
 
 #include <stdio.h>
 
-/* Obeys the lines of `in` until it ends; answers on `out`. The first line opens the workload. Each answer is
- * {"done": ...}, {"failed": status, "message": ...}, or {"stage": what, "limit": seconds} before work that may never
- * come back. */
+/* Says hello on `out`, {"hello": ..., "protocol": version}, then obeys the lines of `in` until it ends. The first one
+ * opens the workload. Each answer is {"done": ..., "job": number}, {"failed": status, "message": ...}, or
+ * {"stage": what, "limit": seconds} before work that may never come back. */
 atn_status atn_worker_run(atn_ctx *ctx, FILE *in, FILE *out);
 
-/* What a process does first that is to be a worker: no core files, an end with its parent's. */
+/* What a process does first that is to be a worker: no core files, none of more than 1 GiB, an end with its parent's.
+ * Later come limits of memory, where the device is the CPU, and of CPU time, stage by stage. */
 void atn_worker_prepare(void);
 
 #endif

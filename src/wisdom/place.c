@@ -15,17 +15,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The database in the cache folder, and what SQLite keeps beside it, must be ours: others may have put theirs there
+ * while the folder was open to them. NULL: it is, or is not there. A file named by ATTUNE_WISDOM is the caller's
+ * choice. */
+static const char *foreign(const char *path) {
+    static const char *const BESIDE[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t k = 0; k < sizeof BESIDE / sizeof *BESIDE; ++k) {
+        char name[PATH_MAX];
+        struct stat info;
+        if (snprintf(name, sizeof name, "%s%s", path, BESIDE[k]) >= (int)sizeof name) return strerror(ENAMETOOLONG);
+        if (lstat(name, &info) != 0) continue;
+        if (S_ISLNK(info.st_mode)) return "what lies there is a symbolic link; delete the folder";
+        if (info.st_uid != geteuid()) return "what lies there belongs to another user; delete the folder";
+        if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to what lies there; delete it";
+    }
+    return NULL;
+}
+
 static atn_status in_cache_folder(const atn_ctx *ctx, bool read_only, char **out) {
     char *folder;
     atn_status status = atn_cache_dir_wanted(ctx, &folder);
     if (status != ATN_OK) return status;
     const char *why = read_only ? NULL : atn_cache_dir_objection(folder);
-    if (why)
+    *out = atn_cache_dir_join(ctx, folder, "wisdom", ".sqlite");
+    if (*out && !why) why = foreign(*out);
+    if (!*out) {
+        status = ATN_ERR_MEMORY;
+    } else if (why) {
         status =
             atn_fail(ctx, ATN_ERR_IO,
                      "no wisdom database in the folder '%s': %s; set ATTUNE_WISDOM to a file elsewhere", folder, why);
-    else if (!(*out = atn_cache_dir_join(ctx, folder, "wisdom", ".sqlite")))
-        status = ATN_ERR_MEMORY;
+        atn_free(ctx, *out);
+        *out = NULL;
+    }
     atn_free(ctx, folder);
     return status;
 }

@@ -55,14 +55,14 @@ static inline atn_ctx *world_ctx(kit_faults *faults, kit_log *log, const char *d
     return ctx;
 }
 
-/* Entries of a directory whose name begins with `with` ("": all); -1 where there is no such directory. */
+/* Entries of a directory whose name begins with `with` ("": all but the key); -1 where there is no such directory. */
 static inline int entries(const char *path, const char *with) {
     DIR *dir = opendir(path);
     if (!dir) return -1;
     int count = 0;
     for (struct dirent *entry; (entry = readdir(dir));)
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-                 strncmp(entry->d_name, with, strlen(with)) == 0;
+                 strcmp(entry->d_name, "key") != 0 && strncmp(entry->d_name, with, strlen(with)) == 0;
     closedir(dir);
     return count;
 }

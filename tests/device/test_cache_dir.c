@@ -100,11 +100,22 @@ static void what_others_may_write_is_refused(void **state) {
     static const unsigned MODES[] = {0777, 0770, 0707, 0720, 0702, 01777};
     for (size_t k = 0; k < sizeof MODES / sizeof *MODES; ++k) {
         assert_int_equal(chmod(here.cache, MODES[k]), 0);
-        expect(here.cache, "others may write to it");
+        expect(here.cache, "others may write to it; delete it");
     }
     assert_int_equal(entries(here.cache, ""), 0);
     assert_int_equal(chmod(here.cache, 0700), 0);
     expect(here.cache, NULL);
+}
+
+static void what_lies_below_an_open_one_is_refused(void **state) {
+    (void)state;
+    char below[PATH_BYTES + 64];
+    assert_int_equal(mkdir(here.cache, 0700), 0);
+    snprintf(below, sizeof below, "%s/a/b", here.cache);
+    assert_int_equal(chmod(here.cache, 0777), 0);
+    expect(below, "a directory above it");
+    assert_int_equal(chmod(here.cache, 01777), 0); /* as /tmp is: only owners rename there */
+    expect(below, NULL);
 }
 
 static void what_is_no_directory_is_refused(void **state) {
@@ -262,23 +273,20 @@ static void every_allocation_may_fail(void **state) {
             kit_log log;
             atn_ctx *ctx = world_ctx(&faults, &log, dirs[d]);
             atn_cache *cache;
-            char *data = NULL, *work = NULL, *path = NULL;
+            char *data = NULL, *work = NULL;
             size_t length;
             long first = faults.count;
             faults.fail_at = first + n;
             atn_status status = atn_cache_of(ctx, &cache);
             if (status == ATN_OK) status = atn_cache_put(cache, key_of(1), ".blob", "abc", 3);
             if (status == ATN_OK) status = atn_cache_get(cache, key_of(1), ".blob", &data, &length);
-            if (status == ATN_OK) status = atn_cache_find(cache, key_of(1), ".blob", &path, &length);
             if (status == ATN_OK) status = atn_cache_workdir(cache, &work);
-            if (status == ATN_OK) status = atn_cache_adopt(cache, path, key_of(2), ".so");
             if (status == ATN_OK) status = atn_cache_demote(cache, "a test");
             bool reached = faults.count >= first + n;
             assert_true(status == ATN_OK || (reached && status == ATN_ERR_MEMORY));
             if (status != ATN_OK) kit_contains(atn_ctx_message(ctx), "out of memory");
             atn_cache_discard(cache, work);
             atn_free(ctx, data);
-            atn_free(ctx, path);
             atn_ctx_free(ctx);
             assert_int_equal(faults.live, 0);
             assert_int_equal(entries(here.temporary, ""), 0);
@@ -306,6 +314,7 @@ int main(void) {
         TEST(it_is_made_private),
         TEST(it_lies_where_xdg_says),
         TEST(what_others_may_write_is_refused),
+        TEST(what_lies_below_an_open_one_is_refused),
         TEST(what_is_no_directory_is_refused),
         TEST(what_we_may_not_write_is_refused),
         TEST(without_any_place_it_says_so),

@@ -113,7 +113,9 @@ static void workers_must_be_found(void **state) {
     options.program = "/nowhere/attune";
     kit_fails(k.ctx, ATN_ERR_IO, "'/nowhere/attune', which tries candidates",
               atn_tune(k.device, k.wisdom, &add, &options, &r));
-    char *gone = kit_script(k.dir, "gone", "echo '{\"failed\": \"lost\", \"message\": \"the device is gone\"}'\n");
+    char *gone = kit_script(k.dir, "gone",
+                            "echo '{\"hello\": \"attune worker\", \"protocol\": 2}'\n"
+                            "echo '{\"failed\": \"lost\", \"message\": \"the device is gone\"}'\n");
     options.program = gone;
     kit_fails(k.ctx, ATN_ERR_LOST, "a worker could not begin: the device is gone",
               atn_tune(k.device, k.wisdom, &add, &options, &r));

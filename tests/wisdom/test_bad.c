@@ -4,6 +4,7 @@
 
 #include "wisdom/store.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,6 +250,29 @@ static void unsafe_folder(void **state) {
     assert_int_equal(chmod(dir, 0777), 0);
     kit_fails(ctx, ATN_ERR_IO, "others may write to it", atn_wisdom_open(ctx, NULL, false, &wisdom));
     kit_contains(atn_ctx_message(ctx), "set ATTUNE_WISDOM to a file elsewhere");
+    /* What was put there meanwhile is not read either, once the folder is closed. */
+    assert_int_equal(chmod(dir, 0700), 0);
+    kit_ok(ctx, atn_wisdom_open(ctx, NULL, false, &wisdom));
+    atn_wisdom_close(wisdom);
+    static const char *const FILES[] = {"wisdom.sqlite", "wisdom.sqlite-wal"};
+    for (int k = 0; k < 2; ++k) {
+        char path[4096 + 64];
+        snprintf(path, sizeof path, "%s/%s", dir, FILES[k]);
+        close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+        assert_int_equal(chmod(path, 0666), 0);
+        for (int read_only = 0; read_only < 2; ++read_only)
+            kit_fails(ctx, ATN_ERR_IO, "others may write to what lies there; delete",
+                      atn_wisdom_open(ctx, NULL, read_only, &wisdom));
+        assert_int_equal(chmod(path, 0644), 0);
+        if (geteuid() == 0) {
+            assert_int_equal(chown(path, 65534, 65534), 0);
+            kit_fails(ctx, ATN_ERR_IO, "belongs to another user", atn_wisdom_open(ctx, NULL, true, &wisdom));
+            assert_int_equal(chown(path, 0, 0), 0);
+        }
+        if (k) unlink(path);
+    }
+    kit_ok(ctx, atn_wisdom_open(ctx, NULL, true, &wisdom));
+    atn_wisdom_close(wisdom);
     kit_setenv("ATTUNE_WISDOM", before);
     atn_ctx_free(ctx);
     kit_remove(dir);

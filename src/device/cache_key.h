@@ -1,0 +1,13 @@
+/* The key that signs what lies in a cache directory: 32 random bytes in its file `key`, which nobody but the owner may
+ * read. Whoever could write to the directory once cannot have made a file that is believed. */
+#ifndef ATN_DEVICE_CACHE_KEY_H
+#define ATN_DEVICE_CACHE_KEY_H
+
+#include "base/mac.h"
+
+/* The directory's key, made where there is none; processes that ask at once get the same one. NULL, or why the
+ * directory is not to be used. */
+const char *atn_cache_key_of(const char *dir, unsigned char key[ATN_MAC_KEY]);
+const char *atn_cache_key_fresh(unsigned char key[ATN_MAC_KEY]); /* NULL, or why there is none */
+
+#endif
