@@ -18,6 +18,9 @@ find_driver() {
     ldconfig -p 2>/dev/null | sed -n 's/.*liboclgrind-rt-icd\.so.* => //p' | grep -m 1 .
 }
 driver=$(find_driver) || { echo "SKIPPED: Oclgrind is not installed"; exit 77; }
+machine() { od -An -tx1 -j18 -N2 "$1"; } # of a program or library (e_machine)
+[[ $(machine "$driver") == $(machine "$tests/test_kernel_shipped") ]] ||
+    { echo "SKIPPED: Oclgrind is not there for the architecture of the tests"; exit 77; }
 mkdir "$work/icd"
 echo "$driver" >"$work/icd/oclgrind.icd"
 
