@@ -69,6 +69,10 @@ void kit_setenv(const char *name, char *value);
 /* Waits until `pid` runs no more (a zombie that nobody reaps counts as gone); fails the test when it goes on. */
 void kit_gone(long pid);
 
+/* Does posix_spawn say that a program cannot be started? Not under emulators that make a fork of a vfork (qemu-user):
+ * says that what depends on it is skipped. */
+bool kit_spawn_tells(void);
+
 /* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
 bool kit_wants(const char *backend);
 

@@ -65,7 +65,8 @@ ATN_API atn_status atn_device_open(const atn_devices *devices, int32_t index, at
 ATN_API void atn_device_close(atn_device *device); /* NULL is fine; frees what was made from it before */
 ATN_API const atn_device_info *atn_device_get_info(const atn_device *device);
 
-/* The measured peaks: from the cache, or measured now (about a second) and remembered. */
+/* The measured peaks: from the cache, or measured now (about a second) and remembered. Those of a CPU that was busy
+ * with other processes are measured again when asked for a minute later. */
 ATN_API atn_status atn_device_peaks(atn_device *device, atn_peaks *out);
 
 #ifdef __cplusplus

@@ -1,9 +1,7 @@
 /* The shipped kernels at the shapes they are tuned for, against others. */
-#include "bench/kernels.h"
-
 #include "bench/parts.h"
+
 #include "graph/shipped.h"
-#include "tune/sets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +62,7 @@ static atn_status open_work(atn_device *device, const atn_set *set, bench_work *
         status =
             atn_stand_open(device, work->problem.graph, (const double(*)[2])work->problem.params, work->problem.views,
                            &(atn_fill_options){.seed = 1, .lengths = work->problem.range_length}, true, &work->stand);
+    if (status == ATN_OK) status = atn_stand_prove(&work->stand);
     if (status == ATN_OK) status = amount_of(work);
     return status;
 }
@@ -76,22 +75,32 @@ static void close_work(bench_work *work) {
 /* ---- contestants ---- */
 
 typedef struct contestant {
-    const bench_work *work;
+    bench_work *work;
     atn_choice choice;
     atn_built *built;
 } contestant;
+
+static atn_status ready_contestant(void *data) {
+    contestant *c = data;
+    return atn_stand_reset(&c->work->stand);
+}
 
 static atn_status run_contestant(void *data) {
     contestant *c = data;
     return atn_built_run(c->built, NULL, c->work->stand.slots, c->work->stand.params);
 }
 
+static bench_runner runner_of(contestant *c) {
+    return (bench_runner){
+        .run = run_contestant, .data = c, .ready = c->work && c->work->stand.moved ? ready_contestant : NULL};
+}
+
 /* As a user gets it, or as anyone would without wisdom. */
-static atn_status enter(contestant *c, const bench_work *work, bool estimate) {
+static atn_status enter(contestant *c, bench_work *work, bool estimate) {
     const atn_case *p = &work->problem;
     const atn_device_info *info = atn_device_get_info(work->device);
     atn_frame frame = atn_case_frame(p);
-    atn_choose_options options = {.validated = true};
+    atn_choose_options options = {.indices = work->stand.proven ? ATN_INDICES_CHECKED : ATN_INDICES_UNKNOWN};
     *c = (contestant){.work = work};
     atn_status status = estimate ? atn_choose_estimate(p->ctx, p->graph, info, &frame, &c->choice)
                                  : atn_choose(p->ctx, p->graph, info, &frame, &options, &c->choice);
@@ -124,55 +133,46 @@ static atn_status find_reference(bench_work *work, const bench_reference *copy, 
     return ATN_OK;
 }
 
-/* ---- rows ---- */
+/* ---- a row ---- */
 
-static void print_shape(const atn_set *set, char *text, size_t bytes) {
-    size_t length = 0;
+void bench_label(const atn_set *set, atn_kernel_row *row) {
+    size_t length = 0, bytes = sizeof row->shape;
+    snprintf(row->name, sizeof row->name, "%s SP", set->kernel);
     for (int k = 0; set->sizes[k] && length < bytes; ++k)
-        length += (size_t)snprintf(text + length, bytes - length, "%s%s", k ? "," : "", set->sizes[k]);
+        length += (size_t)snprintf(row->shape + length, bytes - length, "%s%s", k ? "," : "", set->sizes[k]);
 }
 
-typedef struct visitor {
-    bool (*visit)(void *user, const atn_kernel_row *row);
-    void *user;
-} visitor;
-
-static atn_status measure_one(bench_work *work, const atn_set *set, const bench_reference *copy, double seconds,
-                              const visitor *v, bool *going) {
+static atn_status measure(bench_work *work, const bench_reference *copy, double seconds, atn_kernel_row *row) {
     enum { OURS, THEIRS, ESTIMATE, ALL };
     contestant ours = {0}, estimate = {0};
     bench_reference reference;
-    atn_kernel_row row = {.unit = UNITS[work->against]};
-    atn_status status = find_reference(work, copy, &reference, &row.missing);
+    const char *missing;
+    atn_status status = find_reference(work, copy, &reference, &missing);
     if (status == ATN_OK) status = enter(&ours, work, false);
     bool tuned = status == ATN_OK && ours.choice.origin >= ATN_ORIGIN_SHIPPED;
     if (tuned) status = enter(&estimate, work, true);
-    bench_runner runners[ALL] = {[OURS] = {.run = run_contestant, .data = &ours}};
+    bench_runner runners[ALL] = {[OURS] = runner_of(&ours)};
     int32_t n = 1, rounds = 0;
     if (reference.run) runners[n++] = (bench_runner){.run = reference.run, .data = reference.data};
     int32_t second = n;
-    if (tuned) runners[n++] = (bench_runner){.run = run_contestant, .data = &estimate};
+    if (tuned) runners[n++] = runner_of(&estimate);
     if (status == ATN_OK) status = bench_measure(work->device, runners, n, seconds, &rounds);
     if (status == ATN_OK) {
-        const atn_ctx *ctx = work->problem.ctx;
-        atn_text variant = {.ctx = ctx};
+        atn_text variant = {.ctx = work->problem.ctx};
         double theirs = reference.amount > 0 ? reference.amount : work->amount;
         atn_variant_print(atn_built_variant(ours.built), &variant);
-        snprintf(row.name, sizeof row.name, "%s SP", set->kernel);
-        print_shape(set, row.shape, sizeof row.shape);
-        row.seconds = runners[OURS].median;
-        row.ours = work->amount / row.seconds;
-        row.hit = atn_origin_name(ours.choice.origin);
-        row.variant = atn_text_str(&variant);
-        row.reference_name = reference.run ? reference.name : "";
+        snprintf(row->unit, sizeof row->unit, "%s", UNITS[work->against]);
+        snprintf(row->hit, sizeof row->hit, "%s", atn_origin_name(ours.choice.origin));
+        snprintf(row->variant, sizeof row->variant, "%s", atn_text_str(&variant));
+        snprintf(row->reference_name, sizeof row->reference_name, "%s", reference.run ? reference.name : "");
+        row->seconds = runners[OURS].median;
+        row->ours = work->amount / row->seconds;
         if (reference.run) {
-            row.missing = NULL;
-            row.reference = theirs / runners[THEIRS].median;
-            row.ratio = bench_compare(&runners[OURS], &runners[THEIRS], rounds) * work->amount / theirs;
+            row->reference = theirs / runners[THEIRS].median;
+            row->ratio = bench_compare(&runners[OURS], &runners[THEIRS], rounds) * work->amount / theirs;
             if (tuned)
-                row.estimate_ratio = bench_compare(&runners[second], &runners[THEIRS], rounds) * work->amount / theirs;
+                row->estimate_ratio = bench_compare(&runners[second], &runners[THEIRS], rounds) * work->amount / theirs;
         }
-        *going = v->visit(v->user, &row);
         atn_text_free(&variant);
     }
     leave(&ours);
@@ -181,30 +181,12 @@ static atn_status measure_one(bench_work *work, const atn_set *set, const bench_
     return status;
 }
 
-atn_status atn_bench_kernels(atn_device *device, const char *kernel, double seconds,
-                             bool (*visit)(void *user, const atn_kernel_row *row), void *user) {
-    const atn_ctx *ctx = atn_device_ctx(device);
-    visitor v = {visit, user};
-    bench_reference copy = {0};
-    bool going = true, any = false;
-    if (kernel && !atn_shipped_find(kernel)) return atn_fail(ctx, ATN_ERR_INPUT, "attune ships no kernel '%s'", kernel);
-    atn_status status = bench_copy(device, &copy);
-    for (const atn_shipped *shipped = ATN_SHIPPED; shipped->name && status == ATN_OK && going; ++shipped) {
-        if (kernel && strcmp(kernel, shipped->name) != 0) continue;
-        const atn_set *set = atn_set_next(shipped->name, atn_device_get_info(device), NULL);
-        for (; set && status == ATN_OK && going; set = atn_set_next(shipped->name, atn_device_get_info(device), set)) {
-            bench_work work;
-            atn_status one = open_work(device, set, &work);
-            if (one == ATN_OK) one = measure_one(&work, set, &copy, seconds, &v, &going);
-            if (one != ATN_OK) atn_log(ctx, ATN_LOG_WARNING, "%s: left out: %s", set->kernel, atn_ctx_message(ctx));
-            close_work(&work);
-            any = true;
-            if (atn_device_lost(device) || one == ATN_ERR_CANCELLED) status = one;
-            if (status == ATN_OK) status = atn_check_cancel(ctx);
-        }
-    }
-    if (copy.close) copy.close(copy.data);
-    if (status == ATN_OK && !any)
-        status = atn_fail(ctx, ATN_ERR_INPUT, "%s has no benchmark set", kernel ? kernel : "attune");
+atn_status bench_row(atn_device *device, const atn_set *set, const bench_reference *copy, double seconds,
+                     atn_kernel_row *row) {
+    bench_work work;
+    bench_label(set, row);
+    atn_status status = open_work(device, set, &work);
+    if (status == ATN_OK) status = measure(&work, copy, seconds, row);
+    close_work(&work);
     return status;
 }

@@ -1,12 +1,16 @@
-/* The parts of a benchmark of kernels: what is measured and its arrays (kernels.c), the clock (rounds.c), and whom we
- * are measured against (reference_copy.c, reference_host.c, reference_cuda.c). Ours and theirs run in turn in one
- * process, so that what counts is a ratio. */
+/* The parts of a benchmark of kernels: what is measured and its arrays (kernels.c), the clock (rounds.c), whom we are
+ * measured against (reference_copy.c, reference_host.c, reference_cuda.c), and the processes that rows are measured in
+ * (rows.c). Ours and theirs run in turn in one process, so that what counts is a ratio. */
 #ifndef ATN_BENCH_PARTS_H
 #define ATN_BENCH_PARTS_H
 
+#include "bench/kernels.h"
 #include "kernel/choose.h"
 #include "tune/case.h"
+#include "tune/sets.h"
 #include "tune/stand.h"
+
+struct bench_reference;
 
 /* ---- what is measured ---- */
 
@@ -29,11 +33,17 @@ typedef struct bench_work {
 const atn_slot *bench_slot(const bench_work *work, const char *object); /* NULL: the kernel has none of that name */
 int64_t bench_size(const bench_work *work, const char *object, int axis);
 
+/* Measures the kernel at one of its shapes (kernels.c); `copy` is the device's. */
+atn_status bench_row(atn_device *device, const atn_set *set, const struct bench_reference *copy, double seconds,
+                     atn_kernel_row *row);
+void bench_label(const atn_set *set, atn_kernel_row *row); /* its name and shape alone */
+
 /* ---- the clock ---- */
 
 enum { BENCH_ROUNDS = 61 };
 typedef struct bench_runner {
-    atn_status (*run)(void *data); /* queues it once */
+    atn_status (*run)(void *data);   /* queues it once */
+    atn_status (*ready)(void *data); /* before each run, which is then one round; NULL: runs follow each other */
     void *data;
     int32_t repeats;             /* runs in one round, chosen by bench_measure */
     double second[BENCH_ROUNDS]; /* of one run, per round */

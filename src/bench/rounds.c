@@ -30,8 +30,12 @@ static atn_status run_all(bench_runner *r, int32_t times) {
     return ATN_OK;
 }
 
+static atn_status get_ready(bench_runner *r) { return r->ready ? r->ready(r->data) : ATN_OK; }
+
 static atn_status host_moment(bench_runner *r, double *second) {
-    atn_status status = run_all(r, 1);
+    atn_status status = get_ready(r);
+    if (status == ATN_OK) status = run_all(r, 1);
+    if (status == ATN_OK) status = get_ready(r);
     double from = atn_clock_seconds();
     if (status == ATN_OK) status = run_all(r, r->repeats);
     *second = (atn_clock_seconds() - from) / r->repeats;
@@ -41,7 +45,7 @@ static atn_status host_moment(bench_runner *r, double *second) {
 static atn_status device_moment(const stand *s, bench_runner *r, double *second) {
     atn_queue *queue = atn_device_queue(s->device);
     atn_event *from = NULL, *to = NULL;
-    atn_status status = ATN_OK;
+    atn_status status = get_ready(r);
     for (int32_t k = 0; s->plug && k <= r->repeats / RUNS_TO_A_PLUG && status == ATN_OK; ++k)
         status = atn_buffer_fill(queue, s->plug, 0, 0, PLUG_BYTES);
     if (status == ATN_OK) status = atn_event_record(queue, &from);
@@ -82,7 +86,7 @@ static atn_status choose_repeats(const stand *s, bench_runner *r, double *round_
         if (once > 50 * aim) break;
     }
     double wanted = aim / (once > 1e-9 ? once : 1e-9);
-    r->repeats = wanted < 1 ? 1 : wanted > MOST_REPEATS ? MOST_REPEATS : (int32_t)wanted;
+    r->repeats = wanted < 1 || r->ready ? 1 : wanted > MOST_REPEATS ? MOST_REPEATS : (int32_t)wanted;
     *round_s += once * (r->repeats + s->host) + (s->host ? 0 : 5e-4);
     return ATN_OK;
 }

@@ -5,12 +5,14 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "device/host_abi.h"
+#include "graph/type.h"
 #include "render/dialect.h"
 
 #include <string.h>
 
 enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_OBJECTS = 24, MAX_PARAMS = 16 };
-static const double LITTLE = 16384; /* steps that are done sooner than another thread wakes */
+static const int64_t NEAR = (int64_t)1 << 29; /* what 32-bit addresses reach, with room for what overhangs */
+static const double LITTLE = 16384;           /* steps that are done sooner than another thread wakes */
 
 struct atn_built {
     atn_device *device;
@@ -26,6 +28,7 @@ struct atn_built {
     atn_view views[MAX_OBJECTS];
     double params[MAX_PARAMS][2];
     atn_extent extent;
+    bool near; /* with index=32: ranges and selectors, as they were checked, are within 32-bit addresses */
 };
 
 atn_target atn_target_of(const atn_device_info *info) {
@@ -113,6 +116,7 @@ const atn_variant *atn_built_variant(const atn_built *k) { return &k->program->v
 const atn_program *atn_built_program(const atn_built *k) { return k->program; }
 atn_function *atn_built_function(const atn_built *k, int32_t stage) { return k->function[stage]; }
 size_t atn_built_code_bytes(const atn_built *k) { return atn_module_code_bytes(k->module); }
+bool atn_built_is_compiled_in(const atn_built *k) { return atn_module_compiled_in(k->module); }
 
 /* ---- running ---- */
 
@@ -178,7 +182,7 @@ static atn_arg parameter(const atn_parameter *p, const double value[2], int32_t 
         keep->twice = number;
         return (atn_arg){.value = keep, .bytes = 8};
     case ATN_INDEX:
-        keep->index = (int64_t)number;
+        keep->index = atn_type_saturate(ATN_INDEX, number);
         return (atn_arg){.value = keep, .bytes = 8};
     case ATN_INT32:
     case ATN_B:
@@ -298,18 +302,32 @@ static bool same_as_last(const atn_built *k, const atn_slot *slots, const double
 }
 
 bool atn_view_is_near(const atn_view *view, int64_t offset) {
-    const int64_t most = (int64_t)1 << 29;
     int64_t rows = view->rank > 1 ? view->size[1] : 1, pitch = view->rank > 1 ? view->pitch : view->size[0], all;
-    return atn_i64_mul(rows, pitch, &all) && atn_i64_add(all, offset, &all) && all < most;
+    return atn_i64_mul(rows, pitch, &all) && atn_i64_add(all, offset, &all) && all < NEAR;
+}
+
+atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, bool validated,
+                            bool *near) {
+    int64_t span, points;
+    atn_extent extent;
+    atn_status status = atn_eval_span(ctx, graph, frame, validated, &span);
+    if (status == ATN_OK) status = atn_extent_of(ctx, graph, frame, &extent);
+    *near =
+        status == ATN_OK && span < NEAR && atn_i64_mul(extent.points[0], extent.points[1], &points) && points < NEAR;
+    return status;
 }
 
 static atn_status check_reach(const atn_built *k, const atn_slot *slots) {
-    for (int32_t n = 0; n < k->graph->n_objects && k->program->variant.index == 32; ++n)
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    if (k->program->variant.index != 32) return ATN_OK;
+    for (int32_t n = 0; n < k->graph->n_objects; ++n)
         if (!k->graph->objects[n].table && !atn_view_is_near(&slots[n].view, slots[n].offset))
-            return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED,
-                            "%s: '%s' is larger than 32-bit addresses reach; index=64 does", k->graph->name,
-                            k->graph->objects[n].name);
-    return ATN_OK;
+            return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: '%s' is larger than 32-bit addresses reach; index=64 does",
+                            k->graph->name, k->graph->objects[n].name);
+    if (k->near && atn_program_pieces(k->program, &k->extent) < 2 * NEAR) return ATN_OK;
+    return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
+                    "%s: its ranges or selectors go farther than 32-bit addresses reach; index=64 does",
+                    k->graph->name);
 }
 
 /* All that must hold before a launch, and where the points lie. */
@@ -322,6 +340,8 @@ static atn_status check_run(atn_built *k, const atn_slot *slots, const double (*
     atn_frame frame = {.views = k->views, .params = params};
     atn_status status = atn_eval_check(ctx, k->graph, &frame);
     if (status == ATN_OK) status = atn_extent_of(ctx, k->graph, &frame, &k->extent);
+    if (status == ATN_OK && k->program->variant.index == 32)
+        status = atn_span_is_near(ctx, k->graph, &frame, !k->program->variant.guard, &k->near);
     if (status != ATN_OK || k->graph->n_parameters > MAX_PARAMS || !params) return status;
     for (int32_t n = 0; n < k->graph->n_parameters; ++n) memcpy(k->params[n], params[n], sizeof k->params[n]);
     k->checked = true;

@@ -37,6 +37,10 @@ atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_f
 /* Do 32-bit addresses reach every element of the object? With room for tiles that overhang and parts of complex
  * numbers. `offset`: of its first element. */
 bool atn_view_is_near(const atn_view *view, int64_t offset);
+/* Do they hold all indices that are added up: ranges, selectors that are shown to be in range, the number of points?
+ * `validated`: the computed ones are in range too. */
+atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, bool validated,
+                            bool *near);
 
 /* Builds. The graph must outlive the kernel, which is owned by the caller. */
 atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out);
@@ -54,5 +58,6 @@ const atn_variant *atn_built_variant(const atn_built *kernel);
 const atn_program *atn_built_program(const atn_built *kernel);
 atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for what only a build tells */
 size_t atn_built_code_bytes(const atn_built *kernel);
+bool atn_built_is_compiled_in(const atn_built *kernel); /* no compiler made it: it came with the library */
 
 #endif

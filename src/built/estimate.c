@@ -23,10 +23,12 @@ static int64_t pieces(int64_t n, int64_t each) { return n / each + (n % each != 
 /* Sequences and tiles so that both panels and the results at rest stay in a core's second cache; along p1 as even as
  * can be, since the last tile is moved back and does points again. */
 static void estimate_panels(const atn_outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
-    enum { CACHE = 900 << 10, TILE = 128, WIDE = 2048 /* bytes along p0 */, STEPS = 22 };
+    enum { CACHE = 900 << 10, STEPS = 22 };
+    bool by_lane = v->wide > 1; /* short vectors, and as many registers: squarer panels */
+    int64_t tile = by_lane ? 256 : 128, wide = by_lane ? 1088 : 2048; /* the latter in bytes along p0 */
     int32_t each0 = v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs;
-    int64_t seq0 = WIDE / ((int64_t)each0 * o->bytes), seq1 = STEPS * 12 / each1, steps1 = pieces(n1, each1);
-    v->q[0].tile = TILE;
+    int64_t seq0 = wide / ((int64_t)each0 * o->bytes), seq1 = STEPS * 12 / each1, steps1 = pieces(n1, each1);
+    v->q[0].tile = (int32_t)tile;
     v->stage = 1;
     v->stage_swap = 2;
     if (n0 < 1 || n1 < 1) return;            /* no points: nothing to cut */
@@ -36,8 +38,9 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
     steps1 = pieces(n1, each1);
     if (seq0 > pieces(n0, each0)) seq0 = pieces(n0, each0);
     if (seq0 < 1) seq0 = 1;
+    if (by_lane) seq0 = pieces(pieces(n0, each0), pieces(n0, seq0 * each0));
     if (seq1 < 1) seq1 = 1;
-    while (seq1 > 1 && (seq0 * each0 * TILE + seq1 * each1 * TILE + seq0 * each0 * seq1 * each1) * o->bytes > CACHE)
+    while (seq1 > 1 && (seq0 * each0 * tile + seq1 * each1 * tile + seq0 * each0 * seq1 * each1) * o->bytes > CACHE)
         --seq1;
     int64_t groups = pieces(steps1, seq1); /* enough for every thread */
     if (groups * pieces(n0, seq0 * each0) < info->cores) groups = pieces(info->cores, pieces(n0, seq0 * each0));
@@ -61,6 +64,9 @@ static bool is_little(const atn_outlook *o, const atn_extent *extent) {
     double steps = (double)extent->points[0] * (double)extent->points[1];
     return steps * (double)(extent->range > 0 ? extent->range : 1) <= LITTLE;
 }
+
+/* A factor of a whole vector may be one lane of a register, so that a load brings several. */
+static bool multiplies_by_lane(const atn_device_info *info) { return strcmp(info->arch, "aarch64") == 0; }
 
 static void estimate_host(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent, atn_variant *v) {
     int32_t lanes = o->complex_values || o->ordered ? 1 : info->simd * 4 / o->bytes;
@@ -119,6 +125,11 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->p[0].vec = fitting(n0, lanes);
         v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
         v->p[1].regs = n1 >= 12 && info->simd >= 16 ? 12 : fitting(n1, 4);
+        if (multiplies_by_lane(info) && v->p[0].vec == lanes && n0 >= 3 * lanes && n1 >= 8) {
+            v->p[0].regs = 3; /* 24 results, 3 of one side and 2 vectors of the other: 29 registers of 32 */
+            v->p[1].regs = 8;
+            v->wide = 4;
+        }
         estimate_panels(o, info, n0, n1, v);
         return;
     }
@@ -126,6 +137,12 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->q[0].vec = lanes;
         v->p[0].regs = fitting(n0, 4);
         v->p[0].seq = fitting(n0 / v->p[0].regs, 8);
+        return;
+    }
+    if (multiplies_by_lane(info) && o->points == 1 && o->exponential && !o->gathers && o->along_q > 0) {
+        v->q[0].vec = lanes < info->simd ? lanes : info->simd; /* vectors along the range are loaded, the points' splats
+                                                                  stay: no copies of either */
+        v->p[0].regs = fitting(n0, 8);
         return;
     }
     v->p[0].vec = fitting(n0, lanes); /* many points against a common range */

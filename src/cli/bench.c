@@ -21,7 +21,8 @@ static const struct {
 struct atn_cli_bench {
     atn_cli_call *call;
     json_t *rows;
-    bool failed; /* for want of memory */
+    int32_t errors; /* rows that could not be measured */
+    bool failed;    /* for want of memory */
 };
 
 atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench) { return bench->call; }
@@ -31,7 +32,8 @@ static json_t *row_json(const atn_ctx *ctx, const atn_cli_bench_row *row) {
     if (object && json_object_set_new(object, "name", atn_cli_json_text(ctx, row->name)) == 0 &&
         json_object_set_new(object, "device", atn_cli_json_text(ctx, row->device)) == 0 &&
         json_object_set_new(object, "shape", atn_cli_json_text(ctx, row->shape)) == 0 &&
-        json_object_set_new(object, "ours", json_real(row->ours)) == 0 &&
+        json_object_set_new(object, "ours", row->error ? json_null() : json_real(row->ours)) == 0 &&
+        (!row->error || json_object_set_new(object, "error", atn_cli_json_text(ctx, row->error)) == 0) &&
         json_object_set_new(object, "reference", atn_cli_json_rate(row->reference)) == 0 &&
         json_object_set_new(object, "reference_name", atn_cli_json_text(ctx, row->reference_name)) == 0 &&
         json_object_set_new(object, "ratio", atn_cli_json_rate(row->ratio)) == 0 &&
@@ -64,6 +66,7 @@ bool atn_cli_bench_add(atn_cli_bench *b, const atn_cli_bench_row *row) {
     json_t *object = row_json(call->ctx, row);
     b->failed = !object || json_array_append_new(b->rows, object) != 0;
     if (b->failed) return false;
+    b->errors += row->error != NULL;
     if (!call->json) { /* at once: rows take their time */
         char ours[48], theirs[48], time[48], ratio[32] = "-";
         print_amount(row->ours, row->unit, ours, sizeof ours);
@@ -74,7 +77,9 @@ bool atn_cli_bench_add(atn_cli_bench *b, const atn_cli_bench_row *row) {
         if (json_array_size(b->rows) == 1)
             fprintf(call->out, LAYOUT, "name", "shape", "time", "ours", "theirs", "theirs is", "ratio", "");
         fprintf(call->out, LAYOUT, row->name, row->shape, time, ours, theirs, row->reference_name, ratio,
-                row->note ? row->note : "");
+                row->error  ? row->error
+                : row->note ? row->note
+                            : "");
         fflush(call->out);
     }
     return atn_check_cancel(call->ctx) == ATN_OK;
@@ -178,9 +183,12 @@ static atn_status run(atn_cli_call *call) {
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
+    if (!status && b.errors > 0 && !call->json)
+        fprintf(call->out, "%d of %d rows could not be measured.\n", b.errors, (int)json_array_size(b.rows));
     if (!status && call->json) {
         json_t *root = json_object();
-        if (json_object_set(root, "rows", b.rows) != 0) {
+        if (json_object_set(root, "rows", b.rows) != 0 ||
+            json_object_set_new(root, "errors", json_integer(b.errors)) != 0) {
             json_decref(root);
             root = NULL;
         }
@@ -212,7 +220,10 @@ static const char *const PARAGRAPHS[] = {
     "weights are adapted.",
     "space: counting and listing search spaces (FILE..., or two that are made for it) against a plain enumeration in "
     "Python, for which python3 must be there.",
-    "JSON: rows (name, device, shape, ours, reference, reference_name, ratio, unit).",
+    "A kernel that cannot be measured, say because it crashes, is a row with the reason; the others are measured all "
+    "the same.",
+    "JSON: rows (name, device, shape, ours, reference, reference_name, ratio, unit; error where a row could not be "
+    "measured), errors (how many of them).",
     NULL,
 };
 

@@ -12,10 +12,11 @@ typedef struct atn_cli_bench_row {
     const char *name, *device, *shape;
     double ours, reference; /* in units; reference 0: nobody to compare with */
     const char *reference_name, *unit;
-    double ratio;     /* above 1: ours is better */
-    double seconds;   /* of one run of ours; 0: does not apply */
-    const char *note; /* for people, behind the row; may be NULL */
-    json_t *extra;    /* an object with further fields for JSON, whose reference is taken; may be NULL */
+    double ratio;      /* above 1: ours is better */
+    double seconds;    /* of one run of ours; 0: does not apply */
+    const char *note;  /* for people, behind the row; may be NULL */
+    const char *error; /* why it could not be measured, instead of all numbers; NULL: it was */
+    json_t *extra;     /* an object with further fields for JSON, whose reference is taken; may be NULL */
 } atn_cli_bench_row;
 
 /* False: stop, by Ctrl-C or for want of memory. */

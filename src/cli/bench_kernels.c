@@ -18,19 +18,23 @@ typedef struct kernels {
     const atn_device_info *info;
 } kernels;
 
+static json_t *extra_of(const atn_ctx *ctx, const atn_kernel_row *row, const char *variant) {
+    json_t *extra = json_object();
+    if (json_object_set_new(extra, "hit", atn_cli_json_text(ctx, row->hit)) == 0 &&
+        json_object_set_new(extra, "variant", atn_cli_json_text(ctx, variant)) == 0 &&
+        json_object_set_new(extra, "estimate_ratio", atn_cli_json_rate(row->estimate_ratio)) == 0)
+        return extra;
+    json_decref(extra);
+    return NULL;
+}
+
 static bool add_kernel(void *user, const atn_kernel_row *row) {
     kernels *k = user;
     const atn_ctx *ctx = atn_cli_bench_call(k->bench)->ctx;
-    char note[512];
+    char note[640];
     const char *variant = *row->variant ? row->variant : "plain";
-    json_t *extra = json_object();
-    bool whole = json_object_set_new(extra, "hit", atn_cli_json_text(ctx, row->hit)) == 0 &&
-                 json_object_set_new(extra, "variant", atn_cli_json_text(ctx, variant)) == 0 &&
-                 json_object_set_new(extra, "estimate_ratio", atn_cli_json_rate(row->estimate_ratio)) == 0;
-    if (!whole) {
-        json_decref(extra);
-        return false;
-    }
+    json_t *extra = *row->error ? NULL : extra_of(ctx, row, variant);
+    if (!*row->error && !extra) return false;
     snprintf(note, sizeof note, "%s: %s", row->hit, variant);
     return atn_cli_bench_add(k->bench, &(atn_cli_bench_row){.name = row->name,
                                                             .device = k->info->name,
@@ -42,17 +46,17 @@ static bool add_kernel(void *user, const atn_kernel_row *row) {
                                                             .ratio = row->ratio,
                                                             .seconds = row->seconds,
                                                             .note = note,
+                                                            .error = *row->error ? row->error : NULL,
                                                             .extra = extra});
 }
 
-static atn_status add_cold(kernels *k) {
+static atn_status add_cold(kernels *k, const char *program) {
     atn_cli_call *call = atn_cli_bench_call(k->bench);
     atn_cold_row rows[ATN_COLD_ROWS];
-    char *program = NULL, device[16];
+    char device[16];
     snprintf(device, sizeof device, "%d", k->info->index);
     atn_cli_progress(call, "cold starts ...");
-    atn_status status = atn_crew_program(call->ctx, NULL, &program);
-    if (!status) status = atn_bench_cold(call->ctx, program, device, COLD_ROUNDS, rows);
+    atn_status status = atn_bench_cold(call->ctx, program, device, COLD_ROUNDS, rows);
     atn_cli_progress_end(call);
     for (int32_t n = 0; n < ATN_COLD_ROWS && !status; ++n)
         if (rows[n].seconds > 0)
@@ -64,7 +68,6 @@ static atn_status add_cold(kernels *k) {
                                                              .unit = "s",
                                                              .seconds = rows[n].seconds,
                                                              .note = rows[n].meaning});
-    atn_free(call->ctx, program);
     return status;
 }
 
@@ -72,19 +75,18 @@ atn_status atn_cli_bench_kernels(atn_cli_bench *bench) {
     atn_cli_call *call = atn_cli_bench_call(bench);
     const char *kernel = atn_cli_value(call, "kernel"), *text = atn_cli_value(call, "seconds");
     atn_devices *devices;
-    atn_device *device = NULL;
     int32_t index;
-    char *end;
+    char *end, *program = NULL;
     double seconds = text ? atn_number_read(text, &end) : 1.5;
     if (text && (end == text || *end || !(seconds > 0)))
         return atn_cli_misuse(call, "--seconds cannot be '%s'; it takes a time above 0", text);
     atn_status status = atn_cli_pick_device(call, &devices, &index);
     if (status) return status;
     kernels k = {bench, atn_devices_info(devices, index)};
-    status = atn_device_open(devices, index, &device);
-    if (!status) status = atn_bench_kernels(device, kernel, seconds, add_kernel, &k);
-    atn_device_close(device);
-    if (!status && !kernel) status = add_cold(&k);
+    status = atn_crew_program(call->ctx, NULL, &program);
+    if (!status) status = atn_bench_kernels(call->ctx, program, k.info, kernel, seconds, add_kernel, &k);
+    if (!status && !kernel) status = add_cold(&k, program);
+    atn_free(call->ctx, program);
     atn_devices_free(devices);
     return status;
 }

@@ -20,10 +20,12 @@ static json_t *lines_json(const atn_ctx *ctx, const atn_text *lines) {
     return NULL;
 }
 
-static atn_status print_json(atn_cli_call *call, const atn_text *lines, int32_t count) {
+static atn_status print_json(const atn_cli_kernel *k, const atn_text *lines, int32_t count) {
+    atn_cli_call *call = k->call;
     json_t *root = json_object();
     if (json_object_set_new(root, "ok", json_boolean(count == 0)) != 0 ||
         json_object_set_new(root, "errors", json_integer(count)) != 0 ||
+        (k->assumed && json_object_set_new(root, "assumed", json_string(k->assumed)) != 0) ||
         json_object_set_new(root, "diagnostics", lines_json(call->ctx, lines)) != 0) {
         json_decref(root);
         root = NULL;
@@ -62,9 +64,9 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = check_use(&kernel);
     bool judged = !status || diagnostics.count > 0;
     if (judged && call->json)
-        printed = print_json(call, &lines, diagnostics.count);
+        printed = print_json(&kernel, &lines, diagnostics.count);
     else if (judged) {
-        if (!status) atn_text_add(&lines, "ok\n");
+        if (!status) atn_text_printf(&lines, kernel.assumed ? "ok (%s by default)\n" : "ok\n", kernel.assumed);
         printed = atn_cli_print_text(call, "check", &lines);
     }
     if (diagnostics.count > 0 && !printed)
@@ -85,7 +87,9 @@ const atn_cli_verb ATN_VERB_CHECK = {
                               "shipped: add, gemm and others.",
                               "With --size all sizes are checked as well, as before a run; with --device, that "
                               "code can be made for it.",
-                              "JSON: ok, errors (how many), diagnostics (the lines).", NULL},
+                              "JSON: ok, errors (how many), assumed (USED_FLOAT=SP, where the description needs it and "
+                              "--define does not say), diagnostics (the lines).",
+                              NULL},
     .options = (const atn_cli_option[]){ATN_CLI_KERNEL_OPTIONS,
                                         {.name = "strict", .meaning = "the seed's rules: no iterator inside another"},
                                         {0}},

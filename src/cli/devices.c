@@ -3,12 +3,14 @@
 #include "cli/cli.h"
 
 #include "base/memory.h"
+#include "device/peaks.h"
 
 #include <string.h>
 
 typedef struct row {
     const atn_device_info *info;
     atn_peaks peaks;               /* zero where not measured */
+    bool busy;                     /* the machine was, when they were measured */
     atn_status status;             /* of opening and measuring */
     char error[ATN_MESSAGE_BYTES]; /* why it could not be measured, or "" */
 } row;
@@ -20,7 +22,10 @@ static void measure(const atn_cli_call *call, const atn_devices *devices, int32_
     out->status = atn_check_cancel(call->ctx);
     if (!out->status) out->status = atn_device_open(devices, index, &device);
     if (!out->status) {
-        out->status = atn_device_peaks(device, &out->peaks);
+        atn_peaks_kept kept;
+        out->status = atn_device_peaks_kept(device, &kept);
+        out->peaks = kept.peaks;
+        out->busy = kept.busy != 0;
         atn_device_close(device);
     }
     if (out->status) {
@@ -33,12 +38,14 @@ static void measure(const atn_cli_call *call, const atn_devices *devices, int32_
 
 /* ---- as JSON ---- */
 
-static json_t *peak_json(const atn_peaks *peaks) {
+static json_t *peak_json(const row *from) {
+    const atn_peaks *peaks = &from->peaks;
     json_t *object = json_object();
     if (json_object_set_new(object, "fp16", atn_cli_json_rate(peaks->fp16)) == 0 &&
         json_object_set_new(object, "fp32", atn_cli_json_rate(peaks->fp32)) == 0 &&
         json_object_set_new(object, "fp64", atn_cli_json_rate(peaks->fp64)) == 0 &&
-        json_object_set_new(object, "bandwidth", atn_cli_json_rate(peaks->bandwidth)) == 0)
+        json_object_set_new(object, "bandwidth", atn_cli_json_rate(peaks->bandwidth)) == 0 &&
+        json_object_set_new(object, "busy", json_boolean(from->busy)) == 0)
         return object;
     json_decref(object);
     return NULL;
@@ -55,7 +62,7 @@ static json_t *row_json(const atn_ctx *ctx, const row *from) {
         json_object_set_new(object, "memory_bytes", json_integer(info->memory_bytes)) == 0 &&
         json_object_set_new(object, "local_bytes", json_integer(info->local_bytes)) == 0 &&
         json_object_set_new(object, "simd", json_integer(info->simd)) == 0 &&
-        json_object_set_new(object, "peak", peak_json(&from->peaks)) == 0 &&
+        json_object_set_new(object, "peak", peak_json(from)) == 0 &&
         (!from->status || json_object_set_new(object, "error", atn_cli_json_text(ctx, from->error)) == 0))
         return object;
     json_decref(object);
@@ -113,6 +120,11 @@ static atn_status print_table(atn_cli_call *call, const atn_devices *devices, co
     for (size_t k = 0; k < count; ++k)
         if (rows[k].status)
             atn_text_printf(&page, "\n%d is not measured: %s\n", (int)rows[k].info->index, rows[k].error);
+    for (size_t k = 0; k < count; ++k)
+        if (rows[k].busy)
+            atn_text_printf(&page,
+                            "\n%d was measured on a busy machine: its peaks are measured again when next asked for\n",
+                            (int)rows[k].info->index);
     for (int32_t k = 0; k < atn_devices_note_count(devices); ++k)
         atn_text_printf(&page, "%sNot here: %s\n", k ? "" : "\n", atn_devices_note(devices, k));
     page.failed |= table.failed;
@@ -163,11 +175,15 @@ const atn_cli_verb ATN_VERB_DEVICES = {
         (const char *const[]){
             "Lists the CPU and every OpenCL and CUDA device, with the arithmetic rate and the memory bandwidth that "
             "were measured on it, and says what is missing. The first call measures, which takes about a second for "
-            "each device; later ones read the cache.",
+            "each device; later ones read the cache. Peaks of a CPU that was busy with other processes are marked as "
+            "such "
+            "and measured again by the first call at least a minute later; so is a peak that a tuned kernel exceeds.",
             "Rates count a multiply-add as two operations; the copy counts bytes read and bytes written. '-' stands "
             "for a type that a device lacks.",
             "JSON: devices (index, backend, name, driver, cores, memory_bytes, local_bytes, simd, peak: fp16, fp32 "
-            "and fp64 in FLOP/s, bandwidth in B/s; null where there is none; error where it could not be measured) "
+            "and fp64 in FLOP/s, bandwidth in B/s; null where there is none; busy: the machine was; error where it "
+            "could "
+            "not be measured) "
             "and notes.",
             NULL},
     .examples = (const atn_cli_pair[]){{"attune devices", "the table"},

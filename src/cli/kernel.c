@@ -31,15 +31,26 @@ static size_t count_given(const atn_cli_call *call, const char *option) {
     return count;
 }
 
+static const char USED_FLOAT[] = "USED_FLOAT", DEFAULT[] = "SP", BOTH[] = "USED_FLOAT=SP";
+
+const char *atn_cli_default_define(const atn_cli_call *call) {
+    const char *given;
+    size_t length = strlen(USED_FLOAT);
+    for (size_t at = 0; (given = atn_cli_next(call, "define", &at));)
+        if (strncmp(given, USED_FLOAT, length) == 0 && given[length] == '=') return NULL;
+    return BOTH;
+}
+
 static atn_status read_defines(atn_cli_kernel *k, atn_parse_options *options) {
     size_t count = count_given(k->call, "define"), n = 0;
-    atn_define *defines = atn_arena_alloc(&k->arena, (count + 1) * sizeof *defines);
+    atn_define *defines = atn_arena_alloc(&k->arena, (count + 2) * sizeof *defines);
     if (!defines) return ATN_ERR_MEMORY;
     const char *given;
     for (size_t at = 0; (given = atn_cli_next(k->call, "define", &at)); ++n) {
         atn_status status = atn_cli_kernel_split(k, "define", given, &defines[n].name, &defines[n].value);
         if (status) return status;
     }
+    if (k->assumed) defines[n++] = (atn_define){USED_FLOAT, DEFAULT};
     options->defines = defines;
     options->n_defines = n;
     return ATN_OK;
@@ -63,13 +74,15 @@ atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics 
     bool is_file = access(out->name, F_OK) == 0;
     const char *text = is_file ? NULL : atn_shipped_find(out->name);
     if (!is_file && !text) return not_found(out);
-    atn_status status = read_defines(out, &options);
-    if (!status && is_file) {
+    atn_status status = ATN_OK;
+    if (is_file) {
         status = atn_file_read(call->ctx, out->name, MOST_BYTES, &file, &length);
         text = file;
-    } else if (!status) {
+    } else {
         length = strlen(text);
     }
+    if (!status && memmem(text, length, USED_FLOAT, strlen(USED_FLOAT))) out->assumed = atn_cli_default_define(call);
+    if (!status) status = read_defines(out, &options);
     if (!status) status = atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
     atn_free(call->ctx, file);
     return status;

@@ -9,7 +9,7 @@
 #define ATN_CLI_KERNEL_OPTIONS                                                                                         \
     {.name = "define",                                                                                                 \
      .value = "NAME=VALUE",                                                                                            \
-     .meaning = "replace NAME in the description, e.g. USED_FLOAT=SP",                                                 \
+     .meaning = "replace NAME in the description; default: USED_FLOAT=SP",                                             \
      .repeats = true},                                                                                                 \
         {.name = "param",                                                                                              \
          .value = "NAME=NUMBER",                                                                                       \
@@ -24,9 +24,13 @@ typedef struct atn_cli_kernel {
     atn_cli_call *call;
     atn_arena arena;        /* pieces of the options */
     const char *name;       /* as it was given: the file, or the shipped kernel */
+    const char *assumed;    /* a define that the description needs and nobody gave: "USED_FLOAT=SP"; NULL: none */
     atn_sequence *sequence; /* owned */
     atn_runner *runner;     /* owned; NULL until atn_cli_kernel_bind */
 } atn_cli_kernel;
+
+/* "USED_FLOAT=SP", what kernels are made in where --define does not say; NULL where it does. */
+const char *atn_cli_default_define(const atn_cli_call *call);
 
 /* Reads and parses operand 0. On failure too, it goes back with atn_cli_kernel_close. */
 atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics *diagnostics, atn_cli_kernel *out);

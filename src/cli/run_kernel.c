@@ -33,8 +33,9 @@ static atn_status bind_file(job *j, const char *given) {
     atn_view sized = atn_runner_object(j->kernel.runner, k)->slot.view;
     atn_slot slot = atn_array_slot(j->arrays[k]);
     if (slot.view.type != sized.type || slot.view.rank != sized.rank)
-        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s; the file holds a %s of %s", file, name,
-                        sized.rank == 1 ? "vector" : "matrix", atn_type_name(sized.type),
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s%s%s%s; the file holds a %s of %s", file, name,
+                        sized.rank == 1 ? "vector" : "matrix", atn_type_name(sized.type), j->kernel.assumed ? " (" : "",
+                        j->kernel.assumed ? j->kernel.assumed : "", j->kernel.assumed ? " by default)" : "",
                         slot.view.rank == 1 ? "vector" : "matrix", atn_type_name(slot.view.type));
     if (sized.size[0] >= 0 && (sized.size[0] != slot.view.size[0] || sized.size[1] != slot.view.size[1]))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld x %lld elements here, but %lld x %lld by --size", file,
@@ -192,6 +193,7 @@ static atn_status print_json(const job *j) {
         whole;
     whole = json_object_set_new(root, "variant", atn_cli_json_text(call->ctx, atn_text_str(&j->variant))) == 0 && whole;
     whole = json_object_set_new(root, "hit", json_string(j->hit)) == 0 && whole;
+    if (j->kernel.assumed) whole = json_object_set_new(root, "assumed", json_string(j->kernel.assumed)) == 0 && whole;
     if (whole && atn_cli_has(call, "explain"))
         whole = json_object_set_new(root, "explanation", atn_cli_json_text(call->ctx, atn_text_str(&j->why))) == 0;
     if (whole) return atn_cli_print_json(call, root);
@@ -212,6 +214,7 @@ static atn_status print_text(const job *j) {
     }
     atn_text_printf(&page, "%.3g s on %s, variant %s (%s)\n", j->seconds, atn_device_get_info(j->device)->name,
                     atn_text_str(&j->variant), j->hit);
+    if (j->kernel.assumed) atn_text_printf(&page, "%s by default\n", j->kernel.assumed);
     if (atn_cli_has(call, "explain")) atn_text_add(&page, atn_text_str(&j->why));
     atn_status status = atn_cli_print_text(call, "run", &page);
     atn_text_free(&page);
@@ -260,9 +263,11 @@ const atn_cli_verb ATN_VERB_RUN = {
             "shape is refused before anything is launched. A Sequence runs step by step; what only its steps share "
             "needs no file. KERNEL.xml may be the name of a kernel that is shipped: add, gemm and others.",
             "JSON: outputs (name, file, type, shape), seconds (of the run alone), device, variant, hit (where the "
-            "variant comes from: exact, near shape, near device or shipped, if it was tuned; estimate; compiled in, "
-            "where there is no compiler; given, with --variant; none for the oracle; of several steps the least), and "
-            "with --explain explanation.",
+            "variant comes from: exact, near shape, near device or shipped, if it was tuned; estimate; plain, where "
+            "the compiler fails on the estimate; compiled in, where there is no compiler that works; given, with "
+            "--variant; none for the oracle; of several steps the least), "
+            "assumed (USED_FLOAT=SP, where the description needs it and --define does not say), and with --explain "
+            "explanation.",
             NULL},
     .options =
         (const atn_cli_option[]){

@@ -122,6 +122,7 @@ static atn_status show(atn_cli_kernel *k, const atn_device_info *info) {
     json_t *steps = call->json ? json_array() : NULL;
     bool whole = true;
     atn_status status = ATN_OK;
+    if (k->assumed) atn_text_printf(&page, "/* %s by default. */", k->assumed);
     for (int32_t n = 0; n < k->sequence->count && !status; ++n) {
         const char *name = k->sequence->step[n]->name;
         passes p;
@@ -135,6 +136,7 @@ static atn_status show(atn_cli_kernel *k, const atn_device_info *info) {
     if (!status && call->json) {
         json_t *root = json_object();
         whole = json_object_set_new(root, "dialect", json_string(atn_dialect_find(info->backend)->name)) == 0 && whole;
+        if (k->assumed) whole = json_object_set_new(root, "assumed", json_string(k->assumed)) == 0 && whole;
         whole = json_object_set(root, "steps", steps) == 0 && whole;
         if (!whole) {
             json_decref(root);
@@ -176,8 +178,8 @@ const atn_cli_verb ATN_VERB_SHOW = {
             "run at those sizes on the device (--device, or the best); else what is estimated for it, or for a dialect "
             "in general; or as --variant says. KERNEL.xml may be the name of a kernel that is shipped: add, gemm and "
             "others.",
-            "JSON: dialect and steps (kernel, variant, hit, explanation, source; with --passes graph and program as "
-            "well).",
+            "JSON: dialect, assumed (USED_FLOAT=SP, where the description needs it and --define does not say) and "
+            "steps (kernel, variant, hit, explanation, source; with --passes graph and program as well).",
             NULL},
     .options =
         (const atn_cli_option[]){ATN_CLI_KERNEL_OPTIONS,

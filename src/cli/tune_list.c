@@ -26,13 +26,6 @@ static const char *const *list_option(atn_cli_work *w, const atn_cli_call *call,
     return list;
 }
 
-static bool defines_float(const atn_cli_call *call) {
-    const char *given;
-    for (size_t at = 0; (given = atn_cli_next(call, "define", &at));)
-        if (strncmp(given, "USED_FLOAT=", 11) == 0) return true;
-    return false;
-}
-
 /* The shape as wisdom has it: rows first, ranges behind. */
 static void label_shape(const atn_case *c, const atn_device_info *info, char *text, size_t bytes) {
     atn_tune_key key;
@@ -77,7 +70,7 @@ static atn_status add(atn_cli_work *w, const atn_device_info *info, const atn_wo
 static atn_status add_shipped(atn_cli_work *w, atn_cli_call *call, const atn_device_info *info, const char *name,
                               const char *xml) {
     atn_workload one = {.name = name, .xml = xml, .params = list_option(w, call, "param", NULL)};
-    one.defines = list_option(w, call, "define", defines_float(call) ? NULL : "USED_FLOAT=SP");
+    one.defines = list_option(w, call, "define", atn_cli_default_define(call));
     if (!one.defines || !one.params) return ATN_ERR_MEMORY;
     if (atn_cli_value(call, "size")) {
         one.sizes = list_option(w, call, "size", NULL);
@@ -101,7 +94,7 @@ static atn_status add_file(atn_cli_work *w, atn_cli_call *call, const atn_device
                         .xml = atn_arena_strndup(&w->arena, text, length),
                         .sizes = list_option(w, call, "size", NULL),
                         .params = list_option(w, call, "param", NULL)};
-    one.defines = list_option(w, call, "define", defines_float(call) ? NULL : "USED_FLOAT=SP");
+    one.defines = list_option(w, call, "define", atn_cli_default_define(call));
     atn_free(call->ctx, text);
     if (!one.xml || !one.defines || !one.sizes || !one.params) return ATN_ERR_MEMORY;
     return add(w, info, &one);

@@ -1,6 +1,8 @@
-/* attune worker: what tuners start to try candidates in. Not for people. */
+/* attune worker: what tuners start to try candidates in, and benchmarks to measure rows in. Not for people. */
 #include "cli/cli.h"
 
+#include "base/number.h"
+#include "bench/kernels.h"
 #include "tune/worker.h"
 
 #include <fcntl.h>
@@ -24,7 +26,10 @@ static atn_status run(atn_cli_call *call) {
     if (!out) return atn_fail(call->ctx, ATN_ERR_IO, "there is nowhere to answer to");
     atn_status status = atn_ctx_create(&options, &ctx);
     if (status == ATN_OK) {
-        status = atn_worker_run(ctx, stdin, out);
+        const char *seconds = atn_cli_value(call, "bench");
+        status = seconds
+                     ? atn_bench_serve(ctx, atn_cli_value(call, "device"), atn_number_read(seconds, NULL), stdin, out)
+                     : atn_worker_run(ctx, stdin, out);
         atn_ctx_free(ctx);
     }
     fclose(out);
@@ -33,12 +38,15 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_WORKER = {
     .name = "worker",
-    .summary = "try candidates for a tuner",
+    .summary = "try candidates for a tuner, measure rows for a benchmark",
     .synopsis = "",
-    .paragraphs = (const char *const[]){"Reads jobs as JSON lines and answers likewise; attune tune starts it.", NULL},
+    .paragraphs =
+        (const char *const[]){"Reads jobs line by line and answers in JSON; attune tune and attune bench start it.",
+                              NULL},
     .options =
         (const atn_cli_option[]){{.name = "cache", .value = "DIR", .meaning = "where built code is kept"},
                                  {.name = "compiler", .value = "CC", .meaning = "C compiler for code on the CPU"},
+                                 {.name = "bench", .value = "SECONDS", .meaning = "measure rows, this long each"},
                                  {0}},
     .examples = (const atn_cli_pair[]){{0}},
     .hidden = true,

@@ -24,6 +24,7 @@ struct atn_module {
     atn_device *device;
     size_t code_bytes;
     bool cached;
+    bool compiled_in; /* host: not built now, but with the library */
 };
 struct atn_function {
     atn_module *module;

@@ -211,6 +211,7 @@ void atn_module_free(atn_module *module) {
 
 size_t atn_module_code_bytes(const atn_module *module) { return module->code_bytes; }
 bool atn_module_cached(const atn_module *module) { return module->cached; }
+bool atn_module_compiled_in(const atn_module *module) { return module->compiled_in; }
 
 atn_status atn_module_function(atn_module *module, const char *name, atn_function **out) {
     *out = NULL;

@@ -50,6 +50,7 @@ atn_status atn_module_build(atn_device *device, const atn_build *build, atn_modu
 void atn_module_free(atn_module *module);
 size_t atn_module_code_bytes(const atn_module *module); /* size of the built binary */
 bool atn_module_cached(const atn_module *module);       /* came out of the cache */
+bool atn_module_compiled_in(const atn_module *module);  /* host: came with the library, whatever compiler there is */
 atn_status atn_module_function(atn_module *module, const char *name, atn_function **out);
 
 /* What only a build tells; -1 where the backend does not say. */

@@ -4,6 +4,7 @@
 #include "device/backend.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,18 @@ struct atn_devices {
     size_t n_notes, notes_capacity;
 };
 
+/* One thread lists at a time in the whole process: OpenCL runtimes set themselves up when first asked, and not all of
+ * them (PoCL 3) stand two threads doing so. */
+static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
+
 atn_status atn_devices_find(atn_ctx *ctx, atn_devices **out) {
     *out = NULL;
     atn_devices *devices = atn_zalloc(ctx, sizeof *devices);
     if (!devices) return ATN_ERR_MEMORY;
     devices->ctx = ctx;
+    pthread_mutex_lock(&listing);
     atn_status status = atn_backends_list(ctx, devices);
+    pthread_mutex_unlock(&listing);
     if (status != ATN_OK) {
         atn_devices_free(devices);
         return status;

@@ -20,9 +20,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Safe for any input: no errno, no traps, contraction to fused multiply-add. fast_math adds the rest. */
+/* Safe for any input: no errno, no traps, contraction to fused multiply-add, and integers that wrap: generated code
+ * says so itself where they may, and this covers what it forgets. fast_math adds the rest. */
 static const char *const FLAGS[] = {
-    "-std=gnu17",    "-O3", "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
+    "-std=gnu17",         "-O3",     "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
+    "-ffp-contract=fast", "-fwrapv",
 #if defined(__x86_64__) || defined(__i386__)
     "-march=native",
 #elif defined(__aarch64__)
@@ -156,20 +158,33 @@ static bool compose(const char *argv[MAX_ARGS], const host_job *job, char *flags
     return true;
 }
 
+/* How a compilation failed, for the message. A crash of the compiler is its own fault, not the source's: gcc and clang
+ * say so, or a signal does. */
+static void describe_end(int code, const char *output, char *how, size_t bytes) {
+    static const char *const CRASH[] = {"internal compiler error", "submit a bug report", "submit a full bug report"};
+    bool crashed = says_one_of(output, CRASH, sizeof CRASH / sizeof *CRASH);
+    if (code > 128)
+        snprintf(how, bytes, "crashed on it (signal %d)", code - 128);
+    else if (crashed)
+        snprintf(how, bytes, "crashed on it (internal compiler error, exit code %d)", code);
+    else
+        snprintf(how, bytes, "could not compile it (exit code %d)", code);
+}
+
 /* What the compiler's end means: ATN_ERR_IO when there was no room, which another directory may have; *no_openmp when
  * all it lacked was the OpenMP library. */
 static atn_status judge(const host_job *job, int code, const char *output, bool openmp, bool *no_openmp) {
     static const char *const NO_ROOM[] = {"No space left", "Disk quota", "File too large", "Read-only file system"};
     static const char *const NO_OPENMP[] = {"-lomp", "-lgomp", "libgomp.spec", "omp.h"};
     if (code == 0) return ATN_OK;
-    char line[512], how[48];
+    char line[512], how[80];
     *no_openmp = openmp && says_one_of(output, NO_OPENMP, sizeof NO_OPENMP / sizeof *NO_OPENMP);
     bool full = says_one_of(output, NO_ROOM, sizeof NO_ROOM / sizeof *NO_ROOM);
     first_error(output, line, sizeof line);
-    snprintf(how, sizeof how, code > 128 ? "ended by signal %d" : "exit code %d", code > 128 ? code - 128 : code);
+    describe_end(code, output, how, sizeof how);
     atn_log(job->ctx, ATN_LOG_INFO, "%s: %s said: %s", job->build->name, job->compiler, output);
-    return atn_fail(job->ctx, full ? ATN_ERR_IO : ATN_ERR_BUILD, "%s: %s could not compile it (%s): %s",
-                    job->build->name, job->compiler, how, line);
+    return atn_fail(job->ctx, full ? ATN_ERR_IO : ATN_ERR_BUILD, "%s: %s %s: %s", job->build->name, job->compiler, how,
+                    line);
 }
 
 static atn_status run_compiler(const host_job *job, const char *dir, bool openmp, const char *source,
@@ -298,7 +313,7 @@ static const atn_builtin *find_builtin(const atn_build *build) {
     return plain ? atn_builtin_of_source(build->source) : NULL;
 }
 
-/* With the compiler; without one, or with one that compiles nothing, what is compiled in. */
+/* With the compiler; without one, or with one that fails, crashes or hangs, what is compiled in. */
 static atn_status build_somehow(host_job *job, host_module *module) {
     char *compiler;
     atn_status status = atn_host_compiler(job->ctx, job->build->compiler, &compiler);
@@ -311,11 +326,12 @@ static atn_status build_somehow(host_job *job, host_module *module) {
         if (status == ATN_OK) status = build_at(job, module);
         atn_free(job->ctx, compiler);
     }
-    if (found && status != ATN_ERR_BUILD) return status;
+    if (found && status != ATN_ERR_BUILD && status != ATN_ERR_TIMEOUT) return status;
     module->builtin = find_builtin(job->build);
     if (module->builtin && found)
         atn_log(job->ctx, ATN_LOG_WARNING, "%s; the variant that is compiled in runs instead",
                 atn_ctx_message(job->ctx));
+    module->base.compiled_in = module->builtin;
     module->runtime = atn_threads_runtime();
     if (module->builtin) return ATN_OK;
     return found ? status

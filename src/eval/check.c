@@ -22,7 +22,7 @@ static atn_status check_view(const atn_ctx *ctx, const atn_graph *graph, int32_t
     int64_t elements = view->size[0], bytes;
     bool fits = view->rank == 1 || view->size[1] == 0 ||
                 (atn_i64_mul(view->pitch, view->size[1], &elements) && atn_i64_add(elements, view->pitch, &elements));
-    if (!fits || !atn_i64_mul(elements, (int64_t)atn_type_bytes(view->type), &bytes))
+    if (!fits || elements > ATN_FARTHEST || !atn_i64_mul(elements, (int64_t)atn_type_bytes(view->type), &bytes))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", kernel, name);
     return ATN_OK;
 }
@@ -112,8 +112,25 @@ static atn_status check_write(interp *in, const atn_write *write) {
     return check_inside(in, write->name, "writes", write->object, write->select);
 }
 
+/* See ATN_FARTHEST; and all points together are counted in 64 bits. */
+static atn_status check_span(interp *in) {
+    const atn_block *p = &in->graph->blocks[0];
+    int64_t points = 1;
+    bool counted = true;
+    for (int32_t d = 0; d < p->rank && counted; ++d) {
+        const atn_dim *dim = &in->graph->dims[p->dim[d]];
+        if (atn_select_is_computed(in->graph, (const atn_value[2]){dim->begin, dim->end})) continue;
+        counted = atn_i64_mul(points, interp_value(in, dim->end).whole - interp_value(in, dim->begin).whole, &points) &&
+                  points <= ATN_FARTHEST * 4096;
+    }
+    if (in->status == ATN_OK && (!counted || span_of(in, false) > ATN_FARTHEST))
+        return atn_fail(in->ctx, ATN_ERR_INPUT, "%s: its ranges or selectors go farther than 2^48", in->graph->name);
+    return in->status;
+}
+
 static atn_status check_accesses(interp *in) {
     atn_status status = check_ranges(in);
+    if (status == ATN_OK) status = check_span(in);
     const atn_block *p = &in->graph->blocks[0];
     uint32_t points = 0;
     bool after = p->n_accs > 0;

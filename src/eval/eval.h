@@ -54,6 +54,13 @@ atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_
  * elements. */
 atn_status atn_eval_check(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
 
+/* The largest size of any index that generated code adds up without wrapping: ends of ranges and selectors that are
+ * shown to be in range, with all their parts; computed selectors are not among them. A computed range counts as
+ * ATN_FARTHEST, or, where its accesses were `validated`, as far as they go. The frame was checked, or its sizes alone
+ * are asked about. */
+atn_status atn_eval_span(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, bool validated,
+                         int64_t *out);
+
 /* The part of it that is about parameters alone. Never allocates. */
 atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
 

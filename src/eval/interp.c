@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "graph/affine.h"
 
 atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
                         const atn_eval_options *options) {
@@ -200,6 +201,11 @@ bool interp_place(interp *in, int32_t object, const atn_value select[2], int64_t
     return inside;
 }
 
+/* An end of a range: what is computed may be any number, and is cut to where indices lie. */
+static int64_t cut(int64_t end) {
+    return end > ATN_FARTHEST ? ATN_FARTHEST : end < -ATN_FARTHEST ? -ATN_FARTHEST : end;
+}
+
 void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, void *user) {
     const atn_block *b = &in->graph->blocks[block];
     int64_t begin[2] = {0, 0}, end[2] = {1, 1};
@@ -207,8 +213,8 @@ void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, voi
         const atn_dim *dim = &in->graph->dims[b->dim[d]];
         num first = interp_value(in, dim->begin), last = interp_value(in, dim->end);
         *doubt |= num_is_uncertain(first) || num_is_uncertain(last);
-        begin[d] = first.whole;
-        end[d] = last.whole;
+        begin[d] = cut(first.whole);
+        end[d] = cut(last.whole);
     }
     for (int64_t i1 = begin[1]; i1 < end[1] && in->status == ATN_OK; ++i1) {
         if (b->rank > 1) interp_move(in, b->dim[1], i1);

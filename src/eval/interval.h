@@ -12,6 +12,9 @@ typedef struct interval {
 /* Of an INDEX value that no element decides (see atn_select_is_computed). */
 interval interval_of(interp *in, atn_value value);
 
+/* The largest size of an index; see atn_eval_span. */
+int64_t span_of(interp *in, bool validated);
+
 /* False when some dimension of `dims` certainly has no steps at all, so that nothing there ever happens. */
 bool interval_happens(interp *in, uint32_t dims);
 

@@ -35,6 +35,14 @@ static bool read_sum(reading *r, atn_value value, int64_t factor) {
     return false;
 }
 
+/* Larger numbers would wrap in sums of a few of them: such a selector is computed, step by step, as it is written. */
+static bool is_moderate(const atn_affine *form) {
+    const int64_t steepest = (int64_t)1 << 32;
+    for (int d = 0; d < ATN_MAX_DIMS; ++d)
+        if (form->coefficient[d] >= steepest || form->coefficient[d] <= -steepest) return false;
+    return form->constant <= ATN_FARTHEST && form->constant >= -ATN_FARTHEST;
+}
+
 atn_affine atn_affine_of(const atn_graph *graph, atn_value value) {
     atn_affine form = {.rest = -1, .modulus = -1};
     reading r = {.graph = graph, .form = &form};
@@ -43,7 +51,7 @@ atn_affine atn_affine_of(const atn_graph *graph, atn_value value) {
         form.modulus = node->arg[1];
         value = node->arg[0];
     }
-    form.is_affine = read_sum(&r, value, 1);
+    form.is_affine = read_sum(&r, value, 1) && (!node->dims || is_moderate(&form));
     return form;
 }
 

@@ -5,12 +5,16 @@
 
 #include "graph/graph.h"
 
+/* Indices lie within ±2^48: generated code may add and multiply what was shown to stay there without wrapping. A range
+ * or a selector that is known when arrays are bound is refused beyond; a range that is computed is cut there. */
+#define ATN_FARTHEST ((int64_t)1 << 48)
+
 typedef struct atn_affine {
     bool is_affine;                    /* false: computed (a gather); the rest is then meaningless */
-    int64_t coefficient[ATN_MAX_DIMS]; /* per dimension */
-    int64_t constant;
-    atn_value rest;    /* an INDEX value without dimensions to be added, or -1 */
-    atn_value modulus; /* floor-mod by this (dimension-free, INDEX) at the end, or -1 */
+    int64_t coefficient[ATN_MAX_DIMS]; /* per dimension; below 2^32 in size */
+    int64_t constant;                  /* within ±ATN_FARTHEST where a dimension is added to it */
+    atn_value rest;                    /* an INDEX value without dimensions to be added, or -1 */
+    atn_value modulus;                 /* floor-mod by this (dimension-free, INDEX) at the end, or -1 */
 } atn_affine;
 
 atn_affine atn_affine_of(const atn_graph *graph, atn_value value);

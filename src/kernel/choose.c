@@ -14,9 +14,10 @@ enum { SOME = 66 };
 static const double FARTHEST = 6; /* doublings: what was tuned beyond them says less than the estimate */
 
 static const char *const NAMES[ATN_ORIGIN_COUNT] = {
-    [ATN_ORIGIN_GIVEN] = "given",     [ATN_ORIGIN_COMPILED_IN] = "compiled in", [ATN_ORIGIN_ESTIMATE] = "estimate",
-    [ATN_ORIGIN_SHIPPED] = "shipped", [ATN_ORIGIN_NEAR_DEVICE] = "near device", [ATN_ORIGIN_NEAR_SHAPE] = "near shape",
-    [ATN_ORIGIN_EXACT] = "exact",
+    [ATN_ORIGIN_GIVEN] = "given",           [ATN_ORIGIN_COMPILED_IN] = "compiled in",
+    [ATN_ORIGIN_PLAIN] = "plain",           [ATN_ORIGIN_ESTIMATE] = "estimate",
+    [ATN_ORIGIN_SHIPPED] = "shipped",       [ATN_ORIGIN_NEAR_DEVICE] = "near device",
+    [ATN_ORIGIN_NEAR_SHAPE] = "near shape", [ATN_ORIGIN_EXACT] = "exact",
 };
 
 static const atn_origin OF_HIT[] = {
@@ -33,6 +34,7 @@ void atn_choice_free(atn_choice *choice) {
     if (!choice->ctx) return;
     atn_hit_free(&choice->hit);
     atn_free(choice->ctx, choice->why);
+    atn_free(choice->ctx, choice->failed);
     *choice = (atn_choice){0};
 }
 
@@ -50,20 +52,28 @@ static bool take_compiled_in(const atn_ctx *ctx, const atn_graph *graph, const a
     return true;
 }
 
-static bool is_near(const atn_graph *graph, const atn_frame *frame, int64_t offset) {
-    for (int32_t k = 0; k < graph->n_objects && frame; ++k)
-        if (!graph->objects[k].table && !atn_view_is_near(&frame->views[k], offset)) return false;
-    return frame;
+/* Do 32-bit addresses do? Not where that cannot be found out. */
+static atn_status is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+                          const atn_choose_options *options, bool *near) {
+    *near = frame;
+    for (int32_t k = 0; k < graph->n_objects && *near; ++k)
+        *near = graph->objects[k].table || atn_view_is_near(&frame->views[k], options->offset);
+    atn_status status =
+        *near ? atn_span_is_near(ctx, graph, frame, options->indices != ATN_INDICES_UNKNOWN, near) : ATN_OK;
+    return status == ATN_ERR_MEMORY ? status : ATN_OK;
 }
 
-/* What only the caller knows: whether gathers may go unguarded, and how far addresses must reach. */
-static void settle(atn_variant *v, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
-                   const atn_choose_options *options, bool measured) {
-    v->guard = !options->validated;
-    if (!is_near(graph, frame, options->offset))
+/* What a measurement does not know: whether gathers may go unguarded, and how far addresses must reach. */
+static atn_status settle(const atn_ctx *ctx, atn_variant *v, const atn_graph *graph, const atn_device_info *info,
+                         const atn_frame *frame, const atn_choose_options *options, bool measured) {
+    bool near;
+    atn_status status = is_near(ctx, graph, frame, options, &near);
+    v->guard = options->indices == ATN_INDICES_UNKNOWN;
+    if (!near)
         v->index = 64;
     else if (!measured)
         v->index = strcmp(info->backend, "host") == 0 ? 64 : 32; /* short ones spare registers of a GPU, that is all */
+    return status;
 }
 
 /* Without anything that changes the order of sums or the arithmetic: the same result whatever the device. */
@@ -93,14 +103,7 @@ static atn_status take_estimate(const atn_ctx *ctx, const atn_graph *graph, cons
     if (options->any_size) out->variant.threads = 0; /* a launch knows how little there is */
     out->origin = ATN_ORIGIN_ESTIMATE;
     if (options->reproducible) keep_order(graph, info, &out->variant);
-    settle(&out->variant, graph, info, frame, options, false);
-    return ATN_OK;
-}
-
-atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                               const atn_frame *frame, atn_choice *out) {
-    *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}};
-    return take_estimate(ctx, graph, info, frame, &(atn_choose_options){0}, out);
+    return settle(ctx, &out->variant, graph, info, frame, options, false);
 }
 
 static atn_status pass_over(atn_choice *out, const char *reason) {
@@ -123,23 +126,41 @@ static atn_status take_hit(const atn_ctx *ctx, const atn_graph *graph, const atn
     if (status == ATN_ERR_MEMORY) return status;
     if (status != ATN_OK) return pass_over(out, atn_ctx_message(ctx)); /* a knob that is no more */
     if (out->hit.distance > FARTHEST) return pass_over(out, "it was measured at a size that is far from this one");
-    settle(&variant, graph, info, frame, options, true);
+    status = settle(ctx, &variant, graph, info, frame, options, true);
+    if (status != ATN_OK) return status;
     if (!atn_variant_fits(graph, &variant, &target, &why_not)) return pass_over(out, why_not);
     out->variant = variant;
     out->origin = OF_HIT[out->hit.kind];
     return ATN_OK;
 }
 
+/* The key of these sizes, which the choice then tells. */
+static atn_status note_sizes(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                             const atn_frame *frame, const atn_choose_options *options, atn_tune_key *key,
+                             atn_choice *out) {
+    atn_status status = atn_tune_key_make(ctx, graph, info, frame, options->reproducible, options->tolerance, key);
+    if (status != ATN_OK) return status;
+    out->sized = true;
+    out->n_shape = key->key.n_shape;
+    memcpy(out->shape, key->key.shape, sizeof out->shape);
+    return ATN_OK;
+}
+
 static atn_status ask_wisdom(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                              const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
     atn_tune_key key;
-    atn_status status = atn_tune_key_make(ctx, graph, info, frame, options->reproducible, options->tolerance, &key);
-    if (status != ATN_OK) return status;
-    out->sized = true;
-    out->n_shape = key.key.n_shape;
-    memcpy(out->shape, key.key.shape, sizeof out->shape);
-    status = atn_known_find(ctx, &key.key, &out->hit);
+    atn_status status = note_sizes(ctx, graph, info, frame, options, &key, out);
+    if (status == ATN_OK) status = atn_known_find(ctx, &key.key, &out->hit);
     return status == ATN_OK ? take_hit(ctx, graph, info, frame, options, out) : status;
+}
+
+atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                               const atn_frame *frame, atn_choice *out) {
+    static const atn_choose_options NONE;
+    atn_tune_key key;
+    *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}};
+    atn_status status = frame ? note_sizes(ctx, graph, info, frame, &NONE, &key, out) : ATN_OK;
+    return status == ATN_OK ? take_estimate(ctx, graph, info, frame, &NONE, out) : status;
 }
 
 atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
@@ -171,6 +192,22 @@ static atn_status build_estimate(atn_device *device, const atn_graph *graph, con
     return status == ATN_OK ? atn_built_make(device, graph, &choice->variant, out) : status;
 }
 
+/* `before`: how the estimate failed, which is all there is to say where it is plain itself. */
+static atn_status build_plain(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+                              const atn_choose_options *options, atn_status before, atn_choice *choice,
+                              atn_built **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_variant plain = atn_variant_plain();
+    choice->failed = atn_strdup(ctx, atn_ctx_message(ctx));
+    if (!choice->failed) return ATN_ERR_MEMORY;
+    atn_status status = settle(ctx, &plain, graph, atn_device_get_info(device), frame, options, false);
+    if (status != ATN_OK) return status;
+    if (memcmp(&plain, &choice->variant, sizeof plain) == 0) return before;
+    choice->variant = plain;
+    choice->origin = ATN_ORIGIN_PLAIN;
+    return atn_built_make(device, graph, &choice->variant, out);
+}
+
 /* A compiler that is there and compiles nothing. What it said is what counts where this does not help either. */
 static atn_status build_compiled_in(atn_device *device, const atn_graph *graph, atn_status before, atn_choice *choice,
                                     atn_built **out) {
@@ -179,16 +216,34 @@ static atn_status build_compiled_in(atn_device *device, const atn_graph *graph, 
     snprintf(said, sizeof said, "%s", atn_ctx_message(ctx));
     if (!take_compiled_in(ctx, graph, atn_device_get_info(device), choice)) return before;
     atn_status status = atn_built_make(device, graph, &choice->variant, out);
+    if (status == ATN_OK) choice->origin = ATN_ORIGIN_ESTIMATE; /* the compiler took it; else it is corrected below */
     return status == ATN_OK ? ATN_OK : atn_fail(ctx, before, "%s", said);
+}
+
+static void warn_of_fallback(const atn_choice *choice) {
+    atn_text text = {.ctx = choice->ctx};
+    atn_variant_print(&choice->variant, &text);
+    atn_log(choice->ctx, ATN_LOG_WARNING, "%s; the variant %s (%s) runs instead",
+            choice->failed ? choice->failed : choice->why, text.length ? atn_text_str(&text) : "without options",
+            NAMES[choice->origin]);
+    atn_text_free(&text);
 }
 
 atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_frame *frame,
                             const atn_choose_options *options, atn_choice *choice, atn_built **out) {
     static const atn_choose_options NONE;
+    if (!options) options = &NONE;
     atn_status status = atn_built_make(device, graph, &choice->variant, out);
+    bool at_once = status == ATN_OK;
     if (is_variants_own(status) && choice->origin > ATN_ORIGIN_ESTIMATE)
-        status = build_estimate(device, graph, frame, options ? options : &NONE, choice, out);
-    if (status == ATN_ERR_BUILD && choice->origin == ATN_ORIGIN_ESTIMATE)
-        status = build_compiled_in(device, graph, status, choice, out);
-    return status;
+        status = build_estimate(device, graph, frame, options, choice, out);
+    if (is_variants_own(status) && choice->origin == ATN_ORIGIN_ESTIMATE)
+        status = build_plain(device, graph, frame, options, status, choice, out);
+    if (is_variants_own(status) && choice->failed) status = build_compiled_in(device, graph, status, choice, out);
+    if (status != ATN_OK) return status;
+    if (atn_built_is_compiled_in(*out))
+        choice->origin = ATN_ORIGIN_COMPILED_IN; /* the device has warned of it */
+    else if (!at_once)
+        warn_of_fallback(choice);
+    return ATN_OK;
 }

@@ -9,7 +9,8 @@
 /* Where a variant comes from, the least first. */
 typedef enum atn_origin {
     ATN_ORIGIN_GIVEN,       /* the caller named it */
-    ATN_ORIGIN_COMPILED_IN, /* there is no compiler: what the library holds */
+    ATN_ORIGIN_COMPILED_IN, /* there is no compiler that works: what the library holds */
+    ATN_ORIGIN_PLAIN,       /* the plain variant, since the compiler failed on the others */
     ATN_ORIGIN_ESTIMATE,
     ATN_ORIGIN_SHIPPED, /* wisdom that attune ships */
     ATN_ORIGIN_NEAR_DEVICE,
@@ -17,10 +18,18 @@ typedef enum atn_origin {
     ATN_ORIGIN_EXACT,
     ATN_ORIGIN_COUNT
 } atn_origin;
-const char *atn_origin_name(atn_origin origin); /* "given", "compiled in", "estimate", "shipped", "near device", … */
+const char *atn_origin_name(atn_origin origin); /* "given", "compiled in", "plain", "estimate", "shipped", … */
+
+/* Why computed accesses may go unguarded. It is earned, never promised by who calls: wisdom, a caller's own variant and
+ * arrays that came from outside all stay guarded. */
+typedef enum atn_indices {
+    ATN_INDICES_UNKNOWN, /* guarded */
+    ATN_INDICES_MADE,    /* attune itself made, or checked when it took them, all elements that decide an access */
+    ATN_INDICES_CHECKED  /* a guarded run on these very elements reported nothing: atn_stand_prove */
+} atn_indices;
 
 typedef struct atn_choose_options {
-    bool validated;    /* whoever made the index arrays checked them: gathers need no guard */
+    atn_indices indices;
     bool reproducible; /* results that do not change with the variant */
     double tolerance;  /* relative error accepted beyond rounding; 0: what is derived */
     bool any_size;     /* an estimate that does not look at sizes: what is built for one serves all */
@@ -35,6 +44,7 @@ typedef struct atn_choice {
     atn_hit hit;     /* what wisdom had, also where it was passed over; kind NONE: nothing */
     bool passed;     /* what wisdom had does not fit here, or did not build */
     char *why;       /* it was passed over, as a sentence; NULL where it was not */
+    char *failed;    /* why the estimate did not build, as a sentence; NULL where it did */
     bool sized;      /* sizes were known, so that wisdom was asked */
     int32_t n_shape; /* of the key */
     int64_t shape[ATN_WISDOM_DIMS];
@@ -50,8 +60,9 @@ atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_devi
 atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                                const atn_frame *frame, atn_choice *out);
 
-/* Builds what was chosen from the same frame and options. What wisdom says but does not build is passed over for the
- * estimate, and that, with a compiler that compiles nothing, for what is compiled in; the choice says so. */
+/* Builds what was chosen from the same frame and options. What does not build, also because a compiler crashes on it,
+ * is passed over: wisdom for the estimate, the estimate for the plain variant, and that for what is compiled in. One
+ * warning, and the choice, say what runs instead. */
 atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_frame *frame,
                             const atn_choose_options *options, atn_choice *choice, atn_built **out);
 

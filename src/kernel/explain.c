@@ -26,8 +26,11 @@ static void add_speed(const atn_hit *hit, const char *when, atn_text *out) {
     add_seconds(out, hit->seconds);
     atn_text_printf(out, " %s", when);
     if (hit->fraction_of_peak > 1)
-        atn_text_printf(out, ", %.1f times what the device's memory gives: it stays in the caches",
-                        hit->fraction_of_peak);
+        atn_text_printf(
+            out,
+            ", %.1f times the device's measured peak: its data stay in the caches, or the compiler left out "
+            "operations that are counted",
+            hit->fraction_of_peak);
     else if (hit->fraction_of_peak > 0)
         atn_text_printf(out, ", %.0f %% of what the device's measured peaks allow", 100 * hit->fraction_of_peak);
 }
@@ -87,19 +90,21 @@ static void explain_compiled_in(const atn_choice *c, atn_text *out) {
                  "would be built for this CPU");
 }
 
+static void explain_plain(const atn_choice *c, atn_text *out) {
+    (void)c;
+    atn_text_add(out, "the plain one, since the compiler failed on the estimate");
+}
+
 static void explain_given(const atn_choice *c, atn_text *out) {
     (void)c;
     atn_text_add(out, "as it was asked for");
 }
 
 static void (*const EXPLAIN[ATN_ORIGIN_COUNT])(const atn_choice *, atn_text *) = {
-    [ATN_ORIGIN_GIVEN] = explain_given,
-    [ATN_ORIGIN_COMPILED_IN] = explain_compiled_in,
-    [ATN_ORIGIN_ESTIMATE] = explain_estimate,
-    [ATN_ORIGIN_SHIPPED] = explain_shipped,
-    [ATN_ORIGIN_NEAR_DEVICE] = explain_near_device,
-    [ATN_ORIGIN_NEAR_SHAPE] = explain_near_shape,
-    [ATN_ORIGIN_EXACT] = explain_exact,
+    [ATN_ORIGIN_GIVEN] = explain_given,           [ATN_ORIGIN_COMPILED_IN] = explain_compiled_in,
+    [ATN_ORIGIN_PLAIN] = explain_plain,           [ATN_ORIGIN_ESTIMATE] = explain_estimate,
+    [ATN_ORIGIN_SHIPPED] = explain_shipped,       [ATN_ORIGIN_NEAR_DEVICE] = explain_near_device,
+    [ATN_ORIGIN_NEAR_SHAPE] = explain_near_shape, [ATN_ORIGIN_EXACT] = explain_exact,
 };
 
 void atn_choice_explain(const atn_choice *c, const atn_graph *graph, const atn_device_info *info, atn_text *out) {
@@ -120,6 +125,7 @@ void atn_choice_explain(const atn_choice *c, const atn_graph *graph, const atn_d
     if (c->passed)
         atn_text_printf(out, " What was tuned (%s, %s) is passed over: %s.", atn_hit_name(c->hit.kind),
                         c->hit.variant ? c->hit.variant : "?", c->why);
+    if (c->failed) atn_text_printf(out, " The estimate did not build: %s.", c->failed);
     if (c->origin == ATN_ORIGIN_ESTIMATE && c->sized)
         atn_text_printf(out, " 'attune tune' or a greater effort finds what is fastest here.");
 }

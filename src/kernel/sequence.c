@@ -267,7 +267,8 @@ static atn_status build_step(const atn_runner *r, step *s, const atn_variant *va
     atn_status status = ATN_OK;
     if (variant) {
         s->choice = (atn_choice){.ctx = r->ctx, .variant = *variant, .origin = ATN_ORIGIN_GIVEN};
-        status = atn_built_make(r->device, s->graph, variant, &s->kernel);
+        if (options->indices == ATN_INDICES_UNKNOWN) s->choice.variant.guard = 1; /* no variant brings its proof */
+        status = atn_built_make(r->device, s->graph, &s->choice.variant, &s->kernel);
     } else {
         status = atn_choose(r->ctx, s->graph, atn_device_get_info(r->device), &frame, options, &s->choice);
         if (status == ATN_OK) status = atn_choice_build(r->device, s->graph, &frame, options, &s->choice, &s->kernel);

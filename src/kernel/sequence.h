@@ -38,7 +38,8 @@ atn_status atn_runner_give(atn_runner *runner, const atn_param_value *given, siz
 /* Sizes of all that is not bound; then all that atn_eval_check says of every step. Nothing was launched yet. */
 atn_status atn_runner_plan(atn_runner *runner);
 
-/* Builds every step as `variant`; NULL: each as it is chosen for its sizes. `options` may be NULL. */
+/* Builds every step as `variant`, guarded unless the options say otherwise; NULL: each as it is chosen for its sizes.
+ * `options` may be NULL. */
 atn_status atn_runner_build(atn_runner *runner, atn_device *device, const atn_variant *variant,
                             const atn_choose_options *options);
 /* What a step runs, once it is built. */

@@ -34,24 +34,30 @@ static ir_ref load(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t
     return load_apart(l, object, at, part, width, 1);
 }
 
-/* An index brought inside [0, n) by clamp, wrap or mirror. */
+/* An index brought inside [0, n) by clamp, wrap or mirror, in its own type. */
 static ir_ref bring_inside(lowering *l, ir_ref index, ir_ref n, int32_t boundary) {
     atn_program *p = l->p;
-    ir_ref zero = ir_address(p, 0);
+    int32_t type = ir_type_of(p, index);
+    n = ir_cast(p, type, n);
+    ir_ref zero = ir_integer(p, type, 0);
     if (boundary == ATN_EDGE_CLAMP)
-        return ir_operation(p, ATN_OP_MAX, IR_ADDRESS,
-                            ir_operation(p, ATN_OP_MIN, IR_ADDRESS, index, ir_add_integer(p, n, -1), -1), zero, -1);
-    if (boundary == ATN_EDGE_WRAP) return ir_operation(p, ATN_OP_FLOORMOD, IR_ADDRESS, index, n, -1);
+        return ir_operation(p, ATN_OP_MAX, type, ir_operation(p, ATN_OP_MIN, type, index, ir_add_integer(p, n, -1), -1),
+                            zero, -1);
+    if (boundary == ATN_EDGE_WRAP) return ir_operation(p, ATN_OP_FLOORMOD, type, index, n, -1);
     ir_ref twice = ir_multiply_integer(p, n, 2);
-    ir_ref m = ir_declare(p, l->block, "mirrored", ir_operation(p, ATN_OP_FLOORMOD, IR_ADDRESS, index, twice, -1));
+    ir_ref m = ir_declare(p, l->block, "mirrored", ir_operation(p, ATN_OP_FLOORMOD, type, index, twice, -1));
     ir_ref back = ir_subtract(p, ir_add_integer(p, twice, -1), m);
-    return ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ir_less(p, m, n), m, back);
+    return ir_operation(p, ATN_OP_SELECT, type, ir_less(p, m, n), m, back);
 }
 
-static ir_ref within(lowering *l, ir_ref index, ir_ref n) {
+/* What is computed may be any number: it is compared as it is, before it becomes an address. */
+static ir_ref within(lowering *l, ir_ref index, ir_ref n, bool computed) {
+    if (computed) return ir_within(l->p, index, ir_cast(l->p, ir_type_of(l->p, index), n));
     ir_ref low = ir_operation(l->p, ATN_OP_LE, ATN_B, ir_address(l->p, 0), index, -1);
     return ir_and(l->p, low, ir_less(l->p, index, n));
 }
+
+static ir_ref address(lowering *l, ir_ref index) { return index < 0 ? -1 : ir_cast(l->p, IR_ADDRESS, index); }
 
 static void report(lowering *l, ir_ref good, int32_t id) {
     ir_block bad = IR_EMPTY;
@@ -73,17 +79,19 @@ ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32
         column = ir_declare(p, l->block, "column", column);
         if (row >= 0) row = ir_declare(p, l->block, "row", row);
         bool above = guard == GUARD_ABOVE && boundary == ATN_EDGE_NONE;
-        ir_ref good = above ? ir_less(p, column, n0) : within(l, column, n0);
-        if (row >= 0) good = ir_and(p, good, above ? ir_less(p, row, n1) : within(l, row, n1));
+        bool computed =
+            read >= 0 || ir_type_of(p, column) == ATN_INDEX || (row >= 0 && ir_type_of(p, row) == ATN_INDEX);
+        ir_ref good = above ? ir_less(p, column, n0) : within(l, column, n0, computed);
+        if (row >= 0) good = ir_and(p, good, above ? ir_less(p, row, n1) : within(l, row, n1, computed));
         good = ir_declare(p, l->block, "inside", good);
         if (read >= 0) report(l, good, read);
         int32_t type = lower_type(l->g->objects[object].type);
         bool whole = type != ATN_SP && type != ATN_DP;
         ir_ref zero = whole ? ir_integer(p, type, 0) : ir_number(p, type, 0);
-        return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, element(l, object, column, row), part, 1),
-                            zero);
+        ir_ref at = element(l, object, address(l, column), address(l, row));
+        return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, at, part, 1), zero);
     }
-    return load(l, object, element(l, object, column, row), part, 1);
+    return load(l, object, element(l, object, address(l, column), address(l, row)), part, 1);
 }
 
 ir_ref lower_inside(lowering *l, int32_t object, ir_ref column, ir_ref row) {
@@ -157,7 +165,7 @@ static ir_ref places(lowering *l, const atn_read *read, place at) {
 }
 
 static ir_ref gather(lowering *l, const atn_read *read, place at, ir_ref where, int32_t width) {
-    ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
+    ir_ref row = read->select[1] >= 0 ? lower_index(l, read->select[1], at, true) : -1;
     ir_ref all = load(l, read->object, element(l, read->object, ir_address(l->p, 0), row), 0, width);
     if (!l->p->failed) l->p->nodes[all].arg[1] = where;
     return all;
@@ -225,8 +233,8 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
         }
         return ir_join(l->p, lanes, width);
     }
-    ir_ref column = lower_address(l, read->select[0], at);
-    ir_ref row = read->select[1] >= 0 ? lower_address(l, read->select[1], at) : -1;
+    ir_ref column = lower_index(l, read->select[0], at, proven);
+    ir_ref row = read->select[1] >= 0 ? lower_index(l, read->select[1], at, proven) : -1;
     if (proven) {
         ir_ref all = load_apart(l, read->object, element(l, read->object, column, row), part, width, wide ? apart : 1);
         return l->clamp && width == 1 && is_written(l->g, read->object) ? own_element(l, node, at, all) : all;
@@ -255,21 +263,22 @@ static void store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir
 
 /* The element itself; where its place is computed, only if that is inside. */
 static void store_parts(lowering *l, const atn_write *w, place at, const ir_ref values[2], int32_t parts) {
-    ir_ref column = lower_address(l, w->select[0], at);
-    ir_ref row = w->select[1] >= 0 ? lower_address(l, w->select[1], at) : -1;
-    if (!l->v.guard || !atn_select_is_computed(l->g, w->select)) {
+    bool proven = !l->v.guard || !atn_select_is_computed(l->g, w->select);
+    ir_ref column = lower_index(l, w->select[0], at, proven);
+    ir_ref row = w->select[1] >= 0 ? lower_index(l, w->select[1], at, proven) : -1;
+    if (proven) {
         for (int32_t part = 0; part < parts; ++part) store(l, w, column, row, values[part], part);
         return;
     }
     column = ir_declare(l->p, l->block, "column", column);
     if (row >= 0) row = ir_declare(l->p, l->block, "row", row);
-    ir_ref good = within(l, column, size_ref(l, w->object, 0));
-    if (row >= 0) good = ir_and(l->p, good, within(l, row, size_ref(l, w->object, 1)));
+    ir_ref good = within(l, column, size_ref(l, w->object, 0), true);
+    if (row >= 0) good = ir_and(l->p, good, within(l, row, size_ref(l, w->object, 1), true));
     good = ir_declare(l->p, l->block, "inside", good);
     report(l, good, l->g->n_reads + (int32_t)(w - l->g->writes));
     ir_block inner = IR_EMPTY, *outer = l->block;
     l->block = &inner;
-    for (int32_t part = 0; part < parts; ++part) store(l, w, column, row, values[part], part);
+    for (int32_t part = 0; part < parts; ++part) store(l, w, address(l, column), address(l, row), values[part], part);
     l->block = outer;
     ir_if(l->p, outer, good, inner, IR_EMPTY);
 }
@@ -348,8 +357,8 @@ static void write_turned(lowering *l, const atn_write *w, place at, int32_t d) {
     for (int32_t k = 0; k < width; ++k) {
         for (int32_t j = 0; j < width; ++j) lanes[j] = ir_lane(l->p, whole[j], k);
         at.lane = (int8_t)k;
-        column = lower_address(l, w->select[0], at);
-        row = lower_address(l, w->select[1], at);
+        column = lower_index(l, w->select[0], at, true);
+        row = lower_index(l, w->select[1], at, true);
         store(l, w, column, row, ir_join(l->p, lanes, width), 0);
     }
 }

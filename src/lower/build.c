@@ -2,6 +2,7 @@
 #include "lower/build.h"
 
 #include "base/memory.h"
+#include "graph/type.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@ static bool room(atn_program *p, void **array, size_t *capacity, int32_t count, 
 
 ir_ref ir_make(atn_program *p, ir_node node) {
     if (!room(p, (void **)&p->nodes, &p->nodes_capacity, p->n_nodes, sizeof node)) return 0;
+    ir_bound(p, &node);
     p->nodes[p->n_nodes] = node;
     return p->n_nodes++;
 }
@@ -95,10 +97,14 @@ ir_ref ir_join(atn_program *p, const ir_ref *scalars, int32_t width) {
     return ir_make(p, n);
 }
 
+static int64_t wrapped(int32_t type, uint64_t sum) {
+    return type == IR_ADDRESS ? (int64_t)sum : atn_type_wrap((atn_type)type, (int64_t)sum);
+}
+
 ir_ref ir_add(atn_program *p, ir_ref a, ir_ref b) {
     int64_t x, y;
     bool ax = ir_is_integer(p, a, &x), by = ir_is_integer(p, b, &y);
-    if (ax && by) return ir_integer(p, ir_type_of(p, a), x + y);
+    if (ax && by) return ir_integer(p, ir_type_of(p, a), wrapped(ir_type_of(p, a), (uint64_t)x + (uint64_t)y));
     if (ax && x == 0) return b;
     if (by && y == 0) return a;
     return ir_operation(p, ATN_OP_ADD, ir_type_of(p, a), a, b, -1);
@@ -107,7 +113,7 @@ ir_ref ir_add(atn_program *p, ir_ref a, ir_ref b) {
 ir_ref ir_subtract(atn_program *p, ir_ref a, ir_ref b) {
     int64_t x, y;
     bool ax = ir_is_integer(p, a, &x), by = ir_is_integer(p, b, &y);
-    if (ax && by) return ir_integer(p, ir_type_of(p, a), x - y);
+    if (ax && by) return ir_integer(p, ir_type_of(p, a), wrapped(ir_type_of(p, a), (uint64_t)x - (uint64_t)y));
     if (by && y == 0) return a;
     if (a == b) return ir_integer(p, ir_type_of(p, a), 0);
     return ir_operation(p, ATN_OP_SUB, ir_type_of(p, a), a, b, -1);
@@ -116,7 +122,7 @@ ir_ref ir_subtract(atn_program *p, ir_ref a, ir_ref b) {
 ir_ref ir_multiply(atn_program *p, ir_ref a, ir_ref b) {
     int64_t x = 0, y = 0;
     bool ax = ir_is_integer(p, a, &x), by = ir_is_integer(p, b, &y);
-    if (ax && by) return ir_integer(p, ir_type_of(p, a), x * y);
+    if (ax && by) return ir_integer(p, ir_type_of(p, a), wrapped(ir_type_of(p, a), (uint64_t)x * (uint64_t)y));
     if ((ax && x == 1) || (by && y == 0)) return b;
     if ((by && y == 1) || (ax && x == 0)) return a;
     return ir_operation(p, ATN_OP_MUL, ir_type_of(p, a), a, b, -1);
@@ -135,7 +141,9 @@ ir_ref ir_cast(atn_program *p, int32_t type, ir_ref a) {
     bool whole = type == IR_ADDRESS || type == ATN_INDEX;
     if (p->nodes[a].kind == IR_INTEGER && whole) return ir_integer(p, type, p->nodes[a].integer);
     const ir_node *n = &p->nodes[a]; /* there and back is nothing: addresses are indices that fit */
-    if (whole && n->kind == IR_OPERATION && n->op == ATN_OP_CAST && p->nodes[n->arg[0]].type == type) return n->arg[0];
+    bool wide = n->type == IR_ADDRESS || n->type == ATN_INDEX; /* by way of a narrower type something is lost */
+    if (whole && wide && n->kind == IR_OPERATION && n->op == ATN_OP_CAST && p->nodes[n->arg[0]].type == type)
+        return n->arg[0];
     return ir_operation(p, ATN_OP_CAST, type, a, -1, -1);
 }
 
@@ -146,6 +154,13 @@ ir_ref ir_and(atn_program *p, ir_ref a, ir_ref b) {
 }
 
 ir_ref ir_less(atn_program *p, ir_ref a, ir_ref b) { return ir_operation(p, ATN_OP_LT, ATN_B, a, b, -1); }
+
+ir_ref ir_within(atn_program *p, ir_ref a, ir_ref n) {
+    ir_node node = blank(IR_WITHIN, ATN_B);
+    node.arg[0] = a;
+    node.arg[1] = n;
+    return ir_make(p, node);
+}
 
 ir_ref ir_argument_ref(atn_program *p, ir_argument_kind kind, int32_t id, int32_t type) {
     ir_node n = blank(IR_ARGUMENT, type);
@@ -205,13 +220,19 @@ int32_t ir_new_variable(atn_program *p, const char *name, int32_t type, int32_t 
     const char *unique = atn_arena_printf(&p->arena, "%s_%d", base, p->n_variables);
     if (!unique) p->failed = true;
     if (!room(p, (void **)&p->variables, &p->variables_capacity, p->n_variables, sizeof *p->variables)) return 0;
-    p->variables[p->n_variables] = (ir_variable){unique, type, width, is_mutable};
+    ir_node any = blank(IR_LOAD, type);
+    ir_bound(p, &any);
+    p->variables[p->n_variables] = (ir_variable){unique, type, width, is_mutable, any.low, any.high};
     return p->n_variables++;
 }
 
 static int32_t declare(atn_program *p, ir_block *block, const char *name, ir_ref value, bool is_mutable) {
     if (p->failed) return 0;
     int32_t variable = ir_new_variable(p, name, p->nodes[value].type, p->nodes[value].width, is_mutable);
+    if (!p->failed && !is_mutable) {
+        p->variables[variable].low = p->nodes[value].low;
+        p->variables[variable].high = p->nodes[value].high;
+    }
     ir_statement s = bare(IR_DECLARE);
     s.id = variable;
     s.value = value;

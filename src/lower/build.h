@@ -21,6 +21,7 @@ ir_ref ir_multiply_integer(atn_program *p, ir_ref a, int64_t b);
 ir_ref ir_cast(atn_program *p, int32_t type, ir_ref a);
 ir_ref ir_and(atn_program *p, ir_ref a, ir_ref b); /* -1 counts as true */
 ir_ref ir_less(atn_program *p, ir_ref a, ir_ref b);
+ir_ref ir_within(atn_program *p, ir_ref a, ir_ref n); /* 0 <= a < n */
 ir_ref ir_splat(atn_program *p, ir_ref a, int32_t width);
 ir_ref ir_lane(atn_program *p, ir_ref a, int32_t lane);
 ir_ref ir_join(atn_program *p, const ir_ref *scalars, int32_t width);
@@ -29,6 +30,8 @@ ir_ref ir_special(atn_program *p, ir_kind kind, int32_t type); /* GROUP, GROUPS,
 bool ir_is_integer(const atn_program *p, ir_ref a, int64_t *value);
 int32_t ir_type_of(const atn_program *p, ir_ref a);
 int32_t ir_width_of(const atn_program *p, ir_ref a);
+bool ir_fits(const atn_program *p, ir_ref a, int32_t type); /* a whole value: would a cast to the type keep it? */
+void ir_bound(const atn_program *p, ir_node *node);         /* fills in between what it lies; for ir_make */
 
 /* ---- statements ---- */
 typedef struct ir_block { /* an open list of statements */

@@ -1,4 +1,5 @@
 /* Which variants a graph has: rules checked before any lowering, each with its reason. */
+#include "graph/affine.h"
 #include "graph/type.h"
 #include "lower/lower.h"
 
@@ -100,6 +101,9 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
            "lanes of q are more than warps can shuffle");
     REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
     REFUSE(v->index != 32 && v->index != 64, "index is 32 or 64");
+    for (int32_t d = 0; d < g->n_dims && v->index == 32 && v->guard; ++d)
+        REFUSE(atn_select_is_computed(g, (const atn_value[2]){g->dims[d].begin, g->dims[d].end}),
+               "a computed range may leave 32-bit addresses; index=64 reaches all, and guard=0 says that it does not");
     return true;
 #undef REFUSE
 }

@@ -145,8 +145,8 @@ static void split_range(loops *o, int32_t splits, int64_t grain, ir_ref *from, i
 void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
     lowering *l = o->l;
     const atn_dim *d = &l->g->dims[o->b->dim[axis]];
-    *from = ir_declare(l->p, l->block, "from", lower_address(l, d->begin, PLACE_ORIGIN));
-    *to = ir_declare(l->p, l->block, "to", lower_address(l, d->end, PLACE_ORIGIN));
+    *from = ir_declare(l->p, l->block, "from", lower_end(l, d->begin));
+    *to = ir_declare(l->p, l->block, "to", lower_end(l, d->end));
     int32_t splits = atn_variant_splits(&l->v);
     if (l->split < 0 || !loops_outermost(l, o->block) || axis != o->b->rank - 1) return;
     int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;

@@ -108,8 +108,8 @@ static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
 static void extents(lowering *l) {
     for (int32_t d = 0; d < l->n_points; ++d) {
         const atn_dim *dim = &l->g->dims[l->point[d]];
-        l->begin[d] = ir_declare(l->p, l->block, d ? "begin1" : "begin0", lower_address(l, dim->begin, PLACE_ORIGIN));
-        ir_ref end = lower_address(l, dim->end, PLACE_ORIGIN);
+        l->begin[d] = ir_declare(l->p, l->block, d ? "begin1" : "begin0", lower_end(l, dim->begin));
+        ir_ref end = lower_end(l, dim->end);
         l->extent[d] = ir_declare(l->p, l->block, d ? "extent1" : "extent0", ir_subtract(l->p, end, l->begin[d]));
     }
 }

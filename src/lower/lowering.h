@@ -25,8 +25,11 @@ typedef struct dim_state {
     ir_ref limit; /* indices are clamped below it; -1: they are known to be inside */
 } dim_state;
 
+enum { WIDE_READS = -1 - ATN_MAX_DIMS };
+
 typedef struct memo {
-    int32_t what; /* a value, or -1 - dimension for its address */
+    int32_t
+        what; /* a value, -1 - dimension for its address, or WIDE_READS - read for several registers of it at once */
     int32_t part; /* 1: the imaginary part */
     place at;
     ir_ref ref;
@@ -98,7 +101,10 @@ ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part);
 void lower_value_named(lowering *l, atn_value value, place at); /* made into a variable, also where it is used once */
 void lower_hoist(lowering *l, atn_value value);                 /* makes all of it that can be made here */
 ir_ref lower_dimension(lowering *l, int32_t dim, place at);     /* its address at a place */
-ir_ref lower_address(lowering *l, atn_value value, place at);   /* an INDEX value for addressing */
+/* A selector: an address where that holds it, as it does those that are shown to be in range; else an INDEX, to be
+ * narrowed once it is known to be inside. `validated`: it is inside. */
+ir_ref lower_index(lowering *l, atn_value value, place at, bool validated);
+ir_ref lower_end(lowering *l, atn_value value); /* an end of a range, as an address; see ATN_FARTHEST */
 bool lower_next_place(const lowering *l, uint32_t dims,
                       place *at); /* next register instance over dims; false at the end */
 size_t lower_mark(const lowering *l);

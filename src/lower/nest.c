@@ -217,8 +217,8 @@ static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
         ir_ref at = -1;
         for (int32_t k = 0; k < l->n_points; ++k)
             if (l->point[k] == d) at = upper ? ir_add_integer(l->p, l->start[k], lower_span(l, k) - 1) : l->start[k];
-        if (at < 0 && upper) at = ir_add_integer(l->p, lower_address(l, l->g->dims[d].end, PLACE_ORIGIN), -1);
-        if (at < 0) at = lower_address(l, l->g->dims[d].begin, PLACE_ORIGIN);
+        if (at < 0 && upper) at = ir_add_integer(l->p, lower_end(l, l->g->dims[d].end), -1);
+        if (at < 0) at = lower_end(l, l->g->dims[d].begin);
         sum = ir_add(l->p, sum, ir_multiply_integer(l->p, at, c));
     }
     if (form->rest >= 0)
@@ -248,9 +248,10 @@ static bool provable(const lowering *l) {
     for (int32_t k = 0; k < l->g->n_reads; ++k) {
         const atn_read *r = &l->g->reads[k];
         if (r->boundary == ATN_EDGE_NONE) continue;
+        if (atn_select_is_computed(l->g, r->select)) return false;
         for (int a = 0; a < 2 && r->select[a] >= 0; ++a) {
             atn_affine form = atn_affine_of(l->g, r->select[a]);
-            if (!form.is_affine || form.modulus >= 0 || (form.rest >= 0 && !lower_ready(l, form.rest))) return false;
+            if (form.modulus >= 0 || (form.rest >= 0 && !lower_ready(l, form.rest))) return false;
             for (int32_t d = 0; d < l->g->n_dims; ++d) {
                 bool point = (l->n_points > 0 && l->point[0] == d) || (l->n_points > 1 && l->point[1] == d);
                 if (form.coefficient[d] == 0 || point) continue;

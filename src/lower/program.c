@@ -35,13 +35,18 @@ int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_
     return groups;
 }
 
+int64_t atn_program_pieces(const atn_program *program, const atn_extent *extent) {
+    int64_t slots = program->scratch_slots > 0 ? program->scratch_slots : 1;
+    if (!atn_i64_mul(slots, atn_program_splits(program, extent), &slots) ||
+        !atn_i64_mul(slots, extent->points[0], &slots) || !atn_i64_mul(slots, extent->points[1], &slots))
+        return INT64_MAX;
+    return slots;
+}
+
 int64_t atn_program_scratch_bytes(const atn_program *program, const atn_extent *extent) {
     if (program->scratch_slots == 0) return 0;
-    int64_t slots = program->scratch_slots;
-    if (!atn_i64_mul(slots, atn_program_splits(program, extent), &slots) ||
-        !atn_i64_mul(slots, extent->points[0], &slots) || !atn_i64_mul(slots, extent->points[1], &slots) ||
-        !atn_i64_add(slots, 2, &slots) || !atn_i64_mul(slots, 8, &slots))
-        return INT64_MAX;
+    int64_t slots = atn_program_pieces(program, extent);
+    if (!atn_i64_add(slots, 2, &slots) || !atn_i64_mul(slots, 8, &slots)) return INT64_MAX;
     return slots;
 }
 
@@ -57,7 +62,8 @@ static void print_expression(const atn_program *p, ir_ref ref, atn_text *out) {
         [IR_INTEGER] = "",      [IR_NUMBER] = "",         [IR_VARIABLE] = "",         [IR_OPERATION] = "",
         [IR_SPLAT] = "splat",   [IR_LANE] = "lane",       [IR_JOIN] = "join",         [IR_LOAD] = "load",
         [IR_TILE] = "tile",     [IR_SCRATCH] = "scratch", [IR_ARGUMENT] = "argument", [IR_GROUP] = "group",
-        [IR_GROUPS] = "groups", [IR_ITEM] = "item",       [IR_SHUFFLE] = "shuffle",   [IR_LAST] = "last"};
+        [IR_GROUPS] = "groups", [IR_ITEM] = "item",       [IR_SHUFFLE] = "shuffle",   [IR_LAST] = "last",
+        [IR_WITHIN] = "within"};
     switch (n->kind) {
     case IR_INTEGER:
         atn_text_printf(out, "%" PRId64, n->integer);

@@ -17,6 +17,7 @@ typedef enum ir_kind {
     IR_NUMBER,    /* number */
     IR_VARIABLE,  /* id */
     IR_OPERATION, /* op over arg; B results are 0 or 1, as vectors 0 or all bits */
+    IR_WITHIN,    /* 0 <= arg[0] < arg[1], in one comparison, without a sign */
     IR_SPLAT,     /* arg[0] in every lane */
     IR_LANE,      /* lane `integer` of vector arg[0] */
     IR_JOIN,      /* a vector of `width` scalars: list, list + 1, ... in program->list */
@@ -53,6 +54,8 @@ typedef struct ir_node {
     int32_t list;
     int64_t integer;
     double number;
+    int64_t low, high; /* of a whole one: no lane is outside, whatever the data; see bounds.c */
+    bool wraps;        /* +, -, * or << that may leave its type, INT32 or INDEX */
 } ir_node;
 
 typedef enum ir_statement_kind {
@@ -87,6 +90,7 @@ typedef struct ir_variable {
     const char *name;
     int32_t type, width;
     bool is_mutable;
+    int64_t low, high; /* of a whole one, as in ir_node */
 } ir_variable;
 
 /* A buffer for a group: local memory on a GPU, a thread's own array on a CPU. */
@@ -143,6 +147,8 @@ typedef struct atn_extent {
 } atn_extent;
 int64_t atn_program_splits(const atn_program *program, const atn_extent *extent);
 int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_extent *extent);
+/* Points times splits times slots: the numbers that groups and partial results are counted by. */
+int64_t atn_program_pieces(const atn_program *program, const atn_extent *extent);
 int64_t atn_program_scratch_bytes(const atn_program *program, const atn_extent *extent);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_ELEMENTS = 1 << 24 }; /* along an axis of a tile */
+
 static uint32_t read_dims(const lowering *l, const atn_read *r) {
     return l->g->values[r->select[0]].dims | (r->select[1] >= 0 ? l->g->values[r->select[1]].dims : 0);
 }
@@ -104,6 +106,11 @@ static void settle(lowering *l, staged *s) {
         for (int32_t d = 0; d < l->g->n_dims; ++d)
             s->extent[a] += llabs(s->linear[a].coefficient[d]) * (tile_length(l, d) - 1);
     }
+    if (s->extent[0] > MOST_ELEMENTS || s->extent[1] > MOST_ELEMENTS) {
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: the reads of '%s' lie too far apart to be staged", l->g->name,
+                   object->name);
+        return;
+    }
     bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
     s->panel = panel_of(l, s);
@@ -166,6 +173,7 @@ void lower_stage_plan(lowering *l, int32_t block) {
         if (!points_only || counts[n] > 1 || is_across(l, &l->staged[n])) l->staged[kept++] = l->staged[n];
     l->n_staged = kept;
     for (int32_t n = 0; n < l->n_staged; ++n) settle(l, &l->staged[n]);
+    if (l->status != ATN_OK) l->n_staged = 0;
 }
 
 const staged *lower_staged_for(const lowering *l, int32_t read) {
@@ -211,6 +219,42 @@ static ir_ref panel_element(lowering *l, const staged *s, const atn_affine *form
     return slow;
 }
 
+/* `width` elements of the tile from a place on. */
+static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[2], place at, int32_t width) {
+    ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
+    ir_ref element = s->panel ? panel_element(l, s, &form[s->swapped ? 1 : 0], s->swapped ? e0 : e1, at)
+                              : tile_element(l, s, e0, e1);
+    return ir_make(l->p, (ir_node){.kind = IR_TILE,
+                                   .type = lower_type(l->g->objects[s->object].type),
+                                   .width = width,
+                                   .arg = {element, -1, -1},
+                                   .id = s->tile});
+}
+
+/* On the host `wide` registers that lie side by side in the tile are one load; each is a lane of it, which is where
+ * aarch64 multiplies from. -1: not here. */
+static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[2], int32_t read, place at) {
+    int32_t type = lower_type(l->g->objects[s->object].type), fast = s->swapped ? 1 : 0;
+    int32_t wide = type == ATN_SP ? l->v.wide : type == ATN_DP && l->v.wide > 1 ? 2 : 1; /* 16 bytes at most */
+    for (int32_t d = 0; d < l->g->n_dims && l->host && wide > 1; ++d) {
+        const dim_state *state = &l->dim[d];
+        if (d == l->vec_dim || state->regs < 2 || state->vec != 1 || state->row != state->pack ||
+            form[fast].coefficient[d] != 1 || form[1 - fast].coefficient[d] != 0)
+            continue;
+        place first = at;
+        while (wide > 1 && at.r[d] / wide * wide + wide > state->regs) wide /= 2;
+        if (wide == 1) return -1;
+        first.r[d] = (int8_t)(at.r[d] / wide * wide);
+        ir_ref all;
+        if (!lower_memo_find(l, WIDE_READS - read, 0, first, &all)) {
+            all = ir_declare(l->p, l->block, l->g->reads[read].name, read_beside(l, s, form, first, wide));
+            lower_memo_keep(l, WIDE_READS - read, 0, first, all);
+        }
+        return ir_lane(l->p, all, at.r[d] - first.r[d]);
+    }
+    return -1;
+}
+
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width) {
     const atn_read *r = &l->g->reads[read];
     atn_affine form[2];
@@ -226,13 +270,8 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
         }
         return ir_join(l->p, lanes, width);
     }
-    ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
-    ir_ref element = s->panel ? panel_element(l, s, &form[fast], s->swapped ? e0 : e1, at) : tile_element(l, s, e0, e1);
-    return ir_make(l->p, (ir_node){.kind = IR_TILE,
-                                   .type = lower_type(l->g->objects[s->object].type),
-                                   .width = width,
-                                   .arg = {element, -1, -1},
-                                   .id = s->tile});
+    ir_ref lane = width == 1 ? read_as_lane(l, s, form, read, at) : -1;
+    return lane >= 0 ? lane : read_beside(l, s, form, at, width);
 }
 
 /* ---- filling a tile ---- */

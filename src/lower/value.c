@@ -117,11 +117,30 @@ static ir_ref affine_address(lowering *l, const atn_affine *form, place at) {
     return sum;
 }
 
-ir_ref lower_address(lowering *l, atn_value value, place at) {
+static bool is_computed(const lowering *l, atn_value value) {
+    return atn_select_is_computed(l->g, (const atn_value[2]){value, -1});
+}
+
+ir_ref lower_index(lowering *l, atn_value value, place at, bool validated) {
     atn_affine form = atn_affine_of(l->g, value);
+    bool computed = is_computed(l, value), alone = form.is_affine && form.rest < 0 && form.modulus < 0;
     if (at.lane < 0 && l->vec_dim >= 0) at.lane = 0; /* an address is that of the first lane */
-    if (form.is_affine) return affine_address(l, &form, at);
-    return ir_cast(l->p, IR_ADDRESS, lower_value(l, value, at, 0));
+    if (!computed || (validated && alone)) return affine_address(l, &form, at);
+    ir_ref index = lower_value(l, value, at, 0);
+    return validated || ir_fits(l->p, index, IR_ADDRESS) ? ir_cast(l->p, IR_ADDRESS, index) : index;
+}
+
+ir_ref lower_end(lowering *l, atn_value value) {
+    place at = PLACE_ORIGIN;
+    if (!is_computed(l, value)) return lower_index(l, value, at, true);
+    if (l->vec_dim >= 0) at.lane = 0;
+    ir_ref end = lower_value(l, value, at, 0);
+    int64_t low = l->p->failed ? 0 : l->p->nodes[end].low, high = l->p->failed ? 0 : l->p->nodes[end].high;
+    if (high > ATN_FARTHEST)
+        end = ir_operation(l->p, ATN_OP_MIN, ATN_INDEX, end, ir_integer(l->p, ATN_INDEX, ATN_FARTHEST), -1);
+    if (low < -ATN_FARTHEST)
+        end = ir_operation(l->p, ATN_OP_MAX, ATN_INDEX, end, ir_integer(l->p, ATN_INDEX, -ATN_FARTHEST), -1);
+    return ir_cast(l->p, IR_ADDRESS, end);
 }
 
 /* ---- values ---- */

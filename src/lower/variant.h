@@ -31,7 +31,8 @@ typedef struct atn_variant {
     atn_cut p[2], q[2];
     int32_t stage;      /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered */
     int32_t stage_swap; /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */
-    int32_t wide; /* elements that an item copies at once into a staged tile: 1, 2 or 4; any alignment stays right */
+    int32_t wide; /* elements moved at once, 1, 2 or 4: GPU: by an item into a staged tile, any alignment stays right;
+                     host: registers read from a staged tile, each then a lane */
     int32_t pad;  /* elements added to each row of a staged tile */
     int32_t reduce, finish, exp;
     int32_t degree;     /* of the polynomial exp: 3 to 7 */
@@ -44,7 +45,7 @@ typedef struct atn_variant {
     int32_t fast;     /* lets the compiler assume finite values and reorder (per kernel, never globally) */
     int32_t index;    /* bits of address arithmetic: 32 or 64 */
     int32_t resident; /* groups at once on a core for which the compiler limits registers (cuda); 0: as it likes */
-    int32_t guard;    /* gathers are checked and reported; 0 when their index array was validated */
+    int32_t guard;    /* gathers are checked and reported; 0 is earned: atn_indices */
 } atn_variant;
 
 /* The plainest variant: one point an item, no staging; right for every graph. */

@@ -47,7 +47,8 @@ atn_slot atn_array_slot(const atn_array *array);
 /* Do they have an element in common? Rows that interleave without touching count too. */
 bool atn_array_overlaps(const atn_array *a, const atn_array *b);
 
-/* Promises that what the kernel's gathers and ranges read was checked: they go unguarded. Before it is planned. */
+/* For arrays that attune makes itself (lists of neighbours, lookup volumes), never for a caller's: gathers and ranges of
+ * the kernel go unguarded. Before it is planned. */
 void atn_kernel_trust(atn_kernel *kernel);
 /* One variant for all sizes: handles of one description on arrays of many sizes share what is built, once. Before it is
  * planned. Where something was tuned, that is taken. */

@@ -274,7 +274,7 @@ static atn_status check_wisdom(const atn_kernel *k, const atn_choose_options *ch
 
 static atn_status prepare(atn_kernel *k) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
-    atn_choose_options choose = {.validated = k->trusted,
+    atn_choose_options choose = {.indices = k->trusted ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
                                  .reproducible = k->options.reproducible,
                                  .tolerance = k->options.tolerance,
                                  .any_size = k->any_size};

@@ -17,7 +17,7 @@ typedef enum operation { ADD, SCALE, LAPLACE2D, TRANSPOSE, L2NORM, DOT, MAX, GEM
 static const struct {
     const char *name; /* of the kernel */
     bool complex_too;
-    bool validated; /* its gathers need no guard */
+    bool made; /* it gathers, by arrays that attune checked when it made them */
 } TABLE[OPERATIONS] = {
     [ADD] = {"add", true, false},
     [SCALE] = {"scale", true, false},
@@ -150,7 +150,8 @@ static atn_status choose_kernel(atn_operations *o, const call *c, atn_built **ou
         assert(strcmp(e->sequence->step[0]->objects[k].name, c->name[k]) == 0);
         views[k] = c->slot[k].view;
     }
-    atn_choose_options options = {.validated = TABLE[c->op].validated, .offset = offset};
+    atn_choose_options options = {.indices = TABLE[c->op].made ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
+                                  .offset = offset};
     status = make_kernel(o, e, &(atn_frame){.views = views, .params = c->param}, &options, out);
     if (status != ATN_OK) return status;
     memcpy(e->last, views, sizeof views);

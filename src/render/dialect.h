@@ -29,16 +29,22 @@ typedef struct atn_dialect {
     const char *exp_polynomial; /* printf format, defines atn_exp for one width; see exp.c */
 } atn_dialect;
 
-/* Of every prelude: safe arithmetic of whole numbers; INLINE, idx and adr are defined before it. */
+/* Of every prelude: arithmetic of whole numbers that is defined for all of them; INLINE, uint, idx, uidx, adr and uadr
+ * are defined before it. */
 /* clang-format off */
 #define ATN_PRELUDE_WHOLE \
     "#define WHOLE(T) \\\n" \
-    "    INLINE T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; } \\\n" \
+    "    INLINE T T##_add(T a, T b) { return (T)((u##T)a + (u##T)b); } \\\n" \
+    "    INLINE T T##_sub(T a, T b) { return (T)((u##T)a - (u##T)b); } \\\n" \
+    "    INLINE T T##_mul(T a, T b) { return (T)((u##T)a * (u##T)b); } \\\n" \
+    "    INLINE T T##_neg(T a) { return (T)(0 - (u##T)a); } \\\n" \
+    "    INLINE T T##_shl(T a, T b) { return (T)((u##T)a << (b & (T)(8 * sizeof(T) - 1))); } \\\n" \
+    "    INLINE T T##_div(T a, T b) { return b == 0 ? 0 : b == -1 ? T##_neg(a) : a / b; } \\\n" \
     "    INLINE T T##_mod(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; } \\\n" \
     "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r != 0 && (r < 0) != (m < 0) ? r + m : r; } \\\n" \
     "    INLINE T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n" \
     "    INLINE T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n" \
-    "    INLINE T atn_abs_##T(T a) { return a < 0 ? -a : a; }\n" \
+    "    INLINE T atn_abs_##T(T a) { return a < 0 ? T##_neg(a) : a; }\n" \
     "WHOLE(int)\n" \
     "WHOLE(idx)\n" \
     "WHOLE(adr)\n"

@@ -1,6 +1,7 @@
 /* C17 with OpenMP and the vector extension of gcc and clang. The caller puts the definition of struct atn_call in
  * front. */
 #include "render/dialect.h"
+#include "render/prelude_arm.h"
 
 static const char PRELUDE[] =
     "#include <stdint.h>\n"
@@ -13,11 +14,15 @@ static const char PRELUDE[] =
     "#endif\n"
     "typedef unsigned char uchar;\n"
     "typedef unsigned short ushort;\n"
+    "typedef unsigned int uint;\n"
     "typedef int64_t idx;\n"
+    "typedef uint64_t uidx;\n"
     "#if ATN_ADDRESS_BITS == 32\n"
     "typedef int adr;\n"
+    "typedef uint uadr;\n"
     "#else\n"
     "typedef int64_t adr;\n"
+    "typedef uint64_t uadr;\n"
     "#endif\n"
     "#define INLINE static inline __attribute__((always_inline))\n" ATN_PRELUDE_WHOLE
     "INLINE float atn_min_float(float a, float b) { return a < b || b != b ? a : b; }\n"
@@ -42,7 +47,11 @@ static const char PRELUDE[] =
     "        do { T a, b = value, r; memcpy(&a, &seen, sizeof a); r = join; memcpy(&next, &r, sizeof r); } \\\n"
     "        while (!__atomic_compare_exchange_n((B *)to, &seen, next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \\\n"
     "    }\n"
-    "#define ATOMICS(T, B) ATOMIC(T, B, add, a + b) ATOMIC(T, B, min, a < b || b != b ? a : b) ATOMIC(T, B, max, a > b "
+    "#define SUM_int int_add(a, b)\n"
+    "#define SUM_float a + b\n"
+    "#define SUM_double a + b\n"
+    "#define ATOMICS(T, B) ATOMIC(T, B, add, SUM_##T) ATOMIC(T, B, min, a < b || b != b ? a : b) ATOMIC(T, B, max, a > "
+    "b "
     "|| b != b ? a : b)\n"
     "ATOMICS(int, int)\n"
     "ATOMICS(float, int)\n"
@@ -69,8 +78,17 @@ static const char PRELUDE[] =
     "#define atn_map_to_u16(T, W, a) atn_map1(T, W, atn_to_u16, a)\n"
     "#define atn_map_to_idx(T, W, a) atn_map1(T, W, atn_to_idx, a)\n";
 
+/* Text and macros of text, a line each. */
+/* clang-format off */
+/* A macro of every width that was not defined before. */
+#define WIDTH(name, args, W, before, after) \
+    "#ifndef " name W "\n#define " name W args " " before W ", " W after "\n#endif\n"
+#define EACH_WIDTH(name, args, before, after) \
+    WIDTH(name, args, "2", before, after) WIDTH(name, args, "4", before, after) \
+    WIDTH(name, args, "8", before, after) WIDTH(name, args, "16", before, after)
+
 /* Stores that go past the caches need their address aligned to the vector; else a plain store does. */
-static const char VECTORS[] =
+static const char VECTORS[] = ATN_PRELUDE_ARM
     "#if ATN_STREAM && defined(__x86_64__)\n"
     "#include <immintrin.h>\n"
     "#endif\n"
@@ -100,8 +118,9 @@ static const char VECTORS[] =
     "#define VECTOR(T, S, M, W) \\\n"
     "    INLINE T##W atn_splat_##T##W(S x) { return x - (T##W){0}; } \\\n"
     "    INLINE T##W atn_select_##T##W(M##W m, T##W a, T##W b) { return (T##W)((m & (M##W)a) | (~m & (M##W)b)); } \\\n"
-    "    INLINE T##W atn_load_##T##W(const S *from) { T##W r; memcpy(&r, from, sizeof r); return r; } \\\n"
-    "    INLINE void atn_store_##T##W(S *to, T##W v) { memcpy(to, &v, sizeof v); } \\\n"
+    "    typedef T##W T##W##_at __attribute__((aligned(sizeof(S)), may_alias)); \\\n" /* memcpy goes round by scalars */
+    "    INLINE T##W atn_load_##T##W(const S *from) { return *(const T##W##_at *)from; } \\\n"
+    "    INLINE void atn_store_##T##W(S *to, T##W v) { *(T##W##_at *)to = v; } \\\n"
     "    INLINE void atn_stream_##T##W(S *to, T##W v) { atn_stream(to, &v, (int)sizeof v); }\n"
     "#if defined(__has_builtin) && !defined(ATN_NO_SHUFFLE)\n" /* every other element, nothing read beyond the last */
     "#if __has_builtin(__builtin_shufflevector)\n"
@@ -152,47 +171,35 @@ static const char VECTORS[] =
     "#define ATN_FMA_FLOAT(W, a, b, c) __builtin_elementwise_fma(a, b, c)\n"
     "#define ATN_FMA_DOUBLE(W, a, b, c) __builtin_elementwise_fma(a, b, c)\n"
     "#endif\n"
-    "#elif defined(__FMA__)\n"
-    "#define ATN_FMA_FLOAT(W, a, b, c) ATN_FMA_FLOAT##W(a, b, c)\n"
-    "#define ATN_FMA_DOUBLE(W, a, b, c) ATN_FMA_DOUBLE##W(a, b, c)\n"
-    "#define ATN_FMA_FLOAT2(a, b, c) atn_map3(float2, 2, fmaf, a, b, c)\n"
+    "#endif\n"
+    "#if !defined(ATN_FMA_FLOAT) && defined(__FMA__)\n"
     "#define ATN_FMA_FLOAT4(a, b, c) __builtin_ia32_vfmaddps(a, b, c)\n"
     "#define ATN_FMA_FLOAT8(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)\n"
     "#define ATN_FMA_DOUBLE2(a, b, c) __builtin_ia32_vfmaddpd(a, b, c)\n"
     "#define ATN_FMA_DOUBLE4(a, b, c) __builtin_ia32_vfmaddpd256(a, b, c)\n"
-    "#define ATN_FMA_DOUBLE16(a, b, c) atn_map3(double16, 16, fma, a, b, c)\n"
     "#if defined(__AVX512F__)\n"
     "#define ATN_FMA_FLOAT16(a, b, c) __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4)\n"
     "#define ATN_FMA_DOUBLE8(a, b, c) __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4)\n"
-    "#else\n"
-    "#define ATN_FMA_FLOAT16(a, b, c) atn_map3(float16, 16, fmaf, a, b, c)\n"
-    "#define ATN_FMA_DOUBLE8(a, b, c) atn_map3(double8, 8, fma, a, b, c)\n"
     "#endif\n"
     "#endif\n"
     "#ifndef ATN_FMA_FLOAT\n"
-    "#define ATN_FMA_FLOAT(W, a, b, c) atn_map3(float##W, W, fmaf, a, b, c)\n"
-    "#define ATN_FMA_DOUBLE(W, a, b, c) atn_map3(double##W, W, fma, a, b, c)\n"
+    "#define ATN_FMA_FLOAT(W, a, b, c) ATN_FMA_FLOAT##W(a, b, c)\n"
+    "#define ATN_FMA_DOUBLE(W, a, b, c) ATN_FMA_DOUBLE##W(a, b, c)\n"
     "#endif\n"
+    EACH_WIDTH("ATN_FMA_FLOAT", "(a, b, c)", "atn_map3(float", ", fmaf, a, b, c)")
+    EACH_WIDTH("ATN_FMA_DOUBLE", "(a, b, c)", "atn_map3(double", ", fma, a, b, c)")
     "#if defined(__AVX512F__) && !defined(__clang__)\n"
     "#define ATN_ROUND_FLOAT16(f, how, a) __builtin_ia32_rndscaleps_mask(a, how, a, -1, 4)\n"
     "#define ATN_ROUND_DOUBLE8(f, how, a) __builtin_ia32_rndscalepd_mask(a, how, a, -1, 4)\n"
-    "#else\n"
-    "#define ATN_ROUND_FLOAT16(f, how, a) atn_map1(float16, 16, f, a)\n"
-    "#define ATN_ROUND_DOUBLE8(f, how, a) atn_map1(double8, 8, f, a)\n"
     "#endif\n"
     "#if defined(__AVX__)\n"
     "#define ATN_ROUND_FLOAT4(f, how, a) __builtin_ia32_roundps(a, how)\n"
     "#define ATN_ROUND_FLOAT8(f, how, a) __builtin_ia32_roundps256(a, how)\n"
     "#define ATN_ROUND_DOUBLE2(f, how, a) __builtin_ia32_roundpd(a, how)\n"
     "#define ATN_ROUND_DOUBLE4(f, how, a) __builtin_ia32_roundpd256(a, how)\n"
-    "#else\n"
-    "#define ATN_ROUND_FLOAT4(f, how, a) atn_map1(float4, 4, f, a)\n"
-    "#define ATN_ROUND_FLOAT8(f, how, a) atn_map1(float8, 8, f, a)\n"
-    "#define ATN_ROUND_DOUBLE2(f, how, a) atn_map1(double2, 2, f, a)\n"
-    "#define ATN_ROUND_DOUBLE4(f, how, a) atn_map1(double4, 4, f, a)\n"
     "#endif\n"
-    "#define ATN_ROUND_FLOAT2(f, how, a) atn_map1(float2, 2, f, a)\n"
-    "#define ATN_ROUND_DOUBLE16(f, how, a) atn_map1(double16, 16, f, a)\n"
+    EACH_WIDTH("ATN_ROUND_FLOAT", "(f, how, a)", "atn_map1(float", ", f, a)")
+    EACH_WIDTH("ATN_ROUND_DOUBLE", "(f, how, a)", "atn_map1(double", ", f, a)")
     "#define ROUNDED(W) \\\n"
     "    INLINE float##W atn_rint_float##W(float##W a) { return ATN_ROUND_FLOAT##W(rintf, 4, a); } \\\n"
     "    INLINE double##W atn_rint_double##W(double##W a) { return ATN_ROUND_DOUBLE##W(rint, 4, a); } \\\n"
@@ -210,15 +217,16 @@ static const char VECTORS[] =
     "#define ATN_WORDS8(from, at) __builtin_ia32_gathersiv8si(at, from, at, at == at, 4)\n"
     "#endif\n"
     "#define ATN_LANES(T, W, from, at) T##W r; for (int l = 0; l < W; ++l) r[l] = from[at[l]]; return r;\n"
-    "#ifdef ATN_WORDS8\n"
-    "#define ATN_WORDS2(from, at) (int2){from[at[0]], from[at[1]]}\n"
-    "#ifdef __AVX512F__\n"
+    "#if defined(__AVX512F__)\n"
     "#define ATN_WORDS16(from, at) __builtin_ia32_gathersiv16si(at, from, at, -1, 4)\n"
-    "#else\n"
+    "#elif defined(ATN_WORDS8)\n"
     "#define ATN_WORDS16(from, at) ({ typedef int half_ __attribute__((vector_size(32))); \\\n"
     "    half_ h_[2]; int16 r_; memcpy(h_, &at, sizeof h_); \\\n"
     "    h_[0] = ATN_WORDS8(from, h_[0]); h_[1] = ATN_WORDS8(from, h_[1]); memcpy(&r_, h_, sizeof h_); r_; })\n"
     "#endif\n"
+    "#ifdef ATN_WORDS16\n"
+    EACH_WIDTH("ATN_WORDS", "(from, at)", "ATN_SINGLE(int", ", from, at)")
+    "#define ATN_SINGLE(T, W, from, at) ({ T r_; for (int l_ = 0; l_ < W; ++l_) r_[l_] = from[at[l_]]; r_; })\n"
     "#define GATHERS(W) \\\n"
     "    INLINE int##W atn_gather_int##W(const int *from, int##W at) { return ATN_WORDS##W(from, at); } \\\n"
     "    INLINE float##W atn_gather_float##W(const float *start, int##W at) { \\\n"
@@ -243,11 +251,22 @@ static const char VECTORS[] =
     "#define WHOLES(T, S, W) \\\n"
     "    INLINE T##W atn_min_##T##W(T##W a, T##W b) { return atn_select_##T##W(a < b, a, b); } \\\n"
     "    INLINE T##W atn_max_##T##W(T##W a, T##W b) { return atn_select_##T##W(a > b, a, b); } \\\n"
-    "    INLINE T##W atn_abs_##T##W(T##W a) { return atn_select_##T##W(a < 0, -a, a); } \\\n"
+    "    INLINE T##W atn_add_##T##W(T##W a, T##W b) { return (T##W)((u##T##W)a + (u##T##W)b); } \\\n"
+    "    INLINE T##W atn_sub_##T##W(T##W a, T##W b) { return (T##W)((u##T##W)a - (u##T##W)b); } \\\n"
+    "    INLINE T##W atn_mul_##T##W(T##W a, T##W b) { return (T##W)((u##T##W)a * (u##T##W)b); } \\\n"
+    "    INLINE T##W atn_neg_##T##W(T##W a) { return (T##W)(-(u##T##W)a); } \\\n"
+    "    INLINE T##W atn_shl_##T##W(T##W a, T##W b) { return (T##W)((u##T##W)a << (u##T##W)(b & (8 * (int)sizeof(S) - "
+    "1))); } \\\n"
+    "    INLINE T##W atn_abs_##T##W(T##W a) { return atn_select_##T##W(a < 0, atn_neg_##T##W(a), a); } \\\n"
     "    INLINE T##W atn_div_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_div, a, b); } \\\n"
     "    INLINE T##W atn_mod_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_mod, a, b); } \\\n"
     "    INLINE T##W atn_floormod_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_floormod, a, b); }\n"
-    "#ifdef __SSE2__\n" /* what does not fit becomes the least one */
+    "#if defined(__aarch64__)\n" /* fcvtzs saturates, and NaN becomes 0 */
+    "#define ATN_INT_OF_FLOAT(W, x) __builtin_convertvector(x, int##W)\n"
+    "#define ATN_INT_OF_DOUBLE(W, x) ({ long##W y_ = __builtin_convertvector(x, long##W); \\\n"
+    "    y_ = atn_min_long##W(atn_max_long##W(y_, atn_splat_long##W(INT32_MIN)), atn_splat_long##W(INT32_MAX)); \\\n"
+    "    __builtin_convertvector(y_, int##W); })\n"
+    "#elif defined(__SSE2__)\n" /* what does not fit becomes the least one */
     "#define ATN_INT_OF_FLOAT(W, x) \\\n"
     "    ((__builtin_convertvector(x, int##W) ^ (int##W)(x >= 2147483648.0f)) & (int##W)(x == x))\n"
     "#else\n"
@@ -257,10 +276,21 @@ static const char VECTORS[] =
     "    y = atn_select_float##W(y > most, most, atn_select_float##W(y < least, least, y)); \\\n"
     "    atn_select_int##W(x > most, atn_splat_int##W(2147483647), __builtin_convertvector(y, int##W)); })\n"
     "#endif\n"
+    "#ifndef ATN_INT_OF_DOUBLE\n"
+    "#define ATN_INT_OF_DOUBLE(W, x) atn_map1(int##W, W, atn_to_int, x)\n"
+    "#endif\n"
     "#define TO_INT(W) \\\n"
-    "    INLINE int##W atn_int_of_double##W(double##W x) { return atn_map1(int##W, W, atn_to_int, x); } \\\n"
+    "    INLINE int##W atn_int_of_double##W(double##W x) { return ATN_INT_OF_DOUBLE(W, x); } \\\n"
     "    INLINE int##W atn_int_of_float##W(float##W x) { return ATN_INT_OF_FLOAT(W, x); }\n"
-    "#if ATN_HALVES\n"
+    "#if ATN_HALVES && defined(__aarch64__)\n"
+    "#define HALVES(W) \\\n"
+    "    typedef atn_half half##W __attribute__((vector_size(2 * W))); \\\n"
+    "    typedef half##W half##W##_at __attribute__((aligned(2), may_alias)); \\\n"
+    "    INLINE float##W atn_load_half##W(const atn_half *from) { \\\n"
+    "        return __builtin_convertvector(*(const half##W##_at *)from, float##W); } \\\n"
+    "    INLINE void atn_store_half##W(atn_half *to, float##W v) { \\\n"
+    "        *(half##W##_at *)to = __builtin_convertvector(v, half##W); }\n"
+    "#elif ATN_HALVES\n"
     "#define HALVES(W) \\\n"
     "    INLINE float##W atn_load_half##W(const atn_half *from) { float##W r; for (int l = 0; l < W; ++l) r[l] = "
     "(float)from[l]; return r; } \\\n"
@@ -275,8 +305,10 @@ static const char VECTORS[] =
     "    typedef short short##W __attribute__((vector_size(2 * W))); \\\n"
     "    typedef ushort ushort##W __attribute__((vector_size(2 * W))); \\\n"
     "    typedef int int##W __attribute__((vector_size(4 * W))); \\\n"
+    "    typedef uint uint##W __attribute__((vector_size(4 * W))); \\\n"
     "    typedef float float##W __attribute__((vector_size(4 * W))); \\\n"
     "    typedef int64_t long##W __attribute__((vector_size(8 * W))); \\\n"
+    "    typedef uint64_t ulong##W __attribute__((vector_size(8 * W))); \\\n"
     "    typedef double double##W __attribute__((vector_size(8 * W))); \\\n"
     "    VECTOR(uchar, uchar, char, W) VECTOR(ushort, ushort, short, W) VECTOR(int, int, int, W) VECTOR(float, float, "
     "int, W) \\\n"
@@ -288,6 +320,8 @@ static const char VECTORS[] =
     "    INLINE char##W atn_load_bool##W(const uchar *from) { return (char##W)(atn_load_uchar##W(from) != 0); } \\\n"
     "    INLINE void atn_store_bool##W(uchar *to, int##W v) { for (int l = 0; l < W; ++l) to[l] = v[l] != 0; } \\\n"
     "    HALVES(W)\n";
+
+/* clang-format on */
 
 const atn_dialect ATN_DIALECT_C = {
     .name = "c",

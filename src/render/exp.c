@@ -72,6 +72,9 @@ static void define_most(atn_text *out, const atn_exp_form *form, const words *w)
         int32_t width;
         const char *condition, *text;
     } BUILTINS[] = {
+        {4, "defined(ATN_MOST_FLOAT4)", "ATN_MOST_FLOAT4(x, y)"}, /* of aarch64: prelude_arm.h */
+        {8, "defined(ATN_MOST_FLOAT8)", "ATN_MOST_FLOAT8(x, y)"},
+        {16, "defined(ATN_MOST_FLOAT16)", "ATN_MOST_FLOAT16(x, y)"},
         {4, "defined(__SSE__)", "__builtin_ia32_maxps(x, y)"},
         {8, "defined(__AVX__)", "__builtin_ia32_maxps256(x, y)"},
         {16, "defined(__AVX512F__) && defined(__clang__)", "__builtin_ia32_maxps512(x, y, 4)"},
@@ -102,14 +105,35 @@ static void print_most(atn_text *out, const atn_exp_form *form, const words *w, 
         atn_text_printf(out, "max(x, %s);\n", least);
 }
 
-/* p by Horner: from the highest coefficient inwards. */
-static void print_polynomial(atn_text *out, const words *w, int32_t degree) {
+/* p by Horner in f^2, each step a pair of coefficients: aarch64's multiply-add overwrites what it adds to, so that
+ * every coefficient added needs a copy, and half of them are. The copies are loads, for which there are pipes to spare;
+ * the empty asm keeps them from becoming moves out of registers. */
+static void print_pairs(atn_text *out, const words *w, int32_t width, int32_t degree) {
     const double *c = POLYNOMIALS[row_of(degree)].coefficient;
+    int32_t top = degree / 2;
+    atn_text_printf(out, "#if defined(__aarch64__)\n    static const %s EVEN[] = {", w->real);
+    for (int32_t k = 0; k <= top; ++k)
+        for (int32_t lane = 0; lane < width; ++lane)
+            atn_text_printf(out, "%s%.9ef%s", lane ? ", " : k ? ", {" : "{", c[2 * k], lane + 1 < width ? "" : "}");
+    atn_text_printf(out, "};\n    const %s *even = EVEN, f2 = f * f;\n", w->real);
+    atn_text_add(out, "    __asm__(\"\" : \"+r\"(even) : \"w\"(x[0]));\n");
+    atn_text_printf(out, "    %s p = even[%d]", w->real, top);
+    if (degree % 2) atn_text_printf(out, " + f * %.9ef", c[degree]);
+    atn_text_add(out, ";\n");
+    for (int32_t k = top; k-- > 0;) atn_text_printf(out, "    p = (even[%d] + f * %.9ef) + p * f2;\n", k, c[2 * k + 1]);
+    atn_text_add(out, "#else\n");
+}
+
+/* p by Horner: from the highest coefficient inwards. */
+static void print_polynomial(atn_text *out, const atn_exp_form *form, const words *w, int32_t degree) {
+    const double *c = POLYNOMIALS[row_of(degree)].coefficient;
+    bool pairs = form->dialect == ATN_EXP_IN_C && form->width > 1;
+    if (pairs) print_pairs(out, w, form->width, degree);
     atn_text_printf(out, "    %s p = ", w->real);
     for (int32_t k = 0; k < degree; ++k) atn_text_add(out, "(");
     atn_text_printf(out, "%.9ef", c[degree]);
     for (int32_t k = degree; k-- > 0;) atn_text_printf(out, " * f + %.9ef)", c[k]);
-    atn_text_add(out, ";\n");
+    atn_text_add(out, pairs ? ";\n#endif\n" : ";\n");
 }
 
 /* whole = n, from t = 1.5 2^23 + what is rounded. The difference of two sums is x itself to who may reorder; n as the
@@ -157,7 +181,7 @@ void atn_render_exp2(atn_text *out, const atn_exp_form *form) {
     atn_text_printf(out, "    %s t = y + 12582912.0f;\n", w.real);
     print_whole(out, form, &w);
     atn_text_printf(out, "    %s f = y - whole;\n", w.real);
-    print_polynomial(out, &w, degree);
+    print_polynomial(out, form, &w, degree);
     print_scaled(out, &w);
     print_end(out, form, &w);
 }
@@ -170,7 +194,7 @@ void atn_render_exp(atn_text *out, const atn_exp_form *form) {
     atn_text_printf(out, "    %s t = x * 1.44269504f + 12582912.0f;\n", w.real);
     print_whole(out, form, &w);
     atn_text_printf(out, "    %s f = (x * 1.44269502f - whole) + x * 1.92596303e-8f;\n", w.real);
-    print_polynomial(out, &w, degree);
+    print_polynomial(out, form, &w, degree);
     print_scaled(out, &w);
     atn_text_add(out, "    p = ");
     print_select(out, form, &w, "x < -87.33f", "0.0f", "p");

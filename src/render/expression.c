@@ -108,6 +108,8 @@ static void print_integer(printer *r, int64_t value, int32_t type) {
     if (type == ATN_INDEX) ADD("(idx)");
     if (type == ATN_INT32 && value == INT32_MIN)
         ADD("(-2147483647 - 1)");
+    else if (value == INT64_MIN)
+        ADD("(-9223372036854775807%s - 1)", r->d->long_suffix);
     else
         ADD(value < 0 ? "(%" PRId64 "%s)" : "%" PRId64 "%s", value, large ? r->d->long_suffix : "");
 }
@@ -279,6 +281,18 @@ static void exponential(printer *r, const ir_node *n) {
     ADD(")");
 }
 
+/* What may leave its type wraps, as the language says: without a sign, by a helper. */
+static void wrapping(printer *r, const ir_node *n) {
+    static const char *const NAMES[ATN_OP_COUNT] = {
+        [ATN_OP_ADD] = "add", [ATN_OP_SUB] = "sub", [ATN_OP_MUL] = "mul", [ATN_OP_NEG] = "neg", [ATN_OP_SHL] = "shl"};
+    if (n->width > 1)
+        ADD("atn_%s_%s%d(", NAMES[n->op], print_vector_base(n->type, 4), n->width);
+    else
+        ADD("%s_%s(", n->type == ATN_INDEX ? "idx" : "int", NAMES[n->op]);
+    print_list(r, n);
+    ADD(")");
+}
+
 static void arithmetic(printer *r, const ir_node *n, const char *sign) {
     bool narrow = n->width == 1 && (n->type == ATN_U8 || n->type == ATN_U16); /* C computes them in int */
     if (narrow) ADD("(%s)", print_type(n->type));
@@ -333,6 +347,10 @@ static const operation_text TEXTS[ATN_OP_COUNT] = {
 
 static void operation(printer *r, const ir_node *n) {
     int32_t from = n->arg[0] >= 0 ? r->p->nodes[n->arg[0]].type : n->type;
+    if (n->wraps && (n->type == ATN_INT32 || n->type == ATN_INDEX)) {
+        wrapping(r, n);
+        return;
+    }
     switch (n->op) {
     case ATN_OP_CAST:
         if (n->width > 1)
@@ -372,7 +390,7 @@ static void operation(printer *r, const ir_node *n) {
         if (n->width > 1)
             ADD("atn_floormod_%s%d(", print_vector_base(n->type, 4), n->width);
         else
-            ADD("%s_floormod(", n->type == IR_ADDRESS ? "adr" : "idx");
+            ADD("%s_floormod(", n->type == IR_ADDRESS ? "adr" : n->type == ATN_INDEX ? "idx" : "int");
         print_list(r, n);
         ADD(")");
         return;
@@ -450,6 +468,15 @@ void print_expression(printer *r, ir_ref ref) {
     case IR_OPERATION:
         operation(r, n);
         return;
+    case IR_WITHIN: {
+        const char *whole = r->p->nodes[n->arg[0]].type == IR_ADDRESS ? "uadr" : "uidx";
+        ADD("((%s)", whole);
+        print_expression(r, n->arg[0]);
+        ADD(" < (%s)", whole);
+        print_expression(r, n->arg[1]);
+        ADD(")");
+        return;
+    }
     case IR_SPLAT:
         if (n->type == ATN_B) ADD("(-");
         if (print_is_c(r))

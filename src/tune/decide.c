@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "device/peaks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,7 +192,12 @@ static void find_fraction(atn_session *s, atn_tune_result *out) {
     if (atn_amount_of(s->ctx, s->c.graph, &frame, s->c.range_length, &amount) != ATN_OK) return;
     out->bytes = amount.bytes;
     out->flops = amount.flops;
-    if (s->stopped || !(out->best_s > 0) || atn_device_peaks(s->device, &peaks) != ATN_OK) return;
+    if (s->stopped || !(out->best_s > 0)) return;
+    atn_peaks reached = {0};
+    *(amount.twice ? &reached.fp64 : &reached.fp32) = out->flops / out->best_s;
+    bool cached = out->bytes < 4 * (double)atn_device_get_info(s->device)->cache_bytes;
+    if (!cached) reached.bandwidth = out->bytes / out->best_s;
+    if (atn_device_peaks_reached(s->device, &reached, &peaks) != ATN_OK) return;
     double flops = amount.twice ? peaks.fp64 : peaks.fp32;
     double moved = peaks.bandwidth > 0 ? out->bytes / out->best_s / peaks.bandwidth : 0;
     double computed = flops > 0 ? out->flops / out->best_s / flops : 0;

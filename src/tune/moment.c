@@ -25,9 +25,11 @@ void atn_moments_close(atn_moments *m) {
     m->plug = NULL;
 }
 
+static atn_status get_ready(const atn_runnable *r) { return r->stand->moved ? atn_stand_reset(r->stand) : ATN_OK; }
+
 static atn_status run_all(const atn_runnable *r, int32_t times) {
     for (int32_t k = 0; k < times; ++k) {
-        atn_status status = atn_built_run(r->kernel, NULL, r->slots, r->params);
+        atn_status status = atn_built_run(r->kernel, NULL, r->stand->slots, r->stand->params);
         if (status != ATN_OK) return status;
     }
     return ATN_OK;
@@ -46,7 +48,11 @@ int32_t atn_moment_repeats(const atn_moments *m, double once_s) {
 }
 
 static atn_status host_moment(const atn_moments *m, const atn_runnable *r, double *seconds) {
-    atn_status status = m->cold ? fill_plug(m, 1) : r->once_s < WARM_BELOW_S ? run_all(r, 1) : ATN_OK;
+    bool warm = !m->cold && r->once_s < WARM_BELOW_S;
+    atn_status status = get_ready(r);
+    if (status == ATN_OK && warm) status = run_all(r, 1);
+    if (status == ATN_OK && warm) status = get_ready(r);
+    if (status == ATN_OK && m->cold) status = fill_plug(m, 1);
     double from = atn_clock_seconds();
     if (status == ATN_OK) status = run_all(r, r->repeats);
     *seconds = (atn_clock_seconds() - from) / r->repeats;
@@ -56,7 +62,8 @@ static atn_status host_moment(const atn_moments *m, const atn_runnable *r, doubl
 static atn_status device_moment(const atn_moments *m, const atn_runnable *r, double *seconds) {
     atn_queue *queue = atn_device_queue(m->device);
     atn_event *from = NULL, *to = NULL;
-    atn_status status = fill_plug(m, m->cold ? 1 : 1 + r->repeats / RUNS_TO_A_PLUG);
+    atn_status status = get_ready(r);
+    if (status == ATN_OK) status = fill_plug(m, m->cold ? 1 : 1 + r->repeats / RUNS_TO_A_PLUG);
     if (status == ATN_OK) status = atn_event_record(queue, &from);
     if (status == ATN_OK) status = run_all(r, r->repeats);
     if (status == ATN_OK) status = atn_event_record(queue, &to);
@@ -73,8 +80,9 @@ atn_status atn_moment_take(const atn_moments *m, const atn_runnable *r, double *
 }
 
 atn_status atn_moment_once(const atn_moments *m, const atn_runnable *r, double *seconds) {
+    atn_status status = get_ready(r);
     double from = atn_clock_seconds();
-    atn_status status = run_all(r, 1);
+    if (status == ATN_OK) status = run_all(r, 1);
     if (status == ATN_OK) status = atn_queue_finish(atn_device_queue(m->device));
     *seconds = atn_clock_seconds() - from;
     return status;

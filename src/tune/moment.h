@@ -4,7 +4,7 @@
 #ifndef ATN_TUNE_MOMENT_H
 #define ATN_TUNE_MOMENT_H
 
-#include "built/built.h"
+#include "tune/stand.h"
 
 typedef struct atn_moments {
     atn_device *device;
@@ -18,9 +18,8 @@ void atn_moments_close(atn_moments *m);
 /* What is run: a built variant on its arrays. */
 typedef struct atn_runnable {
     atn_built *kernel;
-    const atn_slot *slots;
-    const double (*params)[2];
-    int32_t repeats; /* runs in one moment */
+    atn_stand *stand;
+    int32_t repeats; /* runs in one moment; 1 where a run changes where the next one goes */
     double once_s;   /* about how long one takes; 0: not known */
 } atn_runnable;
 

@@ -33,7 +33,7 @@ static atn_status put_margins(const atn_stand *s, int32_t k, size_t bytes) {
     return status == ATN_OK ? atn_buffer_fill(NULL, buffer, s->front + bytes, ATN_POISON, MARGIN) : status;
 }
 
-static atn_status open_object(atn_stand *s, int32_t k, const atn_fill_options *fill) {
+static atn_status open_object(atn_stand *s, int32_t k, atn_filling filling, const atn_fill_options *fill) {
     const atn_object *o = &s->graph->objects[k];
     atn_view *view = &s->before[k];
     size_t bytes = bytes_of(view);
@@ -46,7 +46,7 @@ static atn_status open_object(atn_stand *s, int32_t k, const atn_fill_options *f
         status = atn_buffer_fill(NULL, s->slots[k].buffer, 0, ATN_POISON, s->front + bytes + MARGIN);
         return status;
     }
-    atn_fill(view, atn_filling_of(s->graph, s->before, k, fill->lengths), fill, k);
+    atn_fill(view, filling, fill, k);
     status = put_margins(s, k, bytes);
     if (!s->memory[k]) s->sums[k] = atn_hash_add((atn_hash){0}, view->data, bytes);
     if (status == ATN_OK && bytes && s->memory[k])
@@ -69,10 +69,43 @@ atn_status atn_stand_open(atn_device *device, const atn_graph *graph, const doub
         out->slots[k].view = out->before[k] = sizes[k];
         out->before[k].data = NULL;
     }
-    atn_status status = ATN_OK;
+    atn_filling *fillings = atn_zalloc(ctx, n * sizeof *fillings);
+    atn_frame frame = {.views = sizes, .params = params};
+    atn_status status = fillings ? atn_fillings_of(ctx, graph, &frame, fill->lengths, fillings) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = atn_inputs_moved(ctx, graph, &out->moved);
     for (int32_t k = 0; k < graph->n_objects && status == ATN_OK; ++k)
-        if (!graph->objects[k].table) status = open_object(out, k, fill);
+        if (!graph->objects[k].table) status = open_object(out, k, fillings[k], fill);
+    out->proven = !atn_inputs_guarded(graph);
+    atn_free(ctx, fillings);
     return status;
+}
+
+/* The estimate, or, where the compiler fails on it, the plain variant; both with guards. */
+static atn_status build_guarded(const atn_stand *s, atn_built **out) {
+    atn_variant plain = atn_variant_plain(), guess;
+    atn_extent extent;
+    atn_frame frame = atn_stand_frame(s);
+    atn_status status = atn_extent_of(s->ctx, s->graph, &frame, &extent);
+    if (status != ATN_OK) return status;
+    guess = atn_variant_estimate(s->graph, atn_device_get_info(s->device), &extent);
+    guess.guard = plain.guard = 1;
+    guess.index = plain.index = 64;
+    status = atn_built_make(s->device, s->graph, &guess, out);
+    if (status == ATN_ERR_BUILD || status == ATN_ERR_TIMEOUT) status = atn_built_make(s->device, s->graph, &plain, out);
+    return status;
+}
+
+atn_status atn_stand_prove(atn_stand *s) {
+    atn_built *guarded;
+    if (s->proven) return ATN_OK;
+    atn_status status = build_guarded(s, &guarded);
+    if (status != ATN_OK) return status;
+    status = atn_stand_reset(s);
+    if (status == ATN_OK) status = atn_built_run(guarded, NULL, s->slots, s->params);
+    if (status == ATN_OK) status = atn_queue_finish(atn_device_queue(s->device));
+    atn_built_free(guarded);
+    s->proven = status == ATN_OK;
+    return status == ATN_OK ? atn_stand_reset(s) : status;
 }
 
 void atn_stand_close(atn_stand *s) {

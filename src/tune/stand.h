@@ -18,6 +18,8 @@ typedef struct atn_stand {
     void **memory;    /* behind `before`, where it is the stand's own */
     atn_hash *sums;   /* of inputs that are shared with the oracle, to see that they stay as they are */
     bool light;
+    bool moved;   /* a run changes where the next one goes: each begins with a reset */
+    bool proven;  /* a guarded run found every computed access in range: unguarded ones may follow */
     size_t front; /* bytes of the margin before each array */
 } atn_stand;
 
@@ -27,6 +29,10 @@ atn_status atn_stand_open(atn_device *device, const atn_graph *graph, const doub
                           const atn_fill_options *fill, bool light, atn_stand *out);
 void atn_stand_close(atn_stand *s);
 atn_frame atn_stand_frame(const atn_stand *s);
+
+/* Earns unguarded runs: one of the estimate with every computed access checked, unless there was one. ATN_ERR_INPUT:
+ * some are out of range with these elements. Leaves the arrays reset. */
+atn_status atn_stand_prove(atn_stand *s);
 
 /* Poisons outputs, and puts back what kernels change in place. */
 atn_status atn_stand_reset(atn_stand *s);

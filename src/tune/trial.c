@@ -54,6 +54,17 @@ static void enter_stage(void *user, const char *stage, double limit_s) {
     enter(user, stage, limit_s > 0 ? limit_s : BUILD_LIMIT_S);
 }
 
+/* Spaces try gathers without guards: not before the elements that were made for it are seen to stay in range. A
+ * compiler that builds nothing at all shows in every candidate. */
+static atn_status earn_unguarded(atn_trials *t) {
+    enter(t, "build", 2 * BUILD_LIMIT_S);
+    atn_status status = atn_stand_prove(&t->stand);
+    if (status == ATN_ERR_INPUT)
+        return atn_fail_within(t->ctx, status,
+                               "elements that keep it in range were not found; other sizes or --param may help");
+    return status == ATN_ERR_BUILD || status == ATN_ERR_TIMEOUT || status == ATN_ERR_UNSUPPORTED ? ATN_OK : status;
+}
+
 atn_status atn_trials_open(atn_device *device, const atn_workload *workload, const atn_trial_setup *setup,
                            const atn_stage *stage, atn_trials **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
@@ -69,6 +80,7 @@ atn_status atn_trials_open(atn_device *device, const atn_workload *workload, con
         atn_fill_options fill = {.seed = setup->seed, .lengths = t->c.range_length, .spread = 0.5};
         status =
             atn_stand_open(device, t->c.graph, (const double(*)[2])t->c.params, t->c.views, &fill, true, &t->stand);
+        if (status == ATN_OK) status = earn_unguarded(t);
         if (status == ATN_OK) status = atn_moments_open(device, setup->cold, &t->moments);
         atn_verify_options verify = {.tolerance = setup->tolerance,
                                      .reproducible = setup->reproducible,
@@ -125,6 +137,10 @@ static atn_status keep(atn_trials *t, const char *text, kept **out) {
     if (status != ATN_OK) return status;
     enter(t, "build", BUILD_LIMIT_S);
     status = atn_built_make(t->device, t->c.graph, &variant, &oldest->kernel);
+    if (status == ATN_OK && atn_built_is_compiled_in(oldest->kernel) && *atn_device_get_info(t->device)->driver) {
+        drop(t, oldest); /* the compiler failed: what came with the library says nothing about the variant */
+        status = atn_fail(t->ctx, ATN_ERR_BUILD, "%s", atn_ctx_message(t->ctx));
+    }
     if (status != ATN_OK) return status;
     oldest->text = atn_strdup(t->ctx, text);
     if (!oldest->text) {
@@ -193,11 +209,10 @@ typedef struct lineup {
     kept *in[ATN_MOST_RACERS];
 } lineup;
 
-static atn_runnable runnable(const atn_trials *t, const kept *k) {
+static atn_runnable runnable(atn_trials *t, const kept *k) {
     return (atn_runnable){.kernel = k->kernel,
-                          .slots = t->stand.slots,
-                          .params = t->stand.params,
-                          .repeats = k->repeats > 0 ? k->repeats : 1,
+                          .stand = &t->stand,
+                          .repeats = k->repeats > 0 && !t->stand.moved ? k->repeats : 1,
                           .once_s = k->once_s};
 }
 
@@ -222,7 +237,7 @@ static atn_status find_repeats(atn_trials *t, kept *k, double limit_s, double *o
     if (status == ATN_OK) status = atn_moment_once(&t->moments, &r, &second);
     *once_s = k->once_s = second < first ? second : first;
     if (status != ATN_OK || k->repeats > 0) return status;
-    k->repeats = atn_moment_repeats(&t->moments, *once_s);
+    k->repeats = t->stand.moved ? 1 : atn_moment_repeats(&t->moments, *once_s);
     if (k->repeats > 1 && !t->moments.host) { /* what one run costs when it does not wait for the host */
         r.repeats = k->repeats;
         status = atn_moment_take(&t->moments, &r, &first);

@@ -178,11 +178,22 @@ static atn_status compare_rest(const atn_verifier *v, const atn_stand *s, const 
     return ATN_OK;
 }
 
+/* What has no guards runs on elements that were seen to stay in range, or is refused. */
+static atn_status earn(const atn_verifier *v, atn_stand *s, const atn_built *kernel, bool *refused) {
+    if (atn_built_variant(kernel)->guard || s->proven) return ATN_OK;
+    enter(v, "build", 0);
+    atn_status status = atn_stand_prove(s);
+    *refused = status == ATN_ERR_INPUT || status == ATN_ERR_BUILD || status == ATN_ERR_TIMEOUT;
+    return *refused ? ATN_OK : status;
+}
+
 /* One run on reset arrays. A shape that the variant refuses leaves *refused. */
 static atn_status run_on(const atn_verifier *v, atn_stand *s, atn_built *kernel, double limit_s, const char *where,
                          bool *refused, atn_verdict *out) {
-    atn_status status = atn_stand_reset(s);
     *refused = false;
+    atn_status status = earn(v, s, kernel, refused);
+    if (status != ATN_OK || *refused) return status;
+    status = atn_stand_reset(s);
     if (status != ATN_OK) return status;
     enter(v, "run", limit_s);
     double from = atn_clock_seconds();
@@ -387,8 +398,11 @@ static atn_status hold_to_estimate(atn_verifier *v, double run_limit_s, atn_verd
     for (int32_t o = 0; o < g->n_objects && o < MOST && status == ATN_OK; ++o)
         if (g->objects[o].written) status = atn_stand_element(v->tuned, o, 0, 0, mine[o]);
     if (status == ATN_OK && !v->estimate) {
+        const atn_variant plain = atn_variant_plain();
         enter(v, "build", 0);
         status = atn_built_make(v->device, g, &guess, &v->estimate);
+        if (status == ATN_ERR_BUILD || status == ATN_ERR_TIMEOUT) /* not the candidate's fault */
+            status = atn_built_make(v->device, g, &plain, &v->estimate);
     }
     if (status == ATN_OK) status = run_on(v, v->tuned, v->estimate, run_limit_s * 4, "here", &refused, out);
     for (int32_t o = 0; o < g->n_objects && o < MOST && status == ATN_OK; ++o) {

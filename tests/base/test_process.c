@@ -85,7 +85,8 @@ static void it_may_have_a_directory(void **state) {
     atn_text_clear(&output);
     kit_ok(ctx, atn_process_run(ctx, argv, dir, LONG_S, &output, &code));
     assert_string_equal(atn_text_str(&output), wanted);
-    kit_fails(ctx, ATN_ERR_IO, "cannot be run", atn_process_run(ctx, argv, "/no/such/place", LONG_S, NULL, &code));
+    if (kit_spawn_tells())
+        kit_fails(ctx, ATN_ERR_IO, "cannot be run", atn_process_run(ctx, argv, "/no/such/place", LONG_S, NULL, &code));
     kit_setenv("TMPDIR", old);
     free(path);
 }
@@ -138,6 +139,7 @@ static void output_is_cut_at_a_mebibyte(void **state) {
 
 static void what_cannot_be_run_says_so(void **state) {
     (void)state;
+    if (!kit_spawn_tells()) skip();
     char path[4200];
     int code;
     const char *argv[] = {path, NULL};

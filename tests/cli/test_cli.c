@@ -142,6 +142,7 @@ static void devices_json_has_its_fields(void **state) {
             json_t *rate = json_object_get(peak, peaks[k]);
             assert_true(json_is_null(rate) || json_real_value(rate) > 0);
         }
+        assert_true(json_is_boolean(json_object_get(peak, "busy")));
     }
     json_t *host = json_array_get(devices, 0);
     assert_string_equal(json_string_value(json_object_get(host, "backend")), "host");

@@ -92,8 +92,8 @@ static float NUMBERS[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 static void run_prints_json(void **state) {
     (void)state;
     save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
-    json_t *root = cli_object(
-        "run scale --define USED_FLOAT=SP --param factor=2.5 --bind A=@/A.npy --out B=@/B.npy --device host --json");
+    json_t *root = cli_object("run scale --param factor=2.5 --bind A=@/A.npy --out B=@/B.npy --device host --json");
+    assert_string_equal(json_string_value(json_object_get(root, "assumed")), "USED_FLOAT=SP");
     json_t *output = json_array_get(json_object_get(root, "outputs"), 0);
     assert_string_equal(json_string_value(json_object_get(output, "name")), "B");
     assert_string_equal(json_string_value(json_object_get(output, "type")), "SP");
@@ -169,7 +169,9 @@ static void run_refuses(void **state) {
         {MV "--bind A=@/A.npy --bind b=@/b.npy --variant frogs=1", 1, "no knob 'frogs'"},
         {MV "--bind A=@/A.npy --bind b=@/b.npy --variant lanes_p0=64", 1, "the host has no lanes"},
         {"run $/mv.xml --device nonesuch --define USED_FLOAT=SP", 1, "nonesuch"},
-        {"run $/mv.xml --device host", 1, "no type 'USED_FLOAT'"},
+        {"run $/mv.xml --device host", 1, "nothing is bound to 'A', a matrix of SP"},
+        {"run $/mv.xml --device host --define OTHER=SP --bind b=@/wide.npy", 1,
+         "'b' is a vector of SP (USED_FLOAT=SP by default); the file holds a vector of DP"},
         {"run @/none.xml", 1, "none.xml: no such file, and no kernel that is shipped: above, "},
         {"run", 2, "needs KERNEL.xml"},
         {"run scale --define USED_FLOAT=SP --device host --bind A=@/A.npy --out B=@/never.npy", 1,
@@ -177,6 +179,10 @@ static void run_refuses(void **state) {
         {"run spmv --define USED_FLOAT=SP --device host --bind start=@/start.npy --bind column=@/column.npy --bind "
          "element=@/two.npy "
          "--bind x=@/two.npy --out y=@/never.npy",
+         1, "computed accesses were out of range"},
+        {"run spmv --variant guard=0 --device host --bind start=@/start.npy --bind column=@/column.npy --bind "
+         "element=@/two.npy "
+         "--bind x=@/two.npy --out y=@/never.npy", /* that it may go without must be earned */
          1, "computed accesses were out of range"},
         {"run spmv --define USED_FLOAT=SP --oracle --bind start=@/start.npy --bind column=@/column.npy --bind "
          "element=@/two.npy "
@@ -203,13 +209,15 @@ static void check_says_all(void **state) {
     cli_refuses("check $/mv.xml --define USED_FLOAT=SP --size A=7x5 --size b=4", 1, "its Size(0) is 4");
     cli_refuses("check $/mv.xml --define USED_FLOAT=SP --param s=4", 1, "no Parameter 's'");
     cli_refuses("check $/mv.xml --define USED_FLOAT", 2, "takes NAME=VALUE");
-    cli_result r = cli_run("check $/mv.xml");
+    cli_does("check $/mv.xml", "ok (USED_FLOAT=SP by default)\n");
+    cli_does("check $/mv.xml --json", "\"ok\": true");
+    cli_result r = cli_run("check $/mv.xml --define USED_FLOAT=none");
     assert_int_equal(r.code, 1);
     assert_int_equal(cli_lines(r.out), 4);
-    kit_contains(r.out, "mv.xml:3:62: 'A': no type 'USED_FLOAT'");
+    kit_contains(r.out, "mv.xml:3:62: 'A': no type 'none'");
     kit_contains(r.err, "mv.xml: 4 errors");
     cli_drop(&r);
-    r = cli_run("check $/mv.xml --json");
+    r = cli_run("check $/mv.xml --define USED_FLOAT=none --json");
     assert_int_equal(r.code, 1);
     json_t *root = json_loads(r.out, 0, NULL);
     assert_int_equal(json_array_size(json_object_get(root, "diagnostics")), 4);
@@ -228,6 +236,8 @@ static void show_prints_source(void **state) {
     cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect c --size A=1x1 --size b=1", "Variant: ");
     cli_does("show scale --define USED_FLOAT=SP --device host --param factor=1 --size A=7x9",
              "/* scale at 9 x 7 on host (");
+    cli_does("show scale --define USED_FLOAT=SP --dialect c --param factor=1 --size A=7x9",
+             "/* scale at 9 x 7 on host: ");
     cli_does("show scale --define USED_FLOAT=SP --dialect c", "not measured; sizes are not known. */");
     cli_does("show scale --define USED_FLOAT=SP --dialect c --json", "\"hit\": \"estimate\"");
     cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect c --passes", "==== graph ====");
@@ -237,7 +247,9 @@ static void show_prints_source(void **state) {
     cli_refuses("show gemm --define USED_FLOAT=SP --dialect metal", 2,
                 "--dialect cannot be 'metal'; it takes opencl|cuda|c");
     cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --variant lanes_p0=8", 1, "the host has no lanes");
-    cli_refuses("show gemm --dialect c", 1, "no type 'USED_FLOAT'");
+    cli_does("show gemm --dialect c", "/* USED_FLOAT=SP by default. */");
+    cli_does("show gemm --dialect c --json", "\"assumed\": \"USED_FLOAT=SP\"");
+    cli_does("show gemm --dialect c --define USED_FLOAT=DP", "double");
     cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --size A=3x3", 1,
                 "the size of 'B' must be given: --size B=");
     cli_does("show add --define USED_FLOAT=SP --device host --size A=30x40",

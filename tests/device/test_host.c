@@ -140,7 +140,7 @@ static void a_failing_compiler_is_quoted(void **state) {
     use_script("exit 3");
     expect_failure(ATN_ERR_BUILD, "(exit code 3): it said nothing");
     use_script("kill -SEGV $$");
-    expect_failure(ATN_ERR_BUILD, "ended by signal 11");
+    expect_failure(ATN_ERR_BUILD, "crashed on it (signal 11)");
     use_script("exit 0");
     expect_failure(ATN_ERR_BUILD, "made nothing; is it a C compiler?");
     use_script("while [ \"$1\" != -o ]; do shift; done; echo junk >\"$2\"");
@@ -158,7 +158,8 @@ static void what_is_no_compiler_is_told(void **state) {
     setenv("ATTUNE_CC", path, 1);
     open_all();
     assert_true(noted("host: the compiler does not work"));
-    expect_failure(ATN_ERR_BUILD, "cannot be run"); /* and the cache, which is not to blame, stays in use */
+    if (kit_spawn_tells())
+        expect_failure(ATN_ERR_BUILD, "cannot be run"); /* and the cache, which is not to blame, stays in use */
     char *script = kit_script(here.dir, "bad-version", "exit 4");
     setenv("ATTUNE_CC", script, 1);
     open_all();

@@ -88,6 +88,11 @@ says "oclgrind is not in this release"
 asked "apt-get update -qq
 $install libcmocka-dev"
 
+fresh
+run 0 --packages build # all names, here or not
+says '^libexpat1-dev$'
+asked ""
+
 fresh cmake
 run 0 --dry-run test
 says cmake

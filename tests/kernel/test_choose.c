@@ -164,7 +164,7 @@ static void gathers_stay_guarded(void **state) {
     assert_int_equal(choice.variant.index, 32);
     atn_choice_free(&choice);
     atn_frame frame = square(100);
-    kit_ok(ctx, atn_choose(ctx, graph, &HOST, &frame, &(atn_choose_options){.validated = true}, &choice));
+    kit_ok(ctx, atn_choose(ctx, graph, &HOST, &frame, &(atn_choose_options){.indices = ATN_INDICES_CHECKED}, &choice));
     assert_int_equal(choice.variant.guard, 0);
     atn_choice_free(&choice);
     /* far into its buffer: 32-bit addresses do not reach it */

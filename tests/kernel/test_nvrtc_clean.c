@@ -18,7 +18,7 @@ static const struct {
     {"agree", "SP", "lanes_p0=32,lanes_p1=4"},
     {"estep", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
     {"estep_compat", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
-    {"estep_near", "SP", "lanes_p0=64,regs_p0=2,lanes_p1=2,exp=native,index=32"},
+    {"estep_near", "SP", "lanes_p0=64,regs_p0=2,lanes_p1=2,exp=native,guard=0,index=32"},
     {"gemm", "SP",
      "lanes_p0=32,regs_p0=8,pack_p0=4,lanes_p1=8,regs_p1=16,pack_p1=4,tile_q0=8,unroll_q0=8,stage=2,stage_swap=2,wide="
      "4,pad=4,"

@@ -142,8 +142,11 @@ static void elements_have_their_use(void **state) {
     atn_case c = open_case(ctx, "spmv", (const char *const[]){"start=101", "x=50", NULL});
     int32_t start[101], column[3200];
     atn_fill_options options = {.seed = 7, .lengths = 32, .spread = 1};
+    atn_filling fillings[8];
+    atn_frame frame = atn_case_frame(&c);
+    kit_ok(ctx, atn_fillings_of(ctx, c.graph, &frame, 32, fillings));
     for (int32_t k = 0; k < c.graph->n_objects; ++k) {
-        atn_filling f = atn_filling_of(c.graph, c.views, k, 32);
+        atn_filling f = fillings[k];
         atn_view v = c.views[k];
         const char *name = c.graph->objects[k].name;
         if (strcmp(name, "start") == 0) {

@@ -16,7 +16,11 @@ static atn_status tune_once(kit_faults *faults, const char *cache, const char *d
     atn_device *device = NULL;
     atn_wisdom *wisdom = NULL;
     atn_tune_result r = {0};
-    if (atn_ctx_create(&options, &ctx) != ATN_OK) return ATN_ERR_MEMORY;
+    if (atn_ctx_create(&options, &ctx) != ATN_OK) { /* it is the context that holds sentences */
+        snprintf(message, 256, "no context");
+        return ATN_ERR_MEMORY;
+    }
+    message[0] = '\0';
     atn_status status = atn_devices_find(ctx, &devices);
     if (status == ATN_OK) status = atn_device_open(devices, 0, &device);
     if (status == ATN_OK) status = atn_wisdom_open(ctx, database, false, &wisdom);

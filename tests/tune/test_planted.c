@@ -1,5 +1,5 @@
-/* Faults planted into generated code by a compiler of our own: each ends with a row that says so, none wins, and none
- * ends the tuning. */
+/* Faults planted into generated code, or into itself, by a compiler of our own: each ends with a row that says so, none
+ * wins, and none ends the tuning. */
 #include "tunekit.h"
 
 #include <string.h>
@@ -59,7 +59,56 @@ static void planted_faults_never_win(void **state) {
     tunekit_close(&k);
 }
 
+/* Crashes on what is not plain, as gcc 12 does on some reductions; chunk 5 ends it by a signal. */
+static const char CRASHES[] =
+    "real=$(command -v gcc || command -v clang || command -v cc)\n"
+    "for word in \"$@\"; do case $word in *.c) file=$word ;; esac; done\n"
+    "[ -n \"$file\" ] && case $(sed -n 's/.*Variant: \\(.*\\)\\. Generated.*/,\\1,/p' \"$file\") in\n"
+    "*,chunk=5,*) kill -SEGV $$ ;;\n"
+    "*=*) echo 'x.c:1:2: internal compiler error: in vect_transform_reduction, at planted.cc:1' >&2; exit 4 ;;\n"
+    "esac\n"
+    "exec \"$real\" \"$@\"\n";
+static const char ALWAYS[] = "[ \"$1\" = --version ] && { echo cc 1; exit 0; }\nkill -SEGV $$\n";
+
+static void a_crash_of_the_compiler_is_a_failed_candidate(void **state) {
+    (void)state;
+    tunekit k;
+    atn_tune_result r;
+    tunekit_open(&k, CRASHES);
+    atn_workload add = tunekit_add();
+    atn_tune_options options = tunekit_options("vec_p0 = (1, 2)\nchunk = (0, 5)\n");
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    const char *row = tunekit_row(&k, "vec_p0=2");
+    kit_contains(row, "build 0 ");
+    kit_contains(row, "crashed on it (internal compiler error, exit code 4): error: in vect_transform_reduction");
+    kit_contains(tunekit_row(&k, "chunk=5"), "crashed on it (signal 11)");
+    assert_int_equal(r.failed[ATN_OUTCOME_BUILD], r.tried - 1); /* the estimate among them: the plain one stands in */
+    assert_string_equal(r.variant, "");
+    assert_string_equal(r.estimate, "");
+    assert_true(r.default_s > 0);
+    atn_tune_result_free(&r);
+    tunekit_close(&k);
+}
+
+/* What came with the library says nothing about a variant: nothing is measured, let alone crowned. */
+static void a_compiler_that_always_crashes_crowns_nobody(void **state) {
+    (void)state;
+    tunekit k;
+    atn_tune_result r;
+    tunekit_open(&k, ALWAYS);
+    atn_workload add = tunekit_add();
+    atn_tune_options options = tunekit_options("vec_p0 = (1, 4)\n");
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    assert_int_equal(r.failed[ATN_OUTCOME_BUILD], r.tried);
+    assert_null(r.variant);
+    kit_contains(tunekit_row(&k, "vec_p0=4"), "crashed on it (signal 11)");
+    atn_tune_result_free(&r);
+    tunekit_close(&k);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(planted_faults_never_win)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planted_faults_never_win),
+                                       cmocka_unit_test(a_crash_of_the_compiler_is_a_failed_candidate),
+                                       cmocka_unit_test(a_compiler_that_always_crashes_crowns_nobody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,94 @@
+/* Rows of the benchmark of kernels stand alone: whatever becomes of the process that measures one, its row says so and
+ * the others are measured. */
+#include "testkit.h"
+
+#include "bench/kernels.h"
+
+#include <attune/attune.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 8 };
+typedef struct seen {
+    atn_kernel_row row[MOST];
+    int count;
+} seen;
+
+static bool see(void *user, const atn_kernel_row *row) {
+    seen *s = user;
+    assert_true(s->count < MOST);
+    s->row[s->count++] = *row;
+    return true;
+}
+
+static atn_device_info host_of(atn_ctx *ctx) {
+    atn_devices *devices;
+    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    atn_device_info info = *atn_devices_info(devices, 0);
+    atn_devices_free(devices);
+    return info;
+}
+
+#define ROW "{\"error\": \"\", \"ours\": 3.5, \"hit\": \"exact\", \"variant\": \"vec_p0=4\", \"unit\": \"B/s\"}"
+
+/* A program that fails the first time it is asked for `shift_lookup 0`, and measures the second row. */
+static void rows_with(const char *first, seen *out) {
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), body[1024];
+    atn_device_info info = host_of(ctx);
+    snprintf(body, sizeof body,
+             "while read kernel number; do case $number in 0) %s ;; *) echo '" ROW "' ;; esac; done\n", first);
+    char *program = kit_script(dir, "program", body);
+    *out = (seen){0};
+    kit_ok(ctx, atn_bench_kernels(ctx, program, &info, "shift_lookup", 0.01, see, out));
+    assert_int_equal(out->count, 2);
+    for (int k = 0; k < 2; ++k) assert_string_equal(out->row[k].name, "shift_lookup SP");
+    kit_contains(out->row[0].shape, "pose=12x121,px=2304");
+    kit_contains(out->row[1].shape, "pose=12x441,px=2304");
+    assert_string_equal(out->row[1].error, "");
+    assert_string_equal(out->row[1].variant, "vec_p0=4");
+    assert_true(out->row[1].ours == 3.5);
+    free(program);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
+static void a_process_that_ends_is_one_row(void **state) {
+    (void)state;
+    seen s;
+    rows_with("kill -SEGV $$", &s);
+    assert_string_equal(s.row[0].error, "crashed (SIGSEGV)");
+    rows_with("exit 3", &s);
+    assert_string_equal(s.row[0].error, "its process ended without an answer (exit 3)");
+    rows_with("echo '{\"error\": \"it is lost\"}'; exit 0", &s);
+    assert_string_equal(s.row[0].error, "it is lost");
+    rows_with("echo nonsense", &s);
+    assert_string_equal(s.row[0].error, "its process said 'nonsense'");
+    rows_with("echo '{\"error\": 7, \"ours\": 1}'", &s);
+    kit_contains(s.row[0].error, "its process said");
+}
+
+static void nothing_measured_is_a_failure(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), *program = kit_script(dir, "program", "kill -SEGV $$\n");
+    atn_device_info info = host_of(ctx);
+    seen s = {0};
+    kit_fails(ctx, ATN_ERR_DEVICE, "no row could be measured; shift_lookup SP pose=12x441",
+              atn_bench_kernels(ctx, program, &info, "shift_lookup", 0.01, see, &s));
+    assert_int_equal(s.count, 2);
+    kit_fails(ctx, ATN_ERR_INPUT, "ships no kernel 'frogs'",
+              atn_bench_kernels(ctx, program, &info, "frogs", 0.01, see, &s));
+    kit_fails(ctx, ATN_ERR_IO, "/nonexistent: cannot be run",
+              atn_bench_kernels(ctx, "/nonexistent", &info, "agree", 0.01, see, &s));
+    free(program);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_process_that_ends_is_one_row),
+                                       cmocka_unit_test(nothing_measured_is_a_failure)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
