@@ -15,6 +15,18 @@ attune_script_test(cli/process bash ${here}/cli/process.sh ${PROJECT_BINARY_DIR}
 attune_script_test(kernel/oclgrind bash ${here}/kernel/oclgrind.sh ${PROJECT_BINARY_DIR}/tests)
 set_tests_properties(kernel/oclgrind PROPERTIES SKIP_RETURN_CODE 77)
 
+# Attacks: tests/attack/NAME.sh is one each. A library loaded in front of the C library does not go with sanitizers.
+file(GLOB attacks CONFIGURE_DEPENDS ${here}/attack/*.sh)
+list(FILTER attacks EXCLUDE REGEX "/kit\\.sh$")
+foreach(script ${attacks})
+  cmake_path(GET script STEM name)
+  attune_script_test(attack/${name} bash ${script} ${PROJECT_BINARY_DIR})
+endforeach()
+add_library(attack_no_threads MODULE ${here}/attack/no_threads.c)
+target_link_libraries(attack_no_threads PRIVATE attune_flags ${CMAKE_DL_LIBS})
+set_target_properties(attack_no_threads PROPERTIES C_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+set_tests_properties(attack/no_threads PROPERTIES DISABLED $<BOOL:${ATTUNE_SANITIZE}>)
+
 if(TARGET attune_docs)
   attune_script_test(cli/completion bash ${here}/cli/completion.sh ${PROJECT_BINARY_DIR})
   # the consumer is linked as the library was, or a sanitizer's runtime would be missing

@@ -383,15 +383,80 @@ static atn_status use_all(atn_ctx *ctx, const void *given) {
     atn_cloud *cloud;
     uint32_t order[2];
     double spacing;
+    uint32_t *kept = NULL;
     atn_status status = atn_cloud_read_bytes(ctx, WEIGHTED.name, WEIGHTED.bytes, WEIGHTED.length, NULL, &cloud);
     if (status == ATN_OK) status = cloud_points_of(ctx, cloud, &p);
     if (status == ATN_OK) status = cloud_points_order(&p, order);
     if (status == ATN_OK) status = cloud_points_merge(&p, 1, &merged);
     if (status == ATN_OK) status = cloud_points_spacing(&p, &spacing);
+    if (status == ATN_OK) p.position[0][1] = p.position[0][0], p.position[1][1] = p.position[1][0];
+    if (status == ATN_OK) p.position[2][1] = p.position[2][0];
+    if (status == ATN_OK) status = cloud_points_distinct(&p, &kept);
+    atn_free(ctx, kept);
     cloud_points_free(&merged);
     cloud_points_free(&p);
     atn_cloud_free(cloud);
     return status;
+}
+
+/* ---- distinct ---- */
+
+static bool at_one_place(const cloud_points *p, size_t a, size_t b) {
+    bool same = !p->species || p->species[a] == p->species[b];
+    for (int d = 0; d < 3; ++d) same = same && p->position[d][a] == p->position[d][b];
+    return same;
+}
+
+/* Against every point before it; the order of those that stay is as it was. */
+static void check_distinct(atn_ctx *ctx, lie way, const cloud_points *p) {
+    (void)way;
+    cloud_points left;
+    uint32_t identity[1000], *kept;
+    for (uint32_t k = 0; k < p->count; ++k) identity[k] = k;
+    kit_ok(ctx, cloud_points_permute(p, identity, &left));
+    kit_ok(ctx, cloud_points_distinct(&left, &kept));
+    size_t wanted = 0;
+    for (size_t k = 0; k < p->count; ++k) {
+        size_t first = 0;
+        while (!at_one_place(p, first, k)) ++first;
+        if (first < k) continue;
+        float weight = 0;
+        for (size_t n = k; n < p->count; ++n) weight += at_one_place(p, n, k) ? p->weight[n] : 0;
+        assert_true(wanted < left.count);
+        assert_true(left.weight[wanted] == weight);
+        assert_int_equal(kept ? kept[wanted] : wanted, k);
+        for (int d = 0; d < 3; ++d) assert_true(left.position[d][wanted] == p->position[d][k]);
+        if (p->species) assert_int_equal(left.species[wanted], p->species[k]);
+        ++wanted;
+    }
+    assert_int_equal(left.count, wanted);
+    assert_true((kept == NULL) == (wanted == p->count));
+    atn_free(ctx, kept);
+    cloud_points_free(&left);
+}
+
+static void merges_equal_points(void **state) {
+    (void)state;
+    over_all(check_distinct);
+}
+
+static void bounds_have_their_limits(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    static const struct {
+        double low, high, edge;
+        bool fits;
+    } CASES[] = {{0, 1e6, 1, true},       {-1e6, 1e6, 1, false},    {-1e308, 1e308, 1, false}, {0, 1e308, 1e303, true},
+                 {0, INFINITY, 1, false}, {-INFINITY, 0, 1, false}, {NAN, NAN, 1, false},      {0, 1, 0, false},
+                 {0, 1, NAN, false},      {0, 1, INFINITY, false},  {0, 1e-300, 1e-307, false}};
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k)
+        for (int d = 0; d < 3; ++d) {
+            double low[3] = {0}, high[3] = {0};
+            low[d] = CASES[k].low, high[d] = CASES[k].high;
+            atn_status status = cloud_extent_check(ctx, "test", low, high, CASES[k].edge, 1e6);
+            assert_int_equal(status, CASES[k].fits ? ATN_OK : ATN_ERR_INPUT);
+        }
+    kit_free(ctx);
 }
 
 static void every_allocation_fails_once(void **state) {
@@ -408,6 +473,8 @@ int main(void) {
         cmocka_unit_test(knows_the_spacing),
         cmocka_unit_test(is_quick_with_equal_points),
         cmocka_unit_test(takes_weights_and_species),
+        cmocka_unit_test(merges_equal_points),
+        cmocka_unit_test(bounds_have_their_limits),
         cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

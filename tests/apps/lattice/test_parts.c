@@ -141,6 +141,52 @@ static void neighbours_are_all(void **state) {
     lattice_cells_free(&cells);
 }
 
+/* Of atoms that repeat, and one so far away that nearly all cells are empty: each place counts once. */
+static void sparse_cells_are_the_same(void **state) {
+    (void)state;
+    enum { ATOMS = 3000, PLACES = 300 };
+    static double axis[3][ATOMS];
+    float x[ATN_LATTICE_MOST_NEIGHBOURS], y[ATN_LATTICE_MOST_NEIGHBOURS], z[ATN_LATTICE_MOST_NEIGHBOURS];
+    uint64_t seed = 6;
+    for (int k = 0; k < ATOMS; ++k)
+        for (int a = 0; a < 3; ++a)
+            axis[a][k] = k < PLACES ? 20 * kit_uniform(&seed) : axis[a][k < ATOMS / 2 ? 7 : k % PLACES];
+    atn_atoms atoms = {.count = ATOMS, .own = ATOMS, .position = {axis[0], axis[1], axis[2]}};
+    for (int far = 0; far < 2; ++far) {
+        lattice_cells cells;
+        for (int a = 0; a < 3; ++a) axis[a][ATOMS - 1] = far ? 5e5 : 0;
+        kit_ok(ctx, lattice_cells_make(ctx, &atoms, 1, 4, &cells));
+        assert_int_equal(cells.key != NULL, far);
+        for (size_t k = 0; k < PLACES; ++k) {
+            int32_t inner, count = 0, n = lattice_cells_near(&cells, k, 2.5, 4, x, y, z, &inner);
+            for (size_t other = 0; other < PLACES + 1; ++other) {
+                size_t of = other < PLACES ? other : ATOMS - 1;
+                double square = 0;
+                for (int a = 0; a < 3; ++a) square += pow(axis[a][of] - axis[a][k], 2);
+                count += square > 1e-6 && square < 16;
+            }
+            assert_int_equal(n, count);
+        }
+        for (size_t k = 0; k < ATOMS; ++k) assert_int_equal(cells.order[cells.rank[k]], k);
+        lattice_cells_free(&cells);
+    }
+}
+
+static void cells_that_cannot_be_counted_are_refused(void **state) {
+    (void)state;
+    static const double FAR[] = {1e308, 1e30, 2e6, INFINITY};
+    for (size_t k = 0; k < sizeof FAR / sizeof *FAR; ++k) {
+        double axis[3][2] = {{-FAR[k], FAR[k]}, {0, 1}, {0, 1}};
+        atn_atoms atoms = {.count = 2, .own = 2, .position = {axis[0], axis[1], axis[2]}};
+        lattice_cells cells;
+        kit_fails(ctx, ATN_ERR_INPUT, "too far apart", lattice_cells_make(ctx, &atoms, 1, 4, &cells));
+    }
+    atn_lattice_model bcc = {.name = "bcc"};
+    lattice_points points;
+    kit_fails(ctx, ATN_ERR_INPUT, "sites within", lattice_points_make(ctx, &bcc, 1e-9, 5, &points));
+    kit_fails(ctx, ATN_ERR_INPUT, "sites within", lattice_points_make(ctx, &bcc, 0.1, 5, &points));
+}
+
 /* Two words hold what kernels/lattice_refine.xml takes out of them again. */
 static void packed_tables_are_true(void **state) {
     (void)state;
@@ -185,8 +231,10 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shells_are_right), cmocka_unit_test(turns_cover),
-                                       cmocka_unit_test(tables_hold_densities), cmocka_unit_test(neighbours_are_all),
-                                       cmocka_unit_test(packed_tables_are_true)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shells_are_right),          cmocka_unit_test(turns_cover),
+        cmocka_unit_test(tables_hold_densities),     cmocka_unit_test(neighbours_are_all),
+        cmocka_unit_test(sparse_cells_are_the_same), cmocka_unit_test(cells_that_cannot_be_counted_are_refused),
+        cmocka_unit_test(packed_tables_are_true)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

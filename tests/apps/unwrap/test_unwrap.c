@@ -248,6 +248,10 @@ static void answers_the_hopeless(void **state) {
     assert_true(r.converged);
     assert_int_equal(r.cycles, 0);
     for (size_t k = 0; k < s.pixels; ++k) assert_true(fabs(wrapped(s.out[k] - 2)) < 2e-3);
+    for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = k % 3 ? 1e308 : -1e308; /* no difference is finite */
+    r = solve(&s, 64, NULL);
+    assert_false(r.converged);
+    assert_non_null(strstr(r.reason, "not finite"));
     drop(&s);
 }
 

@@ -1,0 +1,63 @@
+# Ctrl-C: the first one ends a verb with its sentence, the second one at once; neither leaves anything behind.
+. "$(dirname "$0")/kit.sh"
+
+points 40000 'r(), r(), r()' >"$work/cloud.xyz"
+points 100000 'k % 10 ? "1 2 3" : r() * 4 " " r() * 4 " " r()' >"$work/dense.xyz"
+interrupted() { # its sentence, whatever it was doing
+    local k
+    begin "$@"
+    for ((k = 0; k < 10; ++k)); do sleep 0.1; done # into its work
+    kill -INT "$child"
+    finish
+    [[ $code == 1 ]] || failed "$*: exit $code after Ctrl-C, wanted 1"
+    [[ $(wc -l <"$work/err") == 1 ]] || failed "$*: not one line"
+    grep -q "stopped" "$work/err" || failed "$*: no sentence"
+    nothing_left "$work" '*.[0-9]*.[0-9]*'
+}
+interrupted "$attune" register "$work/cloud.xyz" "$work/cloud.xyz" --dense --precision 64 --iterations 100000 --device host
+interrupted "$attune" register "$work/cloud.xyz" "$work/cloud.xyz" --method softassign --dense --iterations 100000 --device host
+interrupted "$attune" lattice "$work/dense.xyz" --device host -o "$work/out.xyz"
+interrupted "$attune" sample scans --size 100000000 -o "$work/scans"
+
+# Two at once, while a file is being written: both wait for it while it is stopped.
+twice() {
+    kill -STOP "$child"
+    kill -INT "$child"
+    kill -TERM "$child"
+    kill -CONT "$child"
+    finish
+    [[ $code == 130 || $code == 143 ]] || failed "exit $code after two signals"
+}
+begin "$attune" sample atoms --size 3000000 -o "$work/atoms"
+for ((k = 0; k < 6000; ++k)); do
+    compgen -G "$work/atoms/*.$child.*" >/dev/null && break
+    kill -0 "$child" 2>/dev/null || failed "it ended before it wrote"
+    sleep 0.01
+done
+twice
+nothing_left "$work/atoms" "*.$child.*"
+
+# Two at once while a compiler runs: it ends too, and its folder is gone.
+cat >"$work/cc" <<'END'
+#!/bin/sh
+case "$*" in *--version*) echo "cc 1.0"; exit ;; esac
+echo $$ >"$RUNNING"
+exec sleep 1000
+END
+chmod +x "$work/cc"
+export RUNNING=$work/running
+ATTUNE_CC=$work/cc begin "$attune" devices --device host
+for ((k = 0; k < 6000; ++k)); do
+    [[ -s $RUNNING ]] && break
+    sleep 0.01
+done
+compiler=$(cat "$RUNNING")
+twice
+nothing_left "$work/cache" 'work-*'
+for ((k = 0; k < 1000; ++k)); do # killed, and reaped by whoever inherits it
+    kill -0 "$compiler" 2>/dev/null || break
+    [[ $(awk '{ print $3 }' "/proc/$compiler/stat" 2>/dev/null) == Z ]] && break
+    sleep 0.01
+done
+((k < 1000)) || failed "the compiler runs on"
+echo "Ctrl-C ends it"

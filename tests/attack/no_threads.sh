@@ -1,0 +1,17 @@
+# No thread can be made, or only a few: work goes on with those there are.
+. "$(dirname "$0")/kit.sh"
+library=$1/tests/libattack_no_threads.so
+[[ -f $library ]] || failed "$library is not built"
+
+expect 0 "$attune" sample scans --size 2000 -o "$work/scans"
+expect 0 "$attune" sample fringes --size 64x64 -o "$work/fringes"
+expect 0 "$attune" sample atoms --size 500 -o "$work/atoms"
+few() { expect 0 env LD_PRELOAD="$library" ATTACK_THREADS="$@"; }
+for most in 0 1 3; do
+    few $most "$attune" devices --device host
+    few $most "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --init auto --device host
+    few $most "$attune" unwrap "$work/fringes/wrapped.npy" -o "$work/out.tif" --device host
+    few $most "$attune" lattice "$work/atoms/frame.pos" --device host
+done
+refused "thread" env LD_PRELOAD="$library" "$attune" unwrap "$work/fringes" --stream --idle 1 --device host
+echo "without threads it works too"
