@@ -25,7 +25,7 @@ typedef struct worker {
 /* ---- limits ---- */
 
 /* Never above what is there already. */
-static void lower(int resource, rlim_t value) {
+static void lower(unsigned resource, rlim_t value) {
     struct rlimit now;
     if (getrlimit(resource, &now) != 0 || (now.rlim_max != RLIM_INFINITY && now.rlim_max <= value)) return;
     (void)setrlimit(resource, &(struct rlimit){value, value});

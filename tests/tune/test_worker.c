@@ -109,7 +109,7 @@ static void a_worker_lives_under_limits(void **state) {
     assert_int_equal(limit_of(&child, "Max core file size"), 0);
     assert_true(limit_of(&child, "Max file size") <= 1 << 30);
     long long cpu = limit_of(&child, "Max cpu time");
-    assert_true(cpu > ATN_WIRE_OPEN_S);
+    assert_true((double)cpu > ATN_WIRE_OPEN_S);
     long long memory = limit_of(&child, "Max data size");
     atn_workload add = tunekit_add();
     json_t *job = atn_wire_open(atn_device_get_info(k.device), &add, &(atn_trial_setup){.build_only = true});
