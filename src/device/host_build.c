@@ -27,11 +27,6 @@
 static const char *const FLAGS[] = {
     "-std=gnu17",         "-O3",     "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
     "-ffp-contract=fast", "-fwrapv",
-#if defined(__x86_64__) || defined(__i386__)
-    "-march=native",
-#elif defined(__aarch64__)
-    "-mcpu=native",
-#endif
 };
 enum { N_FLAGS = sizeof FLAGS / sizeof *FLAGS, MAX_ARGS = 64 };
 static const char SUFFIX[] = ".so";
@@ -112,13 +107,22 @@ typedef struct host_job {
     const atn_ctx *ctx;
     atn_cache *cache;
     const atn_build *build;
-    const char *compiler; /* path */
-    atn_hash with;        /* hash_compiler of it */
+    const char *compiler;    /* path */
+    atn_hash with;           /* hash_compiler of it */
+    char cpu[ATN_CPU_FLAGS]; /* what makes it build for this CPU */
 } host_job;
+
+/* Is it clang, by whatever name it is called? */
+static bool is_clang(const char *compiler) {
+    char real[PATH_MAX];
+    const char *path = realpath(compiler, real) ? real : compiler, *slash = strrchr(path, '/');
+    return strstr(slash ? slash : path, "clang");
+}
 
 static atn_hash build_key(const host_job *job, bool openmp) {
     atn_hash cpu = atn_cpu_signature(), hash = atn_hash_add(job->with, &cpu, sizeof cpu);
     for (size_t k = 0; k < N_FLAGS; ++k) hash = atn_hash_add_text(hash, FLAGS[k]);
+    hash = atn_hash_add_text(hash, job->cpu);
     hash = atn_hash_add_text(hash, job->build->flags);
     hash = atn_hash_add_text(hash, getenv("ATTUNE_HOST_FLAGS"));
     bool marks[2] = {job->build->fast_math, openmp};
@@ -198,7 +202,7 @@ static atn_status run_compiler(const host_job *job, const char *dir, bool openmp
     const char *own = job->build->flags,
                *more = getenv("ATTUNE_HOST_FLAGS"); /* for every build: -O1 to build quickly, say */
     atn_text both = {.ctx = job->ctx};
-    atn_text_printf(&both, "%s %s", own ? own : "", more ? more : "");
+    atn_text_printf(&both, "%s %s %s", job->cpu, own ? own : "", more ? more : "");
     if (atn_text_status(&both) != ATN_OK) {
         atn_text_free(&both);
         return ATN_ERR_MEMORY;
@@ -331,6 +335,7 @@ static atn_status build_somehow(host_job *job, host_module *module) {
     if (found) {
         job->compiler = compiler;
         job->with = hash_compiler(compiler);
+        atn_cpu_flags(is_clang(compiler), job->cpu);
         status = atn_cache_of(job->ctx, &job->cache);
         if (status == ATN_OK) status = build_at(job, module);
         atn_free(job->ctx, compiler);

@@ -13,6 +13,8 @@
 #include <hwloc.h>
 #endif
 #if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #endif
 
@@ -69,6 +71,36 @@ static int32_t vector_bytes(void) {
     return 16;
 #endif
 }
+
+#if defined(__aarch64__)
+void atn_cpu_flags(bool clang, char flags[ATN_CPU_FLAGS]) {
+    static const struct {
+        int kind; /* of getauxval */
+        unsigned long bit;
+        const char *name;
+    } FEATURES[] = {
+        {AT_HWCAP, HWCAP_SVE, "+nosve"},         {AT_HWCAP2, HWCAP2_SVE2, "+nosve2"},
+        {AT_HWCAP, HWCAP_ASIMDDP, "+nodotprod"}, {AT_HWCAP, HWCAP_ASIMDHP, "+nofp16"},
+        {AT_HWCAP, HWCAP_ATOMICS, "+nolse"},     {AT_HWCAP2, HWCAP2_I8MM, "+noi8mm"},
+        {AT_HWCAP2, HWCAP2_BF16, "+nobf16"},
+    };
+    int32_t bytes = vector_bytes();
+    size_t n = (size_t)snprintf(flags, ATN_CPU_FLAGS, "-mcpu=native");
+    for (size_t k = 0; k < sizeof FEATURES / sizeof *FEATURES && clang; ++k)
+        if (!(getauxval((unsigned long)FEATURES[k].kind) & FEATURES[k].bit))
+            n += (size_t)snprintf(flags + n, ATN_CPU_FLAGS - n, "%s", FEATURES[k].name);
+    if (bytes > 16) snprintf(flags + n, ATN_CPU_FLAGS - n, " -msve-vector-bits=%d", 8 * bytes);
+}
+#else
+void atn_cpu_flags(bool clang, char flags[ATN_CPU_FLAGS]) {
+    (void)clang;
+#if defined(__x86_64__) || defined(__i386__)
+    snprintf(flags, ATN_CPU_FLAGS, "-march=native");
+#else
+    flags[0] = '\0';
+#endif
+}
+#endif
 
 static int64_t sysfs_cache(int level) {
     for (int k = 0; k < 8; ++k) {

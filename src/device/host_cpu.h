@@ -16,6 +16,11 @@ int64_t atn_cpu_free_memory(void);
 /* What code built with -march=native depends on; equal on machines where such code may be shared. */
 atn_hash atn_cpu_signature(void);
 
+/* Flags that make a compiler build for this very CPU, separated by a blank. clang takes what a model of core usually
+ * has for what this one has, be it hidden by a hypervisor: it is told what is missing. */
+enum { ATN_CPU_FLAGS = 160 };
+void atn_cpu_flags(bool clang, char flags[ATN_CPU_FLAGS]);
+
 /* The places of a kind, each with those of its CPUs that the calling thread may use, in the order of the machine; at
  * most `most`. Returns how many; 0: such places are not known here. */
 int32_t atn_cpu_places(atn_places places, cpu_set_t *sets, int32_t most);
