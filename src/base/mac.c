@@ -23,9 +23,13 @@ static uint64_t little_endian(const unsigned char *at) {
     return x;
 }
 
-#define G(a, b, c, d, x, y)                                                                                            \
-    (a += b + (x), d = rotate(d ^ a, 32), c += d, b = rotate(b ^ c, 24), a += b + (y), d = rotate(d ^ a, 16), c += d,  \
-     b = rotate(b ^ c, 63))
+/* The mixing function G, section 3.1. */
+static inline void mix(uint64_t v[16], int a, int b, int c, int d, uint64_t x, uint64_t y) {
+    v[a] += v[b] + x, v[d] = rotate(v[d] ^ v[a], 32);
+    v[c] += v[d], v[b] = rotate(v[b] ^ v[c], 24);
+    v[a] += v[b] + y, v[d] = rotate(v[d] ^ v[a], 16);
+    v[c] += v[d], v[b] = rotate(v[b] ^ v[c], 63);
+}
 
 static void compress(atn_mac *mac, const unsigned char *block, bool last) {
     uint64_t v[16], m[16];
@@ -35,14 +39,14 @@ static void compress(atn_mac *mac, const unsigned char *block, bool last) {
     if (last) v[14] = ~v[14];
     for (int round = 0; round < 12; ++round) {
         const unsigned char *s = SIGMA[round];
-        G(v[0], v[4], v[8], v[12], m[s[0]], m[s[1]]);
-        G(v[1], v[5], v[9], v[13], m[s[2]], m[s[3]]);
-        G(v[2], v[6], v[10], v[14], m[s[4]], m[s[5]]);
-        G(v[3], v[7], v[11], v[15], m[s[6]], m[s[7]]);
-        G(v[0], v[5], v[10], v[15], m[s[8]], m[s[9]]);
-        G(v[1], v[6], v[11], v[12], m[s[10]], m[s[11]]);
-        G(v[2], v[7], v[8], v[13], m[s[12]], m[s[13]]);
-        G(v[3], v[4], v[9], v[14], m[s[14]], m[s[15]]);
+        mix(v, 0, 4, 8, 12, m[s[0]], m[s[1]]);
+        mix(v, 1, 5, 9, 13, m[s[2]], m[s[3]]);
+        mix(v, 2, 6, 10, 14, m[s[4]], m[s[5]]);
+        mix(v, 3, 7, 11, 15, m[s[6]], m[s[7]]);
+        mix(v, 0, 5, 10, 15, m[s[8]], m[s[9]]);
+        mix(v, 1, 6, 11, 12, m[s[10]], m[s[11]]);
+        mix(v, 2, 7, 8, 13, m[s[12]], m[s[13]]);
+        mix(v, 3, 4, 9, 14, m[s[14]], m[s[15]]);
     }
     for (int k = 0; k < 8; ++k) mac->h[k] ^= v[k] ^ v[k + 8];
 }
