@@ -26,6 +26,7 @@ static bool has_scaled(const atn_graph *g) {
 atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
                                         const atn_device_info *info) {
     atn_eval_options options = {.fast = variant->fast};
+    options.unit[ATN_HP] = variant->half ? 0x1p-11 : 0x1p-24; /* stored as halves, computed in singles */
     bool host = strcmp(info->backend, "host") == 0;
     if (!has_exponential(graph, false)) {
         if (has_exponential(graph, true)) options.exp_error = 8 * 0x1p-53;

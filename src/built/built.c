@@ -37,6 +37,7 @@ atn_target atn_target_of(const atn_device_info *info) {
     if (cuda && local > CUDA_STATIC_LOCAL) local = CUDA_STATIC_LOCAL; /* what a source may declare */
     return (atn_target){.host = host,
                         .vectors = !cuda,
+                        .half = host && info->fp16,
                         .shuffle = cuda,
                         .warp = cuda ? 32 : 1,
                         .max_items = host ? 1 : info->max_group,

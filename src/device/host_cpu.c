@@ -72,6 +72,15 @@ static int32_t vector_bytes(void) {
 #endif
 }
 
+static bool computes_halves(void) {
+#if defined(__aarch64__)
+    return getauxval(AT_HWCAP) & HWCAP_ASIMDHP;
+#else
+    return false; /* of x86 only those with AVX512-FP16 do, and no compiler of Debian 12 can be asked for it everywhere
+                   */
+#endif
+}
+
 #if defined(__aarch64__)
 void atn_cpu_flags(bool clang, char flags[ATN_CPU_FLAGS]) {
     static const struct {
@@ -177,6 +186,7 @@ void atn_cpu_describe(atn_device_info *info) {
     info->cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed)
                                                                       : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
     info->simd = vector_bytes() / 4;
+    info->fp16 = computes_halves();
     info->memory_bytes = usable_memory();
     info->local_bytes = sysfs_cache(1);
     for (int level = 4; level >= 2 && !info->cache_bytes; --level) info->cache_bytes = sysfs_cache(level);

@@ -22,7 +22,7 @@ static ir_ref element(lowering *l, int32_t object, ir_ref column, ir_ref row) {
 
 static ir_ref load_apart(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t width, int32_t apart) {
     return ir_make(l->p, (ir_node){.kind = IR_LOAD,
-                                   .type = lower_type(l->g->objects[object].type),
+                                   .type = lower_type(l, l->g->objects[object].type),
                                    .width = width,
                                    .arg = {at, -1, -1},
                                    .id = object,
@@ -85,8 +85,8 @@ ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32
         if (row >= 0) good = ir_and(p, good, above ? ir_less(p, row, n1) : within(l, row, n1, computed));
         good = ir_declare(p, l->block, "inside", good);
         if (read >= 0) report(l, good, read);
-        int32_t type = lower_type(l->g->objects[object].type);
-        bool whole = type != ATN_SP && type != ATN_DP;
+        int32_t type = lower_type(l, l->g->objects[object].type);
+        bool whole = type != ATN_SP && type != ATN_DP && type != ATN_HP;
         ir_ref zero = whole ? ir_integer(p, type, 0) : ir_number(p, type, 0);
         ir_ref at = element(l, object, address(l, column), address(l, row));
         return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, at, part, 1), zero);
@@ -105,10 +105,11 @@ ir_ref lower_from_zero(lowering *l, ir_ref column, ir_ref row) {
 }
 
 ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row, bool from_zero) {
-    int32_t type = lower_type(l->g->objects[object].type);
+    int32_t type = lower_type(l, l->g->objects[object].type);
     ir_ref inside = lower_inside(l, object, column, row);
     if (!from_zero) inside = ir_and(l->p, inside, lower_from_zero(l, column, row));
-    ir_ref zero = type == ATN_SP || type == ATN_DP ? ir_number(l->p, type, 0) : ir_integer(l->p, type, 0);
+    ir_ref zero =
+        type == ATN_SP || type == ATN_DP || type == ATN_HP ? ir_number(l->p, type, 0) : ir_integer(l->p, type, 0);
     return ir_operation(l->p, ATN_OP_SELECT, type, inside, load(l, object, element(l, object, column, row), 0, 1),
                         zero);
 }

@@ -99,6 +99,9 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     }
     REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp),
            "lanes of q are more than warps can shuffle");
+    REFUSE(v->half && !t->half, "the device, or its dialect, has no arithmetic on halves");
+    for (int32_t k = 0; k < g->n_objects; ++k)
+        REFUSE(v->half && g->objects[k].table && g->objects[k].type == ATN_HP, "constant tables of halves are singles");
     REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
     REFUSE(v->index != 32 && v->index != 64, "index is 32 or 64");
     for (int32_t d = 0; d < g->n_dims && v->index == 32 && v->guard; ++d)

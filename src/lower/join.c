@@ -8,11 +8,13 @@ int32_t acc_parts(const atn_acc *acc) { return atn_type_is_complex(acc->type) ? 
 
 /* Sums may be kept in a wider type than described. */
 int32_t acc_type(const lowering *l, const atn_acc *acc) {
-    int32_t type = lower_type(acc->type);
-    return type == ATN_SP && acc->join == ATN_JOIN_SUM && l->v.accumulate == 64 ? ATN_DP : type;
+    int32_t type = lower_type(l, acc->type);
+    if (acc->join != ATN_JOIN_SUM) return type;
+    if (type == ATN_HP && l->v.accumulate == 32) return ATN_SP;
+    return (type == ATN_SP || type == ATN_HP) && l->v.accumulate == 64 ? ATN_DP : type;
 }
 
-static bool is_floating(int32_t type) { return type == ATN_SP || type == ATN_DP; }
+static bool is_floating(int32_t type) { return type == ATN_SP || type == ATN_DP || type == ATN_HP; }
 
 static ir_ref limit_of(lowering *l, int32_t type, bool high) {
     if (is_floating(type)) return ir_number(l->p, type, high ? INFINITY : -INFINITY);

@@ -10,6 +10,7 @@
 typedef struct atn_target {
     bool host;           /* C on threads; else work-groups of items */
     bool vectors;        /* the dialect has vector types to compute on */
+    bool half;           /* arithmetic on halves, not only storage */
     bool shuffle;        /* items of a warp can hand values to each other */
     int32_t warp;        /* items in lockstep, 1 where none are */
     int32_t max_items;   /* in a group */

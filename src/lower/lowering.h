@@ -95,7 +95,7 @@ typedef struct lowering {
 void lower_fail(lowering *l, atn_status status, const char *format, ...) ATN_PRINTF(3, 4);
 
 /* ---- values (value.c) ---- */
-int32_t lower_type(atn_type type); /* what is computed in: HP in SP */
+int32_t lower_type(const lowering *l, atn_type type); /* what is computed in: HP in SP, unless the variant says half */
 bool lower_ready(const lowering *l, atn_value value);
 ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part);
 void lower_value_named(lowering *l, atn_value value, place at); /* made into a variable, also where it is used once */

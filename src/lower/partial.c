@@ -10,7 +10,7 @@ void loops_keep_results(lowering *l, int32_t block, place at, ir_ref value[][2])
         if (n->op != ATN_OP_RESULT || n->index != block) continue;
         for (int32_t part = 0; part < acc_parts(&b->acc[n->axis]); ++part) {
             ir_ref ref = ir_declare(l->p, l->block, n->label ? n->label : b->name,
-                                    ir_cast(l->p, lower_type(n->type), value[n->axis][part]));
+                                    ir_cast(l->p, lower_type(l, n->type), value[n->axis][part]));
             lower_memo_keep(l, v, part, lower_normal(l, n->dims, at), ref);
         }
     }

@@ -126,7 +126,7 @@ static void settle(lowering *l, staged *s) {
     s->tile = stage->n_tiles;
     stage->tile[stage->n_tiles++] =
         (ir_tile){.name = object->name,
-                  .type = (atn_type)lower_type(object->type),
+                  .type = (atn_type)lower_type(l, object->type),
                   .elements = l->v.stage == 2 && !l->host ? 2 * s->elements + spare : s->elements};
     s->half = -1;
 }
@@ -225,7 +225,7 @@ static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[2]
     ir_ref element = s->panel ? panel_element(l, s, &form[s->swapped ? 1 : 0], s->swapped ? e0 : e1, at)
                               : tile_element(l, s, e0, e1);
     return ir_make(l->p, (ir_node){.kind = IR_TILE,
-                                   .type = lower_type(l->g->objects[s->object].type),
+                                   .type = lower_type(l, l->g->objects[s->object].type),
                                    .width = width,
                                    .arg = {element, -1, -1},
                                    .id = s->tile});
@@ -234,8 +234,10 @@ static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[2]
 /* On the host `wide` registers that lie side by side in the tile are one load; each is a lane of it, which is where
  * aarch64 multiplies from. -1: not here. */
 static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[2], int32_t read, place at) {
-    int32_t type = lower_type(l->g->objects[s->object].type), fast = s->swapped ? 1 : 0;
-    int32_t wide = type == ATN_SP ? l->v.wide : type == ATN_DP && l->v.wide > 1 ? 2 : 1; /* 16 bytes at most */
+    int32_t type = lower_type(l, l->g->objects[s->object].type), fast = s->swapped ? 1 : 0;
+    int32_t wide = type == ATN_SP || type == ATN_HP  ? l->v.wide
+                   : type == ATN_DP && l->v.wide > 1 ? 2
+                                                     : 1; /* 16 bytes at most */
     for (int32_t d = 0; d < l->g->n_dims && l->host && wide > 1; ++d) {
         const dim_state *state = &l->dim[d];
         if (d == l->vec_dim || state->regs < 2 || state->vec != 1 || state->row != state->pack ||

@@ -42,6 +42,7 @@ static const knob KNOBS[] = {
     {"exp", AT(exp), 0, 0, 2, "library|native|polynomial", false},
     {"degree", AT(degree), 6, 3, 7, NULL, false},
     {"accumulate", AT(accumulate), 0, 0, 64, NULL, false},
+    {"half", AT(half), 0, 0, 1, NULL, false},
     {"groups", AT(groups), 0, 0, 1 << 30, NULL, false},
     {"threads", AT(threads), 0, 0, 4096, NULL, false},
     {"schedule", AT(schedule), 0, 0, 2, "static|dynamic|guided", false},

@@ -37,6 +37,7 @@ typedef struct atn_variant {
     int32_t reduce, finish, exp;
     int32_t degree;     /* of the polynomial exp: 3 to 7 */
     int32_t accumulate; /* accumulators of floating sums: 0 as described, 32, 64 */
+    int32_t half;       /* 1: what is HP is computed in HP, not in SP, where the device can (host) */
     int32_t groups;     /* most groups launched, the others follow in a loop; 0: as many as there are tiles */
     int32_t threads;    /* host: 0 all */
     int32_t schedule, chunk;

@@ -17,19 +17,18 @@ bool print_atomic_partials(const printer *r) { return r->d->atomic_partials && r
 
 const char *print_type(int32_t type) {
     static const char *const NAMES[] = {
-        [ATN_B] = "int",     [ATN_U8] = "uchar",   [ATN_U16] = "ushort", [ATN_INT32] = "int",
-        [ATN_INDEX] = "idx", [ATN_HP] = "float",   [ATN_SP] = "float",   [ATN_DP] = "double",
-        [ATN_SP2] = "float", [ATN_DP2] = "double", [IR_ADDRESS] = "adr"};
+        [ATN_B] = "int",     [ATN_U8] = "uchar",    [ATN_U16] = "ushort", [ATN_INT32] = "int",
+        [ATN_INDEX] = "idx", [ATN_HP] = "atn_half", [ATN_SP] = "float",   [ATN_DP] = "double",
+        [ATN_SP2] = "float", [ATN_DP2] = "double",  [IR_ADDRESS] = "adr"};
     return NAMES[type];
 }
 
-const char *print_storage(atn_type type) {
-    return type == ATN_B ? "uchar" : type == ATN_HP ? "atn_half" : print_type((int32_t)type);
-}
+const char *print_storage(atn_type type) { return type == ATN_B ? "uchar" : print_type((int32_t)type); }
 
 const char *print_vector_base(int32_t type, int32_t mask_bytes) {
     static const char *const MASKS[] = {[1] = "char", [2] = "short", [4] = "int", [8] = "long"};
     if (type == ATN_B) return MASKS[mask_bytes];
+    if (type == ATN_HP) return "half";
     return type == ATN_INDEX || type == IR_ADDRESS ? "long" : print_type(type);
 }
 
@@ -91,6 +90,7 @@ static void print_mask(printer *r, ir_ref ref, int32_t bytes) {
 
 static void print_number(printer *r, double value, int32_t type) {
     bool twice = type == ATN_DP;
+    if (type == ATN_HP) ADD("(atn_half)");
     if (isnan(value))
         ADD("%s", r->d->nan[twice]);
     else if (isinf(value))
@@ -129,7 +129,7 @@ static void infix(printer *r, const ir_node *n, const char *sign) {
     ADD(")");
 }
 
-bool print_is_integer(int32_t type) { return type != ATN_SP && type != ATN_DP; }
+bool print_is_integer(int32_t type) { return type != ATN_SP && type != ATN_DP && type != ATN_HP; }
 
 /* ---- operations ---- */
 
@@ -252,6 +252,7 @@ static void least_or_most(printer *r, const ir_node *n) {
     } else {
         const char *kind = n->type == ATN_SP       ? "float"
                            : n->type == ATN_DP     ? "double"
+                           : n->type == ATN_HP     ? "half"
                            : n->type == ATN_INDEX  ? "idx"
                            : n->type == IR_ADDRESS ? "adr"
                                                    : "int";

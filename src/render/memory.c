@@ -132,7 +132,7 @@ void print_tile(printer *r, const ir_node *n) {
     const ir_tile *t = &r->stage->tile[n->id];
     if (n->width > 1) {
         if (print_is_c(r))
-            ADD("atn_load_%s%d(", t->type == ATN_B ? "bool" : print_type((int32_t)t->type), n->width);
+            ADD("atn_load_%s%d(", t->type == ATN_B ? "bool" : print_vector_base((int32_t)t->type, 4), n->width);
         else
             ADD("vload%d(0, ", n->width);
         ADD("tile%d_%s + ", n->id, t->name);

@@ -100,7 +100,7 @@ static void tile_store(printer *r, const ir_statement *s) {
     int32_t width = r->p->nodes[s->value].width;
     if (width > 1) {
         ADD("atn_store_%s%s%d(tile%d_%s + ", print_is_c(r) ? "" : "local_",
-            t->type == ATN_B ? "bool" : print_type((int32_t)t->type), width, s->id, t->name);
+            t->type == ATN_B ? "bool" : print_vector_base((int32_t)t->type, 4), width, s->id, t->name);
         print_expression(r, s->index);
         ADD(", ");
         print_kept(r, s->value);
@@ -263,7 +263,7 @@ static void argument_type(printer *r, const ir_argument *a, int32_t part) {
             print_storage(g->objects[a->id].type), r->d->restricted);
         return;
     case IR_ARG_PARAM:
-        ADD("%s ", print_type((int32_t)g->parameters[a->id].type));
+        ADD("%s ", print_type(g->parameters[a->id].type == ATN_HP ? ATN_SP : (int32_t)g->parameters[a->id].type));
         return;
     case IR_ARG_SCRATCH:
         ADD("%sidx *", r->d->global);
@@ -444,8 +444,8 @@ static void preface(printer *r) {
     atn_variant_print(&r->p->variant, r->out);
     ADD(". Generated; do not edit. */\n");
     if (u.doubles && r->d->double_prelude) ADD("%s", r->d->double_prelude);
-    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n", u.halves,
-        u.doubles, r->p->variant.index, r->p->variant.stream);
+    ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n",
+        u.halves + (u.halves && r->p->variant.half), u.doubles, r->p->variant.index, r->p->variant.stream);
     atn_text_add(r->out, r->d->prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {

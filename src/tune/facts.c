@@ -50,6 +50,8 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     for (int32_t k = 0; k < g->n_objects; ++k)
         if ((int32_t)atn_type_bytes(g->objects[k].type) > element)
             element = (int32_t)atn_type_bytes(g->objects[k].type);
+    bool halves = false;
+    for (int32_t k = 0; k < g->n_objects; ++k) halves = halves || g->objects[k].type == ATN_HP;
     int64_t points[2] = {1, 1}, ranges[2] = {0, 0};
     for (int32_t d = 0; d < o.points; ++d) points[d] = steps.steps[g->blocks[0].dim[d]];
     for (int32_t d = 0; d < reduced; ++d) ranges[d] = steps.steps[g->blocks[o.block].dim[d]];
@@ -72,6 +74,7 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     f[(*n)++] = truth("kernel", "along_range", o.along_q > o.along_p0);
     f[(*n)++] = truth("kernel", "complex", o.complex_values);
     f[(*n)++] = truth("kernel", "apart", writes_apart(g));
+    f[(*n)++] = truth("kernel", "half", halves);
     f[(*n)++] = truth("kernel", "finite", g->finite);
     return status;
 }

@@ -1,0 +1,155 @@
+/* Halves computed in halves (half=1): a product with sums of halves, and a body that mixes them with what is done in
+ * singles, held against the oracle in that arithmetic; and that it is arithmetic of its own, with a bound of its own.
+ */
+#include "testkit.h"
+
+#include "graph/shipped.h"
+#include "support/held.h"
+
+#include <string.h>
+
+enum { ROWS = 21, INNER = 19, COLUMNS = 37 };
+
+#define LINK(from, to) "<Connection source='" from "' destination='" to "'/>"
+
+static const char MIXED[] =
+    "<ParallelAlgorithm name='mixed' dimensions='1'><DataObjects>"
+    "<DataObject name='x' structure='vector' elementDataType='HP'/>"
+    "<DataObject name='y' structure='vector' elementDataType='HP'/>"
+    "<DataObject name='z' structure='vector' elementDataType='HP'/>"
+    "<DataObject name='whole' structure='vector' elementDataType='INT32'/></DataObjects><Children>"
+    "<DataAccessRead name='a' source='x' selFunction='v0'/><DataAccessRead name='b' source='y' selFunction='v0'/>"
+    "<FunctionBlock name='f' dataType='HP' function='#in(0) &lt; #in(1) ? fmin(#in(0) * #in(1), HP(3)) / (#in(1) + 4) "
+    ": "
+    "HP(sqrt(fabs(#in(0)))) - #in(1)'/>"
+    "<FunctionBlock name='g' dataType='INT32' function='INT32(8 * #in(0))'/>"
+    "<DataAccessWrite name='store' destination='z' selFunction='v0'/>"
+    "<DataAccessWrite name='keep' destination='whole' selFunction='v0'/></Children><Connections>" LINK("x.Size(0)",
+                                                                                                       "mixed.Range(0)")
+        LINK("mixed.i(0)", "a.v(0)") LINK("mixed.i(0)", "b.v(0)") LINK("a.out", "f.in(0)") LINK("b.out", "f.in(1)")
+            LINK("b.out", "g.in(0)") LINK("f.out(0)", "store.in") LINK("mixed.i(0)", "store.v(0)")
+                LINK("g.out(0)", "keep.in") LINK("mixed.i(0)", "keep.v(0)") "</Connections></ParallelAlgorithm>";
+
+static atn_ctx *ctx;
+static atn_devices *devices;
+
+static atn_view view_of(atn_type type, int64_t columns, int64_t rows, void *data) {
+    return (atn_view){.data = data, .type = type, .rank = rows > 1 ? 2 : 1, .size = {columns, rows}, .pitch = columns};
+}
+
+static void fill(uint16_t *to, size_t count, uint64_t seed) {
+    for (size_t k = 0; k < count; ++k) to[k] = atn_half_from_double(4 * kit_uniform(&seed) - 2);
+}
+
+static void hold(const char *name, const char *xml, atn_view *views, const char *const *variants) {
+    const atn_define define = {"USED_FLOAT", "HP"};
+    atn_sequence *sequence;
+    atn_device *device;
+    kit_ok(ctx, atn_sequence_parse(ctx, name, xml, strlen(xml),
+                                   &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
+    const atn_graph *g = sequence->step[0];
+    atn_frame frame = {.views = views};
+    held_case c = {.graph = g, .views = views};
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    for (; *variants; ++variants) {
+        atn_variant v = atn_variant_plain();
+        kit_ok(ctx, atn_variant_parse(ctx, &v, *variants));
+        atn_eval_options options = atn_variant_arithmetic(g, &v, atn_device_get_info(device));
+        assert_true(options.unit[ATN_HP] == (v.half ? 0x1p-11 : 0x1p-24));
+        atn_eval_result *oracle;
+        kit_ok(ctx, atn_eval_run(ctx, g, &frame, &options, &oracle));
+        atn_status status = held_run(device, &c, &v, oracle);
+        atn_eval_free(oracle);
+        if (status != ATN_OK) fail_msg("%s, variant '%s': %s", name, *variants, atn_ctx_message(ctx));
+    }
+    atn_device_close(device);
+    atn_sequence_free(sequence);
+}
+
+static void need_halves(void) {
+    if (atn_devices_info(devices, 0)->fp16) return;
+    print_message("this CPU has no arithmetic on halves\n");
+    skip();
+}
+
+static void products(void **state) {
+    (void)state;
+    need_halves();
+    static const char *const VARIANTS[] = {"half=1",
+                                           "half=0,vec_p0=8",
+                                           "half=1,vec_p0=8,regs_p0=2",
+                                           "half=1,vec_p0=8,regs_p0=3,regs_p1=8,tile_q0=16,stage=1,stage_swap=2,wide=4",
+                                           "half=1,vec_p0=4,regs_p1=4,seq_p1=2,tile_q0=8,stage=1,accumulate=32",
+                                           "half=1,vec_q0=8,regs_p0=2",
+                                           "half=1,vec_p0=16,accumulate=64",
+                                           NULL};
+    uint16_t a[ROWS * INNER], b[INNER * COLUMNS], c[ROWS * COLUMNS] = {0};
+    fill(a, ROWS * INNER, 5);
+    fill(b, INNER * COLUMNS, 6);
+    atn_view views[] = {view_of(ATN_HP, INNER, ROWS, a), view_of(ATN_HP, COLUMNS, INNER, b),
+                        view_of(ATN_HP, COLUMNS, ROWS, c)};
+    hold("gemm", atn_shipped_find("gemm"), views, VARIANTS);
+}
+
+static void mixed_with_singles(void **state) {
+    (void)state;
+    need_halves();
+    static const char *const VARIANTS[] = {"half=1", "half=1,vec_p0=8,regs_p0=2,seq_p0=2", "half=1,vec_p0=4",
+                                           "half=0,vec_p0=8", NULL};
+    uint16_t x[COLUMNS], y[COLUMNS], z[COLUMNS] = {0};
+    int32_t whole[COLUMNS] = {0};
+    fill(x, COLUMNS, 7);
+    fill(y, COLUMNS, 8);
+    atn_view views[] = {view_of(ATN_HP, COLUMNS, 1, x), view_of(ATN_HP, COLUMNS, 1, y), view_of(ATN_HP, COLUMNS, 1, z),
+                        view_of(ATN_INT32, COLUMNS, 1, whole)};
+    hold("mixed", MIXED, views, VARIANTS);
+}
+
+/* Sums in halves are right in their own arithmetic and wrong in that of singles. */
+static void bounds_tell_them_apart(void **state) {
+    (void)state;
+    need_halves();
+    uint16_t a[ROWS * INNER], b[INNER * COLUMNS], c[ROWS * COLUMNS] = {0};
+    fill(a, ROWS * INNER, 5);
+    fill(b, INNER * COLUMNS, 6);
+    atn_view views[] = {view_of(ATN_HP, INNER, ROWS, a), view_of(ATN_HP, COLUMNS, INNER, b),
+                        view_of(ATN_HP, COLUMNS, ROWS, c)};
+    const atn_define define = {"USED_FLOAT", "HP"};
+    const char *xml = atn_shipped_find("gemm");
+    atn_sequence *sequence;
+    atn_device *device;
+    kit_ok(ctx, atn_sequence_parse(ctx, "gemm", xml, strlen(xml),
+                                   &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
+    atn_frame frame = {.views = views};
+    held_case held = {.graph = sequence->step[0], .views = views};
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    atn_variant v = atn_variant_plain();
+    atn_eval_options singles = atn_variant_arithmetic(sequence->step[0], &v, atn_device_get_info(device));
+    atn_eval_result *oracle;
+    kit_ok(ctx, atn_eval_run(ctx, sequence->step[0], &frame, &singles, &oracle));
+    v.half = 1;
+    assert_int_not_equal(held_run(device, &held, &v, oracle), ATN_OK);
+    atn_eval_free(oracle);
+    atn_device_close(device);
+    atn_sequence_free(sequence);
+}
+
+static int setup(void **state) {
+    (void)state;
+    ctx = kit_ctx();
+    kit_ok(ctx, atn_devices_find(ctx, &devices)); /* the host comes first */
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    atn_devices_free(devices);
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(mixed_with_singles),
+                                       cmocka_unit_test(bounds_tell_them_apart)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
