@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PLACES = 32 };
@@ -49,6 +50,29 @@ void atn_leftover_forget(int place) {
     if (place >= 0) (void)atomic_compare_exchange_strong(&table[place].state, &expected, FREE);
 }
 
+/* ---- making and noting as one ---- */
+
+static atomic_int held; /* threads that make something just now */
+
+void atn_leftover_hold(sigset_t *before) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+    atomic_fetch_add(&held, 1);
+}
+
+void atn_leftover_release(const sigset_t *before) {
+    atomic_fetch_sub(&held, 1);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* Not for ever: whoever opens a file on a server that is gone may hold on. */
+static void wait_for_others(void) {
+    for (int k = 0; k < 100 && atomic_load(&held) > 0; ++k) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* ---- removing ---- */
+
 /* As the kernel hands them out; opendir allocates, which a handler must not. */
 typedef struct raw_entry {
     uint64_t inode;
@@ -76,6 +100,7 @@ static void empty_folder(const char *path) {
 void atn_leftover_remove_all(void) {
     static const leftover_kind ORDER[] = {A_GROUP, A_FILE, A_FOLDER};
     pid_t self = getpid();
+    wait_for_others();
     for (size_t n = 0; n < sizeof ORDER / sizeof *ORDER; ++n)
         for (int k = 0; k < PLACES; ++k) {
             int expected = NOTED;

@@ -119,10 +119,10 @@ static atn_status follow(const atn_ctx *ctx, pid_t child, int fd, double deadlin
     }
 }
 
-/* Waits for the program to end or its time to be up, kills what is left of its group, and reads its end. */
-static atn_status conclude(const atn_ctx *ctx, const char *name, pid_t child, int fd, double timeout_s,
+/* place: where its group is noted. Waits for the program to end or its time to be up, kills what is left of its group,
+ * and reads its end. */
+static atn_status conclude(const atn_ctx *ctx, const char *name, pid_t child, int place, int fd, double timeout_s,
                            atn_text *output, int *exit_code) {
-    int place = atn_leftover_add_group(child);
     atn_status status = follow(ctx, child, fd, atn_clock_seconds() + timeout_s, output);
     kill(-child, SIGKILL);
     atn_leftover_forget(place); /* before it is reaped and the number given to others */
@@ -156,13 +156,16 @@ atn_status atn_process_run(const atn_ctx *ctx, const char *const argv[], const c
         return status;
     }
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    int error = spawn(argv, environment, dir, ends[1], &child);
+    sigset_t before;
+    atn_leftover_hold(&before);
+    int error = spawn(argv, environment, dir, ends[1], &child), place = error ? -1 : atn_leftover_add_group(child);
+    atn_leftover_release(&before);
     close(ends[1]);
     atn_free(ctx, environment);
     if (error)
         status = atn_fail(ctx, ATN_ERR_IO, "%s: cannot be run: %s", argv[0], strerror(error));
     else
-        status = conclude(ctx, argv[0], child, ends[0], timeout_s, output, exit_code);
+        status = conclude(ctx, argv[0], child, place, ends[0], timeout_s, output, exit_code);
     close(ends[0]);
     return status;
 }

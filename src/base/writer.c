@@ -37,13 +37,18 @@ static atn_status open_aside(atn_writer *w, const struct stat *old) {
     w->aside = atn_alloc(w->ctx, bytes);
     if (!w->aside) return ATN_ERR_MEMORY;
     static atomic_uint turn; /* keeps threads of one process apart, and us from what a killed process left */
-    int tries = 0;
+    int tries = 0, error;
+    sigset_t before;
+    atn_leftover_hold(&before);
     do {
         snprintf(w->aside, bytes, "%s.%ld.%u", w->target, (long)getpid(), atomic_fetch_add(&turn, 1));
         w->fd = open(w->aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (w->fd < 0 && errno == EEXIST && ++tries < MOST_TRIES);
+    error = errno;
+    if (w->fd >= 0) w->leftover = atn_leftover_add_file(w->aside);
+    atn_leftover_release(&before);
+    errno = error;
     if (w->fd < 0) return cannot(w);
-    w->leftover = atn_leftover_add_file(w->aside);
     if (old) (void)fchmod(w->fd, old->st_mode & 0777); /* who could not read it before cannot now */
     return ATN_OK;
 }

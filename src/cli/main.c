@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,14 +20,13 @@
 static const struct itimerval GRACE = {.it_value = {.tv_usec = 700000}}, NONE = {.it_value = {0}};
 
 static atn_ctx *process_ctx;
-static volatile sig_atomic_t asked;
+static atomic_bool asked;  /* handlers may run on several threads at once */
 static char farewell[128]; /* what a verb that is ended says, made beforehand: handlers cannot print */
 
 /* The first Ctrl-C asks politely, so that what was measured is kept. The second one, or another signal, ends the
  * process as it would without this handler, but for what would be left behind. */
 static void ask_to_stop(int number) {
-    if (!asked) {
-        asked = 1;
+    if (!atomic_exchange(&asked, true)) {
         atn_ctx_cancel(process_ctx);
         setitimer(ITIMER_REAL, &GRACE, NULL); /* a plain system call, as alarm is */
         return;

@@ -300,9 +300,12 @@ static atn_status compile_in(const host_job *job, const char *dir, host_module *
 
 static atn_status compile(const host_job *job, host_module *module) {
     char *dir;
+    sigset_t before;
+    atn_leftover_hold(&before);
     atn_status status = atn_cache_workdir(job->cache, &dir);
+    int place = status == ATN_OK ? atn_leftover_add_folder(dir) : -1;
+    atn_leftover_release(&before);
     if (status != ATN_OK) return status;
-    int place = atn_leftover_add_folder(dir);
     status = compile_in(job, dir, module);
     atn_cache_discard(job->cache, dir);
     atn_leftover_forget(place);

@@ -48,15 +48,14 @@ begin() {
 
 # finish: waits for $child; $code is how it ended, 137 after HARD_S.
 finish() {
-    (
-        sleep "$HARD_S"
-        kill -KILL "$child"
-    ) 2>/dev/null &
-    local guard=$!
+    local k
+    for ((k = 0; k < HARD_S * 20; ++k)); do
+        kill -0 "$child" 2>/dev/null || break
+        sleep 0.05
+    done
+    kill -KILL "$child" 2>/dev/null
     wait "$child" 2>/dev/null
     code=$?
-    kill "$guard" 2>/dev/null
-    wait "$guard" 2>/dev/null
 }
 
 # points COUNT PROGRAM: lines of three numbers, by an awk expression over k = 0 ...
