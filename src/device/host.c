@@ -12,8 +12,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { ALIGNMENT = 64 }; /* a cache line, and the widest vector */
+enum { ALIGNMENT = 64 };      /* a cache line, and the widest vector */
+enum { HUGE_FROM = 4 << 20 }; /* bytes from which large pages are asked for: two of them at the least */
 
 typedef struct host_buffer {
     atn_buffer base;
@@ -64,6 +67,17 @@ static void close_host(atn_device *base) {
 
 /* ---- buffers ---- */
 
+/* Kernels that walk through many rows at once need a page of each: large pages are fewer than the TLB has room for. A
+ * kernel that has none, or wants to be asked by nobody, goes on without. */
+static void ask_for_large_pages(unsigned char *data, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), from = atn_size_round_up((uintptr_t)data, page);
+    if (bytes >= HUGE_FROM) (void)madvise((void *)from, ((uintptr_t)data + bytes - from) / page * page, MADV_HUGEPAGE);
+#else
+    (void)data, (void)bytes;
+#endif
+}
+
 static atn_status buffer_create(atn_device *device, size_t bytes, atn_buffer **out) {
     size_t total;
     host_buffer *buffer = atn_zalloc(device->ctx, sizeof *buffer);
@@ -74,6 +88,7 @@ static atn_status buffer_create(atn_device *device, size_t bytes, atn_buffer **o
         return atn_fail_memory(device->ctx, bytes, "a buffer");
     }
     buffer->data = (unsigned char *)atn_size_round_up((uintptr_t)buffer->block, ALIGNMENT);
+    ask_for_large_pages(buffer->data, bytes);
     *out = &buffer->base;
     return ATN_OK;
 }

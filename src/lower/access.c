@@ -247,7 +247,7 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
 
 /* ---- writes ---- */
 
-static void store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part) {
+void lower_store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part) {
     bool vector = ir_width_of(l->p, value) > 1;
     ir_append(l->p, l->block,
               (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
@@ -268,7 +268,7 @@ static void store_parts(lowering *l, const atn_write *w, place at, const ir_ref 
     ir_ref column = lower_index(l, w->select[0], at, proven);
     ir_ref row = w->select[1] >= 0 ? lower_index(l, w->select[1], at, proven) : -1;
     if (proven) {
-        for (int32_t part = 0; part < parts; ++part) store(l, w, column, row, values[part], part);
+        for (int32_t part = 0; part < parts; ++part) lower_store(l, w, column, row, values[part], part);
         return;
     }
     column = ir_declare(l->p, l->block, "column", column);
@@ -279,7 +279,8 @@ static void store_parts(lowering *l, const atn_write *w, place at, const ir_ref 
     report(l, good, l->g->n_reads + (int32_t)(w - l->g->writes));
     ir_block inner = IR_EMPTY, *outer = l->block;
     l->block = &inner;
-    for (int32_t part = 0; part < parts; ++part) store(l, w, address(l, column), address(l, row), values[part], part);
+    for (int32_t part = 0; part < parts; ++part)
+        lower_store(l, w, address(l, column), address(l, row), values[part], part);
     l->block = outer;
     ir_if(l->p, outer, good, inner, IR_EMPTY);
 }
@@ -327,43 +328,6 @@ static void read_first(lowering *l, const atn_write *w) {
         if (used[k] >= 0 && l->in_place[used[k]]) lower_hoist(l, used[k]);
 }
 
-/* A dimension of the points along which registers lie side by side in memory where the lanes of the vector do not: then
- * a block of both is turned in registers and written in vectors. -1: there is none. */
-static int32_t turned(const lowering *l, const atn_write *w, uint32_t dims) {
-    atn_type type = l->g->objects[w->object].type;
-    if (!l->host || l->vec_dim < 0 || !(dims >> l->vec_dim & 1) || w->combine != ATN_WRITE_ONCE || w->enable >= 0)
-        return -1;
-    if ((type != ATN_SP && type != ATN_DP && type != ATN_INT32) || atn_select_is_computed(l->g, w->select) ||
-        w->select[1] < 0)
-        return -1;
-    atn_affine column = atn_affine_of(l->g, w->select[0]);
-    if (!column.is_affine || column.modulus >= 0 || column.coefficient[l->vec_dim] != 0) return -1;
-    for (int32_t k = 0; k < l->n_points; ++k) {
-        int32_t d = l->point[k];
-        bool beside = column.coefficient[d] == 1 && !(l->g->values[w->select[1]].dims >> d & 1);
-        if (d != l->vec_dim && beside && l->dim[d].regs % l->dim[l->vec_dim].vec == 0 && l->dim[d].limit < 0) return d;
-    }
-    return -1;
-}
-
-/* One block: as many registers along d as the vector has lanes. */
-static void write_turned(lowering *l, const atn_write *w, place at, int32_t d) {
-    int32_t width = l->dim[l->vec_dim].vec;
-    ir_ref whole[16], lanes[16], column, row;
-    for (int32_t j = 0; j < width; ++j) {
-        place here = at;
-        here.r[d] = (int8_t)(at.r[d] + j);
-        whole[j] = ir_declare(l->p, l->block, "line", ir_splat(l->p, lower_value(l, w->value, here, 0), width));
-    }
-    for (int32_t k = 0; k < width; ++k) {
-        for (int32_t j = 0; j < width; ++j) lanes[j] = ir_lane(l->p, whole[j], k);
-        at.lane = (int8_t)k;
-        column = lower_index(l, w->select[0], at, true);
-        row = lower_index(l, w->select[1], at, true);
-        store(l, w, column, row, ir_join(l->p, lanes, width), 0);
-    }
-}
-
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {
     int32_t writes = 0;
     for (int32_t k = 0; k < l->g->n_writes; ++k) writes += l->g->writes[k].block == block;
@@ -373,12 +337,12 @@ void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {
         const atn_write *w = &l->g->writes[k];
         if (w->block != block) continue;
         place at = PLACE_ORIGIN;
-        int32_t turn = enable < 0 ? turned(l, w, dims) : -1;
+        int32_t turn = enable < 0 ? lower_turned(l, w, dims) : -1;
         do {
             if (turn < 0)
                 write_at(l, w, dims, at, enable, writes == 1);
-            else if (at.r[turn] % l->dim[l->vec_dim].vec == 0)
-                write_turned(l, w, at, turn);
+            else if (at.r[turn] == 0)
+                lower_write_turned(l, w, at, turn);
         } while (lower_next_place(l, dims, &at));
     }
 }

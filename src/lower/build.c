@@ -85,6 +85,17 @@ ir_ref ir_lane(atn_program *p, ir_ref a, int32_t lane) {
     return ir_make(p, n);
 }
 
+ir_ref ir_turn(atn_program *p, ir_ref a, ir_ref b, int32_t piece, int32_t odd) {
+    if (p->failed) return 0;
+    ir_node n = blank(IR_TURN, p->nodes[a].type);
+    n.width = p->nodes[a].width;
+    n.arg[0] = a;
+    n.arg[1] = b;
+    n.integer = piece;
+    n.id = odd;
+    return ir_make(p, n);
+}
+
 ir_ref ir_join(atn_program *p, const ir_ref *scalars, int32_t width) {
     if (p->failed) return 0;
     ir_node n = blank(IR_JOIN, p->nodes[scalars[0]].type);

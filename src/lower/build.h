@@ -24,6 +24,7 @@ ir_ref ir_less(atn_program *p, ir_ref a, ir_ref b);
 ir_ref ir_within(atn_program *p, ir_ref a, ir_ref n); /* 0 <= a < n */
 ir_ref ir_splat(atn_program *p, ir_ref a, int32_t width);
 ir_ref ir_lane(atn_program *p, ir_ref a, int32_t lane);
+ir_ref ir_turn(atn_program *p, ir_ref a, ir_ref b, int32_t piece, int32_t odd); /* IR_TURN */
 ir_ref ir_join(atn_program *p, const ir_ref *scalars, int32_t width);
 ir_ref ir_argument_ref(atn_program *p, ir_argument_kind kind, int32_t id, int32_t type);
 ir_ref ir_special(atn_program *p, ir_kind kind, int32_t type); /* GROUP, GROUPS, ITEM, LAST */

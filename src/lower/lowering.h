@@ -135,6 +135,12 @@ ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row,
 ir_ref lower_load_wide(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t wide);
 ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no); /* by one condition, whole vectors */
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable);
+void lower_store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part);
+
+/* ---- blocks turned in registers (turn.c) ---- */
+/* The dimension of the points whose registers are turned with the lanes of the vector to be written; -1: none. */
+int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims);
+void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d); /* all registers along d at once */
 
 /* ---- staged tiles (stage.c) ---- */
 void lower_stage_plan(lowering *l, int32_t block);     /* which reads of a block (or of the points: 0) are staged */

@@ -59,11 +59,11 @@ static void print_expression(const atn_program *p, ir_ref ref, atn_text *out) {
     }
     const ir_node *n = &p->nodes[ref];
     static const char *const KINDS[] = {
-        [IR_INTEGER] = "",      [IR_NUMBER] = "",         [IR_VARIABLE] = "",         [IR_OPERATION] = "",
-        [IR_SPLAT] = "splat",   [IR_LANE] = "lane",       [IR_JOIN] = "join",         [IR_LOAD] = "load",
-        [IR_TILE] = "tile",     [IR_SCRATCH] = "scratch", [IR_ARGUMENT] = "argument", [IR_GROUP] = "group",
-        [IR_GROUPS] = "groups", [IR_ITEM] = "item",       [IR_SHUFFLE] = "shuffle",   [IR_LAST] = "last",
-        [IR_WITHIN] = "within"};
+        [IR_INTEGER] = "",    [IR_NUMBER] = "",       [IR_VARIABLE] = "",       [IR_OPERATION] = "",
+        [IR_SPLAT] = "splat", [IR_LANE] = "lane",     [IR_JOIN] = "join",       [IR_TURN] = "turn",
+        [IR_LOAD] = "load",   [IR_TILE] = "tile",     [IR_SCRATCH] = "scratch", [IR_ARGUMENT] = "argument",
+        [IR_GROUP] = "group", [IR_GROUPS] = "groups", [IR_ITEM] = "item",       [IR_SHUFFLE] = "shuffle",
+        [IR_LAST] = "last",   [IR_WITHIN] = "within"};
     switch (n->kind) {
     case IR_INTEGER:
         atn_text_printf(out, "%" PRId64, n->integer);

@@ -21,6 +21,8 @@ typedef enum ir_kind {
     IR_SPLAT,     /* arg[0] in every lane */
     IR_LANE,      /* lane `integer` of vector arg[0] */
     IR_JOIN,      /* a vector of `width` scalars: list, list + 1, ... in program->list */
+    IR_TURN,      /* of vectors arg[0] and arg[1], in pieces of `integer` lanes, those with an even number (id 1: an odd
+                     one) of both in turns: the exchange of which a transposition is made; host */
     IR_LOAD,      /* width elements of object id from element arg[0], `list` apart (1, or 2 on the host), or each arg[1]
                      (INT32) further on where that is not -1; integer 1: the imaginary parts of a complex object */
     IR_TILE,      /* element arg[0] of staged tile id, or `width` of them side by side */

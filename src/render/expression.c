@@ -511,6 +511,9 @@ void print_expression(printer *r, ir_ref ref) {
         ADD(print_is_c(r) ? "}" : ")");
         if (n->type == ATN_B) ADD(")");
         return;
+    case IR_TURN:
+        print_turn(r, n);
+        return;
     case IR_LOAD:
         print_load(r, n);
         return;

@@ -1,5 +1,5 @@
-/* Conversions and memory as text: casts of scalars and vectors, loads of elements, tiles, and the names of arguments.
- */
+/* Conversions and memory as text: casts of scalars and vectors, exchanges of lanes, loads of elements, tiles, and the
+ * names of arguments. */
 #include "render/printer.h"
 
 #include <inttypes.h>
@@ -61,6 +61,20 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
         print_expression(r, n->arg[0]);
         ADD(")");
     }
+}
+
+/* Lanes of b count from the width on. */
+void print_turn(printer *r, const ir_node *n) {
+    int32_t width = n->width, piece = (int32_t)n->integer;
+    ADD("ATN_TURN(%s%d, ", n->type == ATN_DP ? "long" : "int", width);
+    print_expression(r, n->arg[0]);
+    ADD(", ");
+    print_expression(r, n->arg[1]);
+    for (int32_t k = 0; k < width; ++k) {
+        bool other = k & piece;
+        ADD(", %d", (k & ~piece) + n->id * piece + (other ? width : 0));
+    }
+    ADD(")");
 }
 
 /* ---- memory ---- */

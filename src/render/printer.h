@@ -30,6 +30,7 @@ void print_expression(printer *r, ir_ref ref);
 void print_cast_scalar(printer *r, const ir_node *n, int32_t from);
 void print_cast_vector(printer *r, const ir_node *n, int32_t from);
 void print_load(printer *r, const ir_node *n);
+void print_turn(printer *r, const ir_node *n);
 void print_tile(printer *r, const ir_node *n);
 void print_argument_name(printer *r, ir_argument_kind kind, int32_t id, int32_t part);
 void print_pointer(printer *r, int32_t object); /* the object's elements */
