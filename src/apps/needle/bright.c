@@ -74,7 +74,7 @@ enum { LOOKED_AT = 16 }; /* scans of a volume */
 typedef struct census {
     const atn_volume *volume;
     int64_t step; /* of scans */
-    double count[LOOKED_AT + 1][LEVELS];
+    int32_t count[LOOKED_AT + 1][LEVELS];
 } census;
 
 /* Of a scan, rows that are spread evenly. */
@@ -84,14 +84,13 @@ static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
     int64_t step = info.height > 256 ? info.height / 256 : 1;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
-        int32_t bin[LEVELS] = {0};
+        int32_t *bin = h->count[k];
         const uint8_t *frame = atn_volume_frame(h->volume, h->step / 2 + k * h->step);
         for (int64_t r = step / 2; r < info.height; r += step) {
             const uint8_t *row8 = frame + r * info.width * (info.bits / 8);
             const uint16_t *row16 = (const uint16_t *)(const void *)row8;
             for (int64_t c = 0; c < info.width; ++c) ++bin[info.bits == 8 ? row8[c] : row16[c] >> 8];
         }
-        for (int b = 0; b < LEVELS; ++b) h->count[k][b] = bin[b];
     }
 }
 
@@ -100,9 +99,10 @@ int32_t needle_bright_level(const atn_volume *volume) {
     census h = {.volume = volume, .step = info.frames > LOOKED_AT ? (info.frames + LOOKED_AT - 1) / LOOKED_AT : 1};
     int64_t scans = (info.frames - h.step / 2 + h.step - 1) / h.step;
     atn_parallel(scans, 1, count_some, &h);
-    for (int64_t k = 1; k < scans; ++k)
-        for (int b = 0; b < LEVELS; ++b) h.count[0][b] += h.count[k][b];
-    int level = level_of(h.count[0]);
+    double sum[LEVELS] = {0};
+    for (int64_t k = 0; k < scans; ++k)
+        for (int b = 0; b < LEVELS; ++b) sum[b] += h.count[k][b];
+    int level = level_of(sum);
     return info.bits == 8 ? level : level << 8 | 255;
 }
 
