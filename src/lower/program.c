@@ -84,6 +84,7 @@ static void print_expression(const atn_program *p, ir_ref ref, atn_text *out) {
         atn_text_printf(out, "%s%d(", KINDS[n->kind],
                         n->kind == IR_TILE || n->kind == IR_ARGUMENT ? n->id : (int)n->integer);
     }
+    if (n->kind == IR_TURN && n->id) atn_text_add(out, "odd ");
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
         if (k) atn_text_add(out, ", ");
         print_expression(p, n->arg[k], out);
@@ -108,6 +109,7 @@ static void print_list(const atn_program *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_IF] = "if",
                                         [IR_BARRIER] = "barrier",
                                         [IR_REPORT] = "report",
+                                        [IR_ORDER] = "order",
                                         [IR_COMMENT] = "#",
                                         [IR_PARALLEL] = "parallel"};
     for (; at >= 0; at = p->statements[at].next) {

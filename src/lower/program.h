@@ -72,6 +72,7 @@ typedef enum ir_statement_kind {
     IR_IF,             /* value; body, other */
     IR_BARRIER,        /* all items of the group, local memory */
     IR_REPORT,         /* gather of read id was out of range */
+    IR_ORDER,          /* host: variable value is made before those of later such statements */
     IR_COMMENT,        /* text */
     IR_PARALLEL        /* host: variable id from 0 to limit, shared among the threads; body */
 } ir_statement_kind;

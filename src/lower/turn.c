@@ -1,7 +1,7 @@
 /* Blocks turned in registers: where the registers of a dimension lie side by side in memory and the lanes of the vector
  * do not, a block of both, as many registers as lanes, is transposed by exchanging halves, quarters, ... of pairs of
- * vectors (Eklundh), and written in vectors. Registers that make several blocks are written row by row, so that a cache
- * line is filled at once. Host only. */
+ * vectors (Eklundh), and written in vectors. Registers that make several blocks are read in order and written row by
+ * row, so that a cache line is filled at once. Host only. */
 #include "lower/lowering.h"
 
 enum { MOST_LANES = 16, MOST_VECTORS = 32 /* the most registers of a dimension */ };
@@ -45,6 +45,9 @@ void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d) {
         place here = at;
         here.r[d] = (int8_t)j;
         vectors[j] = ir_declare(l->p, l->block, "line", ir_splat(l->p, lower_value(l, w->value, here, 0), width));
+        ir_append(
+            l->p, l->block,
+            (ir_statement){.kind = IR_ORDER, .index = -1, .value = vectors[j], .limit = -1, .body = -1, .other = -1});
     }
     for (int32_t from = 0; from < regs; from += width) transpose(l, vectors + from, width);
     for (int32_t k = 0; k < width; ++k)

@@ -128,6 +128,11 @@ static const char VECTORS[] = ATN_PRELUDE_ARM
     "    INLINE T##W atn_load_##T##W(const S *from) { return *(const T##W##_at *)from; } \\\n"
     "    INLINE void atn_store_##T##W(S *to, T##W v) { *(T##W##_at *)to = v; } \\\n"
     "    INLINE void atn_stream_##T##W(S *to, T##W v) { atn_stream(to, &v, (int)sizeof v); }\n"
+    "#if defined(__aarch64__)\n" /* gcc shuffles loads about, and prefetching loses the rows */
+    "#define ATN_ORDER(v) __asm__ volatile(\"\" : : \"w\"((v)[0]))\n"
+    "#else\n"
+    "#define ATN_ORDER(v) (void)0\n"
+    "#endif\n"
     "#if defined(__clang__)\n"
     "#define ATN_TURN(M, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n"
     "#else\n"

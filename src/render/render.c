@@ -239,6 +239,11 @@ static void statement(printer *r, const ir_statement *s) {
     case IR_REPORT:
         ADD("atn_report(report, %d);\n", s->id + 1);
         return;
+    case IR_ORDER:
+        ADD("ATN_ORDER(");
+        print_expression(r, s->value);
+        ADD(");\n");
+        return;
     case IR_COMMENT:
         ADD("/* %s */\n", s->text);
         return;
