@@ -22,8 +22,8 @@
  * says so itself where they may, and this covers what it forgets. A char is signed, since vectors of truth values are
  * made of them (on ARM it is not, and so is what clang compares bytes to). fast_math adds the rest. */
 static const char *const FLAGS[] = {
-    "-std=gnu17",         "-O3",     "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
-    "-ffp-contract=fast", "-fwrapv",
+    "-std=gnu17",         "-O3",     "-fPIC",         "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
+    "-ffp-contract=fast", "-fwrapv", "-fsigned-char",
 #if defined(__x86_64__) || defined(__i386__)
     "-march=native",
 #elif defined(__aarch64__)
