@@ -23,10 +23,11 @@
 #include <sys/stat.h>
 
 /* Safe for any input: no errno, no traps, contraction to fused multiply-add, and integers that wrap: generated code
- * says so itself where they may, and this covers what it forgets. fast_math adds the rest. */
+ * says so itself where they may, and this covers what it forgets. A char is signed, since vectors of truth values are
+ * made of them (on ARM it is not, and so is what clang compares bytes to). fast_math adds the rest. */
 static const char *const FLAGS[] = {
-    "-std=gnu17",         "-O3",     "-fPIC", "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
-    "-ffp-contract=fast", "-fwrapv",
+    "-std=gnu17",         "-O3",     "-fPIC",         "-shared", "-w", "-fno-math-errno", "-fno-trapping-math",
+    "-ffp-contract=fast", "-fwrapv", "-fsigned-char",
 };
 enum { N_FLAGS = sizeof FLAGS / sizeof *FLAGS, MAX_ARGS = 64 };
 static const char SUFFIX[] = ".so";

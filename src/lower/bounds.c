@@ -40,7 +40,7 @@ static bool of_pairs(atn_op op, bounds a, bounds b, bounds *out) {
     return true;
 }
 
-/* The largest of them without its sign, or one more than the type holds. */
+/* The largest of them without its sign, where that exists. */
 static int64_t size_of(bounds a) { return a.low == INT64_MIN ? INT64_MAX : most(-a.low, a.high); }
 
 /* Of a whole operation on whole arguments; `type` where nothing better is known. */
@@ -85,10 +85,10 @@ static bounds of_operation(const atn_program *p, ir_node *n, bounds type) {
         r = (bounds){least(0, a.low), most(0, a.high)};
         break;
     case ATN_OP_DIV:
-        r = (bounds){-size_of(a), size_of(a)};
+        if (a.low > INT64_MIN) r = (bounds){-size_of(a), size_of(a)};
         break;
     case ATN_OP_ABS:
-        r = (bounds){0, size_of(a)};
+        if (a.low > INT64_MIN) r = (bounds){0, size_of(a)};
         break;
     case ATN_OP_BITAND:
         if (a.low >= 0 || b.low >= 0)
@@ -100,7 +100,7 @@ static bounds of_operation(const atn_program *p, ir_node *n, bounds type) {
     default:
         break;
     }
-    return holds(type, r) ? r : type; /* what does not fit wraps */
+    return !n->wraps && holds(type, r) ? r : type; /* what does not fit wraps */
 }
 
 void ir_bound(const atn_program *p, ir_node *n) {

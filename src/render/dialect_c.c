@@ -319,7 +319,7 @@ static const char VECTORS[] = ATN_PRELUDE_ARM
     "#define HALVES(W)\n"
     "#endif\n"
     "#define ATN_VECTORS(W) \\\n"
-    "    typedef char char##W __attribute__((vector_size(W))); \\\n"
+    "    typedef signed char char##W __attribute__((vector_size(W))); \\\n"
     "    typedef uchar uchar##W __attribute__((vector_size(W))); \\\n"
     "    typedef short short##W __attribute__((vector_size(2 * W))); \\\n"
     "    typedef ushort ushort##W __attribute__((vector_size(2 * W))); \\\n"

@@ -6,4 +6,8 @@
  * Skips aloud without a device of the backend. */
 void random_cases(const char *backend, int cases);
 
+/* The same of integers at the ends of their types, for so many graphs, one variant of each, optimized as always:
+ * compilers make most of what is not defined then. */
+void random_integers(const char *backend, int graphs);
+
 #endif

@@ -23,4 +23,9 @@ void draw_in_place(draw *d);                          /* reads and writes one ob
 void draw_scatter(draw *d);                           /* combine */
 void draw_write_result(draw *d, const source *value); /* what is known after the whole space */
 
+/* A whole kernel of integers, and what its elements are. */
+void draw_integers(draw *d);
+int64_t draw_end(draw *d);
+double draw_huge(draw *d);
+
 #endif

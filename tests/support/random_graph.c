@@ -234,8 +234,8 @@ static atn_status bind(random_graph *g) {
                          g->params);
 }
 
-atn_status random_graph_make(const atn_ctx *ctx, uint64_t seed, random_graph *out) {
-    *out = (random_graph){.ctx = ctx, .seed = seed, .xml = {.ctx = ctx}};
+static atn_status make(const atn_ctx *ctx, uint64_t seed, bool integers, random_graph *out) {
+    *out = (random_graph){.ctx = ctx, .seed = seed, .xml = {.ctx = ctx}, .integers = integers};
     draw d = {.g = out,
               .random = (seed + 1) * 0x9e3779b97f4a7c15u,
               .arena = {.ctx = ctx},
@@ -245,7 +245,10 @@ atn_status random_graph_make(const atn_ctx *ctx, uint64_t seed, random_graph *ou
     for (int k = 0; k < 8; ++k) draw_below(&d, 2);
     out->special = draw_chance(&d, 12);
     out->strays = draw_chance(&d, 10);
-    draw_algorithm(&d);
+    if (integers)
+        draw_integers(&d);
+    else
+        draw_algorithm(&d);
     write_out(&d);
     atn_status status = draw_inputs(&d);
     if (status == ATN_OK) status = atn_text_status(&out->xml);
@@ -259,6 +262,14 @@ atn_status random_graph_make(const atn_ctx *ctx, uint64_t seed, random_graph *ou
     out->graph = out->sequence->step[0];
     status = bind(out);
     return status == ATN_OK ? ATN_OK : atn_fail_within(ctx, status, "seed %llu", (unsigned long long)seed);
+}
+
+atn_status random_graph_make(const atn_ctx *ctx, uint64_t seed, random_graph *out) {
+    return make(ctx, seed, false, out);
+}
+
+atn_status random_graph_make_integers(const atn_ctx *ctx, uint64_t seed, random_graph *out) {
+    return make(ctx, seed, true, out);
 }
 
 void random_graph_free(random_graph *g) {

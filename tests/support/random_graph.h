@@ -26,8 +26,9 @@ typedef struct random_graph {
     } object[RANDOM_OBJECTS];
     atn_param_value param[RANDOM_PARAMS];
     char param_name[RANDOM_PARAMS][16];
-    bool special; /* inputs hold NaN, infinities, signed zeros and denormals */
-    bool strays;  /* some gathers are out of range */
+    bool special;  /* inputs hold NaN, infinities, signed zeros and denormals */
+    bool strays;   /* some gathers are out of range */
+    bool integers; /* numbers lie at the ends of their types */
     /* once parsed */
     atn_sequence *sequence;
     const atn_graph *graph;
@@ -39,6 +40,8 @@ typedef struct random_graph {
 /* Draws a description and its inputs, parses and binds. On failure `out` still holds the XML for a message. Either way
  * it goes back with random_graph_free. */
 atn_status random_graph_make(const atn_ctx *ctx, uint64_t seed, random_graph *out);
+/* The same of integers: see random_integers.c. */
+atn_status random_graph_make_integers(const atn_ctx *ctx, uint64_t seed, random_graph *out);
 void random_graph_free(random_graph *g);
 
 /* Holds arrays that something else made from these inputs against the oracle (`options` say how it computed, may be

@@ -1,5 +1,5 @@
 /* Random inputs, comparison with the oracle, random variants. */
-#include "support/random_draw.h"
+#include "support/random_access.h"
 
 #include "base/memory.h"
 #include "graph/type.h"
@@ -31,6 +31,10 @@ static void draw_element(draw *d, const struct random_object *o, void *to) {
         whole = draw_below(d, 2);
     else if (draw_chance(d, 2))
         whole = draw_chance(d, 50) ? (int64_t)INT32_MAX - draw_below(d, 3) : (int64_t)INT32_MIN;
+    if (d->g->integers && o->low > o->high) {
+        whole = atn_type_wrap(o->view.type, draw_end(d));
+        number[0] = draw_huge(d);
+    }
     if (o->index && d->g->strays && draw_chance(d, 5))
         whole = draw_chance(d, 50) ? -1 - (int64_t)draw_below(d, 3) : o->high + 1 + draw_below(d, 1000);
     atn_element_store(o->view.type, number, whole, to);
