@@ -8,18 +8,17 @@
 #define ATN_PRELUDE_SVE(bits, F, D) \
     "#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == " bits "\n" \
     "#include <arm_sve.h>\n" \
-    "#define ATN_FMA_FLOAT" F "(a, b, c) (float" F ")svmad_f32_x(svptrue_b32(), a, b, c)\n" \
-    "#define ATN_FMA_DOUBLE" D "(a, b, c) (double" D ")svmad_f64_x(svptrue_b64(), a, b, c)\n" \
-    "#define ATN_SVE4 svrintx\n" \
-    "#define ATN_SVE9 svrintm\n" \
-    "#define ATN_ROUND_FLOAT" F "(f, how, a) (float" F ")ATN_SVE##how##_f32_x(svptrue_b32(), a)\n" \
-    "#define ATN_ROUND_DOUBLE" D "(f, how, a) (double" D ")ATN_SVE##how##_f64_x(svptrue_b64(), a)\n" \
+    "#define ATN_SVE(T, call) ({ T r_ = call; r_; })\n" \
+    "#define ATN_FMA_FLOAT" F "(a, b, c) ATN_SVE(float" F ", svmad_f32_x(svptrue_b32(), a, b, c))\n" \
+    "#define ATN_FMA_DOUBLE" D "(a, b, c) ATN_SVE(double" D ", svmad_f64_x(svptrue_b64(), a, b, c))\n" \
+    "#define ATN_ROUND_FLOAT" F "(f, how, a) ATN_SVE(float" F ", ATN_SVE##how##_f32_x(svptrue_b32(), a))\n" \
+    "#define ATN_ROUND_DOUBLE" D "(f, how, a) ATN_SVE(double" D ", ATN_SVE##how##_f64_x(svptrue_b64(), a))\n" \
     "#define ATN_SVE4_f32_x svrintx_f32_x\n" \
     "#define ATN_SVE9_f32_x svrintm_f32_x\n" \
     "#define ATN_SVE4_f64_x svrintx_f64_x\n" \
     "#define ATN_SVE9_f64_x svrintm_f64_x\n" \
-    "#define ATN_MOST_FLOAT" F "(a, b) (float" F ")svmaxnm_f32_x(svptrue_b32(), a, b)\n" \
-    "#define ATN_WORDS" F "(from, at) (int" F ")svld1_gather_s32index_s32(svptrue_b32(), from, at)\n" \
+    "#define ATN_MOST_FLOAT" F "(a, b) ATN_SVE(float" F ", svmaxnm_f32_x(svptrue_b32(), a, b))\n" \
+    "#define ATN_WORDS" F "(from, at) ATN_SVE(int" F ", svld1_gather_s32index_s32(svptrue_b32(), from, at))\n" \
     "#endif\n"
 
 #define ATN_PRELUDE_ARM \
