@@ -30,9 +30,13 @@ void print_cast_scalar(printer *r, const ir_node *n, int32_t from) {
 void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
     int32_t w = n->width;
     if (n->type == ATN_B) {
+        bool narrow = (from == ATN_U8 || from == ATN_U16) && !print_is_c(r); /* beside them OpenCL allows no int */
         ADD("(");
         print_expression(r, n->arg[0]);
-        ADD(" != 0)");
+        if (narrow)
+            ADD(" != (%s%d)(0))", print_vector_base(from, 4), w);
+        else
+            ADD(" != 0)");
     } else if (from == ATN_B) { /* all ones to 1 */
         ADD(print_is_c(r) ? "(-__builtin_convertvector(" : "(-convert_%s%d(", print_vector_base(n->type, 4), w);
         print_expression(r, n->arg[0]);
@@ -80,8 +84,10 @@ void print_load(printer *r, const ir_node *n) {
                 n->width);
         else if (o->type == ATN_HP)
             ADD("vload_half%d(0, ", n->width);
+        else if (o->type == ATN_B)
+            ADD("((uchar%d)(0) != vload%d(0, ", n->width, n->width);
         else
-            ADD("%svload%d(0, ", o->type == ATN_B ? "(0 != " : "", n->width);
+            ADD("vload%d(0, ", n->width);
         print_pointer(r, n->id);
         ADD(" + ");
         print_expression(r, n->arg[0]);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char ATN_GENERATOR_VERSION[] = "2";
+const char ATN_GENERATOR_VERSION[] = "3";
 
 enum { LINE = 64 }; /* bytes; rows that begin on one need no shifted loads */
 
