@@ -261,7 +261,8 @@ static const char VECTORS[] =
     "    INLINE T##W atn_div_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_div, a, b); } \\\n"
     "    INLINE T##W atn_mod_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_mod, a, b); } \\\n"
     "    INLINE T##W atn_floormod_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_floormod, a, b); }\n"
-    "#ifdef __SSE2__\n" /* what does not fit becomes the least one */
+    "#if defined(__SSE2__) && !defined(__clang__)\n" /* what does not fit becomes the least one; clang has it undefined
+                                                      */
     "#define ATN_INT_OF_FLOAT(W, x) \\\n"
     "    ((__builtin_convertvector(x, int##W) ^ (int##W)(x >= 2147483648.0f)) & (int##W)(x == x))\n"
     "#else\n"
