@@ -8,6 +8,15 @@
 
 /* ---- casts ---- */
 
+/* What saturates to an integer. OpenCL only recommends that NaN gives 0, so that it is taken out before, unless there
+ * is none. */
+static void saturated(printer *r, const ir_node *n, int32_t from) {
+    bool known = !print_is_c(r) && !print_is_cuda(r) && !r->p->graph->finite;
+    if (known) ADD(n->width > 1 ? "atn_known_%s%d(" : "atn_known_%s(", print_type(from), n->width);
+    print_expression(r, n->arg[0]);
+    if (known) ADD(")");
+}
+
 void print_cast_scalar(printer *r, const ir_node *n, int32_t from) {
     bool from_floating = !print_is_integer(from), to_floating = !print_is_integer(n->type);
     if (n->type == ATN_B) {
@@ -16,14 +25,16 @@ void print_cast_scalar(printer *r, const ir_node *n, int32_t from) {
         ADD(" != 0)");
         return;
     }
-    if (from_floating && !to_floating) /* saturates, NaN gives 0 */
+    if (from_floating && !to_floating) { /* saturates, NaN gives 0 */
         ADD("%s(", n->type == ATN_U8      ? "atn_to_u8"
                    : n->type == ATN_U16   ? "atn_to_u16"
                    : n->type == ATN_INT32 ? "atn_to_int"
                                           : "atn_to_idx");
-    else
+        saturated(r, n, from);
+    } else {
         ADD("(%s)(", print_type(n->type));
-    print_expression(r, n->arg[0]);
+        print_expression(r, n->arg[0]);
+    }
     ADD(")");
 }
 
@@ -59,9 +70,12 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
         print_expression(r, n->arg[0]);
         if (by_way) ADD(", ushort%d)", w);
         ADD(", %s%d)", print_vector_base(n->type, 4), w);
+    } else if (!print_is_integer(from) && print_is_integer(n->type)) {
+        ADD("convert_%s%d_sat_rtz(", print_vector_base(n->type, 4), w);
+        saturated(r, n, from);
+        ADD(")");
     } else {
-        ADD("convert_%s%d%s(", print_vector_base(n->type, 4), w,
-            !print_is_integer(from) && print_is_integer(n->type) ? "_sat_rtz" : "");
+        ADD("convert_%s%d(", print_vector_base(n->type, 4), w);
         print_expression(r, n->arg[0]);
         ADD(")");
     }
