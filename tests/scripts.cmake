@@ -44,7 +44,10 @@ endif()
 set_tests_properties(cli/faults PROPERTIES TIMEOUT 1800)
 
 # The long ones begin first, so that none of them is alone at the end.
-set_tests_properties(kernel/shipped kernel/random_host kernel/oclgrind cli/faults apps/register/search PROPERTIES COST 100)
+set_tests_properties(kernel/shipped kernel/random_host kernel/integers_host kernel/oclgrind cli/faults apps/register/search PROPERTIES COST 100)
+
+# With ATTUNE_TEST_ALL set they build 2000 kernels each.
+set_tests_properties(kernel/integers_host kernel/integers_opencl kernel/integers_cuda PROPERTIES TIMEOUT 7200)
 
 # They race against limits of time, or count what a kill leaves.
 set_tests_properties(tune/planted tune/resume tune/session PROPERTIES RUN_SERIAL ON)

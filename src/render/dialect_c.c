@@ -277,12 +277,12 @@ static const char VECTORS[] = ATN_PRELUDE_ARM
     "    INLINE T##W atn_div_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_div, a, b); } \\\n"
     "    INLINE T##W atn_mod_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_mod, a, b); } \\\n"
     "    INLINE T##W atn_floormod_##T##W(T##W a, T##W b) { return atn_map2(T##W, W, S##_floormod, a, b); }\n"
-    "#if defined(__aarch64__)\n" /* fcvtzs saturates, and NaN becomes 0 */
+    "#if defined(__aarch64__) && !defined(__clang__)\n" /* fcvtzs saturates, NaN becomes 0; clang has it undefined */
     "#define ATN_INT_OF_FLOAT(W, x) __builtin_convertvector(x, int##W)\n"
     "#define ATN_INT_OF_DOUBLE(W, x) ({ long##W y_ = __builtin_convertvector(x, long##W); \\\n"
     "    y_ = atn_min_long##W(atn_max_long##W(y_, atn_splat_long##W(INT32_MIN)), atn_splat_long##W(INT32_MAX)); \\\n"
     "    __builtin_convertvector(y_, int##W); })\n"
-    "#elif defined(__SSE2__)\n" /* what does not fit becomes the least one */
+    "#elif defined(__SSE2__) && !defined(__clang__)\n" /* what does not fit becomes the least one */
     "#define ATN_INT_OF_FLOAT(W, x) \\\n"
     "    ((__builtin_convertvector(x, int##W) ^ (int##W)(x >= 2147483648.0f)) & (int##W)(x == x))\n"
     "#else\n"

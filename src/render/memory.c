@@ -8,6 +8,15 @@
 
 /* ---- casts ---- */
 
+/* What saturates to an integer. OpenCL only recommends that NaN gives 0, so that it is taken out before, unless there
+ * is none. */
+static void saturated(printer *r, const ir_node *n, int32_t from) {
+    bool known = !print_is_c(r) && !print_is_cuda(r) && !r->p->graph->finite;
+    if (known) ADD(n->width > 1 ? "atn_known_%s%d(" : "atn_known_%s(", print_type(from), n->width);
+    print_expression(r, n->arg[0]);
+    if (known) ADD(")");
+}
+
 void print_cast_scalar(printer *r, const ir_node *n, int32_t from) {
     bool from_floating = !print_is_integer(from), to_floating = !print_is_integer(n->type);
     if (n->type == ATN_B) {
@@ -16,23 +25,29 @@ void print_cast_scalar(printer *r, const ir_node *n, int32_t from) {
         ADD(" != 0)");
         return;
     }
-    if (from_floating && !to_floating) /* saturates, NaN gives 0 */
+    if (from_floating && !to_floating) { /* saturates, NaN gives 0 */
         ADD("%s(", n->type == ATN_U8      ? "atn_to_u8"
                    : n->type == ATN_U16   ? "atn_to_u16"
                    : n->type == ATN_INT32 ? "atn_to_int"
                                           : "atn_to_idx");
-    else
+        saturated(r, n, from);
+    } else {
         ADD("(%s)(", print_type(n->type));
-    print_expression(r, n->arg[0]);
+        print_expression(r, n->arg[0]);
+    }
     ADD(")");
 }
 
 void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
     int32_t w = n->width;
     if (n->type == ATN_B) {
+        bool narrow = (from == ATN_U8 || from == ATN_U16) && !print_is_c(r); /* beside them OpenCL allows no int */
         ADD("(");
         print_expression(r, n->arg[0]);
-        ADD(" != 0)");
+        if (narrow)
+            ADD(" != (%s%d)(0))", print_vector_base(from, 4), w);
+        else
+            ADD(" != 0)");
     } else if (from == ATN_B) { /* all ones to 1 */
         ADD(print_is_c(r) ? "(-__builtin_convertvector(" : "(-convert_%s%d(", print_vector_base(n->type, 4), w);
         print_expression(r, n->arg[0]);
@@ -55,9 +70,12 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
         print_expression(r, n->arg[0]);
         if (by_way) ADD(", ushort%d)", w);
         ADD(", %s%d)", print_vector_base(n->type, 4), w);
+    } else if (!print_is_integer(from) && print_is_integer(n->type)) {
+        ADD("convert_%s%d_sat_rtz(", print_vector_base(n->type, 4), w);
+        saturated(r, n, from);
+        ADD(")");
     } else {
-        ADD("convert_%s%d%s(", print_vector_base(n->type, 4), w,
-            !print_is_integer(from) && print_is_integer(n->type) ? "_sat_rtz" : "");
+        ADD("convert_%s%d(", print_vector_base(n->type, 4), w);
         print_expression(r, n->arg[0]);
         ADD(")");
     }
@@ -94,8 +112,10 @@ void print_load(printer *r, const ir_node *n) {
                 n->width);
         else if (o->type == ATN_HP)
             ADD("vload_half%d(0, ", n->width);
+        else if (o->type == ATN_B)
+            ADD("((uchar%d)(0) != vload%d(0, ", n->width, n->width);
         else
-            ADD("%svload%d(0, ", o->type == ATN_B ? "(0 != " : "", n->width);
+            ADD("vload%d(0, ", n->width);
         print_pointer(r, n->id);
         ADD(" + ");
         print_expression(r, n->arg[0]);

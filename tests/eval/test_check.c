@@ -194,6 +194,30 @@ static void elements_not_at_hand(void **state) {
     kernel_free(&k);
 }
 
+/* Indices within 2^48, however they come about; and how large they are, for 32-bit addresses. */
+static void spans(void **state) {
+    (void)state;
+    float x[8] = {0};
+    int64_t span;
+    kernel k =
+        kernel_make(ctx, 1, "", "x=SP:1 y=SP:1",
+                    PARAMETER("p", "INDEX", "") READ_EDGE("r", "x", "3 * v0 - 5 + v1", "clamp") WRITE("w", "y", "v0"),
+                    "y.Size(0)>K.Range(0) K.i(0)>r.v(0) p.out>r.v(1) r.out>w.in K.i(0)>w.v(0)");
+    kernel_vector(&k, "x", ATN_SP, x, 8);
+    kernel_vector(&k, "y", ATN_SP, x, 8);
+    kernel_param(&k, "p", 1000);
+    kit_ok(ctx, kernel_bind(&k));
+    kit_ok(ctx, atn_eval_check(ctx, k.graph, &k.frame));
+    kit_ok(ctx, atn_eval_span(ctx, k.graph, &k.frame, false, &span));
+    assert_int_equal(span, 3 * 8 + 5 + 1000);
+    k.params[0][0] = 0x1p48;
+    kit_fails(ctx, ATN_ERR_INPUT, "K: its ranges or selectors go farther than 2^48",
+              atn_eval_check(ctx, k.graph, &k.frame));
+    k.params[0][0] = -0x1p63;
+    kit_fails(ctx, ATN_ERR_INPUT, "farther than 2^48", atn_eval_check(ctx, k.graph, &k.frame));
+    kernel_free(&k);
+}
+
 /* Every allocation of a check and a run may fail; nothing is lost, nothing half done. */
 static void allocations_fail(void **state) {
     (void)state;
@@ -227,11 +251,8 @@ static void allocations_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(names),
-        cmocka_unit_test(computed_accesses),
-        cmocka_unit_test(reaches),
-        cmocka_unit_test(elements_not_at_hand),
+        cmocka_unit_test(refusals),         cmocka_unit_test(names), cmocka_unit_test(computed_accesses),
+        cmocka_unit_test(reaches),          cmocka_unit_test(spans), cmocka_unit_test(elements_not_at_hand),
         cmocka_unit_test(allocations_fail),
     };
     return cmocka_run_group_tests(tests, begin, end);

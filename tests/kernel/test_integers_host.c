@@ -7,9 +7,6 @@
 
 static void agree_as(const char *compiler, int graphs) {
     if (compiler) setenv("ATTUNE_CC", compiler, 1);
-#ifdef __aarch64__
-    if (compiler) setenv("ATTUNE_HOST_FLAGS", "-mcpu=generic", 0); /* clang infers SVE from the name of a CPU */
-#endif
     random_integers("host", graphs);
 }
 

@@ -217,10 +217,10 @@ static void assemble(draw *d, int32_t number, atn_text *out) {
 static void write_out(draw *d) {
     atn_text *xml = &d->g->xml;
     const scope *p = &d->scopes[0];
-    atn_text_printf(xml,
-                    "<ParallelAlgorithm name='P' dimensions='%d' %s%s>\n<DataObjects>\n%s</DataObjects>\n<Children>\n",
-                    p->rank, p->attributes, !d->g->special && draw_chance(d, 30) ? " finite='true'" : "",
-                    atn_text_str(&d->objects));
+    atn_text_printf(
+        xml, "<ParallelAlgorithm name='P' dimensions='%d' %s%s>\n<DataObjects>\n%s</DataObjects>\n<Children>\n",
+        p->rank, p->attributes, !d->g->special && !d->g->integers && draw_chance(d, 30) ? " finite='true'" : "",
+        atn_text_str(&d->objects));
     assemble(d, 0, xml);
     atn_text_printf(xml, "</Children>\n<Connections>\n%s</Connections>\n</ParallelAlgorithm>\n",
                     atn_text_str(&d->links));
