@@ -224,19 +224,22 @@ static atn_status visit_platform(visitor *visit, cl_platform_id platform, int32_
 
 /* The loader cuts its list of drivers to pieces where it stands, in the environment that our child processes get: it is
  * put back as it was. */
-static cl_int list_platforms(visitor *visit, cl_platform_id *platforms, cl_uint *count) {
+static atn_status list_platforms(visitor *visit, cl_platform_id *platforms, cl_uint *count, cl_int *code) {
     char *drivers = getenv("OCL_ICD_FILENAMES");
     char *before = drivers ? atn_strdup(visit->ctx, drivers) : NULL;
-    cl_int code = visit->api->clGetPlatformIDs(MAX_PLATFORMS, platforms, count);
+    if (drivers && !before) return ATN_ERR_MEMORY;
+    *code = visit->api->clGetPlatformIDs(MAX_PLATFORMS, platforms, count);
     if (before && getenv("OCL_ICD_FILENAMES") == drivers) memcpy(drivers, before, strlen(before) + 1);
     atn_free(visit->ctx, before);
-    return code;
+    return ATN_OK;
 }
 
 static atn_status visit_all(visitor *visit) {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint count = 0;
-    cl_int code = list_platforms(visit, platforms, &count);
+    cl_int code;
+    atn_status status = list_platforms(visit, platforms, &count, &code);
+    if (status != ATN_OK) return status;
     if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && count == 0))
         return visit->note(visit, "no platform is installed; a vendor's driver or PoCL brings one");
     if (code != CL_SUCCESS) {
@@ -245,7 +248,6 @@ static atn_status visit_all(visitor *visit) {
                  atn_opencl_error_find(code)->name, code);
         return visit->note(visit, sentence);
     }
-    atn_status status = ATN_OK;
     int32_t ordinal = 0;
     for (cl_uint k = 0; k < count && k < MAX_PLATFORMS && status == ATN_OK; ++k)
         if (platforms[k]) status = visit_platform(visit, platforms[k], &ordinal);

@@ -30,7 +30,8 @@ typedef struct atn_dialect {
 } atn_dialect;
 
 /* Of every prelude: arithmetic of whole numbers that is defined for all of them; INLINE, uint, idx, uidx, adr and uadr
- * are defined before it. */
+ * are defined before it, and atn_opaque_T, which hides a value from the compiler: NVIDIA's assembler takes the absolute
+ * value of the least integer, which is itself, for a number that is not negative, and divides it without a sign. */
 /* clang-format off */
 #define ATN_PRELUDE_WHOLE \
     "#define WHOLE(T) \\\n" \
@@ -44,7 +45,7 @@ typedef struct atn_dialect {
     "    INLINE T T##_floormod(T a, T m) { T r = T##_mod(a, m); return r != 0 && (r < 0) != (m < 0) ? r + m : r; } \\\n" \
     "    INLINE T atn_min_##T(T a, T b) { return a < b ? a : b; } \\\n" \
     "    INLINE T atn_max_##T(T a, T b) { return a > b ? a : b; } \\\n" \
-    "    INLINE T atn_abs_##T(T a) { return a < 0 ? T##_neg(a) : a; }\n" \
+    "    INLINE T atn_abs_##T(T a) { return a < 0 ? atn_opaque_##T(T##_neg(a)) : a; }\n" \
     "WHOLE(int)\n" \
     "WHOLE(idx)\n" \
     "WHOLE(adr)\n"

@@ -24,7 +24,10 @@ static const char PRELUDE[] =
     "typedef int64_t adr;\n"
     "typedef uint64_t uadr;\n"
     "#endif\n"
-    "#define INLINE static inline __attribute__((always_inline))\n" ATN_PRELUDE_WHOLE
+    "#define INLINE static inline __attribute__((always_inline))\n"
+    "#define atn_opaque_int(x) (x)\n"
+    "#define atn_opaque_idx(x) (x)\n"
+    "#define atn_opaque_adr(x) (x)\n" ATN_PRELUDE_WHOLE
     "INLINE float atn_min_float(float a, float b) { return a < b || b != b ? a : b; }\n"
     "INLINE float atn_max_float(float a, float b) { return a > b || b != b ? a : b; }\n"
     "INLINE double atn_min_double(double a, double b) { return a < b || b != b ? a : b; }\n"

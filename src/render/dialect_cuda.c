@@ -16,7 +16,12 @@ static const char PRELUDE[] =
     "typedef uidx uadr;\n"
     "#endif\n"
     "struct atn_half { unsigned short bits; };\n"
-    "#define INLINE static __device__ __forceinline__\n" ATN_PRELUDE_WHOLE
+    "#define INLINE static __device__ __forceinline__\n"
+    "INLINE int atn_opaque(int x) { asm(\"\" : \"+r\"(x)); return x; }\n"
+    "INLINE idx atn_opaque(idx x) { asm(\"\" : \"+l\"(x)); return x; }\n"
+    "#define atn_opaque_int atn_opaque\n"
+    "#define atn_opaque_idx atn_opaque\n"
+    "#define atn_opaque_adr atn_opaque\n" ATN_PRELUDE_WHOLE
     "INLINE float atn_min_float(float a, float b) { return fminf(a, b); }\n"
     "INLINE float atn_max_float(float a, float b) { return fmaxf(a, b); }\n"
     "INLINE double atn_min_double(double a, double b) { return fmin(a, b); }\n"
