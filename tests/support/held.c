@@ -6,12 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Poisoned bytes before and after every array; the address sanitizer has its own. */
-#ifdef __SANITIZE_ADDRESS__
-enum { MOST_OBJECTS = 24, MARGIN = 0 };
-#else
-enum { MOST_OBJECTS = 24, MARGIN = 4096 };
-#endif
+enum { MOST_OBJECTS = 24, MARGIN = 4096 }; /* poisoned bytes before and after every array */
 
 static size_t view_bytes(const atn_view *view) {
     if (view->size[0] == 0 || (view->rank > 1 && view->size[1] == 0)) return 0;
