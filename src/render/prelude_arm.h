@@ -18,7 +18,7 @@
     "#define ATN_SVE4_f64_x svrintx_f64_x\n" \
     "#define ATN_SVE9_f64_x svrintm_f64_x\n" \
     "#define ATN_MOST_FLOAT" F "(a, b) ATN_SVE(float" F ", svmaxnm_f32_x(svptrue_b32(), a, b))\n" \
-    "#define ATN_WORDS" F "(from, at) ATN_SVE(int" F ", svld1_gather_s32index_s32(svptrue_b32(), from, at))\n" \
+    "#define ATN_WORDS" F "(from, at) ATN_SVE(__typeof__(at), svld1_gather_s32index_s32(svptrue_b32(), from, at))\n" \
     "#endif\n"
 
 #define ATN_PRELUDE_ARM \
@@ -36,8 +36,7 @@
     "#define ATN_MOST_FLOAT4(a, b) ({ float4 r_; \\\n" \
     "    __asm__(\"fmaxnm %0.4s, %1.4s, %2.4s\" : \"=w\"(r_) : \"w\"(a), \"w\"(b)); r_; })\n" \
     "#endif\n" \
-    ATN_PRELUDE_SVE("256", "8", "4") \
-    ATN_PRELUDE_SVE("512", "16", "8")
+    ATN_PRELUDE_SVE("256", "8", "4")
 /* clang-format on */
 
 #endif
