@@ -91,7 +91,8 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         enum { LINE = 64, ROWS = 64 };
         v->p[1].vec = fitting(n1, lanes);
         v->p[0].regs = fitting(n0, LINE / o->bytes > v->p[1].vec ? LINE / o->bytes : v->p[1].vec);
-        v->p[1].seq = fitting(n1 / v->p[1].vec, ROWS / v->p[1].vec);
+        if (v->p[1].vec * o->bytes == LINE) v->p[1].regs = fitting(n1 / v->p[1].vec, 2); /* lines come in pairs */
+        v->p[1].seq = fitting(n1 / v->p[1].vec / v->p[1].regs, ROWS / v->p[1].vec / v->p[1].regs);
         v->stream = 1;
         return;
     }
