@@ -97,7 +97,7 @@ static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
     *stage = (ir_stage){.items = items, .body = -1, .span = {1, 1}};
     stage->name = atn_arena_printf(&l->p->arena, "attune%s", suffix);
     if (!stage->name) l->p->failed = true;
-    l->n_memos = 0;
+    lower_forget(l, 0);
     l->bound = 0;
     l->done = 0;
     l->n_staged = 0;
@@ -426,6 +426,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
                   .item = -1,
                   .point = {-1, -1},
                   .start = {-1, -1}};
+    for (size_t k = 0; k < MEMO_CHAINS; ++k) l.memo_chain[k] = -1;
     l.g = without_idle(p, graph, variant);
     bool icf = graph->blocks[0].n_accs > 0;
     for (int32_t k = 0; k < graph->blocks[0].rank && !icf; ++k) l.point[l.n_points++] = graph->blocks[0].dim[k];

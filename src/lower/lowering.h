@@ -33,7 +33,9 @@ typedef struct memo {
     int32_t part; /* 1: the imaginary part */
     place at;
     ir_ref ref;
+    int32_t older; /* the one before it in its chain; -1: none */
 } memo;
+enum { MEMO_CHAINS = 1024 };
 
 /* A staged tile: all reads of one object with one linear part. See stage.c. */
 typedef struct staged {
@@ -66,15 +68,16 @@ typedef struct lowering {
     dim_state dim[ATN_MAX_DIMS];
     int32_t point[2]; /* the points' dimensions, -1 where there is none */
     int32_t n_points;
-    int32_t vec_dim; /* the dimension whose lanes form vectors, -1: none */
-    uint32_t bound;  /* dimensions that are bound */
-    uint32_t done;   /* blocks whose results are there */
-    uint32_t apart;  /* dimensions of which one place is done at a time, */
-    place apart_at;  /* this one; see apart.c */
-    uint32_t *needs; /* per value: blocks whose results it uses; bit 31: accumulators */
-    bool *in_place;  /* per value: it is made from elements of an object that the kernel writes */
-    int32_t *uses;   /* per value: how often it is used */
-    memo *memos;
+    int32_t vec_dim;                 /* the dimension whose lanes form vectors, -1: none */
+    uint32_t bound;                  /* dimensions that are bound */
+    uint32_t done;                   /* blocks whose results are there */
+    uint32_t apart;                  /* dimensions of which one place is done at a time, */
+    place apart_at;                  /* this one; see apart.c */
+    uint32_t *needs;                 /* per value: blocks whose results it uses; bit 31: accumulators */
+    bool *in_place;                  /* per value: it is made from elements of an object that the kernel writes */
+    int32_t *uses;                   /* per value: how often it is used */
+    memo *memos;                     /* a stack: scopes end in the order they began */
+    int32_t memo_chain[MEMO_CHAINS]; /* the youngest of each; -1: none */
     size_t n_memos, memos_capacity;
     int32_t acc_variable[ATN_MAX_ACCS][2]; /* what ACC means just now: [accumulator][part] */
     ir_ref side[2][ATN_MAX_ACCS][2];       /* what LEFT, RIGHT mean just now */

@@ -42,11 +42,23 @@ bool lower_next_place(const lowering *l, uint32_t dims, place *at) {
     return false;
 }
 
+static uint32_t chain_of(int32_t what, int32_t part, place at) {
+    uint32_t hash = (uint32_t)what * 2 + (uint32_t)part;
+    for (int32_t d = 0; d < ATN_MAX_DIMS; ++d) hash = hash * 31 + (uint8_t)at.r[d];
+    return (hash * 31 + (uint8_t)at.lane) * 2654435761u / (UINT32_MAX / MEMO_CHAINS + 1);
+}
+
 size_t lower_mark(const lowering *l) { return l->n_memos; }
-void lower_forget(lowering *l, size_t mark) { l->n_memos = mark; }
+
+void lower_forget(lowering *l, size_t mark) {
+    while (l->n_memos > mark) {
+        const memo *m = &l->memos[--l->n_memos];
+        l->memo_chain[chain_of(m->what, m->part, m->at)] = m->older;
+    }
+}
 
 bool lower_memo_find(const lowering *l, int32_t what, int32_t part, place at, ir_ref *ref) {
-    for (size_t k = l->n_memos; k-- > 0;) {
+    for (int32_t k = l->memo_chain[chain_of(what, part, at)]; k >= 0; k = l->memos[k].older) {
         const memo *m = &l->memos[k];
         if (m->what != what || m->part != part || memcmp(&m->at, &at, sizeof at) != 0) continue;
         *ref = m->ref;
@@ -60,7 +72,9 @@ void lower_memo_keep(lowering *l, int32_t what, int32_t part, place at, ir_ref r
         l->p->failed = true;
         return;
     }
-    l->memos[l->n_memos++] = (memo){what, part, at, ref};
+    int32_t *chain = &l->memo_chain[chain_of(what, part, at)];
+    l->memos[l->n_memos] = (memo){what, part, at, ref, *chain};
+    *chain = (int32_t)l->n_memos++;
 }
 
 /* ---- dimensions ---- */
