@@ -17,7 +17,7 @@ demo: ## install what is missing, build, show the devices, and align two scans t
 	$(BUILD)/attune devices
 	$(BUILD)/attune selftest
 	$(BUILD)/attune sample scans -o $(BUILD)/demo
-	$(BUILD)/attune register $(BUILD)/demo/source.ply $(BUILD)/demo/target.ply --init auto --profile \
+	$(BUILD)/attune register $(BUILD)/demo/source.ply $(BUILD)/demo/target.ply --profile \
 	    --truth $(BUILD)/demo/truth.json -o $(BUILD)/demo/aligned.ply --report $(BUILD)/demo/report.html
 	@echo "the source, moved onto the target: $(BUILD)/demo/aligned.ply"
 	@echo "a page with both clouds to turn:   $(BUILD)/demo/report.html"

@@ -9,7 +9,7 @@ expect 0 "$attune" sample atoms --size 500 -o "$work/atoms"
 few() { expect 0 env LD_PRELOAD="$library" ATTACK_THREADS="$@"; }
 for most in 0 1 3; do
     few $most "$attune" devices --device host
-    few $most "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --init auto --device host
+    few $most "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --device host
     few $most "$attune" unwrap "$work/fringes/wrapped.npy" -o "$work/out.tif" --device host
     few $most "$attune" lattice "$work/atoms/frame.pos" --device host
 done

@@ -24,6 +24,7 @@ static const struct {
     [REG_PREPARE] = {"sort and decimate", false},
     [REG_LISTS] = {"near lists", false},
     [REG_SEARCH] = {"search for a start", false},
+    [REG_JUDGE] = {"verdict", false},
     [REG_HOST] = {"fit", false},
 };
 

@@ -20,7 +20,7 @@ typedef enum reg_kernel {
 } reg_kernel;
 
 /* Work that is timed beside the kernels. */
-typedef enum reg_work { REG_PREPARE = REG_KERNELS, REG_LISTS, REG_SEARCH, REG_HOST, REG_WORKS } reg_work;
+typedef enum reg_work { REG_PREPARE = REG_KERNELS, REG_LISTS, REG_SEARCH, REG_JUDGE, REG_HOST, REG_WORKS } reg_work;
 
 /* Made by reg_engine_open, ended by reg_engine_close. */
 typedef struct reg_engine {
