@@ -16,7 +16,8 @@
 atn_ctx *kit_ctx(void);
 void kit_free(atn_ctx *ctx);
 
-/* A fresh directory under the system's temporary one; owned by the caller, removed with kit_remove. */
+/* A fresh directory under the system's temporary one; owned by the caller, removed with kit_remove, and at the latest
+ * when the process ends. */
 char *kit_tempdir(void);
 void kit_remove(char *dir);
 

@@ -441,6 +441,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     atn_free(ctx, l.memos);
     atn_status status = p->failed ? ATN_ERR_MEMORY : l.status;
     if (status == ATN_OK) status = check_local(ctx, p, target);
+    if (status == ATN_OK) status = lower_check_length(ctx, p, target);
     if (status != ATN_OK) {
         atn_program_free(p);
         return status;

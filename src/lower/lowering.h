@@ -165,6 +165,8 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]);
  * alone decides: [low, high). */
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
+/* ATN_ERR_UNSUPPORTED where a program on the host is too long to compile. */
+atn_status lower_check_length(const atn_ctx *ctx, const atn_program *p, const atn_target *target);
 int32_t lower_span(const lowering *l, int32_t d); /* points of a group along dimension d of the points */
 
 /* ---- reductions (reduce.c, join.c, apart.c) ---- */
