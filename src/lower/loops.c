@@ -147,7 +147,7 @@ void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
     const atn_dim *d = &l->g->dims[o->b->dim[axis]];
     *from = ir_declare(l->p, l->block, "from", lower_end(l, d->begin));
     *to = ir_declare(l->p, l->block, "to", lower_end(l, d->end));
-    int32_t splits = atn_variant_splits(&l->v);
+    int32_t splits = l->cuts.splits;
     if (l->split < 0 || !loops_outermost(l, o->block) || axis != o->b->rank - 1) return;
     int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
     split_range(o, splits, axis == 1 ? o->q1.lanes : o->q0.tile > 0 ? o->q0.tile : stride, from, to);

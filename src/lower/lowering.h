@@ -7,7 +7,9 @@
 #include "graph/affine.h"
 #include "graph/type.h"
 #include "lower/build.h"
+#include "lower/cut.h"
 #include "lower/lower.h"
+#include "lower/needs.h"
 
 typedef struct place {
     int8_t r[ATN_MAX_DIMS];
@@ -59,23 +61,20 @@ typedef struct lowering {
     const atn_ctx *ctx;
     const atn_graph *g;
     atn_program *p;
-    atn_variant v;   /* of the region at hand: the edge of a tile is done with the plain one */
+    atn_variant v;   /* of the region at hand: the edge of a tile is done with the plain one; see lower_enter */
+    lower_cuts cuts; /* what it makes of the points */
+    lower_needs needs;
     bool host;       /* groups are a loop of our own, lanes do not exist */
     bool clamp;      /* points of a tile may be outside: indices are clamped, writes tested */
     bool inside;     /* reads with a boundary mode are known to be inside (interior tiles) */
     int32_t stage;   /* of the program, being made */
     ir_block *block; /* the open list */
     dim_state dim[ATN_MAX_DIMS];
-    int32_t point[2]; /* the points' dimensions, -1 where there is none */
-    int32_t n_points;
     int32_t vec_dim;                 /* the dimension whose lanes form vectors, -1: none */
     uint32_t bound;                  /* dimensions that are bound */
     uint32_t done;                   /* blocks whose results are there */
     uint32_t apart;                  /* dimensions of which one place is done at a time, */
     place apart_at;                  /* this one; see apart.c */
-    uint32_t *needs;                 /* per value: blocks whose results it uses; bit 31: accumulators */
-    bool *in_place;                  /* per value: it is made from elements of an object that the kernel writes */
-    int32_t *uses;                   /* per value: how often it is used */
     memo *memos;                     /* a stack: scopes end in the order they began */
     int32_t memo_chain[MEMO_CHAINS]; /* the youngest of each; -1: none */
     size_t n_memos, memos_capacity;
@@ -86,16 +85,18 @@ typedef struct lowering {
     ir_ref extent[2], begin[2]; /* of the points */
     ir_ref split;               /* this group's part of the reduced range; -1: no split */
     ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
-    int32_t lanes_q;
-    int32_t warp;      /* items that shuffle with each other */
-    ir_ref start[2];   /* first point of the group's tile */
-    ir_ref item;       /* this item in its group; -1 on the host */
-    void *resting;     /* see lower_block_rested */
-    atn_status status; /* first failure */
+    int32_t warp;               /* items that shuffle with each other */
+    ir_ref start[2];            /* first point of the group's tile */
+    ir_ref item;                /* this item in its group; -1 on the host */
+    void *resting;              /* see lower_block_rested */
+    atn_status status;          /* first failure */
 } lowering;
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */
 void lower_fail(lowering *l, atn_status status, const char *format, ...) ATN_PRINTF(3, 4);
+
+/* Goes on with another variant, say at the edge of a tile. */
+void lower_enter(lowering *l, atn_variant variant);
 
 /* ---- values (value.c) ---- */
 int32_t lower_type(const lowering *l, atn_type type); /* what is computed in: HP in SP, unless the variant says half */
@@ -167,7 +168,6 @@ void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
 /* ATN_ERR_UNSUPPORTED where a program on the host is too long to compile. */
 atn_status lower_check_length(const atn_ctx *ctx, const atn_program *p, const atn_target *target);
-int32_t lower_span(const lowering *l, int32_t d); /* points of a group along dimension d of the points */
 
 /* ---- reductions (reduce.c, join.c, apart.c) ---- */
 void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */

@@ -14,23 +14,23 @@ static uint32_t read_dims(const lowering *l, const atn_read *r) {
 
 /* Length of the tile along a dimension. */
 static int64_t tile_length(const lowering *l, int32_t dim) {
-    for (int32_t k = 0; k < l->n_points; ++k)
-        if (l->point[k] == dim) return lower_span(l, k);
+    for (int32_t k = 0; k < l->cuts.n_points; ++k)
+        if (l->cuts.point[k] == dim) return l->cuts.span[k];
     return l->g->dims[dim].axis == 0 ? l->v.q[0].tile : 1;
 }
 
 /* Several items or steps of a group read the same elements: some dimension with more than one point is not the read's.
  */
 static bool is_shared(const lowering *l, uint32_t dims) {
-    for (int32_t k = 0; k < l->n_points; ++k)
-        if (!(dims >> l->point[k] & 1) && lower_span(l, k) > 1) return true;
+    for (int32_t k = 0; k < l->cuts.n_points; ++k)
+        if (!(dims >> l->cuts.point[k] & 1) && l->cuts.span[k] > 1) return true;
     return false;
 }
 
 /* Points that are neighbours along p0 read from different rows. */
 static bool is_across(const lowering *l, const staged *s) {
-    return !l->host && l->n_points > 1 && s->linear[0].coefficient[l->point[0]] == 0 &&
-           s->linear[1].coefficient[l->point[0]] != 0;
+    return !l->host && l->cuts.n_points > 1 && s->linear[0].coefficient[l->cuts.point[0]] == 0 &&
+           s->linear[1].coefficient[l->cuts.point[0]] != 0;
 }
 
 static bool forms_of(const lowering *l, const atn_read *r, atn_affine form[2]) {
@@ -78,7 +78,7 @@ static int32_t wide_of(const lowering *l, const staged *s) {
 
 /* How often an item copies to fill the tile; the last round may not need all items. */
 static int32_t rounds_of(const lowering *l, const staged *s) {
-    int64_t each = (int64_t)atn_variant_items(&l->v) * wide_of(l, s);
+    int64_t each = (int64_t)l->cuts.items * wide_of(l, s);
     return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
 }
 
@@ -91,8 +91,8 @@ static int64_t panel_of(const lowering *l, const staged *s) {
     for (int32_t d = 0; d < l->g->n_dims; ++d) {
         if (s->linear[fast].coefficient[d] == 0) continue;
         if (s->linear[fast].coefficient[d] != 1 || panel != 0) return 0;
-        for (int32_t k = 0; k < l->n_points; ++k)
-            if (l->point[k] == d && l->v.p[k].seq > 1) panel = (int64_t)l->v.p[k].vec * l->v.p[k].regs;
+        for (int32_t k = 0; k < l->cuts.n_points; ++k)
+            if (l->cuts.point[k] == d && l->v.p[k].seq > 1) panel = (int64_t)l->v.p[k].vec * l->v.p[k].regs;
         if (panel == 0) return 0;
     }
     return panel;
@@ -111,12 +111,12 @@ static void settle(lowering *l, staged *s) {
                    object->name);
         return;
     }
-    bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
+    bool of_p1 = l->cuts.n_points > 1 && (s->dims >> l->cuts.point[1] & 1);
     s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
     s->panel = panel_of(l, s);
     s->pitch = s->extent[s->swapped ? 1 : 0] + (s->panel ? 0 : l->v.pad);
     s->elements = s->pitch * s->extent[s->swapped ? 0 : 1];
-    int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) * wide_of(l, s) - s->extent[0] * s->extent[1];
+    int64_t spare = rounds_of(l, s) * (int64_t)l->cuts.items * wide_of(l, s) - s->extent[0] * s->extent[1];
     ir_stage *stage = &l->p->stage[l->stage];
     if (stage->n_tiles >= (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
         lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name,
@@ -286,8 +286,8 @@ static ir_ref tile_base(lowering *l, const staged *s, int axis, ir_ref tile_star
         int64_t c = form->coefficient[d];
         if (c == 0) continue;
         ir_ref start = -1;
-        for (int32_t k = 0; k < l->n_points; ++k)
-            if (l->point[k] == d) start = l->start[k];
+        for (int32_t k = 0; k < l->cuts.n_points; ++k)
+            if (l->cuts.point[k] == d) start = l->start[k];
         if (start < 0) start = l->g->dims[d].axis == 0 ? tile_start : l->dim[d].base;
         if (c < 0) start = ir_add_integer(l->p, start, tile_length(l, d) - 1);
         sum = ir_add(l->p, sum, ir_multiply_integer(l->p, start, c));
@@ -417,8 +417,8 @@ static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
     ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
     store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide, -1, -1);
     l->block = outer;
-    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total),
-           (int64_t)atn_variant_items(&l->v) * wide, 1, body);
+    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total), (int64_t)l->cuts.items * wide, 1,
+           body);
 }
 
 void lower_stage_fill(lowering *l, ir_ref tile_start) {
@@ -437,7 +437,7 @@ void lower_stage_fill(lowering *l, ir_ref tile_start) {
 
 /* The k-th piece that this item copies. */
 static ir_ref share(lowering *l, int32_t k, int32_t wide) {
-    return ir_multiply_integer(l->p, ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)), wide);
+    return ir_multiply_integer(l->p, ir_add_integer(l->p, l->item, (int64_t)k * l->cuts.items), wide);
 }
 
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
@@ -472,7 +472,7 @@ void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
         int64_t total = s.extent[0] * s.extent[1];
         int32_t rounds = rounds_of(l, &s), wide = wide_of(l, &s);
         for (int32_t k = 0; k < rounds; ++k, ++used) {
-            bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) * wide <= total;
+            bool full = (k + 1) * (int64_t)l->cuts.items * wide <= total;
             ir_ref e = share(l, k, wide), n0 = ir_address(p, s.extent[0]);
             ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1),
                    e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);

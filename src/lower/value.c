@@ -11,7 +11,7 @@
 
 uint32_t lower_points(const lowering *l) {
     uint32_t mask = 0;
-    for (int32_t k = 0; k < l->n_points; ++k) mask |= 1u << l->point[k];
+    for (int32_t k = 0; k < l->cuts.n_points; ++k) mask |= 1u << l->cuts.point[k];
     return mask;
 }
 
@@ -173,7 +173,7 @@ int32_t lower_type(const lowering *l, atn_type type) {
 }
 
 bool lower_ready(const lowering *l, atn_value value) {
-    return (l->g->values[value].dims & ~l->bound) == 0 && (l->needs[value] & ~l->done) == 0;
+    return (l->g->values[value].dims & ~l->bound) == 0 && (l->needs.blocks[value] & ~l->done) == 0;
 }
 
 static ir_ref constant(lowering *l, const atn_node *n, int32_t part) {
@@ -269,7 +269,7 @@ static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
     const atn_node *x = &l->g->values[n->arg[0]];
     ir_ref log2e = ir_number(l->p, ATN_SP, 1.4426950408889634);
     for (int k = 0; k < 2 && x->op == ATN_OP_MUL; ++k) {
-        if (l->g->values[x->arg[k]].dims != 0 || l->needs[x->arg[k]] != 0) continue;
+        if (l->g->values[x->arg[k]].dims != 0 || l->needs.blocks[x->arg[k]] != 0) continue;
         ir_ref scale = ir_operation(l->p, ATN_OP_MUL, ATN_SP, lower_value(l, x->arg[k], at, 0), log2e, -1);
         ir_ref other = lower_value(l, x->arg[1 - k], at, 0);
         return ir_operation(l->p, ATN_OP_EXP2, ATN_SP, ir_operation(l->p, ATN_OP_MUL, ATN_SP, other, scale, -1), -1,
@@ -347,8 +347,9 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
 /* Leaves cost nothing; a value used once, without a name of its own, is written where it is used. */
 static bool inlined(const lowering *l, const atn_node *n, atn_value value) {
     if (n->op == ATN_OP_CONST || n->op == ATN_OP_SIZE || n->op == ATN_OP_PARAM || n->op == ATN_OP_DIM) return true;
-    if (n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT || n->op == ATN_OP_ACC || (l->needs[value] >> 31)) return true;
-    return l->uses[value] == 1 && !n->label && n->op != ATN_OP_READ;
+    if (n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT || n->op == ATN_OP_ACC || (l->needs.blocks[value] >> 31))
+        return true;
+    return l->needs.uses[value] == 1 && !n->label && n->op != ATN_OP_READ;
 }
 
 ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part) {
