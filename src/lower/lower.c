@@ -62,7 +62,7 @@ static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
     lower_forget(l, 0);
     l->bound = 0;
     l->done = 0;
-    l->n_staged = 0;
+    l->staged.count = 0;
     for (int32_t d = 0; d < l->g->n_dims; ++d) l->dim[d] = (dim_state){.regs = 1, .pack = 1, .vec = 1, .limit = -1};
     return stage;
 }

@@ -10,6 +10,7 @@
 #include "lower/cut.h"
 #include "lower/lower.h"
 #include "lower/needs.h"
+#include "lower/stage.h"
 
 typedef struct place {
     int8_t r[ATN_MAX_DIMS];
@@ -39,24 +40,6 @@ typedef struct memo {
 } memo;
 enum { MEMO_CHAINS = 1024 };
 
-/* A staged tile: all reads of one object with one linear part. See stage.c. */
-typedef struct staged {
-    int32_t object, tile;     /* the object, and the stage's tile */
-    atn_affine linear[2];     /* per axis; constants are the smallest among the reads */
-    int64_t constant_span[2]; /* largest minus smallest constant */
-    int64_t extent[2];        /* elements per axis */
-    int64_t pitch;            /* elements from line to line of the tile */
-    int64_t elements;         /* of one buffer; double buffering has two, and some that nobody reads behind them */
-    bool swapped;             /* axis 1 lies side by side */
-    int64_t panel; /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
-    uint32_t dims;
-    int32_t reads[ATN_MAX_DIMS]; /* the reads it serves */
-    int32_t n_reads;
-    int32_t boundary;
-    ir_ref half; /* double buffering: which half is read, in elements; -1: single */
-} staged;
-enum { MAX_STAGED = 8 };
-
 typedef struct lowering {
     const atn_ctx *ctx;
     const atn_graph *g;
@@ -80,8 +63,7 @@ typedef struct lowering {
     size_t n_memos, memos_capacity;
     int32_t acc_variable[ATN_MAX_ACCS][2]; /* what ACC means just now: [accumulator][part] */
     ir_ref side[2][ATN_MAX_ACCS][2];       /* what LEFT, RIGHT mean just now */
-    staged staged[MAX_STAGED];
-    int32_t n_staged;
+    lower_staging staged;
     ir_ref extent[2], begin[2]; /* of the points */
     ir_ref split;               /* this group's part of the reduced range; -1: no split */
     ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
@@ -146,8 +128,8 @@ void lower_store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_
 int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims);
 void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d); /* all registers along d at once */
 
-/* ---- staged tiles (stage.c) ---- */
-void lower_stage_plan(lowering *l, int32_t block);     /* which reads of a block (or of the points: 0) are staged */
+/* ---- staged tiles (staged.c) ---- */
+void lower_stage_open(lowering *l, int32_t block);     /* what is staged for a block, or for the points: 0 */
 void lower_stage_fill(lowering *l, ir_ref tile_start); /* by all items, single buffered */
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]); /* into registers: MAX_PREFETCH in all */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]); /* from there into the halves */

@@ -110,14 +110,14 @@ void lower_group(lowering *l) {
         return;
     }
     bool halo = l->g->n_blocks == 1 && !icf;
-    if (halo) lower_stage_plan(l, 0);
-    if (halo && l->n_staged > 0) {
+    if (halo) lower_stage_open(l, 0);
+    if (halo && l->staged.count > 0) {
         lower_stage_fill(l, -1);
         if (!l->host) ir_barrier(l->p, l->block);
     }
     lower_each_step(l, whole_step, NULL);
-    if (halo && l->n_staged > 0 && !l->host) ir_barrier(l->p, l->block);
-    l->n_staged = 0;
+    if (halo && l->staged.count > 0 && !l->host) ir_barrier(l->p, l->block);
+    l->staged.count = 0;
 }
 
 /* ---- the edge, on the host ---- */

@@ -79,7 +79,7 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
     lower_bind_points(l, ir_address(l->p, 0), ir_address(l->p, 0)); /* so that places are known */
     loops o = loops_open(l, block);
     ir_stage *stage = &l->p->stage[l->stage];
-    lower_stage_plan(l, block);
+    lower_stage_open(l, block);
     int64_t steps = (int64_t)(l->cuts.n_points > 0 ? l->v.p[0].seq : 1) * (l->cuts.n_points > 1 ? l->v.p[1].seq : 1);
     for (int32_t k = 0; k < o.b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&o.b->acc[k]); ++part) {
@@ -99,7 +99,7 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
     l->resting = &r;
     loops_tiles(&o, from, to, rest_tile);
     l->resting = NULL;
-    l->n_staged = 0;
+    l->staged.count = 0;
     r.phase = 2;
     lower_each_step(l, rest_step, &r);
 }
