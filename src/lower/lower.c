@@ -396,3 +396,28 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     *out = p;
     return ATN_OK;
 }
+
+atn_status atn_lower_print_passes(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
+                                  const atn_target *target, atn_text *out) {
+    atn_arena arena = {.ctx = ctx};
+    lower_needs needs;
+    lower_staging staging;
+    lower_cuts cuts = lower_cut(graph, variant);
+    bool alone = graph->n_blocks == 1 && graph->blocks[0].n_accs == 0; /* points without a reduction */
+    int32_t block = alone ? 0 : split_block(graph);
+    lower_scene scene = {
+        .g = graph, .v = variant, .cuts = &cuts, .needs = &needs, .host = target->host, .done = 0, .bound = 0};
+    for (int32_t d = 0; d < cuts.n_points && !alone; ++d) scene.bound |= 1u << cuts.point[d];
+    bool found = lower_find_needs(&arena, graph, &needs);
+    if (found) {
+        atn_text_add(out, "# cut\n");
+        lower_print_cuts(graph, &cuts, out);
+        atn_text_add(out, "# needs\n");
+        lower_print_needs(graph, &needs, out);
+        lower_find_staged(&scene, block, &staging);
+        atn_text_add(out, staging.count > 0 || staging.too_far >= 0 ? "# stage\n" : "# stage: nothing\n");
+        lower_print_staged(graph, &staging, out);
+    }
+    atn_arena_free(&arena);
+    return found && !out->failed ? ATN_OK : ATN_ERR_MEMORY;
+}

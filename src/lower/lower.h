@@ -1,6 +1,7 @@
-/* Lowering: graph + variant → program. The passes, in order: where points and ranges lie (lower.c), which reads are
- * staged (stage.c), loops (nest.c), values in registers (value.c), accesses (access.c), reductions (reduce.c, join.c).
- */
+/* Lowering: graph + variant → program. Passes with a value of their own: what values need (needs.c), how points are cut
+ * (cut.c), which reads are staged (stage.c). Then the program is made: the driver (lower.c), groups and steps (nest.c),
+ * loops (loops.c), values in registers (value.c), accesses (access.c), staged tiles (staged.c), reductions (reduce.c,
+ * join.c). */
 #ifndef ATN_LOWER_LOWER_H
 #define ATN_LOWER_LOWER_H
 
@@ -22,6 +23,11 @@ typedef struct atn_target {
  * the graph must outlive it. */
 atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const atn_target *target,
                      atn_program **out);
+
+/* What the passes before the program find, as text: how points are cut, what values need, what is staged for the points
+ * or for the outermost reduction. Of a variant that fits. */
+atn_status atn_lower_print_passes(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
+                                  const atn_target *target, atn_text *out);
 
 /* Does the variant make sense for this graph and target at all? Cheap; atn_lower asks first. */
 bool atn_variant_fits(const atn_graph *graph, const atn_variant *variant, const atn_target *target,
