@@ -222,6 +222,11 @@ bool kit_spawn_tells(void) {
     return false;
 }
 
+long kit_cases(long usual) {
+    const char *cases = getenv("ATTUNE_TEST_CASES");
+    return cases && atol(cases) > 0 ? atol(cases) : usual;
+}
+
 uint64_t kit_random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
