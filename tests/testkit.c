@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,6 +221,23 @@ bool kit_spawn_tells(void) {
     waitpid(child, NULL, 0);
     print_message("    what cannot be started: skipped, posix_spawn does not say so under this emulator\n");
     return false;
+}
+
+bool kit_memory_limits(void) {
+    struct rlimit before, limit, now;
+    assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+    limit = before;
+    limit.rlim_cur = before.rlim_cur == RLIM_INFINITY ? (rlim_t)1 << 46 : before.rlim_cur - 4096;
+    bool holds =
+        setrlimit(RLIMIT_DATA, &limit) == 0 && getrlimit(RLIMIT_DATA, &now) == 0 && now.rlim_cur == limit.rlim_cur;
+    setrlimit(RLIMIT_DATA, &before);
+    if (!holds) print_message("    limits of memory: skipped, they do not hold under this emulator\n");
+    return holds;
+}
+
+long kit_cases(long usual) {
+    const char *cases = getenv("ATTUNE_TEST_CASES");
+    return cases && atol(cases) > 0 ? atol(cases) : usual;
 }
 
 uint64_t kit_random(uint64_t *state) {

@@ -74,6 +74,13 @@ void kit_gone(long pid);
  * says that what depends on it is skipped. */
 bool kit_spawn_tells(void);
 
+/* Does a limit of memory hold? Not under emulators, which would limit themselves (qemu-user): says that what depends
+ * on it is skipped. */
+bool kit_memory_limits(void);
+
+/* ATTUNE_TEST_CASES, for machines that are slow (tools/check-arch), or as many as usual. */
+long kit_cases(long usual);
+
 /* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
 bool kit_wants(const char *backend);
 
