@@ -17,7 +17,8 @@ enum { ATN_LATTICE_MOST_MODELS = 8, ATN_LATTICE_MOST_NEIGHBOURS = 512 };
 
 typedef struct atn_lattice atn_lattice;
 
-/* A model. bcc, fcc and hcp are known by their names; any other is given by its points around an atom at the origin. */
+/* A model. bcc, fcc, hcp, sc and diamond are known by their names; any other is given by its points around an atom at
+ * the origin. */
 typedef struct atn_lattice_model {
     char name[32];
     double constant; /* a of bcc and fcc, nearest distance of hcp (c = a sqrt(8/3)); of given points a factor. 0: found
@@ -47,6 +48,7 @@ typedef struct atn_lattice_atom {
     float quaternion[4]; /* w x y z, from the crystal to the frame; 1 0 0 0 for other */
     float rmsd;          /* of the neighbours that belong to the model from where it has them */
     float matched;       /* share of the neighbours that do */
+    float background;    /* the chance that it is on no site of the lattice around it; counts as other */
     float value;         /* min over rotations and partial assignments of |m - P d R|^2 */
 } atn_lattice_atom;
 
@@ -58,11 +60,15 @@ typedef struct atn_lattice_info {
     double expected[ATN_LATTICE_MOST_MODELS];  /* neighbours inside the cut-off */
     double share[ATN_LATTICE_MOST_MODELS + 1]; /* of the classes beforehand; the first is other */
     double cutoff, noise, depth_noise, efficiency, strangers;
+    double background;                        /* share of atoms on no site of the lattice around them */
+    bool mismatched[ATN_LATTICE_MOST_MODELS]; /* the frame has another lattice on some of its sites: never told */
+    double gain;         /* nats an atom by which the models are likelier than the null model; 0: not known */
     double neighbours;   /* mean of those found */
     double shift_noise;  /* of pairs: what tables are made for */
     int32_t rotations;   /* tried for each atom, of all models */
     size_t device_bytes; /* of tables and batches */
-    bool told;           /* the frame said something; else too few atoms have neighbours, and defaults stay */
+    bool told;           /* the frame said something; else no model fits better than chance, or too few atoms have
+                            neighbours, and defaults stay: every atom is other */
 } atn_lattice_info;
 
 /* Checks the settings. Owned by the caller, freed before the device is closed; used by one thread at a time. NULL

@@ -23,19 +23,24 @@ static json_t *counts_json(const atn_ctx *ctx, const lattice_outcome *o) {
 }
 
 static json_t *settings_json(const lattice_outcome *o) {
-    json_t *root = json_object(), *constant = json_object(), *share = json_object();
+    json_t *root = json_object(), *constant = json_object(), *share = json_object(), *not = json_array();
     bool good = true;
     for (int32_t k = 0; k <= o->info.models; ++k) {
         if (k) good = good && json_object_set_new(constant, class_name(o, k), json_real(o->info.constant[k - 1])) == 0;
+        if (k && o->info.mismatched[k - 1])
+            good = good && json_array_append_new(not, json_string(class_name(o, k))) == 0;
         good = good && json_object_set_new(share, class_name(o, k), json_real(o->info.share[k])) == 0;
     }
     good = json_object_set_new(root, "constant", constant) == 0 && good;
     good = json_object_set_new(root, "share", share) == 0 && good;
+    good = json_object_set_new(root, "mismatched", not ) == 0 && good;
     good = good && json_object_set_new(root, "cutoff", json_real(o->info.cutoff)) == 0 &&
            json_object_set_new(root, "noise", json_real(o->info.noise)) == 0 &&
            json_object_set_new(root, "depth_noise", json_real(o->info.depth_noise)) == 0 &&
            json_object_set_new(root, "efficiency", json_real(o->info.efficiency)) == 0 &&
            json_object_set_new(root, "strangers", json_real(o->info.strangers)) == 0 &&
+           json_object_set_new(root, "background", json_real(o->info.background)) == 0 &&
+           json_object_set_new(root, "gain", json_real(o->info.gain)) == 0 &&
            json_object_set_new(root, "neighbours", json_real(o->info.neighbours)) == 0 &&
            json_object_set_new(root, "rotations", json_integer(o->info.rotations)) == 0 &&
            json_object_set_new(root, "told", json_boolean(o->info.told)) == 0;
@@ -59,6 +64,7 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
     double rate = o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0;
     bool good = json_object_set_new(root, "atoms", json_integer((json_int_t)o->atoms)) == 0 &&
                 json_object_set_new(root, "counts", counts_json(call->ctx, o)) == 0 &&
+                json_object_set_new(root, "background", json_integer((json_int_t)o->background)) == 0 &&
                 json_object_set_new(root, "dropped", json_integer((json_int_t)o->dropped)) == 0 &&
                 json_object_set_new(root, "seconds", json_real(o->seconds)) == 0 &&
                 json_object_set_new(root, "match_seconds", json_real(o->match_seconds)) == 0 &&
@@ -87,6 +93,8 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
         atn_text_printf(&page, "%-8s %12zu  %5.1f %%", class_name(o, c), o->count[c],
                         o->atoms ? 100 * (double)o->count[c] / (double)o->atoms : 0);
         if (c) atn_text_printf(&page, "   constant %.4g", o->info.constant[c - 1]);
+        if (c && o->info.mismatched[c - 1]) atn_text_add(&page, ", but its sites are another lattice's: other");
+        if (!c && o->background) atn_text_printf(&page, "   of which %zu background atoms", o->background);
         atn_text_add(&page, "\n");
     }
     atn_text_printf(&page, "cut-off %.3g, %.3g neighbours; noise %.3g, efficiency %.3g, strangers %.2g\n",
@@ -95,7 +103,9 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
     if (o->overlaps)
         atn_text_printf(&page, "%zu pairs of ranges overlap: the narrower range has the masses\n", o->overlaps);
-    if (!o->info.told)
+    if (!o->info.told && o->info.gain != 0)
+        atn_text_add(&page, "no model fits better than chance: every atom is other\n");
+    else if (!o->info.told)
         atn_text_add(&page, "too few atoms have neighbours to find a lattice from: constants and noise are guesses\n");
     atn_status status = atn_cli_print_text(call, "lattice", &page);
     atn_text_free(&page);
@@ -169,23 +179,29 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "models), cut-off, noise, efficiency, strangers, and the shares of the classes. -o writes extended XYZ "
             "with the "
             "columns structure_type (0 other, 1 bcc, 2 fcc, 3 hcp, or in the order of --models), orientation (x y z "
-            "w, from the crystal to the frame), confidence, rmsd, matched, value; a name that ends in .pos gets the "
+            "w, from the crystal to the frame), confidence, rmsd, matched, value, background; a name that ends in .pos "
+            "gets the "
             "structure in "
             "place of mass.",
             "--frames: each frame of a file is one neighbourhood, its first atom the centre; rows that repeat are left "
             "out, and nothing is found from the file: cut-off 4.5, noise 0.27, efficiency 0.55, bcc=3.2, fcc=4.79 and "
             "hcp=3.39 unless given.",
-            "JSON: atoms, counts (of each class), dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
+            "JSON: atoms, counts (of each class), background (atoms of other on no site of the lattice around them), "
+            "dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
             "settings "
-            "(constant, share, cutoff, noise, depth_noise, efficiency, strangers, neighbours, rotations, told: "
-            "false where the frame says nothing and these are guesses), device; with --frames labels; with --ranges "
+            "(constant, share, mismatched: models on whose sites the frame has another lattice, cutoff, noise, "
+            "depth_noise, efficiency, strangers, background: share of atoms on no site, gain: nats an atom by which "
+            "models are likelier than chance, neighbours, rotations, told: false where no model fits better than "
+            "chance or these are guesses), device; with --frames labels; with --ranges "
             "unranged and overlaps (pairs of ranges; the narrower one has the masses).",
             NULL},
     .options =
         (const atn_cli_option[]){
             {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the atoms: .xyz or .pos"},
             {.name = "ranges", .value = "FILE", .meaning = "RRNG or RNG: which masses are which ion, for names in -o"},
-            {.name = "models", .value = "LIST", .meaning = "bcc,fcc,hcp unless given; a file of points, too"},
+            {.name = "models",
+             .value = "LIST",
+             .meaning = "bcc, fcc, hcp, sc, diamond, a file of points; default: bcc,fcc,hcp"},
             {.name = "frames", .meaning = "each frame of the file is one neighbourhood"},
             {.name = "cutoff", .value = "R", .meaning = "neighbours are nearer; so that about 40 are, unless given"},
             {.name = "constant",

@@ -19,6 +19,7 @@ typedef struct lattice_shown {
 typedef struct lattice_outcome {
     size_t atoms, dropped, unranged, overlaps, slabs;      /* overlaps: pairs of ranges */
     size_t count[ATN_LATTICE_MOST_MODELS + 1];             /* of each class, other first */
+    size_t background;                                     /* of other, those on no site of the lattice around them */
     size_t bin[ATN_LATTICE_MOST_MODELS + 1][LATTICE_BINS]; /* of each class, by confidence */
     double confidence[LATTICE_BINS];                       /* sum of it, of all atoms of a bin */
     double seconds, match_seconds;

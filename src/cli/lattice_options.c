@@ -44,6 +44,13 @@ static atn_status read_model(atn_cli_call *call, const char *path, atn_lattice_s
     return ATN_OK;
 }
 
+static bool is_known(const char *word) {
+    static const char *const NAMES[] = {"bcc", "fcc", "hcp", "sc", "diamond"};
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
+        if (strcmp(word, NAMES[k]) == 0) return true;
+    return false;
+}
+
 static atn_status read_models(atn_cli_call *call, atn_lattice_settings *s, atn_cloud **cloud) {
     const char *text = atn_cli_value(call, "models");
     for (text = text ? text : "bcc,fcc,hcp"; *text;) {
@@ -59,12 +66,13 @@ static atn_status read_models(atn_cli_call *call, atn_lattice_settings *s, atn_c
             if (strcmp(s->model[m].name, word) == 0)
                 return atn_cli_misuse(call, "--models: '%s' stands there twice", word);
         atn_status status = ATN_OK;
-        if (strcmp(word, "bcc") == 0 || strcmp(word, "fcc") == 0 || strcmp(word, "hcp") == 0)
+        if (is_known(word))
             snprintf(s->model[s->models++].name, sizeof s->model->name, "%s", word);
         else if (strpbrk(word, "./"))
             status = read_model(call, word, s, cloud);
         else
-            status = atn_cli_misuse(call, "--models: '%s' is not known; bcc, fcc, hcp, or a file of points", word);
+            status = atn_cli_misuse(
+                call, "--models: '%s' is not known; bcc, fcc, hcp, sc, diamond, or a file of points", word);
         if (status) return status;
     }
     return ATN_OK;

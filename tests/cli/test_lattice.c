@@ -75,7 +75,7 @@ static void refusals(void **state) {
     write_text("none.rrng", "[Ions]\nNumber=1\nIon1=U\n[Ranges]\nNumber=1\nRange1=1000 1001 U:1 Color:FF0000\n");
     static const cli_refusal CASES[] = {
         {"lattice", 2, "FRAME"},
-        {"lattice @/frame.pos --models sc", 2, "is not known"},
+        {"lattice @/frame.pos --models bct", 2, "is not known"},
         {"lattice @/frame.pos --models bcc,bcc", 2, "twice"},
         {"lattice @/frame.pos --constant sc=3", 2, "names one of the models"},
         {"lattice @/frame.pos --constant bcc=-3", 2, "it takes NAME=LENGTH"},

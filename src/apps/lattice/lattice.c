@@ -31,7 +31,8 @@ static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
     for (int32_t m = 0; m < s->models && status == ATN_OK; ++m) {
         const atn_lattice_model *model = &s->model[m];
         if (!model->points && !lattice_kind_is_known(model->name))
-            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: no model '%.31s'; bcc, fcc and hcp are known", model->name);
+            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: no model '%.31s'; bcc, fcc, hcp, sc and diamond are known",
+                              model->name);
         if (status == ATN_OK && model->points == 1)
             status =
                 atn_fail(ctx, ATN_ERR_INPUT,
@@ -144,6 +145,8 @@ static atn_status take_alone(atn_lattice *l) {
     lattice_take_density(l, 8);
     l->inner = l->info.cutoff * 1.01;
     lattice_even_shares(l, 0.003);
+    l->info.background = 1e-9;
+    lattice_null_make(l, (const double[LATTICE_RADIAL_BINS]){0});
     l->shape = 8;
     l->temper = 1;
     l->fine = 2; /* the average over rotations is all there is */

@@ -1,4 +1,4 @@
-/* What lattice.c and estimate.c share: settings that hold, and batches of neighbourhoods. */
+/* What lattice.c, estimate.c and shares.c share: settings that hold, and batches of neighbourhoods. */
 #ifndef ATN_APPS_LATTICE_PARTS_H
 #define ATN_APPS_LATTICE_PARTS_H
 
@@ -11,6 +11,20 @@ void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom); 
 bool lattice_batch_is_full(const atn_lattice *l);
 /* The batch, into out[which[i]]; it is empty then. */
 atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out);
+
+/* ---- a sample that is matched ---- */
+typedef struct lattice_sample {
+    const atn_atoms *atoms;
+    double angstrom;
+    size_t count;
+    const size_t *which; /* of the atoms */
+} lattice_sample;
+
+/* Shares, background and constants that make it likely, where none were given; again while constants change, at most
+ * `rounds` times. likelihood: of the sample. */
+atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, int rounds, double *likelihood);
+/* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False: none is. */
+bool lattice_accept(atn_lattice *l);
 
 /* ---- distances of pairs ---- */
 enum { LATTICE_PAIR_BINS = 128, LATTICE_SHELLS = 64 };

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static const double STRETCH = 0.05; /* sizes as near as that are one */
 atn_status lattice_shells_make(const atn_ctx *ctx, const char *name, double reach, lattice_shells *out) {
     atn_lattice_model model = {.points = 0};
     lattice_points points;
-    memcpy(model.name, name, 4);
+    snprintf(model.name, sizeof model.name, "%s", name);
     *out = (lattice_shells){0};
     atn_status status = lattice_points_make(ctx, &model, lattice_kind_constant(name, 1), reach, &points);
     for (size_t k = 0; k < points.count && status == ATN_OK; ++k) {
