@@ -29,7 +29,7 @@ typedef struct atn_lattice_model {
 
 /* A field left zero takes its default. */
 typedef struct atn_lattice_settings {
-    int32_t models; /* of model[]; 0: bcc, fcc, hcp */
+    int32_t models; /* of model[]; 0: bcc, fcc, hcp. Several of one name are phases, with constants that differ */
     atn_lattice_model model[ATN_LATTICE_MOST_MODELS];
     double cutoff;      /* neighbours are nearer; 0: so that about 40 are, at most 2.7 nearest distances */
     double noise;       /* s of an atom's coordinates; 0: from the frame */
@@ -43,7 +43,8 @@ typedef struct atn_lattice_settings {
 
 /* What became of an atom. A plain value. */
 typedef struct atn_lattice_atom {
-    int32_t structure;   /* 0 other, 1 the first model, ... */
+    int32_t structure;   /* 0 other, 1 the first model, ...; of several phases with one name the first one's */
+    int32_t phase;       /* 0 other, else the phase, 1 the first of info.name */
     float confidence;    /* the chance that this is right */
     float quaternion[4]; /* w x y z, from the crystal to the frame; 1 0 0 0 for other */
     float rmsd;          /* of the neighbours that belong to the model from where it has them */
@@ -54,7 +55,8 @@ typedef struct atn_lattice_atom {
 
 /* What was given or found. A plain value. */
 typedef struct atn_lattice_info {
-    int32_t models;
+    int32_t models; /* phases: the models that were given, then more of the same structures that were found */
+    int32_t structure[ATN_LATTICE_MOST_MODELS]; /* what atoms of each are called */
     char name[ATN_LATTICE_MOST_MODELS][32];
     double constant[ATN_LATTICE_MOST_MODELS];
     double expected[ATN_LATTICE_MOST_MODELS];  /* neighbours inside the cut-off */

@@ -14,7 +14,8 @@
 
 enum { BINS = LATTICE_PAIR_BINS, SAMPLE = 400, WANTED = 42 };
 static const double PI = 3.14159265358979323846, MOST_REACH = 2.7;
-static const double CLEAR = 5; /* nats of the sample by which phases of two sizes must be the likelier */
+static const double CLEAR = 5;    /* nats of the sample by which phases of two sizes must be the likelier */
+static const double LEAST = 0.02; /* share of a second phase of a structure */
 
 static double ball(double r) { return 4.0 / 3 * PI * r * r * r; }
 
@@ -250,6 +251,9 @@ typedef struct learning {
     int32_t ways;
     guess guess[5];
     double edge[5][ATN_LATTICE_MOST_MODELS];
+    bool two; /* sizes, which every model may have */
+    guess both;
+    double size[2];
 } learning;
 
 static atn_status find_phases(const atn_lattice *l, learning *x) {
@@ -258,10 +262,16 @@ static atn_status find_phases(const atn_lattice *l, learning *x) {
     lattice_pairs pairs = {.atoms = (size_t)d->centres, .reach = d->reach, .bin = x->bins, .number = x->number};
     double density = d->median / ball(d->reach), filled = fmin(density * pow(x->guess[0].edge, 3), 1);
     int32_t more;
-    atn_status status = lattice_phases(l, &pairs, first_peak(d) / 1.12, filled, sizes, &more);
+    atn_status status = lattice_phases(l, &pairs, first_peak(d) / 1.12, filled, sizes, &more, &x->two);
+    if (x->two) {
+        x->both = x->guess[0];
+        x->both.noise = sizes[0].noise, x->both.strangers = sizes[0].strangers;
+        x->both.efficiency = sizes[0].efficiency;
+        memcpy(x->size, sizes[0].size, sizeof x->size);
+    }
     for (int32_t k = 0; k < 2 * more && status == ATN_OK; ++k) {
         guess *g = &x->guess[x->ways];
-        double *edge = x->edge[x->ways++], by = x->guess[0].edge / sizes[0].main;
+        double *edge = x->edge[x->ways++], by = x->guess[0].edge / sizes[0].size[0];
         const lattice_sizes *from = &sizes[k / 2];
         *g = x->guess[0];
         memcpy(edge, from->edge, sizeof *x->edge);
@@ -294,10 +304,57 @@ static atn_status find_sizes(const atn_lattice *l, learning *x, bool *told) {
     return *told && status == ATN_OK ? find_phases(l, x) : status;
 }
 
+/* ---- phases of one structure ---- */
+
+/* Every model whose constant is not given has both sizes. */
+static void spread_sizes(atn_lattice *l, const learning *x, double edge[ATN_LATTICE_MOST_MODELS]) {
+    for (int32_t m = 0; m < l->settings.models; ++m) {
+        const atn_lattice_model *model = &l->settings.model[m];
+        edge[m] = x->size[0];
+        if (model->points || model->constant > 0 || l->info.models == ATN_LATTICE_MOST_MODELS) continue;
+        edge[l->info.models] = x->size[1];
+        lattice_add_phase(l, m);
+    }
+}
+
+/* Of a model's two phases the more frequent one comes first; those that few atoms have go, but one of each model stays.
+ */
+static void prune(atn_lattice *l) {
+    int32_t kept = l->settings.models;
+    for (int32_t k = kept; k < l->info.models; ++k) {
+        int32_t m = l->info.structure[k] - 1;
+        if (l->info.share[k + 1] > l->info.share[m + 1]) {
+            double constant = l->info.constant[m], share = l->info.share[m + 1];
+            l->info.constant[m] = l->info.constant[k], l->info.constant[k] = constant;
+            l->info.share[m + 1] = l->info.share[k + 1], l->info.share[k + 1] = share;
+        }
+        if (l->info.share[k + 1] < LEAST) continue;
+        l->info.constant[kept] = l->info.constant[k];
+        lattice_set_phase(l, kept++, m);
+    }
+    l->info.models = kept;
+}
+
+/* most: the likelihood of one size each. Is the sample likelier with two phases of a structure? Then they stay. */
+static atn_status find_twins(atn_lattice *l, const learning *x, const lattice_sample *sample, double most,
+                             bool *found) {
+    double edge[ATN_LATTICE_MOST_MODELS], likelihood = -INFINITY;
+    spread_sizes(l, x, edge);
+    take(l, &x->distances, &x->both, edge);
+    atn_status status = lattice_learn_sample(l, sample, 5, &likelihood);
+    *found = status == ATN_OK && likelihood > most + CLEAR;
+    if (*found) prune(l);
+    *found = *found && l->info.models > l->settings.models;
+    if (!*found) l->info.models = l->settings.models;
+    return status;
+}
+
 static atn_status learn(atn_lattice *l, learning *x) {
+    bool twins = false;
     double most = -INFINITY, likelihood;
     int32_t best = 0;
     bool told = false;
+    l->info.models = l->settings.models;
     x->count = draw(l, x->atoms, x->which);
     atn_status status = find_sizes(l, x, &told);
     const lattice_sample sample = {x->atoms, x->angstrom, x->count, x->which};
@@ -306,8 +363,13 @@ static atn_status learn(atn_lattice *l, learning *x) {
         status = lattice_learn_sample(l, &sample, 1, &likelihood);
         if (k == 0 || likelihood > most) most = likelihood + (k == 0 ? CLEAR : 0), best = k;
     }
-    if (status == ATN_OK) take(l, &x->distances, &x->guess[best], x->edge[best]);
-    int rounds = best % 2 ? 1 : 5; /* sizes of phases as pairs had them stay */
+    if (status == ATN_OK && x->two && x->ways == 1) { /* one model, or some of one kind */
+        take(l, &x->distances, &x->guess[0], x->edge[0]);
+        status = lattice_learn_sample(l, &sample, 1, &most);
+    }
+    if (status == ATN_OK && x->two) status = find_twins(l, x, &sample, most, &twins);
+    if (status == ATN_OK && !twins) take(l, &x->distances, &x->guess[best], x->edge[best]);
+    int rounds = best % 2 && !twins ? 1 : 5; /* sizes of phases as pairs had them stay */
     if (status == ATN_OK && told) status = lattice_learn_sample(l, &sample, rounds, &likelihood);
     l->info.told = told && status == ATN_OK && lattice_accept(l);
     if (!told) lattice_null_make(l, (const double[LATTICE_RADIAL_BINS]){0});

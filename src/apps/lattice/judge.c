@@ -78,20 +78,23 @@ double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, doub
     const lattice_found *found = &l->found[i * (size_t)l->info.models];
     double term[ATN_LATTICE_MOST_MODELS + 1], sum = 0, n = l->near.start[i + 1] - l->near.start[i];
     double claim, background, most = class_terms(l, i, term, &background, &claim);
-    int32_t best = 0;
+    double structure[ATN_LATTICE_MOST_MODELS + 1] = {0};
+    int32_t best = 0, phase = 0;
     for (int32_t m = 0; m <= l->info.models; ++m) {
         term[m] = exp(term[m] - most);
         sum += term[m];
-        if (m > 0 && l->slot[m - 1].strange) term[0] += term[m], term[m] = 0;
+        structure[m && !l->slot[m - 1].strange ? l->info.structure[m - 1] : 0] += term[m];
     }
-    for (int32_t m = 0; m <= l->info.models; ++m) {
-        if (term[m] > term[best] && n > 0) best = m;
-    }
+    for (int32_t m = 1; m <= l->info.models && n > 0; ++m)
+        if (structure[m] > structure[best]) best = m;
+    for (int32_t m = 1; m <= l->info.models && best; ++m)
+        if (l->info.structure[m - 1] == best && (!phase || term[m] > term[phase])) phase = m;
     for (int32_t m = 0; m <= l->info.models && chance; ++m) chance[m] = term[m] / sum;
-    *out = (atn_lattice_atom){.structure = best, .confidence = (float)(term[best] / sum), .quaternion = {1, 0, 0, 0}};
+    *out = (atn_lattice_atom){
+        .structure = best, .phase = phase, .confidence = (float)(structure[best] / sum), .quaternion = {1, 0, 0, 0}};
     out->background = (float)(exp(background - most) / sum);
     if (best == 0) return claim;
-    const lattice_found *f = &found[best - 1];
+    const lattice_found *f = &found[phase - 1];
     out->quaternion[0] = f->quaternion[0]; /* found is into the crystal: back */
     for (int k = 1; k < 4; ++k) out->quaternion[k] = -f->quaternion[k];
     out->matched = n > 0 ? (float)((double)f->weight / n) : 0;

@@ -35,14 +35,14 @@ static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
         atn_lattice_atom *atom = &j->out[j->which[i]];
         if (lattice_is_uneven(j->l)) lattice_look(j->l, i, NULL, true);
         lattice_judge(j->l, i, atom, NULL);
-        j->l->sure[i] = is_sure(atom) && is_typical(j->l, i, atom->structure - 1);
+        j->l->sure[i] = is_sure(atom) && is_typical(j->l, i, atom->phase - 1);
     }
 }
 
 /* Turns of those that were sure at first in the stretch before atom `end`. */
 static void remember_before(const judging *j, size_t end, lattice_recent *recent) {
     for (size_t i = end > STRETCH ? end - STRETCH : 0; i < end; ++i)
-        if (j->l->sure[i]) lattice_remember(j->l, i, j->out[j->which[i]].structure - 1, recent);
+        if (j->l->sure[i]) lattice_remember(j->l, i, j->out[j->which[i]].phase - 1, recent);
 }
 
 static void look_again(const judging *j, size_t from, size_t to, lattice_recent *recent) {
@@ -52,8 +52,8 @@ static void look_again(const judging *j, size_t from, size_t to, lattice_recent 
             lattice_look(j->l, i, recent, false);
             lattice_judge(j->l, i, atom, NULL);
         }
-        if (is_sure(atom) && is_typical(j->l, i, atom->structure - 1)) {
-            lattice_remember(j->l, i, atom->structure - 1, recent);
+        if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) {
+            lattice_remember(j->l, i, atom->phase - 1, recent);
             continue;
         }
         if (!is_sure(atom)) lattice_mixed(j->l, i);

@@ -112,7 +112,7 @@ static void weigh(const atn_lattice *l, size_t i, learned *x) {
     x->gain[x->count++] = lattice_gain(l, i);
     x->likelihood += here;
     if (a.structure && a.confidence > 0.9F) {
-        count_sure(l, i, a.structure - 1, x);
+        count_sure(l, i, a.phase - 1, x);
         return;
     }
     lattice_mixed(l, i);
