@@ -90,18 +90,36 @@ exec sleep 1000
 END
 chmod +x "$work/cc"
 export RUNNING=$work/running
+compiling() { # waits for a compiler
+    for ((k = 0; k < 6000; ++k)); do
+        [[ -s $RUNNING ]] && break
+        sleep 0.01
+    done
+    compiler=$(cat "$RUNNING")
+}
+compiler_is_gone() { # killed, and reaped by whoever inherits it
+    for ((k = 0; k < 1000; ++k)); do
+        kill -0 "$compiler" 2>/dev/null || break
+        [[ $(awk '{ print $3 }' "/proc/$compiler/stat" 2>/dev/null) == Z ]] && break
+        sleep 0.01
+    done
+    ((k < 1000)) || failed "the compiler runs on"
+}
 ATTUNE_CC=$work/cc begin "$attune" devices --device host
-for ((k = 0; k < 6000; ++k)); do
-    [[ -s $RUNNING ]] && break
-    sleep 0.01
-done
-compiler=$(cat "$RUNNING")
+compiling
 twice
 nothing_left "$work/cache" 'work-*'
-for ((k = 0; k < 1000; ++k)); do # killed, and reaped by whoever inherits it
-    kill -0 "$compiler" 2>/dev/null || break
-    [[ $(awk '{ print $3 }' "/proc/$compiler/stat" 2>/dev/null) == Z ]] && break
-    sleep 0.01
+compiler_is_gone
+
+# One while workers compile: their compilers end too, and their folders are gone.
+for verb in "tune scale --budget 100s" "bench kernels"; do
+    rm -f "$RUNNING"
+    ATTUNE_CC=$work/cc begin "$attune" $verb --device host
+    compiling
+    kill -INT "$child"
+    finish
+    [[ $code == 1 ]] || failed "$verb: exit $code after Ctrl-C, wanted 1"
+    nothing_left "$work/cache" 'work-*'
+    compiler_is_gone
 done
-((k < 1000)) || failed "the compiler runs on"
 echo "Ctrl-C ends it"

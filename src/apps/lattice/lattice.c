@@ -184,6 +184,16 @@ bool lattice_batch_is_full(const atn_lattice *l) {
            (size_t)l->near.start[l->near.atoms] + ATN_LATTICE_MOST_NEIGHBOURS > l->room;
 }
 
+/* Neighbours of an atom that is to be matched; none in a crowd, which no lattice explains and which costs the most. */
+static int32_t near_of(const atn_lattice *l, const lattice_cells *cells, size_t atom, float *const to[3],
+                       int32_t *inner) {
+    enum { CROWD = 4 }; /* times as many as atoms usually have */
+    int32_t n = lattice_cells_near(cells, atom, l->inner, l->info.cutoff, to[0], to[1], to[2], inner);
+    if (n < ATN_LATTICE_MOST_NEIGHBOURS || n < CROWD * l->info.neighbours) return n;
+    *inner = 0;
+    return 0;
+}
+
 /* Neighbours of the next batch: all cores count them, then put them where they belong. */
 typedef struct finding {
     const atn_lattice *l;
@@ -197,8 +207,7 @@ static void count_part(void *user, int64_t from, int64_t to, int32_t worker) {
     int32_t inner;
     (void)worker;
     for (int64_t i = from; i < to; ++i)
-        l->next.start[i + 1] =
-            lattice_cells_near(f->cells, f->which[i], l->inner, l->info.cutoff, NULL, NULL, NULL, &inner);
+        l->next.start[i + 1] = near_of(l, f->cells, f->which[i], (float *const[3]){NULL, NULL, NULL}, &inner);
 }
 
 static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
@@ -206,9 +215,9 @@ static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const lattice_near *near = &f->l->next;
     (void)worker;
     for (int64_t i = from; i < to; ++i) {
-        int32_t at = near->start[i], inner;
-        (void)lattice_cells_near(f->cells, f->which[i], f->l->inner, f->l->info.cutoff, near->axis[0] + at,
-                                 near->axis[1] + at, near->axis[2] + at, &inner);
+        int32_t at = near->start[i], inner = 0;
+        float *to_here[3] = {near->axis[0] + at, near->axis[1] + at, near->axis[2] + at};
+        if (near->start[i + 1] > at) (void)near_of(f->l, f->cells, f->which[i], to_here, &inner);
         near->inner[i] = at + inner;
     }
 }
@@ -249,8 +258,8 @@ static atn_status match_own(atn_lattice *l, const lattice_cells *cells, const in
 
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
     int32_t at = l->near.start[l->near.atoms], inner;
-    int32_t n = lattice_cells_near(cells, atom, l->inner, l->info.cutoff, l->near.axis[0] + at, l->near.axis[1] + at,
-                                   l->near.axis[2] + at, &inner);
+    float *to[3] = {l->near.axis[0] + at, l->near.axis[1] + at, l->near.axis[2] + at};
+    int32_t n = near_of(l, cells, atom, to, &inner);
     l->near.inner[l->near.atoms] = at + inner;
     l->near.start[++l->near.atoms] = at + n;
 }

@@ -28,7 +28,7 @@ typedef struct reg_problem {
     const atn_register_settings *settings; /* defaults filled in */
     const atn_cloud *source_cloud, *target_cloud;
     cloud_points source, target;
-    uint32_t *target_from; /* the cloud's point that each of `target` was, where equal ones were merged; or NULL */
+    uint32_t *target_from; /* the cloud's point that each of `target` was, where some were merged; or NULL */
     double source_origin[3], target_origin[3], unit;
     double spacing; /* median distance between neighbours of the target, in units */
     double source_spacing;
@@ -84,6 +84,9 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
 /* reg_estep and reg_mstep in one, free of underflow: the outlier class is 2^-far2, INFINITY: there is none. */
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
                             reg_moments *out);
+
+/* Merges points of both clouds where there are many more than elsewhere within their spacings. */
+atn_status reg_thin(reg_problem *p);
 
 /* The root mean square distance from the origin. */
 double reg_radius(const cloud_points *points, const double origin[3]);

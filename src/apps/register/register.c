@@ -210,6 +210,7 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     if (status == ATN_OK) status = cloud_points_spacing(&p->source, &p->source_spacing);
     p->spacing /= p->unit;
     p->source_spacing /= p->unit;
+    if (status == ATN_OK) status = reg_thin(p);
     if (status != ATN_OK) return status;
     fill_in(settings, p);
     if (settings->init == ATN_START_GIVEN) straighten(settings);
