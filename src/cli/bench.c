@@ -12,8 +12,9 @@ static const struct {
     const char *name;
     atn_status (*run)(atn_cli_bench *bench);
 } SUBJECTS[] = {
-    {"kernels", atn_cli_bench_kernels}, {"register", atn_cli_bench_register}, {"needle", atn_cli_bench_needle},
-    {"unwrap", atn_cli_bench_unwrap},   {"space", atn_cli_bench_space},       {"lattice", atn_cli_bench_lattice},
+    {"kernels", atn_cli_bench_kernels},       {"register", atn_cli_bench_register}, {"needle", atn_cli_bench_needle},
+    {"unwrap", atn_cli_bench_unwrap},         {"space", atn_cli_bench_space},       {"lattice", atn_cli_bench_lattice},
+    {"covariance", atn_cli_bench_covariance},
 };
 
 #define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
@@ -178,8 +179,9 @@ static atn_status run(atn_cli_call *call) {
     if (k == n) {
         json_decref(b.rows);
         return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
-                              suggest.best ? "; did you mean '"
-                                           : "; there are kernels, register, needle, unwrap, lattice and space",
+                              suggest.best
+                                  ? "; did you mean '"
+                                  : "; there are kernels, register, needle, unwrap, lattice, covariance and space",
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
@@ -231,6 +233,10 @@ static const atn_cli_option OPTIONS[] = {
     {.name = "kernel", .value = "NAME", .meaning = "kernels: only this one"},
     {.name = "seconds", .value = "S", .meaning = "kernels: time spent on each row; 1.5 unless given"},
     {.name = "quick", .meaning = "register, needle, unwrap, lattice: few points or pixels, to see that it works"},
+    {.name = "pairs", .value = "N", .meaning = "covariance: pairs of each kind; default: 40"},
+    {.name = "seed", .value = "S", .meaning = "covariance: of the first pair; default: 1"},
+    {.name = "method", .value = "NAME", .meaning = "covariance: only this one"},
+    {.name = "kind", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with the rows and a picture"},
     {0},
 };
