@@ -18,8 +18,8 @@ static const struct method {
     {"em-icp, no polish", {.method = ATN_REGISTER_EM_ICP, .no_polish = true}},
     {"icp", {.method = ATN_REGISTER_ICP}},
     {"icp-plane", {.method = ATN_REGISTER_ICP_PLANE}},
-    {"softassign", {.method = ATN_REGISTER_SOFTASSIGN}},
     {"cpd", {.method = ATN_REGISTER_CPD}},
+    {"softassign", {.method = ATN_REGISTER_SOFTASSIGN}},
 };
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 static const double WRONG = 5;              /* spacings that an answer may be off */
@@ -180,7 +180,8 @@ atn_status atn_bench_covariance(atn_ctx *ctx, atn_device *device, const atn_benc
         }
     if (status == ATN_OK && !any)
         status = atn_fail(ctx, ATN_ERR_INPUT,
-                          "bench covariance: no method '%s' with pairs '%s'; methods: em-icp, icp, icp-plane",
+                          "bench covariance: no method '%s' with pairs of kind '%s'; methods: em-icp, icp, icp-plane, "
+                          "cpd, softassign",
                           o->method ? o->method : "any", o->kind ? o->kind : "any");
     atn_free(ctx, n.distance2);
     atn_free(ctx, n.angle);

@@ -41,7 +41,7 @@ atn_status atn_cli_bench_covariance(atn_cli_bench *bench) {
     int32_t index;
     double pairs, seed;
     if (call->n_operands != 1) return atn_cli_misuse(call, "covariance takes no files; its pairs are made for it");
-    atn_status status = atn_cli_read_whole(call, "pairs", 1, atn_cli_has(call, "quick") ? 2 : 40, &pairs);
+    atn_status status = atn_cli_read_whole(call, "pairs", 1, atn_cli_has(call, "quick") ? 1 : 10, &pairs);
     if (!status) status = atn_cli_read_whole(call, "seed", 0, 1, &seed);
     if (!status && pairs > ATN_COVARIANCE_MOST_PAIRS)
         return atn_cli_misuse(call, "--pairs takes at most %d", (int)ATN_COVARIANCE_MOST_PAIRS);
