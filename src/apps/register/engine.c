@@ -60,6 +60,11 @@ void reg_engine_reset(reg_engine *e, const atn_register_settings *settings) {
     memset(e->seconds, 0, sizeof e->seconds);
 }
 
+void reg_engine_forget(reg_engine *e, const reg_side *side) {
+    for (int k = 0; k < 2; ++k)
+        if (e->near[k].rows == side || e->near[k].columns == side) e->near[k].rows = e->near[k].columns = NULL;
+}
+
 void reg_engine_close(reg_engine *e) {
     if (!e->device) return;
     for (int k = 0; k < REG_KERNELS; ++k) atn_kernel_free(e->kernel[k]);

@@ -36,6 +36,7 @@ typedef struct reg_problem {
     int32_t levels;
     reg_pose pose;           /* source frame to target frame: the start, then the result */
     bool polished;           /* EM-ICP ends with steps of its own kind */
+    bool surveyed;           /* a covariance is wanted */
     bool open_start;         /* nobody said where sigma starts, */
     bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
     bool open_iterations;    /* nobody said how many iterations there may be */
@@ -64,6 +65,8 @@ void reg_levels_free(reg_problem *p);
 
 /* Does EM-ICP with these settings, as the caller gave them, end with the polish? */
 bool reg_is_polished(const atn_register_settings *settings);
+/* Is a covariance estimated, which looks at the surfaces too? Of rigid poses only. */
+bool reg_is_surveyed(const atn_register_settings *settings);
 
 /* In how many parts the source must be worked on to stay within the memory there is; a sentence where that does not
  * help. */
@@ -106,11 +109,8 @@ void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]);
 typedef atn_status reg_method(reg_problem *p);
 reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd;
 
-/* p->result->covariance: the sandwich H^-1 B H^-1 of a curvature and what the gradient scatters, both of twists about
- * the target's frame inside, taken to the caller's frame. Nothing where H cannot be inverted. */
-void reg_sandwich(reg_problem *p, const double curvature[36], const double scatter[36]);
-
-/* The covariance of p->pose under EM-ICP's objective at p->sigma; false in has_covariance where it cannot be told. */
-atn_status reg_em_covariance(reg_problem *p);
+/* The covariance of p->pose, where another method than the polish ended; has_covariance stays false where it cannot be
+ * told. */
+atn_status reg_covariance_aside(reg_problem *p);
 
 #endif

@@ -167,6 +167,10 @@ bool reg_is_polished(const atn_register_settings *s) {
            !(s->sigma_end > 0);
 }
 
+bool reg_is_surveyed(const atn_register_settings *s) {
+    return !s->no_covariance && !s->compat && s->transform == ATN_TRANSFORM_RIGID;
+}
+
 /* What the caller left open, from the data. Lengths in the caller's unit. */
 static void fill_in(atn_register_settings *s, reg_problem *p) {
     static const double FAR = 2.0; /* of sigma_end */
@@ -179,6 +183,7 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!(s->error_bound > 0)) s->error_bound = 1e-4;
     p->open_end = !(s->sigma_end > 0);
     p->polished = reg_is_polished(s);
+    p->surveyed = reg_is_surveyed(s);
     p->open_far = !(s->outlier_distance > 0);
     if (!(s->sigma_end > 0)) s->sigma_end = fmax(METHODS[s->method].sigma_end * p->spacing, 1e-6) * p->unit;
     p->open_start = !(s->sigma_start > 0);
@@ -262,9 +267,7 @@ static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
     atn_status status = reg_measure(p, r);
-    if (status == ATN_OK && !s->no_covariance && s->method == ATN_REGISTER_EM_ICP && !s->compat && p->converged &&
-        p->parts == 1 && !r->has_covariance && isfinite(p->outlier2))
-        status = reg_em_covariance(p);
+    if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance) status = reg_covariance_aside(p);
     if (status != ATN_OK) return status;
     reg_to_outside(p, &p->pose, r->transform);
     r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
