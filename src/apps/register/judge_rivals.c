@@ -34,6 +34,11 @@ static bool other(const reg_pose *a, const reg_pose *b, const fitness_seen *seen
     return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * seen->size * seen->size);
 }
 
+/* Points that lie on each other tell more than surfaces do. */
+static double value_of(const fitness_seen *there, const fitness_seen *answer) {
+    return answer->identical ? there->value * fmin(1, there->same / answer->same) : there->value;
+}
+
 static bool is_new(const poses *known, const reg_pose *pose, const fitness_seen *seen) {
     for (size_t k = 0; k < known->count; ++k)
         if (!other(pose, &known->list[k], seen)) return false;
@@ -52,7 +57,8 @@ static void complete(const reg_problem *p, const fitness_seen *seen, poses *know
                 fitness_seen there;
                 if (!is_new(known, &pose, seen)) continue;
                 fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
-                if (there.value > EQUAL * seen->value && is_new(known, &pose, seen)) known->list[known->count++] = pose;
+                if (value_of(&there, seen) > EQUAL * seen->value && is_new(known, &pose, seen))
+                    known->list[known->count++] = pose;
             }
 }
 
@@ -103,11 +109,12 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
         reg_to_inside(p, found[k], &pose);
         fitness_refine(p->fitness, STEPS, &pose, &there);
         if (!other(&pose, &p->pose, seen)) continue;
-        if (there.value > best) {
-            best = there.value;
+        double value = value_of(&there, seen);
+        if (value > best) {
+            best = value;
             p->rival = pose;
         }
-        if (there.value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose, seen))
+        if (value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose, seen))
             known.list[known.count++] = pose;
     }
     if (status != ATN_OK) return status;
