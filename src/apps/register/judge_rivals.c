@@ -11,6 +11,7 @@
 
 static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
 static const double BETTER = 1.15; /* fits clearly better */
+static const double PLANES = 0.9;  /* of planes along three directions, the share that tells nothing */
 static const double APART = 0.2;   /* radians, */
 static const double AWAY = 0.1;    /* or that part of the size of what overlaps: another pose */
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
@@ -34,9 +35,11 @@ static bool other(const reg_pose *a, const reg_pose *b, const fitness_seen *seen
     return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * seen->size * seen->size);
 }
 
-/* Points that lie on each other tell more than surfaces do. */
+/* Points that lie on each other tell more than surfaces do, and walls and floors alone less than what stands there. */
 static double value_of(const fitness_seen *there, const fitness_seen *answer) {
-    return answer->identical ? there->value * fmin(1, there->same / answer->same) : there->value;
+    double value = there->value;
+    if (answer->identical) value *= fmin(1, there->same / answer->same);
+    return value * fmin(1, (1 - PLANES * there->planar) / (1 - PLANES * answer->planar));
 }
 
 static bool is_new(const poses *known, const reg_pose *pose, const fitness_seen *seen) {

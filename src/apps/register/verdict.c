@@ -11,7 +11,7 @@
 
 static const double CHANCE = 0.45;         /* agreement that wrong poses reach */
 static const double AGREES = 0.65;         /* agreement that is none by chance */
-static const double MISFIT = 0.33;         /* more is no noise; a third is for distances spread evenly */
+static const double MISFIT = 0.31;         /* more is no noise; a third is for distances spread evenly */
 static const double PLANAR = 0.985;        /* share of normals along three directions: walls and floors */
 static const double CLEAR = 0.985;         /* share over these that lies on them: all there is */
 static const double LEAST = 0.03;          /* overlap that tells anything */
