@@ -66,7 +66,7 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, atn_cli
     status = atn_cli_register_print(r, done);
     if (!status) status = write_files(r, done);
     if (!status && result.verdict == ATN_VERDICT_DOUBTFUL)
-        atn_log(call->ctx, ATN_LOG_WARNING, "register: doubtful: %s", result.reason);
+        fprintf(call->err, "attune register: doubtful: %s\n", result.reason);
     if (!status && result.verdict == ATN_VERDICT_REFUSED)
         status = atn_fail(call->ctx, ATN_ERR_INPUT, "refused: %s", result.reason);
     return status;

@@ -207,6 +207,33 @@ static void what_does_not_fit_is_told(void **state) {
     cli_drop(&r);
 }
 
+/* A ball fits in any turn: a warning, and the directions in JSON. */
+static void what_is_doubtful_is_a_warning(void **state) {
+    (void)state;
+    enum { POINTS = 700, MOST = 64 };
+    char *text = malloc(POINTS * MOST);
+    uint64_t seed = 5;
+    for (int ball = 0; ball < 2; ++ball) {
+        size_t at = 0;
+        for (int k = 0; k < POINTS; ++k) {
+            double z = 2 * kit_uniform(&seed) - 1, turn = 6.2831853 * kit_uniform(&seed), r = sqrt(1 - z * z);
+            at += (size_t)snprintf(text + at, MOST, "%.9f %.9f %.9f\n", r * cos(turn), r * sin(turn), z);
+        }
+        put(ball ? "ball2.xyz" : "ball1.xyz", text);
+    }
+    free(text);
+    cli_result r = cli_run("register @/ball1.xyz @/ball2.xyz --device host --json");
+    json_t *root = json_loads(r.out, 0, NULL);
+    assert_int_equal(r.code, 0);
+    assert_int_equal(cli_lines(r.err), 1);
+    kit_contains(r.err, "doubtful: it slides in 3 directions, as on a sphere");
+    assert_string_equal(json_string_value(json_object_get(root, "verdict")), "doubtful");
+    assert_int_equal(json_array_size(json_object_get(root, "sliding")), 3);
+    assert_true(json_is_array(json_object_get(root, "alternatives")));
+    json_decref(root);
+    cli_drop(&r);
+}
+
 static void many_pairs(void **state) {
     (void)state;
     put("list.csv", "source,target,init,aligned\r\n"
@@ -286,6 +313,7 @@ int main(void) {
         cmocka_unit_test(files_go_round),
         cmocka_unit_test(invalid_points_are_refused_or_dropped),
         cmocka_unit_test(what_does_not_fit_is_told),
+        cmocka_unit_test(what_is_doubtful_is_a_warning),
         cmocka_unit_test(many_pairs),
         cmocka_unit_test(the_report_is_whole),
         cmocka_unit_test(stopping_is_1),

@@ -24,6 +24,7 @@ static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last 
 static const double NOISE = 1.5;       /* residuals that sigma does not fall below */
 static const double FREE_SCALE = 0.35; /* sigma, in units, from which on scale and shear are fitted */
 enum { LAST_STEPS = 100 };             /* at the last sigma */
+enum { INSTEAD = 20 };                 /* iterations with soft pairs to the end where the polish found no hold */
 
 /* What one E-step and M-step give. */
 typedef struct em_step {
@@ -75,6 +76,11 @@ static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose,
     return ATN_OK;
 }
 
+/* Nothing runs without bound: iterations, or pairs where nobody said how many of the former there may be. */
+static bool may_go_on(const reg_problem *p) {
+    return p->iterations < p->settings->most_iterations && p->engine.evaluated < p->most_pairs;
+}
+
 static atn_status report(reg_problem *p, const reg_level *level, double sigma, const em_step *step, double motion) {
     double rmse = step->moments.weight > 0 ? sqrt(step->moments.residual / step->moments.weight) : 0;
     return reg_step_done(p, sigma, rmse, motion, level->count, level->target.count);
@@ -90,7 +96,7 @@ static atn_status anneal(reg_problem *p, double sigma, double last, double *end,
     *end = last;
     double factor = sqrt(p->settings->sigma_factor);
     atn_status status = ATN_OK;
-    while (sigma > last && status == ATN_OK && p->iterations < p->settings->most_iterations) {
+    while (sigma > last && status == ATN_OK && may_go_on(p)) {
         em_step step;
         reg_level *level = reg_level_for(p, sigma / COARSE);
         status = expect(p, level, &p->pose, sigma, &step);
@@ -114,7 +120,7 @@ static atn_status anneal(reg_problem *p, double sigma, double last, double *end,
 }
 
 /* At one sigma until the step is small; Anderson steps that lower the likelihood are taken back. */
-static atn_status settle(reg_problem *p, double sigma, bool *lost) {
+static atn_status settle(reg_problem *p, double sigma, int32_t most, bool *lost) {
     bool rigid = p->settings->transform == ATN_TRANSFORM_RIGID && !p->settings->no_acceleration;
     reg_level *level = &p->level[p->levels - 1];
     reg_anderson history;
@@ -123,7 +129,7 @@ static atn_status settle(reg_problem *p, double sigma, bool *lost) {
     double best = -INFINITY;
     bool bold = false; /* p->pose is a guess of the acceleration */
     atn_status status = ATN_OK;
-    for (int32_t k = 0; k < LAST_STEPS && status == ATN_OK && p->iterations < p->settings->most_iterations; ++k) {
+    for (int32_t k = 0; k < most && status == ATN_OK && may_go_on(p); ++k) {
         em_step step;
         status = expect(p, level, &p->pose, sigma, &step);
         if (status != ATN_OK) return status;
@@ -197,7 +203,7 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
             most = p->share;
         }
         if (most > SURE || !p->open_start || sigma < NARROWEST || sigma <= rough) break;
-        if (p->iterations >= p->settings->most_iterations) break;
+        if (!may_go_on(p)) break;
     }
     restore(p, &best);
     *end = best.end;
@@ -211,10 +217,12 @@ atn_status reg_em_icp(reg_problem *p) {
     bool lost = false;
     double start = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit, end = start;
     atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK && p->polished && p->spacing > 0 && p->source_spacing > 0)
-        status = attempts(p, start, last, &end, &lost);
+    bool polished = p->polished && p->spacing > 0 && p->source_spacing > 0;
+    if (status == ATN_OK && polished) status = attempts(p, start, last, &end, &lost);
+    int32_t before = p->iterations;
     if (status == ATN_OK && !lost && !p->converged) status = anneal(p, end, last, &end, &lost);
-    if (status == ATN_OK && !lost && !p->converged) status = settle(p, end, &lost);
+    int32_t most = polished ? INSTEAD - (p->iterations - before) : LAST_STEPS;
+    if (status == ATN_OK && !lost && !p->converged) status = settle(p, end, most, &lost);
     if (status == ATN_OK) reg_ended(p, lost);
     return status;
 }

@@ -13,9 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_POINTS = 30000, FEWEST_POINTS = 600, SAMPLES = 800, NEIGHBOURS = 13, SIXTH = 6 };
+static const double IDENTICAL = 0.5; /* share at the very place from which on points are the same */
+enum { FEWEST_SAME = 12 };
+enum { MOST_POINTS = 30000, FEWEST_POINTS = 300, SAMPLES = 800, NEIGHBOURS = 13, SIXTH = 6 };
 static const double FLAT = 0.35;         /* thickness over width below which a neighbourhood is a plane */
-static const double MOSTLY = 0.5;        /* share of planes below which points fill space, or noise hides surfaces */
+static const double MOSTLY = 0.5;        /* share of planes from which on coarser points need not be looked at */
+static const double HARDLY = 0.05;       /* share of planes below which points fill space */
+static const double AROUND = 0.1;        /* of the target's radius: over the surface */
+static const double MUCH = 1.3;          /* times as many planes, for which coarser points are taken */
 static const double TOLERANCE = 2.5;     /* thicknesses that a sample may be off */
 static const double ROUGHNESS = 0.08;    /* and that share of the sixth neighbour's distance: scanners are not exact */
 static const double BESIDE = 4;          /* tolerances that are beside the surface, */
@@ -131,10 +136,10 @@ static atn_status side_make(const cloud_points *given, const double origin[3], d
         status = cloud_points_merge(&out->points, by * finest, &merged);
         if (status == ATN_OK && merged.count < FEWEST_POINTS) break;
         if (status == ATN_OK) status = describe(&merged, &coarser);
-        if (status == ATN_OK && coarser.flat >= MOSTLY) {
+        if (status == ATN_OK && coarser.flat > MUCH * out->flat && coarser.flat > HARDLY) {
             side_free(out, given->ctx);
             *out = coarser;
-            break;
+            coarser = (fitness_side){0};
         }
         side_free(&coarser, given->ctx);
     }
@@ -147,7 +152,7 @@ atn_status fitness_make(const reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
     atn_status status = side_make(&p->source, p->source_origin, p->unit, &out->side[0]);
     if (status == ATN_OK) status = side_make(&p->target, p->target_origin, p->unit, &out->side[1]);
-    out->solid = out->side[0].flat < MOSTLY || out->side[1].flat < MOSTLY;
+    out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);
     return status;
 }
@@ -161,14 +166,15 @@ void fitness_free(fitness *f) {
 /* A sample and where it is on the other cloud. */
 typedef struct meeting {
     double y[3], n[3], height; /* in the other's frame; its normal; signed, over its plane */
-    bool beside, on, same;
+    double miss;               /* (height / tolerance)^2, 1 at most */
+    bool met, around, beside, on, same;
 } meeting;
 
 /* Sample `k` of a side, moved into the other's frame. `solid`: distances of points alone count. */
 static void meet(const fitness *f, int from, const reg_pose *pose, double scale, size_t k, meeting *m) {
     const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
     const fitness_plane *own = plane_of(mine, mine->sample[k]);
-    double at[3], d2, reach = 6 * other->spacing;
+    double at[3], d2, reach = fmax(6 * other->spacing, AROUND * (from ? scale : 1));
     uint32_t nearest;
     for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
     *m = (meeting){0};
@@ -176,6 +182,7 @@ static void meet(const fitness *f, int from, const reg_pose *pose, double scale,
     if (!cloud_grid_nearest(other->grid, m->y, 1, reach, &nearest, &d2)) return;
     const fitness_plane *plane = plane_of(other, nearest);
     double length = (double)plane->reach;
+    m->met = d2 < length * length;
     m->same = d2 < SAME * SAME * length * length;
     if (f->solid || !plane->flat || !own->flat) {
         if (!f->solid) return; /* edges and strays say nothing */
@@ -194,8 +201,10 @@ static void meet(const fitness *f, int from, const reg_pose *pose, double scale,
     double thickness = hypot((double)plane->thickness, scale * (double)own->thickness);
     double tolerance = TOLERANCE * thickness + ROUGHNESS * length;
     double along2 = fmax(0, d2 - m->height * m->height);
-    m->beside = along2 < length * length && fabs(m->height) < fmax(BESIDE * tolerance, BESIDE_REACH * length);
+    m->around = along2 < length * length;
+    m->beside = m->around && fabs(m->height) < fmax(BESIDE * tolerance, BESIDE_REACH * length);
     m->on = m->beside && fabs(m->height) < tolerance && fabs(cosine) > ALIKE;
+    m->miss = m->on ? m->height * m->height / (tolerance * tolerance) : 1;
 }
 
 /* Information about the target's origin, of the samples on the surface; seen from the source's side it is turned. */
@@ -248,10 +257,36 @@ static void centre_information(fitness_seen *s, const double sums[36]) {
     }
 }
 
+/* The share of the normals that lie along three directions, each the first of those that are left. */
+static double along_three(float (*normal)[3], size_t count) {
+    enum { DIRECTIONS = 3 };
+    static const float ALONG = 0.966F; /* 15 degrees */
+    size_t left = count;
+    for (int k = 0; k < DIRECTIONS && left; ++k) {
+        size_t best = 0, most = 0;
+        for (size_t i = 0; i < left; i += left / 24 + 1) {
+            size_t like = 0;
+            for (size_t j = 0; j < left; ++j)
+                like += fabsf(normal[i][0] * normal[j][0] + normal[i][1] * normal[j][1] + normal[i][2] * normal[j][2]) >
+                        ALONG;
+            if (like > most) most = like, best = i;
+        }
+        float of[3] = {normal[best][0], normal[best][1], normal[best][2]};
+        size_t kept = 0;
+        for (size_t j = 0; j < left; ++j)
+            if (fabsf(of[0] * normal[j][0] + of[1] * normal[j][1] + of[2] * normal[j][2]) <= ALONG)
+                memmove(normal[kept++], normal[j], sizeof *normal);
+        left = kept;
+    }
+    return count ? 1 - (double)left / (double)count : 0;
+}
+
 void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
     reg_pose ways[2] = {*pose};
     double sums[36] = {0}, on[2] = {0};
-    size_t same = 0;
+    float normal[SAMPLES][3];
+    size_t normals = 0;
+    size_t same = 0, met = 0, around = 0;
     *out = (fitness_seen){0};
     if (!reg_pose_invert(pose, &ways[1])) return;
     for (int from = 0; from < 2; ++from) {
@@ -261,16 +296,28 @@ void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
             meet(f, from, &ways[from], scale, k, &m);
             out->near += m.beside;
             same += m.same;
+            met += m.met;
+            around += m.around;
+            if (m.beside) out->misfit += m.miss;
             if (!m.on) continue;
             ++on[from];
-            if (!f->solid) add_information(&m, pose, from, out, sums);
+            if (f->solid) continue;
+            add_information(&m, pose, from, out, sums);
+            if (from == 0) /* of the other way round they are turned, and of the same surface */
+                for (int a = 0; a < 3; ++a) normal[normals][a] = (float)m.n[a];
+            normals += from == 0;
         }
         out->overlap[from] = on[from] / fmax(1, (double)f->side[from].samples);
     }
     out->fits = (size_t)(on[0] + on[1]);
     out->precision = (double)out->fits / fmax(1, (double)out->near);
-    out->same = (double)same / fmax(1, (double)out->near);
+    out->misfit /= fmax(1, (double)out->near);
+    out->clear = (double)out->fits / fmax(1, (double)around);
+    out->same = (double)same / fmax(1, (double)met);
+    out->identical = out->same > IDENTICAL && met >= FEWEST_SAME;
+    out->planar = along_three(normal, normals);
     out->value = 0.5 * (out->overlap[0] + out->overlap[1]) * out->precision;
+    if (!f->solid) out->value *= out->clear * out->clear;
     centre_information(out, sums);
 }
 

@@ -39,8 +39,13 @@ void fitness_free(fitness *f); /* zeroed ones are fine */
 typedef struct fitness_seen {
     double overlap[2];      /* share of the source's, of the target's samples that lie on the other cloud's surface */
     double precision;       /* of samples beside the other's surface, the share that lies on it: 0.2 is chance */
-    double same;            /* of these, the share with a point of the other at the very place: 0.1 is chance */
-    double value;           /* overlap times precision: what poses are compared by */
+    double same;            /* of samples near a point of the other, the share at the very place: 0.1 is chance */
+    bool identical;         /* the clouds have points in common, which lie on each other */
+    double misfit;          /* of samples beside it, the mean of (distance / tolerance)^2, each 1 at most */
+    double clear;           /* of samples on the surface, beside it, or over it by less than a tenth of the target's
+                               radius, the share that lies on it */
+    double planar;          /* of samples on the surface, the share whose normals lie along three directions */
+    double value;           /* overlap x precision x clear^2: what poses are compared by */
     size_t near, fits;      /* samples beside the surface, on it */
     double centre[3], size; /* of the samples on the surface, in the target's frame */
     double information[36]; /* mean of J J^T of these, J = ((y - centre) / size x n, n) */

@@ -11,6 +11,7 @@
 
 static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
 static const double BETTER = 1.15; /* fits clearly better */
+static const double PLANES = 0.9;  /* of planes along three directions, the share that tells nothing */
 static const double APART = 0.2;   /* radians, */
 static const double AWAY = 0.1;    /* or that part of the size of what overlaps: another pose */
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
@@ -34,6 +35,13 @@ static bool other(const reg_pose *a, const reg_pose *b, const fitness_seen *seen
     return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * seen->size * seen->size);
 }
 
+/* Points that lie on each other tell more than surfaces do, and walls and floors alone less than what stands there. */
+static double value_of(const fitness_seen *there, const fitness_seen *answer) {
+    double value = there->value;
+    if (answer->identical) value *= fmin(1, there->same / answer->same);
+    return value * fmin(1, (1 - PLANES * there->planar) / (1 - PLANES * answer->planar));
+}
+
 static bool is_new(const poses *known, const reg_pose *pose, const fitness_seen *seen) {
     for (size_t k = 0; k < known->count; ++k)
         if (!other(pose, &known->list[k], seen)) return false;
@@ -52,7 +60,8 @@ static void complete(const reg_problem *p, const fitness_seen *seen, poses *know
                 fitness_seen there;
                 if (!is_new(known, &pose, seen)) continue;
                 fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
-                if (there.value > EQUAL * seen->value && is_new(known, &pose, seen)) known->list[known->count++] = pose;
+                if (value_of(&there, seen) > EQUAL * seen->value && is_new(known, &pose, seen))
+                    known->list[known->count++] = pose;
             }
 }
 
@@ -103,11 +112,12 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
         reg_to_inside(p, found[k], &pose);
         fitness_refine(p->fitness, STEPS, &pose, &there);
         if (!other(&pose, &p->pose, seen)) continue;
-        if (there.value > best) {
-            best = there.value;
+        double value = value_of(&there, seen);
+        if (value > best) {
+            best = value;
             p->rival = pose;
         }
-        if (there.value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose, seen))
+        if (value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose, seen))
             known.list[known.count++] = pose;
     }
     if (status != ATN_OK) return status;

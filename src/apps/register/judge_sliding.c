@@ -10,6 +10,7 @@ static const double WEAK = 0.06;    /* eigenvalue below which a direction is tri
 static const double BY = 6;         /* spacings, */
 static const double BY_SIZE = 0.08; /* or that part of the size of what overlaps, if that is more */
 static const double STAYS = 0.85;   /* of the agreement */
+static const double GROWS = 1.3;    /* times the misfit */
 static const double REMAINS = 0.5;  /* of the samples beside the surface */
 
 /* Moved about the centre by a twist in units of the size. */
@@ -31,7 +32,8 @@ static bool slides(const reg_problem *p, const fitness_seen *seen, const double 
         fitness_seen there;
         reg_pose pose = shifted(&p->pose, seen, e, way * by);
         fitness_look(p->fitness, &pose, &there);
-        if (there.precision < STAYS * seen->precision || (double)there.near < REMAINS * (double)seen->near)
+        if (there.precision < STAYS * seen->precision || there.misfit > GROWS * seen->misfit + 0.02 ||
+            (double)there.near < REMAINS * (double)seen->near)
             return false;
     }
     return true;

@@ -267,7 +267,8 @@ static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
     atn_status status = reg_measure(p, r);
-    if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance) status = reg_covariance_aside(p);
+    if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance && r->verdict != ATN_VERDICT_REFUSED)
+        status = reg_covariance_aside(p);
     if (status != ATN_OK) return status;
     reg_to_outside(p, &p->pose, r->transform);
     r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
@@ -286,7 +287,8 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
 /* ---- from start to verdict ---- */
 
 static const double LIKELY = 0.25; /* share of the source on the target where the clouds lie: worth beginning there */
-static const double NEAR = 0.3;    /* of sigma_start: the search found where it has been */
+static const double LEAST_PAIRS = 1e9, PAIRS_A_POINT = 5000; /* that a run may evaluate: five times what is usual */
+static const double NEAR = 0.3;                              /* of sigma_start: the search found where it has been */
 
 /* What a run of the method left behind, with its verdict. */
 typedef struct answer {
@@ -322,7 +324,12 @@ static void restore(reg_problem *p, const answer *from) {
 /* From p->pose on, with its verdict. What the caller allows is for all runs together, a default for each. */
 static atn_status run(reg_problem *p, atn_register_settings *settings) {
     int32_t each = METHODS[settings->method].most_iterations;
-    if (p->open_iterations) settings->most_iterations = p->iterations + each;
+    double points = (double)p->source.count + (double)p->target.count;
+    p->most_pairs = INFINITY;
+    if (p->open_iterations) {
+        settings->most_iterations = p->iterations + each;
+        if (!settings->dense) p->most_pairs = p->engine.evaluated + LEAST_PAIRS + PAIRS_A_POINT * points;
+    }
     p->far = settings->outlier_distance / p->unit;
     p->converged = p->result->has_covariance = false;
     p->reason[0] = '\0';

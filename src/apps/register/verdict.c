@@ -9,11 +9,16 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double CHANCE = 0.45;   /* agreement that wrong poses reach */
-static const double AGREES = 0.65;   /* agreement that is none by chance */
-static const double LEAST = 0.03;    /* overlap that tells anything */
-static const double IDENTICAL = 0.5; /* share of the samples with the very same point in the other cloud */
-static const double RIVALLED = 0.6;  /* value of the runner-up from which on the answer does not stand out */
+static const double CHANCE = 0.45;         /* agreement that wrong poses reach */
+static const double AGREES = 0.65;         /* agreement that is none by chance */
+static const double MISFIT = 0.31;         /* more is no noise; a third is for distances spread evenly */
+static const double PLANAR = 0.985;        /* share of normals along three directions: walls and floors */
+static const double CLEAR = 0.985;         /* share over these that lies on them: all there is */
+static const double LEAST = 0.03;          /* overlap that tells anything */
+static const double RIVALLED = 0.6;        /* value of the runner-up from which on the answer does not stand out, */
+static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere */
+static const double NEARLY_CLEAR = 0.96;
+static const double CLOSE = 0.8;                 /* value of the runner-up that makes a doubt of its own a refusal */
 static const double LARGER = 20, SMALLER = 1e-3; /* the source beside the target: hardly the same unit */
 enum { FEWEST = 12 };                            /* samples on a surface that say something */
 
@@ -30,11 +35,10 @@ static void say(atn_register_result *r, atn_verdict verdict, const char *why) {
 /* What can be said without other poses; false: there is nothing to ask of them. */
 static bool stands(const reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double overlap = fmax(seen->overlap[0], seen->overlap[1]);
-    bool identical = seen->same > IDENTICAL && seen->near >= FEWEST;
     r->verdict = ATN_VERDICT_REFUSED;
-    if (seen->near == 0)
+    if (seen->near == 0 && !seen->identical)
         snprintf(r->reason, sizeof r->reason, "the clouds do not overlap: no point lies near the other cloud");
-    else if (identical)
+    else if (seen->identical)
         r->verdict = ATN_VERDICT_TRUSTED;
     else if (p->fitness->solid)
         say(r, seen->fits >= FEWEST && overlap > LEAST ? ATN_VERDICT_DOUBTFUL : ATN_VERDICT_REFUSED,
@@ -50,20 +54,36 @@ static bool stands(const reg_problem *p, const fitness_seen *seen, atn_register_
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
                  100 * seen->precision);
+    } else if (seen->misfit > MISFIT) {
+        r->verdict = ATN_VERDICT_DOUBTFUL;
+        snprintf(r->reason, sizeof r->reason,
+                 "the surfaces meet, but are farther apart than noise and spacing explain");
+    } else if (seen->planar > PLANAR && seen->clear < CLEAR) {
+        r->verdict = ATN_VERDICT_DOUBTFUL;
+        snprintf(r->reason, sizeof r->reason, "only planes along three directions meet, as in any room");
     } else
         r->verdict = ATN_VERDICT_TRUSTED;
     return r->verdict != ATN_VERDICT_REFUSED;
 }
 
 /* Other poses and sliding directions take trust away. */
-static void weigh(const reg_problem *p, const char *like, atn_register_result *r) {
+static void weigh(const reg_problem *p, const fitness_seen *seen, const char *like, atn_register_result *r) {
+    double rivalled = seen->clear > NEARLY_CLEAR && !p->fitness->solid ? RIVALLED_CLEAR : RIVALLED;
+    bool weak = !p->fitness->solid && (seen->precision < AGREES || seen->misfit > MISFIT);
+    if (weak && r->verdict == ATN_VERDICT_DOUBTFUL && r->runner_up > CLOSE) {
+        r->verdict = ATN_VERDICT_REFUSED;
+        snprintf(r->reason, sizeof r->reason,
+                 "no pose stands out: of the points beside the other surface %.0f %% lie on it, elsewhere as many",
+                 100 * r->agreement);
+        return;
+    }
     if (r->n_sliding)
         snprintf(r->reason, sizeof r->reason, "%s", like);
     else if (r->n_alternatives)
         snprintf(r->reason, sizeof r->reason, "%d poses fit equally", (int)r->n_alternatives + 1);
     else if (p->beaten)
         snprintf(r->reason, sizeof r->reason, "another pose fits %.2g times as well", r->runner_up);
-    else if (r->runner_up > RIVALLED)
+    else if (r->runner_up > rivalled)
         snprintf(r->reason, sizeof r->reason, "another pose fits %.0f %% as well", 100 * r->runner_up);
     else
         return;
@@ -79,9 +99,9 @@ static atn_status judge(reg_problem *p, atn_register_result *r) {
     r->agreement = seen.precision;
     p->value = seen.value;
     if (!stands(p, &seen, r)) return ATN_OK;
-    judge_sliding(p, &seen, r, like, sizeof like);
+    if (!seen.identical) judge_sliding(p, &seen, r, like, sizeof like);
     atn_status status = judge_rivals(p, &seen, r);
-    if (status == ATN_OK) weigh(p, like, r);
+    if (status == ATN_OK) weigh(p, &seen, like, r);
     return status;
 }
 

@@ -39,6 +39,8 @@ static double map_at(const shape *s, const double p[3]) {
            v * ((1 - u) * (double)face[j + 1][i] + u * (double)face[j + 1][i + 1]);
 }
 
+double sample_shape_radius(const shape *s, const double direction[3]) { return map_at(s, direction); }
+
 static void fill_map(shape *s) {
     s->reach = 0;
     for (int f = 0; f < 6; ++f)

@@ -23,6 +23,7 @@ void sample_shape_make(shape *s, atn_random *random);
  * outside of the reach. Nothing is met before `from`, as the caller knows; 0: it does not. */
 double sample_shape_hit(const shape *s, const double origin[3], const double ray[3], double from);
 
-void sample_shape_direction(atn_random *random, double out[3]); /* a unit vector, all equally likely */
+double sample_shape_radius(const shape *s, const double direction[3]); /* of any length above 0 */
+void sample_shape_direction(atn_random *random, double out[3]);        /* a unit vector, all equally likely */
 
 #endif

@@ -1,0 +1,159 @@
+/* The verdict: one thing seen twice is trusted, for every method; mirror images, other things and filled boxes are not;
+ * symmetric things are doubtful with all their poses, and what slides is named. */
+#include "regkit.h"
+
+#include "apps/sample/things.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double NONE[3] = {0, 0, 0};
+
+static atn_register_result align(kit_host *host, const thing_settings *s, const atn_register_settings *settings,
+                                 double *off) {
+    thing_pair pair;
+    atn_register_result result;
+    kit_ok(host->ctx, thing_pair_make(host->ctx, s, &pair));
+    kit_ok(host->ctx, atn_register(host->device, pair.source, pair.target, settings, &result));
+    if (off) *off = turn_between(result.transform, pair.transform);
+    thing_pair_free(&pair);
+    assert_true(result.reason[0]);
+    return result;
+}
+
+static void one_thing_is_trusted(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    for (int kind = THING_LUMPY; kind <= THING_SCANS; ++kind) {
+        thing_settings s = {
+            .kind = (thing_kind)kind, .source = 3000, .target = 4000, .overlap = 0.7, .noise = 0.2, .seed = 3};
+        double off;
+        atn_register_result r = align(&host, &s, NULL, &off);
+        if (r.verdict != ATN_VERDICT_TRUSTED || off > 1)
+            fail_msg("%s: %s: %s, %g degrees", thing_name(s.kind), atn_verdict_name(r.verdict), r.reason, off);
+        assert_true(r.converged && r.agreement > 0.65 && r.n_sliding == 0 && r.n_alternatives == 0);
+        assert_true(r.overlap_source > 0.1 && r.overlap_target > 0.1);
+    }
+    host_close(&host);
+}
+
+static void every_method_has_one(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    thing_settings s = {.kind = THING_LUMPY, .source = 1500, .target = 1500, .overlap = 1, .noise = 0.2, .seed = 5};
+    for (int method = 0; method <= ATN_REGISTER_CPD; ++method) {
+        atn_register_settings settings = {.method = (atn_register_method)method};
+        double off;
+        s.pair = THING_SAME;
+        atn_register_result r = align(&host, &s, &settings, &off);
+        if (r.verdict != ATN_VERDICT_TRUSTED || off > 2)
+            fail_msg("method %d: %s: %s, %g degrees", method, atn_verdict_name(r.verdict), r.reason, off);
+        s.pair = THING_MIRRORED;
+        r = align(&host, &s, &settings, NULL);
+        if (r.verdict == ATN_VERDICT_TRUSTED) fail_msg("method %d, mirrored: %s", method, r.reason);
+    }
+    host_close(&host);
+}
+
+static void different_things_are_not(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    for (int pair = THING_MIRRORED; pair <= THING_BOX; ++pair)
+        for (int kind = THING_LUMPY; kind <= THING_TERRAIN; ++kind) {
+            thing_settings s = {.kind = (thing_kind)kind,
+                                .pair = (thing_pair_kind)pair,
+                                .source = 2500,
+                                .target = 2000,
+                                .overlap = 0.8,
+                                .noise = 0.2,
+                                .seed = 8};
+            atn_register_result r = align(&host, &s, NULL, NULL);
+            if (r.verdict == ATN_VERDICT_TRUSTED)
+                fail_msg("%s, %s: %s", thing_name(s.kind), thing_pair_name(s.pair), r.reason);
+            if (r.verdict == ATN_VERDICT_REFUSED) assert_false(r.converged || r.has_covariance);
+        }
+    host_close(&host);
+}
+
+static void symmetric_things_have_all_their_poses(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    for (int kind = THING_CUBE; kind < THING_KINDS; ++kind) {
+        thing_settings s = {
+            .kind = (thing_kind)kind, .source = 3000, .target = 4000, .overlap = 1, .noise = 0.1, .seed = 6};
+        int32_t poses, sliding;
+        atn_register_result r = align(&host, &s, NULL, NULL);
+        thing_symmetry(s.kind, &poses, &sliding);
+        if (s.kind == THING_CLOUD) poses = 2; /* or more */
+        if (r.verdict != ATN_VERDICT_DOUBTFUL || r.n_sliding != sliding ||
+            (!sliding && (s.kind == THING_CLOUD ? r.n_alternatives + 1 < poses : r.n_alternatives + 1 != poses)))
+            fail_msg("%s: %s: %s; %d poses, %d slide", thing_name(s.kind), atn_verdict_name(r.verdict), r.reason,
+                     (int)r.n_alternatives + 1, (int)r.n_sliding);
+        for (int32_t k = 0; k < r.n_alternatives && !sliding; ++k)
+            assert_true(turn_between(r.alternatives[k], r.transform) > 5 || s.kind == THING_CLOUD);
+    }
+    host_close(&host);
+}
+
+/* A cylinder's axis, named. */
+static void what_slides_is_named(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    static const struct {
+        thing_kind kind;
+        const char *named;
+    } CASES[] = {{THING_CYLINDER, "turns freely about the axis"}, {THING_SPHERE, "sphere"}, {THING_PLANE, "plane"}};
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        thing_settings s = {.kind = CASES[k].kind, .source = 2000, .target = 2500, .overlap = 1, .seed = 4};
+        atn_register_result r = align(&host, &s, NULL, NULL);
+        kit_contains(r.reason, CASES[k].named);
+        for (int32_t i = 0; i < r.n_sliding; ++i) {
+            double length = 0;
+            for (int a = 0; a < 6; ++a) length += r.sliding[i][a] * r.sliding[i][a];
+            assert_true(fabs(length - 1) < 1e-9);
+        }
+        if (s.kind == THING_CYLINDER) /* the target's axis is z */
+            assert_true(fabs(r.sliding[0][2]) > 0.9 && fabs(r.sliding[0][3]) + fabs(r.sliding[0][4]) < 0.1);
+    }
+    host_close(&host);
+}
+
+/* A wrong pose that is given is refused; nothing is searched from identity, and near it auto needs no search. */
+static void starts(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    double turn[16], near[16], back[16];
+    const double axis[3] = {1, 2, -1};
+    motion_make(120, axis, 1, NONE, turn);
+    motion_make(3, axis, 1, NONE, near);
+    motion_invert(near, back);
+    atn_cloud *source = shape_make(host.ctx, &(shape){2000, 4, 41, 0.005, 0, 0, back});
+    atn_cloud *target = shape_make(host.ctx, &(shape){2500, 9, 42, 0.005, 0, 0, NULL});
+    for (int method = 0; method <= ATN_REGISTER_ICP_PLANE; ++method) {
+        atn_register_result r;
+        atn_register_settings settings = {.method = (atn_register_method)method, .init = ATN_START_GIVEN};
+        memcpy(settings.start, turn, sizeof turn);
+        kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &r));
+        if (turn_between(r.transform, near) > 5 && r.verdict == ATN_VERDICT_TRUSTED)
+            fail_msg("method %d: %g degrees off: %s", method, turn_between(r.transform, near), r.reason);
+    }
+    atn_register_result r[2];
+    for (int k = 0; k < 2; ++k) {
+        atn_register_settings settings = {.init = k ? ATN_START_IDENTITY : ATN_START_DEFAULT};
+        kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &r[k]));
+        assert_int_equal(r[k].verdict, ATN_VERDICT_TRUSTED);
+        assert_true(turn_between(r[k].transform, near) < 0.5);
+    }
+    atn_cloud_free(source);
+    atn_cloud_free(target);
+    host_close(&host);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_thing_is_trusted),     cmocka_unit_test(every_method_has_one),
+        cmocka_unit_test(different_things_are_not), cmocka_unit_test(symmetric_things_have_all_their_poses),
+        cmocka_unit_test(what_slides_is_named),     cmocka_unit_test(starts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
