@@ -213,7 +213,8 @@ static const char *const PARAGRAPHS[] = {
     "these files, from identity.",
     "covariance: registers made pairs (range scans, resampled surfaces, partial views, voxel-filtered clouds, "
     "different "
-    "densities, LiDAR) whose pose is known, with each method: the median of e^T C^-1 e, e the error and C the reported "
+    "densities, LiDAR) whose pose is known, with em-icp, icp and icp-plane: the median of e^T C^-1 e, e the error and "
+    "C the reported "
     "covariance, which is 5.35 where C is right, and the share beyond 22. JSON rows also have method, kind, pairs, "
     "counted, absent, wrong, beyond_22, rotation_deg and claimed_deg.",
     "lattice: turned neighbourhoods of bcc, fcc and hcp, cut at 4.5 Angstrom: the share that is told right, for noises "
@@ -241,7 +242,7 @@ static const atn_cli_option OPTIONS[] = {
      .meaning = "register, needle, unwrap, lattice, covariance: few points or pixels, to see that it works"},
     {.name = "pairs", .value = "N", .meaning = "covariance: pairs of each kind; default: 10"},
     {.name = "seed", .value = "S", .meaning = "covariance: of the first pair; default: 1"},
-    {.name = "method", .value = "NAME", .meaning = "covariance: only this one"},
+    {.name = "method", .value = "NAME", .meaning = "covariance: only this one; default: em-icp, icp, icp-plane"},
     {.name = "kind", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with the rows and a picture"},
     {0},
