@@ -30,7 +30,7 @@ enum { ATN_COVARIANCE_MOST_PAIRS = 1000 };
 typedef struct atn_bench_covariance_options {
     uint64_t seed;                                            /* of the first pair; each has one of its own */
     int32_t pairs;                                            /* of each kind, 1 to ATN_COVARIANCE_MOST_PAIRS */
-    const char *method;                                       /* only this one; NULL: all that report a covariance */
+    const char *method;                                       /* only this one; NULL: em-icp, icp and icp-plane */
     const char *kind;                                         /* only kinds whose name begins so; NULL: all */
     bool (*visit)(void *user, const atn_covariance_row *row); /* false: stop */
     void (*progress)(void *user, const char *what);           /* before each row; or NULL */

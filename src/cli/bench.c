@@ -216,7 +216,8 @@ static const char *const PARAGRAPHS[] = {
     "refused.",
     "covariance: registers made pairs (range scans, resampled surfaces, partial views, voxel-filtered clouds, "
     "different "
-    "densities, LiDAR) whose pose is known, with each method: the median of e^T C^-1 e, e the error and C the reported "
+    "densities, LiDAR) whose pose is known, with em-icp, icp and icp-plane: the median of e^T C^-1 e, e the error and "
+    "C the reported "
     "covariance, which is 5.35 where C is right, and the share beyond 22. JSON rows also have method, kind, pairs, "
     "counted, absent, wrong, beyond_22, rotation_deg and claimed_deg.",
     "lattice: turned neighbourhoods of bcc, fcc and hcp, cut at 4.5 Angstrom: the share that is told right, for noises "
@@ -246,7 +247,7 @@ static const atn_cli_option OPTIONS[] = {
     {.name = "seed", .value = "S", .meaning = "trust, covariance: other pairs; default: 1"},
     {.name = "method",
      .value = "em-icp|icp|icp-plane|gicp|softassign|cpd",
-     .meaning = "trust: default: em-icp. covariance: only this one"},
+     .meaning = "trust: default: em-icp. covariance: only this one; else em-icp, icp, icp-plane"},
     {.name = "cases", .meaning = "trust: a row for each pair, too"},
     {.name = "kind", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with the rows and a picture"},

@@ -62,7 +62,7 @@ static void em_icp_comes_true(void **state) {
 
 static void other_methods_come_true(void **state) {
     (void)state;
-    static const char *const KINDS[] = {"resampled, noise 0.01", "partial views, no noise", NULL};
+    static const char *const KINDS[] = {"resampled, noise 0.01", "LiDAR in a room", NULL};
     comes_true("icp-plane", KINDS, 9);
     comes_true("icp", KINDS, 9);
 }

@@ -155,6 +155,7 @@ static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, doubl
     *told = true;
     multiply(inverse, larger, both);
     for (int i = 0; i < 6; ++i) trace += both[7 * i] / 6;
+    if (fewer) trace *= 1 - sqrt(1 / (3 * (double)fewer)); /* what chance would make of so few cubes */
     for (int i = 0; i < 36 && fewer >= LEAST && trace > 1; ++i) b[i] *= trace;
     return ATN_OK;
 }
@@ -364,8 +365,13 @@ atn_status reg_covariance_aside(reg_problem *p) {
     reg_surface_free(&surface, p->engine.ctx);
     if (status != ATN_OK || !told || !reg_pose_invert(&p->pose, &back)) return status;
     reg_pose off = reg_pose_compose(&polished, &back);
+    double at[3]; /* the way in the caller's frame: it may be too long for what is linear in it */
+    reg_pose turn = off;
+    memset(turn.b, 0, sizeof turn.b);
+    reg_pose_apply(&turn, p->target_origin, at);
+    for (int i = 0; i < 3; ++i) off.b[i] = p->unit * off.b[i] + p->target_origin[i] - at[i];
     reg_pose_log(&off, way);
-    for (int i = 0; i < 36; ++i) c[i] += way[i / 6] * way[i % 6] / 2;
     tell(p, c);
+    for (int i = 0; i < 36; ++i) p->result->covariance[i] += way[i / 6] * way[i % 6] / 2;
     return ATN_OK;
 }

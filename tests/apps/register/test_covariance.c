@@ -63,6 +63,20 @@ static void withheld_where_it_cannot_be_honest(void **state) {
     host_close(&host);
 }
 
+/* Beyond 8,192 points the curvature is taken from some of them. */
+static void many_points_are_thinned(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    const atn_register_settings settings = {.init = ATN_START_IDENTITY, .sigma_start = 0.1};
+    atn_register_result all = of_shapes(&host, 8000, &settings), some = of_shapes(&host, 10000, &settings);
+    assert_true(all.has_covariance && some.has_covariance);
+    for (int i = 0; i < 6; ++i) {
+        double ratio = sqrt(some.covariance[7 * i] / all.covariance[7 * i]);
+        if (!(ratio > 0.5 && ratio < 2)) fail_msg("deviation %d: %.3g times as large", i, ratio);
+    }
+    host_close(&host);
+}
+
 /* A turned sphere fits in every turn. */
 static void spheres_slide(void **state) {
     (void)state;
@@ -129,6 +143,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_reports_one_and_stays_as_it_is),
         cmocka_unit_test(withheld_where_it_cannot_be_honest),
+        cmocka_unit_test(many_points_are_thinned),
         cmocka_unit_test(spheres_slide),
         cmocka_unit_test(moves_with_the_frame),
     };
