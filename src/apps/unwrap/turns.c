@@ -5,13 +5,14 @@
 #include "apps/unwrap/unwrap.h"
 
 #include "apps/unwrap/cuts.h"
+#include "apps/unwrap/regular.h"
 #include "base/memory.h"
 
 #include <math.h>
 
 static const double TURN = 6.283185307179586;
 static const double FARTHEST = 0x1p50; /* radians */
-static const double COSTLIEST = 1000;  /* of a pair, where there are qualities */
+static const float COSTLIEST = 1000;   /* of a pair, where there are qualities */
 enum { WORK = 2000 };                  /* steps of the search, a pixel, before it is given up; 30 are many */
 
 static double number(const void *from, atn_type type, int64_t k) {
@@ -93,14 +94,38 @@ typedef struct field {
     unwrap_cuts cuts;
     int32_t *wrapped;
     uint16_t *cost;
-    double most; /* quality */
+    float *grade; /* 0 to 1, of pixels; NULL: all alike */
 } field;
 
-/* What a cut of the pair costs: alike for all, or by the lesser of their qualities. */
+/* What a cut of the pair costs: alike for all, or by the lesser of its pixels' grades. */
 static uint16_t cost_of(const field *f, int64_t p, int64_t q) {
-    if (!f->l.quality) return 1;
-    double least = fmin((double)f->l.quality[p], (double)f->l.quality[q]) / f->most;
-    return (uint16_t)fmax(rint(COSTLIEST * least), 1);
+    if (!f->grade) return 1;
+    return (uint16_t)fmaxf(rintf(COSTLIEST * fminf(f->grade[p], f->grade[q])), 1);
+}
+
+/* A pixel's grade is ((quality + regularity) / 2)^4. Correlations of radar scenes are low on steep slopes, too, and
+ * would let cuts run along them; the phase knows better. Cuts through layover are of many turns, hence the power. */
+static atn_status find_grades(atn_unwrap *u, field *f) {
+    size_t pixels = (size_t)u->pixels;
+    unwrap_phasors phasors = {.width = u->width, .height = u->height};
+    float most = 0;
+    if (!f->l.quality) return ATN_OK;
+    f->grade = atn_alloc(u->ctx, pixels * sizeof *f->grade);
+    phasors.value = atn_alloc(u->ctx, pixels * sizeof *phasors.value);
+    atn_status status = f->grade && phasors.value ? ATN_OK : ATN_ERR_MEMORY;
+    for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) {
+        bool valid = counts(&f->l, k);
+        float psi = valid ? (float)remainder(number(f->l.psi, f->l.type, k), TURN) : 0;
+        phasors.value[k] = valid ? cosf(psi) + sinf(psi) * I : 0;
+        if (valid) most = fmaxf(most, f->l.quality[k]);
+    }
+    if (status == ATN_OK) unwrap_regularity(&phasors, f->grade);
+    for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) {
+        float mean = most > 0 ? (f->l.quality[k] / most + f->grade[k]) / 2 : 0, square = mean * mean;
+        f->grade[k] = square * square;
+    }
+    atn_free(u->ctx, phasors.value);
+    return status;
 }
 
 /* Turns that wrapping takes off the difference of two phases which were wrapped before: -1, 0 or 1. */
@@ -117,7 +142,6 @@ static bool put_pairs(field *f) {
     for (int64_t k = 0; k < w * h; ++k) {
         if (!counts(&f->l, k)) continue;
         if (fabs(number(f->l.psi, f->l.type, k)) > FARTHEST) return false;
-        if (f->l.quality) f->most = fmax(f->most, (double)f->l.quality[k]);
     }
     for (int64_t k = 0; k < w * h; ++k) {
         if (k % w + 1 < w) put_pair(f, k, k + 1, 2 * k);
@@ -163,6 +187,7 @@ atn_status unwrap_shortest(atn_unwrap *u, const atn_unwrap_settings *s, double *
     f.cuts.cost = f.cost = atn_zalloc(u->ctx, pairs * sizeof *f.cost);
     f.cuts.cut = atn_alloc(u->ctx, pairs * sizeof *f.cuts.cut);
     if (status == ATN_OK && (!f.cost || !f.wrapped || !f.cuts.cut)) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = find_grades(u, &f);
     if (status == ATN_OK && put_pairs(&f)) status = unwrap_cuts_find(u->ctx, &f.cuts, WORK * u->pixels, &found);
     if (status == ATN_OK && found) {
         find_turns(&f);
@@ -170,6 +195,7 @@ atn_status unwrap_shortest(atn_unwrap *u, const atn_unwrap_settings *s, double *
         f.l.turns = NULL;
     }
     atn_free(u->ctx, f.cost);
+    atn_free(u->ctx, f.grade);
     atn_free(u->ctx, f.wrapped);
     atn_free(u->ctx, f.cuts.cut);
     close_loops(u, &f.l);
