@@ -176,6 +176,21 @@ static void holes_hide_residues(void **state) {
     assert_true(r.converged && !r.shortest && !r.smeared && r.cut_length == 0 && r.cycles > 0);
 }
 
+/* Holes all over a plane: every way around them adds up. */
+static void holes_that_add_up(void **state) {
+    (void)state;
+    uint64_t seed = 6;
+    uint8_t mask[SIDE * SIDE];
+    for (int share = 1; share <= 5; ++share) {
+        for (int k = 0; k < SIDE * SIDE; ++k) {
+            psi[k] = wrapped(0.9 * (k % SIDE) - 1.4 * (k / SIDE));
+            mask[k] = kit_uniform(&seed) > 0.1 * share;
+        }
+        atn_unwrap_result r = solve(&(atn_unwrap_settings){.mask = mask});
+        assert_true(r.converged && !r.shortest && !r.smeared && r.cut_length == 0);
+    }
+}
+
 /* Phases of any size, islands, a frame of one row: whole turns all the same. */
 static void any_phase_will_do(void **state) {
     (void)state;
@@ -225,10 +240,10 @@ static int close_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_answer_has_less),   cmocka_unit_test(gives_up),
-        cmocka_unit_test(residues_are_cut),     cmocka_unit_test(holes_hide_residues),
-        cmocka_unit_test(any_phase_will_do),    cmocka_unit_test(surfaces_are_kept),
-        cmocka_unit_test(noise_is_not_regular),
+        cmocka_unit_test(no_answer_has_less), cmocka_unit_test(gives_up),
+        cmocka_unit_test(residues_are_cut),   cmocka_unit_test(holes_hide_residues),
+        cmocka_unit_test(any_phase_will_do),  cmocka_unit_test(surfaces_are_kept),
+        cmocka_unit_test(holes_that_add_up),  cmocka_unit_test(noise_is_not_regular),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
