@@ -54,41 +54,49 @@ static void sort_exactly(const cloud_points *p, cloud_keyed *items) {
     }
 }
 
-/* Into the room of the points themselves; `of` says for each point which one it is merged into, at most itself. */
-static void compress(cloud_points *p, uint32_t *of, uint32_t *from) {
+/* Into the room of the points themselves. */
+static void join(cloud_points *p, uint32_t *of, uint32_t *from, bool known) {
     size_t left = 0;
     for (size_t k = 0; k < p->count; ++k) {
         if (of[k] != k) {
             size_t to = of[of[k]]; /* it came before, and says where it is now */
             p->weight[to] = fminf(p->weight[to] + p->weight[k], FLT_MAX);
+            double share = p->weight[to] > 0 ? (double)p->weight[k] / (double)p->weight[to] : 0;
+            for (int d = 0; d < 3; ++d) p->position[d][to] += share * (p->position[d][k] - p->position[d][to]);
             continue;
         }
         for (int d = 0; d < 3; ++d) p->position[d][left] = p->position[d][k];
         p->weight[left] = p->weight[k];
         if (p->species) p->species[left] = p->species[k];
-        from[left] = (uint32_t)k;
+        from[left] = known ? from[k] : (uint32_t)k;
         of[k] = (uint32_t)left++;
     }
     p->count = left;
 }
 
+atn_status cloud_points_join(cloud_points *points, uint32_t *of, uint32_t **from) {
+    bool known = *from != NULL;
+    size_t left = 0;
+    for (size_t k = 0; k < points->count; ++k) left += of[k] == k;
+    if (left == points->count) return ATN_OK;
+    if (!known && !(*from = atn_alloc(points->ctx, left * sizeof **from))) return ATN_ERR_MEMORY;
+    join(points, of, *from, known);
+    return ATN_OK;
+}
+
 atn_status cloud_points_distinct(cloud_points *points, uint32_t **from) {
     const atn_ctx *ctx = points->ctx;
     cloud_keyed *items;
-    size_t copies = 0;
     *from = NULL;
     atn_status status = cloud_keyed_make(ctx, points->count, &items);
     if (status != ATN_OK) return status;
     if (!sort_hashed(points, items)) sort_exactly(points, items);
-    for (size_t k = 1; k < points->count; ++k) copies += same(points, items[k].index, items[k - 1].index);
-    uint32_t *of = copies ? atn_alloc(ctx, points->count * sizeof *of) : NULL;
-    *from = of ? atn_alloc(ctx, (points->count - copies) * sizeof **from) : NULL;
-    if (copies && !*from) status = ATN_ERR_MEMORY;
-    for (size_t k = 0, first = 0; *from && k < points->count; ++k) { /* of equal ones the lowest index comes first */
+    uint32_t *of = atn_alloc(ctx, points->count * sizeof *of);
+    for (size_t k = 0, first = 0; of && k < points->count; ++k) { /* of equal ones the lowest index comes first */
         if (k == 0 || !same(points, items[k].index, items[k - 1].index)) first = k;
         of[items[k].index] = items[first].index;
     }
-    if (*from) compress(points, of, *from);
+    status = of ? cloud_points_join(points, of, from) : ATN_ERR_MEMORY;
     atn_free(ctx, of);
     atn_free(ctx, items);
     return status == ATN_OK ? atn_check_cancel(ctx) : status;

@@ -17,6 +17,8 @@
 extern char **environ;
 
 enum { LOOK_MS = 50 };
+enum { GRACE_MS = 400 };   /* for a worker to clean up; it takes a few */
+enum { ENDING_MS = 1000 }; /* a process that ends closes its files a moment before it is to be reaped */
 
 static int spawn(const char *const argv[], int in, int out, bool quiet, pid_t *pid) {
     posix_spawn_file_actions_t actions;
@@ -56,8 +58,21 @@ atn_status atn_child_start(const atn_ctx *ctx, const char *const argv[], bool qu
     return ATN_OK;
 }
 
+/* Has it ended, or does it before a moment is over? */
+static bool ends_soon(pid_t pid, int milliseconds) {
+    for (int waited = 0; waited <= milliseconds; waited += 5) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ? errno != EINTR : info.si_pid == pid)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    return false;
+}
+
 void atn_child_kill(atn_child *child) {
-    if (!child->pid) return;
+    if (!child->pid || child->killed) return;
+    kill(child->pid, SIGTERM); /* it takes along the compiler that it runs, whose group is its own */
+    (void)ends_soon(child->pid, GRACE_MS);
     kill(-child->pid, SIGKILL);
     kill(child->pid, SIGKILL); /* its group may not have been made yet */
     child->killed = true;
@@ -132,17 +147,6 @@ static bool take(atn_child *child) {
     return true;
 }
 
-/* Its output has ended: has it, too? A process that ends closes its files a moment before it is to be reaped. */
-static bool has_ended(pid_t pid) {
-    for (int tries = 0; tries < 200; ++tries) {
-        siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ? errno != EINTR : info.si_pid == pid)
-            return true;
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    }
-    return false;
-}
-
 /* Ends it for what it did: talked without end, or closed its output and went on. */
 static void punish(atn_child *child, const char *why) {
     atn_child_kill(child);
@@ -170,7 +174,7 @@ const char *atn_child_peek(atn_child *child, bool *ended) {
     const char *line = whole_line(child);
     *ended = !line && (!open || child->heard.length > ATN_CHILD_MOST_LINE);
     if (*ended && open) punish(child, "it said a line that is too long");
-    if (*ended && child->pid && !has_ended(child->pid)) punish(child, "it closed its output");
+    if (*ended && child->pid && !ends_soon(child->pid, ENDING_MS)) punish(child, "it closed its output");
     if (*ended) reap(child);
     return line;
 }

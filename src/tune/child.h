@@ -24,7 +24,7 @@ typedef struct atn_child {
 atn_status atn_child_start(const atn_ctx *ctx, const char *const argv[], bool quiet, atn_child *out);
 /* Kills it where it still runs, and waits for it. A child that was never started is fine. */
 void atn_child_end(atn_child *child);
-/* Kills it now; it is reaped by the next read. */
+/* Ends it, with a moment to clean up; it is reaped by the next read. */
 void atn_child_kill(atn_child *child);
 
 /* A line, '\n' added. ATN_ERR_IO: it is gone; ATN_ERR_TIMEOUT: it did not read until `deadline`; ATN_ERR_CANCELLED. */

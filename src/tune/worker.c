@@ -1,6 +1,7 @@
 /* The worker's loop: one operation a line, from a table. */
 #include "tune/worker.h"
 
+#include "base/leftover.h"
 #include "base/memory.h"
 #include "tune/wire.h"
 
@@ -56,12 +57,22 @@ static void limit_memory(const atn_device_info *device) {
     if (known && page > 0 && pages > 0) lower(RLIMIT_DATA, ((rlim_t)data + (rlim_t)pages) * (rlim_t)page);
 }
 
+/* Whatever it is busy with, a compiler ends with it, and its folder is removed. */
+static void end_now(int number) {
+    (void)number;
+    atn_leftover_remove_all();
+    _exit(1);
+}
+
 void atn_worker_prepare(void) {
+    struct sigaction action = {.sa_handler = end_now};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
     lower(RLIMIT_CORE, 0);
     lower(RLIMIT_FSIZE, (rlim_t)1 << 30); /* more than the cache reads back */
     limit_cpu(ATN_WIRE_OPEN_S);
 #if defined(__linux__)
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
     if (getppid() == 1) _exit(1); /* the parent was faster */
 }

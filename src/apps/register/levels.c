@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 enum { FEWEST = 300 };           /* points of the coarsest level's smaller cloud, about */
-static const double WORTH = 0.6; /* a level has at most that share of the points of the next */
+static const double WORTH = 0.6; /* a level has at most that share of the points of the next; */
+/* so far from its edge on, this one is enough: points that crowd at many scales are few only at the largest of them. */
+static const double APART = 8, CROWDED = 0.95;
 
 /* Points `from` to `to` along the curve. */
 static atn_status take(const cloud_points *all, const uint32_t *order, size_t from, size_t to, cloud_points *out) {
@@ -79,21 +81,23 @@ atn_status reg_part(reg_level *level, int32_t k, reg_side **out) {
 
 /* Levels are made from fine to coarse, each from the one before, and then turned round. */
 atn_status reg_levels_make(reg_problem *p, bool pyramid) {
+    if (p->levels) return ATN_OK;
     double since = atn_clock_seconds();
     cloud_points fine[2] = {p->source, p->target}, coarse[2] = {{0}, {0}};
     bool owned = false;
-    double edge = 2 * p->spacing; /* in units */
+    double edge = 2 * p->spacing, last = p->spacing; /* in units */
     atn_status status = make_sides(p, &fine[0], &fine[1], &p->level[0]);
     p->levels = 1;
     while (status == ATN_OK && pyramid && p->levels < REG_MOST_LEVELS && edge > 0) {
         for (int k = 0; k < 2 && status == ATN_OK; ++k)
             status = cloud_points_merge(&fine[k], edge * p->unit, &coarse[k]);
         bool small = status == ATN_OK && (coarse[0].count < FEWEST || coarse[1].count < FEWEST);
+        double worth = edge >= APART * last ? CROWDED : WORTH;
         bool useful = status == ATN_OK &&
-                      (double)(coarse[0].count + coarse[1].count) < WORTH * (double)(fine[0].count + fine[1].count);
+                      (double)(coarse[0].count + coarse[1].count) < worth * (double)(fine[0].count + fine[1].count);
         if (status == ATN_OK && useful && !small) {
             reg_level *level = &p->level[p->levels++];
-            level->edge = edge;
+            level->edge = last = edge;
             status = make_sides(p, &coarse[0], &coarse[1], level);
         }
         for (int k = 0; k < 2; ++k) {
