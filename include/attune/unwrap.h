@@ -54,7 +54,8 @@ typedef enum atn_unwrap_weights {
     ATN_UNWRAP_WEIGHTS_RESIDUES, /* little where the four differences around a corner do not add up to 0 */
     ATN_UNWRAP_WEIGHTS_VARIANCE, /* less where the phase differs much from its surroundings */
     ATN_UNWRAP_WEIGHTS_AUTO,     /* where residues are, few cuts. Congruent: the shortest ones, on the host; else solved
-                                    again     and again, with less weight on what did not fit the last answer. Else as NONE */
+                                    again     and again, with less weight on what did not fit the last answer. Else as NONE
+                                  */
     ATN_UNWRAP_WEIGHTS_ONCE      /* for live frames: where residues are, less beside them and where the phase is rough,
                                     solved once, to 5e-4 of the residual; without residues as NONE */
 } atn_unwrap_weights;
@@ -96,10 +97,10 @@ typedef struct atn_unwrap_result {
     double congruence_max; /* the farthest that the answer is from psi plus whole turns, radians; 0 where congruent */
     bool weighted;         /* weights or holes were there: conjugate gradients, unless cycles alone were asked for */
     int32_t cycles;        /* cycles or iterations, of all solutions together */
-    int32_t solutions;     /* systems that were solved: 1, or more where weights were adapted */
-    double seconds;        /* all of it */
-    double setup_seconds;  /* differences, residues, weights and their coarse grids */
-    double solve_seconds;  /* cycles */
+    int32_t solutions;    /* systems that were solved: 1, more where weights were adapted, none for the shortest cuts */
+    double seconds;       /* all of it */
+    double setup_seconds; /* differences, residues, weights and their coarse grids */
+    double solve_seconds; /* cycles */
     double finish_seconds; /* islands, congruence, piston and what is reported */
 } atn_unwrap_result;
 

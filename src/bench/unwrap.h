@@ -1,5 +1,5 @@
 /* Unwrapping whole frames against a plain OpenMP multigrid on the CPU and scipy's solution by cosine transforms; what
- * weights cost, and frames a second of a stream. All run in turn, in one run. */
+ * weights cost, and frames a second of a stream; cuts against the optimum. All run in turn, in one run. */
 #ifndef ATN_BENCH_UNWRAP_H
 #define ATN_BENCH_UNWRAP_H
 
@@ -15,5 +15,11 @@ typedef struct atn_bench_unwrap_options {
 } atn_bench_unwrap_options;
 
 atn_status atn_bench_unwrap(atn_ctx *ctx, atn_device *device, const atn_bench_unwrap_options *options);
+
+/* unwrap_cuts.c: how short the cuts of made scenes are, and radar scenes with layover. */
+atn_status atn_bench_unwrap_cuts(atn_ctx *ctx, atn_device *device, const atn_bench_unwrap_options *options);
+/* The cuts of one phase, radians, without holes. */
+atn_status atn_bench_unwrap_phase(atn_ctx *ctx, atn_device *device, const atn_bench_unwrap_options *options,
+                                  const char *name, int64_t width, int64_t height, const float *psi);
 
 #endif

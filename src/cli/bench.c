@@ -228,7 +228,9 @@ static const char *const PARAGRAPHS[] = {
     "unwrap: whole frames of 512 to 2048 pixels a side, in single precision and one in double, against a plain "
     "multigrid with OpenMP on the CPU that comes as near to the surface, and, where python3 has scipy, its solution by "
     "cosine transforms; frames a second of a stream that starts from the last answer; a frame with residues, whose "
-    "weights are adapted.",
+    "weights are adapted; the length of cuts against the optimum that another method finds; pixels of radar scenes "
+    "with "
+    "layover that are wrong by a turn, against sorted reliability. With FILE...: the cuts of these phases.",
     "space: counting and listing search spaces (FILE..., or two that are made for it) against a plain enumeration in "
     "Python, for which python3 must be there.",
     "A kernel that cannot be measured, say because it crashes, is a row with the reason; the others are measured all "
@@ -250,6 +252,8 @@ static const atn_cli_option OPTIONS[] = {
      .meaning = "trust: default: em-icp. covariance: only this one; else em-icp, icp, icp-plane"},
     {.name = "cases", .meaning = "trust: a row for each pair, too"},
     {.name = "kind", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
+    {.name = "shape", .value = "HxW", .meaning = "unwrap: FILE is raw float32, rows x columns"},
+    {.name = "scale", .value = "pi|1", .meaning = "unwrap: radians that a value of 1 stands for; 1 unless given"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with the rows and a picture"},
     {0},
 };

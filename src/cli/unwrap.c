@@ -192,8 +192,9 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "that "
             "spans more than a turn is unwrapped already: it is kept as it is, with a warning, unless --rewrap is "
             "given.",
-            "--weights auto has the shortest cuts of all congruent answers, each pair counted with its turns and the "
-            "lesser of its --quality. --weights none is plain least squares, with a warning where residues smear it.",
+            "--weights auto has the shortest cuts of all congruent answers, each pair counted with its turns and, "
+            "with --quality, weighed by it and by how regular the phase is. --weights none is plain least squares, "
+            "with a warning where residues smear it.",
             "OUT is written as tif (float32), npy (float64 with --precision 64) or png (for people, with a colour "
             "bar). It is in radians, or in metres where the wavelength is known: height = phase x wavelength / 4 pi, "
             "or / 2 pi with --transmission. Where the solution does not converge, or is not finite, the exit status is "

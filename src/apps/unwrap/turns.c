@@ -1,67 +1,41 @@
-/* Whole turns between neighbours, on the host: do the wrapped differences add up around every hole, and the congruent
- * answer with the shortest cuts. Neighbours p and q of an answer psi + 2 pi n are cut by k = n(q) - n(p) + a turns,
- * where a is (psi(q) - psi(p)) / 2 pi, rounded: from k that add up around every corner and hole n follows pair by pair.
+/* Whole turns of pixels, on the host: the congruent answer with the shortest cuts. Neighbours p and q of an answer psi
+ * + 2 pi n are cut by k = n(q) - n(p) + a turns, where a is (psi(q) - psi(p)) / 2 pi, rounded: from k that add up
+ * around every corner and hole n follows pair by pair.
  */
 #include "apps/unwrap/unwrap.h"
 
 #include "apps/unwrap/cuts.h"
+#include "apps/unwrap/regular.h"
 #include "base/memory.h"
 
 #include <math.h>
 
 static const double TURN = 6.283185307179586;
 static const double FARTHEST = 0x1p50; /* radians */
-static const double COSTLIEST = 1000;  /* of a pair, where there are qualities */
+static const float COSTLIEST = 1000;   /* of a pair, where there are qualities */
 enum { WORK = 2000 };                  /* steps of the search, a pixel, before it is given up; 30 are many */
 
 static double number(const void *from, atn_type type, int64_t k) {
     return type == ATN_DP ? ((const double *)from)[k] : (double)((const float *)from)[k];
 }
 
-/* ---- around holes ---- */
-
-typedef struct loops {
+typedef struct pixels {
     const void *psi;
     const uint8_t *mask;
     const float *quality; /* or NULL */
     atn_type type;
     int64_t width, height;
-    double *turns; /* NaN: not valid, infinite: not seen yet */
+    double *turns; /* infinite: not seen yet */
     int32_t *stack;
-} loops;
+} pixels;
 
-static bool counts(const loops *l, int64_t k) {
+static bool counts(const pixels *l, int64_t k) {
     return l->mask[k] && (!l->quality || l->quality[k] > 0) && isfinite(number(l->psi, l->type, k));
 }
 
-/* Gives q its turns where it has none; false: it has others. */
-static bool reach(const loops *l, int64_t p, int64_t q, int64_t *top) {
-    if (isnan(l->turns[q])) return true;
-    double d = number(l->psi, l->type, q) - number(l->psi, l->type, p), turns = l->turns[p] - rint(d / TURN);
-    if (isfinite(l->turns[q])) return l->turns[q] == turns;
-    l->turns[q] = turns;
-    l->stack[(*top)++] = (int32_t)q;
-    return true;
-}
-
-static bool flood(const loops *l, int64_t seed) {
-    int64_t top = 0, w = l->width;
-    bool same = true;
-    l->turns[seed] = 0;
-    l->stack[top++] = (int32_t)seed;
-    while (top > 0 && same) {
-        int64_t k = l->stack[--top], i = k % w, j = k / w;
-        if (i + 1 < w) same = reach(l, k, k + 1, &top) && same;
-        if (j + 1 < l->height) same = reach(l, k, k + w, &top) && same;
-        if (i > 0) same = reach(l, k, k - 1, &top) && same;
-        if (j > 0) same = reach(l, k, k - w, &top) && same;
-    }
-    return same;
-}
-
-static atn_status open_loops(atn_unwrap *u, const atn_unwrap_settings *s, loops *l) {
+static atn_status open_pixels(atn_unwrap *u, const atn_unwrap_settings *s, pixels *l) {
     const void *mask = NULL;
-    *l = (loops){.type = u->type, .width = u->width, .height = u->height, .quality = s->quality};
+    *l = (pixels){.type = u->type, .width = u->width, .height = u->height, .quality = s->quality};
     atn_status status = atn_array_map_read(u->psi, &l->psi);
     if (status == ATN_OK) status = atn_array_map_read(u->mask, &mask);
     l->mask = mask;
@@ -70,37 +44,48 @@ static atn_status open_loops(atn_unwrap *u, const atn_unwrap_settings *s, loops 
     return status != ATN_OK ? status : l->turns && l->stack ? ATN_OK : ATN_ERR_MEMORY;
 }
 
-static void close_loops(const atn_unwrap *u, const loops *l) {
+static void close_pixels(const atn_unwrap *u, const pixels *l) {
     atn_free(u->ctx, l->turns);
     atn_free(u->ctx, l->stack);
 }
 
-atn_status unwrap_adds_up(atn_unwrap *u, const atn_unwrap_settings *s, bool *out) {
-    loops l;
-    atn_status status = open_loops(u, s, &l);
-    *out = true;
-    for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) l.turns[k] = counts(&l, k) ? INFINITY : NAN;
-    for (int64_t k = 0; k < u->pixels && status == ATN_OK && *out; ++k)
-        if (isinf(l.turns[k])) *out = flood(&l, k);
-    close_loops(u, &l);
-    return status;
-}
-
-/* ---- shortest cuts ---- */
-
 typedef struct field {
-    loops l; /* turns: what pixels get, NaN where they do not count */
+    pixels l;
     unwrap_cuts cuts;
     int32_t *wrapped;
     uint16_t *cost;
-    double most; /* quality */
+    float *grade; /* 0 to 1, of pixels; NULL: all alike */
 } field;
 
-/* What a cut of the pair costs: alike for all, or by the lesser of their qualities. */
+/* What a cut of the pair costs: alike for all, or by the lesser of its pixels' grades. */
 static uint16_t cost_of(const field *f, int64_t p, int64_t q) {
-    if (!f->l.quality) return 1;
-    double least = fmin((double)f->l.quality[p], (double)f->l.quality[q]) / f->most;
-    return (uint16_t)fmax(rint(COSTLIEST * least), 1);
+    if (!f->grade) return 1;
+    return (uint16_t)fmaxf(rintf(COSTLIEST * fminf(f->grade[p], f->grade[q])), 1);
+}
+
+/* A pixel's grade is ((quality + regularity) / 2)^4. Correlations of radar scenes are low on steep slopes, too, and
+ * would let cuts run along them; the phase knows better. Cuts through layover are of many turns, hence the power. */
+static atn_status find_grades(atn_unwrap *u, field *f) {
+    size_t count = (size_t)u->pixels;
+    unwrap_phasors phasors = {.width = u->width, .height = u->height};
+    float most = 0;
+    if (!f->l.quality) return ATN_OK;
+    f->grade = atn_alloc(u->ctx, count * sizeof *f->grade);
+    phasors.value = atn_alloc(u->ctx, count * sizeof *phasors.value);
+    atn_status status = f->grade && phasors.value ? ATN_OK : ATN_ERR_MEMORY;
+    for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) {
+        bool valid = counts(&f->l, k);
+        float psi = valid ? (float)remainder(number(f->l.psi, f->l.type, k), TURN) : 0;
+        phasors.value[k] = valid ? cosf(psi) + sinf(psi) * I : 0;
+        if (valid) most = fmaxf(most, f->l.quality[k]);
+    }
+    if (status == ATN_OK) unwrap_regularity(&phasors, f->grade);
+    for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) {
+        float mean = most > 0 ? (f->l.quality[k] / most + f->grade[k]) / 2 : 0, square = mean * mean;
+        f->grade[k] = square * square;
+    }
+    atn_free(u->ctx, phasors.value);
+    return status;
 }
 
 /* Turns that wrapping takes off the difference of two phases which were wrapped before: -1, 0 or 1. */
@@ -117,7 +102,6 @@ static bool put_pairs(field *f) {
     for (int64_t k = 0; k < w * h; ++k) {
         if (!counts(&f->l, k)) continue;
         if (fabs(number(f->l.psi, f->l.type, k)) > FARTHEST) return false;
-        if (f->l.quality) f->most = fmax(f->most, (double)f->l.quality[k]);
     }
     for (int64_t k = 0; k < w * h; ++k) {
         if (k % w + 1 < w) put_pair(f, k, k + 1, 2 * k);
@@ -157,12 +141,13 @@ atn_status unwrap_shortest(atn_unwrap *u, const atn_unwrap_settings *s, double *
     field f = {.cuts = {.width = u->width, .height = u->height}};
     size_t pairs = 2 * (size_t)u->pixels;
     bool found = false;
-    atn_status status = open_loops(u, s, &f.l);
+    atn_status status = open_pixels(u, s, &f.l);
     *turns = NULL;
     f.cuts.wrapped = f.wrapped = atn_zalloc(u->ctx, pairs * sizeof *f.wrapped);
     f.cuts.cost = f.cost = atn_zalloc(u->ctx, pairs * sizeof *f.cost);
     f.cuts.cut = atn_alloc(u->ctx, pairs * sizeof *f.cuts.cut);
     if (status == ATN_OK && (!f.cost || !f.wrapped || !f.cuts.cut)) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = find_grades(u, &f);
     if (status == ATN_OK && put_pairs(&f)) status = unwrap_cuts_find(u->ctx, &f.cuts, WORK * u->pixels, &found);
     if (status == ATN_OK && found) {
         find_turns(&f);
@@ -170,8 +155,9 @@ atn_status unwrap_shortest(atn_unwrap *u, const atn_unwrap_settings *s, double *
         f.l.turns = NULL;
     }
     atn_free(u->ctx, f.cost);
+    atn_free(u->ctx, f.grade);
     atn_free(u->ctx, f.wrapped);
     atn_free(u->ctx, f.cuts.cut);
-    close_loops(u, &f.l);
+    close_pixels(u, &f.l);
     return status;
 }

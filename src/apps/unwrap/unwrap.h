@@ -187,10 +187,10 @@ double unwrap_row_sum(const void *numbers, atn_type type, int64_t rows);
  * or NULL: from the least squares answer. */
 atn_status unwrap_islands(atn_unwrap *u, const atn_unwrap_settings *s, const double *turns, atn_unwrap_result *result);
 
-/* turns.c: do the wrapped differences around every hole add up? */
+/* holes.c: do the wrapped differences around every hole add up? There are no residues. */
 atn_status unwrap_adds_up(atn_unwrap *u, const atn_unwrap_settings *s, bool *out);
-/* The congruent answer with the shortest cuts, as turns of pixels up to a constant for each island, owned by the
- * caller; NULL: given up. */
+/* turns.c: the congruent answer with the shortest cuts, as turns of pixels up to a constant for each island, owned by
+ * the caller; NULL: given up. */
 atn_status unwrap_shortest(atn_unwrap *u, const atn_unwrap_settings *s, double **turns);
 
 #endif

@@ -3,6 +3,7 @@
 #include "testkit.h"
 
 #include "apps/unwrap/cuts.h"
+#include "apps/unwrap/regular.h"
 
 #include <attune/unwrap.h>
 
@@ -139,6 +140,26 @@ static void residues_are_cut(void **state) {
         if (fabs(out[k + SIDE] - out[k] - wrapped(psi[k + SIDE] - psi[k])) > 3) assert_true(quality[k] < 0.5f);
 }
 
+/* Steep planes are regular, whatever wraps; noise is not; pixels without neighbours are no trouble. */
+static void noise_is_not_regular(void **state) {
+    (void)state;
+    static unwrap_phasor value[SIDE * SIDE];
+    static float grade[SIDE * SIDE];
+    unwrap_phasors f = {SIDE, SIDE, value};
+    uint64_t seed = 8;
+    double mean = 0;
+    for (int k = 0; k < SIDE * SIDE; ++k) value[k] = cexpf(I * (2.5f * (float)(k % SIDE) - 1.9f * (float)(k / SIDE)));
+    unwrap_regularity(&f, grade);
+    for (int k = 0; k < SIDE * SIDE; ++k) assert_true(grade[k] > 0.999f && grade[k] < 1.001f);
+    for (int k = 0; k < SIDE * SIDE; ++k) value[k] = cexpf(I * (float)(TURN * kit_uniform(&seed)));
+    unwrap_regularity(&f, grade);
+    for (int k = 0; k < SIDE * SIDE; ++k) mean += (double)grade[k] / (SIDE * SIDE);
+    assert_true(mean > 0.2 && mean < 0.5);
+    for (int k = 0; k < SIDE * SIDE; ++k) value[k] = k == 70;
+    unwrap_regularity(&f, grade);
+    assert_true(grade[70] == 1 && grade[0] == 0);
+}
+
 /* No corner has a residue, but the way around the hole does not add up. */
 static void holes_hide_residues(void **state) {
     (void)state;
@@ -153,6 +174,21 @@ static void holes_hide_residues(void **state) {
         psi[k] = isnan(psi[k]) ? NAN : wrapped(0.3 * (k % SIDE)); /* and one that does */
     r = solve(NULL);
     assert_true(r.converged && !r.shortest && !r.smeared && r.cut_length == 0 && r.cycles > 0);
+}
+
+/* Holes all over a plane: every way around them adds up. */
+static void holes_that_add_up(void **state) {
+    (void)state;
+    uint64_t seed = 6;
+    uint8_t mask[SIDE * SIDE];
+    for (int share = 1; share <= 5; ++share) {
+        for (int k = 0; k < SIDE * SIDE; ++k) {
+            psi[k] = wrapped(0.9 * (k % SIDE) - 1.4 * (k / SIDE));
+            mask[k] = kit_uniform(&seed) > 0.1 * share;
+        }
+        atn_unwrap_result r = solve(&(atn_unwrap_settings){.mask = mask});
+        assert_true(r.converged && !r.shortest && !r.smeared && r.cut_length == 0);
+    }
 }
 
 /* Phases of any size, islands, a frame of one row: whole turns all the same. */
@@ -204,8 +240,10 @@ static int close_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_answer_has_less),  cmocka_unit_test(gives_up),          cmocka_unit_test(residues_are_cut),
-        cmocka_unit_test(holes_hide_residues), cmocka_unit_test(any_phase_will_do), cmocka_unit_test(surfaces_are_kept),
+        cmocka_unit_test(no_answer_has_less), cmocka_unit_test(gives_up),
+        cmocka_unit_test(residues_are_cut),   cmocka_unit_test(holes_hide_residues),
+        cmocka_unit_test(any_phase_will_do),  cmocka_unit_test(surfaces_are_kept),
+        cmocka_unit_test(holes_that_add_up),  cmocka_unit_test(noise_is_not_regular),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
