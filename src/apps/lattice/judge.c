@@ -19,6 +19,11 @@ static double count_term(double n, double expected, double shape) {
            n * log(expected / (shape + expected));
 }
 
+static double number_term(const atn_lattice *l, int32_t model, double n) {
+    const lattice_slot *s = &l->slot[model];
+    return s->number ? s->number[(int32_t)n] : count_term(n, s->expected, l->shape);
+}
+
 /* Logarithms of the likelihoods of all classes, and of the null model in front; off: of an atom on no site. Returns the
  * model that is the likeliest. */
 static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double *off) {
@@ -27,13 +32,13 @@ static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double
     int32_t best = 1;
     *off = -INFINITY;
     for (int32_t m = 0; m < l->info.models; ++m) {
-        double expected = l->slot[m].expected, count = count_term(n, expected, l->shape) - n * log(expected);
+        double expected = l->slot[m].expected, count = number_term(l, m, n) - n * log(expected);
         mean += expected / l->info.models;
         term[m + 1] = (double)found[m].evidence + count;
         *off = fmax(*off, (double)found[m].background + count);
         if (term[m + 1] > term[best]) best = m + 1;
     }
-    term[0] = count_term(n, mean, l->shape) + lattice_null(l, i);
+    term[0] = (l->slot[0].number ? number_term(l, best - 1, n) : count_term(n, mean, l->shape)) + lattice_null(l, i);
     return best;
 }
 
