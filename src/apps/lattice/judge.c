@@ -9,9 +9,7 @@
 
 #include <math.h>
 
-static const double PART = 0.12; /* the power for neighbourhoods of which a part belongs elsewhere */
-static const double EVEN = 0.75; /* how much less shares of the whole frame count there */
-static const double FIRST = 0.3; /* until that is known */
+static const double FIRST = 0.3; /* the power until a part is looked for */
 
 /* log P(n | expected), less log n!. */
 static double count_term(double n, double expected, double shape) {
@@ -64,8 +62,8 @@ static double class_terms(const atn_lattice *l, size_t i, double term[], double 
     double high = fmax(most, gas), sum = l->info.share[0] * exp(FIRST * (gas - high));
     for (int32_t m = 1; m <= l->info.models; ++m) sum += l->info.share[m] * exp(FIRST * (term[m] - high));
     *claim = FIRST * high + log(sum);
-    double temper = l->temper, even = part > 0 && l->temper < 1 ? EVEN * part : 0;
-    if (l->temper < 1) temper = part < 0 ? FIRST : part * PART + (1 - part) * l->temper;
+    double temper = l->temper, even = part > 0 && l->temper < 1 ? l->even_part * part : 0;
+    if (l->temper < 1) temper = part < 0 ? FIRST : part * l->temper_part + (1 - part) * l->temper;
     /* a boundary is no reason for a gas */
     term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most);
     *background = log(l->info.background) + temper * most + l->temper * (off - most);

@@ -179,6 +179,8 @@ struct atn_lattice {
     double sharp;                   /* noise of the last steps' tables */
     double inner;                   /* radius of the neighbours that coarse scores look at */
     double temper;                  /* power of likelihoods */
+    double temper_part;             /* where a part of the neighbours belongs elsewhere */
+    double even_part;               /* how much less shares of the whole frame count there */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
     bool ready, known, alone;         /* alone: neighbourhoods that come one by one */

@@ -28,6 +28,8 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, in
 /* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
  * none is. */
 bool lattice_accept(atn_lattice *l);
+/* Powers of likelihoods, from a frame made with what was learned. The engine is open. */
+atn_status lattice_calibrate(atn_lattice *l);
 
 /* ---- neighbourhoods that come alone ---- */
 typedef struct lattice_sets {
