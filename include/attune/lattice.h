@@ -89,8 +89,10 @@ ATN_API atn_lattice_info atn_lattice_get_info(const atn_lattice *lattice);
 ATN_API atn_status atn_lattice_match(atn_lattice *lattice, const atn_atoms *atoms, double angstrom,
                                      atn_lattice_atom *out);
 /* Neighbourhoods one by one: set s has points start[s] to start[s + 1] - 1, the first of them is the centre; points
- * that repeat are left out. Nothing is found from them: what is not given takes its default (cutoff 4.5, noise 0.27,
- * efficiency 0.55, strangers 0.03, a = 3.2 for bcc and 4.79 for fcc, 3.39 for hcp). */
+ * that repeat are left out. What is not given is found from the first call's sets, from 40 of them on: the cut-off is
+ * where neighbours end, noise, efficiency and strangers make numbers and distances of neighbours likely. Constants
+ * are 3.2 for bcc, 4.79 for fcc, 3.39 for hcp, or these times a factor where that makes them much likelier. Of fewer
+ * sets nothing is found: cutoff 4.5, noise 0.27, efficiency 0.55, strangers 0.03. */
 ATN_API atn_status atn_lattice_match_sets(atn_lattice *lattice, size_t sets, const size_t *start,
                                           const double *const position[3], double angstrom, atn_lattice_atom *out);
 

@@ -223,8 +223,8 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "structure in "
             "place of mass.",
             "--frames: each frame of a file is one neighbourhood, its first atom the centre; rows that repeat are left "
-            "out, and nothing is found from the file: cut-off 4.5, noise 0.27, efficiency 0.55, bcc=3.2, fcc=4.79 and "
-            "hcp=3.39 unless given.",
+            "out. Cut-off, noise, efficiency and strangers are found from all of them unless given, from 40 frames on; "
+            "constants are bcc=3.2, fcc=4.79 and hcp=3.39, or all of these times a factor that fits much better.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the lattice around them), "
             "dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
             "settings "

@@ -80,6 +80,18 @@ static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     return status;
 }
 
+/* How many neighbours there are says much of those that come alone: there it is told exactly. */
+static atn_status put_number(atn_lattice *l, lattice_slot *s) {
+    double r = l->info.cutoff;
+    s->number = atn_alloc(l->ctx, (ATN_LATTICE_MOST_NEIGHBOURS + 1) * sizeof *s->number);
+    if (!s->number) return ATN_ERR_MEMORY;
+    lattice_number about = {r, l->info.shift_noise, l->info.efficiency, l->shape, 0};
+    about.background = l->stranger_density * 4.0 / 3 * PI * r * r * r;
+    lattice_number_make(&s->points, &about, s->number);
+    for (int n = 0; n <= ATN_LATTICE_MOST_NEIGHBOURS; ++n) s->number[n] += lgamma(n + 1.0);
+    return ATN_OK;
+}
+
 /* Rotations as quaternions, and as matrices that scale to voxels. */
 static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
     int64_t n = s->turns.count;
@@ -211,6 +223,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     if (!s->turns.quaternion)
         status = lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1,
                                     &s->turns);
+    if (status == ATN_OK && l->alone) status = put_number(l, s);
     if (status == ATN_OK) status = put_tables(l, s);
     if (status == ATN_OK) status = put_turns(l, s);
     if (status == ATN_OK) status = make_score(l, s);
@@ -279,6 +292,8 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
         atn_free(l->ctx, s->host_pull[k]);
         s->host_pull[k] = NULL;
     }
+    atn_free(l->ctx, s->number);
+    s->number = NULL;
     lattice_points_free(l->ctx, &s->points);
     lattice_turns_free(l->ctx, &s->turns);
 }

@@ -375,7 +375,7 @@ static atn_status learn(atn_lattice *l, learning *x) {
     if (!told) lattice_null_make(l, (const double[LATTICE_RADIAL_BINS]){0});
     if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
     if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
-    return status;
+    return status == ATN_OK && l->info.told ? lattice_calibrate(l) : status;
 }
 
 atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {

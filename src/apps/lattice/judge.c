@@ -9,14 +9,17 @@
 
 #include <math.h>
 
-static const double PART = 0.12; /* the power for neighbourhoods of which a part belongs elsewhere */
-static const double EVEN = 0.75; /* how much less shares of the whole frame count there */
-static const double FIRST = 0.3; /* until that is known */
+static const double FIRST = 0.3; /* the power until a part is looked for */
 
 /* log P(n | expected), less log n!. */
 static double count_term(double n, double expected, double shape) {
     return lgamma(n + shape) - lgamma(shape) + shape * log(shape / (shape + expected)) +
            n * log(expected / (shape + expected));
+}
+
+static double number_term(const atn_lattice *l, int32_t model, double n) {
+    const lattice_slot *s = &l->slot[model];
+    return s->number ? s->number[(int32_t)n] : count_term(n, s->expected, l->shape);
 }
 
 /* Logarithms of the likelihoods of all classes, and of the null model in front; off: of an atom on no site. Returns the
@@ -27,13 +30,13 @@ static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double
     int32_t best = 1;
     *off = -INFINITY;
     for (int32_t m = 0; m < l->info.models; ++m) {
-        double expected = l->slot[m].expected, count = count_term(n, expected, l->shape) - n * log(expected);
+        double expected = l->slot[m].expected, count = number_term(l, m, n) - n * log(expected);
         mean += expected / l->info.models;
         term[m + 1] = (double)found[m].evidence + count;
         *off = fmax(*off, (double)found[m].background + count);
         if (term[m + 1] > term[best]) best = m + 1;
     }
-    term[0] = count_term(n, mean, l->shape) + lattice_null(l, i);
+    term[0] = (l->slot[0].number ? number_term(l, best - 1, n) : count_term(n, mean, l->shape)) + lattice_null(l, i);
     return best;
 }
 
@@ -59,8 +62,8 @@ static double class_terms(const atn_lattice *l, size_t i, double term[], double 
     double high = fmax(most, gas), sum = l->info.share[0] * exp(FIRST * (gas - high));
     for (int32_t m = 1; m <= l->info.models; ++m) sum += l->info.share[m] * exp(FIRST * (term[m] - high));
     *claim = FIRST * high + log(sum);
-    double temper = l->temper, even = part > 0 && l->temper < 1 ? EVEN * part : 0;
-    if (l->temper < 1) temper = part < 0 ? FIRST : part * PART + (1 - part) * l->temper;
+    double temper = l->temper, even = part > 0 && l->temper < 1 ? l->even_part * part : 0;
+    if (l->temper < 1) temper = part < 0 ? FIRST : part * l->temper_part + (1 - part) * l->temper;
     /* a boundary is no reason for a gas */
     term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most);
     *background = log(l->info.background) + temper * most + l->temper * (off - most);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 static const double SQRT2 = 1.4142135623730951;
-static const atn_lattice_settings ALONE = {.cutoff = 4.5, .noise = 0.27, .efficiency = 0.55, .strangers = 0.03};
 
 /* ---- making ---- */
 
@@ -82,6 +81,8 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
     l->ctx = ctx;
     l->shape = 12;
     l->temper = 0.65;
+    l->temper_part = 0.12;
+    l->even_part = 0.75;
     if (settings) l->settings = *settings;
     if (l->settings.models == 0) {
         l->settings.models = 3;
@@ -149,27 +150,6 @@ void lattice_take_density(atn_lattice *l, double neighbours) {
     l->info.neighbours = neighbours;
     l->inner = neighbours > 1.4 * wanted ? r * cbrt(wanted / neighbours) : r * 1.01;
     l->stranger_density = fmax(l->info.strangers * neighbours, 0.02) / volume;
-}
-
-/* Neighbourhoods that come alone say little of themselves: settings are what was given, or fixed. */
-static atn_status take_alone(atn_lattice *l) {
-    const atn_lattice_settings *s = &l->settings;
-    l->info.cutoff = s->cutoff > 0 ? s->cutoff : ALONE.cutoff;
-    l->info.efficiency = s->efficiency > 0 ? s->efficiency : ALONE.efficiency;
-    l->info.strangers = s->strangers > 0 ? s->strangers : ALONE.strangers;
-    for (int32_t m = 0; m < l->info.models; ++m)
-        l->info.constant[m] = s->model[m].constant > 0 ? s->model[m].constant : lattice_kind_default(s->model[m].name);
-    lattice_take_noise(l, ALONE.noise);
-    lattice_take_density(l, 8);
-    l->inner = l->info.cutoff * 1.01;
-    lattice_even_shares(l, 0.003);
-    l->info.background = 1e-9;
-    lattice_null_make(l, (const double[LATTICE_RADIAL_BINS]){0});
-    l->shape = 8;
-    l->temper = 1;
-    l->fine = 2; /* the average over rotations is all there is */
-    l->known = l->alone = l->info.told = true;
-    return lattice_engine_open(l);
 }
 
 /* ---- matching ---- */
@@ -291,54 +271,5 @@ atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angs
     atn_free(l->ctx, first);
     atn_free(l->ctx, which);
     lattice_cells_free(&cells);
-    return status;
-}
-
-/* ---- neighbourhoods that come alone ---- */
-
-/* Is one of the points of the list there already? Rows repeat in such files, the centre's too. */
-static bool is_there(const atn_lattice *l, int32_t from, int32_t to, const float p[3]) {
-    for (int32_t k = from; k < to; ++k) {
-        float d = 0;
-        for (int axis = 0; axis < 3; ++axis) d += (l->near.axis[axis][k] - p[axis]) * (l->near.axis[axis][k] - p[axis]);
-        if (d < 1e-6F) return true;
-    }
-    return p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < 1e-6F;
-}
-
-static void add_set(atn_lattice *l, size_t from, size_t to, const double *const position[3], double angstrom) {
-    int32_t first = l->near.start[l->near.atoms], at = first;
-    for (size_t k = from + 1; k < to && at - first < ATN_LATTICE_MOST_NEIGHBOURS; ++k) {
-        float p[3], square = 0;
-        for (int axis = 0; axis < 3; ++axis) {
-            p[axis] = (float)((position[axis][k] - position[axis][from]) * angstrom);
-            square += p[axis] * p[axis];
-        }
-        if (!(square < (float)(l->info.cutoff * l->info.cutoff)) || is_there(l, first, at, p)) continue;
-        for (int axis = 0; axis < 3; ++axis) l->near.axis[axis][at] = p[axis];
-        ++at;
-    }
-    l->near.inner[l->near.atoms] = at;
-    l->near.start[++l->near.atoms] = at;
-}
-
-atn_status atn_lattice_match_sets(atn_lattice *l, size_t sets, const size_t *start, const double *const position[3],
-                                  double angstrom, atn_lattice_atom *out) {
-    atn_status status = l->known && l->ready ? ATN_OK : take_alone(l);
-    if (status != ATN_OK) return status;
-    size_t *which = atn_alloc(l->ctx, (size_t)l->batch * sizeof *which);
-    if (!which) return ATN_ERR_MEMORY;
-    double sum = 0;
-    for (size_t s = 0; s < sets && status == ATN_OK; ++s) {
-        int32_t before = l->near.start[l->near.atoms];
-        which[l->near.atoms] = s;
-        add_set(l, start[s], start[s + 1], position, angstrom);
-        sum += l->near.start[l->near.atoms] - before;
-        if (lattice_batch_is_full(l)) status = lattice_run_batch(l, which, out);
-    }
-    if (status == ATN_OK) status = lattice_run_batch(l, which, out);
-    if (sets) l->info.neighbours = sum / (double)sets;
-    l->near.atoms = 0;
-    atn_free(l->ctx, which);
     return status;
 }

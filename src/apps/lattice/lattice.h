@@ -152,6 +152,7 @@ typedef struct lattice_slot {
     lattice_box coarse, box; /* of scores, which see the nearer neighbours; of steps */
     lattice_turns turns;
     double expected;  /* inside the cut-off, strangers too */
+    double *number;   /* of sets that come alone: log of the chance of n neighbours times n!; else NULL */
     double misfit;    /* nats a neighbour, of the sample that was learned from */
     bool strange;     /* the atoms that take it are of another lattice: they are `other` */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
@@ -178,6 +179,8 @@ struct atn_lattice {
     double sharp;                   /* noise of the last steps' tables */
     double inner;                   /* radius of the neighbours that coarse scores look at */
     double temper;                  /* power of likelihoods */
+    double temper_part;             /* where a part of the neighbours belongs elsewhere */
+    double even_part;               /* how much less shares of the whole frame count there */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
     bool ready, known, alone;         /* alone: neighbourhoods that come one by one */
@@ -212,6 +215,17 @@ double lattice_null(const atn_lattice *l, size_t i);
 void lattice_sites_add(const atn_lattice *l, int32_t model, size_t i, double seen[2 * LATTICE_RADIAL_BINS]);
 /* How far that is from what the model says: nats a neighbour, less what chance adds. */
 double lattice_misfit(const atn_lattice *l, int32_t model, const double seen[2 * LATTICE_RADIAL_BINS]);
+
+/* ---- numbers of neighbours ---- */
+/* Each site is there with the efficiency, and is inside with a chance q that noise gives it; background atoms are
+ * Poisson; efficiency itself varies, with the shape of a gamma distribution. Logarithms of the chances of 0 to
+ * ATN_LATTICE_MOST_NEIGHBOURS. */
+typedef struct lattice_number {
+    double cutoff, noise; /* of pairs */
+    double efficiency, shape;
+    double background; /* expected */
+} lattice_number;
+void lattice_number_make(const lattice_points *points, const lattice_number *about, double *out);
 
 /* ---- judgement ---- */
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the

@@ -28,6 +28,22 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, in
 /* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
  * none is. */
 bool lattice_accept(atn_lattice *l);
+/* Powers of likelihoods, from a frame made with what was learned. The engine is open. */
+atn_status lattice_calibrate(atn_lattice *l);
+
+/* ---- neighbourhoods that come alone ---- */
+typedef struct lattice_sets {
+    size_t count;
+    const size_t *start;
+    const double *const *position;
+    double angstrom;
+} lattice_sets;
+
+/* The neighbours of a set as seen from its first point, within the cut-off, repeats left out; x, y and z have room for
+ * ATN_LATTICE_MOST_NEIGHBOURS. Returns how many. */
+int32_t lattice_set_near(const lattice_sets *sets, size_t set, double cutoff, float *x, float *y, float *z);
+/* Cut-off, constants, noise, efficiency and background atoms, where they are not given. */
+atn_status lattice_sets_learn(atn_lattice *l, const lattice_sets *sets);
 
 /* ---- distances of pairs ---- */
 enum { LATTICE_PAIR_BINS = 128, LATTICE_SHELLS = 64 };

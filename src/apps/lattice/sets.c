@@ -1,0 +1,72 @@
+/* Neighbourhoods that come one by one: each is matched on its own, by the average over all rotations. The shares of the
+ * models are half those that make a sample of them likely, by EM, and half even: few neighbours tell little of shares.
+ */
+#include "apps/lattice/parts.h"
+
+#include "base/memory.h"
+
+/* Is the point there already? Rows repeat in such files, the centre's too. */
+static bool is_there(int32_t count, const float *x, const float *y, const float *z, const float p[3]) {
+    for (int32_t k = 0; k < count; ++k) {
+        float d[3] = {x[k] - p[0], y[k] - p[1], z[k] - p[2]};
+        if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < 1e-6F) return true;
+    }
+    return p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < 1e-6F;
+}
+
+int32_t lattice_set_near(const lattice_sets *sets, size_t set, double cutoff, float *x, float *y, float *z) {
+    size_t first = sets->start[set], end = sets->start[set + 1];
+    int32_t count = 0;
+    for (size_t k = first + 1; k < end && count < ATN_LATTICE_MOST_NEIGHBOURS; ++k) {
+        float p[3], square = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            p[axis] = (float)((sets->position[axis][k] - sets->position[axis][first]) * sets->angstrom);
+            square += p[axis] * p[axis];
+        }
+        if (!(square < (float)(cutoff * cutoff)) || is_there(count, x, y, z, p)) continue;
+        x[count] = p[0], y[count] = p[1], z[count] = p[2];
+        ++count;
+    }
+    return count;
+}
+
+static void add_set(atn_lattice *l, const lattice_sets *sets, size_t set) {
+    int32_t at = l->near.start[l->near.atoms];
+    at += lattice_set_near(sets, set, l->info.cutoff, l->near.axis[0] + at, l->near.axis[1] + at, l->near.axis[2] + at);
+    l->near.inner[l->near.atoms] = at;
+    l->near.start[++l->near.atoms] = at;
+}
+
+static atn_status open(atn_lattice *l, const lattice_sets *sets) {
+    atn_status status = lattice_sets_learn(l, sets);
+    if (status != ATN_OK) return status;
+    l->inner = l->info.cutoff * 1.01;
+    lattice_even_shares(l, 0.003);
+    l->info.background = 1e-9;
+    l->temper = 1;
+    l->fine = 2; /* the average over rotations is all there is */
+    l->known = l->alone = l->info.told = true;
+    return lattice_engine_open(l);
+}
+
+atn_status atn_lattice_match_sets(atn_lattice *l, size_t sets, const size_t *start, const double *const position[3],
+                                  double angstrom, atn_lattice_atom *out) {
+    const lattice_sets all = {sets, start, position, angstrom};
+    atn_status status = l->known && l->ready ? ATN_OK : open(l, &all);
+    if (status != ATN_OK) return status;
+    size_t *which = atn_alloc(l->ctx, (size_t)l->batch * sizeof *which);
+    if (!which) return ATN_ERR_MEMORY;
+    double sum = 0;
+    for (size_t s = 0; s < sets && status == ATN_OK; ++s) {
+        int32_t before = l->near.start[l->near.atoms];
+        which[l->near.atoms] = s;
+        add_set(l, &all, s);
+        sum += l->near.start[l->near.atoms] - before;
+        if (lattice_batch_is_full(l)) status = lattice_run_batch(l, which, out);
+    }
+    if (status == ATN_OK) status = lattice_run_batch(l, which, out);
+    if (sets) l->info.neighbours = sum / (double)sets;
+    l->near.atoms = 0;
+    atn_free(l->ctx, which);
+    return status;
+}
