@@ -40,15 +40,16 @@ char *kit_tempdir(void) {
     assert_non_null(made);
     made->owner = getpid();
     snprintf(made->path, sizeof made->path, "%s/attune-test-XXXXXX", base && *base ? base : "/tmp");
-    bool good = mkdtemp(made->path);
-    char *dir = good ? strdup(made->path) : NULL;
-    if (!good) free(made);
-    assert_true(good);
+    char *dir = mkdtemp(made->path) ? strdup(made->path) : NULL;
+    if (!dir) {
+        free(made);
+        fail_msg("no temporary directory can be made");
+        return NULL;
+    }
     pthread_mutex_lock(&tempdirs_lock);
     made->next = tempdirs;
     tempdirs = made;
     pthread_mutex_unlock(&tempdirs_lock);
-    assert_non_null(dir);
     return dir;
 }
 
@@ -98,7 +99,8 @@ static void share(const char *from, const char *to) {
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         const char *suffix = strrchr(entry->d_name, '.');
         bool key = strcmp(entry->d_name, "key") == 0;
-        if (!key && (!suffix || (strcmp(suffix, ".so") && strcmp(suffix, ".clbin") && strcmp(suffix, ".peaks"))))
+        if (!key &&
+            (!suffix || (strcmp(suffix, ".so") != 0 && strcmp(suffix, ".clbin") != 0 && strcmp(suffix, ".peaks") != 0)))
             continue;
         char old[512], new[512];
         snprintf(old, sizeof old, "%s/%s", from, entry->d_name);
