@@ -17,7 +17,7 @@ demo: ## install what is missing, build, show the devices, and align two scans t
 	$(BUILD)/attune devices
 	$(BUILD)/attune selftest
 	$(BUILD)/attune sample scans -o $(BUILD)/demo
-	$(BUILD)/attune register $(BUILD)/demo/source.ply $(BUILD)/demo/target.ply --init auto --profile \
+	$(BUILD)/attune register $(BUILD)/demo/source.ply $(BUILD)/demo/target.ply --profile \
 	    --truth $(BUILD)/demo/truth.json -o $(BUILD)/demo/aligned.ply --report $(BUILD)/demo/report.html
 	@echo "the source, moved onto the target: $(BUILD)/demo/aligned.ply"
 	@echo "a page with both clouds to turn:   $(BUILD)/demo/report.html"
@@ -42,7 +42,8 @@ format: ## let clang-format lay out every C file
 lint: all ## clang-format and clang-tidy, without changing anything
 	@tools/setup lint
 	@$(SOURCES) | xargs clang-format --dry-run -Werror
-	@$(SOURCES) | grep '\.c$$' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet
+	@$(SOURCES) | grep '\.c$$' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet \
+		--extra-arg=-Wno-unknown-warning-option # gcc's
 
 install: all ## install under PREFIX (/usr/local); DESTDIR is put before it
 	cmake --install $(BUILD) --prefix "$(PREFIX)"

@@ -6,11 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,12 +24,31 @@ static kit_faults faults_of[8];
 /* What a developer measured is neither read nor written by tests. */
 __attribute__((constructor)) static void leave_wisdom_alone(void) { unsetenv("ATTUNE_WISDOM"); }
 
+/* Temporary directories that are there: a test that fails does not get to remove its own. */
+typedef struct tempdir {
+    struct tempdir *next;
+    pid_t owner;
+    char path[4096];
+} tempdir;
+
+static pthread_mutex_t tempdirs_lock = PTHREAD_MUTEX_INITIALIZER;
+static tempdir *tempdirs;
+
 char *kit_tempdir(void) {
     const char *base = getenv("TMPDIR");
-    char *dir = malloc(4096);
+    tempdir *made = malloc(sizeof *made);
+    assert_non_null(made);
+    made->owner = getpid();
+    snprintf(made->path, sizeof made->path, "%s/attune-test-XXXXXX", base && *base ? base : "/tmp");
+    bool good = mkdtemp(made->path);
+    char *dir = good ? strdup(made->path) : NULL;
+    if (!good) free(made);
+    assert_true(good);
+    pthread_mutex_lock(&tempdirs_lock);
+    made->next = tempdirs;
+    tempdirs = made;
+    pthread_mutex_unlock(&tempdirs_lock);
     assert_non_null(dir);
-    snprintf(dir, 4096, "%s/attune-test-XXXXXX", base && *base ? base : "/tmp");
-    assert_non_null(mkdtemp(dir));
     return dir;
 }
 
@@ -36,10 +57,30 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
+static void remove_tree(const char *dir) { nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
+
 void kit_remove(char *dir) {
     if (!dir) return;
-    nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(dir);
+    pthread_mutex_lock(&tempdirs_lock);
+    for (tempdir **at = &tempdirs; *at; at = &(*at)->next) {
+        tempdir *found = *at;
+        if (strcmp(found->path, dir) != 0) continue;
+        *at = found->next;
+        free(found);
+        break;
+    }
+    pthread_mutex_unlock(&tempdirs_lock);
     free(dir);
+}
+
+/* Not those of the process that this one was forked from. */
+__attribute__((destructor)) static void remove_tempdirs(void) {
+    for (tempdir *next; tempdirs; tempdirs = next) {
+        next = tempdirs->next;
+        if (tempdirs->owner == getpid()) remove_tree(tempdirs->path);
+        free(tempdirs);
+    }
 }
 
 /* Makes the folder's key where it has none, as its first use does. */
@@ -180,6 +221,23 @@ bool kit_spawn_tells(void) {
     waitpid(child, NULL, 0);
     print_message("    what cannot be started: skipped, posix_spawn does not say so under this emulator\n");
     return false;
+}
+
+bool kit_memory_limits(void) {
+    struct rlimit before, limit, now;
+    assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+    limit = before;
+    limit.rlim_cur = before.rlim_cur == RLIM_INFINITY ? (rlim_t)1 << 46 : before.rlim_cur - 4096;
+    bool holds =
+        setrlimit(RLIMIT_DATA, &limit) == 0 && getrlimit(RLIMIT_DATA, &now) == 0 && now.rlim_cur == limit.rlim_cur;
+    setrlimit(RLIMIT_DATA, &before);
+    if (!holds) print_message("    limits of memory: skipped, they do not hold under this emulator\n");
+    return holds;
+}
+
+long kit_cases(long usual) {
+    const char *cases = getenv("ATTUNE_TEST_CASES");
+    return cases && atol(cases) > 0 ? atol(cases) : usual;
 }
 
 uint64_t kit_random(uint64_t *state) {

@@ -16,7 +16,8 @@
 atn_ctx *kit_ctx(void);
 void kit_free(atn_ctx *ctx);
 
-/* A fresh directory under the system's temporary one; owned by the caller, removed with kit_remove. */
+/* A fresh directory under the system's temporary one; owned by the caller, removed with kit_remove, and at the latest
+ * when the process ends. */
 char *kit_tempdir(void);
 void kit_remove(char *dir);
 
@@ -72,6 +73,13 @@ void kit_gone(long pid);
 /* Does posix_spawn say that a program cannot be started? Not under emulators that make a fork of a vfork (qemu-user):
  * says that what depends on it is skipped. */
 bool kit_spawn_tells(void);
+
+/* Does a limit of memory hold? Not under emulators, which would limit themselves (qemu-user): says that what depends
+ * on it is skipped. */
+bool kit_memory_limits(void);
+
+/* ATTUNE_TEST_CASES, for machines that are slow (tools/check-arch), or as many as usual. */
+long kit_cases(long usual);
 
 /* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
 bool kit_wants(const char *backend);

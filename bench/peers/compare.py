@@ -191,8 +191,8 @@ def probreg_filterreg(source, target, _files):
 
 def contestants(pairs):
     """(name, start, run); what holds all pairs in memory only where they fit."""
-    rows = [("attune em-icp", "identity", attune()), ("attune em-icp", "search", attune("--init", "auto")),
-            ("attune icp-plane", "identity", attune("--method", "icp-plane"))]
+    rows = [("attune em-icp", "identity", attune("--init", "identity")), ("attune em-icp", "search", attune()),
+            ("attune icp-plane", "identity", attune("--init", "identity", "--method", "icp-plane"))]
     if small_gicp:
         for kind in ("GICP", "ICP"):
             rows.append((f"small_gicp {kind}", "identity", gicp(kind, 0)))

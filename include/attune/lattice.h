@@ -17,7 +17,8 @@ enum { ATN_LATTICE_MOST_MODELS = 8, ATN_LATTICE_MOST_NEIGHBOURS = 512 };
 
 typedef struct atn_lattice atn_lattice;
 
-/* A model. bcc, fcc and hcp are known by their names; any other is given by its points around an atom at the origin. */
+/* A model. bcc, fcc, hcp, sc and diamond are known by their names; any other is given by its points around an atom at
+ * the origin. */
 typedef struct atn_lattice_model {
     char name[32];
     double constant; /* a of bcc and fcc, nearest distance of hcp (c = a sqrt(8/3)); of given points a factor. 0: found
@@ -28,7 +29,7 @@ typedef struct atn_lattice_model {
 
 /* A field left zero takes its default. */
 typedef struct atn_lattice_settings {
-    int32_t models; /* of model[]; 0: bcc, fcc, hcp */
+    int32_t models; /* of model[]; 0: bcc, fcc, hcp. Several of one name are phases, with constants that differ */
     atn_lattice_model model[ATN_LATTICE_MOST_MODELS];
     double cutoff;      /* neighbours are nearer; 0: so that about 40 are, at most 2.7 nearest distances */
     double noise;       /* s of an atom's coordinates; 0: from the frame */
@@ -42,27 +43,34 @@ typedef struct atn_lattice_settings {
 
 /* What became of an atom. A plain value. */
 typedef struct atn_lattice_atom {
-    int32_t structure;   /* 0 other, 1 the first model, ... */
+    int32_t structure;   /* 0 other, 1 the first model, ...; of several phases with one name the first one's */
+    int32_t phase;       /* 0 other, else the phase, 1 the first of info.name */
     float confidence;    /* the chance that this is right */
     float quaternion[4]; /* w x y z, from the crystal to the frame; 1 0 0 0 for other */
     float rmsd;          /* of the neighbours that belong to the model from where it has them */
     float matched;       /* share of the neighbours that do */
+    float background;    /* the chance that it is on no site of the lattice around it; counts as other */
     float value;         /* min over rotations and partial assignments of |m - P d R|^2 */
 } atn_lattice_atom;
 
 /* What was given or found. A plain value. */
 typedef struct atn_lattice_info {
-    int32_t models;
+    int32_t models; /* phases: the models that were given, then more of the same structures that were found */
+    int32_t structure[ATN_LATTICE_MOST_MODELS]; /* what atoms of each are called */
     char name[ATN_LATTICE_MOST_MODELS][32];
     double constant[ATN_LATTICE_MOST_MODELS];
     double expected[ATN_LATTICE_MOST_MODELS];  /* neighbours inside the cut-off */
     double share[ATN_LATTICE_MOST_MODELS + 1]; /* of the classes beforehand; the first is other */
     double cutoff, noise, depth_noise, efficiency, strangers;
+    double background;                        /* share of atoms on no site of the lattice around them */
+    bool mismatched[ATN_LATTICE_MOST_MODELS]; /* the frame has another lattice on some of its sites: never told */
+    double gain;         /* nats an atom by which the models are likelier than the null model; 0: not known */
     double neighbours;   /* mean of those found */
     double shift_noise;  /* of pairs: what tables are made for */
     int32_t rotations;   /* tried for each atom, of all models */
     size_t device_bytes; /* of tables and batches */
-    bool told;           /* the frame said something; else too few atoms have neighbours, and defaults stay */
+    bool told;           /* the frame said something; else no model fits better than chance, or too few atoms have
+                            neighbours, and defaults stay: every atom is other */
 } atn_lattice_info;
 
 /* Checks the settings. Owned by the caller, freed before the device is closed; used by one thread at a time. NULL

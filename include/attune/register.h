@@ -26,10 +26,19 @@ typedef enum atn_transform_kind {
 } atn_transform_kind;
 
 typedef enum atn_register_start {
-    ATN_START_IDENTITY,
-    ATN_START_GIVEN, /* atn_register_settings.start */
-    ATN_START_AUTO   /* any turn, partial overlap: found by search */
+    ATN_START_DEFAULT,  /* auto; identity with `compat` */
+    ATN_START_IDENTITY, /* the clouds lie near each other: no search, small basin */
+    ATN_START_GIVEN,    /* atn_register_settings.start */
+    ATN_START_AUTO      /* any turn, partial overlap: where the clouds lie if that fits, else found by search */
 } atn_register_start;
+
+/* What a result is worth. */
+typedef enum atn_verdict {
+    ATN_VERDICT_REFUSED,  /* no better than chance, or no answer at all */
+    ATN_VERDICT_DOUBTFUL, /* fits, but so do other poses, or there is little that could tell */
+    ATN_VERDICT_TRUSTED
+} atn_verdict;
+ATN_API const char *atn_verdict_name(atn_verdict verdict); /* "refused", "doubtful", "trusted" */
 
 /* How far pairs count in ICP; r is the distance over `robust_scale`. */
 typedef enum atn_robust { ATN_ROBUST_NONE, ATN_ROBUST_HUBER, ATN_ROBUST_TUKEY, ATN_ROBUST_CAUCHY } atn_robust;
@@ -56,7 +65,7 @@ typedef struct atn_register_settings {
     bool compat;             /* EM-ICP exactly as the published code computes it */
     int32_t precision;       /* of pair sums: 16, 32 or 64; default 32 */
     bool reproducible;       /* the same bits for any number of threads */
-    double sigma_start;      /* > 0; default: the target's extent */
+    double sigma_start;      /* > 0; default: depends on the start */
     double sigma_end;        /* > 0, not above sigma_start; default: from the distances between neighbours */
     double sigma_factor;     /* of sigma squared from step to step, in (0, 1); default depends on the method */
     double outlier_distance; /* d0: what is farther from everything is nobody's; INFINITY: no outliers; default: from
@@ -77,7 +86,7 @@ typedef struct atn_register_settings {
     void *watch_user;
 } atn_register_settings;
 
-enum { ATN_REGISTER_MOST_PROFILE = 16 };
+enum { ATN_REGISTER_MOST_PROFILE = 16, ATN_REGISTER_MOST_ALTERNATIVES = 24 };
 
 /* Where the time went: a kernel, or work of the host. */
 typedef struct atn_register_time {
@@ -90,11 +99,20 @@ typedef struct atn_register_time {
 typedef struct atn_register_result {
     double transform[16]; /* 4 x 4, row-major, target = T source */
     double scale;         /* of similarity; 1 otherwise */
-    bool converged;
-    char reason[160]; /* a sentence: why it ended, or why it is not to be trusted */
-    double rmse;      /* over inlier pairs: a source point and the nearest target point within inlier_distance */
-    double overlap;   /* share of the source points that have one */
-    double inlier_distance;
+    bool converged;       /* the update fell below its threshold, and the result is not refused */
+    atn_verdict verdict;
+    char reason[200];       /* a sentence: why the verdict is what it is */
+    double rmse;            /* over inlier pairs: a source point and the nearest target point within inlier_distance */
+    double overlap;         /* share of the source points that have one */
+    double inlier_distance; /* from the spacing and noise of both clouds */
+    double overlap_source;  /* share of a sample of the source that lies on the target's surface, turned alike */
+    double overlap_target;  /* the other way round */
+    double agreement;       /* of the samples beside the other's surface, the share that lies on it; chance: 0.3 */
+    double runner_up;       /* overlap x agreement of the best other pose, over that of this one; 0: none is near */
+    int32_t n_alternatives; /* poses that fit as well, this one not counted */
+    int32_t n_sliding;      /* directions in which the fit does not hold */
+    double sliding[6][6];   /* rotation vector, then translation, of length 1; about the target's origin */
+    double alternatives[ATN_REGISTER_MOST_ALTERNATIVES][16]; /* as transform */
     int32_t iterations;
     double pairs; /* iterations x source x target, as if all had been evaluated */
     double evaluated_pairs;
@@ -103,16 +121,16 @@ typedef struct atn_register_result {
     double error_bound;    /* relative error that leaving out pairs can have cost a point's sums in the last step */
     size_t peak_bytes;     /* what was allocated at most, host and device */
     double covariance[36]; /* 6 x 6 of the rotation vector (radians), then the translation; left perturbation */
-    bool has_covariance;
-    double sigma_end; /* the scale that was reached */
+    bool has_covariance;   /* false too where it cannot be estimated: not rigid, sliding surfaces, too few points */
+    double sigma_end;      /* the scale that was reached */
     char device[64];
     char variant[160]; /* of the kernel that took most of the time */
     int32_t profile_count;
     atn_register_time profile[ATN_REGISTER_MOST_PROFILE]; /* most of the time first */
 } atn_register_result;
 
-/* Moves `source` onto `target`. NULL settings: defaults. Returns ATN_OK with converged == false and a reason where the
- * clouds do not fit each other; fails where the question has no answer (no points, wrong settings, no memory). */
+/* Moves `source` onto `target`. NULL settings: defaults. Returns ATN_OK with the verdict and its reason where the
+ * clouds do not fit each other too; fails where the question has no answer (no points, wrong settings, no memory). */
 ATN_API atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                                 const atn_register_settings *settings, atn_register_result *out);
 

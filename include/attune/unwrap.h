@@ -1,7 +1,8 @@
 /* Phase unwrapping: from a phase that is known up to whole turns to a surface. The least squares answer of
  *     min sum w (u(q) - u(p) - W(psi(q) - psi(p)))^2 over neighbours p, q; W wraps into [-pi, pi)
- * by multigrid, or by conjugate gradients preconditioned by it where there are weights. Made once for a size and a
- * device, solved frame by frame. docs/unwrap.md has the method. */
+ * by multigrid, or by conjugate gradients preconditioned by it where there are weights; where that is torn by residues,
+ * the congruent answer with the shortest cuts. Made once for a size and a device, solved frame by frame. docs/unwrap.md
+ * has the method. */
 #ifndef ATTUNE_UNWRAP_H
 #define ATTUNE_UNWRAP_H
 
@@ -47,13 +48,15 @@ typedef struct atn_unwrap_options {
 } atn_unwrap_options;
 
 typedef enum atn_unwrap_weights {
+    ATN_UNWRAP_WEIGHTS_DEFAULT,  /* where residues are, or differences around a hole that do not add up to 0: AUTO and
+                                    congruent; else NONE */
     ATN_UNWRAP_WEIGHTS_NONE,     /* of its own: all valid pixels count alike, but for quality */
     ATN_UNWRAP_WEIGHTS_RESIDUES, /* little where the four differences around a corner do not add up to 0 */
     ATN_UNWRAP_WEIGHTS_VARIANCE, /* less where the phase differs much from its surroundings */
-    ATN_UNWRAP_WEIGHTS_AUTO, /* where residues are, few cuts: solved again and again, with less weight on what did not
-                                fit the last answer; without residues as NONE */
-    ATN_UNWRAP_WEIGHTS_ONCE  /* for live frames: where residues are, less beside them and where the phase is rough,
-                                solved  once, to 5e-4 of the residual; without residues as NONE */
+    ATN_UNWRAP_WEIGHTS_AUTO,     /* where residues are, few cuts. Congruent: the shortest ones, on the host; else solved
+                                    again     and again, with less weight on what did not fit the last answer. Else as NONE */
+    ATN_UNWRAP_WEIGHTS_ONCE      /* for live frames: where residues are, less beside them and where the phase is rough,
+                                    solved once, to 5e-4 of the residual; without residues as NONE */
 } atn_unwrap_weights;
 
 typedef enum atn_unwrap_remove {
@@ -69,6 +72,7 @@ typedef struct atn_unwrap_settings {
     atn_unwrap_weights weights;
     atn_unwrap_remove remove;
     bool congruent;      /* the answer differs from the phase by whole turns (before piston or tilt is removed) */
+    bool unwrapped;      /* the phase is a surface already and is kept as it is, but for piston and tilt */
     bool warm;           /* starts from the last frame's solution, where there is one */
     double tolerance;    /* of the residual, relative to that of a flat start. Default: until the answer is within about
                             4e-5 radians rms at 32 bits, 2e-10 at 64; with weights 1e-5 and 1e-10, rounds that adapt
@@ -78,14 +82,17 @@ typedef struct atn_unwrap_settings {
 
 /* A plain value. */
 typedef struct atn_unwrap_result {
-    bool converged;      /* the tolerance was reached, or rounding allows no more: then the reason says so */
-    char reason[200];    /* a sentence: why not, or what to be careful about; "" for nothing */
-    int64_t valid;       /* pixels that are neither masked nor NaN nor infinite */
-    int64_t residues;    /* corners of four valid pixels whose wrapped differences do not add up to 0 */
-    int64_t islands;     /* connected parts of the valid pixels; each has a piston of its own */
-    int64_t cut_length;  /* neighbouring valid pairs whose answers differ by another turn than the wrapped difference */
-    double residual;     /* |r| / |r of a flat start|, reached */
-    double residual_rms; /* of u(q) - u(p) - W(psi(q) - psi(p)) over all neighbouring valid pairs, radians */
+    bool converged;     /* the tolerance was reached, or rounding allows no more: then the reason says so */
+    char reason[200];   /* a sentence: why not, or what to be careful about; "" for nothing */
+    int64_t valid;      /* pixels that are neither masked nor NaN nor infinite */
+    int64_t residues;   /* corners of four valid pixels whose wrapped differences do not add up to 0 */
+    int64_t islands;    /* connected parts of the valid pixels; each has a piston of its own */
+    int64_t cut_length; /* neighbouring valid pairs whose answers differ by another turn than the wrapped difference */
+    bool shortest;   /* the answer is congruent, and no other has cuts of fewer turns (of less weight, with quality) */
+    bool smeared;    /* residues, or differences around a hole that do not add up, and no weights: least squares
+                        spreads the misfit over the surface; the reason says so */
+    double residual; /* |r| / |r of a flat start|, reached */
+    double residual_rms;   /* of u(q) - u(p) - W(psi(q) - psi(p)) over all neighbouring valid pairs, radians */
     double congruence_max; /* the farthest that the answer is from psi plus whole turns, radians; 0 where congruent */
     bool weighted;         /* weights or holes were there: conjugate gradients, unless cycles alone were asked for */
     int32_t cycles;        /* cycles or iterations, of all solutions together */

@@ -52,6 +52,37 @@ atn_status atn_file_read(const atn_ctx *ctx, const char *path, size_t limit, cha
     return status;
 }
 
+atn_status atn_file_read_stream(const atn_ctx *ctx, int fd, const char *path, size_t limit, char **data,
+                                size_t *length) {
+    size_t room = 1 << 16, done = 0;
+    char *bytes = atn_alloc(ctx, room);
+    *data = NULL;
+    *length = 0;
+    while (bytes) {
+        ssize_t got = read(fd, bytes + done, room - done - 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 || done + (size_t)got > limit) {
+            atn_status status = got < 0 ? atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno))
+                                        : atn_fail(ctx, ATN_ERR_INPUT, "%s: at most %zu bytes are read", path, limit);
+            atn_free(ctx, bytes);
+            return status;
+        }
+        done += (size_t)got;
+        if (got == 0) {
+            bytes[done] = '\0';
+            *data = bytes;
+            *length = done;
+            return ATN_OK;
+        }
+        if (room - done > 1) continue;
+        char *larger = atn_resize(ctx, bytes, room * 2);
+        if (!larger) atn_free(ctx, bytes);
+        bytes = larger;
+        room *= 2;
+    }
+    return ATN_ERR_MEMORY;
+}
+
 atn_status atn_file_write(const atn_ctx *ctx, const char *path, const void *data, size_t length) {
     atn_writer *writer;
     atn_status status = atn_writer_open(ctx, path, &writer);

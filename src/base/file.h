@@ -11,6 +11,10 @@ atn_status atn_file_read(const atn_ctx *ctx, const char *path, size_t limit, cha
 /* The same through a descriptor, which stays open; `path` is for messages. */
 atn_status atn_file_read_from(const atn_ctx *ctx, int fd, const char *path, size_t limit, char **data, size_t *length);
 
+/* Reads what is left of a descriptor of any kind, such as a pipe, until its end. */
+atn_status atn_file_read_stream(const atn_ctx *ctx, int fd, const char *path, size_t limit, char **data,
+                                size_t *length);
+
 /* Writes beside `path`, then renames over it; links are followed, and the file keeps its permissions. A failure leaves
  * the old file, if any, untouched. Into what is no file, such as /dev/stdout, is written as it is. */
 atn_status atn_file_write(const atn_ctx *ctx, const char *path, const void *data, size_t length);

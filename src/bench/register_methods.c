@@ -29,8 +29,8 @@ static void emit_rows(bench_session *s, const char *method, const bench_one *one
         snprintf(row.unit, sizeof row.unit, "%s", ROWS[k].unit);
         snprintf(row.shape, sizeof row.shape, "%zu onto %zu", atn_cloud_get_info(one->pair->source).points,
                  atn_cloud_get_info(one->pair->target).points);
-        snprintf(row.note, sizeof row.note, "%d iterations; %s%s", r->iterations,
-                 r->converged ? "" : "not converged: ", r->reason);
+        snprintf(row.note, sizeof row.note, "%d iterations; %s: %s", r->iterations, atn_verdict_name(r->verdict),
+                 r->reason);
         bench_emit(s, row);
     }
 }

@@ -41,7 +41,8 @@ atn_target atn_target_of(const atn_device_info *info) {
                         .shuffle = cuda,
                         .warp = cuda ? 32 : 1,
                         .max_items = host ? 1 : info->max_group,
-                        .local_bytes = local};
+                        .local_bytes = local,
+                        .vector_bytes = host ? 4 * info->simd : 0};
 }
 
 atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const char *backend,

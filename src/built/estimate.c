@@ -88,10 +88,12 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
     if (o->points == 0) return;
     if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 &&
         lanes > 1) { /* turned in registers: whole cache lines, of no more rows than the TLB has pages for */
-        enum { LINE = 64, ROWS = 64 };
+        enum { LINE = 64, ROWS = 64, LONG = 1024 };
         v->p[1].vec = fitting(n1, lanes);
         v->p[0].regs = fitting(n0, LINE / o->bytes > v->p[1].vec ? LINE / o->bytes : v->p[1].vec);
-        v->p[1].seq = fitting(n1 / v->p[1].vec, ROWS / v->p[1].vec);
+        bool lines = v->p[1].vec * o->bytes == LINE; /* then they come in pairs, and long rows of them */
+        if (lines) v->p[1].regs = fitting(n1 / v->p[1].vec, 2);
+        v->p[1].seq = fitting(n1 / v->p[1].vec / v->p[1].regs, (lines ? LONG : ROWS) / v->p[1].vec / v->p[1].regs);
         v->stream = 1;
         return;
     }

@@ -32,6 +32,7 @@ atn_status atn_cli_bench_kernels(atn_cli_bench *bench);
 atn_status atn_cli_bench_needle(atn_cli_bench *bench);
 atn_status atn_cli_bench_lattice(atn_cli_bench *bench);
 atn_status atn_cli_bench_register(atn_cli_bench *bench);
+atn_status atn_cli_bench_covariance(atn_cli_bench *bench);
 atn_status atn_cli_bench_space(atn_cli_bench *bench);
 atn_status atn_cli_bench_unwrap(atn_cli_bench *bench);
 

@@ -80,10 +80,11 @@ static atn_status run(atn_cli_call *call) {
 const atn_cli_verb ATN_VERB_CHECK = {
     .name = "check",
     .summary = "what is wrong with a kernel description, all of it",
-    .synopsis = "KERNEL.xml",
+    .synopsis = "KERNEL",
     .paragraphs =
         (const char *const[]){"Prints every error of the description, one on a line, with file, line, column and "
-                              "what would be right; or ok. KERNEL.xml may be the name of a kernel that is "
+                              "what would be right; or ok. KERNEL is a file in either form, - for standard input, or "
+                              "the name of a kernel that is "
                               "shipped: add, gemm and others.",
                               "With --size all sizes are checked as well, as before a run; with --device, that "
                               "code can be made for it.",

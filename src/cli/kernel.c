@@ -67,23 +67,32 @@ static atn_status not_found(const atn_cli_kernel *k) {
 }
 
 atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics *diagnostics, atn_cli_kernel *out) {
-    *out = (atn_cli_kernel){.call = call, .arena = {.ctx = call->ctx}, .name = call->operands[0]};
+    *out = (atn_cli_kernel){
+        .call = call, .arena = {.ctx = call->ctx}, .name = call->operands[0], .printed = {.ctx = call->ctx}};
+    const char *as = atn_cli_value(call, "as");
+    if (as) out->form = strcmp(as, "xml") == 0 ? ATN_FORM_XML : ATN_FORM_NOTATION;
     atn_parse_options options = {.strict = strict};
     char *file = NULL;
     size_t length = 0;
-    bool is_file = access(out->name, F_OK) == 0;
-    const char *text = is_file ? NULL : atn_shipped_find(out->name);
-    if (!is_file && !text) return not_found(out);
+    bool is_input = strcmp(out->name, "-") == 0, is_file = !is_input && access(out->name, F_OK) == 0;
+    const char *text = is_file || is_input ? NULL : atn_shipped_find(out->name);
+    if (!is_file && !is_input && !text) return not_found(out);
     atn_status status = ATN_OK;
-    if (is_file) {
+    if (is_input) {
+        out->name = "stdin";
+        status = atn_file_read_stream(call->ctx, STDIN_FILENO, out->name, MOST_BYTES, &file, &length);
+        text = file;
+    } else if (is_file) {
         status = atn_file_read(call->ctx, out->name, MOST_BYTES, &file, &length);
         text = file;
     } else {
         length = strlen(text);
     }
-    if (!status && memmem(text, length, USED_FLOAT, strlen(USED_FLOAT))) out->assumed = atn_cli_default_define(call);
+    if (!status && atn_description_needs_float(text, length)) out->assumed = atn_cli_default_define(call);
     if (!status) status = read_defines(out, &options);
     if (!status) status = atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
+    if (!status && out->form)
+        status = atn_description_print(call->ctx, out->name, text, length, &options, out->form, &out->printed);
     atn_free(call->ctx, file);
     return status;
 }
@@ -91,6 +100,7 @@ atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics 
 void atn_cli_kernel_close(atn_cli_kernel *k) {
     atn_runner_free(k->runner);
     atn_sequence_free(k->sequence);
+    atn_text_free(&k->printed);
     atn_arena_free(&k->arena);
 }
 

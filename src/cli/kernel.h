@@ -24,6 +24,8 @@ typedef struct atn_cli_kernel {
     atn_cli_call *call;
     atn_arena arena;        /* pieces of the options */
     const char *name;       /* as it was given: the file, or the shipped kernel */
+    atn_form form;          /* show --as: what it is printed as; 0: not */
+    atn_text printed;       /* that */
     const char *assumed;    /* a define that the description needs and nobody gave: "USED_FLOAT=SP"; NULL: none */
     atn_sequence *sequence; /* owned */
     atn_runner *runner;     /* owned; NULL until atn_cli_kernel_bind */

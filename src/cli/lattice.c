@@ -11,11 +11,38 @@ static const char *class_name(const lattice_outcome *o, int32_t k) { return k ? 
 
 /* ---- what came out ---- */
 
+bool lattice_is_structure(const lattice_outcome *o, int32_t k) { return k == 0 || o->info.structure[k - 1] == k; }
+
+static double share_of(const lattice_outcome *o, int32_t k) {
+    double sum = k ? 0 : o->info.share[0];
+    for (int32_t m = 0; m < o->info.models && k; ++m)
+        if (o->info.structure[m] == k) sum += o->info.share[m + 1];
+    return sum;
+}
+
+static json_t *phases_json(const lattice_outcome *o) {
+    json_t *list = json_array();
+    bool good = list;
+    for (int32_t m = 0; m < o->info.models && good; ++m) {
+        json_t *one = json_object();
+        good = json_object_set_new(one, "structure", json_string(o->info.name[m])) == 0 &&
+               json_object_set_new(one, "constant", json_real(o->info.constant[m])) == 0 &&
+               json_object_set_new(one, "share", json_real(o->info.share[m + 1])) == 0 &&
+               json_object_set_new(one, "mismatched", json_boolean(o->info.mismatched[m])) == 0 &&
+               json_object_set_new(one, "atoms", json_integer((json_int_t)o->phase[m])) == 0;
+        good = json_array_append_new(list, one) == 0 && good;
+    }
+    if (good) return list;
+    json_decref(list);
+    return NULL;
+}
+
 static json_t *counts_json(const atn_ctx *ctx, const lattice_outcome *o) {
     json_t *object = json_object();
     (void)ctx;
     for (int32_t k = o->info.models; k >= 0 && object; --k)
-        if (json_object_set_new(object, class_name(o, k), json_integer((json_int_t)o->count[k])) != 0) {
+        if (lattice_is_structure(o, k) &&
+            json_object_set_new(object, class_name(o, k), json_integer((json_int_t)o->count[k])) != 0) {
             json_decref(object);
             return NULL;
         }
@@ -26,16 +53,20 @@ static json_t *settings_json(const lattice_outcome *o) {
     json_t *root = json_object(), *constant = json_object(), *share = json_object();
     bool good = true;
     for (int32_t k = 0; k <= o->info.models; ++k) {
+        if (!lattice_is_structure(o, k)) continue;
         if (k) good = good && json_object_set_new(constant, class_name(o, k), json_real(o->info.constant[k - 1])) == 0;
-        good = good && json_object_set_new(share, class_name(o, k), json_real(o->info.share[k])) == 0;
+        good = good && json_object_set_new(share, class_name(o, k), json_real(share_of(o, k))) == 0;
     }
     good = json_object_set_new(root, "constant", constant) == 0 && good;
     good = json_object_set_new(root, "share", share) == 0 && good;
+    good = json_object_set_new(root, "phases", phases_json(o)) == 0 && good;
     good = good && json_object_set_new(root, "cutoff", json_real(o->info.cutoff)) == 0 &&
            json_object_set_new(root, "noise", json_real(o->info.noise)) == 0 &&
            json_object_set_new(root, "depth_noise", json_real(o->info.depth_noise)) == 0 &&
            json_object_set_new(root, "efficiency", json_real(o->info.efficiency)) == 0 &&
            json_object_set_new(root, "strangers", json_real(o->info.strangers)) == 0 &&
+           json_object_set_new(root, "background", json_real(o->info.background)) == 0 &&
+           json_object_set_new(root, "gain", json_real(o->info.gain)) == 0 &&
            json_object_set_new(root, "neighbours", json_real(o->info.neighbours)) == 0 &&
            json_object_set_new(root, "rotations", json_integer(o->info.rotations)) == 0 &&
            json_object_set_new(root, "told", json_boolean(o->info.told)) == 0;
@@ -59,6 +90,7 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
     double rate = o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0;
     bool good = json_object_set_new(root, "atoms", json_integer((json_int_t)o->atoms)) == 0 &&
                 json_object_set_new(root, "counts", counts_json(call->ctx, o)) == 0 &&
+                json_object_set_new(root, "background", json_integer((json_int_t)o->background)) == 0 &&
                 json_object_set_new(root, "dropped", json_integer((json_int_t)o->dropped)) == 0 &&
                 json_object_set_new(root, "seconds", json_real(o->seconds)) == 0 &&
                 json_object_set_new(root, "match_seconds", json_real(o->match_seconds)) == 0 &&
@@ -77,6 +109,14 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
     return atn_cli_print_json(call, root);
 }
 
+/* How many atoms a phase has, where its structure has several. */
+static void print_phase(atn_text *page, const lattice_outcome *o, int32_t phase) {
+    int32_t same = 0;
+    for (int32_t m = 0; m < o->info.models; ++m) same += o->info.structure[m] == o->info.structure[phase];
+    if (same > 1) atn_text_printf(page, " (%zu)", o->phase[phase]);
+    if (o->info.mismatched[phase]) atn_text_add(page, ", but its sites are another lattice's: other");
+}
+
 atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
     if (call->json) return print_json(call, o);
     atn_text page = {.ctx = call->ctx};
@@ -84,9 +124,15 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
                     o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0);
     for (int32_t k = 1; k <= o->info.models + 1; ++k) {
         int32_t c = k % (o->info.models + 1);
+        if (!lattice_is_structure(o, c)) continue;
         atn_text_printf(&page, "%-8s %12zu  %5.1f %%", class_name(o, c), o->count[c],
                         o->atoms ? 100 * (double)o->count[c] / (double)o->atoms : 0);
-        if (c) atn_text_printf(&page, "   constant %.4g", o->info.constant[c - 1]);
+        for (int32_t m = 0, n = 0; m < o->info.models && c; ++m) {
+            if (o->info.structure[m] != c) continue;
+            atn_text_printf(&page, "%s %.4g", n++ ? " and" : "   constant", o->info.constant[m]);
+            print_phase(&page, o, m);
+        }
+        if (!c && o->background) atn_text_printf(&page, "   of which %zu background atoms", o->background);
         atn_text_add(&page, "\n");
     }
     atn_text_printf(&page, "cut-off %.3g, %.3g neighbours; noise %.3g, efficiency %.3g, strangers %.2g\n",
@@ -95,7 +141,9 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
     if (o->overlaps)
         atn_text_printf(&page, "%zu pairs of ranges overlap: the narrower range has the masses\n", o->overlaps);
-    if (!o->info.told)
+    if (!o->info.told && o->info.gain != 0)
+        atn_text_add(&page, "no model fits better than chance: every atom is other\n");
+    else if (!o->info.told)
         atn_text_add(&page, "too few atoms have neighbours to find a lattice from: constants and noise are guesses\n");
     atn_status status = atn_cli_print_text(call, "lattice", &page);
     atn_text_free(&page);
@@ -169,23 +217,33 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "models), cut-off, noise, efficiency, strangers, and the shares of the classes. -o writes extended XYZ "
             "with the "
             "columns structure_type (0 other, 1 bcc, 2 fcc, 3 hcp, or in the order of --models), orientation (x y z "
-            "w, from the crystal to the frame), confidence, rmsd, matched, value; a name that ends in .pos gets the "
+            "w, from the crystal to the frame), confidence, rmsd, matched, value, background, phase "
+            "(the number of the lattice constant, where a structure has several); a name that ends in .pos "
+            "gets the "
             "structure in "
             "place of mass.",
             "--frames: each frame of a file is one neighbourhood, its first atom the centre; rows that repeat are left "
             "out, and nothing is found from the file: cut-off 4.5, noise 0.27, efficiency 0.55, bcc=3.2, fcc=4.79 and "
             "hcp=3.39 unless given.",
-            "JSON: atoms, counts (of each class), dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
+            "JSON: atoms, counts (of each class), background (atoms of other on no site of the lattice around them), "
+            "dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
             "settings "
-            "(constant, share, cutoff, noise, depth_noise, efficiency, strangers, neighbours, rotations, told: "
-            "false where the frame says nothing and these are guesses), device; with --frames labels; with --ranges "
+            "(constant, share, phases: [{structure, constant, share, atoms, mismatched: the frame has another lattice "
+            "on "
+            "its sites}], cutoff, noise, "
+            "depth_noise, efficiency, strangers, background: share of atoms on no site, gain: nats an atom by which "
+            "models are likelier than chance, neighbours, rotations, told: false where no model fits better than "
+            "chance or these are guesses), device; with --frames labels; with --ranges "
             "unranged and overlaps (pairs of ranges; the narrower one has the masses).",
             NULL},
     .options =
         (const atn_cli_option[]){
             {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the atoms: .xyz or .pos"},
             {.name = "ranges", .value = "FILE", .meaning = "RRNG or RNG: which masses are which ion, for names in -o"},
-            {.name = "models", .value = "LIST", .meaning = "bcc,fcc,hcp unless given; a file of points, too"},
+            {.name = "models",
+             .value = "LIST",
+             .meaning = "bcc, fcc, hcp, sc, diamond, a file of points; with constants: bcc=2.87,bcc=3.3; default: "
+                        "bcc,fcc,hcp"},
             {.name = "frames", .meaning = "each frame of the file is one neighbourhood"},
             {.name = "cutoff", .value = "R", .meaning = "neighbours are nearer; so that about 40 are, unless given"},
             {.name = "constant",

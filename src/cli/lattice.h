@@ -19,6 +19,8 @@ typedef struct lattice_shown {
 typedef struct lattice_outcome {
     size_t atoms, dropped, unranged, overlaps, slabs;      /* overlaps: pairs of ranges */
     size_t count[ATN_LATTICE_MOST_MODELS + 1];             /* of each class, other first */
+    size_t phase[ATN_LATTICE_MOST_MODELS];                 /* of each phase */
+    size_t background;                                     /* of other, those on no site of the lattice around them */
     size_t bin[ATN_LATTICE_MOST_MODELS + 1][LATTICE_BINS]; /* of each class, by confidence */
     double confidence[LATTICE_BINS];                       /* sum of it, of all atoms of a bin */
     double seconds, match_seconds;
@@ -34,6 +36,8 @@ typedef struct lattice_outcome {
 
 /* Models and numbers; points of a model file go into *model, which must live as long as the settings. */
 atn_status lattice_read_options(atn_cli_call *call, atn_lattice_settings *settings, atn_cloud **model);
+/* Structures are numbered by the first phase that has their name: 0 is other, 2 is none where bcc has both phases. */
+bool lattice_is_structure(const lattice_outcome *o, int32_t k);
 /* Counts an atom, and keeps it where the report may want it. */
 void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const double position[3]);
 atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *out);

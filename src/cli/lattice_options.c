@@ -44,6 +44,13 @@ static atn_status read_model(atn_cli_call *call, const char *path, atn_lattice_s
     return ATN_OK;
 }
 
+static bool is_known(const char *word) {
+    static const char *const NAMES[] = {"bcc", "fcc", "hcp", "sc", "diamond"};
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
+        if (strcmp(word, NAMES[k]) == 0) return true;
+    return false;
+}
+
 static atn_status read_models(atn_cli_call *call, atn_lattice_settings *s, atn_cloud **cloud) {
     const char *text = atn_cli_value(call, "models");
     for (text = text ? text : "bcc,fcc,hcp"; *text;) {
@@ -55,16 +62,29 @@ static atn_status read_models(atn_cli_call *call, atn_lattice_settings *s, atn_c
         text += length + (text[length] == ',');
         if (s->models == ATN_LATTICE_MOST_MODELS)
             return atn_cli_misuse(call, "--models: %d are the most", ATN_LATTICE_MOST_MODELS);
+        double constant = 0;
+        char *equals = strchr(word, '='), *end;
+        if (equals && !strpbrk(word, "/")) {
+            constant = atn_number_read(equals + 1, &end);
+            if (end == equals + 1 || *end || !(constant > 0) || !isfinite(constant))
+                return atn_cli_misuse(call, "--models: '%s' is no model; a constant is given as bcc=2.87", word);
+            *equals = 0;
+        }
         for (int32_t m = 0; m < s->models; ++m)
-            if (strcmp(s->model[m].name, word) == 0)
-                return atn_cli_misuse(call, "--models: '%s' stands there twice", word);
+            if (strcmp(s->model[m].name, word) == 0 &&
+                (constant == 0 || s->model[m].constant == 0 || s->model[m].constant == constant))
+                return atn_cli_misuse(
+                    call, "--models: '%s' stands there twice; phases have constants: bcc=2.87,bcc=3.3", word);
         atn_status status = ATN_OK;
-        if (strcmp(word, "bcc") == 0 || strcmp(word, "fcc") == 0 || strcmp(word, "hcp") == 0)
+        if (is_known(word)) {
+            s->model[s->models].constant = constant;
             snprintf(s->model[s->models++].name, sizeof s->model->name, "%s", word);
-        else if (strpbrk(word, "./"))
+        } else if (strpbrk(word, "./")) {
             status = read_model(call, word, s, cloud);
-        else
-            status = atn_cli_misuse(call, "--models: '%s' is not known; bcc, fcc, hcp, or a file of points", word);
+        } else {
+            status = atn_cli_misuse(
+                call, "--models: '%s' is not known; bcc, fcc, hcp, sc, diamond, or a file of points", word);
+        }
         if (status) return status;
     }
     return ATN_OK;

@@ -16,14 +16,16 @@ static const char *class_name(const lattice_outcome *o, int32_t k) { return k ? 
 static void draw_shares(atn_text *page, const lattice_outcome *o) {
     atn_bar bars[ATN_LATTICE_MOST_MODELS + 1];
     char note[ATN_LATTICE_MOST_MODELS + 1][64];
-    int32_t n = o->info.models + 1;
+    int32_t n = o->info.models + 1, rows = 0;
     for (int32_t k = 0; k < n; ++k) {
         int32_t c = (k + 1) % n;
+        if (!lattice_is_structure(o, c)) continue;
         double share = o->atoms ? 100 * (double)o->count[c] / (double)o->atoms : 0;
-        snprintf(note[k], sizeof note[k], "%.2f %%, %zu", share, o->count[c]);
-        bars[k] = (atn_bar){class_name(o, c), note[k], share, c % 6};
+        snprintf(note[rows], sizeof note[rows], "%.2f %%, %zu", share, o->count[c]);
+        bars[rows] = (atn_bar){class_name(o, c), note[rows], share, c % 6};
+        ++rows;
     }
-    atn_bars_draw(page, "Structures", "% of the atoms", bars, n, 0, false);
+    atn_bars_draw(page, "Structures", "% of the atoms", bars, rows, 0, false);
 }
 
 static void draw_settings(atn_text *page, const lattice_outcome *o) {
@@ -31,7 +33,8 @@ static void draw_settings(atn_text *page, const lattice_outcome *o) {
     atn_text_add(&rows, "what\tvalue\t\n");
     atn_text_printf(&rows, "atoms\t%zu\t\ntime\t%.3g s\t\ndevice\t%.100s\t\n", o->atoms, o->seconds, o->device);
     for (int32_t m = 0; m < o->info.models; ++m)
-        atn_text_printf(&rows, "constant of %s\t%.4f\t\n", o->info.name[m], o->info.constant[m]);
+        atn_text_printf(&rows, "constant of %s\t%.4f, %zu atoms\t\n", o->info.name[m], o->info.constant[m],
+                        o->phase[m]);
     atn_text_printf(&rows, "cut-off\t%.3f Angstrom, %.1f neighbours\t\nnoise\t%.3f Angstrom\t\n", o->info.cutoff,
                     o->info.neighbours, o->info.noise);
     if (o->info.depth_noise != o->info.noise)
@@ -46,14 +49,16 @@ static void draw_settings(atn_text *page, const lattice_outcome *o) {
 static void draw_confidence(atn_text *page, const lattice_outcome *o) {
     double x[LATTICE_BINS], y[ATN_LATTICE_MOST_MODELS + 1][LATTICE_BINS];
     atn_series series[ATN_LATTICE_MOST_MODELS + 1];
+    int32_t lines = 0;
     for (int32_t c = 0; c <= o->info.models; ++c) {
+        if (!lattice_is_structure(o, c)) continue;
         for (int k = 0; k < LATTICE_BINS; ++k) {
             x[k] = (k + 0.5) / LATTICE_BINS;
             y[c][k] = o->bin[c][k] ? (double)o->bin[c][k] : 0.5;
         }
-        series[c] = (atn_series){class_name(o, c), ATN_SERIES_LINE, c % 6, LATTICE_BINS, x, y[c], NULL};
+        series[lines++] = (atn_series){class_name(o, c), ATN_SERIES_LINE, c % 6, LATTICE_BINS, x, y[c], NULL};
     }
-    atn_chart chart = {"How sure", "confidence", "atoms", false, true, series, o->info.models + 1};
+    atn_chart chart = {"How sure", "confidence", "atoms", false, true, series, lines};
     atn_chart_draw(page, &chart);
 }
 
@@ -108,6 +113,7 @@ static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientatio
                      "Which crystal direction lies along z: red [001], green [011], blue [111]; hcp: red the c axis.");
     } else {
         for (int32_t c = 0; c <= o->info.models; ++c) {
+            if (!lattice_is_structure(o, c)) continue;
             atn_text_printf(page, "<span style=\"color:var(--c%d)\">&#9679;</span> ", (int)c % 6);
             atn_page_escape(page, class_name(o, c));
             atn_text_add(page, " ");

@@ -11,6 +11,8 @@ void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const doubl
     int bin = (int)(atom->confidence * LATTICE_BINS);
     bin = bin < 0 ? 0 : bin >= LATTICE_BINS ? LATTICE_BINS - 1 : bin;
     ++o->count[atom->structure];
+    if (atom->phase) ++o->phase[atom->phase - 1];
+    o->background += atom->structure == 0 && atom->background > 0.5F * atom->confidence;
     ++o->bin[atom->structure][bin];
     o->confidence[bin] += (double)atom->confidence;
     for (int axis = 0; axis < 3 && position; ++axis) {
@@ -142,8 +144,8 @@ static atn_status match_all(const job *j) {
 /* ---- rows ---- */
 
 static const atn_rows_column COLUMNS[] = {
-    {"pos", 3, 4},  {"structure_type", 1, -1}, {"orientation", 4, 5}, {"confidence", 1, 4},
-    {"rmsd", 1, 4}, {"matched", 1, 3},         {"value", 1, 4},       {0}};
+    {"pos", 3, 4},     {"structure_type", 1, -1}, {"orientation", 4, 5}, {"confidence", 1, 4}, {"rmsd", 1, 4},
+    {"matched", 1, 3}, {"value", 1, 4},           {"background", 1, 4},  {"phase", 1, -1},     {0}};
 
 static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
     int32_t range = j->ranges && atoms->mass ? atn_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
@@ -160,7 +162,7 @@ static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_
         for (; *next <= atoms->index[k] && got && !status; ++*next) status = atn_column_get(j->column, 1, list, &got);
         if (!status && got) row = *list;
         const atn_lattice_atom *a = &row.atom;
-        double value[12] = {atoms->position[0][k], atoms->position[1][k], atoms->position[2][k], a->structure};
+        double value[14] = {atoms->position[0][k], atoms->position[1][k], atoms->position[2][k], a->structure};
         for (int c = 0; c < 3 && !pos; ++c) value[c] *= j->about.angstrom;
         if (!pos && a->structure) { /* as OVITO has them: x y z w */
             for (int c = 0; c < 4; ++c) value[4 + c] = (double)a->quaternion[(c + 1) % 4];
@@ -169,6 +171,7 @@ static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_
         }
         value[8] = (double)a->confidence, value[9] = (double)a->rmsd;
         value[10] = (double)a->matched, value[11] = (double)a->value;
+        value[12] = (double)a->background, value[13] = a->phase;
         if (!status) status = atn_rows_add(rows, species_of(j, atoms, k), value);
     }
     return status;

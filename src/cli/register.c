@@ -65,9 +65,10 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, atn_cli
     }
     status = atn_cli_register_print(r, done);
     if (!status) status = write_files(r, done);
-    if (!status && !result.converged)
-        status = atn_fail(call->ctx, ATN_ERR_INPUT, "not converged: %s",
-                          *result.reason ? result.reason : "the clouds do not fit each other");
+    if (!status && result.verdict == ATN_VERDICT_DOUBTFUL)
+        atn_log(call->ctx, ATN_LOG_WARNING, "register: doubtful: %s", result.reason);
+    if (!status && result.verdict == ATN_VERDICT_REFUSED)
+        status = atn_fail(call->ctx, ATN_ERR_INPUT, "refused: %s", result.reason);
     return status;
 }
 
@@ -141,19 +142,23 @@ const atn_cli_verb ATN_VERB_REGISTER = {
     .paragraphs =
         (const char *const[]){
             "Finds the transform that moves SOURCE onto TARGET, and says how sure it is. Units do not matter: what is "
-            "not given is taken from the data. Without --init it starts where the clouds are; --init auto finds any "
-            "turn and partial overlap by itself; a file has 4 x 4 numbers, or is JSON with a transform, such as "
-            "truth.json or what --json printed before.",
+            "not given is taken from the data. Where the clouds lie is tried first, if they fit there; then any "
+            "rotation and partial overlap is searched for. --init identity promises that they lie near each other: "
+            "no search. A file has 4 x 4 numbers, or is JSON with a transform, such as truth.json or what --json "
+            "printed before.",
             "Methods: em-icp weighs soft pairs at a falling distance scale; icp takes nearest points, icp-plane with "
             "distances along the target's normals; softassign normalises soft pairs over both clouds; cpd estimates "
             "the scale of the distances. Files are read as attune info reads them.",
-            "Where the clouds do not fit each other the exit status is 1 and the reason stands on standard error; what "
-            "was asked for is written all the same.",
+            "The verdict is trusted, doubtful or refused, with its reason. It is held against chance: how much of what "
+            "meets lies on the other cloud's surface, at the spacing and noise of both; the best other pose; "
+            "directions that slide. Doubtful is a warning on standard error, refused exit status 1; what was asked "
+            "for is written all the same.",
             "--batch: rows of a CSV file, source,target[,init[,aligned]], a head is optional, paths are relative to "
             "the list; init is a file or identity. Clouds named often are read once. A pair that fails does not stop "
             "the others; the exit status is 1 if any did.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
-            "points that have one), iterations, pairs, evaluated_pairs, seconds, gpts, peak_bytes, converged, reason, "
+            "points that have one), iterations, pairs, evaluated_pairs, seconds, gpts, peak_bytes, converged, verdict, "
+            "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), device, "
             "variant, scale, inlier_distance, error_bound, sigma_end, foreseen_bytes, method, source and target (file, "
             "points, dropped); profile (name, calls, seconds) with --profile, truth (rotation_deg, translation, rms) "
@@ -162,8 +167,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
     .options = ATN_CLI_REGISTER_OPTIONS,
     .examples =
         (const atn_cli_pair[]){
-            {"attune register scan1.ply scan2.ply -o aligned.ply", "they are near to each other already"},
-            {"attune register scan1.ply scan2.ply --init auto --report r.html", "any pose, and a page to look at"},
+            {"attune register scan1.ply scan2.ply -o aligned.ply", "any pose"},
+            {"attune register scan1.ply scan2.ply --init identity --report r.html", "near each other; and a page"},
             {"attune register a.pcd b.pcd --method icp-plane --init T.txt --matrix T2.txt", "refine what is known"},
             {"attune register --batch pairs.csv --json", "many pairs, for a script"},
             {0}},

@@ -20,8 +20,7 @@ static const char *failure(const batch *b, size_t row) {
     if (*objection) return objection;
     const atn_register_pair *pair = &b->pairs[b->pair_of[row]];
     if (pair->status) return *pair->message ? pair->message : atn_status_name(pair->status);
-    if (pair->result.converged) return "";
-    return *pair->result.reason ? pair->result.reason : "the clouds do not fit each other";
+    return pair->result.verdict == ATN_VERDICT_REFUSED ? pair->result.reason : "";
 }
 
 static bool has_result(const batch *b, size_t row) {
@@ -78,7 +77,11 @@ static atn_status print_text(const batch *b) {
         } else {
             atn_text_add(&rows, "-\t-\t-\t-\t");
         }
-        atn_cli_add_cell(&rows, *why ? why : "converged");
+        const atn_register_result *x = has_result(b, k) ? &b->pairs[b->pair_of[k]].result : NULL;
+        char said[256];
+        snprintf(said, sizeof said, "%s%s%s", x ? atn_verdict_name(x->verdict) : "", x ? ": " : "",
+                 x && !*why ? x->reason : why);
+        atn_cli_add_cell(&rows, said);
         atn_text_add(&rows, "\n");
     }
     atn_cli_add_table(&page, atn_text_str(&rows), "llrrrrl");

@@ -52,7 +52,7 @@ static atn_status read_start(atn_cli_call *call, const char *list, const char *i
     static const double IDENTITY[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     if (strcmp(init, "auto") == 0) {
         const char *all = atn_cli_value(call, "init");
-        if (!all || strcmp(all, "auto") != 0)
+        if (all && strcmp(all, "auto") != 0)
             snprintf(row->message, sizeof row->message, "a row cannot be searched alone; --init auto searches for all");
         return ATN_OK;
     }

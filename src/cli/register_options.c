@@ -18,7 +18,7 @@
 const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     {.name = "method", .value = METHODS, .meaning = "how pairs are found; em-icp unless given"},
     {.name = "transform", .value = TRANSFORMS, .meaning = "what may change; rigid unless given"},
-    {.name = "init", .value = "FILE|identity|auto", .meaning = "where to start; auto searches; identity unless given"},
+    {.name = "init", .value = "FILE|identity|auto", .meaning = "where to start; default: auto, which searches"},
     {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the source, moved: ply, pcd, xyz, npy, pos"},
     {.name = "matrix", .value = "FILE", .meaning = "write the transform, four rows of four numbers"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with numbers, charts and views to turn"},
@@ -31,7 +31,7 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     {.name = "reproducible", .meaning = "the same bits for any number of threads"},
     {.name = "dense", .meaning = "all pairs of all points in every step"},
     {.name = "iterations", .value = "N", .meaning = "at most so many; depends on the method unless given"},
-    {.name = "sigma-start", .value = "X", .meaning = "first distance scale; the target's extent unless given"},
+    {.name = "sigma-start", .value = "X", .meaning = "first distance scale; default: depends on the start"},
     {.name = "sigma-end",
      .value = "X",
      .meaning = "last distance scale; from the distances of neighbours unless given"},
@@ -128,12 +128,10 @@ static atn_status read_memory(atn_cli_register *r) {
 
 static atn_status read_start(atn_cli_register *r) {
     const char *init = atn_cli_value(r->call, "init");
-    r->start = init ? init : "identity";
-    if (!init || strcmp(init, "identity") == 0) return ATN_OK;
-    if (strcmp(init, "auto") == 0) {
-        r->settings.init = ATN_START_AUTO;
-        return ATN_OK;
-    }
+    bool identity = init ? strcmp(init, "identity") == 0 : r->settings.compat;
+    r->start = init ? init : identity ? "identity" : "auto";
+    r->settings.init = identity ? ATN_START_IDENTITY : ATN_START_AUTO;
+    if (strcmp(r->start, "identity") == 0 || strcmp(r->start, "auto") == 0) return ATN_OK;
     r->settings.init = ATN_START_GIVEN;
     return atn_cli_matrix_read(r->call->ctx, init, r->settings.start);
 }

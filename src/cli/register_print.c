@@ -60,8 +60,9 @@ static atn_status print_text(const atn_cli_register *r, const atn_cli_registered
     add_motion(&page, result);
     atn_text_printf(&page, "rmse        %.6g, of points with a partner within %.4g\noverlap     %.1f %%\n",
                     result->rmse, result->inlier_distance, 100 * result->overlap);
-    atn_text_printf(&page, "iterations  %d, %s%s%s\n", (int)result->iterations,
-                    result->converged ? "converged" : "NOT converged", *result->reason ? ": " : "", result->reason);
+    atn_text_printf(&page, "iterations  %d, %s\nverdict     %s: %s\n", (int)result->iterations,
+                    result->converged ? "converged" : "NOT converged", atn_verdict_name(result->verdict),
+                    result->reason);
     add_effort(&page, done);
     if (done->truth)
         atn_text_printf(&page, "truth       %.4g degrees and %.4g in place away; points are off by %.4g (rms)\n",
@@ -137,6 +138,27 @@ static bool set_cloud(json_t *root, const char *name, const char *path, const at
     return json_object_set_new(root, name, object) == 0 && good;
 }
 
+static json_t *alternatives_json(const atn_register_result *x) {
+    json_t *list = json_array();
+    for (int32_t k = 0; k < x->n_alternatives && list; ++k)
+        if (json_array_append_new(list, atn_cli_json_matrix(x->alternatives[k], 4, 4)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static bool set_verdict(json_t *root, const atn_register_result *x, const atn_ctx *ctx) {
+    return json_object_set_new(root, "verdict", json_string(atn_verdict_name(x->verdict))) == 0 &&
+           json_object_set_new(root, "reason", atn_cli_json_text(ctx, x->reason)) == 0 &&
+           json_object_set_new(root, "overlap_source", number(x->overlap_source)) == 0 &&
+           json_object_set_new(root, "overlap_target", number(x->overlap_target)) == 0 &&
+           json_object_set_new(root, "agreement", number(x->agreement)) == 0 &&
+           json_object_set_new(root, "runner_up", number(x->runner_up)) == 0 &&
+           json_object_set_new(root, "alternatives", alternatives_json(x)) == 0 &&
+           json_object_set_new(root, "sliding", atn_cli_json_matrix(x->sliding[0], (size_t)x->n_sliding, 6)) == 0;
+}
+
 bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *done, json_t *root) {
     const atn_register_result *x = done->result;
     const atn_ctx *ctx = r->call->ctx;
@@ -151,8 +173,7 @@ bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *
            json_object_set_new(root, "seconds", number(x->seconds)) == 0 &&
            json_object_set_new(root, "gpts", number(x->gpts)) == 0 &&
            json_object_set_new(root, "peak_bytes", json_integer((json_int_t)x->peak_bytes)) == 0 &&
-           json_object_set_new(root, "converged", json_boolean(x->converged)) == 0 &&
-           json_object_set_new(root, "reason", atn_cli_json_text(ctx, x->reason)) == 0 &&
+           json_object_set_new(root, "converged", json_boolean(x->converged)) == 0 && set_verdict(root, x, ctx) &&
            json_object_set_new(root, "device", atn_cli_json_text(ctx, x->device)) == 0 &&
            json_object_set_new(root, "variant", atn_cli_json_text(ctx, x->variant)) == 0 &&
            json_object_set_new(root, "scale", number(x->scale)) == 0 &&

@@ -28,7 +28,7 @@ static void draw_numbers(atn_text *page, const atn_cli_register *r, const atn_cl
     atn_text rows = {.ctx = page->ctx};
     atn_cli_turn turn = atn_cli_turn_of(t);
     atn_text_add(&rows, "what\tvalue\t\n");
-    add_row(&rows, "ended", "%s: %s", x->converged ? "converged" : "NOT converged", x->reason);
+    add_row(&rows, "verdict", "%s: %s", atn_verdict_name(x->verdict), x->reason);
     if (turn.known)
         add_row(&rows, "turn", "%.6g degrees about (%.5f, %.5f, %.5f)", turn.degrees, turn.axis[0], turn.axis[1],
                 turn.axis[2]);

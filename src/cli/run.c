@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) {
@@ -41,11 +42,18 @@ static void print_failure(const atn_cli_call *call, const char *sentence) {
     fprintf(call->err, "attune%s%s: %s\n", *verb ? " " : "", verb, sentence);
 }
 
-/* What was printed must have arrived: a full disk or a closed pipe is a failure like any other. */
+/* Did whoever read the pipe close it? Asked of the pipe: the errno of the write that failed is long gone. */
+static bool reader_left(FILE *file) {
+    struct pollfd pipe = {.fd = fileno(file)}; /* -1, in memory: poll leaves it alone */
+    return poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR;
+}
+
+/* What was printed must have arrived: a full disk is a failure like any other. A reader that has what it wants, as head
+ * does, is none. */
 static bool output_arrived(const atn_cli_call *call) {
     errno = 0;
     bool failed = ferror(call->out) != 0;
-    if (fflush(call->out) == 0 && !failed) return true;
+    if ((fflush(call->out) == 0 && !failed) || reader_left(call->out)) return true;
     char sentence[256];
     snprintf(sentence, sizeof sentence, "standard output could not be written%s%s", errno ? ": " : "",
              errno ? strerror(errno) : "");

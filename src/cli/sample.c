@@ -150,8 +150,8 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "turned its own way) of which some atoms are missing, with noise, in any order. Positions in frame.pos are "
             "nm; "
             "constants and noise are given in angstrom. Beside it, a row for each atom: labels.npy (0 none, 1 bcc, 2 "
-            "fcc, "
-            "3 hcp), quaternions.npy (w x y z, turns the crystal into the frame; hcp has a along x and c along z), "
+            "fcc, 3 hcp, 4 sc, 5 diamond; 0 of gas and packing, which are random), quaternions.npy (w x y z, turns the "
+            "crystal into the frame; hcp has a along x and c along z), "
             "grains.npy (-1: a stranger) and boundary.npy (angstrom from its site to the next grain, infinite without "
             "one, 0 of strangers); and ranges.rrng, which masses are which element.",
             "truth.json of atoms: lattice, a, noise (one number, or sideways and in depth), efficiency, strangers, "
@@ -172,10 +172,16 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
              .meaning = "scans: deviation along the rays; 0.002 unless given. needle: 0 to 4; 1, as scanners have it, "
                         "unless given. fringes: deviation of the phase in radians; 0 "
                         "unless given. atoms: angstrom; 0.2 unless given, or sideways and in depth: 0.5,0.2"},
-            {.name = "lattice", .value = "LIST", .meaning = "atoms: bcc, fcc, hcp; grains have them in turn: bcc,fcc"},
+            {.name = "lattice",
+             .value = "LIST",
+             .meaning = "atoms: bcc, fcc, hcp, sc, diamond, gas, packing (of hard spheres); grains have them in turn: "
+                        "bcc,fcc"},
             {.name = "constant",
              .value = "LIST",
-             .meaning = "atoms: lattice constant a of each; 3.2 for bcc, 4.794 for fcc, 3.39 for hcp unless given"},
+             .meaning =
+                 "atoms: lattice constant a of each; 3.2 for bcc, 4.794 for fcc, 3.39 for hcp, 2.8 for sc, 5.431 for "
+                 "diamond "
+                 "unless given; of a gas the cube root of an atom's volume, 2.54, of a packing the diameter, 2.5"},
             {.name = "grains", .value = "N", .meaning = "atoms: up to 4096; 2 unless given"},
             {.name = "efficiency", .value = "F", .meaning = "atoms: share that is detected; 0.6 unless given"},
             {.name = "strangers", .value = "F", .meaning = "atoms: share that is on no site; 0 unless given"},

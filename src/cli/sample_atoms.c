@@ -48,7 +48,10 @@ static atn_status read_lattices(atn_cli_call *call, atn_sample_atoms_settings *s
         s->constant[s->lattices] = crystal_usual(k);
     }
     if (*at || s->lattices == 0)
-        return atn_cli_misuse(call, "--lattice cannot be '%s'; it takes bcc, fcc and hcp, with commas between", names);
+        return atn_cli_misuse(call,
+                              "--lattice cannot be '%s'; it takes bcc, fcc, hcp, sc, diamond, gas and packing, "
+                              "with commas between",
+                              names);
     if (constants && read_list(constants, 0, true, s->constant, s->lattices) != s->lattices)
         return atn_cli_misuse(call, "--constant cannot be '%s'; it takes a length above 0 for each lattice", constants);
     return ATN_OK;
@@ -163,7 +166,7 @@ static void put_big(unsigned char *to, float value) {
 
 static atn_status write_atom(atn_writer *const writer[FILES], const crystal *c, const atn_sample_atom *atom) {
     const crystal_grain *grain = atom->grain < 0 ? NULL : &c->grain[atom->grain];
-    unsigned char record[16], label = (unsigned char)(grain ? grain->structure : CRYSTAL_OTHER);
+    unsigned char record[16], label = (unsigned char)(grain ? crystal_label(grain->structure) : CRYSTAL_OTHER);
     float quaternion[4] = {1};
     for (int d = 0; d < 3; ++d) put_big(record + 4 * d, atom->position[d]);
     put_big(record + 12, atom->mass);
@@ -256,7 +259,7 @@ static atn_status tell(const atn_cli_sample *sample, const atn_sample_atoms_sett
                        const atn_sample_atoms *atoms) {
     const crystal *c = atn_sample_atoms_crystal(atoms);
     const double noise[2] = {s->lateral, s->depth}, box[3] = {c->side, c->side, c->height};
-    char names[ATOMS_LATTICES * 4] = "";
+    char names[ATOMS_LATTICES * 8] = "";
     for (size_t k = 0, at = 0; k < s->lattices; ++k)
         at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", k ? "," : "", crystal_name(s->lattice[k]));
     json_t *root = sample->truth;

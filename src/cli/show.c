@@ -78,7 +78,9 @@ static atn_status make_step(atn_cli_kernel *k, int32_t number, const atn_device_
         atn_program *program;
         atn_graph_print(graph, &out->graph);
         status = atn_lower(ctx, graph, &variant, &target, &program);
+        if (!status) status = atn_lower_print_passes(ctx, graph, &variant, &target, &out->program);
         if (status) return status;
+        atn_text_add(&out->program, "# program\n");
         atn_program_print(program, &out->program);
         atn_program_free(program);
     }
@@ -151,6 +153,19 @@ static atn_status show(atn_cli_kernel *k, const atn_device_info *info) {
     return status;
 }
 
+/* --as: the description itself, in another form. */
+static atn_status print_form(atn_cli_kernel *k) {
+    atn_cli_call *call = k->call;
+    if (!call->json) return atn_cli_print_text(call, "show", &k->printed);
+    json_t *root = json_object();
+    if (json_object_set_new(root, "form", json_string(k->form == ATN_FORM_XML ? "xml" : "atn")) != 0 ||
+        json_object_set_new(root, "text", atn_cli_json_text(call->ctx, atn_text_str(&k->printed))) != 0) {
+        json_decref(root);
+        root = NULL;
+    }
+    return atn_cli_print_json(call, root);
+}
+
 static atn_status run(atn_cli_call *call) {
     atn_cli_kernel kernel;
     atn_device_info info = {0};
@@ -162,6 +177,11 @@ static atn_status run(atn_cli_call *call) {
         atn_runner_free(kernel.runner);
         kernel.runner = NULL;
     }
+    if (!status && kernel.form) {
+        status = print_form(&kernel);
+        atn_cli_kernel_close(&kernel);
+        return status;
+    }
     if (!status) status = choose(call, &info);
     if (!status) status = show(&kernel, &info);
     atn_cli_kernel_close(&kernel);
@@ -171,24 +191,27 @@ static atn_status run(atn_cli_call *call) {
 const atn_cli_verb ATN_VERB_SHOW = {
     .name = "show",
     .summary = "the source that is made from a kernel description",
-    .synopsis = "KERNEL.xml",
+    .synopsis = "KERNEL",
     .paragraphs =
         (const char *const[]){
             "Prints the source of one variant, below a comment that says where it comes from: with --size, what would "
             "run at those sizes on the device (--device, or the best); else what is estimated for it, or for a dialect "
-            "in general; or as --variant says. KERNEL.xml may be the name of a kernel that is shipped: add, gemm and "
+            "in general; or as --variant says. KERNEL is a file in either form, - for standard input, or the name of a "
+            "kernel that is shipped: add, gemm and "
             "others.",
             "JSON: dialect, assumed (USED_FLOAT=SP, where the description needs it and --define does not say) and "
             "steps (kernel, variant, hit, explanation, source; with --passes graph and program as well).",
             NULL},
     .options =
-        (const atn_cli_option[]){ATN_CLI_KERNEL_OPTIONS,
-                                 {.name = "dialect", .value = "opencl|cuda|c", .meaning = "the language of the source"},
-                                 {.name = "variant",
-                                  .value = "KNOBS",
-                                  .meaning = "how it is computed: k=v,k=v, the rest as in the plain variant"},
-                                 {.name = "passes", .meaning = "print the graph and the lowered program as well"},
-                                 {0}},
+        (const atn_cli_option[]){
+            ATN_CLI_KERNEL_OPTIONS,
+            {.name = "dialect", .value = "opencl|cuda|c", .meaning = "the language of the source"},
+            {.name = "variant",
+             .value = "KNOBS",
+             .meaning = "how it is computed: k=v,k=v, the rest as in the plain variant"},
+            {.name = "as", .value = "xml|atn", .meaning = "print the description itself, as XML or in the notation"},
+            {.name = "passes", .meaning = "print the graph and the lowered program as well"},
+            {0}},
     .examples =
         (const atn_cli_pair[]){{"attune show gemm --define USED_FLOAT=SP --dialect cuda", "a shipped kernel for CUDA"},
                                {"attune show mv.xml --define USED_FLOAT=DP --dialect c --variant vec_q0=4,regs_p0=2",

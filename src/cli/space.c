@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +24,6 @@ typedef struct point_stream {
     space_job *job;
     atn_text line;
     int64_t count;
-    bool broken; /* nobody reads any more */
     bool failed; /* out of memory */
 } point_stream;
 
@@ -62,7 +60,6 @@ static void add_json_point(point_stream *stream, const int32_t *levels) {
 
 static bool print_point(void *user, const int32_t *levels) {
     point_stream *stream = user;
-    FILE *out = stream->job->call->out;
     atn_text_clear(&stream->line);
     if (stream->job->call->json) {
         add_json_point(stream, levels);
@@ -73,29 +70,21 @@ static bool print_point(void *user, const int32_t *levels) {
     stream->failed |= stream->line.failed;
     if (stream->failed) return false;
     ++stream->count;
-    errno = 0;
-    if (fwrite(stream->line.data, 1, stream->line.length, out) == stream->line.length) return true;
-    stream->broken = errno == EPIPE;
-    return false;
+    return fwrite(stream->line.data, 1, stream->line.length, stream->job->call->out) == stream->line.length;
 }
 
 static void begin_points(point_stream *stream) {
     if (stream->job->call->json) fputs("{\n  \"points\": [", stream->job->call->out);
 }
 
-/* A JSON object is closed whatever happened; a reader that went away is no failure. */
+/* A JSON object is closed whatever happened. */
 static atn_status end_points(point_stream *stream, atn_status status) {
-    FILE *out = stream->job->call->out;
     atn_text_free(&stream->line);
     if (stream->failed && !status)
         status = atn_fail(stream->job->call->ctx, ATN_ERR_MEMORY, "out of memory: a point could not be printed");
-    if (stream->job->call->json && !stream->broken)
-        fprintf(out, "%s],\n  \"complete\": %s\n}\n", stream->count ? "\n  " : "", status ? "false" : "true");
-    if (!stream->broken && fflush(out) != 0 && errno == EPIPE) stream->broken = true;
-    if (stream->broken) {
-        __fpurge(out);
-        clearerr(out);
-    }
+    if (stream->job->call->json)
+        fprintf(stream->job->call->out, "%s],\n  \"complete\": %s\n}\n", stream->count ? "\n  " : "",
+                status ? "false" : "true");
     return status;
 }
 

@@ -228,7 +228,7 @@ static atn_status run(atn_cli_call *call) {
 const atn_cli_verb ATN_VERB_TUNE = {
     .name = "tune",
     .summary = "find the fastest variant of a kernel by measurement, and remember it",
-    .synopsis = "KERNEL.xml|NAME|all|unwrap",
+    .synopsis = "KERNEL|NAME|all|unwrap",
     .paragraphs =
         (const char *const[]){
             "Tries variants of the kernel on the device: the estimate, those known to be good, then what the strategy "

@@ -88,9 +88,11 @@ static atn_status add_shipped(atn_cli_work *w, atn_cli_call *call, const atn_dev
 static atn_status add_file(atn_cli_work *w, atn_cli_call *call, const atn_device_info *info, const char *file) {
     char *text;
     size_t length;
-    atn_status status = atn_file_read(call->ctx, file, MOST_BYTES, &text, &length);
+    bool input = strcmp(file, "-") == 0;
+    atn_status status = input ? atn_file_read_stream(call->ctx, STDIN_FILENO, "stdin", MOST_BYTES, &text, &length)
+                              : atn_file_read(call->ctx, file, MOST_BYTES, &text, &length);
     if (status != ATN_OK) return status;
-    atn_workload one = {.name = file,
+    atn_workload one = {.name = input ? "stdin" : file,
                         .xml = atn_arena_strndup(&w->arena, text, length),
                         .sizes = list_option(w, call, "size", NULL),
                         .params = list_option(w, call, "param", NULL)};
@@ -113,7 +115,7 @@ static atn_status not_found(atn_cli_call *call, const char *name) {
 atn_status atn_cli_work_list(atn_cli_call *call, const atn_device_info *info, atn_cli_work *out) {
     const char *name = call->operands[0];
     *out = (atn_cli_work){.ctx = call->ctx, .arena = {.ctx = call->ctx}};
-    bool is_file = access(name, F_OK) == 0;
+    bool is_file = strcmp(name, "-") == 0 || access(name, F_OK) == 0;
     if (!is_file && strcmp(name, "all") == 0) {
         if (atn_cli_value(call, "size"))
             return atn_cli_misuse(call, "--size gives one kernel its size, not all of them");

@@ -60,7 +60,7 @@ static int word_of(const atn_cli_call *call, const char *option, const char *con
 }
 
 static atn_status read_solver(atn_cli_call *call, unwrap_job *job) {
-    static const char *const WEIGHTS[] = {"none", "residues", "variance", "auto", "once", NULL};
+    static const char *const WEIGHTS[] = {"", "none", "residues", "variance", "auto", "once", NULL};
     static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL};
     static const char *const METHODS[] = {"auto", "multigrid", "cg", NULL};
     const char *precision = atn_cli_value(call, "precision"), *quality = atn_cli_value(call, "quality");
@@ -88,6 +88,7 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
     job->preview = atn_cli_value(call, "preview");
     job->transmission = atn_cli_has(call, "transmission");
     job->radians = atn_cli_has(call, "radians");
+    job->rewrap = atn_cli_has(call, "rewrap");
     if (shape && atn_cli_read_shape(shape, sizes) != 2)
         return atn_cli_misuse(call, "--shape %s: HxW is a shape, as 512x1024", shape);
     memcpy(job->shape, sizes, sizeof job->shape);
@@ -135,15 +136,23 @@ static atn_status solve(unwrap_job *job, unwrap_phase *phase, atn_unwrap_result 
     return status;
 }
 
+/* One line on what to be careful about, for those who do not read the numbers. */
+static void warn(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *result) {
+    const char *what = job->settings.unwrapped ? phase->note : result->smeared ? result->reason : NULL;
+    if (what) fprintf(job->call->err, "attune unwrap: %s\n", what);
+}
+
 static atn_status unwrap_one(unwrap_job *job) {
     unwrap_phase phase;
     atn_unwrap_result result = {0};
     atn_cli_progress(job->call, "reading ...");
     atn_status status = unwrap_read(job, job->input, &phase);
+    job->settings.unwrapped = !status && unwrap_is_surface(job, &phase);
     if (!status) status = solve(job, &phase, &result);
     if (!status && result.converged && job->output) status = unwrap_write(job, &phase, job->output);
     if (!status && result.converged && job->preview) status = unwrap_write(job, &phase, job->preview);
     if (!status) status = unwrap_print(job, &phase, &result);
+    if (!status && result.converged) warn(job, &phase, &result);
     if (!status && !result.converged)
         status = atn_fail(job->call->ctx, ATN_ERR_INPUT, "not converged: %s", result.reason);
     unwrap_phase_free(job, &phase);
@@ -175,9 +184,16 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
     .paragraphs =
         (const char *const[]){
             "Finds the surface whose differences between neighbours are those of the phase in IN, which is known up to "
-            "whole turns: weighted least squares by multigrid. IN is PNG, TIFF, NPY, Zygo .dat, SDF, or raw float32 "
+            "whole turns: least squares by multigrid, or, where residues tear it, the answer with the shortest cuts "
+            "that "
+            "differs from the phase by whole turns. IN is PNG, TIFF, NPY, Zygo .dat, SDF, or raw float32 "
             "with --shape, in radians; whole numbers of 8 and 16 bits span one turn; --scale says otherwise. What is "
-            "not a number is not valid. A folder is a stack of intensities, one image for each phase step.",
+            "not a number is not valid. A folder is a stack of intensities, one image for each phase step. A phase "
+            "that "
+            "spans more than a turn is unwrapped already: it is kept as it is, with a warning, unless --rewrap is "
+            "given.",
+            "--weights auto has the shortest cuts of all congruent answers, each pair counted with its turns and the "
+            "lesser of its --quality. --weights none is plain least squares, with a warning where residues smear it.",
             "OUT is written as tif (float32), npy (float64 with --precision 64) or png (for people, with a colour "
             "bar). It is in radians, or in metres where the wavelength is known: height = phase x wavelength / 4 pi, "
             "or / 2 pi with --transmission. Where the solution does not converge, or is not finite, the exit status is "
@@ -188,8 +204,9 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "and a summary.",
             "JSON: shape (rows, columns), residues, residual_rms (radians), congruence_max (radians), cut_length "
             "(neighbouring pairs that differ by another turn than the wrapped difference says), cycles, seconds, fps, "
-            "valid, invalid, islands, converged, reason, residual, weighted, solutions, unit, min, max, precision, "
-            "device, note. Of a stream: an object in each line (frame, name, residues, cycles, seconds, latency_s; or "
+            "valid, invalid, islands, converged, reason, residual, weighted, solutions, shortest, smeared, unwrapped, "
+            "unit, min, max, precision, device, note. Of a stream: an object in each line (frame, name, residues, "
+            "cycles, seconds, latency_s; or "
             "frame, name, error), and in the last frames, dropped, fps, latency_s (p50, p95, p99, max), seconds, "
             "reason.",
             NULL},
@@ -205,8 +222,10 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {.name = "quality", .value = "Q|modulation", .meaning = "an image of weights, or those of the frames"},
             {.name = "weights",
              .value = "none|residues|variance|auto|once",
-             .meaning = "weights that the phase itself gives; none unless given"},
+             .meaning = "weights that the phase itself gives; default: auto and --congruent where there are residues, "
+                        "else none"},
             {.name = "congruent", .meaning = "the answer differs from the phase by whole turns"},
+            {.name = "rewrap", .meaning = "a phase that spans more than a turn is wrapped first, not kept as it is"},
             {.name = "remove", .value = "piston|tilt", .meaning = "the mean, or the plane that fits best"},
             {.name = "shape", .value = "HxW", .meaning = "IN is raw: rows x columns"},
             {.name = "scale", .value = "pi|NUMBER", .meaning = "radians that a value of 1 stands for"},

@@ -20,6 +20,7 @@ typedef struct unwrap_job {
     double scale;                         /* radians for 1; 0: not given */
     double wavelength;                    /* metres; 0: not given */
     bool transmission, radians;
+    bool rewrap;   /* a phase over more than a turn is wrapped all the same */
     int32_t steps; /* frames of a stack; 0: as many as there are */
     double *angle; /* of each, radians; owned; NULL: equal steps */
     double least;  /* modulation; negative: not given */
@@ -38,6 +39,7 @@ typedef struct unwrap_phase {
     void *value;       /* owned; floats, or doubles with --precision 64; radians */
     float *modulation; /* owned; of a stack of frames; else NULL */
     float *intensity;  /* owned; of a frame of a stack in a stream, which has no value; else NULL */
+    double low, high;  /* of what is finite, radians; low > high: nothing is */
     double full;       /* its largest number; 0: not known */
     double wavelength; /* that the file says; 0: it does not */
     char note[UNWRAP_NOTE];
@@ -48,6 +50,9 @@ typedef struct unwrap_phase {
 atn_status unwrap_read(const unwrap_job *job, const char *path, unwrap_phase *out);
 /* A file only, and on any thread. */
 atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phase *out);
+/* Does it span more than a turn, so that it is no wrapped phase? */
+bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase);
+void unwrap_phase_see(unwrap_phase *phase, double value); /* into low and high */
 /* --mask and --quality, which must have the phase's size. */
 atn_status unwrap_read_weights(unwrap_job *job, const unwrap_phase *phase);
 void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase);

@@ -46,6 +46,17 @@ static atn_status scale_of(const unwrap_job *job, const char *path, const atn_im
     return ATN_OK;
 }
 
+void unwrap_phase_see(unwrap_phase *phase, double value) {
+    if (!isfinite(value)) return;
+    if (value < phase->low) phase->low = value;
+    if (value > phase->high) phase->high = value;
+}
+
+bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase) {
+    static const double ROUNDED = 0.1; /* turns: numbers of few bits may go a little beyond one */
+    return !job->rewrap && phase->high - phase->low > 2 * PI * (1 + ROUNDED);
+}
+
 /* In radians: beyond, a rounding of the value is more than a turn, and so is any difference. */
 static const double MOST_RADIANS[2] = {0x1p24, 0x1p53};
 
@@ -56,6 +67,8 @@ static atn_status take_pixels(const unwrap_job *job, const atn_image *image, dou
     out->value = atn_size_mul(count, unwrap_value_bytes(job), &bytes) ? atn_alloc(job->call->ctx, bytes) : NULL;
     if (!out->value) return ATN_ERR_MEMORY;
     double most = MOST_RADIANS[job->options.bits == 64];
+    out->low = INFINITY;
+    out->high = -INFINITY;
     for (size_t k = 0; k < count; ++k) {
         double value = scale * (doubles ? doubles[k] : (double)pixels[k]);
         if (fabs(value) > most && isfinite(value))
@@ -64,6 +77,7 @@ static atn_status take_pixels(const unwrap_job *job, const atn_image *image, dou
                             "--scale says how many radians a value of 1 stands for",
                             value, (long long)k / (long long)out->width, (long long)k % (long long)out->width,
                             job->options.bits == 64 ? 64 : 32, most);
+        unwrap_phase_see(out, value);
         if (job->options.bits == 64)
             ((double *)out->value)[k] = value;
         else
@@ -87,6 +101,11 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
     if (!status && (status = take_pixels(job, image, scale, out)) == ATN_ERR_INPUT)
         status = atn_fail_within(job->call->ctx, status, "%s", path);
     atn_image_free(image);
+    if (!status && unwrap_is_surface(job, out))
+        snprintf(out->note, sizeof out->note,
+                 "the phase spans %.2f turns: it is unwrapped already and kept as it is; --rewrap wraps it, --scale "
+                 "says what a value of 1 is",
+                 (out->high - out->low) / (2 * PI));
     if (status) unwrap_phase_free(job, out);
     return status;
 }

@@ -95,6 +95,9 @@ static atn_status print_json(const unwrap_job *job, const unwrap_phase *phase, c
         {"residual", real_or_null(r->residual)},
         {"weighted", json_boolean(r->weighted)},
         {"solutions", json_integer(r->solutions)},
+        {"shortest", json_boolean(r->shortest)},
+        {"smeared", json_boolean(r->smeared)},
+        {"unwrapped", json_boolean(job->settings.unwrapped)},
         {"unit", json_string(unwrap_height_of(job, phase) > 0 ? "m" : "rad")},
         {"min", real_or_null(low)},
         {"max", real_or_null(high)},
@@ -128,8 +131,14 @@ static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, c
     if (r->islands > 1)
         atn_text_printf(&page, "islands     %lld, each solved apart: turns between them are not known\n",
                         (long long)r->islands);
-    atn_text_printf(&page, "solved      %d %s in %.3g s, %s\n", (int)r->cycles, r->weighted ? "iterations" : "cycles",
-                    r->seconds, r->converged ? "converged" : "not converged");
+    if (job->settings.unwrapped)
+        atn_text_printf(&page, "solved      nothing: unwrapped already\n");
+    else if (r->shortest)
+        atn_text_printf(&page, "solved      shortest cuts in %.3g s\n", r->seconds);
+    else
+        atn_text_printf(&page, "solved      %d %s in %.3g s, %s\n", (int)r->cycles,
+                        r->weighted ? "iterations" : "cycles", r->seconds,
+                        r->converged ? "converged" : "not converged");
     if (*r->reason) atn_text_printf(&page, "note: %s\n", r->reason);
     if (*phase->note) atn_text_printf(&page, "note: %s\n", phase->note);
     atn_status status = atn_cli_print_text(job->call, "unwrap", &page);

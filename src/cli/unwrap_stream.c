@@ -8,6 +8,7 @@
 #include "cli/lane.h"
 #include "cli/live.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -66,11 +67,16 @@ static atn_status take_bytes(const run *r, const void *bytes, unwrap_phase *out)
     *out = (unwrap_phase){.width = job->shape[1], .height = job->shape[0]};
     out->value = atn_alloc(r->ctx, count * unwrap_value_bytes(job));
     if (!out->value) return ATN_ERR_MEMORY;
-    for (size_t k = 0; k < count; ++k)
+    out->low = INFINITY;
+    out->high = -INFINITY;
+    for (size_t k = 0; k < count; ++k) {
+        double value = scale * value_of(r, bytes, k);
+        unwrap_phase_see(out, value);
         if (job->options.bits == 64)
-            ((double *)out->value)[k] = scale * value_of(r, bytes, k);
+            ((double *)out->value)[k] = value;
         else
-            ((float *)out->value)[k] = (float)(scale * value_of(r, bytes, k));
+            ((float *)out->value)[k] = (float)value;
+    }
     return ATN_OK;
 }
 
@@ -238,6 +244,10 @@ static atn_status stack_up(run *r, slot *s, bool good, bool *whole) {
 /* *good: there is an answer to be written. */
 static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap, bool *good) {
     atn_unwrap_result result = {0};
+    r->job->settings.unwrapped = unwrap_is_surface(r->job, &s->phase);
+    if (r->job->settings.unwrapped)
+        fprintf(r->job->call->err, "attune unwrap: %s spans more than a turn: unwrapped already, kept as it is\n",
+                s->name);
     atn_status status = atn_unwrap_solve(unwrap, s->phase.value, &r->job->settings, s->phase.value, &result);
     double latency = atn_clock_seconds() - s->came_s;
     *good = !status && (result.converged || result.valid == 0);

@@ -93,18 +93,24 @@ bool atn_describe_integer(atn_sketch *sketch, const char *what, const atn_attrib
 atn_type atn_describe_type(atn_sketch *sketch, const char *what, const atn_attribute *attribute, bool element) {
     atn_type type = atn_type_from_name(attribute->value);
     if (type != ATN_TYPE_NONE && !(element && type == ATN_INDEX)) return type;
-    atn_place at = atn_attribute_place(sketch->reader, attribute, 0);
+    return atn_describe_type_name(sketch->reader, atn_attribute_place(sketch->reader, attribute, 0), what,
+                                  attribute->value, element);
+}
+
+atn_type atn_describe_type_name(atn_reader *reader, atn_place at, const char *what, const char *name, bool element) {
+    atn_type type = atn_type_from_name(name);
+    if (type != ATN_TYPE_NONE && !(element && type == ATN_INDEX)) return type;
     if (type == ATN_INDEX) {
-        atn_reader_complain(sketch->reader, at, what, "INDEX is the type of indices, not of elements; use INT32");
+        atn_reader_complain(reader, at, what, "INDEX is the type of indices, not of elements; use INT32");
         return ATN_TYPE_NONE;
     }
-    atn_suggestion suggestion = {.wrong = attribute->value};
+    atn_suggestion suggestion = {.wrong = name};
     for (int t = ATN_TYPE_NONE + 1; t < ATN_TYPE_COUNT; ++t)
-        atn_suggestion_try(sketch->reader, &suggestion, atn_type_name((atn_type)t));
+        atn_suggestion_try(reader, &suggestion, atn_type_name((atn_type)t));
     atn_reader_complain(
-        sketch->reader, at, what, "no type '%s'%s", attribute->value,
+        reader, at, what, "no type '%s'%s", name,
         suggestion.best
-            ? atn_suggestion_text(sketch->reader, &suggestion)
+            ? atn_suggestion_text(reader, &suggestion)
             : "; types are B, U8, U16, INT32, HP, SP, DP, SP2 and DP2; a name of your own is given with a define");
     return ATN_TYPE_NONE;
 }

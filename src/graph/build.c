@@ -42,7 +42,9 @@ static bool make_outs(atn_sketch *sketch, atn_item *item) {
 
 /* The item's name, with a number where it has several outputs. */
 static void label_out(atn_sketch *sketch, const atn_item *item, int32_t k) {
-    const char *label = item->n_out == 1 ? item->name : atn_arena_printf(&sketch->graph->arena, "%s_%d", item->name, k);
+    const char *label = item->out_names    ? item->out_names[k]
+                        : item->n_out == 1 ? item->name
+                                           : atn_arena_printf(&sketch->graph->arena, "%s_%d", item->name, k);
     if (label)
         atn_value_label(sketch, item->out[k], label);
     else
@@ -212,7 +214,7 @@ static void build_read(atn_sketch *sketch, atn_item *item) {
         trait.after |= sketch->traits[read.select[axis]].after;
     }
     item->out[0] = atn_value_leaf(sketch, ATN_OP_READ, object->type, (int32_t)number, 0, dims, trait);
-    atn_value_label(sketch, item->out[0], item->name);
+    atn_value_label(sketch, item->out[0], item->label ? item->label : item->name);
 }
 
 static void build_write(atn_sketch *sketch, atn_item *item) {
@@ -288,6 +290,17 @@ static void build_function(atn_sketch *sketch, atn_item *item) {
                      .in = inputs,
                      .n_in = item->n_in};
     if (!make_outs(sketch, item) || !atn_flat_begin(&flat)) return;
+    if (item->type == ATN_TYPE_NONE) { /* notation: a name without a type takes that of its value */
+        flat.free = true;
+        atn_term term = atn_flat_expression(&flat, item->body);
+        item->type = term.type != ATN_TYPE_NONE ? term.type : atn_flat_literal_type(&flat, term.whole, ATN_TYPE_NONE);
+        item->out[0] = flat.failed ? 0 : atn_flat_assigned(&flat, term, item->type, item->body->offset);
+        if (flat.failed)
+            fail(item);
+        else
+            label_out(sketch, item, 0);
+        return;
+    }
     for (int32_t k = 0; k < item->n_out; ++k) flat.slots[k].type = item->type;
     if (!atn_flat_run(&flat, item->body, item->is_expression)) {
         fail(item);
@@ -318,13 +331,12 @@ static void build_data(atn_sketch *sketch) {
                                    .type = item->type,
                                    .line = item->at.line,
                                    .column = item->at.column};
-            const atn_attribute *values = atn_element_find(item->element, "values");
-            if (values && !item->failed && !atn_describe_table(sketch, item, values, object)) fail(item);
+            if (item->values && !item->failed && !atn_describe_table(sketch, item, item->values, object)) fail(item);
         } else if (item->kind == ATN_ITEM_PARAMETER && make_outs(sketch, item)) {
             item->index = graph->n_parameters++;
             atn_parameter *parameter = &graph->parameters[item->index];
             *parameter = (atn_parameter){.name = item->name, .type = item->type};
-            const atn_attribute *given = atn_element_find(item->element, "default");
+            const atn_attribute *given = item->initial;
             parameter->has_default = given != NULL;
             bool wrong = given && !atn_number_parse(given->value, strlen(given->value), parameter->default_value);
             wrong |= parameter->default_value[1] != 0 && !atn_type_is_complex(item->type);

@@ -196,26 +196,15 @@ static bool check_sight(atn_sketch *sketch, const atn_link *link) {
     return false;
 }
 
-static void connect(atn_sketch *sketch, atn_element *element) {
+void atn_sketch_link(atn_sketch *sketch, atn_link link) {
     atn_reader *reader = sketch->reader;
-    const atn_attribute *source = atn_element_find(element, "source"),
-                        *destination = atn_element_find(element, "destination");
-    atn_describe_leftovers(reader, element, element->name);
-    if (!source || !destination) {
-        atn_reader_complain(reader, element->at, element->name, "a Connection needs the attribute '%s'",
-                            source ? "destination" : "source");
-        return;
-    }
-    atn_link link = {.at = element->at, .next = -1};
-    link.source = find_end(sketch, source->value, true, element->at);
-    link.destination = find_end(sketch, destination->value, false, element->at);
     atn_item *to = link.destination.item >= 0 ? &sketch->items[link.destination.item] : NULL;
     if (!to) return;
     const atn_link *before = atn_item_link(sketch, to, link.destination.port, link.destination.k);
     if (link.destination.guessed) link.source.item = -1;
     if (before && link.destination.guessed) return;
     if (before) {
-        atn_reader_complain(reader, element->at, destination->value,
+        atn_reader_complain(reader, link.at, link.destination.text,
                             "is connected in line %d already; an acceptor has exactly one source", before->at.line);
         return;
     }
@@ -229,6 +218,22 @@ static void connect(atn_sketch *sketch, atn_element *element) {
     link.next = to->links;
     to->links = (int32_t)sketch->n_links;
     sketch->links[sketch->n_links++] = link;
+}
+
+static void connect(atn_sketch *sketch, atn_element *element) {
+    atn_reader *reader = sketch->reader;
+    const atn_attribute *source = atn_element_find(element, "source"),
+                        *destination = atn_element_find(element, "destination");
+    atn_describe_leftovers(reader, element, element->name);
+    if (!source || !destination) {
+        atn_reader_complain(reader, element->at, element->name, "a Connection needs the attribute '%s'",
+                            source ? "destination" : "source");
+        return;
+    }
+    atn_link link = {.at = element->at, .next = -1};
+    link.source = find_end(sketch, source->value, true, element->at);
+    link.destination = find_end(sketch, destination->value, false, element->at);
+    atn_sketch_link(sketch, link);
 }
 
 static void add_rule(atn_sketch *sketch, atn_element *element) {

@@ -36,6 +36,8 @@ atn_value atn_flat_literal(atn_flat *flat, atn_term term, atn_type type, size_t 
 
 atn_type atn_flat_literal_type(const atn_flat *flat, bool whole, atn_type other) {
     atn_type own = atn_type_get_info(flat->literal)->part, part = atn_type_get_info(other)->part;
+    if (flat->free && other) return whole || !atn_type_is_integer(part) ? atn_type_common(part, part) : ATN_DP;
+    if (flat->free) return whole ? ATN_INT32 : ATN_DP;
     if (own == ATN_B) own = whole ? (other ? part : ATN_INT32) : ATN_DP;
     if (whole || atn_type_is_real(own))
         return own == ATN_DP && flat->literal == ATN_B && atn_type_is_real(part) ? part : own;

@@ -89,12 +89,16 @@ static void describe_object(atn_sketch *sketch, atn_item *item) {
     item->rank = structure + 1;
     const atn_attribute *type = atn_describe_attribute(sketch, item->element, item->name, true, of_element_type);
     item->type = type ? atn_describe_type(sketch, item->name, type, true) : ATN_TYPE_NONE;
+    item->written = type ? type->given : NULL;
+    item->values = atn_element_find(item->element, "values");
     if (item->type == ATN_TYPE_NONE) item->failed = true;
 }
 
 static void describe_parameter(atn_sketch *sketch, atn_item *item) {
     const atn_attribute *type = atn_describe_attribute(sketch, item->element, item->name, true, of_type);
     item->type = type ? atn_describe_type(sketch, item->name, type, false) : ATN_TYPE_NONE;
+    item->written = type ? type->given : NULL;
+    item->initial = atn_element_find(item->element, "default");
     item->n_out = 1;
     if (item->type == ATN_TYPE_NONE) item->failed = true;
 }
@@ -134,6 +138,7 @@ static int32_t port_count(atn_sketch *sketch, atn_item *item, const char *name, 
 static void describe_function(atn_sketch *sketch, atn_item *item) {
     const atn_attribute *type = atn_describe_attribute(sketch, item->element, item->name, true, of_data_type);
     item->type = type ? atn_describe_type(sketch, item->name, type, false) : ATN_TYPE_NONE;
+    item->written = type ? type->given : NULL;
     item->text = atn_describe_attribute(sketch, item->element, item->name, true, of_function);
     if (item->text) item->body = atn_syntax_parse_body(sketch->reader, item->text, item->name, &item->is_expression);
     if (item->type == ATN_TYPE_NONE || !item->body) item->failed = true;
@@ -277,7 +282,7 @@ static void resolve_access(atn_sketch *sketch, atn_item *item) {
                             count == 1 ? "" : "s", object->rank == 1 ? "vector" : "matrix", object->name, object->rank);
         item->failed = true;
     }
-    if (write && atn_element_find(object->element, "values")) {
+    if (write && object->values) {
         atn_reader_complain(sketch->reader, item->at, item->name, "'%s' is a constant table and cannot be written",
                             object->name);
         item->failed = true;

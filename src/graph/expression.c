@@ -13,13 +13,14 @@ typedef struct binary {
 } binary;
 
 static const binary binaries[] = {
-    {"||", ATN_OP_OR, 2, false},    {"or", ATN_OP_OR, 2, false},   {"&&", ATN_OP_AND, 3, false},
-    {"and", ATN_OP_AND, 3, false},  {"|", ATN_OP_BITOR, 4, false}, {"^", ATN_OP_BITXOR, 5, false},
-    {"&", ATN_OP_BITAND, 6, false}, {"==", ATN_OP_EQ, 7, false},   {"!=", ATN_OP_NE, 7, false},
-    {"<", ATN_OP_LT, 8, false},     {"<=", ATN_OP_LE, 8, false},   {">", ATN_OP_LT, 8, true},
-    {">=", ATN_OP_LE, 8, true},     {"<<", ATN_OP_SHL, 9, false},  {">>", ATN_OP_SHR, 9, false},
-    {"+", ATN_OP_ADD, 10, false},   {"-", ATN_OP_SUB, 10, false},  {"*", ATN_OP_MUL, 11, false},
-    {"/", ATN_OP_DIV, 11, false},   {"%", ATN_OP_MOD, 11, false},  {"mod", ATN_OP_FLOORMOD, 11, false},
+    {"||", ATN_OP_OR, 2, false},         {"or", ATN_OP_OR, 2, false},    {"&&", ATN_OP_AND, 3, false},
+    {"and", ATN_OP_AND, 3, false},       {"|", ATN_OP_BITOR, 4, false},  {"^", ATN_OP_BITXOR, 5, false},
+    {"xor", ATN_OP_BITXOR, 5, false},    {"&", ATN_OP_BITAND, 6, false}, {"==", ATN_OP_EQ, 7, false},
+    {"!=", ATN_OP_NE, 7, false},         {"<", ATN_OP_LT, 8, false},     {"<=", ATN_OP_LE, 8, false},
+    {">", ATN_OP_LT, 8, true},           {">=", ATN_OP_LE, 8, true},     {"<<", ATN_OP_SHL, 9, false},
+    {">>", ATN_OP_SHR, 9, false},        {"+", ATN_OP_ADD, 10, false},   {"-", ATN_OP_SUB, 10, false},
+    {"*", ATN_OP_MUL, 11, false},        {"/", ATN_OP_DIV, 11, false},   {"%", ATN_OP_MOD, 11, false},
+    {"mod", ATN_OP_FLOORMOD, 11, false},
 };
 
 static const struct {
@@ -40,9 +41,30 @@ void atn_parser_complain(atn_parser *parser, size_t offset, const char *format, 
     parser->token = (atn_token){.kind = ATN_TOKEN_END, .text = ""};
 }
 
+/* In the notation a define replaces a token by another one; T is the type that USED_FLOAT stands for. */
+static void replace_token(atn_parser *parser) {
+    const atn_parse_options *options = parser->reader->options;
+    for (size_t k = 0; k < options->n_defines; ++k) {
+        const atn_define *define = &options->defines[k];
+        bool same = atn_parser_at(parser, define->name);
+        if (!same && (strcmp(define->name, "USED_FLOAT") != 0 || !atn_parser_at(parser, "T"))) continue;
+        size_t offset = 0, where = parser->token.offset;
+        atn_token token = atn_token_next(define->value, &offset);
+        if (token.kind == ATN_TOKEN_END || atn_token_next(define->value, &offset).kind != ATN_TOKEN_END) {
+            atn_parser_complain(parser, where, "the define '%s' is '%s', where one word or number should stand",
+                                define->name, define->value);
+            return;
+        }
+        token.offset = where;
+        parser->token = token;
+        return;
+    }
+}
+
 void atn_parser_advance(atn_parser *parser) {
     if (parser->failed) return;
     parser->token = atn_token_next(parser->text->value, &parser->offset);
+    if (parser->notation && parser->token.kind == ATN_TOKEN_WORD) replace_token(parser);
     if (parser->token.kind == ATN_TOKEN_WRONG)
         atn_parser_complain(parser, parser->token.offset, "'%.*s' is not understood here", (int)parser->token.length,
                             parser->token.text);
@@ -106,6 +128,12 @@ atn_type atn_parser_type(const atn_parser *parser) {
     return atn_type_from_any_name(word);
 }
 
+const char *atn_parser_written(atn_parser *parser, size_t offset) {
+    size_t at = atn_attribute_given(parser->reader, parser->text, offset);
+    atn_token token = atn_token_next(parser->text->given, &at);
+    return atn_parser_word(parser, token);
+}
+
 /* Arguments up to the closing parenthesis, linked by next. */
 static atn_syntax *arguments(atn_parser *parser) {
     atn_syntax *first = NULL, **last = &first;
@@ -122,10 +150,11 @@ static atn_syntax *arguments(atn_parser *parser) {
 
 static atn_syntax *unary(atn_parser *parser);
 
-static atn_syntax *cast(atn_parser *parser, atn_type type, size_t offset, bool call) {
+static atn_syntax *cast(atn_parser *parser, atn_type type, size_t offset, size_t type_at, bool call) {
     atn_syntax *tree = atn_parser_make(parser, ATN_SYNTAX_CAST, offset);
     if (!tree) return NULL;
     tree->type = type;
+    tree->written = atn_parser_written(parser, type_at);
     tree->a = call ? atn_parser_expression(parser) : unary(parser);
     if (call) atn_parser_expect(parser, ")");
     return tree;
@@ -139,7 +168,7 @@ static atn_syntax *parenthesis(atn_parser *parser) {
         atn_token token = parser->token;
         size_t behind = parser->offset;
         atn_parser_advance(parser);
-        if (atn_parser_take(parser, ")")) return cast(parser, type, offset, false);
+        if (atn_parser_take(parser, ")")) return cast(parser, type, offset, token.offset, false);
         parser->token = token; /* SP(x) within parentheses */
         parser->offset = behind;
     }
@@ -160,6 +189,7 @@ static atn_syntax *primary(atn_parser *parser) {
         if (!tree) return NULL;
         tree->integer = token.integer;
         tree->number = token.number;
+        tree->written = atn_parser_word(parser, token);
         atn_parser_advance(parser);
         return tree;
     case ATN_TOKEN_PORT:
@@ -174,8 +204,11 @@ static atn_syntax *primary(atn_parser *parser) {
     case ATN_TOKEN_WORD: {
         atn_type type = atn_parser_type(parser);
         atn_parser_advance(parser);
+        if (parser->notation && atn_parser_at(parser, "[")) return atn_parser_element(parser, token);
         bool call = atn_parser_take(parser, "(");
-        if (type != ATN_TYPE_NONE && call) return cast(parser, type, token.offset, true);
+        if (parser->notation && call && atn_parser_at_reduction(parser, token))
+            return atn_parser_reduction(parser, token);
+        if (type != ATN_TYPE_NONE && call) return cast(parser, type, token.offset, token.offset, true);
         tree = atn_parser_make(parser, call ? ATN_SYNTAX_CALL : ATN_SYNTAX_NAME, token.offset);
         if (!tree) return NULL;
         tree->name = atn_parser_word(parser, token);
@@ -209,6 +242,7 @@ static atn_syntax *unary(atn_parser *parser) {
         if (tree) tree->a = unary(parser);
     }
     if (!found) tree = primary(parser);
+    if (!found && tree && parser->notation && atn_parser_at(parser, "^")) tree = atn_parser_power(parser, tree);
     if (tree) atn_parser_measure(parser, tree);
     --parser->nesting;
     return parser->failed ? NULL : tree;
@@ -229,6 +263,7 @@ static atn_syntax *climb(atn_parser *parser, int32_t strength) {
         tree->op = found->op;
         tree->a = found->swap ? right : left;
         tree->b = found->swap ? left : right;
+        tree->swapped = found->swap;
         atn_parser_measure(parser, tree);
         left = tree;
     }

@@ -36,6 +36,12 @@ void atn_flat_complain(atn_flat *flat, size_t offset, const char *format, ...) {
     atn_reader_complain(reader, atn_attribute_place(reader, flat->text, offset), flat->what, "%s", sentence);
 }
 
+bool atn_flat_is_constant(const char *name) {
+    for (size_t k = 0; k < sizeof constants / sizeof *constants; ++k)
+        if (!strcmp(constants[k].name, name)) return true;
+    return !strcmp(name, "true") || !strcmp(name, "false");
+}
+
 static atn_term variable(atn_flat *flat, const atn_syntax *tree) {
     for (int32_t k = flat->n_slots - 1; k >= flat->n_targets; --k) {
         if (strcmp(flat->slots[k].name, tree->name)) continue;

@@ -38,6 +38,7 @@ typedef struct atn_flat {
     const atn_value *accs, *left, *right; /* #acc(k), #a(k), #b(k): as many as targets; NULL: not here */
     const atn_value *variables;           /* v0, v1, ... of a selector; NULL: not here */
     bool selector;                        /* % means mod */
+    bool free;                            /* literals take the type of what they meet; `literal` is not used */
     atn_slot *slots;
     int32_t n_slots;
     bool failed; /* the first complaint silences the rest */
@@ -64,6 +65,7 @@ atn_value atn_flat_assigned(atn_flat *flat, atn_term term, atn_type type, size_t
 atn_term atn_flat_typed(atn_value value, atn_type type);
 atn_term atn_flat_whole(int64_t integer);
 atn_term atn_flat_fraction(double number);
+bool atn_flat_is_constant(const char *name);                                      /* M_PI and its kin, true, false */
 atn_type atn_flat_literal_type(const atn_flat *flat, bool whole, atn_type other); /* what a literal takes */
 atn_value atn_flat_literal(atn_flat *flat, atn_term term, atn_type type, size_t offset);
 

@@ -236,10 +236,18 @@ typedef struct atn_diagnostics {
     int32_t count;
 } atn_diagnostics;
 
-/* Parses and validates a description. All errors of the file are found in one go and go to `diagnostics` (may
- * be NULL); the context's message holds the first and how many more there are. *out is owned by the caller. */
-atn_status atn_sequence_parse(const atn_ctx *ctx, const char *file, const char *xml, size_t length,
+/* Parses and validates a description, XML or the notation: what begins with < is XML. All errors of the file are found
+ * in one go and go to `diagnostics` (may be NULL); the context's message holds the first and how many more there are.
+ * *out is owned by the caller. */
+atn_status atn_sequence_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
                               const atn_parse_options *options, atn_diagnostics *diagnostics, atn_sequence **out);
+bool atn_description_needs_float(const char *text, size_t length); /* names USED_FLOAT, or T in the notation */
+
+typedef enum atn_form { ATN_FORM_XML = 1, ATN_FORM_NOTATION } atn_form;
+
+/* A description in another form: the same graphs, with the types that it was written in. */
+atn_status atn_description_print(const atn_ctx *ctx, const char *file, const char *text, size_t length,
+                                 const atn_parse_options *options, atn_form form, atn_text *out);
 void atn_sequence_free(atn_sequence *sequence);
 
 /* Values as text, one per line, for `show --passes` and tests. */

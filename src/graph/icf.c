@@ -11,6 +11,8 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
     atn_reader *reader = sketch->reader;
     for (int32_t k = 0; !item->types && k < item->n_out; ++k) {
         int32_t input = k < item->n_in ? k : 0;
+        types[k] = item->acc_types ? item->acc_types[k] : ATN_TYPE_NONE;
+        if (types[k] != ATN_TYPE_NONE) continue;
         if (!item->n_in) {
             atn_reader_complain(reader, item->at, item->name,
                                 "the ICF has no input to take its type from; give ICFType");
@@ -56,7 +58,8 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
 
 /* ICFInit: one value for all, or one each; nothing between commas is the default. */
 static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *block) {
-    const atn_syntax *given = item->init ? atn_syntax_parse_list(sketch->reader, item->init, item->name, true) : NULL;
+    const atn_syntax *given =
+        item->init ? atn_syntax_parse_list(sketch->reader, item->init, item->name, true) : item->inits;
     if (item->init && !given) return false;
     int32_t count = 0;
     for (const atn_syntax *one = given; one; one = one->next) ++count;
@@ -73,14 +76,19 @@ static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *bloc
         if (follower && (acc->type == ATN_INT32 || acc->type == ATN_INDEX))
             acc->init = atn_value_integer(sketch, acc->type, -1);
         if (given && given->kind != ATN_SYNTAX_EMPTY) {
-            atn_flat flat = {
-                .sketch = sketch, .text = item->init, .what = item->name, .at = item->at, .literal = acc->type};
+            atn_flat flat = {.sketch = sketch,
+                             .text = item->init ? item->init : item->text,
+                             .what = item->name,
+                             .at = item->at,
+                             .literal = acc->type};
             acc->init = atn_flat_value(&flat, given, acc->type);
             if (flat.failed) return false;
         }
         if (count > 1) given = given->next;
         if (acc->init >= 0) continue;
-        atn_reader_complain(sketch->reader, item->at, item->name, "ICFInit is needed: %s has no neutral element",
+        atn_reader_complain(sketch->reader, item->at, item->element ? item->name : item->out_names[k],
+                            item->element ? "ICFInit is needed: %s has no neutral element"
+                                          : "a first value is needed: %s has no neutral element",
                             acc->join == ATN_JOIN_ORDERED || acc->join == ATN_JOIN_CUSTOM ? "this ICF" : "a follower");
         return false;
     }
@@ -89,8 +97,10 @@ static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *bloc
 
 static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *block, const atn_type *types,
                          const atn_value *updates, uint32_t dims) {
-    bool is_expression;
-    const atn_syntax *body = atn_syntax_parse_body(sketch->reader, item->combine, item->name, &is_expression);
+    bool is_expression = false;
+    const atn_syntax *body = item->combine
+                                 ? atn_syntax_parse_body(sketch->reader, item->combine, item->name, &is_expression)
+                                 : item->combine_body;
     atn_value left[ATN_MAX_ACCS], right[ATN_MAX_ACCS];
     int32_t number = (int32_t)(block - sketch->blocks);
     for (int32_t k = 0; k < item->n_out; ++k) {
@@ -98,7 +108,7 @@ static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *bl
         right[k] = atn_value_leaf(sketch, ATN_OP_RIGHT, types[k], number, k, dims, (atn_trait){0});
     }
     atn_flat flat = {.sketch = sketch,
-                     .text = item->combine,
+                     .text = item->combine ? item->combine : item->text,
                      .what = item->name,
                      .at = item->at,
                      .literal = types[0],
@@ -158,7 +168,7 @@ bool atn_icf_build(atn_sketch *sketch, atn_item *item, atn_block *block, const a
         block->acc[k] =
             (atn_acc){.type = types[k], .init = -1, .term = -1, .key = -1, .order = -1, .update = -1, .combine = -1};
     }
-    if (!item->combine)
+    if (!item->combine && !item->combine_body)
         atn_icf_recognise(sketch, block, accs, updates);
     else if (!find_combine(sketch, item, block, types, updates, dims & ~own))
         return false;

@@ -1,5 +1,6 @@
-/* A description file into graphs: one ParallelAlgorithm, or a Sequence of them. */
-#include "graph/sketch.h"
+/* A description file, XML or the notation, into graphs: one algorithm, or a Sequence of them. */
+#include "graph/notation.h"
+#include "graph/rewrite.h"
 
 #include "base/memory.h"
 
@@ -21,7 +22,8 @@ void atn_sequence_free(atn_sequence *sequence) {
 }
 
 /* One algorithm; the graph exists even when complaints were made, NULL only without memory. */
-static atn_graph *read_algorithm(atn_reader *reader, atn_element *element) {
+static atn_graph *read_algorithm(atn_reader *reader, atn_element *element, const atn_file_text *file,
+                                 const atn_kernel_text *kernel) {
     atn_graph *graph = atn_zalloc(reader->ctx, sizeof *graph);
     if (!graph) return reader->failed = true, NULL;
     graph->arena.ctx = reader->ctx;
@@ -29,18 +31,23 @@ static atn_graph *read_algorithm(atn_reader *reader, atn_element *element) {
     graph->name = "";
     if (!graph->file) reader->failed = true;
     atn_sketch sketch = {.reader = reader, .graph = graph};
-    if (!reader->failed) atn_sketch_describe(&sketch, element);
-    if (!reader->failed) atn_sketch_connect(&sketch, element);
+    if (!reader->failed && kernel) atn_sketch_lower(&sketch, file, kernel);
+    if (!reader->failed && element) atn_sketch_describe(&sketch, element);
+    if (!reader->failed && element) atn_sketch_connect(&sketch, element);
+    if (kernel && (!sketch.n_items || kernel->unsure)) return graph;
     if (!reader->failed) atn_sketch_order(&sketch);
     if (!reader->failed) atn_sketch_build(&sketch);
     if (!reader->failed) atn_sketch_prune(&sketch);
     bool writes = false;
     for (size_t k = 0; k < sketch.n_items; ++k) writes |= sketch.items[k].kind == ATN_ITEM_WRITE;
-    if (!reader->failed && !writes)
+    if (!reader->failed && !writes && element)
         atn_reader_complain(reader, element->at, graph->name,
                             "the algorithm writes nothing; a DataAccessWrite is missing");
+    if (!reader->failed && !writes && kernel && !reader->n_complaints)
+        atn_reader_complain(reader, sketch.items[0].at, graph->name, "the kernel writes nothing: A[...] = ...");
     if (!reader->failed) atn_graph_validate(reader, graph);
     if (!reader->failed) graph->hash = atn_graph_hash(reader, graph);
+    if (!reader->failed && !reader->n_complaints && reader->print) atn_sketch_print(&sketch);
     return graph;
 }
 
@@ -69,6 +76,15 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
                     atn_type_name(b->parameters[j].type), atn_type_name(a->parameters[i].type));
 }
 
+static void add_step(atn_reader *reader, atn_place at, atn_graph *graph, atn_sequence *sequence) {
+    for (int32_t k = 0; k < sequence->count; ++k) {
+        if (!strcmp(sequence->step[k]->name, graph->name) && *graph->name)
+            atn_reader_complain(reader, at, graph->name, "an earlier step has this name");
+        check_shared(reader, sequence->step[k], graph);
+    }
+    sequence->step[sequence->count++] = graph;
+}
+
 static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequence) {
     bool single = !strcmp(root->name, "ParallelAlgorithm");
     int32_t count = 0;
@@ -84,14 +100,9 @@ static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequ
             atn_reader_complain(reader, element->at, element->name, "a Sequence is made of ParallelAlgorithms");
             continue;
         }
-        atn_graph *graph = read_algorithm(reader, element);
+        atn_graph *graph = read_algorithm(reader, element, NULL, NULL);
         if (!graph) return;
-        for (int32_t k = 0; k < sequence->count; ++k) {
-            if (!strcmp(sequence->step[k]->name, graph->name) && *graph->name)
-                atn_reader_complain(reader, element->at, graph->name, "an earlier step has this name");
-            check_shared(reader, sequence->step[k], graph);
-        }
-        sequence->step[sequence->count++] = graph;
+        add_step(reader, element->at, graph, sequence);
     }
     if (!reader->failed && !count && !single)
         atn_reader_complain(reader, root->at, "Sequence", "the Sequence is empty");
@@ -116,27 +127,59 @@ static void read_root(atn_reader *reader, atn_element *root, atn_sequence *seque
         read_steps(reader, root, sequence);
 }
 
-atn_status atn_sequence_parse(const atn_ctx *ctx, const char *file, const char *xml, size_t length,
-                              const atn_parse_options *options, atn_diagnostics *diagnostics, atn_sequence **out) {
-    static const atn_parse_options none;
+/* The notation: one kernel, or several, which are a Sequence. */
+static void read_notation(atn_reader *reader, atn_sequence *sequence) {
+    atn_file_text *file = atn_reader_alloc(reader, sizeof *file);
+    if (!file || !atn_notation_scan(reader, file) || !atn_notation_parse(reader, file)) return;
+    int32_t count = 0;
+    for (const atn_kernel_text *kernel = file->kernels; kernel; kernel = kernel->next) ++count;
+    if (count > 1 && !file->sequence)
+        atn_reader_complain(reader, atn_attribute_place(reader, &file->text, file->kernels->next->offset),
+                            file->kernels->next->name,
+                            "several kernels in a file are a sequence; write 'sequence NAME' in front");
+    sequence->name = atn_strdup(reader->ctx, file->sequence ? file->sequence : file->kernels->name);
+    sequence->step = atn_zalloc(reader->ctx, sizeof *sequence->step * (size_t)(count + 1));
+    if (!sequence->name || !sequence->step) {
+        reader->failed = true;
+        return;
+    }
+    for (const atn_kernel_text *kernel = file->kernels; kernel && !reader->failed; kernel = kernel->next) {
+        if (kernel->failed) continue;
+        atn_graph *graph = read_algorithm(reader, NULL, file, kernel);
+        if (!graph) return;
+        add_step(reader, atn_attribute_place(reader, &file->text, kernel->offset), graph, sequence);
+    }
+}
+
+/* With what is printed, as the reader says. */
+atn_status atn_reader_parse(atn_reader *reader, atn_diagnostics *diagnostics, atn_sequence **out) {
     *out = NULL;
     if (diagnostics) diagnostics->count = 0;
-    atn_reader reader = {.ctx = ctx,
-                         .arena = {.ctx = ctx},
-                         .file = file ? file : "description",
-                         .xml = xml,
-                         .length = length,
-                         .options = options ? options : &none};
-    atn_sequence *sequence = atn_zalloc(ctx, sizeof *sequence);
+    atn_sequence *sequence = atn_zalloc(reader->ctx, sizeof *sequence);
     if (!sequence) return ATN_ERR_MEMORY;
-    sequence->ctx = ctx;
-    atn_element *root = atn_xml_read(&reader);
-    if (root) read_root(&reader, root, sequence);
-    atn_status status = atn_reader_finish(&reader, diagnostics);
-    atn_arena_free(&reader.arena);
+    sequence->ctx = reader->ctx;
+    bool notation = atn_notation_is(reader->xml, reader->length);
+    atn_element *root = notation ? NULL : atn_xml_read(reader);
+    if (notation) read_notation(reader, sequence);
+    if (root) read_root(reader, root, sequence);
+    atn_status status = atn_reader_finish(reader, diagnostics);
     if (status == ATN_OK)
         *out = sequence;
     else
         atn_sequence_free(sequence);
+    return status;
+}
+
+atn_status atn_sequence_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
+                              const atn_parse_options *options, atn_diagnostics *diagnostics, atn_sequence **out) {
+    static const atn_parse_options none;
+    atn_reader reader = {.ctx = ctx,
+                         .arena = {.ctx = ctx},
+                         .file = file ? file : "description",
+                         .xml = text,
+                         .length = length,
+                         .options = options ? options : &none};
+    atn_status status = atn_reader_parse(&reader, diagnostics, out);
+    atn_arena_free(&reader.arena);
     return status;
 }

@@ -25,6 +25,13 @@ typedef struct atn_reader {
     int64_t steps;   /* work done so far; see atn_reader_step */
     bool overrun;    /* that limit was reported */
     int32_t guesses; /* names compared for suggestions */
+    /* atn_description_print: what is printed of every algorithm, and the types of its items */
+    struct atn_text *print;
+    atn_form form;
+    bool plain, many;     /* without shortcuts; a Sequence */
+    atn_type *item_types; /* of all items of the file, one after the other */
+    size_t n_item_types, item_types_room;
+    const char *const *types; /* the same as they are written; NULL: not known */
 } atn_reader;
 
 enum { ATN_LIMIT_STEPS = 500000, ATN_LIMIT_GUESSES = 20000 };

@@ -1,5 +1,5 @@
-/* A description between XML and normal form: named items, the links between their ports, the order they run in; then
- * the values made of them. One sketch per ParallelAlgorithm. */
+/* A description between its text (XML or the notation) and normal form: named items, the links between their ports, the
+ * order they run in; then the values made of them. One sketch per algorithm. */
 #ifndef ATN_GRAPH_SKETCH_H
 #define ATN_GRAPH_SKETCH_H
 
@@ -55,15 +55,22 @@ typedef struct atn_item {
     atn_item_kind kind;
     const char *name; /* in the graph's arena */
     atn_place at;
-    atn_element *element;
-    int32_t scope;  /* item of the enclosing block; -1: outside of all (the algorithm, objects, parameters) */
-    int32_t rank;   /* dimensions of a block, axes of an object */
-    atn_type type;  /* of elements, of a parameter, of a function's outputs */
-    int32_t object; /* accesses: the item accessed, or -1 */
+    atn_element *element; /* NULL: described in the notation */
+    int32_t scope;        /* item of the enclosing block; -1: outside of all (the algorithm, objects, parameters) */
+    int32_t rank;         /* dimensions of a block, axes of an object */
+    atn_type type;        /* of elements, of a parameter, of a function's outputs */
+    int32_t object;       /* accesses: the item accessed, or -1 */
     const atn_attribute *text;                   /* function, selector or ICF; NULL: none */
     const atn_syntax *body;                      /* what it says; NULL: none, or wrong */
     bool is_expression;                          /* the body is one expression */
     const atn_attribute *types, *init, *combine; /* of an ICF */
+    const atn_type *acc_types;                   /* notation: n_out of them, NONE: that of the input; or NULL */
+    const atn_syntax *inits, *combine_body;      /* notation; or NULL */
+    const atn_attribute *values, *initial;       /* of a constant table, of a parameter with a default; or NULL */
+    const char *const *acc_written;              /* notation: those types as they stand in the file */
+    const char *written;                         /* the type as it stands in the file; NULL: its own name */
+    const char *label;                           /* what its value is called in generated code; NULL: name */
+    const char *const *out_names;                /* notation: of each output; or NULL */
     int32_t n_in, n_out;                         /* ports in(k) or func(k), out(k) */
     uint64_t variables;                          /* bit k: the selector uses vk */
     atn_boundary boundary;
@@ -126,6 +133,7 @@ bool atn_describe_choice(atn_sketch *sketch, atn_element *element, const char *w
 bool atn_describe_integer(atn_sketch *sketch, const char *what, const atn_attribute *attribute, int64_t low,
                           int64_t high, int32_t *number);
 atn_type atn_describe_type(atn_sketch *sketch, const char *what, const atn_attribute *attribute, bool element);
+atn_type atn_describe_type_name(atn_reader *reader, atn_place at, const char *what, const char *name, bool element);
 void atn_describe_leftovers(atn_reader *reader, const atn_element *element, const char *what);
 
 /* table.c: the elements of a constant table, into `object`. */
@@ -134,7 +142,13 @@ bool atn_number_parse(const char *text, size_t length, double number[2]); /* "1.
 
 /* connect.c: Connections and OrderingRules, then what is left unconnected. */
 void atn_sketch_connect(atn_sketch *sketch, atn_element *root);
+void atn_sketch_link(atn_sketch *sketch, atn_link link); /* checked for sight and for a second source */
 const atn_link *atn_item_link(const atn_sketch *sketch, const atn_item *item, atn_port port, int32_t k); /* or NULL */
+
+/* notation_lower.c: a kernel of the notation into items and links. */
+struct atn_kernel_text;
+struct atn_file_text;
+void atn_sketch_lower(atn_sketch *sketch, const struct atn_file_text *file, const struct atn_kernel_text *kernel);
 
 /* order.c: fills `order`; false when there is a cycle. */
 bool atn_sketch_order(atn_sketch *sketch);

@@ -76,6 +76,7 @@ static atn_syntax *declaration(atn_parser *parser) {
     atn_type type = automatic ? ATN_TYPE_NONE : atn_parser_type(parser);
     if (!automatic && type == ATN_TYPE_NONE)
         atn_parser_complain(parser, parser->token.offset, "a type should stand behind const");
+    const char *written = automatic ? NULL : atn_parser_written(parser, parser->token.offset);
     if (!automatic) atn_parser_advance(parser);
     atn_syntax *first = NULL, **last = &first;
     do {
@@ -84,6 +85,7 @@ static atn_syntax *declaration(atn_parser *parser) {
         atn_syntax *tree = parser->failed ? NULL : atn_parser_make(parser, ATN_SYNTAX_DECLARE, parser->token.offset);
         if (!tree) return NULL;
         tree->type = type;
+        tree->written = written;
         tree->name = atn_parser_word(parser, parser->token);
         atn_parser_advance(parser);
         if (atn_parser_take(parser, "="))
@@ -195,6 +197,14 @@ static void refuse_idle(atn_parser *parser, const atn_syntax *tree) {
         else if (tree->kind == ATN_SYNTAX_FOR)
             refuse_idle(parser, tree->d);
     }
+}
+
+atn_syntax *atn_parser_braces(atn_parser *parser) {
+    atn_parser_expect(parser, "{");
+    atn_syntax *tree = parser->failed ? NULL : block(parser, "}");
+    atn_parser_expect(parser, "}");
+    if (tree) refuse_idle(parser, tree->a);
+    return parser->failed ? NULL : tree;
 }
 
 atn_syntax *atn_syntax_parse_body(atn_reader *reader, const atn_attribute *text, const char *what,

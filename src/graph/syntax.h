@@ -42,6 +42,10 @@ typedef enum atn_syntax_kind {
     ATN_SYNTAX_CHOICE,  /* a ? b : c */
     ATN_SYNTAX_CALL,    /* name, a: the first argument, linked by next */
     ATN_SYNTAX_CAST,    /* type, a */
+    ATN_SYNTAX_ELEMENT, /* notation: name, a: the first subscript, linked by next; integer: where it ends */
+    ATN_SYNTAX_REDUCE,  /* notation: name, a: indices, b: ranges or NULL, c: what is reduced */
+    ATN_SYNTAX_RANGE,   /* notation: a .. b */
+    ATN_SYNTAX_POWER,   /* notation: a, integer times */
     ATN_SYNTAX_BLOCK,   /* a: the first statement, linked by next */
     ATN_SYNTAX_DECLARE, /* type (NONE: that of a), name, a: initial value or NULL */
     ATN_SYNTAX_ASSIGN,  /* a: NAME or PORT, b: value */
@@ -57,6 +61,8 @@ struct atn_syntax {
     int32_t depth; /* of the tree below */
     size_t offset; /* in the text */
     const char *name;
+    const char *written; /* a literal, or a type that a define replaced, as it stands in the file; or NULL */
+    bool swapped;        /* LT, LE: written as > or >= */
     int64_t integer;
     double number;
     atn_syntax *a, *b, *c, *d, *next;
@@ -70,6 +76,7 @@ typedef struct atn_parser {
     atn_token token;  /* the one at hand */
     size_t offset;    /* behind it */
     int32_t nesting;
+    bool notation; /* subscripts, reductions and ^ as a power; defines replace tokens */
     bool failed;
 } atn_parser;
 
@@ -97,5 +104,12 @@ void atn_parser_measure(atn_parser *parser, atn_syntax *tree); /* sets depth fro
 const char *atn_parser_word(atn_parser *parser, atn_token token);
 atn_type atn_parser_type(const atn_parser *parser); /* named by the token at hand, or NONE */
 atn_syntax *atn_parser_expression(atn_parser *parser);
+atn_syntax *atn_parser_range(atn_parser *parser);                       /* notation: a .. b, or one expression */
+atn_syntax *atn_parser_braces(atn_parser *parser);                      /* { statements } as a BLOCK */
+atn_syntax *atn_parser_element(atn_parser *parser, atn_token name);     /* notation_expression.c; at [ */
+bool atn_parser_at_reduction(const atn_parser *parser, atn_token name); /* behind ( */
+atn_syntax *atn_parser_reduction(atn_parser *parser, atn_token name);
+atn_syntax *atn_parser_power(atn_parser *parser, atn_syntax *base); /* at ^ */
+const char *atn_parser_written(atn_parser *parser, size_t offset);  /* the word there, before defines */
 
 #endif

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const signs[] = {"<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "==",
-                                    "!=",  "<=",  ">=", "<<", ">>", "&&", "||", "++", "--", "+",  "-",
-                                    "*",   "/",   "%",  "<",  ">",  "=",  "!",  "~",  "&",  "|",  "^",
-                                    "?",   ":",   ";",  ",",  "(",  ")",  "{",  "}"};
+static const char *const signs[] = {"->", "..", "[",  "]",  "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=",
+                                    "|=", "^=", "==", "!=", "<=",  ">=",  "<<", ">>", "&&", "||", "++", "--",
+                                    "+",  "-",  "*",  "/",  "%",   "<",   ">",  "=",  "!",  "~",  "&",  "|",
+                                    "^",  "?",  ":",  ";",  ",",   "(",   ")",  "{",  "}"};
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -28,7 +28,7 @@ static atn_token number(const char *source, size_t at) {
     char *end;
     bool hexadecimal = source[at] == '0' && (source[at + 1] == 'x' || source[at + 1] == 'X');
     unsigned long long whole = strtoull(source + at, &end, hexadecimal ? 16 : 10);
-    if (!hexadecimal && (*end == '.' || *end == 'e' || *end == 'E')) {
+    if (!hexadecimal && ((*end == '.' && end[1] != '.') || *end == 'e' || *end == 'E')) {
         token.kind = ATN_TOKEN_NUMBER;
         token.number = atn_number_read(source + at, &end);
     } else {
@@ -40,8 +40,9 @@ static atn_token number(const char *source, size_t at) {
         if (token.kind == ATN_TOKEN_INTEGER) token.kind = ATN_TOKEN_NUMBER;
         ++end;
     }
-    if (is_letter(*end) || is_digit(*end) || *end == '.') token.kind = ATN_TOKEN_WRONG;
-    while (is_letter(*end) || is_digit(*end) || *end == '.') ++end;
+    bool range = end[0] == '.' && end[1] == '.'; /* 0..n */
+    if (is_letter(*end) || is_digit(*end) || (*end == '.' && !range)) token.kind = ATN_TOKEN_WRONG;
+    while (is_letter(*end) || is_digit(*end) || (*end == '.' && !range)) ++end;
     token.length = (size_t)(end - token.text);
     return token;
 }

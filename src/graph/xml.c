@@ -80,7 +80,8 @@ static const char *substitute(loader *l, const char *given) {
     return value;
 }
 
-atn_place atn_attribute_place(const atn_reader *reader, const atn_attribute *attribute, size_t offset) {
+size_t atn_attribute_given(const atn_reader *reader, const atn_attribute *attribute, size_t offset) {
+    if (attribute->plain) return offset;
     size_t given = 0, value = 0; /* walk the defines */
     while (attribute->given[given]) {
         piece p = next_piece(reader->options, attribute->given + given);
@@ -92,6 +93,12 @@ atn_place atn_attribute_place(const atn_reader *reader, const atn_attribute *att
         value += bytes;
         given += p.given;
     }
+    return given;
+}
+
+atn_place atn_attribute_place(const atn_reader *reader, const atn_attribute *attribute, size_t offset) {
+    if (attribute->plain) return atn_reader_place(reader, attribute->offset + offset);
+    size_t given = atn_attribute_given(reader, attribute, offset);
     size_t raw = attribute->offset; /* walk the entities */
     for (size_t k = 0; k < given && raw < reader->length;) {
         unsigned char c = (unsigned char)attribute->given[k];

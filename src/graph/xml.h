@@ -18,6 +18,7 @@ typedef struct atn_attribute {
     const char *value; /* after defines */
     size_t offset;     /* of the value in the file */
     bool taken;        /* some reader knew it */
+    bool plain;        /* the file as it stands: no entities, no defines */
 } atn_attribute;
 
 typedef struct atn_element atn_element;
@@ -35,6 +36,9 @@ atn_element *atn_xml_read(atn_reader *reader);
 
 /* The place of value[offset] in the file, through defines and entities. */
 atn_place atn_attribute_place(const atn_reader *reader, const atn_attribute *attribute, size_t offset);
+
+/* Where value[offset] stands in `given`, through defines. */
+size_t atn_attribute_given(const atn_reader *reader, const atn_attribute *attribute, size_t offset);
 
 /* The attribute of that name, marked as taken; NULL when there is none. */
 atn_attribute *atn_element_find(atn_element *element, const char *name);

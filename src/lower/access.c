@@ -201,7 +201,7 @@ static ir_ref own_element(lowering *l, const atn_node *node, place at, ir_ref va
 
 ir_ref lower_widened_bytes(lowering *l, atn_value value, place at) {
     const atn_node *node = &l->g->values[value];
-    if (node->op != ATN_OP_READ || l->uses[value] != 1 || l->vec_dim < 0 || l->v.guard) return -1;
+    if (node->op != ATN_OP_READ || l->needs.uses[value] != 1 || l->vec_dim < 0 || l->v.guard) return -1;
     const atn_read *read = &l->g->reads[node->index];
     at = lower_normal(l, node->dims, at);
     if (at.lane >= 0 || !(node->dims >> l->vec_dim & 1) || l->g->objects[read->object].type != ATN_U8) return -1;
@@ -302,7 +302,7 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     enable = ir_and(l->p, enable, inside_points(l, dims, at));
     if (width > 1 && !vector) lower_hoist(l, w->value); /* made as a vector all the same, stored lane by lane */
     bool late = alone && width == 1 &&
-                l->in_place[w->value]; /* where nothing is written, another point may write what is read */
+                l->needs.in_place[w->value]; /* where nothing is written, another point may write what is read */
     for (int32_t k = 0; k < (vector ? 1 : width); ++k) {
         at.lane = (int8_t)(vector || width == 1 ? -1 : k);
         ir_ref values[2], here = enable;
@@ -325,7 +325,7 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
 static void read_first(lowering *l, const atn_write *w) {
     const atn_value used[] = {w->value, w->enable, w->select[0], w->select[1]};
     for (size_t k = 0; k < sizeof used / sizeof *used; ++k)
-        if (used[k] >= 0 && l->in_place[used[k]]) lower_hoist(l, used[k]);
+        if (used[k] >= 0 && l->needs.in_place[used[k]]) lower_hoist(l, used[k]);
 }
 
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {

@@ -190,9 +190,9 @@ static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t t
 /* Within warps; then, where the lanes are more than one warp, every warp over the results of all of them. */
 static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) {
     atn_program *p = l->p;
-    int32_t tile[ATN_MAX_ACCS][2], warps = l->lanes_q / l->warp;
-    butterflies(l, b, value, warps > 1 ? l->warp : l->lanes_q);
-    if (warps <= 1 || !tree_tiles(l, b, atn_variant_items(&l->v) / l->warp, tile)) return;
+    int32_t tile[ATN_MAX_ACCS][2], warps = l->cuts.lanes_q / l->warp;
+    butterflies(l, b, value, warps > 1 ? l->warp : l->cuts.lanes_q);
+    if (warps <= 1 || !tree_tiles(l, b, l->cuts.items / l->warp, tile)) return;
     ir_block body = IR_EMPTY;
     ir_ref warp = ir_address(p, l->warp), zero = ir_address(p, 0);
     ir_ref first =
@@ -218,7 +218,7 @@ static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) 
 static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
     atn_program *p = l->p;
     int32_t tile[ATN_MAX_ACCS][2];
-    if (!tree_tiles(l, b, atn_variant_items(&l->v), tile)) return;
+    if (!tree_tiles(l, b, l->cuts.items, tile)) return;
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
             int32_t t = tile[k][part];
@@ -226,7 +226,7 @@ static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
             tile_write(l, l->block, t, l->item, value[k][part]);
         }
     ir_barrier(p, l->block);
-    for (int32_t distance = l->lanes_q / 2; distance > 0; distance /= 2) {
+    for (int32_t distance = l->cuts.lanes_q / 2; distance > 0; distance /= 2) {
         ir_ref other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
         ir_block inner = IR_EMPTY, *outer = l->block;
         size_t mark = lower_mark(l);
@@ -259,7 +259,7 @@ static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
 }
 
 void lower_join_lanes(lowering *l, const atn_block *b, ir_ref value[][2]) {
-    if (l->lanes_q <= 1) return;
+    if (l->cuts.lanes_q <= 1) return;
     if (l->v.reduce == ATN_REDUCE_SHUFFLE)
         join_by_shuffle(l, b, value);
     else

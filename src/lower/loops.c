@@ -87,15 +87,15 @@ void loops_one_tile(loops *o, ir_ref start, ir_ref to) {
 /* Tiles, each staged (or not) and then worked through by `each`. */
 void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
     lowering *l = o->l;
-    bool doubled = l->n_staged > 0 && l->v.stage == 2 && !l->host;
+    bool doubled = l->staged.count > 0 && l->v.stage == 2 && !l->host;
     ir_ref fetched[MAX_PREFETCH], half[MAX_STAGED];
     int32_t half_variable[MAX_STAGED];
     if (doubled) {
         lower_stage_prefetch(l, from, fetched);
-        for (int32_t n = 0; n < l->n_staged; ++n) {
+        for (int32_t n = 0; n < l->staged.count; ++n) {
             half_variable[n] = ir_declare_mutable(l->p, l->block, "half", ir_address(l->p, 0));
             half[n] = ir_multiply_integer(l->p, ir_variable_ref(l->p, half_variable[n]),
-                                          l->staged[n].elements); /* its alignment can be seen */
+                                          l->staged.of[n].elements); /* its alignment can be seen */
         }
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);
@@ -107,19 +107,19 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
     l->block = &body;
     if (doubled) {
         lower_stage_prefetch(l, ir_add_integer(l->p, start, o->q0.tile), fetched);
-        for (int32_t n = 0; n < l->n_staged; ++n) l->staged[n].half = half[n];
+        for (int32_t n = 0; n < l->staged.count; ++n) l->staged.of[n].half = half[n];
         each(o, start, to);
         ir_ref one = ir_address(l->p, 1);
-        for (int32_t n = 0; n < l->n_staged; ++n)
+        for (int32_t n = 0; n < l->staged.count; ++n)
             ir_assign(l->p, l->block, half_variable[n],
                       ir_subtract(l->p, one, ir_variable_ref(l->p, half_variable[n])));
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);
     } else {
-        if (l->n_staged > 0) lower_stage_fill(l, start);
-        if (l->n_staged > 0 && !l->host) ir_barrier(l->p, l->block);
+        if (l->staged.count > 0) lower_stage_fill(l, start);
+        if (l->staged.count > 0 && !l->host) ir_barrier(l->p, l->block);
         each(o, start, to);
-        if (l->n_staged > 0 && !l->host) ir_barrier(l->p, l->block);
+        if (l->staged.count > 0 && !l->host) ir_barrier(l->p, l->block);
     }
     lower_forget(l, mark);
     l->block = outer;
@@ -147,7 +147,7 @@ void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
     const atn_dim *d = &l->g->dims[o->b->dim[axis]];
     *from = ir_declare(l->p, l->block, "from", lower_end(l, d->begin));
     *to = ir_declare(l->p, l->block, "to", lower_end(l, d->end));
-    int32_t splits = atn_variant_splits(&l->v);
+    int32_t splits = l->cuts.splits;
     if (l->split < 0 || !loops_outermost(l, o->block) || axis != o->b->rank - 1) return;
     int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
     split_range(o, splits, axis == 1 ? o->q1.lanes : o->q0.tile > 0 ? o->q0.tile : stride, from, to);
@@ -156,7 +156,7 @@ void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
 static void rows_q0(loops *o, loops_tile *each) {
     ir_ref from, to;
     loops_bounds(o, 0, &from, &to);
-    if (o->q0.tile > 0 && o->l->n_staged > 0 && loops_outermost(o->l, o->block))
+    if (o->q0.tile > 0 && o->l->staged.count > 0 && loops_outermost(o->l, o->block))
         loops_tiles(o, from, to, each);
     else
         range_q0(o, from, to, -1);

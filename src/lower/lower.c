@@ -20,47 +20,9 @@ void lower_fail(lowering *l, atn_status status, const char *format, ...) {
     l->status = atn_fail(l->ctx, status, "%s", text);
 }
 
-/* ---- what the values need and how often they are used ---- */
-
-static void count_use(lowering *l, atn_value v) {
-    if (v >= 0) ++l->uses[v];
-}
-
-static bool survey(lowering *l) {
-    const atn_graph *g = l->g;
-    l->needs = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->needs);
-    l->uses = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->uses);
-    l->in_place = atn_arena_alloc(&l->p->arena, (size_t)(g->n_values + 1) * sizeof *l->in_place);
-    if (!l->needs || !l->uses || !l->in_place) return false;
-    for (atn_value v = 0; v < g->n_values; ++v) {
-        const atn_node *n = &g->values[v];
-        for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
-            l->needs[v] |= l->needs[n->arg[k]];
-            l->in_place[v] |= l->in_place[n->arg[k]];
-            count_use(l, n->arg[k]);
-        }
-        if (n->op == ATN_OP_READ)
-            for (int k = 0; k < 2; ++k)
-                if (g->reads[n->index].select[k] >= 0) {
-                    l->needs[v] |= l->needs[g->reads[n->index].select[k]];
-                    count_use(l, g->reads[n->index].select[k]);
-                }
-        if (n->op == ATN_OP_READ) l->in_place[v] |= g->objects[g->reads[n->index].object].written;
-        if (n->op == ATN_OP_RESULT) l->needs[v] |= 1u << n->index;
-        if (n->op == ATN_OP_ACC || n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT) l->needs[v] |= 1u << 31;
-    }
-    for (int32_t k = 0; k < g->n_writes; ++k) {
-        const atn_write *w = &g->writes[k];
-        const atn_value used[] = {w->select[0], w->select[1], w->value, w->enable};
-        for (size_t n = 0; n < 4; ++n) count_use(l, used[n]);
-    }
-    for (int32_t b = 0; b < g->n_blocks; ++b)
-        for (int32_t k = 0; k < g->blocks[b].n_accs; ++k) {
-            const atn_acc *a = &g->blocks[b].acc[k];
-            const atn_value used[] = {a->init, a->term, a->update, a->combine};
-            for (size_t n = 0; n < 4; ++n) count_use(l, used[n]);
-        }
-    return true;
+void lower_enter(lowering *l, atn_variant variant) {
+    l->v = variant;
+    l->cuts = lower_cut(l->g, &variant);
 }
 
 /* ---- arguments ---- */
@@ -97,17 +59,17 @@ static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
     *stage = (ir_stage){.items = items, .body = -1, .span = {1, 1}};
     stage->name = atn_arena_printf(&l->p->arena, "attune%s", suffix);
     if (!stage->name) l->p->failed = true;
-    l->n_memos = 0;
+    lower_forget(l, 0);
     l->bound = 0;
     l->done = 0;
-    l->n_staged = 0;
+    l->staged.count = 0;
     for (int32_t d = 0; d < l->g->n_dims; ++d) l->dim[d] = (dim_state){.regs = 1, .pack = 1, .vec = 1, .limit = -1};
     return stage;
 }
 
 static void extents(lowering *l) {
-    for (int32_t d = 0; d < l->n_points; ++d) {
-        const atn_dim *dim = &l->g->dims[l->point[d]];
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
+        const atn_dim *dim = &l->g->dims[l->cuts.point[d]];
         l->begin[d] = ir_declare(l->p, l->block, d ? "begin1" : "begin0", lower_end(l, dim->begin));
         ir_ref end = lower_end(l, dim->end);
         l->extent[d] = ir_declare(l->p, l->block, d ? "extent1" : "extent0", ir_subtract(l->p, end, l->begin[d]));
@@ -124,8 +86,8 @@ static ir_ref tiles_along(lowering *l, int32_t d, int32_t span) {
 static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[2], const int32_t span[2], bool split) {
     atn_program *p = l->p;
     ir_ref left = g;
-    for (int32_t d = 0; d < l->n_points; ++d) {
-        bool last = d == l->n_points - 1 && !split;
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
+        bool last = d == l->cuts.n_points - 1 && !split;
         ir_ref number = last ? left : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, left, tiles[d], -1);
         l->start[d] = ir_declare(p, l->block, d ? "start1" : "start0",
                                  ir_add(p, l->begin[d], ir_multiply_integer(p, number, span[d])));
@@ -146,14 +108,9 @@ static bool repeatable(const atn_graph *g) {
 /* A tile that is not full, done by items: the same points, one value at a time, clamped. */
 static void edge_by_items(lowering *l) {
     atn_variant full = l->v;
-    for (int d = 0; d < 2; ++d) {
-        atn_cut *c = &l->v.p[d];
-        c->seq *= c->regs * c->vec;
-        c->regs = c->pack = c->vec = 1;
-    }
-    l->v.stage = 0;
+    lower_enter(l, lower_cut_edge_items(&full));
     lower_group(l);
-    l->v = full;
+    lower_enter(l, full);
 }
 
 /* Full tiles whose reads are inside, without tests; then, clamped, the others. */
@@ -163,7 +120,7 @@ static void item_group(lowering *l) {
      * compilers for CPUs do badly with barriers on two ways. */
     bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
     l->clamp = true;
-    if (l->n_points == 0 || (!vectors && !alone)) {
+    if (l->cuts.n_points == 0 || (!vectors && !alone)) {
         lower_group(l);
         return;
     }
@@ -191,17 +148,17 @@ static void item_group(lowering *l) {
  * can be, and what is left is done plainly. */
 static void host_group(lowering *l) {
     bool plain = true;
-    for (int32_t d = 0; d < l->n_points; ++d) plain = plain && lower_span(l, d) == 1;
-    if (plain || l->n_points == 0) {
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) plain = plain && l->cuts.span[d] == 1;
+    if (plain || l->cuts.n_points == 0) {
         lower_group(l);
         return;
     }
     ir_ref start[2] = {l->start[0], l->start[1]}, tile[2] = {-1, -1}, rest = -1;
-    for (int32_t d = 0; d < l->n_points && repeatable(l->g); ++d) {
+    for (int32_t d = 0; d < l->cuts.n_points && repeatable(l->g); ++d) {
         ir_ref low, high; /* where all reads are inside */
         lower_inner_range(l, d, &low, &high);
         ir_ref back =
-            ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, high, -lower_span(l, d)), -1);
+            ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, high, -l->cuts.span[d]), -1);
         l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0",
                                  ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, low, -1));
         tile[d] = l->start[d];
@@ -256,31 +213,30 @@ static void append_parallel(lowering *l, ir_block *into, int32_t variable, ir_re
 /* The first stage: all groups. */
 static void main_stage(lowering *l, const atn_target *target) {
     atn_program *p = l->p;
-    bool split = atn_variant_splits(&l->v) > 1;
-    ir_stage *stage = open_stage(l, "", target->host ? 1 : atn_variant_items(&l->v));
+    bool split = l->cuts.splits > 1;
+    ir_stage *stage = open_stage(l, "", target->host ? 1 : l->cuts.items);
     ir_block body = IR_EMPTY, inner = IR_EMPTY;
-    const int32_t span[2] = {lower_span(l, 0), lower_span(l, 1)};
+    const int32_t span[2] = {l->cuts.span[0], l->cuts.span[1]};
     ir_ref tiles[2] = {-1, -1}, total = ir_address(p, 1);
     stage->span[0] = span[0];
     stage->span[1] = span[1];
-    stage->over_points = l->n_points > 0;
+    stage->over_points = l->cuts.n_points > 0;
     stage->over_splits = split;
     l->block = &body;
     extents(l);
-    for (int32_t d = 0; d < l->n_points; ++d) {
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         tiles[d] = tiles_along(l, d, span[d]);
         total = ir_multiply(p, total, tiles[d]);
     }
-    if (split) total = ir_multiply_integer(p, total, atn_variant_splits(&l->v));
+    if (split) total = ir_multiply_integer(p, total, l->cuts.splits);
     total = ir_declare(p, l->block, "tiles", total);
     l->item = target->host ? -1 : ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
-    l->lanes_q = l->v.q[0].lanes * l->v.q[1].lanes;
     bool alone = l->v.p[0].lanes * l->v.p[1].lanes == 1;
     l->lane_q =
-        l->lanes_q > 1
+        l->cuts.lanes_q > 1
             ? ir_declare(p, l->block, "lane_q",
                          alone ? l->item
-                               : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, ir_address(p, l->lanes_q), -1))
+                               : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, ir_address(p, l->cuts.lanes_q), -1))
             : -1;
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
@@ -309,12 +265,12 @@ static void main_stage(lowering *l, const atn_target *target) {
         ir_if(p, &inner, ir_declare(p, &inner, "last", is_last), last, IR_EMPTY);
     }
     if (target->host && l->v.collapse == 1 &&
-        l->n_points == 2) { /* threads share rows of tiles, each goes along its own */
+        l->cuts.n_points == 2) { /* threads share rows of tiles, each goes along its own */
         int32_t row = ir_new_variable(p, "row", IR_ADDRESS, 1, true);
         ir_block along = IR_EMPTY;
         ir_ref first = ir_multiply(p, ir_variable_ref(p, row), tiles[0]);
         ir_for(p, &along, group, first, ir_add(p, first, tiles[0]), 1, 1, inner);
-        append_parallel(l, &body, row, ir_multiply_integer(p, tiles[1], split ? atn_variant_splits(&l->v) : 1), along);
+        append_parallel(l, &body, row, ir_multiply_integer(p, tiles[1], split ? l->cuts.splits : 1), along);
     } else if (target->host) {
         append_parallel(l, &body, group, total, inner);
     } else {
@@ -328,31 +284,26 @@ static void main_stage(lowering *l, const atn_target *target) {
 static void end_stage(lowering *l, const atn_target *target) {
     atn_program *p = l->p;
     atn_variant kept = l->v;
-    for (int d = 0; d < 2; ++d) l->v.p[d] = (atn_cut){1, 1, 1, 1, 1, 0, 1, 1};
-    for (int d = 0; d < 2; ++d) l->v.q[d].lanes = l->v.q[d].vec = l->v.q[d].regs = 1;
-    l->v.reduce = ATN_REDUCE_TREE;
     int32_t items = target->host ? 1 : target->max_items < FINISH_ITEMS ? target->max_items : FINISH_ITEMS;
     enum { TREE_BYTES = 16384 }; /* of local memory, which every device has */
-    while (l->n_points == 0 && items > 32 && items * l->g->blocks[0].n_accs * 8 > TREE_BYTES) items /= 2;
-    if (l->n_points > 0) l->v.p[0].lanes = items;
-    if (l->n_points == 0) l->v.q[0].lanes = items;
+    while (l->cuts.n_points == 0 && items > 32 && items * l->g->blocks[0].n_accs * 8 > TREE_BYTES) items /= 2;
+    lower_enter(l, lower_cut_end(&kept, l->cuts.n_points > 0, items));
     ir_stage *stage = open_stage(l, "_end", items);
     ir_block body = IR_EMPTY, inner = IR_EMPTY;
-    const int32_t span[2] = {lower_span(l, 0), lower_span(l, 1)};
+    const int32_t span[2] = {l->cuts.span[0], l->cuts.span[1]};
     stage->span[0] = span[0];
     stage->span[1] = span[1];
-    stage->over_points = l->n_points > 0;
+    stage->over_points = l->cuts.n_points > 0;
     l->block = &body;
     extents(l);
     ir_ref tiles[2] = {-1, -1}, total = ir_address(p, 1);
-    for (int32_t d = 0; d < l->n_points; ++d) {
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         tiles[d] = tiles_along(l, d, span[d]);
         total = ir_multiply(p, total, tiles[d]);
     }
     total = ir_declare(p, l->block, "tiles", total);
     l->item = target->host ? -1 : ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
-    l->lanes_q = l->v.q[0].lanes;
-    l->lane_q = l->lanes_q > 1 ? l->item : -1;
+    l->lane_q = l->cuts.lanes_q > 1 ? l->item : -1;
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
     decode_group(l, ir_variable_ref(p, group), tiles, span, false);
@@ -366,7 +317,7 @@ static void end_stage(lowering *l, const atn_target *target) {
         if (!p->failed) p->statements[body.last].index = ir_special(p, IR_GROUPS, IR_ADDRESS);
     }
     if (!p->failed) p->stage[l->stage].body = body.first;
-    l->v = kept;
+    lower_enter(l, kept);
 }
 
 static atn_status check_local(const atn_ctx *ctx, const atn_program *p, const atn_target *target) {
@@ -416,20 +367,17 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     p->variant = *variant;
     lowering l = {.ctx = ctx,
                   .p = p,
-                  .v = *variant,
                   .host = target->host,
                   .warp = target->warp,
                   .vec_dim = -1,
                   .split = -1,
                   .lane_q = -1,
-                  .lanes_q = 1,
                   .item = -1,
-                  .point = {-1, -1},
                   .start = {-1, -1}};
+    for (size_t k = 0; k < MEMO_CHAINS; ++k) l.memo_chain[k] = -1;
     l.g = without_idle(p, graph, variant);
-    bool icf = graph->blocks[0].n_accs > 0;
-    for (int32_t k = 0; k < graph->blocks[0].rank && !icf; ++k) l.point[l.n_points++] = graph->blocks[0].dim[k];
-    if (l.g && survey(&l)) {
+    if (l.g && lower_find_needs(&p->arena, l.g, &l.needs)) {
+        lower_enter(&l, *variant);
         main_stage(&l, target);
         if (atn_variant_splits(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH))
             end_stage(&l, target);
@@ -440,10 +388,36 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     atn_free(ctx, l.memos);
     atn_status status = p->failed ? ATN_ERR_MEMORY : l.status;
     if (status == ATN_OK) status = check_local(ctx, p, target);
+    if (status == ATN_OK) status = lower_check_length(ctx, p, target);
     if (status != ATN_OK) {
         atn_program_free(p);
         return status;
     }
     *out = p;
     return ATN_OK;
+}
+
+atn_status atn_lower_print_passes(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant,
+                                  const atn_target *target, atn_text *out) {
+    atn_arena arena = {.ctx = ctx};
+    lower_needs needs;
+    lower_staging staging;
+    lower_cuts cuts = lower_cut(graph, variant);
+    bool alone = graph->n_blocks == 1 && graph->blocks[0].n_accs == 0; /* points without a reduction */
+    int32_t block = alone ? 0 : split_block(graph);
+    lower_scene scene = {
+        .g = graph, .v = variant, .cuts = &cuts, .needs = &needs, .host = target->host, .done = 0, .bound = 0};
+    for (int32_t d = 0; d < cuts.n_points && !alone; ++d) scene.bound |= 1u << cuts.point[d];
+    bool found = lower_find_needs(&arena, graph, &needs);
+    if (found) {
+        atn_text_add(out, "# cut\n");
+        lower_print_cuts(graph, &cuts, out);
+        atn_text_add(out, "# needs\n");
+        lower_print_needs(graph, &needs, out);
+        lower_find_staged(&scene, block, &staging);
+        atn_text_add(out, staging.count > 0 || staging.too_far >= 0 ? "# stage\n" : "# stage: nothing\n");
+        lower_print_staged(graph, &staging, out);
+    }
+    atn_arena_free(&arena);
+    return found && !out->failed ? ATN_OK : ATN_ERR_MEMORY;
 }

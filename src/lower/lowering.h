@@ -7,7 +7,10 @@
 #include "graph/affine.h"
 #include "graph/type.h"
 #include "lower/build.h"
+#include "lower/cut.h"
 #include "lower/lower.h"
+#include "lower/needs.h"
+#include "lower/stage.h"
 
 typedef struct place {
     int8_t r[ATN_MAX_DIMS];
@@ -33,66 +36,49 @@ typedef struct memo {
     int32_t part; /* 1: the imaginary part */
     place at;
     ir_ref ref;
+    int32_t older; /* the one before it in its chain; -1: none */
 } memo;
-
-/* A staged tile: all reads of one object with one linear part. See stage.c. */
-typedef struct staged {
-    int32_t object, tile;     /* the object, and the stage's tile */
-    atn_affine linear[2];     /* per axis; constants are the smallest among the reads */
-    int64_t constant_span[2]; /* largest minus smallest constant */
-    int64_t extent[2];        /* elements per axis */
-    int64_t pitch;            /* elements from line to line of the tile */
-    int64_t elements;         /* of one buffer; double buffering has two, and some that nobody reads behind them */
-    bool swapped;             /* axis 1 lies side by side */
-    int64_t panel; /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
-    uint32_t dims;
-    int32_t reads[ATN_MAX_DIMS]; /* the reads it serves */
-    int32_t n_reads;
-    int32_t boundary;
-    ir_ref half; /* double buffering: which half is read, in elements; -1: single */
-} staged;
-enum { MAX_STAGED = 8 };
+enum { MEMO_CHAINS = 1024 };
 
 typedef struct lowering {
     const atn_ctx *ctx;
     const atn_graph *g;
     atn_program *p;
-    atn_variant v;   /* of the region at hand: the edge of a tile is done with the plain one */
+    atn_variant v;   /* of the region at hand: the edge of a tile is done with the plain one; see lower_enter */
+    lower_cuts cuts; /* what it makes of the points */
+    lower_needs needs;
     bool host;       /* groups are a loop of our own, lanes do not exist */
     bool clamp;      /* points of a tile may be outside: indices are clamped, writes tested */
     bool inside;     /* reads with a boundary mode are known to be inside (interior tiles) */
     int32_t stage;   /* of the program, being made */
     ir_block *block; /* the open list */
     dim_state dim[ATN_MAX_DIMS];
-    int32_t point[2]; /* the points' dimensions, -1 where there is none */
-    int32_t n_points;
-    int32_t vec_dim; /* the dimension whose lanes form vectors, -1: none */
-    uint32_t bound;  /* dimensions that are bound */
-    uint32_t done;   /* blocks whose results are there */
-    uint32_t apart;  /* dimensions of which one place is done at a time, */
-    place apart_at;  /* this one; see apart.c */
-    uint32_t *needs; /* per value: blocks whose results it uses; bit 31: accumulators */
-    bool *in_place;  /* per value: it is made from elements of an object that the kernel writes */
-    int32_t *uses;   /* per value: how often it is used */
-    memo *memos;
+    int32_t vec_dim;                 /* the dimension whose lanes form vectors, -1: none */
+    uint32_t bound;                  /* dimensions that are bound */
+    uint32_t done;                   /* blocks whose results are there */
+    uint32_t apart;                  /* dimensions of which one place is done at a time, */
+    place apart_at;                  /* this one; see apart.c */
+    memo *memos;                     /* a stack: scopes end in the order they began */
+    int32_t memo_chain[MEMO_CHAINS]; /* the youngest of each; -1: none */
     size_t n_memos, memos_capacity;
     int32_t acc_variable[ATN_MAX_ACCS][2]; /* what ACC means just now: [accumulator][part] */
     ir_ref side[2][ATN_MAX_ACCS][2];       /* what LEFT, RIGHT mean just now */
-    staged staged[MAX_STAGED];
-    int32_t n_staged;
+    lower_staging staged;
     ir_ref extent[2], begin[2]; /* of the points */
     ir_ref split;               /* this group's part of the reduced range; -1: no split */
     ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
-    int32_t lanes_q;
-    int32_t warp;      /* items that shuffle with each other */
-    ir_ref start[2];   /* first point of the group's tile */
-    ir_ref item;       /* this item in its group; -1 on the host */
-    void *resting;     /* see lower_block_rested */
-    atn_status status; /* first failure */
+    int32_t warp;               /* items that shuffle with each other */
+    ir_ref start[2];            /* first point of the group's tile */
+    ir_ref item;                /* this item in its group; -1 on the host */
+    void *resting;              /* see lower_block_rested */
+    atn_status status;          /* first failure */
 } lowering;
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */
 void lower_fail(lowering *l, atn_status status, const char *format, ...) ATN_PRINTF(3, 4);
+
+/* Goes on with another variant, say at the edge of a tile. */
+void lower_enter(lowering *l, atn_variant variant);
 
 /* ---- values (value.c) ---- */
 int32_t lower_type(const lowering *l, atn_type type); /* what is computed in: HP in SP, unless the variant says half */
@@ -142,8 +128,8 @@ void lower_store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_
 int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims);
 void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d); /* all registers along d at once */
 
-/* ---- staged tiles (stage.c) ---- */
-void lower_stage_plan(lowering *l, int32_t block);     /* which reads of a block (or of the points: 0) are staged */
+/* ---- staged tiles (staged.c) ---- */
+void lower_stage_open(lowering *l, int32_t block);     /* what is staged for a block, or for the points: 0 */
 void lower_stage_fill(lowering *l, ir_ref tile_start); /* by all items, single buffered */
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]); /* into registers: MAX_PREFETCH in all */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]); /* from there into the halves */
@@ -162,7 +148,8 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]);
  * alone decides: [low, high). */
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
-int32_t lower_span(const lowering *l, int32_t d); /* points of a group along dimension d of the points */
+/* ATN_ERR_UNSUPPORTED where a program on the host is too long to compile. */
+atn_status lower_check_length(const atn_ctx *ctx, const atn_program *p, const atn_target *target);
 
 /* ---- reductions (reduce.c, join.c, apart.c) ---- */
 void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */

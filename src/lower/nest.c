@@ -2,31 +2,26 @@
  * choice between the interior of the points (vectors, registers, no tests) and their edge (plain). */
 #include "lower/lowering.h"
 
-int32_t lower_span(const lowering *l, int32_t d) {
-    const atn_cut *c = &l->v.p[d];
-    return d < l->n_points ? c->lanes * c->vec * c->regs * c->seq : 1;
-}
-
 /* This item's lane along a dimension of the points: lanes of q are the fastest, then p0, then p1. */
 static ir_ref point_lane(lowering *l, int32_t d) {
     if (l->item < 0 || l->v.p[d].lanes == 1) return ir_address(l->p, 0);
-    int64_t faster = (int64_t)l->lanes_q * (d == 1 ? l->v.p[0].lanes : 1);
+    int64_t faster = (int64_t)l->cuts.lanes_q * (d == 1 ? l->v.p[0].lanes : 1);
     ir_ref lane = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, l->item, ir_address(l->p, faster), -1);
     if (faster == 1) lane = l->item;
-    bool slowest = d == l->n_points - 1;
+    bool slowest = d == l->cuts.n_points - 1;
     return slowest ? lane : ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, lane, ir_address(l->p, l->v.p[d].lanes), -1);
 }
 
 void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1) {
     const ir_ref seq[2] = {seq0, seq1};
     l->vec_dim = -1;
-    for (int32_t d = 0; d < l->n_points; ++d) {
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         const atn_cut *c = &l->v.p[d];
         int64_t each = (int64_t)c->lanes * c->vec * c->regs;
         ir_ref local = ir_add(l->p, ir_multiply_integer(l->p, seq[d], each),
                               ir_multiply_integer(l->p, point_lane(l, d), (int64_t)c->pack * c->vec));
         local = ir_declare(l->p, l->block, d ? "local1" : "local0", local);
-        l->dim[l->point[d]] =
+        l->dim[l->cuts.point[d]] =
             (dim_state){.bound = true,
                         .base = ir_declare(l->p, l->block, d ? "point1" : "point0", ir_add(l->p, l->start[d], local)),
                         .local = local,
@@ -35,8 +30,8 @@ void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1) {
                         .vec = c->vec,
                         .row = (int64_t)c->lanes * c->pack * c->vec,
                         .limit = l->clamp ? ir_add(l->p, l->begin[d], l->extent[d]) : -1};
-        l->bound |= 1u << l->point[d];
-        if (c->vec > 1) l->vec_dim = l->point[d];
+        l->bound |= 1u << l->cuts.point[d];
+        if (c->vec > 1) l->vec_dim = l->cuts.point[d];
     }
 }
 
@@ -45,7 +40,7 @@ void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *d
     int32_t variable[2] = {-1, -1};
     ir_block bodies[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
     size_t mark = lower_mark(l);
-    for (int32_t d = 0; d < l->n_points; ++d) {
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         if (l->v.p[d].seq == 1) continue;
         variable[d] = ir_new_variable(l->p, d ? "step1" : "step0", IR_ADDRESS, 1, true);
         at[d] = ir_variable_ref(l->p, variable[d]);
@@ -65,36 +60,13 @@ void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *d
 
 /* ---- what one step does ---- */
 
-/* Blocks whose results a block uses, those inside it aside. */
-static uint32_t block_needs(const lowering *l, int32_t block) {
-    const atn_graph *g = l->g;
-    uint32_t needs = 0, own = 1u << block;
-    for (int32_t n = block; n < g->n_blocks; ++n) {
-        const atn_block *b = &g->blocks[n];
-        if (n != block && b->parent != block) continue;
-        own |= 1u << n;
-        for (int32_t k = 0; k < b->n_accs; ++k) {
-            const atn_value used[] = {b->acc[k].init, b->acc[k].term, b->acc[k].update};
-            for (size_t u = 0; u < 3; ++u) needs |= used[u] >= 0 ? l->needs[used[u]] : 0;
-        }
-        for (int32_t k = 0; k < b->rank; ++k)
-            needs |= l->needs[g->dims[b->dim[k]].begin] | l->needs[g->dims[b->dim[k]].end];
-        for (int32_t k = 0; k < g->n_writes; ++k) {
-            const atn_write *w = &g->writes[k];
-            const atn_value used[] = {w->select[0], w->select[1], w->value, w->enable};
-            for (size_t u = 0; u < 4 && w->block == n; ++u) needs |= used[u] >= 0 ? l->needs[used[u]] : 0;
-        }
-    }
-    return needs & ~own & ~(1u << 31);
-}
-
 /* The blocks directly inside `parent`, each after those whose results it uses. */
 void lower_children(lowering *l, int32_t parent) {
     bool more = true;
     while (more) {
         more = false;
         for (int32_t k = 1; k < l->g->n_blocks; ++k) {
-            if (l->g->blocks[k].parent != parent || (l->done >> k & 1) || (block_needs(l, k) & ~l->done)) continue;
+            if (l->g->blocks[k].parent != parent || (l->done >> k & 1) || (l->needs.before[k] & ~l->done)) continue;
             lower_block(l, k);
             more = l->status == ATN_OK && !l->p->failed;
         }
@@ -138,14 +110,14 @@ void lower_group(lowering *l) {
         return;
     }
     bool halo = l->g->n_blocks == 1 && !icf;
-    if (halo) lower_stage_plan(l, 0);
-    if (halo && l->n_staged > 0) {
+    if (halo) lower_stage_open(l, 0);
+    if (halo && l->staged.count > 0) {
         lower_stage_fill(l, -1);
         if (!l->host) ir_barrier(l->p, l->block);
     }
     lower_each_step(l, whole_step, NULL);
-    if (halo && l->n_staged > 0 && !l->host) ir_barrier(l->p, l->block);
-    l->n_staged = 0;
+    if (halo && l->staged.count > 0 && !l->host) ir_barrier(l->p, l->block);
+    l->staged.count = 0;
 }
 
 /* ---- the edge, on the host ---- */
@@ -156,7 +128,7 @@ static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, con
     atn_program *p = l->p;
     ir_ref first = ir_operation(p, ATN_OP_EQ, ATN_B, part, ir_address(p, 0), -1);
     ir_ref before = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, tile, range[1], -1);
-    ir_ref behind = ir_operation(p, ATN_OP_MAX, IR_ADDRESS, ir_add_integer(p, tile, lower_span(l, 0)), range[0], -1);
+    ir_ref behind = ir_operation(p, ATN_OP_MAX, IR_ADDRESS, ir_add_integer(p, tile, l->cuts.span[0]), range[0], -1);
     before = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, covered, before, range[1]);
     behind = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, covered, behind, range[1]);
     *from = ir_declare(p, l->block, "edge_from", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, first, range[0], behind));
@@ -170,41 +142,35 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]) {
     ir_ref start[2] = {l->start[0], l->start[1]}, range[2][2], from, to, covered = done;
     int32_t variable[2] = {-1, -1}, part = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
     size_t mark = lower_mark(l);
-    for (int32_t d = 0; d < l->n_points; ++d) {
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         ir_ref limit = ir_add(p, l->begin[d], l->extent[d]);
         range[d][0] = start[d];
         range[d][1] = ir_declare(
             p, outer, "edge_end",
-            ir_operation(p, ATN_OP_MIN, IR_ADDRESS, limit, ir_add_integer(p, start[d], lower_span(l, d)), -1));
+            ir_operation(p, ATN_OP_MIN, IR_ADDRESS, limit, ir_add_integer(p, start[d], l->cuts.span[d]), -1));
         variable[d] = ir_new_variable(p, d ? "edge1" : "edge0", IR_ADDRESS, 1, true);
     }
-    if (l->n_points > 1) { /* is this row one of the tile's? */
+    if (l->cuts.n_points > 1) { /* is this row one of the tile's? */
         ir_ref row = ir_variable_ref(p, variable[1]), first = tile[1] >= 0 ? tile[1] : start[1];
         covered = ir_and(p, done, ir_operation(p, ATN_OP_LE, ATN_B, first, row, -1));
-        covered = ir_and(p, covered, ir_less(p, row, ir_add_integer(p, first, lower_span(l, 1))));
+        covered = ir_and(p, covered, ir_less(p, row, ir_add_integer(p, first, l->cuts.span[1])));
         covered = ir_declare(p, &rows, "covered", covered);
     }
     l->block = &parts;
     edge_part(l, ir_variable_ref(p, part), covered, tile[0] >= 0 ? tile[0] : start[0], range[0], &from, &to);
-    for (int d = 0; d < 2; ++d) {
-        l->v.p[d] = (atn_cut){1, 1, 1, 1, 1, 0, 1, 1};
-        int32_t split = l->v.q[d].split;
-        l->v.q[d] = (atn_cut){1, 1, 1, 1, 1, 0, 1, 1};
-        l->v.q[d].split = split;
-        if (d < l->n_points) l->start[d] = ir_variable_ref(p, variable[d]);
-    }
-    l->v.stage = 0;
+    lower_enter(l, lower_cut_edge(&full));
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) l->start[d] = ir_variable_ref(p, variable[d]);
     l->vec_dim = -1;
     l->block = &point;
     lower_each_step(l, whole_step, NULL);
     l->block = outer;
     lower_forget(l, mark);
     ir_for(p, &parts, variable[0], from, to, 1, 1, point);
-    ir_for(p, l->n_points > 1 ? &rows : outer, part, ir_address(p, 0), ir_address(p, 2), 1, 1, parts);
-    if (l->n_points > 1) ir_for(p, outer, variable[1], range[1][0], range[1][1], 1, 1, rows);
+    ir_for(p, l->cuts.n_points > 1 ? &rows : outer, part, ir_address(p, 0), ir_address(p, 2), 1, 1, parts);
+    if (l->cuts.n_points > 1) ir_for(p, outer, variable[1], range[1][0], range[1][1], 1, 1, rows);
     l->start[0] = start[0];
     l->start[1] = start[1];
-    l->v = full;
+    lower_enter(l, full);
 }
 
 /* Lowest or highest value of a form over a tile of the points and the whole of the reduced ranges. */
@@ -215,8 +181,9 @@ static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
         if (c == 0) continue;
         bool upper = (c > 0) == high;
         ir_ref at = -1;
-        for (int32_t k = 0; k < l->n_points; ++k)
-            if (l->point[k] == d) at = upper ? ir_add_integer(l->p, l->start[k], lower_span(l, k) - 1) : l->start[k];
+        for (int32_t k = 0; k < l->cuts.n_points; ++k)
+            if (l->cuts.point[k] == d)
+                at = upper ? ir_add_integer(l->p, l->start[k], l->cuts.span[k] - 1) : l->start[k];
         if (at < 0 && upper) at = ir_add_integer(l->p, lower_end(l, l->g->dims[d].end), -1);
         if (at < 0) at = lower_end(l, l->g->dims[d].begin);
         sum = ir_add(l->p, sum, ir_multiply_integer(l->p, at, c));
@@ -234,7 +201,7 @@ void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high) {
         const atn_read *r = &l->g->reads[k];
         for (int a = 0; a < 2 && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
             atn_affine form = atn_affine_of(l->g, r->select[a]);
-            if (!form.is_affine || form.coefficient[l->point[d]] != 1) continue;
+            if (!form.is_affine || form.coefficient[l->cuts.point[d]] != 1) continue;
             if (-form.constant > below) below = -form.constant;
             if (form.constant > above) above = form.constant;
         }
@@ -253,7 +220,8 @@ static bool provable(const lowering *l) {
             atn_affine form = atn_affine_of(l->g, r->select[a]);
             if (form.modulus >= 0 || (form.rest >= 0 && !lower_ready(l, form.rest))) return false;
             for (int32_t d = 0; d < l->g->n_dims; ++d) {
-                bool point = (l->n_points > 0 && l->point[0] == d) || (l->n_points > 1 && l->point[1] == d);
+                bool point =
+                    (l->cuts.n_points > 0 && l->cuts.point[0] == d) || (l->cuts.n_points > 1 && l->cuts.point[1] == d);
                 if (form.coefficient[d] == 0 || point) continue;
                 if (l->g->values[l->g->dims[d].begin].dims || l->g->values[l->g->dims[d].end].dims) return false;
             }
@@ -265,8 +233,8 @@ static bool provable(const lowering *l) {
 ir_ref lower_interior(lowering *l) {
     atn_program *p = l->p;
     ir_ref all = -1;
-    for (int32_t d = 0; d < l->n_points; ++d) {
-        ir_ref end = ir_add_integer(p, l->start[d], lower_span(l, d));
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
+        ir_ref end = ir_add_integer(p, l->start[d], l->cuts.span[d]);
         all = ir_and(p, all, ir_operation(p, ATN_OP_LE, ATN_B, end, ir_add(p, l->begin[d], l->extent[d]), -1));
     }
     l->inside = provable(l);

@@ -44,12 +44,12 @@ void loops_apply_init(lowering *l, int32_t block, place at, ir_ref value[][2]) {
 static ir_ref scratch_slot(lowering *l, int32_t n, ir_ref split, place at) {
     atn_program *p = l->p;
     ir_ref point = ir_address(p, 0), points = ir_address(p, 1);
-    for (int32_t d = l->n_points; d-- > 0;) {
+    for (int32_t d = l->cuts.n_points; d-- > 0;) {
         point = ir_add(p, ir_multiply(p, point, l->extent[d]),
-                       ir_subtract(p, lower_dimension(l, l->point[d], at), l->begin[d]));
+                       ir_subtract(p, lower_dimension(l, l->cuts.point[d], at), l->begin[d]));
         points = ir_multiply(p, points, l->extent[d]);
     }
-    int32_t splits = atn_variant_splits(&l->v);
+    int32_t splits = l->cuts.splits;
     ir_ref row = ir_add(p, ir_address(p, (int64_t)n * splits), split);
     return ir_add(p, ir_multiply(p, row, points), point);
 }
@@ -65,15 +65,15 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     ir_ref enable = l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
-    for (int32_t k = 0; k < l->n_points; ++k) {
-        const dim_state *s = &l->dim[l->point[k]];
+    for (int32_t k = 0; k < l->cuts.n_points; ++k) {
+        const dim_state *s = &l->dim[l->cuts.point[k]];
         if (s->limit >= 0) {
-            int64_t offset = lower_offset(l, l->point[k], at);
+            int64_t offset = lower_offset(l, l->cuts.point[k], at);
             enable = ir_and(l->p, enable, ir_less(l->p, ir_add_integer(l->p, s->base, offset), s->limit));
         }
     }
     int32_t width = l->vec_dim >= 0 && l->dim[l->vec_dim].bound ? l->dim[l->vec_dim].vec : 1;
-    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0 && !l->host;
+    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->cuts.n_points == 0 && !l->host;
     l->block = &body;
     for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n)
@@ -102,7 +102,7 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
 /* Results that do not depend on all of the points are left for every register of theirs all the same. */
 void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
     uint32_t others = 0;
-    for (int32_t k = 0; k < l->n_points; ++k) others |= 1u << l->point[k];
+    for (int32_t k = 0; k < l->cuts.n_points; ++k) others |= 1u << l->cuts.point[k];
     others &= ~loops_result_dims(l, b);
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
@@ -114,8 +114,8 @@ void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value
 void lower_finish(lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
     atn_program *p = l->p;
-    int32_t splits = atn_variant_splits(&l->v);
-    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->n_points == 0 && !l->host;
+    int32_t splits = l->cuts.splits;
+    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->cuts.n_points == 0 && !l->host;
     uint32_t dims = loops_result_dims(l, b);
     place at = PLACE_ORIGIN;
     p->scratch_slots = number_parts(b);
@@ -148,7 +148,8 @@ void lower_finish(lowering *l, int32_t block) {
         l->block = outer;
         lower_forget(l, mark);
         ir_ref first = l->lane_q >= 0 ? l->lane_q : ir_address(p, 0);
-        ir_for(p, outer, variable, first, ir_address(p, atomic ? 1 : splits), l->lane_q >= 0 ? l->lanes_q : 1, 1, body);
+        ir_for(p, outer, variable, first, ir_address(p, atomic ? 1 : splits), l->lane_q >= 0 ? l->cuts.lanes_q : 1, 1,
+               body);
         if (l->p->failed) return;
         lower_join_lanes(l, b, value);
         loops_apply_init(l, block, at, value);

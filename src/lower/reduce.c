@@ -205,12 +205,12 @@ void lower_block_whole(lowering *l, int32_t block) {
     if (l->p->failed || l->status != ATN_OK) return;
     loops o = loops_open(l, block);
     ir_comment(l->p, l->block, "%s", o.b->name);
-    if (loops_outermost(l, block)) lower_stage_plan(l, block);
+    if (loops_outermost(l, block)) lower_stage_open(l, block);
     loops_hoist(l, o.b);
     declare_accumulators(&o);
     if (l->p->failed) return; /* there may be no accumulators */
     loops_all(&o, loops_one_tile);
     if (o.b->n_accs > 0) loops_conclude(&o);
-    if (loops_outermost(l, block)) l->n_staged = 0;
+    if (loops_outermost(l, block)) l->staged.count = 0;
     l->done |= 1u << block;
 }

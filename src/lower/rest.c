@@ -19,10 +19,10 @@ typedef struct resting {
 static ir_ref rest_element(loops *o, int32_t place_index, int32_t width) {
     lowering *l = o->l;
     ir_ref step_index = ir_address(l->p, 0);
-    for (int32_t d = l->n_points; d-- > 0;) {
+    for (int32_t d = l->cuts.n_points; d-- > 0;) {
         const atn_cut *c = &l->v.p[d];
         int64_t each = (int64_t)c->lanes * c->vec * c->regs;
-        ir_ref local = l->dim[l->point[d]].local;
+        ir_ref local = l->dim[l->cuts.point[d]].local;
         ir_ref s = c->seq == 1 ? ir_address(l->p, 0)
                                : ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, local, ir_address(l->p, each), -1);
         step_index = ir_add(l->p, ir_multiply_integer(l->p, step_index, c->seq), s);
@@ -79,8 +79,8 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
     lower_bind_points(l, ir_address(l->p, 0), ir_address(l->p, 0)); /* so that places are known */
     loops o = loops_open(l, block);
     ir_stage *stage = &l->p->stage[l->stage];
-    lower_stage_plan(l, block);
-    int64_t steps = (int64_t)(l->n_points > 0 ? l->v.p[0].seq : 1) * (l->n_points > 1 ? l->v.p[1].seq : 1);
+    lower_stage_open(l, block);
+    int64_t steps = (int64_t)(l->cuts.n_points > 0 ? l->v.p[0].seq : 1) * (l->cuts.n_points > 1 ? l->v.p[1].seq : 1);
     for (int32_t k = 0; k < o.b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&o.b->acc[k]); ++part) {
             if (stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
@@ -99,7 +99,7 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
     l->resting = &r;
     loops_tiles(&o, from, to, rest_tile);
     l->resting = NULL;
-    l->n_staged = 0;
+    l->staged.count = 0;
     r.phase = 2;
     lower_each_step(l, rest_step, &r);
 }

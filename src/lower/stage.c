@@ -1,53 +1,53 @@
-/* Staged tiles: reads of one object with one linear part share a buffer that holds all a group needs of it for one
- * tile of the reduced range (or, without one, for the group's points: a halo tile). Along axis a the footprint is
- * sum |c_v| (T_v - 1) + 1 + (largest - smallest constant), T_v the tile of dimension v. */
-#include "lower/lowering.h"
+#include "lower/stage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ELEMENTS = 1 << 24 }; /* along an axis of a tile */
 
-static uint32_t read_dims(const lowering *l, const atn_read *r) {
-    return l->g->values[r->select[0]].dims | (r->select[1] >= 0 ? l->g->values[r->select[1]].dims : 0);
+static uint32_t read_dims(const lower_scene *c, const atn_read *r) {
+    return c->g->values[r->select[0]].dims | (r->select[1] >= 0 ? c->g->values[r->select[1]].dims : 0);
 }
 
-/* Length of the tile along a dimension. */
-static int64_t tile_length(const lowering *l, int32_t dim) {
-    for (int32_t k = 0; k < l->n_points; ++k)
-        if (l->point[k] == dim) return lower_span(l, k);
-    return l->g->dims[dim].axis == 0 ? l->v.q[0].tile : 1;
+int64_t lower_tile_length(const lower_scene *c, int32_t dim) {
+    for (int32_t k = 0; k < c->cuts->n_points; ++k)
+        if (c->cuts->point[k] == dim) return c->cuts->span[k];
+    return c->g->dims[dim].axis == 0 ? c->v->q[0].tile : 1;
 }
 
 /* Several items or steps of a group read the same elements: some dimension with more than one point is not the read's.
  */
-static bool is_shared(const lowering *l, uint32_t dims) {
-    for (int32_t k = 0; k < l->n_points; ++k)
-        if (!(dims >> l->point[k] & 1) && lower_span(l, k) > 1) return true;
+static bool is_shared(const lower_scene *c, uint32_t dims) {
+    for (int32_t k = 0; k < c->cuts->n_points; ++k)
+        if (!(dims >> c->cuts->point[k] & 1) && c->cuts->span[k] > 1) return true;
     return false;
 }
 
 /* Points that are neighbours along p0 read from different rows. */
-static bool is_across(const lowering *l, const staged *s) {
-    return !l->host && l->n_points > 1 && s->linear[0].coefficient[l->point[0]] == 0 &&
-           s->linear[1].coefficient[l->point[0]] != 0;
+static bool is_across(const lower_scene *c, const staged *s) {
+    return !c->host && c->cuts->n_points > 1 && s->linear[0].coefficient[c->cuts->point[0]] == 0 &&
+           s->linear[1].coefficient[c->cuts->point[0]] != 0;
 }
 
-static bool forms_of(const lowering *l, const atn_read *r, atn_affine form[2]) {
+static bool is_ready(const lower_scene *c, atn_value value) {
+    return (c->g->values[value].dims & ~c->bound) == 0 && (c->needs->blocks[value] & ~c->done) == 0;
+}
+
+bool lower_staged_forms(const lower_scene *c, const atn_read *r, atn_affine form[2]) {
     for (int a = 0; a < 2; ++a) {
         form[a] = (atn_affine){.is_affine = true, .rest = -1, .modulus = -1};
         if (r->select[a] < 0) continue;
-        form[a] = atn_affine_of(l->g, r->select[a]);
+        form[a] = atn_affine_of(c->g, r->select[a]);
         if (!form[a].is_affine || form[a].modulus >= 0) return false;
-        if (form[a].rest >= 0 && !lower_ready(l, form[a].rest)) return false;
+        if (form[a].rest >= 0 && !is_ready(c, form[a].rest)) return false;
     }
     return true;
 }
 
-static bool same_linear(const lowering *l, const staged *s, const atn_affine form[2]) {
+static bool same_linear(const lower_scene *c, const staged *s, const atn_affine form[2]) {
     for (int a = 0; a < 2; ++a) {
         if (s->linear[a].rest != form[a].rest) return false;
-        for (int32_t d = 0; d < l->g->n_dims; ++d)
+        for (int32_t d = 0; d < c->g->n_dims; ++d)
             if (s->linear[a].coefficient[d] != form[a].coefficient[d]) return false;
     }
     return true;
@@ -60,424 +60,117 @@ static bool joins_boundary(const staged *s, const atn_read *r) {
 
 static void include(staged *s, int32_t read, const atn_affine form[2]) {
     for (int a = 0; a < 2; ++a) {
-        int64_t low = s->linear[a].constant, high = low + s->constant_span[a], c = form[a].constant;
-        if (s->n_reads == 0) low = high = c;
-        s->linear[a].constant = c < low ? c : low;
-        s->constant_span[a] = (c > high ? c : high) - s->linear[a].constant;
+        int64_t low = s->linear[a].constant, high = low + s->constant_span[a], at = form[a].constant;
+        if (s->n_reads == 0) low = high = at;
+        s->linear[a].constant = at < low ? at : low;
+        s->constant_span[a] = (at > high ? at : high) - s->linear[a].constant;
     }
     s->reads[s->n_reads++] = read;
 }
 
 /* Elements side by side that an item copies at once. */
-static int32_t wide_of(const lowering *l, const staged *s) {
-    atn_type type = l->g->objects[s->object].type;
+static int32_t wide_of(const lower_scene *c, const staged *s) {
+    atn_type type = c->g->objects[s->object].type;
     bool plain = (type == ATN_SP || type == ATN_DP || type == ATN_INT32) && s->boundary == ATN_EDGE_NONE;
-    int32_t wide = type == ATN_DP && l->v.wide > 2 ? 2 : l->v.wide; /* 16 bytes at most */
+    int32_t wide = type == ATN_DP && c->v->wide > 2 ? 2 : c->v->wide; /* 16 bytes at most */
     return plain && s->extent[0] % wide == 0 ? wide : 1;
 }
 
-/* How often an item copies to fill the tile; the last round may not need all items. */
-static int32_t rounds_of(const lowering *l, const staged *s) {
-    int64_t each = (int64_t)atn_variant_items(&l->v) * wide_of(l, s);
-    return (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
-}
-
 /* On the host each step of a sequence walks through the tile along the other axis: what it needs shall lie together. */
-static int64_t panel_of(const lowering *l, const staged *s) {
+static int64_t panel_of(const lower_scene *c, const staged *s) {
     int fast = s->swapped ? 1 : 0;
     int64_t panel = 0;
-    if (!l->host || s->constant_span[fast] != 0 || l->g->objects[s->object].rank < 2 || s->boundary != ATN_EDGE_NONE)
+    if (!c->host || s->constant_span[fast] != 0 || c->g->objects[s->object].rank < 2 || s->boundary != ATN_EDGE_NONE)
         return 0;
-    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+    for (int32_t d = 0; d < c->g->n_dims; ++d) {
         if (s->linear[fast].coefficient[d] == 0) continue;
         if (s->linear[fast].coefficient[d] != 1 || panel != 0) return 0;
-        for (int32_t k = 0; k < l->n_points; ++k)
-            if (l->point[k] == d && l->v.p[k].seq > 1) panel = (int64_t)l->v.p[k].vec * l->v.p[k].regs;
+        for (int32_t k = 0; k < c->cuts->n_points; ++k)
+            if (c->cuts->point[k] == d && c->v->p[k].seq > 1) panel = (int64_t)c->v->p[k].vec * c->v->p[k].regs;
         if (panel == 0) return 0;
     }
     return panel;
 }
 
-/* Sizes and the tile in the program. */
-static void settle(lowering *l, staged *s) {
-    const atn_object *object = &l->g->objects[s->object];
+/* Sizes; false: too large. */
+static bool settle(const lower_scene *c, staged *s) {
     for (int a = 0; a < 2; ++a) {
         s->extent[a] = 1 + s->constant_span[a];
-        for (int32_t d = 0; d < l->g->n_dims; ++d)
-            s->extent[a] += llabs(s->linear[a].coefficient[d]) * (tile_length(l, d) - 1);
+        for (int32_t d = 0; d < c->g->n_dims; ++d)
+            s->extent[a] += llabs(s->linear[a].coefficient[d]) * (lower_tile_length(c, d) - 1);
     }
-    if (s->extent[0] > MOST_ELEMENTS || s->extent[1] > MOST_ELEMENTS) {
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: the reads of '%s' lie too far apart to be staged", l->g->name,
-                   object->name);
-        return;
-    }
-    bool of_p1 = l->n_points > 1 && (s->dims >> l->point[1] & 1);
-    s->swapped = l->v.stage_swap >> (of_p1 ? 1 : 0) & 1;
-    s->panel = panel_of(l, s);
-    s->pitch = s->extent[s->swapped ? 1 : 0] + (s->panel ? 0 : l->v.pad);
+    if (s->extent[0] > MOST_ELEMENTS || s->extent[1] > MOST_ELEMENTS) return false;
+    bool of_p1 = c->cuts->n_points > 1 && (s->dims >> c->cuts->point[1] & 1);
+    s->swapped = c->v->stage_swap >> (of_p1 ? 1 : 0) & 1;
+    s->panel = panel_of(c, s);
+    s->pitch = s->extent[s->swapped ? 1 : 0] + (s->panel ? 0 : c->v->pad);
     s->elements = s->pitch * s->extent[s->swapped ? 0 : 1];
-    int64_t spare = rounds_of(l, s) * (int64_t)atn_variant_items(&l->v) * wide_of(l, s) - s->extent[0] * s->extent[1];
-    ir_stage *stage = &l->p->stage[l->stage];
-    if (stage->n_tiles >= (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %zu tiles in one group", l->g->name,
-                   sizeof stage->tile / sizeof *stage->tile);
-        return;
-    }
-    s->tile = stage->n_tiles;
-    stage->tile[stage->n_tiles++] =
-        (ir_tile){.name = object->name,
-                  .type = (atn_type)lower_type(l, object->type),
-                  .elements = l->v.stage == 2 && !l->host ? 2 * s->elements + spare : s->elements};
-    s->half = -1;
+    s->wide = wide_of(c, s);
+    int64_t each = (int64_t)c->cuts->items * s->wide;
+    s->rounds = (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
+    s->tile = s->half = -1;
+    return true;
 }
 
-void lower_stage_plan(lowering *l, int32_t block) {
-    l->n_staged = 0;
-    if (l->v.stage == 0) return;
-    const atn_block *b = &l->g->blocks[block];
+void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) {
+    out->count = 0;
+    out->too_far = -1;
+    if (c->v->stage == 0) return;
+    const atn_block *b = &c->g->blocks[block];
     bool points_only = block == 0 && b->n_accs == 0;
-    uint32_t points = lower_points(l), reduced = 0;
+    uint32_t points = 0, reduced = 0;
+    for (int32_t k = 0; k < c->cuts->n_points; ++k) points |= 1u << c->cuts->point[k];
     for (int32_t k = 0; k < b->rank && !points_only; ++k) reduced |= 1u << b->dim[k];
-    if (!points_only && (l->v.q[0].tile == 0 || l->v.q[1].lanes > 1)) return;
+    if (!points_only && (c->v->q[0].tile == 0 || c->v->q[1].lanes > 1)) return;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range of its own for each point cannot be shared */
-        if ((l->g->values[l->g->dims[b->dim[k]].begin].dims | l->g->values[l->g->dims[b->dim[k]].end].dims) & points)
+        if ((c->g->values[c->g->dims[b->dim[k]].begin].dims | c->g->values[c->g->dims[b->dim[k]].end].dims) & points)
             return;
     int32_t counts[MAX_STAGED] = {0};
-    for (int32_t k = 0; k < l->g->n_reads; ++k) {
-        const atn_read *r = &l->g->reads[k];
-        const atn_object *o = &l->g->objects[r->object];
-        uint32_t dims = read_dims(l, r);
+    for (int32_t k = 0; k < c->g->n_reads; ++k) {
+        const atn_read *r = &c->g->reads[k];
+        const atn_object *o = &c->g->objects[r->object];
+        uint32_t dims = read_dims(c, r);
         atn_affine form[2];
         bool fits = points_only ? dims && !(dims & ~points)
-                                : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(l, dims);
-        if (!fits || o->table || o->written || atn_select_is_computed(l->g, r->select) || o->type == ATN_SP2 ||
-            o->type == ATN_DP2 || !forms_of(l, r, form))
+                                : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(c, dims);
+        if (!fits || o->table || o->written || atn_select_is_computed(c->g, r->select) || o->type == ATN_SP2 ||
+            o->type == ATN_DP2 || !lower_staged_forms(c, r, form))
             continue;
         int32_t n = 0;
-        while (n < l->n_staged && !(l->staged[n].object == r->object && joins_boundary(&l->staged[n], r) &&
-                                    l->staged[n].n_reads < ATN_MAX_DIMS && same_linear(l, &l->staged[n], form)))
+        while (n < out->count && !(out->of[n].object == r->object && joins_boundary(&out->of[n], r) &&
+                                   out->of[n].n_reads < ATN_MAX_DIMS && same_linear(c, &out->of[n], form)))
             ++n;
         if (n == MAX_STAGED) continue;
-        if (n == l->n_staged) {
-            l->staged[n] = (staged){.object = r->object, .dims = dims, .boundary = (int32_t)r->boundary};
-            memcpy(l->staged[n].linear, form, sizeof form);
-            ++l->n_staged;
+        if (n == out->count) {
+            out->of[n] = (staged){.object = r->object, .dims = dims, .boundary = (int32_t)r->boundary};
+            memcpy(out->of[n].linear, form, sizeof form);
+            ++out->count;
         }
-        if (r->boundary != ATN_EDGE_NONE) l->staged[n].boundary = (int32_t)r->boundary;
-        include(&l->staged[n], k, form);
+        if (r->boundary != ATN_EDGE_NONE) out->of[n].boundary = (int32_t)r->boundary;
+        include(&out->of[n], k, form);
         ++counts[n];
     }
     int32_t kept =
         0; /* a tile of the points pays where several reads share it, or where neighbours do not read neighbours */
-    for (int32_t n = 0; n < l->n_staged; ++n)
-        if (!points_only || counts[n] > 1 || is_across(l, &l->staged[n])) l->staged[kept++] = l->staged[n];
-    l->n_staged = kept;
-    for (int32_t n = 0; n < l->n_staged; ++n) settle(l, &l->staged[n]);
-    if (l->status != ATN_OK) l->n_staged = 0;
+    for (int32_t n = 0; n < out->count; ++n)
+        if (!points_only || counts[n] > 1 || is_across(c, &out->of[n])) out->of[kept++] = out->of[n];
+    out->count = kept;
+    for (int32_t n = 0; n < out->count; ++n)
+        if (!settle(c, &out->of[n])) out->too_far = out->of[n].object;
+    if (out->too_far >= 0) out->count = 0;
 }
 
-const staged *lower_staged_for(const lowering *l, int32_t read) {
-    for (int32_t n = 0; n < l->n_staged; ++n)
-        for (int32_t k = 0; k < l->staged[n].n_reads; ++k)
-            if (l->staged[n].reads[k] == read) return &l->staged[n];
-    return NULL;
-}
-
-/* ---- reading from a tile ---- */
-
-/* Where a place lies along one axis of the tile. */
-static ir_ref tile_coordinate(lowering *l, const staged *s, const atn_affine *form, int axis, place at) {
-    ir_ref sum = ir_address(l->p, form->constant - s->linear[axis].constant);
-    for (int32_t d = 0; d < l->g->n_dims; ++d) {
-        int64_t c = form->coefficient[d];
-        if (c == 0) continue;
-        const dim_state *state = &l->dim[d];
-        int64_t offset = lower_offset(l, d, at);
-        if (d == l->vec_dim && at.lane > 0) offset += at.lane;
-        if (c < 0) offset -= tile_length(l, d) - 1;
-        sum = ir_add(l->p, sum, ir_multiply_integer(l->p, ir_add_integer(l->p, state->local, offset), c));
+void lower_print_staged(const atn_graph *g, const lower_staging *staging, atn_text *out) {
+    for (int32_t n = 0; n < staging->count; ++n) {
+        const staged *s = &staging->of[n];
+        atn_text_printf(out, "%s: %lld x %lld elements%s, lines %lld apart", g->objects[s->object].name,
+                        (long long)s->extent[0], (long long)s->extent[1], s->swapped ? ", transposed" : "",
+                        (long long)s->pitch);
+        if (s->panel) atn_text_printf(out, ", in panels of %lld", (long long)s->panel);
+        atn_text_printf(out, "; %d rounds of %d for each item; serves", s->rounds, s->wide);
+        for (int32_t k = 0; k < s->n_reads; ++k) atn_text_printf(out, " %s", g->reads[s->reads[k]].name);
+        atn_text_add(out, "\n");
     }
-    return sum;
-}
-
-static ir_ref tile_element(lowering *l, const staged *s, ir_ref e0, ir_ref e1) {
-    ir_ref fast = s->swapped ? e1 : e0, slow = s->swapped ? e0 : e1;
-    ir_ref at = ir_add(l->p, ir_multiply_integer(l->p, slow, s->pitch), fast);
-    return s->half >= 0 ? ir_add(l->p, s->half, at) : at;
-}
-
-/* The step's own panel begins at its first point times the lines; within it, a line is one panel wide. */
-static ir_ref panel_element(lowering *l, const staged *s, const atn_affine *form, ir_ref slow, place at) {
-    for (int32_t d = 0; d < l->g->n_dims; ++d) {
-        if (form->coefficient[d] == 0) continue;
-        const dim_state *state = &l->dim[d];
-        int64_t offset = lower_offset(l, d, at);
-        if (d == l->vec_dim && at.lane > 0) offset += at.lane;
-        ir_ref start = ir_multiply_integer(l->p, state->local, s->extent[s->swapped ? 0 : 1]);
-        return ir_add(l->p, ir_add_integer(l->p, start, offset), ir_multiply_integer(l->p, slow, s->panel));
-    }
-    return slow;
-}
-
-/* `width` elements of the tile from a place on. */
-static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[2], place at, int32_t width) {
-    ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
-    ir_ref element = s->panel ? panel_element(l, s, &form[s->swapped ? 1 : 0], s->swapped ? e0 : e1, at)
-                              : tile_element(l, s, e0, e1);
-    return ir_make(l->p, (ir_node){.kind = IR_TILE,
-                                   .type = lower_type(l, l->g->objects[s->object].type),
-                                   .width = width,
-                                   .arg = {element, -1, -1},
-                                   .id = s->tile});
-}
-
-/* On the host `wide` registers that lie side by side in the tile are one load; each is a lane of it, which is where
- * aarch64 multiplies from. -1: not here. */
-static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[2], int32_t read, place at) {
-    int32_t type = lower_type(l, l->g->objects[s->object].type), fast = s->swapped ? 1 : 0;
-    int32_t wide = type == ATN_SP || type == ATN_HP  ? l->v.wide
-                   : type == ATN_DP && l->v.wide > 1 ? 2
-                                                     : 1; /* 16 bytes at most */
-    for (int32_t d = 0; d < l->g->n_dims && l->host && wide > 1; ++d) {
-        const dim_state *state = &l->dim[d];
-        if (d == l->vec_dim || state->regs < 2 || state->vec != 1 || state->row != state->pack ||
-            form[fast].coefficient[d] != 1 || form[1 - fast].coefficient[d] != 0)
-            continue;
-        place first = at;
-        while (wide > 1 && at.r[d] / wide * wide + wide > state->regs) wide /= 2;
-        if (wide == 1) return -1;
-        first.r[d] = (int8_t)(at.r[d] / wide * wide);
-        ir_ref all;
-        if (!lower_memo_find(l, WIDE_READS - read, 0, first, &all)) {
-            all = ir_declare(l->p, l->block, l->g->reads[read].name, read_beside(l, s, form, first, wide));
-            lower_memo_keep(l, WIDE_READS - read, 0, first, all);
-        }
-        return ir_lane(l->p, all, at.r[d] - first.r[d]);
-    }
-    return -1;
-}
-
-ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width) {
-    const atn_read *r = &l->g->reads[read];
-    atn_affine form[2];
-    (void)forms_of(l, r, form);
-    int fast = s->swapped ? 1 : 0;
-    bool beside = width > 1 && form[fast].coefficient[l->vec_dim] == 1 && form[1 - fast].coefficient[l->vec_dim] == 0;
-    if (width > 1 && !beside) {
-        ir_ref lanes[16];
-        for (int32_t k = 0; k < width; ++k) {
-            place one = at;
-            one.lane = (int8_t)k;
-            lanes[k] = lower_staged_read(l, s, read, one, 1);
-        }
-        return ir_join(l->p, lanes, width);
-    }
-    ir_ref lane = width == 1 ? read_as_lane(l, s, form, read, at) : -1;
-    return lane >= 0 ? lane : read_beside(l, s, form, at, width);
-}
-
-/* ---- filling a tile ---- */
-
-/* The object's index that element 0 of the tile holds, along one axis. */
-static ir_ref tile_base(lowering *l, const staged *s, int axis, ir_ref tile_start) {
-    const atn_affine *form = &s->linear[axis];
-    ir_ref sum = ir_address(l->p, form->constant);
-    for (int32_t d = 0; d < l->g->n_dims; ++d) {
-        int64_t c = form->coefficient[d];
-        if (c == 0) continue;
-        ir_ref start = -1;
-        for (int32_t k = 0; k < l->n_points; ++k)
-            if (l->point[k] == d) start = l->start[k];
-        if (start < 0) start = l->g->dims[d].axis == 0 ? tile_start : l->dim[d].base;
-        if (c < 0) start = ir_add_integer(l->p, start, tile_length(l, d) - 1);
-        sum = ir_add(l->p, sum, ir_multiply_integer(l->p, start, c));
-    }
-    if (form->rest >= 0)
-        sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
-    return ir_declare(l->p, l->block, axis ? "base1" : "base0", sum);
-}
-
-/* Neither axis of a tile can begin below 0. */
-static bool from_zero(const lowering *l, const staged *s) {
-    for (int a = 0; a < 2; ++a) {
-        const atn_affine *form = &s->linear[a];
-        if (form->constant < 0 || form->rest >= 0) return false;
-        for (int32_t d = 0; d < l->g->n_dims; ++d) {
-            const atn_node *begin = &l->g->values[l->g->dims[d].begin];
-            if (form->coefficient[d] < 0 ||
-                (form->coefficient[d] > 0 && (begin->op != ATN_OP_CONST || begin->integer < 0)))
-                return false;
-        }
-    }
-    return true;
-}
-
-static ir_ref fetch_element(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, bool guard) {
-    bool matrix = l->g->objects[s->object].rank > 1;
-    lower_guard how = !guard || s->boundary != ATN_EDGE_NONE ? GUARD_NONE : from_zero(l, s) ? GUARD_ABOVE : GUARD_BOTH;
-    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1, s->boundary,
-                       how, -1, 0);
-}
-
-static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
-    ir_append(
-        l->p, l->block,
-        (ir_statement){
-            .kind = IR_TILE_STORE, .id = s->tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
-}
-
-/* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always
- * are. */
-static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
-    atn_program *p = l->p;
-    int fast = s->swapped ? 1 : 0, slow = 1 - fast;
-    ir_ref left =
-        ir_subtract(p, ir_argument_ref(p, slow ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[slow]);
-    ir_ref lines = ir_declare(p, l->block, "count",
-                              ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[slow]), left, -1));
-    int32_t panel = ir_new_variable(p, "panel", IR_ADDRESS, 1, true),
-            line = ir_new_variable(p, "line", IR_ADDRESS, 1, true),
-            within = ir_new_variable(p, "within", IR_ADDRESS, 1, true);
-    ir_ref at_panel = ir_variable_ref(p, panel), at_line = ir_variable_ref(p, line),
-           at_within = ir_variable_ref(p, within);
-    ir_block inner = IR_EMPTY, middle = IR_EMPTY, body = IR_EMPTY, *outer = l->block;
-    l->block = &inner;
-    ir_ref e_fast = ir_add(p, at_panel, at_within);
-    ir_ref value = fetch_element(l, s, base, fast ? at_line : e_fast, fast ? e_fast : at_line, false);
-    ir_ref to = ir_add(p, ir_multiply_integer(p, at_panel, s->extent[slow]), ir_multiply_integer(p, at_line, s->panel));
-    tile_store(l, s, ir_add(p, to, at_within), value);
-    l->block = outer;
-    ir_ref zero = ir_address(p, 0), width = ir_address(p, s->panel);
-    ir_for(p, &middle, fast ? line : within, zero, fast ? lines : width, 1, 1, inner);
-    ir_for(p, &body, fast ? within : line, zero, fast ? width : lines, 1, 1, middle);
-    ir_for(p, outer, panel, zero, ir_address(p, s->extent[fast]), s->panel, 1, body);
-}
-
-/* One thread copies line by line; what overhangs the object is never read and stays as it is. */
-static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
-    atn_program *p = l->p;
-    ir_ref count[2];
-    for (int a = 0; a < 2; ++a) {
-        ir_ref left =
-            ir_subtract(p, ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[a]);
-        bool exact = s->boundary != ATN_EDGE_NONE || (a == 1 && l->g->objects[s->object].rank == 1);
-        count[a] = exact ? ir_address(p, s->extent[a])
-                         : ir_declare(p, l->block, "count",
-                                      ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[a]), left, -1));
-    }
-    int32_t v1 = ir_new_variable(p, "e1", IR_ADDRESS, 1, true), v0 = ir_new_variable(p, "e0", IR_ADDRESS, 1, true);
-    ir_block rows = IR_EMPTY, columns = IR_EMPTY, *outer = l->block;
-    l->block = &columns;
-    ir_ref e0 = ir_variable_ref(p, v0), e1 = ir_variable_ref(p, v1);
-    ir_ref value = fetch_element(l, s, base, e0, e1, false);
-    tile_store(l, s, tile_element(l, s, e0, e1), value);
-    l->block = outer;
-    ir_for(p, &rows, v0, ir_address(p, 0), count[0], 1, 1, columns);
-    ir_for(p, outer, v1, ir_address(p, 0), count[1], 1, 1, rows);
-}
-
-/* Elements e0 to e0 + wide - 1 of line e1: in one load where all are inside, else one by one. */
-static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, int32_t wide) {
-    atn_program *p = l->p;
-    if (wide == 1) return fetch_element(l, s, base, e0, e1, true);
-    bool matrix = l->g->objects[s->object].rank > 1;
-    ir_ref column = ir_declare(p, l->block, "column", ir_add(p, base[0], e0));
-    ir_ref row = matrix ? ir_declare(p, l->block, "row", ir_add(p, base[1], e1)) : -1, lanes[4];
-    ir_ref all = lower_inside(l, s->object, ir_add_integer(p, column, wide - 1), row);
-    if (!from_zero(l, s)) all = ir_and(p, all, lower_from_zero(l, column, row));
-    for (int32_t k = 0; k < wide; ++k) /* no declarations here: they are made only where they are needed */
-        lanes[k] = lower_pick(l, s->object, ir_add_integer(p, column, k), row, from_zero(l, s));
-    return lower_either(l, all, lower_load_wide(l, s->object, column, row, wide), ir_join(p, lanes, wide));
-}
-
-/* Into the tile: side by side, or, where it lies transposed, one below the other. Where `fits` is given and does not
- * hold, it goes to `spare` instead. */
-static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide, ir_ref fits,
-                       ir_ref spare) {
-    atn_program *p = l->p;
-    bool beside = wide == 1 || (!s->swapped && s->pitch % wide == 0);
-    if (!beside) value = ir_declare(p, l->block, "copied", value);
-    for (int32_t k = 0; k < (beside ? 1 : wide); ++k) {
-        ir_ref at = tile_element(l, s, ir_add_integer(p, e0, k), e1);
-        if (fits >= 0) at = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, fits, at, ir_add_integer(p, spare, k));
-        tile_store(l, s, at, beside ? value : ir_lane(p, value, k));
-    }
-}
-
-/* The items of a group copy together, neighbours side by side. */
-static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
-    atn_program *p = l->p;
-    int32_t wide = wide_of(l, s);
-    int64_t total = s->extent[0] * s->extent[1];
-    int32_t v = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
-    ir_block body = IR_EMPTY, *outer = l->block;
-    l->block = &body;
-    ir_ref e = ir_variable_ref(p, v), n0 = ir_address(p, s->extent[0]);
-    ir_ref e0 = ir_declare(p, l->block, "e0", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1));
-    ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
-    store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide, -1, -1);
-    l->block = outer;
-    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total),
-           (int64_t)atn_variant_items(&l->v) * wide, 1, body);
-}
-
-void lower_stage_fill(lowering *l, ir_ref tile_start) {
-    for (int32_t n = 0; n < l->n_staged; ++n) {
-        const staged *s = &l->staged[n];
-        ir_comment(l->p, l->block, "stage %s", l->g->objects[s->object].name);
-        ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)};
-        if (s->panel)
-            fill_panels(l, s, base);
-        else if (l->host)
-            fill_alone(l, s, base);
-        else
-            fill_together(l, s, base);
-    }
-}
-
-/* The k-th piece that this item copies. */
-static ir_ref share(lowering *l, int32_t k, int32_t wide) {
-    return ir_multiply_integer(l->p, ir_add_integer(l->p, l->item, (int64_t)k * atn_variant_items(&l->v)), wide);
-}
-
-void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
-    int32_t filled = 0;
-    for (int32_t n = 0; n < l->n_staged; ++n) {
-        const staged *s = &l->staged[n];
-        int32_t rounds = rounds_of(l, s), wide = wide_of(l, s);
-        if (filled + rounds > MAX_PREFETCH) {
-            lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: double buffering would hold more than %d values per item",
-                       l->g->name, MAX_PREFETCH);
-            return;
-        }
-        ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)},
-               n0 = ir_address(l->p, s->extent[0]);
-        for (int32_t k = 0; k < rounds; ++k) {
-            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, share(l, k, wide), n0, -1);
-            ir_ref e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, share(l, k, wide), n0, -1);
-            fetched[filled++] = ir_declare(l->p, l->block, "next", fetch_wide(l, s, base, e0, e1, wide));
-        }
-    }
-}
-
-/* Every item stores in every round, those without an element behind the two tiles: a condition would be no faster on a
- * GPU, and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong
- * results). */
-void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
-    atn_program *p = l->p;
-    int32_t used = 0;
-    for (int32_t n = 0; n < l->n_staged && l->status == ATN_OK; ++n) {
-        staged s = l->staged[n];
-        s.half = half[n];
-        int64_t total = s.extent[0] * s.extent[1];
-        int32_t rounds = rounds_of(l, &s), wide = wide_of(l, &s);
-        for (int32_t k = 0; k < rounds; ++k, ++used) {
-            bool full = (k + 1) * (int64_t)atn_variant_items(&l->v) * wide <= total;
-            ir_ref e = share(l, k, wide), n0 = ir_address(p, s.extent[0]);
-            ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1),
-                   e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
-            store_wide(l, &s, e0, e1, fetched[used], wide, full ? -1 : ir_less(p, e, ir_address(p, total)),
-                       ir_add_integer(p, e, 2 * s.elements - total));
-        }
-    }
+    if (staging->too_far >= 0)
+        atn_text_printf(out, "%s: its reads lie too far apart\n", g->objects[staging->too_far].name);
 }

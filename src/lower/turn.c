@@ -15,8 +15,8 @@ int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims) {
         return -1;
     atn_affine column = atn_affine_of(l->g, w->select[0]);
     if (!column.is_affine || column.modulus >= 0 || column.coefficient[l->vec_dim] != 0) return -1;
-    for (int32_t k = 0; k < l->n_points; ++k) {
-        int32_t d = l->point[k];
+    for (int32_t k = 0; k < l->cuts.n_points; ++k) {
+        int32_t d = l->cuts.point[k];
         bool beside = column.coefficient[d] == 1 && !(l->g->values[w->select[1]].dims >> d & 1);
         if (d != l->vec_dim && beside && l->dim[d].regs % l->dim[l->vec_dim].vec == 0 && l->dim[d].limit < 0) return d;
     }

@@ -11,7 +11,7 @@
 
 uint32_t lower_points(const lowering *l) {
     uint32_t mask = 0;
-    for (int32_t k = 0; k < l->n_points; ++k) mask |= 1u << l->point[k];
+    for (int32_t k = 0; k < l->cuts.n_points; ++k) mask |= 1u << l->cuts.point[k];
     return mask;
 }
 
@@ -42,11 +42,23 @@ bool lower_next_place(const lowering *l, uint32_t dims, place *at) {
     return false;
 }
 
+static uint32_t chain_of(int32_t what, int32_t part, place at) {
+    uint32_t hash = (uint32_t)what * 2 + (uint32_t)part;
+    for (int32_t d = 0; d < ATN_MAX_DIMS; ++d) hash = hash * 31 + (uint8_t)at.r[d];
+    return (hash * 31 + (uint8_t)at.lane) * 2654435761u / (UINT32_MAX / MEMO_CHAINS + 1);
+}
+
 size_t lower_mark(const lowering *l) { return l->n_memos; }
-void lower_forget(lowering *l, size_t mark) { l->n_memos = mark; }
+
+void lower_forget(lowering *l, size_t mark) {
+    while (l->n_memos > mark) {
+        const memo *m = &l->memos[--l->n_memos];
+        l->memo_chain[chain_of(m->what, m->part, m->at)] = m->older;
+    }
+}
 
 bool lower_memo_find(const lowering *l, int32_t what, int32_t part, place at, ir_ref *ref) {
-    for (size_t k = l->n_memos; k-- > 0;) {
+    for (int32_t k = l->memo_chain[chain_of(what, part, at)]; k >= 0; k = l->memos[k].older) {
         const memo *m = &l->memos[k];
         if (m->what != what || m->part != part || memcmp(&m->at, &at, sizeof at) != 0) continue;
         *ref = m->ref;
@@ -60,7 +72,9 @@ void lower_memo_keep(lowering *l, int32_t what, int32_t part, place at, ir_ref r
         l->p->failed = true;
         return;
     }
-    l->memos[l->n_memos++] = (memo){what, part, at, ref};
+    int32_t *chain = &l->memo_chain[chain_of(what, part, at)];
+    l->memos[l->n_memos] = (memo){what, part, at, ref, *chain};
+    *chain = (int32_t)l->n_memos++;
 }
 
 /* ---- dimensions ---- */
@@ -159,7 +173,7 @@ int32_t lower_type(const lowering *l, atn_type type) {
 }
 
 bool lower_ready(const lowering *l, atn_value value) {
-    return (l->g->values[value].dims & ~l->bound) == 0 && (l->needs[value] & ~l->done) == 0;
+    return (l->g->values[value].dims & ~l->bound) == 0 && (l->needs.blocks[value] & ~l->done) == 0;
 }
 
 static ir_ref constant(lowering *l, const atn_node *n, int32_t part) {
@@ -255,7 +269,7 @@ static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
     const atn_node *x = &l->g->values[n->arg[0]];
     ir_ref log2e = ir_number(l->p, ATN_SP, 1.4426950408889634);
     for (int k = 0; k < 2 && x->op == ATN_OP_MUL; ++k) {
-        if (l->g->values[x->arg[k]].dims != 0 || l->needs[x->arg[k]] != 0) continue;
+        if (l->g->values[x->arg[k]].dims != 0 || l->needs.blocks[x->arg[k]] != 0) continue;
         ir_ref scale = ir_operation(l->p, ATN_OP_MUL, ATN_SP, lower_value(l, x->arg[k], at, 0), log2e, -1);
         ir_ref other = lower_value(l, x->arg[1 - k], at, 0);
         return ir_operation(l->p, ATN_OP_EXP2, ATN_SP, ir_operation(l->p, ATN_OP_MUL, ATN_SP, other, scale, -1), -1,
@@ -333,8 +347,9 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
 /* Leaves cost nothing; a value used once, without a name of its own, is written where it is used. */
 static bool inlined(const lowering *l, const atn_node *n, atn_value value) {
     if (n->op == ATN_OP_CONST || n->op == ATN_OP_SIZE || n->op == ATN_OP_PARAM || n->op == ATN_OP_DIM) return true;
-    if (n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT || n->op == ATN_OP_ACC || (l->needs[value] >> 31)) return true;
-    return l->uses[value] == 1 && !n->label && n->op != ATN_OP_READ;
+    if (n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT || n->op == ATN_OP_ACC || (l->needs.blocks[value] >> 31))
+        return true;
+    return l->needs.uses[value] == 1 && !n->label && n->op != ATN_OP_READ;
 }
 
 ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part) {

@@ -37,11 +37,11 @@ struct atn_kernel {
 
 /* ---- making ---- */
 
-/* XML, a shipped kernel, or a file; the text is kept for the tuner. */
+/* A text (XML, or the notation with its line ends), a shipped kernel, or a file; the text is kept for the tuner. */
 static atn_status find_text(atn_kernel *k, const char *description) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     const char *first = description + strspn(description, " \t\r\n");
-    if (*first == '<') {
+    if (*first == '<' || strchr(first, '\n')) {
         k->name = "description";
         k->xml = atn_arena_strdup(&k->arena, description);
         return k->xml ? ATN_OK : ATN_ERR_MEMORY;

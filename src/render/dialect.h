@@ -51,6 +51,12 @@ typedef struct atn_dialect {
     "WHOLE(adr)\n"
 /* clang-format on */
 
+/* Sums and differences of 32 bits are hidden from NVIDIA's compiler: in loops it takes the wide value of x for that of
+ * x + 18, less 18, as if the sum could not wrap. */
+#define ATN_PRELUDE_WRAPS                                                                                              \
+    "#define int_add(a, b) atn_opaque_int(int_add(a, b))\n"                                                            \
+    "#define int_sub(a, b) atn_opaque_int(int_sub(a, b))\n"
+
 extern const atn_dialect ATN_DIALECT_C, ATN_DIALECT_OPENCL, ATN_DIALECT_CUDA;
 
 /* By name, or the one that a backend compiles ("host", "opencl", "cuda"); NULL: there is none. */

@@ -21,7 +21,7 @@ static const char PRELUDE[] =
     "INLINE idx atn_opaque(idx x) { asm(\"\" : \"+l\"(x)); return x; }\n"
     "#define atn_opaque_int atn_opaque\n"
     "#define atn_opaque_idx atn_opaque\n"
-    "#define atn_opaque_adr atn_opaque\n" ATN_PRELUDE_WHOLE
+    "#define atn_opaque_adr atn_opaque\n" ATN_PRELUDE_WHOLE ATN_PRELUDE_WRAPS
     "INLINE float atn_min_float(float a, float b) { return fminf(a, b); }\n"
     "INLINE float atn_max_float(float a, float b) { return fmaxf(a, b); }\n"
     "INLINE double atn_min_double(double a, double b) { return fmin(a, b); }\n"

@@ -31,7 +31,9 @@ static const char PRELUDE[] =
     "#define atn_opaque_long atn_opaque_idx\n"
     "#define OPAQUE4(T, v) OPAQUE2(T, v.lo) OPAQUE2(T, v.hi)\n"
     "#define OPAQUE8(T, v) OPAQUE4(T, v.lo) OPAQUE4(T, v.hi)\n"
-    "#define OPAQUE16(T, v) OPAQUE8(T, v.lo) OPAQUE8(T, v.hi)\n" ATN_PRELUDE_WHOLE "#define atn_min_float fmin\n"
+    "#define OPAQUE16(T, v) OPAQUE8(T, v.lo) OPAQUE8(T, v.hi)\n" ATN_PRELUDE_WHOLE
+    "#ifdef __NV_CL_C_VERSION\n" ATN_PRELUDE_WRAPS "#endif\n"
+    "#define atn_min_float fmin\n"
     "#define atn_max_float fmax\n"
     "#define atn_min_double fmin\n"
     "#define atn_max_double fmax\n"

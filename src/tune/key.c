@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char ATN_GENERATOR_VERSION[] = "3";
-
 enum { LINE = 64 }; /* bytes; rows that begin on one need no shifted loads */
 
 /* The outermost reduction: the points themselves where they have accumulators, else the first block inside; -1: none.

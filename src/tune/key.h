@@ -13,7 +13,7 @@ typedef struct atn_tune_key {
     char threads[64], layout[64], tolerance[32];
 } atn_tune_key;
 
-/* The generator's version: part of every key; raised by hand when lowering or rendering change what variants do. */
+/* The generator's version: part of every key; the build makes it from the sources of lowering and rendering. */
 extern const char ATN_GENERATOR_VERSION[];
 
 /* What a key says of a device; nothing else is set. What a host's compiler says of itself stands as its driver there.

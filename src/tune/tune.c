@@ -342,7 +342,8 @@ static atn_status search_round(atn_session *s, bool *any) {
     s->ahead = NULL;
     atn_status status = b ? ATN_OK : gather(s, wanted, &b);
     s->pending = b ? b->n : 0;
-    *any = b && b->n > 0;
+    *any = s->pending > 0;
+    if (!b) return status;
     if (status == ATN_OK && b->n > 1) status = atn_crew_finish(s->crew, keep_building, s, b->built);
     if (status == ATN_OK && *any && wanted > 1 && !s->info->cpu && has_budget(s)) status = gather(s, wanted, &s->ahead);
     if (status == ATN_OK) status = measure_batch(s, b);

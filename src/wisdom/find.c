@@ -106,7 +106,9 @@ atn_status atn_wisdom_find(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wis
     status = atn_wisdom_shipped(ctx, &shipped);
     if (status != ATN_OK || !shipped) return status;
     pthread_mutex_lock(&shipped->lock);
-    status = try_level(ctx, shipped, ATN_SQL_SHIPPED, ATN_HIT_SHIPPED, key, out);
+    atn_wisdom_key of_any = *key;
+    of_any.generator = ATN_SHIPPED_GENERATOR;
+    status = try_level(ctx, shipped, ATN_SQL_SHIPPED, ATN_HIT_SHIPPED, &of_any, out);
     pthread_mutex_unlock(&shipped->lock);
     return status;
 }

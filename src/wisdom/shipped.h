@@ -11,6 +11,10 @@ typedef struct atn_shipped_wisdom {
 
 extern const atn_shipped_wisdom ATN_SHIPPED_WISDOM[]; /* made by the build */
 
+/* What shipped wisdom names as its generator. It holds for every one that makes the same of its winners, which a test
+ * looks after (tools/ship-wisdom --check). */
+#define ATN_SHIPPED_GENERATOR "shipped"
+
 /* The table in use. A test may point it elsewhere before a context first asks. */
 extern const atn_shipped_wisdom *atn_shipped_wisdom_table;
 

@@ -8,7 +8,7 @@ points 200000 'k % 10 ? "1 2 3" : r() " " r() " " r() / 3' >"$work/ninety.xyz"
 for method in em-icp icp icp-plane softassign cpd; do
     refused "at one place" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host --method $method
 done
-refused "at one place" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host --init auto
+refused "at one place" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host
 expect 0 "$attune" register "$work/sites.xyz" "$work/sites.xyz" --device host
 expect 0 "$attune" register "$work/ninety.xyz" "$work/ninety.xyz" --device host
 expect 0 "$attune" lattice "$work/one.xyz" --device host

@@ -4,7 +4,7 @@
 printf '1e308 0 0\n-1e308 0 0\n0 1 1\n' >"$work/three.xyz"
 refused "too far apart" "$attune" lattice "$work/three.xyz" --device host
 refused "too large to be squared" "$attune" register "$work/three.xyz" "$work/three.xyz" --device host
-refused "" "$attune" register "$work/three.xyz" "$work/three.xyz" --device host --init auto
+refused "" "$attune" register "$work/three.xyz" "$work/three.xyz" --device host --init identity
 refused "too short for coordinates" "$attune" needle "$work/three.xyz" "$work/three.xyz" --device host
 expect 0 "$attune" info "$work/three.xyz"
 
@@ -12,7 +12,7 @@ expect 0 "$attune" info "$work/three.xyz"
 refused "too far apart" "$attune" lattice "$work/one.xyz" --device host
 refused "too far apart" "$attune" needle "$work/one.xyz" "$work/one.xyz" --device host
 refused "away from the others" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host
-refused "away from the others" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host --init auto
+refused "away from the others" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host --init identity
 
 # Within bounds an atom far away costs nothing: the cells between are not made.
 { points 3000 'k % 15 * 3, int(k / 15) % 15 * 3, int(k / 225) * 3'; echo 900000 900000 900000; } >"$work/frame.xyz"

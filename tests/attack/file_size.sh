@@ -4,7 +4,7 @@
 expect 0 "$attune" sample scans --size 5000 -o "$work/scans"
 expect 0 "$attune" sample fringes --size 64x64 -o "$work/fringes"
 expect 0 "$attune" sample atoms --size 2000 -o "$work/atoms"
-limited() { bash -c 'ulimit -f 1; exec "$@"' bash "$@"; }
+limited() { bash -c 'ulimit -f 4; exec "$@"' bash "$@"; }
 export -f limited
 big() { # $1: what would be written; then the command
     local file=$1
@@ -12,8 +12,8 @@ big() { # $1: what would be written; then the command
     refused "File too large" bash -c 'limited "$@"' bash "$@"
     nothing_left "$(dirname "$file")" "$(basename "$file")*"
 }
-big "$work/moved.ply" "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --init auto -o "$work/moved.ply" --device host
-big "$work/page.html" "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --init auto --report "$work/page.html" --device host
+big "$work/moved.ply" "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" -o "$work/moved.ply" --device host
+big "$work/page.html" "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --report "$work/page.html" --device host
 big "$work/out.npy" "$attune" unwrap "$work/fringes/wrapped.npy" -o "$work/out.npy" --device host
 big "$work/out.tif" "$attune" unwrap "$work/fringes/wrapped.npy" -o "$work/out.tif" --device host
 big "$work/out.xyz" "$attune" lattice "$work/atoms/frame.pos" -o "$work/out.xyz" --device host

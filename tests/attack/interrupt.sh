@@ -19,6 +19,44 @@ interrupted "$attune" register "$work/cloud.xyz" "$work/cloud.xyz" --method soft
 interrupted "$attune" lattice "$work/dense.xyz" --device host -o "$work/out.xyz"
 interrupted "$attune" sample scans --size 100000000 -o "$work/scans"
 
+# One launch that takes minutes: nothing asks whether to go on until it returns, and it is ended all the same.
+cat >"$work/long.xml" <<'END'
+<ParallelAlgorithm name="long" dimensions="1">
+  <DataObjects>
+    <DataObject name="y" structure="vector" elementDataType="DP"/>
+    <Parameter name="n" dataType="INDEX"/>
+  </DataObjects>
+  <Children>
+    <IteratorBlock name="steps" dimensions="1" ICF="#acc(0) * 0.5 + #in(0)" ICFInit="0" ICFType="DP">
+      <FunctionBlock name="term" dataType="DP" function="DP(#in(0))"/>
+    </IteratorBlock>
+    <DataAccessWrite name="store" destination="y" selFunction="v0"/>
+  </Children>
+  <Connections>
+    <Connection source="y.Size(0)" destination="long.Range(0)"/>
+    <Connection source="n.out" destination="steps.Range(0)"/>
+    <Connection source="steps.i(0)" destination="term.in(0)"/>
+    <Connection source="term.out" destination="steps.func(0)"/>
+    <Connection source="steps.out" destination="store.in"/>
+    <Connection source="long.i(0)" destination="store.v(0)"/>
+  </Connections>
+</ParallelAlgorithm>
+END
+for signal in INT TERM; do
+    begin env -u ATTUNE_CC "$attune" run "$work/long.xml" --device host --size y=1 --param n=100000000000 --out "y=$work/y.npy"
+    for ((k = 0; k < 6000; ++k)); do # until it is built
+        compgen -G "$work/cache/attune/*.so" >/dev/null && break
+        kill -0 "$child" 2>/dev/null || failed "it ended before it ran"
+        sleep 0.01
+    done
+    sleep 0.5
+    kill "-$signal" "$child"
+    finish
+    [[ $code == 1 ]] || failed "exit $code after $signal in a long launch"
+    [[ $(cat "$work/err") == "attune run: stopped as asked" ]] || failed "no sentence after $signal in a long launch"
+    [[ ! -e $work/y.npy ]] || failed "a result that was never computed"
+done
+
 # Two at once, while a file is being written: both wait for it while it is stopped.
 twice() {
     local k

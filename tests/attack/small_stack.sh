@@ -8,7 +8,7 @@ small() { expect 0 bash -c 'ulimit -s 64; exec "$@"' bash "$@"; }
 small "$attune" help
 small "$attune" devices --device host
 small "$attune" info "$work/scans/source.ply"
-small "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --init auto --report "$work/page.html" --device host
+small "$attune" register "$work/scans/source.ply" "$work/scans/target.ply" --report "$work/page.html" --device host
 small "$attune" unwrap "$work/fringes/wrapped.npy" -o "$work/out.tif" --preview "$work/out.png" --device host
 small "$attune" lattice "$work/atoms/frame.pos" -o "$work/out.xyz" --device host
 echo "64 kB of stack do"

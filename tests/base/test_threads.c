@@ -29,6 +29,7 @@ static void none_can_be_made(void **state) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* their shadows need all address space */
 #endif
+    if (!kit_memory_limits()) skip();
     pid_t child = fork();
     if (child == 0) {
         struct rlimit none = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};

@@ -69,6 +69,24 @@ static void methods_on_files(void **state) {
     cli_drop(&r);
 }
 
+static void covariances_against_the_truth(void **state) {
+    (void)state;
+    json_t *root = cli_object("bench covariance --pairs 1 --seed 7 --method em-icp --kind copies --device host --json");
+    const json_t *rows = json_object_get(root, "rows"), *row = json_array_get(rows, 0);
+    assert_int_equal(json_array_size(rows), 1);
+    assert_string_equal(text(row, "method"), "em-icp");
+    kit_contains(text(row, "kind"), "copies");
+    assert_int_equal(json_integer_value(json_object_get(row, "counted")), 1);
+    double ours = json_number_value(json_object_get(row, "ours"));
+    assert_true(ours > 0 && ours < 30);
+    assert_true(json_is_number(json_object_get(row, "beyond_22")));
+    json_decref(root);
+    cli_refuses("bench covariance a.ply", 2, "covariance takes no files");
+    cli_refuses("bench covariance --pairs 0", 2, "--pairs");
+    cli_refuses("bench covariance --pairs 2000", 2, "at most 1000");
+    cli_refuses("bench covariance --method magic --device host", 1, "no method 'magic'");
+}
+
 static void what_it_refuses(void **state) {
     (void)state;
     static const cli_refusal CASES[] = {
@@ -77,13 +95,14 @@ static void what_it_refuses(void **state) {
         {"bench register @/nowhere.ply @/scans/target.ply", 1, "nowhere.ply"},
         {"bench register --device nonesuch", 1, "nonesuch"},
         {"bench regsiter", 2, "did you mean 'register'?"},
-        {"bench nothing", 2, "there are kernels, register, needle, unwrap, lattice and space"},
+        {"bench nothing", 2, "there are kernels, register, needle, unwrap, lattice, covariance and space"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_row_has_its_fields), cmocka_unit_test(methods_on_files),
+                                       cmocka_unit_test(covariances_against_the_truth),
                                        cmocka_unit_test(what_it_refuses)};
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -5,6 +5,7 @@
 #include "num/npy.h"
 #include "wisdom/wisdom.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,29 +57,30 @@ static bool step(char **argv, const char *cache_dir, long n) {
     return n > 0 && through;
 }
 
-static void walk(char **argv) {
-    for (long n = 0; !step(argv, cache, n);) ++n;
-}
-
-/* As walk, but only SOME allocations fail, spread evenly, unless ATTUNE_TEST_ALL is set: of runs that take
- * their time. */
-static void walk_some(char **argv) {
+/* As many allocations fail, spread evenly. */
+static void walk_spread(char **argv, long most) {
     kit_faults faults = {0};
     cli_result warm = run_with(&faults, cache, argv), r;
     cli_drop(&warm);
     faults.count = 0;
     r = run_with(&faults, cache, argv); /* what the first built is there */
     cli_drop(&r);
-    long stride = getenv("ATTUNE_TEST_ALL") || faults.count < SOME ? 1 : faults.count / SOME;
+    long stride = faults.count < most ? 1 : faults.count / most;
     for (long n = 0; !step(argv, cache, n);) n += n ? stride : 1;
 }
 
+/* Each one. */
+static void walk(char **argv) { walk_spread(argv, kit_cases(LONG_MAX)); }
+
+/* SOME, unless ATTUNE_TEST_ALL is set: of runs that take their time. */
+static void walk_some(char **argv) { walk_spread(argv, getenv("ATTUNE_TEST_ALL") ? LONG_MAX : SOME); }
+
 /* With nothing in the cache each run compiles and measures anew, seconds each: here every 23rd allocation fails,
- * with ATTUNE_TEST_ALL set every one. */
+ * with ATTUNE_TEST_ALL set every one, with ATTUNE_TEST_CASES fewer. */
 static void devices_cold(void **state) {
     (void)state;
     char *argv[] = {(char *)"attune", (char *)"devices", (char *)"--device", (char *)"host", NULL};
-    long stride = getenv("ATTUNE_TEST_ALL") ? 1 : 23;
+    long stride = getenv("ATTUNE_TEST_ALL") ? 1 : getenv("ATTUNE_TEST_CASES") ? 230 : 23;
     bool through = false;
     for (long n = 1; !through; n += stride) {
         char *fresh = kit_tempdir();

@@ -173,7 +173,7 @@ static void run_refuses(void **state) {
         {"run $/mv.xml --device host --define OTHER=SP --bind b=@/wide.npy", 1,
          "'b' is a vector of SP (USED_FLOAT=SP by default); the file holds a vector of DP"},
         {"run @/none.xml", 1, "none.xml: no such file, and no kernel that is shipped: above, "},
-        {"run", 2, "needs KERNEL.xml"},
+        {"run", 2, "needs KERNEL"},
         {"run scale --define USED_FLOAT=SP --device host --bind A=@/A.npy --out B=@/never.npy", 1,
          "'factor' (SP) has no default"},
         {"run spmv --define USED_FLOAT=SP --device host --bind start=@/start.npy --bind column=@/column.npy --bind "
@@ -248,6 +248,14 @@ static void show_prints_source(void **state) {
                 "--dialect cannot be 'metal'; it takes opencl|cuda|c");
     cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --variant lanes_p0=8", 1, "the host has no lanes");
     cli_does("show gemm --dialect c", "/* USED_FLOAT=SP by default. */");
+    cli_does("show $/mv.atn --as xml", "<Connection source=\"A.Size(1)\" destination=\"MV.Range(0)\"/>");
+    cli_does("show $/mv.xml --as atn", "kernel MV(A: matrix T, b: vector T) -> c: vector T\n");
+    cli_does("show $/mv.xml --as atn --json", "\"form\": \"atn\"");
+    cli_refuses("show $/mv.xml --as c", 2, "--as cannot be 'c'; it takes xml|atn");
+    cli_does("check $/mv.atn", "ok (USED_FLOAT=SP by default)\n");
+    cli_does("check $/mv.atn --size A=7x5 --size b=5", "ok (USED_FLOAT=SP by default)\n");
+    cli_refuses("check $/mv.atn --size A=7x5 --size b=4", 1, "its Size(0) is 4");
+    cli_refuses("check $/mv.atn --define USED_FLOAT=none", 1, "mv.atn: 3 errors");
     cli_does("show gemm --dialect c --json", "\"assumed\": \"USED_FLOAT=SP\"");
     cli_does("show gemm --dialect c --define USED_FLOAT=DP", "double");
     cli_refuses("show gemm --define USED_FLOAT=SP --dialect c --size A=3x3", 1,

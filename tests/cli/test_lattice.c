@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 static double number(const json_t *root, const char *name) { return json_number_value(json_object_get(root, name)); }
@@ -50,6 +51,29 @@ static void a_frame_is_told(void **state) {
     atn_free(cli_ctx, text);
 }
 
+/* Two phases of bcc: of one structure, found and by name. */
+static void phases_are_told(void **state) {
+    (void)state;
+    static const char *const LINES[] = {"lattice @/two/frame.pos --device host --json",
+                                        "lattice @/two/frame.pos --models bcc=2.87,bcc=3.3 --device host --json"};
+    cli_does("sample atoms -o @/two --size 2500 --seed 6 --lattice bcc,bcc --constant 2.87,3.3 --species Al", "2500");
+    for (size_t k = 0; k < 2; ++k) {
+        json_t *root = cli_object(LINES[k]), *phases = json_object_get(json_object_get(root, "settings"), "phases");
+        size_t n = 0;
+        double low = 9, high = 0;
+        assert_true(number(json_object_get(root, "counts"), "bcc") > 0.97 * 2500);
+        for (size_t p = 0; p < json_array_size(phases); ++p) {
+            const json_t *one = json_array_get(phases, p);
+            if (strcmp(json_string_value(json_object_get(one, "structure")), "bcc") != 0) continue;
+            low = fmin(low, number(one, "constant")), high = fmax(high, number(one, "constant")), ++n;
+            assert_true(number(one, "atoms") > 500);
+        }
+        assert_int_equal(n, 2);
+        assert_true(fabs(low - 2.87) < 0.05 && fabs(high - 3.3) < 0.06);
+        json_decref(root);
+    }
+}
+
 static const char FRAMES[] = "7\none\nA 0 0 0\nA 1.6 1.6 1.6\nA -1.6 -1.6 -1.6\nA 1.6 -1.6 1.6\nA -1.6 1.6 -1.6\n"
                              "A 3.2 0 0\nA 3.2 0 0\n1\nalone\nA 2 2 2\n";
 
@@ -75,8 +99,10 @@ static void refusals(void **state) {
     write_text("none.rrng", "[Ions]\nNumber=1\nIon1=U\n[Ranges]\nNumber=1\nRange1=1000 1001 U:1 Color:FF0000\n");
     static const cli_refusal CASES[] = {
         {"lattice", 2, "FRAME"},
-        {"lattice @/frame.pos --models sc", 2, "is not known"},
+        {"lattice @/frame.pos --models bct", 2, "is not known"},
         {"lattice @/frame.pos --models bcc,bcc", 2, "twice"},
+        {"lattice @/frame.pos --models bcc=3,bcc", 2, "phases have constants"},
+        {"lattice @/frame.pos --models bcc=x", 2, "a constant is given as"},
         {"lattice @/frame.pos --constant sc=3", 2, "names one of the models"},
         {"lattice @/frame.pos --constant bcc=-3", 2, "it takes NAME=LENGTH"},
         {"lattice @/frame.pos --noise 1,2,3", 2, "LATERAL,DEPTH"},
@@ -200,8 +226,9 @@ static int setup(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_frame_is_told), cmocka_unit_test(frames_are_told),
-                                       cmocka_unit_test(refusals),        cmocka_unit_test(poor_frames),
-                                       cmocka_unit_test(ranges_overlap),  cmocka_unit_test(bench_has_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_frame_is_told), cmocka_unit_test(phases_are_told),
+                                       cmocka_unit_test(frames_are_told), cmocka_unit_test(refusals),
+                                       cmocka_unit_test(poor_frames),     cmocka_unit_test(ranges_overlap),
+                                       cmocka_unit_test(bench_has_rows)};
     return cmocka_run_group_tests(tests, setup, cli_end);
 }

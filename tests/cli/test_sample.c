@@ -48,7 +48,7 @@ static void what_it_refuses(void **state) {
         {"sample atoms -o @/x --noise 1,2,3", 2, "--noise cannot be '1,2,3'; it takes angstrom from 0"},
         {"sample atoms -o @/x --noise -1", 2, "--noise cannot be '-1'"},
         {"sample atoms -o @/x --noise nan", 2, "--noise cannot be 'nan'"},
-        {"sample atoms -o @/x --lattice sc", 2, "--lattice cannot be 'sc'; it takes bcc, fcc and hcp"},
+        {"sample atoms -o @/x --lattice bct", 2, "--lattice cannot be 'bct'; it takes bcc, fcc, hcp"},
         {"sample atoms -o @/x --lattice bcc,,fcc", 2, "--lattice cannot be 'bcc,,fcc'"},
         {"sample atoms -o @/x --lattice bcc,fcc --constant 3", 2, "a length above 0 for each lattice"},
         {"sample atoms -o @/x --constant 0", 2, "--constant cannot be '0'"},

@@ -136,7 +136,11 @@ static void heights_in(void **state) {
                               "Compression = 0\nDataType = 7\n*\n0 1 4.5\n*\n";
     put("a.sdf", SDF, sizeof SDF - 1);
     cli_refuses("unwrap @/a.sdf", 1, "heights in metres, and no wavelength");
-    cli_does("unwrap @/a.sdf --wavelength 6e-7 -o @/h.npy --remove piston",
+    cli_result kept = cli_run("unwrap @/a.sdf --wavelength 6e-7"); /* over more than half a wavelength */
+    assert_int_equal(kept.code, 0);
+    assert_non_null(strstr(kept.err, "unwrapped already and kept as it is"));
+    cli_drop(&kept);
+    cli_does("unwrap @/a.sdf --wavelength 6e-7 -o @/h.npy --remove piston --rewrap",
              "taken as phase at a wavelength of 6e-07 m");
     atn_npy npy;
     kit_ok(cli_ctx, atn_npy_read(cli_ctx, path_of("h.npy"), &npy));
@@ -144,6 +148,48 @@ static void heights_in(void **state) {
     assert_true(fabsf(h[1] - h[0] - 1e-7f) < 1e-10f); /* 4.5 is 1.5 and half a wavelength */
     assert_true(fabsf(h[2] - h[1] - 0.5e-7f) < 1e-10f);
     atn_npy_free(&npy);
+}
+
+/* What a newcomer types is right with residues, too, and a surface that is opened again stays what it is. */
+static void residues_and_surfaces(void **state) {
+    (void)state;
+    cli_does("sample fringes -o @/spiral --size 60x80 --surface shear --noise 0.3", "truth.json");
+    json_t *r = cli_object("unwrap @/spiral/wrapped.npy -o @/s.npy --json");
+    int64_t cuts = (int64_t)number(r, "cut_length");
+    assert_true(number(r, "residues") > 0 && cuts > 0 && number(r, "congruence_max") == 0);
+    assert_true(json_is_true(json_object_get(r, "shortest")) && json_is_false(json_object_get(r, "smeared")));
+    json_decref(r);
+    r = cli_object("unwrap @/spiral/wrapped.npy --weights auto --congruent --json");
+    assert_true((int64_t)number(r, "cut_length") == cuts);
+    json_decref(r);
+    cli_result plain = cli_run("unwrap @/spiral/wrapped.npy --weights none --json");
+    assert_int_equal(plain.code, 0);
+    assert_int_equal(cli_lines(plain.err), 1);
+    assert_non_null(strstr(plain.err, "least squares without weights spreads the misfit"));
+    assert_non_null(strstr(plain.out, "\"smeared\": true"));
+    cli_drop(&plain);
+    make_phase();
+    cli_does("unwrap @/phase.npy -o @/u.npy", "");
+    cli_result again = cli_run("unwrap @/u.npy -o @/v.npy --json");
+    assert_int_equal(again.code, 0);
+    assert_non_null(strstr(again.err, "it is unwrapped already and kept as it is"));
+    assert_non_null(strstr(again.out, "\"unwrapped\": true"));
+    cli_drop(&again);
+    atn_npy u, v;
+    kit_ok(cli_ctx, atn_npy_read(cli_ctx, path_of("u.npy"), &u));
+    kit_ok(cli_ctx, atn_npy_read(cli_ctx, path_of("v.npy"), &v));
+    assert_memory_equal(u.data, v.data, W * H * sizeof(float));
+    atn_npy_free(&u);
+    atn_npy_free(&v);
+    cli_does("unwrap @/u.npy -o @/v.npy --rewrap", "residues    0");
+    check_answer("v.npy", 1, 1e-3);
+    mkdir(path_of("again"), 0700);
+    put("again/end", "", 0);
+    cli_does("unwrap @/phase.npy -o @/again/u.npy", "");
+    again = cli_run("unwrap @/again --stream -o @/kept");
+    assert_int_equal(again.code, 0);
+    assert_non_null(strstr(again.err, "u.npy spans more than a turn: unwrapped already, kept as it is"));
+    cli_drop(&again);
 }
 
 static void masks_and_holes(void **state) {
@@ -304,10 +350,11 @@ static int begin(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_refused),  cmocka_unit_test(files_in_and_out),
-                                       cmocka_unit_test(heights_in),       cmocka_unit_test(masks_and_holes),
-                                       cmocka_unit_test(odd_sizes),        cmocka_unit_test(spoiled_files),
-                                       cmocka_unit_test(stacks_of_frames), cmocka_unit_test(streams_of_stacks),
-                                       cmocka_unit_test(streams),          cmocka_unit_test(bench_has_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_refused),   cmocka_unit_test(files_in_and_out),
+                                       cmocka_unit_test(heights_in),        cmocka_unit_test(residues_and_surfaces),
+                                       cmocka_unit_test(masks_and_holes),   cmocka_unit_test(odd_sizes),
+                                       cmocka_unit_test(spoiled_files),     cmocka_unit_test(stacks_of_frames),
+                                       cmocka_unit_test(streams_of_stacks), cmocka_unit_test(streams),
+                                       cmocka_unit_test(bench_has_rows)};
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -64,9 +64,9 @@ fresh() { # all is there and works
     : >"$log"
     echo 0 >"$work/code"
 }
-run() { # $1: wanted exit status
+run() { # $1: wanted exit status, $2: how; default: --build-only
     code=0
-    PATH="$work/bin:$PATH" "$tree/tools/check-arch" --build-only >"$work/out" 2>&1 || code=$?
+    PATH="$work/bin:$PATH" "$tree/tools/check-arch" ${2---build-only} >"$work/out" 2>&1 || code=$?
     [ "$code" -eq "$1" ] || fail "exit $code, wanted $1"
 }
 says() { grep -q -e "$1" "$work/out" || fail "did not say '$1'"; }
@@ -136,4 +136,12 @@ fresh
 echo 100 >"$work/code"
 run 0
 ends "^check-arch: skipped: the lists of packages for"
+
+fresh
+script "qemu-$other" <<END
+echo "attune: error while loading shared libraries: libexpat.so.1: cannot open shared object file" >&2
+exit 127
+END
+run 1 ""
+ends "^check-arch: FAILED: $other: build-$other/attune does not start under qemu-$other: .*: libexpat.so.1: cannot open"
 echo "tools/check-arch: all cases as wanted"

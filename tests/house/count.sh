@@ -8,6 +8,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bin" "$work/build/Testing/Temporary"
 cat >"$work/bin/ctest" <<END
 #!/bin/sh
+echo "\${TMPDIR:?}" >"$work/tempdir"
+mkdir "\$TMPDIR/left" # by a test that was killed
 cat "$work/shown"
 [ -f "$work/log" ] && cp "$work/log" "$work/build/Testing/Temporary/LastTest.log"
 exit \$(cat "$work/code")
@@ -28,6 +30,7 @@ expect() { # $1: exit status, $2: last line
     code=0
     PATH="$work/bin:$PATH" "$run_tests" "$work/build" >"$work/out" 2>&1 || code=$?
     last=$(tail -n 1 "$work/out")
+    [ ! -e "$(cat "$work/tempdir")" ] || { echo "FAILED: $(cat "$work/tempdir") is left behind"; exit 1; }
     [ "$code $last" = "$1 $2" ] || { echo "FAILED: exit $code, '$last'; wanted $1, '$2'"; exit 1; }
 }
 

@@ -125,21 +125,17 @@ static void hold(const sort *of) {
     }
 }
 
-static int wanted(int usual) {
-    const char *many = getenv("ATTUNE_TEST_CASES");
-    return many ? atoi(many) : usual;
-}
-
 void random_cases(const char *backend, int cases) {
     setenv("ATTUNE_HOST_FLAGS", "-O1",
            0); /* many small builds: compilers at ease; the shipped kernels get all of them */
     setenv("ATTUNE_OPENCL_FLAGS", "-cl-opt-disable", 0);
-    hold(&(sort){.backend = backend, .make = random_graph_make, .variants = VARIANTS, .cases = wanted(cases)});
+    hold(&(sort){.backend = backend, .make = random_graph_make, .variants = VARIANTS, .cases = (int)kit_cases(cases)});
 }
 
 void random_integers(const char *backend, int graphs) {
 #ifdef __SANITIZE_ADDRESS__
     setenv("ATTUNE_HOST_FLAGS", "-O1 -fsanitize=address", 0); /* what is generated is watched too */
 #endif
-    hold(&(sort){.backend = backend, .make = random_graph_make_integers, .variants = 1, .graphs = wanted(graphs)});
+    hold(&(sort){
+        .backend = backend, .make = random_graph_make_integers, .variants = 1, .graphs = (int)kit_cases(graphs)});
 }

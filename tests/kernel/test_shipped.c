@@ -111,7 +111,7 @@ static const shipped KERNELS[] = {
     {"unwrap_gather", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_pair", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_redblack", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
-    {"unwrap_lift", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
+    {"unwrap_lift", {"vec_p0=8,regs_p1=2", "vec_p0=4,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_norm", {"vec_q0=8"}, {"lanes_q0=32"}},
     {"unwrap_residual_w", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_first", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
@@ -120,7 +120,7 @@ static const shipped KERNELS[] = {
     {"unwrap_sweep_w", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_restrict", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_restrict_w", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
-    {"unwrap_raise", {"vec_p0=16,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
+    {"unwrap_raise", {"vec_p0=16,regs_p1=2", "vec_p0=4,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_raise_w", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_coarsen", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
     {"unwrap_grade", {"vec_p0=8,regs_p1=2"}, {"lanes_p0=16,lanes_p1=4"}},
@@ -168,7 +168,7 @@ static bool same_arithmetic(const atn_eval_options *a, const atn_eval_options *b
            a->exp_slope == b->exp_slope && a->fast == b->fast;
 }
 
-/* One kernel at one size on one device: all variants, or the estimate and, on the host, the first. */
+/* One kernel at one size on one device: all variants, or the estimate and, on the host, the first that it has. */
 static void hold(const shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3], bool few) {
     shipped_arrays arrays;
     if (!shipped_arrays_make(ctx, s->file, g, mnk, &arrays)) return;
@@ -179,7 +179,8 @@ static void hold(const shipped *s, const atn_graph *g, atn_device *device, const
     atn_eval_options asked = {0};
     atn_eval_result *oracle = NULL;
     bool host = strcmp(info->backend, "host") == 0;
-    for (int n = few ? -1 : -2; n < (few ? host ? 1 : 0 : 8) && (n < 0 || texts[n]); ++n) {
+    int end = few ? host : 8;
+    for (int n = few ? -1 : -2; n < end && n < 8 && (n < 0 || texts[n]); ++n) {
         atn_variant v = n == -1 ? atn_variant_estimate(g, info, NULL) : atn_variant_plain();
         if (n >= 0) kit_ok(ctx, atn_variant_parse(ctx, &v, texts[n]));
         atn_eval_options options = atn_variant_arithmetic(g, &v, info);
@@ -189,7 +190,10 @@ static void hold(const shipped *s, const atn_graph *g, atn_device *device, const
             asked = options;
         }
         atn_status status = held_run(device, &c, &v, oracle);
-        if (status == ATN_ERR_UNSUPPORTED && n >= 0) continue;
+        if (status == ATN_ERR_UNSUPPORTED && n >= 0) {
+            ++end;
+            continue;
+        }
         if (status != ATN_OK)
             fail_msg("%s at m=%d n=%d k=%d on %s, variant '%s': %s: %s", s->file, (int)mnk[0], (int)mnk[1], (int)mnk[2],
                      info->backend,

@@ -120,9 +120,11 @@ static void a_worker_lives_under_limits(void **state) {
     if (said.kind == ATN_SAID_FAILED) fail_msg("%s", said.message);
     assert_int_equal(said.kind, ATN_SAID_DONE);
     assert_int_equal(said.job, 1);
-    long long now = limit_of(&child, "Max data size");
-    assert_true(now > 0 && (memory < 0 || now <= memory));
-    assert_true(now >= sysconf(_SC_PHYS_PAGES)); /* pages, so less than any sensible limit in bytes */
+    if (kit_memory_limits()) {
+        long long now = limit_of(&child, "Max data size");
+        assert_true(now > 0 && (memory < 0 || now <= memory));
+        assert_true(now >= sysconf(_SC_PHYS_PAGES)); /* pages, so less than any sensible limit in bytes */
+    }
     json_decref(said.done);
     json_decref(job);
     free(text);

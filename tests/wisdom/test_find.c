@@ -140,7 +140,9 @@ static void near_device(void **state) {
 
 static char *shipped_text(const atn_ctx *ctx) {
     atn_wisdom *wisdom = fresh(ctx);
-    atn_wisdom_key key = wkit_key(), small = wkit_key_of_shape(8, 8, 8), cousin = key;
+    atn_wisdom_key key = wkit_key(), small = wkit_key_of_shape(8, 8, 8);
+    key.generator = small.generator = ATN_SHIPPED_GENERATOR;
+    atn_wisdom_key cousin = key;
     atn_wisdom_filter all = {0};
     atn_text text = {.ctx = ctx};
     cousin.device = "Sample 9500";

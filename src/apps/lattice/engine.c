@@ -204,6 +204,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     l->sharp = l->alone ? l->info.shift_noise : l->info.shift_noise / sqrt(2);
     atn_status status = lattice_points_make(l->ctx, &s->model, s->constant, reach, &s->points);
     if (status != ATN_OK) return status;
+    s->kind = s->model.points ? NULL : lattice_kind_find(s->model.name);
     s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
     s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
     s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);
@@ -373,7 +374,8 @@ static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, 
     int32_t n = l->near.start[i + 1] - l->near.start[i];
     bool coarse = s->turns.spread * l->info.cutoff > l->sharp; /* peaks may lie between the rotations that were tried */
     if (l->inner > l->info.cutoff) most = fmax(l->alone && !coarse ? -INFINITY : most, average(s, v, first, n));
-    *out = (lattice_found){.evidence = (float)most, .around = (float)around(l, s, v, at), .part = -1};
+    *out = (lattice_found){
+        .evidence = (float)most, .around = (float)around(l, s, v, at), .background = -INFINITY, .part = -1};
     for (int k = 0; k < 3 && !l->alone; ++k) out->shift[k] = v->shift[k][at];
     for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];
     out->weight = v->fit[1][at];

@@ -1,8 +1,8 @@
 /* Settings found from a frame. Distances of pairs tell the volume of an atom, the noise and the strangers: around an
  * atom of a lattice with shells n_s at r_s, distances have the density p sum_s n_s f(r; r_s, s) + e 4 pi r^2,   f = r /
  * (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2 s^2) - exp(-(r + r_s)^2 / 2 s^2)), which is made as likely as can be over
- * all three and the models. p follows from density and volume. The shares of the classes then come from a sample that
- * is matched, by EM. */
+ * all three and the models. p follows from density and volume. The rest comes from a sample that is matched (shares.c).
+ */
 #include "apps/lattice/parts.h"
 
 #include "base/memory.h"
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = LATTICE_PAIR_BINS, SAMPLE = 400, ROUNDS = 60, WANTED = 42 };
-static const double PI = 3.14159265358979323846, MOST_REACH = 2.7, MOST_OTHER = 0.3;
-static const double CLEAR = 5;      /* nats of the sample by which phases of two sizes must be the likelier */
-static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
+enum { BINS = LATTICE_PAIR_BINS, SAMPLE = 400, WANTED = 42 };
+static const double PI = 3.14159265358979323846, MOST_REACH = 2.7;
+static const double CLEAR = 5;    /* nats of the sample by which phases of two sizes must be the likelier */
+static const double LEAST = 0.02; /* share of a second phase of a structure */
 
 static double ball(double r) { return 4.0 / 3 * PI * r * r * r; }
 
@@ -230,94 +230,8 @@ static void take(atn_lattice *l, const distances *d, const guess *g, const doubl
     lattice_take_density(l, density * ball(l->info.cutoff));
 }
 
-/* Shares that make the sample's classes as likely as can be: each is the mean of the chances it leads to. */
-static void shares(atn_lattice *l, size_t count, const double *chance) {
-    size_t classes = (size_t)l->info.models + 1;
-    double from[ATN_LATTICE_MOST_MODELS + 1];
-    memcpy(from, l->info.share, sizeof from);
-    for (int round = 0; round < ROUNDS; ++round) {
-        double sum[ATN_LATTICE_MOST_MODELS + 1] = {0};
-        for (size_t k = 0; k < count; ++k) {
-            double all = 0;
-            for (size_t c = 0; c < classes; ++c) all += chance[k * classes + c] / from[c] * l->info.share[c];
-            for (size_t c = 0; c < classes; ++c)
-                sum[c] += chance[k * classes + c] / from[c] * l->info.share[c] / fmax(all, 1e-300);
-        }
-        for (size_t c = 0; c < classes; ++c)
-            l->info.share[c] = (sum[c] + 0.5) / ((double)count + 0.5 * (double)classes);
-        double over = l->info.share[0] - MOST_OTHER; /* what cannot be told is not for that `other` */
-        if (over <= 0) continue;
-        l->info.share[0] = MOST_OTHER;
-        for (size_t c = 1; c < classes; ++c) l->info.share[c] += over / (double)(classes - 1);
-    }
-}
-
-/* Sums of lattice_stretch over the atoms of a sample that nobody doubts. */
-typedef struct stretch {
-    double sums[2];
-    size_t atoms;
-} stretch;
-
-/* Chances of atom i of the batch, with a part of its neighbours elsewhere where it fits nothing whole. */
-static void weigh(const atn_lattice *l, size_t i, double *chance, stretch *by, double *likelihood) {
-    atn_lattice_atom a;
-    if (lattice_is_uneven(l)) lattice_look(l, i, NULL, true);
-    double here = lattice_judge(l, i, &a, chance);
-    *likelihood += here;
-    if (a.structure && a.confidence > 0.9F) {
-        ++by[a.structure - 1].atoms;
-        lattice_stretch(l, a.structure - 1, i, by[a.structure - 1].sums);
-        return;
-    }
-    lattice_mixed(l, i);
-    *likelihood += lattice_judge(l, i, &a, chance) - here;
-}
-
-static atn_status learn_shares(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                               size_t count, stretch *by, double *likelihood) {
-    lattice_cells cells = {0};
-    size_t classes = (size_t)l->info.models + 1, done = 0;
-    double *chance = atn_alloc(l->ctx, (count + 1) * classes * sizeof *chance);
-    atn_status status = chance ? lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells) : ATN_ERR_MEMORY;
-    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        lattice_add_atom(l, &cells, which[k]);
-        if (!lattice_batch_is_full(l) && k + 1 < count) continue;
-        status = lattice_engine_run(l);
-        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i, ++done)
-            weigh(l, i, chance + done * classes, by, likelihood);
-        l->near.atoms = 0;
-    }
-    if (status == ATN_OK) shares(l, done, chance);
-    l->near.atoms = 0;
-    lattice_cells_free(&cells);
-    atn_free(l->ctx, chance);
-    return status;
-}
-
-/* Constants that the sample's atoms say, where none was given, and shares; again while constants change. */
-static atn_status learn_rest(atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which, size_t count,
-                             int rounds, double *likelihood) {
-    bool again = true;
-    atn_status status = ATN_OK;
-    for (int round = 0; round < rounds && again && status == ATN_OK; ++round) {
-        stretch by[ATN_LATTICE_MOST_MODELS] = {0};
-        lattice_even_shares(l, 0.1);
-        status = lattice_engine_open(l);
-        *likelihood = 0;
-        if (status == ATN_OK) status = learn_shares(l, atoms, angstrom, which, count, by, likelihood);
-        again = false;
-        for (int32_t m = 0; m < l->info.models && round + 1 < rounds; ++m) {
-            double times = by[m].atoms >= 8 && by[m].sums[1] > 0 ? by[m].sums[0] / by[m].sums[1] : 1;
-            if (l->settings.model[m].constant > 0 || l->settings.model[m].points || fabs(times - 1) < ENOUGH) continue;
-            l->info.constant[m] *= fmin(fmax(times, 0.95), 1.05);
-            again = true;
-        }
-    }
-    return status;
-}
-
 /* Own atoms at random, each once. */
-static size_t sample(const atn_lattice *l, const atn_atoms *atoms, size_t *which) {
+static size_t draw(const atn_lattice *l, const atn_atoms *atoms, size_t *which) {
     size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE, count = 0;
     atn_random random;
     atn_random_seed(&random, 8);
@@ -337,6 +251,9 @@ typedef struct learning {
     int32_t ways;
     guess guess[5];
     double edge[5][ATN_LATTICE_MOST_MODELS];
+    bool two; /* sizes, which every model may have */
+    guess both;
+    double size[2];
 } learning;
 
 static atn_status find_phases(const atn_lattice *l, learning *x) {
@@ -345,10 +262,16 @@ static atn_status find_phases(const atn_lattice *l, learning *x) {
     lattice_pairs pairs = {.atoms = (size_t)d->centres, .reach = d->reach, .bin = x->bins, .number = x->number};
     double density = d->median / ball(d->reach), filled = fmin(density * pow(x->guess[0].edge, 3), 1);
     int32_t more;
-    atn_status status = lattice_phases(l, &pairs, first_peak(d) / 1.12, filled, sizes, &more);
+    atn_status status = lattice_phases(l, &pairs, first_peak(d) / 1.12, filled, sizes, &more, &x->two);
+    if (x->two) {
+        x->both = x->guess[0];
+        x->both.noise = sizes[0].noise, x->both.strangers = sizes[0].strangers;
+        x->both.efficiency = sizes[0].efficiency;
+        memcpy(x->size, sizes[0].size, sizeof x->size);
+    }
     for (int32_t k = 0; k < 2 * more && status == ATN_OK; ++k) {
         guess *g = &x->guess[x->ways];
-        double *edge = x->edge[x->ways++], by = x->guess[0].edge / sizes[0].main;
+        double *edge = x->edge[x->ways++], by = x->guess[0].edge / sizes[0].size[0];
         const lattice_sizes *from = &sizes[k / 2];
         *g = x->guess[0];
         memcpy(edge, from->edge, sizeof *x->edge);
@@ -381,22 +304,75 @@ static atn_status find_sizes(const atn_lattice *l, learning *x, bool *told) {
     return *told && status == ATN_OK ? find_phases(l, x) : status;
 }
 
+/* ---- phases of one structure ---- */
+
+/* Every model whose constant is not given has both sizes. */
+static void spread_sizes(atn_lattice *l, const learning *x, double edge[ATN_LATTICE_MOST_MODELS]) {
+    for (int32_t m = 0; m < l->settings.models; ++m) {
+        const atn_lattice_model *model = &l->settings.model[m];
+        edge[m] = x->size[0];
+        if (model->points || model->constant > 0 || l->info.models == ATN_LATTICE_MOST_MODELS) continue;
+        edge[l->info.models] = x->size[1];
+        lattice_add_phase(l, m);
+    }
+}
+
+/* Of a model's two phases the more frequent one comes first; those that few atoms have go, but one of each model stays.
+ */
+static void prune(atn_lattice *l) {
+    int32_t kept = l->settings.models;
+    for (int32_t k = kept; k < l->info.models; ++k) {
+        int32_t m = l->info.structure[k] - 1;
+        if (l->info.share[k + 1] > l->info.share[m + 1]) {
+            double constant = l->info.constant[m], share = l->info.share[m + 1];
+            l->info.constant[m] = l->info.constant[k], l->info.constant[k] = constant;
+            l->info.share[m + 1] = l->info.share[k + 1], l->info.share[k + 1] = share;
+        }
+        if (l->info.share[k + 1] < LEAST) continue;
+        l->info.constant[kept] = l->info.constant[k];
+        lattice_set_phase(l, kept++, m);
+    }
+    l->info.models = kept;
+}
+
+/* most: the likelihood of one size each. Is the sample likelier with two phases of a structure? Then they stay. */
+static atn_status find_twins(atn_lattice *l, const learning *x, const lattice_sample *sample, double most,
+                             bool *found) {
+    double edge[ATN_LATTICE_MOST_MODELS], likelihood = -INFINITY;
+    spread_sizes(l, x, edge);
+    take(l, &x->distances, &x->both, edge);
+    atn_status status = lattice_learn_sample(l, sample, 5, &likelihood);
+    *found = status == ATN_OK && likelihood > most + CLEAR;
+    if (*found) prune(l);
+    *found = *found && l->info.models > l->settings.models;
+    if (!*found) l->info.models = l->settings.models;
+    return status;
+}
+
 static atn_status learn(atn_lattice *l, learning *x) {
+    bool twins = false;
     double most = -INFINITY, likelihood;
     int32_t best = 0;
     bool told = false;
-    x->count = sample(l, x->atoms, x->which);
+    l->info.models = l->settings.models;
+    x->count = draw(l, x->atoms, x->which);
     atn_status status = find_sizes(l, x, &told);
+    const lattice_sample sample = {x->atoms, x->angstrom, x->count, x->which};
     for (int32_t k = 0; k < x->ways && x->ways > 1 && status == ATN_OK; ++k) { /* the sample, matched each way */
         take(l, &x->distances, &x->guess[k], x->edge[k]);
-        status = learn_rest(l, x->atoms, x->angstrom, x->which, x->count, 1, &likelihood);
+        status = lattice_learn_sample(l, &sample, 1, &likelihood);
         if (k == 0 || likelihood > most) most = likelihood + (k == 0 ? CLEAR : 0), best = k;
     }
-    if (status == ATN_OK) take(l, &x->distances, &x->guess[best], x->edge[best]);
-    int rounds = best % 2 ? 1 : 5; /* sizes of phases as pairs had them stay */
-    if (status == ATN_OK && told)
-        status = learn_rest(l, x->atoms, x->angstrom, x->which, x->count, rounds, &likelihood);
-    l->info.told = told;
+    if (status == ATN_OK && x->two && x->ways == 1) { /* one model, or some of one kind */
+        take(l, &x->distances, &x->guess[0], x->edge[0]);
+        status = lattice_learn_sample(l, &sample, 1, &most);
+    }
+    if (status == ATN_OK && x->two) status = find_twins(l, x, &sample, most, &twins);
+    if (status == ATN_OK && !twins) take(l, &x->distances, &x->guess[best], x->edge[best]);
+    int rounds = best % 2 && !twins ? 1 : 5; /* sizes of phases as pairs had them stay */
+    if (status == ATN_OK && told) status = lattice_learn_sample(l, &sample, rounds, &likelihood);
+    l->info.told = told && status == ATN_OK && lattice_accept(l);
+    if (!told) lattice_null_make(l, (const double[LATTICE_RADIAL_BINS]){0});
     if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
     if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
     return status;

@@ -123,7 +123,7 @@ static void quaternion_of(const double m[9], float out[4]) {
 }
 
 atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out) {
-    const lattice_points *m = &l->slot[out->structure - 1].points;
+    const lattice_points *m = &l->slot[out->phase - 1].points;
     double price = 9 * l->info.shift_noise * l->info.shift_noise, last = INFINITY, turn[9];
     double q[4] = {(double)out->quaternion[0], -(double)out->quaternion[1], -(double)out->quaternion[2],
                    -(double)out->quaternion[3]};

@@ -1,14 +1,14 @@
-/* The judgement over an atom: P(class) ~ share * likelihood averaged over rotations, against a gas of the same density
- * as `other`. The number of neighbours n has its own term: efficiency differs from place to place (poles, surfaces), so
- * n is negative binomial around what a class expects: Poisson with a rate of gamma distribution. Likelihoods of many
- * neighbours claim more than they know (constants and noise are estimates, the best rotation may not have been found,
- * what is beyond a boundary is no gas), so they are tempered by a power, a smaller one at boundaries, that made
- * confidences come true on synthetic frames. */
+/* The judgement over an atom: P(class) ~ share * likelihood averaged over rotations, against the frame's own distances
+ * in any direction (radial.c) and against an atom on no site of the lattice around it, which are `other`. The number of
+ * neighbours n has its own term: efficiency differs from place to place (poles, surfaces), so n is negative binomial
+ * around what a class expects: Poisson with a rate of gamma distribution. Likelihoods of many neighbours claim more
+ * than they know (constants and noise are estimates, the best rotation may not have been found, what is beyond a
+ * boundary is no gas), so they are tempered by a power, a smaller one at boundaries, that made confidences come true on
+ * synthetic frames. */
 #include "apps/lattice/lattice.h"
 
 #include <math.h>
 
-static const double PI = 3.14159265358979323846;
 static const double PART = 0.12; /* the power for neighbourhoods of which a part belongs elsewhere */
 static const double EVEN = 0.75; /* how much less shares of the whole frame count there */
 static const double FIRST = 0.3; /* until that is known */
@@ -19,22 +19,52 @@ static double count_term(double n, double expected, double shape) {
            n * log(expected / (shape + expected));
 }
 
-/* claim: logarithm of the sum over classes of share times likelihood to the power FIRST, the same for all atoms. */
-static double class_terms(const atn_lattice *l, const lattice_found *found, double n, double term[], double *claim) {
-    double r = l->info.cutoff, volume = 4.0 / 3 * PI * r * r * r, mean = 0, most = -INFINITY, part = 0;
+/* Logarithms of the likelihoods of all classes, and of the null model in front; off: of an atom on no site. Returns the
+ * model that is the likeliest. */
+static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double *off) {
+    const lattice_found *found = &l->found[i * (size_t)l->info.models];
+    double mean = 0, n = l->near.start[i + 1] - l->near.start[i];
+    int32_t best = 1;
+    *off = -INFINITY;
     for (int32_t m = 0; m < l->info.models; ++m) {
-        double expected = l->slot[m].expected;
+        double expected = l->slot[m].expected, count = count_term(n, expected, l->shape) - n * log(expected);
         mean += expected / l->info.models;
-        term[m + 1] = (double)found[m].evidence - n * log(expected) + count_term(n, expected, l->shape);
-        if (term[m + 1] > most) most = term[m + 1], part = (double)found[m].part;
+        term[m + 1] = (double)found[m].evidence + count;
+        *off = fmax(*off, (double)found[m].background + count);
+        if (term[m + 1] > term[best]) best = m + 1;
     }
-    double gas = count_term(n, mean, l->shape) - n * log(volume);
+    term[0] = count_term(n, mean, l->shape) + lattice_null(l, i);
+    return best;
+}
+
+double lattice_gain(const atn_lattice *l, size_t i) {
+    double term[ATN_LATTICE_MOST_MODELS + 1], off, sum = 0;
+    int32_t best = likelihoods(l, i, term, &off);
+    for (int32_t m = 1; m <= l->info.models; ++m) sum += exp(term[m] - term[best]);
+    return term[best] + log(sum / l->info.models) - term[0];
+}
+
+/* a and b: logarithms. */
+static double log_sum(double a, double b) {
+    double high = fmax(a, b);
+    return high > -INFINITY ? high + log(exp(a - high) + exp(b - high)) : high;
+}
+
+/* claim: logarithm of the sum over classes of share times likelihood to the power FIRST, the same for all atoms. */
+static double class_terms(const atn_lattice *l, size_t i, double term[], double *background, double *claim) {
+    double off;
+    int32_t best = likelihoods(l, i, term, &off);
+    double gas = term[0], most = term[best],
+           part = (double)l->found[i * (size_t)l->info.models + (size_t)best - 1].part;
     double high = fmax(most, gas), sum = l->info.share[0] * exp(FIRST * (gas - high));
     for (int32_t m = 1; m <= l->info.models; ++m) sum += l->info.share[m] * exp(FIRST * (term[m] - high));
     *claim = FIRST * high + log(sum);
     double temper = l->temper, even = part > 0 && l->temper < 1 ? EVEN * part : 0;
     if (l->temper < 1) temper = part < 0 ? FIRST : part * PART + (1 - part) * l->temper;
-    term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most); /* a boundary is no reason for a gas */
+    /* a boundary is no reason for a gas */
+    term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most);
+    *background = log(l->info.background) + temper * most + l->temper * (off - most);
+    term[0] = log_sum(term[0], *background);
     most = term[0];
     for (int32_t m = 1; m <= l->info.models; ++m) {
         double share = log(l->info.share[m]); /* what is frequent elsewhere says little at a boundary */
@@ -47,17 +77,24 @@ static double class_terms(const atn_lattice *l, const lattice_found *found, doub
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance) {
     const lattice_found *found = &l->found[i * (size_t)l->info.models];
     double term[ATN_LATTICE_MOST_MODELS + 1], sum = 0, n = l->near.start[i + 1] - l->near.start[i];
-    double claim, most = class_terms(l, found, n, term, &claim);
-    int32_t best = 0;
+    double claim, background, most = class_terms(l, i, term, &background, &claim);
+    double structure[ATN_LATTICE_MOST_MODELS + 1] = {0};
+    int32_t best = 0, phase = 0;
     for (int32_t m = 0; m <= l->info.models; ++m) {
         term[m] = exp(term[m] - most);
         sum += term[m];
-        if (term[m] > term[best] && n > 0) best = m;
+        structure[m && !l->slot[m - 1].strange ? l->info.structure[m - 1] : 0] += term[m];
     }
+    for (int32_t m = 1; m <= l->info.models && n > 0; ++m)
+        if (structure[m] > structure[best]) best = m;
+    for (int32_t m = 1; m <= l->info.models && best; ++m)
+        if (l->info.structure[m - 1] == best && (!phase || term[m] > term[phase])) phase = m;
     for (int32_t m = 0; m <= l->info.models && chance; ++m) chance[m] = term[m] / sum;
-    *out = (atn_lattice_atom){.structure = best, .confidence = (float)(term[best] / sum), .quaternion = {1, 0, 0, 0}};
+    *out = (atn_lattice_atom){
+        .structure = best, .phase = phase, .confidence = (float)(structure[best] / sum), .quaternion = {1, 0, 0, 0}};
+    out->background = (float)(exp(background - most) / sum);
     if (best == 0) return claim;
-    const lattice_found *f = &found[best - 1];
+    const lattice_found *f = &found[phase - 1];
     out->quaternion[0] = f->quaternion[0]; /* found is into the crystal: back */
     for (int k = 1; k < 4; ++k) out->quaternion[k] = -f->quaternion[k];
     out->matched = n > 0 ? (float)((double)f->weight / n) : 0;

@@ -4,6 +4,8 @@
 
 #include "base/parallel.h"
 
+#include <math.h>
+
 enum { STRETCH = 64 };            /* atoms that one core goes through in their order */
 static const float SURE = 0.999F; /* confidence of an atom that is not looked at again */
 
@@ -13,7 +15,18 @@ typedef struct judging {
     atn_lattice_atom *out;
 } judging;
 
+/* An atom on no site may still fit a lattice better than chance does: then many neighbours stay without a site, or it
+ * is far off its own. */
+static const double FAR = 2.8, MANY = 2.5; /* deviations */
+
 static bool is_sure(const atn_lattice_atom *atom) { return atom->structure && atom->confidence >= SURE; }
+
+static bool is_typical(const atn_lattice *l, size_t i, int32_t model) {
+    const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
+    double n = l->near.start[i + 1] - l->near.start[i], alone = n * l->info.background, shift = 0;
+    for (int c = 0; c < 3; ++c) shift += (double)f->shift[c] * (double)f->shift[c];
+    return shift < FAR * FAR * l->sharp * l->sharp && n - (double)f->weight < alone + MANY * sqrt(alone + 1);
+}
 
 static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const judging *j = user;
@@ -22,28 +35,29 @@ static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
         atn_lattice_atom *atom = &j->out[j->which[i]];
         if (lattice_is_uneven(j->l)) lattice_look(j->l, i, NULL, true);
         lattice_judge(j->l, i, atom, NULL);
-        j->l->sure[i] = is_sure(atom);
+        j->l->sure[i] = is_sure(atom) && is_typical(j->l, i, atom->phase - 1);
     }
 }
 
 /* Turns of those that were sure at first in the stretch before atom `end`. */
 static void remember_before(const judging *j, size_t end, lattice_recent *recent) {
     for (size_t i = end > STRETCH ? end - STRETCH : 0; i < end; ++i)
-        if (j->l->sure[i]) lattice_remember(j->l, i, j->out[j->which[i]].structure - 1, recent);
+        if (j->l->sure[i]) lattice_remember(j->l, i, j->out[j->which[i]].phase - 1, recent);
 }
 
 static void look_again(const judging *j, size_t from, size_t to, lattice_recent *recent) {
     for (size_t i = from; i < to; ++i) {
         atn_lattice_atom *atom = &j->out[j->which[i]];
-        if (!j->l->sure[i]) {
+        if (!is_sure(atom)) {
             lattice_look(j->l, i, recent, false);
             lattice_judge(j->l, i, atom, NULL);
         }
-        if (is_sure(atom)) {
-            lattice_remember(j->l, i, atom->structure - 1, recent);
+        if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) {
+            lattice_remember(j->l, i, atom->phase - 1, recent);
             continue;
         }
-        lattice_mixed(j->l, i);
+        if (!is_sure(atom)) lattice_mixed(j->l, i);
+        lattice_look_off(j->l, i, recent);
         lattice_judge(j->l, i, atom, NULL);
     }
 }

@@ -31,7 +31,8 @@ static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
     for (int32_t m = 0; m < s->models && status == ATN_OK; ++m) {
         const atn_lattice_model *model = &s->model[m];
         if (!model->points && !lattice_kind_is_known(model->name))
-            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: no model '%.31s'; bcc, fcc and hcp are known", model->name);
+            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: no model '%.31s'; bcc, fcc, hcp, sc and diamond are known",
+                              model->name);
         if (status == ATN_OK && model->points == 1)
             status =
                 atn_fail(ctx, ATN_ERR_INPUT,
@@ -41,6 +42,13 @@ static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
             status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: the model '%.31s' has %zu points; 4096 are the most",
                               model->name, model->points);
         if (status == ATN_OK) status = check_number(ctx, "a lattice constant", model->constant, 0, 100);
+        for (int32_t k = 0; k < m && status == ATN_OK; ++k)
+            if (strncmp(model->name, s->model[k].name, 31) == 0 &&
+                (!(model->constant > 0) || model->constant == s->model[k].constant || !(s->model[k].constant > 0)))
+                status = atn_fail(ctx, ATN_ERR_INPUT,
+                                  "lattice: the model '%.31s' is there twice; phases of one structure need constants "
+                                  "that differ",
+                                  model->name);
     }
     return status;
 }
@@ -82,10 +90,12 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
     }
     l->info.models = l->settings.models;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
+        int32_t first = 0;
         status = copy_points(l, m);
-        l->slot[m].model = l->settings.model[m];
-        memcpy(l->info.name[m], l->settings.model[m].name, sizeof *l->info.name);
-        l->info.name[m][31] = 0;
+        l->settings.model[m].name[31] = 0;
+        while (strcmp(l->settings.model[first].name, l->settings.model[m].name) != 0) ++first;
+        lattice_set_phase(l, m, m);
+        l->info.structure[m] = first + 1;
     }
     if (status == ATN_OK)
         *out = l;
@@ -107,6 +117,15 @@ atn_lattice_info atn_lattice_get_info(const atn_lattice *l) { return l->info; }
 double atn_lattice_reach(const atn_lattice *l) { return l->info.cutoff; }
 
 /* ---- settings that hold ---- */
+
+void lattice_set_phase(atn_lattice *l, int32_t k, int32_t model) {
+    if (k != model) l->settings.model[k] = l->settings.model[model];
+    l->slot[k].model = l->settings.model[k];
+    memcpy(l->info.name[k], l->settings.model[k].name, sizeof *l->info.name);
+    l->info.structure[k] = l->info.structure[model];
+}
+
+void lattice_add_phase(atn_lattice *l, int32_t model) { lattice_set_phase(l, l->info.models++, model); }
 
 void lattice_even_shares(atn_lattice *l, double other) {
     l->info.share[0] = other;
@@ -144,6 +163,8 @@ static atn_status take_alone(atn_lattice *l) {
     lattice_take_density(l, 8);
     l->inner = l->info.cutoff * 1.01;
     lattice_even_shares(l, 0.003);
+    l->info.background = 1e-9;
+    lattice_null_make(l, (const double[LATTICE_RADIAL_BINS]){0});
     l->shape = 8;
     l->temper = 1;
     l->fine = 2; /* the average over rotations is all there is */

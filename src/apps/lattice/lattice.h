@@ -14,7 +14,8 @@ enum {
     LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
     LATTICE_REFINES = 3, /* kinds of EM steps */
     LATTICE_PART = 64,   /* atoms for which a core is worth waking */
-    LATTICE_RECENT = 4   /* turns that are remembered of each model */
+    LATTICE_RECENT = 4,  /* turns that are remembered of each model */
+    LATTICE_RADIAL_BINS = 64
 };
 
 /* ---- models ---- */
@@ -37,6 +38,10 @@ bool lattice_kind_is_known(const char *name);
 double lattice_kind_constant(const char *name, double volume);
 double lattice_kind_volume(const char *name, double constant);
 double lattice_kind_default(const char *name); /* of neighbourhoods that come alone */
+typedef struct lattice_kind lattice_kind;
+const lattice_kind *lattice_kind_find(const char *name); /* NULL: not known */
+/* How far y is off the nearest site of the whole crystal, which has one at the origin. */
+void lattice_kind_off(const lattice_kind *kind, double constant, const double y[3], double out[3]);
 
 /* ---- rotations ---- */
 /* Into the model's frame, spread evenly over what its symmetry leaves; groups of neighbours, all as long. */
@@ -127,9 +132,10 @@ int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner
 /* ---- the engine ---- */
 /* What the kernels found for one model and one atom: the best of the candidates. */
 typedef struct lattice_found {
-    float evidence; /* log of the likelihood averaged over rotations */
-    float part;     /* chance that some neighbours belong elsewhere, given the model; below 0 until that is looked at */
-    float around;   /* what the average over rotations and shifts near the best one adds to its logarithm */
+    float evidence;   /* log of the likelihood averaged over rotations */
+    float background; /* the same for an atom that is on no site of that lattice; -INFINITY until that is looked at */
+    float part;   /* chance that some neighbours belong elsewhere, given the model; below 0 until that is looked at */
+    float around; /* what the average over rotations and shifts near the best one adds to its logarithm */
     float quaternion[4]; /* into the model's frame */
     float weight, spread;
     float shift[3]; /* of the centre from its site, in the model's frame */
@@ -139,12 +145,15 @@ typedef struct lattice_slot {
     char name[32];
     atn_lattice_model model;
     double constant;
+    const lattice_kind *kind; /* NULL: given points */
     lattice_points points;
     int32_t symmetries;
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
     lattice_box coarse, box; /* of scores, which see the nearer neighbours; of steps */
     lattice_turns turns;
     double expected;  /* inside the cut-off, strangers too */
+    double misfit;    /* nats a neighbour, of the sample that was learned from */
+    bool strange;     /* the atoms that take it are of another lattice: they are `other` */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
     float *host_pull[2]; /* what pull was packed from, LATTICE_PULL numbers a voxel */
@@ -170,10 +179,11 @@ struct atn_lattice {
     double inner;                   /* radius of the neighbours that coarse scores look at */
     double temper;                  /* power of likelihoods */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
-    bool ready, known, alone;       /* alone: neighbourhoods that come one by one */
-    int32_t fine;                   /* so many times the usual rotations; 0 is 1 */
-    int32_t batch;                  /* atoms of a launch */
-    size_t room;                    /* neighbours of a batch */
+    double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
+    bool ready, known, alone;         /* alone: neighbourhoods that come one by one */
+    int32_t fine;                     /* so many times the usual rotations; 0 is 1 */
+    int32_t batch;                    /* atoms of a launch */
+    size_t room;                      /* neighbours of a batch */
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
     atn_array *axis[3], *start, *last, *end;
     lattice_near near; /* of a batch */
@@ -192,19 +202,39 @@ atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
 atn_status lattice_engine_finish(atn_lattice *l);
 atn_status lattice_engine_run(atn_lattice *l); /* both, for l->near */
 
+/* ---- radial distributions ---- */
+/* Distances of the neighbours of atom i of the batch, into bins up to the cut-off. */
+void lattice_distances_add(const atn_lattice *l, size_t i, double seen[LATTICE_RADIAL_BINS]);
+/* The density of `other` from distances of all atoms of a sample; and the logarithm of it for atom i's neighbours. */
+void lattice_null_make(atn_lattice *l, const double seen[LATTICE_RADIAL_BINS]);
+double lattice_null(const atn_lattice *l, size_t i);
+/* Sites of the model that the neighbours of atom i take, and the neighbours that take none, by distance. */
+void lattice_sites_add(const atn_lattice *l, int32_t model, size_t i, double seen[2 * LATTICE_RADIAL_BINS]);
+/* How far that is from what the model says: nats a neighbour, less what chance adds. */
+double lattice_misfit(const atn_lattice *l, int32_t model, const double seen[2 * LATTICE_RADIAL_BINS]);
+
 /* ---- judgement ---- */
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
  * logarithm of the sum over classes of share times likelihood to a small power. */
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* Nats by which the models, all as likely, are likelier than the null model for atom i. */
+double lattice_gain(const atn_lattice *l, size_t i);
 /* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
  * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. recent may be
  * NULL. */
 void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
+/* The likelihood of an atom that is on no site of the lattice around it, whose turn sure atoms near it have. */
+void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent);
 bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
 void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent);
 /* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
  * elsewhere, as at a grain boundary. Makes evidences larger; judge again. Of different atoms at the same time. */
 void lattice_mixed(const atn_lattice *l, size_t i);
+/* The turn of what was found as a matrix; the voxel that neighbour k falls into, and where it is in the model's frame.
+ */
+void lattice_found_matrix(const lattice_found *found, double out[9]);
+const float *lattice_voxel_at(const atn_lattice *l, const lattice_slot *s, const float *pull, const double turn[9],
+                              const lattice_found *found, int32_t k, double out[3]);
 /* Adds sum w m y and sum w m^2 of an atom, whose quotient is how much larger than the model the lattice is. */
 void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);
 /* Judges all of l->near, which it empties: out[which[i]] for atom i. */

@@ -2,13 +2,15 @@
  * that may differ along the frame's z. Neighbour k is at y = Q x - t in the model's frame and belongs to the site m
  * there with chance c; W = Q S^-1 Q^T. What is made small is sum c (y - m)^T W (y - m) + t^T W t; with H its curvature
  * the likelihood averaged over turns and shifts is L G / (8 pi^2) |S|^(-1/2) (2 pi)^(3/2) |H|^(-1/2) exp(-t^T W t / 2),
- * G the symmetries. */
+ * G the symmetries. An atom that is on no site of the lattice around it is anywhere in the volume V of a site: there t
+ * has no curvature of its own, and V (2 pi)^(-3/2) takes the place of |S|^(1/2); all sites of the crystal count, the
+ * one next to the centre too. */
 #include "apps/lattice/lattice.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 6, WIDE = 2 };
+enum { STEPS = 6, WIDE = 2, STEPS_OFF = 4 };
 static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 3.2;
 
 bool lattice_is_uneven(const atn_lattice *l) { return l->info.noise != l->info.depth_noise && !l->alone; }
@@ -18,6 +20,7 @@ typedef struct pose {
     double m[9], w[9]; /* the turn as a matrix; the metric W */
     double likelihood, weight, spread, shift2;
     double h[36], g[6]; /* curvature; slope */
+    bool off;           /* on no site: t is anything */
 } pose;
 
 static void ready(const atn_lattice *l, pose *p) {
@@ -30,11 +33,29 @@ static void ready(const atn_lattice *l, pose *p) {
         }
 }
 
+static double norm(const atn_lattice *l) {
+    return l->info.efficiency / (pow(2 * PI, 1.5) * l->info.noise * l->info.noise * l->info.depth_noise);
+}
+
+/* The same with all sites of the crystal. */
+static double place_off(const atn_lattice *l, const lattice_slot *s, pose *p, const double x[3], double y[3],
+                        double d[3]) {
+    double square = 0;
+    for (int c = 0; c < 3; ++c) y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
+    lattice_kind_off(s->kind, s->constant, y, d);
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
+    double own = exp(-0.5 * square) * norm(l);
+    p->likelihood += log(own + l->stranger_density);
+    return own / (own + l->stranger_density);
+}
+
 /* One neighbour: y, the offset d from its site; returns the chance that it belongs there and adds to the likelihood. */
 static double place(const atn_lattice *l, const lattice_slot *s, const float *pull, pose *p, int32_t k, double y[3],
                     double d[3]) {
     double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]}, square = 0;
     size_t at[3];
+    if (p->off) return place_off(l, s, p, x, y, d);
     for (int c = 0; c < 3; ++c) {
         y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
         at[c] = (size_t)fabs(y[c] / s->box.edge + s->box.offset[c]);
@@ -48,9 +69,7 @@ static double place(const atn_lattice *l, const lattice_slot *s, const float *pu
     }
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
-    double own = (double)v[0] < 1e-6 ? 0
-                                     : exp(-0.5 * square) * l->info.efficiency /
-                                           (pow(2 * PI, 1.5) * l->info.noise * l->info.noise * l->info.depth_noise);
+    double own = (double)v[0] < 1e-6 ? 0 : exp(-0.5 * square) * norm(l);
     p->likelihood += log(own + l->stranger_density);
     return own / (own + l->stranger_density);
 }
@@ -61,7 +80,7 @@ static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull,
     p->likelihood = p->weight = p->spread = p->shift2 = 0;
     memset(p->h, 0, sizeof p->h);
     memset(p->g, 0, sizeof p->g);
-    for (int a = 0; a < 3; ++a)
+    for (int a = 0; a < 3 && !p->off; ++a)
         for (int b = 0; b < 3; ++b) {
             p->shift2 += p->t[a] * p->w[3 * a + b] * p->t[b];
             p->h[6 * (a + 3) + b + 3] = p->w[3 * a + b];
@@ -121,7 +140,7 @@ static void step(const atn_lattice *l, pose *p) {
     for (int a = 0; a < 4; ++a) length += q[a] * q[a];
     for (int a = 0; a < 4; ++a) p->q[a] = q[a] / sqrt(length);
     for (int a = 0; a < 3; ++a) square += p->t[a] * p->t[a];
-    double most = MOST_SHIFT * l->sharp;
+    double most = p->off ? INFINITY : MOST_SHIFT * l->sharp;
     for (int a = 0; a < 3 && square > most * most; ++a) p->t[a] *= most / sqrt(square);
 }
 
@@ -138,6 +157,7 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
     about = fmin(about, -0.5 * p->shift2);
     if (!always && !(p->likelihood + about > (double)f->evidence)) return;
     *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1};
+    f->background = -INFINITY;
     for (int k = 0; k < 4; ++k) f->quaternion[k] = (float)p->q[k];
     for (int k = 0; k < 3; ++k) f->shift[k] = (float)p->t[k];
     f->weight = (float)p->weight;
@@ -159,6 +179,75 @@ void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, 
             memcpy(p.q, recent->turn[m][k], sizeof p.q);
             look_from(l, s, pull, i, &p, false, f);
         }
+    }
+}
+
+/* ---- on no site ---- */
+
+/* Which shift of a known turn: each of the first neighbours may be on a site. */
+static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
+    enum { STARTS = 8 };
+    int32_t first = l->near.start[i], end = l->near.start[i + 1];
+    double best = -INFINITY, t[3] = {0};
+    ready(l, p);
+    for (int32_t n = first; n < end && n < first + STARTS; ++n) {
+        double x[3] = {(double)l->near.axis[0][n], (double)l->near.axis[1][n], (double)l->near.axis[2][n]}, y[3], d[3];
+        for (int c = 0; c < 3; ++c) p->t[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2];
+        p->likelihood = 0;
+        for (int32_t k = first; k < end; ++k) place(l, s, NULL, p, k, y, d);
+        if (p->likelihood <= best) continue;
+        best = p->likelihood;
+        memcpy(t, p->t, sizeof t);
+    }
+    memcpy(p->t, t, sizeof t);
+}
+
+/* How much likelier the atom is on no site than on the nearest one, in the lattice that was found: that one it would
+ * take itself, so that neighbours there are on none; and it would be off it by noise, not by anything in the volume V.
+ */
+static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
+    const double back[3] = {-p->t[0], -p->t[1], -p->t[2]};
+    double t[3], square = 0, odds = 0, size = 2 * log(l->info.noise) + log(l->info.depth_noise);
+    lattice_kind_off(s->kind, s->constant, back, t);
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) square += t[a] * p->w[3 * a + b] * t[b];
+    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+        double y[3], d[3], apart = 0, c = place(l, s, NULL, p, k, y, d);
+        for (int a = 0; a < 3; ++a) apart += pow(y[a] - d[a] - back[a] + t[a], 2);
+        if (apart < 0.01) odds -= log(fmax(1 - c, 1e-12)); /* its site is the centre's */
+    }
+    double times = 1 + 1 / fmax(p->weight, 1); /* where the site is, is known as well as the neighbours say */
+    return odds + size + 1.5 * log(2 * PI * times) + 0.5 * square / times -
+           log(lattice_kind_volume(s->model.name, s->constant));
+}
+
+static void look_off_from(const atn_lattice *l, const lattice_slot *s, size_t i, const double q[4], double *best,
+                          double *odds) {
+    pose p = {.off = true};
+    memcpy(p.q, q, sizeof p.q);
+    start_off(l, s, i, &p);
+    for (int n = 0; n < STEPS_OFF; ++n) {
+        sums(l, s, NULL, i, &p);
+        step(l, &p);
+    }
+    sums(l, s, NULL, i, &p);
+    double volume = log(lattice_kind_volume(s->model.name, s->constant)), n = (double)s->symmetries;
+    double about = log(n / (8 * PI * PI)) - volume + 3 * log(2 * PI) - 0.5 * factor(p.h), here = p.likelihood;
+    if (here + about <= *best) return;
+    *best = here + about;
+    *odds = off_odds(l, s, i, &p);
+}
+
+void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        const lattice_slot *s = &l->slot[m];
+        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
+        double best = -INFINITY, odds = 0, own[4];
+        for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
+        for (int32_t k = 0; k < recent->count[m] && s->kind; ++k)
+            look_off_from(l, s, i, recent->turn[m][k], &best, &odds);
+        if (s->kind && recent->count[m]) look_off_from(l, s, i, own, &best, &odds);
+        f->background = (float)fmin(best, (double)f->evidence + odds);
     }
 }
 

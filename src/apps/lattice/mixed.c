@@ -9,9 +9,14 @@ static const double PLANE[] = {0.07, 0.22, 0.4, 0.65}, CHANCE = 0.1; /* of the c
 enum { PLANES = sizeof PLANE / sizeof *PLANE };
 static const double PI = 3.14159265358979323846;
 
-/* The voxel that a neighbour falls into, and where it is in the model's frame. */
-static const float *voxel_at(const atn_lattice *l, const lattice_slot *s, const float *pull, const double m[9],
-                             const lattice_found *f, int32_t k, double p[3]) {
+void lattice_found_matrix(const lattice_found *f, double out[9]) {
+    double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
+                   (double)f->quaternion[3]};
+    lattice_quaternion_matrix(q, out);
+}
+
+const float *lattice_voxel_at(const atn_lattice *l, const lattice_slot *s, const float *pull, const double m[9],
+                              const lattice_found *f, int32_t k, double p[3]) {
     double x = (double)l->near.axis[0][k], y = (double)l->near.axis[1][k], z = (double)l->near.axis[2][k];
     size_t at[3];
     for (int c = 0; c < 3; ++c) {
@@ -25,12 +30,10 @@ static const float *voxel_at(const atn_lattice *l, const lattice_slot *s, const 
 void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]) {
     const lattice_slot *s = &l->slot[model];
     const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
-    double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
-                   (double)f->quaternion[3]};
     double m[9], p[3];
-    lattice_quaternion_matrix(q, m);
+    lattice_found_matrix(f, m);
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
-        const float *v = voxel_at(l, s, s->host_pull[1], m, f, k, p);
+        const float *v = lattice_voxel_at(l, s, s->host_pull[1], m, f, k, p);
         for (int c = 0; c < 3; ++c) {
             double mean = s->box.mirror[c] ? copysign((double)v[1 + c], p[c]) : (double)v[1 + c];
             sums[0] += (double)v[0] * mean * p[c];
@@ -65,15 +68,13 @@ static double halves(const atn_lattice *l, int32_t first, int32_t n, const doubl
 }
 
 static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, lattice_found *f) {
-    double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
-                   (double)f->quaternion[3]};
     double m[9], r = l->info.cutoff, gas = log(s->expected / (4.0 / 3 * PI * r * r * r));
     double gain[ATN_LATTICE_MOST_NEIGHBOURS];
     int32_t first = l->near.start[i], n = l->near.start[i + 1] - first;
-    lattice_quaternion_matrix(q, m);
+    lattice_found_matrix(f, m);
     for (int32_t k = 0; k < n; ++k) {
         double p[3];
-        gain[k] = (double)voxel_at(l, s, pull, m, f, first + k, p)[4] - gas;
+        gain[k] = (double)lattice_voxel_at(l, s, pull, m, f, first + k, p)[4] - gas;
     }
     double whole = (double)f->evidence + log(1 - CHANCE);
     double part = (double)f->around + n * gas + halves(l, first, n, gain) + log(CHANCE);

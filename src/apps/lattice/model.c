@@ -1,5 +1,5 @@
-/* Models: bcc, fcc and hcp as far as the cut-off and the noise need them, or points that somebody gives; and which
- * turns and mirrors leave them as they are. */
+/* Models: bcc, fcc, hcp, sc and diamond as far as the cut-off and the noise need them, or points that somebody gives;
+ * and which turns and mirrors leave them as they are. */
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"
@@ -8,25 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell of constant 1: its edges row by row, and its atoms. */
-typedef struct kind {
+/* A cell of constant 1 with right angles, and its atoms. */
+typedef struct lattice_kind {
     const char *name;
-    double edge[9];
+    double cell[3];
     int32_t atoms;
-    double atom[4][3];
-    double volume;   /* an atom's, of constant 1 */
-    double constant; /* of neighbourhoods that come alone: those of the high-entropy alloy people measure against */
+    double atom[8][3]; /* in edges */
+    double volume;     /* an atom's, of constant 1 */
+    double constant;   /* of neighbourhoods that come alone: those of the high-entropy alloy people measure against */
 } kind;
 
+#define HCP_CELL 1.7320508075688772, 1.632993161855452 /* sqrt(3), sqrt(8/3) */
 static const kind KINDS[] = {
-    {"bcc", {1, 0, 0, 0, 1, 0, 0, 0, 1}, 2, {{0, 0, 0}, {0.5, 0.5, 0.5}}, 0.5, 3.2},
-    {"fcc", {1, 0, 0, 0, 1, 0, 0, 0, 1}, 4, {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}, 0.25, 4.79},
+    {"bcc", {1, 1, 1}, 2, {{0, 0, 0}, {0.5, 0.5, 0.5}}, 0.5, 3.2},
+    {"fcc", {1, 1, 1}, 4, {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}, 0.25, 4.79},
     {"hcp",
-     {1, 0, 0, 0.5, 0.8660254037844386, 0, 0, 0, 1.632993161855452},
-     2,
-     {{0, 0, 0}, {0.5, 0.28867513459481287, 0.816496580927726}},
+     {1, HCP_CELL},
+     4,
+     {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 1.0 / 6, 0.5}, {0, 2.0 / 3, 0.5}},
      0.7071067811865476,
      3.39},
+    {"sc", {1, 1, 1}, 1, {{0, 0, 0}}, 1, 2.8},
+    {"diamond",
+     {1, 1, 1},
+     8,
+     {{0, 0, 0},
+      {0.5, 0.5, 0},
+      {0.5, 0, 0.5},
+      {0, 0.5, 0.5},
+      {0.25, 0.25, 0.25},
+      {0.75, 0.75, 0.25},
+      {0.75, 0.25, 0.75},
+      {0.25, 0.75, 0.75}},
+     0.125,
+     5.43},
 };
 
 static const kind *find(const char *name) {
@@ -50,6 +65,23 @@ double lattice_kind_volume(const char *name, double constant) {
 double lattice_kind_default(const char *name) {
     const kind *k = find(name);
     return k ? k->constant : 1;
+}
+
+const lattice_kind *lattice_kind_find(const char *name) { return find(name); }
+
+void lattice_kind_off(const lattice_kind *k, double constant, const double y[3], double d[3]) {
+    double least = INFINITY;
+    for (int32_t s = 0; s < k->atoms; ++s) {
+        double here[3], square = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            double edge = constant * k->cell[axis], u = y[axis] / edge - k->atom[s][axis];
+            here[axis] = (u - rint(u)) * edge;
+            square += here[axis] * here[axis];
+        }
+        if (square >= least) continue;
+        least = square;
+        for (int axis = 0; axis < 3; ++axis) d[axis] = here[axis];
+    }
 }
 
 enum { MOST_POINTS = 4096 };
@@ -81,10 +113,9 @@ static size_t spread(const kind *k, double constant, double reach, double *list)
         for (int b = -n; b <= n; ++b)
             for (int c = -n; c <= n; ++c)
                 for (int32_t s = 0; s < k->atoms; ++s) {
-                    double p[3], square = 0;
+                    double p[3], square = 0, cell[3] = {a, b, c};
                     for (int axis = 0; axis < 3; ++axis) {
-                        p[axis] = constant * (a * k->edge[axis] + b * k->edge[3 + axis] + c * k->edge[6 + axis] +
-                                              k->atom[s][axis]);
+                        p[axis] = constant * k->cell[axis] * (cell[axis] + k->atom[s][axis]);
                         square += p[axis] * p[axis];
                     }
                     if (square > reach * reach || square < 1e-12) continue;

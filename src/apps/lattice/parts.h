@@ -1,16 +1,33 @@
-/* What lattice.c and estimate.c share: settings that hold, and batches of neighbourhoods. */
+/* What lattice.c, estimate.c and shares.c share: settings that hold, and batches of neighbourhoods. */
 #ifndef ATN_APPS_LATTICE_PARTS_H
 #define ATN_APPS_LATTICE_PARTS_H
 
 #include "apps/lattice/lattice.h"
 
-void lattice_even_shares(atn_lattice *l, double other);       /* the classes are as likely as each other */
-void lattice_take_noise(atn_lattice *l, double noise);        /* where none was given */
-void lattice_take_density(atn_lattice *l, double neighbours); /* mean number inside the cut-off */
+void lattice_set_phase(atn_lattice *l, int32_t k, int32_t model); /* entry k is a phase of a model that was given */
+void lattice_add_phase(atn_lattice *l, int32_t model);            /* one more; there is room */
+void lattice_even_shares(atn_lattice *l, double other);           /* the classes are as likely as each other */
+void lattice_take_noise(atn_lattice *l, double noise);            /* where none was given */
+void lattice_take_density(atn_lattice *l, double neighbours);     /* mean number inside the cut-off */
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom); /* to the batch, which is not full */
 bool lattice_batch_is_full(const atn_lattice *l);
 /* The batch, into out[which[i]]; it is empty then. */
 atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out);
+
+/* ---- a sample that is matched ---- */
+typedef struct lattice_sample {
+    const atn_atoms *atoms;
+    double angstrom;
+    size_t count;
+    const size_t *which; /* of the atoms */
+} lattice_sample;
+
+/* Shares, background and constants that make it likely, where none were given; again while constants change, at most
+ * `rounds` times. likelihood: of the sample. */
+atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, int rounds, double *likelihood);
+/* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
+ * none is. */
+bool lattice_accept(atn_lattice *l);
 
 /* ---- distances of pairs ---- */
 enum { LATTICE_PAIR_BINS = 128, LATTICE_SHELLS = 64 };
@@ -31,15 +48,17 @@ typedef struct lattice_shells {
 /* Lattices of one atom per unit of volume scaled by `edge`, noise of pairs, and the rest. */
 typedef struct lattice_sizes {
     double edge[ATN_LATTICE_MOST_MODELS], noise, strangers, efficiency;
-    double main; /* the size that more atoms have */
+    double size[2]; /* the first is the one that more atoms have */
 } lattice_sizes;
 
 /* Of a model of one atom per unit of volume, as far as `reach`. */
 atn_status lattice_shells_make(const atn_ctx *ctx, const char *name, double reach, lattice_shells *out);
 /* How dense distances are at r without strangers and p, for a length `edge` of an atom's cube. */
 double lattice_radial(const lattice_shells *s, double edge, double noise, double r);
-/* Where models may differ in size: the ways in which they would, 0 or 2. first: about an edge. */
+/* Where models may differ in size: the ways in which they would, 0 or 2. two: there are two sizes. first: about an
+ * edge.
+ */
 atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
-                          lattice_sizes out[2], int32_t *ways);
+                          lattice_sizes out[2], int32_t *ways, bool *two);
 
 #endif

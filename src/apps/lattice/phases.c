@@ -7,6 +7,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static const double STRETCH = 0.05; /* sizes as near as that are one */
 atn_status lattice_shells_make(const atn_ctx *ctx, const char *name, double reach, lattice_shells *out) {
     atn_lattice_model model = {.points = 0};
     lattice_points points;
-    memcpy(model.name, name, 4);
+    snprintf(model.name, sizeof model.name, "%s", name);
     *out = (lattice_shells){0};
     atn_status status = lattice_points_make(ctx, &model, lattice_kind_constant(name, 1), reach, &points);
     for (size_t k = 0; k < points.count && status == ATN_OK; ++k) {
@@ -150,8 +151,8 @@ static void even(mixture *x, int32_t from, int32_t to) {
     for (int32_t c = from; c < to; ++c) x->weight[c] = 1.0 / (to - from);
 }
 
-static void attempt(mixture *x, double noise, double strangers, trial *best) {
-    trial t = {.noise = noise, .strangers = strangers, .efficiency = best->efficiency, .one = -INFINITY};
+static void attempt(mixture *x, double noise, double strangers, double efficiency, trial *best) {
+    trial t = {.noise = noise, .strangers = strangers, .efficiency = efficiency, .one = -INFINITY};
     for (int round = 0; round < 2; ++round) {
         fill(x, noise, strangers, t.efficiency);
         even(x, 0, x->parts);
@@ -170,12 +171,18 @@ static void attempt(mixture *x, double noise, double strangers, trial *best) {
         best->one = t.one;
 }
 
+/* From several efficiencies: half the sites of half the volume are as many, and where EM starts it may stay. */
 static void attempts(mixture *x, double first, double given, trial *best) {
-    static const double STRANGERS[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3};
-    for (double noise = 0.04; noise < 0.3 && !(given > 0); noise *= 1.6) attempt(x, noise * first, 0.03, best);
-    if (given > 0) attempt(x, given, 0.03, best);
-    for (int k = 0; k < 4 && !(given > 0); ++k) attempt(x, best->noise * FINE[k], best->strangers, best);
-    for (int k = 0; k < 2; ++k) attempt(x, best->noise, STRANGERS[k], best);
+    static const double STRANGERS[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3}, EFFICIENCY[] = {0.3, 0.55, 0.8};
+    for (double noise = 0.04; noise<0.3; noise *= given> 0 ? 10 : 1.6) {
+        double here = given > 0 ? given : noise * first, own = best->efficiency;
+        attempt(x, here, 0.03, own, best);
+        for (int k = 0; k < 3; ++k)
+            if (fabs(EFFICIENCY[k] - own) > 0.1) attempt(x, here, 0.03, EFFICIENCY[k], best);
+    }
+    for (int k = 0; k < 4 && !(given > 0); ++k)
+        attempt(x, best->noise * FINE[k], best->strangers, best->efficiency, best);
+    for (int k = 0; k < 2; ++k) attempt(x, best->noise, STRANGERS[k], best->efficiency, best);
 }
 
 /* The heaviest stretch of neighbouring sizes, of all models, farther than that from `not`: its weight and mean. */
@@ -196,14 +203,15 @@ static double heaviest(const mixture *x, const trial *t, double not, double *edg
 
 /* Which model has which of two sizes: distances hardly say at large noise, so both ways are told: bcc the smaller and
  * what is closely packed the larger, and the other way round. */
-static int32_t sizes(const atn_lattice *l, const mixture *x, const trial *t, lattice_sizes out[2]) {
+static int32_t sizes(const atn_lattice *l, const mixture *x, const trial *t, lattice_sizes out[2], bool *two) {
     double size[2] = {0};
     bool loose = false, close = false;
     heaviest(x, t, 0, &size[0]);
-    if (heaviest(x, t, size[0], &size[1]) < LEAST || t->all < t->one + GAIN) return 0;
+    *two = heaviest(x, t, size[0], &size[1]) >= LEAST && t->all >= t->one + GAIN;
+    if (!*two) return 0;
     for (int way = 0; way < 2; ++way) {
-        out[way] =
-            (lattice_sizes){.noise = t->noise, .strangers = t->strangers, .efficiency = t->efficiency, .main = size[0]};
+        out[way] = (lattice_sizes){
+            .noise = t->noise, .strangers = t->strangers, .efficiency = t->efficiency, .size = {size[0], size[1]}};
         for (int32_t m = 0; m < x->models; ++m) {
             const atn_lattice_model *model = &l->settings.model[m];
             bool is = model->name[0] == 'b';
@@ -230,12 +238,13 @@ static atn_status prepare(const atn_lattice *l, mixture *x, double first) {
 }
 
 atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
-                          lattice_sizes out[2], int32_t *ways) {
+                          lattice_sizes out[2], int32_t *ways, bool *two) {
     size_t parts = (size_t)(EDGES * l->info.models), atoms = pairs->atoms;
     mixture *x = atn_zalloc(l->ctx, sizeof *x);
     double *block = atn_alloc(l->ctx, (atoms * (parts + 2) + 2 * parts) * sizeof *block);
     atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
     *ways = 0;
+    *two = false;
     if (status == ATN_OK) {
         *x = (mixture){.pairs = pairs, .models = l->info.models, .parts = (int32_t)parts, .fit = block};
         x->top = block + atoms * parts, x->ratio = x->top + atoms;
@@ -245,7 +254,7 @@ atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, doub
     if (status == ATN_OK) {
         trial best = {.all = -INFINITY, .one = -INFINITY, .efficiency = efficiency};
         attempts(x, first, l->settings.noise > 0 ? sqrt(2) * l->settings.noise : 0, &best);
-        *ways = sizes(l, x, &best, out);
+        *ways = sizes(l, x, &best, out, two);
     }
     atn_free(l->ctx, x);
     atn_free(l->ctx, block);

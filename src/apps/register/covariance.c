@@ -1,158 +1,371 @@
-/* How sure the pose is: the sandwich H^-1 B H^-1 of an estimate that makes F = sum w log(a + o) largest. H, the
- * curvature, from differences of the gradient at poses on either side; B, how much the gradient would differ for other
- * points of the same surfaces, from the terms of single points of both clouds. A twist (w, v) moves a point p to p + w
- * x p + v. */
-#include "apps/register/problem.h"
+/* How sure the pose is: the sandwich H^-1 B H^-1 of an estimate that the sums of the polish make 0, widened by what the
+ * estimate cannot see of itself.
+ * H, the curvature: differences of the gradient at poses a deviation away on either side, with pairs found anew, since
+ * pairs follow along a surface, and in noise even across it. B, how much the gradient would differ for other points of
+ * the same surfaces: neighbours err alike (they share the shapes around them and what the surface does between its
+ * points), so the terms of all pairs in a cube of several spacings are added before they are squared; larger cubes
+ * that tell more widen it. What both clouds get wrong together shows when they change places: each target point and
+ * its nearest source point ask for another pose, and where that is farther away than B explains, the covariance grows
+ * to explain it. A twist (w, v) moves a point p to p + w x p + v. */
+#include "apps/register/polish.h"
 
 #include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
 
-/* sum l J^T (x - y), J^T r = (y x r, r), from moments in units: y x (x - y) = y x x. */
-static void gradient(const reg_moments *m, double g[6]) {
-    const double *c = m->cross; /* c[3 i + j] = sum l x_i y_j */
-    g[0] = c[7] - c[5];
-    g[1] = c[2] - c[6];
-    g[2] = c[3] - c[1];
-    for (int i = 0; i < 3; ++i) g[3 + i] = m->x[i] - m->y[i];
-}
+static const double CUBE = 4;     /* spacings: the edge of the smallest cubes, which are joined to larger ones */
+static const double SEEN = 9;     /* distance squared, in deviations, up to which clouds that change places agree */
+static const double REACH = 4;    /* spacings within which another method's answer has its pairs */
+enum { FEWEST = 24, LEAST = 13 }; /* cubes that B should have, and must have */
+enum { THIN = 8192 };             /* points that H is taken from, at most */
 
-typedef struct scene {
-    reg_problem *p;
-    reg_side *source, *target;
-    double k, outlier, reach;
-} scene;
+/* ---- small matrices ---- */
 
-static atn_status look(const scene *s, const reg_pose *pose, reg_moments *m) {
-    reg_engine *e = &s->p->engine;
-    reg_pose rows = reg_pose_scaled(pose, s->k), columns = reg_pose_scaled(&REG_IDENTITY, s->k);
-    atn_status status = reg_place(e, s->source, &rows);
-    if (status == ATN_OK) status = reg_place(e, s->target, &columns);
-    if (status == ATN_OK) status = reg_estep(e, s->source, s->target, s->reach, false);
-    return status == ATN_OK ? reg_mstep(e, s->source, s->outlier, s->k, m) : status;
-}
-
-/* H = -dg/dtheta by central differences, made symmetric. */
-static atn_status curvature(const scene *s, double h[36]) {
-    double step = 0.05 / s->k; /* a small part of sigma */
-    for (int d = 0; d < 6; ++d) {
-        double g[2][6];
-        for (int side = 0; side < 2; ++side) {
-            double twist[6] = {0};
-            reg_moments m;
-            twist[d] = side ? step : -step;
-            reg_pose by = reg_pose_exp(twist), pose = reg_pose_compose(&by, &s->p->pose);
-            atn_status status = look(s, &pose, &m);
-            if (status != ATN_OK) return status;
-            gradient(&m, g[side]);
-        }
-        for (int i = 0; i < 6; ++i) h[6 * i + d] = (g[0][i] - g[1][i]) / (2 * step);
+static void multiply(const double a[36], const double b[36], double out[36]) {
+    for (int i = 0; i < 36; ++i) {
+        out[i] = 0;
+        for (int k = 0; k < 6; ++k) out[i] += a[i / 6 * 6 + k] * b[6 * k + i % 6];
     }
-    for (int i = 0; i < 6; ++i)
-        for (int j = 0; j < i; ++j) h[6 * i + j] = h[6 * j + i] = (h[6 * i + j] + h[6 * j + i]) / 2;
-    return ATN_OK;
 }
 
-/* Adds the squares of what single rows contribute. Their sums are still to be divided by themselves and the outlier
- * class; INFINITY: they are weights already. Leaves the rows' sums of a in front in `number`. */
-static atn_status add_terms(reg_side *rows, double outlier, double k, double b[36], double *number) {
-    size_t n = rows->padded;
-    atn_array *arrays[7] = {rows->sum[0],   rows->sum[1],   rows->sum[2],  rows->sum[3],
-                            rows->moved[0], rows->moved[1], rows->moved[2]};
-    atn_status status = ATN_OK;
-    for (size_t a = 0; a < 7 && status == ATN_OK; ++a) status = reg_array_get(arrays[a], n, number + a * n);
-    for (size_t r = 0; r < n && status == ATN_OK; ++r) {
-        double whole = isinf(outlier) ? 1 : number[r] + outlier;
-        if (!(whole > 0) || !(rows->weight[r] > 0)) continue;
-        double w = (double)rows->weight[r] / whole, y[3], f[3], g[6];
-        for (size_t i = 0; i < 3; ++i) {
-            y[i] = number[(4 + i) * n + r] / k;
-            f[i] = w * (number[(1 + i) * n + r] / k - number[r] * y[i]);
-        }
-        g[0] = y[1] * f[2] - y[2] * f[1];
-        g[1] = y[2] * f[0] - y[0] * f[2];
-        g[2] = y[0] * f[1] - y[1] * f[0];
-        memcpy(g + 3, f, sizeof f);
-        for (int i = 0; i < 6; ++i)
-            for (int j = 0; j < 6; ++j) b[6 * i + j] += g[i] * g[j];
+static void apply(const double a[36], const double v[6], double out[6]) {
+    for (int i = 0; i < 6; ++i) {
+        out[i] = 0;
+        for (int k = 0; k < 6; ++k) out[i] += a[6 * i + k] * v[k];
     }
-    return status;
 }
 
-/* Rows, then the other way round: the columns' share, with the weights that the rows gave them. */
-static atn_status scatter(const scene *s, double b[36]) {
-    const atn_ctx *ctx = s->p->engine.ctx;
-    size_t most = s->source->padded > s->target->padded ? s->source->padded : s->target->padded;
-    double *number = atn_alloc(ctx, 7 * most * sizeof *number);
-    reg_moments m;
-    if (!number) return ATN_ERR_MEMORY;
-    memset(b, 0, 36 * sizeof *b);
-    atn_status status = look(s, &s->p->pose, &m);
-    if (status == ATN_OK) status = add_terms(s->source, s->outlier, s->k, b, number);
-    if (status == ATN_OK) { /* w / (a + o) of each row becomes its weight */
-        for (size_t r = 0; r < s->source->padded; ++r) {
-            double w = (double)s->source->weight[r] / (number[r] + s->outlier);
-            number[r] = w > 0 ? fmax(log2(w), REG_NOTHING) : REG_NOTHING;
-        }
-        status = reg_array_put(s->source->log_weight, s->source->padded, number);
-    }
-    if (status == ATN_OK) status = reg_estep(&s->p->engine, s->target, s->source, s->reach, false);
-    if (status == ATN_OK) status = add_terms(s->target, INFINITY, s->k, b, number);
-    atn_free(ctx, number);
-    return status;
+static double form(const double a[36], const double v[6]) {
+    double av[6], sum = 0;
+    apply(a, v, av);
+    for (int i = 0; i < 6; ++i) sum += v[i] * av[i];
+    return sum;
 }
 
 /* From twists about the target's frame inside to twists about the caller's origin: w stays, v = unit v + origin x w. */
 static void outside(const reg_problem *p, const double c[36], double out[36]) {
     const double *o = p->target_origin;
-    double a[36] = {0}, half[36];
+    double a[36] = {0}, turned[36], half[36];
     for (int i = 0; i < 3; ++i) {
         a[7 * i] = 1;
         a[7 * (3 + i)] = p->unit;
     }
     a[19] = -o[2], a[20] = o[1], a[24] = o[2], a[26] = -o[0], a[30] = -o[1], a[31] = o[0];
-    for (int i = 0; i < 6; ++i)
-        for (int j = 0; j < 6; ++j) {
-            half[6 * i + j] = 0;
-            for (int k = 0; k < 6; ++k) half[6 * i + j] += a[6 * i + k] * c[6 * k + j];
-        }
-    for (int i = 0; i < 6; ++i)
-        for (int j = 0; j < 6; ++j) {
-            out[6 * i + j] = 0;
-            for (int k = 0; k < 6; ++k) out[6 * i + j] += half[6 * i + k] * a[6 * j + k];
-        }
+    for (int i = 0; i < 36; ++i) turned[i] = a[i % 6 * 6 + i / 6];
+    multiply(a, c, half);
+    multiply(half, turned, out);
 }
 
-void reg_sandwich(reg_problem *p, const double h[36], const double b[36]) {
-    double inverse[36], half[36], c[36];
-    if (!reg_invert_symmetric(6, h, inverse)) return;
-    for (int pass = 0; pass < 2; ++pass) { /* inverse B inverse */
-        const double *left = pass ? half : inverse, *right = pass ? inverse : b;
-        double *to = pass ? c : half;
-        for (int i = 0; i < 6; ++i)
-            for (int j = 0; j < 6; ++j) {
-                to[6 * i + j] = 0;
-                for (int k = 0; k < 6; ++k) to[6 * i + j] += left[6 * i + k] * right[6 * k + j];
-            }
+/* ---- B ---- */
+
+/* Terms, and where they are; those of a cube added up once they are joined. */
+typedef struct terms {
+    cloud_points at;
+    double (*g)[6];
+} terms;
+
+static void terms_free(terms *t, const atn_ctx *ctx) {
+    cloud_points_free(&t->at);
+    atn_free(ctx, t->g);
+    *t = (terms){0};
+}
+
+static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
+    *out = (terms){0};
+    atn_status status = cloud_points_make(ctx, count, false, &out->at);
+    if (status == ATN_OK && !(out->g = atn_alloc(ctx, (count + 1) * sizeof *out->g))) status = ATN_ERR_MEMORY;
+    if (status != ATN_OK) terms_free(out, ctx);
+    return status;
+}
+
+static atn_status terms_of(const reg_polish_state *s, const reg_pose *pose, terms *out) {
+    size_t n = 0;
+    atn_status status = terms_make(s->p->engine.ctx, s->pairs, out);
+    for (size_t r = 0; r < s->source->padded && status == ATN_OK; ++r) {
+        double y[3], g[6], w = s->index[r] < 0 ? 0 : reg_polish_term(s, pose, r, y, g);
+        if (!(w > 0)) continue;
+        for (int axis = 0; axis < 3; ++axis) out->at.position[axis][n] = y[axis];
+        for (int i = 0; i < 6; ++i) out->g[n][i] = w * g[i];
+        out->at.weight[n++] = 1;
     }
+    if (status == ATN_OK) out->at.count = n;
+    return status;
+}
+
+/* One term for each cube, at its middle. `shift` of them all to begin with, back at the end. */
+static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, terms *out) {
+    cloud_cubes cubes = {0};
+    for (int axis = 0; axis < 3; ++axis)
+        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += shift;
+    atn_status status = cloud_cubes_make(&t->at, edge, &cubes);
+    if (status == ATN_OK) status = terms_make(ctx, cubes.count, out);
+    for (size_t c = 0; c < cubes.count && status == ATN_OK; ++c) {
+        memset(out->g[c], 0, sizeof out->g[c]);
+        for (uint32_t k = cubes.start[c]; k < cubes.start[c + 1]; ++k)
+            for (int i = 0; i < 6; ++i) out->g[c][i] += t->g[cubes.order[k]][i];
+        for (int axis = 0; axis < 3; ++axis)
+            out->at.position[axis][c] =
+                (floor(t->at.position[axis][cubes.order[cubes.start[c]]] / edge) + 0.5) * edge - shift;
+        out->at.weight[c] = 1;
+    }
+    cloud_cubes_free(&cubes);
+    for (int axis = 0; axis < 3; ++axis)
+        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] -= shift;
+    return status;
+}
+
+/* Squares of terms joined to cubes of `edge`, over two places of the raster; the sum of all terms is 0 in six ways,
+ * which few cubes are made larger for. */
+static atn_status squares(const atn_ctx *ctx, terms *t, double edge, double b[36], size_t *cubes) {
+    atn_status status = ATN_OK;
+    memset(b, 0, 36 * sizeof *b);
+    for (int half = 0; half < 2 && status == ATN_OK; ++half) {
+        terms joined;
+        status = join(ctx, t, edge, half * edge / 2, &joined);
+        if (status != ATN_OK) return status;
+        double n = (double)joined.at.count, by = n > 6 ? 0.5 * n / (n - 6) : 0;
+        for (size_t c = 0; c < joined.at.count; ++c)
+            for (int i = 0; i < 36; ++i) b[i] += by * joined.g[c][i / 6] * joined.g[c][i % 6];
+        if (!half || joined.at.count < *cubes) *cubes = joined.at.count;
+        terms_free(&joined, ctx);
+    }
+    return status;
+}
+
+/* B from cubes of 2 edges, and how much cubes of 4 widen it; told: false where there are too few of them. */
+static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, double b[36], bool *told) {
+    const atn_ctx *ctx = s->p->engine.ctx;
+    terms all, small = {0};
+    double larger[36], inverse[36], both[36], trace = 0;
+    size_t cubes = 0, fewer = 0;
+    bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
+    double edge = CUBE * (fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing);
+    *told = false;
+    atn_status status = terms_of(s, pose, &all);
+    for (int finer = 0; finer < 4 && status == ATN_OK && cubes < FEWEST; ++finer, edge /= 2) {
+        terms_free(&small, ctx);
+        status = join(ctx, &all, edge, 0, &small);
+        if (status == ATN_OK) status = squares(ctx, &small, 2 * edge, b, &cubes);
+        if (status == ATN_OK) status = squares(ctx, &small, 4 * edge, larger, &fewer);
+    }
+    terms_free(&small, ctx);
+    terms_free(&all, ctx);
+    if (status != ATN_OK || cubes < LEAST || !reg_invert_symmetric(6, b, inverse)) return status;
+    *told = true;
+    multiply(inverse, larger, both);
+    for (int i = 0; i < 6; ++i) trace += both[7 * i] / 6;
+    for (int i = 0; i < 36 && fewer >= LEAST && trace > 1; ++i) b[i] *= trace;
+    return ATN_OK;
+}
+
+/* ---- H ---- */
+
+/* Every so many points of a side, with their shapes: sums over them are as good as sums over all. */
+typedef struct thinned {
+    reg_side side;
+    float (*shape)[6];
+} thinned;
+
+static void thinned_free(thinned *t, reg_problem *p) {
+    reg_engine_forget(&p->engine, &t->side);
+    reg_side_free(&t->side);
+    atn_free(p->engine.ctx, t->shape);
+    *t = (thinned){0};
+}
+
+static atn_status thin(reg_problem *p, const reg_side *side, float (*shape)[6], thinned *out) {
+    const atn_ctx *ctx = p->engine.ctx;
+    static const double ORIGIN[3] = {0, 0, 0};
+    size_t every = side->count / THIN + 1, seen = 0, n = 0;
+    cloud_points few = {0};
+    *out = (thinned){0};
+    uint32_t *from = atn_alloc(ctx, (side->count / every + 1) * sizeof *from);
+    atn_status status =
+        from ? cloud_points_make(ctx, side->count / every + 1, side->species != NULL, &few) : ATN_ERR_MEMORY;
+    for (size_t r = 0; r < side->padded && status == ATN_OK; ++r) {
+        if (!(side->weight[r] > 0) || seen++ % every) continue;
+        for (int axis = 0; axis < 3; ++axis) few.position[axis][n] = side->position[axis][r];
+        few.weight[n] = side->weight[r];
+        if (side->species) few.species[n] = side->species[r / side->block];
+        from[n++] = (uint32_t)r;
+    }
+    few.count = n;
+    if (status == ATN_OK)
+        status = reg_side_make(p->engine.device, &few, ORIGIN, 1, p->engine.type, p->engine.block, &out->side);
+    if (status == ATN_OK && !(out->shape = atn_alloc(ctx, out->side.padded * sizeof *out->shape)))
+        status = ATN_ERR_MEMORY;
+    for (size_t r = 0; r < out->side.padded && status == ATN_OK; ++r)
+        memcpy(out->shape[r], shape[from[out->side.origin[r]]], sizeof out->shape[r]);
+    cloud_points_free(&few);
+    atn_free(ctx, from);
+    if (status != ATN_OK) thinned_free(out, p);
+    return status;
+}
+
+static atn_status gradient(reg_polish_state *s, const reg_pose *pose) {
+    atn_status status = reg_polish_pairs(s, pose, REG_POLISH_NEAREST * s->surface->spacing);
+    if (status == ATN_OK) reg_polish_sum(s, pose);
+    return status;
+}
+
+/* -dg / dtheta by central differences, made symmetric. */
+static atn_status curvature(reg_polish_state *s, const reg_pose *at, double h[36]) {
+    double step = sqrt(s->scale2);
+    for (int d = 0; d < 6; ++d)
+        for (int side = 0; side < 2; ++side) {
+            double twist[6] = {0}, sign = side ? -1 : 1;
+            twist[d] = sign * step;
+            reg_pose by = reg_pose_exp(twist), pose = reg_pose_compose(&by, at);
+            atn_status status = gradient(s, &pose);
+            if (status != ATN_OK) return status;
+            for (int i = 0; i < 6; ++i) h[6 * i + d] = (side ? h[6 * i + d] : 0) - sign * s->g[i] / (2 * step);
+        }
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < i; ++j) h[6 * i + j] = h[6 * j + i] = (h[6 * i + j] + h[6 * j + i]) / 2;
+    return ATN_OK;
+}
+
+/* Sums over a side against the other, with the scale of `like`; over fewer points of it where it has many. */
+static atn_status open_like(const reg_polish_state *like, bool swapped, reg_surface *surface, thinned *few,
+                            reg_polish_state *out) {
+    reg_problem *p = like->p;
+    const reg_surface *from = like->surface;
+    reg_side *rows = swapped ? like->target : like->source, *columns = swapped ? like->source : like->target;
+    atn_status status = ATN_OK;
+    *surface = (reg_surface){.level = from->level,
+                             .spacing = from->spacing,
+                             .source = swapped ? from->target : from->source,
+                             .target = swapped ? from->source : from->target};
+    *few = (thinned){0};
+    *out = (reg_polish_state){0};
+    if (rows->count > THIN) {
+        status = thin(p, rows, surface->source, few);
+        if (status != ATN_OK) return status;
+        rows = &few->side;
+        surface->source = few->shape;
+    }
+    status = reg_polish_open(p, surface, rows, columns, out);
+    out->settled = true;
+    out->scale2 = like->scale2;
+    return status;
+}
+
+/* H as all points have it. */
+static atn_status curvature_of(const reg_polish_state *s, const reg_pose *pose, double h[36]) {
+    reg_surface surface;
+    thinned few;
+    reg_polish_state sums;
+    atn_status status = open_like(s, false, &surface, &few, &sums);
+    if (status == ATN_OK) status = gradient(&sums, pose);
+    double by = status == ATN_OK && sums.weight > 0 ? s->weight / sums.weight : 0;
+    if (status == ATN_OK) status = curvature(&sums, pose, h);
+    for (int i = 0; i < 36 && status == ATN_OK; ++i) h[i] *= by;
+    reg_polish_close(&sums);
+    thinned_free(&few, s->p);
+    return status;
+}
+
+/* ---- the clouds change places ---- */
+
+/* The step (a twist about the target's frame) that target points and their nearest source points ask for. */
+static atn_status step_back(const reg_polish_state *s, const reg_pose *pose, double out[6], bool *told) {
+    reg_surface surface;
+    thinned few;
+    reg_polish_state sums = {0};
+    reg_pose back;
+    double inverse[36], twist[6];
+    *told = false;
+    if (!reg_pose_invert(pose, &back)) return ATN_OK;
+    atn_status status = open_like(s, true, &surface, &few, &sums);
+    if (status == ATN_OK) status = gradient(&sums, &back);
+    if (status == ATN_OK && reg_invert_symmetric(6, sums.h, inverse)) {
+        apply(inverse, sums.g, twist);
+        for (int i = 0; i < 3; ++i) { /* pose exp(-twist) = exp(out) pose */
+            out[i] = out[3 + i] = 0;
+            for (int k = 0; k < 3; ++k) {
+                out[i] -= pose->a[3 * i + k] * twist[k];
+                out[3 + i] -= pose->a[3 * i + k] * twist[3 + k];
+            }
+        }
+        for (int i = 0; i < 3; ++i)
+            out[3 + i] += pose->b[(i + 1) % 3] * out[(i + 2) % 3] - pose->b[(i + 2) % 3] * out[(i + 1) % 3];
+        *told = true;
+    }
+    reg_polish_close(&sums);
+    thinned_free(&few, s->p);
+    return status;
+}
+
+/* H^-1 B H^-1, times what it takes to explain the step back; `s` has its sums at the pose. */
+static atn_status estimate(reg_polish_state *s, const reg_pose *pose, double c[36], bool *told) {
+    double b[36], h[36], inverse[36], half[36], plain[36], back[6], step[6], force[6];
+    memcpy(plain, s->h, sizeof plain);
+    atn_status status = scatter(s, pose, b, told);
+    if (status == ATN_OK && *told) status = curvature_of(s, pose, h);
+    if (status != ATN_OK || !*told) return status;
+    *told = reg_invert_symmetric(6, h, inverse);
+    if (!*told) return ATN_OK;
+    multiply(inverse, b, half);
+    multiply(half, inverse, c);
+    status = step_back(s, pose, back, told);
+    if (status != ATN_OK || !*told) return status;
+    apply(plain, back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
+    apply(inverse, force, step);
+    *told = reg_invert_symmetric(6, c, half);
+    double widen = *told ? form(half, step) / SEEN : 1;
+    for (int i = 0; i < 36 && widen > 1; ++i) c[i] *= widen;
+    return ATN_OK;
+}
+
+/* Of `pose` instead of p->pose, about the target's frame inside. */
+static atn_status covariance_at(reg_problem *p, const reg_surface *surface, const reg_pose *pose, double c[36],
+                                bool *told) {
+    reg_polish_state s;
+    double evaluated = p->engine.evaluated;
+    *told = false;
+    atn_status status = reg_polish_open(p, surface, &surface->level->source, &surface->level->target, &s);
+    if (status == ATN_OK) status = gradient(&s, pose);
+    s.settled = true;
+    if (status == ATN_OK && s.weight > 0) status = estimate(&s, pose, c, told);
+    reg_polish_close(&s);
+    p->engine.evaluated = evaluated; /* a check, no work of the method */
+    return status;
+}
+
+static void tell(reg_problem *p, const double c[36]) {
     outside(p, c, p->result->covariance);
     p->result->has_covariance = true;
+    for (int i = 0; i < 36; ++i)
+        if (!isfinite(p->result->covariance[i])) p->result->has_covariance = false;
 }
 
-atn_status reg_em_covariance(reg_problem *p) {
-    reg_level *level = &p->level[p->levels - 1];
-    double h[36], b[36];
-    scene s = {.p = p,
-               .source = &level->source,
-               .target = &level->target,
-               .k = sqrt(M_LOG2E) / p->sigma,
-               .outlier = exp2(-p->outlier2 * M_LOG2E)};
-    s.reach = sqrt(p->outlier2 * M_LOG2E + log2(level->target.total / p->settings->error_bound));
-    double evaluated = p->engine.evaluated;
-    atn_status status = curvature(&s, h);
-    if (status == ATN_OK) status = scatter(&s, b);
-    p->engine.evaluated = evaluated;
-    if (status == ATN_OK) reg_sandwich(p, h, b);
+atn_status reg_covariance(reg_problem *p, const reg_surface *surface) {
+    double c[36];
+    bool told;
+    atn_status status = covariance_at(p, surface, &p->pose, c, &told);
+    if (status == ATN_OK && told) tell(p, c);
+    p->surveyed = false; /* done, well or not */
     return status;
+}
+
+/* The error of another method is that of the polish and the way between the two. Some of that way is the polish's own
+ * error, already counted, so that half of its square is added. */
+atn_status reg_covariance_aside(reg_problem *p) {
+    reg_surface surface;
+    reg_pose polished, back;
+    double c[36], way[6];
+    bool told = false;
+    if (p->parts != 1 || !(p->spacing > 0) || !(p->source_spacing > 0)) return ATN_OK;
+    atn_status status = reg_surface_make(p, &surface);
+    if (status != ATN_OK) return status;
+    status = reg_polish_aside(p, &surface, REACH * surface.spacing, &polished, &told);
+    if (status == ATN_OK && told) status = covariance_at(p, &surface, &polished, c, &told);
+    reg_surface_free(&surface, p->engine.ctx);
+    if (status != ATN_OK || !told || !reg_pose_invert(&p->pose, &back)) return status;
+    reg_pose off = reg_pose_compose(&polished, &back);
+    reg_pose_log(&off, way);
+    for (int i = 0; i < 36; ++i) c[i] += way[i / 6] * way[i % 6] / 2;
+    tell(p, c);
+    return ATN_OK;
 }

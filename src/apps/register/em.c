@@ -9,7 +9,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
 static const double OUTLIER = 2;       /* d0 in sigmas, where noise ended the annealing */
@@ -157,25 +156,18 @@ static atn_status settle(reg_problem *p, double sigma, bool *lost) {
 /* What an attempt left behind. */
 typedef struct attempt {
     reg_pose pose;
-    double end, far, covariance[36];
-    bool converged, has_covariance;
+    double end, far;
+    bool converged;
 } attempt;
 
 static void keep(const reg_problem *p, double end, attempt *out) {
-    *out = (attempt){.pose = p->pose,
-                     .end = end,
-                     .far = p->far,
-                     .converged = p->converged,
-                     .has_covariance = p->result->has_covariance};
-    memcpy(out->covariance, p->result->covariance, sizeof out->covariance);
+    *out = (attempt){.pose = p->pose, .end = end, .far = p->far, .converged = p->converged};
 }
 
 static void restore(reg_problem *p, const attempt *from) {
     p->pose = from->pose;
     p->far = from->far;
     p->converged = from->converged;
-    p->result->has_covariance = from->has_covariance;
-    memcpy(p->result->covariance, from->covariance, sizeof from->covariance);
 }
 
 /* How far a start is from the answer nobody knows: a wide beginning forgets it, which partial views do not forgive, a
@@ -210,6 +202,7 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
     restore(p, &best);
     *end = best.end;
     *lost = !any;
+    if (status == ATN_OK && p->converged && !p->settings->no_covariance) status = reg_covariance(p, &surface);
     reg_surface_free(&surface, p->engine.ctx);
     return status;
 }

@@ -24,6 +24,7 @@ static const struct {
     [REG_PREPARE] = {"sort and decimate", false},
     [REG_LISTS] = {"near lists", false},
     [REG_SEARCH] = {"search for a start", false},
+    [REG_JUDGE] = {"verdict", false},
     [REG_HOST] = {"fit", false},
 };
 
@@ -57,6 +58,11 @@ void reg_engine_reset(reg_engine *e, const atn_register_settings *settings) {
     e->truncated = false;
     memset(e->calls, 0, sizeof e->calls);
     memset(e->seconds, 0, sizeof e->seconds);
+}
+
+void reg_engine_forget(reg_engine *e, const reg_side *side) {
+    for (int k = 0; k < 2; ++k)
+        if (e->near[k].rows == side || e->near[k].columns == side) e->near[k].rows = e->near[k].columns = NULL;
 }
 
 void reg_engine_close(reg_engine *e) {

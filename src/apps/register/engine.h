@@ -20,7 +20,7 @@ typedef enum reg_kernel {
 } reg_kernel;
 
 /* Work that is timed beside the kernels. */
-typedef enum reg_work { REG_PREPARE = REG_KERNELS, REG_LISTS, REG_SEARCH, REG_HOST, REG_WORKS } reg_work;
+typedef enum reg_work { REG_PREPARE = REG_KERNELS, REG_LISTS, REG_SEARCH, REG_JUDGE, REG_HOST, REG_WORKS } reg_work;
 
 /* Made by reg_engine_open, ended by reg_engine_close. */
 typedef struct reg_engine {
@@ -44,8 +44,9 @@ typedef struct reg_engine {
 
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out);
 void reg_engine_reset(reg_engine *engine,
-                      const atn_register_settings *settings); /* counts and lists, for the next pair */
-void reg_engine_close(reg_engine *engine);                    /* zeroed ones are fine */
+                      const atn_register_settings *settings);     /* counts and lists, for the next pair */
+void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */
+void reg_engine_close(reg_engine *engine);                        /* zeroed ones are fine */
 
 const char *reg_work_name(int work);
 void reg_timed(reg_engine *engine, int work, double since); /* adds the time from `since` (atn_clock_seconds) on */

@@ -156,10 +156,7 @@ atn_status reg_icp(reg_problem *p) {
     atn_status status = reg_levels_make(p, !p->settings->dense && p->open_far);
     if (status == ATN_OK) status = reg_pairs_open(p, s.plane, &s.pairs);
     if (status == ATN_OK) status = work(&s, &lost);
-    if (status == ATN_OK) {
-        reg_ended(p, lost);
-        if (p->converged && !p->settings->no_covariance) reg_pairs_covariance(&s.pairs, &p->pose);
-    }
+    if (status == ATN_OK) reg_ended(p, lost);
     reg_pairs_close(&s.pairs);
     return status;
 }

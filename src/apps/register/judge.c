@@ -1,16 +1,13 @@
-/* What is said about a result: how near the clouds came to each other, and whether that can be trusted. */
-#include "apps/register/problem.h"
+/* How near the clouds came to each other, and clouds of which no pose can be told. */
+#include "apps/register/judge.h"
 
 #include "base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static const double LEAST_OVERLAP = 0.05;
-static const double FARTHEST = 0.4;              /* rmse, in units, from which on pairs tell no pose */
-static const double LARGER = 20, SMALLER = 1e-3; /* the source beside the target: hardly the same unit */
-static const double ALONE = 5;                   /* radii that a point is away, which no line has */
-enum { FEWEST = 3 };                             /* points that tell a turn */
+static const double ALONE = 5;              /* radii that a point is away, which no line has */
+static const double WITHIN = 3, NOISES = 4; /* spacings of the target, deviations: as far may a partner be */
 
 double reg_radius(const cloud_points *p, const double origin[3]) {
     double sum = 0, weight = 0;
@@ -36,7 +33,6 @@ static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *targe
     if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
     for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
         if (index[k] >= 0) {
-            p->inliers += source->weight[k] > 0;
             *weight += (double)source->weight[k];
             *sum += (double)source->weight[k] * distance2[k];
         }
@@ -45,11 +41,10 @@ static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *targe
     return status;
 }
 
-/* Inlier pairs: nearest points within a distance that the spacing and the last sigma suggest. */
 atn_status reg_measure(reg_problem *p, atn_register_result *r) {
     reg_level *level = &p->level[p->levels - 1];
     reg_side *target = &level->target;
-    double reach = fmax(3 * p->spacing, isinf(p->far) ? 0 : p->far);
+    double reach = fmax(WITHIN * p->spacing, NOISES * p->noise);
     if (!(reach > 0)) reach = 1e-9;
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
     atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
@@ -65,8 +60,7 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r) {
     return status;
 }
 
-/* Clouds in which no turn can be seen are no question with an answer. */
-static bool degenerate(const reg_problem *p, char *why, size_t bytes) {
+bool judge_degenerate(const reg_problem *p, char *why, size_t bytes) {
     static const char *const WHICH[] = {"source", "target"};
     const cloud_points *clouds[2] = {&p->source, &p->target};
     const double *origins[2] = {p->source_origin, p->target_origin};
@@ -93,35 +87,4 @@ static bool degenerate(const reg_problem *p, char *why, size_t bytes) {
         return true;
     }
     return false;
-}
-
-/* Why what nothing moves any more may still be no answer. */
-static bool doubtful(const reg_problem *p, const atn_register_result *r, char *why, size_t bytes) {
-    if (r->overlap < LEAST_OVERLAP)
-        snprintf(why, bytes, "only %.2g %% of the source lies within %.3g of the target: the clouds do not overlap",
-                 100 * r->overlap, r->inlier_distance);
-    else if (p->inliers < FEWEST)
-        snprintf(why, bytes, "only %zu source points have a target point within %.3g: too few to tell a turn",
-                 p->inliers, r->inlier_distance);
-    else if (r->rmse > FARTHEST * p->unit)
-        snprintf(why, bytes, "pairs are %.3g apart in a target of radius %.3g: points so far apart tell no pose",
-                 r->rmse, p->unit);
-    else
-        return false;
-    return true;
-}
-
-void reg_judge(reg_problem *p, atn_register_result *r) {
-    double larger = reg_radius(&p->source, p->source_origin) / p->unit * reg_pose_scale(&p->pose);
-    r->converged = p->converged;
-    snprintf(r->reason, sizeof r->reason, "%s", p->reason);
-    if (degenerate(p, r->reason, sizeof r->reason)) {
-        r->converged = r->has_covariance = false;
-        return;
-    }
-    if (r->converged && doubtful(p, r, r->reason, sizeof r->reason)) r->converged = r->has_covariance = false;
-    if (r->converged && !r->reason[0]) snprintf(r->reason, sizeof r->reason, "nothing moves any more");
-    if (!r->converged && (larger > LARGER || larger < SMALLER))
-        snprintf(r->reason, sizeof r->reason, "the source is %.3g times as large as the target: are both in one unit?",
-                 larger);
 }

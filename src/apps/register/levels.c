@@ -81,6 +81,7 @@ atn_status reg_part(reg_level *level, int32_t k, reg_side **out) {
 
 /* Levels are made from fine to coarse, each from the one before, and then turned round. */
 atn_status reg_levels_make(reg_problem *p, bool pyramid) {
+    if (p->levels) return ATN_OK;
     double since = atn_clock_seconds();
     cloud_points fine[2] = {p->source, p->target}, coarse[2] = {{0}, {0}};
     bool owned = false;

@@ -31,7 +31,7 @@ static need needs(const atn_register_settings *s, bool polish, double source, do
 size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target) {
     atn_register_settings none = {0};
     if (!settings) settings = &none;
-    need n = needs(settings, reg_is_polished(settings), (double)source, (double)target);
+    need n = needs(settings, reg_is_polished(settings) || reg_is_surveyed(settings), (double)source, (double)target);
     return (size_t)(n.source + n.target + n.host);
 }
 
@@ -57,13 +57,13 @@ atn_status reg_plan_memory(reg_problem *p) {
     const atn_register_settings *s = p->settings;
     atn_device *device = p->engine.device;
     bool shared = atn_device_get_info(device)->cpu; /* the device's memory is the host's */
-    need n = needs(s, p->polished, (double)p->source.count, (double)p->target.count);
+    need n = needs(s, p->polished || p->surveyed, (double)p->source.count, (double)p->target.count);
     double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
     double fixed = shared ? n.host + n.target : n.target;
     p->parts = 1;
     if (fixed + n.source <= there) return ATN_OK;
-    if (p->polished) { /* soft pairs to the end need less */
-        p->polished = false;
+    if (p->polished || p->surveyed) { /* soft pairs to the end, and no covariance, need less */
+        p->polished = p->surveyed = false;
         return reg_plan_memory(p);
     }
     bool can = s->method == ATN_REGISTER_EM_ICP && !s->compat && fixed < there;

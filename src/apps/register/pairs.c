@@ -240,23 +240,3 @@ void reg_pairs_fit(const reg_pairs *s, const reg_pose *pose, double far, atn_tra
     out->rmse = weight > 0 ? sqrt(squares / weight) : 0;
     reg_timed(&s->p->engine, REG_HOST, since);
 }
-
-void reg_pairs_covariance(const reg_pairs *s, const reg_pose *pose) {
-    static const double AXES[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    atn_robust robust = s->p->settings->robust;
-    double scale = robust == ATN_ROBUST_NONE ? 1 : s->scale, h[36] = {0}, b[36] = {0};
-    for (size_t r = 0; r < s->source->padded; ++r) {
-        double y[3], way[3], normal[3], g[6] = {0}, j[6];
-        if (s->index[r] < 0 || s->distance2[r] > s->limit2) continue;
-        double w = (double)s->source->weight[r] * ROBUST[robust].weight(s->size[r] * s->size[r] / (scale * scale));
-        look_at(s, pose, r, y, way, normal);
-        for (int axis = 0; axis < (s->plane ? 1 : 3); ++axis) {
-            const double *n = s->plane ? normal : AXES[axis];
-            lever(y, n, j);
-            add_square(h, w, j);
-            for (int i = 0; i < 6; ++i) g[i] += w * dot(n, way) * j[i];
-        }
-        add_square(b, 1, g);
-    }
-    reg_sandwich(s->p, h, b);
-}

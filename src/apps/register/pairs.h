@@ -43,7 +43,4 @@ atn_status reg_pairs_find(reg_pairs *pairs, reg_side *source, const reg_pose *po
 void reg_pairs_fit(const reg_pairs *pairs, const reg_pose *pose, double far, atn_transform_kind kind,
                    reg_pairs_step *out);
 
-/* The covariance of the pose that the pairs were found at. */
-void reg_pairs_covariance(const reg_pairs *pairs, const reg_pose *pose);
-
 #endif

@@ -36,8 +36,10 @@ typedef struct reg_problem {
     int32_t levels;
     reg_pose pose;           /* source frame to target frame: the start, then the result */
     bool polished;           /* EM-ICP ends with steps of its own kind */
+    bool surveyed;           /* a covariance is wanted */
     bool open_start;         /* nobody said where sigma starts, */
     bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
+    bool open_iterations;    /* nobody said how many iterations there may be */
     double far;              /* d0, in units; INFINITY: no outliers */
     double share;            /* of the source that the polish saw to fit */
     double sigma;            /* reached, in units */
@@ -45,18 +47,26 @@ typedef struct reg_problem {
     int32_t iterations;
     double dense_pairs; /* iterations x all points */
     int32_t parts;      /* the source is worked on in so many */
-    size_t inliers;     /* source points with a partner in the end */
     bool converged;
-    char reason[160];
+    double noise;            /* of both clouds across their surfaces, in units */
+    struct reg_scene *scene; /* made when first looked at; owned */
+    struct fitness *fitness; /* likewise */
+    reg_pose rival;          /* another pose that fits clearly better, */
+    bool beaten;             /* where there is one */
+    double value;            /* of the answer, for comparing it with others */
+    char reason[200];
     atn_register_result *result;
 } reg_problem;
 
-/* All points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as large. */
+/* Once for all runs: all points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as
+ * large. */
 atn_status reg_levels_make(reg_problem *p, bool pyramid);
 void reg_levels_free(reg_problem *p);
 
 /* Does EM-ICP with these settings, as the caller gave them, end with the polish? */
 bool reg_is_polished(const atn_register_settings *settings);
+/* Is a covariance estimated, which looks at the surfaces too? Of rigid poses only. */
+bool reg_is_surveyed(const atn_register_settings *settings);
 
 /* In how many parts the source must be worked on to stay within the memory there is; a sentence where that does not
  * help. */
@@ -84,20 +94,23 @@ atn_status reg_thin(reg_problem *p);
 /* The root mean square distance from the origin. */
 double reg_radius(const cloud_points *points, const double origin[3]);
 
-/* Inlier pairs at p->pose, nearest points within a distance that the spacing and the last sigma suggest: rmse, overlap,
- * inlier_distance. Then whether all that can be trusted, and why not: converged, reason. */
+/* Inlier pairs at p->pose, nearest points within a distance that spacing and noise suggest: rmse, overlap,
+ * inlier_distance. */
 atn_status reg_measure(reg_problem *p, atn_register_result *r);
-void reg_judge(reg_problem *p, atn_register_result *r);
+
+/* What p->pose is worth: the verdict, its reason and what they rest on; p->value, p->beaten. */
+atn_status reg_judge(reg_problem *p, atn_register_result *r);
+
+/* The caller's 4 x 4 of a pose inside, and back. */
+void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out);
+void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);
 reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd;
 
-/* p->result->covariance: the sandwich H^-1 B H^-1 of a curvature and what the gradient scatters, both of twists about
- * the target's frame inside, taken to the caller's frame. Nothing where H cannot be inverted. */
-void reg_sandwich(reg_problem *p, const double curvature[36], const double scatter[36]);
-
-/* The covariance of p->pose under EM-ICP's objective at p->sigma; false in has_covariance where it cannot be told. */
-atn_status reg_em_covariance(reg_problem *p);
+/* The covariance of p->pose, where another method than the polish ended; has_covariance stays false where it cannot be
+ * told. */
+atn_status reg_covariance_aside(reg_problem *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* The public call: checks, frames without units, the method, and what is said about the result. */
-#include "apps/register/problem.h"
+#include "apps/register/fitness.h"
 #include "apps/register/search.h"
 
 #include "base/clock.h"
@@ -137,8 +137,7 @@ static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const c
     return atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
 }
 
-/* From the caller's 4 x 4 to the frames inside, and back. */
-static void to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
+void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
     reg_pose pose;
     for (int i = 0; i < 3; ++i) {
         memcpy(pose.a + 3 * i, t + 4 * i, 3 * sizeof *t);
@@ -150,14 +149,14 @@ static void to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
     *out = pose;
 }
 
-static void to_outside(const reg_problem *p, double t[16]) {
+void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]) {
     double turned[3];
-    reg_pose linear = p->pose;
+    reg_pose linear = *pose;
     memset(linear.b, 0, sizeof linear.b);
     reg_pose_apply(&linear, p->source_origin, turned);
     for (int i = 0; i < 3; ++i) {
-        memcpy(t + 4 * i, p->pose.a + 3 * i, 3 * sizeof *t);
-        t[4 * i + 3] = p->target_origin[i] + p->unit * p->pose.b[i] - turned[i];
+        memcpy(t + 4 * i, pose->a + 3 * i, 3 * sizeof *t);
+        t[4 * i + 3] = p->target_origin[i] + p->unit * pose->b[i] - turned[i];
         t[12 + i] = 0;
     }
     t[15] = 1;
@@ -168,17 +167,23 @@ bool reg_is_polished(const atn_register_settings *s) {
            !(s->sigma_end > 0);
 }
 
+bool reg_is_surveyed(const atn_register_settings *s) {
+    return !s->no_covariance && !s->compat && s->transform == ATN_TRANSFORM_RIGID;
+}
+
 /* What the caller left open, from the data. Lengths in the caller's unit. */
 static void fill_in(atn_register_settings *s, reg_problem *p) {
     static const double FAR = 2.0; /* of sigma_end */
+    if (s->init == ATN_START_DEFAULT) s->init = s->compat ? ATN_START_IDENTITY : ATN_START_AUTO;
     static const double START[] = {/* of the unit: how far a start may be from the answer */
-                                   [ATN_START_IDENTITY] = 1.5,
+                                   [ATN_START_IDENTITY] = 0.12,
                                    [ATN_START_GIVEN] = 0.3,
                                    [ATN_START_AUTO] = 0.05};
     if (!s->precision) s->precision = 32;
     if (!(s->error_bound > 0)) s->error_bound = 1e-4;
     p->open_end = !(s->sigma_end > 0);
     p->polished = reg_is_polished(s);
+    p->surveyed = reg_is_surveyed(s);
     p->open_far = !(s->outlier_distance > 0);
     if (!(s->sigma_end > 0)) s->sigma_end = fmax(METHODS[s->method].sigma_end * p->spacing, 1e-6) * p->unit;
     p->open_start = !(s->sigma_start > 0);
@@ -186,6 +191,7 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!(s->outlier_distance > 0)) s->outlier_distance = FAR * s->sigma_end;
     p->far = s->outlier_distance / p->unit;
     if (!(s->sigma_factor > 0)) s->sigma_factor = METHODS[s->method].sigma_factor;
+    p->open_iterations = !s->most_iterations;
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
@@ -214,7 +220,7 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     fill_in(settings, p);
     if (settings->init == ATN_START_GIVEN) straighten(settings);
     static const double IDENTITY[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-    to_inside(p, settings->init == ATN_START_GIVEN ? settings->start : IDENTITY, &p->pose);
+    reg_to_inside(p, settings->init == ATN_START_GIVEN ? settings->start : IDENTITY, &p->pose);
     return ATN_OK;
 }
 
@@ -261,13 +267,10 @@ static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
     atn_status status = reg_measure(p, r);
-    if (status == ATN_OK && !s->no_covariance && s->method == ATN_REGISTER_EM_ICP && !s->compat && p->converged &&
-        p->parts == 1 && !r->has_covariance && isfinite(p->outlier2))
-        status = reg_em_covariance(p);
+    if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance) status = reg_covariance_aside(p);
     if (status != ATN_OK) return status;
-    to_outside(p, r->transform);
+    reg_to_outside(p, &p->pose, r->transform);
     r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
-    reg_judge(p, r);
     r->iterations = p->iterations;
     r->pairs = p->dense_pairs;
     r->evaluated_pairs = p->engine.evaluated;
@@ -280,14 +283,100 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     return note_profile(p, r);
 }
 
-static atn_status find_start(reg_problem *p) {
-    if (p->settings->init != ATN_START_AUTO) return ATN_OK;
-    double since = atn_clock_seconds();
-    reg_start start;
-    atn_status status = reg_search(p->engine.device, &p->source, &p->target, p->settings, &start);
-    if (status == ATN_OK) to_inside(p, start.transform, &p->pose);
-    reg_timed(&p->engine, REG_SEARCH, since);
+/* ---- from start to verdict ---- */
+
+static const double LIKELY = 0.25; /* share of the source on the target where the clouds lie: worth beginning there */
+static const double NEAR = 0.3;    /* of sigma_start: the search found where it has been */
+
+/* What a run of the method left behind, with its verdict. */
+typedef struct answer {
+    reg_pose pose;
+    double far, sigma, outlier2, value;
+    bool converged;
+    char reason[sizeof((reg_problem *)0)->reason];
+    atn_register_result result;
+} answer;
+
+static void keep(const reg_problem *p, answer *out) {
+    *out = (answer){.pose = p->pose,
+                    .far = p->far,
+                    .sigma = p->sigma,
+                    .outlier2 = p->outlier2,
+                    .value = p->value,
+                    .converged = p->converged,
+                    .result = *p->result};
+    memcpy(out->reason, p->reason, sizeof out->reason);
+}
+
+static void restore(reg_problem *p, const answer *from) {
+    p->pose = from->pose;
+    p->far = from->far;
+    p->sigma = from->sigma;
+    p->outlier2 = from->outlier2;
+    p->value = from->value;
+    p->converged = from->converged;
+    *p->result = from->result;
+    memcpy(p->reason, from->reason, sizeof p->reason);
+}
+
+/* From p->pose on, with its verdict. What the caller allows is for all runs together, a default for each. */
+static atn_status run(reg_problem *p, atn_register_settings *settings) {
+    int32_t each = METHODS[settings->method].most_iterations;
+    if (p->open_iterations) settings->most_iterations = p->iterations + each;
+    p->far = settings->outlier_distance / p->unit;
+    p->converged = p->result->has_covariance = false;
+    p->reason[0] = '\0';
+    atn_status status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
+    return status == ATN_OK ? reg_judge(p, p->result) : status;
+}
+
+/* Another run from p->pose; the better fit of both stays. */
+static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
+    if (p->iterations >= settings->most_iterations && !p->open_iterations) return ATN_OK;
+    answer *last = atn_alloc(p->engine.ctx, sizeof *last);
+    if (!last) return ATN_ERR_MEMORY;
+    keep(p, last);
+    p->pose = p->rival;
+    atn_status status = run(p, settings);
+    if (status == ATN_OK && last->value >= p->value && last->result.verdict >= p->result->verdict) restore(p, last);
+    atn_free(p->engine.ctx, last);
     return status;
+}
+
+/* Where the clouds lie, if they fit there; else where the search says; the better fit of both. */
+static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *settings) {
+    bool scaled = settings->transform != ATN_TRANSFORM_RIGID, tried = false;
+    double since = atn_clock_seconds(), at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    reg_start start;
+    reg_pose found;
+    atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
+    if (status != ATN_OK) return status;
+    if (!scaled && p->open_iterations && reg_scene_refine(p->scene, at) > LIKELY) {
+        reg_timed(&p->engine, REG_SEARCH, since);
+        reg_to_inside(p, at, &p->pose);
+        status = run(p, settings);
+        if (status != ATN_OK || p->result->verdict == ATN_VERDICT_TRUSTED) return status;
+        tried = true;
+        since = atn_clock_seconds();
+    }
+    status = reg_search(p->engine.device, p->scene, settings, &start);
+    reg_timed(&p->engine, REG_SEARCH, since);
+    if (status != ATN_OK) return status;
+    reg_to_inside(p, start.transform, &found);
+    if (!tried) {
+        p->pose = found;
+        status = run(p, settings);
+    } else if (reg_motion(p, &p->pose, &found) > NEAR * settings->sigma_start / p->unit) {
+        p->rival = found;
+        status = run_again(p, settings);
+    }
+    if (status == ATN_OK && p->beaten) status = run_again(p, settings);
+    return status;
+}
+
+static atn_status register_from_start(reg_problem *p, atn_register_settings *settings) {
+    if (settings->init == ATN_START_AUTO) return run_from_anywhere(p, settings);
+    return run(p, settings);
 }
 
 /* One pair with an engine that others have used before and will use again. */
@@ -308,10 +397,12 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     p->engine = *engine;
     atn_status status = set_up(p, &settings);
     if (status == ATN_OK) status = reg_plan_memory(p);
-    if (status == ATN_OK) status = find_start(p);
-    if (status == ATN_OK) status = settings.compat ? reg_em_compat(p) : METHODS[settings.method].run(p);
+    if (status == ATN_OK) status = register_from_start(p, &settings);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_levels_free(p);
+    reg_scene_free(p->scene);
+    if (p->fitness) fitness_free(p->fitness);
+    atn_free(ctx, p->fitness);
     cloud_points_free(&p->source);
     cloud_points_free(&p->target);
     atn_free(ctx, p->target_from);

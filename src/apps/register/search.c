@@ -9,9 +9,8 @@
 #include <string.h>
 
 enum {
-    FEW = 1000,   /* points of the cloud that needs less of them */
-    MANY = 2500,  /* of the other */
-    REFINED = 16, /* starts that are refined */
+    FEW = 1000,  /* points of the cloud that needs less of them */
+    MANY = 2500, /* of the other */
     REFINE_STEPS = 12,
     POSES = SEARCH_MOST_PAIRED + SEARCH_TURNS
 };
@@ -22,13 +21,10 @@ static const double CLEAR_SCORE = 0.5, CLEAR_LEAD = 0.2; /* nothing else needs t
 /* What is tried at one scale. */
 typedef struct attempt {
     atn_device *device;
-    const search_surface *source, *target;
-    search_raster raster;
-    bool scaled, reproducible;
+    reg_scene *scene;
+    const search_surface *source;
+    bool reproducible;
     search_pose pose[POSES];
-    size_t poses;
-    search_pose best[REFINED];
-    size_t bests;
 } attempt;
 
 static bool same(const search_pose *a, const search_pose *b) {
@@ -37,7 +33,7 @@ static bool same(const search_pose *a, const search_pose *b) {
     return d2 < SAME_SHIFT * SAME_SHIFT && search_pose_angle(a, b) < SAME_TURN;
 }
 
-static void sort(search_pose *pose, size_t count) { /* by falling score; equals stay in order */
+void search_sort(search_pose *pose, size_t count) {
     for (size_t i = 1; i < count; ++i) {
         search_pose moving = pose[i];
         size_t k = i;
@@ -46,66 +42,72 @@ static void sort(search_pose *pose, size_t count) { /* by falling score; equals 
     }
 }
 
-/* Scores the poses from `first` on, refines the best that differ, and puts them among the best. */
-static atn_status judge(attempt *t, size_t first) {
+atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, search_pose *pose,
+                        size_t *count) {
     size_t taken = 0;
-    search_pose *pose = t->pose + first;
-    size_t count = t->poses - first;
-    for (size_t k = 0; k < count; ++k) {
-        atn_status status = k % 64 == 0 ? atn_check_cancel(t->source->ctx) : ATN_OK;
+    for (size_t k = 0; k < *count; ++k) {
+        atn_status status = k % 64 == 0 ? atn_check_cancel(scene->ctx) : ATN_OK;
         if (status != ATN_OK) return status;
-        pose[k].score = search_score(&t->raster, t->source, &pose[k]);
+        pose[k].score = search_score(&scene->raster, source, &pose[k]);
     }
-    sort(pose, count);
-    search_pose found[REFINED];
-    for (size_t k = 0; k < count && taken < REFINED; ++k) {
+    search_sort(pose, *count);
+    for (size_t k = 0; k < *count && taken < SEARCH_REFINED; ++k) {
         bool known = false;
         for (size_t n = 0; n < taken && !known; ++n) known = same(&pose[k], &pose[n]);
         if (!known) pose[taken++] = pose[k];
     }
     for (size_t k = 0; k < taken; ++k) {
-        atn_status status = atn_check_cancel(t->source->ctx);
+        atn_status status = atn_check_cancel(scene->ctx);
         if (status != ATN_OK) return status;
-        found[k] = pose[k];
-        search_refine(&t->raster, t->source, t->scaled, REFINE_STEPS, &found[k]);
+        search_refine(&scene->raster, source, scaled, REFINE_STEPS, &pose[k]);
     }
-    search_pose both[2 * REFINED];
-    memcpy(both, t->best, t->bests * sizeof *both);
-    memcpy(both + t->bests, found, taken * sizeof *both);
-    sort(both, t->bests + taken);
-    t->bests = t->bests + taken < REFINED ? t->bests + taken : REFINED;
-    memcpy(t->best, both, t->bests * sizeof *both);
+    search_sort(pose, taken);
+    *count = taken;
     return ATN_OK;
 }
 
-static double runner_up(const attempt *t) {
-    for (size_t k = 1; k < t->bests; ++k)
-        if (search_pose_angle(&t->best[0], &t->best[k]) > OTHER_TURN) return t->best[k].score;
+/* Judges `count` poses of the attempt and puts the best among those of the scene. */
+static atn_status judge(attempt *t, size_t count) {
+    reg_scene *scene = t->scene;
+    atn_status status = search_judge(scene, t->source, scene->scaled, t->pose, &count);
+    if (status != ATN_OK) return status;
+    search_pose both[2 * SEARCH_REFINED];
+    memcpy(both, scene->best, scene->bests * sizeof *both);
+    memcpy(both + scene->bests, t->pose, count * sizeof *both);
+    search_sort(both, scene->bests + count);
+    scene->bests = scene->bests + count < SEARCH_REFINED ? scene->bests + count : SEARCH_REFINED;
+    memcpy(scene->best, both, scene->bests * sizeof *both);
+    return ATN_OK;
+}
+
+static double runner_up(const reg_scene *s) {
+    for (size_t k = 1; k < s->bests; ++k)
+        if (search_pose_angle(&s->best[0], &s->best[k]) > OTHER_TURN) return s->best[k].score;
     return 0;
 }
 
-/* Both surfaces described and rastered; fills best. */
-static atn_status try_all(attempt *t) {
+/* Both surfaces described and rastered; fills the scene's best. */
+static atn_status try_all(attempt *t, int32_t *tried) {
+    reg_scene *s = t->scene;
     size_t count = 0;
-    atn_status status = search_paired(t->device, t->source, t->target, t->scaled, t->reproducible, t->pose, &count);
-    t->poses = count;
-    if (status == ATN_OK) status = judge(t, 0);
+    atn_status status = search_paired(t->device, t->source, &s->of_target, s->scaled, t->reproducible, t->pose, &count);
+    *tried += (int32_t)count;
+    if (status == ATN_OK) status = judge(t, count);
     if (status != ATN_OK) return status;
-    if (t->bests > 0 && t->best[0].score > CLEAR_SCORE && t->best[0].score - runner_up(t) > CLEAR_LEAD) return ATN_OK;
-    size_t first = t->poses;
-    status = search_turned(t->device, t->source, t->target, t->reproducible, t->pose + first, &count);
-    t->poses += count;
-    return status == ATN_OK ? judge(t, first) : status;
+    if (s->bests > 0 && s->best[0].score > CLEAR_SCORE && s->best[0].score - runner_up(s) > CLEAR_LEAD) return ATN_OK;
+    status = search_turned(t->device, t->source, &s->of_target, NULL, NULL, t->reproducible, t->pose, &count);
+    *tried += (int32_t)count;
+    return status == ATN_OK ? judge(t, count) : status;
 }
 
 /* Into the units of the clouds. */
 static void publish(const search_surface *source, const search_surface *target, const search_pose *pose,
-                    reg_start *out) {
+                    double out[16]) {
     double factor = pose->scale * target->edge / source->edge;
-    memset(out->transform, 0, sizeof out->transform);
-    out->transform[15] = 1;
+    memset(out, 0, 16 * sizeof *out);
+    out[15] = 1;
     for (int a = 0; a < 3; ++a) {
-        double *row = out->transform + 4 * a;
+        double *row = out + 4 * a;
         row[3] = target->centre[a] + target->edge * pose->shift[a];
         for (int b = 0; b < 3; ++b) {
             row[b] = factor * pose->turn[3 * a + b];
@@ -140,33 +142,32 @@ static const double CLEAR_VALUE = 0.6; /* of a scale: no other is tried */
 enum { SCALES_EACH_WAY = 3 };
 
 static atn_status search_at(attempt *t, const search_surface *source, reg_start *out, double *best) {
+    reg_scene *s = t->scene;
     t->source = source;
-    t->poses = t->bests = 0;
-    atn_status status = try_all(t);
-    if (status != ATN_OK) return status;
-    out->tried += (int32_t)t->poses;
-    if (t->bests == 0) return ATN_OK;
+    s->bests = 0;
+    atn_status status = try_all(t, &out->tried);
+    if (status != ATN_OK || s->bests == 0) return status;
     /* Small copies lie on a target easily: with a scale the part of the target that is covered counts too. */
-    double value = t->best[0].score, covers = value * (double)source->count / (double)t->target->count;
-    if (t->scaled) value *= fmin(1, covers);
+    double value = s->best[0].score, covers = value * (double)source->count / (double)s->of_target.count;
+    if (s->scaled) value *= fmin(1, covers);
     if (value > *best) {
         *best = value;
-        publish(source, t->target, &t->best[0], out);
-        out->score = t->best[0].score;
-        out->runner_up = runner_up(t);
+        publish(source, &s->of_target, &s->best[0], out->transform);
+        out->score = s->best[0].score;
+        out->runner_up = runner_up(s);
     }
     return ATN_OK;
 }
 
-/* `given` is the source in cubes of its own: the first guess is that it has the target's size. */
-static atn_status search_scales(attempt *t, const cloud_points *source, const search_surface *given, reg_start *out,
-                                double *best) {
-    double alike = given->size * given->edge / t->target->size;
+/* The source in cubes of its own: the first guess is that it has the target's size. */
+static atn_status search_scales(attempt *t, reg_start *out, double *best) {
+    const search_surface *given = &t->scene->of_source;
+    double alike = given->size * given->edge / t->scene->of_target.size;
     atn_status status = ATN_OK;
     for (int n = 0; n <= 2 * SCALES_EACH_WAY && *best < CLEAR_VALUE && status == ATN_OK; ++n) {
         int k = n % 2 ? (n + 1) / 2 : -n / 2; /* the likeliest first; refining does what is between */
         search_surface surface = {0};
-        status = search_surface_make(source, alike * pow(SCALE_STEP, k), true, &surface);
+        status = search_surface_make(t->scene->source, alike * pow(SCALE_STEP, k), true, &surface);
         if (status == ATN_OK) status = search_at(t, &surface, out, best);
         search_surface_free(&surface);
     }
@@ -183,32 +184,117 @@ static atn_status edges(const cloud_points *source, const cloud_points *target, 
     return ATN_OK;
 }
 
-atn_status reg_search(atn_device *device, const cloud_points *source, const cloud_points *target,
-                      const atn_register_settings *settings, reg_start *out) {
-    search_surface of_source = {0}, of_target = {0};
-    attempt *t = NULL;
-    double edge[2] = {0, 0}, best = -1;
-    bool scaled = settings && settings->transform != ATN_TRANSFORM_RIGID;
-    *out = (reg_start){0};
+atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out) {
+    double edge[2] = {0, 0};
+    *out = NULL;
     if (source->count == 0 || target->count == 0)
         return atn_fail(source->ctx, ATN_ERR_INPUT, "register: the %s has no points; a start needs some in both clouds",
                         source->count == 0 ? "source" : "target");
-    align_centres(source, target, out);
+    reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
+    if (!s) return ATN_ERR_MEMORY;
+    *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
     atn_status status = edges(source, target, scaled, edge);
-    if (status != ATN_OK || !(edge[0] > 0) || !(edge[1] > 0)) return status;
-    t = atn_zalloc(source->ctx, sizeof *t);
-    status = t ? search_surface_make(target, edge[1], true, &of_target) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = search_surface_make(source, edge[0], !scaled, &of_source);
-    if (status != ATN_OK || is_line(&of_source) || is_line(&of_target)) goto end;
-    *t = (attempt){
-        .device = device, .target = &of_target, .scaled = scaled, .reproducible = settings && settings->reproducible};
-    status = search_raster_make(&of_target, &t->raster);
+    if (status == ATN_OK && edge[0] > 0 && edge[1] > 0) {
+        status = search_surface_make(target, edge[1], false, &s->of_target);
+        if (status == ATN_OK) status = search_surface_make(source, edge[0], false, &s->of_source);
+        s->blank = status != ATN_OK || is_line(&s->of_source) || is_line(&s->of_target);
+        if (!s->blank) status = search_raster_make(&s->of_target, &s->raster);
+    }
     if (status == ATN_OK)
-        status = scaled ? search_scales(t, source, &of_source, out, &best) : search_at(t, &of_source, out, &best);
-end:
-    if (t) search_raster_free(&t->raster);
-    search_surface_free(&of_source);
-    search_surface_free(&of_target);
-    atn_free(source->ctx, t);
+        *out = s;
+    else
+        reg_scene_free(s);
+    return status;
+}
+
+void reg_scene_free(reg_scene *s) {
+    if (!s) return;
+    search_raster_free(&s->raster);
+    search_surface_free(&s->of_source);
+    search_surface_free(&s->of_target);
+    atn_free(s->ctx, s);
+}
+
+atn_status reg_search(atn_device *device, reg_scene *scene, const atn_register_settings *settings, reg_start *out) {
+    double best = -1;
+    align_centres(scene->source, scene->target, out);
+    if (scene->blank) return ATN_OK;
+    attempt *t = atn_zalloc(scene->ctx, sizeof *t);
+    if (!t) return ATN_ERR_MEMORY;
+    *t = (attempt){.device = device, .scene = scene, .reproducible = settings && settings->reproducible};
+    atn_status status = search_surface_describe(&scene->of_target);
+    if (status == ATN_OK && !scene->scaled) status = search_surface_describe(&scene->of_source);
+    if (status == ATN_OK)
+        status = scene->scaled ? search_scales(t, out, &best) : search_at(t, &scene->of_source, out, &best);
+    atn_free(scene->ctx, t);
+    return status;
+}
+
+/* ---- looking at poses ---- */
+
+/* Out of the units of the clouds; what is not rigid in it is left out. */
+static void take(const reg_scene *s, const double t[16], search_pose *out) {
+    *out = (search_pose){.scale = 1};
+    for (int a = 0; a < 3; ++a) {
+        const double *row = t + 4 * a;
+        double at = row[3] - s->of_target.centre[a];
+        for (int b = 0; b < 3; ++b) {
+            out->turn[3 * a + b] = row[b];
+            at += row[b] * s->of_source.centre[b];
+        }
+        out->shift[a] = at / s->of_target.edge;
+    }
+}
+
+double reg_scene_refine(const reg_scene *s, double transform[16]) {
+    search_pose pose;
+    if (s->blank) return 0;
+    take(s, transform, &pose);
+    search_refine(&s->raster, &s->of_source, false, REFINE_STEPS, &pose);
+    publish(&s->of_source, &s->of_target, &pose, transform);
+    return pose.score;
+}
+
+static const double NEARLY = 0.7;   /* of the answer's score: worth a closer look */
+static const double FAR_SHIFT = 2;  /* cubes that a rival is away, */
+static const double FAR_TURN = 0.2; /* or radians */
+
+/* The middle of what lies on the target. */
+static void middle(const reg_scene *s, const search_pose *pose, double out[3]) {
+    double weight = 0, sum[3] = {0};
+    for (size_t i = 0; i < s->of_source.count; ++i) {
+        double w = search_lies(&s->raster, &s->of_source, i, pose);
+        weight += w;
+        for (int a = 0; a < 3; ++a) sum[a] += w * (double)s->of_source.at[a][i];
+    }
+    for (int a = 0; a < 3; ++a) out[a] = weight > 0 ? sum[a] / weight : 0;
+}
+
+static bool far(const search_pose *a, const search_pose *b, const double about[3]) {
+    double p[3], q[3], d2 = 0;
+    search_pose_move(a, about, p);
+    search_pose_move(b, about, q);
+    for (int k = 0; k < 3; ++k) d2 += (p[k] - q[k]) * (p[k] - q[k]);
+    return d2 > FAR_SHIFT * FAR_SHIFT || search_pose_angle(a, b) > FAR_TURN;
+}
+
+atn_status reg_scene_rivals(atn_device *device, const reg_scene *s, const double answer[16], bool reproducible,
+                            double (*out)[16], size_t *count) {
+    search_pose own, pose[SEARCH_TURNS + SEARCH_REFINED];
+    double about[3];
+    size_t n = 0;
+    *count = 0;
+    if (s->blank) return ATN_OK;
+    take(s, answer, &own);
+    own.score = search_score(&s->raster, &s->of_source, &own);
+    middle(s, &own, about);
+    atn_status status = search_turned(device, &s->of_source, &s->of_target, &own, about, reproducible, pose, &n);
+    if (status != ATN_OK) return status;
+    memcpy(pose + n, s->best, s->bests * sizeof *pose);
+    n += s->bests;
+    status = search_judge(s, &s->of_source, false, pose, &n);
+    for (size_t k = 0; k < n && status == ATN_OK; ++k)
+        if (pose[k].score > NEARLY * own.score && far(&pose[k], &own, about) && *count < REG_MOST_RIVALS)
+            publish(&s->of_source, &s->of_target, &pose[k], out[(*count)++]);
     return status;
 }

@@ -1,12 +1,23 @@
 /* Where registration starts when nobody says: any turn, any shift, partial overlap. Points that look alike by the shape
  * around them are paired, pairs that agree with each other make starts, and the start that puts most of the source on
- * the target wins; a few dozen turns spread evenly are tried as well. */
+ * the target wins; a few dozen turns spread evenly are tried as well. The same few points tell which other poses would
+ * fit as well as an answer. */
 #ifndef ATN_APPS_REGISTER_SEARCH_H
 #define ATN_APPS_REGISTER_SEARCH_H
 
 #include "cloud/points.h"
 
 #include <attune/register.h>
+
+/* Both clouds thinned to about a thousand points, to look at poses; ended with reg_scene_free. The clouds must stay. */
+typedef struct reg_scene reg_scene;
+/* scaled: their sizes may differ. Fails where a cloud has no points. */
+atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out);
+void reg_scene_free(reg_scene *scene); /* NULL is fine */
+
+/* Share of the source that lies on the target, in [0, 1], at a transform that is refined by a few steps. Not for scaled
+ * scenes. */
+double reg_scene_refine(const reg_scene *scene, double transform[16]);
 
 /* A plain value. */
 typedef struct reg_start {
@@ -16,9 +27,15 @@ typedef struct reg_start {
     int32_t tried;        /* starts; 0: points on a line or at one place, which have no turn: centroids are aligned */
 } reg_start;
 
-/* A start for moving `source` onto `target`, good to a few degrees and some percent of the extent; with a scale where
- * settings->transform is not rigid. The same every time; with settings->reproducible for any number of threads too. */
-atn_status reg_search(atn_device *device, const cloud_points *source, const cloud_points *target,
-                      const atn_register_settings *settings, reg_start *out);
+/* A start for moving the source onto the target, good to a few degrees and some percent of the extent; with a scale
+ * where settings->transform is not rigid. The same every time; with settings->reproducible for any number of threads
+ * too. */
+atn_status reg_search(atn_device *device, reg_scene *scene, const atn_register_settings *settings, reg_start *out);
+
+enum { REG_MOST_RIVALS = 16 };
+/* Poses far from `answer` that fit nearly as well or better, the best first, refined; at most REG_MOST_RIVALS. Not for
+ * scaled scenes. */
+atn_status reg_scene_rivals(atn_device *device, const reg_scene *scene, const double answer[16], bool reproducible,
+                            double (*out)[16], size_t *count);
 
 #endif

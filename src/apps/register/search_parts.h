@@ -53,16 +53,18 @@ typedef struct search_surface {
     double edge;      /* side of a cube: unit of all below, in the cloud's unit */
     double centre[3]; /* in the cloud's unit */
     double size;      /* root mean square distance from the centre */
-    float *block;     /* owned: all the arrays */
+    float *block;     /* owned: all the arrays but the last */
     float *at[3];
     float *normal[3]; /* of length 1, of either sign; zeros where there is no plane */
-    float *feature;   /* count x SEARCH_FEATURE: each shell's histograms have length 1; zeros where there is none */
+    float *feature; /* owned; count x SEARCH_FEATURE: each shell's histograms have length 1; zeros where there is none;
+                       NULL: not described yet */
 } search_surface;
 
 /* The side of cubes that leave about `most` points, or 0.6 of all where there are few. 0: all are at one place. */
 atn_status search_edge(const cloud_points *points, size_t most, double *out);
 atn_status search_surface_make(const cloud_points *points, double edge, bool features, search_surface *out);
-void search_surface_free(search_surface *surface); /* zeroed ones are fine */
+atn_status search_surface_describe(search_surface *surface); /* fills feature, once */
+void search_surface_free(search_surface *surface);           /* zeroed ones are fine */
 
 /* ---- search_score.c: how much of the source lies on the target ---- */
 /* Which target point is the nearest, for each cell of a raster; -1: none within reach. */
@@ -74,6 +76,8 @@ typedef struct search_raster {
 } search_raster;
 atn_status search_raster_make(const search_surface *target, search_raster *out);
 void search_raster_free(search_raster *raster); /* zeroed ones are fine */
+/* How well point i lies there, in [0, 1]; and the mean over all points. */
+double search_lies(const search_raster *raster, const search_surface *source, size_t i, const search_pose *pose);
 double search_score(const search_raster *raster, const search_surface *source, const search_pose *pose);
 /* Some steps towards the nearest planes; the score is brought up to date. */
 void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps,
@@ -83,7 +87,26 @@ void search_refine(const search_raster *raster, const search_surface *source, bo
 enum { SEARCH_MOST_PAIRED = 100, SEARCH_TURNS = 60 };
 atn_status search_paired(atn_device *device, const search_surface *source, const search_surface *target, bool scaled,
                          bool reproducible, search_pose *out, size_t *count);
+/* From even turns of the pose `from` about the place `about` of the source; NULL: of none, about the centres. */
 atn_status search_turned(atn_device *device, const search_surface *source, const search_surface *target,
-                         bool reproducible, search_pose *out, size_t *count);
+                         const search_pose *from, const double about[3], bool reproducible, search_pose *out,
+                         size_t *count);
+
+/* ---- search.c: what the search and the look for rivals share ---- */
+enum { SEARCH_REFINED = 16 }; /* poses that are refined */
+struct reg_scene {
+    const atn_ctx *ctx;
+    const cloud_points *source, *target; /* not owned */
+    bool scaled;                         /* the source's cubes are its own */
+    bool blank;                          /* points on a line or at one place: no turn can be told */
+    search_surface of_source, of_target;
+    search_raster raster;
+    search_pose best[SEARCH_REFINED]; /* that the search has met, the best first */
+    size_t bests;
+};
+/* Scores `pose`, refines the best that differ, and leaves these in front, sorted; *count becomes their number. */
+atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, search_pose *pose,
+                        size_t *count);
+void search_sort(search_pose *pose, size_t count); /* by falling score; equals stay in order */
 
 #endif

@@ -127,6 +127,11 @@ static double lies(const search_raster *r, const search_surface *s, size_t i, co
     return fmax(0, 1 - height * height / (off_plane * off_plane));
 }
 
+double search_lies(const search_raster *raster, const search_surface *source, size_t i, const search_pose *pose) {
+    double y[3], on[3];
+    return lies(raster, source, i, pose, y, on, OFF_PLANE);
+}
+
 double search_score(const search_raster *raster, const search_surface *source, const search_pose *pose) {
     double sum = 0, y[3], on[3];
     for (size_t i = 0; i < source->count; ++i) sum += lies(raster, source, i, pose, y, on, OFF_PLANE);

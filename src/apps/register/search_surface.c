@@ -197,9 +197,14 @@ static void find_feature(search_surface *s, size_t i, size_t first, size_t last,
     }
 }
 
-static atn_status find_features(search_surface *s) {
+atn_status search_surface_describe(search_surface *s) {
+    if (s->feature) return ATN_OK;
     size_t *near = atn_alloc(s->ctx, s->count * sizeof *near), first = 0, last = 0;
-    if (!near) return ATN_ERR_MEMORY;
+    s->feature = atn_zalloc(s->ctx, s->count * SEARCH_FEATURE * sizeof *s->feature);
+    if (!near || !s->feature) {
+        atn_free(s->ctx, near);
+        return ATN_ERR_MEMORY;
+    }
     for (size_t i = 0; i < s->count; ++i) {
         window(s, i, FEATURE_REACH, &first, &last);
         if (s->normal[0][i] != 0 || s->normal[1][i] != 0 || s->normal[2][i] != 0) find_feature(s, i, first, last, near);
@@ -236,10 +241,9 @@ atn_status search_surface_make(const cloud_points *points, double edge, bool fea
     atn_status status = sample(points, SAMPLED, &some);
     if (status == ATN_OK) status = cloud_points_merge(&some, edge, &merged);
     if (status == ATN_OK) status = drop_sparse(&merged);
-    size_t columns = features ? 6 + SEARCH_FEATURE : 6;
     if (status == ATN_OK) {
         out->count = merged.count;
-        out->block = atn_zalloc(points->ctx, merged.count * columns * sizeof *out->block);
+        out->block = atn_zalloc(points->ctx, merged.count * 6 * sizeof *out->block);
         if (!out->block) status = ATN_ERR_MEMORY;
     }
     if (status == ATN_OK) {
@@ -247,11 +251,10 @@ atn_status search_surface_make(const cloud_points *points, double edge, bool fea
             out->at[a] = out->block + (size_t)a * out->count;
             out->normal[a] = out->block + (size_t)(3 + a) * out->count;
         }
-        out->feature = features ? out->block + 6 * out->count : NULL;
         status = arrange(&merged, out);
     }
     if (status == ATN_OK) find_normals(out);
-    if (status == ATN_OK && features) status = find_features(out);
+    if (status == ATN_OK && features) status = search_surface_describe(out);
     cloud_points_free(&merged);
     cloud_points_free(&some);
     if (status != ATN_OK) search_surface_free(out);
@@ -260,5 +263,6 @@ atn_status search_surface_make(const cloud_points *points, double edge, bool fea
 
 void search_surface_free(search_surface *surface) {
     if (surface->block) atn_free(surface->ctx, surface->block);
+    if (surface->feature) atn_free(surface->ctx, surface->feature);
     *surface = (search_surface){0};
 }

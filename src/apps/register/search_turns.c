@@ -6,6 +6,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { STEPS = 15, MOST_POINTS = 160 };
 static const double SIGMA_FIRST = 0.4, SIGMA_LAST = 0.08; /* of the target's size */
@@ -144,13 +145,28 @@ static void fit(const em *e, const search_surface *source, search_pose *pose, si
     }
 }
 
+/* The place `about` goes where `from` sends it, and the source turns there. */
+static void turn_about(const search_pose *from, const double about[3], search_pose *pose) {
+    double turn[9], to[3], at[3];
+    search_pose_move(from, about, to);
+    for (int i = 0; i < 9; ++i) {
+        turn[i] = 0;
+        for (int k = 0; k < 3; ++k) turn[i] += pose->turn[i / 3 * 3 + k] * from->turn[3 * k + i % 3];
+    }
+    memcpy(pose->turn, turn, sizeof turn);
+    search_pose_move(pose, about, at);
+    for (int a = 0; a < 3; ++a) pose->shift[a] = to[a] - at[a];
+}
+
 atn_status search_turned(atn_device *device, const search_surface *source, const search_surface *target,
-                         bool reproducible, search_pose *out, size_t *count) {
+                         const search_pose *from, const double about[3], bool reproducible, search_pose *out,
+                         size_t *count) {
     em e = {0};
     size_t starts = even_turns(out);
     for (size_t s = 0; s < starts; ++s) {
         out[s].scale = 1;
         for (int a = 0; a < 3; ++a) out[s].shift[a] = 0; /* both are about their centroids */
+        if (from) turn_about(from, about, &out[s]);
     }
     *count = starts;
     atn_status status = prepare(device, source, target, starts, reproducible, &e);

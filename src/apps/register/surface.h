@@ -22,7 +22,13 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out);
 void reg_surface_free(reg_surface *surface, const atn_ctx *ctx); /* zeroed ones are fine */
 
 /* The last steps of a rigid pose, over the points of the surface, pairs being at most `reach` apart to begin with; sets
- * converged and the covariance where it succeeds, leaves all as it was where it does not. */
+ * converged where it succeeds, leaves all as it was where it does not. */
 atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach);
+
+/* Where these steps would end: p stays as it is, and nobody is told of iterations. */
+atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, reg_pose *out, bool *converged);
+
+/* p->result->covariance of p->pose, where the polish ended; has_covariance stays false where it cannot be told. */
+atn_status reg_covariance(reg_problem *p, const reg_surface *surface);
 
 #endif

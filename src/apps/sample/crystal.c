@@ -7,22 +7,40 @@
 
 #include <math.h>
 
-#define HCP_CELL 1.7320508075688772, 1.6329931618554521 /* sqrt(3), sqrt(8/3) */
+#define HCP_CELL     1.7320508075688772, 1.6329931618554521 /* sqrt(3), sqrt(8/3) */
+#define PACKING_CELL 9.235 /* diameters; 512 spheres fill 0.34 of it; random addition ends at 0.38 */
 static const struct {
     const char *name;
     double usual;   /* nearest neighbours at 2.77, 3.39 and 3.39 angstrom */
     double cell[3]; /* edges of the conventional cell, in a */
     int sites;
-    double site[4][3]; /* in edges */
+    double site[8][3]; /* in edges; of random ones none */
 } STRUCTURES[CRYSTAL_STRUCTURES] = {
     {"other", 1, {1, 1, 1}, 0, {{0}}},
     {"bcc", 3.2, {1, 1, 1}, 2, {{0, 0, 0}, {0.5, 0.5, 0.5}}},
     {"fcc", 4.794, {1, 1, 1}, 4, {{0, 0, 0}, {0, 0.5, 0.5}, {0.5, 0, 0.5}, {0.5, 0.5, 0}}},
     {"hcp", 3.39, {1, HCP_CELL}, 4, {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 5.0 / 6, 0.5}, {0, 1.0 / 3, 0.5}}},
+    {"sc", 2.8, {1, 1, 1}, 1, {{0, 0, 0}}},
+    {"diamond",
+     5.431,
+     {1, 1, 1},
+     8,
+     {{0, 0, 0},
+      {0, 0.5, 0.5},
+      {0.5, 0, 0.5},
+      {0.5, 0.5, 0},
+      {0.25, 0.25, 0.25},
+      {0.25, 0.75, 0.75},
+      {0.75, 0.25, 0.75},
+      {0.75, 0.75, 0.25}}},
+    {"gas", 2.54, {8, 8, 8}, CRYSTAL_RANDOM, {{0}}}, /* as many atoms as bcc has */
+    {"packing", 2.5, {PACKING_CELL, PACKING_CELL, PACKING_CELL}, CRYSTAL_RANDOM, {{0}}},
 };
 
 const char *crystal_name(crystal_structure s) { return STRUCTURES[s].name; }
 double crystal_usual(crystal_structure s) { return STRUCTURES[s].usual; }
+
+crystal_structure crystal_label(crystal_structure s) { return s >= CRYSTAL_GAS ? CRYSTAL_OTHER : s; }
 
 double crystal_density(crystal_structure s, double a) {
     const double *cell = STRUCTURES[s].cell;
@@ -54,6 +72,36 @@ static double nearest(const crystal *c, size_t grains, const double p[3]) {
     return least;
 }
 
+/* Is a place nearer than `least` edges to one of the first `count`, across the sides of the cell too? */
+static bool overlaps(const double (*site)[3], int count, const double p[3], double least) {
+    for (int k = 0; k < count; ++k) {
+        double square = 0;
+        for (int d = 0; d < 3; ++d) {
+            double away = fabs(p[d] - site[k][d]);
+            away = fmin(away, 1 - away);
+            square += away * away;
+        }
+        if (square < least * least) return true;
+    }
+    return false;
+}
+
+/* Spheres one after the other where there is room; least = 0: a gas. */
+static void pack(double (*site)[3], double least, atn_random *random) {
+    for (int k = 0; k < CRYSTAL_RANDOM; ++k) do
+            for (int d = 0; d < 3; ++d) site[k][d] = atn_random_unit(random);
+        while (overlaps((const double(*)[3])site, k, site[k], least));
+}
+
+/* Only where there are such grains: what else is drawn stays as it is. */
+static void make_random(crystal *c, atn_random *random) {
+    bool wanted[2] = {false};
+    for (size_t k = 0; k < c->grains; ++k)
+        if (c->grain[k].structure >= CRYSTAL_GAS) wanted[c->grain[k].structure - CRYSTAL_GAS] = true;
+    if (wanted[0]) pack(c->random[0], 0, random);
+    if (wanted[1]) pack(c->random[1], 1 / PACKING_CELL, random);
+}
+
 void crystal_scatter(crystal *c, atn_random *random) {
     enum { TRIES = 8 }; /* of each the one that is farthest from all others is taken */
     for (size_t k = 0; k < c->grains; ++k) {
@@ -70,6 +118,7 @@ void crystal_scatter(crystal *c, atn_random *random) {
         turn_any(g, random);
         for (int d = 0; d < 3; ++d) g->shift[d] = atn_random_unit(random);
     }
+    make_random(c, random);
 }
 
 /* ---- blocks ---- */
@@ -154,8 +203,11 @@ static bool inside(const block *b, const double p[3]) {
 }
 
 /* Where site `s` of a cell is: the same numbers give the same place, whichever block asks. */
-static void place(const crystal_grain *g, const double origin[3], int s, const int64_t cell[3], double out[3]) {
-    const double *edge = STRUCTURES[g->structure].cell, *part = STRUCTURES[g->structure].site[s];
+static void place(const crystal *c, const crystal_grain *g, const double origin[3], int s, const int64_t cell[3],
+                  double out[3]) {
+    const double *edge = STRUCTURES[g->structure].cell;
+    const double *part =
+        g->structure >= CRYSTAL_GAS ? c->random[g->structure - CRYSTAL_GAS][s] : STRUCTURES[g->structure].site[s];
     double u[3];
     for (int d = 0; d < 3; ++d) u[d] = ((double)cell[d] + part[d]) * edge[d] * g->a;
     for (int d = 0; d < 3; ++d)
@@ -168,12 +220,12 @@ static atn_status tell_row(const block *b, size_t grain, const double origin[3],
     double start[3], step[3], p[3], edge = STRUCTURES[g->structure].cell[2] * g->a;
     int64_t last;
     cell[2] = 0;
-    place(g, origin, s, cell, start);
+    place(b->c, g, origin, s, cell, start);
     for (int d = 0; d < 3; ++d) step[d] = g->turn[3 * d + 2] * edge;
     if (!clip(b, start, step, &cell[2], &last)) return ATN_OK;
     atn_status status = ATN_OK;
     for (; status == ATN_OK && cell[2] <= last; ++cell[2]) {
-        place(g, origin, s, cell, p);
+        place(b->c, g, origin, s, cell, p);
         if (!inside(b, p)) continue;
         double boundary = boundary_of(b, p);
         if (boundary >= 0) status = b->visit(b->user, p, grain, boundary);

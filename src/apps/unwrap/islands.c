@@ -1,5 +1,5 @@
 /* The end of a frame that has holes, on the host: parts that hang together over edges that weigh anything, each off the
- * phase by an angle of its own, then whole turns, piston and tilt, and how it all fits. */
+ * phase by an angle of its own, or by turns that are known, then whole turns, piston and tilt, and how it all fits. */
 #include "apps/unwrap/unwrap.h"
 
 #include "base/memory.h"
@@ -8,7 +8,9 @@
 #include <string.h>
 
 typedef struct sea {
-    const void *psi, *u, *wx, *wy;
+    const void *psi, *u;
+    const double *turns;  /* or NULL: from u */
+    const float *quality; /* or NULL */
     const uint8_t *mask;
     void *out;
     atn_type type;
@@ -37,8 +39,13 @@ static double wrapped(double d) {
 
 static bool valid(const sea *s, int64_t k) { return s->mask[k] && isfinite(number(s->psi, s->type, k)); }
 
-static int64_t reach(sea *s, int64_t top, int64_t k, bool coupled) {
-    if (!coupled || s->part[k] != -2) return top;
+/* Does the pair weigh anything? */
+static bool coupled(const sea *s, int64_t p, int64_t q) {
+    return !s->quality || (s->quality[p] > 0 && s->quality[q] > 0);
+}
+
+static int64_t reach(sea *s, int64_t top, int64_t from, int64_t k) {
+    if (s->part[k] != -2 || !coupled(s, from, k)) return top;
     s->part[k] = s->islands;
     s->stack[top] = (int32_t)k;
     return top + 1;
@@ -46,13 +53,15 @@ static int64_t reach(sea *s, int64_t top, int64_t k, bool coupled) {
 
 /* part: -2 valid and not seen. */
 static void flood(sea *s, int64_t seed) {
-    int64_t top = reach(s, 0, seed, true), w = s->width, h = s->height;
+    int64_t top = 1, w = s->width, h = s->height;
+    s->part[seed] = s->islands;
+    s->stack[0] = (int32_t)seed;
     while (top > 0) {
         int64_t k = s->stack[--top], i = k % w, j = k / w;
-        if (i + 1 < w) top = reach(s, top, k + 1, number(s->wx, s->type, k) > 0);
-        if (j + 1 < h) top = reach(s, top, k + w, number(s->wy, s->type, k) > 0);
-        if (i > 0) top = reach(s, top, k - 1, number(s->wx, s->type, k - 1) > 0);
-        if (j > 0) top = reach(s, top, k - w, number(s->wy, s->type, k - w) > 0);
+        if (i + 1 < w) top = reach(s, top, k, k + 1);
+        if (j + 1 < h) top = reach(s, top, k, k + w);
+        if (i > 0) top = reach(s, top, k, k - 1);
+        if (j > 0) top = reach(s, top, k, k - w);
     }
     ++s->islands;
 }
@@ -83,6 +92,22 @@ static void write_out(sea *s, bool congruent) {
         }
         double psi = number(s->psi, s->type, k), free = number(s->u, s->type, k) - s->cosine[s->part[k]];
         store(s, k, congruent ? psi + turn * rint((free - psi) / turn) : free);
+    }
+}
+
+/* The mean of each island's turns is 0, as near as whole turns come. */
+static void write_turns(sea *s) {
+    double turn = 2 * acos(-1.0);
+    for (int64_t k = 0; k < s->width * s->height; ++k) {
+        if (s->part[k] < 0) continue;
+        s->cosine[s->part[k]] += s->turns[k];
+        s->sine[s->part[k]] += 1;
+    }
+    for (int64_t k = 0; k < s->width * s->height; ++k) {
+        int32_t part = s->part[k];
+        store(s, k,
+              part < 0 ? NAN
+                       : number(s->psi, s->type, k) + turn * (s->turns[k] - rint(s->cosine[part] / s->sine[part])));
     }
 }
 
@@ -159,17 +184,16 @@ static void take_pistons(sea *s) {
 static atn_status map(atn_unwrap *u, sea *s) {
     const void *mask;
     atn_status status = atn_array_map_read(u->psi, &s->psi);
-    if (status == ATN_OK) status = atn_array_map_read(u->u[u->now], &s->u);
-    if (status == ATN_OK) status = atn_array_map_read(u->level[0].wx, &s->wx);
-    if (status == ATN_OK) status = atn_array_map_read(u->level[0].wy, &s->wy);
+    if (status == ATN_OK && !s->turns) status = atn_array_map_read(u->u[u->now], &s->u);
     if (status == ATN_OK) status = atn_array_map_read(u->mask, &mask);
     if (status == ATN_OK) status = atn_array_map_write(u->out, &s->out);
     s->mask = status == ATN_OK ? mask : NULL;
     return status;
 }
 
-atn_status unwrap_islands(atn_unwrap *u, const atn_unwrap_settings *settings, atn_unwrap_result *result) {
-    sea s = {.type = u->type, .width = u->width, .height = u->height};
+atn_status unwrap_islands(atn_unwrap *u, const atn_unwrap_settings *settings, const double *turns,
+                          atn_unwrap_result *result) {
+    sea s = {.type = u->type, .width = u->width, .height = u->height, .quality = settings->quality, .turns = turns};
     atn_status status = map(u, &s);
     s.part = atn_alloc(u->ctx, (size_t)u->pixels * sizeof *s.part);
     s.stack = atn_alloc(u->ctx, (size_t)u->pixels * sizeof *s.stack);
@@ -181,8 +205,12 @@ atn_status unwrap_islands(atn_unwrap *u, const atn_unwrap_settings *settings, at
         if (!s.cosine || !s.sine) status = ATN_ERR_MEMORY;
     }
     if (status == ATN_OK) {
-        find_angles(&s);
-        write_out(&s, settings->congruent);
+        if (turns)
+            write_turns(&s);
+        else {
+            find_angles(&s);
+            write_out(&s, settings->congruent);
+        }
         report(&s, settings->congruent, result);
         if (settings->remove == ATN_UNWRAP_REMOVE_TILT) take_tilt(&s);
         if (settings->remove != ATN_UNWRAP_REMOVE_NOTHING) take_pistons(&s);

@@ -173,19 +173,36 @@ static atn_status survey(atn_unwrap *u, atn_unwrap_result *result) {
     return ATN_OK;
 }
 
-/* Residues decide where both are asked for: without any, plain least squares has no reason to fail. */
-static bool wants_weights(const atn_unwrap *u, const atn_unwrap_settings *s, const atn_unwrap_result *result) {
-    bool asked = s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE || (s->weights && result->residues > 0);
-    return asked || s->quality || result->valid < u->pixels || u->options.method == ATN_UNWRAP_METHOD_CG;
-}
-
 typedef struct frame {
-    const atn_unwrap_settings *settings;
+    const atn_unwrap_settings *settings; /* defaults filled in */
     double tolerance;
     int32_t most;
+    bool torn; /* the wrapped differences do not add up around every corner and hole */
     bool weights, warm;
+    bool many;     /* weights are adapted */
+    double *turns; /* owned; the answer with the shortest cuts, or NULL */
     unwrap_progress progress;
 } frame;
+
+/* What the caller leaves open: without residues plain least squares has no reason to fail. */
+static atn_status choose(atn_unwrap *u, atn_unwrap_settings *s, frame *f, atn_unwrap_result *result) {
+    bool adds_up = true;
+    atn_status status = ATN_OK;
+    if (s->unwrapped) return ATN_OK;
+    if (result->residues == 0 && result->valid < u->pixels) status = unwrap_adds_up(u, s, &adds_up);
+    f->torn = result->residues > 0 || !adds_up;
+    if (s->weights == ATN_UNWRAP_WEIGHTS_DEFAULT) {
+        s->weights = f->torn ? ATN_UNWRAP_WEIGHTS_AUTO : ATN_UNWRAP_WEIGHTS_NONE;
+        s->congruent = s->congruent || f->torn;
+    }
+    f->many = s->weights == ATN_UNWRAP_WEIGHTS_AUTO && f->torn;
+    bool asked = s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE || (s->weights > ATN_UNWRAP_WEIGHTS_NONE && f->torn);
+    result->weighted = asked || s->quality || result->valid < u->pixels || u->options.method == ATN_UNWRAP_METHOD_CG;
+    result->smeared = f->torn && s->weights == ATN_UNWRAP_WEIGHTS_NONE;
+    f->weights =
+        result->weighted || u->levels == 1; /* one grid, solved directly: gradients take out what that rounds */
+    return status;
+}
 
 static atn_status solve_once(atn_unwrap *u, const frame *f, bool from_last, double tolerance, unwrap_progress *p) {
     double now = 0;
@@ -219,22 +236,21 @@ static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result
 static atn_status solve(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
     double start = atn_clock_seconds();
     atn_status status = ATN_OK;
-    bool many = f->settings->weights == ATN_UNWRAP_WEIGHTS_AUTO && result->residues > 0;
     if (f->weights) status = unwrap_grade(u, f->settings);
     if (status == ATN_OK && f->weights) status = unwrap_edges(u, 0);
     double ready = atn_clock_seconds();
     result->setup_seconds += ready - start;
-    if (status == ATN_OK) status = solve_once(u, f, f->warm, many ? LOOSE : f->tolerance, &f->progress);
+    if (status == ATN_OK) status = solve_once(u, f, f->warm, f->many ? LOOSE : f->tolerance, &f->progress);
     result->solutions = 1;
-    if (status == ATN_OK && many) status = adapt(u, f, result, &f->progress);
-    result->solve_seconds = atn_clock_seconds() - ready;
+    if (status == ATN_OK && f->many) status = adapt(u, f, result, &f->progress);
+    result->solve_seconds += atn_clock_seconds() - ready;
     return status;
 }
 
 static void tell(const atn_unwrap *u, const frame *f, atn_unwrap_result *result) {
     const unwrap_progress *p = &f->progress;
     bool finite = isfinite(p->reached) && isfinite(result->residual_rms);
-    result->converged = finite && (p->converged || p->rounding);
+    result->converged = finite && (p->converged || p->rounding || f->turns);
     result->residual = p->reached;
     result->cycles = p->cycles;
     if (!finite)
@@ -245,6 +261,15 @@ static void tell(const atn_unwrap *u, const frame *f, atn_unwrap_result *result)
         snprintf(result->reason, sizeof result->reason,
                  "the residual is %.3g of a flat start's after %d cycles; %.3g was asked for", p->reached, p->cycles,
                  f->tolerance);
+    else if (f->many && f->settings->congruent && !f->turns)
+        snprintf(result->reason, sizeof result->reason,
+                 "the search for the shortest cuts was given up: others may be shorter");
+    else if (result->smeared)
+        snprintf(
+            result->reason, sizeof result->reason,
+            "%lld residues%s: least squares without weights spreads the misfit over the surface; weights auto puts "
+            "it on cuts",
+            (long long)result->residues, result->residues ? "" : ", but differences around holes do not add up");
     else if (p->rounding)
         snprintf(result->reason, sizeof result->reason,
                  "the residual is at rounding, %.3g of a flat start's: %d bits reach no less", p->reached,
@@ -267,7 +292,7 @@ static atn_status nothing(atn_unwrap *u, atn_unwrap_result *result) {
 }
 
 /* psi is there; out is filled. */
-static atn_status unwrap_frame(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result) {
+static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap_result *result) {
     frame f = {.settings = s};
     double start = atn_clock_seconds();
     f.tolerance = s->tolerance > 0                        ? s->tolerance
@@ -281,19 +306,32 @@ static atn_status unwrap_frame(atn_unwrap *u, const atn_unwrap_settings *s, atn_
     result->setup_seconds = atn_clock_seconds() - start;
     if (status != ATN_OK) return status;
     if (result->valid == 0) return nothing(u, result);
-    result->weighted = wants_weights(u, s, result);
-    f.weights = result->weighted || u->levels == 1; /* one grid, solved directly: gradients take out what that rounds */
+    status = choose(u, s, &f, result);
+    if (status != ATN_OK) return status;
     f.warm = s->warm && u->solved && f.weights == (u->place < 2); /* the two kinds keep their answers apart */
     u->solved = false;
-    status = solve(u, &f, result);
-    if (status != ATN_OK) return status;
-    u->solved = f.progress.converged || f.progress.rounding;
+    double ready = atn_clock_seconds();
+    if (s->unwrapped) {
+        f.turns = atn_zalloc(u->ctx, (size_t)u->pixels * sizeof *f.turns);
+        status = f.turns ? ATN_OK : ATN_ERR_MEMORY;
+    } else if (f.many && s->congruent) {
+        status = unwrap_shortest(u, s, &f.turns);
+        result->shortest = f.turns;
+    }
+    result->solve_seconds = atn_clock_seconds() - ready;
+    if (status == ATN_OK && !f.turns) {
+        status = solve(u, &f, result);
+        u->solved = status == ATN_OK && (f.progress.converged || f.progress.rounding);
+    }
     double solved = atn_clock_seconds();
-    status = result->valid < u->pixels || s->quality ? unwrap_islands(u, s, result) : unwrap_finish(u, s, result);
-    tell(u, &f, result);
+    bool apart = f.turns || result->valid < u->pixels || s->quality;
+    if (status == ATN_OK) status = apart ? unwrap_islands(u, s, f.turns, result) : unwrap_finish(u, s, result);
+    if (status == ATN_OK) tell(u, &f, result);
+    atn_free(u->ctx, f.turns);
+    if (status != ATN_OK) return status;
     u->solved = u->solved && result->converged;
     result->finish_seconds = atn_clock_seconds() - solved;
-    return status;
+    return ATN_OK;
 }
 
 atn_status atn_unwrap_solve(atn_unwrap *u, const void *phase, const atn_unwrap_settings *settings, void *out,

@@ -183,7 +183,14 @@ atn_status unwrap_edges(atn_unwrap *u, double bend);
 atn_status unwrap_finish(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result);
 double unwrap_row_sum(const void *numbers, atn_type type, int64_t rows);
 
-/* islands.c: on the host, where there are holes: parts, each with its own angle and piston. */
-atn_status unwrap_islands(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result);
+/* islands.c: on the host, where there are holes or cuts: parts, each with its own angle and piston. `turns` of pixels,
+ * or NULL: from the least squares answer. */
+atn_status unwrap_islands(atn_unwrap *u, const atn_unwrap_settings *s, const double *turns, atn_unwrap_result *result);
+
+/* turns.c: do the wrapped differences around every hole add up? */
+atn_status unwrap_adds_up(atn_unwrap *u, const atn_unwrap_settings *s, bool *out);
+/* The congruent answer with the shortest cuts, as turns of pixels up to a constant for each island, owned by the
+ * caller; NULL: given up. */
+atn_status unwrap_shortest(atn_unwrap *u, const atn_unwrap_settings *s, double **turns);
 
 #endif

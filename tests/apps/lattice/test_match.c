@@ -241,8 +241,8 @@ static void refusals(void **state) {
     atn_lattice *lattice;
     const double one[1] = {1}, bad[2] = {1, NAN}, good[2] = {1, 2};
     static const double ROUND[4] = {1, 0, 0, 0};
-    kit_fails(ctx, ATN_ERR_INPUT, "no model 'sc'",
-              atn_lattice_create(device, &(atn_lattice_settings){.models = 1, .model[0] = {.name = "sc"}}, &lattice));
+    kit_fails(ctx, ATN_ERR_INPUT, "no model 'bct'",
+              atn_lattice_create(device, &(atn_lattice_settings){.models = 1, .model[0] = {.name = "bct"}}, &lattice));
     kit_fails(ctx, ATN_ERR_INPUT, "has one point",
               atn_lattice_create(
                   device,

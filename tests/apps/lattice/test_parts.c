@@ -33,8 +33,10 @@ static void shells_are_right(void **state) {
         bool mirror[3];
     } CASES[] = {{"bcc", 3.2, 5.7, 2.7712812921, 58, 24, {true, true, true}}, /* as many as 4.5 and three widths need */
                  {"fcc", 4.0, 4.1, 2.8284271247, 18, 24, {true, true, true}},
-                 {"hcp", 3.0, 4.3, 3.0, 18, 6, {true, false, true}}};
-    for (size_t k = 0; k < 3; ++k) {
+                 {"hcp", 3.0, 4.3, 3.0, 18, 6, {true, false, true}},
+                 {"sc", 3.0, 4.3, 3.0, 18, 24, {true, true, true}},
+                 {"diamond", 4.0, 2.9, 1.7320508076, 16, 12, {false, false, false}}};
+    for (size_t k = 0; k < 5; ++k) {
         double symmetry[LATTICE_MOST_SYMMETRIES][4];
         bool mirror[3];
         lattice_points p = points_of(CASES[k].name, CASES[k].constant, CASES[k].reach);
@@ -45,6 +47,30 @@ static void shells_are_right(void **state) {
         for (int axis = 0; axis < 3; ++axis) assert_int_equal(mirror[axis], CASES[k].mirror[axis]);
         double volume = lattice_kind_volume(CASES[k].name, CASES[k].constant);
         assert_true(fabs(lattice_kind_constant(CASES[k].name, volume) - CASES[k].constant) < 1e-9);
+        lattice_points_free(ctx, &p);
+    }
+}
+
+/* The nearest site of a whole crystal is one of those around the origin, or the origin. */
+static void offsets_are_the_least(void **state) {
+    (void)state;
+    static const char *const NAMES[] = {"bcc", "fcc", "hcp", "sc", "diamond"};
+    atn_random random;
+    atn_random_seed(&random, 9);
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k) {
+        lattice_points p = points_of(NAMES[k], 4, 16);
+        for (int tries = 0; tries < 100; ++tries) {
+            double y[3], d[3], least = 0, square = 0;
+            for (int a = 0; a < 3; ++a) y[a] = 6 * atn_random_unit(&random) - 3, least += y[a] * y[a];
+            lattice_kind_off(lattice_kind_find(NAMES[k]), 4, y, d);
+            for (size_t n = 0; n < p.count; ++n) {
+                double here = 0;
+                for (int a = 0; a < 3; ++a) here += pow(y[a] - p.axis[a][n], 2);
+                least = fmin(least, here);
+            }
+            for (int a = 0; a < 3; ++a) square += d[a] * d[a];
+            assert_true(fabs(sqrt(square) - sqrt(least)) < 1e-9);
+        }
         lattice_points_free(ctx, &p);
     }
 }
@@ -231,10 +257,13 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shells_are_right),          cmocka_unit_test(turns_cover),
-        cmocka_unit_test(tables_hold_densities),     cmocka_unit_test(neighbours_are_all),
-        cmocka_unit_test(sparse_cells_are_the_same), cmocka_unit_test(cells_that_cannot_be_counted_are_refused),
-        cmocka_unit_test(packed_tables_are_true)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shells_are_right),
+                                       cmocka_unit_test(offsets_are_the_least),
+                                       cmocka_unit_test(turns_cover),
+                                       cmocka_unit_test(tables_hold_densities),
+                                       cmocka_unit_test(neighbours_are_all),
+                                       cmocka_unit_test(sparse_cells_are_the_same),
+                                       cmocka_unit_test(cells_that_cannot_be_counted_are_refused),
+                                       cmocka_unit_test(packed_tables_are_true)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -9,10 +9,10 @@
 
 static const atn_sample_atoms_settings USUAL = {
     .size = 4000,
-    .lattice = {CRYSTAL_BCC, CRYSTAL_FCC, CRYSTAL_HCP},
-    .constant = {3.2, 4.794, 3.39},
-    .lattices = 3,
-    .grains = 3,
+    .lattice = {CRYSTAL_BCC, CRYSTAL_FCC, CRYSTAL_HCP, CRYSTAL_SC, CRYSTAL_DIAMOND},
+    .constant = {3.2, 4.794, 3.39, 2.8, 5.431},
+    .lattices = 5,
+    .grains = 5,
     .efficiency = 1,
     .species = {{"Al", 0.75, 26.98}, {"Ni", 0.25, 58.69}},
     .n_species = 2,
@@ -40,8 +40,8 @@ static double between(const atn_sample_atom *a, const atn_sample_atom *b) {
 /* Without noise and losses: 8 or 12 neighbours at their distance, away from all boundaries; none nearer. */
 static void neighbours_are_right(void **state) {
     (void)state;
-    static const double NEAREST[] = {0, 2.7712812921, 3.3898699090, 3.39};
-    static const int NEIGHBOURS[] = {0, 8, 12, 12};
+    static const double NEAREST[] = {0, 2.7712812921, 3.3898699090, 3.39, 2.8, 2.3516919862};
+    static const int NEIGHBOURS[] = {0, 8, 12, 12, 6, 4};
     atn_ctx *ctx = kit_ctx();
     atn_sample_atoms *atoms;
     atn_sample_atom *rows = rows_of(ctx, &USUAL, &atoms);
@@ -63,9 +63,37 @@ static void neighbours_are_right(void **state) {
         if (count != NEIGHBOURS[s] && count != NEIGHBOURS[s] - 1) fail_msg("atom %zu has %d neighbours", i, count);
         judged[s] += count == NEIGHBOURS[s];
     }
-    for (int s = CRYSTAL_BCC; s < CRYSTAL_STRUCTURES; ++s) assert_true(judged[s] > 20);
+    for (int s = CRYSTAL_BCC; s <= CRYSTAL_DIAMOND; ++s) assert_true(judged[s] > 20);
     free(rows);
     atn_sample_atoms_free(atoms);
+    kit_free(ctx);
+}
+
+/* Random arrangements are of no lattice: hard spheres keep their distance, where a gas does not and many
+ * nearly touch. */
+static void random_ones_are_random(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    for (int packing = 0; packing < 2; ++packing) {
+        atn_sample_atoms_settings settings = USUAL;
+        settings.lattices = settings.grains = 1;
+        settings.size = 1500;
+        settings.lattice[0] = packing ? CRYSTAL_PACKING : CRYSTAL_GAS;
+        settings.constant[0] = 2.5;
+        assert_int_equal(crystal_label(settings.lattice[0]), CRYSTAL_OTHER);
+        atn_sample_atoms *atoms;
+        atn_sample_atom *rows = rows_of(ctx, &settings, &atoms);
+        int near = 0, touching = 0;
+        for (size_t i = 0; i < settings.size; ++i)
+            for (size_t j = 0; j < i; ++j) {
+                near += between(&rows[i], &rows[j]) < 2.5 - 1e-3;
+                touching += between(&rows[i], &rows[j]) < 3;
+            }
+        if (packing) assert_int_equal(near, 0);
+        assert_true(packing ? touching > 1000 : near > 1500);
+        free(rows);
+        atn_sample_atoms_free(atoms);
+    }
     kit_free(ctx);
 }
 
@@ -195,8 +223,9 @@ static void no_memory_is_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours_are_right), cmocka_unit_test(turns_are_true),
-                                       cmocka_unit_test(cells_are_true),       cmocka_unit_test(shares_are_as_asked),
-                                       cmocka_unit_test(seeds_repeat),         cmocka_unit_test(no_memory_is_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours_are_right), cmocka_unit_test(random_ones_are_random),
+                                       cmocka_unit_test(turns_are_true),       cmocka_unit_test(cells_are_true),
+                                       cmocka_unit_test(shares_are_as_asked),  cmocka_unit_test(seeds_repeat),
+                                       cmocka_unit_test(no_memory_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,7 +212,7 @@ static void graphs_repeat_the_kernels(void **state) {
         for (size_t k = 0; k < 4; ++k) {
             s.single[k * 40] = 1; /* another frame, and another mask */
             s.mask[k * 600] = 0;
-            atn_unwrap_settings settings = {.mask = k < 2 ? NULL : s.mask};
+            atn_unwrap_settings settings = {.mask = k < 2 ? NULL : s.mask, .weights = ATN_UNWRAP_WEIGHTS_NONE};
             kit_ok(ctx, atn_unwrap_solve(unwrap, s.single, &settings, out + k * s.pixels, &result));
             assert_true(result.converged);
             assert_true(result.cycles > 1);

@@ -1,0 +1,196 @@
+/* What a sample of a frame tells once it is matched, by EM: the shares of the classes, the share of atoms on no site,
+ * the constants; and whether the models are there at all. They are if the sample is likelier with them than with the
+ * null model, by GAIN nats an atom: a lattice that is there has tens of them, a gas or a random packing less than one.
+ * And a model is if its sites are taken as it says: nats a neighbour, of which wrong lattices have more than MISFIT. */
+#include "apps/lattice/parts.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 60, LEAST = 8 };
+static const double MOST_OTHER = 0.3;
+static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
+static const double GAIN = 1.5, MISFIT = 0.1;
+static const double FEWEST = 0.002; /* share of atoms on no site */
+
+/* Sums over the atoms of a sample that take a model and are sure of it. */
+typedef struct taken {
+    double stretch[2];
+    size_t atoms;
+    double seen[2 * LATTICE_RADIAL_BINS]; /* sites that their neighbours take */
+} taken;
+
+typedef struct learned {
+    taken model[ATN_LATTICE_MOST_MODELS];
+    double *chance;     /* sample x classes */
+    double *gain;       /* of each atom */
+    double *alone;      /* share of the neighbours on no site, of each that is sure */
+    size_t count, sure; /* of these */
+    double likelihood;
+} learned;
+
+/* ---- shares ---- */
+
+/* The share of `other` that makes the sample most likely, and by how much an atom that is likelier than without models.
+ */
+static double other_share(const learned *x, double *gain) {
+    double share = 0.5;
+    for (int round = 0; round < 4 * ROUNDS; ++round) {
+        double sum = 0;
+        *gain = 0;
+        for (size_t k = 0; k < x->count; ++k) {
+            double models = (1 - share) * exp(fmin(x->gain[k], 700)), all = share + models;
+            sum += share / all;
+            *gain += log(all) / (double)x->count;
+        }
+        share = fmin(fmax(sum / (double)x->count, 1e-9), 1 - 1e-9);
+    }
+    return share;
+}
+
+/* Shares that make the sample's classes as likely as can be: each is the mean of the chances it leads to. */
+static void take_shares(atn_lattice *l, const learned *x) {
+    size_t classes = (size_t)l->info.models + 1;
+    double from[ATN_LATTICE_MOST_MODELS + 1], most = fmax(MOST_OTHER, other_share(x, &l->info.gain));
+    memcpy(from, l->info.share, sizeof from);
+    for (int round = 0; round < ROUNDS; ++round) {
+        double sum[ATN_LATTICE_MOST_MODELS + 1] = {0};
+        for (size_t k = 0; k < x->count; ++k) {
+            const double *chance = x->chance + k * classes;
+            double all = 0;
+            for (size_t c = 0; c < classes; ++c) all += chance[c] / from[c] * l->info.share[c];
+            for (size_t c = 0; c < classes; ++c) sum[c] += chance[c] / from[c] * l->info.share[c] / fmax(all, 1e-300);
+        }
+        for (size_t c = 0; c < classes; ++c)
+            l->info.share[c] = (sum[c] + 0.5) / ((double)x->count + 0.5 * (double)classes);
+        double over = l->info.share[0] - most; /* what cannot be told is not for that `other` */
+        if (over <= 0) continue;
+        l->info.share[0] = most;
+        for (size_t c = 1; c < classes; ++c) l->info.share[c] += over / (double)(classes - 1);
+    }
+}
+
+static int ascending(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Atoms on no site are as frequent among neighbours: the mean of the middle of the sample, as those at boundaries see
+ * another grain's. */
+static void take_background(atn_lattice *l, const learned *x) {
+    double sum = 0;
+    size_t from = x->sure * 3 / 10, to = x->sure - from;
+    l->info.background = fmax(l->info.strangers, FEWEST);
+    if (l->settings.strangers > 0 || x->sure < LEAST) return;
+    qsort(x->alone, x->sure, sizeof *x->alone, ascending);
+    for (size_t k = from; k < to; ++k) sum += x->alone[k] / (double)(to - from);
+    l->info.background = fmin(fmax(sum, FEWEST), 0.5);
+}
+
+/* ---- the sample ---- */
+
+/* An atom that is sure: what its neighbours do. */
+static void count_sure(const atn_lattice *l, size_t i, int32_t model, learned *x) {
+    const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
+    double n = l->near.start[i + 1] - l->near.start[i];
+    taken *t = &x->model[model];
+    ++t->atoms;
+    lattice_stretch(l, model, i, t->stretch);
+    lattice_sites_add(l, model, i, t->seen);
+    x->alone[x->sure++] = fmax(0, 1 - (double)f->weight / n);
+}
+
+/* Chances of atom i of the batch, with a part of its neighbours elsewhere where it fits nothing whole. */
+static void weigh(const atn_lattice *l, size_t i, learned *x) {
+    atn_lattice_atom a;
+    double *chance = x->chance + x->count * ((size_t)l->info.models + 1);
+    if (lattice_is_uneven(l)) lattice_look(l, i, NULL, true);
+    double here = lattice_judge(l, i, &a, chance);
+    x->gain[x->count++] = lattice_gain(l, i);
+    x->likelihood += here;
+    if (a.structure && a.confidence > 0.9F) {
+        count_sure(l, i, a.phase - 1, x);
+        return;
+    }
+    lattice_mixed(l, i);
+    x->likelihood += lattice_judge(l, i, &a, chance) - here;
+}
+
+/* The null model of the sample's own distances. */
+static void take_null(atn_lattice *l, const lattice_cells *cells, const lattice_sample *s) {
+    double seen[LATTICE_RADIAL_BINS] = {0};
+    for (size_t k = 0; k < s->count; ++k) {
+        if (lattice_batch_is_full(l)) l->near.atoms = 0;
+        lattice_add_atom(l, cells, s->which[k]);
+        lattice_distances_add(l, l->near.atoms - 1, seen);
+    }
+    l->near.atoms = 0;
+    lattice_null_make(l, seen);
+}
+
+static atn_status match_sample(atn_lattice *l, const lattice_sample *s, learned *x) {
+    lattice_cells cells = {0};
+    atn_status status = lattice_cells_make(l->ctx, s->atoms, s->angstrom, l->info.cutoff, &cells);
+    if (status == ATN_OK) take_null(l, &cells, s);
+    for (size_t k = 0; k < s->count && status == ATN_OK; ++k) {
+        lattice_add_atom(l, &cells, s->which[k]);
+        if (!lattice_batch_is_full(l) && k + 1 < s->count) continue;
+        status = lattice_engine_run(l);
+        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) weigh(l, i, x);
+        l->near.atoms = 0;
+    }
+    l->near.atoms = 0;
+    lattice_cells_free(&cells);
+    return status;
+}
+
+/* Constants that the sample's atoms say, where none was given. Did any change? */
+static bool take_constants(atn_lattice *l, const learned *x) {
+    bool changed = false;
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        const taken *t = &x->model[m];
+        double times = t->atoms >= LEAST && t->stretch[1] > 0 ? t->stretch[0] / t->stretch[1] : 1;
+        if (l->settings.model[m].constant > 0 || l->settings.model[m].points || fabs(times - 1) < ENOUGH) continue;
+        l->info.constant[m] *= fmin(fmax(times, 0.95), 1.05);
+        changed = true;
+    }
+    return changed;
+}
+
+atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rounds, double *likelihood) {
+    size_t classes = (size_t)l->info.models + 1;
+    learned *x = atn_alloc(l->ctx, sizeof *x);
+    double *block = atn_alloc(l->ctx, (s->count + 1) * (classes + 2) * sizeof *block);
+    bool again = true;
+    atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
+    for (int round = 0; round < rounds && again && status == ATN_OK; ++round) {
+        *x = (learned){.chance = block, .gain = block + s->count * classes};
+        x->alone = x->gain + s->count;
+        lattice_even_shares(l, 0.1);
+        l->info.background = fmax(l->info.strangers, FEWEST);
+        status = lattice_engine_open(l);
+        if (status == ATN_OK) status = match_sample(l, s, x);
+        if (status != ATN_OK) break;
+        take_shares(l, x);
+        take_background(l, x);
+        *likelihood = x->likelihood;
+        for (int32_t m = 0; m < l->info.models; ++m)
+            l->slot[m].misfit = x->model[m].atoms >= LEAST ? lattice_misfit(l, m, x->model[m].seen) : 0;
+        again = round + 1 < rounds && take_constants(l, x);
+    }
+    atn_free(l->ctx, x);
+    atn_free(l->ctx, block);
+    return status;
+}
+
+bool lattice_accept(atn_lattice *l) {
+    bool none = l->info.gain < GAIN;
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        l->info.mismatched[m] = !none && l->slot[m].misfit > MISFIT;
+        l->slot[m].strange = none || l->info.mismatched[m];
+    }
+    return !none;
+}

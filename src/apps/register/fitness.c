@@ -1,0 +1,317 @@
+/* Samples of either cloud against the planes of the other. The plane of a point is that of its twelve neighbours; its
+ * thickness says what noise and curvature leave, so that a sample lies on the surface where it is within 2.5 such
+ * thicknesses (of both clouds) and turned alike. Beside the surface are samples within four times that, or two
+ * spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all. */
+#include "apps/register/fitness.h"
+
+#include "apps/register/search_parts.h"
+#include "base/eigen.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_POINTS = 30000, FEWEST_POINTS = 600, SAMPLES = 800, NEIGHBOURS = 13, SIXTH = 6 };
+static const double FLAT = 0.35;         /* thickness over width below which a neighbourhood is a plane */
+static const double MOSTLY = 0.5;        /* share of planes below which points fill space, or noise hides surfaces */
+static const double TOLERANCE = 2.5;     /* thicknesses that a sample may be off */
+static const double ROUGHNESS = 0.08;    /* and that share of the sixth neighbour's distance: scanners are not exact */
+static const double BESIDE = 4;          /* tolerances that are beside the surface, */
+static const double BESIDE_REACH = 1.25; /* or so many distances of the sixth neighbour */
+static const double ALIKE = 0.85;        /* least cosine of normals */
+static const double SAME = 0.15;         /* of the sixth neighbour's distance: the same point */
+
+/* ---- one cloud ---- */
+
+static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
+    uint32_t index[NEIGHBOURS];
+    double distance2[NEIGHBOURS], mean[3] = {0}, c[6] = {0}, value[3], vector[3][3];
+    double at[3] = {s->points.position[0][k], s->points.position[1][k], s->points.position[2][k]};
+    size_t n = cloud_grid_nearest(s->grid, at, NEIGHBOURS, INFINITY, index, distance2);
+    *out = (fitness_plane){.known = true, .reach = n > SIXTH ? (float)sqrt(distance2[SIXTH]) : 0};
+    for (size_t i = 0; i < n; ++i)
+        for (int a = 0; a < 3; ++a) mean[a] += (s->points.position[a][index[i]] - at[a]) / (double)n;
+    for (int a = 0; a < 3; ++a) out->at[a] = (float)(at[a] + mean[a]);
+    if (n < NEIGHBOURS) return;
+    for (size_t i = 0; i < n; ++i) {
+        double d[3];
+        for (int a = 0; a < 3; ++a) d[a] = s->points.position[a][index[i]] - at[a] - mean[a];
+        const double all[6] = {d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]};
+        for (int e = 0; e < 6; ++e) c[e] += all[e] / (double)n;
+    }
+    atn_eigen_symmetric3(c, value, vector);
+    for (int a = 0; a < 3; ++a) out->normal[a] = (float)vector[0][a];
+    out->thickness = (float)sqrt(fmax(0, value[0]));
+    out->flat = value[1] > 1e-3 * value[2] && value[0] < FLAT * FLAT * value[1];
+}
+
+static const fitness_plane *plane_of(const fitness_side *s, size_t k) {
+    if (!s->plane[k].known) find_plane(s, k, &s->plane[k]);
+    return &s->plane[k];
+}
+
+static int ascending(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(float *list, size_t n) {
+    qsort(list, n, sizeof *list, ascending);
+    return n ? (double)list[n / 2] : 0;
+}
+
+static void side_free(fitness_side *s, const atn_ctx *ctx) {
+    cloud_points_free(&s->points);
+    cloud_grid_free(s->grid);
+    atn_free(ctx, s->plane);
+    atn_free(ctx, s->sample);
+    *s = (fitness_side){0};
+}
+
+/* Takes the points over. */
+static atn_status describe(cloud_points *points, fitness_side *s) {
+    const atn_ctx *ctx = points->ctx;
+    float list[SAMPLES];
+    size_t n = 0;
+    *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
+    *points = (cloud_points){0};
+    s->sample = atn_alloc(ctx, SAMPLES * sizeof *s->sample);
+    s->plane = atn_zalloc(ctx, (s->points.count + 1) * sizeof *s->plane);
+    atn_status status = s->sample && s->plane ? cloud_grid_make(&s->points, 0, &s->grid) : ATN_ERR_MEMORY;
+    if (status != ATN_OK) return status;
+    atn_random random;
+    atn_random_seed(&random, 5);
+    for (size_t k = 0; k < s->samples; ++k) { /* one by chance out of each run of the array */
+        size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
+        s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
+    }
+    for (size_t k = 0; k < s->samples; ++k) list[k] = plane_of(s, s->sample[k])->reach;
+    s->spacing = median(list, s->samples);
+    for (size_t k = 0; k < s->samples; ++k)
+        if (plane_of(s, s->sample[k])->flat) list[n++] = plane_of(s, s->sample[k])->thickness;
+    s->flat = s->samples ? (double)n / (double)s->samples : 0;
+    s->noise = median(list, n);
+    return ATN_OK;
+}
+
+/* Into the frame inside, without points that weigh nothing. */
+static atn_status inside(const cloud_points *p, const double origin[3], double unit, cloud_points *out) {
+    size_t n = 0;
+    atn_status status = cloud_points_make(p->ctx, p->count, false, out);
+    if (status != ATN_OK) return status;
+    for (size_t k = 0; k < p->count; ++k) {
+        if (!(p->weight[k] > 0)) continue;
+        for (int a = 0; a < 3; ++a) out->position[a][n] = (p->position[a][k] - origin[a]) / unit;
+        out->weight[n++] = 1;
+    }
+    out->count = n;
+    return ATN_OK;
+}
+
+/* The finest points that show surfaces; the finest of all where none do. */
+static atn_status side_make(const cloud_points *given, const double origin[3], double unit, fitness_side *out) {
+    cloud_points all = {0}, merged = {0};
+    double edge = 0;
+    atn_status status = inside(given, origin, unit, &all);
+    if (status == ATN_OK && all.count > MOST_POINTS) {
+        status = search_edge(&all, MOST_POINTS / 3, &edge);
+        if (status == ATN_OK && edge > 0) status = cloud_points_merge(&all, edge, &merged);
+        if (status == ATN_OK && edge > 0) {
+            cloud_points_free(&all);
+            all = merged;
+            merged = (cloud_points){0};
+        }
+    }
+    if (status == ATN_OK) status = describe(&all, out);
+    double finest = out->spacing;
+    for (double by = 1.5; status == ATN_OK && out->flat < MOSTLY && finest > 0; by *= 1.6) {
+        fitness_side coarser = {0};
+        status = cloud_points_merge(&out->points, by * finest, &merged);
+        if (status == ATN_OK && merged.count < FEWEST_POINTS) break;
+        if (status == ATN_OK) status = describe(&merged, &coarser);
+        if (status == ATN_OK && coarser.flat >= MOSTLY) {
+            side_free(out, given->ctx);
+            *out = coarser;
+            break;
+        }
+        side_free(&coarser, given->ctx);
+    }
+    cloud_points_free(&merged);
+    cloud_points_free(&all);
+    return status;
+}
+
+atn_status fitness_make(const reg_problem *p, fitness *out) {
+    *out = (fitness){.ctx = p->engine.ctx};
+    atn_status status = side_make(&p->source, p->source_origin, p->unit, &out->side[0]);
+    if (status == ATN_OK) status = side_make(&p->target, p->target_origin, p->unit, &out->side[1]);
+    out->solid = out->side[0].flat < MOSTLY || out->side[1].flat < MOSTLY;
+    if (status != ATN_OK) fitness_free(out);
+    return status;
+}
+
+void fitness_free(fitness *f) {
+    for (int k = 0; k < 2; ++k) side_free(&f->side[k], f->ctx);
+}
+
+/* ---- both in a pose ---- */
+
+/* A sample and where it is on the other cloud. */
+typedef struct meeting {
+    double y[3], n[3], height; /* in the other's frame; its normal; signed, over its plane */
+    bool beside, on, same;
+} meeting;
+
+/* Sample `k` of a side, moved into the other's frame. `solid`: distances of points alone count. */
+static void meet(const fitness *f, int from, const reg_pose *pose, double scale, size_t k, meeting *m) {
+    const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
+    const fitness_plane *own = plane_of(mine, mine->sample[k]);
+    double at[3], d2, reach = 6 * other->spacing;
+    uint32_t nearest;
+    for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
+    *m = (meeting){0};
+    reg_pose_apply(pose, at, m->y);
+    if (!cloud_grid_nearest(other->grid, m->y, 1, reach, &nearest, &d2)) return;
+    const fitness_plane *plane = plane_of(other, nearest);
+    double length = (double)plane->reach;
+    m->same = d2 < SAME * SAME * length * length;
+    if (f->solid || !plane->flat || !own->flat) {
+        if (!f->solid) return; /* edges and strays say nothing */
+        m->beside = d2 < length * length;
+        m->on = d2 < 0.25 * length * length;
+        return;
+    }
+    double cosine = 0, turned;
+    for (int a = 0; a < 3; ++a) {
+        m->n[a] = (double)plane->normal[a];
+        m->height += (m->y[a] - (double)plane->at[a]) * m->n[a];
+        turned = 0;
+        for (int b = 0; b < 3; ++b) turned += pose->a[3 * a + b] * (double)own->normal[b];
+        cosine += turned / scale * m->n[a];
+    }
+    double thickness = hypot((double)plane->thickness, scale * (double)own->thickness);
+    double tolerance = TOLERANCE * thickness + ROUGHNESS * length;
+    double along2 = fmax(0, d2 - m->height * m->height);
+    m->beside = along2 < length * length && fabs(m->height) < fmax(BESIDE * tolerance, BESIDE_REACH * length);
+    m->on = m->beside && fabs(m->height) < tolerance && fabs(cosine) > ALIKE;
+}
+
+/* Information about the target's origin, of the samples on the surface; seen from the source's side it is turned. */
+static void add_information(const meeting *m, const reg_pose *forward, int from, fitness_seen *s, double sums[36]) {
+    double y[3], n[3], j[6];
+    memcpy(y, m->y, sizeof y);
+    memcpy(n, m->n, sizeof n);
+    if (from == 1) { /* the plane is the source's */
+        reg_pose_apply(forward, m->y, y);
+        for (int a = 0; a < 3; ++a) {
+            n[a] = 0;
+            for (int b = 0; b < 3; ++b) n[a] += forward->a[3 * a + b] * m->n[b];
+        }
+    }
+    j[0] = y[1] * n[2] - y[2] * n[1];
+    j[1] = y[2] * n[0] - y[0] * n[2];
+    j[2] = y[0] * n[1] - y[1] * n[0];
+    memcpy(j + 3, n, sizeof n);
+    for (int a = 0; a < 36; ++a) sums[a] += j[a / 6] * j[a % 6];
+    for (int a = 0; a < 3; ++a) {
+        s->centre[a] += y[a];
+        s->size += y[a] * y[a];
+    }
+}
+
+/* From twists about the origin to twists about the centre, rotations in units of 1 / size. */
+static void centre_information(fitness_seen *s, const double sums[36]) {
+    double n = (double)s->fits, move[36] = {0}, half[36], square = 0;
+    if (!s->fits) return;
+    for (int a = 0; a < 3; ++a) {
+        s->centre[a] /= n;
+        square += s->centre[a] * s->centre[a];
+    }
+    s->size = sqrt(fmax(s->size / n - square, 1e-300));
+    /* J' = (J_w - c x n, J_v): rows of M J */
+    const double *c = s->centre;
+    const double cross[9] = {0, -c[2], c[1], c[2], 0, -c[0], -c[1], c[0], 0};
+    for (int a = 0; a < 3; ++a) {
+        move[7 * a] = 1 / s->size;
+        move[7 * (3 + a)] = 1;
+        for (int b = 0; b < 3; ++b) move[6 * a + 3 + b] = -cross[3 * a + b] / s->size;
+    }
+    for (int i = 0; i < 36; ++i) {
+        half[i] = 0;
+        for (int k = 0; k < 6; ++k) half[i] += move[i / 6 * 6 + k] * sums[6 * k + i % 6];
+    }
+    for (int i = 0; i < 36; ++i) {
+        s->information[i] = 0;
+        for (int k = 0; k < 6; ++k) s->information[i] += half[i / 6 * 6 + k] * move[i % 6 * 6 + k] / n;
+    }
+}
+
+void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
+    reg_pose ways[2] = {*pose};
+    double sums[36] = {0}, on[2] = {0};
+    size_t same = 0;
+    *out = (fitness_seen){0};
+    if (!reg_pose_invert(pose, &ways[1])) return;
+    for (int from = 0; from < 2; ++from) {
+        double scale = reg_pose_scale(&ways[from]);
+        for (size_t k = 0; k < f->side[from].samples; ++k) {
+            meeting m;
+            meet(f, from, &ways[from], scale, k, &m);
+            out->near += m.beside;
+            same += m.same;
+            if (!m.on) continue;
+            ++on[from];
+            if (!f->solid) add_information(&m, pose, from, out, sums);
+        }
+        out->overlap[from] = on[from] / fmax(1, (double)f->side[from].samples);
+    }
+    out->fits = (size_t)(on[0] + on[1]);
+    out->precision = (double)out->fits / fmax(1, (double)out->near);
+    out->same = (double)same / fmax(1, (double)out->near);
+    out->value = 0.5 * (out->overlap[0] + out->overlap[1]) * out->precision;
+    centre_information(out, sums);
+}
+
+/* One step from the samples of the source; false: they do not tell. */
+static bool step(const fitness *f, const reg_pose *pose, reg_pose *out) {
+    double h[36] = {0}, g[6] = {0}, inverse[36], twist[6], scale = reg_pose_scale(pose);
+    for (size_t k = 0; k < f->side[0].samples; ++k) {
+        meeting m;
+        meet(f, 0, pose, scale, k, &m);
+        if (!m.beside) continue;
+        double w = m.on ? 1 : 0.1, j[6];
+        j[0] = m.y[1] * m.n[2] - m.y[2] * m.n[1];
+        j[1] = m.y[2] * m.n[0] - m.y[0] * m.n[2];
+        j[2] = m.y[0] * m.n[1] - m.y[1] * m.n[0];
+        memcpy(j + 3, m.n, sizeof m.n);
+        for (int a = 0; a < 36; ++a) h[a] += w * j[a / 6] * j[a % 6];
+        for (int a = 0; a < 6; ++a) g[a] -= w * m.height * j[a];
+    }
+    double trace = 0;
+    for (int a = 0; a < 6; ++a) trace += h[7 * a];
+    for (int a = 0; a < 6; ++a) h[7 * a] += 1e-3 * trace; /* what slides stays where it is */
+    if (!(trace > 0) || !reg_invert_symmetric(6, h, inverse)) return false;
+    for (int a = 0; a < 6; ++a) {
+        twist[a] = 0;
+        for (int b = 0; b < 6; ++b) twist[a] += inverse[6 * a + b] * g[b];
+    }
+    reg_pose by = reg_pose_exp(twist);
+    *out = reg_pose_compose(&by, pose);
+    return true;
+}
+
+void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out) {
+    reg_pose at = *pose, next;
+    fitness_look(f, pose, out);
+    if (f->solid) return;
+    for (int k = 0; k < steps && step(f, &at, &next); ++k) {
+        fitness_seen seen;
+        fitness_look(f, &next, &seen);
+        at = next;
+        if (!(seen.value > out->value)) continue;
+        *out = seen;
+        *pose = next;
+    }
+}

@@ -1,0 +1,54 @@
+/* How well two clouds fit in a pose, seen at their own resolution and from both sides: a sample of each against the
+ * planes of the other. Distances count in spacings and noise of the clouds, never in what the fit left over. */
+#ifndef ATN_APPS_REGISTER_FITNESS_H
+#define ATN_APPS_REGISTER_FITNESS_H
+
+#include "apps/register/problem.h"
+
+/* The neighbourhood of a point. */
+typedef struct fitness_plane {
+    float at[3], normal[3]; /* the mean of the neighbours; of length 1, of either sign */
+    float thickness;        /* deviation across the plane: noise, and what curvature adds */
+    float reach;            /* distance of the sixth neighbour */
+    bool known, flat;       /* looked at before; is a plane */
+} fitness_plane;
+
+/* One cloud in its frame inside. */
+typedef struct fitness_side {
+    cloud_points points;
+    cloud_grid *grid;
+    fitness_plane *plane; /* of the points; made when first asked for */
+    uint32_t *sample;
+    size_t samples;
+    double spacing; /* median distance of the sixth neighbour over the samples */
+    double noise;   /* median thickness of the flat ones */
+    double flat;    /* share of the samples that are */
+} fitness_side;
+
+/* Ended with fitness_free. */
+typedef struct fitness {
+    const atn_ctx *ctx;
+    fitness_side side[2]; /* source, target */
+    bool solid;           /* points fill space: there are no planes */
+} fitness;
+
+atn_status fitness_make(const reg_problem *p, fitness *out);
+void fitness_free(fitness *f); /* zeroed ones are fine */
+
+/* What a pose comes to. Shares are of both samples unless said. */
+typedef struct fitness_seen {
+    double overlap[2];      /* share of the source's, of the target's samples that lie on the other cloud's surface */
+    double precision;       /* of samples beside the other's surface, the share that lies on it: 0.2 is chance */
+    double same;            /* of these, the share with a point of the other at the very place: 0.1 is chance */
+    double value;           /* overlap times precision: what poses are compared by */
+    size_t near, fits;      /* samples beside the surface, on it */
+    double centre[3], size; /* of the samples on the surface, in the target's frame */
+    double information[36]; /* mean of J J^T of these, J = ((y - centre) / size x n, n) */
+} fitness_seen;
+
+void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out);
+
+/* Gauss-Newton steps of a rigid change of the pose towards the planes; kept where the value grows. */
+void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out);
+
+#endif

@@ -1,0 +1,119 @@
+/* Other poses that may fit as well: those that the search has met, and turns about what overlaps. Whatever fits nearly
+ * as well at a thousand points is refined and looked at closely. What a thing's symmetry sends onto each other is
+ * completed: with two poses that fit, the step from one to the other is tried on all. */
+#include "apps/register/judge.h"
+#include "apps/register/search.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
+static const double BETTER = 1.15; /* fits clearly better */
+static const double APART = 0.2;   /* radians, */
+static const double AWAY = 0.1;    /* or that part of the size of what overlaps: another pose */
+enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
+
+typedef struct poses {
+    reg_pose list[MOST]; /* the answer first */
+    size_t count;
+} poses;
+
+static bool other(const reg_pose *a, const reg_pose *b, const fitness_seen *seen) {
+    reg_pose back, both;
+    double twist[6], turn2 = 0, way2 = 0, moved[3], scale = reg_pose_scale(b);
+    if (!reg_pose_invert(b, &back)) return true;
+    both = reg_pose_compose(a, &back); /* from where b sends points to where a does; rigid */
+    reg_pose_log(&both, twist);
+    reg_pose_apply(&both, seen->centre, moved);
+    for (int k = 0; k < 3; ++k) {
+        turn2 += twist[k] * twist[k];
+        way2 += (moved[k] - seen->centre[k]) * (moved[k] - seen->centre[k]);
+    }
+    return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * seen->size * seen->size);
+}
+
+static bool is_new(const poses *known, const reg_pose *pose, const fitness_seen *seen) {
+    for (size_t k = 0; k < known->count; ++k)
+        if (!other(pose, &known->list[k], seen)) return false;
+    return true;
+}
+
+/* S = A_i A_0^-1 on every A_j, until nothing new fits. */
+static void complete(const reg_problem *p, const fitness_seen *seen, poses *known) {
+    reg_pose back;
+    if (!reg_pose_invert(&known->list[0], &back)) return;
+    for (size_t i = 1; i < known->count; ++i)
+        for (size_t j = 1; j <= i; ++j)
+            for (int way = 0; way < 2 && known->count < MOST; ++way) {
+                reg_pose step = reg_pose_compose(&known->list[way ? j : i], &back);
+                reg_pose pose = reg_pose_compose(&step, &known->list[way ? i : j]);
+                fitness_seen there;
+                if (!is_new(known, &pose, seen)) continue;
+                fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
+                if (there.value > EQUAL * seen->value && is_new(known, &pose, seen)) known->list[known->count++] = pose;
+            }
+}
+
+/* Of a source that is scaled or sheared: it is moved, and rivals are turns of that. */
+static atn_status moved_rivals(reg_problem *p, const double answer[16], double (*out)[16], size_t *count) {
+    static const double NONE[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    reg_scene *scene = NULL;
+    cloud_points moved;
+    atn_status status = cloud_points_make(p->engine.ctx, p->source.count, false, &moved);
+    for (size_t k = 0; k < p->source.count && status == ATN_OK; ++k) {
+        for (int a = 0; a < 3; ++a) {
+            moved.position[a][k] = answer[4 * a + 3];
+            for (int b = 0; b < 3; ++b) moved.position[a][k] += answer[4 * a + b] * p->source.position[b][k];
+        }
+        moved.weight[k] = p->source.weight[k];
+    }
+    if (status == ATN_OK) status = reg_scene_make(&moved, &p->target, false, &scene);
+    if (status == ATN_OK)
+        status = reg_scene_rivals(p->engine.device, scene, NONE, p->settings->reproducible, out, count);
+    for (size_t k = 0; k < *count && status == ATN_OK; ++k) {
+        double all[16] = {0};
+        for (int i = 0; i < 16; ++i)
+            for (int j = 0; j < 4; ++j) all[i] += out[k][i / 4 * 4 + j] * answer[4 * j + i % 4];
+        memcpy(out[k], all, sizeof all);
+    }
+    reg_scene_free(scene);
+    cloud_points_free(&moved);
+    return status;
+}
+
+atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
+    double found[REG_MOST_RIVALS][16], answer[16], best = 0;
+    size_t count = 0;
+    poses known = {.list = {p->pose}, .count = 1};
+    atn_status status = ATN_OK;
+    reg_to_outside(p, &p->pose, answer);
+    if (p->settings->transform != ATN_TRANSFORM_RIGID) {
+        status = moved_rivals(p, answer, found, &count);
+    } else {
+        if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
+        if (status == ATN_OK)
+            status = reg_scene_rivals(p->engine.device, p->scene, answer, p->settings->reproducible, found, &count);
+    }
+    p->beaten = false;
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        reg_pose pose;
+        fitness_seen there;
+        reg_to_inside(p, found[k], &pose);
+        fitness_refine(p->fitness, STEPS, &pose, &there);
+        if (!other(&pose, &p->pose, seen)) continue;
+        if (there.value > best) {
+            best = there.value;
+            p->rival = pose;
+        }
+        if (there.value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose, seen))
+            known.list[known.count++] = pose;
+    }
+    if (status != ATN_OK) return status;
+    p->beaten = best > BETTER * seen->value;
+    r->runner_up = seen->value > 0 ? best / seen->value : 0;
+    if (!p->beaten) complete(p, seen, &known);
+    for (size_t k = 1; k < known.count; ++k) reg_to_outside(p, &known.list[k], r->alternatives[r->n_alternatives++]);
+    return ATN_OK;
+}

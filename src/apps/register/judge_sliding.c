@@ -1,0 +1,78 @@
+/* Directions that slide. The normals on which the clouds meet tell a twist by J = (y x n, n); where the mean of J J^T
+ * has a small eigenvalue the source may move without leaving the surface, as on a plane, a ball or a cylinder. Such a
+ * twist is tried, either way, by more than an answer may be off: it slides where the fit stays. */
+#include "apps/register/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double WEAK = 0.06;    /* eigenvalue below which a direction is tried */
+static const double BY = 6;         /* spacings, */
+static const double BY_SIZE = 0.08; /* or that part of the size of what overlaps, if that is more */
+static const double STAYS = 0.85;   /* of the agreement */
+static const double REMAINS = 0.5;  /* of the samples beside the surface */
+
+/* Moved about the centre by a twist in units of the size. */
+static reg_pose shifted(const reg_pose *pose, const fitness_seen *seen, const double *e, double by) {
+    double twist[6], moved[3];
+    for (int a = 0; a < 3; ++a) {
+        twist[a] = by * e[a] / seen->size;
+        twist[3 + a] = 0;
+    }
+    reg_pose turn = reg_pose_exp(twist);
+    reg_pose_apply(&turn, seen->centre, moved);
+    for (int a = 0; a < 3; ++a) turn.b[a] += seen->centre[a] - moved[a] + by * e[3 + a];
+    return reg_pose_compose(&turn, pose);
+}
+
+static bool slides(const reg_problem *p, const fitness_seen *seen, const double *e) {
+    double spacing = fmax(p->spacing, p->source_spacing), by = fmax(BY * spacing, BY_SIZE * seen->size);
+    for (int way = -1; way <= 1; way += 2) {
+        fitness_seen there;
+        reg_pose pose = shifted(&p->pose, seen, e, way * by);
+        fitness_look(p->fitness, &pose, &there);
+        if (there.precision < STAYS * seen->precision || (double)there.near < REMAINS * (double)seen->near)
+            return false;
+    }
+    return true;
+}
+
+static void name(const atn_register_result *r, const double (*e)[6], double turns, char *like, size_t bytes) {
+    const char *const MANY = "it slides in %d directions%s";
+    if (r->n_sliding == 1 && turns > 0.7)
+        snprintf(like, bytes, "it turns freely about the axis (%.2f, %.2f, %.2f)", e[0][0], e[0][1], e[0][2]);
+    else if (r->n_sliding == 1)
+        snprintf(like, bytes, "it slides along (%.2f, %.2f, %.2f)", e[0][3], e[0][4], e[0][5]);
+    else if (r->n_sliding == 2)
+        snprintf(like, bytes, MANY, 2, turns > 0.5 && turns < 1.5 ? ", as on a cylinder" : "");
+    else
+        snprintf(like, bytes, MANY, (int)r->n_sliding,
+                 r->n_sliding > 3 ? ""
+                 : turns > 2.3    ? ", as on a sphere"
+                                  : ", as on a plane");
+}
+
+void judge_sliding(const reg_problem *p, const fitness_seen *seen, atn_register_result *r, char *like, size_t bytes) {
+    double value[6], vector[36], e[6][6], turns = 0;
+    *like = '\0';
+    if (p->fitness->solid || !seen->fits) return;
+    reg_eigen(6, seen->information, value, vector);
+    for (int k = 0; k < 6 && value[k] < WEAK; ++k) {
+        double *own = e[r->n_sliding], length = 0;
+        for (int i = 0; i < 6; ++i) own[i] = vector[6 * i + k];
+        if (!slides(p, seen, own)) continue;
+        double *out = r->sliding[r->n_sliding++], c[3];
+        turns += own[0] * own[0] + own[1] * own[1] + own[2] * own[2];
+        for (int a = 0; a < 3; ++a) { /* about the target's origin, in its unit */
+            c[a] = seen->centre[a] * p->unit + p->target_origin[a];
+            out[a] = own[a] / seen->size;
+            out[3 + a] = own[3 + a] * p->unit;
+        }
+        out[3] += c[1] * out[2] - c[2] * out[1];
+        out[4] += c[2] * out[0] - c[0] * out[2];
+        out[5] += c[0] * out[1] - c[1] * out[0];
+        for (int i = 0; i < 6; ++i) length += out[i] * out[i];
+        for (int i = 0; i < 6; ++i) out[i] /= sqrt(length);
+    }
+    if (r->n_sliding) name(r, (const double(*)[6])e, turns, like, bytes);
+}

@@ -1,0 +1,169 @@
+/* Pairs of the polish. The spread of a cloud about a point has the variances l0 <= l1 <= l2 along u_k; C = sum (l_k /
+ * l0)^2 u_k u_k^T, and a distance d counts as d^T W d, W = 2 (C_x + R C_y R^T)^-1: across a surface fully, along it
+ * hardly (so that edges of a partial view do not pull), in all directions alike where points fill space. Both clouds'
+ * shapes, since a plane of one alone lies outside of what is curved. */
+#include "apps/register/polish.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double TUKEY = 4.7; /* deviations beyond which a pair counts for nothing */
+
+static void apply(const float w[6], const double d[3], double out[3]) {
+    out[0] = (double)w[0] * d[0] + (double)w[3] * d[1] + (double)w[4] * d[2];
+    out[1] = (double)w[3] * d[0] + (double)w[1] * d[1] + (double)w[5] * d[2];
+    out[2] = (double)w[4] * d[0] + (double)w[5] * d[1] + (double)w[2] * d[2];
+}
+
+/* Where source point r is, and what its partner is away. */
+static void pair_at(const reg_polish_state *s, const reg_pose *pose, size_t r, double y[3], double d[3]) {
+    size_t j = (size_t)s->index[r];
+    double at[3] = {s->source->position[0][r], s->source->position[1][r], s->source->position[2][r]};
+    reg_pose_apply(pose, at, y);
+    for (int i = 0; i < 3; ++i) d[i] = s->target->position[i][j] - y[i];
+}
+
+/* 2 (C_x + R C_y R^T)^-1; without the source's: C_x^-1. */
+static void weigh(const reg_polish_state *s, const reg_pose *pose, size_t r, float out[6]) {
+    const float *target = s->surface->target[s->index[r]];
+    double c[6], factor = 1;
+    for (int k = 0; k < 6; ++k) c[k] = (double)target[k];
+    if (s->source == s->all) {
+        const float *source = s->surface->source[r];
+        double half[9];
+        for (int i = 0; i < 9; ++i) {
+            half[i] = 0;
+            for (int k = 0; k < 3; ++k) half[i] += pose->a[i / 3 * 3 + k] * (double)source[REG_PLACES[3 * k + i % 3]];
+        }
+        for (int k = 0; k < 6; ++k)
+            for (int j = 0; j < 3; ++j) c[k] += half[3 * REG_AXES[k][0] + j] * pose->a[3 * REG_AXES[k][1] + j];
+        factor = 2;
+    }
+    double a = c[1] * c[2] - c[5] * c[5], b = c[4] * c[5] - c[3] * c[2], d = c[3] * c[5] - c[4] * c[1];
+    double det = c[0] * a + c[3] * b + c[4] * d; /* > 0: all eigenvalues are 1 or more */
+    factor /= det;
+    out[0] = (float)(factor * a);
+    out[1] = (float)(factor * (c[0] * c[2] - c[4] * c[4]));
+    out[2] = (float)(factor * (c[0] * c[1] - c[3] * c[3]));
+    out[3] = (float)(factor * b);
+    out[4] = (float)(factor * d);
+    out[5] = (float)(factor * (c[3] * c[4] - c[0] * c[5]));
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The median of at most 4096 of them. */
+static double median(reg_polish_state *s) {
+    size_t every = s->pairs / 4096 + 1, seen = 0, taken = 0;
+    for (size_t r = 0; r < s->source->padded; ++r)
+        if (s->index[r] >= 0 && seen++ % every == 0) s->room[taken++] = s->q[r];
+    qsort(s->room, taken, sizeof *s->room, ascending);
+    return taken ? s->room[taken / 2] : 0;
+}
+
+atn_status reg_polish_pairs(reg_polish_state *s, const reg_pose *pose, double reach) {
+    reg_engine *e = &s->p->engine;
+    atn_status status = reg_place(e, s->source, pose);
+    if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
+    if (status == ATN_OK) status = reg_nearest(e, s->source, s->target, reach, s->distance2, s->index);
+    s->pairs = 0;
+    for (size_t r = 0; r < s->source->padded && status == ATN_OK; ++r) {
+        if (s->index[r] < 0) continue;
+        if (!(s->source->weight[r] > 0)) {
+            s->index[r] = -1;
+            continue;
+        }
+        double y[3], d[3], f[3];
+        pair_at(s, pose, r, y, d);
+        weigh(s, pose, r, s->w[r]);
+        apply(s->w[r], d, f);
+        s->q[r] = d[0] * f[0] + d[1] * f[1] + d[2] * f[2];
+        ++s->pairs;
+    }
+    double least = 1e-5 * s->surface->spacing;
+    if (!s->settled) s->scale2 = fmax(2.2 * (status == ATN_OK ? median(s) : 0), least * least); /* 1.4826 squared */
+    return status;
+}
+
+double reg_polish_term(const reg_polish_state *s, const reg_pose *pose, size_t r, double y[3], double g[6]) {
+    double u = s->q[r] / (TUKEY * TUKEY * s->scale2), d[3], f[3];
+    if (u >= 1) return 0;
+    pair_at(s, pose, r, y, d);
+    apply(s->w[r], d, f);
+    g[0] = y[1] * f[2] - y[2] * f[1];
+    g[1] = y[2] * f[0] - y[0] * f[2];
+    g[2] = y[0] * f[1] - y[1] * f[0];
+    memcpy(g + 3, f, sizeof f);
+    return (double)s->source->weight[r] * (1 - u) * (1 - u);
+}
+
+/* Adds weight times J^T W J, J = [-y x, I]; the upper half. */
+static void add_curvature(const float w[6], const double y[3], double weight, double h[36]) {
+    double full[9] = {(double)w[0], (double)w[3], (double)w[4], (double)w[3], (double)w[1],
+                      (double)w[5], (double)w[4], (double)w[5], (double)w[2]};
+    double left[9]; /* [y] x W */
+    for (int j = 0; j < 3; ++j) {
+        left[j] = y[1] * full[6 + j] - y[2] * full[3 + j];
+        left[3 + j] = y[2] * full[j] - y[0] * full[6 + j];
+        left[6 + j] = y[0] * full[3 + j] - y[1] * full[j];
+    }
+    for (int i = 0; i < 3; ++i) {
+        const double *l = left + 3 * i;
+        double turned[3] = {l[2] * y[1] - l[1] * y[2], l[0] * y[2] - l[2] * y[0], l[1] * y[0] - l[0] * y[1]};
+        for (int j = 0; j < 3; ++j) {
+            h[6 * i + j] += weight * turned[j];
+            h[6 * i + 3 + j] += weight * l[j];
+            h[6 * (3 + i) + 3 + j] += weight * full[3 * i + j];
+        }
+    }
+}
+
+void reg_polish_sum(reg_polish_state *s, const reg_pose *pose) {
+    double since = atn_clock_seconds();
+    memset(s->h, 0, sizeof s->h);
+    memset(s->g, 0, sizeof s->g);
+    s->weight = s->cost = 0;
+    for (size_t r = 0; r < s->source->padded; ++r) {
+        double y[3], g[6], w;
+        if (s->index[r] < 0 || !((w = reg_polish_term(s, pose, r, y, g)) > 0)) continue;
+        add_curvature(s->w[r], y, w, s->h);
+        for (int i = 0; i < 6; ++i) s->g[i] += w * g[i];
+        s->weight += w;
+        s->cost += w * s->q[r];
+    }
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < i; ++j) s->h[6 * i + j] = s->h[6 * j + i];
+    reg_timed(&s->p->engine, REG_HOST, since);
+}
+
+atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side *source, reg_side *target,
+                           reg_polish_state *out) {
+    const atn_ctx *ctx = p->engine.ctx;
+    size_t n = source->padded;
+    *out = (reg_polish_state){.p = p, .surface = surface, .source = source, .all = source, .target = target};
+    if ((out->w = atn_alloc(ctx, n * sizeof *out->w)) && (out->index = atn_alloc(ctx, n * sizeof *out->index)) &&
+        (out->distance2 = atn_alloc(ctx, n * sizeof *out->distance2)) &&
+        (out->q = atn_alloc(ctx, n * sizeof *out->q)) &&
+        (out->room = atn_alloc(ctx, (n < 8192 ? n : 8192) * sizeof *out->room)))
+        return ATN_OK;
+    reg_polish_close(out);
+    return ATN_ERR_MEMORY;
+}
+
+void reg_polish_close(reg_polish_state *s) {
+    if (!s->p) return;
+    const atn_ctx *ctx = s->p->engine.ctx;
+    atn_free(ctx, s->w);
+    atn_free(ctx, s->index);
+    atn_free(ctx, s->distance2);
+    atn_free(ctx, s->q);
+    atn_free(ctx, s->room);
+    *s = (reg_polish_state){0};
+}

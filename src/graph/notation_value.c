@@ -1,0 +1,456 @@
+/* Expressions of the notation: reads, sizes, calls and reductions become items of their own; what is left is a text
+ * over #in(k), as a FunctionBlock has it. */
+#include "graph/flatten.h"
+#include "graph/notation_lower.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool same_tree(const atn_syntax *a, const atn_syntax *b) {
+    for (; a && b; a = a->next, b = b->next) {
+        if (a == b) return true;
+        if (a->kind != b->kind || a->op != b->op || a->type != b->type || a->integer != b->integer ||
+            a->number != b->number || (a->name != b->name && (!a->name || !b->name || strcmp(a->name, b->name) != 0)))
+            return false;
+        if (!same_tree(a->a, b->a) || !same_tree(a->b, b->b) || !same_tree(a->c, b->c) || !same_tree(a->d, b->d))
+            return false;
+    }
+    return !a && !b;
+}
+
+static bool same_element(const atn_syntax *a, const atn_syntax *b) {
+    return a && b && a->kind == ATN_SYNTAX_ELEMENT && b->kind == ATN_SYNTAX_ELEMENT && !strcmp(a->name, b->name) &&
+           same_tree(a->a, b->a);
+}
+
+/* The leaf that stands for input `end` of a text. */
+static atn_syntax *input(atn_lowering *l, atn_inputs *inputs, atn_end end, const atn_syntax *tree) {
+    if (!inputs) {
+        atn_lowering_complain(l, tree->offset, NULL, "a constant should stand here");
+        return NULL;
+    }
+    int32_t k = 0;
+    while (k < inputs->n &&
+           (inputs->end[k].item != end.item || inputs->end[k].port != end.port || inputs->end[k].k != end.k))
+        ++k;
+    if (k == ATN_LIMIT_PORTS) {
+        atn_lowering_complain(l, tree->offset, NULL, "more than %d values are used at once; give parts of it a name",
+                              (int)ATN_LIMIT_PORTS);
+        return NULL;
+    }
+    if (k == inputs->n) {
+        inputs->end[k] = end;
+        inputs->offset[k] = tree->offset;
+        inputs->tree[k] = tree;
+        ++inputs->n;
+    }
+    if (!inputs->selector) return atn_lowering_port(l, "in", k, tree->offset);
+    atn_syntax *leaf = atn_lowering_node(l, ATN_SYNTAX_NAME, tree->offset);
+    if (leaf) leaf->name = atn_arena_printf(&l->reader->arena, "v%d", k);
+    if (leaf && !leaf->name) return l->reader->failed = true, NULL;
+    return leaf;
+}
+
+bool atn_lower_link_all(atn_lowering *l, const atn_inputs *inputs, int32_t item, atn_port port) {
+    for (int32_t k = 0; k < inputs->n; ++k) atn_lowering_link(l, inputs->end[k], inputs->offset[k], item, port, k);
+    return !l->reader->failed;
+}
+
+/* `A[y - 1, x]`, blanks made one, for messages. */
+static const char *snippet(const atn_lowering *l, const atn_syntax *tree) {
+    enum { LONGEST = 48 };
+    char text[LONGEST + 4];
+    size_t n = 0;
+    const char *from = l->file->text.value;
+    for (size_t k = tree->offset; k < (size_t)tree->integer && from[k] && n < LONGEST; ++k) {
+        bool blank = strchr(" \t\r\n", from[k]) != NULL;
+        if (blank && n && text[n - 1] == ' ') continue;
+        text[n++] = blank ? ' ' : from[k];
+    }
+    text[n] = '\0';
+    if (n == LONGEST) memcpy(text + n, "...", 4);
+    const char *own = atn_arena_strdup(&l->reader->arena, text);
+    return own ? own : "";
+}
+
+static const atn_symbol *find_object(atn_lowering *l, const atn_syntax *tree) {
+    const atn_symbol *symbol = atn_symbol_find(l, tree->name);
+    if (symbol && (symbol->kind == ATN_SYMBOL_OBJECT || symbol->kind == ATN_SYMBOL_POISON))
+        return symbol->kind == ATN_SYMBOL_OBJECT ? symbol : NULL;
+    if (symbol) {
+        atn_lowering_complain(l, tree->offset, tree->name, "is no array; it has no elements");
+        return NULL;
+    }
+    atn_suggestion suggestion = {.wrong = tree->name};
+    atn_symbol_suggest(l, &suggestion, true);
+    if (!l->kernel->unsure || suggestion.best)
+        atn_lowering_complain(l, tree->offset, tree->name, "no array '%s'%s", tree->name,
+                              atn_suggestion_text(l->reader, &suggestion));
+    return NULL;
+}
+
+static void find_boundary(atn_lowering *l, const char *name, atn_item *item) {
+    for (atn_edge_clause *edge = l->line ? l->line->edges : NULL; edge; edge = edge->next) {
+        if (strcmp(edge->name, name) != 0) continue;
+        item->boundary = edge->boundary;
+        edge->used = true;
+        return;
+    }
+}
+
+int32_t atn_lower_access(atn_lowering *l, const atn_syntax *tree, bool write) {
+    const atn_symbol *object = find_object(l, tree);
+    if (!object) return -1;
+    const atn_datum *datum = object->datum;
+    int32_t target = object->end.item, count = 0;
+    for (const atn_syntax *one = tree->a; one; one = one->next) ++count;
+    if (count != datum->rank) {
+        atn_lowering_complain(l, tree->offset, tree->name, "%d subscript%s for the %s '%s'; it takes %d", count,
+                              count == 1 ? "" : "s", datum->rank == 1 ? "vector" : "matrix", tree->name, datum->rank);
+        return -1;
+    }
+    atn_inputs inputs = {.selector = true};
+    atn_syntax *axes[2] = {NULL, NULL}; /* the column first */
+    const atn_syntax *given[2] = {count == 2 ? tree->a->next : tree->a, tree->a};
+    for (int32_t axis = 0; axis < count; ++axis)
+        if (!(axes[axis] = atn_lower_text(l, given[axis], &inputs))) return -1;
+    axes[0]->next = axes[1];
+    int32_t item = atn_lowering_item(l, write ? ATN_ITEM_WRITE : ATN_ITEM_READ, snippet(l, tree), tree->offset);
+    if (item < 0) return -1;
+    atn_item *access = &l->sketch->items[item];
+    access->object = target;
+    access->body = axes[0];
+    access->variables = inputs.n == 64 ? ~0ull : (1ull << inputs.n) - 1;
+    access->n_out = !write;
+    access->label = l->sketch->items[target].name;
+    if (!write) find_boundary(l, tree->name, access);
+    access->failed = l->sketch->items[target].failed;
+    return atn_lower_link_all(l, &inputs, item, ATN_PORT_V) ? item : -1;
+}
+
+/* rows(A), columns(A), length(x) */
+static bool is_size(const atn_lowering *l, const atn_syntax *tree, atn_end *end, const char **wrong) {
+    static const struct {
+        const char *name;
+        int32_t axis, rank;
+    } sizes[] = {{"rows", 1, 2}, {"columns", 0, 2}, {"length", 0, 1}};
+    *wrong = NULL;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
+        if (tree->kind != ATN_SYNTAX_CALL || strcmp(tree->name, sizes[k].name) != 0) continue;
+        if (!tree->a || tree->a->kind != ATN_SYNTAX_NAME || tree->a->next) continue;
+        const atn_symbol *object = atn_symbol_find(l, tree->a->name);
+        if (!object || object->kind != ATN_SYMBOL_OBJECT) continue;
+        if (object->datum->rank != sizes[k].rank)
+            *wrong = sizes[k].rank == 2 ? "is a vector; its size is length(...)"
+                                        : "is a matrix; its sizes are rows(...) and columns(...)";
+        *end = (atn_end){.item = object->end.item, .port = ATN_PORT_SIZE, .k = sizes[k].axis, .text = object->name};
+        return true;
+    }
+    return false;
+}
+
+static atn_syntax *copy_node(atn_lowering *l, const atn_syntax *tree) {
+    atn_syntax *copy = atn_reader_alloc(l->reader, sizeof *copy);
+    if (!copy) return NULL;
+    *copy = *tree;
+    copy->next = NULL;
+    return copy;
+}
+
+/* In braces: names assigned to, names declared. */
+static atn_syntax *brace_name(atn_lowering *l, const atn_syntax *tree) {
+    int64_t k = 0;
+    if (!l->braces) return NULL;
+    for (const atn_named *one = l->braces->targets; one; one = one->next, ++k)
+        if (!strcmp(one->name, tree->name)) return atn_lowering_port(l, l->braces->port, k, tree->offset);
+    for (int32_t j = 0; j < l->braces->n_locals; ++j)
+        if (!strcmp(l->braces->locals[j], tree->name)) return copy_node(l, tree);
+    return NULL;
+}
+
+static atn_syntax *name(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
+    atn_syntax *own = brace_name(l, tree);
+    if (own) return own;
+    const atn_symbol *symbol = atn_symbol_find(l, tree->name);
+    if (!symbol && atn_flat_is_constant(tree->name)) return copy_node(l, tree);
+    if (!symbol) {
+        atn_suggestion suggestion = {.wrong = tree->name};
+        atn_symbol_suggest(l, &suggestion, false);
+        atn_symbol_suggest(l, &suggestion, true);
+        if (!l->kernel->unsure || suggestion.best)
+            atn_lowering_complain(l, tree->offset, tree->name, "no name '%s'%s", tree->name,
+                                  atn_suggestion_text(l->reader, &suggestion));
+        return NULL;
+    }
+    switch (symbol->kind) {
+    case ATN_SYMBOL_OBJECT:
+        atn_lowering_complain(l, tree->offset, tree->name, "is a %s; an element of it is %s",
+                              symbol->datum->rank == 1 ? "vector" : "matrix",
+                              symbol->datum->rank == 1 ? "x[i]" : "A[row, column]");
+        return NULL;
+    case ATN_SYMBOL_FUNCTION:
+        atn_lowering_complain(l, tree->offset, tree->name, "is a function; its arguments are missing");
+        return NULL;
+    case ATN_SYMBOL_RUNNING:
+        atn_lowering_complain(l, tree->offset, tree->name, "is known after its loop; inside, carry { ... } sees it");
+        return NULL;
+    case ATN_SYMBOL_POISON:
+        return NULL;
+    case ATN_SYMBOL_CONSTANT:
+        return atn_lower_text(l, symbol->tree, inputs);
+    default:
+        return input(l, inputs, symbol->end, tree);
+    }
+}
+
+static atn_syntax *call(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
+    atn_end end;
+    const char *wrong;
+    if (is_size(l, tree, &end, &wrong)) {
+        if (wrong) atn_lowering_complain(l, tree->offset, tree->a->name, "%s", wrong);
+        return wrong ? NULL : input(l, inputs, end, tree);
+    }
+    if (l->braces && l->braces->parts && tree->a && tree->a->kind == ATN_SYNTAX_NAME && !tree->a->next &&
+        (!strcmp(tree->name, "left") || !strcmp(tree->name, "right"))) {
+        int64_t k = 0;
+        for (const atn_named *one = l->braces->targets; one; one = one->next, ++k)
+            if (!strcmp(one->name, tree->a->name))
+                return atn_lowering_port(l, *tree->name == 'l' ? "a" : "b", k, tree->offset);
+    }
+    const atn_symbol *symbol = atn_symbol_find(l, tree->name);
+    if (symbol && symbol->kind == ATN_SYMBOL_POISON) return NULL;
+    if (symbol && symbol->kind == ATN_SYMBOL_FUNCTION)
+        return atn_lower_call(l, tree, symbol, &end, 1) ? input(l, inputs, end, tree) : NULL;
+    atn_syntax *copy = copy_node(l, tree);
+    if (!copy || !tree->a) return copy;
+    copy->a = atn_lower_list(l, tree->a, inputs);
+    return copy->a ? copy : NULL;
+}
+
+/* An element that the text has already is the same input. */
+static atn_syntax *element(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
+    for (int32_t k = 0; inputs && k < inputs->n; ++k)
+        if (same_element(inputs->tree[k], tree)) return input(l, inputs, inputs->end[k], tree);
+    int32_t item = atn_lower_access(l, tree, false);
+    if (item < 0) return NULL;
+    atn_end end = {.item = item, .port = ATN_PORT_OUT, .text = l->sketch->items[item].name};
+    return input(l, inputs, end, tree);
+}
+
+static void declare_local(atn_lowering *l, const atn_syntax *tree) {
+    if (!l->braces || l->braces->n_locals == 64) return;
+    const atn_symbol *same = atn_symbol_find(l, tree->name);
+    if (same && same->kind != ATN_SYMBOL_POISON)
+        atn_lowering_complain(l, tree->offset, tree->name, "the name is taken in line %d",
+                              atn_lowering_place(l, same->offset).line);
+    l->braces->locals[l->braces->n_locals++] = tree->name;
+}
+
+/* x * x * ... */
+static atn_syntax *power(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
+    atn_syntax *base = atn_lower_text(l, tree->a, inputs), *product = base;
+    for (int64_t k = 1; product && k < tree->integer; ++k) {
+        atn_syntax *next = atn_lowering_node(l, ATN_SYNTAX_BINARY, tree->offset);
+        if (!next) return NULL;
+        next->op = ATN_OP_MUL;
+        next->a = product;
+        next->b = base;
+        product = next;
+    }
+    return product;
+}
+
+atn_syntax *atn_lower_list(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
+    atn_syntax *first = NULL, **last = &first;
+    for (; tree; tree = tree->next) {
+        *last = atn_lower_text(l, tree, inputs);
+        if (!*last) return NULL;
+        last = &(*last)->next;
+    }
+    return first;
+}
+
+atn_syntax *atn_lower_text(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
+    if (!atn_reader_step(l->reader, 1, atn_lowering_place(l, l->kernel->offset), l->kernel->name)) return NULL;
+    atn_end end;
+    switch (tree->kind) {
+    case ATN_SYNTAX_NAME:
+        return name(l, tree, inputs);
+    case ATN_SYNTAX_ELEMENT:
+        return element(l, tree, inputs);
+    case ATN_SYNTAX_CALL:
+        return call(l, tree, inputs);
+    case ATN_SYNTAX_REDUCE:
+        return atn_lower_reduce(l, tree, ATN_TYPE_NONE, &end) ? input(l, inputs, end, tree) : NULL;
+    case ATN_SYNTAX_POWER:
+        return power(l, tree, inputs);
+    case ATN_SYNTAX_PORT:
+        atn_lowering_complain(l, tree->offset, NULL, "there are no numbered inputs in the notation; use names");
+        return NULL;
+    case ATN_SYNTAX_RANGE:
+        atn_lowering_complain(l, tree->offset, NULL, "a range stands behind 'in' only");
+        return NULL;
+    default:
+        break;
+    }
+    atn_syntax *copy = copy_node(l, tree);
+    if (!copy) return NULL;
+    bool declares = tree->kind == ATN_SYNTAX_DECLARE;
+    if (tree->a && !(copy->a = atn_lower_list(l, tree->a, inputs))) return NULL;
+    if (declares) declare_local(l, tree);
+    if (tree->b && !(copy->b = atn_lower_list(l, tree->b, inputs))) return NULL;
+    if (tree->kind == ATN_SYNTAX_FOR) { /* the step names what the loop declared */
+        if (tree->d && !(copy->d = atn_lower_list(l, tree->d, inputs))) return NULL;
+        if (tree->c && !(copy->c = atn_lower_list(l, tree->c, inputs))) return NULL;
+        return copy;
+    }
+    if (tree->c && !(copy->c = atn_lower_list(l, tree->c, inputs))) return NULL;
+    if (tree->d && !(copy->d = atn_lower_list(l, tree->d, inputs))) return NULL;
+    return copy;
+}
+
+/* Something that has a value of its own already, and needs no function. */
+static bool direct(atn_lowering *l, const atn_syntax *tree, atn_end *end) {
+    const char *wrong;
+    if (tree->kind == ATN_SYNTAX_NAME) {
+        const atn_symbol *symbol = atn_symbol_find(l, tree->name);
+        if (!symbol || (symbol->kind != ATN_SYMBOL_VALUE && symbol->kind != ATN_SYMBOL_INDEX &&
+                        symbol->kind != ATN_SYMBOL_PARAMETER))
+            return false;
+        *end = symbol->end;
+        return true;
+    }
+    return is_size(l, tree, end, &wrong) && !wrong;
+}
+
+bool atn_lower_value(atn_lowering *l, const atn_syntax *tree, atn_type type, bool exact, atn_end *end) {
+    const char *label = l->name, *written = l->written;
+    l->name = l->written = NULL;
+    if (tree->kind == ATN_SYNTAX_REDUCE) {
+        l->name = label;
+        l->written = written;
+        return atn_lower_reduce(l, tree, type, end);
+    }
+    if (!exact && direct(l, tree, end)) return true;
+    if (!exact && tree->kind == ATN_SYNTAX_ELEMENT) {
+        int32_t item = atn_lower_access(l, tree, false);
+        if (item < 0) return false;
+        if (label) l->sketch->items[item].label = label;
+        *end = (atn_end){.item = item, .port = ATN_PORT_OUT, .text = l->sketch->items[item].name};
+        return true;
+    }
+    const atn_symbol *symbol = tree->kind == ATN_SYNTAX_CALL ? atn_symbol_find(l, tree->name) : NULL;
+    if (!exact && symbol && symbol->kind == ATN_SYMBOL_FUNCTION) {
+        l->name = label;
+        return atn_lower_call(l, tree, symbol, end, 1);
+    }
+    atn_inputs inputs = {0};
+    const atn_syntax *body = atn_lower_text(l, tree, &inputs);
+    int32_t item = body ? atn_lowering_item(l, ATN_ITEM_FUNCTION, label ? label : "value", tree->offset) : -1;
+    if (item < 0) return false;
+    atn_item *function = &l->sketch->items[item];
+    function->body = body;
+    function->is_expression = true;
+    function->type = type;
+    function->written = type == ATN_TYPE_NONE ? NULL : written;
+    function->n_in = inputs.n;
+    function->n_out = 1;
+    *end = (atn_end){.item = item, .port = ATN_PORT_OUT, .text = function->name};
+    return atn_lower_link_all(l, &inputs, item, ATN_PORT_IN);
+}
+
+bool atn_lower_braces(atn_lowering *l, const atn_syntax *body, const atn_named *targets, size_t offset, atn_end *ends) {
+    atn_braces braces = {.targets = targets, .port = "out"}, *outer = l->braces;
+    atn_inputs inputs = {0};
+    int32_t count = 0;
+    for (const atn_named *one = targets; one; one = one->next) ++count;
+    l->braces = &braces;
+    const atn_syntax *text = atn_lower_text(l, body, &inputs);
+    l->braces = outer;
+    int32_t item = text ? atn_lowering_item(l, ATN_ITEM_FUNCTION, targets->name, offset) : -1;
+    const char **names = atn_reader_alloc(l->reader, ((size_t)count + 1) * sizeof *names);
+    if (item < 0 || !names) return false;
+    atn_item *function = &l->sketch->items[item];
+    function->body = text;
+    function->type = targets->type;
+    function->written = targets->written;
+    function->n_in = inputs.n;
+    function->n_out = count;
+    function->out_names = names;
+    int32_t k = 0;
+    for (const atn_named *one = targets; one; one = one->next, ++k) {
+        names[k] = atn_arena_strdup(&l->sketch->graph->arena, one->name);
+        if (!names[k]) return l->reader->failed = true, false;
+        ends[k] = (atn_end){.item = item, .port = ATN_PORT_OUT, .k = k, .text = names[k]};
+    }
+    return atn_lower_link_all(l, &inputs, item, ATN_PORT_IN);
+}
+
+/* The arguments become values of the parameters' types; the body sees nothing else. */
+bool atn_lower_call(atn_lowering *l, const atn_syntax *tree, const atn_symbol *symbol, atn_end *ends, int32_t n) {
+    const atn_function_text *function = symbol->function;
+    int32_t given = 0, wanted = 0, results = 0;
+    for (const atn_syntax *one = tree->a; one; one = one->next) ++given;
+    for (const atn_named *one = function->parameters; one; one = one->next) ++wanted;
+    for (const atn_named *one = function->results; one; one = one->next) ++results;
+    for (const atn_syntax *one = function->values; one && !function->results; one = one->next) ++results;
+    if (given != wanted) {
+        atn_lowering_complain(l, tree->offset, tree->name, "takes %d argument%s, not %d", wanted,
+                              wanted == 1 ? "" : "s", given);
+        return false;
+    }
+    if (results != n) {
+        atn_lowering_complain(l, tree->offset, tree->name, "gives %d values, not %d", results, n);
+        return false;
+    }
+    if (l->calls == ATN_LIMIT_CALLS) {
+        atn_lowering_complain(l, tree->offset, tree->name, "functions call one another more than %d deep",
+                              (int)ATN_LIMIT_CALLS);
+        return false;
+    }
+    atn_end arguments[ATN_LIMIT_PORTS];
+    const char *label = l->name;
+    const atn_named *parameter = function->parameters;
+    if (given > ATN_LIMIT_PORTS) return false;
+    int32_t k = 0;
+    for (const atn_syntax *one = tree->a; one; one = one->next, parameter = parameter->next, ++k) {
+        l->name = parameter->name;
+        l->written = parameter->written;
+        if (!atn_lower_value(l, one, parameter->type, parameter->written != NULL, &arguments[k])) return false;
+    }
+    int32_t frame = l->frame;
+    size_t before = l->n_symbols;
+    atn_braces *braces = l->braces;
+    const atn_line *line = l->line;
+    l->braces = NULL;
+    l->line = NULL;
+    l->frame = ++l->frames;
+    ++l->calls;
+    k = 0;
+    for (parameter = function->parameters; parameter; parameter = parameter->next, ++k)
+        atn_symbol_add(l, (atn_symbol){.name = parameter->name,
+                                       .kind = ATN_SYMBOL_VALUE,
+                                       .end = arguments[k],
+                                       .block = l->block,
+                                       .offset = parameter->offset});
+    bool right = true;
+    if (function->body) {
+        right = atn_lower_braces(l, function->body, function->results, function->offset, ends);
+    } else {
+        const atn_named *result = function->results;
+        k = 0;
+        for (const atn_syntax *one = function->values; one && right && k < n; one = one->next, ++k) {
+            l->name = label ? label : function->name;
+            l->written = result ? result->written : NULL;
+            right = atn_lower_value(l, one, result ? result->type : ATN_TYPE_NONE, result != NULL, &ends[k]);
+            if (result) result = result->next;
+        }
+        right = right && k == n;
+    }
+    --l->calls;
+    l->frame = frame;
+    l->n_symbols = before;
+    l->braces = braces;
+    l->line = line;
+    return right;
+}

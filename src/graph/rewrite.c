@@ -1,0 +1,148 @@
+/* A description read and printed again, XML or the notation, and held against what it was: the same canonical hashes.
+ */
+#include "graph/rewrite.h"
+
+#include "base/memory.h"
+#include "graph/notation.h"
+#include "graph/type.h"
+#include "graph/unparse.h"
+
+#include <string.h>
+
+enum { MOST_DEFINES = 64 };
+
+void atn_sketch_print(const atn_sketch *sketch) {
+    atn_reader *reader = sketch->reader;
+    const char *const *types = reader->types ? reader->types + reader->n_item_types : NULL;
+    if (reader->form == ATN_FORM_XML)
+        atn_sketch_print_xml(sketch, types, reader->many ? 2 : 0, reader->print);
+    else if (reader->form == ATN_FORM_NOTATION) {
+        if (reader->print->length) atn_text_add(reader->print, "\n");
+        atn_sketch_print_notation(sketch, types, reader->plain, reader->print);
+    }
+    for (size_t k = 0; k < sketch->n_items; ++k) {
+        if (!atn_reader_grow(reader, &reader->arena, (void **)&reader->item_types, &reader->item_types_room,
+                             reader->n_item_types, sizeof *reader->item_types))
+            return;
+        reader->item_types[reader->n_item_types++] = sketch->items[k].type;
+    }
+}
+
+typedef struct job {
+    const atn_ctx *ctx;
+    const char *file, *text;
+    size_t length;
+    const atn_parse_options *options;
+    bool many; /* a Sequence */
+} job;
+
+static atn_reader reader_of(const job *j, atn_text *print) {
+    return (atn_reader){.ctx = j->ctx,
+                        .arena = {.ctx = j->ctx},
+                        .file = j->file ? j->file : "description",
+                        .xml = j->text,
+                        .length = j->length,
+                        .options = j->options,
+                        .many = j->many,
+                        .print = print};
+}
+
+/* The types of all items with USED_FLOAT as `name`; NULL where it does not parse so. */
+static atn_type *types_with(const job *j, atn_arena *arena, const char *name, size_t *count) {
+    atn_define defines[MOST_DEFINES + 1];
+    size_t n = 0;
+    for (; n < j->options->n_defines && n < MOST_DEFINES; ++n) defines[n] = j->options->defines[n];
+    for (size_t k = 0; k < n; ++k)
+        if (!strcmp(defines[k].name, "USED_FLOAT") || !strcmp(defines[k].name, "T")) defines[k].value = name;
+    atn_parse_options options = {.defines = defines, .n_defines = n};
+    job other = *j;
+    other.options = &options;
+    atn_text nothing = {.ctx = j->ctx};
+    atn_reader reader = reader_of(&other, &nothing);
+    atn_sequence *sequence;
+    atn_type *types = NULL;
+    if (atn_reader_parse(&reader, NULL, &sequence) == ATN_OK) {
+        types = atn_arena_alloc(arena, (reader.n_item_types + 1) * sizeof *types);
+        if (types && reader.n_item_types) memcpy(types, reader.item_types, reader.n_item_types * sizeof *types);
+        *count = reader.n_item_types;
+        atn_sequence_free(sequence);
+    }
+    atn_arena_free(&reader.arena);
+    return types;
+}
+
+/* Functions without a type of their own: T where theirs follows T, as three readings show. */
+static const char *const *find_types(const job *j, atn_arena *arena) {
+    static const char *const names[] = {"HP", "SP", "DP"};
+    atn_type *types[3];
+    size_t count[3] = {0, 0, 0};
+    if (!atn_description_needs_float(j->text, j->length)) return NULL;
+    for (int k = 0; k < 3; ++k) types[k] = types_with(j, arena, names[k], &count[k]);
+    if (!types[1] || !types[2] || count[1] != count[2]) return NULL;
+    const char **out = atn_arena_alloc(arena, (count[1] + 1) * sizeof *out);
+    for (size_t k = 0; out && k < count[1]; ++k) {
+        bool half = types[0] && count[0] == count[1] && types[0][k] == ATN_SP && types[1][k] == ATN_SP;
+        bool follows = types[1][k] == ATN_SP && types[2][k] == ATN_DP;
+        out[k] = follows ? (half ? "SUM(T)" : "T") : NULL;
+    }
+    return out;
+}
+
+static atn_status print(const job *j, atn_form form, bool plain, const char *const *types, atn_text *out,
+                        atn_sequence **sequence) {
+    atn_reader reader = reader_of(j, out);
+    reader.form = form;
+    reader.plain = plain;
+    reader.types = types;
+    atn_status status = atn_reader_parse(&reader, NULL, sequence);
+    atn_arena_free(&reader.arena);
+    if (status == ATN_OK && out->failed) {
+        atn_sequence_free(*sequence);
+        *sequence = NULL;
+        return atn_fail_memory(j->ctx, 0, "the description");
+    }
+    return status;
+}
+
+static bool same(const atn_sequence *a, const atn_sequence *b) {
+    bool right = a->count == b->count;
+    for (int32_t k = 0; right && k < a->count; ++k)
+        right = !memcmp(&a->step[k]->hash, &b->step[k]->hash, sizeof a->step[k]->hash);
+    return right;
+}
+
+atn_status atn_description_print(const atn_ctx *ctx, const char *file, const char *text, size_t length,
+                                 const atn_parse_options *options, atn_form form, atn_text *out) {
+    static const atn_parse_options none;
+    job j = {ctx, file, text, length, options ? options : &none, false};
+    atn_arena arena = {.ctx = ctx};
+    atn_sequence *first, *again = NULL;
+    atn_status status = atn_sequence_parse(ctx, file, text, length, options, NULL, &first);
+    if (status) return status;
+    j.many = first->count > 1;
+    const char *const *types = find_types(&j, &arena);
+    bool right = false;
+    for (int plain = 0; plain < 2 && !right && !status; ++plain) {
+        atn_text body = {.ctx = ctx};
+        atn_sequence *read = NULL;
+        status = print(&j, form, plain, types, &body, &read);
+        atn_sequence_free(read);
+        atn_text_clear(out);
+        if (!status && j.many)
+            atn_text_printf(out, form == ATN_FORM_XML ? "<Sequence name=\"%s\">\n" : "sequence %s\n\n", first->name);
+        atn_text_add(out, atn_text_str(&body));
+        if (j.many && form == ATN_FORM_XML) atn_text_add(out, "</Sequence>\n");
+        atn_text_free(&body);
+        if (!status && out->failed) status = atn_fail_memory(ctx, 0, "the description");
+        again = NULL;
+        if (!status && !atn_sequence_parse(ctx, file, atn_text_str(out), out->length, options, NULL, &again))
+            right = same(first, again);
+        atn_sequence_free(again);
+    }
+    if (!status && !right)
+        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: what it says could not be put into %s", file,
+                          form == ATN_FORM_XML ? "XML" : "the notation");
+    atn_sequence_free(first);
+    atn_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,60 @@
+#include "lower/cut.h"
+
+static const atn_cut PLAIN = {1, 1, 1, 1, 1, 0, 1, 1};
+
+lower_cuts lower_cut(const atn_graph *g, const atn_variant *v) {
+    lower_cuts cuts = {.point = {-1, -1},
+                       .span = {1, 1},
+                       .items = atn_variant_items(v),
+                       .lanes_q = v->q[0].lanes * v->q[1].lanes,
+                       .splits = atn_variant_splits(v)};
+    for (int32_t k = 0; k < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++k) {
+        const atn_cut *c = &v->p[k];
+        cuts.span[k] = c->lanes * c->vec * c->regs * c->seq;
+        cuts.point[cuts.n_points++] = g->blocks[0].dim[k];
+    }
+    return cuts;
+}
+
+void lower_print_cuts(const atn_graph *g, const lower_cuts *cuts, atn_text *out) {
+    for (int32_t d = 0; d < cuts->n_points; ++d)
+        atn_text_printf(out, "points along %s.i(%d): %d in a group\n", g->blocks[0].name, g->dims[cuts->point[d]].axis,
+                        cuts->span[d]);
+    if (cuts->n_points == 0) atn_text_add(out, "one result\n");
+    atn_text_printf(out, "items in a group: %d", cuts->items);
+    if (cuts->lanes_q > 1) atn_text_printf(out, ", %d along the range", cuts->lanes_q);
+    if (cuts->splits > 1) atn_text_printf(out, "\nparts of the range: %d", cuts->splits);
+    atn_text_add(out, "\n");
+}
+
+atn_variant lower_cut_edge(const atn_variant *v) {
+    atn_variant edge = *v;
+    for (int d = 0; d < 2; ++d) {
+        edge.p[d] = edge.q[d] = PLAIN;
+        edge.q[d].split = v->q[d].split;
+    }
+    edge.stage = 0;
+    return edge;
+}
+
+atn_variant lower_cut_edge_items(const atn_variant *v) {
+    atn_variant edge = *v;
+    for (int d = 0; d < 2; ++d) {
+        atn_cut *c = &edge.p[d];
+        c->seq *= c->regs * c->vec;
+        c->regs = c->pack = c->vec = 1;
+    }
+    edge.stage = 0;
+    return edge;
+}
+
+atn_variant lower_cut_end(const atn_variant *v, bool points, int32_t items) {
+    atn_variant end = *v;
+    for (int d = 0; d < 2; ++d) {
+        end.p[d] = PLAIN;
+        end.q[d].lanes = end.q[d].vec = end.q[d].regs = 1;
+    }
+    end.reduce = ATN_REDUCE_TREE;
+    *(points ? &end.p[0].lanes : &end.q[0].lanes) = items;
+    return end;
+}

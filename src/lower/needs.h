@@ -1,0 +1,19 @@
+/* Pass: what values need. Which blocks must have run before a value can be made, how often it is used, whether it comes
+ * from elements that the kernel itself writes; and of each block, which others come before it. */
+#ifndef ATN_LOWER_NEEDS_H
+#define ATN_LOWER_NEEDS_H
+
+#include "graph/graph.h"
+
+typedef struct lower_needs {
+    uint32_t *blocks; /* per value: blocks whose results it uses; bit 31: accumulators */
+    bool *in_place;   /* per value: it is made from elements of an object that the kernel writes */
+    int32_t *uses;    /* per value: how often it is used */
+    uint32_t *before; /* per block: blocks whose results it uses, those inside it aside */
+} lower_needs;
+
+/* In the arena; false: no memory. */
+bool lower_find_needs(atn_arena *arena, const atn_graph *g, lower_needs *out);
+void lower_print_needs(const atn_graph *g, const lower_needs *needs, atn_text *out);
+
+#endif

@@ -1,0 +1,131 @@
+/* Frames that have none of the models, and atoms on no site: both are `other`. Settings come from each frame; seeds are
+ * none that constants were chosen on. */
+#include "testkit.h"
+
+#include "apps/sample/atoms.h"
+
+#include <attune/lattice.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ATOMS = 2500, PIECE = 500 };
+static atn_ctx *ctx;
+static atn_device *device;
+
+typedef struct made {
+    double axis[3][ATOMS];
+    int32_t label[ATOMS];
+    bool background[ATOMS];
+    atn_lattice_atom atom[ATOMS];
+} made;
+static made f;
+
+static void make(atn_sample_atoms_settings s) {
+    atn_sample_atoms *atoms;
+    atn_sample_atom rows[PIECE];
+    size_t got = 1, n = 0;
+    s.size = ATOMS;
+    s.species[0] = (atn_sample_species){"Fe", 1, 55.845};
+    s.n_species = 1;
+    kit_ok(ctx, atn_sample_atoms_make(ctx, &s, NULL, NULL, &atoms));
+    while (got) {
+        kit_ok(ctx, atn_sample_atoms_next(atoms, PIECE, rows, &got));
+        for (size_t k = 0; k < got; ++k, ++n) {
+            for (int a = 0; a < 3; ++a) f.axis[a][n] = 10 * (double)rows[k].position[a];
+            f.background[n] = rows[k].grain < 0;
+            f.label[n] = f.background[n]
+                             ? 0
+                             : (int32_t)crystal_label(atn_sample_atoms_crystal(atoms)->grain[rows[k].grain].structure);
+        }
+    }
+    atn_sample_atoms_free(atoms);
+}
+
+static atn_lattice_info match(const atn_lattice_settings *settings) {
+    atn_lattice *lattice;
+    atn_atoms atoms = {.count = ATOMS, .own = ATOMS, .position = {f.axis[0], f.axis[1], f.axis[2]}};
+    kit_ok(ctx, atn_lattice_create(device, settings, &lattice));
+    kit_ok(ctx, atn_lattice_match(lattice, &atoms, 1, f.atom));
+    atn_lattice_info info = atn_lattice_get_info(lattice);
+    atn_lattice_free(lattice);
+    return info;
+}
+
+static const atn_sample_atoms_settings USUAL = {
+    .lattices = 1, .grains = 2, .lateral = 0.2, .depth = 0.2, .efficiency = 0.6, .seed = 77};
+
+static void what_is_no_model_is_other(void **state) {
+    (void)state;
+    static const crystal_structure KINDS[] = {CRYSTAL_GAS, CRYSTAL_PACKING, CRYSTAL_SC, CRYSTAL_DIAMOND};
+    for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; ++k) {
+        atn_sample_atoms_settings s = USUAL;
+        size_t other = 0;
+        s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]);
+        make(s);
+        match(NULL);
+        for (size_t i = 0; i < ATOMS; ++i) other += f.atom[i].structure == 0;
+        if (other < 0.95 * ATOMS) fail_msg("%s: %zu of %d are other", crystal_name(KINDS[k]), other, ATOMS);
+    }
+}
+
+/* By name the same frames are told. */
+static void by_name_they_are_told(void **state) {
+    (void)state;
+    static const crystal_structure KINDS[] = {CRYSTAL_SC, CRYSTAL_DIAMOND};
+    for (size_t k = 0; k < 2; ++k) {
+        atn_lattice_settings settings = {.models = 2, .model = {{.name = "fcc"}}};
+        atn_sample_atoms_settings s = USUAL;
+        size_t right = 0;
+        s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]);
+        snprintf(settings.model[1].name, sizeof settings.model[1].name, "%s", crystal_name(KINDS[k]));
+        make(s);
+        atn_lattice_info info = match(&settings);
+        for (size_t i = 0; i < ATOMS; ++i) right += f.atom[i].structure == 2;
+        if (right < 0.97 * ATOMS)
+            fail_msg("%s: %zu of %d, constant %.3f", crystal_name(KINDS[k]), right, ATOMS, info.constant[1]);
+    }
+}
+
+static void background_is_other(void **state) {
+    (void)state;
+    static const crystal_structure KINDS[] = {CRYSTAL_BCC, CRYSTAL_FCC};
+    for (size_t k = 0; k < 2; ++k) {
+        atn_sample_atoms_settings s = USUAL;
+        double found = 0, all = 0, right = 0;
+        s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]), s.strangers = 0.1, s.grains = 1;
+        make(s);
+        atn_lattice_info info = match(NULL);
+        for (size_t i = 0; i < ATOMS; ++i) {
+            all += f.background[i];
+            found += f.background[i] && f.atom[i].structure == 0;
+            right += !f.background[i] && f.atom[i].structure == f.label[i];
+        }
+        if (found < 0.8 * all || right < 0.985 * (ATOMS - all) || info.background < 0.07 || info.background > 0.16)
+            fail_msg("%s: %.3f of the background, %.4f of the others; share %.3f", crystal_name(KINDS[k]), found / all,
+                     right / (ATOMS - all), info.background);
+    }
+}
+
+static int setup(void **state) {
+    (void)state;
+    atn_devices *devices;
+    ctx = kit_ctx();
+    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    atn_devices_free(devices);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    atn_device_close(device);
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_no_model_is_other),
+                                       cmocka_unit_test(by_name_they_are_told), cmocka_unit_test(background_is_other)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

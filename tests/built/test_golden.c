@@ -1,0 +1,85 @@
+/* What is estimated for every shipped kernel on devices of five kinds, before any size is known. */
+#include "support/golden.h"
+
+#include "built/built.h"
+#include "graph/shipped.h"
+
+#include <string.h>
+
+static const atn_device_info DEVICES[] = {
+    {.backend = "host",
+     .arch = "x86_64",
+     .name = "AVX2",
+     .simd = 8,
+     .cores = 8,
+     .max_group = 1,
+     .fp64 = true,
+     .local_bytes = 32 << 10,
+     .cache_bytes = 32 << 20,
+     .cpu = true},
+    {.backend = "host",
+     .arch = "x86_64",
+     .name = "AVX-512",
+     .simd = 16,
+     .cores = 16,
+     .max_group = 1,
+     .fp64 = true,
+     .local_bytes = 48 << 10,
+     .cache_bytes = 64 << 20,
+     .cpu = true},
+    {.backend = "host",
+     .arch = "aarch64",
+     .name = "NEON",
+     .simd = 4,
+     .cores = 2,
+     .max_group = 1,
+     .fp64 = true,
+     .local_bytes = 64 << 10,
+     .cache_bytes = 32 << 20,
+     .cpu = true},
+    {.backend = "cuda",
+     .arch = "sm_90",
+     .name = "GPU",
+     .simd = 32,
+     .cores = 132,
+     .max_group = 1024,
+     .fp64 = true,
+     .local_bytes = 227 << 10,
+     .cache_bytes = 50 << 20,
+     .subgroups = true},
+    {.backend = "opencl",
+     .arch = "",
+     .name = "OpenCL CPU",
+     .simd = 8,
+     .cores = 8,
+     .max_group = 4096,
+     .fp64 = true,
+     .local_bytes = 512 << 10,
+     .cache_bytes = 32 << 20,
+     .cpu = true},
+};
+
+static void estimates_are_as_they_were(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_text text = {.ctx = ctx};
+    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s) {
+        atn_sequence *kernel = golden_kernel(ctx, s->name);
+        for (int32_t step = 0; step < kernel->count; ++step)
+            for (size_t d = 0; d < sizeof DEVICES / sizeof *DEVICES; ++d) {
+                atn_variant v = atn_variant_estimate(kernel->step[step], &DEVICES[d], NULL);
+                atn_text_printf(&text, "%-20s %-10s ", kernel->step[step]->name, DEVICES[d].name);
+                atn_variant_print(&v, &text);
+                atn_text_add(&text, "\n");
+            }
+        atn_sequence_free(kernel);
+    }
+    golden_check(ctx, "built", "estimates", atn_text_str(&text));
+    atn_text_free(&text);
+    kit_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(estimates_are_as_they_were)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

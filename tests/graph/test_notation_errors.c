@@ -1,0 +1,186 @@
+/* Every rule of the notation, broken: with the exact place and line, all errors of a file at once. */
+#include "graph/description.h"
+
+#include <string.h>
+
+typedef struct row {
+    const char *what, *text, *expected;
+} row;
+
+#define A "kernel a(x: vector T) -> y: vector T\n"
+
+static const row lines[] = {
+    {"three kernels, three errors",
+     "sequence s\n" A "    y[i] = xx[i]\nkernel b(x: vector T) -> z: vector T\n    z[i] = x[i] +* 2\n"
+     "kernel c(x: vector SPP) -> w: vector T\n    w[i] = x[i]\n",
+     "3:12: 'xx': no array 'xx'; did you mean 'x'?\n"
+     "5:18: 'b': '*' stands where a value should\n"
+     "6:20: 'x': no type 'SPP'; did you mean 'SP'?"},
+    {"no kernel", "\n# nothing\n", "1:1: the description holds no kernel"},
+    {"misspelled keyword", "kernl a(x: vector T) -> y: vector T\n    y[i] = x[i]\n",
+     "1:1: a kernel or a function should stand here; did you mean 'kernel'?"},
+    {"an open bracket takes no other kernel with it",
+     "sequence s\n" A "    y[i] = (x[i]\nkernel b(x: vector T) -> y: vector T\n    y[i] = q\n",
+     "3:17: 'a': the text ends where ')' should stand\n5:12: 'q': no name 'q'"},
+    {"several kernels without a name", A "    y[i] = x[i]\nkernel b(x: vector T) -> y: vector T\n    y[i] = x[i]\n",
+     "3:8: 'b': several kernels in a file are a sequence; write 'sequence NAME' in front"},
+    {"tabs and blanks", A "\ta = x[i]\n    y[i] = a\n",
+     "3:1: the line is indented by blanks, line 2 by tabs; use one of them\n"
+     "3:5: 'a': the line is indented by 4, those before it by 8"},
+    {"tabs and blanks in one line", A "    a = x[i]\n  \ty[i] = a\n",
+     "3:1: the line is indented by tabs and by blanks; use one of them\n"
+     "3:4: 'a': the line is indented, but stands in no loop"},
+    {"indented under a definition", A "    a = x[i]\n      y[i] = a\n",
+     "3:7: 'a': the line is indented, but stands in no loop"},
+    {"a zero byte is no text", "", "1:1: not well-formed XML: no element found"},
+    {"something behind the head", A "    y[i] = x[i] 2\n", "2:17: 'a': '2' is one too many"},
+    {"no type", "kernel a(x: vector, z: T) -> y: vector T\n    y[i] = x[i]\n", "1:19: 'a': a type should stand here"},
+    {"not an element type", "kernel a(x: vector INDEX) -> y: vector T\n    y[i] = x[i]\n",
+     "1:20: 'x': INDEX is the type of indices, not of elements; use INT32"},
+    {"a scalar that goes out", "kernel a(x: vector T) -> y: T\n    y[i] = x[i]\n",
+     "1:26: 'a': 'y' is a scalar; what goes out is a vector or a matrix"},
+    {"a table without brackets", "kernel a(x: vector T = 1, 2) -> y: vector T\n    y[i] = x[i]\n",
+     "1:24: 'a': a table's elements stand in brackets: = [1, 2, 3]"},
+    {"a table that is not closed", "kernel a(x: vector T = [1, 2) -> y: vector T\n    y[i] = x[i]\n",
+     "1:25: 'a': the table is not closed by ]"},
+    {"a wrong number in a table", "kernel a(x: vector T = [1, z]) -> y: vector T\n    y[i] = x[i]\n",
+     "1:27: 'x': element 1 of the table is no SP"},
+    {"a wrong default", "kernel a(x: vector T, s: INT32 = two) -> y: vector T\n    y[i] = s * x[i]\n",
+     "1:34: 's': the default 'two' is no INT32"},
+    {"a long name",
+     "kernel aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggggggg(x: vector T)\n    x[i] = 1\n",
+     "1:8: a name has at most 64 characters"},
+    {"tolerance", A "    tolerance 2\n    y[i] = x[i]\n",
+     "2:15: 'a': tolerance is a relative error from 0 to below 1, not '2'"},
+};
+
+static const row names[] = {
+    {"one name, two arrays", "kernel a(x: vector T, x: matrix T) -> y: vector T\n    y[i] = x[i]\n",
+     "1:23: 'x': the name is taken by the vector in line 1"},
+    {"an index that is a parameter",
+     "kernel a(x: vector T, i: T) -> y: vector T\n    for i in x\n        y[i] = x[i]\n",
+     "2:9: 'i': the name is taken by the parameter in line 1\n"
+     "3:11: 'y[i]': takes INDEX; 'i' is SP, which does not become INDEX without a cast\n"
+     "3:18: 'x[i]': takes INDEX; 'i' is SP, which does not become INDEX without a cast"},
+    {"a value that is an index", A "    for i in x\n        i = 3 * x[i]\n        y[i] = i\n",
+     "3:9: 'i': the name is taken by the index in line 2"},
+    {"a value of two lines", A "    a = x[i]\n    a = 2 * x[i]\n    y[i] = a\n",
+     "3:5: 'a': the name is taken by the value in line 2"},
+    {"a local that is a parameter",
+     "kernel a(x: vector T, s: T) -> y: vector T\n    t: T = { auto s = x[i]; t = s; }\n    y[i] = t\n",
+     "2:19: 's': the name is taken in line 1"},
+    {"a name of a later line", A "    y[i] = later\n    later = x[i]\n", "2:12: 'later': no name 'later'"},
+    {"nearly a name", A "    value = x[i]\n    y[i] = valu\n", "3:12: 'valu': no name 'valu'; did you mean 'value'?"},
+    {"an array without subscripts", A "    y[i] = x + x[i]\n", "2:12: 'x': is a vector; an element of it is x[i]"},
+    {"an element of no array", "kernel a(x: vector T, s: T) -> y: vector T\n    y[i] = s[i] + x[i]\n",
+     "2:12: 's': is no array; it has no elements"},
+    {"too many subscripts", A "    y[i] = x[i, 1]\n", "2:12: 'x': 2 subscripts for the vector 'x'; it takes 1"},
+    {"no subscripts", A "    y[i] = x[]\n", "2:12: 'a': an element of 'x' needs subscripts"},
+    {"an input written", A "    x[i] = 1\n    y[i] = x[i]\n",
+     "2:5: 'x': comes in and is not written; put it behind ->, or say inout x"},
+    {"a table written", "kernel a(inout x: vector T = [1, 2])\n    x[i] = 1\n",
+     "2:5: 'x': is a constant table and cannot be written"},
+    {"nothing written", A "    a = x[i]\n", "1:8: 'a': the kernel writes nothing: A[...] = ..."},
+    {"what a loop sums, inside of it", A "    over j in x\n        s += x[j]\n        t = s\n    y[i] = s\n",
+     "4:13: 's': is known after its loop; inside, carry { ... } sees it"},
+    {"numbered inputs", A "    y[i] = { y = #in(0); }\n", "3:1: 'a': the text ends where a value should stand"},
+    {"a function without arguments", "function f(a: T) -> T = 2 * a\n" A "    y[i] = f\n",
+     "3:12: 'f': is a function; its arguments are missing"},
+    {"a function with others", "function f(a: T) -> T = a * g\n" A "    y[i] = f(x[i], 2)\n    y[i] = f(x[i])\n",
+     "1:29: 'g': no name 'g'\n3:12: 'f': takes 1 argument, not 2"},
+    {"a function that calls itself", "function f(a: T) -> T = f(a)\n" A "    y[i] = f(x[i])\n",
+     "1:25: 'f': functions call one another more than 16 deep"},
+    {"names and values", A "    a, b = x[i]\n    y[i] = a\n", "2:5: 'a': 2 names, but 1 value"},
+};
+
+static const row meaning[] = {
+    {"a narrower element", "kernel a(x: vector DP) -> y: vector SP\n    y[i] = x[i]\n",
+     "2:12: 'y[i]': takes SP; 'x[i]' is DP, which does not become SP without a cast"},
+    {"a narrower value", "kernel a(x: vector DP) -> y: vector SP\n    y[i] = x[i] + 1\n",
+     "2:17: 'y': DP does not become SP by itself; write SP(...)"},
+    {"a subscript that is no integer", A "    y[i] = x[x[i]]\n",
+     "2:14: 'x[x[i]]': takes INDEX; 'x[i]' is SP, which does not become INDEX without a cast"},
+    {"a range that does not follow", A "    y[i] = sum(k) x[i + k]\n",
+     "2:16: 'k': no subscript is this index alone, so that its range is not known; write 'in'"},
+    {"two ranges, one index", A "    over j in x, x\n        s += x[j]\n    y[i] = s\n",
+     "2:15: 'a': 2 ranges for 1 index"},
+    {"rows of a vector", A "    for i in rows(x)\n        y[i] = x[i]\n",
+     "2:14: 'x': is a vector; its size is length(...)"},
+    {"one index over a matrix", "kernel a(x: matrix T) -> y: vector T\n    y[i] = sum(j in x) x[i, j]\n",
+     "2:21: 'x': is a matrix; one index runs over rows(x) or columns(x)"},
+    {"a space that begins elsewhere", A "    for i in 1 .. length(x)\n        y[i] = x[i]\n",
+     "2:14: 'a': the kernel's own space begins at 0; add what it begins at to the index"},
+    {"a range from data", A "    for i in INT32(x[0])\n        y[i] = x[i]\n",
+     "2:14: 'a': depends on elements of an object; the algorithm's range must be known before it starts"},
+    {"boundary", A "    y[i] = x[i-1]  with x clampd\n",
+     "2:27: 'a': 'clampd' is no boundary; there are clamped, zero, wrapped and mirrored; did you mean 'clamped'?"},
+    {"a boundary of nothing",
+     "kernel a(x, z: vector T) -> y: vector T\n    y[i] = x[i] + z[i]\n    y[i] = x[i]  with z clamped\n",
+     "3:23: 'z': nothing is read from 'z' in this line"},
+    {"where without a write", A "    a = x[i]  where x[i] > 0\n    y[i] = a\n",
+     "2:26: 'a': 'where' stands behind what is written; use ?: here"},
+    {"from without a sum", A "    a = x[i] from 3\n    y[i] = a\n",
+     "2:5: 'a': 'from' gives what += begins with; there is none here"},
+    {"loops in loops in loops",
+     A "    over i in x\n        over j in x\n            over k in x\n                s += x[k]\n",
+     "4:18: 'k': loops may be nested one level deep, not two"},
+    {"for inside", A "    y[i] = x[i]\n    for j in x\n        y[j] = x[j]\n",
+     "3:5: 'a': 'for' stands once, in front; loops inside are 'over'"},
+    {"an element that all points write",
+     "kernel a(x: matrix T) -> y: vector T\n    for i, j in x\n        y[i] = x[i, j]\n",
+     "3:9: 'y[i]': every step of a.i(0) writes the same element of 'y'; select with it, or name a combine"},
+    {"an element that has no value yet", A "    y[i] += x[i]\n",
+     "2:5: 'y': has no value yet; say inout y, or add y where points meet in one element"},
+    {"an element where points meet", "kernel a(x: vector INT32) -> add y: vector INT32\n    y[x[i]] = 1\n",
+     "2:5: 'y': many points meet in it: write +=, min=, max= or or="},
+    {"in place, where points read what others write",
+     "kernel a(inout x: vector T)\n    x[i] = x[i + 1]  with x clamped\n",
+     "2:12: 'x[i + 1]': a point may read what another point writes to 'x' (by 'x[i]'); write to another object"},
+    {"a first value", A "    for i in x\n        carry s: T { s = s * 2 + x[i]; }\n    y[0] = s\n",
+     "1:8: 's': a first value is needed: this ICF has no neutral element"},
+    {"behind the loop", A "    for i in x\n        s += x[i]\n    y[0] = s\n    y[1] = x[0]\n",
+     "5:5: 'y[1]': stands behind the loop and uses none of its results; put it inside"},
+    {"a power", A "    y[i] = x[i]^x[i]\n",
+     "2:17: 'a': behind ^ stands a whole number from 1 to 16; use pow, or xor for bits"},
+    {"several sums at once", A "    over j in x\n        s, t += x[j], x[j]\n    y[i] = s\n",
+     "3:9: 'a': several names go with min= and max= only: a key and what follows it"},
+    {"a loop in a function", "function f(a) = sum(j in 3) a * j\n" A "    y[i] = f(x[i])\n",
+     "1:17: 'sum': a function has no loops"},
+};
+
+static const atn_define sp = {"USED_FLOAT", "SP"};
+static const atn_parse_options options = {.defines = &sp, .n_defines = 1};
+
+static void check(const row *rows, size_t count) {
+    for (size_t k = 0; k < count; ++k) description_expect(rows[k].what, rows[k].text, &options, rows[k].expected);
+}
+
+static void of_lines(void **state) {
+    (void)state;
+    check(lines, sizeof lines / sizeof *lines);
+}
+
+static void of_names(void **state) {
+    (void)state;
+    check(names, sizeof names / sizeof *names);
+}
+
+static void of_meaning(void **state) {
+    (void)state;
+    check(meaning, sizeof meaning / sizeof *meaning);
+}
+
+static void strict(void **state) {
+    (void)state;
+    atn_parse_options seed = {.defines = &sp, .n_defines = 1, .strict = true};
+    description_expect(
+        "strict",
+        "kernel a(x: matrix T) -> y: vector T\n    y[i] = sum(k) (sum(j in columns(x)) x[k, j])\n    y[i] = x[i, 0]\n",
+        &seed, "2:24: 'j': a loop inside another is not allowed (strict)");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_lines), cmocka_unit_test(of_names),
+                                       cmocka_unit_test(of_meaning), cmocka_unit_test(strict)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
