@@ -29,9 +29,11 @@ static int64_t elements_of(const atn_view *view) {
     return view->size[0] > 0 && rows > 0 && !__builtin_mul_overflow(view->size[0], rows, &all) ? all : 0;
 }
 
-/* Each element of what a range walks along is met about once. Gathers say nothing: they may jump anywhere. */
+/* Each element of what a range walks along is met about once by all different ranges: points that differ in what the
+ * range does not depend on have the same one. Gathers say nothing: they may jump anywhere. */
 static int64_t mean_length(const atn_graph *g, const atn_frame *frame, int32_t dim, const atn_extent *extent) {
-    int64_t most = 0, points;
+    int64_t most = 0, points = 1;
+    uint32_t of = g->values[g->dims[dim].begin].dims | g->values[g->dims[dim].end].dims;
     for (int32_t k = 0; k < g->n_reads; ++k) {
         const atn_read *read = &g->reads[k];
         bool along = false;
@@ -44,7 +46,9 @@ static int64_t mean_length(const atn_graph *g, const atn_frame *frame, int32_t d
         int64_t elements = elements_of(&frame->views[read->object]);
         if (elements > most) most = elements;
     }
-    if (__builtin_mul_overflow(extent->points[0], extent->points[1], &points) || points < 1) return 1;
+    for (int d = 0; d < 2; ++d)
+        if (of >> d & 1 && __builtin_mul_overflow(points, extent->points[d], &points)) return 1;
+    if (points < 1) return 1;
     return most / points + (most % points >= points - most % points); /* to nearest */
 }
 

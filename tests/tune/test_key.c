@@ -89,6 +89,26 @@ static void ranges_from_data_count_by_their_mean(void **state) {
     kernel_free(&k);
 }
 
+/* Ranges of lattice_score differ by atom, not by rotation. */
+static void ranges_that_points_share_count_once(void **state) {
+    (void)state;
+    kernel k = shipped("lattice_score", "SP");
+    atn_tune_key key;
+    kernel_matrix(&k, "turn", ATN_SP, NULL, 416, 9, 416);
+    for (int axis = 0; axis < 3; ++axis)
+        kernel_vector(&k, (const char *const[]){"px", "py", "pz"}[axis], ATN_SP, NULL, 1400);
+    kernel_vector(&k, "start", ATN_INT32, NULL, 100);
+    kernel_vector(&k, "last", ATN_INT32, NULL, 100);
+    kernel_vector(&k, "table", ATN_U8, NULL, 4096);
+    kernel_matrix(&k, "score", ATN_INT32, NULL, 416, 100, 416);
+    make(&k, &HOST, 0, &key);
+    assert_int_equal(key.key.n_shape, 3);
+    assert_int_equal(key.key.shape[0], 416);
+    assert_int_equal(key.key.shape[1], 100);
+    assert_int_equal(key.key.shape[2], 14);
+    kernel_free(&k);
+}
+
 static void reductions_have_one_point(void **state) {
     (void)state;
     kernel k = shipped("l2norm", "SP");
@@ -120,6 +140,7 @@ int main(void) {
         cmocka_unit_test(gemm_has_three_sizes),
         cmocka_unit_test(rows_with_gaps_are_another_layout),
         cmocka_unit_test(ranges_from_data_count_by_their_mean),
+        cmocka_unit_test(ranges_that_points_share_count_once),
         cmocka_unit_test(reductions_have_one_point),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
