@@ -101,7 +101,7 @@ static atn_line *read_lines(walk *w, int32_t outer, int32_t depth) {
                 line->child = below;
         }
         *last = line;
-        last = &line->next;
+        while (*last) last = &(*last)->next; /* one line may stand for several */
     }
     return first;
 }
