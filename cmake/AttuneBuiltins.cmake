@@ -23,7 +23,7 @@ foreach(file ${ATTUNE_KERNELS})
   if(text MATCHES "[ (]T[,) \n]")
     set(types SP DP SP2 DP2)
   endif()
-  if(name MATCHES "^(unwrap|lattice|shift)_|^(estep|nearest|around|spread|mstep|agree|move)") # applications are real
+  if(text MATCHES "\n    real *\n") # never complex
     list(REMOVE_ITEM types SP2 DP2)
   endif()
   foreach(type ${types})

@@ -70,7 +70,7 @@ static atn_line *read_lines(walk *w, int32_t outer, int32_t depth) {
             ++w->at;
             continue;
         }
-        if (depth == 1 && promises(w, &parser)) {
+        if (depth == 1 && (atn_notation_fact(&parser, w->kernel) || promises(w, &parser))) {
             ++w->at;
             continue;
         }

@@ -54,6 +54,23 @@ static const row lines[] = {
      "2:15: 'a': tolerance is a relative error from 0 to below 1, not '2'"},
 };
 
+static const row facts[] = {
+    {"all of them",
+     A "    tuned at x=100\n    tuned on cpu at x=7, y=8, ranges of 32\n    measured against blas\n    real\n    "
+       "finite\n    y[i] = x[i]\n",
+     ""},
+    {"names like them", A "    real = x[i]\n    tuned = 2 * real\n    y[i] = tuned\n", ""},
+    {"no array", A "    tuned at z=3\n    y[i] = x[i]\n",
+     "2:14: 'a': an array of the kernel should stand here: NAME=ROWSxCOLUMNS"},
+    {"a vector's size", A "    tuned at x=3x4\n    y[i] = x[i]\n", "2:19: 'a': a vector has a LENGTH"},
+    {"no size", A "    tuned at x\n    y[i] = x[i]\n",
+     "2:15: 'a': a size should stand here: NAME=ROWSxCOLUMNS, or NAME=LENGTH"},
+    {"another device", A "    tuned on tpu at x=3\n    y[i] = x[i]\n", "2:14: 'a': cpu or gpu should stand here"},
+    {"another rival", A "    measured against me\n    y[i] = x[i]\n",
+     "2:22: 'a': blas, csr or pairs should stand here: measured against blas"},
+    {"too many", A "    tuned at x=3 y=4\n    y[i] = x[i]\n", "2:18: 'a': this is one too many"},
+};
+
 static const row names[] = {
     {"one name, two arrays", "kernel a(x: vector T, x: matrix T) -> y: vector T\n    y[i] = x[i]\n",
      "1:23: 'x': the name is taken by the vector in line 1"},
@@ -162,6 +179,11 @@ static void of_lines(void **state) {
     check(lines, sizeof lines / sizeof *lines);
 }
 
+static void of_facts(void **state) {
+    (void)state;
+    check(facts, sizeof facts / sizeof *facts);
+}
+
 static void of_names(void **state) {
     (void)state;
     check(names, sizeof names / sizeof *names);
@@ -183,6 +205,7 @@ static void strict(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(of_lines), cmocka_unit_test(of_names),
-                                       cmocka_unit_test(of_meaning), cmocka_unit_test(strict)};
+                                       cmocka_unit_test(of_facts), cmocka_unit_test(of_meaning),
+                                       cmocka_unit_test(strict)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
