@@ -117,21 +117,24 @@ static bool same(const atn_sequence *a, const atn_sequence *b) {
 }
 
 /* Do both texts give the same graphs, with T as any type that the first can be read with? */
-static bool agree(const job *j, const atn_text *text) {
+static atn_status agree(const job *j, const atn_text *text, bool *right) {
     static const char *const names[] = {NULL, "HP", "SP", "DP"};
     size_t count = atn_description_needs_float(j->text, j->length) ? 4 : 1;
-    bool right = true;
-    for (size_t k = 0; k < count && right; ++k) {
+    *right = true;
+    for (size_t k = 0; k < count && *right; ++k) {
         atn_define defines[MOST_DEFINES];
         atn_parse_options options = names[k] ? with_type(j, names[k], defines) : *j->options;
         atn_sequence *one, *other = NULL;
-        if (atn_sequence_parse(j->ctx, j->file, j->text, j->length, &options, NULL, &one)) continue;
-        right = !atn_sequence_parse(j->ctx, j->file, atn_text_str(text), text->length, &options, NULL, &other) &&
-                same(one, other);
+        atn_status status = atn_sequence_parse(j->ctx, j->file, j->text, j->length, &options, NULL, &one);
+        if (status == ATN_ERR_MEMORY) return status;
+        if (status) continue;
+        status = atn_sequence_parse(j->ctx, j->file, atn_text_str(text), text->length, &options, NULL, &other);
+        *right = !status && same(one, other);
         atn_sequence_free(one);
         atn_sequence_free(other);
+        if (status == ATN_ERR_MEMORY) return status;
     }
-    return right;
+    return ATN_OK;
 }
 
 atn_status atn_description_print(const atn_ctx *ctx, const char *file, const char *text, size_t length,
@@ -157,7 +160,7 @@ atn_status atn_description_print(const atn_ctx *ctx, const char *file, const cha
         if (j.many && form == ATN_FORM_XML) atn_text_add(out, "</Sequence>\n");
         atn_text_free(&body);
         if (!status && out->failed) status = atn_fail_memory(ctx, 0, "the description");
-        right = !status && agree(&j, out);
+        if (!status) status = agree(&j, out, &right);
     }
     if (!status && !right)
         status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: what it says could not be put into %s", file,
