@@ -6,7 +6,7 @@ build=$(cd "${1:-build}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-show() { "$build/attune" show "$kernels/gemm.xml" --define USED_FLOAT=SP "$@"; }
+show() { "$build/attune" show "$kernels/gemm.atn" --define USED_FLOAT=SP "$@"; }
 tiled=lanes_p0=16,lanes_p1=16,regs_p0=8,regs_p1=8,pack_p0=4,pack_p1=4,tile_q0=8,unroll_q0=8,stage=1,stage_swap=2
 
 show --dialect cuda --variant lanes_p0=64 >"$work/plain.cu" # an item, an element

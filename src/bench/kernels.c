@@ -2,23 +2,19 @@
 #include "bench/parts.h"
 
 #include "graph/shipped.h"
+#include "tune/sets.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const struct {
-    const char *kernel;
-    bench_against against;
-} AGAINST[] = {{"gemm", BENCH_BLAS},        {"spmv", BENCH_CSR},
-               {"estep", BENCH_PAIRS},      {"estep_compat", BENCH_PAIRS},
-               {"estep_near", BENCH_PAIRS}, {"nearest", BENCH_PAIRS}}; /* all others: a copy */
 
 static const char *const UNITS[] = {
     [BENCH_COPY] = "B/s", [BENCH_BLAS] = "FLOP/s", [BENCH_CSR] = "B/s", [BENCH_PAIRS] = "pairs/s"};
 
 static bench_against against(const char *kernel) {
-    for (size_t k = 0; k < sizeof AGAINST / sizeof *AGAINST; ++k)
-        if (strcmp(AGAINST[k].kernel, kernel) == 0) return AGAINST[k].against;
+    static const char *const NAMES[] = {
+        [BENCH_COPY] = "copy", [BENCH_BLAS] = "blas", [BENCH_CSR] = "csr", [BENCH_PAIRS] = "pairs"};
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
+        if (strcmp(NAMES[k], atn_set_against(kernel)) == 0) return (bench_against)k;
     return BENCH_COPY;
 }
 

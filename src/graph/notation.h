@@ -132,6 +132,9 @@ atn_named *atn_notation_names(atn_parser *parser); /* a, b: T, c; NULL with the 
 atn_type atn_notation_type(atn_parser *parser, const char *what, bool element, const char **written);
 const char *atn_notation_word(atn_parser *parser, const char *what, size_t *offset); /* a name, taken */
 
+/* notation_fact.c: true where the line is about the kernel's use; complaints are made. */
+bool atn_notation_fact(atn_parser *parser, const atn_kernel_text *kernel);
+
 /* notation_line.c: one line of a kernel, without its children. */
 void atn_notation_line(atn_parser *parser, atn_line *line);
 

@@ -175,6 +175,8 @@ void atn_notation_head(atn_parser *parser, atn_kernel_text *kernel) {
 void atn_notation_function(atn_parser *parser, atn_function_text *function) {
     function->name = atn_notation_word(parser, "the function's name", &function->offset);
     parser->what = function->name;
+    if (function->name && atn_type_from_any_name(function->name) != ATN_TYPE_NONE)
+        atn_parser_complain(parser, function->offset, "is a type; a function needs another name");
     atn_parser_expect(parser, "(");
     if (!parser->failed && !atn_parser_at(parser, ")")) function->parameters = atn_notation_names(parser);
     atn_parser_expect(parser, ")");

@@ -150,6 +150,34 @@ static void carry(atn_parser *parser, atn_line *line) {
     clauses(parser, line);
 }
 
+/* A[i], B[i] = a, b: a line each. */
+static void split_write(atn_parser *parser, atn_line *line) {
+    int32_t targets = 0, values = 0;
+    for (const atn_syntax *one = line->target; one; one = one->next) ++targets;
+    for (const atn_syntax *one = line->values; one; one = one->next) ++values;
+    if (targets < 2) return;
+    if (targets != values || line->inits) {
+        atn_parser_complain(parser, line->offset, "%d elements, but %d value%s%s", targets, values,
+                            values == 1 ? "" : "s", line->inits ? ", and 'from' is for one" : "");
+        return;
+    }
+    atn_syntax *target = line->target, *value = line->values;
+    for (atn_line *one = line; target; one = one->next) {
+        atn_syntax *next = target->next, *other = value->next;
+        one->target = target;
+        one->values = value;
+        one->offset = target->offset;
+        target->next = value->next = NULL;
+        target = next;
+        value = other;
+        if (!target) break;
+        one->next = atn_reader_alloc(parser->reader, sizeof *one);
+        if (!one->next) return;
+        *one->next = *line;
+        one->next->next = NULL;
+    }
+}
+
 /* A keyword, unless it is used as a name: `over = 3`. */
 static bool keyword(const atn_parser *parser, const char *word) {
     size_t behind = parser->offset;
@@ -180,6 +208,13 @@ void atn_notation_line(atn_parser *parser, atn_line *line) {
         atn_token name = parser->token;
         atn_parser_advance(parser);
         line->target = atn_parser_element(parser, name);
+        for (atn_syntax *last = line->target; last && atn_parser_take(parser, ","); last = last->next) {
+            name = parser->token;
+            if (name.kind != ATN_TOKEN_WORD || (atn_parser_advance(parser), !atn_parser_at(parser, "[")))
+                atn_parser_complain(parser, name.offset, "an element should stand here: A[...], B[...] = ...");
+            last->next = parser->failed ? NULL : atn_parser_element(parser, name);
+            if (!last->next) return;
+        }
     } else {
         line->names = atn_notation_names(parser);
     }
@@ -193,6 +228,7 @@ void atn_notation_line(atn_parser *parser, atn_line *line) {
     else
         line->values = list(parser, atn_parser_expression);
     if (!parser->failed) clauses(parser, line);
+    if (!parser->failed && line->kind == ATN_LINE_WRITE) split_write(parser, line);
     if (!parser->failed && line->inits && line->kind != ATN_LINE_ACCUMULATE &&
         !(line->kind == ATN_LINE_WRITE && line->assign))
         atn_parser_complain(parser, line->offset, "'from' gives what += begins with; there is none here");

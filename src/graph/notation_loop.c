@@ -249,11 +249,6 @@ static bool accumulates(atn_lowering *l, const atn_line *line) {
                               names != values ? values : inits, (names != values ? values : inits) == 1 ? "" : "s");
         return false;
     }
-    if (names > 1 && !order) {
-        atn_lowering_complain(l, line->offset, NULL,
-                              "several names go with min= and max= only: a key and what follows it");
-        return false;
-    }
     if (loop->carried) {
         atn_lowering_complain(l, line->offset, NULL, "the loop carries values in line %d already; add this one there",
                               atn_lowering_place(l, loop->carried->offset).line);
@@ -282,9 +277,9 @@ static bool accumulates(atn_lowering *l, const atn_line *line) {
                                      .write = element ? line : NULL};
         if (element) loop->acc[k].name = object->name;
         if (!element) loop->acc[k].name = named->name;
-        loop->acc[k].update =
-            names > 1 ? follow(l, line->assign == ATN_ASSIGN_MAX, base, base_in, k, loop->n_in - 1, line->offset)
-                      : update(l, line->assign, k, loop->n_in - 1, line->offset);
+        loop->acc[k].update = names > 1 && order ? follow(l, line->assign == ATN_ASSIGN_MAX, base, base_in, k,
+                                                          loop->n_in - 1, line->offset)
+                                                 : update(l, line->assign, k, loop->n_in - 1, line->offset);
         ++loop->n;
         if (!element) {
             atn_symbol_add(

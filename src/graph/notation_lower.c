@@ -232,7 +232,7 @@ void atn_lower_lines(atn_lowering *l, const atn_line *lines) {
             break;
         }
         for (const atn_edge_clause *edge = line->edges; edge; edge = edge->next)
-            if (!edge->used && !l->reader->n_complaints)
+            if (!edge->used && !l->reader->n_complaints && line->edges != (line->next ? line->next->edges : NULL))
                 atn_lowering_complain(l, edge->offset, edge->name, "nothing is read from '%s' in this line",
                                       edge->name);
     }

@@ -10,6 +10,7 @@ typedef enum atn_symbol_kind {
     ATN_SYMBOL_INDEX,
     ATN_SYMBOL_VALUE,    /* a definition, or the result of a loop */
     ATN_SYMBOL_CONSTANT, /* a definition of literals alone: stands for its text */
+    ATN_SYMBOL_TEXT,     /* an argument within braces: stands for a text that is lowered already */
     ATN_SYMBOL_RUNNING,  /* what a loop accumulates, inside of it */
     ATN_SYMBOL_FUNCTION,
     ATN_SYMBOL_POISON /* something was wrong with it: uses keep quiet */
@@ -86,8 +87,8 @@ typedef struct atn_lowering {
 } atn_lowering;
 
 /* notation_symbol.c */
-const atn_symbol *atn_symbol_find(const atn_lowering *l, const char *name); /* as seen from here; or NULL */
-void atn_symbol_add(atn_lowering *l, atn_symbol symbol);                    /* refuses a name that is taken */
+const atn_symbol *atn_symbol_find(const atn_lowering *l, const char *name);     /* as seen from here; or NULL */
+void atn_symbol_add(atn_lowering *l, atn_symbol symbol);                        /* refuses a name that is taken */
 void atn_symbol_poison(atn_lowering *l, const atn_named *names, int32_t block); /* something is wrong with them */
 void atn_symbol_suggest(const atn_lowering *l, atn_suggestion *suggestion, bool objects);
 void atn_lowering_complain(atn_lowering *l, size_t offset, const char *what, const char *format, ...) ATN_PRINTF(4, 5);

@@ -70,7 +70,7 @@ static atn_line *read_lines(walk *w, int32_t outer, int32_t depth) {
             ++w->at;
             continue;
         }
-        if (depth == 1 && promises(w, &parser)) {
+        if (depth == 1 && (atn_notation_fact(&parser, w->kernel) || promises(w, &parser))) {
             ++w->at;
             continue;
         }
@@ -101,7 +101,7 @@ static atn_line *read_lines(walk *w, int32_t outer, int32_t depth) {
                 line->child = below;
         }
         *last = line;
-        last = &line->next;
+        while (*last) last = &(*last)->next; /* one line may stand for several */
     }
     return first;
 }

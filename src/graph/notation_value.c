@@ -196,11 +196,69 @@ static atn_syntax *name(atn_lowering *l, const atn_syntax *tree, atn_inputs *inp
         return NULL;
     case ATN_SYMBOL_POISON:
         return NULL;
+    case ATN_SYMBOL_TEXT:
+        return copy_node(l, symbol->tree);
     case ATN_SYMBOL_CONSTANT:
         return atn_lower_text(l, symbol->tree, inputs);
     default:
         return input(l, inputs, symbol->end, tree);
     }
+}
+
+static atn_syntax *cast_to(atn_lowering *l, const atn_named *named, atn_syntax *text) {
+    if (!text || !named || !named->written) return text;
+    atn_syntax *tree = atn_lowering_node(l, ATN_SYNTAX_CAST, text->offset);
+    if (!tree) return NULL;
+    tree->type = named->type;
+    tree->written = named->written;
+    tree->a = text;
+    return tree;
+}
+
+/* Within braces arguments may be local variables: the function's expression stands in place of the call. */
+static atn_syntax *call_in_braces(atn_lowering *l, const atn_syntax *tree, const atn_symbol *symbol,
+                                  atn_inputs *inputs) {
+    const atn_function_text *function = symbol->function;
+    const atn_named *parameter = function->parameters;
+    if (!function->values || function->values->next || l->calls == ATN_LIMIT_CALLS) {
+        atn_lowering_complain(l, tree->offset, tree->name,
+                              l->calls == ATN_LIMIT_CALLS ? "functions call one another too deep"
+                                                          : "in braces, functions are called that are one expression");
+        return NULL;
+    }
+    size_t before = l->n_symbols;
+    int32_t frame = l->frame, inner = ++l->frames;
+    bool right = true;
+    for (const atn_syntax *one = tree->a; one && right; one = one->next) {
+        atn_syntax *text = parameter ? cast_to(l, parameter, atn_lower_text(l, one, inputs)) : NULL;
+        right = text != NULL;
+        l->frame = inner;
+        if (right)
+            atn_symbol_add(l, (atn_symbol){.name = parameter->name,
+                                           .kind = ATN_SYMBOL_TEXT,
+                                           .block = l->block,
+                                           .offset = parameter->offset,
+                                           .tree = text});
+        l->frame = frame;
+        if (parameter)
+            parameter = parameter->next;
+        else
+            atn_lowering_complain(l, one->offset, tree->name, "takes fewer arguments");
+    }
+    if (right && parameter) {
+        atn_lowering_complain(l, tree->offset, tree->name, "takes more arguments");
+        right = false;
+    }
+    atn_braces *braces = l->braces;
+    l->braces = NULL;
+    l->frame = inner;
+    ++l->calls;
+    atn_syntax *text = right ? cast_to(l, function->results, atn_lower_text(l, function->values, inputs)) : NULL;
+    --l->calls;
+    l->frame = frame;
+    l->braces = braces;
+    l->n_symbols = before;
+    return text;
 }
 
 static atn_syntax *call(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
@@ -219,6 +277,7 @@ static atn_syntax *call(atn_lowering *l, const atn_syntax *tree, atn_inputs *inp
     }
     const atn_symbol *symbol = atn_symbol_find(l, tree->name);
     if (symbol && symbol->kind == ATN_SYMBOL_POISON) return NULL;
+    if (symbol && symbol->kind == ATN_SYMBOL_FUNCTION && l->braces) return call_in_braces(l, tree, symbol, inputs);
     if (symbol && symbol->kind == ATN_SYMBOL_FUNCTION)
         return atn_lower_call(l, tree, symbol, &end, 1) ? input(l, inputs, end, tree) : NULL;
     atn_syntax *copy = copy_node(l, tree);

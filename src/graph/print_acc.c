@@ -56,6 +56,29 @@ bool atn_print_split(const atn_item *item, atn_print_acc *accs) {
     return k == item->n_out;
 }
 
+static int32_t count_in(const atn_syntax *tree, int64_t k) {
+    int32_t count = 0;
+    for (; tree; tree = tree->next) {
+        bool mine = tree->kind == ATN_SYNTAX_PORT && !strcmp(tree->name, "in") && tree->a->kind == ATN_SYNTAX_INTEGER;
+        count += mine && tree->a->integer == k;
+        const atn_syntax *parts[] = {tree->a, tree->b, tree->c, tree->d};
+        for (size_t n = 0; n < 4; ++n) count += parts[n] ? count_in(parts[n], k) : 0;
+    }
+    return count;
+}
+
+int32_t atn_print_term_of(const atn_item *block, int32_t k) {
+    atn_print_acc accs[ATN_MAX_ACCS];
+    if (!atn_print_split_key(block, accs) && !atn_print_split(block, accs)) return -1;
+    for (int32_t m = 0; m < block->n_out; ++m) {
+        const atn_syntax *term = accs[m].term;
+        bool here = term->kind == ATN_SYNTAX_PORT && count_in(term, k);
+        for (int32_t n = 0; n < block->n_out && here; ++n) here = n == m || !count_in(accs[n].term, k);
+        if (here) return m;
+    }
+    return -1;
+}
+
 /* `x < acc(0)`, or the other way round: which one it is, and x. */
 static bool is_key(const atn_syntax *compare, const char **op, const atn_syntax **key) {
     if (compare->kind != ATN_SYNTAX_BINARY || compare->op != ATN_OP_LT) return false;

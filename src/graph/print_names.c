@@ -86,6 +86,22 @@ static void name_indices(atn_printer *p, int32_t number) {
     }
 }
 
+/* The object that an accumulator's result is written to, through loops that add it up; NULL: it goes elsewhere. */
+static const char *destination(const atn_printer *p, int32_t block, int32_t k) {
+    for (int32_t depth = 0; depth < 4; ++depth) {
+        const atn_link *use = atn_print_only_use(p->sketch, block, k);
+        if (!use) return NULL;
+        const atn_item *to = &p->sketch->items[use->destination.item];
+        if (to->kind == ATN_ITEM_WRITE && use->destination.port == ATN_PORT_IN)
+            return p->sketch->items[to->object].name;
+        if (use->destination.port != ATN_PORT_FUNC) return NULL;
+        block = use->destination.item;
+        k = atn_print_term_of(to, use->destination.k);
+        if (k < 0) return NULL;
+    }
+    return NULL;
+}
+
 static void name_outputs(atn_printer *p, int32_t number) {
     const atn_item *item = &p->sketch->items[number];
     const char **out = atn_reader_alloc(p->reader, ((size_t)item->n_out + 1) * sizeof *out);
@@ -94,6 +110,9 @@ static void name_outputs(atn_printer *p, int32_t number) {
         const char *base = item->out_names ? item->out_names[k] : is_plain(item->name) ? item->name : "value";
         if (item->kind == ATN_ITEM_READ && item->label && !is_plain(item->name)) base = item->label;
         if (!item->out_names && item->n_out > 1) base = atn_arena_printf(&p->reader->arena, "%s_%d", base, k);
+        const char *target = atn_item_is_block(item) && !item->out_names ? destination(p, number, k) : NULL;
+        if (target)
+            base = atn_arena_printf(&p->reader->arena, "%s_%s", target, item->rank ? p->item[number].index[0] : "");
         if (!base) p->reader->failed = true;
         out[k] = base ? atn_print_unique(p, base) : "";
     }

@@ -41,6 +41,9 @@ typedef struct atn_print_acc {
 bool atn_print_split(const atn_item *item, atn_print_acc *accs);
 bool atn_print_split_key(const atn_item *item, atn_print_acc *accs);
 
+/* The accumulator whose term is input k alone, and of no other one; -1: none. */
+int32_t atn_print_term_of(const atn_item *block, int32_t k);
+
 bool atn_print_prepare(atn_printer *p);
 const char *atn_print_unique(atn_printer *p, const char *base);            /* a name that nothing has, taken */
 int32_t atn_print_uses(const atn_sketch *sketch, int32_t item, int32_t k); /* of output k; -1: of all */

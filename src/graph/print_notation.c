@@ -149,8 +149,8 @@ static bool stands_in_place(const atn_printer *p, int32_t number, int32_t k) {
     if (use->destination.port == ATN_PORT_FUNC) { /* the term of an accumulator of its type */
         const atn_item *block = &p->sketch->items[use->destination.item];
         if (use->destination.item != item->scope) return false;
-        return use->destination.k < block->n_out &&
-               p->sketch->blocks[block->index].acc[use->destination.k].type == item->type;
+        int32_t acc = atn_print_term_of(block, use->destination.k);
+        return acc >= 0 && p->sketch->blocks[block->index].acc[acc].type == item->type;
     }
     return same_type(p, use, item->type);
 }

@@ -47,14 +47,19 @@ static atn_reader reader_of(const job *j, atn_text *print) {
                         .print = print};
 }
 
-/* The types of all items with USED_FLOAT as `name`; NULL where it does not parse so. */
-static atn_type *types_with(const job *j, atn_arena *arena, const char *name, size_t *count) {
-    atn_define defines[MOST_DEFINES + 1];
+/* The options with USED_FLOAT as `name`; `defines` has room for MOST_DEFINES. */
+static atn_parse_options with_type(const job *j, const char *name, atn_define *defines) {
     size_t n = 0;
     for (; n < j->options->n_defines && n < MOST_DEFINES; ++n) defines[n] = j->options->defines[n];
     for (size_t k = 0; k < n; ++k)
         if (!strcmp(defines[k].name, "USED_FLOAT") || !strcmp(defines[k].name, "T")) defines[k].value = name;
-    atn_parse_options options = {.defines = defines, .n_defines = n};
+    return (atn_parse_options){.defines = defines, .n_defines = n};
+}
+
+/* The types of all items with USED_FLOAT as `name`; NULL where it does not parse so. */
+static atn_type *types_with(const job *j, atn_arena *arena, const char *name, size_t *count) {
+    atn_define defines[MOST_DEFINES];
+    atn_parse_options options = with_type(j, name, defines);
     job other = *j;
     other.options = &options;
     atn_text nothing = {.ctx = j->ctx};
@@ -111,12 +116,33 @@ static bool same(const atn_sequence *a, const atn_sequence *b) {
     return right;
 }
 
+/* Do both texts give the same graphs, with T as any type that the first can be read with? */
+static atn_status agree(const job *j, const atn_text *text, bool *right) {
+    static const char *const names[] = {NULL, "HP", "SP", "DP"};
+    size_t count = atn_description_needs_float(j->text, j->length) ? 4 : 1;
+    *right = true;
+    for (size_t k = 0; k < count && *right; ++k) {
+        atn_define defines[MOST_DEFINES];
+        atn_parse_options options = names[k] ? with_type(j, names[k], defines) : *j->options;
+        atn_sequence *one, *other = NULL;
+        atn_status status = atn_sequence_parse(j->ctx, j->file, j->text, j->length, &options, NULL, &one);
+        if (status == ATN_ERR_MEMORY) return status;
+        if (status) continue;
+        status = atn_sequence_parse(j->ctx, j->file, atn_text_str(text), text->length, &options, NULL, &other);
+        *right = !status && same(one, other);
+        atn_sequence_free(one);
+        atn_sequence_free(other);
+        if (status == ATN_ERR_MEMORY) return status;
+    }
+    return ATN_OK;
+}
+
 atn_status atn_description_print(const atn_ctx *ctx, const char *file, const char *text, size_t length,
                                  const atn_parse_options *options, atn_form form, atn_text *out) {
     static const atn_parse_options none;
     job j = {ctx, file, text, length, options ? options : &none, false};
     atn_arena arena = {.ctx = ctx};
-    atn_sequence *first, *again = NULL;
+    atn_sequence *first;
     atn_status status = atn_sequence_parse(ctx, file, text, length, options, NULL, &first);
     if (status) return status;
     j.many = first->count > 1;
@@ -134,10 +160,7 @@ atn_status atn_description_print(const atn_ctx *ctx, const char *file, const cha
         if (j.many && form == ATN_FORM_XML) atn_text_add(out, "</Sequence>\n");
         atn_text_free(&body);
         if (!status && out->failed) status = atn_fail_memory(ctx, 0, "the description");
-        again = NULL;
-        if (!status && !atn_sequence_parse(ctx, file, atn_text_str(out), out->length, options, NULL, &again))
-            right = same(first, again);
-        atn_sequence_free(again);
+        if (!status) status = agree(&j, out, &right);
     }
     if (!status && !right)
         status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: what it says could not be put into %s", file,

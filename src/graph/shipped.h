@@ -1,10 +1,10 @@
-/* The descriptions that attune ships, kernels/NAME.xml, as they were when the library was built. */
+/* The descriptions that attune ships, kernels/NAME.atn, as they were when the library was built. */
 #ifndef ATN_GRAPH_SHIPPED_H
 #define ATN_GRAPH_SHIPPED_H
 
 typedef struct atn_shipped {
     const char *name; /* "gemm"; NULL ends the table */
-    const char *text; /* XML */
+    const char *text; /* in the notation */
 } atn_shipped;
 
 extern const atn_shipped ATN_SHIPPED[]; /* by name; made by the build */

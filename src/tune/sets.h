@@ -11,6 +11,15 @@ typedef struct atn_set {
     double range_length;   /* of ranges from data */
 } atn_set;
 
+extern const atn_set ATN_SETS[]; /* made by the build from `tuned at` in kernels/; a row of zeros ends it */
+
+typedef struct atn_against {
+    const char *kernel, *against;
+} atn_against;
+extern const atn_against ATN_AGAINST[]; /* the same, of `measured against` */
+
+const char *atn_set_against(const char *kernel); /* what it is measured against: blas, csr, pairs, or copy */
+
 /* The next shape of a kernel for a device: start with `after` NULL; NULL behind the last. */
 const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after);
 

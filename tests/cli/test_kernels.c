@@ -253,6 +253,7 @@ static void show_prints_source(void **state) {
     cli_does("show $/mv.xml --as atn --json", "\"form\": \"atn\"");
     cli_refuses("show $/mv.xml --as c", 2, "--as cannot be 'c'; it takes xml|atn");
     cli_does("check $/mv.atn", "ok (USED_FLOAT=SP by default)\n");
+    cli_does("check $/convolve.atn --size A=30x40 --size w=5x5", "ok (USED_FLOAT=SP by default)\n");
     cli_does("check $/mv.atn --size A=7x5 --size b=5", "ok (USED_FLOAT=SP by default)\n");
     cli_refuses("check $/mv.atn --size A=7x5 --size b=4", 1, "its Size(0) is 4");
     cli_refuses("check $/mv.atn --define USED_FLOAT=none", 1, "mv.atn: 3 errors");

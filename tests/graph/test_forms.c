@@ -124,7 +124,49 @@ static void manual(void **state) {
     kit_free(ctx);
 }
 
+/* Every allocation in turn fails, while reading the notation and while printing both forms. */
+static void memory_that_fails(void **state) {
+    (void)state;
+    static const char text[] = "function twice(a: T) -> T = 2 * a\n"
+                               "kernel k(x, w: vector T, s: T = 2) -> y: vector T, at: vector INT32\n"
+                               "    a: T = { auto d = x[i]; a = twice(d) + s; }\n"
+                               "    over j in w\n        m: T, c: INT32 max= x[i + j] * w[j] + twice(a), INT32(j)\n"
+                               "    y[i] = m + (sum(j) w[j])  where m > 0\n    at[i] = c\n";
+    static const atn_define sp = {"USED_FLOAT", "SP"};
+    atn_parse_options options = {.defines = &sp, .n_defines = 1};
+    for (int form = 0; form <= ATN_FORM_NOTATION; ++form) {
+        long needed = 0;
+        for (long fail_at = 0; fail_at <= needed + 1; fail_at += fail_at > 300 ? 7 : 1) {
+            kit_faults faults = {0};
+            atn_options made = kit_fault_options(&faults);
+            atn_ctx *ctx;
+            assert_int_equal(atn_ctx_create(&made, &ctx), ATN_OK);
+            long before = faults.count;
+            faults.fail_at = fail_at ? before + fail_at : 0;
+            atn_text out = {.ctx = ctx};
+            atn_sequence *sequence = NULL;
+            atn_status status =
+                form ? atn_description_print(ctx, "k", text, strlen(text), &options, (atn_form)form, &out)
+                     : atn_sequence_parse(ctx, "k", text, strlen(text), &options, NULL, &sequence);
+            if (!fail_at) {
+                assert_int_equal(status, ATN_OK);
+                needed = faults.count - before;
+            } else if (!form && fail_at <= needed) {
+                assert_int_equal(status, ATN_ERR_MEMORY);
+            } else if (status != ATN_OK && status != ATN_ERR_MEMORY) {
+                fail_msg("form %d, allocation %ld: %s", form, fail_at, atn_ctx_message(ctx));
+            }
+            faults.fail_at = 0;
+            atn_sequence_free(sequence);
+            atn_text_free(&out);
+            assert_int_equal(atn_ctx_bytes(ctx), 0);
+            atn_ctx_free(ctx);
+        }
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shipped), cmocka_unit_test(generic), cmocka_unit_test(manual)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shipped), cmocka_unit_test(generic), cmocka_unit_test(manual),
+                                       cmocka_unit_test(memory_that_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

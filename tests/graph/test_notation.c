@@ -82,6 +82,15 @@ static const struct {
      "<Connection source=\"k.i(0)\" destination=\"b.v(0)\"/><Connection source=\"a.out\" destination=\"f.in(0)\"/>"
      "<Connection source=\"b.out\" destination=\"f.in(1)\"/><Connection source=\"f.out\" destination=\"w.in\"/>"
      "<Connection source=\"k.i(0)\" destination=\"w.v(0)\"/></Connections></ParallelAlgorithm>"},
+    {"several in a line",
+     "kernel k(A: matrix T) -> y, z: vector T\n    over j in columns(A)\n        a, b += A[i, j], A[i, j]^2\n    y[i], "
+     "z[i] = a, b\n",
+     "kernel k(A: matrix T) -> y, z: vector T\n    over j in columns(A)\n        a += A[i, j]\n        b += A[i, "
+     "j]^2\n    y[i] = a\n    z[i] = b\n"},
+    {"a function within braces",
+     "function less(a: T) -> T = a / 2\nkernel k(x: vector T) -> y: vector T\n    r: T = { T d = x[i] + 1; d = "
+     "less(d); r = less(less(d)); }\n    y[i] = r\n",
+     "kernel k(x: vector T) -> y: vector T\n    y[i] = (x[i] + 1) / 2 / 2 / 2\n"},
     {"in place", "kernel k(inout x: vector T, s: T = 2)\n    x[i] *= s\n",
      "kernel k(inout x: vector T, s: T = 2)\n    x[i] = x[i] * s\n"},
 };

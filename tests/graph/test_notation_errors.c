@@ -54,6 +54,23 @@ static const row lines[] = {
      "2:15: 'a': tolerance is a relative error from 0 to below 1, not '2'"},
 };
 
+static const row facts[] = {
+    {"all of them",
+     A "    tuned at x=100\n    tuned on cpu at x=7, y=8, ranges of 32\n    measured against blas\n    real\n    "
+       "finite\n    y[i] = x[i]\n",
+     ""},
+    {"names like them", A "    real = x[i]\n    tuned = 2 * real\n    y[i] = tuned\n", ""},
+    {"no array", A "    tuned at z=3\n    y[i] = x[i]\n",
+     "2:14: 'a': an array of the kernel should stand here: NAME=ROWSxCOLUMNS"},
+    {"a vector's size", A "    tuned at x=3x4\n    y[i] = x[i]\n", "2:19: 'a': a vector has a LENGTH"},
+    {"no size", A "    tuned at x\n    y[i] = x[i]\n",
+     "2:15: 'a': a size should stand here: NAME=ROWSxCOLUMNS, or NAME=LENGTH"},
+    {"another device", A "    tuned on tpu at x=3\n    y[i] = x[i]\n", "2:14: 'a': cpu or gpu should stand here"},
+    {"another rival", A "    measured against me\n    y[i] = x[i]\n",
+     "2:22: 'a': blas, csr or pairs should stand here: measured against blas"},
+    {"too many", A "    tuned at x=3 y=4\n    y[i] = x[i]\n", "2:18: 'a': this is one too many"},
+};
+
 static const row names[] = {
     {"one name, two arrays", "kernel a(x: vector T, x: matrix T) -> y: vector T\n    y[i] = x[i]\n",
      "1:23: 'x': the name is taken by the vector in line 1"},
@@ -84,6 +101,8 @@ static const row names[] = {
     {"what a loop sums, inside of it", A "    over j in x\n        s += x[j]\n        t = s\n    y[i] = s\n",
      "4:13: 's': is known after its loop; inside, carry { ... } sees it"},
     {"numbered inputs", A "    y[i] = { y = #in(0); }\n", "3:1: 'a': the text ends where a value should stand"},
+    {"a function that is a type", "function half(a: T) -> T = a / 2\n" A "    y[i] = x[i]\n",
+     "1:10: 'half': is a type; a function needs another name"},
     {"a function without arguments", "function f(a: T) -> T = 2 * a\n" A "    y[i] = f\n",
      "3:12: 'f': is a function; its arguments are missing"},
     {"a function with others", "function f(a: T) -> T = a * g\n" A "    y[i] = f(x[i], 2)\n    y[i] = f(x[i])\n",
@@ -142,8 +161,8 @@ static const row meaning[] = {
      "5:5: 'y[1]': stands behind the loop and uses none of its results; put it inside"},
     {"a power", A "    y[i] = x[i]^x[i]\n",
      "2:17: 'a': behind ^ stands a whole number from 1 to 16; use pow, or xor for bits"},
-    {"several sums at once", A "    over j in x\n        s, t += x[j], x[j]\n    y[i] = s\n",
-     "3:9: 'a': several names go with min= and max= only: a key and what follows it"},
+    {"several elements, one value", "kernel a(x: vector T) -> y, z: vector T\n    y[i], z[i] = x[i]\n",
+     "2:5: 'a': 2 elements, but 1 value"},
     {"a loop in a function", "function f(a) = sum(j in 3) a * j\n" A "    y[i] = f(x[i])\n",
      "1:17: 'sum': a function has no loops"},
 };
@@ -158,6 +177,11 @@ static void check(const row *rows, size_t count) {
 static void of_lines(void **state) {
     (void)state;
     check(lines, sizeof lines / sizeof *lines);
+}
+
+static void of_facts(void **state) {
+    (void)state;
+    check(facts, sizeof facts / sizeof *facts);
 }
 
 static void of_names(void **state) {
@@ -181,6 +205,7 @@ static void strict(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(of_lines), cmocka_unit_test(of_names),
-                                       cmocka_unit_test(of_meaning), cmocka_unit_test(strict)};
+                                       cmocka_unit_test(of_facts), cmocka_unit_test(of_meaning),
+                                       cmocka_unit_test(strict)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

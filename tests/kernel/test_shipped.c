@@ -153,7 +153,7 @@ static atn_devices *devices;
 static atn_sequence *parse(const char *file, const char *type) {
     char path[512], *xml;
     size_t length;
-    snprintf(path, sizeof path, "%s/kernels/%s.xml", ATN_SOURCE_DIR, file);
+    snprintf(path, sizeof path, "%s/kernels/%s.atn", ATN_SOURCE_DIR, file);
     kit_ok(ctx, atn_file_read(ctx, path, 1 << 20, &xml, &length));
     atn_define define = {"USED_FLOAT", type};
     atn_sequence *sequence;

@@ -27,7 +27,7 @@ static void turns(const char *knobs, const char *type, int exchanges) {
     atn_program *program;
     const atn_define define = {"USED_FLOAT", type};
     const atn_target target = {.host = true, .vectors = true, .warp = 1, .max_items = 1, .local_bytes = 1 << 20};
-    kit_ok(ctx, atn_file_read(ctx, ATN_SOURCE_DIR "/kernels/transpose.xml", 1 << 20, &xml, &length));
+    kit_ok(ctx, atn_file_read(ctx, ATN_SOURCE_DIR "/kernels/transpose.atn", 1 << 20, &xml, &length));
     kit_ok(ctx, atn_sequence_parse(ctx, "transpose", xml, length,
                                    &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
     kit_ok(ctx, atn_variant_parse(ctx, &variant, knobs));

@@ -256,7 +256,7 @@ static void shipped_kernels_and_files_are_found(void **state) {
     kit_ok(ctx, atn_array_map_read(norm, &at));
     assert_true(*(const float *)at == 5);
     atn_kernel_free(kernel);
-    kit_ok(ctx, atn_kernel_create(device, ATN_SOURCE_DIR "/kernels/l2norm.xml", &sp, &kernel));
+    kit_ok(ctx, atn_kernel_create(device, ATN_SOURCE_DIR "/kernels/l2norm.atn", &sp, &kernel));
     atn_kernel_free(kernel);
     atn_array_free(norm), atn_array_free(x);
     atn_device_close(device);

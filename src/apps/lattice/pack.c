@@ -1,5 +1,5 @@
 /* What EM steps look up, voxel by voxel, packed into two words so that a table stays in a core's cache:
- * x + 2^11 y + 2^22 z in multiples of a unit, and w + 2^12 log f, as kernels/lattice_refine.xml takes them apart. */
+ * x + 2^11 y + 2^22 z in multiples of a unit, and w + 2^12 log f, as kernels/lattice_refine.atn takes them apart. */
 #include "apps/lattice/lattice.h"
 
 #include "base/extreme.h"

@@ -53,7 +53,7 @@ static void put(const atn_unwrap *u, void *to, int64_t at, double value) {
         ((float *)to)[at] = (float)value;
 }
 
-/* Along one side: g, h and c of kernels/unwrap_sweep.xml, 0 beyond the border. gx gy is a bound of the inverse
+/* Along one side: g, h and c of kernels/unwrap_sweep.atn, 0 beyond the border. gx gy is a bound of the inverse
  * diagonal: 1/4 inside; a border or a cell that is cut off weighs less. A product needs no division, and none of its
  * factors is below what keeps the smoother stable. */
 static atn_status put_side(atn_unwrap *u, int64_t cells, double last, double scale, bool rows, atn_array **out) {

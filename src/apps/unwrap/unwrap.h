@@ -45,7 +45,7 @@ typedef struct unwrap_level {
     int64_t width, height;
     double share_x, share_y; /* of the last column and row: how much of them lies inside the image */
     unwrap_plane f, at[2];
-    atn_array *x, *y;         /* no weights: the coefficients X and Y of kernels/unwrap_sweep.xml */
+    atn_array *x, *y;         /* no weights: the coefficients X and Y of kernels/unwrap_sweep.atn */
     atn_array *wx, *wy, *inv; /* weights; NULL until they are needed */
     unwrap_ops ops[2];        /* without and with weights */
 } unwrap_level;
@@ -138,7 +138,7 @@ atn_status unwrap_op_make(atn_unwrap *u, unwrap_op *op, const char *kernel, cons
     ((op)->kernel ? ATN_OK : unwrap_op_make(u, op, name, (const void *const[]){__VA_ARGS__, NULL}))
 void unwrap_op_free(unwrap_op *op);
 
-/* coarsest.c: from weights (wx, wy as in kernels/unwrap_edges.xml), or from hx and hy where wx is NULL. */
+/* coarsest.c: from weights (wx, wy as in kernels/unwrap_edges.atn), or from hx and hy where wx is NULL. */
 atn_status unwrap_direct_make(atn_unwrap *u, bool weights);
 void unwrap_direct_free(const atn_ctx *ctx, unwrap_direct *d);
 atn_status unwrap_direct_solve(atn_unwrap *u, bool weights, unwrap_level *l); /* f to at[0] */

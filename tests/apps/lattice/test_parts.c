@@ -213,7 +213,7 @@ static void cells_that_cannot_be_counted_are_refused(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "sites within", lattice_points_make(ctx, &bcc, 0.1, 5, &points));
 }
 
-/* Two words hold what kernels/lattice_refine.xml takes out of them again. */
+/* Two words hold what kernels/lattice_refine.atn takes out of them again. */
 static void packed_tables_are_true(void **state) {
     (void)state;
     enum { VOXELS = 8 * 8 * 4 };

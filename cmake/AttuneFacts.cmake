@@ -1,0 +1,48 @@
+# What the kernels' own files say of their use, as tables in C. Included, it makes the function attune_facts(FILES); run as
+# a script (cmake -P) it writes OUTPUT. The lines are those that src/graph/notation_fact.c checks.
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  set(ATTUNE_FACTS_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+  function(attune_facts)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/shipped_facts.c)
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${ARGN}" -P ${ATTUNE_FACTS_SCRIPT}
+      DEPENDS ${ARGN} ${ATTUNE_FACTS_SCRIPT} COMMENT "Reading what kernels say of their use" VERBATIM)
+    set(ATTUNE_TABLES ${ATTUNE_TABLES} ${output} PARENT_SCOPE)
+  endfunction()
+  return()
+endif()
+
+set(sets "")
+set(against "")
+foreach(file ${FILES})
+  cmake_path(GET file STEM name)
+  file(STRINGS ${file} lines REGEX "^    (tuned|measured) ")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "measured against ([a-z]+)")
+      string(APPEND against "    {\"${name}\", \"${CMAKE_MATCH_1}\"},\n")
+      continue()
+    endif()
+    set(where NULL)
+    set(range 0)
+    if(line MATCHES " on (cpu|gpu) ")
+      set(where "\"${CMAKE_MATCH_1}\"")
+    endif()
+    if(line MATCHES "ranges of ([0-9]+)")
+      set(range ${CMAKE_MATCH_1})
+    endif()
+    string(REGEX MATCHALL "[A-Za-z0-9_]+=[0-9x]+" sizes "${line}")
+    list(JOIN sizes "\", \"" sizes)
+    string(APPEND sets "    {\"${name}\", ${where}, {\"${sizes}\"}, ${range}},\n")
+  endforeach()
+endforeach()
+file(WRITE ${OUTPUT} "/* Made by the build from the files in kernels; do not edit. */
+#include \"tune/sets.h\"
+
+const atn_set ATN_SETS[] = {
+${sets}    {0},
+};
+
+const atn_against ATN_AGAINST[] = {
+${against}    {0},
+};
+")
