@@ -133,31 +133,40 @@ static atn_status squares(const atn_ctx *ctx, terms *t, double edge, double b[36
     return status;
 }
 
-/* B from cubes of 2 edges, and how much cubes of 4 widen it; told: false where there are too few of them. */
+/* How much larger squares are in cubes of `edge` than B, less what chance would make of so few cubes; 1 at least. */
+static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const double inverse[36], double *out) {
+    double larger[36], both[36], trace = 0;
+    size_t cubes;
+    atn_status status = squares(ctx, t, edge, larger, &cubes);
+    if (status != ATN_OK || cubes < LEAST) return status;
+    multiply(inverse, larger, both);
+    for (int i = 0; i < 6; ++i) trace += both[7 * i] / 6;
+    *out = fmax(*out, trace * (1 - sqrt(1 / (3 * (double)cubes))));
+    return ATN_OK;
+}
+
+/* B from cubes of 2 edges, widened where those of 4 and 8 tell more; told: false where there are too few of them. */
 static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, double b[36], bool *told) {
     const atn_ctx *ctx = s->p->engine.ctx;
     terms all, small = {0};
-    double larger[36], inverse[36], both[36], trace = 0;
-    size_t cubes = 0, fewer = 0;
+    double inverse[36], widen = 1;
+    size_t cubes = 0;
     bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
-    double edge = CUBE * (fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing);
-    *told = false;
+    double edge = 2 * CUBE * (fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing);
     atn_status status = terms_of(s, pose, &all);
-    for (int finer = 0; finer < 4 && status == ATN_OK && cubes < FEWEST; ++finer, edge /= 2) {
+    for (int finer = 0; finer < 4 && status == ATN_OK && cubes < FEWEST; ++finer) {
         terms_free(&small, ctx);
+        edge /= 2;
         status = join(ctx, &all, edge, 0, &small);
         if (status == ATN_OK) status = squares(ctx, &small, 2 * edge, b, &cubes);
-        if (status == ATN_OK) status = squares(ctx, &small, 4 * edge, larger, &fewer);
     }
+    *told = status == ATN_OK && cubes >= LEAST && reg_invert_symmetric(6, b, inverse);
+    for (int larger = 4; larger <= 8 && status == ATN_OK && *told; larger *= 2)
+        status = widened(ctx, &small, larger * edge, inverse, &widen);
+    for (int i = 0; i < 36 && *told; ++i) b[i] *= widen;
     terms_free(&small, ctx);
     terms_free(&all, ctx);
-    if (status != ATN_OK || cubes < LEAST || !reg_invert_symmetric(6, b, inverse)) return status;
-    *told = true;
-    multiply(inverse, larger, both);
-    for (int i = 0; i < 6; ++i) trace += both[7 * i] / 6;
-    if (fewer) trace *= 1 - sqrt(1 / (3 * (double)fewer)); /* what chance would make of so few cubes */
-    for (int i = 0; i < 36 && fewer >= LEAST && trace > 1; ++i) b[i] *= trace;
-    return ATN_OK;
+    return status;
 }
 
 /* ---- H ---- */
