@@ -264,7 +264,7 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
     .examples =
         (const atn_cli_pair[]){
             {"attune unwrap phase.tif -o surface.tif --preview surface.png", "radians in, radians out"},
-            {"attune unwrap peaks.raw --shape 512x512 --scale pi --congruent -o u.npy", "raw, in units of pi"},
+            {"attune unwrap shear.raw --shape 257x257 --scale pi -o u.npy", "raw, in units of pi"},
             {"attune unwrap frames/ --steps 5 --wavelength 632.8e-9 -o heights.tif", "from the camera to metres"},
             {"attune unwrap incoming/ --stream -o done --json", "live"},
             {0}},
