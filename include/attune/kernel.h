@@ -30,9 +30,9 @@ typedef struct atn_kernel_options {
     bool reproducible;          /* results that do not change with the variant */
 } atn_kernel_options;
 
-/* `description`: XML (it begins with '<'), the name of a kernel that is shipped ("gemm"), or the path of a file. A
- * wrong one is refused with its first error. Owned by the caller, freed before the device is closed. `options` may be
- * NULL and is copied. */
+/* `description`: a text (XML, which begins with '<', or the notation, which has line ends), the name of a kernel that
+ * is shipped ("gemm"), or the path of a file. A wrong one is refused with its first error. Owned by the caller, freed
+ * before the device is closed. `options` may be NULL and is copied. */
 ATN_API atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_options *options,
                                      atn_kernel **out);
 ATN_API void atn_kernel_free(atn_kernel *kernel); /* NULL is fine */

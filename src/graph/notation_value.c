@@ -394,7 +394,9 @@ bool atn_lower_value(atn_lowering *l, const atn_syntax *tree, atn_type type, boo
     if (!exact && tree->kind == ATN_SYNTAX_ELEMENT) {
         int32_t item = atn_lower_access(l, tree, false);
         if (item < 0) return false;
-        if (label) l->sketch->items[item].label = label;
+        const char *own = label ? atn_arena_strdup(&l->sketch->graph->arena, label) : NULL; /* outlives the reader */
+        if (label && !own) return l->reader->failed = true, false;
+        if (own) l->sketch->items[item].label = own;
         *end = (atn_end){.item = item, .port = ATN_PORT_OUT, .text = l->sketch->items[item].name};
         return true;
     }

@@ -56,6 +56,10 @@ static void runs_again_and_again(void **state) {
         atn_device *device;
         atn_kernel *axpy;
         kit_ok(ctx, atn_device_open(devices, d, &device));
+        kit_ok(ctx, atn_kernel_create(device,
+                                      "kernel axpy(x, y: vector T, a: T) -> z: vector T\n    z[i] = a * x[i] + y[i]\n",
+                                      &(atn_kernel_options){.defines = defines}, &axpy));
+        atn_kernel_free(axpy);
         kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = defines}, &axpy));
         atn_array *x = numbers(device, 1001, 1), *y = numbers(device, 1001, -7), *z = numbers(device, 1001, 0);
         kit_ok(ctx, atn_kernel_bind(axpy, "x", x));
