@@ -248,7 +248,7 @@ static const atn_cli_option OPTIONS[] = {
     {.name = "pairs", .value = "N", .meaning = "trust: so many pairs; default: 400. covariance: of each kind; 10"},
     {.name = "seed", .value = "S", .meaning = "trust, covariance: other pairs; default: 1"},
     {.name = "method",
-     .value = "em-icp|icp|icp-plane|gicp|softassign|cpd",
+     .value = "NAME",
      .meaning = "trust: default: em-icp. covariance: only this one; else em-icp, icp, icp-plane"},
     {.name = "cases", .meaning = "trust: a row for each pair, too"},
     {.name = "kind", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
