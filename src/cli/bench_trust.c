@@ -15,6 +15,11 @@ atn_status atn_cli_bench_trust(atn_cli_bench *bench) {
     atn_device *device = NULL;
     double pairs, seed;
     int32_t index;
+    size_t number = 0;
+    while (method && number < sizeof METHODS / sizeof *METHODS && strcmp(method, METHODS[number]) != 0) ++number;
+    if (number == sizeof METHODS / sizeof *METHODS)
+        return atn_cli_misuse(call, "there is no method '%s'; there are em-icp, icp, icp-plane, softassign and cpd",
+                              method);
     if (call->n_operands != 1) return atn_cli_misuse(call, "trust takes no files; its pairs are made for it");
     atn_status status = atn_cli_read_whole(call, "pairs", 1, atn_cli_has(call, "quick") ? QUICK_PAIRS : PAIRS, &pairs);
     if (!status) status = atn_cli_read_whole(call, "seed", 0, 1, &seed);
@@ -23,12 +28,11 @@ atn_status atn_cli_bench_trust(atn_cli_bench *bench) {
     status = atn_device_open(devices, index, &device);
     atn_bench_trust_options options = {.pairs = (size_t)pairs,
                                        .seed = (uint64_t)seed,
+                                       .method = (atn_register_method)number,
                                        .cases = atn_cli_has(call, "cases"),
                                        .visit = atn_cli_bench_visit,
                                        .progress = atn_cli_bench_progress,
                                        .user = bench};
-    for (size_t k = 0; method && k < sizeof METHODS / sizeof *METHODS; ++k)
-        if (strcmp(method, METHODS[k]) == 0) options.method = (atn_register_method)k;
     if (!status) status = atn_bench_trust(call->ctx, device, &options);
     atn_cli_progress_end(call);
     atn_device_close(device);

@@ -78,8 +78,8 @@ static atn_status make_step(atn_cli_kernel *k, int32_t number, const atn_device_
         atn_program *program;
         atn_graph_print(graph, &out->graph);
         status = atn_lower(ctx, graph, &variant, &target, &program);
-        if (!status) status = atn_lower_print_passes(ctx, graph, &variant, &target, &out->program);
         if (status) return status;
+        status = atn_lower_print_passes(ctx, graph, &variant, &target, &out->program);
         atn_text_add(&out->program, "# program\n");
         atn_program_print(program, &out->program);
         atn_program_free(program);

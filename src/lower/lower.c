@@ -419,5 +419,5 @@ atn_status atn_lower_print_passes(const atn_ctx *ctx, const atn_graph *graph, co
         lower_print_staged(graph, &staging, out);
     }
     atn_arena_free(&arena);
-    return found && !out->failed ? ATN_OK : ATN_ERR_MEMORY;
+    return found ? ATN_OK : ATN_ERR_MEMORY;
 }

@@ -2,7 +2,8 @@
 . "$(dirname "$0")/kit.sh"
 
 points 40000 'r(), r(), r()' >"$work/cloud.xyz"
-points 100000 'k % 10 ? "1 2 3" : r() * 4 " " r() * 4 " " r()' >"$work/dense.xyz"
+points 40000 'r(), r(), 2 * r()' >"$work/other.xyz"
+points 200000 '120 * r(), 120 * r(), 120 * r()' >"$work/atoms.xyz"
 interrupted() { # its sentence, whatever it was doing
     local k
     begin "$@"
@@ -14,9 +15,9 @@ interrupted() { # its sentence, whatever it was doing
     grep -q "stopped" "$work/err" || failed "$*: no sentence"
     nothing_left "$work" '*.[0-9]*.[0-9]*'
 }
-interrupted "$attune" register "$work/cloud.xyz" "$work/cloud.xyz" --dense --precision 64 --iterations 100000 --device host
-interrupted "$attune" register "$work/cloud.xyz" "$work/cloud.xyz" --method softassign --dense --iterations 100000 --device host
-interrupted "$attune" lattice "$work/dense.xyz" --device host -o "$work/out.xyz"
+interrupted "$attune" register "$work/cloud.xyz" "$work/other.xyz" --dense --precision 64 --iterations 100000 --device host
+interrupted "$attune" register "$work/cloud.xyz" "$work/other.xyz" --method softassign --dense --iterations 100000 --device host
+interrupted "$attune" lattice "$work/atoms.xyz" --device host -o "$work/out.xyz"
 interrupted "$attune" sample scans --size 100000000 -o "$work/scans"
 
 # One launch that takes minutes: nothing asks whether to go on until it returns, and it is ended all the same.

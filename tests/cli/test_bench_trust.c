@@ -34,7 +34,7 @@ static void refuses(void **state) {
     static const cli_refusal CASES[] = {
         {"bench trust a.ply", 2, "takes no files"},
         {"bench trust --pairs 0", 2, "--pairs cannot be '0'"},
-        {"bench trust --method best", 2, "--method"},
+        {"bench trust --method best", 2, "there is no method 'best'"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }

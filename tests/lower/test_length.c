@@ -2,10 +2,12 @@
  * long. */
 #include "support/kernel.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "graph/shipped.h"
 #include "lower/lower.h"
+
+#include <string.h>
 
 static atn_status lower(atn_ctx *ctx, const atn_graph *graph, const char *knobs, int32_t vector_bytes) {
     const atn_target target = {
@@ -22,12 +24,10 @@ static atn_status lower(atn_ctx *ctx, const atn_graph *graph, const char *knobs,
 static void vectors_of_many_registers(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
-    char *xml;
-    size_t length;
+    const char *text = atn_shipped_find("unwrap_raise");
     atn_sequence *sequence;
     const atn_define define = {"USED_FLOAT", "DP"};
-    kit_ok(ctx, atn_file_read(ctx, ATN_SOURCE_DIR "/kernels/unwrap_raise.xml", 1 << 20, &xml, &length));
-    kit_ok(ctx, atn_sequence_parse(ctx, "unwrap_raise", xml, length,
+    kit_ok(ctx, atn_sequence_parse(ctx, "unwrap_raise", text, strlen(text),
                                    &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
     const atn_graph *g = sequence->step[0];
     kit_fails(ctx, ATN_ERR_UNSUPPORTED, "instructions without a branch", lower(ctx, g, "vec_p0=16,regs_p1=2", 16));
@@ -35,7 +35,6 @@ static void vectors_of_many_registers(void **state) {
     kit_ok(ctx, lower(ctx, g, "vec_p0=16,regs_p1=2", 0)); /* not known */
     kit_ok(ctx, lower(ctx, g, "vec_p0=2,regs_p1=2", 16));
     atn_sequence_free(sequence);
-    atn_free(ctx, xml);
     kit_free(ctx);
 }
 
