@@ -165,6 +165,15 @@ atn_options kit_fault_options(kit_faults *faults) {
     return (atn_options){.resize = faulty_resize, .resize_user = faults};
 }
 
+atn_device *kit_open_host(atn_ctx *ctx) {
+    atn_devices *devices;
+    atn_device *host;
+    kit_ok(ctx, atn_devices_find(ctx, &devices)); /* the host comes first */
+    kit_ok(ctx, atn_device_open(devices, 0, &host));
+    atn_devices_free(devices);
+    return host;
+}
+
 void kit_contains(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("\"%s\" does not contain \"%s\"", text, part);
 }

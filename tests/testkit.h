@@ -12,6 +12,8 @@
 
 #include "base/context.h"
 
+#include <attune/device.h>
+
 /* A context on a fresh, private cache directory that kit_free removes; fails the test when it cannot be made. */
 atn_ctx *kit_ctx(void);
 void kit_free(atn_ctx *ctx);
@@ -40,6 +42,9 @@ atn_options kit_fault_options(kit_faults *faults);
         atn_status kit_status = (call);                                                                                \
         if (kit_status != ATN_OK) fail_msg("%s: %s: %s", #call, atn_status_name(kit_status), atn_ctx_message(ctx));    \
     } while (0)
+
+/* The host as a device; closed by the caller. */
+atn_device *kit_open_host(atn_ctx *ctx);
 
 /* The call fails with `status` and a sentence that contains `part`. */
 #define kit_fails(ctx, status, part, call)                                                                             \

@@ -1,6 +1,6 @@
 #include "lower/cut.h"
 
-static const atn_cut PLAIN = {1, 1, 1, 1, 1, 0, 1, 1};
+const atn_cut LOWER_PLAIN = {.lanes = 1, .vec = 1, .regs = 1, .pack = 1, .seq = 1, .tile = 0, .unroll = 1, .split = 1};
 
 lower_cuts lower_cut(const atn_graph *g, const atn_variant *v) {
     lower_cuts cuts = {.point = {-1, -1},
@@ -12,6 +12,7 @@ lower_cuts lower_cut(const atn_graph *g, const atn_variant *v) {
         const atn_cut *c = &v->p[k];
         cuts.span[k] = c->lanes * c->vec * c->regs * c->seq;
         cuts.point[cuts.n_points++] = g->blocks[0].dim[k];
+        cuts.points |= 1u << g->blocks[0].dim[k];
     }
     return cuts;
 }
@@ -30,7 +31,7 @@ void lower_print_cuts(const atn_graph *g, const lower_cuts *cuts, atn_text *out)
 atn_variant lower_cut_edge(const atn_variant *v) {
     atn_variant edge = *v;
     for (int d = 0; d < 2; ++d) {
-        edge.p[d] = edge.q[d] = PLAIN;
+        edge.p[d] = edge.q[d] = LOWER_PLAIN;
         edge.q[d].split = v->q[d].split;
     }
     edge.stage = 0;
@@ -51,7 +52,7 @@ atn_variant lower_cut_edge_items(const atn_variant *v) {
 atn_variant lower_cut_end(const atn_variant *v, bool points, int32_t items) {
     atn_variant end = *v;
     for (int d = 0; d < 2; ++d) {
-        end.p[d] = PLAIN;
+        end.p[d] = LOWER_PLAIN;
         end.q[d].lanes = end.q[d].vec = end.q[d].regs = 1;
     }
     end.reduce = ATN_REDUCE_TREE;

@@ -8,12 +8,15 @@
 
 typedef struct lower_cuts {
     int32_t point[2]; /* the points' dimensions; -1 where there is none */
+    uint32_t points;  /* the same as a mask */
     int32_t n_points; /* 0: everything goes into one result */
     int32_t span[2];  /* points of a group along each; 1 where there is none */
     int32_t items;    /* of a group; 1 on the host */
     int32_t lanes_q;  /* of them, along the reduced dimensions */
     int32_t splits;   /* parts of the outermost range, each a group's; 1: it is not split */
 } lower_cuts;
+
+extern const atn_cut LOWER_PLAIN; /* a dimension that is not cut */
 
 lower_cuts lower_cut(const atn_graph *g, const atn_variant *v);
 void lower_print_cuts(const atn_graph *g, const lower_cuts *cuts, atn_text *out);

@@ -193,7 +193,7 @@ static int32_t split_block(const atn_graph *g) {
 /* The end of a split: joined results, then all that depends on them, for the points at hand. */
 static void finish_points(lowering *l) {
     ir_ref lane = l->lane_q >= 0 ? ir_operation(l->p, ATN_OP_EQ, ATN_B, l->lane_q, ir_address(l->p, 0), -1) : -1;
-    uint32_t points = lower_points(l);
+    uint32_t points = l->cuts.points;
     lower_finish(l, split_block(l->g));
     l->split = -1;
     lower_writes(l, l->g->blocks[0].n_accs > 0 ? -1 : 0, points, lane);
@@ -405,9 +405,12 @@ atn_status atn_lower_print_passes(const atn_ctx *ctx, const atn_graph *graph, co
     lower_cuts cuts = lower_cut(graph, variant);
     bool alone = graph->n_blocks == 1 && graph->blocks[0].n_accs == 0; /* points without a reduction */
     int32_t block = alone ? 0 : split_block(graph);
-    lower_scene scene = {
-        .g = graph, .v = variant, .cuts = &cuts, .needs = &needs, .host = target->host, .done = 0, .bound = 0};
-    for (int32_t d = 0; d < cuts.n_points && !alone; ++d) scene.bound |= 1u << cuts.point[d];
+    lower_scene scene = {.g = graph,
+                         .v = variant,
+                         .cuts = &cuts,
+                         .needs = &needs,
+                         .host = target->host,
+                         .bound = alone ? 0 : cuts.points};
     bool found = lower_find_needs(&arena, graph, &needs);
     if (found) {
         atn_text_add(out, "# cut\n");

@@ -97,7 +97,6 @@ size_t lower_mark(const lowering *l);
 void lower_forget(lowering *l, size_t mark); /* leaves a scope */
 bool lower_memo_find(const lowering *l, int32_t what, int32_t part, place at, ir_ref *ref);
 void lower_memo_keep(lowering *l, int32_t what, int32_t part, place at, ir_ref ref);
-uint32_t lower_points(const lowering *l); /* the dimensions of the points, as a mask */
 /* How far a place lies from register 0 of a dimension, its lane not counted. */
 int64_t lower_offset(const lowering *l, int32_t dim, place at);
 place lower_normal(const lowering *l, uint32_t dims, place at);

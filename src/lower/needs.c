@@ -74,6 +74,10 @@ bool lower_find_needs(atn_arena *arena, const atn_graph *g, lower_needs *out) {
     return true;
 }
 
+bool lower_needs_met(const atn_graph *g, const lower_needs *needs, atn_value value, uint32_t bound, uint32_t done) {
+    return (g->values[value].dims & ~bound) == 0 && (needs->blocks[value] & ~done) == 0;
+}
+
 static void print_blocks(const atn_graph *g, uint32_t blocks, atn_text *out) {
     for (int32_t b = 0; b < g->n_blocks; ++b)
         if (blocks >> b & 1) atn_text_printf(out, " %s", g->blocks[b].name);

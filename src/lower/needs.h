@@ -14,6 +14,8 @@ typedef struct lower_needs {
 
 /* In the arena; false: no memory. */
 bool lower_find_needs(atn_arena *arena, const atn_graph *g, lower_needs *out);
+/* Can a value be made where these dimensions have an index and these blocks a result? */
+bool lower_needs_met(const atn_graph *g, const lower_needs *needs, atn_value value, uint32_t bound, uint32_t done);
 void lower_print_needs(const atn_graph *g, const lower_needs *needs, atn_text *out);
 
 #endif

@@ -82,7 +82,7 @@ static void epilogue(lowering *l) {
     if (l->g->blocks[0].n_accs > 0)
         lower_writes(l, -1, 0, first_lane(l));
     else
-        lower_writes(l, 0, lower_points(l), first_lane(l));
+        lower_writes(l, 0, l->cuts.points, first_lane(l));
 }
 
 static void whole_step(lowering *l, void *data) {

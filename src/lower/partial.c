@@ -101,9 +101,7 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
 
 /* Results that do not depend on all of the points are left for every register of theirs all the same. */
 void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
-    uint32_t others = 0;
-    for (int32_t k = 0; k < l->cuts.n_points; ++k) others |= 1u << l->cuts.point[k];
-    others &= ~loops_result_dims(l, b);
+    uint32_t others = l->cuts.points & ~loops_result_dims(l, b);
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
             value[k][part] = ir_declare(l->p, l->block, "partial", value[k][part]);

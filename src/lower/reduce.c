@@ -34,14 +34,12 @@ uint32_t loops_result_dims(const lowering *l, const atn_block *b) {
     return mask & ~own_dims(b) & l->bound & ~l->apart;
 }
 
-static const atn_cut PLAIN = {.lanes = 1, .vec = 1, .regs = 1, .pack = 1, .seq = 1, .tile = 0, .unroll = 1, .split = 1};
-
 loops loops_open(lowering *l, int32_t block) {
     loops o = {.l = l,
                .block = block,
                .b = &l->g->blocks[block],
-               .q0 = PLAIN,
-               .q1 = PLAIN,
+               .q0 = LOWER_PLAIN,
+               .q1 = LOWER_PLAIN,
                .places = 1,
                .lane0 = -1,
                .lane1 = -1};
@@ -145,7 +143,7 @@ void loops_step(loops *o, bool in_tail) {
             } while (lower_next_place(l, o->dims, &at));
         }
     }
-    uint32_t points = lower_points(l);
+    uint32_t points = l->cuts.points;
     lower_writes(l, o->block == 0 ? 0 : o->block, points | (l->bound & ~points), -1);
     l->done = before;
 }

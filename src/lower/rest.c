@@ -6,7 +6,7 @@ bool lower_block_rests(const lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
     for (int32_t k = 0; k < b->rank; ++k) { /* one range for all points of the group */
         const atn_dim *d = &l->g->dims[b->dim[k]];
-        if ((l->g->values[d->begin].dims | l->g->values[d->end].dims) & lower_points(l)) return false;
+        if ((l->g->values[d->begin].dims | l->g->values[d->end].dims) & l->cuts.points) return false;
     }
     return l->host && l->v.stage > 0 && l->v.q[0].tile > 0 && (l->v.p[0].seq > 1 || l->v.p[1].seq > 1) &&
            b->rank == 1 && b->n_accs > 0 && !loops_keep_order(b) && l->v.q[0].vec == 1 && l->v.q[0].regs == 1;

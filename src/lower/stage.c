@@ -29,17 +29,13 @@ static bool is_across(const lower_scene *c, const staged *s) {
            s->linear[1].coefficient[c->cuts->point[0]] != 0;
 }
 
-static bool is_ready(const lower_scene *c, atn_value value) {
-    return (c->g->values[value].dims & ~c->bound) == 0 && (c->needs->blocks[value] & ~c->done) == 0;
-}
-
 bool lower_staged_forms(const lower_scene *c, const atn_read *r, atn_affine form[2]) {
     for (int a = 0; a < 2; ++a) {
         form[a] = (atn_affine){.is_affine = true, .rest = -1, .modulus = -1};
         if (r->select[a] < 0) continue;
         form[a] = atn_affine_of(c->g, r->select[a]);
         if (!form[a].is_affine || form[a].modulus >= 0) return false;
-        if (form[a].rest >= 0 && !is_ready(c, form[a].rest)) return false;
+        if (form[a].rest >= 0 && !lower_needs_met(c->g, c->needs, form[a].rest, c->bound, c->done)) return false;
     }
     return true;
 }
@@ -118,8 +114,7 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) 
     if (c->v->stage == 0) return;
     const atn_block *b = &c->g->blocks[block];
     bool points_only = block == 0 && b->n_accs == 0;
-    uint32_t points = 0, reduced = 0;
-    for (int32_t k = 0; k < c->cuts->n_points; ++k) points |= 1u << c->cuts->point[k];
+    uint32_t points = c->cuts->points, reduced = 0;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) reduced |= 1u << b->dim[k];
     if (!points_only && (c->v->q[0].tile == 0 || c->v->q[1].lanes > 1)) return;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range of its own for each point cannot be shared */

@@ -9,12 +9,6 @@
 
 /* ---- places and the memory of what was made ---- */
 
-uint32_t lower_points(const lowering *l) {
-    uint32_t mask = 0;
-    for (int32_t k = 0; k < l->cuts.n_points; ++k) mask |= 1u << l->cuts.point[k];
-    return mask;
-}
-
 int64_t lower_offset(const lowering *l, int32_t dim, place at) {
     const dim_state *s = &l->dim[dim];
     return at.r[dim] / s->pack * s->row + (int64_t)(at.r[dim] % s->pack) * s->vec;
@@ -173,7 +167,7 @@ int32_t lower_type(const lowering *l, atn_type type) {
 }
 
 bool lower_ready(const lowering *l, atn_value value) {
-    return (l->g->values[value].dims & ~l->bound) == 0 && (l->needs.blocks[value] & ~l->done) == 0;
+    return lower_needs_met(l->g, &l->needs, value, l->bound, l->done);
 }
 
 static ir_ref constant(lowering *l, const atn_node *n, int32_t part) {

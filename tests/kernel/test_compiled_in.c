@@ -19,11 +19,8 @@ static atn_device *host;
 static char *compiler, *before_path, *before_compiler;
 
 static void open_host(void) {
-    atn_devices *devices;
     ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    kit_ok(ctx, atn_device_open(devices, 0, &host));
-    atn_devices_free(devices);
+    host = kit_open_host(ctx);
 }
 
 static int setup(void **state) {
@@ -126,17 +123,8 @@ static void operations_run(void **state) {
     atn_operations_free(operations);
 }
 
-static const char OWN[] = "<ParallelAlgorithm name='own' dimensions='1'><DataObjects>"
-                          "<DataObject name='x' structure='vector' elementDataType='SP'/>"
-                          "<DataObject name='y' structure='vector' elementDataType='SP'/></DataObjects><Children>"
-                          "<DataAccessRead name='r' source='x' selFunction='v0'/>"
-                          "<FunctionBlock name='f' numInVars='1' dataType='SP' function='#in(0) * 7 - 3'/>"
-                          "<DataAccessWrite name='w' destination='y' selFunction='v0'/></Children><Connections>"
-                          "<Connection source='x.Size(0)' destination='own.Range(0)'/>"
-                          "<Connection source='own.i(0)' destination='r.v(0)'/>"
-                          "<Connection source='own.i(0)' destination='w.v(0)'/>"
-                          "<Connection source='r.out' destination='f.in(0)'/>"
-                          "<Connection source='f.out(0)' destination='w.in'/></Connections></ParallelAlgorithm>";
+static const char OWN[] = "kernel own(x: vector SP) -> y: vector SP\n"
+                          "    y[i] = x[i] * 7 - 3\n";
 
 static void ones_own_kernel_is_refused(void **state) {
     (void)state;

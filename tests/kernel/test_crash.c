@@ -20,17 +20,8 @@ static const char ON_VECTORS[] =
     "exec \"$real\" \"$@\"\n";
 static const char ALWAYS[] = "[ \"$1\" = --version ] && { echo cc 1; exit 0; }\nkill -SEGV $$\n";
 
-static const char OWN[] = "<ParallelAlgorithm name='own' dimensions='1'><DataObjects>"
-                          "<DataObject name='x' structure='vector' elementDataType='SP'/>"
-                          "<DataObject name='y' structure='vector' elementDataType='SP'/></DataObjects><Children>"
-                          "<DataAccessRead name='r' source='x' selFunction='v0'/>"
-                          "<FunctionBlock name='f' numInVars='1' dataType='SP' function='#in(0) * 7 - 3'/>"
-                          "<DataAccessWrite name='w' destination='y' selFunction='v0'/></Children><Connections>"
-                          "<Connection source='x.Size(0)' destination='own.Range(0)'/>"
-                          "<Connection source='own.i(0)' destination='r.v(0)'/>"
-                          "<Connection source='own.i(0)' destination='w.v(0)'/>"
-                          "<Connection source='r.out' destination='f.in(0)'/>"
-                          "<Connection source='f.out(0)' destination='w.in'/></Connections></ParallelAlgorithm>";
+static const char OWN[] = "kernel own(x: vector SP) -> y: vector SP\n"
+                          "    y[i] = x[i] * 7 - 3\n";
 
 static kit_log said;
 static char *dir, *compiler;
@@ -38,16 +29,13 @@ static atn_ctx *ctx;
 static atn_device *host;
 
 static void open_with(const char *script) {
-    atn_devices *devices;
     said = (kit_log){0};
     dir = kit_tempdir();
     compiler = kit_script(dir, "cc", script);
     atn_options options = {
         .cache_dir = dir, .compiler = compiler, .log = kit_log_line, .log_user = &said, .log_from = ATN_LOG_WARNING};
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    kit_ok(ctx, atn_device_open(devices, 0, &host));
-    atn_devices_free(devices);
+    host = kit_open_host(ctx);
 }
 
 static void close_all(void) {

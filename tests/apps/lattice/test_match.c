@@ -294,11 +294,8 @@ static void sets_and_models(void **state) {
 
 static int setup(void **state) {
     (void)state;
-    atn_devices *devices;
     ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    kit_ok(ctx, atn_device_open(devices, 0, &device));
-    atn_devices_free(devices);
+    device = kit_open_host(ctx);
     return 0;
 }
 

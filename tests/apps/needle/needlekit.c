@@ -5,11 +5,8 @@
 #include <stdlib.h>
 
 atn_device *needle_device(atn_ctx *ctx) {
-    atn_devices *devices;
     atn_device *device;
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    kit_ok(ctx, atn_device_open(devices, 0, &device));
-    atn_devices_free(devices);
+    device = kit_open_host(ctx);
     return device;
 }
 

@@ -12,11 +12,8 @@ static atn_device *host;
 
 static int setup(void **state) {
     (void)state;
-    atn_devices *devices;
     ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    kit_ok(ctx, atn_device_open(devices, 0, &host));
-    atn_devices_free(devices);
+    host = kit_open_host(ctx);
     return 0;
 }
 
