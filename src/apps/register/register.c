@@ -351,22 +351,26 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
     return status;
 }
 
+/* Does enough of the source fit where the clouds lie, after a short fit? Then p->pose is what that found. */
+static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, bool *fits) {
+    bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
+    double since = atn_clock_seconds(), at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
+    *fits = status == ATN_OK && !scaled && p->open_iterations && reg_scene_refine(p->scene, at) > LIKELY;
+    if (*fits) reg_to_inside(p, at, &p->pose);
+    reg_timed(&p->engine, REG_SEARCH, since);
+    return status;
+}
+
 /* Where the clouds lie, if they fit there; else where the search says; the better fit of both. */
 static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *settings) {
-    bool scaled = settings->transform != ATN_TRANSFORM_RIGID, tried = false;
-    double since = atn_clock_seconds(), at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    bool tried;
     reg_start start;
     reg_pose found;
-    atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
-    if (status != ATN_OK) return status;
-    if (!scaled && p->open_iterations && reg_scene_refine(p->scene, at) > LIKELY) {
-        reg_timed(&p->engine, REG_SEARCH, since);
-        reg_to_inside(p, at, &p->pose);
-        status = run(p, settings);
-        if (status != ATN_OK || p->result->verdict == ATN_VERDICT_TRUSTED) return status;
-        tried = true;
-        since = atn_clock_seconds();
-    }
+    atn_status status = fit_where_they_lie(p, settings, &tried);
+    if (status == ATN_OK && tried) status = run(p, settings);
+    if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
+    double since = atn_clock_seconds();
     status = reg_search(p->engine.device, p->scene, settings, &start);
     reg_timed(&p->engine, REG_SEARCH, since);
     if (status != ATN_OK) return status;
@@ -384,17 +388,12 @@ static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *setti
 
 /* Where the clouds lie; from a little nearer, and so sooner, if they fit there already. */
 static atn_status run_from_identity(reg_problem *p, atn_register_settings *settings) {
-    double since = atn_clock_seconds(), at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
-    if (settings->transform == ATN_TRANSFORM_RIGID && !settings->compat && p->open_iterations && p->open_start) {
-        atn_status status = reg_scene_make(&p->source, &p->target, false, &p->scene);
-        if (status != ATN_OK) return status;
-        if (reg_scene_refine(p->scene, at) > LIKELY) {
-            reg_to_inside(p, at, &p->pose);
-            settings->sigma_start = fmax(START[ATN_START_AUTO] * p->unit, settings->sigma_end);
-        }
-        reg_timed(&p->engine, REG_SEARCH, since);
-    }
-    return run(p, settings);
+    bool fits = false;
+    atn_status status = ATN_OK;
+    if (settings->transform == ATN_TRANSFORM_RIGID && !settings->compat && p->open_iterations && p->open_start)
+        status = fit_where_they_lie(p, settings, &fits);
+    if (fits) settings->sigma_start = fmax(START[ATN_START_AUTO] * p->unit, settings->sigma_end);
+    return status == ATN_OK ? run(p, settings) : status;
 }
 
 static atn_status register_from_start(reg_problem *p, atn_register_settings *settings) {
