@@ -135,9 +135,6 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
     if (!base.rank && atn_parser_take(parser, "matrix")) base.rank = 2;
     base.type = atn_notation_type(parser, first->name, base.rank > 0, &base.written);
     if (parser->failed) return NULL;
-    if (!base.rank && base.role != ATN_ROLE_IN)
-        atn_parser_complain(parser, first->offset, "'%s' is a scalar; what goes out is a vector or a matrix",
-                            first->name);
     if (atn_parser_take(parser, "=")) base.values = given_values(parser, base.rank > 0);
     for (atn_datum *one = first; one; one = one->next) {
         one->rank = base.rank;
@@ -169,6 +166,13 @@ void atn_notation_head(atn_parser *parser, atn_kernel_text *kernel) {
         atn_parser_complain(parser, parser->token.offset, "'%.*s' is one too many", (int)parser->token.length,
                             parser->token.text);
     if (parser->failed || !kernel->name) kernel->failed = true;
+}
+
+void atn_notation_check_head(atn_parser *parser, const atn_kernel_text *kernel) {
+    for (const atn_datum *one = kernel->data; one; one = one->next)
+        if (!one->rank && one->role != ATN_ROLE_IN)
+            atn_parser_complain(parser, one->offset, "'%s' is a scalar; what goes out is a vector or a matrix",
+                                one->name);
 }
 
 /* `function wrap(d: T) -> T = expression`, or `-> a, b: T { statements }` */

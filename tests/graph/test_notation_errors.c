@@ -18,7 +18,7 @@ static const row lines[] = {
      "6:20: 'x': no type 'SPP'; did you mean 'SP'?"},
     {"no kernel", "\n# nothing\n", "1:1: the description holds no kernel"},
     {"misspelled keyword", "kernl a(x: vector T) -> y: vector T\n    y[i] = x[i]\n",
-     "1:1: a kernel or a function should stand here; did you mean 'kernel'?"},
+     "1:1: a kernel, a function or a program should stand here; did you mean 'kernel'?"},
     {"an open bracket takes no other kernel with it",
      "sequence s\n" A "    y[i] = (x[i]\nkernel b(x: vector T) -> y: vector T\n    y[i] = q\n",
      "3:17: 'a': the text ends where ')' should stand\n5:12: 'q': no name 'q'"},
