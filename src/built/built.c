@@ -163,7 +163,8 @@ static atn_status ready_scratch(atn_built *k, const atn_extent *extent) {
     atn_buffer_free(k->scratch);
     k->scratch = NULL;
     atn_status status = atn_buffer_create(k->device, (size_t)bytes, &k->scratch);
-    return status == ATN_OK ? atn_buffer_fill(NULL, k->scratch, 0, 0, (size_t)bytes) : status;
+    if (status == ATN_OK) status = atn_buffer_fill(NULL, k->scratch, 0, 0, (size_t)bytes);
+    return status == ATN_OK ? atn_queue_finish(atn_device_queue(k->device)) : status; /* it may run in another queue */
 }
 
 /* Scalars live here while a launch is put together. */
