@@ -80,6 +80,7 @@ atn_status bench_contestant_enter(bench_contestant *c, bench_work *work, bool es
     *c = (bench_contestant){.work = work};
     atn_status status = estimate ? atn_choose_estimate(p->ctx, p->graph, info, &frame, &c->choice)
                                  : atn_choose(p->ctx, p->graph, info, &frame, &options, &c->choice);
+    if (estimate && work->stand.proven) c->choice.variant.guard = 0; /* earned here, as for what was tuned */
     if (status == ATN_OK) status = atn_choice_build(work->device, p->graph, &frame, &options, &c->choice, &c->built);
     return status;
 }
