@@ -37,6 +37,7 @@ struct atn_datum {
     atn_type type;
     const char *written;
     atn_attribute *values; /* a table's elements, a scalar's default; or NULL */
+    atn_attribute *size;   /* [256], of an array; or NULL */
     atn_datum *next;
 };
 
@@ -95,6 +96,13 @@ struct atn_function_text {
     atn_function_text *next;
 };
 
+/* A line about the kernel's use, as it stands there with single blanks. */
+typedef struct atn_fact atn_fact;
+struct atn_fact {
+    const char *text;
+    atn_fact *next;
+};
+
 typedef struct atn_kernel_text atn_kernel_text;
 struct atn_kernel_text {
     const char *name;
@@ -104,6 +112,7 @@ struct atn_kernel_text {
     bool finite;
     double tolerance;
     atn_datum *data;
+    atn_fact *facts;
     atn_line *lines;
     atn_kernel_text *next;
 };
@@ -171,8 +180,8 @@ const char *atn_notation_word(atn_parser *parser, const char *what, size_t *offs
 /* notation_program.c: one line of a program, without its children. */
 void atn_notation_action(atn_parser *parser, atn_action *action);
 
-/* notation_fact.c: true where the line is about the kernel's use; complaints are made. */
-bool atn_notation_fact(atn_parser *parser, const atn_kernel_text *kernel);
+/* notation_fact.c: true where the line is about the kernel's use, which keeps it; complaints are made. */
+bool atn_notation_fact(atn_parser *parser, atn_kernel_text *kernel);
 
 /* notation_line.c: one line of a kernel, without its children. */
 void atn_notation_line(atn_parser *parser, atn_line *line);

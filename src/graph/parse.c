@@ -41,6 +41,7 @@ atn_graph *atn_reader_algorithm(atn_reader *reader, atn_element *element, const 
     if (!reader->failed && !writes && kernel && !reader->n_complaints)
         atn_reader_complain(reader, sketch.items[0].at, graph->name, "the kernel writes nothing: A[...] = ...");
     if (!reader->failed) atn_graph_validate(reader, graph);
+    if (!reader->failed) atn_graph_check_ranges(reader, graph);
     if (!reader->failed) graph->hash = atn_graph_hash(reader, graph);
     if (!reader->failed && !reader->n_complaints && reader->print) atn_sketch_print(&sketch);
     return graph;
@@ -54,11 +55,14 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
             const atn_object *x = &a->objects[i];
             if (strcmp(x->name, y->name) || (x->type == y->type && x->rank == y->rank) || !x->type || !y->type)
                 continue;
-            atn_reader_complain(
-                reader, (atn_place){y->line, y->column}, y->name,
-                "is a %s of %s here and a %s of %s in line %d; objects of a Sequence with one name are one object",
-                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type), x->rank == 1 ? "vector" : "matrix",
-                atn_type_name(x->type), x->line);
+            atn_reader_complain(reader, (atn_place){y->line, y->column}, y->name,
+                                reader->notation ? "is a %s of %s here and a %s of %s in line %d; arrays of one name "
+                                                   "are one array in all kernels of "
+                                                   "a file"
+                                                 : "is a %s of %s here and a %s of %s in line %d; objects of a "
+                                                   "Sequence with one name are one object",
+                                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type),
+                                x->rank == 1 ? "vector" : "matrix", atn_type_name(x->type), x->line);
         }
     }
     for (int32_t j = 0; j < b->n_parameters; ++j)
@@ -67,14 +71,19 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
                 atn_reader_complain(
                     reader, (atn_place){b->blocks ? b->blocks[0].line : 1, b->blocks ? b->blocks[0].column : 1},
                     b->parameters[j].name,
-                    "is %s here and %s in an earlier step; parameters of a Sequence with one name are one parameter",
+                    reader->notation
+                        ? "is %s here and %s in an earlier kernel; parameters of one name are one parameter "
+                          "in all kernels of a file"
+                        : "is %s here and %s in an earlier step; parameters of a Sequence with one name "
+                          "are one parameter",
                     atn_type_name(b->parameters[j].type), atn_type_name(a->parameters[i].type));
 }
 
 static void add_step(atn_reader *reader, atn_place at, atn_graph *graph, atn_sequence *sequence) {
     for (int32_t k = 0; k < sequence->count; ++k) {
         if (!strcmp(sequence->step[k]->name, graph->name) && *graph->name)
-            atn_reader_complain(reader, at, graph->name, "an earlier step has this name");
+            atn_reader_complain(reader, at, graph->name,
+                                reader->notation ? "an earlier kernel has this name" : "an earlier step has this name");
         check_shared(reader, sequence->step[k], graph);
     }
     sequence->step[sequence->count++] = graph;
@@ -158,9 +167,9 @@ atn_status atn_reader_parse(atn_reader *reader, atn_diagnostics *diagnostics, at
     atn_sequence *sequence = atn_zalloc(reader->ctx, sizeof *sequence);
     if (!sequence) return ATN_ERR_MEMORY;
     sequence->ctx = reader->ctx;
-    bool notation = atn_notation_is(reader->xml, reader->length);
-    atn_element *root = notation ? NULL : atn_xml_read(reader);
-    if (notation) read_notation(reader, sequence);
+    reader->notation = atn_notation_is(reader->xml, reader->length);
+    atn_element *root = reader->notation ? NULL : atn_xml_read(reader);
+    if (reader->notation) read_notation(reader, sequence);
     if (root) read_root(reader, root, sequence);
     atn_status status = atn_reader_finish(reader, diagnostics);
     if (status == ATN_OK)
