@@ -98,8 +98,9 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         }
     }
     if (atn_graph_has_scan(g)) {
-        REFUSE((blocks > 1 || !atn_block_is_scan(g, block)) &&
-                   (lanes_q > 1 || v->q[0].regs > 1 || v->q[0].vec > 1 || atn_variant_splits(v) > 1),
+        bool others = blocks > 1 || !atn_block_is_scan(g, block);
+        for (int32_t k = 1; k < g->n_blocks; ++k) others = others || (k != block && atn_block_is_scan(g, k));
+        REFUSE(others && (lanes_q > 1 || v->q[0].regs > 1 || v->q[0].vec > 1 || atn_variant_splits(v) > 1),
                "a scan inside another iterator, or beside one, goes step by step");
         REFUSE(v->p[0].vec > 1 || v->p[1].vec > 1 || v->p[0].regs > 1 || v->p[1].regs > 1,
                "a scan at every point is done for one point at a time");
