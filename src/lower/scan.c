@@ -99,7 +99,39 @@ static void contribution(scan *s, place at, ir_ref valid, scan_accs out) {
 
 enum { MOST_REGS = 16 };
 
-/* A row of the range: `rows` steps of every item. */
+/* A row of the range whose steps lie side by side in each item: they are joined in order, then the items are, once. */
+static void step_packed(scan *s, scan_accs carry, int32_t rows, scan_accs next) {
+    lowering *l = s->l;
+    int32_t q0 = s->b->dim[0];
+    scan_accs upto[MOST_REGS], value[1], earlier[1], total[1], until, here;
+    for (int32_t r = 0; r < rows && !l->p->failed; ++r) {
+        place at = PLACE_ORIGIN;
+        at.r[q0] = (int8_t)r;
+        contribution(s, at, -1, here);
+        if (l->p->failed) return;
+        if (r > 0) scan_join(s, "upto", upto[r - 1], here, upto[r]);
+        if (r == 0) SCAN_EACH(s->b, k, part) upto[r][k][part] = here[k][part];
+    }
+    if (l->p->failed) return;
+    SCAN_EACH(s->b, k, part) value[0][k][part] = upto[rows - 1][k][part];
+    bool before = s->before;
+    s->before = true; /* where this item begins */
+    scan_group(s, 1, value, earlier, total);
+    s->before = before;
+    scan_join(s, "until", carry, earlier[0], until);
+    for (int32_t r = 0; r < rows && !l->p->failed; ++r) {
+        place at = PLACE_ORIGIN;
+        at.r[q0] = (int8_t)r;
+        if (s->before && r > 0) scan_join(s, "before", until, upto[r - 1], here);
+        if (s->before) keep_running(s, ATN_OP_BEFORE, at, r > 0 ? here : until);
+        if (!s->after) continue;
+        scan_join(s, "after", until, upto[r], here);
+        keep_running(s, ATN_OP_AFTER, at, here);
+    }
+    scan_join(s, "row", carry, total[0], next);
+}
+
+/* A row of the range: `rows` steps of every item, a row of items apart. */
 static void step_row(scan *s, scan_accs carry, int32_t rows, ir_ref limit, scan_accs next) {
     lowering *l = s->l;
     int32_t q0 = s->b->dim[0];
@@ -121,7 +153,7 @@ static void step_row(scan *s, scan_accs carry, int32_t rows, ir_ref limit, scan_
         at.r[q0] = (int8_t)r;
         if (s->before && s->lanes > 1) scan_join(s, "before", until, earlier[r], upto);
         if (s->before) keep_running(s, ATN_OP_BEFORE, at, s->lanes > 1 ? upto : until);
-        if (s->lanes > 1) {
+        if (s->lanes > 1 && s->after) {
             scan_join(s, "after", until, value[r], upto);
             keep_running(s, ATN_OP_AFTER, at, upto);
         }
@@ -151,15 +183,23 @@ static void loop(scan *s, scan_accs carry, ir_ref from, ir_ref to, int32_t rows,
     ir_ref limit = tail && s->lanes > 1 ? to : -1;
     scan_accs next;
     l->block = &body;
-    ir_ref base = s->lane >= 0 ? ir_declare(l->p, l->block, "q0", ir_add(l->p, index, s->lane)) : index;
-    l->dim[q0] = (dim_state){
-        .bound = true, .base = base, .local = base, .regs = rows, .pack = 1, .vec = 1, .row = s->lanes, .limit = limit};
+    bool packed = s->lanes > 1 && rows > 1 && s->slots > 2;
+    ir_ref lane = s->lane >= 0 ? ir_multiply_integer(l->p, s->lane, packed ? rows : 1) : -1;
+    ir_ref base = lane >= 0 ? ir_declare(l->p, l->block, "q0", ir_add(l->p, index, lane)) : index;
+    l->dim[q0] = (dim_state){.bound = true,
+                             .base = base,
+                             .local = base,
+                             .regs = rows,
+                             .pack = 1,
+                             .vec = 1,
+                             .row = packed ? 1 : s->lanes,
+                             .limit = limit};
     l->bound |= 1u << q0;
     lower_children(l, s->block);
     if (s->lanes == 1 && s->regs == 1)
         step_alone(s, carry, PLACE_ORIGIN, next);
     else
-        step_row(s, carry, rows, limit, next);
+        (packed ? step_packed(s, carry, rows, next) : step_row(s, carry, rows, limit, next));
     if (l->scan_phase != SCAN_PARTS) lower_writes(l, s->block, l->cuts.points | l->bound, -1);
     if (!l->p->failed) set_variables(s, carry, next); /* last: what is before a step is the variable itself */
     l->done = done;
@@ -232,9 +272,9 @@ static void parts_before(scan *s, scan_accs first, scan_accs out) {
 
 /* ---- the whole ---- */
 
-static bool uses_before(const atn_graph *g, int32_t block) {
+static bool uses(const atn_graph *g, int32_t block, atn_op op) {
     for (atn_value v = 0; v < g->n_values; ++v)
-        if (g->values[v].op == ATN_OP_BEFORE && g->values[v].index == block) return true;
+        if (g->values[v].op == op && g->values[v].index == block) return true;
     return false;
 }
 
@@ -259,15 +299,21 @@ void lower_block_scan(lowering *l, int32_t block) {
               .lanes = outermost && l->lane_q >= 0 ? l->cuts.lanes_q : 1,
               .regs = outermost ? o.q0.regs : 1,
               .lane = outermost ? l->lane_q : -1,
-              .before = uses_before(l->g, block)};
+              .slots = slots_of(o.b),
+              .before = uses(l->g, block, ATN_OP_BEFORE),
+              .after = uses(l->g, block, ATN_OP_AFTER)};
     bool parts = outermost && l->split >= 0;
     scan_accs first, carry, neutral;
     ir_comment(l->p, l->block, "%s", o.b->name);
     if (l->p->failed || !scan_group_open(&s)) return;
-    if (parts) l->p->scratch_slots = slots_of(o.b);
+    if (parts) l->p->scratch_slots = s.slots;
     loops_hoist(l, o.b);
     SCAN_EACH(o.b, k, part) neutral[k][part] = acc_neutral(l, o.b, k, part);
-    SCAN_EACH(o.b, k, part) s.neutral[k][part] = ir_declare(l->p, l->block, "none", neutral[k][part]);
+    if (by_update(o.b)) { /* what ACC means, so a variable */
+        make_variables(&s, "none", neutral, s.neutral);
+    } else {
+        SCAN_EACH(o.b, k, part) s.neutral[k][part] = neutral[k][part];
+    }
     if (parts && l->scan_phase == SCAN_PARTS)
         SCAN_EACH(o.b, k, part) first[k][part] = s.neutral[k][part];
     else

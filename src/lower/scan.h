@@ -12,7 +12,8 @@ typedef struct scan {
     int32_t block;
     int32_t lanes, regs;           /* items along the range, steps of each that are taken at once */
     ir_ref lane;                   /* this item along the range; -1: there is one */
-    bool before;                   /* values before a step are used */
+    int32_t slots;                 /* parts of all accumulators; beyond 2, an item's steps lie side by side */
+    bool before, after;            /* values before a step, and after one, are used */
     int32_t tile[ATN_MAX_ACCS][2]; /* local memory for the items, where they need it */
     int32_t tile_row;              /* slots of one register in it; 0: none is needed */
     scan_accs neutral;
