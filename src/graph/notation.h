@@ -33,6 +33,7 @@ struct atn_datum {
     size_t offset;
     atn_role role;
     bool scatter; /* add, min, max, or: many points may meet in an element */
+    bool distinct; /* promised: no element is written twice */
     int32_t rank; /* 0: a scalar */
     atn_type type;
     const char *written;

@@ -113,7 +113,14 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
         base.role = ATN_ROLE_INOUT;
     else if (pair && atn_parser_take(parser, "out"))
         base.role = ATN_ROLE_OUT;
-    for (size_t k = 0; scatters[k]; ++k) {
+    behind = parser->offset;
+    if (atn_parser_at(parser, "distinct") &&
+        atn_token_next(parser->text->value, &behind).kind == ATN_TOKEN_WORD) {
+        atn_parser_advance(parser);
+        base.distinct = true;
+        if (base.role == ATN_ROLE_IN) base.role = ATN_ROLE_INOUT;
+    }
+    for (size_t k = 0; scatters[k] && !base.distinct; ++k) {
         behind = parser->offset;
         if (!atn_parser_at(parser, scatters[k])) continue;
         if (atn_token_next(parser->text->value, &behind).kind != ATN_TOKEN_WORD) continue;

@@ -211,10 +211,10 @@ static void append_parallel(lowering *l, ir_block *into, int32_t variable, ir_re
 }
 
 /* The first stage: all groups. */
-static void main_stage(lowering *l, const atn_target *target) {
+static void main_stage(lowering *l, const char *suffix, const atn_target *target) {
     atn_lowered *p = l->p;
     bool split = l->cuts.splits > 1;
-    ir_stage *stage = open_stage(l, "", target->host ? 1 : l->cuts.items);
+    ir_stage *stage = open_stage(l, suffix, target->host ? 1 : l->cuts.items);
     ir_block body = IR_EMPTY, inner = IR_EMPTY;
     const int32_t span[2] = {l->cuts.span[0], l->cuts.span[1]};
     ir_ref tiles[2] = {-1, -1}, total = ir_address(p, 1);
@@ -378,8 +378,13 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     l.g = without_idle(p, graph, variant);
     if (l.g && lower_find_needs(&p->arena, l.g, &l.needs)) {
         lower_enter(&l, *variant);
-        main_stage(&l, target);
-        if (atn_variant_splits(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH))
+        bool scan = atn_variant_splits(variant) > 1 && atn_graph_has_scan(graph);
+        if (scan) l.scan_phase = SCAN_PARTS;
+        main_stage(&l, "", target);
+        if (scan) {
+            l.scan_phase = SCAN_ALL;
+            main_stage(&l, "_scan", target);
+        } else if (atn_variant_splits(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH))
             end_stage(&l, target);
         lay_arguments(p);
     } else {

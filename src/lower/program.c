@@ -110,6 +110,7 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_BARRIER] = "barrier",
                                         [IR_REPORT] = "report",
                                         [IR_ORDER] = "order",
+                                        [IR_HIDE] = "hide",
                                         [IR_COMMENT] = "#",
                                         [IR_PARALLEL] = "parallel"};
     for (; at >= 0; at = p->statements[at].next) {

@@ -31,9 +31,15 @@ typedef enum ir_kind {
     IR_GROUP,
     IR_GROUPS,
     IR_ITEM,    /* this group, how many were launched, this item in its group */
-    IR_SHUFFLE, /* arg[0] of the item `integer` further down, within segments of `id` items */
+    IR_SHUFFLE, /* arg[0] of another item, within segments of `id` items; list: ir_shuffle says which, by `integer` */
     IR_LAST     /* true in the group that finishes last (all partial results are then visible) */
 } ir_kind;
+
+typedef enum ir_shuffle {
+    IR_SHUFFLE_ACROSS, /* the item whose number differs in that bit */
+    IR_SHUFFLE_UP,     /* the item that many before; where there is none, its own */
+    IR_SHUFFLE_FROM    /* that item of the segment */
+} ir_shuffle;
 
 typedef enum ir_argument_kind {
     IR_ARG_DATA,   /* an object's elements */
@@ -73,6 +79,7 @@ typedef enum ir_statement_kind {
     IR_BARRIER,        /* all items of the group, local memory */
     IR_REPORT,         /* gather of read id was out of range */
     IR_ORDER,          /* host: variable value is made before those of later such statements */
+    IR_HIDE,           /* host: the compiler forgets what it knows of variable value */
     IR_COMMENT,        /* text */
     IR_PARALLEL        /* host: variable id from 0 to limit, shared among the threads; body */
 } ir_statement_kind;

@@ -244,6 +244,11 @@ static void statement(printer *r, const ir_statement *s) {
         print_expression(r, s->value);
         ADD(");\n");
         return;
+    case IR_HIDE:
+        ADD("__asm__(\"\" : \"+r\"(");
+        print_expression(r, s->value);
+        ADD("));\n");
+        return;
     case IR_COMMENT:
         ADD("/* %s */\n", s->text);
         return;
