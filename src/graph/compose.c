@@ -303,6 +303,9 @@ static atn_value copy_value(const copy *m, const atn_node *node) {
     case ATN_OP_ACC:
         return atn_value_leaf(s, ATN_OP_ACC, node->type, node->index, node->axis, 0,
                               (atn_trait){.accs = 1u << node->axis});
+    case ATN_OP_BEFORE:
+    case ATN_OP_AFTER:
+        return atn_value_leaf(s, node->op, node->type, node->index, node->axis, node->dims, (atn_trait){.data = true});
     case ATN_OP_LEFT:
     case ATN_OP_RIGHT:
         return atn_value_leaf(s, node->op, node->type, node->index, node->axis, 0, (atn_trait){0});
