@@ -32,6 +32,11 @@ static bool refuse(const folding *f, atn_place at, const char *why) {
     return false;
 }
 
+static bool failed(const folding *f, atn_place at, atn_status status) {
+    if (status == ATN_ERR_MEMORY) return f->reader->failed = true, false;
+    return refuse(f, at, atn_ctx_message(f->reader->ctx));
+}
+
 /* rows(A) has the mark of A's rows. */
 static int64_t mark_of(const folding *f, const atn_syntax *tree, int64_t other) {
     if (!tree || tree->kind != ATN_SYNTAX_CALL || !tree->a || tree->a->kind != ATN_SYNTAX_NAME) return other;
@@ -101,8 +106,8 @@ static bool add_step(folding *f, const atn_step *step) {
                            .parameters = parameters,
                            .sizes = (const int64_t(*)[2])sizes,
                            .symbolic = true};
-    if (atn_graph_compose(f->reader->ctx, callee->name, NULL, &part, &f->graph[f->n]) != ATN_OK)
-        return refuse(f, step->at, atn_ctx_message(f->reader->ctx));
+    atn_status status = atn_graph_compose(f->reader->ctx, callee->name, NULL, &part, &f->graph[f->n]);
+    if (status != ATN_OK) return failed(f, step->at, status);
     ++f->n;
     return true;
 }
@@ -137,7 +142,7 @@ static bool fuse(folding *f, int32_t first, int32_t second) {
     atn_status status = atn_graph_compose(ctx, f->routine->name, &part[0], &part[1], &whole);
     if (status == ATN_ERR_UNSUPPORTED && strstr(atn_ctx_message(ctx), "every other"))
         status = atn_graph_compose_cells(ctx, f->routine->name, &part[0], &part[1], &whole);
-    if (status != ATN_OK) return refuse(f, f->routine->at, atn_ctx_message(ctx));
+    if (status != ATN_OK) return failed(f, f->routine->at, status);
     atn_graph_free(ctx, f->graph[second]);
     f->graph[second] = whole;
     return true;
