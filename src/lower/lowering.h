@@ -40,7 +40,8 @@ typedef struct memo {
 } memo;
 enum { MEMO_CHAINS = 1024 };
 
-/* A scan of a split range has two stages: totals of its parts, then everything, each part begun with those before it. */
+/* A scan of a split range has two stages: totals of its parts, then everything, each part begun with those before it.
+ */
 typedef enum lower_scan_phase { SCAN_WHOLE, SCAN_PARTS, SCAN_ALL } lower_scan_phase;
 
 typedef struct lowering {
@@ -69,13 +70,13 @@ typedef struct lowering {
     lower_staging staged;
     ir_ref extent[2], begin[2]; /* of the points */
     lower_scan_phase scan_phase;
-    ir_ref split;               /* this group's part of the reduced range; -1: no split */
-    ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
-    int32_t warp;               /* items that shuffle with each other */
-    ir_ref start[2];            /* first point of the group's tile */
-    ir_ref item;                /* this item in its group; -1 on the host */
-    void *resting;              /* see lower_block_rested */
-    atn_status status;          /* first failure */
+    ir_ref split;      /* this group's part of the reduced range; -1: no split */
+    ir_ref lane_q;     /* this item's lane along the reduced dimensions; -1: there is one lane */
+    int32_t warp;      /* items that shuffle with each other */
+    ir_ref start[2];   /* first point of the group's tile */
+    ir_ref item;       /* this item in its group; -1 on the host */
+    void *resting;     /* see lower_block_rested */
+    atn_status status; /* first failure */
 } lowering;
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */

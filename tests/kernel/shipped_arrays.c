@@ -7,13 +7,15 @@
 /* Sizes of inputs; m, n, k are replaced by what is tried, s by one more than m: where m ranges start, and the last
  * ends; t is 12, the numbers of a pose; w is 32 m, the rows of m words; N and M are halves of n and m, rounded up, V
  * and W twice these; v is 320, the numbers of 4 x 4 x 4 voxels; x is one more than n; a, b, A, B, c and d are n, m, N,
- * M, V and W with a frame of 4 in all, C and D are V and W with one of 8; 3 is 3. */
+ * M, V and W with a frame of 4 in all, C and D are V and W with one of 8; 3 is 3; q is 16, the digits of a sort, and p
+ * their room in m blocks. */
+enum { BLOCK = 7 }; /* keys of a sort */
 static const struct {
     const char *kernel;
     struct {
         const char *object;
-        char columns,
-            rows; /* 'm', 'n', 'k', 's', 't', 'w', '1', 'M', 'N', 'V', 'W', 'v', 'x', 'a' to 'd', 'A' to 'D', '3' */
+        char columns, rows; /* 'm', 'n', 'k', 's', 't', 'w', '1', 'M', 'N', 'V', 'W', 'v', 'x', 'a' to 'd', 'A' to 'D',
+                               '3', 'p', 'q' */
     } inputs[SHIPPED_OBJECTS];
 } TABLE[] = {
     {"above", {{"pixels", 'n', 'w'}}},
@@ -198,6 +200,15 @@ static const struct {
       {"start", 'm', '1'},
       {"end", 'm', '1'},
       {"pull", 'v', '1'}}},
+    {"scan", {{"x", 'n', '1'}}},
+    {"select", {{"x", 'n', '1'}, {"y", 'n', '1'}, {"count", '1', '1'}}},
+    {"segments", {{"key", 'n', '1'}, {"begin", 'n', '1'}, {"count", '1', '1'}}},
+    {"reduce_by_key",
+     {{"key", 'n', '1'}, {"value", 'n', '1'}, {"unique", 'n', '1'}, {"total", 'n', '1'}, {"count", '1', '1'}}},
+    {"sort_count", {{"key", 'n', '1'}, {"count", 'm', 'q'}}},
+    {"sort_start", {{"count", 'm', 'q'}}},
+    {"sort_scatter",
+     {{"key", 'n', '1'}, {"value", 'n', '1'}, {"first", 'm', 'q'}, {"key_out", 'p', '1'}, {"value_out", 'p', '1'}}},
     {"spmv", {{"start", 'm', '1'}, {"column", 'k', '1'}, {"element", 'k', '1'}, {"x", 'n', '1'}}},
 };
 
@@ -223,6 +234,8 @@ static int64_t length_of(char which, const int64_t mnk[3]) {
            : which == 'C' ? (mnk[1] + 1) / 2 * 2 + 8
            : which == 'D' ? (mnk[0] + 1) / 2 * 2 + 8
            : which == '3' ? 3
+           : which == 'p' ? 16 * BLOCK * mnk[0]
+           : which == 'q' ? 16
                           : 1;
 }
 
@@ -290,6 +303,7 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
                (double[][2]){
                    {0.25}, {0.5}, {0.25}, {0}, {4}, {4}, {0}, {0}, {1}, {1e6}, {1}, {0.5}, {0.001}, {-1}, {0.000001}},
                sizeof(double[15][2]));
+    if (strncmp(kernel, "sort_", 5) == 0) memcpy(out->params, (double[][2]){{2}, {BLOCK}}, sizeof(double[2][2]));
     for (int32_t k = 0; k < g->n_objects; ++k) {
         atn_view *view = &out->views[k];
         *view = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
@@ -309,6 +323,12 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     uint64_t most = strcmp(kernel, "median_bits") == 0 ? UINT64_C(1) << 32 : 100; /* whole words of bits */
     for (int32_t k = 0; k < g->n_objects; ++k) fill(&out->views[k], most, &seed);
     if (sparse) make_sparse(g, out->views, mnk);
+    for (int32_t k = 0; k < g->n_objects; ++k) { /* no two keys go to one place */
+        const atn_view *view = &out->views[k];
+        int32_t *first = view->data;
+        for (int64_t n = 0; n < view->size[1] * view->size[0] && strcmp(g->objects[k].name, "first") == 0; ++n)
+            first[n / view->size[0] * view->pitch + n % view->size[0]] = (int32_t)(n * BLOCK);
+    }
     return true;
 }
 
