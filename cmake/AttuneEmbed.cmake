@@ -9,7 +9,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   function(attune_embed name pattern header type table)
     file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${pattern})
     cmake_path(GET pattern PARENT_PATH folder)
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/shipped_${folder}.c)
+    string(REPLACE "/" "_" stem ${folder})
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/shipped_${stem}.c)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFOLDER=${folder} -DHEADER=${header} -DTYPE=${type} -DTABLE=${table}
               "-DFILES=${files}" -P ${ATTUNE_EMBED_SCRIPT}

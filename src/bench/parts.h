@@ -1,4 +1,4 @@
-/* The parts of a benchmark of kernels: what is measured and its arrays (kernels.c), the clock (rounds.c), whom we are
+/* The parts of a benchmark of kernels: what is measured and its arrays (work.c), the clock (rounds.c), whom we are
  * measured against (reference_copy.c, reference_host.c, reference_cuda.c), and the processes that rows are measured in
  * (rows.c). Ours and theirs run in turn in one process, so that what counts is a ratio. */
 #ifndef ATN_BENCH_PARTS_H
@@ -33,6 +33,12 @@ typedef struct bench_work {
 const atn_slot *bench_slot(const bench_work *work, const char *object); /* NULL: the kernel has none of that name */
 int64_t bench_size(const bench_work *work, const char *object, int axis);
 
+atn_workload bench_workload(const atn_set *set, const char *text); /* in single precision; it keeps both */
+/* On failure too, it goes back with bench_work_close. */
+atn_status bench_work_open(atn_device *device, const atn_set *set, const char *text, bench_against against,
+                           bench_work *work);
+void bench_work_close(bench_work *work);
+
 /* Measures the kernel at one of its shapes (kernels.c); `copy` is the device's. */
 atn_status bench_row(atn_device *device, const atn_set *set, const struct bench_reference *copy, double seconds,
                      atn_kernel_row *row);
@@ -55,6 +61,20 @@ atn_status bench_measure(atn_device *device, bench_runner *runners, int32_t coun
 double bench_median(const double *values, int32_t count); /* of at most BENCH_ROUNDS */
 /* The reference's time over ours: the median over the rounds. */
 double bench_compare(const bench_runner *ours, const bench_runner *reference, int32_t rounds);
+
+/* ---- variants of a work ---- */
+
+typedef struct bench_contestant {
+    bench_work *work;
+    atn_choice choice;
+    atn_built *built;
+} bench_contestant;
+
+/* As a user gets it now, or as anyone would without wisdom. On failure too, it goes back with bench_contestant_leave.
+ */
+atn_status bench_contestant_enter(bench_contestant *c, bench_work *work, bool estimate);
+bench_runner bench_contestant_runner(bench_contestant *c);
+void bench_contestant_leave(bench_contestant *c);
 
 /* ---- whom we are measured against ---- */
 

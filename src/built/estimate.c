@@ -69,6 +69,8 @@ static bool is_little(const atn_outlook *o, const atn_extent *extent) {
 /* A factor of a whole vector may be one lane of a register, so that a load brings several. */
 static bool multiplies_by_lane(const atn_device_info *info) { return strcmp(info->arch, "aarch64") == 0; }
 
+enum { STRIP_BYTES = 128, ACCUMULATORS = 16 /* at most, in registers */ };
+
 static void estimate_host(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent, atn_variant *v) {
     int32_t lanes = o->complex_values || o->ordered ? 1 : info->simd * 4 / o->bytes;
     lanes = lanes > 16 ? 16 : lanes;
@@ -125,7 +127,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->q[0].vec = o->along_q > 0 && lanes >= 4 ? 4 : 1; /* longer ones lose in short ranges and in gathers */
         return;
     }
-    if (o->points == 2 && o->shared_p0 && o->shared_p1 && o->along_p0 > 0) { /* tiles of both, as in a matrix product */
+    if (o->product) { /* tiles of both, as in a matrix product */
         v->p[0].vec = fitting(n0, lanes);
         v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
         v->p[1].regs = n1 >= 12 && info->simd >= 16 ? 12 : fitting(n1, 4);
@@ -137,7 +139,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         estimate_panels(o, info, n0, n1, v);
         return;
     }
-    if (o->along_q > o->along_p0) { /* rows along the range */
+    if (o->along_range) { /* rows along the range */
         v->q[0].vec = lanes;
         v->p[0].regs = fitting(n0, 4);
         v->p[0].seq = fitting(n0 / v->p[0].regs, 8);
@@ -151,7 +153,13 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
     }
     v->p[0].vec = fitting(n0, lanes); /* many points against a common range */
     if (o->gathers) return;           /* lane by lane anyway */
-    v->p[0].regs = fitting(n0 / v->p[0].vec, o->exponential ? 2 : 4);
+    int32_t regs = o->exponential ? 2 : 4;
+    if (o->streams_p0 > 0 && !o->window &&
+        !o->exponential) { /* columns: strips of two cache lines, for the prefetcher */
+        int32_t strip = STRIP_BYTES / (v->p[0].vec * o->bytes), room = ACCUMULATORS / o->g->blocks[o->block].n_accs;
+        if (strip > regs && room > regs) regs = strip < room ? strip : room;
+    }
+    v->p[0].regs = fitting(n0 / v->p[0].vec, regs);
     v->q[0].unroll = o->exponential ? 1 : 2;
 }
 
@@ -210,7 +218,7 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
             v->p[0].regs = 4;
         return;
     }
-    bool common = o->rows || (!o->ragged && !plane && o->along_q <= o->along_p0);      /* neighbours read the same */
+    bool common = o->rows || (!o->ragged && !plane && !o->along_range);                /* neighbours read the same */
     if (info->cpu && common && o->along_p0 > 0 && !o->ordered && !o->complex_values) { /* a CPU has vectors, no warps */
         int64_t n0 = extent ? extent->points[0] : INT64_MAX;
         int32_t lanes = info->simd * 4 / o->bytes;
@@ -226,14 +234,14 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->p[1].lanes = items / v->p[0].lanes;
         return;
     }
-    if (o->ragged || (o->along_q > o->along_p0 && !plane)) { /* several lanes to a row */
+    if (o->ragged || (o->along_range && !plane)) { /* several lanes to a row */
         v->q[0].lanes = o->ordered ? 1 : o->ragged ? 8 : 32;
         v->p[0].lanes = most / v->q[0].lanes;
         v->q[0].regs = o->ordered ? 1 : 4;
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         return;
     }
-    if (plane && o->shared_p0 && o->shared_p1 && most >= 256) {
+    if (o->product && most >= 256) {
         v->p[0].lanes = v->p[1].lanes = 16;
         v->p[0].regs = v->p[1].regs = 8;
         v->p[0].pack = v->p[1].pack = 4;
@@ -243,6 +251,12 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->stage_swap = 2;
         v->wide = 4;
         v->pad = 4;
+        return;
+    }
+    if (plane && o->window) { /* filters: neighbours share lines of the caches, rows the weights */
+        v->p[0].lanes = most < 32 ? most : 32;
+        v->p[1].lanes = most / v->p[0].lanes;
+        v->p[1].regs = 4;
         return;
     }
     if (!plane && !o->exponential && !o->ordered && !info->cpu && are_few(info, extent)) { /* a group to each point */

@@ -16,11 +16,17 @@ typedef struct atn_outlook {
     int32_t pairs_p0;                  /* accesses of every other element along p0: two shuffled vectors on a CPU */
     int32_t along_p1;                  /* reads whose neighbours lie along p1: the kernel turns what it reads */
     bool stencil;                      /* several reads of one object that differ along p1 */
-    bool shared_p0, shared_p1;         /* reads in the reduction that do not depend on p0, on p1 */
-    bool exponential;                  /* an exponential in single precision */
-    bool scaled;                       /* of e, not of 2: the hardware has it only of a product */
-    bool gathers;                      /* a computed selector */
-    int32_t bytes;                     /* of the largest element that is computed on */
+    int32_t streams_p0,
+        streams_q;             /* reads at every step of every point whose neighbours lie along p0, along the range */
+    bool along_range;          /* more along the range */
+    bool shared_p0, shared_p1; /* reads in the reduction that do not depend on p0, on p1 */
+    bool product; /* one that depends on p0 alone meets one that depends on p1 alone, as in a matrix product; a filter
+                     that all points share is none */
+    bool window;  /* reads that move with the points over what their range covers: a filter, a stencil in loops */
+    bool exponential; /* an exponential in single precision */
+    bool scaled;      /* of e, not of 2: the hardware has it only of a product */
+    bool gathers;     /* a computed selector */
+    int32_t bytes;    /* of the largest element that is computed on */
 } atn_outlook;
 
 atn_outlook atn_outlook_of(const atn_graph *graph);

@@ -12,9 +12,11 @@ static const struct {
     const char *name;
     atn_status (*run)(atn_cli_bench *bench);
 } SUBJECTS[] = {
-    {"kernels", atn_cli_bench_kernels},       {"register", atn_cli_bench_register}, {"needle", atn_cli_bench_needle},
-    {"unwrap", atn_cli_bench_unwrap},         {"space", atn_cli_bench_space},       {"lattice", atn_cli_bench_lattice},
+    {"kernels", atn_cli_bench_kernels},       {"register", atn_cli_bench_register},
+    {"needle", atn_cli_bench_needle},         {"unwrap", atn_cli_bench_unwrap},
+    {"space", atn_cli_bench_space},           {"lattice", atn_cli_bench_lattice},
     {"covariance", atn_cli_bench_covariance}, {"trust", atn_cli_bench_trust},
+    {"estimate", atn_cli_bench_estimate},
 };
 
 #define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
@@ -180,8 +182,9 @@ static atn_status run(atn_cli_call *call) {
         json_decref(b.rows);
         return atn_cli_misuse(
             call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
-            suggest.best ? "; did you mean '"
-                         : "; there are kernels, register, trust, covariance, needle, unwrap, lattice and space",
+            suggest.best
+                ? "; did you mean '"
+                : "; there are kernels, estimate, register, trust, covariance, needle, unwrap, lattice and space",
             suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
@@ -205,6 +208,9 @@ static const char *const PARAGRAPHS[] = {
     "median of the ratios: above 1 ours is faster.",
     "kernels: the shipped kernels as a user gets them now, tuned where they were tuned, against OpenBLAS, cuBLAS, "
     "cuSPARSE, a plain loop or a copy on the same device; then how long a first call in a new process takes.",
+    "estimate: kernels as they run untuned, those that are shipped and a dozen as users write them (bench/kernels), "
+    "against what a tuning of --budget finds, which is remembered. Wanted is at most 2 times the tuned time. JSON rows "
+    "also have estimate and tuned (variants) and slowdown.",
     "register: EM-ICP against the structure it was published in (a stored matrix of all pairs, OpenMP, on the CPU): "
     "dense "
     "E-steps and a whole registration; what leaving out far pairs saves, reproducible sums and precisions cost, the "
@@ -241,12 +247,17 @@ static const char *const PARAGRAPHS[] = {
 };
 
 static const atn_cli_option OPTIONS[] = {
-    {.name = "kernel", .value = "NAME", .meaning = "kernels: only this one"},
-    {.name = "seconds", .value = "S", .meaning = "kernels: time spent on each row; 1.5 unless given"},
+    {.name = "kernel", .value = "NAME", .meaning = "kernels, estimate: only this one"},
+    {.name = "seconds",
+     .value = "S",
+     .meaning = "kernels, estimate: measure each row for so long; default: 1.5, of estimate 1"},
+    {.name = "budget", .value = "TIME", .meaning = "estimate: tune each row for so long: 10s, 1m; default: 10s"},
     {.name = "quick",
      .meaning = "register, trust, covariance, needle, unwrap, lattice: few points or pixels, to see that it works"},
     {.name = "pairs", .value = "N", .meaning = "trust: so many pairs; default: 400. covariance: of each kind; 10"},
-    {.name = "seed", .value = "S", .meaning = "trust, covariance: other pairs; default: 1"},
+    {.name = "seed",
+     .value = "S",
+     .meaning = "trust, covariance: other pairs; default: 1; lattice: other frames; default: 905"},
     {.name = "method",
      .value = "NAME",
      .meaning = "trust: default: em-icp. covariance: only this one; else em-icp, icp, icp-plane"},
@@ -261,6 +272,7 @@ static const atn_cli_option OPTIONS[] = {
 static const atn_cli_pair EXAMPLES[] = {
     {"attune bench kernels --device cuda", "the shipped kernels against cuBLAS, cuSPARSE and a copy"},
     {"attune bench kernels --kernel gemm --json", "one kernel, for a script"},
+    {"attune bench estimate --budget 20s", "how good are kernels that nobody tuned?"},
     {"attune bench register", "EM-ICP against the published structure; about a minute"},
     {"attune bench register a.ply b.ply", "all methods on two files"},
     {"attune bench covariance --method em-icp", "do covariances of registrations come true?"},

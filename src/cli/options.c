@@ -198,6 +198,15 @@ atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double leas
     return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a number from %g%s", name, text, least, limit);
 }
 
+bool atn_cli_read_duration(const char *text, double *seconds) {
+    char *end;
+    *seconds = atn_number_read(text, &end);
+    double unit = strcmp(end, "m") == 0 || strcmp(end, "min") == 0 ? 60 : strcmp(end, "h") == 0 ? 3600 : 1;
+    bool known = *end == '\0' || strcmp(end, "s") == 0 || unit > 1;
+    *seconds *= unit;
+    return end != text && known && *seconds > 0 && isfinite(*seconds);
+}
+
 int atn_cli_read_shape(const char *text, int64_t shape[3]) {
     int count = 0;
     for (char *end;; text = end + 1) {

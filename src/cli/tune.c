@@ -27,16 +27,6 @@ typedef struct tuning {
 
 /* ---- options ---- */
 
-/* "60", "60s", "1.5m", "2h" */
-static bool read_duration(const char *text, double *seconds) {
-    char *end;
-    *seconds = atn_number_read(text, &end);
-    double unit = strcmp(end, "m") == 0 || strcmp(end, "min") == 0 ? 60 : strcmp(end, "h") == 0 ? 3600 : 1;
-    bool known = *end == '\0' || strcmp(end, "s") == 0 || unit > 1;
-    *seconds *= unit;
-    return end != text && known && *seconds > 0 && isfinite(*seconds);
-}
-
 static atn_status read_tolerance(tuning *t) {
     const char *text = atn_cli_value(t->call, "tolerance");
     char *end;
@@ -72,7 +62,7 @@ static atn_status read_budget(tuning *t) {
         char *end;
         t->options.fraction = atn_number_read(text, &end) / 100;
         if (*end == '%' && t->options.fraction > 0 && t->options.fraction <= 1) return ATN_OK;
-    } else if (read_duration(text, &t->options.budget_s)) {
+    } else if (atn_cli_read_duration(text, &t->options.budget_s)) {
         return ATN_OK;
     }
     return atn_cli_misuse(

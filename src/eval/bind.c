@@ -130,6 +130,10 @@ atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_
     if (!o->written)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: nothing is written to '%s'; bind an array to it", graph->name,
                         o->name);
+    if (o->sized) {
+        memcpy(size, o->table_size, sizeof o->table_size);
+        return ATN_OK;
+    }
     atn_status status = interp_begin(&in, ctx, graph, frame, NULL);
     for (int32_t k = 0; status == ATN_OK && k < graph->n_writes; ++k) {
         if (graph->writes[k].object == object) reach(&in, &graph->writes[k], size);

@@ -16,6 +16,14 @@ static atn_status check_view(const atn_ctx *ctx, const atn_graph *graph, int32_t
     if (view->size[0] < 0 || (view->rank > 1 && view->size[1] < 0))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: nothing is bound to '%s', a %s of %s", kernel, name,
                         structure(object->rank), atn_type_name(object->type));
+    for (int32_t axis = 0; axis < object->rank && object->sized; ++axis)
+        if (view->size[axis] != object->table_size[axis])
+            return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld %s; an array with %lld was bound", kernel, name,
+                            (long long)object->table_size[axis],
+                            object->rank == 1 ? "elements"
+                            : axis == 0       ? "columns"
+                                              : "rows",
+                            (long long)view->size[axis]);
     if (view->rank > 1 && view->pitch < view->size[0])
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld columns, but a pitch of %lld", kernel, name,
                         (long long)view->size[0], (long long)view->pitch);

@@ -13,7 +13,7 @@ static const struct {
     {"ParallelAlgorithm",
      {"name", "dimensions", "dimension", "ICF", "ICFType", "ICFInit", "ICFCombine", "finite", "tolerance"}},
     {"IteratorBlock", {"name", "dimensions", "dimension", "ICF", "ICFType", "ICFInit", "ICFCombine"}},
-    {"DataObject", {"name", "structure", "elementDataType", "dataType", "values"}},
+    {"DataObject", {"name", "structure", "elementDataType", "dataType", "values", "size"}},
     {"Parameter", {"name", "dataType", "elementDataType", "default"}},
     {"DataAccessRead", {"name", "source", "destination", "selFunction", "selfFunction", "accessFunction", "boundary"}},
     {"DataAccessWrite", {"name", "source", "destination", "selFunction", "selfFunction", "accessFunction", "combine"}},

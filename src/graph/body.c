@@ -16,7 +16,10 @@ static void run(atn_flat *flat, const atn_syntax *tree);
 static atn_slot *target(atn_flat *flat, const atn_syntax *tree) {
     if (tree->kind == ATN_SYNTAX_PORT) {
         if (!flat->target || strcmp(tree->name, flat->target)) {
-            atn_flat_complain(flat, tree->offset, "#%s(k) cannot be assigned to here", tree->name);
+            atn_flat_complain(flat, tree->offset,
+                              flat->names ? "only what is computed here and variables can be assigned to"
+                                          : "#%s(k) cannot be assigned to here",
+                              tree->name);
             return NULL;
         }
         int64_t k;
@@ -105,12 +108,16 @@ static void loop(atn_flat *flat, const atn_syntax *tree) {
         atn_value go_on = atn_flat_truth(flat, atn_flat_expression(flat, tree->b), tree->offset);
         if (flat->failed) break;
         if (!atn_value_is_const(flat->sketch, go_on)) {
-            atn_flat_complain(flat, tree->offset,
-                              "the loop's bound is not known when the kernel is built; use an IteratorBlock");
+            atn_flat_complain(
+                flat, tree->offset,
+                flat->names ? "the loop's bound is not known when the kernel is built; use a loop of the kernel, 'over'"
+                            : "the loop's bound is not known when the kernel is built; use an IteratorBlock");
         } else if (!flat->sketch->values[go_on].integer) {
             break;
         } else if (step == ATN_LIMIT_LOOP) {
-            atn_flat_complain(flat, tree->offset, "the loop has more than %d steps; use an IteratorBlock",
+            atn_flat_complain(flat, tree->offset,
+                              flat->names ? "the loop has more than %d steps; use a loop of the kernel, 'over'"
+                                          : "the loop has more than %d steps; use an IteratorBlock",
                               (int)ATN_LIMIT_LOOP);
         } else {
             scoped(flat, tree->d);
@@ -151,7 +158,9 @@ bool atn_flat_run(atn_flat *flat, const atn_syntax *body, bool is_expression) {
     else
         run(flat, body);
     for (int32_t k = 0; k < flat->n_targets && !flat->failed; ++k)
-        if (flat->slots[k].value < 0)
+        if (flat->slots[k].value < 0 && flat->names)
+            atn_flat_complain(flat, body->offset, "'%s' is not assigned on every path", flat->names[k]);
+        else if (flat->slots[k].value < 0)
             atn_flat_complain(flat, 0, "#%s(%d) is not assigned on every path", flat->target, k);
     return !flat->failed && !flat->sketch->reader->failed;
 }

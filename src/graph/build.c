@@ -24,7 +24,7 @@ static atn_value carried(atn_sketch *sketch, const atn_link *link) {
     int32_t k = link->source.k;
     if (link->source.port == ATN_PORT_SIZE) {
         const atn_object *object = &sketch->graph->objects[from->index];
-        if (object->table) return atn_value_integer(sketch, ATN_INDEX, object->table_size[k]);
+        if (object->table || object->sized) return atn_value_integer(sketch, ATN_INDEX, object->table_size[k]);
         return atn_value_leaf(sketch, ATN_OP_SIZE, ATN_INDEX, from->index, k, 0, (atn_trait){0});
     }
     if (link->source.port == ATN_PORT_I) {
@@ -73,8 +73,11 @@ static bool range_of(atn_sketch *sketch, atn_item *item, atn_port port, int32_t 
     if (*value < 0) return false;
     const atn_trait *trait = &sketch->traits[*value];
     if (item->kind == ATN_ITEM_ALGORITHM && trait->data) {
-        atn_reader_complain(sketch->reader, link->at, link->destination.text,
-                            "depends on elements of an object; the algorithm's range must be known before it starts");
+        atn_reader_complain(
+            sketch->reader, link->at, link->destination.text,
+            sketch->reader->notation
+                ? "the kernel's own space depends on elements of an array; its ranges must be known before it starts"
+                : "depends on elements of an object; the algorithm's range must be known before it starts");
         return false;
     }
     if (trait->running) {
@@ -85,7 +88,9 @@ static bool range_of(atn_sketch *sketch, atn_item *item, atn_port port, int32_t 
     }
     if (trait->after) {
         atn_reader_complain(sketch->reader, link->at, link->destination.text,
-                            "depends on the result of the whole algorithm; iterators run before it is known");
+                            sketch->reader->notation
+                                ? "depends on the result of the whole kernel; loops run before it is known"
+                                : "depends on the result of the whole algorithm; iterators run before it is known");
         return false;
     }
     return true;
@@ -97,7 +102,9 @@ static void begin_block(atn_sketch *sketch, atn_item *item) {
     int32_t rank = item->rank;
     if (!algorithm) {
         if (sketch->n_dims + (size_t)rank > ATN_MAX_DIMS) {
-            atn_reader_complain(reader, item->at, item->name, "more than %d dimensions in one algorithm",
+            atn_reader_complain(reader, item->at, item->name,
+                                reader->notation ? "more than %d indices in one kernel"
+                                                 : "more than %d dimensions in one algorithm",
                                 (int)ATN_MAX_DIMS);
             fail(item);
             return;
@@ -158,7 +165,9 @@ static void end_block(atn_sketch *sketch, atn_item *item) {
     }
     if (after) {
         atn_reader_complain(sketch->reader, item->at, item->name,
-                            "depends on the result of the whole algorithm; iterators run before it is known");
+                            sketch->reader->notation
+                                ? "depends on the result of the whole kernel; loops run before it is known"
+                                : "depends on the result of the whole algorithm; iterators run before it is known");
         fail(item);
         return;
     }
@@ -281,9 +290,12 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
         return;
     }
     if (after && (dims || write.block)) {
-        atn_reader_complain(reader, item->at, item->name,
-                            "depends on '%s.out', known once after the whole space, and on a point of that space",
-                            sketch->items[0].name);
+        atn_reader_complain(
+            reader, item->at, item->name,
+            reader->notation
+                ? "depends on a result of '%s', known once after the whole space, and on a point of that space"
+                : "depends on '%s.out', known once after the whole space, and on a point of that space",
+            sketch->items[0].name);
         fail(item);
         return;
     }
@@ -291,7 +303,8 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
     bool order_needs =
         (write.combine == ATN_WRITE_MIN || write.combine == ATN_WRITE_MAX) && atn_type_is_complex(object->type);
     if (or_needs || order_needs || (write.combine == ATN_WRITE_ADD && object->type == ATN_B)) {
-        atn_reader_complain(reader, item->at, item->name, "combine='%s' is not defined for %s",
+        atn_reader_complain(reader, item->at, item->name,
+                            reader->notation ? "'%s' is not defined for %s" : "combine='%s' is not defined for %s",
                             or_needs                         ? "or"
                             : write.combine == ATN_WRITE_ADD ? "add"
                             : write.combine == ATN_WRITE_MIN ? "min"
@@ -321,6 +334,7 @@ static void build_function(atn_sketch *sketch, atn_item *item) {
                      .at = item->at,
                      .literal = item->type,
                      .target = "out",
+                     .names = item->out_names,
                      .n_targets = item->n_out,
                      .in = inputs,
                      .n_in = item->n_in};
@@ -367,6 +381,7 @@ static void build_data(atn_sketch *sketch) {
                                    .line = item->at.line,
                                    .column = item->at.column};
             if (item->values && !item->failed && !atn_describe_table(sketch, item, item->values, object)) fail(item);
+            if (item->size && !item->failed && !atn_describe_size(sketch, item, item->size, object)) fail(item);
         } else if (item->kind == ATN_ITEM_PARAMETER && make_outs(sketch, item)) {
             item->index = graph->n_parameters++;
             atn_parameter *parameter = &graph->parameters[item->index];

@@ -38,6 +38,7 @@ static atn_hash add_block(atn_hash hash, const atn_graph *graph, const atn_hash 
 
 static atn_hash add_object(atn_hash hash, const atn_object *object) {
     hash = ADD(hash, object->rank, object->type, object->read, object->written, object->table != NULL);
+    if (object->sized) hash = ADD(hash, object->table_size[0], object->table_size[1]);
     if (!object->table) return hash;
     size_t elements = (size_t)(object->table_size[0] * object->table_size[1]);
     return atn_hash_add(ADD(hash, object->table_size[0], object->table_size[1]), object->table,

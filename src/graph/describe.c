@@ -91,6 +91,7 @@ static void describe_object(atn_sketch *sketch, atn_item *item) {
     item->type = type ? atn_describe_type(sketch, item->name, type, true) : ATN_TYPE_NONE;
     item->written = type ? type->given : NULL;
     item->values = atn_element_find(item->element, "values");
+    item->size = atn_element_find(item->element, "size");
     if (item->type == ATN_TYPE_NONE) item->failed = true;
 }
 

@@ -101,7 +101,10 @@ static atn_term port(atn_flat *flat, const atn_syntax *tree) {
     if (flat->target && !strcmp(flat->target, "out") && !strcmp(tree->name, "out")) {
         if (k >= 0 && k < flat->n_targets && flat->slots[k].value >= 0)
             return atn_flat_typed(flat->slots[k].value, flat->slots[k].type);
-        atn_flat_complain(flat, tree->offset, "#out(%lld) has no value here", (long long)k);
+        if (flat->names && k >= 0 && k < flat->n_targets)
+            atn_flat_complain(flat, tree->offset, "'%s' has no value here", flat->names[k]);
+        else
+            atn_flat_complain(flat, tree->offset, "#out(%lld) has no value here", (long long)k);
         return atn_flat_whole(0);
     }
     for (size_t row = 0; row < sizeof rows / sizeof *rows; ++row) {

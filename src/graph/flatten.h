@@ -30,10 +30,11 @@ typedef struct atn_flat {
     const atn_attribute *text;
     const char *what; /* the item, for complaints */
     atn_place at;
-    atn_type literal;    /* what literals take: the block's dataType, or that of the variable assigned to */
-    const char *target;  /* what may be assigned to: "out", "acc", or NULL for plain expressions */
-    int32_t n_targets;   /* the first slots */
-    const atn_value *in; /* #in(k) */
+    atn_type literal;         /* what literals take: the block's dataType, or that of the variable assigned to */
+    const char *target;       /* what may be assigned to: "out", "acc", or NULL for plain expressions */
+    const char *const *names; /* notation: of the targets; or NULL */
+    int32_t n_targets;        /* the first slots */
+    const atn_value *in;      /* #in(k) */
     int32_t n_in;
     const atn_value *accs, *left, *right; /* #acc(k), #a(k), #b(k): as many as targets; NULL: not here */
     const atn_value *variables;           /* v0, v1, ... of a selector; NULL: not here */

@@ -129,7 +129,8 @@ typedef struct atn_object {
     atn_type type;
     bool read, written;
     const void *table;     /* a constant table's elements, row-major, or NULL */
-    int64_t table_size[2]; /* Size(0), Size(1) of a table */
+    bool sized;            /* the description gives the size of an array */
+    int64_t table_size[2]; /* Size(0), Size(1) of a table, or of such an array */
     int32_t line, column;  /* where it was described */
 } atn_object;
 

@@ -15,7 +15,8 @@ static bool find_types(atn_sketch *sketch, const atn_item *item, const atn_value
         if (types[k] != ATN_TYPE_NONE) continue;
         if (!item->n_in) {
             atn_reader_complain(reader, item->at, item->name,
-                                "the ICF has no input to take its type from; give ICFType");
+                                reader->notation ? "nothing says its type; write it: NAME: INT32 += 1"
+                                                 : "the ICF has no input to take its type from; give ICFType");
             return false;
         }
         types[k] = sketch->values[inputs[input]].type;
@@ -89,7 +90,9 @@ static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *bloc
         atn_reader_complain(sketch->reader, item->at, item->element ? item->name : item->out_names[k],
                             item->element ? "ICFInit is needed: %s has no neutral element"
                                           : "a first value is needed: %s has no neutral element",
-                            acc->join == ATN_JOIN_ORDERED || acc->join == ATN_JOIN_CUSTOM ? "this ICF" : "a follower");
+                            acc->join == ATN_JOIN_ORDERED || acc->join == ATN_JOIN_CUSTOM
+                                ? item->element ? "this ICF" : "what is carried"
+                                : "a follower");
         return false;
     }
     return true;
@@ -113,6 +116,7 @@ static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *bl
                      .at = item->at,
                      .literal = types[0],
                      .target = "acc",
+                     .names = item->out_names,
                      .n_targets = item->n_out,
                      .left = left,
                      .right = right};
@@ -154,6 +158,7 @@ bool atn_icf_build(atn_sketch *sketch, atn_item *item, atn_block *block, const a
                      .at = item->at,
                      .literal = types[0],
                      .target = "acc",
+                     .names = item->out_names,
                      .n_targets = item->n_out,
                      .in = inputs,
                      .n_in = item->n_in,

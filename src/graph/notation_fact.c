@@ -69,7 +69,24 @@ static bool tuned(cursor *c) {
     }
 }
 
-bool atn_notation_fact(atn_parser *parser, const atn_kernel_text *kernel) {
+/* The line behind those that the kernel has. */
+static void keep(cursor *c, size_t begin, atn_kernel_text *kernel) {
+    atn_fact **last = &kernel->facts, *fact = atn_reader_alloc(c->parser->reader, sizeof *fact);
+    char *text = atn_reader_alloc(c->parser->reader, c->at - begin + 1);
+    if (!fact || !text) return;
+    size_t n = 0;
+    for (size_t k = begin; k < c->at; ++k) {
+        bool blank = strchr(" \t\r\n", c->text[k]) != NULL;
+        if (!blank || (n && text[n - 1] != ' ')) text[n++] = blank ? ' ' : c->text[k];
+    }
+    while (n && text[n - 1] == ' ') --n;
+    text[n] = '\0';
+    fact->text = text;
+    while (*last) last = &(*last)->next;
+    *last = fact;
+}
+
+bool atn_notation_fact(atn_parser *parser, atn_kernel_text *kernel) {
     size_t behind = parser->offset;
     atn_token next = atn_token_next(parser->text->value, &behind);
     bool word = next.kind == ATN_TOKEN_WORD;
@@ -89,6 +106,9 @@ bool atn_notation_fact(atn_parser *parser, const atn_kernel_text *kernel) {
         return false;
     }
     skip(&c);
-    if (c.text[c.at]) wrong(&c, "this is one too many");
+    if (c.text[c.at])
+        wrong(&c, "this is one too many");
+    else
+        keep(&c, parser->token.offset, kernel);
     return true;
 }

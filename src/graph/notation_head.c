@@ -73,8 +73,8 @@ atn_named *atn_notation_names(atn_parser *parser) {
     return parser->failed ? NULL : first;
 }
 
-/* The text of a table or a default, up to `close`; taken with it. */
-static atn_attribute *given_values(atn_parser *parser, bool table) {
+/* The text of a table, a size or a default, up to what closes it; taken with it. */
+static atn_attribute *given_values(atn_parser *parser, bool table, const char *what) {
     atn_attribute *values = atn_reader_alloc(parser->reader, sizeof *values);
     if (!values || parser->failed) return NULL;
     const char *text = parser->text->value;
@@ -90,7 +90,7 @@ static atn_attribute *given_values(atn_parser *parser, bool table) {
         if (text[end] == ')') --open;
     }
     if (table && !text[end]) {
-        atn_parser_complain(parser, begin, "the table is not closed by ]");
+        atn_parser_complain(parser, begin, "the %s is not closed by ]", what);
         return NULL;
     }
     char *copy = atn_reader_alloc(parser->reader, end - begin + 1);
@@ -141,15 +141,14 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
     if (!base.rank && atn_parser_take(parser, "matrix")) base.rank = 2;
     base.type = atn_notation_type(parser, first->name, base.rank > 0, &base.written);
     if (parser->failed) return NULL;
-    if (!base.rank && base.role != ATN_ROLE_IN)
-        atn_parser_complain(parser, first->offset, "'%s' is a scalar; what goes out is a vector or a matrix",
-                            first->name);
-    if (atn_parser_take(parser, "=")) base.values = given_values(parser, base.rank > 0);
+    if (base.rank && atn_parser_at(parser, "[")) base.size = given_values(parser, true, "size");
+    if (atn_parser_take(parser, "=")) base.values = given_values(parser, base.rank > 0, "table");
     for (atn_datum *one = first; one; one = one->next) {
         one->rank = base.rank;
         one->type = base.type;
         one->written = base.written;
         one->values = base.values;
+        one->size = base.size;
     }
     return parser->failed ? NULL : first;
 }
@@ -175,6 +174,13 @@ void atn_notation_head(atn_parser *parser, atn_kernel_text *kernel) {
         atn_parser_complain(parser, parser->token.offset, "'%.*s' is one too many", (int)parser->token.length,
                             parser->token.text);
     if (parser->failed || !kernel->name) kernel->failed = true;
+}
+
+void atn_notation_check_head(atn_parser *parser, const atn_kernel_text *kernel) {
+    for (const atn_datum *one = kernel->data; one; one = one->next)
+        if (!one->rank && one->role != ATN_ROLE_IN)
+            atn_parser_complain(parser, one->offset, "'%s' is a scalar; what goes out is a vector or a matrix",
+                                one->name);
 }
 
 /* `function wrap(d: T) -> T = expression`, or `-> a, b: T { statements }` */

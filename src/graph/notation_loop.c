@@ -112,14 +112,26 @@ static bool find_ranges(atn_lowering *l, bool algorithm, const atn_syntax *indic
     return right;
 }
 
+/* A loop that cannot be made: uses of its indices keep quiet, whatever else is wrong in it is told. */
+static void poison_indices(atn_lowering *l, atn_loop *loop, const atn_syntax *indices) {
+    if (loop->item != 0) loop->item = atn_lowering_item(l, ATN_ITEM_ITERATOR, indices->name, indices->offset);
+    if (loop->item < 0) return;
+    l->sketch->items[loop->item].failed = true;
+    l->block = loop->item;
+    for (const atn_syntax *one = indices; one; one = one->next)
+        atn_symbol_add(
+            l, (atn_symbol){.name = one->name, .kind = ATN_SYMBOL_POISON, .block = loop->item, .offset = one->offset});
+}
+
 bool atn_loop_open(atn_lowering *l, atn_loop *loop, const atn_syntax *indices, const atn_syntax *ranges,
                    const atn_line *lines, const atn_syntax *tree) {
     bool algorithm = loop->item == 0;
     int32_t rank = 0, depth = 0;
     for (const atn_syntax *one = indices; one; one = one->next) ++rank;
-    if (rank > 2) {
+    if (rank > 2) { /* its lines are looked at all the same */
         atn_lowering_complain(l, indices->offset, indices->name, "a loop has at most 2 indices, not %d", rank);
-        return false;
+        poison_indices(l, loop, indices);
+        return !l->reader->failed;
     }
     range found[2];
     bool right = find_ranges(l, algorithm, indices, ranges, rank, lines, tree, found);

@@ -94,16 +94,20 @@ static void write(atn_lowering *l, const atn_line *line, const atn_end *given, c
     const atn_symbol *object = atn_symbol_find(l, line->target->name);
     l->name = object->name;
     l->written = object->datum->written;
+    bool right = true; /* all that is wrong is told */
     if (given)
         end = *given;
-    else if (!atn_lower_value(l, value, object->datum->type, false, &end))
-        return;
+    else
+        right = atn_lower_value(l, value, object->datum->type, false, &end);
     l->name = "enable";
     l->written = NULL;
-    if (line->where && !atn_lower_value(l, line->where, ATN_B, false, &enable)) return;
+    if (line->where) right = atn_lower_value(l, line->where, ATN_B, false, &enable) && right;
     l->name = NULL;
     int32_t item = atn_lower_access(l, line->target, true);
-    if (item < 0) return;
+    if (item < 0 || !right) {
+        if (item >= 0) l->sketch->items[item].failed = true;
+        return;
+    }
     if (object->datum->scatter && line->assign) l->sketch->items[item].scatter = scatters[line->assign];
     if (object->datum->distinct && !line->assign) l->sketch->items[item].scatter = ATN_WRITE_DISTINCT;
     atn_lowering_link(l, end, given ? line->offset : value->offset, item, ATN_PORT_IN, 0);
@@ -139,7 +143,10 @@ static atn_syntax *with_old(atn_lowering *l, const atn_line *line) {
 static void write_line(atn_lowering *l, const atn_line *line) {
     const atn_symbol *object = atn_symbol_find(l, line->target->name);
     if (!object || object->kind != ATN_SYMBOL_OBJECT) {
-        atn_lower_access(l, line->target, true); /* for its complaint */
+        atn_end end; /* for their complaints */
+        atn_lower_access(l, line->target, true);
+        for (const atn_syntax *value = line->values; value; value = value->next)
+            atn_lower_value(l, value, ATN_TYPE_NONE, false, &end);
         return;
     }
     const atn_datum *datum = object->datum;
@@ -250,6 +257,7 @@ static void add_data(atn_lowering *l) {
         one->type = datum->type;
         one->written = datum->written;
         one->n_out = !array;
+        one->size = datum->size;
         if (array)
             one->values = datum->values;
         else
@@ -333,6 +341,7 @@ void atn_sketch_lower(atn_sketch *sketch, const atn_file_text *file, const atn_k
     sketch->items[0].text = NULL;
     sketch->graph->name = sketch->items[0].name;
     sketch->graph->finite = kernel->finite;
+    sketch->facts = kernel->facts;
     sketch->graph->tolerance = kernel->tolerance;
     for (const atn_function_text *one = file->functions; one; one = one->next)
         if (one->name)

@@ -112,8 +112,12 @@ int32_t atn_lower_access(atn_lowering *l, const atn_syntax *tree, bool write) {
     atn_inputs inputs = {.selector = true};
     atn_syntax *axes[2] = {NULL, NULL}; /* the column first */
     const atn_syntax *given[2] = {count == 2 ? tree->a->next : tree->a, tree->a};
-    for (int32_t axis = 0; axis < count; ++axis)
-        if (!(axes[axis] = atn_lower_text(l, given[axis], &inputs))) return -1;
+    bool right = true; /* all that is wrong is told */
+    for (int32_t axis = 0; axis < count; ++axis) {
+        axes[axis] = atn_lower_text(l, given[axis], &inputs);
+        right = right && axes[axis];
+    }
+    if (!right) return -1;
     axes[0]->next = axes[1];
     int32_t item = atn_lowering_item(l, write ? ATN_ITEM_WRITE : ATN_ITEM_READ, snippet(l, tree), tree->offset);
     if (item < 0) return -1;
@@ -321,12 +325,13 @@ static atn_syntax *power(atn_lowering *l, const atn_syntax *tree, atn_inputs *in
 
 atn_syntax *atn_lower_list(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
     atn_syntax *first = NULL, **last = &first;
-    for (; tree; tree = tree->next) {
+    bool right = true;
+    for (; tree && !l->reader->failed; tree = tree->next) {
         *last = atn_lower_text(l, tree, inputs);
-        if (!*last) return NULL;
-        last = &(*last)->next;
+        right = right && *last;
+        if (*last) last = &(*last)->next;
     }
-    return first;
+    return right ? first : NULL;
 }
 
 atn_syntax *atn_lower_text(atn_lowering *l, const atn_syntax *tree, atn_inputs *inputs) {
@@ -354,18 +359,21 @@ atn_syntax *atn_lower_text(atn_lowering *l, const atn_syntax *tree, atn_inputs *
     }
     atn_syntax *copy = copy_node(l, tree);
     if (!copy) return NULL;
-    bool declares = tree->kind == ATN_SYNTAX_DECLARE;
-    if (tree->a && !(copy->a = atn_lower_list(l, tree->a, inputs))) return NULL;
-    if (declares) declare_local(l, tree);
-    if (tree->b && !(copy->b = atn_lower_list(l, tree->b, inputs))) return NULL;
-    if (tree->kind == ATN_SYNTAX_FOR) { /* the step names what the loop declared */
-        if (tree->d && !(copy->d = atn_lower_list(l, tree->d, inputs))) return NULL;
-        if (tree->c && !(copy->c = atn_lower_list(l, tree->c, inputs))) return NULL;
-        return copy;
+    struct {
+        const atn_syntax *from;
+        atn_syntax **to;
+    } parts[] = {{tree->a, &copy->a}, {tree->b, &copy->b}, {tree->c, &copy->c}, {tree->d, &copy->d}};
+    if (tree->kind == ATN_SYNTAX_FOR) { /* the step, c, names what the loop declared */
+        parts[2].from = tree->d, parts[2].to = &copy->d;
+        parts[3].from = tree->c, parts[3].to = &copy->c;
     }
-    if (tree->c && !(copy->c = atn_lower_list(l, tree->c, inputs))) return NULL;
-    if (tree->d && !(copy->d = atn_lower_list(l, tree->d, inputs))) return NULL;
-    return copy;
+    bool right = true; /* all that is wrong is told */
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k) {
+        if (parts[k].from) *parts[k].to = atn_lower_list(l, parts[k].from, inputs);
+        right = right && (!parts[k].from || *parts[k].to);
+        if (k == 0 && tree->kind == ATN_SYNTAX_DECLARE) declare_local(l, tree);
+    }
+    return right ? copy : NULL;
 }
 
 /* Something that has a value of its own already, and needs no function. */
@@ -474,12 +482,14 @@ bool atn_lower_call(atn_lowering *l, const atn_syntax *tree, const atn_symbol *s
     const char *label = l->name;
     const atn_named *parameter = function->parameters;
     if (given > ATN_LIMIT_PORTS) return false;
+    bool right = true;
     int32_t k = 0;
     for (const atn_syntax *one = tree->a; one; one = one->next, parameter = parameter->next, ++k) {
         l->name = parameter->name;
         l->written = parameter->written;
-        if (!atn_lower_value(l, one, parameter->type, parameter->written != NULL, &arguments[k])) return false;
+        right = atn_lower_value(l, one, parameter->type, parameter->written != NULL, &arguments[k]) && right;
     }
+    if (!right) return false;
     int32_t frame = l->frame;
     size_t before = l->n_symbols;
     atn_braces *braces = l->braces;
@@ -495,7 +505,6 @@ bool atn_lower_call(atn_lowering *l, const atn_syntax *tree, const atn_symbol *s
                                        .end = arguments[k],
                                        .block = l->block,
                                        .offset = parameter->offset});
-    bool right = true;
     if (function->body) {
         right = atn_lower_braces(l, function->body, function->results, function->offset, ends);
     } else {

@@ -1,4 +1,5 @@
 /* A description file, XML or the notation, into graphs: one algorithm, or a Sequence of them. */
+#include "graph/compose.h"
 #include "graph/notation.h"
 #include "graph/rewrite.h"
 
@@ -6,24 +7,18 @@
 
 #include <string.h>
 
-static void free_graph(const atn_ctx *ctx, atn_graph *graph) {
-    if (!graph) return;
-    atn_arena_free(&graph->arena);
-    atn_free(ctx, graph);
-}
-
 void atn_sequence_free(atn_sequence *sequence) {
     if (!sequence) return;
     const atn_ctx *ctx = sequence->ctx;
-    for (int32_t k = 0; k < sequence->count; ++k) free_graph(ctx, sequence->step[k]);
+    for (int32_t k = 0; k < sequence->count; ++k) atn_graph_free(ctx, sequence->step[k]);
     atn_free(ctx, sequence->step);
     atn_free(ctx, sequence->name);
     atn_free(ctx, sequence);
 }
 
 /* One algorithm; the graph exists even when complaints were made, NULL only without memory. */
-static atn_graph *read_algorithm(atn_reader *reader, atn_element *element, const atn_file_text *file,
-                                 const atn_kernel_text *kernel) {
+atn_graph *atn_reader_algorithm(atn_reader *reader, atn_element *element, const struct atn_file_text *file,
+                                const struct atn_kernel_text *kernel) {
     atn_graph *graph = atn_zalloc(reader->ctx, sizeof *graph);
     if (!graph) return reader->failed = true, NULL;
     graph->arena.ctx = reader->ctx;
@@ -46,6 +41,7 @@ static atn_graph *read_algorithm(atn_reader *reader, atn_element *element, const
     if (!reader->failed && !writes && kernel && !reader->n_complaints)
         atn_reader_complain(reader, sketch.items[0].at, graph->name, "the kernel writes nothing: A[...] = ...");
     if (!reader->failed) atn_graph_validate(reader, graph);
+    if (!reader->failed) atn_graph_check_ranges(reader, graph);
     if (!reader->failed) graph->hash = atn_graph_hash(reader, graph);
     if (!reader->failed && !reader->n_complaints && reader->print) atn_sketch_print(&sketch);
     return graph;
@@ -59,11 +55,14 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
             const atn_object *x = &a->objects[i];
             if (strcmp(x->name, y->name) || (x->type == y->type && x->rank == y->rank) || !x->type || !y->type)
                 continue;
-            atn_reader_complain(
-                reader, (atn_place){y->line, y->column}, y->name,
-                "is a %s of %s here and a %s of %s in line %d; objects of a Sequence with one name are one object",
-                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type), x->rank == 1 ? "vector" : "matrix",
-                atn_type_name(x->type), x->line);
+            atn_reader_complain(reader, (atn_place){y->line, y->column}, y->name,
+                                reader->notation ? "is a %s of %s here and a %s of %s in line %d; arrays of one name "
+                                                   "are one array in all kernels of "
+                                                   "a file"
+                                                 : "is a %s of %s here and a %s of %s in line %d; objects of a "
+                                                   "Sequence with one name are one object",
+                                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type),
+                                x->rank == 1 ? "vector" : "matrix", atn_type_name(x->type), x->line);
         }
     }
     for (int32_t j = 0; j < b->n_parameters; ++j)
@@ -72,14 +71,19 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
                 atn_reader_complain(
                     reader, (atn_place){b->blocks ? b->blocks[0].line : 1, b->blocks ? b->blocks[0].column : 1},
                     b->parameters[j].name,
-                    "is %s here and %s in an earlier step; parameters of a Sequence with one name are one parameter",
+                    reader->notation
+                        ? "is %s here and %s in an earlier kernel; parameters of one name are one parameter "
+                          "in all kernels of a file"
+                        : "is %s here and %s in an earlier step; parameters of a Sequence with one name "
+                          "are one parameter",
                     atn_type_name(b->parameters[j].type), atn_type_name(a->parameters[i].type));
 }
 
 static void add_step(atn_reader *reader, atn_place at, atn_graph *graph, atn_sequence *sequence) {
     for (int32_t k = 0; k < sequence->count; ++k) {
         if (!strcmp(sequence->step[k]->name, graph->name) && *graph->name)
-            atn_reader_complain(reader, at, graph->name, "an earlier step has this name");
+            atn_reader_complain(reader, at, graph->name,
+                                reader->notation ? "an earlier kernel has this name" : "an earlier step has this name");
         check_shared(reader, sequence->step[k], graph);
     }
     sequence->step[sequence->count++] = graph;
@@ -100,7 +104,7 @@ static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequ
             atn_reader_complain(reader, element->at, element->name, "a Sequence is made of ParallelAlgorithms");
             continue;
         }
-        atn_graph *graph = read_algorithm(reader, element, NULL, NULL);
+        atn_graph *graph = atn_reader_algorithm(reader, element, NULL, NULL);
         if (!graph) return;
         add_step(reader, element->at, graph, sequence);
     }
@@ -131,6 +135,11 @@ static void read_root(atn_reader *reader, atn_element *root, atn_sequence *seque
 static void read_notation(atn_reader *reader, atn_sequence *sequence) {
     atn_file_text *file = atn_reader_alloc(reader, sizeof *file);
     if (!file || !atn_notation_scan(reader, file) || !atn_notation_parse(reader, file)) return;
+    if (file->programs) {
+        atn_reader_complain(reader, atn_attribute_place(reader, &file->text, file->programs->offset),
+                            file->programs->name, "is a program, where a kernel is wanted");
+        return;
+    }
     int32_t count = 0;
     for (const atn_kernel_text *kernel = file->kernels; kernel; kernel = kernel->next) ++count;
     if (count > 1 && !file->sequence)
@@ -145,7 +154,7 @@ static void read_notation(atn_reader *reader, atn_sequence *sequence) {
     }
     for (const atn_kernel_text *kernel = file->kernels; kernel && !reader->failed; kernel = kernel->next) {
         if (kernel->failed) continue;
-        atn_graph *graph = read_algorithm(reader, NULL, file, kernel);
+        atn_graph *graph = atn_reader_algorithm(reader, NULL, file, kernel);
         if (!graph) return;
         add_step(reader, atn_attribute_place(reader, &file->text, kernel->offset), graph, sequence);
     }
@@ -158,9 +167,9 @@ atn_status atn_reader_parse(atn_reader *reader, atn_diagnostics *diagnostics, at
     atn_sequence *sequence = atn_zalloc(reader->ctx, sizeof *sequence);
     if (!sequence) return ATN_ERR_MEMORY;
     sequence->ctx = reader->ctx;
-    bool notation = atn_notation_is(reader->xml, reader->length);
-    atn_element *root = notation ? NULL : atn_xml_read(reader);
-    if (notation) read_notation(reader, sequence);
+    reader->notation = atn_notation_is(reader->xml, reader->length);
+    atn_element *root = reader->notation ? NULL : atn_xml_read(reader);
+    if (reader->notation) read_notation(reader, sequence);
     if (root) read_root(reader, root, sequence);
     atn_status status = atn_reader_finish(reader, diagnostics);
     if (status == ATN_OK)

@@ -1,5 +1,6 @@
 /* A sketch in the notation: reads, ranges and what is written stand in place, everything else has a line. `plain`
  * leaves all other shortcuts out. */
+#include "graph/notation.h"
 #include "graph/print_names.h"
 #include "graph/type.h"
 
@@ -453,6 +454,7 @@ static void print_data(atn_printer *p, size_t from, size_t to, atn_item_kind kin
         atn_text_clear(&now);
         atn_text_printf(&now, "%s: %s", role, !object ? "" : item->rank == 1 ? "vector " : "matrix ");
         atn_unparse_type(ATN_FORM_NOTATION, item->type, item->written, &now);
+        if (item->size) atn_text_printf(&now, "[%s]", item->size->given);
         if (item->values) atn_text_printf(&now, " = [%s]", item->values->given);
         if (item->initial) atn_text_printf(&now, " = %s", item->initial->given);
         if (before.length && strcmp(atn_text_str(&before), atn_text_str(&now)) != 0)
@@ -522,6 +524,7 @@ void atn_sketch_print_notation(const atn_sketch *sketch, const char *const *type
             p.item[k].inlined = stands_in_place(&p, (int32_t)k, 0);
     }
     print_head(&p);
+    for (const atn_fact *fact = sketch->facts; fact; fact = fact->next) atn_text_printf(out, "    %s\n", fact->text);
     if (sketch->graph->finite || sketch->graph->tolerance > 0)
         atn_text_printf(out, "    %s%s", sketch->graph->finite ? "finite" : "",
                         sketch->graph->finite && sketch->graph->tolerance > 0 ? ", " : "");

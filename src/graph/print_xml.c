@@ -153,6 +153,7 @@ static void print_item(const printer *p, size_t number, int32_t indent) {
     case ATN_ITEM_OBJECT:
         atn_text_printf(out, " structure=\"%s\"", item->rank == 1 ? "vector" : "matrix");
         type_attribute(p, "elementDataType", item->type, item->written);
+        if (item->size) atn_text_printf(out, " size=\"%s\"", item->size->given);
         if (item->values) atn_text_printf(out, " values=\"%s\"", item->values->given);
         break;
     case ATN_ITEM_PARAMETER:

@@ -17,6 +17,7 @@ typedef struct atn_reader {
     const char *file;
     const char *xml;
     size_t length;
+    bool notation;                    /* in contrast to XML: complaints use its words */
     const atn_parse_options *options; /* never NULL */
     bool failed;                      /* memory ran out */
     atn_complaint *complaints;

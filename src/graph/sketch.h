@@ -69,6 +69,7 @@ typedef struct atn_item {
     const atn_type *acc_types;                   /* notation: n_out of them, NONE: that of the input; or NULL */
     const atn_syntax *inits, *combine_body;      /* notation; or NULL */
     const atn_attribute *values, *initial;       /* of a constant table, of a parameter with a default; or NULL */
+    const atn_attribute *size;                   /* of an array: "256", or "rows, columns"; or NULL */
     const char *const *acc_written;              /* notation: those types as they stand in the file */
     const char *written;                         /* the type as it stands in the file; NULL: its own name */
     const char *label;                           /* what its value is called in generated code; NULL: name */
@@ -97,8 +98,9 @@ typedef struct atn_trait {
 
 typedef struct atn_sketch {
     atn_reader *reader;
-    atn_graph *graph; /* names and tables go to its arena at once, the rest when all is known */
-    atn_item *items;  /* item 0 is the algorithm */
+    atn_graph *graph;             /* names and tables go to its arena at once, the rest when all is known */
+    const struct atn_fact *facts; /* notation: of the kernel's use; or NULL */
+    atn_item *items;              /* item 0 is the algorithm */
     size_t n_items, items_room;
     atn_link *links;
     size_t n_links, links_room;
@@ -141,6 +143,8 @@ void atn_describe_leftovers(atn_reader *reader, const atn_element *element, cons
 
 /* table.c: the elements of a constant table, into `object`. */
 bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attribute *values, atn_object *object);
+/* The size that is given for an array. */
+bool atn_describe_size(atn_sketch *sketch, const atn_item *item, const atn_attribute *size, atn_object *object);
 bool atn_number_parse(const char *text, size_t length, double number[2]); /* "1.5", "(1, -2)" for a complex */
 
 /* connect.c: Connections and OrderingRules, then what is left unconnected. */
@@ -167,6 +171,9 @@ void atn_sketch_prune(atn_sketch *sketch);
 
 /* validate.c: what can only be said of the whole: one-to-one writes, in-place use. */
 void atn_graph_validate(atn_reader *reader, const atn_graph *graph);
+
+/* contradict.c: accesses that leave their arrays whatever the sizes are. */
+void atn_graph_check_ranges(atn_reader *reader, const atn_graph *graph);
 
 /* canonical.c */
 atn_hash atn_graph_hash(atn_reader *reader, const atn_graph *graph);

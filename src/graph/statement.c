@@ -16,7 +16,9 @@ static atn_syntax *statement(atn_parser *parser);
 static atn_syntax *assign(atn_parser *parser, atn_syntax *target, size_t offset, const atn_op *op, atn_syntax *value) {
     if (!value || parser->failed) return NULL;
     if (target->kind != ATN_SYNTAX_NAME && target->kind != ATN_SYNTAX_PORT) {
-        atn_parser_complain(parser, target->offset, "only variables, #out(k) and #acc(k) can be assigned to");
+        atn_parser_complain(parser, target->offset,
+                            parser->reader->notation ? "only names can be assigned to"
+                                                     : "only variables, #out(k) and #acc(k) can be assigned to");
         return NULL;
     }
     if (op) {
@@ -161,8 +163,10 @@ static atn_syntax *nested_statement(atn_parser *parser) {
         return NULL;
     }
     if (atn_parser_at(parser, "return") || atn_parser_at(parser, "break") || atn_parser_at(parser, "continue")) {
-        atn_parser_complain(parser, offset, "there is no '%.*s'; assign to #out(k)", (int)parser->token.length,
-                            parser->token.text);
+        atn_parser_complain(parser, offset,
+                            parser->reader->notation ? "there is no '%.*s'; assign to what the line defines"
+                                                     : "there is no '%.*s'; assign to #out(k)",
+                            (int)parser->token.length, parser->token.text);
         return NULL;
     }
     atn_syntax *tree = at_declaration(parser) ? declaration(parser) : assignment(parser);
@@ -189,7 +193,9 @@ static void refuse_idle(atn_parser *parser, const atn_syntax *tree) {
     for (; tree && !parser->failed; tree = tree->next) {
         if (is_expression_kind(tree))
             atn_parser_complain(parser, tree->offset,
-                                "this value goes nowhere; assign it to #out(k), #acc(k) or a variable");
+                                parser->reader->notation
+                                    ? "this value goes nowhere; assign it to a name"
+                                    : "this value goes nowhere; assign it to #out(k), #acc(k) or a variable");
         else if (tree->kind == ATN_SYNTAX_BLOCK)
             refuse_idle(parser, tree->a);
         else if (tree->kind == ATN_SYNTAX_IF)

@@ -105,3 +105,32 @@ bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attr
     object->table_size[1] = rows;
     return true;
 }
+
+bool atn_describe_size(atn_sketch *sketch, const atn_item *item, const atn_attribute *size, atn_object *object) {
+    enum { LARGEST = 1 << 30 };
+    const char *text = size->value;
+    int64_t numbers[2] = {1, 1};
+    int32_t count = 0;
+    bool right = !item->values;
+    for (size_t at = 0; right && count < 2;) { /* rows first */
+        double number[2];
+        size_t length = strcspn(text + at, ",");
+        right = atn_number_parse(text + at, length, number) && number[1] == 0 && number[0] >= 1 &&
+                number[0] <= LARGEST && number[0] == (double)(int64_t)number[0];
+        if (right) numbers[count++] = (int64_t)number[0];
+        at += length;
+        if (!text[at++]) break;
+        right = right && count < 2;
+    }
+    if (!right || count != item->rank) {
+        atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, size, 0), item->name,
+                            item->values      ? "a table has the size of its elements"
+                            : item->rank == 1 ? "the size of a vector is a whole number above 0"
+                                              : "the size of a matrix is two whole numbers above 0: rows, columns");
+        return false;
+    }
+    object->sized = true;
+    object->table_size[0] = numbers[count - 1];
+    object->table_size[1] = count == 2 ? numbers[0] : 1;
+    return true;
+}

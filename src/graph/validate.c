@@ -97,19 +97,39 @@ static void check_injective(judge *j, const atn_write *write) {
     for (int32_t k = 0; k < count; ++k) {
         if (named >> dims[k] & 1) continue;
         const atn_dim *dim = &graph->dims[dims[k]];
-        atn_reader_complain(j->reader, at, write->name,
-                            "every step of %s.i(%d) writes the same element of '%s'; select with it, or name a combine",
-                            graph->blocks[dim->block].name, dim->axis, object);
+        if (j->reader->notation && dim->block)
+            atn_reader_complain(j->reader, at, write->name,
+                                "every step of the loop over '%s' writes the same element of '%s'; use the index in a "
+                                "subscript, or put add, min, max or or before '%s' in the head",
+                                graph->blocks[dim->block].name, object, object);
+        else if (j->reader->notation)
+            atn_reader_complain(j->reader, at, write->name,
+                                "all points along an index of the kernel write the same element of '%s'; use the index "
+                                "in a subscript, or put add, min, max or or before '%s' in the head",
+                                object, object);
+        else
+            atn_reader_complain(
+                j->reader, at, write->name,
+                "every step of %s.i(%d) writes the same element of '%s'; select with it, or name a combine",
+                graph->blocks[dim->block].name, dim->axis, object);
         return;
     }
     atn_verdict verdict = try_out(j, &access, NULL);
     if (verdict == ATN_VERDICT_CLASH)
         atn_reader_complain(
             j->reader, at, write->name,
-            "two points write the same element of '%s'; make the selector one-to-one, or name a combine", object);
+            j->reader->notation
+                ? "two points write the same element of '%s'; make the subscripts one-to-one, or put add, min, max or "
+                  "or "
+                  "before its name in the head"
+                : "two points write the same element of '%s'; make the selector one-to-one, or name a combine",
+            object);
     if (verdict == ATN_VERDICT_UNKNOWN)
         atn_reader_complain(j->reader, at, write->name,
-                            "the selector cannot be shown to be one-to-one; name a combine: add, min, max or or");
+                            j->reader->notation
+                                ? "the subscripts cannot be shown to be one-to-one; put add, min, max or or before the "
+                                  "array's name in the head"
+                                : "the selector cannot be shown to be one-to-one; name a combine: add, min, max or or");
 }
 
 /* May `other` (a read, or a later write) touch what another point writes? */
@@ -173,11 +193,16 @@ static void check_read(judge *j, int32_t number, const atn_write *write) {
     if (write->enable >= 0) reading.enable = needed_if(j, number);
     if (after)
         atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name,
-                            "reads '%s' after '%s' wrote it; use another algorithm of a Sequence", object, write->name);
-    else if (write->combine ? !never_meet(graph, &writing, &reading) : may_clash(j, &writing, &reading))
-        atn_reader_complain(j->reader, (atn_place){read->line, read->column}, read->name,
-                            "a point may read what another point writes to '%s' (by '%s'); write to another object",
+                            j->reader->notation ? "reads '%s' after '%s' wrote it; use another kernel of the file"
+                                                : "reads '%s' after '%s' wrote it; use another algorithm of a Sequence",
                             object, write->name);
+    else if (write->combine ? !never_meet(graph, &writing, &reading) : may_clash(j, &writing, &reading))
+        atn_reader_complain(
+            j->reader, (atn_place){read->line, read->column}, read->name,
+            j->reader->notation
+                ? "a point may read what another point writes to '%s' (by '%s'); write to another array"
+                : "a point may read what another point writes to '%s' (by '%s'); write to another object",
+            object, write->name);
 }
 
 static void check_writes(judge *j, const atn_write *first, const atn_write *second) {

@@ -238,7 +238,7 @@ static ir_ref partial(scan *s, int32_t k, int32_t n, ir_ref split) {
 /* All parts before this group's, in order: each item takes a few that follow each other, then the items are joined. */
 static void parts_before(scan *s, scan_accs first, scan_accs out) {
     lowering *l = s->l;
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     scan_accs mine, other, next;
     ir_ref from = ir_address(p, 0), to = l->split;
     if (s->lanes > 1) {

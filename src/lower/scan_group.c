@@ -97,7 +97,7 @@ static void one_up(scan *s, ir_ref lane, int32_t segment, scan_accs value, scan_
 
 static void shuffled(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier, scan_accs *total) {
     lowering *l = s->l;
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t segment = s->lanes < l->warp ? s->lanes : l->warp, warps = s->lanes / segment;
     ir_ref width = ir_address(p, segment), lane = s->lane, warp = -1;
     if (warps > 1) {
@@ -149,7 +149,7 @@ static void shuffled(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier
 
 static void in_local_memory(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier, scan_accs *total) {
     lowering *l = s->l;
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref here = s->lane;
     for (int32_t distance = 1; distance <= s->lanes && !p->failed; distance *= 2) {
         for (int32_t r = 0; r < rows; ++r)

@@ -71,7 +71,7 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     f[(*n)++] = truth("kernel", "stages", has_shared_reads(&o));
     f[(*n)++] = truth("kernel", "stencil", o.stencil);
     f[(*n)++] = truth("kernel", "turned", o.along_p1 > 0 && o.along_p1 >= o.along_p0);
-    f[(*n)++] = truth("kernel", "along_range", o.along_q > o.along_p0);
+    f[(*n)++] = truth("kernel", "along_range", o.along_range);
     f[(*n)++] = truth("kernel", "complex", o.complex_values);
     f[(*n)++] = truth("kernel", "apart", writes_apart(g));
     f[(*n)++] = truth("kernel", "half", halves);

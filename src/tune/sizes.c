@@ -174,6 +174,9 @@ atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *g, const double (
                           int64_t gathered, atn_view *views) {
     bool no_memory = false;
     reach r = {.ctx = ctx, .g = g, .params = params, .views = views, .no_memory = &no_memory};
+    for (int32_t k = 0; k < g->n_objects; ++k)
+        if (g->objects[k].sized && views[k].size[0] < 0)
+            memcpy(views[k].size, g->objects[k].table_size, sizeof views[k].size);
     for (bool again = true; again;) {
         again = false;
         learn_dims(&r, range_length);

@@ -249,11 +249,33 @@ static void allocations_fail(void **state) {
     }
 }
 
+/* An array whose size is given is made so, and no other one is taken; not even its size is asked for. */
+static void given_sizes(void **state) {
+    (void)state;
+    static const char TEXT[] =
+        "kernel K(image: matrix U8) -> add count: vector INT32[256]\n    count[image[y, x]] += 1\n";
+    static uint8_t image[6] = {0, 255, 3, 3, 0, 3};
+    static int32_t count[256];
+    atn_sequence *sequence;
+    kit_ok(ctx, atn_sequence_parse(ctx, "K", TEXT, strlen(TEXT), NULL, NULL, &sequence));
+    const atn_graph *g = sequence->step[0];
+    atn_view views[2] = {{.data = image, .type = ATN_U8, .rank = 2, .size = {3, 2}, .pitch = 3},
+                         {.data = count, .type = ATN_INT32, .rank = 1, .size = {-1, -1}}};
+    atn_frame frame = {.views = views};
+    kit_ok(ctx, atn_eval_reach(ctx, g, &frame, 1, views[1].size));
+    assert_int_equal(views[1].size[0], 256);
+    kit_ok(ctx, atn_eval_check(ctx, g, &frame));
+    views[1].size[0] = 100;
+    kit_fails(ctx, ATN_ERR_INPUT, "K: 'count' has 256 elements; an array with 100 was bound",
+              atn_eval_check(ctx, g, &frame));
+    atn_sequence_free(sequence);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals),         cmocka_unit_test(names), cmocka_unit_test(computed_accesses),
-        cmocka_unit_test(reaches),          cmocka_unit_test(spans), cmocka_unit_test(elements_not_at_hand),
-        cmocka_unit_test(allocations_fail),
+        cmocka_unit_test(given_sizes),          cmocka_unit_test(refusals),         cmocka_unit_test(names),
+        cmocka_unit_test(computed_accesses),    cmocka_unit_test(reaches),          cmocka_unit_test(spans),
+        cmocka_unit_test(elements_not_at_hand), cmocka_unit_test(allocations_fail),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

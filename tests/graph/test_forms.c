@@ -125,6 +125,31 @@ static void manual(void **state) {
 }
 
 /* Every allocation in turn fails, while reading the notation and while printing both forms. */
+/* What a kernel says of its use stays where it was in the notation; sizes of arrays are in both forms. */
+static void facts_and_sizes(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_define define = {"USED_FLOAT", "SP"};
+    atn_parse_options options = {.defines = &define, .n_defines = 1};
+    static const char HISTOGRAM[] = "kernel k(image: matrix U8, z: matrix T[2, 3]) -> add count: vector INT32[256]\n"
+                                    "    tuned on cpu at  image=64x48   # a comment\n"
+                                    "    measured against blas\n"
+                                    "    real\n"
+                                    "    count[image[y, x]] += z[1, 2] > 0 ? 1 : 0\n";
+    round_trip(ctx, "histogram", HISTOGRAM, strlen(HISTOGRAM), &options);
+    atn_text printed = {.ctx = ctx};
+    kit_ok(ctx, atn_description_print(ctx, "k", HISTOGRAM, strlen(HISTOGRAM), &options, ATN_FORM_NOTATION, &printed));
+    kit_contains(
+        atn_text_str(&printed),
+        "count: vector INT32[256]\n    tuned on cpu at image=64x48\n    measured against blas\n    real\n    for");
+    atn_text_clear(&printed);
+    kit_ok(ctx, atn_description_print(ctx, "k", HISTOGRAM, strlen(HISTOGRAM), &options, ATN_FORM_XML, &printed));
+    kit_contains(atn_text_str(&printed), " size=\"256\"/>");
+    kit_contains(atn_text_str(&printed), " size=\"2, 3\"/>");
+    atn_text_free(&printed);
+    kit_free(ctx);
+}
+
 static void memory_that_fails(void **state) {
     (void)state;
     static const char text[] = "function twice(a: T) -> T = 2 * a\n"
@@ -167,6 +192,6 @@ static void memory_that_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shipped), cmocka_unit_test(generic), cmocka_unit_test(manual),
-                                       cmocka_unit_test(memory_that_fails)};
+                                       cmocka_unit_test(facts_and_sizes), cmocka_unit_test(memory_that_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,7 +172,7 @@ static void hash_without_names(void **state) {
          true},
         {{{"<Parameter name=\"s\" dataType=\"SP\"/>", "<Parameter name=\"s\" dataType=\"SP\" default=\"2\"/>"}}, true},
         {{{"function=\"#in(0) * #in(1)\"/>\n    </I", "function=\"#in(0) + #in(1)\"/>\n    </I"}}, false},
-        {{{"selFunction=\"v0, v1\"", "selFunction=\"v0 + 1, v1\""}}, false},
+        {{{"selFunction=\"v0, v1\"", "selFunction=\"2 * v0, v1\""}}, false},
         {{{"source=\"b\" selFunction=\"v0\"", "source=\"b\" selFunction=\"v0\" boundary=\"clamp\""}}, false},
         {{{"ICF=\"#acc(0) + #in(0)\"", "ICF=\"fmax(#acc(0), #in(0))\""}}, false},
         {{{"name=\"MV\" ", "name=\"MV\" finite=\"true\" "}}, false},

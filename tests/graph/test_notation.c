@@ -106,6 +106,30 @@ static void two_ways(void **state) {
 }
 
 /* What can grow in a file, too large. */
+/* As people write them: what the notation was made for. */
+static void plain_kernels(void **state) {
+    (void)state;
+    static const char *const TEXTS[] = {
+        "kernel gemv(A: matrix T, x: vector T) -> y: vector T\n    y[i] = sum(j) A[i, j] * x[j]\n",
+        "kernel laplace2d(A: matrix T) -> B: matrix T\n"
+        "    B[y, x] = A[y-1, x] + A[y+1, x] + A[y, x-1] + A[y, x+1] - 4 * A[y, x]      with A clamped\n",
+        "# Sums over all target points x of a and a x, a = w exp(-|x - y|^2 / sigma^2).\n"
+        "kernel estep(yx, yy, yz, xx, xy, xz, xw: vector T) -> sum, sum_x, sum_y, sum_z: vector sum(T)\n"
+        "    for i, over j in xx\n"
+        "        a = exp2(xw[j] - (xx[j] - yx[i])^2 - (xy[j] - yy[i])^2 - (xz[j] - yz[i])^2)\n"
+        "        sum[i]   += a\n"
+        "        sum_x[i] += a * xx[j]\n"
+        "        sum_y[i] += a * xy[j]\n"
+        "        sum_z[i] += a * xz[j]\n",
+        "kernel spmv(start, column: vector INT32, element, x: vector T) -> y: vector T\n"
+        "    y[r] = sum(k in start[r] .. start[r+1]) element[k] * x[column[k]]\n",
+        "kernel redblack(inout u: matrix T, f: matrix T, colour: INT32)\n"
+        "    u[y, x] = (u[y-1, x] + u[y+1, x] + u[y, x-1] + u[y, x+1] - f[y, x]) / 4    with u clamped, where (x + y + "
+        "colour) mod 2 == 0\n",
+        "kernel histogram(image: matrix U8) -> add count: vector INT32[256]\n    count[image[y, x]] += 1\n"};
+    for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; ++k) description_expect(TEXTS[k], TEXTS[k], &options, "");
+}
+
 static void limits(void **state) {
     (void)state;
     enum { LARGE = 5 << 20 };
@@ -153,7 +177,7 @@ static void zero_byte(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_ways), cmocka_unit_test(limits),
-                                       cmocka_unit_test(zero_byte)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_ways), cmocka_unit_test(plain_kernels),
+                                       cmocka_unit_test(limits), cmocka_unit_test(zero_byte)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void in_place(void **state) {
         {"v0 - 1, v1", "zero", "#in(0) mod 3 == 1", "v0, v1", true},
         {"v0 - 3, v1", "zero", "#in(0) mod 3 == 1", "v0, v1", false},
         {"2 * v0 + (v1 + v2) mod 2 + 1, v1", "none", "true", "2 * v0 + (v1 + v2) mod 2, v1", true},
-        {"2 * v0 + (v1 + v2) mod 2, v1 - 1", "none", "true", "2 * v0 + (v1 + v2) mod 2, v1", true},
+        {"2 * v0 + (v1 + v2) mod 2, v1 - 1", "zero", "true", "2 * v0 + (v1 + v2) mod 2, v1", true},
         {"2 * v0 + (v1 + v2) mod 2 + 1, v1 - 1", "none", "true", "2 * v0 + (v1 + v2) mod 2, v1", false},
         {"0, v1", "none", "true", "v0, v1", false},
         {"0, v1", "none", "#in(0) > 0", "v0, v1", true},
