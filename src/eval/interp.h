@@ -20,14 +20,14 @@ typedef struct interp {
     const atn_graph *graph;
     const atn_frame *frame;
     num_rules rules;
-    atn_eval_result *result;     /* what is written, and accesses gone wrong; NULL: nothing is written */
-    num *values;                 /* per value */
-    uint64_t *stamps;            /* per value: when it was made, 0: never */
-    uint64_t *results_at;        /* per block: when its results were made */
-    fold (*folds)[ATN_MAX_ACCS]; /* per block: accumulators; results once done */
+    atn_eval_result *result;         /* what is written, and accesses gone wrong; NULL: nothing is written */
+    num *values;                     /* per value */
+    uint64_t *stamps;                /* per value: when it was made, 0: never */
+    uint64_t *results_at;            /* per block: when its results were made */
+    fold (*folds)[ATN_MAX_ACCS];     /* per block: accumulators; results once done */
     num (*running)[2][ATN_MAX_ACCS]; /* per block: before and after the step at hand */
-    bool *scans;                 /* per block: it has running values */
-    atn_value *stack;            /* values whose arguments are being made */
+    bool *scans;                     /* per block: it has running values */
+    atn_value *stack;                /* values whose arguments are being made */
     int32_t depth;
     int64_t dim[ATN_MAX_DIMS];    /* where each dimension stands */
     uint64_t moved[ATN_MAX_DIMS]; /* when it was put there */

@@ -114,8 +114,7 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
     else if (pair && atn_parser_take(parser, "out"))
         base.role = ATN_ROLE_OUT;
     behind = parser->offset;
-    if (atn_parser_at(parser, "distinct") &&
-        atn_token_next(parser->text->value, &behind).kind == ATN_TOKEN_WORD) {
+    if (atn_parser_at(parser, "distinct") && atn_token_next(parser->text->value, &behind).kind == ATN_TOKEN_WORD) {
         atn_parser_advance(parser);
         base.distinct = true;
         if (base.role == ATN_ROLE_IN) base.role = ATN_ROLE_INOUT;

@@ -33,7 +33,7 @@ const char *atn_print_unique(atn_printer *p, const char *base) {
     static const char *const words[] = {"for",  "over",    "carry",  "finite", "tolerance", "with",    "where",
                                         "from", "in",      "sum",    "min",    "max",       "product", "any",
                                         "all",  "T",       "and",    "or",     "rows",      "mod",     "not",
-                                        "xor",  "columns", "length", "left",   "right", "before"};
+                                        "xor",  "columns", "length", "left",   "right",     "before"};
     const char *name = base;
     bool word = false;
     for (size_t k = 0; k < sizeof words / sizeof *words; ++k) word |= !strcmp(words[k], base);

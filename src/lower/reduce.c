@@ -98,11 +98,10 @@ void loops_hoist(lowering *l, const atn_block *b) {
 
 /* ---- one step ---- */
 
-/* A sum of whole numbers whose terms may hang on a condition: gcc 12 adds up several of them wrongly where it
- * makes one vector of them, so it may not see that they are sums. */
-static bool is_conditional_sum(const lowering *l, const atn_acc *acc) {
-    bool whole = acc->type == ATN_INT32 || acc->type == ATN_INDEX;
-    return whole && acc->join == ATN_JOIN_SUM && l->g->values[acc->term].op != ATN_OP_READ;
+/* gcc 12 joins whole numbers in several accumulators wrongly where it makes one vector of them. So it may not see what
+ * becomes of them; vectors of our own are as fast as those would be. */
+static bool is_hidden(const loops *o, const atn_acc *acc, int32_t width) {
+    return o->l->host && width == 1 && o->q0.regs > 1 && atn_type_is_integer(acc->type);
 }
 
 /* acc = acc joined with what this step contributes, at one place. */
@@ -131,8 +130,8 @@ static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
             ir_assign(l->p, l->block, *loops_slot(o, place_index, set, k, part),
                       by_update ? right[k][part] : result[k][part]);
-    for (int32_t k = 0; k < b->n_accs && l->host && width == 1 && o->q0.regs > 1 && !by_update; ++k)
-        if (is_conditional_sum(l, &b->acc[k]))
+    for (int32_t k = 0; k < b->n_accs && !l->p->failed; ++k)
+        if (is_hidden(o, &b->acc[k], width))
             ir_append(l->p, l->block,
                       (ir_statement){
                           .kind = IR_HIDE, .index = -1, .value = left[k][0], .limit = -1, .body = -1, .other = -1});

@@ -8,7 +8,10 @@
 
 void scan_join(scan *s, const char *name, scan_accs a, scan_accs b, scan_accs out) {
     lowering *l = s->l;
-    if (l->p->failed) return;
+    if (l->p->failed) {
+        SCAN_EACH(s->b, k, part) out[k][part] = 0;
+        return;
+    }
     lower_join(l, s->b, a, b, out, true);
     SCAN_EACH(s->b, k, part) out[k][part] = ir_declare(l->p, l->block, name, out[k][part]);
 }

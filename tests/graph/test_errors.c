@@ -101,7 +101,7 @@ static const wrong xml_and_elements[] = {
     {"bad combine",
      {{"<DataAccessWrite name=\"w\" destination=\"c\" selFunction=\"v0\"/>",
        "<DataAccessWrite name=\"w\" destination=\"c\" selFunction=\"v0\" combine=\"sum\"/>"}},
-     "15:73: 'w': combine is once, add, min, max or or, not 'sum'"},
+     "15:73: 'w': combine is once, add, min, max, or or distinct, not 'sum'"},
     {"combine and type",
      {{"<DataAccessWrite name=\"w\" destination=\"c\" selFunction=\"v0\"/>",
        "<DataAccessWrite name=\"w\" destination=\"c\" selFunction=\"v0\" combine=\"or\"/>"}},

@@ -13,7 +13,7 @@
 static atn_ctx *ctx;
 
 /* The shipped kernels in single precision. */
-enum { MOST = 64 };
+enum { MOST = 128 };
 static atn_sequence *kernels[MOST];
 static size_t n_kernels;
 
