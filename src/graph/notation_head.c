@@ -131,12 +131,12 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
         last = &one->next;
     } while (atn_parser_take(parser, ","));
     atn_parser_expect(parser, ":");
-    if (atn_parser_take(parser, "vector")) base.rank = 1;
-    if (!base.rank && atn_parser_take(parser, "matrix")) base.rank = 2;
+    for (int32_t rank = 1; rank <= ATN_MAX_RANK && !base.rank; ++rank)
+        if (atn_parser_take(parser, atn_rank_name(rank))) base.rank = rank;
     base.type = atn_notation_type(parser, first->name, base.rank > 0, &base.written);
     if (parser->failed) return NULL;
     if (!base.rank && base.role != ATN_ROLE_IN)
-        atn_parser_complain(parser, first->offset, "'%s' is a scalar; what goes out is a vector or a matrix",
+        atn_parser_complain(parser, first->offset, "'%s' is a scalar; what goes out is a vector, a matrix or a volume",
                             first->name);
     if (atn_parser_take(parser, "=")) base.values = given_values(parser, base.rank > 0);
     for (atn_datum *one = first; one; one = one->next) {

@@ -8,13 +8,13 @@ typedef struct loops {
     lowering *l;
     int32_t block;
     const atn_block *b;
-    atn_cut q0, q1;                /* plain for nested blocks */
+    atn_cut q[ATN_MAX_RANK];       /* plain for nested blocks */
     uint32_t dims;                 /* of the accumulators: the bound dimensions they differ by */
     int32_t places;                /* register instances over dims */
     int32_t sets;                  /* accumulators per place: registers along q, and one more for the tail */
     bool tail;                     /* the tail has accumulators of its own */
     int32_t *variable;             /* [place][set][accumulator][part] */
-    ir_ref lane0, lane1;           /* this item along q0, q1 */
+    ir_ref lane[ATN_MAX_RANK];     /* this item along each q; -1: it does all of it */
     int32_t rest[ATN_MAX_ACCS][2]; /* tiles where accumulators rest; see lower_block_rested */
 } loops;
 

@@ -20,6 +20,18 @@ void lower_fail(lowering *l, atn_status status, const char *format, ...) {
     l->status = atn_fail(l->ctx, status, "%s", text);
 }
 
+ir_ref lower_declare(lowering *l, const char *stem, int32_t d, ir_ref value) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%d", stem, d);
+    return ir_declare(l->p, l->block, name, value);
+}
+
+int32_t lower_counter(lowering *l, const char *stem, int32_t d) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%d", stem, d);
+    return ir_new_variable(l->p, name, IR_ADDRESS, 1, true);
+}
+
 void lower_enter(lowering *l, atn_variant variant) {
     l->v = variant;
     l->cuts = lower_cut(l->g, &variant);
@@ -43,8 +55,8 @@ static void lay_arguments(atn_program *p) {
         add_argument(p, IR_ARG_DATA, k);
         add_argument(p, IR_ARG_OFFSET, k);
         if (g->objects[k].rank > 1) add_argument(p, IR_ARG_PITCH, k);
-        add_argument(p, IR_ARG_SIZE0, k);
-        if (g->objects[k].rank > 1) add_argument(p, IR_ARG_SIZE1, k);
+        for (int32_t axis = 0; axis < g->objects[k].rank; ++axis)
+            add_argument(p, (ir_argument_kind)(IR_ARG_SIZE0 + axis), k);
     }
     for (int32_t k = 0; k < g->n_parameters; ++k) add_argument(p, IR_ARG_PARAM, k);
     if (p->scratch_slots > 0) add_argument(p, IR_ARG_SCRATCH, 0);
@@ -56,7 +68,9 @@ static void lay_arguments(atn_program *p) {
 static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
     l->stage = l->p->n_stages++;
     ir_stage *stage = &l->p->stage[l->stage];
-    *stage = (ir_stage){.items = items, .body = -1, .span = {1, 1}};
+    *stage = (ir_stage){.items = items, .body = -1};
+    memcpy(stage->span, l->cuts.span, sizeof stage->span);
+    stage->over_points = l->cuts.n_points > 0;
     stage->name = atn_arena_printf(&l->p->arena, "attune%s", suffix);
     if (!stage->name) l->p->failed = true;
     lower_forget(l, 0);
@@ -70,27 +84,39 @@ static ir_stage *open_stage(lowering *l, const char *suffix, int32_t items) {
 static void extents(lowering *l) {
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         const atn_dim *dim = &l->g->dims[l->cuts.point[d]];
-        l->begin[d] = ir_declare(l->p, l->block, d ? "begin1" : "begin0", lower_end(l, dim->begin));
+        l->begin[d] = lower_declare(l, "begin", d, lower_end(l, dim->begin));
         ir_ref end = lower_end(l, dim->end);
-        l->extent[d] = ir_declare(l->p, l->block, d ? "extent1" : "extent0", ir_subtract(l->p, end, l->begin[d]));
+        l->extent[d] = lower_declare(l, "extent", d, ir_subtract(l->p, end, l->begin[d]));
     }
 }
 
-static ir_ref tiles_along(lowering *l, int32_t d, int32_t span) {
+static ir_ref tiles_along(lowering *l, int32_t d) {
+    int32_t span = l->cuts.span[d];
     ir_ref tiles = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(l->p, l->extent[d], span - 1),
                                 ir_address(l->p, span), -1);
-    return ir_declare(l->p, l->block, d ? "tiles1" : "tiles0", span == 1 ? l->extent[d] : tiles);
+    return lower_declare(l, "tiles", d, span == 1 ? l->extent[d] : tiles);
 }
 
-/* start[] and split from the number of a group; returns how many groups there are. */
-static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[2], const int32_t span[2], bool split) {
+/* Tiles along each dimension; returns how many there are in all, times `splits`. */
+static ir_ref count_tiles(lowering *l, int32_t splits, ir_ref tiles[ATN_MAX_RANK]) {
+    ir_ref total = ir_address(l->p, 1);
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
+        tiles[d] = tiles_along(l, d);
+        total = ir_multiply(l->p, total, tiles[d]);
+    }
+    if (splits > 1) total = ir_multiply_integer(l->p, total, splits);
+    return ir_declare(l->p, l->block, "tiles", total);
+}
+
+/* start[] and split from the number of a group. */
+static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[ATN_MAX_RANK], bool split) {
     atn_program *p = l->p;
     ir_ref left = g;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         bool last = d == l->cuts.n_points - 1 && !split;
         ir_ref number = last ? left : ir_operation(p, ATN_OP_MOD, IR_ADDRESS, left, tiles[d], -1);
-        l->start[d] = ir_declare(p, l->block, d ? "start1" : "start0",
-                                 ir_add(p, l->begin[d], ir_multiply_integer(p, number, span[d])));
+        l->start[d] =
+            lower_declare(l, "start", d, ir_add(p, l->begin[d], ir_multiply_integer(p, number, l->cuts.span[d])));
         if (!last) left = ir_declare(p, l->block, "left", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, left, tiles[d], -1));
     }
     l->split = split ? left : -1;
@@ -115,7 +141,8 @@ static void edge_by_items(lowering *l) {
 
 /* Full tiles whose reads are inside, without tests; then, clamped, the others. */
 static void item_group(lowering *l) {
-    bool vectors = l->v.p[0].vec > 1 || l->v.p[1].vec > 1;
+    bool vectors = false;
+    for (int d = 0; d < ATN_MAX_RANK; ++d) vectors = vectors || l->v.p[d].vec > 1;
     /* Points computed one by one are worth two ways. Staged tiles make their tests while they are filled, and some
      * compilers for CPUs do badly with barriers on two ways. */
     bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
@@ -153,14 +180,15 @@ static void host_group(lowering *l) {
         lower_group(l);
         return;
     }
-    ir_ref start[2] = {l->start[0], l->start[1]}, tile[2] = {-1, -1}, rest = -1;
+    ir_ref start[ATN_MAX_RANK], tile[ATN_MAX_RANK], rest = -1;
+    memcpy(start, l->start, sizeof start);
+    for (int32_t d = 0; d < ATN_MAX_RANK; ++d) tile[d] = -1;
     for (int32_t d = 0; d < l->cuts.n_points && repeatable(l->g); ++d) {
         ir_ref low, high; /* where all reads are inside */
         lower_inner_range(l, d, &low, &high);
         ir_ref back =
             ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, l->start[d], ir_add_integer(l->p, high, -l->cuts.span[d]), -1);
-        l->start[d] = ir_declare(l->p, l->block, d ? "tile1" : "tile0",
-                                 ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, low, -1));
+        l->start[d] = lower_declare(l, "tile", d, ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, back, low, -1));
         tile[d] = l->start[d];
         ir_ref moved = ir_operation(l->p, ATN_OP_NE, ATN_B, tile[d], start[d], -1);
         rest = rest < 0 ? moved : ir_operation(l->p, ATN_OP_OR, ATN_B, rest, moved, -1);
@@ -173,8 +201,7 @@ static void host_group(lowering *l) {
     lower_forget(l, mark);
     l->bound = 0;
     l->inside = false;
-    l->start[0] = start[0];
-    l->start[1] = start[1];
+    memcpy(l->start, start, sizeof start);
     l->block = &edge;
     lower_edge(l, interior, tile);
     lower_forget(l, mark);
@@ -216,22 +243,13 @@ static void main_stage(lowering *l, const atn_target *target) {
     bool split = l->cuts.splits > 1;
     ir_stage *stage = open_stage(l, "", target->host ? 1 : l->cuts.items);
     ir_block body = IR_EMPTY, inner = IR_EMPTY;
-    const int32_t span[2] = {l->cuts.span[0], l->cuts.span[1]};
-    ir_ref tiles[2] = {-1, -1}, total = ir_address(p, 1);
-    stage->span[0] = span[0];
-    stage->span[1] = span[1];
-    stage->over_points = l->cuts.n_points > 0;
+    ir_ref tiles[ATN_MAX_RANK];
     stage->over_splits = split;
     l->block = &body;
     extents(l);
-    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
-        tiles[d] = tiles_along(l, d, span[d]);
-        total = ir_multiply(p, total, tiles[d]);
-    }
-    if (split) total = ir_multiply_integer(p, total, l->cuts.splits);
-    total = ir_declare(p, l->block, "tiles", total);
+    ir_ref total = count_tiles(l, l->cuts.splits, tiles);
     l->item = target->host ? -1 : ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
-    bool alone = l->v.p[0].lanes * l->v.p[1].lanes == 1;
+    bool alone = l->cuts.items == l->cuts.lanes_q;
     l->lane_q =
         l->cuts.lanes_q > 1
             ? ir_declare(p, l->block, "lane_q",
@@ -240,7 +258,7 @@ static void main_stage(lowering *l, const atn_target *target) {
             : -1;
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
-    decode_group(l, ir_variable_ref(p, group), tiles, span, split);
+    decode_group(l, ir_variable_ref(p, group), tiles, split);
     l->inside = l->clamp = false;
     if (target->host)
         host_group(l);
@@ -265,12 +283,14 @@ static void main_stage(lowering *l, const atn_target *target) {
         ir_if(p, &inner, ir_declare(p, &inner, "last", is_last), last, IR_EMPTY);
     }
     if (target->host && l->v.collapse == 1 &&
-        l->cuts.n_points == 2) { /* threads share rows of tiles, each goes along its own */
+        l->cuts.n_points > 1) { /* threads share rows of tiles, each goes along its own */
         int32_t row = ir_new_variable(p, "row", IR_ADDRESS, 1, true);
         ir_block along = IR_EMPTY;
         ir_ref first = ir_multiply(p, ir_variable_ref(p, row), tiles[0]);
         ir_for(p, &along, group, first, ir_add(p, first, tiles[0]), 1, 1, inner);
-        append_parallel(l, &body, row, ir_multiply_integer(p, tiles[1], split ? l->cuts.splits : 1), along);
+        ir_ref rows = tiles[1];
+        for (int32_t d = 2; d < l->cuts.n_points; ++d) rows = ir_multiply(p, rows, tiles[d]);
+        append_parallel(l, &body, row, ir_multiply_integer(p, rows, split ? l->cuts.splits : 1), along);
     } else if (target->host) {
         append_parallel(l, &body, group, total, inner);
     } else {
@@ -288,27 +308,18 @@ static void end_stage(lowering *l, const atn_target *target) {
     enum { TREE_BYTES = 16384 }; /* of local memory, which every device has */
     while (l->cuts.n_points == 0 && items > 32 && items * l->g->blocks[0].n_accs * 8 > TREE_BYTES) items /= 2;
     lower_enter(l, lower_cut_end(&kept, l->cuts.n_points > 0, items));
-    ir_stage *stage = open_stage(l, "_end", items);
+    open_stage(l, "_end", items);
     ir_block body = IR_EMPTY, inner = IR_EMPTY;
-    const int32_t span[2] = {l->cuts.span[0], l->cuts.span[1]};
-    stage->span[0] = span[0];
-    stage->span[1] = span[1];
-    stage->over_points = l->cuts.n_points > 0;
     l->block = &body;
     extents(l);
-    ir_ref tiles[2] = {-1, -1}, total = ir_address(p, 1);
-    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
-        tiles[d] = tiles_along(l, d, span[d]);
-        total = ir_multiply(p, total, tiles[d]);
-    }
-    total = ir_declare(p, l->block, "tiles", total);
+    ir_ref tiles[ATN_MAX_RANK], total = count_tiles(l, 1, tiles);
     l->item = target->host ? -1 : ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
     l->lane_q = l->cuts.lanes_q > 1 ? l->item : -1;
     int32_t group = ir_new_variable(p, "group", IR_ADDRESS, 1, true);
     l->block = &inner;
-    decode_group(l, ir_variable_ref(p, group), tiles, span, false);
+    decode_group(l, ir_variable_ref(p, group), tiles, false);
     l->clamp = !l->host;
-    lower_bind_points(l, ir_address(p, 0), ir_address(p, 0));
+    lower_bind_points(l, NULL);
     finish_points(l);
     if (target->host) {
         append_parallel(l, &body, group, total, inner);
@@ -336,7 +347,7 @@ static atn_status check_local(const atn_ctx *ctx, const atn_program *p, const at
 static bool is_in_order(const atn_graph *g, int32_t block, const atn_variant *v) {
     bool outermost = block == 0 || (g->blocks[block].parent == 0 && g->blocks[0].n_accs == 0);
     return !outermost ||
-           (v->q[0].vec == 1 && v->q[0].regs == 1 && v->q[0].lanes * v->q[1].lanes == 1 && atn_variant_splits(v) == 1);
+           (v->q[0].vec == 1 && v->q[0].regs == 1 && lower_cut(g, v).lanes_q == 1 && atn_variant_splits(v) == 1);
 }
 
 /* The graph without accumulators that only ties between parts of a range need: in order, the first keeps its place.
@@ -372,8 +383,8 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
                   .vec_dim = -1,
                   .split = -1,
                   .lane_q = -1,
-                  .item = -1,
-                  .start = {-1, -1}};
+                  .item = -1};
+    for (int d = 0; d < ATN_MAX_RANK; ++d) l.start[d] = -1;
     for (size_t k = 0; k < MEMO_CHAINS; ++k) l.memo_chain[k] = -1;
     l.g = without_idle(p, graph, variant);
     if (l.g && lower_find_needs(&p->arena, l.g, &l.needs)) {

@@ -34,37 +34,38 @@ uint32_t loops_result_dims(const lowering *l, const atn_block *b) {
     return mask & ~own_dims(b) & l->bound & ~l->apart;
 }
 
-loops loops_open(lowering *l, int32_t block) {
-    loops o = {.l = l,
-               .block = block,
-               .b = &l->g->blocks[block],
-               .q0 = LOWER_PLAIN,
-               .q1 = LOWER_PLAIN,
-               .places = 1,
-               .lane0 = -1,
-               .lane1 = -1};
-    if (loops_outermost(l, block) && !loops_keep_order(o.b)) {
-        o.q0 = l->v.q[0];
-        o.q0.pack = 1;
-        if (o.b->rank > 1) o.q1 = l->v.q[1];
+/* This item's lane along each dimension: q0 is the fastest. */
+static void spread_lanes(loops *o) {
+    lowering *l = o->l;
+    int64_t faster = 1, slower = 1;
+    for (int32_t k = 1; k < ATN_MAX_RANK; ++k) slower *= o->q[k].lanes;
+    for (int32_t k = 0; k < ATN_MAX_RANK; ++k) {
+        ir_ref lane = l->lane_q;
+        if (k > 0 && o->q[k].lanes == 1) continue;
+        if (k > 0) lane = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, lane, ir_address(l->p, faster), -1);
+        if (k > 0) slower /= o->q[k].lanes;
+        if (slower > 1) lane = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, lane, ir_address(l->p, o->q[k].lanes), -1);
+        o->lane[k] = lower_declare(l, "lane_q", k, lane);
+        faster *= o->q[k].lanes;
     }
+}
+
+loops loops_open(lowering *l, int32_t block) {
+    loops o = {.l = l, .block = block, .b = &l->g->blocks[block], .places = 1};
+    bool cut = loops_outermost(l, block) && !loops_keep_order(o.b);
+    for (int32_t k = 0; k < ATN_MAX_RANK; ++k) {
+        o.q[k] = cut && (k == 0 || k < o.b->rank) ? l->v.q[k] : LOWER_PLAIN;
+        o.lane[k] = -1;
+    }
+    o.q[0].pack = 1;
     o.dims = loops_result_dims(l, o.b);
     for (int32_t d = 0; d < l->g->n_dims; ++d)
         if (o.dims >> d & 1) o.places *= l->dim[d].regs;
-    o.tail = o.q0.vec > 1 || o.q0.regs > 1;
-    o.sets = o.q0.regs + o.tail;
+    o.tail = o.q[0].vec > 1 || o.q[0].regs > 1;
+    o.sets = o.q[0].regs + o.tail;
     o.variable = atn_arena_alloc(&l->p->arena, (size_t)(o.places * o.sets) * ATN_MAX_ACCS * 2 * sizeof *o.variable);
     if (!o.variable) l->p->failed = true;
-    if (l->lane_q >= 0 && loops_outermost(l, block)) {
-        o.lane0 = o.q1.lanes > 1
-                      ? ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, l->lane_q, ir_address(l->p, o.q0.lanes), -1)
-                      : l->lane_q;
-        o.lane1 = o.q1.lanes > 1
-                      ? ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, l->lane_q, ir_address(l->p, o.q0.lanes), -1)
-                      : -1;
-        o.lane0 = ir_declare(l->p, l->block, "lane_q0", o.lane0);
-        if (o.lane1 >= 0) o.lane1 = ir_declare(l->p, l->block, "lane_q1", o.lane1);
-    }
+    if (l->lane_q >= 0 && loops_outermost(l, block)) spread_lanes(&o);
     return o;
 }
 
@@ -72,7 +73,7 @@ loops loops_open(lowering *l, int32_t block) {
 int32_t loops_acc_width(const loops *o, int32_t set) {
     const lowering *l = o->l;
     if (l->vec_dim >= 0 && (o->dims >> l->vec_dim & 1)) return l->dim[l->vec_dim].vec;
-    return set < o->q0.regs ? o->q0.vec : 1;
+    return set < o->q[0].regs ? o->q[0].vec : 1;
 }
 
 static void declare_accumulators(loops *o) {
@@ -133,7 +134,7 @@ void loops_step(loops *o, bool in_tail) {
     uint32_t before = l->done;
     lower_children(l, o->block);
     if (o->b->n_accs > 0) {
-        for (int32_t r = 0; r < (in_tail ? 1 : o->q0.regs); ++r) {
+        for (int32_t r = 0; r < (in_tail ? 1 : o->q[0].regs); ++r) {
             place at = PLACE_ORIGIN;
             int32_t n = 0;
             do {
@@ -149,10 +150,10 @@ void loops_step(loops *o, bool in_tail) {
 }
 
 /* What is joined at one place, in order: each lane of each register, then the tails. */
-static int32_t leaf_count(const loops *o) { return o->sets + (o->q0.vec > 1 ? o->q0.regs * (o->q0.vec - 1) : 0); }
+static int32_t leaf_count(const loops *o) { return o->sets + (o->q[0].vec > 1 ? o->q[0].regs * (o->q[0].vec - 1) : 0); }
 
 static void read_leaf(const loops *o, int32_t n, int32_t leaf, ir_ref value[][2]) {
-    int32_t lanes = o->q0.vec > 1 ? o->q0.vec : 1, in_vectors = lanes > 1 ? o->q0.regs * lanes : 0;
+    int32_t lanes = o->q[0].vec > 1 ? o->q[0].vec : 1, in_vectors = lanes > 1 ? o->q[0].regs * lanes : 0;
     int32_t set = leaf < in_vectors ? leaf / lanes : leaf - in_vectors + in_vectors / lanes;
     for (int32_t k = 0; k < o->b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
