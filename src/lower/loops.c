@@ -13,8 +13,8 @@ static void bind_q(loops *o, int32_t dim, ir_ref base, ir_ref local, int32_t reg
 /* A loop over q0 from `from` to `to` whose body is one step. */
 static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in_tail, int32_t unroll) {
     lowering *l = o->l;
-    int32_t q0 = o->b->dim[0], vec = in_tail ? 1 : o->q[0].vec, regs = in_tail ? 1 : o->q[0].regs,
-            lanes = o->q[0].lanes;
+    int32_t q0 = o->b->dim[0], vec = in_tail ? 1 : o->r.q[0].vec, regs = in_tail ? 1 : o->r.q[0].regs,
+            lanes = o->r.q[0].lanes;
     bool by_item = vec == 1 && regs == 1 && o->lane[0] >= 0; /* each item starts at its own place */
     char name[64];
     snprintf(name, sizeof name, "%.30s_q0", o->b->name);
@@ -47,41 +47,41 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
 /* The range [from, to) of q0: full steps, then what is left. */
 static void range_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start) {
     lowering *l = o->l;
-    if (!o->tail) {
-        loop_q0(o, from, to, tile_start, false, o->q[0].unroll);
+    if (!o->r.tail) {
+        loop_q0(o, from, to, tile_start, false, o->r.q[0].unroll);
         return;
     }
-    int64_t stride = (int64_t)o->q[0].lanes * o->q[0].vec * o->q[0].regs;
+    int64_t stride = (int64_t)o->r.q[0].lanes * o->r.q[0].vec * o->r.q[0].regs;
     ir_ref length = ir_subtract(l->p, to, from);
     ir_ref full = ir_multiply_integer(
         l->p, ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, length, ir_address(l->p, stride), -1), stride);
     ir_ref middle = ir_declare(l->p, l->block, "full", ir_add(l->p, from, full));
-    loop_q0(o, from, middle, tile_start, false, o->q[0].unroll);
+    loop_q0(o, from, middle, tile_start, false, o->r.q[0].unroll);
     loop_q0(o, middle, to, tile_start, true, 1);
 }
 
 /* One staged tile: with its length known where it is full, so that the loop can be unrolled well. */
 void loops_one_tile(loops *o, ir_ref start, ir_ref to) {
     lowering *l = o->l;
-    int64_t stride = (int64_t)o->q[0].lanes * o->q[0].vec * o->q[0].regs;
-    if (o->q[0].tile % stride != 0) {
+    int64_t stride = (int64_t)o->r.q[0].lanes * o->r.q[0].vec * o->r.q[0].regs;
+    if (o->r.q[0].tile % stride != 0) {
         range_q0(
             o, start,
             ir_declare(l->p, l->block, "tile_end",
-                       ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(l->p, start, o->q[0].tile), to, -1)),
+                       ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(l->p, start, o->r.q[0].tile), to, -1)),
             start);
         return;
     }
     ir_block full = IR_EMPTY, part = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &full;
-    loop_q0(o, ir_address(l->p, 0), ir_address(l->p, o->q[0].tile), start, false, o->q[0].unroll);
+    loop_q0(o, ir_address(l->p, 0), ir_address(l->p, o->r.q[0].tile), start, false, o->r.q[0].unroll);
     lower_forget(l, mark);
     l->block = &part;
     range_q0(o, start, to, start);
     lower_forget(l, mark);
     l->block = outer;
-    ir_ref fits = ir_operation(l->p, ATN_OP_LE, ATN_B, ir_add_integer(l->p, start, o->q[0].tile), to, -1);
+    ir_ref fits = ir_operation(l->p, ATN_OP_LE, ATN_B, ir_add_integer(l->p, start, o->r.q[0].tile), to, -1);
     ir_if(l->p, outer, fits, full, part);
 }
 
@@ -107,7 +107,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
     size_t mark = lower_mark(l);
     l->block = &body;
     if (doubled) {
-        lower_stage_prefetch(l, ir_add_integer(l->p, start, o->q[0].tile), fetched);
+        lower_stage_prefetch(l, ir_add_integer(l->p, start, o->r.q[0].tile), fetched);
         for (int32_t n = 0; n < l->staged.count; ++n) l->staged.of[n].half = half[n];
         each(o, start, to);
         ir_ref one = ir_address(l->p, 1);
@@ -124,7 +124,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
     }
     lower_forget(l, mark);
     l->block = outer;
-    ir_for(l->p, outer, variable, from, to, o->q[0].tile, 1, body);
+    ir_for(l->p, outer, variable, from, to, o->r.q[0].tile, 1, body);
 }
 
 /* ---- the ranges ---- */
@@ -149,15 +149,15 @@ void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
     *from = ir_declare(l->p, l->block, "from", lower_end(l, d->begin));
     *to = ir_declare(l->p, l->block, "to", lower_end(l, d->end));
     int32_t splits = l->cuts.splits;
-    if (l->split < 0 || !loops_outermost(l, o->block) || axis != o->b->rank - 1) return;
-    int64_t stride = (int64_t)o->q[0].lanes * o->q[0].vec * o->q[0].regs;
-    split_range(o, splits, axis > 0 ? o->q[axis].lanes : o->q[0].tile > 0 ? o->q[0].tile : stride, from, to);
+    if (l->split < 0 || !o->r.outermost || axis != o->b->rank - 1) return;
+    int64_t stride = (int64_t)o->r.q[0].lanes * o->r.q[0].vec * o->r.q[0].regs;
+    split_range(o, splits, axis > 0 ? o->r.q[axis].lanes : o->r.q[0].tile > 0 ? o->r.q[0].tile : stride, from, to);
 }
 
 static void rows_q0(loops *o, loops_tile *each) {
     ir_ref from, to;
     loops_bounds(o, 0, &from, &to);
-    if (o->q[0].tile > 0 && o->l->staged.count > 0 && loops_outermost(o->l, o->block))
+    if (o->r.q[0].tile > 0 && o->l->staged.count > 0 && o->r.outermost)
         loops_tiles(o, from, to, each);
     else
         range_q0(o, from, to, -1);
@@ -188,7 +188,7 @@ static void loops_from(loops *o, int32_t axis, loops_tile *each) {
     l->dim[q].bound = false;
     lower_forget(l, mark);
     l->block = outer;
-    ir_for(l->p, outer, variable, from, to, o->q[axis].lanes, 1, body);
+    ir_for(l->p, outer, variable, from, to, o->r.q[axis].lanes, 1, body);
 }
 
 /* All loops of the block, the outermost dimension first. */

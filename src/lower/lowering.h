@@ -10,6 +10,7 @@
 #include "lower/cut.h"
 #include "lower/lower.h"
 #include "lower/needs.h"
+#include "lower/reduction.h"
 #include "lower/stage.h"
 
 typedef struct place {
@@ -139,6 +140,7 @@ int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims);
 void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d); /* all registers along d at once */
 
 /* ---- staged tiles (staged.c) ---- */
+lower_scene lower_scene_of(const lowering *l);         /* what passes are asked with where the program stands */
 void lower_stage_open(lowering *l, int32_t block);     /* what is staged for a block, or for the points: 0 */
 void lower_stage_fill(lowering *l, ir_ref tile_start); /* by all items, single buffered */
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]); /* into registers: MAX_PREFETCH in all */
@@ -146,6 +148,9 @@ void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]); /* 
 enum { MAX_PREFETCH = 64 };
 const staged *lower_staged_for(const lowering *l, int32_t read);
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width);
+
+/* ---- the stages (emit.c) ---- */
+void lower_emit(lowering *l, const atn_target *target); /* the whole program, into l->p */
 
 /* ---- the points (nest.c) ---- */
 void lower_bind_points(lowering *l, const ir_ref seq[ATN_MAX_RANK]); /* of one step of the sequence; NULL: the first */
@@ -164,8 +169,6 @@ atn_status lower_check_length(const atn_ctx *ctx, const atn_program *p, const at
 /* ---- reductions (reduce.c, join.c, apart.c) ---- */
 void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */
 void lower_block_whole(lowering *l, int32_t block); /* the same for all places at once */
-bool lower_block_rests(const lowering *l,
-                       int32_t block); /* accumulators rest in a tile while the sequence runs inside */
 void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l));
 void lower_finish(lowering *l, int32_t block); /* joins the partial results of all splits and makes RESULT */
 void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data); /* the sequence of a group */

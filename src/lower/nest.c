@@ -108,7 +108,8 @@ void lower_group(lowering *l) {
             only = k;
             ++outermost;
         }
-    if (outermost == 1 && lower_block_rests(l, only)) {
+    lower_scene scene = lower_scene_of(l);
+    if (outermost == 1 && lower_find_reduction(&scene, only).rests) {
         lower_block_rested(l, only, epilogue);
         return;
     }

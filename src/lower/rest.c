@@ -2,18 +2,6 @@
  * of it; between tiles the accumulators lie in a tile of their own. */
 #include "lower/loops.h"
 
-bool lower_block_rests(const lowering *l, int32_t block) {
-    const atn_block *b = &l->g->blocks[block];
-    for (int32_t k = 0; k < b->rank; ++k) { /* one range for all points of the group */
-        const atn_dim *d = &l->g->dims[b->dim[k]];
-        if ((l->g->values[d->begin].dims | l->g->values[d->end].dims) & l->cuts.points) return false;
-    }
-    bool sequence = false;
-    for (int d = 0; d < ATN_MAX_RANK; ++d) sequence = sequence || l->v.p[d].seq > 1;
-    return l->host && l->v.stage > 0 && l->v.q[0].tile > 0 && sequence && b->rank == 1 && b->n_accs > 0 &&
-           !loops_keep_order(b) && l->v.q[0].vec == 1 && l->v.q[0].regs == 1;
-}
-
 typedef struct resting {
     loops *o;
     ir_ref start, to;

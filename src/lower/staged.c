@@ -2,7 +2,7 @@
  */
 #include "lower/lowering.h"
 
-static lower_scene scene_of(const lowering *l) {
+lower_scene lower_scene_of(const lowering *l) {
     return (lower_scene){.g = l->g,
                          .v = &l->v,
                          .cuts = &l->cuts,
@@ -13,12 +13,12 @@ static lower_scene scene_of(const lowering *l) {
 }
 
 static int64_t tile_length(const lowering *l, int32_t dim) {
-    lower_scene scene = scene_of(l);
+    lower_scene scene = lower_scene_of(l);
     return lower_tile_length(&scene, dim);
 }
 
 void lower_stage_open(lowering *l, int32_t block) {
-    lower_scene scene = scene_of(l);
+    lower_scene scene = lower_scene_of(l);
     ir_stage *stage = &l->p->stage[l->stage];
     enum { MOST = sizeof stage->tile / sizeof *stage->tile };
     lower_find_staged(&scene, block, &l->staged);
@@ -135,7 +135,7 @@ static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[A
 
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width) {
     const atn_read *r = &l->g->reads[read];
-    lower_scene scene = scene_of(l);
+    lower_scene scene = lower_scene_of(l);
     atn_affine form[ATN_MAX_RANK];
     (void)lower_staged_forms(&scene, r, form);
     if (width > 1 && !is_beside(s, form, l->vec_dim)) {

@@ -149,18 +149,7 @@ ir_ref lower_end(lowering *l, atn_value value) {
 
 /* ---- values ---- */
 
-int32_t lower_type(const lowering *l, atn_type type) {
-    switch (type) {
-    case ATN_HP:
-        return l->v.half ? ATN_HP : ATN_SP;
-    case ATN_SP2:
-        return ATN_SP;
-    case ATN_DP2:
-        return ATN_DP;
-    default:
-        return (int32_t)type;
-    }
-}
+int32_t lower_type(const lowering *l, atn_type type) { return (int32_t)atn_variant_type(&l->v, type); }
 
 bool lower_ready(const lowering *l, atn_value value) {
     return lower_needs_met(l->g, &l->needs, value, l->bound, l->done);

@@ -170,3 +170,16 @@ int32_t atn_variant_splits(const atn_variant *v) {
     for (int d = 0; d < ATN_MAX_RANK; ++d) splits = v->q[d].split > splits ? v->q[d].split : splits;
     return splits;
 }
+
+atn_type atn_variant_type(const atn_variant *v, atn_type type) {
+    switch (type) {
+    case ATN_HP:
+        return v->half ? ATN_HP : ATN_SP;
+    case ATN_SP2:
+        return ATN_SP;
+    case ATN_DP2:
+        return ATN_DP;
+    default:
+        return type;
+    }
+}

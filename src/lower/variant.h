@@ -68,6 +68,9 @@ const char *atn_variant_knob_name(int32_t knob);
 /* Groups that share a reduced range: the split of its slowest dimension. */
 int32_t atn_variant_splits(const atn_variant *variant);
 
+/* What values of a type are computed in, complex ones part by part: HP in SP, unless the variant says half. */
+atn_type atn_variant_type(const atn_variant *variant, atn_type type);
+
 /* Items of a work-group. */
 int32_t atn_variant_items(const atn_variant *variant);
 
