@@ -55,7 +55,7 @@ atn_status atn_built_ready(atn_built *kernel, const atn_slot *slots, const doubl
 atn_status atn_built_run(atn_built *kernel, atn_queue *queue, const atn_slot *slots, const double (*params)[2]);
 
 const atn_variant *atn_built_variant(const atn_built *kernel);
-const atn_program *atn_built_program(const atn_built *kernel);
+const atn_lowered *atn_built_lowered(const atn_built *kernel);
 atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for what only a build tells */
 size_t atn_built_code_bytes(const atn_built *kernel);
 bool atn_built_is_compiled_in(const atn_built *kernel); /* no compiler made it: it came with the library */

@@ -39,7 +39,7 @@ void lower_enter(lowering *l, atn_variant variant) {
 
 /* ---- arguments ---- */
 
-static void add_argument(atn_program *p, ir_argument_kind kind, int32_t id) {
+static void add_argument(atn_lowered *p, ir_argument_kind kind, int32_t id) {
     if (p->failed || atn_grow(p->arena.ctx, (void **)&p->arguments, &p->arguments_capacity, (size_t)p->n_arguments,
                               sizeof *p->arguments) != ATN_OK) {
         p->failed = true;
@@ -48,7 +48,7 @@ static void add_argument(atn_program *p, ir_argument_kind kind, int32_t id) {
     p->arguments[p->n_arguments++] = (ir_argument){kind, id};
 }
 
-static void lay_arguments(atn_program *p) {
+static void lay_arguments(atn_lowered *p) {
     const atn_graph *g = p->graph;
     for (int32_t k = 0; k < g->n_objects; ++k) {
         if (g->objects[k].table) continue;
@@ -110,7 +110,7 @@ static ir_ref count_tiles(lowering *l, int32_t splits, ir_ref tiles[ATN_MAX_RANK
 
 /* start[] and split from the number of a group. */
 static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[ATN_MAX_RANK], bool split) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref left = g;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         bool last = d == l->cuts.n_points - 1 && !split;
@@ -233,7 +233,7 @@ static void append_parallel(lowering *l, ir_block *into, int32_t variable, ir_re
 
 /* The first stage: all groups. */
 static void main_stage(lowering *l, const atn_target *target) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     lower_scene scene = lower_scene_of(l);
     lower_meeting meeting = lower_find_meeting(&scene);
     bool split = l->cuts.splits > 1;
@@ -298,7 +298,7 @@ static void main_stage(lowering *l, const atn_target *target) {
 
 /* The second stage of a split, after all groups of the first: on the host in parallel over the points. */
 static void end_stage(lowering *l, const atn_target *target) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     atn_variant kept = l->v;
     int32_t items = target->host ? 1 : target->max_items < FINISH_ITEMS ? target->max_items : FINISH_ITEMS;
     enum { TREE_BYTES = 16384 }; /* of local memory, which every device has */

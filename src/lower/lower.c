@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "lower/lowering.h"
 
-static atn_status check_local(const atn_ctx *ctx, const atn_program *p, const atn_target *target) {
+static atn_status check_local(const atn_ctx *ctx, const atn_lowered *p, const atn_target *target) {
     for (int32_t k = 0; k < p->n_stages; ++k) {
         int64_t bytes = 0;
         for (int32_t t = 0; t < p->stage[k].n_tiles; ++t)
@@ -17,12 +17,12 @@ static atn_status check_local(const atn_ctx *ctx, const atn_program *p, const at
 }
 
 atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const atn_target *target,
-                     atn_program **out) {
+                     atn_lowered **out) {
     *out = NULL;
     const char *why;
     if (!atn_variant_fits(graph, variant, target, &why))
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: no such variant: %s", graph->name, why);
-    atn_program *p = atn_zalloc(ctx, sizeof *p);
+    atn_lowered *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
     p->arena.ctx = ctx;
     p->graph = graph;
@@ -49,7 +49,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     if (status == ATN_OK) status = check_local(ctx, p, target);
     if (status == ATN_OK) status = lower_check_length(ctx, p, target);
     if (status != ATN_OK) {
-        atn_program_free(p);
+        atn_lowered_free(p);
         return status;
     }
     *out = p;

@@ -44,7 +44,7 @@ enum { MEMO_CHAINS = 1024 };
 typedef struct lowering {
     const atn_ctx *ctx;
     const atn_graph *g;
-    atn_program *p;
+    atn_lowered *p;
     atn_variant v;   /* of the region at hand: the edge of a tile is done with the plain one; see lower_enter */
     lower_cuts cuts; /* what it makes of the points */
     lower_needs needs;
@@ -164,7 +164,7 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[ATN_MAX_RANK]);
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
 /* ATN_ERR_UNSUPPORTED where a program on the host is too long to compile. */
-atn_status lower_check_length(const atn_ctx *ctx, const atn_program *p, const atn_target *target);
+atn_status lower_check_length(const atn_ctx *ctx, const atn_lowered *p, const atn_target *target);
 
 /* ---- reductions (reduce.c, join.c, apart.c) ---- */
 void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */

@@ -129,7 +129,7 @@ void lower_group(lowering *l) {
 /* From where to where the points of one row are left, before (part 0) and behind (part 1) the tile that is done. */
 static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, const ir_ref range[2], ir_ref *from,
                       ir_ref *to) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref first = ir_operation(p, ATN_OP_EQ, ATN_B, part, ir_address(p, 0), -1);
     ir_ref before = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, tile, range[1], -1);
     ir_ref behind = ir_operation(p, ATN_OP_MAX, IR_ADDRESS, ir_add_integer(p, tile, l->cuts.span[0]), range[0], -1);
@@ -140,7 +140,7 @@ static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, con
 }
 
 void lower_edge(lowering *l, ir_ref done, const ir_ref tile[ATN_MAX_RANK]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     atn_variant full = l->v;
     ir_block point = IR_EMPTY, parts = IR_EMPTY, rows[ATN_MAX_RANK],
              *outer = l->block; /* rows[d]: what a loop over d does */
@@ -201,7 +201,7 @@ static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
 }
 
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref begin = l->begin[d], end = ir_add(p, begin, l->extent[d]);
     int64_t below = 0, above = 0; /* how far reads of constant offset reach beyond a point */
     for (int32_t k = 0; k < l->g->n_reads; ++k) {
@@ -236,7 +236,7 @@ static bool provable(const lowering *l) {
 }
 
 ir_ref lower_interior(lowering *l) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref all = -1;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         ir_ref end = ir_add_integer(p, l->start[d], l->cuts.span[d]);

@@ -121,7 +121,7 @@ typedef struct ir_argument {
     int32_t id; /* object or parameter */
 } ir_argument;
 
-typedef struct atn_program {
+typedef struct atn_lowered {
     atn_arena arena;
     const atn_graph *graph; /* must outlive the program */
     atn_variant variant;
@@ -138,10 +138,10 @@ typedef struct atn_program {
     bool reports;         /* has the report argument */
     size_t nodes_capacity, statements_capacity, variables_capacity, list_capacity, arguments_capacity;
     bool failed; /* an allocation failed on the way */
-} atn_program;
+} atn_lowered;
 
-void atn_program_free(atn_program *program); /* NULL is fine */
-void atn_program_print(const atn_program *program, atn_text *out);
+void atn_lowered_free(atn_lowered *program); /* NULL is fine */
+void atn_lowered_print(const atn_lowered *program, atn_text *out);
 
 /* Where the points and the reduced ranges of a graph lie, and how groups divide them; all the arithmetic that the
  * generated code does at its top, for whoever launches it. */
@@ -149,11 +149,11 @@ typedef struct atn_extent {
     int64_t points[ATN_MAX_RANK]; /* extent per dimension of the points; 1 where there is none */
     int64_t range; /* steps of the outermost reduction, where neither points nor elements decide; 0: not known */
 } atn_extent;
-int64_t atn_program_splits(const atn_program *program, const atn_extent *extent);
-int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_extent *extent);
+int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent);
+int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent);
 int64_t atn_extent_points(const atn_extent *extent); /* all of them; INT64_MAX: more than can be counted */
 /* Points times splits times slots: the numbers that groups and partial results are counted by. */
-int64_t atn_program_pieces(const atn_program *program, const atn_extent *extent);
-int64_t atn_program_scratch_bytes(const atn_program *program, const atn_extent *extent);
+int64_t atn_lowered_pieces(const atn_lowered *program, const atn_extent *extent);
+int64_t atn_lowered_scratch_bytes(const atn_lowered *program, const atn_extent *extent);
 
 #endif

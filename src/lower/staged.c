@@ -215,7 +215,7 @@ static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
 /* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always
  * are. */
 static void fill_panels(lowering *l, const staged *s, lower_at base) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int fast = s->swapped ? 1 : 0, slow = 1 - fast;
     ir_ref left = ir_subtract(p, lower_size(l, s->object, slow), base.axis[slow]);
     ir_ref lines = ir_declare(p, l->block, "count",
@@ -242,7 +242,7 @@ static void fill_panels(lowering *l, const staged *s, lower_at base) {
 
 /* One thread copies line by line; what overhangs the object is never read and stays as it is. */
 static void fill_alone(lowering *l, const staged *s, lower_at base) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref count[ATN_MAX_RANK];
     int32_t variable[ATN_MAX_RANK], rank = l->g->objects[s->object].rank, loops = rank > 2 ? rank : 2;
     ir_block bodies[ATN_MAX_RANK], *outer = l->block;
@@ -289,7 +289,7 @@ static lower_at further(lowering *l, lower_at at, int32_t columns) {
 
 /* `wide` elements of a line from e on: in one load where all are inside, else one by one. */
 static ir_ref fetch_wide(lowering *l, const staged *s, lower_at base, lower_at e, int32_t wide) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     if (wide == 1) return fetch_element(l, s, base, e, true);
     lower_at at = source_of(l, s, base, e);
     lower_name_indices(l, &at);
@@ -304,7 +304,7 @@ static ir_ref fetch_wide(lowering *l, const staged *s, lower_at base, lower_at e
  * hold, it goes to `spare` instead. */
 static void store_wide(lowering *l, const staged *s, lower_at e, ir_ref value, int32_t wide, ir_ref fits,
                        ir_ref spare) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     bool beside = wide == 1 || (!s->swapped && s->pitch % wide == 0);
     if (!beside) value = ir_declare(p, l->block, "copied", value);
     for (int32_t k = 0; k < (beside ? 1 : wide); ++k) {
@@ -316,7 +316,7 @@ static void store_wide(lowering *l, const staged *s, lower_at e, ir_ref value, i
 
 /* The items of a group copy together, neighbours side by side. */
 static void fill_together(lowering *l, const staged *s, lower_at base) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t wide = s->wide;
     int32_t v = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
     ir_block body = IR_EMPTY, *outer = l->block;
@@ -369,7 +369,7 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
  * GPU, and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong
  * results). */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t used = 0;
     for (int32_t n = 0; n < l->staged.count && l->status == ATN_OK; ++n) {
         staged s = l->staged.of[n];

@@ -6,7 +6,7 @@
 typedef struct emitted {
     atn_ctx *ctx;
     atn_sequence *sequence;
-    atn_program *program;
+    atn_lowered *program;
     atn_text text;
 } emitted;
 
@@ -18,13 +18,13 @@ static emitted emit(const char *text, const char *backend, const char *knobs) {
     kit_ok(e.ctx, atn_variant_parse(e.ctx, &v, knobs));
     kit_ok(e.ctx, atn_lower(e.ctx, e.sequence->step[0], &v, &target, &e.program));
     e.text.ctx = e.ctx;
-    atn_program_print(e.program, &e.text);
+    atn_lowered_print(e.program, &e.text);
     return e;
 }
 
 static void emitted_free(emitted *e) {
     atn_text_free(&e->text);
-    atn_program_free(e->program);
+    atn_lowered_free(e->program);
     atn_sequence_free(e->sequence);
     kit_free(e->ctx);
 }
@@ -61,7 +61,7 @@ static void groups_cover_the_points(void **state) {
     assert_int_equal(e.program->stage[0].span[2], 12);
     assert_true(says(&e, "stage 0 attune: groups of 64 items, 16 by 2 by 12 points each\n"));
     atn_extent extent = {.points = {17, 5, 24}};
-    assert_int_equal(atn_program_groups(e.program, 0, &extent), 2 * 3 * 2);
+    assert_int_equal(atn_lowered_groups(e.program, 0, &extent), 2 * 3 * 2);
     emitted_free(&e);
     e = emit(COPY, "host", "collapse=1");
     assert_true(says(&e, "parallel row_")); /* of tiles; each thread goes along its own */
