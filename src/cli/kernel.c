@@ -138,32 +138,17 @@ static atn_status give_params(atn_cli_kernel *k) {
     return atn_runner_give(k->runner, params, n);
 }
 
-static bool read_extent(const char **text, int64_t *out) {
-    int64_t value = 0;
-    const char *at = *text;
-    for (; *at >= '0' && *at <= '9'; ++at)
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *at - '0', &value)) return false;
-    bool any = at != *text;
-    *text = at;
-    *out = value;
-    return any;
-}
-
 static atn_status give_size(atn_cli_kernel *k, const char *given) {
     const char *name, *text;
     atn_status status = atn_cli_kernel_split(k, "size", given, &name, &text);
     if (!text) return status;
     int32_t object = atn_runner_find(k->runner, name);
     if (object < 0) return ATN_ERR_INPUT;
-    int64_t size[2] = {0, 1};
-    bool matrix = atn_runner_object(k->runner, object)->slot.view.rank == 2, good = read_extent(&text, &size[0]);
-    if (good && matrix) {
-        size[1] = size[0];
-        good = (*text == 'x' || *text == 'X') && (++text, read_extent(&text, &size[0]));
-    }
-    if (!good || *text)
+    int64_t size[ATN_MAX_RANK];
+    int32_t rank = atn_runner_object(k->runner, object)->slot.view.rank;
+    if (!atn_size_read(text, rank, size))
         return atn_cli_misuse(k->call, "--size cannot be '%s'; '%s' is a %s and takes %s=%s", given, name,
-                              matrix ? "matrix" : "vector", name, matrix ? "ROWSxCOLUMNS" : "LENGTH");
+                              atn_rank_name(rank), name, atn_rank_sizes(rank));
     atn_runner_size(k->runner, object, size);
     return ATN_OK;
 }
@@ -222,8 +207,10 @@ void atn_cli_add_variant(atn_text *to, const atn_variant *variant) {
 
 json_t *atn_cli_json_shape(const atn_view *view) {
     json_t *shape = json_array();
-    bool whole = view->rank == 1 || json_array_append_new(shape, json_integer(view->size[1])) == 0;
-    if (whole && json_array_append_new(shape, json_integer(view->size[0])) == 0) return shape;
+    bool whole = shape != NULL;
+    for (int32_t axis = view->rank; axis-- > 0 && whole;)
+        whole = json_array_append_new(shape, json_integer(view->size[axis])) == 0;
+    if (whole) return shape;
     json_decref(shape);
     return NULL;
 }

@@ -16,7 +16,8 @@
          .meaning = "give a parameter its value; complex: 1.5-2i",                                                     \
          .repeats = true},                                                                                             \
     {                                                                                                                  \
-        .name = "size", .value = "NAME=ROWSxCOLUMNS", .meaning = "give an object its size; a vector: NAME=LENGTH",     \
+        .name = "size", .value = "NAME=ROWSxCOLUMNS",                                                                  \
+        .meaning = "give an object its size; a vector: NAME=LENGTH, a volume: NAME=PLANESxROWSxCOLUMNS",               \
         .repeats = true                                                                                                \
     }
 

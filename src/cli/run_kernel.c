@@ -34,13 +34,15 @@ static atn_status bind_file(job *j, const char *given) {
     atn_slot slot = atn_array_slot(j->arrays[k]);
     if (slot.view.type != sized.type || slot.view.rank != sized.rank)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s%s%s%s; the file holds a %s of %s", file, name,
-                        sized.rank == 1 ? "vector" : "matrix", atn_type_name(sized.type), j->kernel.assumed ? " (" : "",
+                        atn_rank_name(sized.rank), atn_type_name(sized.type), j->kernel.assumed ? " (" : "",
                         j->kernel.assumed ? j->kernel.assumed : "", j->kernel.assumed ? " by default)" : "",
-                        slot.view.rank == 1 ? "vector" : "matrix", atn_type_name(slot.view.type));
-    if (sized.size[0] >= 0 && (sized.size[0] != slot.view.size[0] || sized.size[1] != slot.view.size[1]))
-        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld x %lld elements here, but %lld x %lld by --size", file,
-                        name, (long long)slot.view.size[1], (long long)slot.view.size[0], (long long)sized.size[1],
-                        (long long)sized.size[0]);
+                        atn_rank_name(slot.view.rank), atn_type_name(slot.view.type));
+    if (sized.size[0] >= 0 && memcmp(sized.size, slot.view.size, (size_t)sized.rank * sizeof *sized.size) != 0) {
+        char here[64], wanted[64];
+        atn_view_print_shape(&slot.view, here, sizeof here);
+        atn_view_print_shape(&sized, wanted, sizeof wanted);
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is %s here, but %s by --size", file, name, here, wanted);
+    }
     atn_runner_bind(j->kernel.runner, k, &slot); /* its size; the elements follow */
     return ATN_OK;
 }
@@ -65,8 +67,7 @@ static atn_status check_inputs(const job *j) {
         if (object->read_first && !j->arrays[k])
             return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT,
                             "nothing is bound to '%s', a %s of %s: --bind %s=FILE.npy", object->name,
-                            object->slot.view.rank == 1 ? "vector" : "matrix", atn_type_name(object->slot.view.type),
-                            object->name);
+                            atn_rank_name(object->slot.view.rank), atn_type_name(object->slot.view.type), object->name);
     }
     return ATN_OK;
 }
@@ -76,10 +77,7 @@ static atn_status ready_arrays(job *j, bool oracle) {
     for (int32_t k = 0; k < atn_runner_count(j->kernel.runner); ++k) {
         atn_status status = ATN_OK;
         const atn_view *view = &atn_runner_object(j->kernel.runner, k)->slot.view;
-        if (!j->arrays[k] && j->outputs[k])
-            status = view->rank == 2 ? atn_array_create_matrix(j->device, view->type, view->size[0], view->size[1], 0,
-                                                               &j->arrays[k])
-                                     : atn_array_create_vector(j->device, view->type, view->size[0], &j->arrays[k]);
+        if (!j->arrays[k] && j->outputs[k]) status = atn_array_create_like(j->device, view, &j->arrays[k]);
         if (status) return status;
         if (!j->arrays[k]) continue;
         void *data = NULL;
@@ -208,9 +206,9 @@ static atn_status print_text(const job *j) {
         const atn_shared_object *object = atn_runner_object(j->kernel.runner, k);
         const atn_view *view = &object->slot.view;
         if (!j->outputs[k]) continue;
-        atn_text_printf(&page, "%s  %s ", object->name, atn_type_name(view->type));
-        if (view->rank == 2) atn_text_printf(&page, "%lldx", (long long)view->size[1]);
-        atn_text_printf(&page, "%lld  %s\n", (long long)view->size[0], j->outputs[k]);
+        char shape[64];
+        atn_view_print_shape(view, shape, sizeof shape);
+        atn_text_printf(&page, "%s  %s %s  %s\n", object->name, atn_type_name(view->type), shape, j->outputs[k]);
     }
     atn_text_printf(&page, "%.3g s on %s, variant %s (%s)\n", j->seconds, atn_device_get_info(j->device)->name,
                     atn_text_str(&j->variant), j->hit);

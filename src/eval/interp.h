@@ -44,10 +44,11 @@ num interp_value(interp *in, atn_value value);
 void interp_move(interp *in, int32_t dim, int64_t to);
 atn_view interp_view(const interp *in, int32_t object); /* a table's too */
 
-/* Where an access lies; false: out of range (counted). *doubt: a selector is uncertain. */
-bool interp_place(interp *in, int32_t object, const atn_value select[2], int64_t at[2], bool *doubt);
+/* Where an access lies: column, and row counted through all planes; false: out of range (counted). *doubt: a selector
+ * is uncertain. */
+bool interp_place(interp *in, int32_t object, const atn_value select[ATN_MAX_RANK], int64_t at[2], bool *doubt);
 
-/* All steps of a block where the outer dimensions stand, in order: axis 1 outside, axis 0 inside. `visit` NULL folds.
+/* All steps of a block where the outer dimensions stand, in order: axis 0 inside. `visit` NULL folds.
  */
 typedef void (*interp_visit)(interp *in, void *user);
 void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, void *user);

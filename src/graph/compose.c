@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { AXES = 2, MOST_OBJECTS = 128 };
+enum { AXES = ATN_MAX_RANK, MOST_OBJECTS = 128 };
 
 typedef struct composer {
     atn_reader reader;
@@ -16,9 +16,9 @@ typedef struct composer {
     atn_item item; /* what complaints of the store speak of */
     atn_graph *graph;
     const atn_ctx *ctx;
-    const struct copy *fused;       /* the first part; or NULL */
-    const char *refused;            /* why it cannot be done; NULL: it can */
-    int64_t sizes[MOST_OBJECTS][2]; /* of the new graph's objects; -1: not known */
+    const struct copy *fused;          /* the first part; or NULL */
+    const char *refused;               /* why it cannot be done; NULL: it can */
+    int64_t sizes[MOST_OBJECTS][AXES]; /* of the new graph's objects; -1: not known */
 } composer;
 
 /* One part being copied, with its dimensions at given values. */
@@ -41,7 +41,7 @@ static const char *refuse(composer *c, const char *why) {
 
 /* ---- objects and parameters ---- */
 
-static int32_t add_object(composer *c, const atn_object *like, const char *name, const int64_t size[2]) {
+static int32_t add_object(composer *c, const atn_object *like, const char *name, const int64_t size[AXES]) {
     atn_graph *g = c->graph;
     for (int32_t k = 0; k < g->n_objects; ++k) {
         if (strcmp(g->objects[k].name, name) != 0 || like->table || g->objects[k].table) continue;
@@ -55,13 +55,14 @@ static int32_t add_object(composer *c, const atn_object *like, const char *name,
     object->name = atn_arena_strdup(&g->arena, name);
     if (!object->name) c->reader.failed = true;
     if (like->table) {
-        size_t bytes = (size_t)(like->table_size[0] * like->table_size[1]) * atn_type_bytes(like->type);
+        size_t bytes =
+            (size_t)(like->table_size[0] * like->table_size[1] * like->table_size[2]) * atn_type_bytes(like->type);
         void *table = atn_arena_alloc(&g->arena, bytes + 1);
         if (table) memcpy(table, like->table, bytes);
         if (!table) c->reader.failed = true;
         object->table = table;
     }
-    for (int axis = 0; axis < 2; ++axis) c->sizes[g->n_objects][axis] = like->table ? -1 : size[axis];
+    for (int axis = 0; axis < AXES; ++axis) c->sizes[g->n_objects][axis] = like->table ? -1 : size[axis];
     return g->n_objects++;
 }
 
@@ -103,7 +104,7 @@ static bool begin_copy(copy *m) {
         const char *held = m->part->held ? m->part->held[k] : NULL;
         m->parameter[k] = held ? -1 : add_parameter(m->c, &from->parameters[k], m->part->parameters[k]);
         const atn_object like = {.rank = 1, .type = from->parameters[k].type};
-        m->holder[k] = held ? add_object(m->c, &like, held, (const int64_t[]){1, 1}) : -1;
+        m->holder[k] = held ? add_object(m->c, &like, held, (const int64_t[AXES]){1, 1, 1}) : -1;
     }
     return !reader->failed;
 }
@@ -294,7 +295,7 @@ static atn_value copy_value(const copy *m, const atn_node *node) {
     case ATN_OP_PARAM:
         if (m->holder[node->index] < 0)
             return atn_value_leaf(s, ATN_OP_PARAM, node->type, m->parameter[node->index], 0, 0, (atn_trait){0});
-        return read_at(m->c, m->holder[node->index], (atn_value[AXES]){atn_value_integer(s, ATN_INDEX, 0), -1},
+        return read_at(m->c, m->holder[node->index], (atn_value[AXES]){atn_value_integer(s, ATN_INDEX, 0), -1, -1},
                        ATN_EDGE_NONE, &(atn_read){.name = m->part->held[node->index]});
     case ATN_OP_READ:
         return copy_read(m, node);
@@ -505,7 +506,7 @@ static void copy_place(copy *m, const int32_t cell[2], const int32_t at[2], bool
     composer *c = m->c;
     const atn_graph *from = m->part->graph;
     own_dims(c, m);
-    for (int32_t d = 0; d < from->blocks[0].rank; ++d)
+    for (int32_t d = 0; d < from->blocks[0].rank && d < 2; ++d)
         m->dim[from->blocks[0].dim[d]] =
             atn_value_sum(&c->sketch, atn_value_scale(&c->sketch, m->dim[from->blocks[0].dim[d]], cell[d]),
                           atn_value_integer(&c->sketch, ATN_INDEX, at[d]));
@@ -526,7 +527,7 @@ static void copy_place(copy *m, const int32_t cell[2], const int32_t at[2], bool
 }
 
 static void divide_ranges(composer *c, const atn_graph *from, const int32_t cell[2]) {
-    for (int32_t d = 0; d < from->blocks[0].rank && !c->refused && !c->reader.failed; ++d) {
+    for (int32_t d = 0; d < from->blocks[0].rank && d < 2 && !c->refused && !c->reader.failed; ++d) {
         atn_dim *dim = &c->sketch.dims[from->blocks[0].dim[d]];
         const atn_node *begin = atn_value_node(&c->sketch, dim->begin);
         if (begin->op != ATN_OP_CONST || begin->integer != 0) refuse(c, "its points do not begin at 0");
@@ -539,19 +540,19 @@ static void divide_ranges(composer *c, const atn_graph *from, const int32_t cell
 atn_status atn_graph_cells(const atn_ctx *ctx, const atn_graph *graph, const int32_t cell[2], atn_graph **out) {
     composer c = {0};
     const char *objects[MOST_OBJECTS], *parameters[MOST_OBJECTS];
-    int64_t sizes[MOST_OBJECTS][2];
+    int64_t sizes[MOST_OBJECTS][AXES];
     *out = NULL;
     if (graph->n_objects > MOST_OBJECTS || graph->n_parameters > MOST_OBJECTS)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "there are too many arrays");
     for (int32_t k = 0; k < graph->n_objects; ++k) {
         objects[k] = graph->objects[k].name;
-        sizes[k][0] = sizes[k][1] = -1;
+        for (int axis = 0; axis < AXES; ++axis) sizes[k][axis] = -1;
     }
     for (int32_t k = 0; k < graph->n_parameters; ++k) parameters[k] = graph->parameters[k].name;
     const atn_part part = {
         .graph = graph, .reads = objects, .writes = objects, .parameters = parameters, .sizes = sizes};
     if (!begin(&c, ctx, graph->name, NULL, &part)) return ATN_ERR_MEMORY;
-    if (graph->n_blocks != 1) refuse(&c, "it has loops");
+    if (graph->n_blocks != 1 || graph->blocks[0].rank > 2) refuse(&c, "it has loops, or more than two dimensions");
     copy m = {.c = &c, .part = &part};
     if (!begin_copy(&m) || !begin_blocks(&c, graph)) return finish(&c, out);
     begin_writes(&m);
@@ -565,7 +566,7 @@ atn_status atn_graph_cells(const atn_ctx *ctx, const atn_graph *graph, const int
 atn_status atn_graph_compose_cells(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
                                    atn_graph **out) {
     const char *reads[MOST_OBJECTS], *writes[MOST_OBJECTS], *parameters[MOST_OBJECTS];
-    int64_t sizes[MOST_OBJECTS][2];
+    int64_t sizes[MOST_OBJECTS][AXES];
     atn_graph *cells;
     *out = NULL;
     const int32_t cell[2] = {2, second->graph->blocks[0].rank > 1 ? 2 : 1};
@@ -586,7 +587,7 @@ atn_status atn_graph_compose_cells(const atn_ctx *ctx, const char *name, const a
                            .reads = reads,
                            .writes = writes,
                            .parameters = parameters,
-                           .sizes = (const int64_t(*)[2])sizes,
+                           .sizes = (const int64_t(*)[AXES])sizes,
                            .symbolic = second->symbolic};
     status = compose(ctx, name, first, &part, true, out);
     atn_graph_free(ctx, cells);

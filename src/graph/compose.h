@@ -12,8 +12,8 @@ typedef struct atn_part {
     const char *const *writes;     /* per object: the array that it writes; often the same */
     const char *const *parameters; /* per parameter */
     const char *const *held;       /* per parameter: a vector whose element 0 is its value, or NULL; may be NULL */
-    const int64_t (*sizes)[2];     /* per object */
-    bool symbolic;                 /* sizes are marks that are equal where sizes are, not numbers */
+    const int64_t (*sizes)[ATN_MAX_RANK]; /* per object */
+    bool symbolic;                        /* sizes are marks that are equal where sizes are, not numbers */
     const bool *kept; /* per object, of a first part: what it writes is wanted by others too; may be NULL */
 } atn_part;
 

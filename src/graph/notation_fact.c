@@ -38,7 +38,7 @@ static bool digits(cursor *c) {
     return c->at > begin && c->at - begin < 16;
 }
 
-/* NAME=ROWSxCOLUMNS or NAME=LENGTH */
+/* NAME=ROWSxCOLUMNS, NAME=LENGTH, ... */
 static bool size(cursor *c) {
     skip(c);
     size_t begin = c->at,
@@ -49,10 +49,11 @@ static bool size(cursor *c) {
     if (!datum || !datum->rank) return wrong(c, "an array of the kernel should stand here: NAME=ROWSxCOLUMNS");
     c->at += length;
     if (!take(c, "=") || !digits(c)) return wrong(c, "a size should stand here: NAME=ROWSxCOLUMNS, or NAME=LENGTH");
-    bool matrix = c->text[c->at] == 'x' && (++c->at, digits(c));
-    if (matrix != (datum->rank == 2))
-        return wrong(c, datum->rank == 2 ? "a matrix has ROWSxCOLUMNS" : "a vector has a LENGTH");
-    return true;
+    static const char *const shapes[] = {
+        [1] = "a vector has a LENGTH", [2] = "a matrix has ROWSxCOLUMNS", [3] = "a volume has PLANESxROWSxCOLUMNS"};
+    int32_t rank = 1;
+    while (c->text[c->at] == 'x' && (++c->at, digits(c))) ++rank;
+    return rank == datum->rank || wrong(c, shapes[datum->rank]);
 }
 
 static bool tuned(cursor *c) {

@@ -62,8 +62,8 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
                                                    "a file"
                                                  : "is a %s of %s here and a %s of %s in line %d; objects of a "
                                                    "Sequence with one name are one object",
-                                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type),
-                                x->rank == 1 ? "vector" : "matrix", atn_type_name(x->type), x->line);
+                                atn_rank_name(y->rank), atn_type_name(y->type),
+                                atn_rank_name(x->rank), atn_type_name(x->type), x->line);
         }
     }
     for (int32_t j = 0; j < b->n_parameters; ++j)

@@ -151,7 +151,7 @@ static void print_item(const printer *p, size_t number, int32_t indent) {
     atn_text_printf(out, "%*s<%s name=\"%s\"", (int)indent, "", atn_item_kind_name(item->kind), name);
     switch (item->kind) {
     case ATN_ITEM_OBJECT:
-        atn_text_printf(out, " structure=\"%s\"", item->rank == 1 ? "vector" : "matrix");
+        atn_text_printf(out, " structure=\"%s\"", atn_rank_name(item->rank));
         type_attribute(p, "elementDataType", item->type, item->written);
         if (item->size) atn_text_printf(out, " size=\"%s\"", item->size->given);
         if (item->values) atn_text_printf(out, " values=\"%s\"", item->values->given);

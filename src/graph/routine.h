@@ -18,9 +18,10 @@ typedef struct atn_datum_use {
     atn_use use;
     int32_t rank; /* 0: a scalar that the caller gives */
     atn_type type;
-    int32_t index;             /* kernels: object or parameter of the graph */
-    const atn_syntax *size[2]; /* temporaries: rows (or length), columns; NULL: what is reached */
-    bool has_default;          /* scalars */
+    int32_t index; /* kernels: object or parameter of the graph */
+    const atn_syntax
+        *size[ATN_MAX_RANK]; /* temporaries: as written, columns (or the length) last; NULL: what is reached */
+    bool has_default;        /* scalars */
     double default_value[2];
 } atn_datum_use;
 
@@ -82,7 +83,7 @@ typedef struct atn_programs {
 
 /* Parses a program, a kernel or a Sequence; errors as atn_sequence_parse tells them. */
 atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
-                            const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out);
+                              const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out);
 void atn_programs_free(atn_programs *programs); /* NULL is fine */
 
 bool atn_description_is_program(const char *text, size_t length); /* in contrast to kernels alone */

@@ -16,11 +16,11 @@ typedef struct folding {
     const atn_routine *routine;
     atn_graph *graph[MOST_STEPS]; /* NULL: fused into others */
     int32_t n;
-    const char *current[MOST_MARKS]; /* per name: what its value is called now */
-    int64_t mark[MOST_MARKS][2];     /* per name of the routine */
+    const char *current[MOST_MARKS];        /* per name: what its value is called now */
+    int64_t mark[MOST_MARKS][ATN_MAX_RANK]; /* per name of the routine */
     struct {
         const char *name;
-        int64_t mark[2];
+        int64_t mark[ATN_MAX_RANK];
     } array[MOST_MARKS];
     int32_t n_arrays;
 } folding;
@@ -41,16 +41,15 @@ static bool failed(const folding *f, atn_place at, atn_status status) {
 static int64_t mark_of(const folding *f, const atn_syntax *tree, int64_t other) {
     if (!tree || tree->kind != ATN_SYNTAX_CALL || !tree->a || tree->a->kind != ATN_SYNTAX_NAME) return other;
     int32_t at = atn_routine_find(f->routine, tree->a->name);
-    return at < 0 ? other : f->mark[at][!strcmp(tree->name, "rows")];
+    return at < 0 ? other : f->mark[at][!strcmp(tree->name, "rows") ? 1 : !strcmp(tree->name, "planes") ? 2 : 0];
 }
 
 static void mark_names(folding *f) {
     for (int32_t k = 0; k < f->routine->n; ++k) {
         const atn_datum_use *use = &f->routine->names[k];
-        int64_t own = 2 * (int64_t)k + 1;
-        bool matrix = use->rank == 2;
-        f->mark[k][0] = mark_of(f, matrix ? use->size[1] : use->size[0], own);
-        f->mark[k][1] = matrix ? mark_of(f, use->size[0], own + 1) : 0;
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) /* sizes are written planes, rows, columns */
+            f->mark[k][axis] =
+                axis < use->rank ? mark_of(f, use->size[use->rank - 1 - axis], ATN_MAX_RANK * k + axis + 1) : 0;
         f->current[k] = use->use == ATN_USE_OUT || use->use == ATN_USE_TEMPORARY ? NULL : use->name;
     }
 }
@@ -64,7 +63,7 @@ static bool assigned_later(const atn_programs *programs, const atn_step *step, i
     return false;
 }
 
-static const char *note_array(folding *f, const char *name, const int64_t mark[2]) {
+static const char *note_array(folding *f, const char *name, const int64_t mark[ATN_MAX_RANK]) {
     if (f->n_arrays == MOST_MARKS) return NULL;
     f->array[f->n_arrays].name = name;
     memcpy(f->array[f->n_arrays++].mark, mark, sizeof f->array[0].mark);
@@ -75,7 +74,7 @@ static const char *note_array(folding *f, const char *name, const int64_t mark[2
 static bool add_step(folding *f, const atn_step *step) {
     const atn_callee *callee = &f->programs->callees[step->callee];
     const char *reads[MOST_DATA], *writes[MOST_DATA], *parameters[MOST_DATA];
-    int64_t sizes[MOST_DATA][2] = {{0}};
+    int64_t sizes[MOST_DATA][ATN_MAX_RANK] = {{0}};
     if (f->n == MOST_STEPS || callee->graph->n_objects > MOST_DATA || callee->graph->n_parameters > MOST_DATA)
         return refuse(f, step->at, "there are too many");
     for (int32_t k = 0; k < callee->graph->n_objects; ++k) reads[k] = writes[k] = callee->graph->objects[k].name;
@@ -104,7 +103,7 @@ static bool add_step(folding *f, const atn_step *step) {
                            .reads = reads,
                            .writes = writes,
                            .parameters = parameters,
-                           .sizes = (const int64_t(*)[2])sizes,
+                           .sizes = (const int64_t(*)[ATN_MAX_RANK])sizes,
                            .symbolic = true};
     atn_status status = atn_graph_compose(f->reader->ctx, callee->name, NULL, &part, &f->graph[f->n]);
     if (status != ATN_OK) return failed(f, step->at, status);
@@ -113,10 +112,10 @@ static bool add_step(folding *f, const atn_step *step) {
 }
 
 static void describe(const folding *f, const atn_graph *graph, const char **names, const char **parameters,
-                     int64_t (*sizes)[2], atn_part *part) {
+                     int64_t (*sizes)[ATN_MAX_RANK], atn_part *part) {
     for (int32_t k = 0; k < graph->n_objects; ++k) {
         names[k] = graph->objects[k].name;
-        sizes[k][0] = sizes[k][1] = -1;
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) sizes[k][axis] = -1;
         for (int32_t a = 0; a < f->n_arrays; ++a)
             if (!strcmp(f->array[a].name, names[k])) memcpy(sizes[k], f->array[a].mark, sizeof sizes[k]);
     }
@@ -125,13 +124,13 @@ static void describe(const folding *f, const atn_graph *graph, const char **name
                        .reads = names,
                        .writes = names,
                        .parameters = parameters,
-                       .sizes = (const int64_t(*)[2])sizes,
+                       .sizes = (const int64_t(*)[ATN_MAX_RANK])sizes,
                        .symbolic = true};
 }
 
 static bool fuse(folding *f, int32_t first, int32_t second) {
     const char *names[2][MOST_DATA], *parameters[2][MOST_DATA];
-    int64_t sizes[2][MOST_DATA][2];
+    int64_t sizes[2][MOST_DATA][ATN_MAX_RANK];
     atn_part part[2];
     atn_graph *whole;
     const atn_ctx *ctx = f->reader->ctx;

@@ -127,7 +127,7 @@ static int64_t farthest(const call *c) {
 }
 
 static bool same_view(const atn_view *a, const atn_view *b) {
-    return a->size[0] == b->size[0] && a->size[1] == b->size[1] && a->pitch == b->pitch;
+    return memcmp(a->size, b->size, sizeof a->size) == 0 && a->pitch == b->pitch;
 }
 
 static bool same_as_last(const entry *e, const call *c, int64_t offset) {
@@ -228,20 +228,18 @@ static void as_matrix(call *c, int32_t k) {
 static atn_status as_vector(const atn_operations *o, call *c, int32_t k) {
     atn_view *view = &c->slot[k].view;
     if (view->rank == 1) return ATN_OK;
-    if (view->pitch != view->size[0] && view->size[1] > 1)
+    if (view->pitch != view->size[0] && atn_view_rows(view) > 1)
         return atn_fail(atn_device_ctx(o->device), ATN_ERR_INPUT,
                         "%s: '%s' has gaps between its rows; a vector is needed", TABLE[c->op].name, c->name[k]);
-    *view = (atn_view){.type = view->type,
-                       .rank = 1,
-                       .size = {view->size[0] * view->size[1], 1},
-                       .pitch = view->size[0] * view->size[1]};
+    int64_t all = atn_view_elements(view);
+    *view = (atn_view){.type = view->type, .rank = 1, .size = {all, 1, 1}, .pitch = all};
     return ATN_OK;
 }
 
 static atn_status check_rank(const atn_operations *o, const call *c, int32_t k, int32_t rank) {
     if (c->array[k]->rank == rank) return ATN_OK;
     return atn_fail(atn_device_ctx(o->device), ATN_ERR_INPUT, "%s: '%s' is a %s, a %s is needed", TABLE[c->op].name,
-                    c->name[k], rank == 1 ? "matrix" : "vector", rank == 1 ? "vector" : "matrix");
+                    c->name[k], atn_rank_name(c->array[k]->rank), atn_rank_name(rank));
 }
 
 static call make_call(operation op, int32_t count, uint32_t written, const char *const *names, atn_array *const *arrays,

@@ -159,7 +159,7 @@ static atn_status own_arena(atn_planned *p) {
     const char *which = "";
     for (int32_t k = 0; k < plan->n_arrays; ++k) {
         const atn_plan_array *a = &plan->arrays[k];
-        size_t bytes = (size_t)(a->size[0] * a->size[1]) * atn_type_bytes(a->type);
+        size_t bytes = (size_t)(a->size[0] * a->size[1] * a->size[2]) * atn_type_bytes(a->type);
         if (a->piece >= 0 && bytes > largest) largest = bytes, which = a->name;
     }
     if (free_bytes > 0 && plan->bytes > (size_t)free_bytes)
@@ -287,7 +287,7 @@ static atn_status count_in(const walk *w, int32_t array, int64_t rounds) {
 
 static void move(const walk *w, const atn_plan_node *node) {
     const atn_view *from = &w->p->slots[node->from].view, *to = &w->p->slots[node->to].view;
-    int64_t rows = from->rank == 2 ? from->size[1] : 1;
+    int64_t rows = atn_view_rows(from);
     for (int64_t y = 0; y < rows; ++y)
         memcpy(atn_view_at(to, 0, y), atn_view_at(from, 0, y), (size_t)from->size[0] * atn_type_bytes(from->type));
 }
@@ -366,7 +366,7 @@ atn_status atn_planned_eval(atn_planned *p, int64_t *bad_accesses) {
     for (int32_t k = 0; k < plan->n_arrays && status == ATN_OK; ++k) {
         atn_view *view = &p->slots[k].view;
         if (!view->data) {
-            size_t bytes = (size_t)(view->size[0] * view->size[1]) * atn_type_bytes(view->type);
+            size_t bytes = (size_t)atn_view_elements(view) * atn_type_bytes(view->type);
             p->memory[p->n_memory] = atn_zalloc(p->ctx, bytes + 16);
             if (!p->memory[p->n_memory]) return ATN_ERR_MEMORY;
             view->data = p->memory[p->n_memory++];

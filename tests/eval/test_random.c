@@ -75,7 +75,7 @@ static void seeds_repeat(void **state) {
         assert_string_equal(atn_text_str(&a.xml), atn_text_str(&b.xml));
         for (int32_t k = 0; k < a.n_objects; ++k) {
             const atn_view *x = &a.object[k].view, *y = &b.object[k].view;
-            for (int64_t row = 0; row < (x->rank > 1 ? x->size[1] : 1); ++row)
+            for (int64_t row = 0; row < atn_view_rows(x); ++row)
                 assert_memory_equal(atn_view_at(x, 0, row), atn_view_at(y, 0, row),
                                     (size_t)x->size[0] * atn_type_bytes(x->type));
         }
