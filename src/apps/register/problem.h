@@ -40,6 +40,7 @@ typedef struct reg_problem {
     bool open_start;         /* nobody said where sigma starts, */
     bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
     bool open_iterations;    /* nobody said how many iterations there may be */
+    int32_t haste;           /* 1; a run has that many times fewer iterations and pairs where little hope is */
     double most_pairs;       /* engine.evaluated that ends a run; INFINITY: iterations alone do */
     double far;              /* d0, in units; INFINITY: no outliers */
     double share;            /* of the source that the polish saw to fit */

@@ -147,7 +147,8 @@ static void what_slides_is_named(void **state) {
     host_close(&host);
 }
 
-/* A wrong pose that is given is refused; nothing is searched from identity, and near it auto needs no search. */
+/* A wrong pose that is given is refused; nothing is searched from identity, which gives up soon where it does not fit,
+ * and near it auto needs no search. */
 static void starts(void **state) {
     (void)state;
     kit_host host = host_open();
@@ -173,6 +174,13 @@ static void starts(void **state) {
         assert_int_equal(r[k].verdict, ATN_VERDICT_TRUSTED);
         assert_true(turn_between(r[k].transform, near) < 0.5);
     }
+    motion_invert(turn, back);
+    atn_cloud *far = shape_make(host.ctx, &(shape){2000, 4, 41, 0.005, 0, 0, back});
+    kit_ok(host.ctx,
+           atn_register(host.device, far, target, &(atn_register_settings){.init = ATN_START_IDENTITY}, &r[0]));
+    if (turn_between(r[0].transform, turn) > 5) assert_int_not_equal(r[0].verdict, ATN_VERDICT_TRUSTED);
+    assert_true(r[0].iterations <= 40); /* a promise that is not kept costs no more than a search */
+    atn_cloud_free(far);
     atn_cloud_free(source);
     atn_cloud_free(target);
     host_close(&host);
