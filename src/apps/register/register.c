@@ -22,6 +22,7 @@ static const struct {
     [ATN_REGISTER_ICP_PLANE] = {reg_icp, "icp-plane", 0, 1, 200},
     [ATN_REGISTER_SOFTASSIGN] = {reg_softassign, "softassign", 0.95, 1, 500},
     [ATN_REGISTER_CPD] = {reg_cpd, "cpd", 0, 0.1, 200},
+    [ATN_REGISTER_GICP] = {reg_gicp, "gicp", 0, 1, 200},
 };
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
@@ -163,6 +164,7 @@ void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]) {
 }
 
 bool reg_is_polished(const atn_register_settings *s) {
+    if (s->method == ATN_REGISTER_GICP) return true;
     return s->method == ATN_REGISTER_EM_ICP && s->transform == ATN_TRANSFORM_RIGID && !s->compat && !s->no_polish &&
            !(s->sigma_end > 0);
 }

@@ -41,7 +41,7 @@ static void every_method_has_one(void **state) {
     (void)state;
     kit_host host = host_open();
     thing_settings s = {.kind = THING_LUMPY, .source = 1500, .target = 1500, .overlap = 1, .noise = 0.2, .seed = 5};
-    for (int method = 0; method <= ATN_REGISTER_CPD; ++method) {
+    for (int method = 0; method <= ATN_REGISTER_GICP; ++method) {
         atn_register_settings settings = {.method = (atn_register_method)method};
         double off;
         s.pair = THING_SAME;
