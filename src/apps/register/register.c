@@ -270,7 +270,8 @@ static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
     atn_status status = reg_measure(p, r);
-    if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance && r->verdict != ATN_VERDICT_REFUSED)
+    if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance && r->verdict != ATN_VERDICT_REFUSED &&
+        !r->n_sliding)
         status = reg_covariance_aside(p);
     if (status != ATN_OK) return status;
     reg_to_outside(p, &p->pose, r->transform);

@@ -136,6 +136,10 @@ static void what_slides_is_named(void **state) {
         thing_settings s = {.kind = CASES[k].kind, .source = 2000, .target = 2500, .overlap = 1, .seed = 4};
         atn_register_result r = align(&host, &s, NULL, NULL);
         kit_contains(r.reason, CASES[k].named);
+        assert_false(r.has_covariance);
+        atn_register_settings icp = {.method = ATN_REGISTER_ICP_PLANE}; /* whose covariance is estimated afterwards */
+        atn_register_result other = align(&host, &s, &icp, NULL);
+        if (other.n_sliding) assert_false(other.has_covariance);
         for (int32_t i = 0; i < r.n_sliding; ++i) {
             double length = 0;
             for (int a = 0; a < 6; ++a) length += r.sliding[i][a] * r.sliding[i][a];
