@@ -139,8 +139,8 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         estimate_panels(o, info, n0, n1, v);
         return;
     }
-    if (o->along_range) { /* rows along the range */
-        v->q[0].vec = lanes;
+    if (o->along_range) { /* rows along the range: no vector is longer than that */
+        v->q[0].vec = extent && extent->range > 0 ? fitting(extent->range, lanes) : lanes;
         v->p[0].regs = fitting(n0, 4);
         v->p[0].seq = fitting(n0 / v->p[0].regs, 8);
         return;
@@ -177,6 +177,8 @@ static bool are_few(const atn_device_info *info, const atn_extent *extent) {
     enum { ITEMS = 256 /* a core, at least */, SHORTEST = 64 };
     return extent && extent->range >= SHORTEST && extent->points[0] < (int64_t)info->cores * ITEMS;
 }
+
+enum { SHORT = 64 };
 
 static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
                            atn_variant *v) {
@@ -280,8 +282,9 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
     if (v->p[0].lanes > most) v->p[0].lanes = most;
     if (plane) v->p[1].lanes = most / v->p[0].lanes;
     v->p[0].regs = 2;
-    v->q[0].tile = most;
     v->q[0].unroll = 4;
+    if (extent && extent->range > 0 && extent->range < SHORT) return; /* a tile of it would be filled for nothing */
+    v->q[0].tile = most;
     v->stage = 1;
 }
 

@@ -260,6 +260,7 @@ static atn_value size_of(const copy *m, int32_t object, int32_t axis) {
         for (int a = 0; a < c->graph->objects[k].rank; ++a)
             if (c->sizes[k][a] == size)
                 return atn_value_leaf(&c->sketch, ATN_OP_SIZE, ATN_INDEX, k, a, 0, (atn_trait){0});
+    if (m->part->symbolic) refuse(c, "the size of what is fused is that of no other array");
     return atn_value_integer(&c->sketch, ATN_INDEX, size);
 }
 
@@ -446,8 +447,25 @@ static void keep_writes(const copy *first) {
         if (first->part->kept[from->writes[w].object]) copy_write(&here, &from->writes[w]);
 }
 
-atn_status atn_graph_compose(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
-                             atn_graph **out) {
+/* The points of the whole are those of the first. */
+static void take_range(const copy *first) {
+    composer *c = first->c;
+    const atn_graph *from = first->part->graph;
+    copy here = *first;
+    here.value = atn_reader_alloc(&c->reader, ((size_t)from->n_values + 1) * sizeof *here.value);
+    if (!here.value) return;
+    own_dims(c, &here);
+    copy_values(&here);
+    if (from->blocks[0].rank != c->sketch.blocks[0].rank) refuse(c, "its points have other dimensions");
+    for (int32_t d = 0; d < from->blocks[0].rank && !c->refused && !c->reader.failed; ++d) {
+        atn_dim *dim = &c->sketch.dims[c->sketch.blocks[0].dim[d]];
+        dim->begin = copied(&here, from->dims[from->blocks[0].dim[d]].begin);
+        dim->end = copied(&here, from->dims[from->blocks[0].dim[d]].end);
+    }
+}
+
+static atn_status compose(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
+                          bool by_first, atn_graph **out) {
     composer c = {0};
     *out = NULL;
     if (!begin(&c, ctx, name, first, second)) return ATN_ERR_MEMORY;
@@ -461,10 +479,16 @@ atn_status atn_graph_compose(const atn_ctx *ctx, const char *name, const atn_par
     own_dims(&c, &two);
     copy_values(&two);
     if (!c.refused && !c.reader.failed) copy_blocks(&two);
+    if (by_first && !c.refused && !c.reader.failed) take_range(&one);
     if (first && !c.refused && !c.reader.failed) keep_writes(&one);
     for (int32_t w = 0; w < second->graph->n_writes && !c.refused && !c.reader.failed; ++w)
         copy_write(&two, &second->graph->writes[w]);
     return finish(&c, out);
+}
+
+atn_status atn_graph_compose(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
+                             atn_graph **out) {
+    return compose(ctx, name, first, second, false, out);
 }
 
 /* ---- cells ---- */
@@ -536,4 +560,35 @@ atn_status atn_graph_cells(const atn_ctx *ctx, const atn_graph *graph, const int
             copy_place(&m, cell, (const int32_t[]){x, y}, !x && !y);
     if (!c.refused && !c.reader.failed) divide_ranges(&c, graph, cell);
     return finish(&c, out);
+}
+
+atn_status atn_graph_compose_cells(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
+                                   atn_graph **out) {
+    const char *reads[MOST_OBJECTS], *writes[MOST_OBJECTS], *parameters[MOST_OBJECTS];
+    int64_t sizes[MOST_OBJECTS][2];
+    atn_graph *cells;
+    *out = NULL;
+    const int32_t cell[2] = {2, second->graph->blocks[0].rank > 1 ? 2 : 1};
+    atn_status status = atn_graph_cells(ctx, second->graph, cell, &cells);
+    if (status != ATN_OK) return status;
+    for (int32_t k = 0; k < cells->n_objects; ++k) /* its objects stand in another order */
+        for (int32_t j = 0; j < second->graph->n_objects; ++j) {
+            if (strcmp(cells->objects[k].name, second->graph->objects[j].name) != 0) continue;
+            reads[k] = second->reads[j];
+            writes[k] = second->writes[j];
+            memcpy(sizes[k], second->sizes[j], sizeof sizes[k]);
+        }
+    for (int32_t k = 0; k < cells->n_parameters; ++k)
+        for (int32_t j = 0; j < second->graph->n_parameters; ++j)
+            if (!strcmp(cells->parameters[k].name, second->graph->parameters[j].name))
+                parameters[k] = second->parameters[j];
+    const atn_part part = {.graph = cells,
+                           .reads = reads,
+                           .writes = writes,
+                           .parameters = parameters,
+                           .sizes = (const int64_t(*)[2])sizes,
+                           .symbolic = second->symbolic};
+    status = compose(ctx, name, first, &part, true, out);
+    atn_graph_free(ctx, cells);
+    return status;
 }

@@ -146,7 +146,8 @@ typedef struct atn_program_text atn_program_text;
 struct atn_program_text {
     const char *name;
     size_t offset;
-    bool failed;
+    bool failed, finite;
+    double tolerance;
     atn_datum *data;
     atn_action *actions;
     atn_program_text *next;

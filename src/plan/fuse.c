@@ -64,14 +64,7 @@ static atn_status join(const atn_plan *plan, const atn_graph *first, const atn_g
     atn_status status = atn_graph_compose(plan->ctx, second->name, &one.part, &two.part, out);
     if (status != ATN_ERR_UNSUPPORTED || !strstr(atn_ctx_message(plan->ctx), "every other") || !is_even(plan, second))
         return status;
-    atn_graph *cells;
-    const int32_t cell[2] = {CELL, second->blocks[0].rank > 1 ? CELL : 1};
-    status = atn_graph_cells(plan->ctx, second, cell, &cells);
-    if (status != ATN_OK) return status;
-    describe(plan, cells, &two);
-    status = atn_graph_compose(plan->ctx, second->name, &one.part, &two.part, out);
-    atn_graph_free(plan->ctx, cells);
-    return status;
+    return atn_graph_compose_cells(plan->ctx, second->name, &one.part, &two.part, out);
 }
 
 /* ---- what it costs ---- */

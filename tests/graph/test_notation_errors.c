@@ -68,6 +68,18 @@ static const row facts[] = {
     {"another device", A "    tuned on tpu at x=3\n    y[i] = x[i]\n", "2:14: 'a': cpu or gpu should stand here"},
     {"another rival", A "    measured against me\n    y[i] = x[i]\n",
      "2:22: 'a': blas, csr or pairs should stand here: measured against blas"},
+    {"where searches begin, and what tests try",
+     "kernel a(x: vector T, s: T = 1) -> y: vector T\n    begin on host with vec_p0=16,stream=1\n    begin on cuda as "
+     "SP with "
+     "exp=native\n    try with s=-2.5e3\n    y[i] = s * x[i]\n",
+     ""},
+    {"names like those", A "    begin = x[i]\n    try = 2 * begin\n    y[i] = try\n", ""},
+    {"no backend", A "    begin on gpu with vec_p0=2\n    y[i] = x[i]\n",
+     "2:14: 'a': host, cuda or opencl should stand here: begin on host with vec_p0=16"},
+    {"no variant", A "    begin on host with vec_p0\n    y[i] = x[i]\n",
+     "2:24: 'a': a knob with its value should stand here: vec_p0=16"},
+    {"no parameter", A "    try with x=2\n    y[i] = x[i]\n",
+     "2:14: 'a': a parameter of the kernel should stand here: NAME=NUMBER"},
     {"too many", A "    tuned at x=3 y=4\n    y[i] = x[i]\n", "2:18: 'a': this is one too many"},
 };
 
