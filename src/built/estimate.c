@@ -247,6 +247,8 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
     }
     if (o->ragged || (o->along_range && !plane)) { /* several lanes to a row */
         v->q[0].lanes = o->ordered ? 1 : o->ragged ? 8 : 32;
+        if (o->ragged && !o->ordered && !info->cpu && are_few(info, extent)) /* long ranges of few points */
+            v->q[0].lanes = fitting(extent->range / 8, most);
         v->p[0].lanes = most / v->q[0].lanes;
         v->q[0].regs = o->ordered ? 1 : 4;
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
