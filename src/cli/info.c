@@ -134,7 +134,7 @@ const atn_cli_verb ATN_VERB_INFO = {
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "Reads the whole file and says what is in it. Known are NPY files (vectors and matrices, versions 1 to 3), "
+            "Reads the whole file and says what is in it. Known are NPY files (vectors, matrices and volumes, versions 1 to 3), "
             "point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS, ePOS and APT), range files of atom probes (RRNG, "
             "RNG), "
             "images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, TIFF with pages. "

@@ -218,10 +218,11 @@ static atn_status run(atn_operations *o, call *c) {
     return status;
 }
 
-/* A vector where the kernel has a matrix: one row. */
+/* A vector where the kernel has a matrix: one row; a volume: the rows of all planes. */
 static void as_matrix(call *c, int32_t k) {
     c->slot[k].view.rank = 2;
-    c->slot[k].view.size[1] = c->array[k]->size[1];
+    c->slot[k].view.size[1] = atn_array_rows(c->array[k]);
+    c->slot[k].view.size[2] = 1;
 }
 
 /* A matrix where the kernel has a vector: its rows one behind the other. */
@@ -266,6 +267,10 @@ static atn_status run_alike(atn_operations *o, call *c) {
         status = check_rank(o, c, k, c->op == LAPLACE2D ? 2 : c->array[0]->rank);
         if (status == ATN_OK && !has_size(c, k, c->array[0]->size[0], c->array[0]->size[1]))
             status = wrong_size(o, c, k, c->array[0]->size[0], c->array[0]->size[1]);
+        if (status == ATN_OK && c->array[k]->size[2] != c->array[0]->size[2])
+            status = atn_fail(atn_device_ctx(o->device), ATN_ERR_INPUT, "%s: '%s' has %lld planes; %lld are needed",
+                              TABLE[c->op].name, c->name[k], (long long)c->array[k]->size[2],
+                              (long long)c->array[0]->size[2]);
         as_matrix(c, k);
     }
     return status == ATN_OK ? run(o, c) : status;
