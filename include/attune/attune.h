@@ -9,6 +9,7 @@
 #include <attune/frame.h>
 #include <attune/image.h>
 #include <attune/kernel.h>
+#include <attune/program.h>
 #include <attune/lattice.h>
 #include <attune/needle.h>
 #include <attune/operations.h>

@@ -61,6 +61,13 @@ char *atn_arena_printf(atn_arena *arena, const char *format, ...) {
     return text;
 }
 
+void atn_arena_take(atn_arena *arena, atn_arena *from) {
+    atn_arena_chunk **oldest = &arena->chunks;
+    while (*oldest) oldest = &(*oldest)->older;
+    *oldest = from->chunks;
+    from->chunks = NULL;
+}
+
 void atn_arena_free(atn_arena *arena) {
     for (atn_arena_chunk *chunk = arena->chunks; chunk;) {
         atn_arena_chunk *older = chunk->older;

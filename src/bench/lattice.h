@@ -8,6 +8,7 @@
 
 typedef struct atn_bench_lattice_options {
     bool quick;                                          /* few neighbourhoods, one noise */
+    uint64_t seed;                                       /* of frames */
     bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
     void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
     void *user;

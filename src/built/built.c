@@ -17,7 +17,7 @@ static const double LITTLE = 16384;           /* steps that are done sooner than
 struct atn_built {
     atn_device *device;
     const atn_graph *graph;
-    atn_program *program;
+    atn_lowered *program;
     atn_module *module;
     atn_function *function[4];
     atn_buffer *scratch; /* partial results; zero where the program counts */
@@ -49,12 +49,12 @@ atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const at
                             const atn_target *target, atn_text *out) {
     const atn_dialect *dialect = atn_dialect_find(backend);
     if (!dialect) return atn_fail(ctx, ATN_ERR_INPUT, "no dialect '%s'; there are c, opencl and cuda", backend);
-    atn_program *program;
+    atn_lowered *program;
     atn_status status = atn_lower(ctx, graph, variant, target, &program);
     if (status != ATN_OK) return status;
     if (target->host) atn_text_add(out, ATN_HOST_ABI_TEXT);
     status = atn_render(ctx, program, dialect, out);
-    atn_program_free(program);
+    atn_lowered_free(program);
     return status;
 }
 
@@ -110,12 +110,12 @@ void atn_built_free(atn_built *k) {
     atn_buffer_free(k->report);
     atn_buffer_free(k->scratch);
     atn_module_free(k->module);
-    atn_program_free(k->program);
+    atn_lowered_free(k->program);
     atn_free(ctx, k);
 }
 
 const atn_variant *atn_built_variant(const atn_built *k) { return &k->program->variant; }
-const atn_program *atn_built_program(const atn_built *k) { return k->program; }
+const atn_lowered *atn_built_lowered(const atn_built *k) { return k->program; }
 atn_function *atn_built_function(const atn_built *k, int32_t stage) { return k->function[stage]; }
 size_t atn_built_code_bytes(const atn_built *k) { return atn_module_code_bytes(k->module); }
 bool atn_built_is_compiled_in(const atn_built *k) { return atn_module_compiled_in(k->module); }
@@ -155,7 +155,7 @@ atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame
 }
 
 static atn_status ready_scratch(atn_built *k, const atn_extent *extent) {
-    int64_t bytes = atn_program_scratch_bytes(k->program, extent);
+    int64_t bytes = atn_lowered_scratch_bytes(k->program, extent);
     if (bytes == 0 || (k->scratch && (int64_t)atn_buffer_bytes(k->scratch) >= bytes)) return ATN_OK;
     if (bytes == INT64_MAX)
         return atn_fail(atn_device_ctx(k->device), ATN_ERR_MEMORY, "%s: partial results are more than memory can hold",
@@ -163,7 +163,8 @@ static atn_status ready_scratch(atn_built *k, const atn_extent *extent) {
     atn_buffer_free(k->scratch);
     k->scratch = NULL;
     atn_status status = atn_buffer_create(k->device, (size_t)bytes, &k->scratch);
-    return status == ATN_OK ? atn_buffer_fill(NULL, k->scratch, 0, 0, (size_t)bytes) : status;
+    if (status == ATN_OK) status = atn_buffer_fill(NULL, k->scratch, 0, 0, (size_t)bytes);
+    return status == ATN_OK ? atn_queue_finish(atn_device_queue(k->device)) : status; /* it may run in another queue */
 }
 
 /* Scalars live here while a launch is put together. */
@@ -274,7 +275,7 @@ static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent
     const atn_variant *v = &k->program->variant;
     bool host = strcmp(atn_device_get_info(k->device)->backend, "host") == 0;
     for (int32_t s = 0; s < k->program->n_stages; ++s) {
-        int64_t groups = atn_program_groups(k->program, s, extent), most = v->groups > 0 ? v->groups : 0x7fffffff;
+        int64_t groups = atn_lowered_groups(k->program, s, extent), most = v->groups > 0 ? v->groups : 0x7fffffff;
         if (groups == 0) continue;
         atn_launch launch = {.groups = {(size_t)(host            ? 1
                                                  : groups < most ? groups
@@ -326,7 +327,7 @@ static atn_status check_reach(const atn_built *k, const atn_slot *slots) {
         if (!k->graph->objects[n].table && !atn_view_is_near(&slots[n].view, slots[n].offset))
             return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: '%s' is larger than 32-bit addresses reach; index=64 does",
                             k->graph->name, k->graph->objects[n].name);
-    if (k->near && atn_program_pieces(k->program, &k->extent) < 2 * NEAR) return ATN_OK;
+    if (k->near && atn_lowered_pieces(k->program, &k->extent) < 2 * NEAR) return ATN_OK;
     return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
                     "%s: its ranges or selectors go farther than 32-bit addresses reach; index=64 does",
                     k->graph->name);

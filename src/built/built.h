@@ -51,11 +51,12 @@ atn_status atn_built_ready(atn_built *kernel, const atn_slot *slots, const doubl
 
 /* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. Checks everything that
  * atn_eval_check does first and refuses before anything is launched. Asynchronous, but for kernels with computed
- * accesses, which wait and report those out of range. Allocates only when its scratch must grow. */
+ * accesses, which wait and report those out of range. Allocates only when its scratch must grow. Runs in several queues
+ * share that scratch: events order them. */
 atn_status atn_built_run(atn_built *kernel, atn_queue *queue, const atn_slot *slots, const double (*params)[2]);
 
 const atn_variant *atn_built_variant(const atn_built *kernel);
-const atn_program *atn_built_program(const atn_built *kernel);
+const atn_lowered *atn_built_lowered(const atn_built *kernel);
 atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for what only a build tells */
 size_t atn_built_code_bytes(const atn_built *kernel);
 bool atn_built_is_compiled_in(const atn_built *kernel); /* no compiler made it: it came with the library */

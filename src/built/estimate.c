@@ -2,6 +2,7 @@
  * how large the points and ranges are. Plain rules; tuning finds better ones. */
 #include "built/built.h"
 #include "built/outlook.h"
+#include "built/scan.h"
 
 #include <string.h>
 
@@ -294,7 +295,9 @@ atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *
         v.degree = o.scaled ? 6 : 5;
     }
     if (!info->cpu && o.exponential && !o.scaled) v.exp = ATN_EXP_NATIVE; /* what the hardware has, as it is */
-    if (target.host)
+    if (atn_graph_has_scan(graph))
+        atn_estimate_scan(graph, info, extent, target.host, &v);
+    else if (target.host)
         estimate_host(&o, info, extent, &v);
     else
         estimate_items(&o, info, extent, &v);

@@ -150,7 +150,7 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "turned its own way) of which some atoms are missing, with noise, in any order. Positions in frame.pos are "
             "nm; "
             "constants and noise are given in angstrom. Beside it, a row for each atom: labels.npy (0 none, 1 bcc, 2 "
-            "fcc, 3 hcp, 4 sc, 5 diamond; 0 of gas and packing, which are random), quaternions.npy (w x y z, turns the "
+            "fcc, 3 hcp, 4 sc, 5 diamond; 0 of planes, gas and packing), quaternions.npy (w x y z, turns the "
             "crystal into the frame; hcp has a along x and c along z), "
             "grains.npy (-1: a stranger) and boundary.npy (angstrom from its site to the next grain, infinite without "
             "one, 0 of strangers); and ranges.rrng, which masses are which element.",
@@ -174,7 +174,8 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
                         "unless given. atoms: angstrom; 0.2 unless given, or sideways and in depth: 0.5,0.2"},
             {.name = "lattice",
              .value = "LIST",
-             .meaning = "atoms: bcc, fcc, hcp, sc, diamond, gas, packing (of hard spheres); grains have them in turn: "
+             .meaning = "atoms: bcc, fcc, hcp, sc, diamond, planes (of square grids), gas, packing (of hard spheres); "
+                        "grains have them in turn: "
                         "bcc,fcc"},
             {.name = "constant",
              .value = "LIST",

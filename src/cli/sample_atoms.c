@@ -49,7 +49,7 @@ static atn_status read_lattices(atn_cli_call *call, atn_sample_atoms_settings *s
     }
     if (*at || s->lattices == 0)
         return atn_cli_misuse(call,
-                              "--lattice cannot be '%s'; it takes bcc, fcc, hcp, sc, diamond, gas and packing, "
+                              "--lattice cannot be '%s'; it takes bcc, fcc, hcp, sc, diamond, planes, gas and packing, "
                               "with commas between",
                               names);
     if (constants && read_list(constants, 0, true, s->constant, s->lattices) != s->lattices)

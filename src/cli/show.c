@@ -75,14 +75,14 @@ static atn_status make_step(atn_cli_kernel *k, int32_t number, const atn_device_
     atn_choice_free(&choice);
     atn_cli_add_variant(&out->variant, &variant);
     if (!status && atn_cli_has(k->call, "passes")) {
-        atn_program *program;
+        atn_lowered *program;
         atn_graph_print(graph, &out->graph);
         status = atn_lower(ctx, graph, &variant, &target, &program);
         if (status) return status;
         status = atn_lower_print_passes(ctx, graph, &variant, &target, &out->program);
         atn_text_add(&out->program, "# program\n");
-        atn_program_print(program, &out->program);
-        atn_program_free(program);
+        atn_lowered_print(program, &out->program);
+        atn_lowered_free(program);
     }
     if (!status) status = atn_built_source(ctx, graph, &variant, info->backend, &target, &out->source);
     if (!status &&

@@ -12,9 +12,12 @@ struct atn_device {
     const atn_backend *backend;
     atn_ctx *ctx;
     atn_device_info info;
-    atn_queue *queue;         /* the first queue; made by device.c after open, freed before close */
-    bool lost;                /* set through atn_device_lose */
-    size_t bytes, peak_bytes; /* of buffers that are no memory of the host's, now and at most */
+    atn_queue *queue;            /* the first queue; made by device.c after open, freed before close */
+    atn_queue *queues;           /* all of them */
+    struct atn_recorder *making; /* the tape that is being made, or NULL */
+    uint64_t tapes;              /* begun so far */
+    bool lost;                   /* set through atn_device_lose */
+    size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most */
 };
 struct atn_buffer {
     atn_device *device;
@@ -29,15 +32,43 @@ struct atn_module {
 struct atn_function {
     atn_module *module;
 };
+/* How far the work of each queue on a tape comes before a point: counts of works, by the queue's number. */
+typedef struct atn_reach {
+    uint32_t count[ATN_MAX_QUEUES];
+} atn_reach;
+
 struct atn_queue {
     atn_device *device;
+    atn_queue *next;         /* of the device's queues */
+    int32_t number;          /* below ATN_MAX_QUEUES */
+    uint64_t tape;           /* the number of the tape that its work is kept on; 0: none */
+    atn_reach reach;         /* on that tape, of what is queued so far */
+    struct atn_stage *stage; /* pinned memory for small puts, once there was one; owned */
 };
 struct atn_event {
     atn_device *device;
+    bool marked;     /* at least once */
+    uint64_t tape;   /* the tape that it was marked on; 0: none */
+    atn_reach reach; /* then */
 };
 struct atn_tape {
     atn_device *device;
+    struct atn_kept *first; /* where the backend has no tapes: the work, in order; owned */
 };
+
+/* What is queued: one copy, fill or launch. Which fields count depends on the kind. */
+typedef enum atn_work_kind { ATN_WORK_PUT, ATN_WORK_GET, ATN_WORK_COPY, ATN_WORK_FILL, ATN_WORK_LAUNCH } atn_work_kind;
+typedef struct atn_work {
+    atn_work_kind kind;
+    atn_buffer *to;
+    const atn_buffer *from;
+    size_t to_offset, from_offset, bytes;
+    const void *host_from; /* put */
+    void *host_to;         /* get */
+    uint8_t byte;          /* fill */
+    atn_function *function;
+    const atn_launch *launch;
+} atn_work;
 
 struct atn_backend {
     const char *name;
@@ -49,9 +80,10 @@ struct atn_backend {
 
     atn_status (*buffer_create)(atn_device *device, size_t bytes, atn_buffer **out); /* bytes > 0 */
     void (*buffer_free)(atn_buffer *buffer);
-    void *(*buffer_host)(atn_buffer *buffer);                /* optional */
-    void *(*block_create)(atn_device *device, size_t bytes); /* optional: memory of the host's that is copied faster */
-    void (*block_free)(atn_device *device, void *block);
+    void *(*buffer_host)(atn_buffer *buffer);              /* optional */
+    void *(*host_alloc)(atn_device *device, size_t bytes); /* optional: pinned memory; NULL when there is none left */
+    void (*host_free)(atn_device *device, void *block);
+    /* put and get return at once where they can; the host's memory stays as it is until the queue has come past. */
     atn_status (*put)(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);
     atn_status (*get)(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes);
     atn_status (*copy)(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from, size_t from_offset,
@@ -68,15 +100,18 @@ struct atn_backend {
     void (*queue_free)(atn_queue *queue);
     atn_status (*queue_finish)(atn_queue *queue);
     atn_status (*queue_wait)(atn_queue *queue, const atn_event *event);
-    atn_status (*event_record)(atn_queue *queue, atn_event **out);
+    atn_status (*event_create)(atn_device *device, atn_event **out);
+    atn_status (*event_mark)(atn_queue *queue, atn_event *event);
     atn_status (*event_wait)(atn_event *event);
     atn_status (*event_elapsed)(const atn_event *from, const atn_event *to, double *seconds);
     void (*event_free)(atn_event *event);
 
-    atn_status (*tape_begin)(atn_queue *queue); /* optional, with the three below */
+    /* Optional, all four: without them work is kept and repeated by tape.c. With them all work between begin and end,
+     * of all queues of the tape, still comes to the functions above. */
+    atn_status (*tape_begin)(atn_queue *queue);
     atn_status (*tape_end)(atn_queue *queue, atn_tape **out);
-    atn_status (*tape_launch)(atn_queue *queue, atn_tape *graph);
-    void (*tape_free)(atn_tape *graph);
+    atn_status (*tape_launch)(atn_queue *queue, atn_tape *tape);
+    void (*tape_free)(atn_tape *tape);
 
     atn_status (*bind)(atn_device *device, atn_bind bind, atn_places places); /* optional: host */
 };
@@ -94,5 +129,28 @@ atn_status atn_devices_add_note(atn_devices *devices, const char *format, ...) A
 
 /* Marks the device as lost and leaves "NAME is not usable any more: ..., close it". Returns ATN_ERR_LOST. */
 atn_status atn_device_lose(atn_device *device, const char *format, ...) ATN_PRINTF(2, 3);
+
+/* ATN_OK, or ATN_ERR_LOST of a device that was lost in an earlier call. */
+atn_status atn_device_check(const atn_device *device);
+
+/* queue.c: queues the work, or keeps it where the queue's work is kept. Sizes and devices were checked. */
+atn_status atn_work_queue(atn_queue *queue, const atn_work *work);
+/* Hands it to the backend now. */
+atn_status atn_work_start(atn_queue *queue, const atn_work *work);
+
+/* stage.c: a put that returns at once, through pinned memory of the queue's; *done false: it is too large or there is
+ * no such memory, and nothing was queued. */
+atn_status atn_stage_put(atn_queue *queue, const atn_work *put, bool *done);
+void atn_stage_free(atn_queue *queue);
+
+/* tape.c: for a queue whose work is kept. */
+atn_status atn_tape_keep(atn_queue *queue, const atn_work *work);    /* of a backend without tapes */
+atn_status atn_tape_note(const atn_queue *queue, atn_status status); /* a failure makes the end fail; returns it */
+/* Refuses, and makes the end fail, where the queue's work is kept: `what` waits for the host. */
+atn_status atn_tape_refuse(const atn_queue *queue, const char *what);
+/* The queue waits for the event: may it, and does it join the event's tape? `kept`: there is nothing else to do. */
+atn_status atn_tape_wait(atn_queue *queue, const atn_event *event, bool *kept);
+/* Before a queue is freed: forgets the tape that is being made on it. */
+void atn_tape_drop(atn_queue *queue);
 
 #endif

@@ -106,17 +106,17 @@ static void buffer_free(atn_buffer *base) {
     atn_free(device->base.ctx, base);
 }
 
-/* Memory that the system does not move: copies need no stop in between. */
-static void *block_create(atn_device *base, size_t bytes) {
+/* Pinned: copies go directly, beside the host. */
+static void *host_alloc(atn_device *base, size_t bytes) {
     atn_cuda_device *device = device_of(base);
     void *block = NULL;
     if (device->api.context_set(device->context) != ATN_CU_SUCCESS) return NULL;
-    return device->api.block_alloc(&block, bytes) == ATN_CU_SUCCESS ? block : NULL;
+    return device->api.host_alloc(&block, bytes) == ATN_CU_SUCCESS ? block : NULL;
 }
 
-static void block_free(atn_device *base, void *block) {
+static void host_free(atn_device *base, void *block) {
     atn_cuda_device *device = device_of(base);
-    if (device->api.context_set(device->context) == ATN_CU_SUCCESS) device->api.block_free(block);
+    if (device->api.context_set(device->context) == ATN_CU_SUCCESS) device->api.host_free(block);
 }
 
 static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
@@ -124,7 +124,6 @@ static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const
     atn_status status = atn_cuda_enter(device);
     if (status != ATN_OK) return status;
     int result = device->api.put(address_of(buffer) + offset, from, bytes, stream_of(queue));
-    if (result == ATN_CU_SUCCESS) result = device->api.stream_finish(stream_of(queue));
     return atn_cuda_check(device, result, "putting %zu bytes", bytes);
 }
 
@@ -133,7 +132,6 @@ static atn_status get(atn_queue *queue, const atn_buffer *buffer, size_t offset,
     atn_status status = atn_cuda_enter(device);
     if (status != ATN_OK) return status;
     int result = device->api.get(to, address_of(buffer) + offset, bytes, stream_of(queue));
-    if (result == ATN_CU_SUCCESS) result = device->api.stream_finish(stream_of(queue));
     return atn_cuda_check(device, result, "getting %zu bytes", bytes);
 }
 
@@ -175,7 +173,10 @@ static atn_status queue_create(atn_device *base, atn_queue **out) {
 
 static void queue_free(atn_queue *base) {
     atn_cuda_device *device = device_of(base->device);
-    if (device->api.context_set(device->context) == ATN_CU_SUCCESS) device->api.stream_destroy(stream_of(base));
+    if (device->api.context_set(device->context) == ATN_CU_SUCCESS) {
+        if (!base->device->lost) (void)device->api.stream_finish(stream_of(base)); /* no work outlives its queue */
+        device->api.stream_destroy(stream_of(base));
+    }
     atn_free(device->base.ctx, base);
 }
 
@@ -198,31 +199,31 @@ static atn_status queue_wait(atn_queue *queue, const atn_event *event) {
 
 static void event_free(atn_event *base) {
     atn_cuda_device *device = device_of(base->device);
-    atn_cu_event *event = event_of(base);
-    if (event && device->api.context_set(device->context) == ATN_CU_SUCCESS) device->api.event_destroy(event);
+    if (device->api.context_set(device->context) == ATN_CU_SUCCESS) device->api.event_destroy(event_of(base));
     atn_free(device->base.ctx, base);
 }
 
-static atn_status event_record(atn_queue *queue, atn_event **out) {
+static atn_status event_create(atn_device *base, atn_event **out) {
     *out = NULL;
-    atn_cuda_device *device = device_of(queue->device);
+    atn_cuda_device *device = device_of(base);
     atn_status status = atn_cuda_enter(device);
     if (status != ATN_OK) return status;
-    atn_cuda_event *event = atn_zalloc(device->base.ctx, sizeof *event);
+    atn_cuda_event *event = atn_zalloc(base->ctx, sizeof *event);
     if (!event) return ATN_ERR_MEMORY;
-    event->base = (atn_event){.device = queue->device};
-    int result = device->api.event_create(&event->event, ATN_CU_EVENT_DEFAULT);
-    if (result == ATN_CU_SUCCESS)
-        result = device->api.event_record(event->event, stream_of(queue));
-    else
-        event->event = NULL;
-    status = atn_cuda_check(device, result, "recording an event");
+    status = atn_cuda_check(device, device->api.event_create(&event->event, ATN_CU_EVENT_DEFAULT), "making an event");
     if (status != ATN_OK) {
-        event_free(&event->base);
+        atn_free(base->ctx, event);
         return status;
     }
     *out = &event->base;
     return ATN_OK;
+}
+
+static atn_status event_mark(atn_queue *queue, atn_event *event) {
+    atn_cuda_device *device = device_of(queue->device);
+    atn_status status = atn_cuda_enter(device);
+    if (status != ATN_OK) return status;
+    return atn_cuda_check(device, device->api.event_record(event_of(event), stream_of(queue)), "recording an event");
 }
 
 static atn_status event_wait(atn_event *event) {
@@ -252,8 +253,8 @@ const atn_backend ATN_BACKEND_CUDA = {
     .close = close_device,
     .buffer_create = buffer_create,
     .buffer_free = buffer_free,
-    .block_create = block_create,
-    .block_free = block_free,
+    .host_alloc = host_alloc,
+    .host_free = host_free,
     .put = put,
     .get = get,
     .copy = copy,
@@ -267,7 +268,8 @@ const atn_backend ATN_BACKEND_CUDA = {
     .queue_free = queue_free,
     .queue_finish = queue_finish,
     .queue_wait = queue_wait,
-    .event_record = event_record,
+    .event_create = event_create,
+    .event_mark = event_mark,
     .event_wait = event_wait,
     .event_elapsed = event_elapsed,
     .event_free = event_free,

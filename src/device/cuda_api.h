@@ -67,8 +67,8 @@ enum {
     X(context_set, cuCtxSetCurrent, (atn_cu_context *context)) \
     X(alloc, cuMemAlloc_v2, (atn_cu_address *address, size_t bytes)) \
     X(free, cuMemFree_v2, (atn_cu_address address)) \
-    X(block_alloc, cuMemAllocHost_v2, (void **block, size_t bytes)) \
-    X(block_free, cuMemFreeHost, (void *block)) \
+    X(host_alloc, cuMemAllocHost_v2, (void **block, size_t bytes)) \
+    X(host_free, cuMemFreeHost, (void *block)) \
     X(put, cuMemcpyHtoDAsync_v2, (atn_cu_address to, const void *from, size_t bytes, atn_cu_stream *stream)) \
     X(get, cuMemcpyDtoHAsync_v2, (void *to, atn_cu_address from, size_t bytes, atn_cu_stream *stream)) \
     X(copy, cuMemcpyDtoDAsync_v2, (atn_cu_address to, atn_cu_address from, size_t bytes, atn_cu_stream *stream)) \

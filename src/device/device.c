@@ -1,5 +1,6 @@
 /* The dispatch in front of the backends: finds devices, checks what callers give, keeps a lost device from being
- * used, and turns sizes of zero into nothing to do. No backend is named here but in one table. */
+ * used, and turns sizes of zero into nothing to do. No backend is named here but in one table. Queues and events are in
+ * queue.c, tapes in tape.c. */
 #include "device/backend.h"
 
 #include "base/memory.h"
@@ -55,7 +56,6 @@ void atn_device_close(atn_device *device) {
 const atn_device_info *atn_device_get_info(const atn_device *device) { return &device->info; }
 atn_ctx *atn_device_ctx(const atn_device *device) { return device->ctx; }
 bool atn_device_lost(const atn_device *device) { return device->lost; }
-atn_queue *atn_device_queue(atn_device *device) { return device->queue; }
 
 atn_status atn_device_lose(atn_device *device, const char *format, ...) {
     char why[512];
@@ -68,7 +68,7 @@ atn_status atn_device_lose(atn_device *device, const char *format, ...) {
                     device->info.name, why);
 }
 
-static atn_status check_alive(const atn_device *device) {
+atn_status atn_device_check(const atn_device *device) {
     if (!device->lost) return ATN_OK;
     return atn_fail(device->ctx, ATN_ERR_LOST, "%s: was lost in an earlier call; close it and open it in a new process",
                     device->info.name);
@@ -91,7 +91,7 @@ int64_t atn_device_free_bytes(const atn_device *device) {
 /* A buffer of no bytes exists on no device: only the base is there. */
 atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out) {
     *out = NULL;
-    atn_status status = check_alive(device);
+    atn_status status = atn_device_check(device);
     if (status != ATN_OK) return status;
     if (bytes > (uint64_t)device->info.max_alloc_bytes)
         return atn_fail(device->ctx, ATN_ERR_MEMORY, "%s: a buffer of %zu bytes is wanted, its largest is %lld",
@@ -128,69 +128,117 @@ void *atn_buffer_host(atn_buffer *buffer) {
     return buffer->bytes && backend->buffer_host ? backend->buffer_host(buffer) : NULL;
 }
 
-/* Small ones are copied as fast anyway, and those that do not move are taken from everybody. */
-void *atn_block_create(atn_device *device, size_t bytes, bool *fast) {
-    enum { SMALL = 64 << 10 };
-    void *block = NULL;
-    if (device->backend->block_create && bytes > SMALL && bytes < (size_t)1 << 30)
-        block = device->backend->block_create(device, bytes);
-    *fast = block;
-    return block ? block : atn_alloc(device->ctx, bytes);
+atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out) {
+    enum { ALIGNMENT = 64 };
+    *out = (atn_host_memory){0};
+    atn_status status = atn_device_check(device);
+    if (status != ATN_OK) return status;
+    size_t total;
+    if (device->backend->host_alloc && bytes) out->data = out->block = device->backend->host_alloc(device, bytes);
+    out->pinned = out->block;
+    if (out->pinned) return ATN_OK;
+    out->block = atn_size_add(bytes, ALIGNMENT, &total) ? atn_alloc(device->ctx, total) : NULL;
+    if (!out->block) return atn_fail_memory(device->ctx, bytes, "host memory for copies");
+    out->data = (void *)atn_size_round_up((uintptr_t)out->block, ALIGNMENT);
+    return ATN_OK;
 }
 
-void atn_block_free(atn_device *device, void *block, bool fast) {
-    if (fast)
-        device->backend->block_free(device, block);
+void atn_host_free(atn_device *device, atn_host_memory *memory) {
+    if (memory->pinned)
+        device->backend->host_free(device, memory->block);
     else
-        atn_free(device->ctx, block);
+        atn_free(device->ctx, memory->block);
+    *memory = (atn_host_memory){0};
 }
 
 static atn_status check_span(const atn_buffer *buffer, size_t offset, size_t bytes) {
-    atn_status status = check_alive(buffer->device);
+    atn_status status = atn_device_check(buffer->device);
     if (status != ATN_OK) return status;
     if (atn_size_within(offset, bytes, buffer->bytes)) return ATN_OK;
     return atn_fail(buffer->device->ctx, ATN_ERR_INPUT, "bytes %zu to %zu+%zu are outside a buffer of %zu", offset,
                     offset, bytes, buffer->bytes);
 }
 
-static atn_queue *queue_of(atn_queue *queue, const atn_buffer *buffer) { return queue ? queue : buffer->device->queue; }
+/* The queue that is meant, of the buffer's device. */
+static atn_status find_queue(const atn_buffer *buffer, atn_queue **queue) {
+    if (!*queue) *queue = buffer->device->queue;
+    if ((*queue)->device == buffer->device) return ATN_OK;
+    return atn_fail(buffer->device->ctx, ATN_ERR_INPUT, "a buffer of %s in a queue of %s", buffer->device->info.name,
+                    (*queue)->device->info.name);
+}
+
+static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes, bool wait) {
+    atn_status status = check_span(buffer, offset, bytes);
+    if (status == ATN_OK) status = find_queue(buffer, &queue);
+    if (status != ATN_OK || bytes == 0) return status;
+    atn_work work = {.kind = ATN_WORK_PUT, .to = buffer, .to_offset = offset, .host_from = from, .bytes = bytes};
+    if (!wait) return atn_work_queue(queue, &work);
+    bool staged = false;
+    status = atn_tape_refuse(queue, "a put that waits");
+    if (status == ATN_OK) status = atn_stage_put(queue, &work, &staged);
+    if (status != ATN_OK || staged) return status;
+    status = atn_work_queue(queue, &work);
+    return status == ATN_OK ? atn_queue_finish(queue) : status;
+}
+
+static atn_status get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes, bool wait) {
+    atn_status status = check_span(buffer, offset, bytes);
+    if (status == ATN_OK) status = find_queue(buffer, &queue);
+    if (status != ATN_OK || bytes == 0) return status;
+    atn_work work = {.kind = ATN_WORK_GET, .from = buffer, .from_offset = offset, .host_to = to, .bytes = bytes};
+    if (wait) status = atn_tape_refuse(queue, "a get that waits");
+    if (status == ATN_OK) status = atn_work_queue(queue, &work);
+    return status == ATN_OK && wait ? atn_queue_finish(queue) : status;
+}
 
 atn_status atn_buffer_put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
-    atn_status status = check_span(buffer, offset, bytes);
-    if (status != ATN_OK || bytes == 0) return status;
-    return buffer->device->backend->put(queue_of(queue, buffer), buffer, offset, from, bytes);
+    return put(queue, buffer, offset, from, bytes, true);
 }
 
 atn_status atn_buffer_get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes) {
-    atn_status status = check_span(buffer, offset, bytes);
-    if (status != ATN_OK || bytes == 0) return status;
-    return buffer->device->backend->get(queue_of(queue, buffer), buffer, offset, to, bytes);
+    return get(queue, buffer, offset, to, bytes, true);
+}
+
+atn_status atn_buffer_put_async(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
+    return put(queue, buffer, offset, from, bytes, false);
+}
+
+atn_status atn_buffer_get_async(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes) {
+    return get(queue, buffer, offset, to, bytes, false);
 }
 
 atn_status atn_buffer_copy(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from,
                            size_t from_offset, size_t bytes) {
     atn_status status = check_span(to, to_offset, bytes);
     if (status == ATN_OK) status = check_span(from, from_offset, bytes);
+    if (status == ATN_OK) status = find_queue(to, &queue);
     if (status != ATN_OK || bytes == 0) return status;
     if (to->device != from->device)
         return atn_fail(to->device->ctx, ATN_ERR_INPUT,
                         "a copy between two devices goes through the host: get, then put");
     if (to == from && to_offset < from_offset + bytes && from_offset < to_offset + bytes)
         return atn_fail(to->device->ctx, ATN_ERR_INPUT, "a copy within one buffer overlaps itself");
-    return to->device->backend->copy(queue_of(queue, to), to, to_offset, from, from_offset, bytes);
+    return atn_work_queue(queue, &(atn_work){.kind = ATN_WORK_COPY,
+                                             .to = to,
+                                             .to_offset = to_offset,
+                                             .from = from,
+                                             .from_offset = from_offset,
+                                             .bytes = bytes});
 }
 
 atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte, size_t bytes) {
     atn_status status = check_span(buffer, offset, bytes);
+    if (status == ATN_OK) status = find_queue(buffer, &queue);
     if (status != ATN_OK || bytes == 0) return status;
-    return buffer->device->backend->fill(queue_of(queue, buffer), buffer, offset, byte, bytes);
+    return atn_work_queue(
+        queue, &(atn_work){.kind = ATN_WORK_FILL, .to = buffer, .to_offset = offset, .byte = byte, .bytes = bytes});
 }
 
 /* ---- modules ---- */
 
 atn_status atn_module_build(atn_device *device, const atn_build *build, atn_module **out) {
     *out = NULL;
-    atn_status status = check_alive(device);
+    atn_status status = atn_device_check(device);
     if (status != ATN_OK) return status;
     atn_build full = *build;
     if (!full.name) full.name = "kernel";
@@ -215,7 +263,7 @@ bool atn_module_compiled_in(const atn_module *module) { return module->compiled_
 
 atn_status atn_module_function(atn_module *module, const char *name, atn_function **out) {
     *out = NULL;
-    atn_status status = check_alive(module->device);
+    atn_status status = atn_device_check(module->device);
     if (status != ATN_OK) return status;
     status = module->device->backend->function(module, name, out);
     if (status == ATN_OK) (*out)->module = module;
@@ -232,7 +280,7 @@ atn_status atn_function_get_info(const atn_function *function, int32_t items, at
 
 atn_status atn_function_launch(atn_queue *queue, atn_function *function, const atn_launch *launch) {
     atn_device *device = function->module->device;
-    atn_status status = check_alive(device);
+    atn_status status = atn_device_check(device);
     if (status != ATN_OK) return status;
     if (launch->n_args > ATN_MAX_ARGS)
         return atn_fail(device->ctx, ATN_ERR_INPUT, "a launch with %zu arguments, at most %d are passed",
@@ -250,89 +298,11 @@ atn_status atn_function_launch(atn_queue *queue, atn_function *function, const a
         if (full.groups[d] == 0) full.groups[d] = 1;
         if (full.items[d] == 0) full.items[d] = 1;
     }
-    return device->backend->launch(queue ? queue : device->queue, function, &full);
-}
-
-/* ---- queues and events ---- */
-
-atn_status atn_queue_create(atn_device *device, atn_queue **out) {
-    *out = NULL;
-    atn_status status = check_alive(device);
-    if (status != ATN_OK) return status;
-    status = device->backend->queue_create(device, out);
-    if (status == ATN_OK) (*out)->device = device;
-    return status;
-}
-
-void atn_queue_free(atn_queue *queue) {
-    if (queue) queue->device->backend->queue_free(queue);
-}
-
-atn_status atn_queue_finish(atn_queue *queue) {
-    atn_status status = check_alive(queue->device);
-    return status == ATN_OK ? queue->device->backend->queue_finish(queue) : status;
-}
-
-atn_status atn_queue_wait(atn_queue *queue, const atn_event *event) {
-    atn_status status = check_alive(queue->device);
-    return status == ATN_OK ? queue->device->backend->queue_wait(queue, event) : status;
-}
-
-atn_status atn_event_record(atn_queue *queue, atn_event **out) {
-    *out = NULL;
-    atn_status status = check_alive(queue->device);
-    if (status != ATN_OK) return status;
-    status = queue->device->backend->event_record(queue, out);
-    if (status == ATN_OK) (*out)->device = queue->device;
-    return status;
-}
-
-atn_status atn_event_wait(atn_event *event) {
-    atn_status status = check_alive(event->device);
-    return status == ATN_OK ? event->device->backend->event_wait(event) : status;
-}
-
-atn_status atn_event_elapsed(const atn_event *from, const atn_event *to, double *seconds) {
-    *seconds = 0;
-    atn_status status = check_alive(from->device);
-    return status == ATN_OK ? from->device->backend->event_elapsed(from, to, seconds) : status;
-}
-
-void atn_event_free(atn_event *event) {
-    if (event) event->device->backend->event_free(event);
-}
-
-/* ---- tapes ---- */
-
-atn_status atn_tape_begin(atn_queue *queue) {
-    atn_device *device = queue->device;
-    atn_status status = check_alive(device);
-    if (status != ATN_OK) return status;
-    if (!device->backend->tape_begin)
-        return atn_fail(device->ctx, ATN_ERR_UNSUPPORTED, "%s (%s): launches cannot be kept", device->info.name,
-                        device->backend->name);
-    return device->backend->tape_begin(queue);
-}
-
-/* Also of a device that was lost meanwhile: what was begun is ended. */
-atn_status atn_tape_end(atn_queue *queue, atn_tape **out) {
-    *out = NULL;
-    atn_status status = queue->device->backend->tape_end(queue, out);
-    if (status == ATN_OK) (*out)->device = queue->device;
-    return status;
-}
-
-atn_status atn_tape_launch(atn_queue *queue, atn_tape *tape) {
-    atn_status status = check_alive(queue->device);
-    if (status != ATN_OK) return status;
-    if (tape->device != queue->device)
-        return atn_fail(queue->device->ctx, ATN_ERR_INPUT, "launches kept on %s for a queue of %s",
-                        tape->device->info.name, queue->device->info.name);
-    return queue->device->backend->tape_launch(queue, tape);
-}
-
-void atn_tape_free(atn_tape *tape) {
-    if (tape) tape->device->backend->tape_free(tape);
+    if (!queue) queue = device->queue;
+    if (queue->device != device)
+        return atn_fail(device->ctx, ATN_ERR_INPUT, "a function of %s in a queue of %s", device->info.name,
+                        queue->device->info.name);
+    return atn_work_queue(queue, &(atn_work){.kind = ATN_WORK_LAUNCH, .function = function, .launch = &full});
 }
 
 atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places) {

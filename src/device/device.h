@@ -13,7 +13,7 @@ typedef struct atn_module atn_module;     /* source text, built */
 typedef struct atn_function atn_function; /* one entry point of a module; lives as long as the module */
 typedef struct atn_queue atn_queue;       /* work done in order; several queues may overlap */
 typedef struct atn_event atn_event;       /* a moment on a queue */
-typedef struct atn_tape atn_tape;         /* launches that were kept, to be queued again as one: a CUDA graph */
+typedef struct atn_tape atn_tape;         /* work that was kept, to be queued again as one: a CUDA graph */
 
 /* ---- buffers; NULL as a queue means the device's own first queue ---- */
 atn_status atn_buffer_create(atn_device *device, size_t bytes,
@@ -22,18 +22,30 @@ void atn_buffer_free(atn_buffer *buffer);
 size_t atn_buffer_bytes(const atn_buffer *buffer);
 void *atn_buffer_host(atn_buffer *buffer); /* where the host may touch it directly, else NULL */
 
-/* Memory of the host's for copies to and from the device; *fast says that it is of a kind the device copies faster, and
- * goes to atn_block_free. NULL: no memory. */
-void *atn_block_create(atn_device *device, size_t bytes, bool *fast);
-void atn_block_free(atn_device *device, void *block, bool fast); /* NULL is fine */
-
 /* put: returns once `from` may be reused. get: returns once `to` is filled. Both are in order with the queue
- * and refuse to reach outside the buffer. */
+ * and refuse to reach outside the buffer. A small put does not wait where the device has pinned memory: its bytes are
+ * staged there. */
 atn_status atn_buffer_put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);
 atn_status atn_buffer_get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes);
+/* The same without waiting: `from` must not change, and `to` must not be looked at, until an event behind them has been
+ * waited for or the queue is finished; errors show there, too. With memory of atn_host_alloc the copies run beside the
+ * host and other queues; with other memory they are right, but a driver may wait for them. */
+atn_status atn_buffer_put_async(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);
+atn_status atn_buffer_get_async(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes);
 atn_status atn_buffer_copy(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from,
                            size_t from_offset, size_t bytes); /* asynchronous */
-atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte, size_t bytes);
+atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte,
+                           size_t bytes); /* asynchronous */
+
+/* Host memory for asynchronous copies: pinned (page-locked) where the device has such memory, else plain. Pinned memory
+ * is slow to allocate and taken from all other processes: allocate once, reuse. */
+typedef struct atn_host_memory {
+    void *data;  /* aligned to 64 bytes; contents undefined; NULL where there is none */
+    bool pinned; /* copies from and to it need not wait */
+    void *block; /* as allocated */
+} atn_host_memory;
+atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out);
+void atn_host_free(atn_device *device, atn_host_memory *memory); /* all zero is fine, and is left; waits for no copy */
 
 /* ---- modules ---- */
 typedef struct atn_build {
@@ -84,25 +96,43 @@ enum { ATN_MAX_ARGS = 128 };
 /* Asynchronous where the backend is (the host is done on return). Never allocates. */
 atn_status atn_function_launch(atn_queue *queue, atn_function *function, const atn_launch *launch);
 
-/* ---- queues and events ---- */
+/* ---- queues and events ----
+ * Work of one queue is done in its order. Queues are ordered among each other by events alone: work of one that needs
+ * what another one does waits for an event recorded behind it. All on the calling thread; on the host work is done at
+ * once, which satisfies any order. An error of work that is under way shows at the next wait (atn_queue_finish,
+ * atn_event_wait, a put or get that waits) with its cause, on some devices at an earlier call already. */
+enum { ATN_MAX_QUEUES = 8 };                     /* of one open device at a time, its own first one included */
 atn_queue *atn_device_queue(atn_device *device); /* the device's own first queue */
 atn_status atn_queue_create(atn_device *device, atn_queue **out);
-void atn_queue_free(atn_queue *queue);
+void atn_queue_free(atn_queue *queue);                               /* NULL is fine; its work is finished first */
 atn_status atn_queue_finish(atn_queue *queue);                       /* waits for all of it; errors show here */
 atn_status atn_queue_wait(atn_queue *queue, const atn_event *event); /* later work starts after the event */
-atn_status atn_event_record(atn_queue *queue, atn_event **out);      /* after all that was queued so far */
-atn_status atn_event_wait(atn_event *event);                         /* the host waits */
+atn_status atn_event_record(atn_queue *queue, atn_event **out);      /* a new one, after all that was queued so far */
+atn_status atn_event_create(atn_device *device, atn_event **out);    /* one that is marked later, any number of times */
+/* After all that was queued so far; what it marked before is forgotten. A queue that waits for it waits for the mark as
+ * it was then. Allocates nothing. */
+atn_status atn_event_mark(atn_queue *queue, atn_event *event);
+atn_status atn_event_wait(atn_event *event);                                               /* the host waits */
 atn_status atn_event_elapsed(const atn_event *from, const atn_event *to, double *seconds); /* device time; waits */
-void atn_event_free(atn_event *event);
+void atn_event_free(atn_event *event);                                                     /* NULL is fine */
 
-/* ---- tapes: many small launches for the price of one ----
- * Between begin and end the queue's launches are kept instead of done, with their arguments as they are then; buffers
- * and modules outlive the tape. Nothing else may be asked of the queue meanwhile: a copy or a wait makes the end fail.
- * ATN_ERR_UNSUPPORTED where the backend has none. After an end, failed or not, the queue is as before. */
+/* ---- tapes: much small work for the price of one launch ----
+ * Between begin and end the queue's work is kept instead of done: launches with their arguments as they are then,
+ * copies and fills within the device, asynchronous puts and gets (from and to memory of atn_host_alloc, at the time the
+ * tape is launched), events and waits for them. A queue that waits for an event of the tape joins it: its work is kept,
+ * too, until the end, and before the end the first queue waits for what the others did. Such events order work of the
+ * tape alone, and work of the tape waits for no other event. What waits for the host (a put or get that waits, finish)
+ * fails and makes the end fail; so does any other failure meanwhile. One tape of a device is made at a time. Buffers,
+ * host memory and modules outlive the tape. After an end, failed or not, the queues are as before. A device without
+ * graphs runs what was kept in the order in which it was queued. ATN_ERR_UNSUPPORTED where the device's driver is too
+ * old. */
 atn_status atn_tape_begin(atn_queue *queue);
 atn_status atn_tape_end(atn_queue *queue, atn_tape **out);
-atn_status atn_tape_launch(atn_queue *queue, atn_tape *graph); /* asynchronous, never allocates */
-void atn_tape_free(atn_tape *graph);                           /* NULL is fine */
+/* In any queue of the device, in order with its other work; asynchronous, never allocates. A tape runs once at a time:
+ * launches of one tape into several queues are ordered by events. */
+atn_status atn_tape_launch(atn_queue *queue, atn_tape *tape);
+void atn_tape_free(atn_tape *tape);             /* NULL is fine; not while it runs */
+bool atn_queue_is_kept(const atn_queue *queue); /* is its work kept on a tape now? */
 
 /* ---- host only: where its threads run ---- */
 typedef enum atn_bind { ATN_BIND_NONE, ATN_BIND_CLOSE, ATN_BIND_SPREAD } atn_bind;

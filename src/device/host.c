@@ -105,29 +105,27 @@ static unsigned char *data_of(const atn_buffer *buffer) {
 }
 static void *buffer_host(atn_buffer *buffer) { return data_of(buffer); }
 
-static bool keeps(const atn_queue *queue) { return ((const host_queue *)queue)->keeping; }
-
 static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
-    if (keeps(queue)) return atn_host_spoil((host_queue *)queue, "a copy or fill");
+    (void)queue;
     memcpy(data_of(buffer) + offset, from, bytes);
     return ATN_OK;
 }
 
 static atn_status get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes) {
-    if (keeps(queue)) return atn_host_spoil((host_queue *)queue, "a copy or fill");
+    (void)queue;
     memcpy(to, data_of(buffer) + offset, bytes);
     return ATN_OK;
 }
 
 static atn_status copy(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from, size_t from_offset,
                        size_t bytes) {
-    if (keeps(queue)) return atn_host_spoil((host_queue *)queue, "a copy or fill");
+    (void)queue;
     memcpy(data_of(to) + to_offset, data_of(from) + from_offset, bytes);
     return ATN_OK;
 }
 
 static atn_status fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte, size_t bytes) {
-    if (keeps(queue)) return atn_host_spoil((host_queue *)queue, "a copy or fill");
+    (void)queue;
     memset(data_of(buffer) + offset, byte, bytes);
     return ATN_OK;
 }
@@ -179,8 +177,7 @@ NOT_WATCHED static void enter(const struct atn_call *base, int64_t thread) {
     here.place = place;
 }
 
-atn_status atn_host_launch(atn_queue *queue, atn_function *function, const atn_launch *launch) {
-    if (keeps(queue)) return atn_host_keep((host_queue *)queue, function, launch);
+static atn_status launch_function(atn_queue *queue, atn_function *function, const atn_launch *launch) {
     const host_device *device = (const host_device *)queue->device;
     void *args[ATN_MAX_ARGS], *pointers[ATN_MAX_ARGS];
     for (size_t k = 0; k < launch->n_args; ++k) {
@@ -234,14 +231,15 @@ static atn_status bind_threads(atn_device *base, atn_bind bind, atn_places place
 /* ---- queues and events ---- */
 
 static atn_status queue_create(atn_device *device, atn_queue **out) {
-    *out = atn_zalloc(device->ctx, sizeof(host_queue));
+    *out = atn_zalloc(device->ctx, sizeof(atn_queue));
     return *out ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 static void queue_free(atn_queue *queue) { atn_free(queue->device->ctx, queue); }
 
 static atn_status queue_finish(atn_queue *queue) {
-    return keeps(queue) ? atn_host_spoil((host_queue *)queue, "waiting") : ATN_OK;
+    (void)queue;
+    return ATN_OK;
 }
 
 static atn_status queue_wait(atn_queue *queue, const atn_event *event) {
@@ -249,11 +247,14 @@ static atn_status queue_wait(atn_queue *queue, const atn_event *event) {
     return ATN_OK;
 }
 
-static atn_status event_record(atn_queue *queue, atn_event **out) {
-    host_event *event = atn_zalloc(queue->device->ctx, sizeof *event);
-    if (!event) return ATN_ERR_MEMORY;
-    event->when = atn_clock_seconds();
-    *out = &event->base;
+static atn_status event_create(atn_device *device, atn_event **out) {
+    *out = atn_zalloc(device->ctx, sizeof(host_event));
+    return *out ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+static atn_status event_mark(atn_queue *queue, atn_event *event) {
+    (void)queue;
+    ((host_event *)event)->when = atn_clock_seconds();
     return ATN_OK;
 }
 
@@ -284,18 +285,15 @@ const atn_backend ATN_BACKEND_HOST = {
     .build = atn_host_build,
     .module_free = atn_host_module_free,
     .function = atn_host_function,
-    .launch = atn_host_launch,
+    .launch = launch_function,
     .queue_create = queue_create,
     .queue_free = queue_free,
     .queue_finish = queue_finish,
     .queue_wait = queue_wait,
-    .event_record = event_record,
+    .event_create = event_create,
+    .event_mark = event_mark,
     .event_wait = event_wait,
     .event_elapsed = event_elapsed,
     .event_free = event_free,
-    .tape_begin = atn_host_graph_begin,
-    .tape_end = atn_host_graph_end,
-    .tape_launch = atn_host_graph_launch,
-    .tape_free = atn_host_graph_free,
     .bind = bind_threads,
 };

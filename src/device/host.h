@@ -1,4 +1,4 @@
-/* The host backend's own objects, shared by its files: host.c, host_build.c and host_graph.c. */
+/* The host backend's own objects, shared by its files: host.c and host_build.c. */
 #ifndef ATN_DEVICE_HOST_H
 #define ATN_DEVICE_HOST_H
 
@@ -15,18 +15,6 @@ typedef struct host_device {
     uint64_t binding; /* the number of this call of atn_device_bind, in this process; 0: not bound */
 } host_device;
 
-/* Launches that are kept, in their order. */
-typedef struct host_graph {
-    atn_tape base;
-    struct host_kept *first, **last; /* last: where the next one is hung */
-    atn_status status;               /* the first that could not be kept */
-} host_graph;
-
-typedef struct host_queue {
-    atn_queue base;
-    host_graph *keeping; /* NULL: launches run */
-} host_queue;
-
 typedef void host_entry(const struct atn_call *call);
 
 /* The place of a thread, as OpenMP has it: close fills place by place, spread leaves equal gaps; where there are more
@@ -42,16 +30,5 @@ void atn_host_module_free(atn_module *module);
 atn_status atn_host_function(atn_module *module, const char *name, atn_function **out);
 host_entry *atn_host_entry(const atn_function *function);
 const void *atn_host_runtime(const atn_function *function); /* its OpenMP library, for atn_threads_ready; or NULL */
-
-/* host.c */
-atn_status atn_host_launch(atn_queue *queue, atn_function *function, const atn_launch *launch);
-
-/* host_graph.c; keep and spoil are for a queue that is keeping: a launch, and anything that cannot be kept */
-atn_status atn_host_graph_begin(atn_queue *queue);
-atn_status atn_host_graph_end(atn_queue *queue, atn_tape **out);
-atn_status atn_host_graph_launch(atn_queue *queue, atn_tape *graph);
-void atn_host_graph_free(atn_tape *graph);
-atn_status atn_host_keep(host_queue *queue, atn_function *function, const atn_launch *launch);
-atn_status atn_host_spoil(host_queue *queue, const char *what);
 
 #endif

@@ -186,17 +186,45 @@ static void buffer_free(atn_buffer *buffer) {
     atn_free(buffer->device->ctx, buffer);
 }
 
+/* Commands of a queue that is in order depend on those before them: the last copy to or from the host stands for all.
+ */
+static void hold(atn_queue *queue, cl_event event) {
+    atn_opencl_queue *own = (atn_opencl_queue *)queue;
+    if (own->copy) (void)atn_opencl_of(queue->device)->api.clReleaseEvent(own->copy);
+    own->copy = event;
+}
+
+/* How the copies of all queues ended, as far as they did; each is told once. */
+static cl_int settle(atn_device *device) {
+    const atn_opencl_api *api = &atn_opencl_of(device)->api;
+    cl_int code = CL_SUCCESS;
+    for (atn_queue *queue = device->queues; queue; queue = queue->next) {
+        cl_event copy = ((atn_opencl_queue *)queue)->copy;
+        cl_int state = CL_COMPLETE;
+        if (!copy || api->clGetEventInfo(copy, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ||
+            state > CL_COMPLETE)
+            continue;
+        if (code == CL_SUCCESS) code = state;
+        hold(queue, NULL);
+    }
+    return code;
+}
+
 static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
-    cl_int code =
-        atn_opencl_of(buffer->device)
-            ->api.clEnqueueWriteBuffer(own_queue(queue), own_mem(buffer), CL_TRUE, offset, bytes, from, 0, NULL, NULL);
+    cl_event event;
+    cl_int code = atn_opencl_of(buffer->device)
+                      ->api.clEnqueueWriteBuffer(own_queue(queue), own_mem(buffer), CL_FALSE, offset, bytes, from, 0,
+                                                 NULL, &event);
+    if (code == CL_SUCCESS) hold(queue, event);
     return atn_opencl_check(buffer->device, code, "writing %zu bytes to a buffer", bytes);
 }
 
 static atn_status get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes) {
+    cl_event event;
     cl_int code =
         atn_opencl_of(buffer->device)
-            ->api.clEnqueueReadBuffer(own_queue(queue), own_mem(buffer), CL_TRUE, offset, bytes, to, 0, NULL, NULL);
+            ->api.clEnqueueReadBuffer(own_queue(queue), own_mem(buffer), CL_FALSE, offset, bytes, to, 0, NULL, &event);
+    if (code == CL_SUCCESS) hold(queue, event);
     return atn_opencl_check(buffer->device, code, "reading %zu bytes from a buffer", bytes);
 }
 
@@ -264,12 +292,15 @@ static atn_status queue_create(atn_device *base, atn_queue **out) {
 static void queue_free(atn_queue *queue) {
     const atn_opencl_device *device = atn_opencl_of(queue->device);
     if (!queue->device->lost) (void)device->api.clFinish(own_queue(queue)); /* no work outlives its queue */
+    hold(queue, NULL);
     (void)device->api.clReleaseCommandQueue(own_queue(queue));
     atn_free(queue->device->ctx, queue);
 }
 
 static atn_status queue_finish(atn_queue *queue) {
     cl_int code = atn_opencl_of(queue->device)->api.clFinish(own_queue(queue));
+    cl_int copied = settle(queue->device);
+    if (copied != CL_SUCCESS) return atn_opencl_check(queue->device, copied, "a copy between a buffer and the host");
     return atn_opencl_check(queue->device, code, "waiting for a queue");
 }
 
@@ -277,9 +308,6 @@ static atn_status queue_wait(atn_queue *queue, const atn_event *event) {
     const atn_opencl_device *device = atn_opencl_of(queue->device);
     const cl_event *wanted = &((const atn_opencl_event *)event)->event;
     cl_int code;
-    if (event->device != queue->device)
-        return atn_fail(queue->device->ctx, ATN_ERR_INPUT, "%s: a queue cannot wait for an event of another device",
-                        queue->device->info.name);
     if (device->version >= 102 && device->api.clEnqueueBarrierWithWaitList)
         code = device->api.clEnqueueBarrierWithWaitList(own_queue(queue), 1, wanted, NULL);
     else if (device->api.clEnqueueWaitForEvents)
@@ -291,34 +319,34 @@ static atn_status queue_wait(atn_queue *queue, const atn_event *event) {
 
 /* ---- events ---- */
 
-static atn_status event_record(atn_queue *queue, atn_event **out) {
-    *out = NULL;
+static atn_status event_create(atn_device *device, atn_event **out) {
+    *out = atn_zalloc(device->ctx, sizeof(atn_opencl_event));
+    return *out ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+static atn_status event_mark(atn_queue *queue, atn_event *base) {
     const atn_opencl_device *device = atn_opencl_of(queue->device);
-    atn_opencl_event *event = atn_zalloc(queue->device->ctx, sizeof *event);
-    if (!event) return ATN_ERR_MEMORY;
-    cl_int code = device->marker_times ? enqueue_marker(device, own_queue(queue), &event->event)
-                                       : enqueue_copy(device, own_queue(queue), &event->event);
-    if (code != CL_SUCCESS) {
-        atn_free(queue->device->ctx, event);
-        return atn_opencl_check(queue->device, code, "recording an event");
-    }
-    event->base.device = queue->device;
+    atn_opencl_event *event = (atn_opencl_event *)base;
+    cl_event marker;
+    cl_int code = device->marker_times ? enqueue_marker(device, own_queue(queue), &marker)
+                                       : enqueue_copy(device, own_queue(queue), &marker);
+    if (code != CL_SUCCESS) return atn_opencl_check(queue->device, code, "recording an event");
+    if (event->event) (void)device->api.clReleaseEvent(event->event);
+    event->event = marker;
     (void)device->api.clFlush(own_queue(queue)); /* or another queue might wait for what was never sent */
-    *out = &event->base;
     return ATN_OK;
 }
 
 static atn_status event_wait(atn_event *event) {
     cl_int code = atn_opencl_of(event->device)->api.clWaitForEvents(1, &((atn_opencl_event *)event)->event);
+    cl_int copied = settle(event->device); /* knows more than that something before the event went wrong */
+    if (copied != CL_SUCCESS) return atn_opencl_check(event->device, copied, "a copy between a buffer and the host");
     return atn_opencl_check(event->device, code, "waiting for an event");
 }
 
 static atn_status event_elapsed(const atn_event *from, const atn_event *to, double *seconds) {
     const atn_opencl_device *device = atn_opencl_of(from->device);
     const cl_event events[2] = {((const atn_opencl_event *)from)->event, ((const atn_opencl_event *)to)->event};
-    if (from->device != to->device)
-        return atn_fail(from->device->ctx, ATN_ERR_INPUT,
-                        "%s: the events are of two devices, whose clocks do not compare", from->device->info.name);
     cl_ulong begin = 0, end = 0;
     cl_int code = device->api.clWaitForEvents(2, events);
     if (code == CL_SUCCESS) code = end_time(device, events[0], &begin);
@@ -329,7 +357,8 @@ static atn_status event_elapsed(const atn_event *from, const atn_event *to, doub
 }
 
 static void event_free(atn_event *event) {
-    (void)atn_opencl_of(event->device)->api.clReleaseEvent(((atn_opencl_event *)event)->event);
+    cl_event own = ((atn_opencl_event *)event)->event;
+    if (own) (void)atn_opencl_of(event->device)->api.clReleaseEvent(own);
     atn_free(event->device->ctx, event);
 }
 
@@ -353,7 +382,8 @@ const atn_backend ATN_BACKEND_OPENCL = {
     .queue_free = queue_free,
     .queue_finish = queue_finish,
     .queue_wait = queue_wait,
-    .event_record = event_record,
+    .event_create = event_create,
+    .event_mark = event_mark,
     .event_wait = event_wait,
     .event_elapsed = event_elapsed,
     .event_free = event_free,

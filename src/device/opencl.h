@@ -34,11 +34,12 @@ typedef struct atn_opencl_buffer {
 typedef struct atn_opencl_queue {
     atn_queue base;
     cl_command_queue queue;
+    cl_event copy; /* the last one to or from the host since a wait, to ask how it ended; or NULL */
 } atn_opencl_queue;
 
 typedef struct atn_opencl_event {
     atn_event base;
-    cl_event event;
+    cl_event event; /* NULL until it is marked */
 } atn_opencl_event;
 
 typedef struct atn_opencl_function {

@@ -31,6 +31,8 @@ enum {
     CL_DEVICE_TYPE_CPU = 1 << 1,
     CL_DEVICE_TYPE_GPU = 1 << 2,
     CL_PROFILING_COMMAND_END = 0x1283,
+    CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11D3,
+    CL_COMPLETE = 0, /* such a status: later steps are smaller, errors negative */
 };
 
 /* what can be asked of a platform and a device */
@@ -127,6 +129,7 @@ enum {
           const cl_event *, cl_event *))                                                                               \
     NEED(cl_int, clWaitForEvents, (cl_uint, const cl_event *))                                                         \
     NEED(cl_int, clReleaseEvent, (cl_event))                                                                           \
+    NEED(cl_int, clGetEventInfo, (cl_event, cl_uint, size_t, void *, size_t *))                                        \
     NEED(cl_int, clGetEventProfilingInfo, (cl_event, cl_uint, size_t, void *, size_t *))                               \
     MAY(cl_int, clEnqueueMarker, (cl_command_queue, cl_event *))                                                       \
     MAY(cl_int, clEnqueueWaitForEvents, (cl_command_queue, cl_uint, const cl_event *))                                 \

@@ -10,7 +10,8 @@ static void need(bool *needed, atn_value value) {
 
 /* Values that come out of an iteration may hold anything. */
 static bool is_iterated(atn_op op) {
-    return op == ATN_OP_RESULT || op == ATN_OP_ACC || op == ATN_OP_LEFT || op == ATN_OP_RIGHT;
+    return op == ATN_OP_RESULT || op == ATN_OP_ACC || op == ATN_OP_LEFT || op == ATN_OP_RIGHT || op == ATN_OP_BEFORE ||
+           op == ATN_OP_AFTER;
 }
 
 atn_status atn_eval_deciding(const atn_ctx *ctx, const atn_graph *graph, bool *decides) {

@@ -14,6 +14,10 @@ atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, 
     in->results_at = atn_zalloc(ctx, blocks * sizeof *in->results_at);
     in->folds = atn_zalloc(ctx, blocks * sizeof *in->folds);
     in->stack = atn_zalloc(ctx, values * sizeof *in->stack);
+    in->running = atn_zalloc(ctx, blocks * sizeof *in->running);
+    in->scans = atn_zalloc(ctx, blocks * sizeof *in->scans);
+    if (!in->running || !in->scans) return ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < graph->n_blocks; ++k) in->scans[k] = atn_block_is_scan(graph, k);
     return in->values && in->stack && in->stamps && in->results_at && in->folds ? ATN_OK : ATN_ERR_MEMORY;
 }
 
@@ -23,6 +27,8 @@ void interp_end(interp *in) {
     atn_free(in->ctx, in->results_at);
     atn_free(in->ctx, in->folds);
     atn_free(in->ctx, in->stack);
+    atn_free(in->ctx, in->running);
+    atn_free(in->ctx, in->scans);
 }
 
 void interp_move(interp *in, int32_t dim, int64_t to) {
@@ -151,6 +157,9 @@ static num make(interp *in, const atn_node *node) {
         return read_element(in, node->index);
     case ATN_OP_RESULT:
         return result_of(in, node);
+    case ATN_OP_BEFORE:
+    case ATN_OP_AFTER:
+        return in->running[node->index][node->op == ATN_OP_AFTER][node->axis];
     case ATN_OP_ACC:
         return in->folds[node->index][node->axis].value;
     default:

@@ -25,6 +25,8 @@ typedef struct interp {
     uint64_t *stamps;            /* per value: when it was made, 0: never */
     uint64_t *results_at;        /* per block: when its results were made */
     fold (*folds)[ATN_MAX_ACCS]; /* per block: accumulators; results once done */
+    num (*running)[2][ATN_MAX_ACCS]; /* per block: before and after the step at hand */
+    bool *scans;                 /* per block: it has running values */
     atn_value *stack;            /* values whose arguments are being made */
     int32_t depth;
     int64_t dim[ATN_MAX_DIMS];    /* where each dimension stands */
@@ -54,6 +56,12 @@ void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, voi
 void fold_begin(interp *in, int32_t block);
 void fold_step(interp *in, int32_t block);
 void fold_end(interp *in, int32_t block);
+
+/* Running values of a block (running.c): the accumulators walk along with its writes. A block without any is left
+ * alone. */
+void running_begin(interp *in, int32_t block);
+void running_step(interp *in, int32_t block);
+void running_end(interp *in, int32_t block);
 
 /* What is written, by place. */
 atn_eval_result *cells_make(const atn_ctx *ctx, const atn_graph *graph);

@@ -80,24 +80,30 @@ typedef struct chain {
     const atn_write *write;
     int32_t block[ATN_MAX_DIMS]; /* blocks to walk, innermost first */
     int32_t depth;
+    int32_t inside; /* the block that a step is being taken of; -1: none, the point itself */
     bool doubt;
 } chain;
 
 /* Walks the blocks around a write that lies inside an iterator. */
 static void walk_chain(interp *in, void *user) {
     chain *c = user;
+    if (c->inside >= 0) running_step(in, c->inside);
     if (c->depth == 0) {
         write_element(in, c->write);
         return;
     }
-    --c->depth;
-    interp_walk(in, c->block[c->depth], &c->doubt, walk_chain, c);
+    int32_t outer = c->inside;
+    c->inside = c->block[--c->depth];
+    running_begin(in, c->inside);
+    interp_walk(in, c->inside, &c->doubt, walk_chain, c);
+    running_end(in, c->inside);
     ++c->depth;
+    c->inside = outer;
 }
 
 static void writes_of_point(interp *in, bool sampled) {
     for (int32_t k = 0; k < in->graph->n_writes && in->status == ATN_OK; ++k) {
-        chain c = {.write = &in->graph->writes[k]};
+        chain c = {.write = &in->graph->writes[k], .inside = -1};
         if (c.write->block < 0 || (sampled && c.write->combine != ATN_WRITE_ONCE)) continue;
         for (int32_t block = c.write->block; block > 0; block = in->graph->blocks[block].parent)
             c.block[c.depth++] = block;
@@ -108,13 +114,17 @@ static void writes_of_point(interp *in, bool sampled) {
 
 static void visit_point(interp *in, void *user) {
     (void)user;
-    if (in->graph->blocks[0].n_accs) fold_step(in, 0);
+    if (in->scans[0])
+        running_step(in, 0);
+    else if (in->graph->blocks[0].n_accs)
+        fold_step(in, 0);
     writes_of_point(in, false);
 }
 
 static void run_all(interp *in) {
     bool doubt = false;
     if (in->graph->blocks[0].n_accs) fold_begin(in, 0);
+    running_begin(in, 0);
     interp_walk(in, 0, &doubt, visit_point, NULL);
     if (in->graph->blocks[0].n_accs) fold_end(in, 0);
     for (int32_t k = 0; k < in->graph->n_writes && in->status == ATN_OK; ++k)

@@ -65,6 +65,8 @@ static bool is_static(const atn_graph *graph, atn_value value, int32_t *visits) 
     case ATN_OP_ACC:
     case ATN_OP_LEFT:
     case ATN_OP_RIGHT:
+    case ATN_OP_BEFORE:
+    case ATN_OP_AFTER:
         return false;
     case ATN_OP_DIM:
         return is_static(graph, graph->dims[node->index].begin, visits) &&

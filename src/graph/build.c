@@ -5,6 +5,18 @@
 
 #include <string.h>
 
+/* A running value: known once the accumulators of its block are, and different at every step. */
+static atn_value running(atn_sketch *sketch, const atn_item *from, atn_op op, int32_t k) {
+    if (from->failed || !from->out || from->index < 0) return -1;
+    const atn_block *block = &sketch->blocks[from->index];
+    uint32_t dims = sketch->values[from->out[k]].dims;
+    for (int32_t d = 0; d < block->rank; ++d) dims |= 1u << block->dim[d];
+    atn_value value = atn_value_leaf(sketch, op, block->acc[k].type, from->index, k, dims,
+                                     (atn_trait){.data = true, .running = 1 + from->index});
+    atn_value_label(sketch, value, from->out_names ? from->out_names[k] : from->name);
+    return value;
+}
+
 /* What a link carries; -1 when its source came to nothing. */
 static atn_value carried(atn_sketch *sketch, const atn_link *link) {
     if (!link || link->source.item < 0) return -1;
@@ -20,6 +32,8 @@ static atn_value carried(atn_sketch *sketch, const atn_link *link) {
         int32_t dim = sketch->blocks[from->index].dim[k];
         return atn_value_leaf(sketch, ATN_OP_DIM, ATN_INDEX, dim, 0, 1u << dim, (atn_trait){0});
     }
+    if (link->source.port == ATN_PORT_BEFORE) return running(sketch, from, ATN_OP_BEFORE, k);
+    if (link->source.port == ATN_PORT_AFTER) return running(sketch, from, ATN_OP_AFTER, k);
     return from->out && !from->failed ? from->out[k] : -1;
 }
 
@@ -64,6 +78,12 @@ static bool range_of(atn_sketch *sketch, atn_item *item, atn_port port, int32_t 
             sketch->reader->notation
                 ? "the kernel's own space depends on elements of an array; its ranges must be known before it starts"
                 : "depends on elements of an object; the algorithm's range must be known before it starts");
+        return false;
+    }
+    if (trait->running) {
+        atn_reader_complain(sketch->reader, link->at, link->destination.text,
+                            "depends on a running value of '%s'; loops inside run before it is known",
+                            sketch->blocks[trait->running - 1].name);
         return false;
     }
     if (trait->after) {
@@ -136,6 +156,12 @@ static void end_block(atn_sketch *sketch, atn_item *item) {
             return;
         }
         after |= sketch->traits[inputs[k]].after;
+        if (!sketch->traits[inputs[k]].running) continue;
+        atn_reader_complain(sketch->reader, item->at, item->name,
+                            "what it accumulates depends on a running value of '%s'",
+                            sketch->blocks[sketch->traits[inputs[k]].running - 1].name);
+        fail(item);
+        return;
     }
     if (after) {
         atn_reader_complain(sketch->reader, item->at, item->name,
@@ -221,6 +247,7 @@ static void build_read(atn_sketch *sketch, atn_item *item) {
     for (int32_t axis = 0; axis < object->rank; ++axis) {
         dims |= sketch->values[read.select[axis]].dims;
         trait.after |= sketch->traits[read.select[axis]].after;
+        if (!trait.running) trait.running = sketch->traits[read.select[axis]].running;
     }
     item->out[0] = atn_value_leaf(sketch, ATN_OP_READ, object->type, (int32_t)number, 0, dims, trait);
     atn_value_label(sketch, item->out[0], item->label ? item->label : item->name);
@@ -233,7 +260,8 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
     atn_write write = {.name = item->name,
                        .object = object->index,
                        .enable = -1,
-                       .combine = item->scatter,
+                       .combine = item->scatter == ATN_WRITE_DISTINCT ? ATN_WRITE_ONCE : item->scatter,
+                       .distinct = item->scatter == ATN_WRITE_DISTINCT,
                        .block = sketch->items[item->scope].index,
                        .line = item->at.line,
                        .column = item->at.column};
@@ -253,6 +281,13 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
         if (parts[k] < 0) continue;
         after |= sketch->traits[parts[k]].after;
         dims |= sketch->values[parts[k]].dims;
+        int32_t running_in = sketch->traits[parts[k]].running - 1;
+        if (running_in < 0 || running_in == write.block) continue;
+        atn_reader_complain(reader, item->at, item->name,
+                            "uses a running value of '%s'; a write directly inside it can",
+                            sketch->blocks[running_in].name);
+        fail(item);
+        return;
     }
     if (after && (dims || write.block)) {
         atn_reader_complain(

@@ -56,7 +56,7 @@ atn_hash atn_graph_hash(atn_reader *reader, const atn_graph *graph) {
     for (int32_t k = 0; k < graph->n_blocks; ++k) hash = add_block(hash, graph, of, &graph->blocks[k]);
     for (int32_t k = 0; k < graph->n_writes; ++k) {
         const atn_write *write = &graph->writes[k];
-        hash = ADD(hash, write->object, write->combine, write->block);
+        hash = ADD(hash, write->object, write->distinct ? ATN_WRITE_DISTINCT : write->combine, write->block);
         hash = add_value(add_value(hash, of, write->select[0]), of, write->select[1]);
         hash = add_value(add_value(hash, of, write->value), of, write->enable);
     }

@@ -22,7 +22,9 @@ static const port_row ports[] = {
     {ATN_ITEM_READ, "out", ATN_PORT_OUT, true},           {ATN_ITEM_READ, "v", ATN_PORT_V, false},
     {ATN_ITEM_WRITE, "in", ATN_PORT_IN, false},           {ATN_ITEM_WRITE, "v", ATN_PORT_V, false},
     {ATN_ITEM_WRITE, "enable", ATN_PORT_ENABLE, false},   {ATN_ITEM_FUNCTION, "in", ATN_PORT_IN, false},
-    {ATN_ITEM_FUNCTION, "out", ATN_PORT_OUT, true},
+    {ATN_ITEM_FUNCTION, "out", ATN_PORT_OUT, true},       {ATN_ITEM_ALGORITHM, "before", ATN_PORT_BEFORE, true},
+    {ATN_ITEM_ALGORITHM, "after", ATN_PORT_AFTER, true},  {ATN_ITEM_ITERATOR, "before", ATN_PORT_BEFORE, true},
+    {ATN_ITEM_ITERATOR, "after", ATN_PORT_AFTER, true},
 };
 enum { N_PORTS = sizeof ports / sizeof *ports };
 
@@ -43,6 +45,8 @@ static int32_t count_of(const atn_item *item, atn_port port) {
     case ATN_PORT_END:
         return item->rank;
     case ATN_PORT_OUT:
+    case ATN_PORT_BEFORE:
+    case ATN_PORT_AFTER:
         return item->n_out;
     case ATN_PORT_V:
         return ATN_LIMIT_PORTS;
@@ -178,6 +182,15 @@ static bool check_sight(atn_sketch *sketch, const atn_link *link) {
     int32_t used_in = link->destination.port == ATN_PORT_FUNC ? link->destination.item : to->scope;
     if (seen_in < 0) seen_in = 0;
     if (used_in < 0) used_in = 0;
+    if (link->source.port == ATN_PORT_BEFORE || link->source.port == ATN_PORT_AFTER) {
+        if (used_in == link->source.item && !atn_item_is_block(to)) return true;
+        atn_reader_complain(sketch->reader, link->at, link->source.text,
+                            used_in == link->source.item && link->destination.port == ATN_PORT_FUNC
+                                ? "what is accumulated cannot use its own running value; let the ICF use it"
+                                : "is a running value of '%s'; functions, reads and writes directly inside it see it",
+                            from->name);
+        return false;
+    }
     bool result = from->kind == ATN_ITEM_ALGORITHM && link->source.port == ATN_PORT_OUT;
     if (result && (used_in != 0 || atn_item_is_block(to))) {
         atn_reader_complain(

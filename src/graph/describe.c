@@ -106,7 +106,7 @@ static void describe_parameter(atn_sketch *sketch, atn_item *item) {
 
 static void describe_access(atn_sketch *sketch, atn_item *item) {
     static const char *const edges[] = {"none", "clamp", "zero", "wrap", "mirror", NULL};
-    static const char *const combines[] = {"once", "add", "min", "max", "or", NULL};
+    static const char *const combines[] = {"once", "add", "min", "max", "or", "distinct", NULL};
     bool write = item->kind == ATN_ITEM_WRITE;
     if (!atn_describe_attribute(sketch, item->element, item->name, true, write ? of_destination : of_source))
         item->failed = true;

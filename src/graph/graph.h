@@ -93,6 +93,9 @@ typedef enum atn_op {
     ATN_OP_FMOD,
     ATN_OP_COPYSIGN,
     ATN_OP_FMA /* three arguments */,
+    /* leaves again: running values, inside their block only. index: the block, axis: which accumulator */
+    ATN_OP_BEFORE, /* before this step: an exclusive scan */
+    ATN_OP_AFTER,  /* with this step: an inclusive scan */
     ATN_OP_COUNT
 } atn_op;
 
@@ -148,7 +151,14 @@ typedef struct atn_read {
     int32_t line, column;
 } atn_read;
 
-typedef enum atn_scatter { ATN_WRITE_ONCE, ATN_WRITE_ADD, ATN_WRITE_MIN, ATN_WRITE_MAX, ATN_WRITE_OR } atn_scatter;
+typedef enum atn_scatter {
+    ATN_WRITE_ONCE,
+    ATN_WRITE_ADD,
+    ATN_WRITE_MIN,
+    ATN_WRITE_MAX,
+    ATN_WRITE_OR,
+    ATN_WRITE_DISTINCT /* in a description only: once, and the caller promises that no element is written twice */
+} atn_scatter;
 
 typedef struct atn_write {
     const char *name;
@@ -157,6 +167,7 @@ typedef struct atn_write {
     atn_value value;     /* of the object's type */
     atn_value enable;    /* B; -1: always */
     atn_scatter combine;
+    bool distinct; /* promised, not shown: no element is written twice */
     int32_t block; /* the block whose iteration it happens in: 0 is P; -1: once, after the whole space */
     int32_t line, column;
 } atn_write;
@@ -250,6 +261,10 @@ typedef enum atn_form { ATN_FORM_XML = 1, ATN_FORM_NOTATION } atn_form;
 atn_status atn_description_print(const atn_ctx *ctx, const char *file, const char *text, size_t length,
                                  const atn_parse_options *options, atn_form form, atn_text *out);
 void atn_sequence_free(atn_sequence *sequence);
+
+/* Does a block have running values, so that it is a scan? */
+bool atn_block_is_scan(const atn_graph *graph, int32_t block);
+bool atn_graph_has_scan(const atn_graph *graph);
 
 /* Values as text, one per line, for `show --passes` and tests. */
 void atn_graph_print(const atn_graph *graph, atn_text *out);

@@ -32,8 +32,9 @@ struct atn_datum {
     const char *name;
     size_t offset;
     atn_role role;
-    bool scatter; /* add, min, max, or: many points may meet in an element */
-    int32_t rank; /* 0: a scalar */
+    bool scatter;  /* add, min, max, or: many points may meet in an element */
+    bool distinct; /* promised: no element is written twice */
+    int32_t rank;  /* 0: a scalar */
     atn_type type;
     const char *written;
     atn_attribute *values; /* a table's elements, a scalar's default; or NULL */
@@ -117,12 +118,48 @@ struct atn_kernel_text {
     atn_kernel_text *next;
 };
 
+/* One line of a program. */
+typedef enum atn_action_kind {
+    ATN_ACTION_CALL,    /* names = value, or a call alone */
+    ATN_ACTION_DECLARE, /* t: matrix T[rows, columns] */
+    ATN_ACTION_REPEAT,
+    ATN_ACTION_WHILE,
+    ATN_ACTION_IF,
+    ATN_ACTION_ELSE
+} atn_action_kind;
+
+typedef struct atn_action atn_action;
+struct atn_action {
+    atn_action_kind kind;
+    size_t offset;
+    bool failed; /* a complaint was made */
+    atn_named *names;
+    atn_syntax *value;  /* what is called or computed; the condition; how often */
+    atn_syntax *most;   /* WHILE: at most so many rounds */
+    atn_named *counter; /* WHILE: counted in; or NULL */
+    int32_t rank;       /* DECLARE */
+    atn_syntax *sizes;  /* DECLARE: rows first, linked by next */
+    atn_action *child, *next;
+};
+
+typedef struct atn_program_text atn_program_text;
+struct atn_program_text {
+    const char *name;
+    size_t offset;
+    bool failed, finite;
+    double tolerance;
+    atn_datum *data;
+    atn_action *actions;
+    atn_program_text *next;
+};
+
 typedef struct atn_file_text {
     atn_attribute text;   /* the prepared text, plain; offsets are those of the file */
     const char *sequence; /* or NULL */
     size_t sequence_offset;
     atn_kernel_text *kernels;
     atn_function_text *functions;
+    atn_program_text *programs;
     atn_logical *lines;
     size_t n_lines;
 } atn_file_text;
@@ -136,10 +173,14 @@ bool atn_notation_is(const char *text, size_t length); /* in contrast to XML: do
 
 /* notation_head.c: `kernel NAME(data) -> data`, `function NAME(...) -> ...`; names with types. */
 void atn_notation_head(atn_parser *parser, atn_kernel_text *kernel);
+void atn_notation_check_head(atn_parser *parser, const atn_kernel_text *kernel); /* what only kernels may not have */
 void atn_notation_function(atn_parser *parser, atn_function_text *function);
 atn_named *atn_notation_names(atn_parser *parser); /* a, b: T, c; NULL with the complaint made */
 atn_type atn_notation_type(atn_parser *parser, const char *what, bool element, const char **written);
 const char *atn_notation_word(atn_parser *parser, const char *what, size_t *offset); /* a name, taken */
+
+/* notation_program.c: one line of a program, without its children. */
+void atn_notation_action(atn_parser *parser, atn_action *action);
 
 /* notation_fact.c: true where the line is about the kernel's use, which keeps it; complaints are made. */
 bool atn_notation_fact(atn_parser *parser, atn_kernel_text *kernel);

@@ -113,7 +113,14 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
         base.role = ATN_ROLE_INOUT;
     else if (pair && atn_parser_take(parser, "out"))
         base.role = ATN_ROLE_OUT;
-    for (size_t k = 0; scatters[k]; ++k) {
+    behind = parser->offset;
+    if (atn_parser_at(parser, "distinct") &&
+        atn_token_next(parser->text->value, &behind).kind == ATN_TOKEN_WORD) {
+        atn_parser_advance(parser);
+        base.distinct = true;
+        if (base.role == ATN_ROLE_IN) base.role = ATN_ROLE_INOUT;
+    }
+    for (size_t k = 0; scatters[k] && !base.distinct; ++k) {
         behind = parser->offset;
         if (!atn_parser_at(parser, scatters[k])) continue;
         if (atn_token_next(parser->text->value, &behind).kind != ATN_TOKEN_WORD) continue;
@@ -135,9 +142,6 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
     if (!base.rank && atn_parser_take(parser, "matrix")) base.rank = 2;
     base.type = atn_notation_type(parser, first->name, base.rank > 0, &base.written);
     if (parser->failed) return NULL;
-    if (!base.rank && base.role != ATN_ROLE_IN)
-        atn_parser_complain(parser, first->offset, "'%s' is a scalar; what goes out is a vector or a matrix",
-                            first->name);
     if (base.rank && atn_parser_at(parser, "[")) base.size = given_values(parser, true, "size");
     if (atn_parser_take(parser, "=")) base.values = given_values(parser, base.rank > 0, "table");
     for (atn_datum *one = first; one; one = one->next) {
@@ -171,6 +175,13 @@ void atn_notation_head(atn_parser *parser, atn_kernel_text *kernel) {
         atn_parser_complain(parser, parser->token.offset, "'%.*s' is one too many", (int)parser->token.length,
                             parser->token.text);
     if (parser->failed || !kernel->name) kernel->failed = true;
+}
+
+void atn_notation_check_head(atn_parser *parser, const atn_kernel_text *kernel) {
+    for (const atn_datum *one = kernel->data; one; one = one->next)
+        if (!one->rank && one->role != ATN_ROLE_IN)
+            atn_parser_complain(parser, one->offset, "'%s' is a scalar; what goes out is a vector or a matrix",
+                                one->name);
 }
 
 /* `function wrap(d: T) -> T = expression`, or `-> a, b: T { statements }` */

@@ -295,8 +295,11 @@ static bool accumulates(atn_lowering *l, const atn_line *line) {
         ++loop->n;
         if (!element) {
             atn_symbol_add(
-                l, (atn_symbol){
-                       .name = named->name, .kind = ATN_SYMBOL_RUNNING, .block = loop->item, .offset = named->offset});
+                l, (atn_symbol){.name = named->name,
+                                .kind = ATN_SYMBOL_RUNNING,
+                                .end = {.item = loop->item, .port = ATN_PORT_AFTER, .k = k, .text = named->name},
+                                .block = loop->item,
+                                .offset = named->offset});
             named = named->next;
         }
         if (init) init = init->next;
@@ -339,7 +342,11 @@ void atn_loop_carry(atn_lowering *l, const atn_line *line) {
         loop->acc[loop->n++] = (atn_running){
             .name = one->name, .offset = one->offset, .type = one->type, .written = one->written, .init = one->init};
         atn_symbol_add(
-            l, (atn_symbol){.name = one->name, .kind = ATN_SYMBOL_RUNNING, .block = loop->item, .offset = one->offset});
+            l, (atn_symbol){.name = one->name,
+                            .kind = ATN_SYMBOL_RUNNING,
+                            .end = {.item = loop->item, .port = ATN_PORT_AFTER, .k = loop->n - 1, .text = one->name},
+                            .block = loop->item,
+                            .offset = one->offset});
     }
 }
 
@@ -384,6 +391,7 @@ static bool make_icf(atn_lowering *l, atn_loop *loop) {
 
 void atn_loop_close(atn_lowering *l, atn_loop *loop) {
     atn_item *item = &l->sketch->items[loop->item];
+    atn_running_settle(l, loop);
     if (loop->n && !make_icf(l, loop)) item->failed = true;
     for (int32_t k = 0; k < loop->n_in; ++k)
         atn_lowering_link(l, loop->in[k], loop->in_at[k], loop->item, ATN_PORT_FUNC, k);

@@ -109,6 +109,7 @@ static void write(atn_lowering *l, const atn_line *line, const atn_end *given, c
         return;
     }
     if (object->datum->scatter && line->assign) l->sketch->items[item].scatter = scatters[line->assign];
+    if (object->datum->distinct && !line->assign) l->sketch->items[item].scatter = ATN_WRITE_DISTINCT;
     atn_lowering_link(l, end, given ? line->offset : value->offset, item, ATN_PORT_IN, 0);
     if (line->where) atn_lowering_link(l, enable, line->where->offset, item, ATN_PORT_ENABLE, 0);
 }
@@ -183,6 +184,7 @@ void atn_lower_loop(atn_lowering *l, const atn_line *line) {
         return;
     }
     l->loop = &loop;
+    loop.lines = line->child;
     atn_lower_lines(l, line->child);
     l->line = NULL;
     atn_loop_close(l, &loop);
@@ -292,6 +294,7 @@ static void own_space(atn_lowering *l, const atn_line *lines) {
     }
     if (!atn_loop_open(l, &loop, indices, ranges, inside ? NULL : lines, inside)) return;
     l->loop = &loop;
+    loop.lines = lines;
     atn_lower_lines(l, lines);
     atn_loop_close(l, &loop);
     l->line = NULL;

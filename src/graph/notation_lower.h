@@ -48,6 +48,9 @@ typedef struct atn_loop {
     size_t in_at[ATN_LIMIT_PORTS];
     const atn_line *carried; /* carry: the whole ICF; or NULL */
     const atn_syntax *body, *combine;
+    const atn_line *lines;           /* of the loop itself; or NULL */
+    const char *above[ATN_MAX_ACCS]; /* names used above the line that accumulates them */
+    int32_t n_above;
 } atn_loop;
 
 /* The values that a text takes, port by port. */
@@ -118,6 +121,11 @@ int32_t atn_lower_access(atn_lowering *l, const atn_syntax *tree, bool write);
 bool atn_lower_call(atn_lowering *l, const atn_syntax *tree, const atn_symbol *symbol, atn_end *ends, int32_t n);
 bool atn_lower_braces(atn_lowering *l, const atn_syntax *body, const atn_named *targets, size_t offset, atn_end *ends);
 bool atn_lower_link_all(atn_lowering *l, const atn_inputs *inputs, int32_t item, atn_port port);
+
+/* notation_running.c: what a loop accumulates, seen inside of it. Above the line that accumulates it, a name is the
+ * value before the step; its number is not known yet, and is settled when the loop closes. */
+bool atn_running_find(atn_lowering *l, const atn_syntax *tree, atn_end *end); /* s, or before(s) */
+void atn_running_settle(atn_lowering *l, atn_loop *loop);
 
 /* notation_loop.c */
 bool atn_lower_reduce(atn_lowering *l, const atn_syntax *tree, atn_type type, atn_end *end);

@@ -111,6 +111,8 @@ static void read_kernel(walk *w, atn_parser *parser, atn_kernel_text ***last) {
     if (!kernel) return;
     int32_t indent = indent_of(w);
     atn_notation_head(parser, kernel);
+    atn_notation_check_head(parser, kernel);
+    if (parser->failed) kernel->failed = true;
     if (!kernel->name) kernel->name = "";
     w->kernel = kernel;
     ++w->at;
@@ -120,10 +122,66 @@ static void read_kernel(walk *w, atn_parser *parser, atn_kernel_text ***last) {
     w->kernel = NULL;
 }
 
+static atn_action *read_actions(walk *w, atn_program_text *program, int32_t outer, int32_t depth) {
+    atn_action *first = NULL, **last = &first;
+    int32_t indent = indent_of(w);
+    while (indent_of(w) > outer && !w->reader->failed) {
+        atn_parser parser = begin(w, program->name);
+        if (depth == 1 && (atn_notation_fact(&parser, w->kernel) || promises(w, &parser))) {
+            if (parser.failed) program->failed = true;
+            ++w->at;
+            continue;
+        }
+        atn_action *action = atn_reader_alloc(w->reader, sizeof *action);
+        if (!action) break;
+        if (indent_of(w) != indent)
+            atn_parser_complain(&parser, w->file->lines[w->at].offset,
+                                "the line is indented by %d, those before it by %d", indent_of(w), indent);
+        else if (depth > ATN_LIMIT_DEPTH)
+            atn_parser_complain(&parser, w->file->lines[w->at].offset, "nested deeper than %d", (int)ATN_LIMIT_DEPTH);
+        else
+            atn_notation_action(&parser, action);
+        ++w->at;
+        action->failed = parser.failed;
+        if (parser.failed) program->failed = true;
+        if (indent_of(w) > indent && depth <= ATN_LIMIT_DEPTH) {
+            size_t here = w->file->lines[w->at].offset;
+            action->child = read_actions(w, program, indent, depth + 1);
+            if (action->kind < ATN_ACTION_REPEAT && !action->failed)
+                atn_reader_complain(w->reader, atn_attribute_place(w->reader, &w->file->text, here), program->name,
+                                    "the line is indented, but stands in no repeat, while or if");
+        }
+        *last = action;
+        last = &action->next;
+    }
+    return first;
+}
+
+static void read_program(walk *w, atn_parser *parser, atn_program_text ***last) {
+    atn_program_text *program = atn_reader_alloc(w->reader, sizeof *program);
+    if (!program) return;
+    int32_t indent = indent_of(w);
+    atn_kernel_text head = {0};
+    atn_notation_head(parser, &head);
+    program->name = head.name ? head.name : "";
+    program->offset = head.offset;
+    program->failed = head.failed;
+    program->data = head.data;
+    ++w->at;
+    w->kernel = &head; /* what it says of its use */
+    program->actions = read_actions(w, program, indent, 1);
+    w->kernel = NULL;
+    program->finite = head.finite;
+    program->tolerance = head.tolerance;
+    **last = program;
+    *last = &program->next;
+}
+
 bool atn_notation_parse(atn_reader *reader, atn_file_text *file) {
     walk w = {.reader = reader, .file = file};
     atn_kernel_text **kernels = &file->kernels;
     atn_function_text **functions = &file->functions;
+    atn_program_text **programs = &file->programs;
     while (w.at < file->n_lines && !reader->failed) {
         atn_parser parser = begin(&w, NULL);
         if (atn_parser_take(&parser, "kernel")) {
@@ -135,6 +193,8 @@ bool atn_notation_parse(atn_reader *reader, atn_file_text *file) {
             ++w.at;
             *functions = function;
             functions = &function->next;
+        } else if (atn_parser_take(&parser, "program")) {
+            read_program(&w, &parser, &programs);
         } else if (atn_parser_take(&parser, "sequence")) {
             file->sequence = atn_notation_word(&parser, "the sequence's name", &file->sequence_offset);
             ++w.at;
@@ -142,14 +202,15 @@ bool atn_notation_parse(atn_reader *reader, atn_file_text *file) {
             atn_suggestion suggestion = {.wrong = atn_parser_word(&parser, parser.token)};
             atn_suggestion_try(reader, &suggestion, "kernel");
             atn_suggestion_try(reader, &suggestion, "function");
+            atn_suggestion_try(reader, &suggestion, "program");
             atn_suggestion_try(reader, &suggestion, "sequence");
-            atn_parser_complain(&parser, parser.token.offset, "a kernel or a function should stand here%s",
+            atn_parser_complain(&parser, parser.token.offset, "a kernel, a function or a program should stand here%s",
                                 atn_suggestion_text(reader, &suggestion));
             int32_t indent = indent_of(&w); /* what belongs to it is not looked at */
             for (++w.at; w.at < file->n_lines && indent_of(&w) > indent;) ++w.at;
         }
     }
-    if (!file->kernels && !reader->n_complaints && !reader->failed)
+    if (!file->kernels && !file->programs && !reader->n_complaints && !reader->failed)
         atn_reader_complain(reader, (atn_place){1, 1}, NULL, "the description holds no kernel");
-    return file->kernels && !reader->failed;
+    return (file->kernels || file->programs) && !reader->failed;
 }

@@ -39,7 +39,9 @@ static bool goes_on(const char *text, size_t begin, size_t end) {
 }
 
 /* A bracket that is never closed takes no other kernel with it. */
-static bool begins_anew(const char *text) { return !strncmp(text, "kernel ", 7) || !strncmp(text, "function ", 9); }
+static bool begins_anew(const char *text) {
+    return !strncmp(text, "kernel ", 7) || !strncmp(text, "function ", 9) || !strncmp(text, "program ", 8);
+}
 
 static bool blank_comments(atn_reader *reader, char *text, size_t length) {
     for (size_t k = 0; k < length; ++k) {

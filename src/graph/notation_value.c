@@ -176,6 +176,8 @@ static atn_syntax *name(atn_lowering *l, const atn_syntax *tree, atn_inputs *inp
     atn_syntax *own = brace_name(l, tree);
     if (own) return own;
     const atn_symbol *symbol = atn_symbol_find(l, tree->name);
+    atn_end running;
+    if (atn_running_find(l, tree, &running)) return input(l, inputs, running, tree);
     if (!symbol && atn_flat_is_constant(tree->name)) return copy_node(l, tree);
     if (!symbol) {
         atn_suggestion suggestion = {.wrong = tree->name};
@@ -194,9 +196,6 @@ static atn_syntax *name(atn_lowering *l, const atn_syntax *tree, atn_inputs *inp
         return NULL;
     case ATN_SYMBOL_FUNCTION:
         atn_lowering_complain(l, tree->offset, tree->name, "is a function; its arguments are missing");
-        return NULL;
-    case ATN_SYMBOL_RUNNING:
-        atn_lowering_complain(l, tree->offset, tree->name, "is known after its loop; inside, carry { ... } sees it");
         return NULL;
     case ATN_SYMBOL_POISON:
         return NULL;
@@ -272,6 +271,7 @@ static atn_syntax *call(atn_lowering *l, const atn_syntax *tree, atn_inputs *inp
         if (wrong) atn_lowering_complain(l, tree->offset, tree->a->name, "%s", wrong);
         return wrong ? NULL : input(l, inputs, end, tree);
     }
+    if (atn_running_find(l, tree, &end)) return input(l, inputs, end, tree);
     if (l->braces && l->braces->parts && tree->a && tree->a->kind == ATN_SYNTAX_NAME && !tree->a->next &&
         (!strcmp(tree->name, "left") || !strcmp(tree->name, "right"))) {
         int64_t k = 0;
@@ -379,6 +379,7 @@ atn_syntax *atn_lower_text(atn_lowering *l, const atn_syntax *tree, atn_inputs *
 /* Something that has a value of its own already, and needs no function. */
 static bool direct(atn_lowering *l, const atn_syntax *tree, atn_end *end) {
     const char *wrong;
+    if (atn_running_find(l, tree, end)) return true;
     if (tree->kind == ATN_SYNTAX_NAME) {
         const atn_symbol *symbol = atn_symbol_find(l, tree->name);
         if (!symbol || (symbol->kind != ATN_SYMBOL_VALUE && symbol->kind != ATN_SYMBOL_INDEX &&

@@ -31,12 +31,31 @@ static int32_t node_of(const atn_sketch *sketch, int32_t item, bool end) {
     return 2 * item + (end && atn_item_is_block(&sketch->items[item]));
 }
 
+static bool is_running(const atn_end *end) { return end->port == ATN_PORT_BEFORE || end->port == ATN_PORT_AFTER; }
+
+/* Items that wait for a running value of the block they stand in: they come behind its end, where its accumulators are
+ * known. */
+static void find_late(const atn_sketch *sketch, bool *late) {
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t k = 0; k < sketch->n_links; ++k) {
+            const atn_end *from = &sketch->links[k].source, *to = &sketch->links[k].destination;
+            if (from->item < 0 || late[to->item] || !(is_running(from) || late[from->item])) continue;
+            if (to->port == ATN_PORT_FUNC) continue;
+            late[to->item] = more = true;
+        }
+    }
+}
+
 static void add_edges(walk *w) {
     const atn_sketch *sketch = w->sketch;
+    bool *late = atn_reader_alloc(sketch->reader, sketch->n_items + 1);
+    if (!late) return;
+    find_late(sketch, late);
     for (size_t k = 0; k < sketch->n_links; ++k) {
         const atn_link *link = &sketch->links[k];
         if (link->source.item < 0) continue;
-        add_edge(w, node_of(sketch, link->source.item, link->source.port == ATN_PORT_OUT),
+        add_edge(w, node_of(sketch, link->source.item, link->source.port == ATN_PORT_OUT || is_running(&link->source)),
                  node_of(sketch, link->destination.item, link->destination.port == ATN_PORT_FUNC));
     }
     for (size_t k = 0; k < sketch->n_rules; ++k)
@@ -46,7 +65,7 @@ static void add_edges(walk *w) {
         if (atn_item_is_block(&sketch->items[k])) add_edge(w, 2 * item, 2 * item + 1);
         if (scope <= 0) continue; /* what feeds the algorithm's own range stands among its children */
         add_edge(w, 2 * scope, 2 * item);
-        add_edge(w, node_of(sketch, item, true), 2 * scope + 1);
+        if (!late[item]) add_edge(w, node_of(sketch, item, true), 2 * scope + 1);
     }
 }
 

@@ -1,29 +1,25 @@
 /* A description file, XML or the notation, into graphs: one algorithm, or a Sequence of them. */
+#include "graph/compose.h"
 #include "graph/notation.h"
 #include "graph/rewrite.h"
+#include "graph/routine_build.h"
 
 #include "base/memory.h"
 
 #include <string.h>
 
-static void free_graph(const atn_ctx *ctx, atn_graph *graph) {
-    if (!graph) return;
-    atn_arena_free(&graph->arena);
-    atn_free(ctx, graph);
-}
-
 void atn_sequence_free(atn_sequence *sequence) {
     if (!sequence) return;
     const atn_ctx *ctx = sequence->ctx;
-    for (int32_t k = 0; k < sequence->count; ++k) free_graph(ctx, sequence->step[k]);
+    for (int32_t k = 0; k < sequence->count; ++k) atn_graph_free(ctx, sequence->step[k]);
     atn_free(ctx, sequence->step);
     atn_free(ctx, sequence->name);
     atn_free(ctx, sequence);
 }
 
 /* One algorithm; the graph exists even when complaints were made, NULL only without memory. */
-static atn_graph *read_algorithm(atn_reader *reader, atn_element *element, const atn_file_text *file,
-                                 const atn_kernel_text *kernel) {
+atn_graph *atn_reader_algorithm(atn_reader *reader, atn_element *element, const struct atn_file_text *file,
+                                const struct atn_kernel_text *kernel) {
     atn_graph *graph = atn_zalloc(reader->ctx, sizeof *graph);
     if (!graph) return reader->failed = true, NULL;
     graph->arena.ctx = reader->ctx;
@@ -109,7 +105,7 @@ static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequ
             atn_reader_complain(reader, element->at, element->name, "a Sequence is made of ParallelAlgorithms");
             continue;
         }
-        atn_graph *graph = read_algorithm(reader, element, NULL, NULL);
+        atn_graph *graph = atn_reader_algorithm(reader, element, NULL, NULL);
         if (!graph) return;
         add_step(reader, element->at, graph, sequence);
     }
@@ -136,10 +132,28 @@ static void read_root(atn_reader *reader, atn_element *root, atn_sequence *seque
         read_steps(reader, root, sequence);
 }
 
+/* A program stands for a kernel where its steps fuse into one. */
+static void read_program(atn_reader *reader, atn_file_text *file, atn_sequence *sequence) {
+    atn_graph *graph = atn_programs_whole(reader, file);
+    if (!graph) return;
+    sequence->name = atn_strdup(reader->ctx, graph->name);
+    sequence->step = atn_zalloc(reader->ctx, sizeof *sequence->step * 2);
+    if (!sequence->name || !sequence->step) {
+        atn_graph_free(reader->ctx, graph);
+        reader->failed = true;
+        return;
+    }
+    sequence->step[sequence->count++] = graph;
+}
+
 /* The notation: one kernel, or several, which are a Sequence. */
 static void read_notation(atn_reader *reader, atn_sequence *sequence) {
     atn_file_text *file = atn_reader_alloc(reader, sizeof *file);
     if (!file || !atn_notation_scan(reader, file) || !atn_notation_parse(reader, file)) return;
+    if (file->programs) {
+        read_program(reader, file, sequence);
+        return;
+    }
     int32_t count = 0;
     for (const atn_kernel_text *kernel = file->kernels; kernel; kernel = kernel->next) ++count;
     if (count > 1 && !file->sequence)
@@ -154,7 +168,7 @@ static void read_notation(atn_reader *reader, atn_sequence *sequence) {
     }
     for (const atn_kernel_text *kernel = file->kernels; kernel && !reader->failed; kernel = kernel->next) {
         if (kernel->failed) continue;
-        atn_graph *graph = read_algorithm(reader, NULL, file, kernel);
+        atn_graph *graph = atn_reader_algorithm(reader, NULL, file, kernel);
         if (!graph) return;
         add_step(reader, atn_attribute_place(reader, &file->text, kernel->offset), graph, sequence);
     }

@@ -39,6 +39,10 @@ static void print_operation(const atn_graph *graph, const atn_node *node, atn_te
     case ATN_OP_RESULT:
         atn_text_printf(out, "%s.out(%d)", graph->blocks[node->index].name, node->axis);
         return;
+    case ATN_OP_BEFORE:
+    case ATN_OP_AFTER:
+        atn_text_printf(out, "%s.%s(%d)", graph->blocks[node->index].name, info->name, node->axis);
+        return;
     case ATN_OP_ACC:
     case ATN_OP_LEFT:
     case ATN_OP_RIGHT:

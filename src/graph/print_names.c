@@ -33,7 +33,7 @@ const char *atn_print_unique(atn_printer *p, const char *base) {
     static const char *const words[] = {"for",  "over",    "carry",  "finite", "tolerance", "with",    "where",
                                         "from", "in",      "sum",    "min",    "max",       "product", "any",
                                         "all",  "T",       "and",    "or",     "rows",      "mod",     "not",
-                                        "xor",  "columns", "length", "left",   "right"};
+                                        "xor",  "columns", "length", "left",   "right", "before"};
     const char *name = base;
     bool word = false;
     for (size_t k = 0; k < sizeof words / sizeof *words; ++k) word |= !strcmp(words[k], base);
@@ -125,6 +125,8 @@ static void find_after(atn_printer *p) {
             const atn_end *from = &p->sketch->links[at].source;
             p->item[number].after |=
                 (from->item == 0 && from->port == ATN_PORT_OUT) || (from->item > 0 && p->item[from->item].after);
+            p->item[number].late |= from->port == ATN_PORT_BEFORE || from->port == ATN_PORT_AFTER ||
+                                    (from->item > 0 && p->item[from->item].late);
         }
     }
 }

@@ -9,7 +9,7 @@
 enum { WIDTH = 120 };
 
 static const char *const edges[] = {"inside", "clamped", "zero", "wrapped", "mirrored"};
-static const char *const scatters[] = {"=", "+=", "min=", "max=", "or="};
+static const char *const scatters[] = {"=", "+=", "min=", "max=", "or=", "="};
 
 static void print_source(atn_printer *p, const atn_end *end, int32_t strength);
 
@@ -63,6 +63,8 @@ static void print_source(atn_printer *p, const atn_end *end, int32_t strength) {
         atn_text_printf(p->out, "%s(%s)", item->rank == 1 ? "length" : end->k ? "rows" : "columns", item->name);
     else if (item->kind == ATN_ITEM_PARAMETER)
         atn_text_add(p->out, item->name);
+    else if (end->port == ATN_PORT_BEFORE)
+        atn_text_printf(p->out, "before(%s)", p->item[end->item].out[end->k]);
     else if (end->port == ATN_PORT_I)
         atn_text_add(p->out, p->item[end->item].index[end->k]);
     else if (item->kind == ATN_ITEM_READ && !p->item[end->item].named)
@@ -199,6 +201,10 @@ static bool writes_follow(const atn_printer *p, int32_t block, int32_t write) {
 /* sum[i] += term: the write that takes an accumulator's result alone. */
 static const atn_link *result_write(const atn_printer *p, int32_t number, int32_t k) {
     const atn_link *use = p->plain ? NULL : atn_print_only_use(p->sketch, number, k);
+    for (size_t n = 0; n < p->sketch->n_links; ++n) { /* its name is needed */
+        const atn_end *from = &p->sketch->links[n].source;
+        if (from->item == number && (from->port == ATN_PORT_BEFORE || from->port == ATN_PORT_AFTER)) return NULL;
+    }
     if (!use || use->destination.port != ATN_PORT_IN) return NULL;
     const atn_item *to = &p->sketch->items[use->destination.item], *block = &p->sketch->items[number];
     bool right = to->kind == ATN_ITEM_WRITE && !to->scatter && to->scope == (number ? block->scope : 0) &&
@@ -381,12 +387,13 @@ static void print_write(atn_printer *p, int32_t number, int32_t indent) {
 
 static void print_block(atn_printer *p, int32_t number, int32_t indent);
 
-static void print_children(atn_printer *p, int32_t scope, bool after, int32_t indent) {
+static void print_children(atn_printer *p, int32_t scope, bool after, bool late, int32_t indent) {
     for (size_t n = 0; n < p->sketch->n_order; ++n) {
         int32_t number = p->sketch->order[n] / 2;
         const atn_item *item = &p->sketch->items[number];
         bool block = item->kind == ATN_ITEM_ITERATOR, end = p->sketch->order[n] % 2;
         if (item->scope != scope || !number || p->item[number].after != after || block != end) continue;
+        if (p->item[number].late != late) continue;
         if (block)
             print_block(p, number, indent);
         else if (item->kind == ATN_ITEM_READ && p->item[number].named) {
@@ -416,15 +423,16 @@ static void print_block(atn_printer *p, int32_t number, int32_t indent) {
         print_source(p, range ? &range->source : &last->source, ATN_STRENGTH_LOW);
     }
     end_line(p);
-    print_children(p, number, false, indent + 4);
+    print_children(p, number, false, false, indent + 4);
     print_icf(p, number, indent + 4);
-    if (!number) print_children(p, 0, true, indent);
+    print_children(p, number, false, true, indent + 4);
+    if (!number) print_children(p, 0, true, false, indent);
 }
 
 /* ---- the head ---- */
 
 static const char *role_of(const atn_sketch *sketch, const atn_item *item, bool behind) {
-    static const char *const scatter_roles[] = {"", "add ", "min ", "max ", "or "};
+    static const char *const scatter_roles[] = {"", "add ", "min ", "max ", "or ", "distinct "};
     const atn_object *object = &sketch->graph->objects[item->index];
     for (size_t k = 0; k < sketch->n_items; ++k) {
         const atn_item *write = &sketch->items[k];

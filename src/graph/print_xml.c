@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char *const edges[] = {"none", "clamp", "zero", "wrap", "mirror"};
-static const char *const combines[] = {"once", "add", "min", "max", "or"};
+static const char *const combines[] = {"once", "add", "min", "max", "or", "distinct"};
 
 typedef struct printer {
     const atn_sketch *sketch;
@@ -193,7 +193,7 @@ static void print_end(const printer *p, const atn_end *end, atn_text *out) {
     static const char *const ports[] = {
         [ATN_PORT_SIZE] = "Size",     [ATN_PORT_I] = "i",      [ATN_PORT_OUT] = "out", [ATN_PORT_RANGE] = "Range",
         [ATN_PORT_BEGIN] = "Begin",   [ATN_PORT_END] = "End",  [ATN_PORT_V] = "v",     [ATN_PORT_IN] = "in",
-        [ATN_PORT_ENABLE] = "enable", [ATN_PORT_FUNC] = "func"};
+        [ATN_PORT_ENABLE] = "enable", [ATN_PORT_FUNC] = "func", [ATN_PORT_BEFORE] = "before", [ATN_PORT_AFTER] = "after"};
     atn_text_printf(out, "%s.%s", p->names[end->item], ports[end->port]);
     bool single = end->port == ATN_PORT_ENABLE ||
                   (end->port == ATN_PORT_OUT && p->sketch->items[end->item].n_out == 1) ||

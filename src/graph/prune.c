@@ -54,7 +54,8 @@ static void mark(sieve *s) {
         const atn_node *node = &sketch->values[v];
         for (int k = 0; k < 3; ++k) keep(s, node->arg[k]);
         if (node->op == ATN_OP_DIM) keep_block(s, sketch->dims[node->index].block);
-        if (node->op == ATN_OP_RESULT) keep_results(s, node->index);
+        if (node->op == ATN_OP_RESULT || node->op == ATN_OP_BEFORE || node->op == ATN_OP_AFTER)
+            keep_results(s, node->index);
         if (node->op != ATN_OP_READ) continue;
         s->reads[node->index] = true;
         keep(s, sketch->reads[node->index].select[0]);
@@ -78,7 +79,8 @@ static atn_node move_node(const sieve *s, atn_node node) {
     for (int k = 0; k < 3; ++k) node.arg[k] = moved(s, node.arg[k]);
     if (node.op == ATN_OP_DIM) node.index = s->dim_at[node.index];
     if (node.op == ATN_OP_READ) node.index = s->read_at[node.index];
-    if (node.op == ATN_OP_RESULT || node.op == ATN_OP_ACC || node.op == ATN_OP_LEFT || node.op == ATN_OP_RIGHT)
+    if (node.op == ATN_OP_RESULT || node.op == ATN_OP_ACC || node.op == ATN_OP_LEFT || node.op == ATN_OP_RIGHT ||
+        node.op == ATN_OP_BEFORE || node.op == ATN_OP_AFTER)
         node.index = s->block_at[node.index];
     return node;
 }

@@ -27,6 +27,8 @@ typedef enum atn_port {
     ATN_PORT_SIZE,
     ATN_PORT_I,
     ATN_PORT_OUT,
+    ATN_PORT_BEFORE, /* running values of a block */
+    ATN_PORT_AFTER,
     /* acceptors */
     ATN_PORT_RANGE,
     ATN_PORT_BEGIN,
@@ -91,6 +93,7 @@ typedef struct atn_trait {
     bool data;     /* depends on a read or a reduction */
     bool after;    /* depends on the algorithm's own reduction */
     uint32_t accs; /* bit k: depends on ACC k of the ICF at hand */
+    int32_t running; /* 1 + the block whose running values it depends on; 0: none */
 } atn_trait;
 
 typedef struct atn_sketch {

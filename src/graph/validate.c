@@ -85,7 +85,7 @@ static int32_t dims_around(const atn_graph *graph, int32_t block, int32_t dims[A
 
 static void check_injective(judge *j, const atn_write *write) {
     const atn_graph *graph = j->graph;
-    if (write->combine != ATN_WRITE_ONCE || write->block < 0) return;
+    if (write->combine != ATN_WRITE_ONCE || write->distinct || write->block < 0) return;
     int32_t dims[ATN_MAX_DIMS], count = dims_around(graph, write->block, dims);
     if (full_rank(graph, write, dims, count)) return;
     atn_access access = access_of_write(write);
@@ -152,7 +152,7 @@ static void find_uses(judge *j, int32_t read) {
         if (node->op == ATN_OP_READ)
             j->uses[v] = node->index == read || needs(j, graph->reads[node->index].select[0]) ||
                          needs(j, graph->reads[node->index].select[1]);
-        if (node->op != ATN_OP_RESULT) continue;
+        if (node->op != ATN_OP_RESULT && node->op != ATN_OP_BEFORE && node->op != ATN_OP_AFTER) continue;
         const atn_block *block = &graph->blocks[node->index];
         for (int32_t d = 0; d < block->rank; ++d)
             j->uses[v] |= needs(j, graph->dims[block->dim[d]].begin) || needs(j, graph->dims[block->dim[d]].end);

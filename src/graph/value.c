@@ -96,6 +96,7 @@ atn_value atn_value_plain(atn_sketch *sketch, atn_op op, atn_type type, atn_valu
         trait.data |= of->data;
         trait.after |= of->after;
         trait.accs |= of->accs;
+        if (!trait.running) trait.running = of->running;
     }
     return store(sketch, node, trait);
 }

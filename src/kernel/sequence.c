@@ -304,19 +304,20 @@ void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
     for (int32_t k = 0; k < r->sequence->count; ++k) refresh(r, &r->steps[k]);
 }
 
+atn_status atn_runner_run_step(atn_runner *r, int32_t number) {
+    step *s = &r->steps[number];
+    return atn_built_run(s->kernel, NULL, s->slots, (const double(*)[2])s->params);
+}
+
 atn_status atn_runner_run(atn_runner *r) {
     atn_status status = ATN_OK;
-    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
-        step *s = &r->steps[k];
-        status = atn_built_run(s->kernel, NULL, s->slots, (const double(*)[2])s->params);
-    }
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) status = atn_runner_run_step(r, k);
     return status;
 }
 
 /* ---- by the oracle ---- */
 
-atn_status atn_runner_eval(atn_runner *r, int64_t *bad_accesses) {
-    *bad_accesses = 0;
+static atn_status own_memory(atn_runner *r) {
     atn_status status = ATN_OK;
     for (int32_t k = 0; k < r->n_objects && status == ATN_OK; ++k) {
         atn_shared_object *object = &r->objects[k];
@@ -326,13 +327,23 @@ atn_status atn_runner_eval(atn_runner *r, int64_t *bad_accesses) {
         if (status == ATN_OK && !(object->memory = atn_zalloc(r->ctx, bytes))) status = ATN_ERR_MEMORY;
         object->slot.view.data = object->memory;
     }
-    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
-        step *s = &r->steps[k];
-        int64_t bad;
-        refresh(r, s);
-        atn_frame frame = frame_of(s);
-        status = atn_eval(r->ctx, s->graph, &frame, &bad);
-        *bad_accesses += bad;
-    }
+    return status;
+}
+
+atn_status atn_runner_eval_step(atn_runner *r, int32_t number, int64_t *bad_accesses) {
+    step *s = &r->steps[number];
+    int64_t bad = 0;
+    refresh(r, s);
+    atn_frame frame = frame_of(s);
+    atn_status status = atn_eval(r->ctx, s->graph, &frame, &bad);
+    *bad_accesses += bad;
+    return status;
+}
+
+atn_status atn_runner_eval(atn_runner *r, int64_t *bad_accesses) {
+    *bad_accesses = 0;
+    atn_status status = own_memory(r);
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k)
+        status = atn_runner_eval_step(r, k, bad_accesses);
     return status;
 }

@@ -36,7 +36,7 @@ static ir_ref load(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t
 
 /* An index brought inside [0, n) by clamp, wrap or mirror, in its own type. */
 static ir_ref bring_inside(lowering *l, ir_ref index, ir_ref n, int32_t boundary) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t type = ir_type_of(p, index);
     n = ir_cast(p, type, n);
     ir_ref zero = ir_integer(p, type, 0);
@@ -70,7 +70,7 @@ static void report(lowering *l, ir_ref good, int32_t id) {
 
 ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard,
                    int32_t read, int32_t part) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref n0 = size_ref(l, object, 0), n1 = row >= 0 ? size_ref(l, object, 1) : -1;
     if (boundary == ATN_EDGE_CLAMP || boundary == ATN_EDGE_WRAP || boundary == ATN_EDGE_MIRROR) {
         column = bring_inside(l, column, n0, boundary);

@@ -17,7 +17,7 @@ static bool holds(bounds outer, bounds inner) { return outer.low <= inner.low &&
 static bounds both(bounds a, bounds b) { return (bounds){least(a.low, b.low), most(a.high, b.high)}; }
 
 /* Addresses were shown to be so when arrays were bound (atn_eval_span), with room for tiles that overhang. */
-static bounds of_type(const atn_program *p, int32_t type) {
+static bounds of_type(const atn_lowered *p, int32_t type) {
     int64_t farthest = p->variant.index == 32 ? INT32_MAX : 4 * ATN_FARTHEST;
     if (type == IR_ADDRESS) return (bounds){-farthest - 1, farthest};
     const atn_type_info *info = atn_type_get_info((atn_type)type);
@@ -44,7 +44,7 @@ static bool of_pairs(atn_op op, bounds a, bounds b, bounds *out) {
 static int64_t size_of(bounds a) { return a.low == INT64_MIN ? INT64_MAX : most(-a.low, a.high); }
 
 /* Of a whole operation on whole arguments; `type` where nothing better is known. */
-static bounds of_operation(const atn_program *p, ir_node *n, bounds type) {
+static bounds of_operation(const atn_lowered *p, ir_node *n, bounds type) {
     bounds arg[3] = {{0, 0}}, r = type;
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
         const ir_node *from = &p->nodes[n->arg[k]];
@@ -103,7 +103,7 @@ static bounds of_operation(const atn_program *p, ir_node *n, bounds type) {
     return !n->wraps && holds(type, r) ? r : type; /* what does not fit wraps */
 }
 
-void ir_bound(const atn_program *p, ir_node *n) {
+void ir_bound(const atn_lowered *p, ir_node *n) {
     if (!is_whole(n->type)) return;
     bounds type = of_type(p, n->type), r = type;
     switch (n->kind) {
@@ -133,7 +133,7 @@ void ir_bound(const atn_program *p, ir_node *n) {
     n->high = r.high;
 }
 
-bool ir_fits(const atn_program *p, ir_ref a, int32_t type) {
+bool ir_fits(const atn_lowered *p, ir_ref a, int32_t type) {
     if (p->failed || (type == IR_ADDRESS && p->variant.index == 64)) return true;
     return holds(of_type(p, type), (bounds){p->nodes[a].low, p->nodes[a].high});
 }

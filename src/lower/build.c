@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool room(atn_program *p, void **array, size_t *capacity, int32_t count, size_t size) {
+static bool room(atn_lowered *p, void **array, size_t *capacity, int32_t count, size_t size) {
     if (p->failed || atn_grow(p->arena.ctx, array, capacity, (size_t)count, size) != ATN_OK) p->failed = true;
     return !p->failed;
 }
 
 /* ---- expressions ---- */
 
-ir_ref ir_make(atn_program *p, ir_node node) {
+ir_ref ir_make(atn_lowered *p, ir_node node) {
     if (!room(p, (void **)&p->nodes, &p->nodes_capacity, p->n_nodes, sizeof node)) return 0;
     ir_bound(p, &node);
     p->nodes[p->n_nodes] = node;
@@ -25,21 +25,21 @@ static ir_node blank(ir_kind kind, int32_t type) {
     return (ir_node){.kind = kind, .type = type, .width = 1, .arg = {-1, -1, -1}};
 }
 
-ir_ref ir_integer(atn_program *p, int32_t type, int64_t value) {
+ir_ref ir_integer(atn_lowered *p, int32_t type, int64_t value) {
     ir_node n = blank(IR_INTEGER, type);
     n.integer = value;
     return ir_make(p, n);
 }
 
-ir_ref ir_address(atn_program *p, int64_t value) { return ir_integer(p, IR_ADDRESS, value); }
+ir_ref ir_address(atn_lowered *p, int64_t value) { return ir_integer(p, IR_ADDRESS, value); }
 
-ir_ref ir_number(atn_program *p, int32_t type, double value) {
+ir_ref ir_number(atn_lowered *p, int32_t type, double value) {
     ir_node n = blank(IR_NUMBER, type);
     n.number = value;
     return ir_make(p, n);
 }
 
-ir_ref ir_variable_ref(atn_program *p, int32_t variable) {
+ir_ref ir_variable_ref(atn_lowered *p, int32_t variable) {
     if (p->failed) return 0;
     ir_node n = blank(IR_VARIABLE, p->variables[variable].type);
     n.width = p->variables[variable].width;
@@ -47,16 +47,16 @@ ir_ref ir_variable_ref(atn_program *p, int32_t variable) {
     return ir_make(p, n);
 }
 
-int32_t ir_type_of(const atn_program *p, ir_ref a) { return p->failed ? ATN_INDEX : p->nodes[a].type; }
-int32_t ir_width_of(const atn_program *p, ir_ref a) { return p->failed ? 1 : p->nodes[a].width; }
+int32_t ir_type_of(const atn_lowered *p, ir_ref a) { return p->failed ? ATN_INDEX : p->nodes[a].type; }
+int32_t ir_width_of(const atn_lowered *p, ir_ref a) { return p->failed ? 1 : p->nodes[a].width; }
 
-bool ir_is_integer(const atn_program *p, ir_ref a, int64_t *value) {
+bool ir_is_integer(const atn_lowered *p, ir_ref a, int64_t *value) {
     if (p->failed || a < 0 || p->nodes[a].kind != IR_INTEGER) return false;
     *value = p->nodes[a].integer;
     return true;
 }
 
-ir_ref ir_operation(atn_program *p, atn_op op, int32_t type, ir_ref a, ir_ref b, ir_ref c) {
+ir_ref ir_operation(atn_lowered *p, atn_op op, int32_t type, ir_ref a, ir_ref b, ir_ref c) {
     if (p->failed) return 0;
     ir_node n = blank(IR_OPERATION, type);
     ir_ref args[3] = {a, b, c};
@@ -67,7 +67,7 @@ ir_ref ir_operation(atn_program *p, atn_op op, int32_t type, ir_ref a, ir_ref b,
     return ir_make(p, n);
 }
 
-ir_ref ir_splat(atn_program *p, ir_ref a, int32_t width) {
+ir_ref ir_splat(atn_lowered *p, ir_ref a, int32_t width) {
     if (p->failed || p->nodes[a].width == width) return a;
     ir_node n = blank(IR_SPLAT, p->nodes[a].type);
     n.width = width;
@@ -75,7 +75,7 @@ ir_ref ir_splat(atn_program *p, ir_ref a, int32_t width) {
     return ir_make(p, n);
 }
 
-ir_ref ir_lane(atn_program *p, ir_ref a, int32_t lane) {
+ir_ref ir_lane(atn_lowered *p, ir_ref a, int32_t lane) {
     if (p->failed || p->nodes[a].width == 1) return a;
     if (p->nodes[a].kind == IR_SPLAT) return p->nodes[a].arg[0];
     if (p->nodes[a].kind == IR_JOIN) return p->list[p->nodes[a].list + lane];
@@ -85,7 +85,7 @@ ir_ref ir_lane(atn_program *p, ir_ref a, int32_t lane) {
     return ir_make(p, n);
 }
 
-ir_ref ir_turn(atn_program *p, ir_ref a, ir_ref b, int32_t piece, int32_t odd) {
+ir_ref ir_turn(atn_lowered *p, ir_ref a, ir_ref b, int32_t piece, int32_t odd) {
     if (p->failed) return 0;
     ir_node n = blank(IR_TURN, p->nodes[a].type);
     n.width = p->nodes[a].width;
@@ -96,7 +96,7 @@ ir_ref ir_turn(atn_program *p, ir_ref a, ir_ref b, int32_t piece, int32_t odd) {
     return ir_make(p, n);
 }
 
-ir_ref ir_join(atn_program *p, const ir_ref *scalars, int32_t width) {
+ir_ref ir_join(atn_lowered *p, const ir_ref *scalars, int32_t width) {
     if (p->failed) return 0;
     ir_node n = blank(IR_JOIN, p->nodes[scalars[0]].type);
     n.width = width;
@@ -112,7 +112,7 @@ static int64_t wrapped(int32_t type, uint64_t sum) {
     return type == IR_ADDRESS ? (int64_t)sum : atn_type_wrap((atn_type)type, (int64_t)sum);
 }
 
-ir_ref ir_add(atn_program *p, ir_ref a, ir_ref b) {
+ir_ref ir_add(atn_lowered *p, ir_ref a, ir_ref b) {
     int64_t x, y;
     bool ax = ir_is_integer(p, a, &x), by = ir_is_integer(p, b, &y);
     if (ax && by) return ir_integer(p, ir_type_of(p, a), wrapped(ir_type_of(p, a), (uint64_t)x + (uint64_t)y));
@@ -121,7 +121,7 @@ ir_ref ir_add(atn_program *p, ir_ref a, ir_ref b) {
     return ir_operation(p, ATN_OP_ADD, ir_type_of(p, a), a, b, -1);
 }
 
-ir_ref ir_subtract(atn_program *p, ir_ref a, ir_ref b) {
+ir_ref ir_subtract(atn_lowered *p, ir_ref a, ir_ref b) {
     int64_t x, y;
     bool ax = ir_is_integer(p, a, &x), by = ir_is_integer(p, b, &y);
     if (ax && by) return ir_integer(p, ir_type_of(p, a), wrapped(ir_type_of(p, a), (uint64_t)x - (uint64_t)y));
@@ -130,7 +130,7 @@ ir_ref ir_subtract(atn_program *p, ir_ref a, ir_ref b) {
     return ir_operation(p, ATN_OP_SUB, ir_type_of(p, a), a, b, -1);
 }
 
-ir_ref ir_multiply(atn_program *p, ir_ref a, ir_ref b) {
+ir_ref ir_multiply(atn_lowered *p, ir_ref a, ir_ref b) {
     int64_t x = 0, y = 0;
     bool ax = ir_is_integer(p, a, &x), by = ir_is_integer(p, b, &y);
     if (ax && by) return ir_integer(p, ir_type_of(p, a), wrapped(ir_type_of(p, a), (uint64_t)x * (uint64_t)y));
@@ -139,15 +139,15 @@ ir_ref ir_multiply(atn_program *p, ir_ref a, ir_ref b) {
     return ir_operation(p, ATN_OP_MUL, ir_type_of(p, a), a, b, -1);
 }
 
-ir_ref ir_add_integer(atn_program *p, ir_ref a, int64_t b) {
+ir_ref ir_add_integer(atn_lowered *p, ir_ref a, int64_t b) {
     return b == 0 ? a : ir_add(p, a, ir_integer(p, ir_type_of(p, a), b));
 }
 
-ir_ref ir_multiply_integer(atn_program *p, ir_ref a, int64_t b) {
+ir_ref ir_multiply_integer(atn_lowered *p, ir_ref a, int64_t b) {
     return ir_multiply(p, a, ir_integer(p, ir_type_of(p, a), b));
 }
 
-ir_ref ir_cast(atn_program *p, int32_t type, ir_ref a) {
+ir_ref ir_cast(atn_lowered *p, int32_t type, ir_ref a) {
     if (p->failed || p->nodes[a].type == type) return a;
     bool whole = type == IR_ADDRESS || type == ATN_INDEX;
     if (p->nodes[a].kind == IR_INTEGER && whole) return ir_integer(p, type, p->nodes[a].integer);
@@ -158,33 +158,33 @@ ir_ref ir_cast(atn_program *p, int32_t type, ir_ref a) {
     return ir_operation(p, ATN_OP_CAST, type, a, -1, -1);
 }
 
-ir_ref ir_and(atn_program *p, ir_ref a, ir_ref b) {
+ir_ref ir_and(atn_lowered *p, ir_ref a, ir_ref b) {
     if (a < 0) return b;
     if (b < 0) return a;
     return ir_operation(p, ATN_OP_AND, ATN_B, a, b, -1);
 }
 
-ir_ref ir_less(atn_program *p, ir_ref a, ir_ref b) { return ir_operation(p, ATN_OP_LT, ATN_B, a, b, -1); }
+ir_ref ir_less(atn_lowered *p, ir_ref a, ir_ref b) { return ir_operation(p, ATN_OP_LT, ATN_B, a, b, -1); }
 
-ir_ref ir_within(atn_program *p, ir_ref a, ir_ref n) {
+ir_ref ir_within(atn_lowered *p, ir_ref a, ir_ref n) {
     ir_node node = blank(IR_WITHIN, ATN_B);
     node.arg[0] = a;
     node.arg[1] = n;
     return ir_make(p, node);
 }
 
-ir_ref ir_argument_ref(atn_program *p, ir_argument_kind kind, int32_t id, int32_t type) {
+ir_ref ir_argument_ref(atn_lowered *p, ir_argument_kind kind, int32_t id, int32_t type) {
     ir_node n = blank(IR_ARGUMENT, type);
     n.integer = kind;
     n.id = id;
     return ir_make(p, n);
 }
 
-ir_ref ir_special(atn_program *p, ir_kind kind, int32_t type) { return ir_make(p, blank(kind, type)); }
+ir_ref ir_special(atn_lowered *p, ir_kind kind, int32_t type) { return ir_make(p, blank(kind, type)); }
 
 /* ---- statements ---- */
 
-ir_stmt ir_append(atn_program *p, ir_block *block, ir_statement statement) {
+ir_stmt ir_append(atn_lowered *p, ir_block *block, ir_statement statement) {
     if (!room(p, (void **)&p->statements, &p->statements_capacity, p->n_statements, sizeof statement)) return -1;
     statement.next = -1;
     p->statements[p->n_statements] = statement;
@@ -200,7 +200,7 @@ static ir_statement bare(ir_statement_kind kind) {
         .kind = kind, .id = -1, .index = -1, .value = -1, .limit = -1, .body = -1, .other = -1, .step = 1, .unroll = 1};
 }
 
-void ir_comment(atn_program *p, ir_block *block, const char *format, ...) {
+void ir_comment(atn_lowered *p, ir_block *block, const char *format, ...) {
     char text[256];
     va_list args;
     va_start(args, format);
@@ -225,7 +225,7 @@ static void tidy(const char *name, char *out, size_t bytes) {
     out[n] = '\0';
 }
 
-int32_t ir_new_variable(atn_program *p, const char *name, int32_t type, int32_t width, bool is_mutable) {
+int32_t ir_new_variable(atn_lowered *p, const char *name, int32_t type, int32_t width, bool is_mutable) {
     char base[64];
     tidy(name, base, sizeof base);
     const char *unique = atn_arena_printf(&p->arena, "%s_%d", base, p->n_variables);
@@ -237,7 +237,7 @@ int32_t ir_new_variable(atn_program *p, const char *name, int32_t type, int32_t 
     return p->n_variables++;
 }
 
-static int32_t declare(atn_program *p, ir_block *block, const char *name, ir_ref value, bool is_mutable) {
+static int32_t declare(atn_lowered *p, ir_block *block, const char *name, ir_ref value, bool is_mutable) {
     if (p->failed) return 0;
     int32_t variable = ir_new_variable(p, name, p->nodes[value].type, p->nodes[value].width, is_mutable);
     if (!p->failed && !is_mutable) {
@@ -251,23 +251,23 @@ static int32_t declare(atn_program *p, ir_block *block, const char *name, ir_ref
     return variable;
 }
 
-ir_ref ir_declare(atn_program *p, ir_block *block, const char *name, ir_ref value) {
+ir_ref ir_declare(atn_lowered *p, ir_block *block, const char *name, ir_ref value) {
     if (p->failed || p->nodes[value].kind == IR_INTEGER || p->nodes[value].kind == IR_VARIABLE) return value;
     return ir_variable_ref(p, declare(p, block, name, value, false));
 }
 
-int32_t ir_declare_mutable(atn_program *p, ir_block *block, const char *name, ir_ref value) {
+int32_t ir_declare_mutable(atn_lowered *p, ir_block *block, const char *name, ir_ref value) {
     return declare(p, block, name, value, true);
 }
 
-void ir_assign(atn_program *p, ir_block *block, int32_t variable, ir_ref value) {
+void ir_assign(atn_lowered *p, ir_block *block, int32_t variable, ir_ref value) {
     ir_statement s = bare(IR_ASSIGN);
     s.id = variable;
     s.value = value;
     ir_append(p, block, s);
 }
 
-void ir_if(atn_program *p, ir_block *block, ir_ref condition, ir_block body, ir_block other) {
+void ir_if(atn_lowered *p, ir_block *block, ir_ref condition, ir_block body, ir_block other) {
     ir_statement s = bare(IR_IF);
     s.value = condition;
     s.body = body.first;
@@ -275,7 +275,7 @@ void ir_if(atn_program *p, ir_block *block, ir_ref condition, ir_block body, ir_
     ir_append(p, block, s);
 }
 
-void ir_for(atn_program *p, ir_block *block, int32_t variable, ir_ref from, ir_ref to, int64_t step, int32_t unroll,
+void ir_for(atn_lowered *p, ir_block *block, int32_t variable, ir_ref from, ir_ref to, int64_t step, int32_t unroll,
             ir_block body) {
     ir_statement s = bare(IR_FOR);
     s.id = variable;
@@ -287,4 +287,4 @@ void ir_for(atn_program *p, ir_block *block, int32_t variable, ir_ref from, ir_r
     ir_append(p, block, s);
 }
 
-void ir_barrier(atn_program *p, ir_block *block) { ir_append(p, block, bare(IR_BARRIER)); }
+void ir_barrier(atn_lowered *p, ir_block *block) { ir_append(p, block, bare(IR_BARRIER)); }

@@ -97,6 +97,21 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
                    "only sums of SP or INT32 are joined by atomics");
         }
     }
+    if (atn_graph_has_scan(g)) {
+        bool others = blocks > 1 || !atn_block_is_scan(g, block);
+        for (int32_t k = 1; k < g->n_blocks; ++k) others = others || (k != block && atn_block_is_scan(g, k));
+        REFUSE(others && (lanes_q > 1 || v->q[0].regs > 1 || v->q[0].vec > 1 || atn_variant_splits(v) > 1),
+               "a scan inside another iterator, or beside one, goes step by step");
+        REFUSE(v->p[0].vec > 1 || v->p[1].vec > 1 || v->p[0].regs > 1 || v->p[1].regs > 1,
+               "a scan at every point is done for one point at a time");
+        REFUSE(lanes_q > 1 && v->p[0].lanes * v->p[1].lanes > 1, "the items of a group share one scan, not several");
+        REFUSE(v->q[1].lanes > 1, "a scan has its items along q0");
+        REFUSE(atn_variant_splits(v) > 1 && (points > 0 || v->finish != ATN_FINISH_LAUNCH),
+               "a scan is split where it is that of everything, with finish=launch");
+        REFUSE(v->q[0].vec > 1 && (atn_variant_splits(v) == 1 || g->blocks[block].acc[0].join == ATN_JOIN_CUSTOM),
+               "vectors along a scan add up its parts only");
+        REFUSE(v->stage > 0 || v->q[0].tile > 0, "a scan stages nothing");
+    }
     REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp),
            "lanes of q are more than warps can shuffle");
     REFUSE(v->half && !t->half, "the device, or its dialect, has no arithmetic on halves");

@@ -84,7 +84,7 @@ static ir_ref join_one(lowering *l, const atn_acc *acc, ir_ref left[2], ir_ref r
 /* Does the right side win? In order, only by being better; else also by being as good and earlier. */
 static ir_ref right_wins(lowering *l, const atn_block *b, int32_t key, ir_ref left[][2], ir_ref right[][2],
                          bool in_order) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     bool least = b->acc[key].join == ATN_JOIN_ARGMIN;
     ir_ref better = least ? ir_less(p, right[key][0], left[key][0]) : ir_less(p, left[key][0], right[key][0]);
     if (!in_order) {
@@ -163,7 +163,7 @@ static void tile_write(lowering *l, ir_block *block, int32_t tile, ir_ref at, ir
 /* Slots in local memory for every accumulator; false: there are no more tiles. Trees of one type share their slots over
  * time: they are used between barriers. */
 static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t tile[][2]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_stage *stage = &p->stage[l->stage];
     for (int32_t k = 0, slot = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++slot) {
@@ -189,7 +189,7 @@ static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t t
 
 /* Within warps; then, where the lanes are more than one warp, every warp over the results of all of them. */
 static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t tile[ATN_MAX_ACCS][2], warps = l->cuts.lanes_q / l->warp;
     butterflies(l, b, value, warps > 1 ? l->warp : l->cuts.lanes_q);
     if (warps <= 1 || !tree_tiles(l, b, l->cuts.items / l->warp, tile)) return;
@@ -216,7 +216,7 @@ static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) 
 
 /* One slot per item in local memory, halved step by step. */
 static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t tile[ATN_MAX_ACCS][2];
     if (!tree_tiles(l, b, l->cuts.items, tile)) return;
     for (int32_t k = 0; k < b->n_accs; ++k)

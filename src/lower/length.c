@@ -7,7 +7,7 @@
 
 enum { LONGEST = 2560 };
 
-static int64_t instructions(const atn_program *p, ir_ref ref, int32_t vector_bytes) {
+static int64_t instructions(const atn_lowered *p, ir_ref ref, int32_t vector_bytes) {
     if (ref < 0) return 0;
     const ir_node *node = &p->nodes[ref];
     int64_t count = 0;
@@ -29,7 +29,7 @@ static int64_t instructions(const atn_program *p, ir_ref ref, int32_t vector_byt
 }
 
 /* Instructions of the longest run without a branch in a list of statements. */
-static int64_t longest_run(const atn_program *p, ir_stmt at, int32_t vector_bytes) {
+static int64_t longest_run(const atn_lowered *p, ir_stmt at, int32_t vector_bytes) {
     int64_t longest = 0, run = 0;
     for (; at >= 0; at = p->statements[at].next) {
         const ir_statement *s = &p->statements[at];
@@ -51,7 +51,7 @@ static bool is_single(const atn_variant *v) {
     return true;
 }
 
-atn_status lower_check_length(const atn_ctx *ctx, const atn_program *p, const atn_target *target) {
+atn_status lower_check_length(const atn_ctx *ctx, const atn_lowered *p, const atn_target *target) {
     if (target->vector_bytes == 0 || is_single(&p->variant)) return ATN_OK;
     for (int32_t k = 0; k < p->n_stages; ++k) {
         int64_t run = longest_run(p, p->stage[k].body, target->vector_bytes);

@@ -130,7 +130,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
 
 /* This group's part of a range that is split: whole tiles or steps, the last one shorter. */
 static void split_range(loops *o, int32_t splits, int64_t grain, ir_ref *from, ir_ref *to) {
-    atn_program *p = o->l->p;
+    atn_lowered *p = o->l->p;
     ir_ref length = ir_subtract(p, *to, *from);
     int64_t unit = splits * grain;
     ir_ref chunk =

@@ -27,7 +27,7 @@ void lower_enter(lowering *l, atn_variant variant) {
 
 /* ---- arguments ---- */
 
-static void add_argument(atn_program *p, ir_argument_kind kind, int32_t id) {
+static void add_argument(atn_lowered *p, ir_argument_kind kind, int32_t id) {
     if (p->failed || atn_grow(p->arena.ctx, (void **)&p->arguments, &p->arguments_capacity, (size_t)p->n_arguments,
                               sizeof *p->arguments) != ATN_OK) {
         p->failed = true;
@@ -36,7 +36,7 @@ static void add_argument(atn_program *p, ir_argument_kind kind, int32_t id) {
     p->arguments[p->n_arguments++] = (ir_argument){kind, id};
 }
 
-static void lay_arguments(atn_program *p) {
+static void lay_arguments(atn_lowered *p) {
     const atn_graph *g = p->graph;
     for (int32_t k = 0; k < g->n_objects; ++k) {
         if (g->objects[k].table) continue;
@@ -84,7 +84,7 @@ static ir_ref tiles_along(lowering *l, int32_t d, int32_t span) {
 
 /* start[] and split from the number of a group; returns how many groups there are. */
 static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[2], const int32_t span[2], bool split) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref left = g;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         bool last = d == l->cuts.n_points - 1 && !split;
@@ -211,10 +211,10 @@ static void append_parallel(lowering *l, ir_block *into, int32_t variable, ir_re
 }
 
 /* The first stage: all groups. */
-static void main_stage(lowering *l, const atn_target *target) {
-    atn_program *p = l->p;
+static void main_stage(lowering *l, const char *suffix, const atn_target *target) {
+    atn_lowered *p = l->p;
     bool split = l->cuts.splits > 1;
-    ir_stage *stage = open_stage(l, "", target->host ? 1 : l->cuts.items);
+    ir_stage *stage = open_stage(l, suffix, target->host ? 1 : l->cuts.items);
     ir_block body = IR_EMPTY, inner = IR_EMPTY;
     const int32_t span[2] = {l->cuts.span[0], l->cuts.span[1]};
     ir_ref tiles[2] = {-1, -1}, total = ir_address(p, 1);
@@ -282,7 +282,7 @@ static void main_stage(lowering *l, const atn_target *target) {
 
 /* The second stage of a split, after all groups of the first: on the host in parallel over the points. */
 static void end_stage(lowering *l, const atn_target *target) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     atn_variant kept = l->v;
     int32_t items = target->host ? 1 : target->max_items < FINISH_ITEMS ? target->max_items : FINISH_ITEMS;
     enum { TREE_BYTES = 16384 }; /* of local memory, which every device has */
@@ -320,7 +320,7 @@ static void end_stage(lowering *l, const atn_target *target) {
     lower_enter(l, kept);
 }
 
-static atn_status check_local(const atn_ctx *ctx, const atn_program *p, const atn_target *target) {
+static atn_status check_local(const atn_ctx *ctx, const atn_lowered *p, const atn_target *target) {
     for (int32_t k = 0; k < p->n_stages; ++k) {
         int64_t bytes = 0;
         for (int32_t t = 0; t < p->stage[k].n_tiles; ++t)
@@ -341,7 +341,7 @@ static bool is_in_order(const atn_graph *g, int32_t block, const atn_variant *v)
 
 /* The graph without accumulators that only ties between parts of a range need: in order, the first keeps its place.
  * They are the last of a block. NULL: no memory. */
-static const atn_graph *without_idle(atn_program *p, const atn_graph *g, const atn_variant *v) {
+static const atn_graph *without_idle(atn_lowered *p, const atn_graph *g, const atn_variant *v) {
     atn_graph *copy = atn_arena_alloc(&p->arena, sizeof *copy);
     atn_block *blocks = atn_arena_alloc(&p->arena, (size_t)g->n_blocks * sizeof *blocks);
     if (!copy || !blocks) return NULL;
@@ -355,12 +355,12 @@ static const atn_graph *without_idle(atn_program *p, const atn_graph *g, const a
 }
 
 atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const atn_target *target,
-                     atn_program **out) {
+                     atn_lowered **out) {
     *out = NULL;
     const char *why;
     if (!atn_variant_fits(graph, variant, target, &why))
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: no such variant: %s", graph->name, why);
-    atn_program *p = atn_zalloc(ctx, sizeof *p);
+    atn_lowered *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
     p->arena.ctx = ctx;
     p->graph = graph;
@@ -378,8 +378,13 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     l.g = without_idle(p, graph, variant);
     if (l.g && lower_find_needs(&p->arena, l.g, &l.needs)) {
         lower_enter(&l, *variant);
-        main_stage(&l, target);
-        if (atn_variant_splits(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH))
+        bool scan = atn_variant_splits(variant) > 1 && atn_graph_has_scan(graph);
+        if (scan) l.scan_phase = SCAN_PARTS;
+        main_stage(&l, "", target);
+        if (scan) {
+            l.scan_phase = SCAN_ALL;
+            main_stage(&l, "_scan", target);
+        } else if (atn_variant_splits(variant) > 1 && (target->host || variant->finish == ATN_FINISH_LAUNCH))
             end_stage(&l, target);
         lay_arguments(p);
     } else {
@@ -390,7 +395,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     if (status == ATN_OK) status = check_local(ctx, p, target);
     if (status == ATN_OK) status = lower_check_length(ctx, p, target);
     if (status != ATN_OK) {
-        atn_program_free(p);
+        atn_lowered_free(p);
         return status;
     }
     *out = p;

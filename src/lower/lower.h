@@ -22,7 +22,7 @@ typedef struct atn_target {
 /* ATN_ERR_UNSUPPORTED, with the reason, where this variant of this graph does not exist. *out is owned by the caller;
  * the graph must outlive it. */
 atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_variant *variant, const atn_target *target,
-                     atn_program **out);
+                     atn_lowered **out);
 
 /* What the passes before the program find, as text: how points are cut, what values need, what is staged for the points
  * or for the outermost reduction. Of a variant that fits. */

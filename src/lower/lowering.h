@@ -40,10 +40,14 @@ typedef struct memo {
 } memo;
 enum { MEMO_CHAINS = 1024 };
 
+/* A scan of a split range has two stages: totals of its parts, then everything, each part begun with those before it.
+ */
+typedef enum lower_scan_phase { SCAN_WHOLE, SCAN_PARTS, SCAN_ALL } lower_scan_phase;
+
 typedef struct lowering {
     const atn_ctx *ctx;
     const atn_graph *g;
-    atn_program *p;
+    atn_lowered *p;
     atn_variant v;   /* of the region at hand: the edge of a tile is done with the plain one; see lower_enter */
     lower_cuts cuts; /* what it makes of the points */
     lower_needs needs;
@@ -65,13 +69,14 @@ typedef struct lowering {
     ir_ref side[2][ATN_MAX_ACCS][2];       /* what LEFT, RIGHT mean just now */
     lower_staging staged;
     ir_ref extent[2], begin[2]; /* of the points */
-    ir_ref split;               /* this group's part of the reduced range; -1: no split */
-    ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
-    int32_t warp;               /* items that shuffle with each other */
-    ir_ref start[2];            /* first point of the group's tile */
-    ir_ref item;                /* this item in its group; -1 on the host */
-    void *resting;              /* see lower_block_rested */
-    atn_status status;          /* first failure */
+    lower_scan_phase scan_phase;
+    ir_ref split;      /* this group's part of the reduced range; -1: no split */
+    ir_ref lane_q;     /* this item's lane along the reduced dimensions; -1: there is one lane */
+    int32_t warp;      /* items that shuffle with each other */
+    ir_ref start[2];   /* first point of the group's tile */
+    ir_ref item;       /* this item in its group; -1 on the host */
+    void *resting;     /* see lower_block_rested */
+    atn_status status; /* first failure */
 } lowering;
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */
@@ -148,11 +153,13 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]);
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
 ir_ref lower_interior(lowering *l); /* is this tile full, and are its reads inside? sets l->inside for what follows */
 /* ATN_ERR_UNSUPPORTED where a program on the host is too long to compile. */
-atn_status lower_check_length(const atn_ctx *ctx, const atn_program *p, const atn_target *target);
+atn_status lower_check_length(const atn_ctx *ctx, const atn_lowered *p, const atn_target *target);
 
 /* ---- reductions (reduce.c, join.c, apart.c) ---- */
 void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */
 void lower_block_whole(lowering *l, int32_t block); /* the same for all places at once */
+bool lower_scans(const lowering *l, int32_t block); /* its running values are to be made (scan.c) */
+void lower_block_scan(lowering *l, int32_t block);
 bool lower_block_rests(const lowering *l,
                        int32_t block); /* accumulators rest in a tile while the sequence runs inside */
 void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l));

@@ -78,6 +78,11 @@ static ir_ref first_lane(lowering *l) {
 }
 
 static void epilogue(lowering *l) {
+    if (l->split >= 0 && l->scan_phase == SCAN_ALL) { /* the last part knows the total */
+        ir_ref last = ir_operation(l->p, ATN_OP_EQ, ATN_B, l->split, ir_address(l->p, l->cuts.splits - 1), -1);
+        lower_writes(l, l->g->blocks[0].n_accs > 0 ? -1 : 0, 0, ir_and(l->p, last, first_lane(l)));
+        return;
+    }
     if (l->split >= 0) return; /* comes after the partial results are joined */
     if (l->g->blocks[0].n_accs > 0)
         lower_writes(l, -1, 0, first_lane(l));
@@ -125,7 +130,7 @@ void lower_group(lowering *l) {
 /* From where to where the points of one row are left, before (part 0) and behind (part 1) the tile that is done. */
 static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, const ir_ref range[2], ir_ref *from,
                       ir_ref *to) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref first = ir_operation(p, ATN_OP_EQ, ATN_B, part, ir_address(p, 0), -1);
     ir_ref before = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, tile, range[1], -1);
     ir_ref behind = ir_operation(p, ATN_OP_MAX, IR_ADDRESS, ir_add_integer(p, tile, l->cuts.span[0]), range[0], -1);
@@ -136,7 +141,7 @@ static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, con
 }
 
 void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     atn_variant full = l->v;
     ir_block point = IR_EMPTY, parts = IR_EMPTY, rows = IR_EMPTY, *outer = l->block;
     ir_ref start[2] = {l->start[0], l->start[1]}, range[2][2], from, to, covered = done;
@@ -194,7 +199,7 @@ static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
 }
 
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref begin = l->begin[d], end = ir_add(p, begin, l->extent[d]);
     int64_t below = 0, above = 0; /* how far reads of constant offset reach beyond a point */
     for (int32_t k = 0; k < l->g->n_reads; ++k) {
@@ -231,7 +236,7 @@ static bool provable(const lowering *l) {
 }
 
 ir_ref lower_interior(lowering *l) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref all = -1;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         ir_ref end = ir_add_integer(p, l->start[d], l->cuts.span[d]);

@@ -42,7 +42,7 @@ void loops_apply_init(lowering *l, int32_t block, place at, ir_ref value[][2]) {
 
 /* Slot of (accumulator part n, this split, this point). */
 static ir_ref scratch_slot(lowering *l, int32_t n, ir_ref split, place at) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref point = ir_address(p, 0), points = ir_address(p, 1);
     for (int32_t d = l->cuts.n_points; d-- > 0;) {
         point = ir_add(p, ir_multiply(p, point, l->extent[d]),
@@ -111,7 +111,7 @@ void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value
 
 void lower_finish(lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t splits = l->cuts.splits;
     bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->cuts.n_points == 0 && !l->host;
     uint32_t dims = loops_result_dims(l, b);

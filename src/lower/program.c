@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-void atn_program_free(atn_program *program) {
+void atn_lowered_free(atn_lowered *program) {
     if (!program) return;
     const atn_ctx *ctx = program->arena.ctx;
     atn_free(ctx, program->nodes);
@@ -18,12 +18,12 @@ void atn_program_free(atn_program *program) {
     atn_free(ctx, program);
 }
 
-int64_t atn_program_splits(const atn_program *program, const atn_extent *extent) {
+int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent) {
     (void)extent;
     return atn_variant_splits(&program->variant);
 }
 
-int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_extent *extent) {
+int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent) {
     const ir_stage *s = &program->stage[stage];
     int64_t groups = 1;
     if (s->over_points)
@@ -31,28 +31,28 @@ int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_
             int64_t tiles = extent->points[d] <= 0 ? 0 : (extent->points[d] - 1) / s->span[d] + 1;
             if (!atn_i64_mul(groups, tiles, &groups)) return INT64_MAX;
         }
-    if (s->over_splits && !atn_i64_mul(groups, atn_program_splits(program, extent), &groups)) return INT64_MAX;
+    if (s->over_splits && !atn_i64_mul(groups, atn_lowered_splits(program, extent), &groups)) return INT64_MAX;
     return groups;
 }
 
-int64_t atn_program_pieces(const atn_program *program, const atn_extent *extent) {
+int64_t atn_lowered_pieces(const atn_lowered *program, const atn_extent *extent) {
     int64_t slots = program->scratch_slots > 0 ? program->scratch_slots : 1;
-    if (!atn_i64_mul(slots, atn_program_splits(program, extent), &slots) ||
+    if (!atn_i64_mul(slots, atn_lowered_splits(program, extent), &slots) ||
         !atn_i64_mul(slots, extent->points[0], &slots) || !atn_i64_mul(slots, extent->points[1], &slots))
         return INT64_MAX;
     return slots;
 }
 
-int64_t atn_program_scratch_bytes(const atn_program *program, const atn_extent *extent) {
+int64_t atn_lowered_scratch_bytes(const atn_lowered *program, const atn_extent *extent) {
     if (program->scratch_slots == 0) return 0;
-    int64_t slots = atn_program_pieces(program, extent);
+    int64_t slots = atn_lowered_pieces(program, extent);
     if (!atn_i64_add(slots, 2, &slots) || !atn_i64_mul(slots, 8, &slots)) return INT64_MAX;
     return slots;
 }
 
 /* ---- printing ---- */
 
-static void print_expression(const atn_program *p, ir_ref ref, atn_text *out) {
+static void print_expression(const atn_lowered *p, ir_ref ref, atn_text *out) {
     if (ref < 0) {
         atn_text_add(out, "none");
         return;
@@ -97,7 +97,7 @@ static void print_expression(const atn_program *p, ir_ref ref, atn_text *out) {
     if (n->width > 1) atn_text_printf(out, "x%d", n->width);
 }
 
-static void print_list(const atn_program *p, ir_stmt at, int depth, atn_text *out) {
+static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *out) {
     static const char *const KINDS[] = {[IR_DECLARE] = "let",
                                         [IR_ASSIGN] = "set",
                                         [IR_STORE] = "store",
@@ -110,6 +110,7 @@ static void print_list(const atn_program *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_BARRIER] = "barrier",
                                         [IR_REPORT] = "report",
                                         [IR_ORDER] = "order",
+                                        [IR_HIDE] = "hide",
                                         [IR_COMMENT] = "#",
                                         [IR_PARALLEL] = "parallel"};
     for (; at >= 0; at = p->statements[at].next) {
@@ -136,7 +137,7 @@ static void print_list(const atn_program *p, ir_stmt at, int depth, atn_text *ou
     }
 }
 
-void atn_program_print(const atn_program *program, atn_text *out) {
+void atn_lowered_print(const atn_lowered *program, atn_text *out) {
     for (int32_t k = 0; k < program->n_stages; ++k) {
         const ir_stage *stage = &program->stage[k];
         atn_text_printf(out, "stage %d %s: groups of %d items, %d by %d points each\n", k, stage->name, stage->items,

@@ -31,9 +31,15 @@ typedef enum ir_kind {
     IR_GROUP,
     IR_GROUPS,
     IR_ITEM,    /* this group, how many were launched, this item in its group */
-    IR_SHUFFLE, /* arg[0] of the item `integer` further down, within segments of `id` items */
+    IR_SHUFFLE, /* arg[0] of another item, within segments of `id` items; list: ir_shuffle says which, by `integer` */
     IR_LAST     /* true in the group that finishes last (all partial results are then visible) */
 } ir_kind;
+
+typedef enum ir_shuffle {
+    IR_SHUFFLE_ACROSS, /* the item whose number differs in that bit */
+    IR_SHUFFLE_UP,     /* the item that many before; where there is none, its own */
+    IR_SHUFFLE_FROM    /* that item of the segment */
+} ir_shuffle;
 
 typedef enum ir_argument_kind {
     IR_ARG_DATA,   /* an object's elements */
@@ -73,6 +79,7 @@ typedef enum ir_statement_kind {
     IR_BARRIER,        /* all items of the group, local memory */
     IR_REPORT,         /* gather of read id was out of range */
     IR_ORDER,          /* host: variable value is made before those of later such statements */
+    IR_HIDE,           /* host: the compiler forgets what it knows of variable value */
     IR_COMMENT,        /* text */
     IR_PARALLEL        /* host: variable id from 0 to limit, shared among the threads; body */
 } ir_statement_kind;
@@ -120,7 +127,7 @@ typedef struct ir_argument {
     int32_t id; /* object or parameter */
 } ir_argument;
 
-typedef struct atn_program {
+typedef struct atn_lowered {
     atn_arena arena;
     const atn_graph *graph; /* must outlive the program */
     atn_variant variant;
@@ -137,10 +144,10 @@ typedef struct atn_program {
     bool reports;         /* has the report argument */
     size_t nodes_capacity, statements_capacity, variables_capacity, list_capacity, arguments_capacity;
     bool failed; /* an allocation failed on the way */
-} atn_program;
+} atn_lowered;
 
-void atn_program_free(atn_program *program); /* NULL is fine */
-void atn_program_print(const atn_program *program, atn_text *out);
+void atn_lowered_free(atn_lowered *program); /* NULL is fine */
+void atn_lowered_print(const atn_lowered *program, atn_text *out);
 
 /* Where the points and the reduced ranges of a graph lie, and how groups divide them; all the arithmetic that the
  * generated code does at its top, for whoever launches it. */
@@ -148,10 +155,10 @@ typedef struct atn_extent {
     int64_t points[2]; /* extent per dimension of the points; 1 where there is none */
     int64_t range;     /* steps of the outermost reduction, where neither points nor elements decide; 0: not known */
 } atn_extent;
-int64_t atn_program_splits(const atn_program *program, const atn_extent *extent);
-int64_t atn_program_groups(const atn_program *program, int32_t stage, const atn_extent *extent);
+int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent);
+int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent);
 /* Points times splits times slots: the numbers that groups and partial results are counted by. */
-int64_t atn_program_pieces(const atn_program *program, const atn_extent *extent);
-int64_t atn_program_scratch_bytes(const atn_program *program, const atn_extent *extent);
+int64_t atn_lowered_pieces(const atn_lowered *program, const atn_extent *extent);
+int64_t atn_lowered_scratch_bytes(const atn_lowered *program, const atn_extent *extent);
 
 #endif

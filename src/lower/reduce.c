@@ -98,6 +98,13 @@ void loops_hoist(lowering *l, const atn_block *b) {
 
 /* ---- one step ---- */
 
+/* A sum of whole numbers whose terms may hang on a condition: gcc 12 adds up several of them wrongly where it
+ * makes one vector of them, so it may not see that they are sums. */
+static bool is_conditional_sum(const lowering *l, const atn_acc *acc) {
+    bool whole = acc->type == ATN_INT32 || acc->type == ATN_INDEX;
+    return whole && acc->join == ATN_JOIN_SUM && l->g->values[acc->term].op != ATN_OP_READ;
+}
+
 /* acc = acc joined with what this step contributes, at one place. */
 static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
     lowering *l = o->l;
@@ -124,6 +131,11 @@ static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
             ir_assign(l->p, l->block, *loops_slot(o, place_index, set, k, part),
                       by_update ? right[k][part] : result[k][part]);
+    for (int32_t k = 0; k < b->n_accs && l->host && width == 1 && o->q0.regs > 1 && !by_update; ++k)
+        if (is_conditional_sum(l, &b->acc[k]))
+            ir_append(l->p, l->block,
+                      (ir_statement){
+                          .kind = IR_HIDE, .index = -1, .value = left[k][0], .limit = -1, .body = -1, .other = -1});
 }
 
 /* Everything that happens at one step of the loop: nested blocks, accumulation, writes. */
@@ -144,7 +156,7 @@ void loops_step(loops *o, bool in_tail) {
         }
     }
     uint32_t points = l->cuts.points;
-    lower_writes(l, o->block == 0 ? 0 : o->block, points | (l->bound & ~points), -1);
+    if (l->scan_phase != SCAN_PARTS) lower_writes(l, o->block == 0 ? 0 : o->block, points | (l->bound & ~points), -1);
     l->done = before;
 }
 
@@ -201,6 +213,10 @@ void loops_conclude(loops *o) {
 
 void lower_block_whole(lowering *l, int32_t block) {
     if (l->p->failed || l->status != ATN_OK) return;
+    if (lower_scans(l, block)) {
+        lower_block_scan(l, block);
+        return;
+    }
     loops o = loops_open(l, block);
     ir_comment(l->p, l->block, "%s", o.b->name);
     if (loops_outermost(l, block)) lower_stage_open(l, block);

@@ -196,7 +196,7 @@ static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
 /* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always
  * are. */
 static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int fast = s->swapped ? 1 : 0, slow = 1 - fast;
     ir_ref left =
         ir_subtract(p, ir_argument_ref(p, slow ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[slow]);
@@ -222,7 +222,7 @@ static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
 
 /* One thread copies line by line; what overhangs the object is never read and stays as it is. */
 static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     ir_ref count[2];
     for (int a = 0; a < 2; ++a) {
         ir_ref left =
@@ -245,7 +245,7 @@ static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
 
 /* Elements e0 to e0 + wide - 1 of line e1: in one load where all are inside, else one by one. */
 static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, int32_t wide) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     if (wide == 1) return fetch_element(l, s, base, e0, e1, true);
     bool matrix = l->g->objects[s->object].rank > 1;
     ir_ref column = ir_declare(p, l->block, "column", ir_add(p, base[0], e0));
@@ -261,7 +261,7 @@ static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_
  * hold, it goes to `spare` instead. */
 static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide, ir_ref fits,
                        ir_ref spare) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     bool beside = wide == 1 || (!s->swapped && s->pitch % wide == 0);
     if (!beside) value = ir_declare(p, l->block, "copied", value);
     for (int32_t k = 0; k < (beside ? 1 : wide); ++k) {
@@ -273,7 +273,7 @@ static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_re
 
 /* The items of a group copy together, neighbours side by side. */
 static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t wide = s->wide;
     int64_t total = s->extent[0] * s->extent[1];
     int32_t v = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
@@ -331,7 +331,7 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
  * GPU, and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong
  * results). */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
-    atn_program *p = l->p;
+    atn_lowered *p = l->p;
     int32_t used = 0;
     for (int32_t n = 0; n < l->staged.count && l->status == ATN_OK; ++n) {
         staged s = l->staged.of[n];

@@ -319,6 +319,8 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
         return l->side[0][n->axis][part];
     case ATN_OP_RIGHT:
         return l->side[1][n->axis][part];
+    case ATN_OP_BEFORE:
+    case ATN_OP_AFTER:
     case ATN_OP_RESULT:
         lower_fail(l, ATN_ERR_INTERNAL, "%s: the result of '%s' is used before it is there", l->g->name,
                    l->g->blocks[n->index].name);

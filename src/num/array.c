@@ -129,8 +129,10 @@ void atn_array_free(atn_array *array) {
     const atn_ctx *ctx = atn_array_ctx(array);
     atn_storage *storage = array->storage;
     if (--storage->users == 0) {
+        (void)atn_storage_settle(storage);
+        atn_event_free(storage->moved);
         atn_buffer_free(storage->buffer);
-        atn_block_free(storage->device, storage->block, storage->fast);
+        atn_host_free(storage->device, &storage->block);
         atn_free(ctx, storage);
     }
     atn_free(ctx, array);

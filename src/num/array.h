@@ -7,18 +7,24 @@
 #include <attune/array.h>
 #include <attune/kernel.h>
 
+typedef enum atn_motion { ATN_MOTION_NONE, ATN_MOTION_TO_DEVICE, ATN_MOTION_TO_HOST } atn_motion;
+
 /* Elements in one piece, and which copies of them hold. Neither: all are zero. */
 typedef struct atn_storage {
     atn_device *device;
     int64_t users; /* arrays that share it */
     size_t bytes;
-    atn_buffer *buffer; /* NULL until the device needs it */
-    void *block;        /* the host's copy as allocated; NULL where the host may touch the buffer, or until needed */
-    bool fast;          /* the block is of the device's making */
-    void *host;         /* where the host finds byte 0; NULL until needed */
-    bool on_host, on_device; /* valid there */
+    atn_buffer *buffer;      /* NULL until the device needs it */
+    atn_host_memory block;   /* the host's copy; none where the host may touch the buffer, or until needed */
+    void *host;              /* where the host finds byte 0; NULL until needed */
+    bool on_host, on_device; /* valid there, or on the way */
+    atn_motion motion;       /* a copy that may be under way between block and buffer */
+    atn_event *moved;        /* behind that copy; NULL until there was one */
     int64_t to_device, to_host;
 } atn_storage;
+
+/* Waits for a copy that is under way. */
+atn_status atn_storage_settle(atn_storage *storage);
 
 struct atn_array {
     atn_storage *storage;
@@ -34,8 +40,13 @@ atn_device *atn_array_device(const atn_array *array);
 /* Does it cover all elements of its storage? Then writing it needs nothing of what was there. */
 bool atn_array_is_whole(const atn_array *array);
 
-/* Brings the device's copy up to date. discard: the elements of a whole array are about to be overwritten. */
+/* Brings the device's copy up to date for work in the device's own first queue; the copy may still be under way. Not
+ * while that queue's work is kept on a tape: arrays are on the device before. discard: the elements of a whole array
+ * are about to be overwritten. */
 atn_status atn_array_ready_device(atn_array *array, bool discard);
+/* Begins to bring the host's copy up to date, in order with `queue` (NULL: the device's own first), and returns; what
+ * reads or writes the array on the host waits for it. Nothing to do where the host's copy holds. */
+atn_status atn_array_fetch(atn_array *array, atn_queue *queue);
 /* After a kernel wrote it: only the device's copy holds. */
 void atn_array_written_on_device(atn_array *array);
 /* After a kernel that should have written it failed: back to the host's copy, where there is one. */

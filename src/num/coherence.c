@@ -1,4 +1,6 @@
-/* Which copy of an array's elements holds, and how the other one is brought up to date: only when it is asked for. */
+/* Which copy of an array's elements holds, and how the other one is brought up to date: only when it is asked for.
+ * Large arrays go to the device from pinned memory without waiting; the host waits before it touches that memory again.
+ */
 #include "num/array.h"
 
 #include "base/memory.h"
@@ -9,19 +11,58 @@
 static atn_status ready_buffer(atn_storage *s) {
     if (s->buffer) return ATN_OK;
     atn_status status = atn_buffer_create(s->device, s->bytes, &s->buffer);
-    if (status == ATN_OK && s->bytes && !s->block) s->host = atn_buffer_host(s->buffer); /* one copy for both */
+    if (status == ATN_OK && s->bytes && !s->block.data) s->host = atn_buffer_host(s->buffer); /* one copy for both */
     return status;
 }
 
-static bool is_shared(const atn_storage *s) { return s->host && !s->block; }
+static bool is_shared(const atn_storage *s) { return s->host && !s->block.data; }
+
+atn_status atn_storage_settle(atn_storage *s) {
+    if (s->motion == ATN_MOTION_NONE) return ATN_OK;
+    s->motion = ATN_MOTION_NONE;
+    return atn_event_wait(s->moved);
+}
+
+/* A copy between block and buffer was queued: `motion` lasts until its event. */
+static atn_status move(atn_storage *s, atn_queue *queue, atn_motion motion) {
+    atn_status status = s->moved ? ATN_OK : atn_event_create(s->device, &s->moved);
+    if (status == ATN_OK) status = atn_event_mark(queue, s->moved);
+    if (status == ATN_OK)
+        s->motion = motion;
+    else
+        (void)atn_queue_finish(queue); /* nothing is under way that nobody knows of */
+    return status;
+}
+
+/* What is kept on a tape is not done when it is queued: no copy of an array may depend on it. */
+static atn_status check_queue(const atn_storage *s, const atn_queue *queue) {
+    if (!atn_queue_is_kept(queue)) return ATN_OK;
+    return atn_fail(atn_device_ctx(s->device), ATN_ERR_DEVICE,
+                    "array: elements cannot be moved while work is kept on a tape");
+}
+
+/* Pinned memory pays where copies are large, and what is pinned is taken from all processes. */
+static bool is_pinned_at(size_t bytes) { return bytes > (64 << 10) && bytes < (size_t)1 << 30; }
 
 /* The host's own copy, or the buffer itself where the host may touch it. Nothing is said of its contents. */
 static atn_status ready_block(atn_storage *s) {
     if (s->host || s->bytes == 0) return ATN_OK;
     atn_status status = ready_buffer(s);
     if (status != ATN_OK || s->host) return status;
-    s->block = s->host = atn_block_create(s->device, s->bytes, &s->fast);
-    return s->host ? ATN_OK : ATN_ERR_MEMORY;
+    if (is_pinned_at(s->bytes))
+        status = atn_host_alloc(s->device, s->bytes, &s->block);
+    else if (!(s->block.block = s->block.data = atn_alloc(atn_device_ctx(s->device), s->bytes)))
+        status = ATN_ERR_MEMORY;
+    s->host = s->block.data;
+    return status;
+}
+
+/* From the block to the buffer. */
+static atn_status upload(atn_storage *s) {
+    atn_queue *queue = atn_device_queue(s->device);
+    if (!s->block.pinned) return atn_buffer_put(queue, s->buffer, 0, s->host, s->bytes);
+    atn_status status = atn_buffer_put_async(queue, s->buffer, 0, s->host, s->bytes);
+    return status == ATN_OK ? move(s, queue, ATN_MOTION_TO_DEVICE) : status;
 }
 
 atn_status atn_array_ready_device(atn_array *array, bool discard) {
@@ -29,10 +70,12 @@ atn_status atn_array_ready_device(atn_array *array, bool discard) {
     atn_status status = ready_buffer(s);
     if (status != ATN_OK || s->on_device || s->bytes == 0) return status;
     if (discard && atn_array_is_whole(array)) return ATN_OK;
+    status = check_queue(s, atn_device_queue(s->device));
+    if (status != ATN_OK) return status;
     if (is_shared(s)) {
         memset(s->host, 0, s->bytes); /* one copy, and it does not hold: all are zero */
     } else if (s->on_host) {
-        status = atn_buffer_put(NULL, s->buffer, 0, s->host, s->bytes);
+        status = upload(s);
         s->to_device += status == ATN_OK;
     } else {
         status = atn_buffer_fill(NULL, s->buffer, 0, 0, s->bytes);
@@ -53,19 +96,39 @@ void atn_array_spoiled_on_device(atn_array *array) {
     if (s->on_host && !is_shared(s)) s->on_device = false;
 }
 
-/* Brings the host's copy up to date. */
-static atn_status ready_host(atn_array *array, bool discard) {
+atn_status atn_array_fetch(atn_array *array, atn_queue *queue) {
     atn_storage *s = array->storage;
+    if (s->on_host || !s->on_device || s->bytes == 0) return ATN_OK;
+    if (!queue) queue = atn_device_queue(s->device);
+    atn_status status = ready_block(s);
+    if (status != ATN_OK || is_shared(s)) return status;
+    status = check_queue(s, queue);
+    if (status == ATN_OK) status = atn_storage_settle(s); /* a copy in another queue has the block no longer */
+    if (status == ATN_OK) status = atn_buffer_get_async(queue, s->buffer, 0, s->host, s->bytes);
+    if (status == ATN_OK) status = move(s, queue, ATN_MOTION_TO_HOST);
+    if (status != ATN_OK) return status;
+    s->on_host = true;
+    ++s->to_host;
+    return ATN_OK;
+}
+
+/* What the host is about to do with its copy. */
+typedef enum use { TO_READ, TO_WRITE, TO_OVERWRITE } use;
+
+/* Brings the host's copy up to date. */
+static atn_status ready_host(atn_array *array, use how) {
+    atn_storage *s = array->storage;
+    bool discard = how == TO_OVERWRITE && atn_array_is_whole(array);
     atn_status status = ready_block(s);
     if (status != ATN_OK || s->bytes == 0) return status;
     if (is_shared(s)) {
-        bool fresh = !s->on_device && !(discard && atn_array_is_whole(array));
-        if (fresh) memset(s->host, 0, s->bytes);
+        if (!s->on_device && !discard) memset(s->host, 0, s->bytes);
         status = s->on_device ? atn_queue_finish(atn_device_queue(s->device)) : ATN_OK;
         if (status == ATN_OK) s->on_host = s->on_device = true;
         return status;
     }
-    if (s->on_host || (discard && atn_array_is_whole(array))) return ATN_OK;
+    if (s->motion == ATN_MOTION_TO_HOST || how != TO_READ) status = atn_storage_settle(s);
+    if (status != ATN_OK || s->on_host || discard) return status;
     if (s->on_device) {
         status = atn_buffer_get(NULL, s->buffer, 0, s->host, s->bytes);
         s->to_host += status == ATN_OK;
@@ -88,14 +151,14 @@ static void *place(const atn_array *array) {
 
 atn_status atn_array_map_read(atn_array *array, const void **out) {
     *out = NULL;
-    atn_status status = ready_host(array, false);
+    atn_status status = ready_host(array, TO_READ);
     if (status == ATN_OK) *out = place(array);
     return status;
 }
 
 atn_status atn_array_map_write(atn_array *array, void **out) {
     *out = NULL;
-    atn_status status = ready_host(array, false);
+    atn_status status = ready_host(array, TO_WRITE);
     if (status != ATN_OK) return status;
     written_on_host(array);
     *out = place(array);
@@ -141,7 +204,7 @@ static void copy_rows(const atn_array *array, char *to, int64_t to_pitch, const 
 
 atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
     atn_status status = check_pitch(array, &pitch);
-    if (status == ATN_OK) status = ready_host(array, true);
+    if (status == ATN_OK) status = ready_host(array, TO_OVERWRITE);
     if (status != ATN_OK) return status;
     written_on_host(array);
     copy_rows(array, place(array), array->pitch, from, pitch);
@@ -150,7 +213,7 @@ atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
 
 atn_status atn_array_get(atn_array *array, void *to, int64_t pitch) {
     atn_status status = check_pitch(array, &pitch);
-    if (status == ATN_OK) status = ready_host(array, false);
+    if (status == ATN_OK) status = ready_host(array, TO_READ);
     if (status == ATN_OK) copy_rows(array, to, pitch, place(array), array->pitch);
     return status;
 }

@@ -2,25 +2,19 @@
  * shape; other parameters, and arrays of the same shape, change nothing that is built. */
 #include "num/array.h"
 
-#include "base/arena.h"
-#include "base/file.h"
 #include "base/memory.h"
-#include "graph/shipped.h"
 #include "kernel/effort.h"
+#include "num/description.h"
 
 #include <attune/kernel.h>
 
-#include <math.h>
 #include <string.h>
 
-enum { MOST_BOUND = 32, MOST_DEFINES = 32, MOST_BYTES = 64 << 20 };
-static const double BUDGET_S = 60;
+enum { MOST_BOUND = 32 };
 
 struct atn_kernel {
     atn_device *device;
-    atn_arena arena; /* texts of the options and the description */
-    const char *name, *xml;
-    atn_kernel_options options; /* its defines are in the arena */
+    atn_description described;
     atn_sequence *sequence;
     atn_runner *runner;           /* names and, once planned, what is built */
     bool planned;                 /* for what is bound now, */
@@ -37,75 +31,17 @@ struct atn_kernel {
 
 /* ---- making ---- */
 
-/* A text (XML, or the notation with its line ends), a shipped kernel, or a file; the text is kept for the tuner. */
-static atn_status find_text(atn_kernel *k, const char *description) {
-    const atn_ctx *ctx = atn_device_ctx(k->device);
-    const char *first = description + strspn(description, " \t\r\n");
-    if (*first == '<' || strchr(first, '\n')) {
-        k->name = "description";
-        k->xml = atn_arena_strdup(&k->arena, description);
-        return k->xml ? ATN_OK : ATN_ERR_MEMORY;
-    }
-    k->name = atn_arena_strdup(&k->arena, description);
-    k->xml = atn_shipped_find(description);
-    if (!k->name) return ATN_ERR_MEMORY;
-    if (k->xml) return ATN_OK;
-    char *text;
-    size_t length;
-    atn_status status = atn_file_read(ctx, description, MOST_BYTES, &text, &length);
-    if (status == ATN_ERR_IO)
-        return atn_fail(ctx, status, "%s; it is no kernel that is shipped either", atn_ctx_message(ctx));
-    if (status == ATN_OK && memchr(text, 0, length))
-        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: a description is text, without zero bytes", description);
-    if (status == ATN_OK && !(k->xml = atn_arena_strndup(&k->arena, text, length))) status = ATN_ERR_MEMORY;
-    atn_free(ctx, text);
-    return status;
-}
-
-/* "NAME=VALUE" each, copied, and cut into pairs for the parser. */
-static atn_status copy_defines(atn_kernel *k, const char *const *defines, atn_define *pairs, size_t *count) {
-    const char **copies = atn_arena_alloc(&k->arena, (MOST_DEFINES + 1) * sizeof *copies);
-    if (!copies) return ATN_ERR_MEMORY;
-    for (*count = 0; defines && defines[*count]; ++*count) {
-        const char *text = defines[*count], *equals = strchr(text, '=');
-        if (*count == MOST_DEFINES || !equals || equals == text)
-            return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT,
-                            "define '%s': NAME=VALUE is wanted, and at most %d of them", text, MOST_DEFINES);
-        const char *copy = copies[*count] = atn_arena_strdup(&k->arena, text);
-        const char *name = atn_arena_strndup(&k->arena, text, (size_t)(equals - text));
-        if (!copy || !name) return ATN_ERR_MEMORY;
-        pairs[*count] = (atn_define){name, copy + (equals - text) + 1};
-    }
-    k->options.defines = copies;
-    return ATN_OK;
-}
-
-/* An effort that is none would tune for hours. */
-static atn_status check_options(const atn_ctx *ctx, const atn_kernel_options *o) {
-    if ((int)o->effort < ATN_EFFORT_ESTIMATE || (int)o->effort > ATN_EFFORT_EXHAUSTIVE)
-        return atn_fail(ctx, ATN_ERR_INPUT, "there is no effort %d", (int)o->effort);
-    if (!(o->tolerance >= 0) || !isfinite(o->tolerance))
-        return atn_fail(ctx, ATN_ERR_INPUT, "the tolerance is %g; it is a number from 0", o->tolerance);
-    if (!(o->budget_s >= 0))
-        return atn_fail(ctx, ATN_ERR_INPUT, "the budget is %g seconds; it is a number from 0", o->budget_s);
-    return ATN_OK;
-}
-
 static atn_status fill(atn_kernel *k, const char *description, const atn_kernel_options *options) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
-    atn_define pairs[MOST_DEFINES];
-    size_t count = 0;
-    if (options) k->options = *options;
-    atn_status status = check_options(ctx, &k->options);
-    if (k->options.budget_s <= 0) k->options.budget_s = BUDGET_S;
-    if (status == ATN_OK) status = find_text(k, description);
-    if (status == ATN_OK) status = copy_defines(k, options ? options->defines : NULL, pairs, &count);
+    atn_description *d = &k->described;
+    atn_status status = atn_description_open(ctx, description, options, d);
     if (status == ATN_OK)
-        status = atn_sequence_parse(ctx, k->name, k->xml, strlen(k->xml),
-                                    &(atn_parse_options){.defines = pairs, .n_defines = count}, NULL, &k->sequence);
+        status =
+            atn_sequence_parse(ctx, d->name, d->text, strlen(d->text),
+                               &(atn_parse_options){.defines = d->pairs, .n_defines = d->n_pairs}, NULL, &k->sequence);
     if (status == ATN_OK) status = atn_runner_create(ctx, k->sequence, &k->runner);
     if (status == ATN_OK && atn_runner_count(k->runner) > MOST_BOUND)
-        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are bound", k->name,
+        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are bound", d->name,
                           atn_runner_count(k->runner), MOST_BOUND);
     return status;
 }
@@ -117,7 +53,6 @@ atn_status atn_kernel_create(atn_device *device, const char *description, const 
     atn_kernel *k = atn_zalloc(ctx, sizeof *k);
     if (!k) return ATN_ERR_MEMORY;
     k->device = device;
-    k->arena.ctx = ctx;
     k->explained.ctx = ctx;
     atn_status status = fill(k, description, options);
     if (status == ATN_OK)
@@ -133,7 +68,7 @@ void atn_kernel_free(atn_kernel *k) {
     atn_runner_free(k->runner);
     atn_sequence_free(k->sequence);
     atn_text_free(&k->explained);
-    atn_arena_free(&k->arena);
+    atn_description_close(&k->described);
     atn_free(ctx, k);
 }
 
@@ -197,8 +132,8 @@ atn_status atn_kernel_param(atn_kernel *k, const char *parameter, double real, d
         if (status != ATN_OK) return status;
         if (n == MOST_BOUND)
             return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: at most %d parameters are given",
-                            k->name, MOST_BOUND);
-        const char *name = atn_arena_strdup(&k->arena, parameter);
+                            k->described.name, MOST_BOUND);
+        const char *name = atn_arena_strdup(&k->described.arena, parameter);
         if (!name) return ATN_ERR_MEMORY;
         k->given[n].name = name;
         k->decides[n] = decides;
@@ -244,21 +179,22 @@ static void bind_arrays(atn_kernel *k, void (*bind)(atn_runner *, int32_t, const
 }
 
 static atn_status make_effort(const atn_kernel *k, const atn_choose_options *choose) {
-    atn_effort_options how = {.name = k->name,
-                              .xml = k->xml,
-                              .defines = k->options.defines,
+    atn_effort_options how = {.name = k->described.name,
+                              .xml = k->described.text,
+                              .defines = k->described.options.defines,
                               .given = k->given,
                               .n_given = k->n_given,
-                              .exhaustive = k->options.effort == ATN_EFFORT_EXHAUSTIVE,
-                              .budget_s = k->options.budget_s,
+                              .exhaustive = k->described.options.effort == ATN_EFFORT_EXHAUSTIVE,
+                              .budget_s = k->described.options.budget_s,
                               .choose = *choose};
-    return k->options.effort >= ATN_EFFORT_MEASURE ? atn_runner_tune(k->runner, k->device, &how) : ATN_OK;
+    return k->described.options.effort >= ATN_EFFORT_MEASURE ? atn_runner_tune(k->runner, k->device, &how) : ATN_OK;
 }
 
 /* WISDOM: every step has some. */
 static atn_status check_wisdom(const atn_kernel *k, const atn_choose_options *choose) {
     atn_status status = ATN_OK;
-    for (int32_t s = 0; s < k->sequence->count && status == ATN_OK && k->options.effort == ATN_EFFORT_WISDOM; ++s) {
+    for (int32_t s = 0; s < k->sequence->count && status == ATN_OK && k->described.options.effort == ATN_EFFORT_WISDOM;
+         ++s) {
         atn_choice choice;
         status = atn_runner_choose(k->runner, s, atn_device_get_info(k->device), choose, &choice);
         if (status != ATN_OK) return status;
@@ -275,8 +211,8 @@ static atn_status check_wisdom(const atn_kernel *k, const atn_choose_options *ch
 static atn_status prepare(atn_kernel *k) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     atn_choose_options choose = {.indices = k->trusted ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
-                                 .reproducible = k->options.reproducible,
-                                 .tolerance = k->options.tolerance,
+                                 .reproducible = k->described.options.reproducible,
+                                 .tolerance = k->described.options.tolerance,
                                  .any_size = k->any_size};
     atn_runner *runner;
     atn_status status = atn_runner_create(ctx, k->sequence, &runner);

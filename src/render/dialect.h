@@ -63,6 +63,6 @@ extern const atn_dialect ATN_DIALECT_C, ATN_DIALECT_OPENCL, ATN_DIALECT_CUDA;
 const atn_dialect *atn_dialect_find(const char *name);
 
 /* A program as source text in a dialect. The same program and dialect give the same text. */
-atn_status atn_render(const atn_ctx *ctx, const atn_program *program, const atn_dialect *dialect, atn_text *out);
+atn_status atn_render(const atn_ctx *ctx, const atn_lowered *program, const atn_dialect *dialect, atn_text *out);
 
 #endif

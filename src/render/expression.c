@@ -541,7 +541,11 @@ void print_expression(printer *r, ir_ref ref) {
         ADD("%s", r->d->item);
         return;
     case IR_SHUFFLE:
-        ADD("atn_shuffle<%d>(", (int)n->id);
+        ADD("atn_shuffle%s<%d>(",
+            n->list == IR_SHUFFLE_UP     ? "_up"
+            : n->list == IR_SHUFFLE_FROM ? "_from"
+                                         : "",
+            (int)n->id);
         print_expression(r, n->arg[0]);
         ADD(", %d)", (int)n->integer);
         return;

@@ -6,7 +6,7 @@
 
 typedef struct printer {
     const atn_ctx *ctx;
-    const atn_program *p;
+    const atn_lowered *p;
     const atn_dialect *d;
     atn_text *out;
     const ir_stage *stage;

@@ -244,6 +244,11 @@ static void statement(printer *r, const ir_statement *s) {
         print_expression(r, s->value);
         ADD(");\n");
         return;
+    case IR_HIDE:
+        ADD("__asm__(\"\" : \"+r\"(");
+        print_expression(r, s->value);
+        ADD("));\n");
+        return;
     case IR_COMMENT:
         ADD("/* %s */\n", s->text);
         return;
@@ -282,7 +287,7 @@ static void argument_type(printer *r, const ir_argument *a, int32_t part) {
     }
 }
 
-static int32_t parts_of(const atn_program *p, const ir_argument *a) {
+static int32_t parts_of(const atn_lowered *p, const ir_argument *a) {
     if (a->kind != IR_ARG_PARAM) return 1;
     atn_type type = p->graph->parameters[a->id].type;
     return type == ATN_SP2 || type == ATN_DP2 ? 2 : 1;
@@ -402,7 +407,7 @@ static int32_t log2_of(int32_t width) { return width >= 16 ? 4 : width >= 8 ? 3 
 
 static uses survey(const printer *r) {
     uses u = {0};
-    const atn_program *p = r->p;
+    const atn_lowered *p = r->p;
     for (int32_t k = 0; k < p->graph->n_objects; ++k) {
         atn_type t = p->graph->objects[k].type;
         u.halves |= t == ATN_HP;
@@ -462,7 +467,7 @@ static void preface(printer *r) {
         if (r->p->graph->objects[k].table) table(r, &r->p->graph->objects[k]);
 }
 
-atn_status atn_render(const atn_ctx *ctx, const atn_program *program, const atn_dialect *dialect, atn_text *out) {
+atn_status atn_render(const atn_ctx *ctx, const atn_lowered *program, const atn_dialect *dialect, atn_text *out) {
     printer r = {.ctx = ctx, .p = program, .d = dialect, .out = out};
     preface(&r);
     for (int32_t k = 0; k < program->n_stages && r.status == ATN_OK; ++k) stage(&r, k);

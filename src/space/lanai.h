@@ -181,7 +181,7 @@ typedef struct atn_lan_part {
     int32_t constraint, function;
 } atn_lan_part;
 
-typedef struct atn_plan atn_plan; /* how a space is enumerated: plan.h */
+typedef struct atn_space_plan atn_space_plan; /* how a space is enumerated: plan.h */
 
 struct atn_space {
     const atn_ctx *ctx;
@@ -216,7 +216,7 @@ struct atn_space {
     atn_space_engine engine;
     struct atn_lan_shared { /* what is made on the first question */
         pthread_mutex_t lock;
-        atn_plan *plan;
+        atn_space_plan *plan;
     } * shared;
 };
 

@@ -253,7 +253,7 @@ void atn_emit_constant(atn_text *out, const atn_lan_value *value) {
 
 /* A parameter that has no choice here is a constant. */
 static bool emit_parameter(atn_emitter *e, int32_t parameter) {
-    const atn_plan *plan = e->component->plan;
+    const atn_space_plan *plan = e->component->plan;
     if (plan->places[parameter].component == (int32_t)(e->component - plan->components)) {
         atn_text_printf(e->out, "p%d", parameter);
         return true;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct planning {
-    atn_plan *plan;
+    atn_space_plan *plan;
     const bool *active;
     int32_t *group; /* per parameter: a parameter of the same group, or itself (union-find) */
     const atn_lan_function **functions;
@@ -82,11 +82,11 @@ static atn_status make_component(planning *p, int32_t root) {
     return status ? status : atn_component_prepare(c, p->parameters, n, p->functions, n_functions);
 }
 
-atn_status atn_plan_create(const atn_space *space, const bool *active, atn_plan **out) {
+atn_status atn_space_plan_create(const atn_space *space, const bool *active, atn_space_plan **out) {
     const atn_ctx *ctx = space->ctx;
     size_t n = space->n_parameters;
     *out = NULL;
-    atn_plan *plan = atn_zalloc(ctx, sizeof *plan);
+    atn_space_plan *plan = atn_zalloc(ctx, sizeof *plan);
     if (!plan) return ATN_ERR_MEMORY;
     plan->space = space;
     plan->arena.ctx = ctx;
@@ -110,13 +110,13 @@ atn_status atn_plan_create(const atn_space *space, const bool *active, atn_plan 
     atn_free(ctx, (void *)p.functions);
     atn_free(ctx, p.parameters);
     if (status)
-        atn_plan_free(plan);
+        atn_space_plan_free(plan);
     else
         *out = plan;
     return status;
 }
 
-void atn_plan_free(atn_plan *plan) {
+void atn_space_plan_free(atn_space_plan *plan) {
     if (!plan) return;
     for (int32_t k = 0; k < plan->n_components; ++k) atn_component_free(&plan->components[k]);
     atn_lan_env_end(&plan->env);
@@ -125,11 +125,11 @@ void atn_plan_free(atn_plan *plan) {
     atn_free(plan->space->ctx, plan);
 }
 
-atn_status atn_plan_of(const atn_ctx *ctx, const atn_space *space, atn_plan **out) {
+atn_status atn_space_plan_of(const atn_ctx *ctx, const atn_space *space, atn_space_plan **out) {
     (void)ctx;
     atn_status status = ATN_OK;
     pthread_mutex_lock(&space->shared->lock);
-    if (!space->shared->plan) status = atn_plan_create(space, NULL, &space->shared->plan);
+    if (!space->shared->plan) status = atn_space_plan_create(space, NULL, &space->shared->plan);
     *out = space->shared->plan;
     pthread_mutex_unlock(&space->shared->lock);
     return status;
@@ -138,7 +138,7 @@ atn_status atn_plan_of(const atn_ctx *ctx, const atn_space *space, atn_plan **ou
 int32_t atn_space_count_native(const atn_space *space) {
     int32_t count = 0;
     pthread_mutex_lock(&space->shared->lock);
-    const atn_plan *plan = space->shared->plan;
+    const atn_space_plan *plan = space->shared->plan;
     for (int32_t k = 0; plan && k < plan->n_components; ++k) count += plan->components[k].native;
     pthread_mutex_unlock(&space->shared->lock);
     return count;
@@ -146,7 +146,7 @@ int32_t atn_space_count_native(const atn_space *space) {
 
 /* ---- walks ---- */
 
-atn_status atn_walk_begin(const atn_ctx *ctx, const atn_plan *plan, atn_walk *out) {
+atn_status atn_walk_begin(const atn_ctx *ctx, const atn_space_plan *plan, atn_walk *out) {
     const atn_space *space = plan->space;
     size_t words = 0;
     for (int32_t k = 0; k < plan->n_components; ++k)
@@ -157,7 +157,7 @@ atn_status atn_walk_begin(const atn_ctx *ctx, const atn_plan *plan, atn_walk *ou
     return out->levels && out->masks ? ATN_OK : ATN_ERR_MEMORY;
 }
 
-void atn_walk_end(const atn_plan *plan, atn_walk *walk) {
+void atn_walk_end(const atn_space_plan *plan, atn_walk *walk) {
     atn_free(plan->space->ctx, walk->levels);
     atn_free(plan->space->ctx, walk->masks);
 }

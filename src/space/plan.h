@@ -43,7 +43,7 @@ typedef struct atn_depth {
 } atn_depth;
 
 typedef struct atn_component {
-    atn_plan *plan;
+    atn_space_plan *plan;
     atn_depth *depths;
     int32_t n_depths;
     atn_relation *relations;
@@ -61,7 +61,7 @@ typedef struct atn_place {
     int32_t component, depth;
 } atn_place;
 
-struct atn_plan {
+struct atn_space_plan {
     const atn_space *space;
     atn_arena arena;
     atn_place *places;    /* per parameter */
@@ -81,14 +81,14 @@ typedef struct atn_walk {
 } atn_walk;
 
 /* `active`: by constraint; NULL: all but those of stage="build". */
-atn_status atn_plan_create(const atn_space *space, const bool *active, atn_plan **out);
-void atn_plan_free(atn_plan *plan); /* NULL is fine */
-atn_status atn_plan_count(const atn_ctx *ctx, atn_plan *plan, atn_big *out);
+atn_status atn_space_plan_create(const atn_space *space, const bool *active, atn_space_plan **out);
+void atn_space_plan_free(atn_space_plan *plan); /* NULL is fine */
+atn_status atn_space_plan_count(const atn_ctx *ctx, atn_space_plan *plan, atn_big *out);
 /* The plan of the space itself, made on the first call; the space's. */
-atn_status atn_plan_of(const atn_ctx *ctx, const atn_space *space, atn_plan **out);
+atn_status atn_space_plan_of(const atn_ctx *ctx, const atn_space *space, atn_space_plan **out);
 
-atn_status atn_walk_begin(const atn_ctx *ctx, const atn_plan *plan, atn_walk *out);
-void atn_walk_end(const atn_plan *plan, atn_walk *walk);
+atn_status atn_walk_begin(const atn_ctx *ctx, const atn_space_plan *plan, atn_walk *out);
+void atn_walk_end(const atn_space_plan *plan, atn_walk *walk);
 
 /* ---- order.c: puts the component's parameters into the order of its depths ---- */
 /* parameters[n]; relations' functions are known. Reorders `parameters`. */

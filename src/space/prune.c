@@ -5,10 +5,10 @@
 #include <string.h>
 
 static atn_status count_with(const atn_ctx *ctx, const atn_space *space, const bool *active, atn_big *out) {
-    atn_plan *plan;
-    atn_status status = atn_plan_create(space, active, &plan);
-    if (!status) status = atn_plan_count(ctx, plan, out);
-    atn_plan_free(plan);
+    atn_space_plan *plan;
+    atn_status status = atn_space_plan_create(space, active, &plan);
+    if (!status) status = atn_space_plan_count(ctx, plan, out);
+    atn_space_plan_free(plan);
     return status;
 }
 

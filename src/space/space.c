@@ -165,7 +165,7 @@ void atn_space_free(atn_space *space) {
     if (!space) return;
     const atn_ctx *ctx = space->ctx;
     if (space->shared) {
-        atn_plan_free(space->shared->plan);
+        atn_space_plan_free(space->shared->plan);
         pthread_mutex_destroy(&space->shared->lock);
         atn_free(ctx, space->shared);
     }

@@ -12,7 +12,7 @@ static atn_status forbidden(const atn_ctx *ctx, const atn_space *space) {
 }
 
 /* Do the constraints that use no choice keep everything? */
-static atn_status check_fixed(const atn_ctx *ctx, atn_plan *plan, atn_walk *walk, bool *keep) {
+static atn_status check_fixed(const atn_ctx *ctx, atn_space_plan *plan, atn_walk *walk, bool *keep) {
     *keep = true;
     plan->env.levels = walk->levels;
     for (int32_t k = 0; k < plan->n_fixed && *keep; ++k) {
@@ -24,7 +24,7 @@ static atn_status check_fixed(const atn_ctx *ctx, atn_plan *plan, atn_walk *walk
 }
 
 /* Counts every component; the plan's lock is held. *total and *fits may be NULL. */
-static atn_status count_all(atn_plan *plan, atn_walk *walk, atn_big *total, bool *empty) {
+static atn_status count_all(atn_space_plan *plan, atn_walk *walk, atn_big *total, bool *empty) {
     bool keep, fits = true;
     atn_big product = atn_big_of(1);
     atn_status status = check_fixed(walk->ctx, plan, walk, &keep);
@@ -43,7 +43,7 @@ static atn_status count_all(atn_plan *plan, atn_walk *walk, atn_big *total, bool
                     9 * ATN_BIG_PARTS);
 }
 
-atn_status atn_plan_count(const atn_ctx *ctx, atn_plan *plan, atn_big *out) {
+atn_status atn_space_plan_count(const atn_ctx *ctx, atn_space_plan *plan, atn_big *out) {
     atn_walk walk;
     bool empty;
     pthread_mutex_lock(&plan->lock);
@@ -55,11 +55,11 @@ atn_status atn_plan_count(const atn_ctx *ctx, atn_plan *plan, atn_big *out) {
 }
 
 atn_status atn_space_count(const atn_ctx *ctx, const atn_space *space, atn_count *out) {
-    atn_plan *plan;
+    atn_space_plan *plan;
     atn_big count;
     *out = (atn_count){.digits = "0", .fits = true};
-    atn_status status = atn_plan_of(ctx, space, &plan);
-    if (!status) status = atn_plan_count(ctx, plan, &count);
+    atn_status status = atn_space_plan_of(ctx, space, &plan);
+    if (!status) status = atn_space_plan_count(ctx, plan, &count);
     if (!status) *out = atn_big_count(&count);
     return status;
 }
@@ -72,13 +72,13 @@ static bool multiply_sizes(const atn_component *c, atn_big *product) {
 }
 
 atn_status atn_space_count_soon(const atn_ctx *ctx, const atn_space *space, atn_count *out, bool *exact) {
-    atn_plan *plan;
+    atn_space_plan *plan;
     atn_walk walk;
     atn_big product = atn_big_of(1);
     bool any = true, fits = true;
     *out = (atn_count){.digits = "0", .fits = true};
     *exact = true;
-    atn_status status = atn_plan_of(ctx, space, &plan);
+    atn_status status = atn_space_plan_of(ctx, space, &plan);
     if (status) return status;
     pthread_mutex_lock(&plan->lock);
     status = atn_walk_begin(ctx, plan, &walk);
@@ -194,11 +194,11 @@ static atn_status rank_of(atn_component *c, atn_walk *walk, const int32_t *level
 /* ---- rank, unrank, draw ---- */
 
 atn_status atn_space_unrank(const atn_ctx *ctx, const atn_space *space, uint64_t rank, int32_t *levels) {
-    atn_plan *plan;
+    atn_space_plan *plan;
     atn_walk walk;
     atn_big total;
     bool empty;
-    atn_status status = atn_plan_of(ctx, space, &plan);
+    atn_status status = atn_space_plan_of(ctx, space, &plan);
     if (status) return status;
     pthread_mutex_lock(&plan->lock);
     status = atn_walk_begin(ctx, plan, &walk);
@@ -223,7 +223,7 @@ atn_status atn_space_unrank(const atn_ctx *ctx, const atn_space *space, uint64_t
 }
 
 atn_status atn_space_rank(const atn_ctx *ctx, const atn_space *space, const int32_t *levels, uint64_t *rank) {
-    atn_plan *plan;
+    atn_space_plan *plan;
     atn_walk walk;
     bool empty, allowed;
     const char *by;
@@ -231,7 +231,7 @@ atn_status atn_space_rank(const atn_ctx *ctx, const atn_space *space, const int3
     atn_status status = atn_space_why(ctx, space, levels, &allowed, &by);
     if (!status && !allowed)
         status = atn_fail(ctx, ATN_ERR_INPUT, "%s: the point is not allowed by '%s'", space->name, by);
-    if (!status) status = atn_plan_of(ctx, space, &plan);
+    if (!status) status = atn_space_plan_of(ctx, space, &plan);
     if (status) return status;
     pthread_mutex_lock(&plan->lock);
     status = atn_walk_begin(ctx, plan, &walk);
@@ -269,10 +269,10 @@ static atn_wide draw_below(atn_wide limit, uint64_t (*random)(void *user), void 
 
 atn_status atn_space_draw(const atn_ctx *ctx, const atn_space *space, uint64_t (*random)(void *user), void *user,
                           int32_t *levels) {
-    atn_plan *plan;
+    atn_space_plan *plan;
     atn_walk walk;
     bool empty;
-    atn_status status = atn_plan_of(ctx, space, &plan);
+    atn_status status = atn_space_plan_of(ctx, space, &plan);
     if (status) return status;
     pthread_mutex_lock(&plan->lock);
     status = atn_walk_begin(ctx, plan, &walk);
@@ -326,7 +326,7 @@ static atn_status advance(atn_component *c, atn_walk *walk, bool first, bool *fo
 }
 
 typedef struct listing {
-    atn_plan *plan;
+    atn_space_plan *plan;
     int32_t *levels;            /* of all parameters */
     atn_component **components; /* those with a choice */
     atn_walk *walks;            /* per component, all with the same levels */
@@ -403,7 +403,7 @@ static atn_status begin_listing(listing *l, const atn_ctx *ctx, const atn_space 
 atn_status atn_space_list(const atn_ctx *ctx, const atn_space *space, bool (*visit)(void *user, const int32_t *levels),
                           void *user) {
     listing l = {0};
-    atn_status status = atn_plan_of(ctx, space, &l.plan);
+    atn_status status = atn_space_plan_of(ctx, space, &l.plan);
     if (status) return status;
     status = begin_listing(&l, ctx, space);
     if (!status) status = list_all(&l, ctx, visit, user);

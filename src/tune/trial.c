@@ -153,7 +153,7 @@ static atn_status keep(atn_trials *t, const char *text, kept **out) {
 }
 
 static void built_facts(const atn_trials *t, const kept *k, atn_trial *out) {
-    const atn_program *program = atn_built_program(k->kernel);
+    const atn_lowered *program = atn_built_lowered(k->kernel);
     (void)t;
     out->code_bytes = (int64_t)atn_built_code_bytes(k->kernel);
     for (int32_t s = 0; s < program->n_stages; ++s) { /* the hungriest stage */

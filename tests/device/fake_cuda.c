@@ -1,20 +1,13 @@
-/* The fake CUDA driver: cu... functions on host memory; see fake_cuda.h. Their signatures are checked against those
- * that the backend calls. */
-#include "fake_cuda.h"
-
-#include "device/cuda_api.h"
+/* The fake CUDA driver: devices, contexts, memory and modules; see fake_cuda.h. Streams and graphs are in
+ * fake_stream.c. */
+#include "fake_driver.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DECLARE(field, symbol, parameters) int symbol parameters;
-ATN_CUDA_FUNCTIONS(DECLARE)
-ATN_CUDA_OPTIONAL_FUNCTIONS(DECLARE)
-#undef DECLARE
-
-enum { MAX_DEVICES = 4, SHARED_PLAIN = 49152, SHARED_OPTIN = 232448, NOT_SUPPORTED = 801, BAD_HANDLE = 400 };
+enum { MAX_DEVICES = 4, SHARED_OPTIN = 232448, NOT_SUPPORTED = 801 };
 
 typedef struct block {
     struct block *next;
@@ -25,27 +18,6 @@ typedef struct block {
 struct atn_cu_context {
     int retained;
 };
-struct atn_cu_graph {
-    int launches;
-    fake_launch last;
-};
-struct atn_cu_exec {
-    struct atn_cu_graph graph;
-};
-struct atn_cu_stream {
-    int alive;
-    atn_cu_graph *capturing;
-    bool spoiled; /* the capture */
-};
-struct atn_cu_event {
-    int alive, recorded, tick;
-};
-struct atn_cu_function {
-    atn_cu_function *next;
-    char name[64];
-    int n_params, dynamic;
-    size_t param_bytes[ATN_MAX_ARGS];
-};
 struct atn_cu_module {
     const char *text; /* source of a fake cubin, or NULL */
     char *copy;       /* the image */
@@ -55,11 +27,11 @@ struct atn_cu_module {
 fake_cuda fake_state_; /* shared with fake_nvrtc.c */
 static struct atn_cu_context contexts[MAX_DEVICES];
 static _Thread_local atn_cu_context *current;
-static block *blocks;
-static int tick; /* the device's clock: one step per operation */
+static block *blocks, *pinned;
 
 fake_cuda *fake_reset(void);
 fake_cuda *fake_reset(void) {
+    fake_streams_reset();
     fake_state_ = (fake_cuda){.driver_version = 13000,
                               .device_count = 1,
                               .capability = 90,
@@ -79,31 +51,18 @@ static int ordered(const char *symbol) {
     return fake_state_.fail_result;
 }
 
-static int misuse(int result) {
+int fake_misuse(int result) {
     ++fake_state_.misuse;
     return result;
 }
 
 /* Every call that needs a context begins with this. */
-static int enter(const char *symbol) {
+int fake_enter(const char *symbol) {
     int result = ordered(symbol);
     if (result) return result;
-    if (!current || current->retained == 0) return misuse(201);
+    if (!current || current->retained == 0) return fake_misuse(201);
     return fake_state_.broken;
 }
-#define ENTER()                                                                                                        \
-    do {                                                                                                               \
-        int entered = enter(__func__);                                                                                 \
-        if (entered) return entered;                                                                                   \
-    } while (0)
-
-/* What a stream that captures takes badly. */
-static int spoils(atn_cu_stream *stream) {
-    if (!stream || !stream->alive || !stream->capturing) return 0;
-    stream->spoiled = true;
-    return 900;
-}
-
 static int known(atn_cu_device device) {
     return device >= 0 && device < fake_state_.device_count && device < MAX_DEVICES;
 }
@@ -118,11 +77,11 @@ int cuDeviceGet(atn_cu_device *device, int ordinal) {
 }
 int cuDeviceGetName(char *name, int bytes, atn_cu_device device) {
     snprintf(name, (size_t)bytes, "Fake GPU %d", device);
-    return known(device) ? 0 : misuse(101);
+    return known(device) ? 0 : fake_misuse(101);
 }
 int cuDeviceTotalMem_v2(size_t *bytes, atn_cu_device device) {
     *bytes = fake_state_.memory;
-    return known(device) ? 0 : misuse(101);
+    return known(device) ? 0 : fake_misuse(101);
 }
 int cuDeviceGetAttribute(int *value, int attribute, atn_cu_device device) {
     static const struct {
@@ -131,7 +90,7 @@ int cuDeviceGetAttribute(int *value, int attribute, atn_cu_device device) {
         {1, 1024},         {2, 1024}, {3, 1024},     {4, 64},   {5, 2147483647}, {6, 65535},     {7, 65535},
         {8, SHARED_PLAIN}, {10, 32},  {13, 1980000}, {16, 132}, {18, 0},         {38, 52428800}, {97, SHARED_OPTIN},
     };
-    if (!known(device)) return misuse(101);
+    if (!known(device)) return fake_misuse(101);
     int result = ordered(__func__);
     if (result) return result;
     if (attribute == 75 || attribute == 76) {
@@ -140,19 +99,19 @@ int cuDeviceGetAttribute(int *value, int attribute, atn_cu_device device) {
     }
     for (size_t k = 0; k < sizeof FACTS / sizeof *FACTS; ++k)
         if (FACTS[k].attribute == attribute) return *value = FACTS[k].value, 0;
-    return misuse(1);
+    return fake_misuse(1);
 }
 
 int cuDevicePrimaryCtxRetain(atn_cu_context **context, atn_cu_device device) {
     int result = ordered(__func__);
     if (result) return result;
-    if (!known(device)) return misuse(101);
+    if (!known(device)) return fake_misuse(101);
     *context = &contexts[device];
     ++contexts[device].retained;
     return ++fake_state_.contexts, 0;
 }
 int cuDevicePrimaryCtxRelease_v2(atn_cu_device device) {
-    if (!known(device) || contexts[device].retained == 0) return misuse(201);
+    if (!known(device) || contexts[device].retained == 0) return fake_misuse(201);
     --fake_state_.contexts;
     if (--contexts[device].retained == 0) fake_state_.broken = 0;
     return 0;
@@ -165,20 +124,20 @@ int cuCtxSetCurrent(atn_cu_context *context) {
 }
 
 /* ---- memory ---- */
-static int inside(atn_cu_address address, size_t bytes) {
+int fake_inside(atn_cu_address address, size_t bytes) {
     for (const block *b = blocks; b; b = b->next) {
         atn_cu_address start = (atn_cu_address)(uintptr_t)b->bytes;
         if (address >= start && address - start <= b->length && bytes <= b->length - (address - start)) return 1;
     }
     return 0;
 }
-static void *bytes_at(atn_cu_address address) { return (void *)(uintptr_t)address; }
+static inline void *bytes_at(atn_cu_address address) { return (void *)(uintptr_t)address; }
 
 int cuMemAlloc_v2(atn_cu_address *address, size_t bytes) {
     ENTER();
     size_t used = 0;
     for (const block *b = blocks; b; b = b->next) used += b->length;
-    if (bytes == 0) return misuse(1);
+    if (bytes == 0) return fake_misuse(1);
     if (bytes > fake_state_.memory - used) return 2;
     block *b = calloc(1, sizeof *b);
     *b = (block){blocks, calloc(1, bytes), bytes};
@@ -189,6 +148,7 @@ int cuMemAlloc_v2(atn_cu_address *address, size_t bytes) {
 }
 /* A broken context's memory is gone with it; the fake gives it back here so that leaks show. */
 int cuMemFree_v2(atn_cu_address address) {
+    fake_run_all(); /* as the real one, which waits */
     for (block **at = &blocks; *at; at = &(*at)->next) {
         if ((*at)->bytes != bytes_at(address)) continue;
         block *b = *at;
@@ -196,102 +156,35 @@ int cuMemFree_v2(atn_cu_address address) {
         free(b->bytes);
         free(b);
         --fake_state_.buffers;
-        return enter(__func__);
+        return fake_enter(__func__);
     }
-    return misuse(1);
+    return fake_misuse(1);
 }
 int cuMemAllocHost_v2(void **memory, size_t bytes) {
     ENTER();
     *memory = malloc(bytes);
+    block *b = calloc(1, sizeof *b);
+    *b = (block){pinned, *memory, bytes};
+    pinned = b;
     return ++fake_state_.blocks, 0;
 }
 int cuMemFreeHost(void *memory) {
-    free(memory);
-    --fake_state_.blocks;
-    return enter(__func__);
+    for (block **at = &pinned; *at; at = &(*at)->next) {
+        if ((*at)->bytes != memory) continue;
+        block *b = *at;
+        *at = b->next;
+        if (fake_in_use(b->bytes, b->length)) (void)fake_misuse(1);
+        free(b->bytes);
+        free(b);
+        --fake_state_.blocks;
+        return fake_enter(__func__);
+    }
+    return fake_misuse(1);
 }
-int cuMemcpyHtoDAsync_v2(atn_cu_address to, const void *from, size_t bytes, atn_cu_stream *stream) {
-    ENTER();
-    if (spoils(stream)) return 900;
-    if (!stream || !stream->alive || !inside(to, bytes)) return misuse(1);
-    memcpy(bytes_at(to), from, bytes);
-    return ++tick, 0;
-}
-int cuMemcpyDtoHAsync_v2(void *to, atn_cu_address from, size_t bytes, atn_cu_stream *stream) {
-    ENTER();
-    if (spoils(stream)) return 900;
-    if (!stream || !stream->alive || !inside(from, bytes)) return misuse(1);
-    memcpy(to, bytes_at(from), bytes);
-    return ++tick, 0;
-}
-int cuMemcpyDtoDAsync_v2(atn_cu_address to, atn_cu_address from, size_t bytes, atn_cu_stream *stream) {
-    ENTER();
-    if (spoils(stream)) return 900;
-    if (!stream || !stream->alive || !inside(from, bytes) || !inside(to, bytes)) return misuse(1);
-    memmove(bytes_at(to), bytes_at(from), bytes);
-    return ++tick, 0;
-}
-int cuMemsetD8Async(atn_cu_address to, unsigned char byte, size_t bytes, atn_cu_stream *stream) {
-    ENTER();
-    if (spoils(stream)) return 900;
-    if (!stream || !stream->alive || !inside(to, bytes)) return misuse(1);
-    memset(bytes_at(to), byte, bytes);
-    return ++tick, 0;
-}
-
-/* ---- streams and events ---- */
-int cuStreamCreate(atn_cu_stream **stream, unsigned flags) {
-    ENTER();
-    if (flags != 1) return misuse(1); /* one that waits for the default stream would not overlap */
-    *stream = calloc(1, sizeof **stream);
-    (*stream)->alive = 1;
-    return ++fake_state_.streams, 0;
-}
-int cuStreamDestroy_v2(atn_cu_stream *stream) {
-    if (!stream || !stream->alive) return misuse(BAD_HANDLE);
-    free(stream);
-    --fake_state_.streams;
-    return enter(__func__);
-}
-int cuStreamSynchronize(atn_cu_stream *stream) {
-    ENTER();
-    if (spoils(stream)) return 900;
-    return stream && stream->alive ? 0 : misuse(BAD_HANDLE);
-}
-int cuStreamWaitEvent(atn_cu_stream *stream, atn_cu_event *event, unsigned flags) {
-    ENTER();
-    if (!stream || !stream->alive || !event || !event->alive || flags) return misuse(BAD_HANDLE);
-    return ++fake_state_.waits, 0;
-}
-int cuEventCreate(atn_cu_event **event, unsigned flags) {
-    ENTER();
-    if (flags != 0) return misuse(1); /* the default has timing */
-    *event = calloc(1, sizeof **event);
-    (*event)->alive = 1;
-    return ++fake_state_.events, 0;
-}
-int cuEventDestroy_v2(atn_cu_event *event) {
-    if (!event || !event->alive) return misuse(BAD_HANDLE);
-    free(event);
-    --fake_state_.events;
-    return enter(__func__);
-}
-int cuEventRecord(atn_cu_event *event, atn_cu_stream *stream) {
-    ENTER();
-    if (!stream || !stream->alive || !event || !event->alive) return misuse(BAD_HANDLE);
-    event->recorded = 1;
-    event->tick = tick;
-    return 0;
-}
-int cuEventSynchronize(atn_cu_event *event) {
-    ENTER();
-    return event && event->alive && event->recorded ? 0 : misuse(BAD_HANDLE);
-}
-int cuEventElapsedTime(float *milliseconds, atn_cu_event *from, atn_cu_event *to) {
-    ENTER();
-    if (!from->recorded || !to->recorded) return misuse(BAD_HANDLE);
-    *milliseconds = 0.25f * (float)(to->tick - from->tick);
-    return 0;
+bool fake_pinned(const void *memory, size_t bytes) {
+    for (const block *b = pinned; b; b = b->next)
+        if ((const char *)memory >= b->bytes && (const char *)memory + bytes <= b->bytes + b->length) return true;
+    return false;
 }
 
 /* ---- modules ---- */
@@ -325,7 +218,7 @@ int cuModuleUnload(atn_cu_module *module) {
     free(module->copy);
     free(module);
     --fake_state_.modules;
-    return enter(__func__);
+    return fake_enter(__func__);
 }
 
 /* Does a real cubin have the section of this kernel's code? */
@@ -392,12 +285,12 @@ int cuFuncGetAttribute(int *value, int attribute, atn_cu_function *function) {
     case 4:
         return *value = 40, 0;
     default:
-        return misuse(1);
+        return fake_misuse(1);
     }
 }
 int cuFuncSetAttribute(atn_cu_function *function, int attribute, int value) {
     ENTER();
-    if (attribute != 8 || value + fake_state_.function_shared > SHARED_OPTIN) return misuse(1);
+    if (attribute != 8 || value + fake_state_.function_shared > SHARED_OPTIN) return fake_misuse(1);
     ++fake_state_.sets;
     fake_state_.set_bytes = function->dynamic = value;
     return 0;
@@ -405,71 +298,7 @@ int cuFuncSetAttribute(atn_cu_function *function, int attribute, int value) {
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, atn_cu_function *function, int items, size_t dynamic_bytes) {
     ENTER();
     (void)function;
-    if (dynamic_bytes != 0) return misuse(1);
+    if (dynamic_bytes != 0) return fake_misuse(1);
     *out = 2048 / items;
     return 0;
-}
-int cuLaunchKernel(atn_cu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                   unsigned block_y, unsigned block_z, unsigned dynamic_bytes, atn_cu_stream *stream, void **params,
-                   void **extra) {
-    ENTER();
-    unsigned plain = (unsigned)(SHARED_PLAIN - fake_state_.function_shared);
-    unsigned allowed = function->dynamic > 0 ? (unsigned)function->dynamic : plain;
-    if (!stream || !stream->alive || extra || dynamic_bytes > allowed) return misuse(1);
-    if (block_x * block_y * block_z > (unsigned)fake_state_.function_items || block_z > 64) return misuse(1);
-    if (!grid_x || !grid_y || !grid_z || !block_x || !block_y || !block_z || grid_y > 65535) return misuse(1);
-    fake_launch launch = {.groups = {grid_x, grid_y, grid_z},
-                          .items = {block_x, block_y, block_z},
-                          .local_bytes = dynamic_bytes,
-                          .n_args = function->n_params};
-    memcpy(launch.function, function->name, sizeof launch.function);
-    for (int k = 0; k < function->n_params; ++k) memcpy(&launch.args[k], params[k], function->param_bytes[k]);
-    if (stream->capturing) {
-        stream->capturing->last = launch;
-        return ++stream->capturing->launches, 0;
-    }
-    fake_state_.last = launch;
-    ++fake_state_.launches;
-    return ++tick, 0;
-}
-
-/* ---- graphs ---- */
-int cuStreamBeginCapture_v2(atn_cu_stream *stream, int mode) {
-    ENTER();
-    if (!stream || !stream->alive || stream->capturing || mode != 1) return misuse(1);
-    stream->capturing = calloc(1, sizeof *stream->capturing);
-    stream->spoiled = false;
-    return ++fake_state_.graphs, 0;
-}
-int cuStreamEndCapture(atn_cu_stream *stream, atn_cu_graph **graph) {
-    if (!stream || !stream->alive || !stream->capturing) return misuse(1);
-    int result = enter(__func__);
-    if (!result && stream->spoiled) result = 901;
-    *graph = result ? NULL : stream->capturing;
-    if (result) cuGraphDestroy(stream->capturing);
-    stream->capturing = NULL;
-    return result;
-}
-int cuGraphDestroy(atn_cu_graph *graph) {
-    free(graph);
-    return --fake_state_.graphs, 0;
-}
-int cuGraphInstantiateWithFlags(atn_cu_exec **exec, atn_cu_graph *graph, unsigned long long flags) {
-    ENTER();
-    if (!graph || flags) return misuse(1);
-    *exec = calloc(1, sizeof **exec);
-    (*exec)->graph = *graph;
-    return ++fake_state_.graphs, 0;
-}
-int cuGraphLaunch(atn_cu_exec *exec, atn_cu_stream *stream) {
-    ENTER();
-    if (!exec || !stream || !stream->alive || stream->capturing) return misuse(1);
-    fake_state_.last = exec->graph.last;
-    fake_state_.launches += exec->graph.launches;
-    return ++tick, 0;
-}
-int cuGraphExecDestroy(atn_cu_exec *exec) {
-    free(exec);
-    --fake_state_.graphs;
-    return enter(__func__);
 }

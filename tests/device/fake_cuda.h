@@ -1,6 +1,7 @@
 /* A CUDA driver and an NVRTC made of host memory, as one library that tests load through ATTUNE_CUDA_LIB and
- * ATTUNE_NVRTC_LIB. Kernels do not run: launches are recorded. Its settings make it fail wherever a test likes,
- * and it counts what is alive and every call that a real driver would have choked on. */
+ * ATTUNE_NVRTC_LIB. Of kernels only those named "churn" run (fake_stream.c): launches are recorded. Its settings make
+ * it fail wherever a test likes, and it counts what is alive and every call that a real driver would have choked on.
+ * Work in streams is done at once, or, where `lazy` is set, as late as a real driver might. */
 #ifndef ATN_FAKE_CUDA_H
 #define ATN_FAKE_CUDA_H
 
@@ -29,6 +30,10 @@ typedef struct fake_cuda {
     int fail_result;         /* with this, */
     int fail_skip;           /* after so many calls that succeed; once only */
     bool fail_lasts;         /* and so does every call after it, until the context is gone */
+    bool lazy;               /* work in streams is done when somebody waits for it, and at random moments, where */
+    uint64_t seed;           /* this is not 0 */
+    int work_result;         /* what the next work that is done ends with, for good, */
+    int work_skip;           /* after so much that succeeds */
 
     /* Records. */
     int broken; /* a lasting error that every call returns; ends with the context */
@@ -37,7 +42,8 @@ typedef struct fake_cuda {
     int graphs;                                      /* those captured and those instantiated, alive */
     int programs;                                    /* of NVRTC, alive */
     int misuse;                                      /* calls out of context, on dead objects, out of bounds */
-    int launches, waits, sets, compiles, loads;      /* calls */
+    int launches, waits, sets, compiles, loads;      /* calls; launches when they are done */
+    int syncs;                                       /* calls that wait for a stream or an event */
     int set_bytes;                                   /* of the last cuFuncSetAttribute */
     char options[1024];                              /* of the last compilation, separated by blanks */
     fake_launch last;                                /* launch */

@@ -184,8 +184,9 @@ static void queues_wait_and_events_time(void **state) {
     fake->fail_result = 2;
     atn_event *never;
     kit_fails(b.ctx, ATN_ERR_MEMORY, "recording an event", atn_event_record(second, &never));
+    assert_null(never);
     fake->fail_symbol = "cuEventCreate";
-    kit_fails(b.ctx, ATN_ERR_MEMORY, "recording an event", atn_event_record(second, &never));
+    kit_fails(b.ctx, ATN_ERR_MEMORY, "making an event", atn_event_record(second, &never));
     assert_null(never);
     atn_event_free(from);
     atn_event_free(to);
@@ -339,15 +340,20 @@ static void every_allocation_may_fail(void **state) {
         atn_function *scale;
         atn_buffer *buffer = NULL;
         atn_event *event = NULL;
+        atn_tape *tape = NULL;
         faults.fail_at = faults.count + n;
         atn_status status = atn_device_open(devices, cuda_info(devices)->index, &device);
         if (status == ATN_OK) status = atn_module_build(device, &(atn_build){.source = SOURCE}, &module);
         if (status == ATN_OK) status = atn_module_function(module, "scale", &scale);
         if (status == ATN_OK) status = atn_buffer_create(device, 16, &buffer);
         if (status == ATN_OK) status = atn_event_record(atn_device_queue(device), &event);
+        if (status == ATN_OK) status = atn_buffer_put(NULL, buffer, 0, "sixteen bytes...", 16);
+        if (status == ATN_OK) status = atn_tape_begin(atn_device_queue(device));
+        if (status == ATN_OK) status = atn_tape_end(atn_device_queue(device), &tape);
         bool reached = faults.count >= faults.fail_at;
         faults.fail_at = 0;
         assert_true(reached ? status == ATN_OK || status == ATN_ERR_MEMORY : status == ATN_OK);
+        atn_tape_free(tape);
         atn_event_free(event);
         atn_buffer_free(buffer);
         atn_module_free(module);
@@ -355,7 +361,9 @@ static void every_allocation_may_fail(void **state) {
         atn_devices_free(devices);
         atn_ctx_free(ctx);
         assert_int_equal(faults.live, 0);
-        assert_int_equal(fake->contexts + fake->buffers + fake->streams + fake->events + fake->modules, 0);
+        assert_int_equal(fake->contexts + fake->buffers + fake->streams + fake->events + fake->modules + fake->graphs +
+                             fake->blocks,
+                         0);
         assert_int_equal(fake->misuse, 0);
         kit_remove(dir);
         if (!reached) break;

@@ -50,8 +50,8 @@ static void failures_leave_nothing(void **state) {
     kit_fails(s.b.ctx, ATN_ERR_UNSUPPORTED, "beginning a graph", atn_tape_begin(queue));
     kit_ok(s.b.ctx, atn_tape_begin(queue)); /* a copy in between */
     char bytes[8];
-    kit_fails(s.b.ctx, ATN_ERR_DEVICE, "takes nothing else", atn_buffer_get(queue, s.buffer, 0, bytes, sizeof bytes));
-    kit_fails(s.b.ctx, ATN_ERR_DEVICE, "meanwhile", atn_tape_end(queue, &graph));
+    kit_fails(s.b.ctx, ATN_ERR_DEVICE, "a get that waits", atn_buffer_get(queue, s.buffer, 0, bytes, sizeof bytes));
+    kit_fails(s.b.ctx, ATN_ERR_DEVICE, "cannot be kept on a tape", atn_tape_end(queue, &graph));
     kit_ok(s.b.ctx, atn_function_launch(queue, s.scale, &launch));
     assert_int_equal(fake->launches, 1);
     assert_false(atn_device_lost(s.b.device));

@@ -475,6 +475,42 @@ static void lost(void **state) {
     done(ctx, device);
 }
 
+static cl_int failed_copy(cl_event a, cl_uint b, size_t c, void *to, size_t *d) {
+    (void)a, (void)b, (void)c, (void)d;
+    return *(cl_int *)to = -12, CL_SUCCESS;
+}
+
+/* A copy that was accepted and failed on its way: whoever waits next is told, once. */
+static void failed_copies_show(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    OPEN_OR_SKIP(ctx, device);
+    atn_opencl_api *api = &atn_opencl_of(device)->api, saved = *api;
+    atn_buffer *buffer;
+    atn_queue *queue;
+    atn_event *event;
+    char bytes[64] = "";
+    kit_ok(ctx, atn_buffer_create(device, sizeof bytes, &buffer));
+    kit_ok(ctx, atn_queue_create(device, &queue));
+    for (int way = 0; way < 3; ++way) {
+        *api = saved;
+        kit_ok(ctx, atn_buffer_put_async(queue, buffer, 0, bytes, sizeof bytes));
+        kit_ok(ctx, atn_event_record(queue, &event));
+        api->clGetEventInfo = failed_copy;
+        atn_status status = way == 0   ? atn_queue_finish(queue)
+                            : way == 1 ? atn_event_wait(event)
+                                       : atn_buffer_get(NULL, buffer, 0, bytes, 1);
+        kit_fails(ctx, ATN_ERR_DEVICE, "a copy between a buffer and the host: CL_MAP_FAILURE (-12)", status);
+        kit_ok(ctx, atn_queue_finish(queue));
+        assert_false(atn_device_lost(device));
+        atn_event_free(event);
+    }
+    *api = saved;
+    atn_queue_free(queue);
+    atn_buffer_free(buffer);
+    done(ctx, device);
+}
+
 /* Every allocation of a whole session fails once: no crash, nothing left behind. */
 static atn_status session(const char *dir, bool no_cache, kit_faults *faults) {
     atn_options options = kit_fault_options(faults);
@@ -541,6 +577,7 @@ int main(void) {
         cmocka_unit_test(old_version),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(lost),
+        cmocka_unit_test(failed_copies_show),
         cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,3 +139,10 @@ void random_integers(const char *backend, int graphs) {
     hold(&(sort){
         .backend = backend, .make = random_graph_make_integers, .variants = 1, .graphs = (int)kit_cases(graphs)});
 }
+
+void random_scans(const char *backend, int cases) {
+    setenv("ATTUNE_HOST_FLAGS", "-O1", 0);
+    setenv("ATTUNE_OPENCL_FLAGS", "-cl-opt-disable", 0);
+    hold(&(sort){
+        .backend = backend, .make = random_graph_make_scans, .variants = VARIANTS, .cases = (int)kit_cases(cases)});
+}

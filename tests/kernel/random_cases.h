@@ -10,4 +10,7 @@ void random_cases(const char *backend, int cases);
  * compilers make most of what is not defined then. */
 void random_integers(const char *backend, int graphs);
 
+/* The same of scans: running values of reductions, along everything and at every point. */
+void random_scans(const char *backend, int cases);
+
 #endif

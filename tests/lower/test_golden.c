@@ -9,13 +9,13 @@ static void programs_are_as_they_were(void **state) {
         atn_sequence *kernel = golden_kernel(ctx, c->kernel);
         atn_variant variant = golden_variant(ctx, c);
         atn_target target = golden_target(c->backend);
-        atn_program *program;
+        atn_lowered *program;
         atn_text text = {.ctx = ctx};
         kit_ok(ctx, atn_lower(ctx, kernel->step[0], &variant, &target, &program));
-        atn_program_print(program, &text);
+        atn_lowered_print(program, &text);
         golden_check(ctx, "lower", c->name, atn_text_str(&text));
         atn_text_free(&text);
-        atn_program_free(program);
+        atn_lowered_free(program);
         atn_sequence_free(kernel);
     }
     kit_free(ctx);

@@ -13,10 +13,10 @@ static atn_status lower(atn_ctx *ctx, const atn_graph *graph, const char *knobs,
     const atn_target target = {
         .host = true, .vectors = true, .warp = 1, .max_items = 1, .local_bytes = 1 << 20, .vector_bytes = vector_bytes};
     atn_variant variant = atn_variant_plain();
-    atn_program *program;
+    atn_lowered *program;
     kit_ok(ctx, atn_variant_parse(ctx, &variant, knobs));
     atn_status status = atn_lower(ctx, graph, &variant, &target, &program);
-    atn_program_free(program);
+    atn_lowered_free(program);
     return status;
 }
 

@@ -24,7 +24,7 @@ static void turns(const char *knobs, const char *type, int exchanges) {
     size_t length;
     atn_sequence *sequence;
     atn_variant variant = atn_variant_plain();
-    atn_program *program;
+    atn_lowered *program;
     const atn_define define = {"USED_FLOAT", type};
     const atn_target target = {.host = true, .vectors = true, .warp = 1, .max_items = 1, .local_bytes = 1 << 20};
     kit_ok(ctx, atn_file_read(ctx, ATN_SOURCE_DIR "/kernels/transpose.atn", 1 << 20, &xml, &length));
@@ -33,7 +33,7 @@ static void turns(const char *knobs, const char *type, int exchanges) {
     kit_ok(ctx, atn_variant_parse(ctx, &variant, knobs));
     kit_ok(ctx, atn_lower(ctx, sequence->step[0], &variant, &target, &program));
     atn_text text = {.ctx = ctx};
-    atn_program_print(program, &text);
+    atn_lowered_print(program, &text);
     assert_int_equal(count(atn_text_str(&text), "let turn_"), exchanges);
     assert_int_equal(count(atn_text_str(&text), "lane"), 0);
     /* stores of vectors: those of one row have the same row in their address, one after the other */
@@ -50,7 +50,7 @@ static void turns(const char *knobs, const char *type, int exchanges) {
     }
     assert_int_equal(rows, variant.p[1].vec);
     atn_text_free(&text);
-    atn_program_free(program);
+    atn_lowered_free(program);
     atn_sequence_free(sequence);
     atn_free(ctx, xml);
     kit_free(ctx);

@@ -36,6 +36,7 @@ typedef struct draw {
     scope scopes[MOST_SCOPES];
     atn_text objects, links;
     int64_t points;   /* of P */
+    bool scans;       /* running values are written */
     bool fixed_range; /* a range of P is a constant: the front end then judges no pattern of colours */
 } draw;
 

@@ -85,13 +85,25 @@ static icf draw_icf(draw *d) {
     }
 }
 
-/* Connects the inputs of a block's ICF and names its results in `seen_in`. */
-static void use_icf(draw *d, int32_t block, const icf *f, int32_t seen_in) {
+/* A running value, before or after a step, written at every step. */
+static void write_running(draw *d, int32_t block, const icf *f) {
+    for (uint32_t k = 0, count = 1 + draw_below(d, 2); k < count; ++k) {
+        int32_t which = (int32_t)draw_below(d, (uint32_t)f->results);
+        source running = {.type = f->type[which]};
+        snprintf(running.port, sizeof running.port, "%s.%s(%d)", d->scopes[block].name,
+                 draw_chance(d, 50) ? "before" : "after", which);
+        draw_write(d, block, &running);
+    }
+}
+
+/* Connects the inputs of a block's ICF, writes running values, and names its results in `seen_in`. */
+static void use_icf(draw *d, int32_t block, const icf *f, int32_t seen_in, bool scan) {
     scope *s = &d->scopes[block];
     snprintf(s->attributes, sizeof s->attributes, "%s", f->attributes);
     const source *value = f->type[0] == ATN_B ? draw_condition(d, block) : draw_function(d, block, f->type[0]);
     draw_link(d, value->port, draw_text(d, "%s.func(0)", s->name));
     if (f->inputs > 1) draw_link(d, draw_text(d, "%s.i(0)", s->name), draw_text(d, "%s.func(1)", s->name));
+    if (scan) write_running(d, block, f);
     for (int32_t k = 0; k < f->results && seen_in >= 0; ++k)
         draw_source(d, seen_in, draw_text(d, "%s.out(%d)", s->name, k), f->type[k]);
 }
@@ -158,7 +170,7 @@ static void draw_iterator(draw *d, int32_t parent) {
     if (parent == 0 && dims <= 2 && !s->from_data && draw_chance(d, 20))
         draw_write(d, number, draw_function(d, number, ATN_SP));
     icf f = draw_icf(d);
-    use_icf(d, number, &f, parent);
+    use_icf(d, number, &f, parent, d->scans && parent == 0 && dims <= 2 && !s->from_data);
 }
 
 static atn_type function_type(draw *d) {
@@ -186,12 +198,12 @@ static void draw_algorithm(draw *d) {
     for (uint32_t k = 0, count = 1 + draw_below(d, 2); k < count; ++k) (void)draw_function(d, 0, function_type(d));
     if (draw_chance(d, 15)) draw_in_place(d);
     if (draw_chance(d, 12)) draw_scatter(d);
-    bool reduces = p->rank > 0 && draw_chance(d, 25);
+    bool reduces = p->rank > 0 && draw_chance(d, d->scans ? 60 : 25);
     for (uint32_t k = 0, count = (reduces ? 0 : 1) + draw_below(d, 2); k < count; ++k)
         draw_write(d, 0, draw_function(d, 0, function_type(d)));
     if (!reduces) return;
     icf f = draw_icf(d);
-    use_icf(d, 0, &f, -1);
+    use_icf(d, 0, &f, -1, d->scans);
     for (int32_t k = 0; k < f.results; ++k) {
         source result = {.type = f.type[k]};
         snprintf(result.port, sizeof result.port, "P.out(%d)", k);
@@ -234,11 +246,12 @@ static atn_status bind(random_graph *g) {
                          g->params);
 }
 
-static atn_status make(const atn_ctx *ctx, uint64_t seed, bool integers, random_graph *out) {
+static atn_status make(const atn_ctx *ctx, uint64_t seed, bool integers, bool scans, random_graph *out) {
     *out = (random_graph){.ctx = ctx, .seed = seed, .xml = {.ctx = ctx}, .integers = integers};
     draw d = {.g = out,
               .random = (seed + 1) * 0x9e3779b97f4a7c15u,
               .arena = {.ctx = ctx},
+              .scans = scans,
               .objects = {.ctx = ctx},
               .links = {.ctx = ctx}};
     if (d.random == 0) d.random = 1;
@@ -265,11 +278,15 @@ static atn_status make(const atn_ctx *ctx, uint64_t seed, bool integers, random_
 }
 
 atn_status random_graph_make(const atn_ctx *ctx, uint64_t seed, random_graph *out) {
-    return make(ctx, seed, false, out);
+    return make(ctx, seed, false, false, out);
+}
+
+atn_status random_graph_make_scans(const atn_ctx *ctx, uint64_t seed, random_graph *out) {
+    return make(ctx, seed, false, true, out);
 }
 
 atn_status random_graph_make_integers(const atn_ctx *ctx, uint64_t seed, random_graph *out) {
-    return make(ctx, seed, true, out);
+    return make(ctx, seed, true, false, out);
 }
 
 void random_graph_free(random_graph *g) {

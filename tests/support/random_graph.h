@@ -42,6 +42,8 @@ typedef struct random_graph {
 atn_status random_graph_make(const atn_ctx *ctx, uint64_t seed, random_graph *out);
 /* The same of integers: see random_integers.c. */
 atn_status random_graph_make_integers(const atn_ctx *ctx, uint64_t seed, random_graph *out);
+/* The same with running values written: scans. */
+atn_status random_graph_make_scans(const atn_ctx *ctx, uint64_t seed, random_graph *out);
 void random_graph_free(random_graph *g);
 
 /* Holds arrays that something else made from these inputs against the oracle (`options` say how it computed, may be

@@ -38,7 +38,7 @@ static atn_status write_file(const job *j, const char *name, const atn_text *tex
 }
 
 /* Entry points have the same names in every text, so they become the file's own. */
-static atn_status add_static(const job *j, const char *source, const atn_program *program, atn_text *out) {
+static atn_status add_static(const job *j, const char *source, const atn_lowered *program, atn_text *out) {
     const char *from = source;
     for (int32_t s = 0; s < program->n_stages; ++s) {
         char head[128];
@@ -53,7 +53,7 @@ static atn_status add_static(const job *j, const char *source, const atn_program
     return ATN_OK;
 }
 
-static void add_row(const job *j, const atn_graph *graph, const atn_program *program, const char *variant,
+static void add_row(const job *j, const atn_graph *graph, const atn_lowered *program, const char *variant,
                     const char *source) {
     atn_hash hash = atn_builtin_hash(source);
     atn_text_printf(j->declarations, "extern atn_builtin_entry *const atn_builtin_%s_%s_%d[];\n", j->kernel, j->type,
@@ -70,7 +70,7 @@ static atn_status compile_in(const job *j, const atn_graph *graph, atn_text *out
     atn_target target = atn_target_of(&ANY_CPU);
     atn_variant variant = atn_variant_estimate(graph, &ANY_CPU, &ANY_SIZE);
     atn_text source = {.ctx = j->ctx}, knobs = {.ctx = j->ctx};
-    atn_program *program = NULL;
+    atn_lowered *program = NULL;
     atn_status status = atn_built_source(j->ctx, graph, &variant, "host", &target, &source);
     if (status == ATN_OK) status = atn_lower(j->ctx, graph, &variant, &target, &program);
     if (status == ATN_OK) status = add_static(j, atn_text_str(&source), program, out);
@@ -83,7 +83,7 @@ static atn_status compile_in(const job *j, const atn_graph *graph, atn_text *out
             atn_text_printf(out, "%s%s", s ? ", " : "", program->stage[s].name);
         atn_text_add(out, "};\n");
     }
-    atn_program_free(program);
+    atn_lowered_free(program);
     atn_text_free(&knobs);
     atn_text_free(&source);
     return status;

@@ -1,7 +1,8 @@
-/* The powers of likelihoods, so that confidences come true: a small frame is made with what was found of the real one
- * (phases, shares, noise, efficiency, background), matched with the same tables, and the powers are those with which
- * its known structures are most likely. What the making of frames does not have (strain, aberrations) is not in them.
- */
+/* Confidences that come true, from frames made with what was found of the real one (phases, noise, efficiency,
+ * background) and matched with the same tables. The powers of likelihoods are those with which the known structures of
+ * a small frame are most likely. In a larger one the odds of being right are then told from the odds o that
+ * likelihoods give, as o^a e^b (Platt): errors are at boundaries, where likelihoods know least. What the making of
+ * frames does not have (strain, aberrations) is not in either. */
 #include "apps/lattice/parts.h"
 
 #include "apps/sample/atoms.h"
@@ -10,15 +11,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { ATOMS = 1000, ROUNDS = 2 };
+enum { ATOMS = 1000, CHECKED = 4000, ROUNDS = 2 };
 static const double LEAST = 0.02; /* share of a phase */
 static const double FAITH = 1;    /* nats that doubling or halving a power must gain */
+static const double ENOUGH = 40;  /* atoms of which as many are right as there will be */
+static const double DOUBT = 10;   /* atoms that count as if they were right as often as they say */
+static const double SUREST = 0.999999;
 
 typedef struct made {
     size_t count;
-    double axis[3][ATOMS];
-    int32_t label[ATOMS];
-    atn_lattice_atom atom[ATOMS];
+    double axis[3][CHECKED];
+    int32_t label[CHECKED];
+    atn_lattice_atom atom[CHECKED];
     size_t which[ATOMS];
 } made;
 
@@ -26,7 +30,7 @@ typedef struct made {
 
 /* False: a phase is there that cannot be made. */
 static bool describe(const atn_lattice *l, atn_sample_atoms_settings *s) {
-    *s = (atn_sample_atoms_settings){.size = ATOMS, .seed = 8, .n_species = 1};
+    *s = (atn_sample_atoms_settings){.n_species = 1};
     s->species[0] = (atn_sample_species){.name = "Fe", .share = 1, .mass = 55.845};
     s->lateral = l->info.noise, s->depth = l->info.depth_noise;
     s->efficiency = fmin(l->info.efficiency, 1);
@@ -34,12 +38,11 @@ static bool describe(const atn_lattice *l, atn_sample_atoms_settings *s) {
     for (int32_t m = 0; m < l->info.models && s->lattices < ATOMS_LATTICES; ++m) {
         crystal_structure k = CRYSTAL_BCC;
         if (l->info.share[m + 1] < LEAST) continue;
-        while (k < CRYSTAL_GAS && strcmp(crystal_name(k), l->info.name[m]) != 0) ++k;
-        if (l->slot[m].model.points || k == CRYSTAL_GAS || l->slot[m].strange) return false;
+        while (k < CRYSTAL_PLANES && strcmp(crystal_name(k), l->info.name[m]) != 0) ++k;
+        if (l->slot[m].model.points || k == CRYSTAL_PLANES || l->slot[m].strange) return false;
         s->lattice[s->lattices] = k;
         s->constant[s->lattices++] = l->info.constant[m];
     }
-    s->grains = s->lattices > 1 ? s->lattices : 2;
     return s->lattices > 0;
 }
 
@@ -49,15 +52,20 @@ static int32_t structure_of(const atn_lattice *l, crystal_structure k) {
     return 0;
 }
 
-static atn_status make(const atn_lattice *l, const atn_sample_atoms_settings *s, made *out) {
+/* So many atoms; every phase has as many grains, of about 1,000 atoms or less. */
+static atn_status make(const atn_lattice *l, atn_sample_atoms_settings *s, size_t size, made *out) {
     atn_ctx *ctx = atn_device_ctx(l->device);
     atn_sample_atoms *atoms = NULL;
     atn_sample_atom rows[100];
-    size_t got = 1;
+    size_t got = 1, least = size / ATOMS > 2 ? size / ATOMS : 2;
+    s->size = size;
+    s->seed = size; /* any, but the same one whenever */
+    s->grains = (least + s->lattices - 1) / s->lattices * s->lattices;
+    out->count = 0;
     atn_status status = atn_sample_atoms_make(ctx, s, NULL, NULL, &atoms);
     while (status == ATN_OK && got) {
         status = atn_sample_atoms_next(atoms, sizeof rows / sizeof *rows, rows, &got);
-        for (size_t k = 0; k < got && status == ATN_OK && out->count < ATOMS; ++k, ++out->count) {
+        for (size_t k = 0; k < got && status == ATN_OK && out->count < size; ++k, ++out->count) {
             const crystal_grain *grain = atn_sample_atoms_crystal(atoms)->grain;
             for (int axis = 0; axis < 3; ++axis) out->axis[axis][out->count] = 10 * (double)rows[k].position[axis];
             out->label[out->count] = rows[k].grain < 0 ? 0 : structure_of(l, grain[rows[k].grain].structure);
@@ -111,7 +119,8 @@ static void choose(atn_lattice *l, const made *m, double *power, const double *v
 }
 
 static void choose_all(atn_lattice *l, const made *m) {
-    static const double WHOLE[] = {0.5, 0.65, 0.8, 0.95}, PART[] = {0.04, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6},
+    static const double WHOLE[] = {0.4, 0.5, 0.65, 0.8, 0.95, 1.2},
+                        PART[] = {0.04, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.8, 1},
                         EVEN[] = {0.05, 0.25, 0.5, 0.75, 0.9};
     for (int round = 0; round < ROUNDS; ++round) {
         choose(l, m, &l->temper_part, PART, sizeof PART / sizeof *PART);
@@ -120,13 +129,73 @@ static void choose_all(atn_lattice *l, const made *m) {
     }
 }
 
+/* ---- the odds ---- */
+
+static double odds_of(double c) { return log(fmax(c, 1e-7) / fmax(1 - c, 1e-7)); }
+
+/* Between knots straight lines; below them the same step as at the first, above them what is true of the last. */
+float lattice_confidence(const atn_lattice *l, float confidence) {
+    const lattice_knots *t = &l->knots;
+    double x = odds_of((double)confidence), y;
+    int32_t k = 0;
+    if (t->count == 0) return confidence;
+    while (k < t->count && t->told[k] < x) ++k;
+    if (k == 0)
+        y = x + t->right[0] - t->told[0];
+    else if (k == t->count)
+        y = t->right[k - 1];
+    else
+        y = t->right[k - 1] + (t->right[k] - t->right[k - 1]) * (x - t->told[k - 1]) / (t->told[k] - t->told[k - 1]);
+    return (float)(1 / (1 + exp(-y)));
+}
+
+/* Atoms of about the same confidence: how many, the sum of their confidences, how many are right. */
+typedef struct group {
+    double n, told, right;
+} group;
+
+static double truth(const group *g) { return odds_of((g->right + DOUBT * g->told / g->n) / (g->n + DOUBT)); }
+
+/* Groups of ENOUGH atoms; those that are surer and right less often are one with the group before. */
+static void fit_odds(atn_lattice *l, const made *m) {
+    static const double TO[LATTICE_KNOTS] = {0.5, 0.7, 0.85, 0.95, 0.99, 0.999, 0.99999, 2};
+    group all[LATTICE_KNOTS + 1] = {{0}};
+    int32_t count = 0;
+    for (int b = 0; b < LATTICE_KNOTS; ++b) {
+        group *g = &all[count];
+        for (size_t k = 0; k < m->count; ++k) {
+            double c = (double)m->atom[k].confidence;
+            if (c >= TO[b] || (b > 0 && c < TO[b - 1])) continue;
+            g->n += 1, g->told += fmin(c, SUREST), g->right += m->atom[k].structure == m->label[k];
+        }
+        if (g->n < ENOUGH) continue;
+        for (++count; count > 1 && truth(&all[count - 1]) < truth(&all[count - 2]); --count) {
+            group *to = &all[count - 2], *from = &all[count - 1];
+            to->n += from->n, to->told += from->told, to->right += from->right;
+        }
+        all[count] = (group){0};
+    }
+    l->knots.count = count;
+    for (int32_t k = 0; k < count; ++k) {
+        l->knots.told[k] = odds_of(all[k].told / all[k].n);
+        l->knots.right[k] = truth(&all[k]);
+    }
+}
+
 atn_status lattice_calibrate(atn_lattice *l) {
     atn_sample_atoms_settings about;
     if (!describe(l, &about)) return ATN_OK;
     made *m = atn_zalloc(l->ctx, sizeof *m);
-    atn_status status = m ? make(l, &about, m) : ATN_ERR_MEMORY;
+    atn_status status = m ? make(l, &about, ATOMS, m) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = match(l, m);
     if (status == ATN_OK) choose_all(l, m);
+    l->near.atoms = 0;
+    memset(&l->recent, 0, sizeof l->recent);
+    if (status == ATN_OK) status = make(l, &about, CHECKED, m);
+    atn_atoms atoms = {.count = CHECKED, .own = CHECKED};
+    for (int axis = 0; axis < 3 && m; ++axis) atoms.position[axis] = m->axis[axis];
+    if (status == ATN_OK) status = lattice_match_atoms(l, &atoms, 1, m->atom);
+    if (status == ATN_OK) fit_odds(l, m);
     memset(&l->recent, 0, sizeof l->recent);
     l->near.atoms = 0;
     atn_free(l->ctx, m);

@@ -166,7 +166,7 @@ static double first_peak(const distances *d) {
 /* Over edges around what the first peak says, noises, strangers: coarse, then fine. */
 static atn_status search(const atn_lattice *l, const distances *d, guesses *out) {
     double density = d->median / ball(d->reach), first = first_peak(d) / 1.12, most = cbrt(1.02 / density);
-    double given = l->settings.noise > 0 ? sqrt(2) * l->settings.noise : 0;
+    double given = lattice_given_noise(l);
     out->best = (guess){.likelihood = -INFINITY};
     for (int32_t m = 0; m < l->info.models; ++m) {
         lattice_shells s;

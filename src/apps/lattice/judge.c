@@ -40,8 +40,8 @@ static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double
     return best;
 }
 
-double lattice_gain(const atn_lattice *l, size_t i) {
-    double term[ATN_LATTICE_MOST_MODELS + 1], off, sum = 0;
+double lattice_gain(const atn_lattice *l, size_t i, double term[]) {
+    double off, sum = 0;
     int32_t best = likelihoods(l, i, term, &off);
     for (int32_t m = 1; m <= l->info.models; ++m) sum += exp(term[m] - term[best]);
     return term[best] + log(sum / l->info.models) - term[0];

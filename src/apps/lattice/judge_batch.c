@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-enum { STRETCH = 64 };            /* atoms that one core goes through in their order */
-static const float SURE = 0.999F; /* confidence of an atom that is not looked at again */
+enum { STRETCH = 64 }; /* atoms that one core goes through in their order */
 
 typedef struct judging {
     atn_lattice *l;
@@ -19,7 +18,7 @@ typedef struct judging {
  * is far off its own. */
 static const double FAR = 2.8, MANY = 2.5; /* deviations */
 
-static bool is_sure(const atn_lattice_atom *atom) { return atom->structure && atom->confidence >= SURE; }
+static bool is_sure(const atn_lattice_atom *atom) { return atom->structure && atom->confidence >= LATTICE_SURE; }
 
 static bool is_typical(const atn_lattice *l, size_t i, int32_t model) {
     const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
@@ -85,6 +84,8 @@ atn_status lattice_judge_batch(atn_lattice *l, const size_t *which, atn_lattice_
         atn_parallel((atoms + STRETCH - 1) / STRETCH, 1, look_part, &j);
         remember_before(&j, l->near.atoms, &l->recent);
     }
+    for (size_t i = 0; i < l->near.atoms; ++i)
+        out[which[i]].confidence = lattice_confidence(l, out[which[i]].confidence);
     for (size_t i = 0; i < l->near.atoms && status == ATN_OK && l->settings.exact; ++i)
         if (out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
     l->near.atoms = 0;

@@ -133,12 +133,21 @@ void lattice_even_shares(atn_lattice *l, double other) {
     for (int32_t m = 1; m <= l->info.models; ++m) l->info.share[m] = (1 - other) / l->info.models;
 }
 
+/* Of the same mean square in all directions, of pairs. */
+static double pair_noise(double lateral, double depth) {
+    return SQRT2 * sqrt((2 * lateral * lateral + depth * depth) / 3);
+}
+
+double lattice_given_noise(const atn_lattice *l) {
+    const atn_lattice_settings *s = &l->settings;
+    return s->noise > 0 ? pair_noise(s->noise, s->depth_noise > 0 ? s->depth_noise : s->noise) : 0;
+}
+
 void lattice_take_noise(atn_lattice *l, double noise) {
     const atn_lattice_settings *s = &l->settings;
     l->info.noise = s->noise > 0 ? s->noise : noise;
     l->info.depth_noise = s->depth_noise > 0 ? s->depth_noise : l->info.noise;
-    double square = (2 * l->info.noise * l->info.noise + l->info.depth_noise * l->info.depth_noise) / 3;
-    l->info.shift_noise = SQRT2 * sqrt(square);
+    l->info.shift_noise = pair_noise(l->info.noise, l->info.depth_noise);
 }
 
 /* Coarse scores look at about 14 neighbours where there are many and their places are sharp: at more, up to all, with
@@ -254,12 +263,9 @@ static int32_t *first_of_sites(const lattice_cells *cells, size_t own) {
     return first;
 }
 
-atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
+atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
     lattice_cells cells = {0};
-    atn_status status = l->known ? ATN_OK : atn_lattice_learn(l, atoms, angstrom);
-    if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
-    if (status != ATN_OK) return status;
-    status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
+    atn_status status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
     if (status != ATN_OK) return status;
     size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
     int32_t *first = which ? first_of_sites(&cells, atoms->own) : NULL;
@@ -272,4 +278,10 @@ atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angs
     atn_free(l->ctx, which);
     lattice_cells_free(&cells);
     return status;
+}
+
+atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
+    atn_status status = l->known ? ATN_OK : atn_lattice_learn(l, atoms, angstrom);
+    if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
+    return status == ATN_OK ? lattice_match_atoms(l, atoms, angstrom, out) : status;
 }

@@ -15,8 +15,11 @@ enum {
     LATTICE_REFINES = 3, /* kinds of EM steps */
     LATTICE_PART = 64,   /* atoms for which a core is worth waking */
     LATTICE_RECENT = 4,  /* turns that are remembered of each model */
-    LATTICE_RADIAL_BINS = 64
+    LATTICE_RADIAL_BINS = 64,
+    LATTICE_KNOTS = 8
 };
+
+#define LATTICE_SURE 0.999F /* confidence of an atom that is not looked at again */
 
 /* ---- models ---- */
 /* Points around an atom, without it, nearest first. */
@@ -170,6 +173,12 @@ typedef struct lattice_recent {
     double turn[ATN_LATTICE_MOST_MODELS][LATTICE_RECENT][4];
 } lattice_recent;
 
+/* Logarithms of odds that likelihoods tell, ascending, and of those that come true. */
+typedef struct lattice_knots {
+    int32_t count;
+    double told[LATTICE_KNOTS], right[LATTICE_KNOTS];
+} lattice_knots;
+
 struct atn_lattice {
     atn_device *device;
     const atn_ctx *ctx;
@@ -181,6 +190,7 @@ struct atn_lattice {
     double temper;                  /* power of likelihoods */
     double temper_part;             /* where a part of the neighbours belongs elsewhere */
     double even_part;               /* how much less shares of the whole frame count there */
+    lattice_knots knots;            /* of confidences that come true */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
     bool ready, known, alone;         /* alone: neighbourhoods that come one by one */
@@ -231,12 +241,17 @@ void lattice_number_make(const lattice_points *points, const lattice_number *abo
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
  * logarithm of the sum over classes of share times likelihood to a small power. */
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
-/* Nats by which the models, all as likely, are likelier than the null model for atom i. */
-double lattice_gain(const atn_lattice *l, size_t i);
+/* The confidence that comes true, from the one that lattice_judge tells. */
+float lattice_confidence(const atn_lattice *l, float confidence);
+/* Nats by which the models, all as likely, are likelier than the null model for atom i. term: logarithms of the
+ * likelihoods of all classes, the null model first. */
+double lattice_gain(const atn_lattice *l, size_t i, double term[]);
 /* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
  * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. recent may be
  * NULL. */
 void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
+/* Logarithms of the density of each neighbour, from what was found. */
+void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
 /* The likelihood of an atom that is on no site of the lattice around it, whose turn sure atoms near it have. */
 void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent);
 bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */

@@ -182,6 +182,18 @@ void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, 
     }
 }
 
+void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *f, double *out) {
+    pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
+    double y[3], d[3];
+    for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
+    ready(l, &p);
+    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+        p.likelihood = 0;
+        place(l, s, s->host_pull[1], &p, k, y, d);
+        out[k - l->near.start[i]] = p.likelihood;
+    }
+}
+
 /* ---- on no site ---- */
 
 /* Which shift of a known turn: each of the first neighbours may be on a site. */

@@ -67,15 +67,12 @@ static double halves(const atn_lattice *l, int32_t first, int32_t n, const doubl
     return most + log(total / planes);
 }
 
-static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, lattice_found *f) {
-    double m[9], r = l->info.cutoff, gas = log(s->expected / (4.0 / 3 * PI * r * r * r));
+static void mix(const atn_lattice *l, const lattice_slot *s, size_t i, lattice_found *f) {
+    double r = l->info.cutoff, gas = log(s->expected / (4.0 / 3 * PI * r * r * r));
     double gain[ATN_LATTICE_MOST_NEIGHBOURS];
     int32_t first = l->near.start[i], n = l->near.start[i + 1] - first;
-    lattice_found_matrix(f, m);
-    for (int32_t k = 0; k < n; ++k) {
-        double p[3];
-        gain[k] = (double)lattice_voxel_at(l, s, pull, m, f, first + k, p)[4] - gas;
-    }
+    lattice_look_each(l, s, i, f, gain);
+    for (int32_t k = 0; k < n; ++k) gain[k] -= gas;
     double whole = (double)f->evidence + log(1 - CHANCE);
     double part = (double)f->around + n * gas + halves(l, first, n, gain) + log(CHANCE);
     f->evidence = (float)(fmax(whole, part) + log1p(exp(-fabs(whole - part))));
@@ -84,5 +81,5 @@ static void mix(const atn_lattice *l, const lattice_slot *s, const float *pull, 
 
 void lattice_mixed(const atn_lattice *l, size_t i) {
     for (int32_t m = 0; m < l->info.models; ++m)
-        mix(l, &l->slot[m], l->slot[m].host_pull[1], i, &l->found[i * (size_t)l->info.models + (size_t)m]);
+        mix(l, &l->slot[m], i, &l->found[i * (size_t)l->info.models + (size_t)m]);
 }

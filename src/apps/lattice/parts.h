@@ -7,6 +7,7 @@
 void lattice_set_phase(atn_lattice *l, int32_t k, int32_t model); /* entry k is a phase of a model that was given */
 void lattice_add_phase(atn_lattice *l, int32_t model);            /* one more; there is room */
 void lattice_even_shares(atn_lattice *l, double other);           /* the classes are as likely as each other */
+double lattice_given_noise(const atn_lattice *l);                 /* of pairs, the mean of all directions; 0: none */
 void lattice_take_noise(atn_lattice *l, double noise);            /* where none was given */
 void lattice_take_density(atn_lattice *l, double neighbours);     /* mean number inside the cut-off */
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom); /* to the batch, which is not full */
@@ -28,7 +29,9 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, in
 /* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
  * none is. */
 bool lattice_accept(atn_lattice *l);
-/* Powers of likelihoods, from a frame made with what was learned. The engine is open. */
+/* Matches atoms once all is known; the engine is open. */
+atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out);
+/* Powers of likelihoods and the odds of confidences, from frames made with what was learned. The engine is open. */
 atn_status lattice_calibrate(atn_lattice *l);
 
 /* ---- neighbourhoods that come alone ---- */

@@ -253,7 +253,7 @@ atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, doub
     }
     if (status == ATN_OK) {
         trial best = {.all = -INFINITY, .one = -INFINITY, .efficiency = efficiency};
-        attempts(x, first, l->settings.noise > 0 ? sqrt(2) * l->settings.noise : 0, &best);
+        attempts(x, first, lattice_given_noise(l), &best);
         *ways = sizes(l, x, &best, out, two);
     }
     atn_free(l->ctx, x);

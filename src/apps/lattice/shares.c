@@ -15,6 +15,8 @@ static const double MOST_OTHER = 0.3;
 static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
 static const double GAIN = 1.5, MISFIT = 0.1;
 static const double FEWEST = 0.002; /* share of atoms on no site */
+static const double POWER = 0.5;    /* of likelihoods, for shares */
+static const double CLEAR = 5;      /* nats of the sample by which it must be likelier with a model than without */
 
 /* Sums over the atoms of a sample that take a model and are sure of it. */
 typedef struct taken {
@@ -25,7 +27,7 @@ typedef struct taken {
 
 typedef struct learned {
     taken model[ATN_LATTICE_MOST_MODELS];
-    double *chance;     /* sample x classes */
+    double *term;       /* sample x classes: logarithms of likelihoods */
     double *gain;       /* of each atom */
     double *alone;      /* share of the neighbours on no site, of each that is sure */
     size_t count, sure; /* of these */
@@ -51,26 +53,51 @@ static double other_share(const learned *x, double *gain) {
     return share;
 }
 
-/* Shares that make the sample's classes as likely as can be: each is the mean of the chances it leads to. */
+/* Shares with which the sample is as likely as can be, likelihoods taken to a power, by EM; those that start at 0 stay
+ * there. What cannot be told is not for that `other`, which has `most` at most. Returns the logarithm of the
+ * likelihood.
+ */
+static double share_out(const learned *x, size_t classes, double most, double share[]) {
+    double likelihood = 0;
+    for (int round = 0; round < ROUNDS; ++round) {
+        double sum[ATN_LATTICE_MOST_MODELS + 1] = {0}, there = 0;
+        likelihood = 0;
+        for (size_t k = 0; k < x->count; ++k) {
+            const double *term = x->term + k * classes;
+            double high = -INFINITY, part[ATN_LATTICE_MOST_MODELS + 1], all = 0;
+            for (size_t c = 0; c < classes; ++c) high = fmax(high, term[c]);
+            for (size_t c = 0; c < classes; ++c) all += part[c] = share[c] * exp(POWER * (term[c] - high));
+            for (size_t c = 0; c < classes; ++c) sum[c] += part[c] / fmax(all, 1e-300);
+            likelihood += POWER * high + log(fmax(all, 1e-300));
+        }
+        for (size_t c = 0; c < classes; ++c) share[c] = sum[c] / (double)x->count, there += c > 0 && sum[c] > 0;
+        double over = share[0] - most;
+        if (over <= 0 || there == 0) continue;
+        share[0] = most;
+        for (size_t c = 1; c < classes; ++c) share[c] += sum[c] > 0 ? over / there : 0;
+    }
+    return likelihood;
+}
+
+/* A model that makes the sample hardly likelier is not there: at large noise some atoms of one structure are more like
+ * another. */
 static void take_shares(atn_lattice *l, const learned *x) {
     size_t classes = (size_t)l->info.models + 1;
-    double from[ATN_LATTICE_MOST_MODELS + 1], most = fmax(MOST_OTHER, other_share(x, &l->info.gain));
-    memcpy(from, l->info.share, sizeof from);
-    for (int round = 0; round < ROUNDS; ++round) {
-        double sum[ATN_LATTICE_MOST_MODELS + 1] = {0};
-        for (size_t k = 0; k < x->count; ++k) {
-            const double *chance = x->chance + k * classes;
-            double all = 0;
-            for (size_t c = 0; c < classes; ++c) all += chance[c] / from[c] * l->info.share[c];
-            for (size_t c = 0; c < classes; ++c) sum[c] += chance[c] / from[c] * l->info.share[c] / fmax(all, 1e-300);
-        }
-        for (size_t c = 0; c < classes; ++c)
-            l->info.share[c] = (sum[c] + 0.5) / ((double)x->count + 0.5 * (double)classes);
-        double over = l->info.share[0] - most; /* what cannot be told is not for that `other` */
-        if (over <= 0) continue;
-        l->info.share[0] = most;
-        for (size_t c = 1; c < classes; ++c) l->info.share[c] += over / (double)(classes - 1);
+    double share[ATN_LATTICE_MOST_MODELS + 1], most = fmax(MOST_OTHER, other_share(x, &l->info.gain));
+    for (size_t c = 0; c < classes; ++c) share[c] = l->info.share[c];
+    double with = share_out(x, classes, most, share);
+    for (size_t c = 1; c < classes; ++c) {
+        double without[ATN_LATTICE_MOST_MODELS + 1];
+        if (share[c] * (double)x->count < 0.5) continue;
+        memcpy(without, share, sizeof without);
+        without[c] = 0;
+        double here = share_out(x, classes, most, without);
+        if (here < with - CLEAR) continue;
+        with = here;
+        memcpy(share, without, sizeof share);
     }
+    for (size_t c = 0; c < classes; ++c)
+        l->info.share[c] = (share[c] * (double)x->count + 0.5) / ((double)x->count + 0.5 * (double)classes);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -103,20 +130,35 @@ static void count_sure(const atn_lattice *l, size_t i, int32_t model, learned *x
     x->alone[x->sure++] = fmax(0, 1 - (double)f->weight / n);
 }
 
-/* Chances of atom i of the batch, with a part of its neighbours elsewhere where it fits nothing whole. */
+/* Likelihoods of atom i of the batch, with a part of its neighbours elsewhere where it is not sure. */
 static void weigh(const atn_lattice *l, size_t i, learned *x) {
     atn_lattice_atom a;
-    double *chance = x->chance + x->count * ((size_t)l->info.models + 1);
-    if (lattice_is_uneven(l)) lattice_look(l, i, NULL, true);
-    double here = lattice_judge(l, i, &a, chance);
-    x->gain[x->count++] = lattice_gain(l, i);
+    double *term = x->term + x->count * ((size_t)l->info.models + 1);
+    double here = lattice_judge(l, i, &a, NULL);
+    x->gain[x->count++] = lattice_gain(l, i, term);
     x->likelihood += here;
-    if (a.structure && a.confidence > 0.9F) {
-        count_sure(l, i, a.phase - 1, x);
-        return;
+    bool sure = a.structure && a.confidence > 0.9F;
+    if (sure) count_sure(l, i, a.phase - 1, x);
+    if (a.structure && a.confidence >= LATTICE_SURE) return;
+    lattice_mixed(l, i); /* as it is judged when it is told */
+    lattice_gain(l, i, term);
+    if (!sure) x->likelihood += lattice_judge(l, i, &a, NULL) - here;
+}
+
+/* The batch: those that are not sure are looked at again from the turns of those that are, as when they are told. */
+static void weigh_batch(const atn_lattice *l, learned *x) {
+    lattice_recent recent = {{0}, {{{0}}}};
+    atn_lattice_atom a;
+    for (size_t i = 0; i < l->near.atoms; ++i) {
+        if (lattice_is_uneven(l)) lattice_look(l, i, NULL, true);
+        lattice_judge(l, i, &a, NULL);
+        if (a.structure && a.confidence >= LATTICE_SURE) lattice_remember(l, i, a.phase - 1, &recent);
     }
-    lattice_mixed(l, i);
-    x->likelihood += lattice_judge(l, i, &a, chance) - here;
+    for (size_t i = 0; i < l->near.atoms; ++i) {
+        lattice_judge(l, i, &a, NULL);
+        if (!a.structure || a.confidence < LATTICE_SURE) lattice_look(l, i, &recent, false);
+        weigh(l, i, x);
+    }
 }
 
 /* The null model of the sample's own distances. */
@@ -139,7 +181,7 @@ static atn_status match_sample(atn_lattice *l, const lattice_sample *s, learned 
         lattice_add_atom(l, &cells, s->which[k]);
         if (!lattice_batch_is_full(l) && k + 1 < s->count) continue;
         status = lattice_engine_run(l);
-        for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) weigh(l, i, x);
+        if (status == ATN_OK) weigh_batch(l, x);
         l->near.atoms = 0;
     }
     l->near.atoms = 0;
@@ -167,7 +209,7 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
     bool again = true;
     atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
     for (int round = 0; round < rounds && again && status == ATN_OK; ++round) {
-        *x = (learned){.chance = block, .gain = block + s->count * classes};
+        *x = (learned){.term = block, .gain = block + s->count * classes};
         x->alone = x->gain + s->count;
         lattice_even_shares(l, 0.1);
         l->info.background = fmax(l->info.strangers, FEWEST);

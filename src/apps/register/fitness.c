@@ -16,14 +16,17 @@
 static const double IDENTICAL = 0.5; /* share at the very place from which on points are the same */
 enum { FEWEST_SAME = 12 };
 enum { MOST_POINTS = 30000, FEWEST_POINTS = 300, SAMPLES = 800, NEIGHBOURS = 13, SIXTH = 6 };
-static const double FLAT = 0.35;         /* thickness over width below which a neighbourhood is a plane */
-static const double MOSTLY = 0.5;        /* share of planes from which on coarser points need not be looked at */
-static const double HARDLY = 0.05;       /* share of planes below which points fill space */
-static const double AROUND = 0.1;        /* of the target's radius: over the surface */
-static const double MUCH = 1.3;          /* times as many planes, for which coarser points are taken */
-static const double TOLERANCE = 2.5;     /* thicknesses that a sample may be off */
-static const double ROUGHNESS = 0.08;    /* and that share of the sixth neighbour's distance: scanners are not exact */
-static const double BESIDE = 4;          /* tolerances that are beside the surface, */
+static const double FLAT = 0.35;      /* thickness over width below which a neighbourhood is a plane */
+static const double MOSTLY = 0.5;     /* share of planes from which on coarser points need not be looked at */
+static const double HARDLY = 0.05;    /* share of planes below which points fill space */
+static const double FARTHEST = 6;     /* spacings that are looked at in any case */
+static const double AROUND = 0.1;     /* of the target's radius: over the surface */
+static const double OVER = 0.3;       /* likewise, for samples that are no planes too */
+static const double STRAY = 2;        /* spacings to the sixth neighbour, from which on a sample belongs to nothing */
+static const double MUCH = 1.3;       /* times as many planes, for which coarser points are taken */
+static const double TOLERANCE = 2.5;  /* thicknesses that a sample may be off */
+static const double ROUGHNESS = 0.08; /* and that share of the sixth neighbour's distance: scanners are not exact */
+static const double BESIDE = 4;       /* tolerances that are beside the surface, */
 static const double BESIDE_REACH = 1.25; /* or so many distances of the sixth neighbour */
 static const double ALIKE = 0.85;        /* least cosine of normals */
 static const double SAME = 0.15;         /* of the sixth neighbour's distance: the same point */
@@ -67,6 +70,30 @@ static double median(float *list, size_t n) {
     return n ? (double)list[n / 2] : 0;
 }
 
+/* The share of the normals that lie along three directions, each the first of those that are left. */
+static double along_three(float (*normal)[3], size_t count) {
+    enum { DIRECTIONS = 3 };
+    static const float ALONG = 0.966F; /* 15 degrees */
+    size_t left = count;
+    for (int k = 0; k < DIRECTIONS && left; ++k) {
+        size_t best = 0, most = 0;
+        for (size_t i = 0; i < left; i += left / 24 + 1) {
+            size_t like = 0;
+            for (size_t j = 0; j < left; ++j)
+                like += fabsf(normal[i][0] * normal[j][0] + normal[i][1] * normal[j][1] + normal[i][2] * normal[j][2]) >
+                        ALONG;
+            if (like > most) most = like, best = i;
+        }
+        float of[3] = {normal[best][0], normal[best][1], normal[best][2]};
+        size_t kept = 0;
+        for (size_t j = 0; j < left; ++j)
+            if (fabsf(of[0] * normal[j][0] + of[1] * normal[j][1] + of[2] * normal[j][2]) <= ALONG)
+                memmove(normal[kept++], normal[j], sizeof *normal);
+        left = kept;
+    }
+    return count ? 1 - (double)left / (double)count : 0;
+}
+
 static void side_free(fitness_side *s, const atn_ctx *ctx) {
     cloud_points_free(&s->points);
     cloud_grid_free(s->grid);
@@ -78,7 +105,7 @@ static void side_free(fitness_side *s, const atn_ctx *ctx) {
 /* Takes the points over. */
 static atn_status describe(cloud_points *points, fitness_side *s) {
     const atn_ctx *ctx = points->ctx;
-    float list[SAMPLES];
+    float list[SAMPLES], normal[SAMPLES][3];
     size_t n = 0;
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
@@ -94,8 +121,13 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
     }
     for (size_t k = 0; k < s->samples; ++k) list[k] = plane_of(s, s->sample[k])->reach;
     s->spacing = median(list, s->samples);
-    for (size_t k = 0; k < s->samples; ++k)
-        if (plane_of(s, s->sample[k])->flat) list[n++] = plane_of(s, s->sample[k])->thickness;
+    for (size_t k = 0; k < s->samples; ++k) {
+        const fitness_plane *plane = plane_of(s, s->sample[k]);
+        if (!plane->flat) continue;
+        memcpy(normal[n], plane->normal, sizeof *normal);
+        list[n++] = plane->thickness;
+    }
+    s->planar = along_three(normal, n);
     s->flat = s->samples ? (double)n / (double)s->samples : 0;
     s->noise = median(list, n);
     return ATN_OK;
@@ -168,13 +200,14 @@ typedef struct meeting {
     double y[3], n[3], height; /* in the other's frame; its normal; signed, over its plane */
     double miss;               /* (height / tolerance)^2, 1 at most */
     bool met, around, beside, on, same;
+    bool at, over; /* of any sample but strays: within the sixth neighbour's distance, or above or below that */
 } meeting;
 
 /* Sample `k` of a side, moved into the other's frame. `solid`: distances of points alone count. */
 static void meet(const fitness *f, int from, const reg_pose *pose, double scale, size_t k, meeting *m) {
     const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
     const fitness_plane *own = plane_of(mine, mine->sample[k]);
-    double at[3], d2, reach = fmax(6 * other->spacing, AROUND * (from ? scale : 1));
+    double at[3], d2, reach = fmax(FARTHEST * other->spacing, OVER * (from ? scale : 1));
     uint32_t nearest;
     for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
     *m = (meeting){0};
@@ -184,24 +217,27 @@ static void meet(const fitness *f, int from, const reg_pose *pose, double scale,
     double length = (double)plane->reach;
     m->met = d2 < length * length;
     m->same = d2 < SAME * SAME * length * length;
-    if (f->solid || !plane->flat || !own->flat) {
-        if (!f->solid) return; /* edges and strays say nothing */
-        m->beside = d2 < length * length;
+    if (f->solid) {
+        m->beside = m->met;
         m->on = d2 < 0.25 * length * length;
         return;
     }
-    double cosine = 0, turned;
+    if (!plane->flat) return; /* edges and strays say nothing */
     for (int a = 0; a < 3; ++a) {
         m->n[a] = (double)plane->normal[a];
         m->height += (m->y[a] - (double)plane->at[a]) * m->n[a];
-        turned = 0;
-        for (int b = 0; b < 3; ++b) turned += pose->a[3 * a + b] * (double)own->normal[b];
-        cosine += turned / scale * m->n[a];
     }
+    double along2 = fmax(0, d2 - m->height * m->height);
+    m->at = m->met && (double)own->reach < STRAY * mine->spacing;
+    m->over = !m->met && along2 < length * length && (double)own->reach < STRAY * mine->spacing;
+    if (!own->flat) return;
+    double cosine = 0;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) cosine += pose->a[3 * a + b] * (double)own->normal[b] / scale * m->n[a];
     double thickness = hypot((double)plane->thickness, scale * (double)own->thickness);
     double tolerance = TOLERANCE * thickness + ROUGHNESS * length;
-    double along2 = fmax(0, d2 - m->height * m->height);
-    m->around = along2 < length * length;
+    double most = fmax(FARTHEST * other->spacing, AROUND * (from ? scale : 1));
+    m->around = along2 < length * length && d2 < most * most;
     m->beside = m->around && fabs(m->height) < fmax(BESIDE * tolerance, BESIDE_REACH * length);
     m->on = m->beside && fabs(m->height) < tolerance && fabs(cosine) > ALIKE;
     m->miss = m->on ? m->height * m->height / (tolerance * tolerance) : 1;
@@ -257,36 +293,12 @@ static void centre_information(fitness_seen *s, const double sums[36]) {
     }
 }
 
-/* The share of the normals that lie along three directions, each the first of those that are left. */
-static double along_three(float (*normal)[3], size_t count) {
-    enum { DIRECTIONS = 3 };
-    static const float ALONG = 0.966F; /* 15 degrees */
-    size_t left = count;
-    for (int k = 0; k < DIRECTIONS && left; ++k) {
-        size_t best = 0, most = 0;
-        for (size_t i = 0; i < left; i += left / 24 + 1) {
-            size_t like = 0;
-            for (size_t j = 0; j < left; ++j)
-                like += fabsf(normal[i][0] * normal[j][0] + normal[i][1] * normal[j][1] + normal[i][2] * normal[j][2]) >
-                        ALONG;
-            if (like > most) most = like, best = i;
-        }
-        float of[3] = {normal[best][0], normal[best][1], normal[best][2]};
-        size_t kept = 0;
-        for (size_t j = 0; j < left; ++j)
-            if (fabsf(of[0] * normal[j][0] + of[1] * normal[j][1] + of[2] * normal[j][2]) <= ALONG)
-                memmove(normal[kept++], normal[j], sizeof *normal);
-        left = kept;
-    }
-    return count ? 1 - (double)left / (double)count : 0;
-}
-
 void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
     reg_pose ways[2] = {*pose};
     double sums[36] = {0}, on[2] = {0};
     float normal[SAMPLES][3];
     size_t normals = 0;
-    size_t same = 0, met = 0, around = 0;
+    size_t same = 0, met = 0, around = 0, over = 0, at_it = 0;
     *out = (fitness_seen){0};
     if (!reg_pose_invert(pose, &ways[1])) return;
     for (int from = 0; from < 2; ++from) {
@@ -298,6 +310,8 @@ void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
             same += m.same;
             met += m.met;
             around += m.around;
+            over += m.over;
+            at_it += m.at;
             if (m.beside) out->misfit += m.miss;
             if (!m.on) continue;
             ++on[from];
@@ -313,6 +327,8 @@ void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
     out->precision = (double)out->fits / fmax(1, (double)out->near);
     out->misfit /= fmax(1, (double)out->near);
     out->clear = (double)out->fits / fmax(1, (double)around);
+    out->over = over;
+    out->free = (double)at_it / fmax(1, (double)(at_it + over));
     out->same = (double)same / fmax(1, (double)met);
     out->identical = out->same > IDENTICAL && met >= FEWEST_SAME;
     out->planar = along_three(normal, normals);

@@ -23,6 +23,7 @@ typedef struct fitness_side {
     double spacing; /* median distance of the sixth neighbour over the samples */
     double noise;   /* median thickness of the flat ones */
     double flat;    /* share of the samples that are */
+    double planar;  /* of these, the share whose normals lie along three directions */
 } fitness_side;
 
 /* Ended with fitness_free. */
@@ -44,6 +45,9 @@ typedef struct fitness_seen {
     double misfit;          /* of samples beside it, the mean of (distance / tolerance)^2, each 1 at most */
     double clear;           /* of samples on the surface, beside it, or over it by less than a tenth of the target's
                                radius, the share that lies on it */
+    double free;            /* of samples, flat or not, at the surface or over it by less than a third of the target's
+                               radius, the share at it; strays do not count */
+    size_t over;            /* samples over it */
     double planar;          /* of samples on the surface, the share whose normals lie along three directions */
     double value;           /* overlap x precision x clear^2: what poses are compared by */
     size_t near, fits;      /* samples beside the surface, on it */

@@ -12,6 +12,9 @@
 static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
 static const double BETTER = 1.15; /* fits clearly better */
 static const double PLANES = 0.9;  /* of planes along three directions, the share that tells nothing */
+static const double FREE = 6;      /* power of what is at the other's surface and not over it */
+static const double AS_WELL = 3;   /* deviations by which scores of nearest points differ in poses that fit equally, */
+static const double CLEARLY = 5;   /* and in those of which one fits better */
 static const double APART = 0.2;   /* radians, */
 static const double AWAY = 0.1;    /* or that part of the size of what overlaps: another pose */
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
@@ -21,30 +24,32 @@ typedef struct poses {
     size_t count;
 } poses;
 
-static bool other(const reg_pose *a, const reg_pose *b, const fitness_seen *seen) {
+static bool other(const reg_pose *a, const reg_pose *b, const double centre[3], double size) {
     reg_pose back, both;
     double twist[6], turn2 = 0, way2 = 0, moved[3], scale = reg_pose_scale(b);
     if (!reg_pose_invert(b, &back)) return true;
     both = reg_pose_compose(a, &back); /* from where b sends points to where a does; rigid */
     reg_pose_log(&both, twist);
-    reg_pose_apply(&both, seen->centre, moved);
+    reg_pose_apply(&both, centre, moved);
     for (int k = 0; k < 3; ++k) {
         turn2 += twist[k] * twist[k];
-        way2 += (moved[k] - seen->centre[k]) * (moved[k] - seen->centre[k]);
+        way2 += (moved[k] - centre[k]) * (moved[k] - centre[k]);
     }
-    return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * seen->size * seen->size);
+    return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * size * size);
 }
 
-/* Points that lie on each other tell more than surfaces do, and walls and floors alone less than what stands there. */
+/* Points that lie on each other tell more than surfaces do, and walls and floors alone less than what stands there:
+ * planes along other directions, and points that would hang over them. */
 static double value_of(const fitness_seen *there, const fitness_seen *answer) {
     double value = there->value;
     if (answer->identical) value *= fmin(1, there->same / answer->same);
+    if (answer->free > 0) value *= pow(fmin(1, there->free / answer->free), FREE);
     return value * fmin(1, (1 - PLANES * there->planar) / (1 - PLANES * answer->planar));
 }
 
-static bool is_new(const poses *known, const reg_pose *pose, const fitness_seen *seen) {
+static bool is_new(const poses *known, const reg_pose *pose, const double centre[3], double size) {
     for (size_t k = 0; k < known->count; ++k)
-        if (!other(pose, &known->list[k], seen)) return false;
+        if (!other(pose, &known->list[k], centre, size)) return false;
     return true;
 }
 
@@ -58,9 +63,9 @@ static void complete(const reg_problem *p, const fitness_seen *seen, poses *know
                 reg_pose step = reg_pose_compose(&known->list[way ? j : i], &back);
                 reg_pose pose = reg_pose_compose(&step, &known->list[way ? i : j]);
                 fitness_seen there;
-                if (!is_new(known, &pose, seen)) continue;
+                if (!is_new(known, &pose, seen->centre, seen->size)) continue;
                 fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
-                if (value_of(&there, seen) > EQUAL * seen->value && is_new(known, &pose, seen))
+                if (value_of(&there, seen) > EQUAL * seen->value && is_new(known, &pose, seen->centre, seen->size))
                     known->list[known->count++] = pose;
             }
 }
@@ -92,38 +97,74 @@ static atn_status moved_rivals(reg_problem *p, const double answer[16], double (
     return status;
 }
 
-atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
-    double found[REG_MOST_RIVALS][16], answer[16], best = 0;
-    size_t count = 0;
-    poses known = {.list = {p->pose}, .count = 1};
+/* Poses far from the answer that the search has met or that turn it. */
+static atn_status find_rivals(reg_problem *p, double (*found)[16], size_t *count) {
+    double answer[16];
     atn_status status = ATN_OK;
+    *count = 0;
     reg_to_outside(p, &p->pose, answer);
-    if (p->settings->transform != ATN_TRANSFORM_RIGID) {
-        status = moved_rivals(p, answer, found, &count);
-    } else {
-        if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
-        if (status == ATN_OK)
-            status = reg_scene_rivals(p->engine.device, p->scene, answer, p->settings->reproducible, found, &count);
-    }
+    if (p->settings->transform != ATN_TRANSFORM_RIGID) return moved_rivals(p, answer, found, count);
+    if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
+    if (status == ATN_OK)
+        status = reg_scene_rivals(p->engine.device, p->scene, answer, p->settings->reproducible, found, count);
+    return status;
+}
+
+static void tell_alternatives(const reg_problem *p, const poses *known, atn_register_result *r) {
+    for (size_t k = 1; k < known->count; ++k) reg_to_outside(p, &known->list[k], r->alternatives[r->n_alternatives++]);
+}
+
+atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
+    double found[REG_MOST_RIVALS][16], best = 0;
+    size_t count;
+    poses known = {.list = {p->pose}, .count = 1};
+    atn_status status = find_rivals(p, found, &count);
     p->beaten = false;
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         reg_pose pose;
         fitness_seen there;
         reg_to_inside(p, found[k], &pose);
         fitness_refine(p->fitness, STEPS, &pose, &there);
-        if (!other(&pose, &p->pose, seen)) continue;
+        if (!other(&pose, &p->pose, seen->centre, seen->size)) continue;
         double value = value_of(&there, seen);
         if (value > best) {
             best = value;
             p->rival = pose;
         }
-        if (value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose, seen))
+        if (value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose, seen->centre, seen->size))
             known.list[known.count++] = pose;
     }
     if (status != ATN_OK) return status;
     p->beaten = best > BETTER * seen->value;
     r->runner_up = seen->value > 0 ? best / seen->value : 0;
     if (!p->beaten) complete(p, seen, &known);
-    for (size_t k = 1; k < known.count; ++k) reg_to_outside(p, &known.list[k], r->alternatives[r->n_alternatives++]);
+    tell_alternatives(p, &known, r);
     return ATN_OK;
+}
+
+atn_status judge_rivals_by_points(reg_problem *p, const fitness_scores *scores, atn_register_result *r, double *ahead) {
+    double found[REG_MOST_RIVALS][16], best = 0;
+    size_t count;
+    poses known = {.list = {p->pose}, .count = 1};
+    atn_status status = find_rivals(p, found, &count);
+    *ahead = INFINITY;
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        reg_pose pose;
+        fitness_scores there;
+        reg_to_inside(p, found[k], &pose);
+        fitness_refine_points(p->fitness, STEPS, &pose, &there);
+        if (!other(&pose, &p->pose, scores->centre, scores->size)) continue;
+        double z = fitness_ahead(scores, &there);
+        *ahead = fmin(*ahead, z);
+        if (there.mean > best) {
+            best = there.mean;
+            p->rival = pose;
+        }
+        if (z < AS_WELL && known.count < MOST && is_new(&known, &pose, scores->centre, scores->size))
+            known.list[known.count++] = pose;
+    }
+    p->beaten = *ahead < -CLEARLY;
+    r->runner_up = scores->mean > 0 ? best / scores->mean : 0;
+    if (status == ATN_OK) tell_alternatives(p, &known, r);
+    return status;
 }

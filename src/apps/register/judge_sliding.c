@@ -12,6 +12,7 @@ static const double BY_SIZE = 0.08; /* or that part of the size of what overlaps
 static const double STAYS = 0.85;   /* of the agreement */
 static const double GROWS = 1.3;    /* times the misfit */
 static const double REMAINS = 0.5;  /* of the samples beside the surface */
+static const double HINDERED = 4;   /* deviations by which more samples come to be over the surface */
 
 /* Moved about the centre by a twist in units of the size. */
 static reg_pose shifted(const reg_pose *pose, const fitness_seen *seen, const double *e, double by) {
@@ -26,6 +27,12 @@ static reg_pose shifted(const reg_pose *pose, const fitness_seen *seen, const do
     return reg_pose_compose(&turn, pose);
 }
 
+/* What stands on a floor does not slide along it, though the floor does. */
+static bool hindered(const fitness_seen *here, const fitness_seen *there) {
+    double more = (double)there->over - (double)here->over;
+    return there->free < here->free && more > HINDERED * sqrt((double)there->over + (double)here->over);
+}
+
 static bool slides(const reg_problem *p, const fitness_seen *seen, const double *e) {
     double spacing = fmax(p->spacing, p->source_spacing), by = fmax(BY * spacing, BY_SIZE * seen->size);
     for (int way = -1; way <= 1; way += 2) {
@@ -33,7 +40,7 @@ static bool slides(const reg_problem *p, const fitness_seen *seen, const double 
         reg_pose pose = shifted(&p->pose, seen, e, way * by);
         fitness_look(p->fitness, &pose, &there);
         if (there.precision < STAYS * seen->precision || there.misfit > GROWS * seen->misfit + 0.02 ||
-            (double)there.near < REMAINS * (double)seen->near)
+            (double)there.near < REMAINS * (double)seen->near || hindered(seen, &there))
             return false;
     }
     return true;

@@ -9,8 +9,9 @@ static const double NARROWER = 0.6; /* of how far they may be apart, from step t
 static const double COARSE = 4;     /* a level's source is used while pairs may be that many of its edges apart */
 static const double FITS = 0.4;     /* spacings within which a pair fits */
 static const double CALM = 0.1;     /* motion, in spacings, from which on nothing else changes */
+static const double ASTRAY = 16;    /* times as far as pairs may be apart to begin with: it ran away */
 static const double DONE = 1e-3;    /* motion, in spacings, that ends it */
-enum { STEPS = 30 };
+enum { STEPS = 50 };
 
 /* Where the distance that counts is a small part of the spacing. */
 static double share_that_fits(const reg_polish_state *s) {
@@ -39,7 +40,7 @@ static atn_status steps(reg_polish_state *s, double reach) {
         }
         reg_pose by = reg_pose_exp(twist), next = reg_pose_compose(&by, &pose);
         double motion = reg_motion(p, &pose, &next);
-        if (reg_motion(p, &p->pose, &next) > 4 * began) return ATN_OK; /* it ran away: as if nothing had been */
+        if (reg_motion(p, &p->pose, &next) > ASTRAY * began) return ATN_OK; /* as if nothing had been */
         if (!s->quiet)
             status = reg_step_done(p, reach, sqrt(s->cost / fmax(s->weight, 1e-300)), motion, s->source->count,
                                    s->target->count);

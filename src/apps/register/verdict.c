@@ -9,17 +9,24 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double CHANCE = 0.45;         /* agreement that wrong poses reach */
-static const double AGREES = 0.65;         /* agreement that is none by chance */
-static const double MISFIT = 0.31;         /* more is no noise; a third is for distances spread evenly */
-static const double PLANAR = 0.985;        /* share of normals along three directions: walls and floors */
-static const double CLEAR = 0.985;         /* share over these that lies on them: all there is */
-static const double LEAST = 0.03;          /* overlap that tells anything */
+static const double CHANCE = 0.45; /* agreement that wrong poses reach */
+static const double AGREES = 0.65; /* agreement that is none by chance */
+static const double MISFIT = 0.31; /* more is no noise; a third is for distances spread evenly */
+static const double PLANAR = 0.97; /* share of normals along three directions: walls and floors */
+static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
+static const double MOSTLY_PLANAR = 0.9, MOSTLY_FREE = 0.92; /* where a little else meets */
+static const double LEAST = 0.03;                            /* overlap that tells anything */
 static const double RIVALLED = 0.6;        /* value of the runner-up from which on the answer does not stand out, */
 static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere */
 static const double NEARLY_CLEAR = 0.96;
 static const double CLOSE = 0.8;                 /* value of the runner-up that makes a doubt of its own a refusal */
 static const double LARGER = 20, SMALLER = 1e-3; /* the source beside the target: hardly the same unit */
+static const double AHEAD = 9;                   /* deviations that scores of nearest points are above all others, */
+static const double AHEAD_ANYHOW = 5;            /* likewise, where walls and floors are not most of what there is */
+static const double WALLS = 0.7;                 /* share of a cloud's planes along three directions that they are */
+static const double NEARLY_AHEAD = 3;            /* which only a doubt remains for */
+static const double LEAST_SCORE = 0.15;          /* mean score that tells anything */
+static const double BLIND = 0.01;                /* what a score counts beside the value that planes give */
 enum { FEWEST = 12 };                            /* samples on a surface that say something */
 
 const char *atn_verdict_name(atn_verdict verdict) {
@@ -33,19 +40,10 @@ static void say(atn_register_result *r, atn_verdict verdict, const char *why) {
 }
 
 /* What can be said without other poses; false: there is nothing to ask of them. */
-static bool stands(const reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
-    double overlap = fmax(seen->overlap[0], seen->overlap[1]);
+static bool stands(const fitness_seen *seen, atn_register_result *r) {
     r->verdict = ATN_VERDICT_REFUSED;
-    if (seen->near == 0 && !seen->identical)
-        snprintf(r->reason, sizeof r->reason, "the clouds do not overlap: no point lies near the other cloud");
-    else if (seen->identical)
+    if (seen->identical)
         r->verdict = ATN_VERDICT_TRUSTED;
-    else if (p->fitness->solid)
-        say(r, seen->fits >= FEWEST && overlap > LEAST ? ATN_VERDICT_DOUBTFUL : ATN_VERDICT_REFUSED,
-            "there is no surface to compare, and the points of one cloud are not those of the other");
-    else if (seen->fits < FEWEST || overlap < LEAST)
-        snprintf(r->reason, sizeof r->reason,
-                 "only %.2g %% of either cloud lies on the other: too little to tell a pose", 100 * overlap);
     else if (seen->precision < CHANCE)
         snprintf(r->reason, sizeof r->reason,
                  "of the points beside the other surface %.0f %% lie on it, which clouds that share nothing reach too",
@@ -58,7 +56,8 @@ static bool stands(const reg_problem *p, const fitness_seen *seen, atn_register_
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason,
                  "the surfaces meet, but are farther apart than noise and spacing explain");
-    } else if (seen->planar > PLANAR && seen->clear < CLEAR) {
+    } else if ((seen->planar > PLANAR && seen->free < FREE) ||
+               (seen->planar > MOSTLY_PLANAR && seen->free < MOSTLY_FREE)) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "only planes along three directions meet, as in any room");
     } else
@@ -90,6 +89,45 @@ static void weigh(const reg_problem *p, const fitness_seen *seen, const char *li
     r->verdict = ATN_VERDICT_DOUBTFUL;
 }
 
+/* Planes of both clouds meet hardly anywhere: there are none, noise hides them, or the clouds do not touch. */
+static bool is_blind(const reg_problem *p, const fitness_seen *seen) {
+    return !seen->identical &&
+           (p->fitness->solid || seen->fits < FEWEST || fmax(seen->overlap[0], seen->overlap[1]) < LEAST);
+}
+
+/* Nearest points tell whether the answer stands out from other poses. */
+static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
+    fitness_scores scores;
+    const fitness_side *side = p->fitness->side;
+    double ahead = 0, enough = fmin(side[0].planar, side[1].planar) > WALLS ? AHEAD : AHEAD_ANYHOW;
+    bool touch = seen->fits >= FEWEST && fmax(seen->overlap[0], seen->overlap[1]) > LEAST;
+    fitness_score(p->fitness, &p->pose, &scores);
+    p->value = BLIND * scores.mean;
+    r->verdict = ATN_VERDICT_REFUSED;
+    if (!(scores.mean > 0)) {
+        say(r, ATN_VERDICT_REFUSED, "the clouds do not overlap: no point lies near the other cloud");
+        return ATN_OK;
+    }
+    atn_status status = judge_rivals_by_points(p, &scores, r, &ahead);
+    if (!p->fitness->solid && seen->near >= FEWEST && seen->precision < CHANCE)
+        snprintf(r->reason, sizeof r->reason,
+                 "of the points beside the other surface %.0f %% lie on it, which clouds that share nothing reach too",
+                 100 * seen->precision);
+    else if (ahead >= enough && scores.mean > LEAST_SCORE)
+        say(r, ATN_VERDICT_TRUSTED, "points lie nearer to each other than in any other pose");
+    else {
+        bool doubt = (p->fitness->solid && touch) || ahead >= NEARLY_AHEAD;
+        r->verdict = doubt ? ATN_VERDICT_DOUBTFUL : ATN_VERDICT_REFUSED;
+        if (r->runner_up > 0)
+            snprintf(r->reason, sizeof r->reason,
+                     "there is no surface to compare, and by nearest points another pose fits %.0f %% as well",
+                     100 * r->runner_up);
+        else
+            say(r, r->verdict, "there is no surface to compare, and few points lie near the other cloud");
+    }
+    return status;
+}
+
 static atn_status judge(reg_problem *p, atn_register_result *r) {
     fitness_seen seen;
     char like[160] = "";
@@ -98,7 +136,8 @@ static atn_status judge(reg_problem *p, atn_register_result *r) {
     r->overlap_target = seen.overlap[1];
     r->agreement = seen.precision;
     p->value = seen.value;
-    if (!stands(p, &seen, r)) return ATN_OK;
+    if (is_blind(p, &seen)) return judge_by_points(p, &seen, r);
+    if (!stands(&seen, r)) return ATN_OK;
     if (!seen.identical) judge_sliding(p, &seen, r, like, sizeof like);
     atn_status status = judge_rivals(p, &seen, r);
     if (status == ATN_OK) weigh(p, &seen, like, r);
@@ -122,6 +161,7 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
     r->runner_up = p->value = 0;
     r->converged = p->converged;
     r->verdict = ATN_VERDICT_REFUSED;
+    r->reason[0] = '\0';
     p->beaten = false;
     if (!judge_degenerate(p, r->reason, sizeof r->reason)) {
         status = look_closely(p);
@@ -134,7 +174,7 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
                      "the source is %.3g times as large as the target: are both in one unit?", larger);
         }
     }
-    if (r->verdict == ATN_VERDICT_TRUSTED)
+    if (r->verdict == ATN_VERDICT_TRUSTED && !*r->reason)
         snprintf(r->reason, sizeof r->reason, "%.0f %% of what meets agrees, and no other pose comes near",
                  100 * r->agreement);
     if (r->verdict == ATN_VERDICT_REFUSED) r->converged = r->has_covariance = false;

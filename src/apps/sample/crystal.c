@@ -33,6 +33,7 @@ static const struct {
       {0.25, 0.75, 0.75},
       {0.75, 0.25, 0.75},
       {0.75, 0.75, 0.25}}},
+    {"planes", 2.8, {1, 1, 2}, 1, {{0, 0, 0}}},
     {"gas", 2.54, {8, 8, 8}, CRYSTAL_RANDOM, {{0}}}, /* as many atoms as bcc has */
     {"packing", 2.5, {PACKING_CELL, PACKING_CELL, PACKING_CELL}, CRYSTAL_RANDOM, {{0}}},
 };
@@ -40,7 +41,7 @@ static const struct {
 const char *crystal_name(crystal_structure s) { return STRUCTURES[s].name; }
 double crystal_usual(crystal_structure s) { return STRUCTURES[s].usual; }
 
-crystal_structure crystal_label(crystal_structure s) { return s >= CRYSTAL_GAS ? CRYSTAL_OTHER : s; }
+crystal_structure crystal_label(crystal_structure s) { return s >= CRYSTAL_PLANES ? CRYSTAL_OTHER : s; }
 
 double crystal_density(crystal_structure s, double a) {
     const double *cell = STRUCTURES[s].cell;

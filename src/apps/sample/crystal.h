@@ -15,6 +15,7 @@ typedef enum crystal_structure {
     CRYSTAL_HCP,
     CRYSTAL_SC,
     CRYSTAL_DIAMOND,
+    CRYSTAL_PLANES,  /* square grids on planes 2 a apart: other */
     CRYSTAL_GAS,     /* uniformly random; a^3 is the volume of a site */
     CRYSTAL_PACKING, /* random sequential addition of hard spheres of diameter a */
     CRYSTAL_STRUCTURES

@@ -1,5 +1,5 @@
-/* Frames that have none of the models, and atoms on no site: both are `other`. Settings come from each frame; seeds are
- * none that constants were chosen on. */
+/* Frames that have none of the models, and atoms on no site: both are `other`. Confidences come true. Settings come
+ * from each frame; seeds are none that constants were chosen on. */
 #include "testkit.h"
 
 #include "apps/sample/atoms.h"
@@ -57,7 +57,8 @@ static const atn_sample_atoms_settings USUAL = {
 
 static void what_is_no_model_is_other(void **state) {
     (void)state;
-    static const crystal_structure KINDS[] = {CRYSTAL_GAS, CRYSTAL_PACKING, CRYSTAL_SC, CRYSTAL_DIAMOND};
+    static const crystal_structure KINDS[] = {CRYSTAL_GAS, CRYSTAL_PACKING, CRYSTAL_SC, CRYSTAL_DIAMOND,
+                                              CRYSTAL_PLANES};
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; ++k) {
         atn_sample_atoms_settings s = USUAL;
         size_t other = 0;
@@ -107,6 +108,38 @@ static void background_is_other(void **state) {
     }
 }
 
+/* Phases at noise that is another in depth, and a lattice at large noise: both are told, and of the atoms at 0.9 as
+ * many are right. */
+static void confidences_come_true(void **state) {
+    (void)state;
+    double right = 0, told = 0, n = 0, true_at = 0;
+    for (uint64_t seed = 6; seed < 9; ++seed) {
+        make((atn_sample_atoms_settings){.lattice = {CRYSTAL_BCC, CRYSTAL_FCC},
+                                         .constant = {3.2, 4.794},
+                                         .lattices = 2,
+                                         .grains = 2,
+                                         .lateral = 0.5,
+                                         .depth = 0.15,
+                                         .efficiency = 0.6,
+                                         .seed = seed});
+        match(&(atn_lattice_settings){.noise = 0.5, .depth_noise = 0.15});
+        for (size_t i = 0; i < ATOMS; ++i) {
+            bool is = f.atom[i].structure == f.label[i], at = f.atom[i].confidence >= 0.85F;
+            right += is;
+            if (!at || f.atom[i].confidence >= 0.95F) continue;
+            n += 1, true_at += is, told += (double)f.atom[i].confidence;
+        }
+    }
+    if (right < 0.97 * 3 * ATOMS || true_at < 0.8 * n || true_at > 0.97 * n || n < 40)
+        fail_msg("%.4f right, %.3f of %.0f at %.3f", right / 3 / ATOMS, true_at / n, n, told / n);
+    atn_sample_atoms_settings s = USUAL;
+    s.lattice[0] = CRYSTAL_HCP, s.constant[0] = 3.39, s.lateral = s.depth = 0.5, right = 0;
+    make(s);
+    match(NULL);
+    for (size_t i = 0; i < ATOMS; ++i) right += f.atom[i].structure == f.label[i];
+    if (right < 0.995 * ATOMS) fail_msg("hcp: %.4f right", right / ATOMS);
+}
+
 static int setup(void **state) {
     (void)state;
     ctx = kit_ctx();
@@ -123,6 +156,7 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_no_model_is_other),
-                                       cmocka_unit_test(by_name_they_are_told), cmocka_unit_test(background_is_other)};
+                                       cmocka_unit_test(by_name_they_are_told), cmocka_unit_test(background_is_other),
+                                       cmocka_unit_test(confidences_come_true)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

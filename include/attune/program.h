@@ -1,0 +1,44 @@
+/* Programs: kernels described in a row, with loops and temporaries (docs/programs.md), planned as a whole. What lies
+ * between two steps is fused where that pays, temporaries share memory, steps in a row are one launch. The calls mirror
+ * those of kernels; a kernel, and a Sequence, are programs too. */
+#ifndef ATTUNE_PROGRAM_H
+#define ATTUNE_PROGRAM_H
+
+#include <attune/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct atn_program atn_program;
+
+/* `description`: a text, the name of a program or kernel that is shipped, or the path of a file; the program is the
+ * last one in it. Owned by the caller, freed before the device is closed. `options` may be NULL and is copied. */
+ATN_API atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_options *options,
+                                      atn_program **out);
+ATN_API void atn_program_free(atn_program *program); /* NULL is fine */
+
+/* An array of the same device for a name of the program's head; it lives until the last run, or another is bound.
+ * Results that nobody bound are made and dropped. */
+ATN_API atn_status atn_program_bind(atn_program *program, const char *name, atn_array *array);
+/* May change from run to run; one that sizes or counts depend on has the program planned again. */
+ATN_API atn_status atn_program_param(atn_program *program, const char *name, double real, double imaginary);
+
+/* Sizes of all temporaries, what is fused, memory, kernels built. Called by a run where it is due. */
+ATN_API atn_status atn_program_plan(atn_program *program);
+/* Once planned it neither looks up nor allocates. On a GPU it returns before the work is done, unless a loop or a
+ * branch had to look at a value. */
+ATN_API atn_status atn_program_run(atn_program *program);
+
+/* What the last run has to say: a loop that met a value that is no number, or one that took all the rounds it may.
+ * NULL: nothing. Valid until the next run. */
+ATN_API const char *atn_program_note(const atn_program *program);
+
+/* The plan for people: steps, what is fused, what it takes, and the variant of each step. Valid until the next call
+ * with this handle. */
+ATN_API const char *atn_program_explain(atn_program *program);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

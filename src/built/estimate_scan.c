@@ -1,0 +1,44 @@
+/* A reasonable variant of a scan. Along everything: parts, each with registers that wait for one row only; on a GPU a
+ * row is a group's. At every point: the items of a warp along the range where there are warps. */
+#include "built/outlook.h"
+#include "built/scan.h"
+
+#include <string.h>
+
+static int32_t fitting(int64_t extent, int32_t most) {
+    int32_t n = 1;
+    while (n * 2 <= most && n * 2 <= extent) n *= 2;
+    return n;
+}
+
+void atn_estimate_scan(const atn_graph *graph, const atn_device_info *info, const atn_extent *extent, bool host,
+                       atn_variant *v) {
+    enum { LITTLE = 16384, PARTS = 64 };
+    atn_outlook o = atn_outlook_of(graph);
+    if (o.ordered || o.block < 0 || !atn_block_is_scan(graph, o.block)) return;
+    const atn_block *b = &graph->blocks[o.block];
+    int64_t range = extent && extent->range > 0 ? extent->range : INT64_MAX;
+    bool items = !host && !info->cpu, custom = b->acc[0].join == ATN_JOIN_CUSTOM, known = range < INT64_MAX;
+    int32_t splits = items ? info->cores * 8 : PARTS;
+    if (splits > 2048) splits = 2048;
+    splits = fitting(range / (items ? 4096 : LITTLE), splits);
+    v->q[0].regs = b->n_accs > 8 ? 1 : b->n_accs > 4 ? 2 : items ? 8 : 4;
+    if (items) {
+        bool cuda = strcmp(info->backend, "cuda") == 0;
+        int32_t most = o.points > 0 ? 32 : 256;
+        v->q[0].lanes = info->max_group < most ? info->max_group : most;
+        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+        while (!cuda && v->q[0].lanes > 1 && v->q[0].lanes * v->q[0].regs * b->n_accs * 16 > info->local_bytes)
+            v->q[0].lanes /= 2;
+        while (known && o.points > 0 && v->q[0].regs > 1 && v->q[0].lanes * v->q[0].regs > range) v->q[0].regs /= 2;
+    }
+    if (o.points > 0) {
+        if (!items) v->p[0].seq = extent ? fitting(extent->points[0], 8) : 8;
+        return;
+    }
+    if (host && known && range <= LITTLE) v->threads = 1;
+    (b->rank > 1 ? &v->q[1] : &v->q[0])->split = splits;
+    if (b->rank > 1 && splits > 1) v->q[0].regs = 1; /* parts of rows with registers along them come out wrong */
+    int32_t lanes = o.complex_values || custom ? 1 : info->simd * 4 / o.bytes;
+    if (host && splits > 1 && b->rank == 1 && !o.gathers) v->q[0].vec = lanes < 1 ? 1 : lanes > 16 ? 16 : lanes;
+}

@@ -1,0 +1,215 @@
+/* Tapes in front of the backends: which queues are on the one being made, whether all of them are joined at its end,
+ * what spoiled it; and for backends without graphs the work itself, kept with its arguments and queued again in the
+ * same order, which is one that the events allow. */
+#include "base/memory.h"
+#include "device/backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct atn_kept {
+    struct atn_kept *next;
+    atn_work work;
+    atn_launch launch; /* of the work, where it is one */
+    struct {
+        char bytes[16];
+    } * value; /* per argument; behind this */
+    atn_arg args[];
+} atn_kept;
+
+/* The tape that is being made. */
+typedef struct atn_recorder {
+    atn_queue *queue;            /* where it was begun */
+    uint64_t number;             /* of the device's tapes, from 1 */
+    atn_kept *first, **last;     /* last: where the next one is hung */
+    atn_status status;           /* the first failure, and */
+    char why[ATN_MESSAGE_BYTES]; /* its sentence */
+} atn_recorder;
+
+/* ---- what is kept ---- */
+
+static void free_kept(const atn_ctx *ctx, atn_kept *kept) {
+    while (kept) {
+        atn_kept *next = kept->next;
+        atn_free(ctx, kept);
+        kept = next;
+    }
+}
+
+atn_status atn_tape_keep(atn_queue *queue, const atn_work *work) {
+    atn_recorder *r = queue->device->making;
+    size_t n = work->launch ? work->launch->n_args : 0, each = sizeof(atn_arg) + sizeof *((atn_kept *)0)->value;
+    atn_kept *kept = atn_zalloc(queue->device->ctx, sizeof *kept + n * each); /* n <= ATN_MAX_ARGS */
+    if (!kept) return ATN_ERR_MEMORY;
+    kept->work = *work;
+    if (work->launch) {
+        kept->launch = *work->launch;
+        kept->launch.args = kept->args;
+        kept->work.launch = &kept->launch;
+    }
+    kept->value = (void *)(kept->args + n);
+    for (size_t k = 0; k < n; ++k) {
+        kept->args[k] = work->launch->args[k];
+        if (kept->args[k].buffer) continue;
+        memcpy(kept->value[k].bytes, work->launch->args[k].value, work->launch->args[k].bytes);
+        kept->args[k].value = kept->value[k].bytes;
+    }
+    *r->last = kept;
+    r->last = &kept->next;
+    return ATN_OK;
+}
+
+atn_status atn_tape_note(const atn_queue *queue, atn_status status) {
+    atn_recorder *r = queue->device->making;
+    if (status == ATN_OK || !queue->tape || r->status != ATN_OK) return status;
+    r->status = status;
+    snprintf(r->why, sizeof r->why, "%s", atn_ctx_message(queue->device->ctx));
+    return status;
+}
+
+atn_status atn_tape_refuse(const atn_queue *queue, const char *what) {
+    if (!queue->tape) return ATN_OK;
+    const atn_device *device = queue->device;
+    return atn_tape_note(queue, atn_fail(device->ctx, ATN_ERR_DEVICE,
+                                         "%s: %s cannot be kept on a tape, whose queue takes work alone",
+                                         device->info.name, what));
+}
+
+/* ---- which queues are on it ---- */
+
+static void join(atn_queue *queue, uint64_t number) {
+    queue->tape = number;
+    queue->reach = (atn_reach){0};
+    queue->reach.count[queue->number] = 1; /* joining is work: it has to be waited for */
+}
+
+static void leave(const atn_device *device, uint64_t number) {
+    for (atn_queue *q = device->queues; q; q = q->next)
+        if (q->tape == number) q->tape = 0;
+}
+
+atn_status atn_tape_wait(atn_queue *queue, const atn_event *event, bool *kept) {
+    const atn_device *device = queue->device;
+    const char *name = device->info.name;
+    *kept = false;
+    if (event->device != device)
+        return atn_fail(device->ctx, ATN_ERR_INPUT, "%s: a queue cannot wait for an event of another device", name);
+    if (!event->marked)
+        return atn_tape_note(queue, atn_fail(device->ctx, ATN_ERR_INPUT,
+                                             "%s: a queue cannot wait for an event that was never marked", name));
+    if (event->tape && (!device->making || device->making->number != event->tape))
+        return atn_tape_note(queue, atn_fail(device->ctx, ATN_ERR_INPUT,
+                                             "%s: a queue cannot wait for an event of a tape that is finished", name));
+    if (!event->tape && queue->tape)
+        return atn_tape_note(queue, atn_fail(device->ctx, ATN_ERR_DEVICE,
+                                             "%s: work on a tape cannot wait for an event from outside of it", name));
+    if (!event->tape) return ATN_OK;
+    if (!queue->tape) join(queue, event->tape);
+    for (int k = 0; k < ATN_MAX_QUEUES; ++k)
+        if (queue->reach.count[k] < event->reach.count[k]) queue->reach.count[k] = event->reach.count[k];
+    *kept = !device->backend->tape_begin;
+    return ATN_OK;
+}
+
+/* Does what the first queue has queued come after all that the others have? */
+static atn_status check_joined(const atn_recorder *r) {
+    const atn_device *device = r->queue->device;
+    for (const atn_queue *q = device->queues; q; q = q->next)
+        if (q->tape == r->number && q->reach.count[q->number] != r->queue->reach.count[q->number])
+            return atn_fail(device->ctx, ATN_ERR_DEVICE,
+                            "%s: a queue that joined a tape was not waited for by the queue that it was begun on",
+                            device->info.name);
+    return ATN_OK;
+}
+
+/* ---- making ---- */
+
+atn_status atn_tape_begin(atn_queue *queue) {
+    atn_device *device = queue->device;
+    atn_status status = atn_device_check(device);
+    if (status != ATN_OK) return status;
+    if (device->making)
+        return atn_fail(device->ctx, ATN_ERR_DEVICE, "%s: another tape is being made", device->info.name);
+    atn_recorder *r = atn_zalloc(device->ctx, sizeof *r);
+    if (!r) return ATN_ERR_MEMORY;
+    *r = (atn_recorder){.queue = queue, .number = device->tapes + 1, .last = &r->first};
+    if (device->backend->tape_begin) status = device->backend->tape_begin(queue);
+    if (status != ATN_OK) {
+        atn_free(device->ctx, r);
+        return status;
+    }
+    ++device->tapes;
+    device->making = r;
+    join(queue, r->number);
+    return ATN_OK;
+}
+
+/* What was kept, as a tape of its own. */
+static atn_status take_kept(atn_recorder *r, atn_tape **out) {
+    *out = atn_zalloc(r->queue->device->ctx, sizeof **out);
+    if (!*out) return ATN_ERR_MEMORY;
+    (*out)->first = r->first;
+    r->first = NULL;
+    return ATN_OK;
+}
+
+/* Also of a device that was lost meanwhile: what was begun is ended. */
+atn_status atn_tape_end(atn_queue *queue, atn_tape **out) {
+    atn_device *device = queue->device;
+    atn_recorder *r = device->making;
+    *out = NULL;
+    if (!r || r->queue != queue)
+        return atn_fail(device->ctx, ATN_ERR_DEVICE, "%s: no tape was begun on this queue", device->info.name);
+    (void)atn_tape_note(queue, check_joined(r));
+    atn_status status = device->backend->tape_end ? device->backend->tape_end(queue, out) : take_kept(r, out);
+    if (status == ATN_OK) (*out)->device = device;
+    leave(device, r->number);
+    device->making = NULL;
+    if (r->status != ATN_OK) {
+        atn_tape_free(*out);
+        *out = NULL;
+        status = atn_fail(device->ctx, r->status, "%s", r->why);
+    }
+    free_kept(device->ctx, r->first);
+    atn_free(device->ctx, r);
+    return status;
+}
+
+void atn_tape_drop(atn_queue *queue) {
+    atn_recorder *r = queue->device->making;
+    atn_tape *tape;
+    if (!queue->tape) return;
+    if (r->queue != queue) {
+        (void)atn_tape_refuse(queue, "freeing a queue");
+        return;
+    }
+    (void)atn_tape_end(queue, &tape);
+    atn_tape_free(tape);
+}
+
+/* ---- running ---- */
+
+atn_status atn_tape_launch(atn_queue *queue, atn_tape *tape) {
+    atn_device *device = queue->device;
+    atn_status status = atn_device_check(device);
+    if (status == ATN_OK) status = atn_tape_refuse(queue, "a tape");
+    if (status != ATN_OK) return status;
+    if (tape->device != device)
+        return atn_fail(device->ctx, ATN_ERR_INPUT, "launches kept on %s for a queue of %s", tape->device->info.name,
+                        device->info.name);
+    if (device->backend->tape_launch) return device->backend->tape_launch(queue, tape);
+    for (const atn_kept *kept = tape->first; kept && status == ATN_OK; kept = kept->next)
+        status = atn_work_start(queue, &kept->work);
+    return status;
+}
+
+void atn_tape_free(atn_tape *tape) {
+    if (!tape) return;
+    const atn_ctx *ctx = tape->device->ctx;
+    if (tape->device->backend->tape_free) {
+        tape->device->backend->tape_free(tape);
+        return;
+    }
+    free_kept(ctx, tape->first);
+    atn_free(ctx, tape);
+}

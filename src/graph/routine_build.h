@@ -1,0 +1,62 @@
+/* Between the files that check a program: the texts it stands in, and what its names call. */
+#ifndef ATN_GRAPH_ROUTINE_BUILD_H
+#define ATN_GRAPH_ROUTINE_BUILD_H
+
+#include "graph/notation.h"
+#include "graph/routine.h"
+
+enum { ATN_MOST_KNOWN = 256 };
+
+/* A text that kernels and programs stand in. */
+typedef struct atn_unit atn_unit;
+struct atn_unit {
+    atn_reader *reader;
+    atn_file_text *file;
+    const char *shipped; /* under this name; NULL: the caller's own */
+    atn_unit *next;
+};
+
+typedef struct atn_target_of_call {
+    int32_t callee, routine; /* one of them; -1: the other one */
+    bool unsure;             /* a complaint was made of it */
+} atn_target_of_call;
+
+typedef struct atn_known {
+    const void *text;
+    atn_target_of_call target;
+} atn_known;
+
+typedef struct atn_builder {
+    atn_reader *reader; /* of the caller's own text */
+    atn_programs *programs;
+    atn_unit *units;
+    int32_t n_known;
+    atn_known known[ATN_MOST_KNOWN];
+} atn_builder;
+
+/* programs.c */
+bool atn_builder_know(atn_builder *b, const void *text, atn_target_of_call target);
+bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_target_of_call *found);
+bool atn_builder_is_callable(const atn_unit *unit, const char *name);
+void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion);
+int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *graph, const atn_kernel_text *text);
+
+void atn_builder_read(atn_builder *b, atn_file_text *file); /* all kernels and programs of a file */
+void atn_builder_close(atn_builder *b);                     /* what its units own goes to the programs */
+
+/* whole.c: a program whose steps fuse into one kernel, as that kernel. NULL with the complaint made. */
+atn_graph *atn_programs_whole(atn_reader *reader, atn_file_text *file);
+
+/* routine.c */
+void atn_routine_head(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
+void atn_routine_build(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
+atn_step *atn_routine_step_by_names(atn_builder *b, atn_routine *routine, int32_t callee);
+int32_t atn_routine_find(const atn_routine *routine, const char *name); /* -1: none */
+int32_t atn_routine_add(atn_builder *b, atn_routine *routine, atn_datum_use use);
+
+/* scalar.c: a kernel of one point that computes `tree`; its data are the names used, its result a vector of one
+ * element of `type`; `test`: 1, 0 or 2 as a condition wants it. -1 with the complaint made. */
+int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *routine, const atn_syntax *tree,
+                          atn_type type, bool test, int32_t names[], int32_t *n_names);
+
+#endif

@@ -1,0 +1,367 @@
+/* Scans: a block whose running values are used. One item alone goes step by step. Several items, or several steps at
+ * once, take a row of the range each time: every step's own contribution, joined over the items (scan_group.c), then
+ * over the registers, then with what was before the row. Where a range is split, a first stage leaves the total of each
+ * part, and the second one begins each part with those before it. Joins are associative; the earlier side is left. */
+#include "lower/scan.h"
+
+#include <stdio.h>
+
+void scan_join(scan *s, const char *name, scan_accs a, scan_accs b, scan_accs out) {
+    lowering *l = s->l;
+    if (l->p->failed) return;
+    lower_join(l, s->b, a, b, out, true);
+    SCAN_EACH(s->b, k, part) out[k][part] = ir_declare(l->p, l->block, name, out[k][part]);
+}
+
+static bool by_update(const atn_block *b) {
+    return b->acc[0].join == ATN_JOIN_CUSTOM || b->acc[0].join == ATN_JOIN_ORDERED;
+}
+
+/* init, or what has no influence. */
+static void first_values(scan *s, scan_accs out) {
+    lowering *l = s->l;
+    SCAN_EACH(s->b, k, part) {
+        const atn_acc *a = &s->b->acc[k];
+        ir_ref init = a->init >= 0 ? ir_cast(l->p, acc_type(l, a), lower_value(l, a->init, PLACE_ORIGIN, part))
+                                   : acc_neutral(l, s->b, k, part);
+        out[k][part] = init;
+    }
+}
+
+static void make_variables(scan *s, const char *name, scan_accs value, scan_accs variable) {
+    SCAN_EACH(s->b, k, part)
+    variable[k][part] = ir_variable_ref(s->l->p, ir_declare_mutable(s->l->p, s->l->block, name, value[k][part]));
+}
+
+static void set_variables(scan *s, scan_accs variable, scan_accs value) {
+    SCAN_EACH(s->b, k, part)
+    if (!s->l->p->failed) ir_assign(s->l->p, s->l->block, s->l->p->nodes[variable[k][part]].id, value[k][part]);
+}
+
+/* Makes BEFORE or AFTER of the block known at a place. */
+static void keep_running(scan *s, atn_op op, place at, scan_accs value) {
+    lowering *l = s->l;
+    for (atn_value v = 0; v < l->g->n_values && !l->p->failed; ++v) {
+        const atn_node *n = &l->g->values[v];
+        if (n->op != op || n->index != s->block) continue;
+        for (int32_t part = 0; part < acc_parts(&s->b->acc[n->axis]); ++part) {
+            ir_ref ref = ir_declare(l->p, l->block,
+                                    n->label              ? n->label
+                                    : op == ATN_OP_BEFORE ? "before"
+                                                          : "after",
+                                    ir_cast(l->p, lower_type(l, n->type), value[n->axis][part]));
+            lower_memo_keep(l, v, part, lower_normal(l, n->dims, at), ref);
+        }
+    }
+}
+
+/* One step: what comes next is what was, with it. */
+static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
+    lowering *l = s->l;
+    scan_accs right;
+    keep_running(s, ATN_OP_BEFORE, at, carry);
+    SCAN_EACH(s->b, k, part)
+    if (!l->p->failed) l->acc_variable[k][part] = l->p->nodes[carry[k][part]].id;
+    SCAN_EACH(s->b, k, part) {
+        atn_value from = by_update(s->b) ? s->b->acc[k].update : s->b->acc[k].term;
+        right[k][part] = ir_cast(l->p, acc_type(l, &s->b->acc[k]), lower_value(l, from, at, part));
+    }
+    if (by_update(s->b))
+        SCAN_EACH(s->b, k, part) next[k][part] = ir_declare(l->p, l->block, "updated", right[k][part]);
+    else
+        scan_join(s, "joined", carry, right, next);
+    if (l->p->failed) return;
+    keep_running(s, ATN_OP_AFTER, at, next);
+}
+
+/* What a step contributes by itself; nothing where it is none (valid is false). */
+static void contribution(scan *s, place at, ir_ref valid, scan_accs out) {
+    lowering *l = s->l;
+    scan_accs term, clean;
+    SCAN_EACH(s->b, k, part)
+    if (!l->p->failed && by_update(s->b)) l->acc_variable[k][part] = l->p->nodes[s->neutral[k][part]].id;
+    SCAN_EACH(s->b, k, part) {
+        atn_value from = by_update(s->b) ? s->b->acc[k].update : s->b->acc[k].term;
+        term[k][part] = ir_cast(l->p, acc_type(l, &s->b->acc[k]), lower_value(l, from, at, part));
+    }
+    if (l->p->failed) return;
+    if (!by_update(s->b)) lower_join(l, s->b, s->neutral, term, clean, true); /* a NaN loses, as it does in order */
+    SCAN_EACH(s->b, k, part) {
+        atn_join join = s->b->acc[k].join;
+        bool whole = by_update(s->b) || join == ATN_JOIN_SUM || join == ATN_JOIN_PRODUCT || join == ATN_JOIN_AND ||
+                     join == ATN_JOIN_OR;
+        ir_ref value = whole ? term[k][part] : clean[k][part];
+        if (valid >= 0)
+            value = ir_operation(l->p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), valid, value, s->neutral[k][part]);
+        out[k][part] = ir_declare(l->p, l->block, "step", value);
+    }
+}
+
+enum { MOST_REGS = 16 };
+
+/* A row of the range whose steps lie side by side in each item: they are joined in order, then the items are, once. */
+static void step_packed(scan *s, scan_accs carry, int32_t rows, scan_accs next) {
+    lowering *l = s->l;
+    int32_t q0 = s->b->dim[0];
+    scan_accs upto[MOST_REGS], value[1], earlier[1], total[1], until, here;
+    for (int32_t r = 0; r < rows && !l->p->failed; ++r) {
+        place at = PLACE_ORIGIN;
+        at.r[q0] = (int8_t)r;
+        contribution(s, at, -1, here);
+        if (l->p->failed) return;
+        if (r > 0) scan_join(s, "upto", upto[r - 1], here, upto[r]);
+        if (r == 0) SCAN_EACH(s->b, k, part) upto[r][k][part] = here[k][part];
+    }
+    if (l->p->failed) return;
+    SCAN_EACH(s->b, k, part) value[0][k][part] = upto[rows - 1][k][part];
+    bool before = s->before;
+    s->before = true; /* where this item begins */
+    scan_group(s, 1, value, earlier, total);
+    s->before = before;
+    scan_join(s, "until", carry, earlier[0], until);
+    for (int32_t r = 0; r < rows && !l->p->failed; ++r) {
+        place at = PLACE_ORIGIN;
+        at.r[q0] = (int8_t)r;
+        if (s->before && r > 0) scan_join(s, "before", until, upto[r - 1], here);
+        if (s->before) keep_running(s, ATN_OP_BEFORE, at, r > 0 ? here : until);
+        if (!s->after) continue;
+        scan_join(s, "after", until, upto[r], here);
+        keep_running(s, ATN_OP_AFTER, at, here);
+    }
+    scan_join(s, "row", carry, total[0], next);
+}
+
+/* A row of the range: `rows` steps of every item, a row of items apart. */
+static void step_row(scan *s, scan_accs carry, int32_t rows, ir_ref limit, scan_accs next) {
+    lowering *l = s->l;
+    int32_t q0 = s->b->dim[0];
+    scan_accs value[MOST_REGS], earlier[MOST_REGS], total[MOST_REGS], below, until, upto;
+    for (int32_t r = 0; r < rows; ++r) {
+        place at = PLACE_ORIGIN;
+        at.r[q0] = (int8_t)r;
+        ir_ref valid =
+            limit < 0 ? -1 : ir_less(l->p, ir_add_integer(l->p, l->dim[q0].base, lower_offset(l, q0, at)), limit);
+        if (valid >= 0) valid = ir_declare(l->p, l->block, "valid", valid);
+        contribution(s, at, valid, value[r]);
+    }
+    if (l->p->failed) return;
+    scan_group(s, rows, value, earlier, total);
+    if (l->p->failed) return;
+    SCAN_EACH(s->b, k, part) until[k][part] = carry[k][part];
+    for (int32_t r = 0; r < rows && !l->p->failed; ++r) { /* until: what comes before the register */
+        place at = PLACE_ORIGIN;
+        at.r[q0] = (int8_t)r;
+        if (s->before && s->lanes > 1) scan_join(s, "before", until, earlier[r], upto);
+        if (s->before) keep_running(s, ATN_OP_BEFORE, at, s->lanes > 1 ? upto : until);
+        if (s->lanes > 1 && s->after) {
+            scan_join(s, "after", until, value[r], upto);
+            keep_running(s, ATN_OP_AFTER, at, upto);
+        }
+        if (r == 0) {
+            SCAN_EACH(s->b, k, part) below[k][part] = total[r][k][part];
+        } else {
+            scan_join(s, "below", below, total[r], upto);
+            SCAN_EACH(s->b, k, part) below[k][part] = upto[k][part];
+        }
+        scan_join(s, "until", carry, below, until); /* not after one another: each waits for one row only */
+        if (s->lanes == 1) keep_running(s, ATN_OP_AFTER, at, until);
+    }
+    SCAN_EACH(s->b, k, part) next[k][part] = until[k][part];
+}
+
+/* A loop over the range whose body is a row, or one step. */
+static void loop(scan *s, scan_accs carry, ir_ref from, ir_ref to, int32_t rows, bool tail, int32_t unroll) {
+    lowering *l = s->l;
+    int32_t q0 = s->b->dim[0];
+    char name[64];
+    snprintf(name, sizeof name, "%.30s_q0", s->b->name);
+    int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true);
+    ir_ref index = ir_variable_ref(l->p, variable);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    uint32_t bound = l->bound, done = l->done;
+    ir_ref limit = tail && s->lanes > 1 ? to : -1;
+    scan_accs next;
+    l->block = &body;
+    bool packed = s->lanes > 1 && rows > 1 && s->slots > 2;
+    ir_ref lane = s->lane >= 0 ? ir_multiply_integer(l->p, s->lane, packed ? rows : 1) : -1;
+    ir_ref base = lane >= 0 ? ir_declare(l->p, l->block, "q0", ir_add(l->p, index, lane)) : index;
+    l->dim[q0] = (dim_state){.bound = true,
+                             .base = base,
+                             .local = base,
+                             .regs = rows,
+                             .pack = 1,
+                             .vec = 1,
+                             .row = packed ? 1 : s->lanes,
+                             .limit = limit};
+    l->bound |= 1u << q0;
+    lower_children(l, s->block);
+    if (s->lanes == 1 && s->regs == 1)
+        step_alone(s, carry, PLACE_ORIGIN, next);
+    else
+        (packed ? step_packed(s, carry, rows, next) : step_row(s, carry, rows, limit, next));
+    if (l->scan_phase != SCAN_PARTS) lower_writes(l, s->block, l->cuts.points | l->bound, -1);
+    if (!l->p->failed) set_variables(s, carry, next); /* last: what is before a step is the variable itself */
+    l->done = done;
+    l->bound = bound;
+    l->dim[q0].bound = false;
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_for(l->p, outer, variable, from, to, (int64_t)s->lanes * rows, unroll, body);
+}
+
+static void loop_row(scan *s, const loops *o, scan_accs carry, ir_ref from, ir_ref to) {
+    lowering *l = s->l;
+    int64_t stride = (int64_t)s->lanes * s->regs;
+    if (stride == 1) {
+        loop(s, carry, from, to, 1, true, o->q0.unroll);
+        return;
+    }
+    ir_ref length = ir_subtract(l->p, to, from);
+    length = ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, length, ir_address(l->p, 0), -1);
+    ir_ref full = ir_multiply_integer(
+        l->p, ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, length, ir_address(l->p, stride), -1), stride);
+    ir_ref middle = ir_declare(l->p, l->block, "full", ir_add(l->p, from, full));
+    loop(s, carry, from, middle, s->regs, false, o->q0.unroll);
+    loop(s, carry, middle, to, 1, true, 1);
+}
+
+/* ---- parts of a split range ---- */
+
+static ir_ref partial(scan *s, int32_t k, int32_t n, ir_ref split) {
+    ir_ref slot = ir_add(s->l->p, ir_address(s->l->p, (int64_t)n * s->l->cuts.splits), split);
+    return ir_make(
+        s->l->p,
+        (ir_node){.kind = IR_SCRATCH, .type = acc_type(s->l, &s->b->acc[k]), .width = 1, .arg = {slot, -1, -1}});
+}
+
+/* All parts before this group's, in order: each item takes a few that follow each other, then the items are joined. */
+static void parts_before(scan *s, scan_accs first, scan_accs out) {
+    lowering *l = s->l;
+    atn_lowered *p = l->p;
+    scan_accs mine, other, next;
+    ir_ref from = ir_address(p, 0), to = l->split;
+    if (s->lanes > 1) {
+        ir_ref each = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(p, l->split, s->lanes - 1),
+                                   ir_address(p, s->lanes), -1);
+        each = ir_declare(p, l->block, "each", each);
+        from = ir_declare(p, l->block, "part_from", ir_multiply(p, s->lane, each));
+        to = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add(p, from, each), l->split, -1);
+        to = ir_declare(p, l->block, "part_to", to);
+    }
+    make_variables(s, "parts", s->lanes > 1 ? s->neutral : first, mine);
+    int32_t variable = ir_new_variable(p, "part", IR_ADDRESS, 1, true), n = 0;
+    ir_block body = IR_EMPTY, *outer = l->block;
+    l->block = &body;
+    SCAN_EACH(s->b, k, part)
+    other[k][part] = ir_declare(p, l->block, "partial", partial(s, k, n++, ir_variable_ref(p, variable)));
+    scan_join(s, "joined", mine, other, next);
+    if (!p->failed) set_variables(s, mine, next);
+    l->block = outer;
+    ir_for(p, outer, variable, from, to, 1, 1, body);
+    SCAN_EACH(s->b, k, part) out[k][part] = mine[k][part];
+    if (s->lanes == 1 || p->failed) return;
+    scan_accs value[1], earlier[1], total[1];
+    bool before = s->before;
+    s->before = false;
+    SCAN_EACH(s->b, k, part) value[0][k][part] = mine[k][part];
+    scan_group(s, 1, value, earlier, total);
+    s->before = before;
+    if (!p->failed) scan_join(s, "first", first, total[0], out);
+}
+
+/* ---- the whole ---- */
+
+static bool uses(const atn_graph *g, int32_t block, atn_op op) {
+    for (atn_value v = 0; v < g->n_values; ++v)
+        if (g->values[v].op == op && g->values[v].index == block) return true;
+    return false;
+}
+
+static int32_t slots_of(const atn_block *b) {
+    int32_t n = 0;
+    SCAN_EACH(b, k, part) n += part >= 0;
+    return n;
+}
+
+bool lower_scans(const lowering *l, int32_t block) {
+    if (!atn_block_is_scan(l->g, block)) return false;
+    /* The totals of parts are joined in any order that lanes and vectors like, where the join allows it. */
+    return l->scan_phase != SCAN_PARTS || l->g->blocks[block].acc[0].join == ATN_JOIN_CUSTOM;
+}
+
+void lower_block_scan(lowering *l, int32_t block) {
+    loops o = loops_open(l, block);
+    bool outermost = loops_outermost(l, block) && !loops_keep_order(o.b);
+    scan s = {.l = l,
+              .b = o.b,
+              .block = block,
+              .lanes = outermost && l->lane_q >= 0 ? l->cuts.lanes_q : 1,
+              .regs = outermost ? o.q0.regs : 1,
+              .lane = outermost ? l->lane_q : -1,
+              .slots = slots_of(o.b),
+              .before = uses(l->g, block, ATN_OP_BEFORE),
+              .after = uses(l->g, block, ATN_OP_AFTER)};
+    bool parts = outermost && l->split >= 0;
+    scan_accs first, carry, neutral;
+    ir_comment(l->p, l->block, "%s", o.b->name);
+    if (l->p->failed || !scan_group_open(&s)) return;
+    if (parts) l->p->scratch_slots = s.slots;
+    loops_hoist(l, o.b);
+    SCAN_EACH(o.b, k, part) neutral[k][part] = acc_neutral(l, o.b, k, part);
+    if (by_update(o.b)) { /* what ACC means, so a variable */
+        make_variables(&s, "none", neutral, s.neutral);
+    } else {
+        SCAN_EACH(o.b, k, part) s.neutral[k][part] = neutral[k][part];
+    }
+    if (parts && l->scan_phase == SCAN_PARTS)
+        SCAN_EACH(o.b, k, part) first[k][part] = s.neutral[k][part];
+    else
+        first_values(&s, first);
+    if (l->p->failed) return;
+    if (parts && l->scan_phase == SCAN_ALL) {
+        scan_accs begun;
+        parts_before(&s, first, begun);
+        if (l->p->failed) return;
+        make_variables(&s, "carry", begun, carry);
+    } else {
+        make_variables(&s, "carry", first, carry);
+    }
+    ir_ref from, to;
+    if (o.b->rank == 1) {
+        loops_bounds(&o, 0, &from, &to);
+        loop_row(&s, &o, carry, from, to);
+    } else {
+        loops_bounds(&o, 1, &from, &to);
+        char name[64];
+        snprintf(name, sizeof name, "%.30s_q1", o.b->name);
+        int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true), q1 = o.b->dim[1];
+        ir_block body = IR_EMPTY, *outer = l->block;
+        size_t mark = lower_mark(l);
+        uint32_t bound = l->bound;
+        ir_ref row_from, row_to;
+        l->block = &body;
+        l->dim[q1] = (dim_state){.bound = true,
+                                 .base = ir_variable_ref(l->p, variable),
+                                 .local = ir_address(l->p, 0),
+                                 .regs = 1,
+                                 .pack = 1,
+                                 .vec = 1,
+                                 .row = 1,
+                                 .limit = -1};
+        l->bound |= 1u << q1;
+        loops_bounds(&o, 0, &row_from, &row_to);
+        loop_row(&s, &o, carry, row_from, row_to);
+        l->bound = bound;
+        l->dim[q1].bound = false;
+        lower_forget(l, mark);
+        l->block = outer;
+        ir_for(l->p, outer, variable, from, to, 1, 1, body);
+    }
+    if (l->p->failed) return;
+    if (parts && l->scan_phase == SCAN_PARTS)
+        loops_store_partial(l, o.b, PLACE_ORIGIN, carry);
+    else
+        loops_keep_results(l, block, PLACE_ORIGIN, carry);
+    l->done |= 1u << block;
+}

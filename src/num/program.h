@@ -1,0 +1,14 @@
+/* Programs from the inside: which seams are fused. */
+#ifndef ATN_NUM_PROGRAM_H
+#define ATN_NUM_PROGRAM_H
+
+#include "plan/run.h"
+
+#include <attune/program.h>
+
+/* Per seam 1, 0, or -1: as the estimate says; for the plans made from now on. Copied. */
+atn_status atn_program_seams(atn_program *program, const int8_t *wanted, int32_t count);
+const atn_plan *atn_program_get_plan(const atn_program *program); /* NULL: not planned */
+void atn_program_trust(atn_program *program); /* attune itself made all index arrays: gathers go unguarded */
+
+#endif

@@ -1,0 +1,133 @@
+/* What a plan is made of: arrays, scalars and nodes, and what passes ask of them. */
+#include "plan/plan.h"
+
+#include "base/memory.h"
+#include "graph/compose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+atn_status atn_plan_no_memory(const atn_plan *plan) { return atn_fail_memory(plan->ctx, 0, "a plan"); }
+
+static bool grow(atn_plan *plan, void **array, int32_t *room, int32_t count, size_t size) {
+    if (count < *room) return true;
+    int32_t more = *room ? 2 * *room : 32;
+    void *grown = atn_arena_alloc(&plan->arena, (size_t)more * size);
+    if (!grown) return false;
+    if (count) memcpy(grown, *array, (size_t)count * size);
+    *array = grown;
+    *room = more;
+    return true;
+}
+
+int32_t atn_plan_array_find(const atn_plan *plan, const char *name) {
+    for (int32_t k = 0; k < plan->n_arrays; ++k)
+        if (!strcmp(plan->arrays[k].name, name)) return k;
+    return -1;
+}
+
+int32_t atn_plan_root(const atn_plan *plan, int32_t array) {
+    while (array >= 0 && plan->arrays[array].same >= 0) array = plan->arrays[array].same;
+    return array;
+}
+
+static bool is_taken(const atn_plan *plan, const char *name) {
+    if (atn_plan_array_find(plan, name) >= 0) return true;
+    for (int32_t k = 0; k < plan->n_scalars; ++k)
+        if (!strcmp(plan->scalars[k].name, name)) return true;
+    return false;
+}
+
+static const char *unique(atn_plan *plan, const char *like) {
+    if (!is_taken(plan, like)) return atn_arena_strdup(&plan->arena, like);
+    char name[128];
+    for (int32_t k = 1;; ++k) {
+        snprintf(name, sizeof name, "%.100s_%d", like, k);
+        if (!is_taken(plan, name)) return atn_arena_strdup(&plan->arena, name);
+    }
+}
+
+int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank, const int64_t size[2]) {
+    const char *name = unique(plan, like);
+    if (!name || !grow(plan, (void **)&plan->arrays, &plan->arrays_room, plan->n_arrays, sizeof *plan->arrays))
+        return -1;
+    plan->arrays[plan->n_arrays] = (atn_plan_array){.name = name,
+                                                    .type = type,
+                                                    .rank = rank,
+                                                    .size = {size[0], rank == 2 ? size[1] : 1},
+                                                    .head = -1,
+                                                    .same = -1,
+                                                    .piece = -1};
+    return plan->n_arrays++;
+}
+
+int32_t atn_plan_add_scalar(atn_plan *plan, const char *like, atn_plan_scalar scalar) {
+    scalar.name = unique(plan, like);
+    if (!scalar.name || !grow(plan, (void **)&plan->scalars, &plan->scalars_room, plan->n_scalars, sizeof scalar))
+        return -1;
+    plan->scalars[plan->n_scalars] = scalar;
+    return plan->n_scalars++;
+}
+
+atn_plan_node *atn_plan_add_node(atn_plan *plan, atn_node_kind kind) {
+    if (!grow(plan, (void **)&plan->nodes, &plan->nodes_room, plan->n_nodes, sizeof *plan->nodes)) return NULL;
+    atn_plan_node *node = &plan->nodes[plan->n_nodes++];
+    *node = (atn_plan_node){.kind = kind, .from = -1, .to = -1, .match = -1, .step = -1};
+    return node;
+}
+
+void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *views, double (*params)[2]) {
+    for (int32_t k = 0; k < graph->n_objects; ++k) {
+        int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, graph->objects[k].name);
+        if (array < 0) continue;
+        const atn_plan_array *a = &plan->arrays[array];
+        views[k] = (atn_view){.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->size[0]};
+    }
+    for (int32_t k = 0; k < graph->n_parameters; ++k)
+        for (int32_t s = 0; s < plan->n_scalars; ++s)
+            if (!strcmp(plan->scalars[s].name, graph->parameters[k].name))
+                memcpy(params[k], plan->scalars[s].value, sizeof *params);
+}
+
+bool atn_plan_reads(const atn_plan_node *node, const char *array) {
+    for (int32_t k = 0; node->kind == ATN_NODE_STEP && k < node->graph->n_objects; ++k)
+        if (node->graph->objects[k].read && !strcmp(node->graph->objects[k].name, array)) return true;
+    return false;
+}
+
+bool atn_plan_writes(const atn_plan_node *node, const char *array) {
+    for (int32_t k = 0; node->kind == ATN_NODE_STEP && k < node->graph->n_objects; ++k)
+        if (node->graph->objects[k].written && !strcmp(node->graph->objects[k].name, array)) return true;
+    return false;
+}
+
+bool atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object) {
+    const atn_write *only = NULL;
+    for (int32_t w = 0; w < graph->n_writes; ++w) {
+        if (graph->writes[w].object != object) continue;
+        if (only) return false;
+        only = &graph->writes[w];
+    }
+    if (!only || only->combine != ATN_WRITE_ONCE || only->enable >= 0 || only->block > 0) return false;
+    bool used[ATN_MAX_DIMS] = {false};
+    for (int axis = 0; axis < graph->objects[object].rank; ++axis) {
+        const atn_node *node = &graph->values[only->select[axis]];
+        int64_t size = frame->views[object].size[axis], begin, end;
+        if (node->op == ATN_OP_CONST && node->integer == 0 && size == 1) continue;
+        if (node->op != ATN_OP_DIM || only->block != 0 || used[node->index]) return false;
+        used[node->index] = true;
+        if (atn_eval_index(ctx, graph, frame, graph->dims[node->index].begin, &begin) != ATN_OK ||
+            atn_eval_index(ctx, graph, frame, graph->dims[node->index].end, &end) != ATN_OK || begin != 0 ||
+            end != size)
+            return false;
+    }
+    return true;
+}
+
+void atn_plan_free(atn_plan *plan) {
+    if (!plan) return;
+    const atn_ctx *ctx = plan->ctx;
+    for (int32_t k = 0; k < plan->n_nodes; ++k) atn_graph_free(ctx, plan->nodes[k].graph);
+    atn_arena_free(&plan->arena);
+    atn_free(ctx, plan);
+}

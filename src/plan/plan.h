@@ -1,0 +1,135 @@
+/* A program planned for given sizes: a list of nodes (kernels over arrays, loops, branches) that passes rewrite one
+ * after the other. expand: calls, recursion and counted loops are unfolded, every assignment makes a new array. fuse:
+ * steps are computed within those that read them. settle: arrays that may share elements do; the rest is copied.
+ * place: temporaries that are not alive at the same time share memory. Each can be printed, and tested, alone. */
+#ifndef ATN_PLAN_PLAN_H
+#define ATN_PLAN_PLAN_H
+
+#include "eval/eval.h"
+#include "graph/routine.h"
+
+#include <attune/device.h>
+
+/* The elements of a name between two assignments. */
+typedef struct atn_plan_array {
+    const char *name; /* unique; the graphs' objects are called so */
+    atn_type type;
+    int32_t rank;
+    int64_t size[2];     /* Size(0) (columns or length), Size(1) */
+    int32_t head;        /* the caller's array of this name; -1: a temporary */
+    int32_t same;        /* settle: it lies where this other array does; -1: it lies by itself */
+    int32_t piece;       /* place: of the arena; -1: the caller's, or never used */
+    int32_t first, last; /* place: nodes between which it is alive */
+} atn_plan_array;
+
+typedef enum atn_node_kind {
+    ATN_NODE_STEP,
+    ATN_NODE_MOVE,  /* array `to` takes the elements of `from` */
+    ATN_NODE_LOOP,  /* up to its END, at most `most` times; counted in `to` */
+    ATN_NODE_UNTIL, /* leaves the loop unless element 0 of `from` is 1 */
+    ATN_NODE_END,
+    ATN_NODE_IF, /* goes on at its ELSE unless element 0 of `from` is 1 */
+    ATN_NODE_ELSE,
+    ATN_NODE_FI,
+    ATN_NODE_GONE /* fused into others */
+} atn_node_kind;
+
+typedef struct atn_plan_node {
+    atn_node_kind kind;
+    atn_graph *graph;  /* STEP; owned by the plan; its objects and parameters bear the names of arrays and scalars */
+    int32_t step;      /* STEP: its number among those that run */
+    int32_t from, to;  /* arrays; -1: none */
+    int64_t most;      /* LOOP */
+    int32_t match;     /* LOOP, END, IF, ELSE, FI: where its other end stands */
+    const char *fused; /* STEP: what else is computed in it; NULL: nothing */
+} atn_plan_node;
+
+typedef struct atn_plan_frame atn_plan_frame;
+
+/* A number that kernels take, known when a run begins. */
+typedef struct atn_plan_scalar {
+    const char *name;
+    atn_type type;
+    int32_t head;           /* the caller's scalar; -1: */
+    const atn_syntax *tree; /* computed in `frame`, or NULL: */
+    const atn_plan_frame *frame;
+    double value[2]; /* now */
+    bool decides;    /* what was planned depends on it */
+} atn_plan_scalar;
+
+/* The names of a routine at one call of it. */
+struct atn_plan_frame {
+    const atn_routine *routine;
+    int32_t *array;  /* per name: what it is now; -1: no value yet, or a scalar */
+    int32_t *scalar; /* per name; -1: an array */
+};
+
+/* A place where two steps may be fused: the array between them. */
+typedef struct atn_plan_seam {
+    int32_t array;
+    bool possible, fused;
+    const char *why_not; /* where it is not possible */
+} atn_plan_seam;
+
+typedef struct atn_plan {
+    const atn_ctx *ctx;
+    atn_arena arena;
+    const atn_programs *programs;
+    atn_plan_frame main; /* array: the caller's, before the run */
+    int32_t n_arrays, arrays_room;
+    atn_plan_array *arrays;
+    int32_t n_scalars, scalars_room;
+    atn_plan_scalar *scalars;
+    int32_t n_nodes, nodes_room;
+    atn_plan_node *nodes;
+    int32_t n_seams, seams_room;
+    atn_plan_seam *seams;
+    int32_t n_pieces; /* place */
+    size_t *piece_at; /* bytes into the arena */
+    size_t bytes;     /* of the arena */
+} atn_plan;
+
+/* What the caller's arrays are: by name of the main routine's head; size[0] < 0: not bound. */
+typedef struct atn_plan_given {
+    int64_t (*size)[2]; /* per name of the head; Size(0), Size(1) */
+    double (*value)[2]; /* per name of the head: scalars */
+} atn_plan_given;
+
+/* expand.c. *out is owned by the caller, and needs `programs` as long as it lives. */
+atn_status atn_plan_expand(const atn_ctx *ctx, const atn_programs *programs, const atn_plan_given *given,
+                           atn_plan **out);
+void atn_plan_free(atn_plan *plan); /* NULL is fine */
+
+/* fuse.c: seams numbered in order. `wanted`: per seam 1, 0, or -1: as the estimate for the device says; NULL: all so.
+ * Seams beyond n_wanted are left to the estimate. */
+atn_status atn_plan_fuse(atn_plan *plan, const atn_device_info *info, const int8_t *wanted, int32_t n_wanted);
+
+/* settle.c: MOVEs vanish where an array may lie where the other one does; what is left becomes steps that copy. */
+atn_status atn_plan_settle(atn_plan *plan);
+
+/* place.c */
+atn_status atn_plan_place(atn_plan *plan);
+
+/* print.c: for `show --plan`, tests, people. */
+void atn_plan_print(const atn_plan *plan, atn_text *out);
+
+/* Between the passes. */
+int32_t atn_plan_array_find(const atn_plan *plan, const char *name); /* -1: none */
+int32_t atn_plan_root(const atn_plan *plan, int32_t array);          /* where it lies */
+int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank, const int64_t size[2]);
+int32_t atn_plan_add_scalar(atn_plan *plan, const char *like, atn_plan_scalar scalar);
+atn_status atn_plan_no_memory(const atn_plan *plan);                  /* the failure */
+atn_plan_node *atn_plan_add_node(atn_plan *plan, atn_node_kind kind); /* NULL: no memory */
+void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *views,
+                       double (*params)[2]);                       /* sizes and values by name */
+bool atn_plan_reads(const atn_plan_node *node, const char *array); /* not MOVEs */
+bool atn_plan_writes(const atn_plan_node *node, const char *array);
+bool atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+                     int32_t object); /* every element is written, by a point of its own */
+
+/* known.c: numbers known before the run. */
+atn_status atn_plan_known(atn_plan *plan, const atn_plan_frame *frame, const atn_syntax *tree, bool deciding,
+                          double *out);
+atn_status atn_plan_give(atn_plan *plan, const double (*value)[2]); /* the caller's scalars, and all made of them */
+
+#endif

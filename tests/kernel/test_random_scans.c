@@ -1,0 +1,25 @@
+/* Random scans as random variants agree with the oracle, on every backend. */
+#include "random_cases.h"
+#include "testkit.h"
+
+#include <stdlib.h>
+
+static void host(void **state) {
+    (void)state;
+    random_scans("host", getenv("ATTUNE_TEST_ALL") ? 600 : 120);
+}
+
+static void opencl(void **state) {
+    (void)state;
+    random_scans("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 40);
+}
+
+static void cuda(void **state) {
+    (void)state;
+    random_scans("cuda", 200);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(host), cmocka_unit_test(opencl), cmocka_unit_test(cuda)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

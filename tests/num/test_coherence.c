@@ -1,0 +1,186 @@
+/* Coherence of arrays whose copies are under way, on a CUDA driver that does its work as late as it may (the fake of
+ * tests/device): the host never sees what has not arrived, and never overwrites what has not left. */
+#include "device/cuda_bench.h"
+
+#include "num/array.h"
+
+enum { LENGTH = 50000 }; /* of INT32: large enough for pinned memory */
+
+typedef struct field {
+    bench b;
+    atn_array *array;
+} field;
+
+static field start_field(uint64_t seed) {
+    use_fake();
+    fake->memory = 16 << 20;
+    field f = {.b = open_bench(kit_ctx())};
+    fake->lazy = true;
+    fake->seed = seed;
+    kit_ok(f.b.ctx, atn_array_create_vector(f.b.device, ATN_INT32, LENGTH, &f.array));
+    return f;
+}
+
+static void finish_field(field *f) {
+    atn_array_free(f->array);
+    finish(&f->b);
+}
+
+static void give(field *f, int32_t value) {
+    int32_t *all = malloc(LENGTH * sizeof *all);
+    for (int k = 0; k < LENGTH; ++k) all[k] = value + k;
+    kit_ok(f->b.ctx, atn_array_put(f->array, all, 0));
+    free(all);
+}
+
+/* What the device has, past the array's own copies. */
+static void device_has(field *f, int32_t value) {
+    int32_t *all = malloc(LENGTH * sizeof *all);
+    kit_ok(f->b.ctx, atn_buffer_get(NULL, f->array->storage->buffer, 0, all, LENGTH * sizeof *all));
+    for (int k = 0; k < LENGTH; ++k) assert_int_equal(all[k], value + k);
+    free(all);
+}
+
+/* A copy on the device, in place of a kernel that writes the array. */
+static void write_on_device(field *f, int32_t value) {
+    field other = {.b = f->b};
+    kit_ok(f->b.ctx, atn_array_create_vector(f->b.device, ATN_INT32, LENGTH, &other.array));
+    give(&other, value);
+    kit_ok(f->b.ctx, atn_array_ready_device(other.array, false));
+    kit_ok(f->b.ctx, atn_array_ready_device(f->array, true));
+    kit_ok(f->b.ctx, atn_buffer_copy(NULL, f->array->storage->buffer, 0, other.array->storage->buffer, 0,
+                                     LENGTH * sizeof(int32_t)));
+    atn_array_written_on_device(f->array);
+    atn_array_free(other.array);
+}
+
+static void host_has(field *f, int32_t value) {
+    const int32_t *read;
+    kit_ok(f->b.ctx, atn_array_map_read(f->array, (const void **)&read));
+    for (int k = 0; k < LENGTH; ++k) assert_int_equal(read[k], value + k);
+}
+
+static void uploads_do_not_wait(void **state) {
+    (void)state;
+    field f = start_field(0);
+    give(&f, 1);
+    kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+    host_has(&f, 1); /* reading here is no reason to wait */
+    assert_int_equal(fake->syncs, 0);
+    give(&f, 1000); /* this waits until the block has left */
+    assert_int_equal(fake->syncs, 1);
+    device_has(&f, 1);
+    int32_t *write;
+    kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+    kit_ok(f.b.ctx, atn_array_map_write(f.array, (void **)&write));
+    for (int k = 0; k < LENGTH; ++k) write[k] = 0;
+    device_has(&f, 1000);
+    kit_ok(f.b.ctx, atn_array_ready_device(f.array, false)); /* and freed while it is under way */
+    finish_field(&f);
+}
+
+static void fetches_are_waited_for(void **state) {
+    (void)state;
+    for (int way = 0; way < 4; ++way) {
+        field f = start_field(0);
+        atn_queue *queue;
+        kit_ok(f.b.ctx, atn_queue_create(f.b.device, &queue));
+        kit_ok(f.b.ctx, atn_array_fetch(f.array, queue)); /* nothing there: nothing to do */
+        write_on_device(&f, 5);
+        kit_ok(f.b.ctx, atn_queue_finish(atn_device_queue(f.b.device)));
+        int syncs = fake->syncs;
+        kit_ok(f.b.ctx, atn_array_fetch(f.array, queue));
+        kit_ok(f.b.ctx, atn_array_fetch(f.array, NULL)); /* on its way already */
+        assert_int_equal(fake->syncs, syncs);
+        int64_t there, back;
+        atn_array_transfers(f.array, &there, &back);
+        assert_int_equal(back, 1);
+        if (way == 0) host_has(&f, 5);
+        if (way == 1) { /* overwritten on the host while it arrives */
+            give(&f, 77);
+            kit_ok(f.b.ctx, atn_queue_finish(queue));
+            host_has(&f, 77);
+        }
+        if (way == 2) { /* written on the device meanwhile */
+            atn_event *event;
+            kit_ok(f.b.ctx, atn_event_record(queue, &event));
+            kit_ok(f.b.ctx, atn_queue_wait(atn_device_queue(f.b.device), event));
+            atn_event_free(event);
+            write_on_device(&f, 90);
+            host_has(&f, 90);
+        }
+        if (way == 3) atn_queue_free(queue); /* finishes it */
+        if (way == 3) host_has(&f, 5);
+        atn_array_free(f.array);
+        if (way != 3) atn_queue_free(queue);
+        finish(&f.b);
+    }
+}
+
+/* Random uses in one queue, the device at random, too. */
+static void copies_agree(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        field f = start_field(seed);
+        uint64_t random = seed;
+        int32_t value = 0;
+        give(&f, value);
+        for (int step = 0; step < 40; ++step) {
+            int32_t next = (int32_t)(kit_random(&random) % 100000);
+            switch (kit_random(&random) % 6) {
+            case 0:
+                give(&f, value = next);
+                break;
+            case 1:
+                write_on_device(&f, value = next);
+                break;
+            case 2:
+                kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+                break;
+            case 3:
+                kit_ok(f.b.ctx, atn_array_fetch(f.array, NULL));
+                break;
+            case 4:
+                kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+                device_has(&f, value);
+                break;
+            default:
+                host_has(&f, value);
+                break;
+            }
+        }
+        host_has(&f, value);
+        finish_field(&f);
+    }
+}
+
+/* On a tape nothing is done when it is queued: an array that would have to move is refused. */
+static void tapes_take_no_arrays(void **state) {
+    (void)state;
+    field f = start_field(0);
+    atn_queue *queue = atn_device_queue(f.b.device);
+    atn_tape *tape;
+    const void *read;
+    give(&f, 3);
+    kit_ok(f.b.ctx, atn_tape_begin(queue));
+    kit_fails(f.b.ctx, ATN_ERR_DEVICE, "kept on a tape", atn_array_ready_device(f.array, false));
+    kit_ok(f.b.ctx, atn_tape_end(queue, &tape));
+    atn_tape_free(tape);
+    write_on_device(&f, 4);
+    kit_ok(f.b.ctx, atn_tape_begin(queue));
+    kit_fails(f.b.ctx, ATN_ERR_DEVICE, "kept on a tape", atn_array_fetch(f.array, NULL));
+    kit_fails(f.b.ctx, ATN_ERR_DEVICE, "kept on a tape", atn_array_map_read(f.array, &read));
+    kit_fails(f.b.ctx, ATN_ERR_DEVICE, "kept on a tape", atn_tape_end(queue, &tape));
+    host_has(&f, 4);
+    finish_field(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(uploads_do_not_wait),
+        cmocka_unit_test(fetches_are_waited_for),
+        cmocka_unit_test(copies_agree),
+        cmocka_unit_test(tapes_take_no_arrays),
+    };
+    return cmocka_run_group_tests(tests, load_fake, NULL);
+}

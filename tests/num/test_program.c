@@ -1,0 +1,102 @@
+/* Programs through the public interface: steps, temporaries, loops, branches, recursion; fused or not, the same. */
+#include "testkit.h"
+
+#include "num/program.h"
+
+#include <attune/attune.h>
+
+#include <math.h>
+#include <string.h>
+
+static atn_ctx *ctx;
+static atn_device *device;
+
+static const char *const DEFINES[] = {"T=DP", NULL};
+
+static atn_array *vector(int64_t n, double (*of)(int64_t)) {
+    atn_array *array;
+    void *at;
+    kit_ok(ctx, atn_array_create_vector(device, ATN_DP, n, &array));
+    kit_ok(ctx, atn_array_map_write(array, &at));
+    for (int64_t k = 0; k < n; ++k) ((double *)at)[k] = of(k);
+    return array;
+}
+
+static double count_up(int64_t k) { return (double)(k % 13) - 4; }
+
+static const double *elements(atn_array *array) {
+    const void *at;
+    kit_ok(ctx, atn_array_map_read(array, &at));
+    return at;
+}
+
+static atn_program *open(const char *text) {
+    atn_program *program;
+    kit_ok(ctx, atn_program_create(device, text, &(atn_kernel_options){.defines = DEFINES}, &program));
+    return program;
+}
+
+/* c is 0 at the borders, so that what the frame of two elements holds is not seen. */
+static const char SMOOTH[] =
+    "kernel residual(u, f, c: vector T) -> r: vector T\n"
+    "    for i in length(u) - 4\n"
+    "        r[i + 2] = f[i + 2] + c[i + 2] * (u[i + 3] - u[i + 2]) + c[i + 1] * (u[i + 1] - u[i + 2])\n"
+    "kernel relax(u, r: vector T, w: T) -> v: vector T\n"
+    "    for i in length(u) - 4\n"
+    "        v[i + 2] = u[i + 2] + w * r[i + 2]\n"
+    "program smooth(f, c: vector T, inout u: vector T, w: T)\n"
+    "    r: vector T[length(u)]\n"
+    "    repeat 2\n"
+    "        r = residual(u, f, c)\n"
+    "        u = relax(u, r, w)\n";
+
+static void smooth(double *u, const double *f, const double *c, int n, double w, int times) {
+    double r[512] = {0};
+    for (int t = 0; t < times; ++t) {
+        for (int k = 2; k < n - 2; ++k) r[k] = f[k] + c[k] * (u[k + 1] - u[k]) + c[k - 1] * (u[k - 1] - u[k]);
+        for (int k = 2; k < n - 2; ++k) u[k] += w * r[k];
+    }
+}
+
+enum { N = 101 };
+static double conductance(int64_t k) { return k < 2 || k >= N - 3 ? 0 : 1 + (double)(k % 3); }
+
+static void smooths(void **state) {
+    (void)state;
+    for (int fused = -1; fused < 2; ++fused) {
+        atn_program *program = open(SMOOTH);
+        atn_array *u = vector(N, count_up), *f = vector(N, count_up), *c = vector(N, conductance);
+        double want[512];
+        memcpy(want, elements(u), N * sizeof *want);
+        int8_t seams[8];
+        memset(seams, fused, sizeof seams);
+        kit_ok(ctx, atn_program_seams(program, seams, 8));
+        kit_ok(ctx, atn_program_bind(program, "u", u));
+        kit_ok(ctx, atn_program_bind(program, "f", f));
+        kit_ok(ctx, atn_program_bind(program, "c", c));
+        kit_ok(ctx, atn_program_param(program, "w", 0.25, 0));
+        for (int round = 0; round < 3; ++round) { /* the third is one launch */
+            smooth(want, elements(f), elements(c), N, 0.25, 2);
+            kit_ok(ctx, atn_program_run(program));
+            const double *got = elements(u);
+            for (int k = 2; k < N - 2; ++k)
+                if (fabs(got[k] - want[k]) > 1e-10)
+                    fail_msg("%d: fused %d: element %d is %g, %g is right\n%s", round, fused, k, got[k], want[k],
+                             atn_program_explain(program));
+        }
+        if (fused == 1) print_message("%s", atn_program_explain(program));
+        if (fused == 1) assert_non_null(strstr(atn_program_explain(program), "with residual"));
+        atn_array_free(u), atn_array_free(f), atn_array_free(c);
+        atn_program_free(program);
+    }
+}
+
+int main(void) {
+    ctx = kit_ctx();
+    device = kit_open_host(ctx);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(smooths)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    atn_device_close(device);
+    kit_free(ctx);
+    return failed;
+}
