@@ -39,6 +39,7 @@ void atn_estimate_scan(const atn_graph *graph, const atn_device_info *info, cons
     }
     if (host && known && range <= LITTLE) v->threads = 1;
     (b->rank > 1 ? &v->q[1] : &v->q[0])->split = splits;
+    if (b->rank > 1 && splits > 1) v->q[0].regs = 1; /* parts of rows with registers along them come out wrong */
     int32_t lanes = o.complex_values || custom ? 1 : info->simd * 4 / o.bytes;
     if (host && splits > 1 && b->rank == 1 && !o.gathers) v->q[0].vec = lanes < 1 ? 1 : lanes > 16 ? 16 : lanes;
 }

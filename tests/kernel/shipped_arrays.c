@@ -41,15 +41,22 @@ static bool has_room(const atn_graph *g, const atn_view *views) {
     return true;
 }
 
-static void fill(atn_view *view, atn_filling filling, uint64_t seed, int32_t object) {
+static bool accumulates(const atn_graph *g) {
+    bool any = false;
+    for (int32_t b = 0; b < g->n_blocks; ++b) any = any || g->blocks[b].n_accs > 0;
+    return any;
+}
+
+static void fill(atn_view *view, atn_filling filling, bool words, uint64_t seed, int32_t object) {
     int64_t rows = view->rank > 1 ? view->size[1] : 1;
     size_t bytes = (size_t)(rows * view->pitch) * atn_type_bytes(view->type) + 16;
     view->data = malloc(bytes);
     memset(view->data, 0x2a, bytes); /* in the gaps between rows, too */
     atn_fill_options options = {.seed = seed, .spread = 1, .lengths = LENGTH};
     atn_fill(view, filling, &options, object);
-    for (int64_t y = 0; y < rows && view->type == ATN_INT32 && filling.role == ATN_ROLE_NUMBER; ++y)
-        for (int64_t x = 0; x < view->size[0]; ++x) { /* whole words */
+    words = words && view->type == ATN_INT32 && filling.role == ATN_ROLE_NUMBER;
+    for (int64_t y = 0; y < rows && words; ++y)
+        for (int64_t x = 0; x < view->size[0]; ++x) { /* all bits: nothing adds them up */
             uint32_t word = (uint32_t)kit_random(&seed);
             memcpy(atn_view_at(view, x, y), &word, sizeof word);
         }
@@ -63,7 +70,8 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     const double(*params)[2] = (const double(*)[2])out->params;
     atn_steps steps = wanted_steps(g, mnk);
     atn_status status = atn_sizes_solve(ctx, g, params, &steps, LENGTH, GATHERED, out->views);
-    if (status == ATN_ERR_UNSUPPORTED || (status == ATN_OK && atn_inputs_guarded(g) && !has_room(g, out->views)))
+    if (status == ATN_ERR_INPUT || status == ATN_ERR_UNSUPPORTED ||
+        (status == ATN_OK && atn_inputs_guarded(g) && !has_room(g, out->views)))
         return false;
     kit_ok(ctx, status);
     for (int32_t k = 0; k < g->n_objects; ++k)
@@ -72,7 +80,7 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     atn_filling fillings[SHIPPED_OBJECTS];
     kit_ok(ctx, atn_fillings_of(ctx, g, &frame, LENGTH, fillings));
     for (int32_t k = 0; k < g->n_objects; ++k)
-        if (!g->objects[k].table) fill(&out->views[k], fillings[k], 42 + (uint64_t)mnk[1], k);
+        if (!g->objects[k].table) fill(&out->views[k], fillings[k], !accumulates(g), 42 + (uint64_t)mnk[1], k);
     return true;
 }
 

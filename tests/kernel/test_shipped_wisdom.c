@@ -92,9 +92,9 @@ static void shipped_wisdom_is_true(void **state) {
 
 static void winners_are_generated_as_they_were(void **state) {
     (void)state;
-    assert_int_equal(system(ATN_SOURCE_DIR "/tools/ship-wisdom --check " ATN_BINARY_DIR "/attune " ATN_SOURCE_DIR
-                                           "/wisdom/*.json"),
-                     0);
+    assert_int_equal(
+        system(ATN_SOURCE_DIR "/tools/ship-wisdom --check " ATN_BINARY_DIR "/attune " ATN_SOURCE_DIR "/wisdom/*.json"),
+        0);
 }
 
 int main(void) {
