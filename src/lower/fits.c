@@ -108,6 +108,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
                "a scan at every point is done for one point at a time");
         REFUSE(lanes_q > 1 && v->p[0].lanes * v->p[1].lanes > 1, "the items of a group share one scan, not several");
         REFUSE(v->q[1].lanes > 1, "a scan has its items along q0");
+        REFUSE(v->q[0].regs > 1 && g->blocks[block].rank > 1, "a scan over rows takes one step at a time");
         REFUSE(atn_variant_splits(v) > 1 && (points > 0 || v->finish != ATN_FINISH_LAUNCH),
                "a scan is split where it is that of everything, with finish=launch");
         REFUSE(v->q[0].vec > 1 && (atn_variant_splits(v) == 1 || g->blocks[block].acc[0].join == ATN_JOIN_CUSTOM),

@@ -48,7 +48,7 @@ static bool accumulates(const atn_graph *g) {
 }
 
 static void fill(atn_view *view, atn_filling filling, bool words, uint64_t seed, int32_t object) {
-    int64_t rows = view->rank > 1 ? view->size[1] : 1;
+    int64_t rows = atn_view_rows(view);
     size_t bytes = (size_t)(rows * view->pitch) * atn_type_bytes(view->type) + 16;
     view->data = malloc(bytes);
     memset(view->data, 0x2a, bytes); /* in the gaps between rows, too */
