@@ -229,6 +229,39 @@ static void loop_row(scan *s, const loops *o, scan_accs carry, ir_ref from, ir_r
     loop(s, carry, middle, to, 1, true, 1);
 }
 
+/* The outer axes step by step, rows within them. */
+static void loop_axis(scan *s, loops *o, int32_t axis, scan_accs carry) {
+    lowering *l = s->l;
+    ir_ref from, to;
+    loops_bounds(o, axis, &from, &to);
+    if (axis == 0) {
+        loop_row(s, o, carry, from, to);
+        return;
+    }
+    char name[64];
+    snprintf(name, sizeof name, "%.30s_q%d", o->b->name, axis);
+    int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true), q = o->b->dim[axis];
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    uint32_t bound = l->bound;
+    l->block = &body;
+    l->dim[q] = (dim_state){.bound = true,
+                            .base = ir_variable_ref(l->p, variable),
+                            .local = ir_address(l->p, 0),
+                            .regs = 1,
+                            .pack = 1,
+                            .vec = 1,
+                            .row = 1,
+                            .limit = -1};
+    l->bound |= 1u << q;
+    loop_axis(s, o, axis - 1, carry);
+    l->bound = bound;
+    l->dim[q].bound = false;
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_for(l->p, outer, variable, from, to, 1, 1, body);
+}
+
 /* ---- parts of a split range ---- */
 
 static ir_ref partial(scan *s, int32_t k, int32_t n, ir_ref split) {
@@ -330,37 +363,7 @@ void lower_block_scan(lowering *l, int32_t block) {
     } else {
         make_variables(&s, "carry", first, carry);
     }
-    ir_ref from, to;
-    if (o.b->rank == 1) {
-        loops_bounds(&o, 0, &from, &to);
-        loop_row(&s, &o, carry, from, to);
-    } else {
-        loops_bounds(&o, 1, &from, &to);
-        char name[64];
-        snprintf(name, sizeof name, "%.30s_q1", o.b->name);
-        int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true), q1 = o.b->dim[1];
-        ir_block body = IR_EMPTY, *outer = l->block;
-        size_t mark = lower_mark(l);
-        uint32_t bound = l->bound;
-        ir_ref row_from, row_to;
-        l->block = &body;
-        l->dim[q1] = (dim_state){.bound = true,
-                                 .base = ir_variable_ref(l->p, variable),
-                                 .local = ir_address(l->p, 0),
-                                 .regs = 1,
-                                 .pack = 1,
-                                 .vec = 1,
-                                 .row = 1,
-                                 .limit = -1};
-        l->bound |= 1u << q1;
-        loops_bounds(&o, 0, &row_from, &row_to);
-        loop_row(&s, &o, carry, row_from, row_to);
-        l->bound = bound;
-        l->dim[q1].bound = false;
-        lower_forget(l, mark);
-        l->block = outer;
-        ir_for(l->p, outer, variable, from, to, 1, 1, body);
-    }
+    loop_axis(&s, &o, o.b->rank - 1, carry);
     if (l->p->failed) return;
     if (parts && l->scan_phase == SCAN_PARTS)
         loops_store_partial(l, o.b, PLACE_ORIGIN, carry);
