@@ -90,18 +90,32 @@ atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics 
     }
     if (!status && atn_description_needs_float(text, length)) out->assumed = atn_cli_default_define(call);
     if (!status) status = read_defines(out, &options);
-    if (!status) status = atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
-    if (!status && out->form)
+    bool program = !status && (atn_cli_has(call, "plan") || atn_description_is_program(text, length));
+    if (!status)
+        status = program
+                     ? atn_programs_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->programs)
+                     : atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
+    if (!status && out->form && !program)
         status = atn_description_print(call->ctx, out->name, text, length, &options, out->form, &out->printed);
     atn_free(call->ctx, file);
     return status;
 }
 
 void atn_cli_kernel_close(atn_cli_kernel *k) {
-    atn_runner_free(k->runner);
+    if (!k->planned) atn_runner_free(k->runner);
+    atn_planned_free(k->planned);
+    atn_programs_free(k->programs);
     atn_sequence_free(k->sequence);
     atn_text_free(&k->printed);
     atn_arena_free(&k->arena);
+}
+
+int32_t atn_cli_kernel_steps(const atn_cli_kernel *k) {
+    return k->sequence ? k->sequence->count : atn_runner_steps(k->runner);
+}
+
+const atn_graph *atn_cli_kernel_step(const atn_cli_kernel *k, int32_t number) {
+    return k->sequence ? k->sequence->step[number] : atn_runner_graph(k->runner, number);
 }
 
 /* ---- --param, --size ---- */
@@ -124,16 +138,22 @@ static bool read_number(const char *text, double value[2]) {
     return end != second && strcmp(end, "i") == 0;
 }
 
+atn_status atn_cli_kernel_param(atn_cli_kernel *k, const char *given, const char **name, double value[2]) {
+    const char *text;
+    atn_status status = atn_cli_kernel_split(k, "param", given, name, &text);
+    if (!text) return status;
+    if (read_number(text, value)) return ATN_OK;
+    return atn_cli_misuse(k->call, "--param %s: '%s' is no number", *name, text);
+}
+
 static atn_status give_params(atn_cli_kernel *k) {
     size_t count = count_given(k->call, "param"), n = 0;
     atn_param_value *params = atn_arena_alloc(&k->arena, (count + 1) * sizeof *params);
     if (!params) return ATN_ERR_MEMORY;
-    const char *given, *value;
+    const char *given;
     for (size_t at = 0; (given = atn_cli_next(k->call, "param", &at)); ++n) {
-        atn_status status = atn_cli_kernel_split(k, "param", given, &params[n].name, &value);
-        if (!value) return status;
-        if (!read_number(value, params[n].value))
-            return atn_cli_misuse(k->call, "--param %s: '%s' is no number", params[n].name, value);
+        atn_status status = atn_cli_kernel_param(k, given, &params[n].name, params[n].value);
+        if (status) return status;
     }
     return atn_runner_give(k->runner, params, n);
 }
@@ -149,23 +169,31 @@ static bool read_extent(const char **text, int64_t *out) {
     return any;
 }
 
+atn_status atn_cli_kernel_extent(atn_cli_kernel *k, const char *given, int32_t rank, int64_t size[2]) {
+    const char *name, *text;
+    atn_status status = atn_cli_kernel_split(k, "size", given, &name, &text);
+    if (!text) return status;
+    bool matrix = rank == 2, good = read_extent(&text, &size[0]);
+    size[1] = 1;
+    if (good && matrix) {
+        size[1] = size[0];
+        good = (*text == 'x' || *text == 'X') && (++text, read_extent(&text, &size[0]));
+    }
+    if (good && !*text) return ATN_OK;
+    return atn_cli_misuse(k->call, "--size cannot be '%s'; '%s' is a %s and takes %s=%s", given, name,
+                          matrix ? "matrix" : "vector", name, matrix ? "ROWSxCOLUMNS" : "LENGTH");
+}
+
 static atn_status give_size(atn_cli_kernel *k, const char *given) {
     const char *name, *text;
     atn_status status = atn_cli_kernel_split(k, "size", given, &name, &text);
     if (!text) return status;
     int32_t object = atn_runner_find(k->runner, name);
     if (object < 0) return ATN_ERR_INPUT;
-    int64_t size[2] = {0, 1};
-    bool matrix = atn_runner_object(k->runner, object)->slot.view.rank == 2, good = read_extent(&text, &size[0]);
-    if (good && matrix) {
-        size[1] = size[0];
-        good = (*text == 'x' || *text == 'X') && (++text, read_extent(&text, &size[0]));
-    }
-    if (!good || *text)
-        return atn_cli_misuse(k->call, "--size cannot be '%s'; '%s' is a %s and takes %s=%s", given, name,
-                              matrix ? "matrix" : "vector", name, matrix ? "ROWSxCOLUMNS" : "LENGTH");
-    atn_runner_size(k->runner, object, size);
-    return ATN_OK;
+    int64_t size[2];
+    status = atn_cli_kernel_extent(k, given, atn_runner_object(k->runner, object)->slot.view.rank, size);
+    if (!status) atn_runner_size(k->runner, object, size);
+    return status;
 }
 
 atn_status atn_cli_kernel_bind(atn_cli_kernel *k) {

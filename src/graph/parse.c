@@ -137,7 +137,8 @@ static void read_notation(atn_reader *reader, atn_sequence *sequence) {
     if (!file || !atn_notation_scan(reader, file) || !atn_notation_parse(reader, file)) return;
     if (file->programs) {
         atn_reader_complain(reader, atn_attribute_place(reader, &file->text, file->programs->offset),
-                            file->programs->name, "is a program, where a kernel is wanted");
+                            file->programs->name,
+                            "is a program, where a kernel is wanted; 'attune run' and atn_program_create run it");
         return;
     }
     int32_t count = 0;

@@ -110,6 +110,20 @@ atn_status atn_plan_settle(atn_plan *plan);
 /* place.c */
 atn_status atn_plan_place(atn_plan *plan);
 
+/* passes.c: all of the above in their order. */
+typedef struct atn_plan_options {
+    const atn_device_info *info; /* what is estimated for; NULL: the host */
+    const int8_t *wanted;        /* seams, as atn_plan_fuse takes them */
+    int32_t n_wanted;
+    void (*seen)(void *user, const char *pass, const atn_plan *plan); /* called behind each pass; NULL: not */
+    void *user;
+} atn_plan_options;
+atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const atn_plan_given *given,
+                         const atn_plan_options *options, atn_plan **out);
+/* An array, or a scalar, of the head; what there is where it is none. */
+atn_status atn_plan_find_head(const atn_ctx *ctx, const atn_routine *routine, const char *name, bool array,
+                              int32_t *found);
+
 /* print.c: for `show --plan`, tests, people. */
 void atn_plan_print(const atn_plan *plan, atn_text *out);
 
