@@ -243,7 +243,7 @@ static void close_units(atn_builder *b) {
 }
 
 atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
-                            const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out) {
+                              const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out) {
     static const atn_parse_options none;
     *out = NULL;
     if (diagnostics) diagnostics->count = 0;
@@ -307,6 +307,6 @@ bool atn_description_is_program(const char *text, size_t length) {
     if (!atn_notation_is(text, length)) return false;
     for (const char *at = text, *end = text + length; at && at < end;
          at = memchr(at, '\n', (size_t)(end - at)), at += at != NULL)
-        if ((size_t)(end - at) > 8 && (!strncmp(at, "program ", 8) || !strncmp(at, "program\t", 8))) return true;
+        if (end - at >= 7 && !strncmp(at, "program", 7) && (end - at == 7 || strchr(" \t\r\n", at[7]))) return true;
     return false;
 }

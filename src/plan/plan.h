@@ -71,9 +71,18 @@ typedef struct atn_plan_seam {
     const char *why_not; /* where it is not possible */
 } atn_plan_seam;
 
+/* A name that is taken. */
+typedef struct atn_plan_name {
+    const char *name; /* NULL: an empty row */
+    int32_t array;    /* -1: of a scalar */
+    int32_t next;     /* the number that the next one like it may have */
+} atn_plan_name;
+
 typedef struct atn_plan {
     const atn_ctx *ctx;
     atn_arena arena;
+    int32_t n_names, names_room; /* the room: a power of two */
+    atn_plan_name *names;        /* a table by hash */
     const atn_programs *programs;
     atn_plan_frame main; /* array: the caller's, before the run */
     int32_t n_arrays, arrays_room;
