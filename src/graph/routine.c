@@ -4,16 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NAMES = 1024, MOST_DATA = 64 };
+enum { MOST_NAMES = ATN_MOST_NAMES, MOST_DATA = 64, MOST_LOST = 64 };
 
 typedef struct work {
     atn_builder *b;
     atn_unit *unit;
     const atn_program_text *text;
     atn_routine *routine;
-    bool has_value[MOST_NAMES]; /* per name: something was assigned, or it came in */
-    int32_t fresh;              /* numbers of temporaries without a name */
-    atn_step **last;            /* where the next step goes */
+    bool has_value[MOST_NAMES];  /* per name: something was assigned, or it came in */
+    int32_t fresh;               /* numbers of temporaries without a name */
+    const char *lost[MOST_LOST]; /* names that lines with an error would have given a value: not told again */
+    int32_t n_lost;
+    atn_step **last; /* where the next step goes */
 } work;
 
 static void complain(work *w, size_t offset, const char *what, const char *format, ...) ATN_PRINTF(4, 5);
@@ -31,51 +33,6 @@ static void complain(work *w, size_t offset, const char *what, const char *forma
 static const char *kind_of(int32_t rank) { return rank == 0 ? "scalar" : rank == 1 ? "vector" : "matrix"; }
 
 /* ---- names ---- */
-
-int32_t atn_routine_find(const atn_routine *routine, const char *name) {
-    for (int32_t k = 0; k < routine->n; ++k)
-        if (!strcmp(routine->names[k].name, name)) return k;
-    return -1;
-}
-
-int32_t atn_routine_add(atn_builder *b, atn_routine *routine, atn_datum_use use) {
-    if (routine->n == MOST_NAMES) {
-        atn_reader_complain(b->reader, routine->at, routine->name, "more than %d names", (int)MOST_NAMES);
-        return -1;
-    }
-    if (routine->n == routine->room) {
-        int32_t room = routine->room ? 2 * routine->room : 16;
-        atn_datum_use *grown = atn_arena_alloc(&b->programs->arena, (size_t)room * sizeof *grown);
-        if (!grown) return b->reader->failed = true, -1;
-        if (routine->n) memcpy(grown, routine->names, (size_t)routine->n * sizeof *grown);
-        routine->names = grown;
-        routine->room = room;
-    }
-    routine->names[routine->n] = use;
-    return routine->n++;
-}
-
-void atn_routine_head(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine) {
-    for (const atn_datum *datum = text->data; datum; datum = datum->next) {
-        atn_place at = atn_attribute_place(unit->reader, &unit->file->text, datum->offset);
-        atn_datum_use use = {.name = datum->name, .rank = datum->rank, .type = datum->type};
-        use.use = datum->role == ATN_ROLE_IN ? ATN_USE_IN : datum->role == ATN_ROLE_OUT ? ATN_USE_OUT : ATN_USE_INOUT;
-        if (atn_routine_find(routine, datum->name) >= 0)
-            atn_reader_complain(unit->reader, at, datum->name, "the name is taken already");
-        if (datum->rank && datum->values)
-            atn_reader_complain(unit->reader, at, datum->name, "a program has no tables; they are a kernel's");
-        if (!datum->rank && use.use != ATN_USE_IN) use.rank = 1; /* a scalar that goes out lives on the device */
-        if (!datum->rank && datum->values) {
-            const char *given = datum->values->value;
-            use.has_default = true;
-            if (!atn_number_parse(given, strlen(given), use.default_value))
-                atn_reader_complain(unit->reader, at, datum->name, "the default '%s' is no %s", given,
-                                    atn_type_name(datum->type));
-        }
-        if (atn_routine_add(b, routine, use) < 0) return;
-    }
-    routine->n_head = routine->n;
-}
 
 static int32_t temporary(work *w, const char *like, int32_t rank, atn_type type) {
     char *name = atn_arena_printf(&w->b->programs->arena, "%s_%d", like, ++w->fresh);
@@ -107,8 +64,27 @@ static int32_t target(work *w, const atn_named *named, int32_t rank, atn_type ty
     return at;
 }
 
+static void lose(work *w, const atn_named *names) {
+    for (; names && w->n_lost < MOST_LOST; names = names->next) w->lost[w->n_lost++] = names->name;
+}
+
+static void lose_all(work *w, const atn_action *actions) {
+    for (; actions; actions = actions->next) {
+        lose(w, actions->names);
+        lose(w, actions->counter);
+        lose_all(w, actions->child);
+    }
+}
+
+static bool is_lost(const work *w, const char *name) {
+    for (int32_t k = 0; k < w->n_lost; ++k)
+        if (!strcmp(w->lost[k], name)) return true;
+    return false;
+}
+
 static int32_t source(work *w, const atn_syntax *tree) {
     int32_t at = atn_routine_find(w->routine, tree->name);
+    if ((at < 0 || (w->routine->names[at].rank && !w->has_value[at])) && is_lost(w, tree->name)) return -1;
     if (at < 0) {
         atn_suggestion suggestion = {.wrong = tree->name};
         for (int32_t k = 0; k < w->routine->n; ++k)
@@ -420,24 +396,28 @@ static void assign(work *w, const atn_action *action) {
     const atn_syntax *tree = action->value;
     if (tree->kind == ATN_SYNTAX_CALL && (atn_builder_is_callable(w->unit, tree->name) || !action->names)) {
         int32_t none = 0;
-        call(w, tree, action->names, NULL, action->names ? NULL : &none);
+        if (!call(w, tree, action->names, NULL, action->names ? NULL : &none)) lose(w, action->names);
         return;
     }
     if (!action->names || action->names->next) {
+        lose(w, action->names);
         complain(w, action->offset, NULL, "one name should stand in front of = here, or a call behind it");
         return;
     }
     const atn_named *named = action->names;
     if (tree->kind == ATN_SYNTAX_NAME) { /* b = a copies, whatever it is */
         int32_t from = source(w, tree);
-        if (from < 0) return;
+        if (from < 0) {
+            lose(w, named);
+            return;
+        }
         const atn_datum_use *use = &w->routine->names[from];
         if (use->rank == 2) {
             complain(w, action->offset, named->name, "takes a whole matrix; call a kernel that copies it");
             return;
         }
     }
-    compute(w, tree, named, named->type, false);
+    if (compute(w, tree, named, named->type, false) < 0) lose(w, named);
 }
 
 static void declare(work *w, const atn_action *action) {
@@ -446,7 +426,10 @@ static void declare(work *w, const atn_action *action) {
         complain(w, named->offset, named->name, "the name is taken already");
         return;
     }
-    if (!check_known(w, action->sizes)) return;
+    if (!check_known(w, action->sizes)) {
+        lose(w, named);
+        return;
+    }
     atn_datum_use use = {.name = named->name, .use = ATN_USE_TEMPORARY, .rank = action->rank, .type = named->type};
     use.size[0] = action->sizes;
     use.size[1] = action->sizes->next;
@@ -463,11 +446,16 @@ static void loop(work *w, const atn_action *action) {
         else
             condition = compute(w, action->value, NULL, ATN_INT32, true);
         w->last = outer;
-        if (condition < 0 || !check_known(w, action->most)) return;
+        if (condition < 0 || !check_known(w, action->most)) {
+            lose(w, action->counter);
+            lose_all(w, action->child);
+            return;
+        }
     } else if (is_made(w, action->value) || !check_known(w, action->value)) {
         if (is_made(w, action->value))
             complain(w, action->value->offset, NULL,
                      "how often it is repeated must be known before the run; use while");
+        lose_all(w, action->child);
         return;
     }
     atn_step *step = add_step(w, action->kind == ATN_ACTION_WHILE ? ATN_STEP_WHILE : ATN_STEP_REPEAT, action->offset);
@@ -486,7 +474,11 @@ static const atn_action *branch(work *w, const atn_action *action) {
     bool made = is_made(w, action->value);
     int32_t condition = made ? compute(w, action->value, NULL, ATN_INT32, true) : -1;
     const atn_action *otherwise = action->next && action->next->kind == ATN_ACTION_ELSE ? action->next : NULL;
-    if ((made && condition < 0) || (!made && !check_known(w, action->value))) return otherwise ? otherwise : action;
+    if ((made && condition < 0) || (!made && !check_known(w, action->value))) {
+        lose_all(w, action->child);
+        if (otherwise) lose_all(w, otherwise->child);
+        return otherwise ? otherwise : action;
+    }
     atn_step *step = add_step(w, ATN_STEP_IF, action->offset);
     if (!step) return action;
     step->condition = condition;
@@ -539,27 +531,4 @@ void atn_routine_build(atn_builder *b, atn_unit *unit, const atn_program_text *t
     for (int32_t k = 0; k < routine->n_head; ++k)
         if (!w->has_value[k] && !unit->reader->n_complaints)
             complain(w, text->offset, routine->names[k].name, "no step gives it a value");
-}
-
-atn_step *atn_routine_step_by_names(atn_builder *b, atn_routine *routine, int32_t callee) {
-    const atn_callee *kernel = &b->programs->callees[callee];
-    atn_step *step = atn_arena_alloc(&b->programs->arena, sizeof *step);
-    atn_operand *operand = atn_arena_alloc(&b->programs->arena, ((size_t)kernel->n + 1) * sizeof *operand);
-    if (!step || !operand) return b->reader->failed = true, NULL;
-    *step = (atn_step){
-        .kind = ATN_STEP_KERNEL, .at = {1, 1}, .callee = callee, .operand = operand, .condition = -1, .counter = -1};
-    for (int32_t k = 0; k < kernel->n; ++k) {
-        atn_datum_use use = kernel->data[k];
-        int32_t at = atn_routine_find(routine, use.name);
-        if (at < 0) at = atn_routine_add(b, routine, use);
-        if (at < 0) return NULL;
-        if (use.use != ATN_USE_IN && routine->names[at].use == ATN_USE_IN) routine->names[at].use = ATN_USE_INOUT;
-        operand[k].name = at;
-        if (use.rank) continue;
-        atn_syntax *name = atn_reader_alloc(b->reader, sizeof *name);
-        if (!name) return NULL;
-        *name = (atn_syntax){.kind = ATN_SYNTAX_NAME, .name = use.name};
-        operand[k] = (atn_operand){-1, name};
-    }
-    return step;
 }

@@ -82,7 +82,7 @@ typedef struct atn_programs {
 
 /* Parses a program, a kernel or a Sequence; errors as atn_sequence_parse tells them. */
 atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
-                            const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out);
+                              const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out);
 void atn_programs_free(atn_programs *programs); /* NULL is fine */
 
 bool atn_description_is_program(const char *text, size_t length); /* in contrast to kernels alone */

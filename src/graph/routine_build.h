@@ -5,7 +5,7 @@
 #include "graph/notation.h"
 #include "graph/routine.h"
 
-enum { ATN_MOST_KNOWN = 256 };
+enum { ATN_MOST_NAMES = 1024, ATN_MOST_KNOWN = 256 };
 
 /* A text that kernels and programs stand in. */
 typedef struct atn_unit atn_unit;
@@ -41,7 +41,7 @@ bool atn_builder_is_callable(const atn_unit *unit, const char *name);
 void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion);
 int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *graph, const atn_kernel_text *text);
 
-/* routine.c */
+/* routine.c, routine_names.c */
 void atn_routine_head(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
 void atn_routine_build(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
 atn_step *atn_routine_step_by_names(atn_builder *b, atn_routine *routine, int32_t callee);
