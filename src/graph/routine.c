@@ -107,11 +107,16 @@ static bool is_size(const atn_syntax *tree) {
            (!strcmp(tree->name, "rows") || !strcmp(tree->name, "columns") || !strcmp(tree->name, "length"));
 }
 
+/* A step, in contrast to sizes and functions of the language. */
+static bool is_call(const work *w, const atn_syntax *tree) {
+    return tree->kind == ATN_SYNTAX_CALL && !is_size(tree) && atn_builder_is_callable(w->unit, tree->name);
+}
+
 /* Made by steps, in contrast to what is known before the run. */
 static bool is_made(const work *w, const atn_syntax *tree) {
     for (; tree; tree = tree->next) {
         if (is_size(tree)) continue;
-        if (tree->kind == ATN_SYNTAX_CALL && atn_builder_is_callable(w->unit, tree->name)) return true;
+        if (is_call(w, tree)) return true;
         if (tree->kind == ATN_SYNTAX_NAME || tree->kind == ATN_SYNTAX_ELEMENT) {
             int32_t at = atn_routine_find(w->routine, tree->name);
             if (at >= 0 && w->routine->names[at].rank) return true;
@@ -167,7 +172,7 @@ static atn_syntax *without_calls(work *w, const atn_syntax *tree) {
         if (!copy) return NULL;
         *copy = *tree;
         copy->next = NULL;
-        if (tree->kind == ATN_SYNTAX_CALL && atn_builder_is_callable(w->unit, tree->name)) {
+        if (is_call(w, tree)) {
             int32_t result, count = 1;
             if (!call(w, tree, NULL, &result, &count)) return NULL;
             *copy = (atn_syntax){
@@ -242,8 +247,7 @@ static bool array_operand(work *w, const head *h, int32_t k, const atn_syntax *t
     int32_t at = -1;
     if (tree->kind == ATN_SYNTAX_NAME) {
         at = source(w, tree);
-    } else if (tree->kind == ATN_SYNTAX_CALL && atn_builder_is_callable(w->unit, tree->name) &&
-               datum->use == ATN_USE_IN) {
+    } else if (is_call(w, tree) && datum->use == ATN_USE_IN) {
         int32_t count = 1;
         if (!call(w, tree, NULL, &at, &count)) return false;
     } else if (datum->use == ATN_USE_IN && datum->rank == 1 && is_made(w, tree)) {
@@ -342,7 +346,7 @@ static bool check_apart(work *w, const head *h, const atn_syntax *tree, const at
 static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_t *results, int32_t *n_results) {
     atn_target_of_call found;
     if (!atn_builder_find(w->b, w->unit, tree->name, &found) || found.unsure) {
-        if (!atn_builder_is_callable(w->unit, tree->name)) {
+        if (!atn_builder_exists(w->unit, tree->name)) {
             atn_suggestion suggestion = {.wrong = tree->name};
             atn_builder_suggest(w->b, w->unit, &suggestion);
             complain(w, tree->offset, NULL, "no kernel or program '%s'%s", tree->name,
@@ -394,7 +398,7 @@ static void steps(work *w, const atn_action *actions, atn_step **last);
 
 static void assign(work *w, const atn_action *action) {
     const atn_syntax *tree = action->value;
-    if (tree->kind == ATN_SYNTAX_CALL && (atn_builder_is_callable(w->unit, tree->name) || !action->names)) {
+    if (is_call(w, tree) || (tree->kind == ATN_SYNTAX_CALL && !action->names)) {
         int32_t none = 0;
         if (!call(w, tree, action->names, NULL, action->names ? NULL : &none)) lose(w, action->names);
         return;

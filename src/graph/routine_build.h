@@ -37,7 +37,8 @@ typedef struct atn_builder {
 /* programs.c */
 bool atn_builder_know(atn_builder *b, const void *text, atn_target_of_call target);
 bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_target_of_call *found);
-bool atn_builder_is_callable(const atn_unit *unit, const char *name);
+bool atn_builder_exists(const atn_unit *unit, const char *name);      /* a kernel or a program */
+bool atn_builder_is_callable(const atn_unit *unit, const char *name); /* it should be one; sizes are asked before */
 void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion);
 int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *graph, const atn_kernel_text *text);
 
