@@ -178,7 +178,13 @@ static atn_syntax *without_calls(work *w, const atn_syntax *tree) {
             *copy = (atn_syntax){
                 .kind = ATN_SYNTAX_NAME, .offset = tree->offset, .name = w->routine->names[result].name, .depth = 1};
         } else {
-            if (tree->kind == ATN_SYNTAX_NAME && source(w, tree) < 0) return NULL;
+            bool named = tree->kind == ATN_SYNTAX_NAME || tree->kind == ATN_SYNTAX_ELEMENT;
+            if (named && source(w, tree) < 0) return NULL;
+            if (tree->kind == ATN_SYNTAX_REDUCE) {
+                complain(w, tree->offset, NULL, "arithmetic in a program is on single values; '%s' is a kernel's",
+                         tree->name);
+                return NULL;
+            }
             if (tree->a && !(copy->a = without_calls(w, tree->a))) return NULL;
             if (tree->b && !(copy->b = without_calls(w, tree->b))) return NULL;
             if (tree->c && !(copy->c = without_calls(w, tree->c))) return NULL;
@@ -200,16 +206,40 @@ static atn_step *add_step(work *w, atn_step_kind kind, size_t offset) {
     return step;
 }
 
+/* Sizes are known before the run: each becomes a scalar of the kernel, size_0_ and so on. */
+static bool take_sizes(work *w, atn_syntax *tree, const atn_syntax **sizes, int32_t *count) {
+    for (; tree; tree = tree->next) {
+        if (!is_size(tree)) {
+            if (!take_sizes(w, tree->a, sizes, count) || !take_sizes(w, tree->b, sizes, count) ||
+                !take_sizes(w, tree->c, sizes, count))
+                return false;
+            continue;
+        }
+        atn_syntax *size = atn_reader_alloc(w->unit->reader, sizeof *size);
+        const char *name = atn_arena_printf(&w->b->programs->arena, "size_%d_", *count);
+        if (!size || !name) return w->b->reader->failed = true, false;
+        *size = *tree;
+        size->next = NULL;
+        if (*count == MOST_DATA) complain(w, tree->offset, NULL, "more than %d sizes in one line", (int)MOST_DATA);
+        if (*count == MOST_DATA || !check_known(w, size)) return false;
+        sizes[(*count)++] = size;
+        *tree =
+            (atn_syntax){.kind = ATN_SYNTAX_NAME, .offset = tree->offset, .name = name, .depth = 1, .next = tree->next};
+    }
+    return true;
+}
+
 /* A step that computes a scalar on the device. */
 static int32_t compute(work *w, const atn_syntax *tree, const atn_named *named, atn_type type, bool test) {
-    const atn_syntax *plain = without_calls(w, tree);
-    int32_t used[MOST_DATA], count = 0;
-    if (!plain) return -1;
+    atn_syntax *plain = without_calls(w, tree);
+    const atn_syntax *sizes[MOST_DATA];
+    int32_t used[MOST_DATA], count = 0, n_sizes = 0;
+    if (!plain || !take_sizes(w, plain, sizes, &n_sizes)) return -1;
     if (type == ATN_TYPE_NONE) { /* that of the first vector */
         int32_t at = named ? atn_routine_find(w->routine, named->name) : -1;
         if (at >= 0) type = w->routine->names[at].type;
     }
-    int32_t callee = atn_scalar_kernel(w->b, w->unit, w->routine, plain, type, test, used, &count);
+    int32_t callee = atn_scalar_kernel(w->b, w->unit, w->routine, plain, type, test, n_sizes, used, &count);
     if (callee < 0) return -1;
     const atn_callee *kernel = &w->b->programs->callees[callee];
     type = kernel->data[kernel->n - 1].type;
@@ -227,6 +257,7 @@ static int32_t compute(work *w, const atn_syntax *tree, const atn_named *named, 
         *name = (atn_syntax){.kind = ATN_SYNTAX_NAME, .name = w->routine->names[used[k]].name, .offset = tree->offset};
         step->operand[k] = (atn_operand){-1, name};
     }
+    for (int32_t k = 0; k < n_sizes; ++k) step->operand[count + k] = (atn_operand){-1, sizes[k]};
     step->operand[kernel->n - 1].name = result;
     w->has_value[result] = true;
     return result;

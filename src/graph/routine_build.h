@@ -49,9 +49,10 @@ atn_step *atn_routine_step_by_names(atn_builder *b, atn_routine *routine, int32_
 int32_t atn_routine_find(const atn_routine *routine, const char *name); /* -1: none */
 int32_t atn_routine_add(atn_builder *b, atn_routine *routine, atn_datum_use use);
 
-/* scalar.c: a kernel of one point that computes `tree`; its data are the names used, its result a vector of one
- * element of `type`; `test`: 1, 0 or 2 as a condition wants it. -1 with the complaint made. */
+/* scalar.c: a kernel of one point that computes `tree`; its data are the names used, then the sizes size_0_, ... of the
+ * tree, its result a vector of one element of `type`; `test`: 1, 0 or 2 as a condition wants it. -1 with the complaint
+ * made. */
 int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *routine, const atn_syntax *tree,
-                          atn_type type, bool test, int32_t names[], int32_t *n_names);
+                          atn_type type, bool test, int32_t n_sizes, int32_t names[], int32_t *n_names);
 
 #endif

@@ -126,27 +126,30 @@ bool atn_plan_writes(const atn_plan_node *node, const char *array) {
     return false;
 }
 
-bool atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object) {
+atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+                           bool *covers) {
     const atn_write *only = NULL;
+    *covers = false;
     for (int32_t w = 0; w < graph->n_writes; ++w) {
         if (graph->writes[w].object != object) continue;
-        if (only) return false;
+        if (only) return ATN_OK;
         only = &graph->writes[w];
     }
-    if (!only || only->combine != ATN_WRITE_ONCE || only->enable >= 0 || only->block > 0) return false;
+    if (!only || only->combine != ATN_WRITE_ONCE || only->enable >= 0 || only->block > 0) return ATN_OK;
     bool used[ATN_MAX_DIMS] = {false};
     for (int axis = 0; axis < graph->objects[object].rank; ++axis) {
         const atn_node *node = &graph->values[only->select[axis]];
         int64_t size = frame->views[object].size[axis], begin, end;
         if (node->op == ATN_OP_CONST && node->integer == 0 && size == 1) continue;
-        if (node->op != ATN_OP_DIM || only->block != 0 || used[node->index]) return false;
+        if (node->op != ATN_OP_DIM || only->block != 0 || used[node->index]) return ATN_OK;
         used[node->index] = true;
-        if (atn_eval_index(ctx, graph, frame, graph->dims[node->index].begin, &begin) != ATN_OK ||
-            atn_eval_index(ctx, graph, frame, graph->dims[node->index].end, &end) != ATN_OK || begin != 0 ||
-            end != size)
-            return false;
+        atn_status status = atn_eval_index(ctx, graph, frame, graph->dims[node->index].begin, &begin);
+        if (status == ATN_OK) status = atn_eval_index(ctx, graph, frame, graph->dims[node->index].end, &end);
+        if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK;
+        if (begin != 0 || end != size) return ATN_OK;
     }
-    return true;
+    *covers = true;
+    return ATN_OK;
 }
 
 void atn_plan_free(atn_plan *plan) {

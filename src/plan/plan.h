@@ -147,8 +147,9 @@ void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *v
                        double (*params)[2]);                       /* sizes and values by name */
 bool atn_plan_reads(const atn_plan_node *node, const char *array); /* not MOVEs */
 bool atn_plan_writes(const atn_plan_node *node, const char *array);
-bool atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
-                     int32_t object); /* every element is written, by a point of its own */
+/* Is every element written, by a point of its own? */
+atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+                           bool *covers);
 
 /* known.c: numbers known before the run. */
 atn_status atn_plan_known(atn_plan *plan, const atn_plan_frame *frame, const atn_syntax *tree, bool deciding,
