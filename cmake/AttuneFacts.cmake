@@ -14,12 +14,30 @@ endif()
 
 set(sets "")
 set(against "")
+set(seeds "")
+set(tried "")
 foreach(file ${FILES})
   cmake_path(GET file STEM name)
-  file(STRINGS ${file} lines REGEX "^    (tuned|measured) ")
+  file(STRINGS ${file} lines REGEX "^    (tuned|measured|begin|try) ")
   foreach(line IN LISTS lines)
     if(line MATCHES "measured against ([a-z]+)")
       string(APPEND against "    {\"${name}\", \"${CMAKE_MATCH_1}\"},\n")
+      continue()
+    endif()
+    if(line MATCHES "begin on ([a-z]+) (as ([SD]P) )?with ([^ #]+)")
+      set(type NULL)
+      if(CMAKE_MATCH_3)
+        set(type "\"${CMAKE_MATCH_3}\"")
+      endif()
+      string(APPEND seeds "    {\"${name}\", ${type}, \"${CMAKE_MATCH_1}\", \"${CMAKE_MATCH_4}\"},\n")
+      continue()
+    endif()
+    if(line MATCHES "^    try with ([^#]+)")
+      string(REGEX MATCHALL "[A-Za-z0-9_]+=[-+.0-9e]+" values "${CMAKE_MATCH_1}")
+      foreach(value ${values})
+        string(REPLACE "=" "\", " value "${value}")
+        string(APPEND tried "    {\"${name}\", \"${value}},\n")
+      endforeach()
       continue()
     endif()
     set(where NULL)
@@ -36,6 +54,7 @@ foreach(file ${FILES})
   endforeach()
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by the build from the files in kernels; do not edit. */
+#include \"tune/seeds.h\"
 #include \"tune/sets.h\"
 
 const atn_set ATN_SETS[] = {
@@ -44,5 +63,13 @@ ${sets}    {0},
 
 const atn_against ATN_AGAINST[] = {
 ${against}    {0},
+};
+
+const atn_seed ATN_SEEDS[] = {
+${seeds}    {0},
+};
+
+const atn_tried ATN_TRIED[] = {
+${tried}    {0},
 };
 ")

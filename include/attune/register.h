@@ -16,7 +16,8 @@ typedef enum atn_register_method {
     ATN_REGISTER_ICP,        /* nearest points */
     ATN_REGISTER_ICP_PLANE,  /* nearest points, distances along the target's normals */
     ATN_REGISTER_SOFTASSIGN, /* soft pairs, normalised over both clouds */
-    ATN_REGISTER_CPD         /* coherent point drift: the scale of distances is estimated, not set */
+    ATN_REGISTER_CPD,        /* coherent point drift: the scale of distances is estimated, not set */
+    ATN_REGISTER_GICP        /* generalized ICP: nearest points, distances weighed by the surfaces of both clouds */
 } atn_register_method;
 
 typedef enum atn_transform_kind {

@@ -23,6 +23,8 @@ typedef enum atn_type {
     ATN_TYPE_COUNT
 } atn_type;
 
+enum { ATN_MAX_RANK = 3 }; /* the most axes of an array: a volume's */
+
 ATN_API const char *atn_type_name(atn_type type);      /* "SP", ...; never NULL */
 ATN_API size_t atn_type_bytes(atn_type type);          /* of one element in memory */
 ATN_API atn_type atn_type_from_name(const char *name); /* ATN_TYPE_NONE when there is none of that name */

@@ -18,6 +18,7 @@ static const struct method {
     {"em-icp", false, {.method = ATN_REGISTER_EM_ICP}},
     {"icp", false, {.method = ATN_REGISTER_ICP}},
     {"icp-plane", false, {.method = ATN_REGISTER_ICP_PLANE}},
+    {"gicp", true, {.method = ATN_REGISTER_GICP}},
     {"em-icp, no polish", true, {.method = ATN_REGISTER_EM_ICP, .no_polish = true}},
     {"cpd", true, {.method = ATN_REGISTER_CPD}},
     {"softassign", true, {.method = ATN_REGISTER_SOFTASSIGN}},
@@ -183,7 +184,7 @@ atn_status atn_bench_covariance(atn_ctx *ctx, atn_device *device, const atn_benc
     if (status == ATN_OK && !any)
         status = atn_fail(ctx, ATN_ERR_INPUT,
                           "bench covariance: no method '%s' with pairs of kind '%s'; methods: em-icp, icp, icp-plane, "
-                          "cpd, softassign",
+                          "gicp, cpd, softassign",
                           o->method ? o->method : "any", o->kind ? o->kind : "any");
     atn_free(ctx, n.distance2);
     atn_free(ctx, n.angle);

@@ -1,6 +1,6 @@
 /* Whole frames of crystal grains, settings found from each: do confidences come true? Of the atoms whose confidence is
  * 0.85 to 0.95 the share that is right, against the mean of what they promised. And frames of none of the models: the
- * share that is told as other. Nothing was chosen on frames of the seed that the bench has by default. */
+ * share that is told as other. The default seed is one that the calibration was developed with; others are fresh. */
 #include "bench/lattice.h"
 
 #include "apps/sample/atoms.h"

@@ -11,11 +11,8 @@ static const double LONG_S = 10; /* what takes longer runs once */
 static const struct {
     const char *name;
     atn_register_method method;
-} METHODS[] = {{"em-icp", ATN_REGISTER_EM_ICP},
-               {"icp", ATN_REGISTER_ICP},
-               {"icp-plane", ATN_REGISTER_ICP_PLANE},
-               {"cpd", ATN_REGISTER_CPD},
-               {"softassign", ATN_REGISTER_SOFTASSIGN}};
+} METHODS[] = {{"em-icp", ATN_REGISTER_EM_ICP}, {"icp", ATN_REGISTER_ICP}, {"icp-plane", ATN_REGISTER_ICP_PLANE},
+               {"gicp", ATN_REGISTER_GICP},     {"cpd", ATN_REGISTER_CPD}, {"softassign", ATN_REGISTER_SOFTASSIGN}};
 
 static void emit_rows(bench_session *s, const char *method, const bench_one *one, double seconds) {
     const atn_register_result *r = &one->result;

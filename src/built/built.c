@@ -142,7 +142,7 @@ static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_fra
 }
 
 atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, atn_extent *extent) {
-    *extent = (atn_extent){.points = {1, 1}};
+    *extent = (atn_extent){.points = {1, 1, 1}};
     for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) {
         const atn_dim *dim = &g->dims[g->blocks[0].dim[d]];
         int64_t begin, end;
@@ -209,7 +209,7 @@ static size_t fill_arguments(const atn_built *k, const atn_slot *slots, const do
     size_t n = 0;
     for (int32_t a = 0; a < k->program->n_arguments; ++a) {
         const ir_argument *argument = &k->program->arguments[a];
-        const atn_slot *slot = argument->kind <= IR_ARG_SIZE1 ? &slots[argument->id] : NULL;
+        const atn_slot *slot = argument->kind <= IR_ARG_SIZE2 ? &slots[argument->id] : NULL;
         switch (argument->kind) {
         case IR_ARG_DATA:
             args[n++] = (atn_arg){.buffer = slot->buffer};
@@ -233,11 +233,8 @@ static size_t fill_arguments(const atn_built *k, const atn_slot *slots, const do
         case IR_ARG_PITCH:
             keep[n].index = slot->view.pitch;
             break;
-        case IR_ARG_SIZE0:
-            keep[n].index = slot->view.size[0];
-            break;
         default:
-            keep[n].index = slot->view.size[1];
+            keep[n].index = slot->view.size[argument->kind - IR_ARG_SIZE0];
             break;
         }
         args[n] = (atn_arg){.value = &keep[n], .bytes = 8};
@@ -263,7 +260,7 @@ static atn_status check_report(atn_built *k, atn_queue *queue) {
 static int32_t threads_for(const atn_built *k, const atn_extent *e) {
     int32_t threads = k->program->variant.threads;
     if (threads != 0 || (e->range == 0 && k->graph->n_blocks > 1)) return threads;
-    double steps = (double)e->points[0] * (double)e->points[1] * (double)(e->range > 0 ? e->range : 1);
+    double steps = (double)atn_extent_points(e) * (double)(e->range > 0 ? e->range : 1);
     return steps <= LITTLE ? 1 : 0;
 }
 
@@ -291,7 +288,7 @@ static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent
 }
 
 static bool same_view(const atn_view *a, const atn_view *b) {
-    return a->type == b->type && a->rank == b->rank && a->size[0] == b->size[0] && a->size[1] == b->size[1] &&
+    return a->type == b->type && a->rank == b->rank && memcmp(a->size, b->size, sizeof a->size) == 0 &&
            a->pitch == b->pitch;
 }
 
@@ -305,18 +302,19 @@ static bool same_as_last(const atn_built *k, const atn_slot *slots, const double
 }
 
 bool atn_view_is_near(const atn_view *view, int64_t offset) {
-    int64_t rows = view->rank > 1 ? view->size[1] : 1, pitch = view->rank > 1 ? view->pitch : view->size[0], all;
-    return atn_i64_mul(rows, pitch, &all) && atn_i64_add(all, offset, &all) && all < NEAR;
+    int64_t all = view->rank > 1 ? view->pitch : view->size[0];
+    for (int32_t axis = 1; axis < view->rank; ++axis)
+        if (!atn_i64_mul(all, view->size[axis], &all)) return false;
+    return atn_i64_add(all, offset, &all) && all < NEAR;
 }
 
 atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, bool validated,
                             bool *near) {
-    int64_t span, points;
+    int64_t span;
     atn_extent extent;
     atn_status status = atn_eval_span(ctx, graph, frame, validated, &span);
     if (status == ATN_OK) status = atn_extent_of(ctx, graph, frame, &extent);
-    *near =
-        status == ATN_OK && span < NEAR && atn_i64_mul(extent.points[0], extent.points[1], &points) && points < NEAR;
+    *near = status == ATN_OK && span < NEAR && atn_extent_points(&extent) < NEAR;
     return status;
 }
 

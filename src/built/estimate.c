@@ -55,15 +55,21 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
 /* Results that whoever reads them next may still find there. */
 static bool stays_in_caches(const atn_outlook *o, const atn_extent *extent) {
     enum { CACHE = 1 << 20 };
-    return extent && (double)extent->points[0] * (double)extent->points[1] * o->bytes <= CACHE;
+    return extent && (double)atn_extent_points(extent) * o->bytes <= CACHE;
 }
 
 /* So little that waking threads takes longer than doing it. */
 static bool is_little(const atn_outlook *o, const atn_extent *extent) {
     enum { LITTLE = 16384 };
     if (!extent || (o->block >= 0 && extent->range == 0)) return false;
-    double steps = (double)extent->points[0] * (double)extent->points[1];
-    return steps * (double)(extent->range > 0 ? extent->range : 1) <= LITTLE;
+    return (double)atn_extent_points(extent) * (double)(extent->range > 0 ? extent->range : 1) <= LITTLE;
+}
+
+/* Products of small matrices, p2 numbers them. */
+static bool is_stack(const atn_outlook *o, const atn_extent *extent) {
+    enum { SMALL = 64 };
+    return o->points > 2 && o->shared_p0 && o->shared_p1 && o->along_p0 > 0 && extent && extent->points[0] >= 1 &&
+           extent->points[1] >= 1 && extent->points[0] <= SMALL && extent->points[1] <= SMALL;
 }
 
 /* A factor of a whole vector may be one lane of a register, so that a load brings several. */
@@ -82,10 +88,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->q[0].regs = fitting(16 / o->g->blocks[o->block].n_accs, 4); /* accumulators stay in registers */
         int32_t splits = 64; /* whatever the number of threads: the same result */
         if (extent && extent->range > 0) splits = fitting(extent->range / 4096, splits);
-        if (o->g->blocks[o->block].rank > 1)
-            v->q[1].split = splits;
-        else
-            v->q[0].split = splits;
+        v->q[o->g->blocks[o->block].rank - 1].split = splits;
         return;
     }
     if (o->points == 0) return;
@@ -127,6 +130,15 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->q[0].vec = o->along_q > 0 && lanes >= 4 ? 4 : 1; /* longer ones lose in short ranges and in gathers */
         return;
     }
+    if (is_stack(o, extent)) { /* many small products: each is one group's, in registers */
+        v->p[0].vec = fitting(n0, lanes);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, 4);
+        v->p[1].regs = fitting(n1, v->p[0].regs > 2 ? 4 : 8);
+        v->p[0].seq = (int32_t)pieces(n0, (int64_t)v->p[0].vec * v->p[0].regs);
+        v->p[1].seq = (int32_t)pieces(n1, v->p[1].regs);
+        v->p[2].seq = fitting(extent->points[2] / (4 * info->cores), 16);
+        return;
+    }
     if (o->product) { /* tiles of both, as in a matrix product */
         v->p[0].vec = fitting(n0, lanes);
         v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
@@ -139,8 +151,8 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         estimate_panels(o, info, n0, n1, v);
         return;
     }
-    if (o->along_range) { /* rows along the range */
-        v->q[0].vec = lanes;
+    if (o->along_range) { /* rows along the range: no vector is longer than that */
+        v->q[0].vec = extent && extent->range > 0 ? fitting(extent->range, lanes) : lanes;
         v->p[0].regs = fitting(n0, 4);
         v->p[0].seq = fitting(n0 / v->p[0].regs, 8);
         return;
@@ -178,6 +190,8 @@ static bool are_few(const atn_device_info *info, const atn_extent *extent) {
     return extent && extent->range >= SHORTEST && extent->points[0] < (int64_t)info->cores * ITEMS;
 }
 
+enum { SHORT = 64 };
+
 static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
                            atn_variant *v) {
     bool cuda = strcmp(info->backend, "cuda") == 0;
@@ -192,15 +206,12 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->q[0].regs = accumulators > 4 ? 1 : 8; /* that registers hold them */
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024;
-        if (o->g->blocks[o->block].rank > 1)
-            v->q[1].split = splits;
-        else
-            v->q[0].split = splits;
+        v->q[o->g->blocks[o->block].rank - 1].split = splits;
         v->finish = ATN_FINISH_LAST;
         return;
     }
     if (o->points == 0) return;
-    bool plane = o->points == 2;
+    bool plane = o->points > 1;
     if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 && most >= 256) { /* turned in local memory */
         v->p[0].lanes = 32;
         v->p[1].lanes = 8;
@@ -236,9 +247,19 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
     }
     if (o->ragged || (o->along_range && !plane)) { /* several lanes to a row */
         v->q[0].lanes = o->ordered ? 1 : o->ragged ? 8 : 32;
+        if (o->ragged && !o->ordered && !info->cpu && are_few(info, extent)) /* long ranges of few points */
+            v->q[0].lanes = fitting(extent->range / 8, most);
         v->p[0].lanes = most / v->q[0].lanes;
         v->q[0].regs = o->ordered ? 1 : 4;
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+        return;
+    }
+    if (is_stack(o, extent)) {
+        v->p[0].lanes = fitting(extent->points[0], 16);
+        v->p[1].lanes = fitting(extent->points[1], 16);
+        v->p[2].lanes = fitting(extent->points[2], most / (v->p[0].lanes * v->p[1].lanes));
+        v->p[1].regs = fitting(extent->points[1] / v->p[1].lanes, 4);
+        v->q[0].unroll = 8;
         return;
     }
     if (o->product && most >= 256) {
@@ -278,8 +299,9 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
     if (v->p[0].lanes > most) v->p[0].lanes = most;
     if (plane) v->p[1].lanes = most / v->p[0].lanes;
     v->p[0].regs = 2;
-    v->q[0].tile = most;
     v->q[0].unroll = 4;
+    if (extent && extent->range > 0 && extent->range < SHORT) return; /* a tile of it would be filled for nothing */
+    v->q[0].tile = most;
     v->stage = 1;
 }
 

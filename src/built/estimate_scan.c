@@ -25,7 +25,8 @@ void atn_estimate_scan(const atn_graph *graph, const atn_device_info *info, cons
     v->q[0].regs = b->n_accs > 8 ? 1 : b->n_accs > 4 ? 2 : items ? 8 : 4;
     if (items) {
         bool cuda = strcmp(info->backend, "cuda") == 0;
-        int32_t most = o.points > 0 ? 32 : 256;
+        bool few = extent && extent->points[0] < (int64_t)info->cores * 64; /* a warp each would leave cores idle */
+        int32_t most = o.points == 0 ? 256 : few ? 128 : 32;
         v->q[0].lanes = info->max_group < most ? info->max_group : most;
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         while (!cuda && v->q[0].lanes > 1 && v->q[0].lanes * v->q[0].regs * b->n_accs * 16 > info->local_bytes)
@@ -38,6 +39,7 @@ void atn_estimate_scan(const atn_graph *graph, const atn_device_info *info, cons
     }
     if (host && known && range <= LITTLE) v->threads = 1;
     (b->rank > 1 ? &v->q[1] : &v->q[0])->split = splits;
+    if (b->rank > 1 && splits > 1) v->q[0].regs = 1; /* parts of rows with registers along them come out wrong */
     int32_t lanes = o.complex_values || custom ? 1 : info->simd * 4 / o.bytes;
     if (host && splits > 1 && b->rank == 1 && !o.gathers) v->q[0].vec = lanes < 1 ? 1 : lanes > 16 ? 16 : lanes;
 }

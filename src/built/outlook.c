@@ -3,7 +3,7 @@
 
 #include "graph/affine.h"
 
-static void count_access(atn_outlook *o, const atn_value select[2]) {
+static void count_access(atn_outlook *o, const atn_value select[ATN_MAX_RANK]) {
     atn_affine column = atn_affine_of(o->g, select[0]);
     bool p0 = o->points > 0 && column.is_affine && column.coefficient[o->p[0]] == 1;
     bool q = o->q >= 0 && column.is_affine && column.coefficient[o->q] == 1;
@@ -54,11 +54,11 @@ static bool alike_in_rows(const atn_outlook *o) {
         if (g->dims[d].block != 0 &&
             ((g->values[g->dims[d].begin].dims | g->values[g->dims[d].end].dims) >> o->p[0] & 1))
             return false;
-    return o->points == 2;
+    return o->points > 1;
 }
 
 atn_outlook atn_outlook_of(const atn_graph *g) {
-    atn_outlook o = {.g = g, .block = -1, .p = {-1, -1}, .q = -1, .bytes = 4};
+    atn_outlook o = {.g = g, .block = -1, .p = {-1, -1, -1}, .q = -1, .bytes = 4};
     bool icf = g->blocks[0].n_accs > 0, only_p0 = false, only_p1 = false;
     o.points = icf ? 0 : g->blocks[0].rank;
     for (int32_t d = 0; d < o.points; ++d) o.p[d] = g->blocks[0].dim[d];
@@ -69,7 +69,7 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
         o.q = b->dim[0];
         for (int32_t k = 0; k < b->rank; ++k)
             o.ragged = o.ragged || g->values[g->dims[b->dim[k]].begin].dims || g->values[g->dims[b->dim[k]].end].dims;
-        o.rows = o.ragged && o.points == 2 && alike_in_rows(&o);
+        o.rows = o.ragged && o.points > 1 && alike_in_rows(&o);
         for (int32_t k = 0; k < b->n_accs; ++k) o.ordered = o.ordered || b->acc[k].join == ATN_JOIN_ORDERED;
     }
     for (atn_value v = 0; v < g->n_values; ++v) {
@@ -81,14 +81,19 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
     }
     for (int32_t k = 0; k < g->n_reads; ++k) {
         const atn_read *r = &g->reads[k];
-        uint32_t dims = g->values[r->select[0]].dims | (r->select[1] >= 0 ? g->values[r->select[1]].dims : 0);
+        uint32_t dims = 0;
         count_access(&o, r->select);
+        for (int axis = 0; axis < ATN_MAX_RANK && r->select[axis] >= 0; ++axis) {
+            dims |= g->values[r->select[axis]].dims;
+            o.gathers = o.gathers || !atn_affine_of(g, r->select[axis]).is_affine;
+        }
         atn_affine column = atn_affine_of(g, r->select[0]);
-        o.gathers = o.gathers || !column.is_affine || (r->select[1] >= 0 && !atn_affine_of(g, r->select[1]).is_affine);
         o.along_p1 +=
-            o.points == 2 && column.is_affine && column.coefficient[o.p[1]] == 1 && column.coefficient[o.p[0]] == 0;
-        for (int32_t j = 0; j < k && o.points == 2; ++j)
-            o.stencil = o.stencil || (g->reads[j].object == r->object && g->reads[j].select[1] != r->select[1]);
+            o.points > 1 && column.is_affine && column.coefficient[o.p[1]] == 1 && column.coefficient[o.p[0]] == 0;
+        for (int32_t j = 0; j < k && o.points > 1; ++j)
+            for (int axis = 1; axis < ATN_MAX_RANK; ++axis)
+                o.stencil =
+                    o.stencil || (g->reads[j].object == r->object && g->reads[j].select[axis] != r->select[axis]);
         if (o.points > 0) count_stream(&o, &column, dims);
         o.window = o.window || (o.points > 0 && is_window(&o, r->select));
         if (o.q < 0 || !(dims >> o.q & 1)) continue;

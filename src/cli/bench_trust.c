@@ -8,7 +8,7 @@
 enum { PAIRS = 400, QUICK_PAIRS = 20 };
 
 atn_status atn_cli_bench_trust(atn_cli_bench *bench) {
-    static const char *const METHODS[] = {"em-icp", "icp", "icp-plane", "softassign", "cpd"};
+    static const char *const METHODS[] = {"em-icp", "icp", "icp-plane", "softassign", "cpd", "gicp"};
     atn_cli_call *call = atn_cli_bench_call(bench);
     const char *method = atn_cli_value(call, "method");
     atn_devices *devices;
@@ -18,8 +18,8 @@ atn_status atn_cli_bench_trust(atn_cli_bench *bench) {
     size_t number = 0;
     while (method && number < sizeof METHODS / sizeof *METHODS && strcmp(method, METHODS[number]) != 0) ++number;
     if (number == sizeof METHODS / sizeof *METHODS)
-        return atn_cli_misuse(call, "there is no method '%s'; there are em-icp, icp, icp-plane, softassign and cpd",
-                              method);
+        return atn_cli_misuse(
+            call, "there is no method '%s'; there are em-icp, icp, icp-plane, softassign, cpd and gicp", method);
     if (call->n_operands != 1) return atn_cli_misuse(call, "trust takes no files; its pairs are made for it");
     atn_status status = atn_cli_read_whole(call, "pairs", 1, atn_cli_has(call, "quick") ? QUICK_PAIRS : PAIRS, &pairs);
     if (!status) status = atn_cli_read_whole(call, "seed", 0, 1, &seed);

@@ -48,6 +48,20 @@ static atn_status check_code(const atn_cli_kernel *k, const atn_device_info *inf
     return status;
 }
 
+/* What is right, but not as fast as it could be: scans whose join is not known. */
+static void add_notes(const atn_cli_kernel *k, atn_text *lines) {
+    int32_t count = k->programs ? k->programs->n_callees : k->sequence->count;
+    for (int32_t n = 0; n < count; ++n) {
+        const atn_graph *g = k->programs ? k->programs->callees[n].graph : k->sequence->step[n];
+        for (int32_t b = 0; b < g->n_blocks; ++b)
+            if (g->blocks[b].n_accs > 0 && g->blocks[b].acc[0].join == ATN_JOIN_ORDERED && atn_block_is_scan(g, b))
+                atn_text_printf(lines,
+                                "%s:%d:%d: note: '%s': no associative join is known of this scan; it runs step by step "
+                                "(give it a combine)\n",
+                                k->name, g->blocks[b].line, g->blocks[b].column, g->blocks[b].name);
+    }
+}
+
 /* With --size, --param or --device: would it run? */
 static atn_status check_use(atn_cli_kernel *k) {
     atn_cli_call *call = k->call;
@@ -75,6 +89,7 @@ static atn_status run(atn_cli_call *call) {
     atn_cli_kernel kernel;
     atn_status status = atn_cli_kernel_open(call, atn_cli_has(call, "strict"), &diagnostics, &kernel), printed = ATN_OK;
     if (!status) status = check_use(&kernel);
+    if (!status) add_notes(&kernel, &lines);
     bool judged = !status || diagnostics.count > 0;
     if (judged && call->json)
         printed = print_json(&kernel, &lines, diagnostics.count);

@@ -17,7 +17,7 @@ typedef struct census {
 } census;
 
 static census count_elements(const atn_view *view) {
-    census c = {.count = view->size[0] * (view->rank > 1 ? view->size[1] : 1)};
+    census c = {.count = atn_view_elements(view)};
     bool whole = atn_type_is_integer(view->type), complex_type = atn_type_is_complex(view->type);
     size_t bytes = atn_type_bytes(view->type);
     for (int64_t k = 0; k < c.count; ++k) {
@@ -68,7 +68,7 @@ static atn_status print_json(atn_cli_call *call, const atn_npy *npy, const censu
 
 static atn_status print_text(atn_cli_call *call, const atn_npy *npy, const census *c) {
     atn_text page = {.ctx = call->ctx};
-    atn_text_printf(&page, "kind   NPY, %s\n", npy->dims == 2 ? "a matrix" : "a vector");
+    atn_text_printf(&page, "kind   NPY, a %s\n", atn_rank_name(npy->dims > 0 ? npy->dims : 1));
     atn_text_printf(&page, "type   %s (%s)\nshape  (", atn_type_name(npy->type), npy->dtype);
     for (int32_t d = 0; d < npy->dims; ++d) atn_text_printf(&page, "%s%lld", d ? ", " : "", (long long)npy->shape[d]);
     atn_text_printf(&page, "%s)\norder  %s\n", npy->dims == 1 ? "," : "", npy->fortran ? "Fortran" : "C");
@@ -134,7 +134,7 @@ const atn_cli_verb ATN_VERB_INFO = {
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "Reads the whole file and says what is in it. Known are NPY files (vectors and matrices, versions 1 to 3), "
+            "Reads the whole file and says what is in it. Known are NPY files (vectors, matrices and volumes, versions 1 to 3), "
             "point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS, ePOS and APT), range files of atom probes (RRNG, "
             "RNG), "
             "images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, TIFF with pages. "

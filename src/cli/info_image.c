@@ -6,6 +6,7 @@
 #include <attune/image.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 static json_t *real_or_null(double value, bool known) { return known ? json_real(value) : json_null(); }
 
@@ -42,7 +43,7 @@ static atn_status print_image_text(atn_cli_call *call, const atn_image_info *inf
                     (long long)info->height);
     if (info->pages > 1)
         atn_text_printf(&page, "pages       %lld, of which this is the first\n", (long long)info->pages);
-    const char *what = *unit ? "heights" : "range";
+    const char *what = strcmp(unit, "m") == 0 ? "heights" : "range";
     if (info->invalid < (size_t)info->width * (size_t)info->height)
         atn_text_printf(&page, "%-11s %.9g to %.9g%s%s\n", what, info->low, info->high, *unit ? " " : "", unit);
     else

@@ -91,10 +91,15 @@ atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics 
     if (!status && atn_description_needs_float(text, length)) out->assumed = atn_cli_default_define(call);
     if (!status) status = read_defines(out, &options);
     bool program = !status && (atn_cli_has(call, "plan") || atn_description_is_program(text, length));
-    if (!status)
-        status = program
-                     ? atn_programs_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->programs)
-                     : atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
+    if (program && !atn_cli_has(call, "plan")) { /* one whose steps are one kernel is that kernel */
+        status = atn_sequence_parse(call->ctx, out->name, text, length, &options, NULL, &out->sequence);
+        program = status != ATN_OK;
+        if (status == ATN_ERR_INPUT || status == ATN_ERR_UNSUPPORTED) status = ATN_OK;
+    } else if (!status && !program) {
+        status = atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
+    }
+    if (!status && program)
+        status = atn_programs_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->programs);
     if (!status && out->form && !program)
         status = atn_description_print(call->ctx, out->name, text, length, &options, out->form, &out->printed);
     atn_free(call->ctx, file);
@@ -158,30 +163,12 @@ static atn_status give_params(atn_cli_kernel *k) {
     return atn_runner_give(k->runner, params, n);
 }
 
-static bool read_extent(const char **text, int64_t *out) {
-    int64_t value = 0;
-    const char *at = *text;
-    for (; *at >= '0' && *at <= '9'; ++at)
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *at - '0', &value)) return false;
-    bool any = at != *text;
-    *text = at;
-    *out = value;
-    return any;
-}
-
-atn_status atn_cli_kernel_extent(atn_cli_kernel *k, const char *given, int32_t rank, int64_t size[2]) {
+atn_status atn_cli_kernel_extent(atn_cli_kernel *k, const char *given, int32_t rank, int64_t size[ATN_MAX_RANK]) {
     const char *name, *text;
     atn_status status = atn_cli_kernel_split(k, "size", given, &name, &text);
-    if (!text) return status;
-    bool matrix = rank == 2, good = read_extent(&text, &size[0]);
-    size[1] = 1;
-    if (good && matrix) {
-        size[1] = size[0];
-        good = (*text == 'x' || *text == 'X') && (++text, read_extent(&text, &size[0]));
-    }
-    if (good && !*text) return ATN_OK;
+    if (!text || atn_size_read(text, rank, size)) return status;
     return atn_cli_misuse(k->call, "--size cannot be '%s'; '%s' is a %s and takes %s=%s", given, name,
-                          matrix ? "matrix" : "vector", name, matrix ? "ROWSxCOLUMNS" : "LENGTH");
+                          atn_rank_name(rank), name, atn_rank_sizes(rank));
 }
 
 static atn_status give_size(atn_cli_kernel *k, const char *given) {
@@ -190,7 +177,7 @@ static atn_status give_size(atn_cli_kernel *k, const char *given) {
     if (!text) return status;
     int32_t object = atn_runner_find(k->runner, name);
     if (object < 0) return ATN_ERR_INPUT;
-    int64_t size[2];
+    int64_t size[ATN_MAX_RANK];
     status = atn_cli_kernel_extent(k, given, atn_runner_object(k->runner, object)->slot.view.rank, size);
     if (!status) atn_runner_size(k->runner, object, size);
     return status;
@@ -250,8 +237,10 @@ void atn_cli_add_variant(atn_text *to, const atn_variant *variant) {
 
 json_t *atn_cli_json_shape(const atn_view *view) {
     json_t *shape = json_array();
-    bool whole = view->rank == 1 || json_array_append_new(shape, json_integer(view->size[1])) == 0;
-    if (whole && json_array_append_new(shape, json_integer(view->size[0])) == 0) return shape;
+    bool whole = shape != NULL;
+    for (int32_t axis = view->rank; axis-- > 0 && whole;)
+        whole = json_array_append_new(shape, json_integer(view->size[axis])) == 0;
+    if (whole) return shape;
     json_decref(shape);
     return NULL;
 }

@@ -17,7 +17,8 @@
          .meaning = "give a parameter its value; complex: 1.5-2i",                                                     \
          .repeats = true},                                                                                             \
     {                                                                                                                  \
-        .name = "size", .value = "NAME=ROWSxCOLUMNS", .meaning = "give an object its size; a vector: NAME=LENGTH",     \
+        .name = "size", .value = "NAME=ROWSxCOLUMNS",                                                                  \
+        .meaning = "give an object its size; a vector: NAME=LENGTH, a volume: NAME=PLANESxROWSxCOLUMNS",               \
         .repeats = true                                                                                                \
     }
 
@@ -53,7 +54,7 @@ const atn_graph *atn_cli_kernel_step(const atn_cli_kernel *kernel, int32_t numbe
 
 /* "w=2.5" of --param, "A=3x4" of --size for an array of this rank (Size(0) first). */
 atn_status atn_cli_kernel_param(atn_cli_kernel *kernel, const char *given, const char **name, double value[2]);
-atn_status atn_cli_kernel_extent(atn_cli_kernel *kernel, const char *given, int32_t rank, int64_t size[2]);
+atn_status atn_cli_kernel_extent(atn_cli_kernel *kernel, const char *given, int32_t rank, int64_t size[ATN_MAX_RANK]);
 
 /* "NAME=VALUE" of an option in two; *value is NULL on failure. */
 atn_status atn_cli_kernel_split(atn_cli_kernel *kernel, const char *option, const char *given, const char **name,

@@ -3,8 +3,10 @@
 
 #include "base/memory.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out) {
     double frames;
@@ -22,6 +24,13 @@ static int append(const char *bytes, size_t length, void *text) {
     return 0;
 }
 
+atn_status atn_live_flush(const atn_cli_call *call) {
+    errno = 0;
+    if (fflush(call->out) == 0 && !ferror(call->out)) return ATN_OK;
+    return atn_fail(call->ctx, ATN_ERR_IO, "standard output could not be written%s%s", errno ? ": " : "",
+                    errno ? strerror(errno) : "");
+}
+
 atn_status atn_live_line(const atn_cli_call *call, json_t *root) {
     atn_text line = {.ctx = call->ctx};
     atn_status status = root && json_dump_callback(root, append, &line, JSON_COMPACT) == 0
@@ -30,7 +39,7 @@ atn_status atn_live_line(const atn_cli_call *call, json_t *root) {
     atn_text_add(&line, "\n");
     if (!status) status = atn_text_status(&line);
     if (!status) fwrite(line.data, 1, line.length, call->out);
-    fflush(call->out);
+    if (!status) status = atn_live_flush(call);
     atn_text_free(&line);
     json_decref(root);
     return status;

@@ -9,6 +9,9 @@
 /* --frames, --idle and --patience. */
 atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out);
 
+/* What was printed is written through: somebody may be waiting for it. A stream whose answers arrive nowhere, on a full
+ * disk or in a closed pipe, ends. */
+atn_status atn_live_flush(const atn_cli_call *call);
 /* An object in one line, written through: somebody may be waiting for it. Drops the reference; NULL, or a value that
  * was refused memory, is told as such. */
 atn_status atn_live_line(const atn_cli_call *call, json_t *root);

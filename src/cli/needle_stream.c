@@ -28,8 +28,7 @@ static atn_status tell_other(const run *r, int64_t number, const char *name, con
     atn_cli_call *call = r->job->call;
     if (!call->json) {
         fprintf(call->out, "%s: %s: %s\n", name, what, why);
-        fflush(call->out);
-        return ATN_OK;
+        return atn_live_flush(call);
     }
     json_t *root = json_object();
     bool good = json_object_set_new(root, "frame", json_integer(number)) == 0 &&
@@ -71,8 +70,7 @@ static atn_status tell_pose(const run *r, const needle_frame_facts *f, const atn
     else
         fprintf(call->out, "%s: not found: %s; %.1f ms, latency %.1f ms\n", f->name, result->reason,
                 1e3 * result->seconds, 1e3 * f->latency_s);
-    fflush(call->out);
-    return ATN_OK;
+    return atn_live_flush(call);
 }
 
 static atn_status tell_all(run *r) {
@@ -81,7 +79,7 @@ static atn_status tell_all(run *r) {
     if (!call->json) {
         fprintf(call->out, "%lld found, %lld failed; ", (long long)r->found, (long long)r->failed);
         atn_tally_text(&r->tally, reason, call->out);
-        return ATN_OK;
+        return atn_live_flush(call);
     }
     json_t *root = json_object(), *sum = json_object();
     bool good = json_object_set_new(root, "summary", sum) == 0 &&

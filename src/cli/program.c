@@ -36,7 +36,7 @@ atn_status atn_cli_program_give(atn_cli_kernel *k, atn_plan_given *out) {
     if (!out->size || !out->value || !has_value) return ATN_ERR_MEMORY;
     for (int32_t at = 0; at < routine->n_head; ++at) {
         const atn_datum_use *use = &routine->names[at];
-        out->size[at][0] = out->size[at][1] = -1;
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) out->size[at][axis] = -1;
         memcpy(out->value[at], use->default_value, sizeof use->default_value);
         has_value[at] = use->rank || use->has_default;
     }
@@ -60,8 +60,8 @@ static atn_status check_sizes(const atn_cli_kernel *k, const atn_plan_given *giv
         if (use->rank && use->use != ATN_USE_OUT && given->size[at][0] < 0)
             return atn_fail(k->call->ctx, ATN_ERR_INPUT,
                             "%s: its plan depends on the size of '%s', a %s of %s: --size %s=%s", routine->name,
-                            use->name, use->rank == 1 ? "vector" : "matrix", atn_type_name(use->type), use->name,
-                            use->rank == 1 ? "LENGTH" : "ROWSxCOLUMNS");
+                            use->name, atn_rank_name(use->rank), atn_type_name(use->type), use->name,
+                            atn_rank_sizes(use->rank));
     }
     return ATN_OK;
 }

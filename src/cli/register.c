@@ -148,7 +148,9 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "printed before.",
             "Methods: em-icp weighs soft pairs at a falling distance scale; icp takes nearest points, icp-plane with "
             "distances along the target's normals; softassign normalises soft pairs over both clouds; cpd estimates "
-            "the scale of the distances. Files are read as attune info reads them.",
+            "the scale of the distances; gicp takes nearest points, with distances weighed by the surfaces of both "
+            "clouds "
+            "(rigid). Files are read as attune info reads them.",
             "The verdict is trusted, doubtful or refused, with its reason. It is held against chance: how much of what "
             "meets lies on the other cloud's surface, at the spacing and noise of both; the best other pose; "
             "directions that slide. Doubtful is a warning on standard error, refused exit status 1; what was asked "

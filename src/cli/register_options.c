@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define METHODS    "em-icp|icp|icp-plane|softassign|cpd"
+#define METHODS    "em-icp|icp|icp-plane|softassign|cpd|gicp"
 #define TRANSFORMS "rigid|similarity|affine"
 #define ROBUST     "none|huber|tukey|cauchy"
 

@@ -71,7 +71,7 @@ int atn_cli_run(atn_ctx *ctx, int argc, char **argv, FILE *out, FILE *err) {
         const char *sentence = atn_ctx_message(ctx);
         print_failure(&call, *sentence ? sentence : atn_status_name(status));
     }
-    bool arrived = output_arrived(&call);
+    bool arrived = status || output_arrived(&call);
     atn_cli_json_end();
     atn_free(ctx, call.given);
     atn_free(ctx, (void *)call.operands);

@@ -29,8 +29,6 @@ typedef struct job {
 
 /* ---- arrays ---- */
 
-static const char *kind_of(const atn_view *view) { return view->rank == 1 ? "vector" : "matrix"; }
-
 static atn_status find(const job *j, const char *name, datum **out) {
     const atn_programs *p = j->kernel.programs;
     int32_t k = -1;
@@ -58,13 +56,15 @@ static atn_status bind_file(job *j, const char *given) {
     atn_view *sized = &d->view, found = atn_array_slot(d->array).view;
     if (found.type != sized->type || found.rank != sized->rank)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s%s%s%s; the file holds a %s of %s", file, name,
-                        kind_of(sized), atn_type_name(sized->type), j->kernel.assumed ? " (" : "",
+                        atn_rank_name(sized->rank), atn_type_name(sized->type), j->kernel.assumed ? " (" : "",
                         j->kernel.assumed ? j->kernel.assumed : "", j->kernel.assumed ? " by default)" : "",
-                        kind_of(&found), atn_type_name(found.type));
-    if (sized->size[0] >= 0 && (sized->size[0] != found.size[0] || sized->size[1] != found.size[1]))
-        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld x %lld elements here, but %lld x %lld by --size", file,
-                        name, (long long)found.size[1], (long long)found.size[0], (long long)sized->size[1],
-                        (long long)sized->size[0]);
+                        atn_rank_name(found.rank), atn_type_name(found.type));
+    if (sized->size[0] >= 0 && memcmp(sized->size, found.size, (size_t)sized->rank * sizeof *sized->size) != 0) {
+        char here[64], wanted[64];
+        atn_view_print_shape(&found, here, sizeof here);
+        atn_view_print_shape(sized, wanted, sizeof wanted);
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is %s here, but %s by --size", file, name, here, wanted);
+    }
     *sized = found;
     return ATN_OK;
 }
@@ -87,8 +87,8 @@ static atn_status check_inputs(const job *j) {
     for (const datum *d = j->data; d < j->data + j->n; ++d)
         if (d->needed && !d->array)
             return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT,
-                            "nothing is bound to '%s', a %s of %s: --bind %s=FILE.npy", d->name, kind_of(&d->view),
-                            atn_type_name(d->view.type), d->name);
+                            "nothing is bound to '%s', a %s of %s: --bind %s=FILE.npy", d->name,
+                            atn_rank_name(d->view.rank), atn_type_name(d->view.type), d->name);
     return ATN_OK;
 }
 
@@ -107,11 +107,11 @@ static atn_status list_data(job *j) {
         datum *d = &j->data[k];
         if (p) {
             const atn_datum_use *use = &routine->names[k];
-            const int64_t *size = j->given.size[k];
             *d = (datum){.name = use->name,
-                         .view = {.type = use->type, .rank = use->rank, .size = {size[0], size[1]}},
+                         .view = {.type = use->type, .rank = use->rank},
                          .needed = use->rank && use->use != ATN_USE_OUT,
                          .written = use->rank && use->use != ATN_USE_IN};
+            memcpy(d->view.size, j->given.size[k], sizeof d->view.size);
         } else {
             const atn_shared_object *object = atn_runner_object(j->kernel.runner, k);
             *d = (datum){.name = object->name,
@@ -158,11 +158,7 @@ static atn_status ready_arrays(job *j, bool oracle) {
     for (int32_t k = 0; k < j->n; ++k) {
         atn_status status = ATN_OK;
         datum *d = &j->data[k];
-        const atn_view *view = &d->view;
-        if (!d->array && d->output)
-            status = view->rank == 2
-                         ? atn_array_create_matrix(j->device, view->type, view->size[0], view->size[1], 0, &d->array)
-                         : atn_array_create_vector(j->device, view->type, view->size[0], &d->array);
+        if (!d->array && d->output) status = atn_array_create_like(j->device, &d->view, &d->array);
         if (status) return status;
         if (!d->array) continue;
         void *data = NULL;
@@ -302,9 +298,9 @@ static atn_status print_text(const job *j) {
     atn_text page = {.ctx = call->ctx};
     for (const datum *d = j->data; d < j->data + j->n; ++d) {
         if (!d->output) continue;
-        atn_text_printf(&page, "%s  %s ", d->name, atn_type_name(d->view.type));
-        if (d->view.rank == 2) atn_text_printf(&page, "%lldx", (long long)d->view.size[1]);
-        atn_text_printf(&page, "%lld  %s\n", (long long)d->view.size[0], d->output);
+        char shape[64];
+        atn_view_print_shape(&d->view, shape, sizeof shape);
+        atn_text_printf(&page, "%s  %s %s  %s\n", d->name, atn_type_name(d->view.type), shape, d->output);
     }
     atn_text_printf(&page, "%.3g s on %s, variant %s (%s)\n", j->seconds, atn_device_get_info(j->device)->name,
                     atn_text_str(&j->variant), j->hit);

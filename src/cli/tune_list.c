@@ -26,7 +26,7 @@ static const char *const *list_option(atn_cli_work *w, const atn_cli_call *call,
     return list;
 }
 
-/* The shape as wisdom has it: rows first, ranges behind. */
+/* The shape as wisdom has it: the slowest dimension of the points first, ranges behind. */
 static void label_shape(const atn_case *c, const atn_device_info *info, char *text, size_t bytes) {
     atn_tune_key key;
     atn_frame frame = atn_case_frame(c);
@@ -35,9 +35,9 @@ static void label_shape(const atn_case *c, const atn_device_info *info, char *te
     const int64_t *shape = key.key.shape;
     int32_t points = c->graph->blocks[0].n_accs > 0 ? 0 : c->graph->blocks[0].rank;
     size_t at = 0;
-    if (points > 1) at += (size_t)snprintf(text + at, bytes - at, "%lldx", (long long)shape[1]);
-    if (points > 0) at += (size_t)snprintf(text + at, bytes - at, "%lldx", (long long)shape[0]);
-    for (int32_t k = 2; k < key.key.n_shape && at < bytes; ++k)
+    for (int32_t d = points; d-- > 0 && at < bytes;)
+        at += (size_t)snprintf(text + at, bytes - at, "%lldx", (long long)shape[d]);
+    for (int32_t k = atn_tune_key_points(c->graph); k < key.key.n_shape && at < bytes; ++k)
         at += (size_t)snprintf(text + at, bytes - at, "%lldx", (long long)shape[k]);
     if (at > 0 && at < bytes) text[at - 1] = '\0';
 }

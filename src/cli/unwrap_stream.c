@@ -164,8 +164,7 @@ static atn_status tell_frame(const run *r, const slot *s, const atn_unwrap_resul
     if (!call->json) {
         fprintf(call->out, "%s: %lld residues, %d cycles, %.2f ms, latency %.2f ms\n", s->name,
                 (long long)result->residues, (int)result->cycles, 1e3 * result->seconds, 1e3 * latency);
-        fflush(call->out);
-        return ATN_OK;
+        return atn_live_flush(call);
     }
     json_t *root = json_object();
     bool good = json_object_set_new(root, "frame", json_integer(s->number)) == 0 &&
@@ -202,7 +201,7 @@ static atn_status tell_all(run *r) {
     }
     if (!call->json) {
         atn_tally_text(&r->tally, reason, call->out);
-        return ATN_OK;
+        return atn_live_flush(call);
     }
     json_t *root = json_object();
     return print_line(r, root, atn_tally_json(&r->tally, reason, root));

@@ -23,7 +23,8 @@ static atn_status read_rows(source *s, atn_cloud *cloud, const atn_npy *npy) {
         return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: %s; a cloud is a matrix with a row for each point: x y z", s->name,
                         npy->dims == 2
                             ? npy->shape[0] == 3 ? "three rows: transposed" : "a matrix of less than three columns"
-                            : "a vector");
+                        : npy->dims > 2 ? "a volume"
+                                        : "a vector");
     if (atn_type_is_complex(npy->type))
         return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: complex elements; coordinates are real", s->name);
     size_t rows = (size_t)npy->shape[0], columns = (size_t)npy->shape[1];

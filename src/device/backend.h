@@ -112,6 +112,11 @@ struct atn_backend {
     atn_status (*tape_end)(atn_queue *queue, atn_tape **out);
     atn_status (*tape_launch)(atn_queue *queue, atn_tape *tape);
     void (*tape_free)(atn_tape *tape);
+    /* Optional, all three, beside the four: loops. Between while and its end only copies, fills and launches come, in
+     * that queue. */
+    bool (*tape_can_while)(atn_device *device);
+    atn_status (*tape_while)(atn_queue *queue, atn_buffer *state, size_t offset, int32_t most);
+    atn_status (*tape_while_end)(atn_queue *queue); /* the queue is as before, whatever it returns */
 
     atn_status (*bind)(atn_device *device, atn_bind bind, atn_places places); /* optional: host */
 };
@@ -146,6 +151,8 @@ void atn_stage_free(atn_queue *queue);
 /* tape.c: for a queue whose work is kept. */
 atn_status atn_tape_keep(atn_queue *queue, const atn_work *work);    /* of a backend without tapes */
 atn_status atn_tape_note(const atn_queue *queue, atn_status status); /* a failure makes the end fail; returns it */
+/* Where a loop is open on the tape: is it work of its queue, and of a kind that a loop takes (`plain`)? */
+atn_status atn_tape_admit(const atn_queue *queue, bool plain);
 /* Refuses, and makes the end fail, where the queue's work is kept: `what` waits for the host. */
 atn_status atn_tape_refuse(const atn_queue *queue, const char *what);
 /* The queue waits for the event: may it, and does it join the event's tape? `kept`: there is nothing else to do. */

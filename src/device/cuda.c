@@ -35,6 +35,7 @@ static void close_device(atn_device *base) {
     atn_cuda_device *device = device_of(base);
     const atn_ctx *ctx = base->ctx;
     if (device->context) {
+        atn_cuda_while_free(device);
         device->api.context_set(NULL);
         device->api.context_release(device->device);
     }
@@ -277,4 +278,7 @@ const atn_backend ATN_BACKEND_CUDA = {
     .tape_end = atn_cuda_graph_end,
     .tape_launch = atn_cuda_graph_launch,
     .tape_free = atn_cuda_graph_free,
+    .tape_can_while = atn_cuda_can_while,
+    .tape_while = atn_cuda_while,
+    .tape_while_end = atn_cuda_while_end,
 };

@@ -1,11 +1,24 @@
 /* The objects of the CUDA backend, shared by its files: cuda.c (devices, buffers, queues, events), cuda_list.c
- * (what is here), cuda_build.c (modules, functions, launches) and cuda_graph.c. */
+ * (what is here), cuda_build.c (modules, functions, launches), cuda_graph.c and cuda_while.c. */
 #ifndef ATN_DEVICE_CUDA_H
 #define ATN_DEVICE_CUDA_H
 
 #include "device/backend.h"
 #include "device/cuda_api.h"
 #include "device/nvrtc.h"
+
+/* What loops on tapes need; one tape of a device is made at a time. */
+typedef struct atn_cuda_loop {
+    bool tried;                 /* to make what follows */
+    atn_module *module;         /* owned; so are */
+    atn_function *decide;       /* sets the condition; NULL: there are no loops here */
+    atn_cu_stream *stream;      /* captures a loop's body */
+    atn_cu_stream *outside;     /* the queue's own stream meanwhile; NULL: no loop is open */
+    atn_cu_condition condition; /* of the open loop, and what it was given */
+    atn_buffer *state;
+    int64_t at; /* where the state is, in INT32 */
+    int32_t most;
+} atn_cuda_loop;
 
 typedef struct atn_cuda_device {
     atn_device base;
@@ -15,6 +28,7 @@ typedef struct atn_cuda_device {
     atn_cu_context *context;           /* its primary context, retained */
     int max_grid[3];                   /* groups per dimension of a launch */
     char target[ATN_NVRTC_ARCH_BYTES]; /* what is built for: "sm_90a" */
+    atn_cuda_loop loop;
 } atn_cuda_device;
 
 typedef struct atn_cuda_buffer {
@@ -78,5 +92,11 @@ atn_status atn_cuda_graph_begin(atn_queue *queue);
 atn_status atn_cuda_graph_end(atn_queue *queue, atn_tape **out);
 atn_status atn_cuda_graph_launch(atn_queue *queue, atn_tape *graph);
 void atn_cuda_graph_free(atn_tape *graph);
+
+/* cuda_while.c */
+bool atn_cuda_can_while(atn_device *device);
+atn_status atn_cuda_while(atn_queue *queue, atn_buffer *state, size_t offset, int32_t most);
+atn_status atn_cuda_while_end(atn_queue *queue);
+void atn_cuda_while_free(atn_cuda_device *device); /* before it is closed */
 
 #endif

@@ -15,6 +15,28 @@ typedef struct atn_cu_module atn_cu_module;     /* a loaded cubin */
 typedef struct atn_cu_function atn_cu_function; /* one of its kernels */
 typedef struct atn_cu_graph atn_cu_graph;       /* launches that were captured */
 typedef struct atn_cu_exec atn_cu_exec;         /* the same, ready to be launched */
+typedef struct atn_cu_node atn_cu_node;         /* one piece of a graph */
+typedef unsigned long long atn_cu_condition;    /* a number that a loop of a graph looks at */
+
+/* CUgraphNodeParams of a conditional node: 256 bytes, unused ones zero. */
+typedef struct atn_cu_node_params {
+    int type; /* ATN_CU_NODE_CONDITIONAL */
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct {
+            atn_cu_condition condition;
+            int type;              /* ATN_CU_WHILE */
+            unsigned count;        /* of bodies: 1 */
+            atn_cu_graph **bodies; /* filled in by the driver, and its own */
+            atn_cu_context *context;
+        } loop;
+    };
+    long long reserved2;
+} atn_cu_node_params;
+_Static_assert(sizeof(atn_cu_node_params) == 256, "as the driver has it");
+
+enum { ATN_CU_NODE_CONDITIONAL = 13, ATN_CU_WHILE = 1, ATN_CU_CONDITION_DEFAULT = 1, ATN_CU_SET_DEPENDENCIES = 1 };
 
 enum { ATN_CU_STREAM_NON_BLOCKING = 1, ATN_CU_EVENT_DEFAULT = 0, ATN_CU_CAPTURE_THREAD_LOCAL = 1 };
 
@@ -95,7 +117,7 @@ enum {
        void **extra))
 
 /* The same for what may be missing: NULL then. Sizes of a kernel's parameters came with CUDA 12.4, graphs as they are
- * used here with 11.4. */
+ * used here with 11.4, loops in them with 12.3. */
 #define ATN_CUDA_OPTIONAL_FUNCTIONS(X) \
     X(function_param, cuFuncGetParamInfo, (atn_cu_function *function, size_t index, size_t *offset, size_t *bytes)) \
     X(capture_begin, cuStreamBeginCapture_v2, (atn_cu_stream *stream, int mode)) \
@@ -104,7 +126,20 @@ enum {
       (atn_cu_exec **exec, atn_cu_graph *graph, unsigned long long flags)) \
     X(graph_launch, cuGraphLaunch, (atn_cu_exec *exec, atn_cu_stream *stream)) \
     X(graph_free, cuGraphDestroy, (atn_cu_graph *graph)) \
-    X(exec_free, cuGraphExecDestroy, (atn_cu_exec *exec))
+    X(exec_free, cuGraphExecDestroy, (atn_cu_exec *exec)) \
+    X(capture_info, cuStreamGetCaptureInfo_v3, \
+      (atn_cu_stream *stream, int *status, uint64_t *id, atn_cu_graph **graph, atn_cu_node *const **nodes, \
+       const void **edges, size_t *count)) \
+    X(capture_set, cuStreamUpdateCaptureDependencies_v2, \
+      (atn_cu_stream *stream, atn_cu_node **nodes, const void *edges, size_t count, unsigned flags)) \
+    X(capture_into, cuStreamBeginCaptureToGraph, \
+      (atn_cu_stream *stream, atn_cu_graph *graph, atn_cu_node *const *nodes, const void *edges, size_t count, \
+       int mode)) \
+    X(graph_add, cuGraphAddNode_v2, \
+      (atn_cu_node **node, atn_cu_graph *graph, atn_cu_node *const *nodes, const void *edges, size_t count, \
+       atn_cu_node_params *params)) \
+    X(condition_create, cuGraphConditionalHandleCreate, \
+      (atn_cu_condition *condition, atn_cu_graph *graph, atn_cu_context *context, unsigned value, unsigned flags))
 /* clang-format on */
 
 /* The loaded driver: a plain value, may be copied. A driver stays loaded until the process ends, since it does

@@ -134,6 +134,17 @@ atn_status atn_tape_launch(atn_queue *queue, atn_tape *tape);
 void atn_tape_free(atn_tape *tape);             /* NULL is fine; not while it runs */
 bool atn_queue_is_kept(const atn_queue *queue); /* is its work kept on a tape now? */
 
+/* A loop on a tape: launches, copies and fills of the tape's first queue between while and while_end, and nothing else,
+ * are repeated where the tape runs, without the host. At `offset` of `state` are two INT32: before each round the first
+ * is looked at, 0 ends the loop; the second is the number of rounds so far, set to 0 before the first and at most
+ * `most`. The body writes the first, and so does whatever comes before the loop. Loops may follow each other, not nest.
+ * ATN_ERR_UNSUPPORTED, the tape being as before, where the device cannot: then the loop is the caller's, who looks
+ * every few rounds. On CUDA it takes a driver for 12.3 or newer; to be asked with atn_tape_can_while before the tape is
+ * begun. */
+bool atn_tape_can_while(atn_device *device);
+atn_status atn_tape_while(atn_queue *queue, atn_buffer *state, size_t offset, int32_t most);
+atn_status atn_tape_while_end(atn_queue *queue);
+
 /* ---- host only: where its threads run ---- */
 typedef enum atn_bind { ATN_BIND_NONE, ATN_BIND_CLOSE, ATN_BIND_SPREAD } atn_bind;
 typedef enum atn_places { ATN_PLACES_THREADS, ATN_PLACES_CORES, ATN_PLACES_SOCKETS } atn_places;

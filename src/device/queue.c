@@ -25,6 +25,9 @@ static bool is_kept_here(const atn_queue *queue) { return queue->tape && !queue-
 
 atn_status atn_work_queue(atn_queue *queue, const atn_work *work) {
     if (!queue->tape) return atn_work_start(queue, work);
+    bool plain = work->kind != ATN_WORK_PUT && work->kind != ATN_WORK_GET;
+    atn_status status = atn_tape_admit(queue, plain);
+    if (status != ATN_OK) return status;
     ++queue->reach.count[queue->number];
     return atn_tape_note(queue, is_kept_here(queue) ? atn_tape_keep(queue, work) : atn_work_start(queue, work));
 }
@@ -103,6 +106,8 @@ atn_status atn_event_mark(atn_queue *queue, atn_event *event) {
     if (event->device != queue->device)
         return atn_fail(queue->device->ctx, ATN_ERR_INPUT, "an event of %s in a queue of %s", event->device->info.name,
                         queue->device->info.name);
+    status = atn_tape_admit(queue, false);
+    if (status != ATN_OK) return status;
     if (!is_kept_here(queue)) status = atn_tape_note(queue, queue->device->backend->event_mark(queue, event));
     if (status != ATN_OK) return status;
     event->marked = true;

@@ -2,6 +2,7 @@
  * what spoiled it; and for backends without graphs the work itself, kept with its arguments and queued again in the
  * same order, which is one that the events allow. */
 #include "base/memory.h"
+#include "base/size.h"
 #include "device/backend.h"
 
 #include <stdio.h>
@@ -9,8 +10,11 @@
 
 typedef struct atn_kept {
     struct atn_kept *next;
-    atn_work work;
+    atn_work work;     /* of a loop: only where its state is (to, to_offset) */
     atn_launch launch; /* of the work, where it is one */
+    bool is_loop;
+    int32_t most;          /* rounds of a loop */
+    struct atn_kept *body; /* of a loop; owned */
     struct {
         char bytes[16];
     } * value; /* per argument; behind this */
@@ -21,6 +25,8 @@ typedef struct atn_kept {
 typedef struct atn_recorder {
     atn_queue *queue;            /* where it was begun */
     uint64_t number;             /* of the device's tapes, from 1 */
+    bool in_loop;                /* a loop was begun and not ended */
+    atn_kept *loop;              /* that one, where it is kept here */
     atn_kept *first, **last;     /* last: where the next one is hung */
     atn_status status;           /* the first failure, and */
     char why[ATN_MESSAGE_BYTES]; /* its sentence */
@@ -31,13 +37,18 @@ typedef struct atn_recorder {
 static void free_kept(const atn_ctx *ctx, atn_kept *kept) {
     while (kept) {
         atn_kept *next = kept->next;
+        free_kept(ctx, kept->body); /* loops do not nest */
         atn_free(ctx, kept);
         kept = next;
     }
 }
 
+static void hang(atn_recorder *r, atn_kept *kept) {
+    *r->last = kept;
+    r->last = &kept->next;
+}
+
 atn_status atn_tape_keep(atn_queue *queue, const atn_work *work) {
-    atn_recorder *r = queue->device->making;
     size_t n = work->launch ? work->launch->n_args : 0, each = sizeof(atn_arg) + sizeof *((atn_kept *)0)->value;
     atn_kept *kept = atn_zalloc(queue->device->ctx, sizeof *kept + n * each); /* n <= ATN_MAX_ARGS */
     if (!kept) return ATN_ERR_MEMORY;
@@ -54,8 +65,7 @@ atn_status atn_tape_keep(atn_queue *queue, const atn_work *work) {
         memcpy(kept->value[k].bytes, work->launch->args[k].value, work->launch->args[k].bytes);
         kept->args[k].value = kept->value[k].bytes;
     }
-    *r->last = kept;
-    r->last = &kept->next;
+    hang(queue->device->making, kept);
     return ATN_OK;
 }
 
@@ -73,6 +83,14 @@ atn_status atn_tape_refuse(const atn_queue *queue, const char *what) {
     return atn_tape_note(queue, atn_fail(device->ctx, ATN_ERR_DEVICE,
                                          "%s: %s cannot be kept on a tape, whose queue takes work alone",
                                          device->info.name, what));
+}
+
+atn_status atn_tape_admit(const atn_queue *queue, bool plain) {
+    const atn_recorder *r = queue->device->making;
+    if (!queue->tape || !r->in_loop || (plain && queue == r->queue)) return ATN_OK;
+    return atn_tape_note(queue, atn_fail(queue->device->ctx, ATN_ERR_DEVICE,
+                                         "%s: a loop on a tape takes launches, copies and fills of one queue alone",
+                                         queue->device->info.name));
 }
 
 /* ---- which queues are on it ---- */
@@ -105,6 +123,8 @@ atn_status atn_tape_wait(atn_queue *queue, const atn_event *event, bool *kept) {
                                              "%s: work on a tape cannot wait for an event from outside of it", name));
     if (!event->tape) return ATN_OK;
     if (!queue->tape) join(queue, event->tape);
+    atn_status status = atn_tape_admit(queue, false);
+    if (status != ATN_OK) return status;
     for (int k = 0; k < ATN_MAX_QUEUES; ++k)
         if (queue->reach.count[k] < event->reach.count[k]) queue->reach.count[k] = event->reach.count[k];
     *kept = !device->backend->tape_begin;
@@ -161,6 +181,11 @@ atn_status atn_tape_end(atn_queue *queue, atn_tape **out) {
     if (!r || r->queue != queue)
         return atn_fail(device->ctx, ATN_ERR_DEVICE, "%s: no tape was begun on this queue", device->info.name);
     (void)atn_tape_note(queue, check_joined(r));
+    if (r->in_loop) {
+        (void)atn_tape_note(
+            queue, atn_fail(device->ctx, ATN_ERR_DEVICE, "%s: a loop on a tape was not ended", device->info.name));
+        (void)atn_tape_while_end(queue);
+    }
     atn_status status = device->backend->tape_end ? device->backend->tape_end(queue, out) : take_kept(r, out);
     if (status == ATN_OK) (*out)->device = device;
     leave(device, r->number);
@@ -187,7 +212,81 @@ void atn_tape_drop(atn_queue *queue) {
     atn_tape_free(tape);
 }
 
+/* ---- loops ---- */
+
+bool atn_tape_can_while(atn_device *device) {
+    const atn_backend *backend = device->backend;
+    if (device->lost) return false;
+    if (!backend->tape_begin) return backend->buffer_host; /* looks at the state where it repeats the work */
+    return backend->tape_can_while && backend->tape_can_while(device);
+}
+
+static atn_status keep_loop(atn_recorder *r, atn_buffer *state, size_t offset, int32_t most) {
+    r->loop = atn_zalloc(r->queue->device->ctx, sizeof *r->loop);
+    if (!r->loop) return ATN_ERR_MEMORY;
+    *r->loop = (atn_kept){.is_loop = true, .work = {.to = state, .to_offset = offset}, .most = most};
+    hang(r, r->loop);
+    r->last = &r->loop->body;
+    return ATN_OK;
+}
+
+atn_status atn_tape_while(atn_queue *queue, atn_buffer *state, size_t offset, int32_t most) {
+    atn_device *device = queue->device;
+    atn_recorder *r = device->making;
+    const atn_backend *backend = device->backend;
+    const char *name = device->info.name;
+    atn_status status = atn_device_check(device);
+    if (status != ATN_OK) return status;
+    if (!r || r->queue != queue)
+        return atn_fail(device->ctx, ATN_ERR_DEVICE, "%s: a loop begins on the queue that a tape was begun on", name);
+    status = atn_tape_admit(queue, false); /* in another loop? */
+    if (status != ATN_OK) return status;
+    if (state->device != device || offset % sizeof(int32_t) ||
+        !atn_size_within(offset, 2 * sizeof(int32_t), state->bytes) || most < 0)
+        return atn_tape_note(queue, atn_fail(device->ctx, ATN_ERR_INPUT,
+                                             "%s: a loop of at most %d rounds with its state at byte %zu of %zu", name,
+                                             most, offset, state->bytes));
+    if (backend->tape_begin ? !backend->tape_while : !backend->buffer_host)
+        return atn_fail(device->ctx, ATN_ERR_UNSUPPORTED, "%s (%s): tapes have no loops", name, backend->name);
+    ++queue->reach.count[queue->number];
+    status = backend->tape_while ? backend->tape_while(queue, state, offset, most) : keep_loop(r, state, offset, most);
+    r->in_loop = status == ATN_OK;
+    return status == ATN_ERR_UNSUPPORTED ? status : atn_tape_note(queue, status);
+}
+
+atn_status atn_tape_while_end(atn_queue *queue) {
+    atn_device *device = queue->device;
+    atn_recorder *r = device->making;
+    if (!r || r->queue != queue || !r->in_loop)
+        return atn_fail(device->ctx, ATN_ERR_DEVICE, "%s: no loop was begun on this queue", device->info.name);
+    r->in_loop = false;
+    ++queue->reach.count[queue->number];
+    if (device->backend->tape_while_end) return atn_tape_note(queue, device->backend->tape_while_end(queue));
+    r->last = &r->loop->next;
+    return ATN_OK;
+}
+
 /* ---- running ---- */
+
+static atn_status repeat(atn_queue *queue, const atn_kept *kept);
+
+/* Of a device whose buffers the host may touch, and whose work is done at once. */
+static atn_status repeat_loop(atn_queue *queue, const atn_kept *loop) {
+    int32_t *state = (void *)((char *)atn_buffer_host(loop->work.to) + loop->work.to_offset);
+    atn_status status = queue->device->backend->queue_finish(queue);
+    for (state[1] = 0; status == ATN_OK && state[0] != 0 && state[1] < loop->most; ++state[1]) {
+        status = repeat(queue, loop->body);
+        if (status == ATN_OK) status = queue->device->backend->queue_finish(queue);
+    }
+    return status;
+}
+
+static atn_status repeat(atn_queue *queue, const atn_kept *kept) {
+    atn_status status = ATN_OK;
+    for (; kept && status == ATN_OK; kept = kept->next)
+        status = kept->is_loop ? repeat_loop(queue, kept) : atn_work_start(queue, &kept->work);
+    return status;
+}
 
 atn_status atn_tape_launch(atn_queue *queue, atn_tape *tape) {
     atn_device *device = queue->device;
@@ -197,10 +296,7 @@ atn_status atn_tape_launch(atn_queue *queue, atn_tape *tape) {
     if (tape->device != device)
         return atn_fail(device->ctx, ATN_ERR_INPUT, "launches kept on %s for a queue of %s", tape->device->info.name,
                         device->info.name);
-    if (device->backend->tape_launch) return device->backend->tape_launch(queue, tape);
-    for (const atn_kept *kept = tape->first; kept && status == ATN_OK; kept = kept->next)
-        status = atn_work_start(queue, &kept->work);
-    return status;
+    return device->backend->tape_launch ? device->backend->tape_launch(queue, tape) : repeat(queue, tape->first);
 }
 
 void atn_tape_free(atn_tape *tape) {

@@ -36,8 +36,7 @@ static int32_t find_parameter(const atn_graph *graph, const char *name) {
 static atn_status bind_views(const atn_ctx *ctx, const atn_graph *graph, const atn_binding *bindings, size_t count,
                              atn_view *views) {
     for (int32_t k = 0; k < graph->n_objects; ++k)
-        views[k] =
-            (atn_view){.type = graph->objects[k].type, .rank = graph->objects[k].rank, .size = {-1, -1}, .pitch = 0};
+        views[k] = atn_view_unsized(graph->objects[k].type, graph->objects[k].rank);
     for (size_t k = 0; k < count; ++k) {
         int32_t object = find_object(graph, bindings[k].name);
         if (object < 0) return unknown_name(ctx, graph, bindings[k].name, false);
@@ -96,7 +95,7 @@ atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_
     return status;
 }
 
-static void reach(interp *in, const atn_write *write, int64_t size[2]) {
+static void reach(interp *in, const atn_write *write, int64_t size[ATN_MAX_RANK]) {
     const atn_object *object = &in->graph->objects[write->object];
     uint32_t dims = 0;
     if (atn_select_is_computed(in->graph, write->select)) {
@@ -122,11 +121,10 @@ static void reach(interp *in, const atn_write *write, int64_t size[2]) {
 }
 
 atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
-                          int64_t size[2]) {
+                          int64_t size[ATN_MAX_RANK]) {
     interp in;
     const atn_object *o = &graph->objects[object];
-    size[0] = 0;
-    size[1] = o->rank > 1 ? 0 : 1;
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) size[axis] = axis < o->rank ? 0 : 1;
     if (!o->written)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: nothing is written to '%s'; bind an array to it", graph->name,
                         o->name);

@@ -4,32 +4,38 @@
 #include "base/size.h"
 #include "graph/affine.h"
 
-static const char *structure(int32_t rank) { return rank == 1 ? "vector" : "matrix"; }
-
 static atn_status check_view(const atn_ctx *ctx, const atn_graph *graph, int32_t number, const atn_view *view) {
     const atn_object *object = &graph->objects[number];
     const char *kernel = graph->name, *name = object->name;
     if (view->type != object->type || view->rank != object->rank)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s; a %s of %s was bound", kernel, name,
-                        structure(object->rank), atn_type_name(object->type), structure(view->rank),
+                        atn_rank_name(object->rank), atn_type_name(object->type), atn_rank_name(view->rank),
                         atn_type_name(view->type));
-    if (view->size[0] < 0 || (view->rank > 1 && view->size[1] < 0))
+    bool bound = true;
+    for (int32_t axis = 0; axis < view->rank; ++axis) bound = bound && view->size[axis] >= 0;
+    if (!bound)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: nothing is bound to '%s', a %s of %s", kernel, name,
-                        structure(object->rank), atn_type_name(object->type));
+                        atn_rank_name(object->rank), atn_type_name(object->type));
     for (int32_t axis = 0; axis < object->rank && object->sized; ++axis)
         if (view->size[axis] != object->table_size[axis])
             return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld %s; an array with %lld was bound", kernel, name,
                             (long long)object->table_size[axis],
                             object->rank == 1 ? "elements"
                             : axis == 0       ? "columns"
-                                              : "rows",
+                            : axis == 1       ? "rows"
+                                              : "planes",
                             (long long)view->size[axis]);
     if (view->rank > 1 && view->pitch < view->size[0])
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' has %lld columns, but a pitch of %lld", kernel, name,
                         (long long)view->size[0], (long long)view->pitch);
-    int64_t elements = view->size[0], bytes;
-    bool fits = view->rank == 1 || view->size[1] == 0 ||
-                (atn_i64_mul(view->pitch, view->size[1], &elements) && atn_i64_add(elements, view->pitch, &elements));
+    int64_t elements = view->rank > 1 ? view->pitch : view->size[0], bytes;
+    bool fits = true, empty = false;
+    for (int32_t axis = 1; axis < view->rank; ++axis) {
+        empty = empty || view->size[axis] == 0;
+        fits = fits && atn_i64_mul(elements, view->size[axis], &elements);
+    }
+    fits = empty || view->rank == 1 || (fits && atn_i64_add(elements, view->pitch, &elements));
+    if (empty) elements = view->size[0];
     if (!fits || elements > ATN_FARTHEST || !atn_i64_mul(elements, (int64_t)atn_type_bytes(view->type), &bytes))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", kernel, name);
     return ATN_OK;
@@ -60,9 +66,8 @@ atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, con
 static atn_status check_ranges(interp *in) {
     for (int32_t d = 0; d < in->graph->n_dims; ++d) {
         const atn_dim *dim = &in->graph->dims[d];
-        const atn_value ends[2] = {dim->begin, dim->end};
         if (in->graph->values[dim->begin].dims || in->graph->values[dim->end].dims ||
-            atn_select_is_computed(in->graph, ends))
+            atn_value_is_computed(in->graph, dim->begin) || atn_value_is_computed(in->graph, dim->end))
             continue;
         int64_t begin = interp_value(in, dim->begin).whole, end = interp_value(in, dim->end).whole;
         if (in->status != ATN_OK) return in->status;
@@ -75,7 +80,7 @@ static atn_status check_ranges(interp *in) {
 }
 
 static atn_status check_inside(interp *in, const char *name, const char *verb, int32_t object,
-                               const atn_value select[2]) {
+                               const atn_value select[ATN_MAX_RANK]) {
     atn_view view = interp_view(in, object);
     const char *kernel = in->graph->name, *of = in->graph->objects[object].name;
     for (int32_t axis = 0; axis < view.rank; ++axis) {
@@ -94,13 +99,15 @@ static atn_status check_inside(interp *in, const char *name, const char *verb, i
     return ATN_OK;
 }
 
-static uint32_t dims_of(const atn_graph *graph, const atn_value select[2]) {
-    return graph->values[select[0]].dims | (select[1] >= 0 ? graph->values[select[1]].dims : 0);
+static uint32_t dims_of(const atn_graph *graph, const atn_value select[ATN_MAX_RANK]) {
+    uint32_t dims = 0;
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis) dims |= select[axis] >= 0 ? graph->values[select[axis]].dims : 0;
+    return dims;
 }
 
 static atn_status check_read(interp *in, const atn_read *read) {
     atn_view view = interp_view(in, read->object);
-    bool empty = view.size[0] == 0 || (view.rank > 1 && view.size[1] == 0);
+    bool empty = atn_view_elements(&view) == 0;
     if (!interval_happens(in, dims_of(in->graph, read->select))) return in->status;
     if (read->boundary == ATN_EDGE_NONE && !atn_select_is_computed(in->graph, read->select))
         return check_inside(in, read->name, "reads", read->object, read->select);
@@ -127,7 +134,7 @@ static atn_status check_span(interp *in) {
     bool counted = true;
     for (int32_t d = 0; d < p->rank && counted; ++d) {
         const atn_dim *dim = &in->graph->dims[p->dim[d]];
-        if (atn_select_is_computed(in->graph, (const atn_value[2]){dim->begin, dim->end})) continue;
+        if (atn_value_is_computed(in->graph, dim->begin) || atn_value_is_computed(in->graph, dim->end)) continue;
         counted = atn_i64_mul(points, interp_value(in, dim->end).whole - interp_value(in, dim->begin).whole, &points) &&
                   points <= ATN_FARTHEST * 4096;
     }

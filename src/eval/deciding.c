@@ -21,7 +21,7 @@ atn_status atn_eval_deciding(const atn_ctx *ctx, const atn_graph *graph, bool *d
         need(needed, graph->dims[d].begin);
         need(needed, graph->dims[d].end);
     }
-    for (int axis = 0; axis < 2; ++axis) {
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis) {
         for (int32_t k = 0; k < graph->n_reads; ++k) need(needed, graph->reads[k].select[axis]);
         for (int32_t k = 0; k < graph->n_writes; ++k) need(needed, graph->writes[k].select[axis]);
     }

@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 double atn_half_to_double(uint16_t bits) {
@@ -29,6 +30,32 @@ uint16_t atn_half_from_double(double number) {
     int32_t units = (int32_t)below;
     if (rest > 0.5 || (rest == 0.5 && units & 1)) ++units;
     return (uint16_t)(sign | (uint16_t)((exponent + 14) * 1024 + units));
+}
+
+atn_view atn_view_unsized(atn_type type, int32_t rank) {
+    atn_view view = {.type = type, .rank = rank};
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) view.size[axis] = -1;
+    return view;
+}
+
+int64_t atn_view_rows(const atn_view *view) {
+    int64_t rows = 1;
+    for (int32_t axis = 1; axis < view->rank; ++axis) rows *= view->size[axis];
+    return rows;
+}
+
+int64_t atn_view_elements(const atn_view *view) { return atn_view_rows(view) * view->size[0]; }
+
+void atn_view_print_shape(const atn_view *view, char *text, size_t bytes) {
+    size_t at = 0;
+    *text = '\0';
+    for (int32_t axis = view->rank; axis-- > 0 && at < bytes;)
+        at += (size_t)snprintf(text + at, bytes - at, "%lld%s", (long long)view->size[axis], axis ? "x" : "");
+}
+
+size_t atn_view_bytes(const atn_view *view) {
+    int64_t pitch = view->rank > 1 ? view->pitch : view->size[0];
+    return (size_t)(atn_view_rows(view) * pitch) * atn_type_bytes(view->type);
 }
 
 void *atn_view_at(const atn_view *view, int64_t column, int64_t row) {
@@ -173,7 +200,7 @@ static void note(const atn_graph *graph, const atn_eval_cell *cell, const void *
 /* Elements that the run did not write hold what they held. */
 static void verify_rest(const atn_graph *graph, const atn_eval_result *result, int32_t object, const atn_view *got,
                         const atn_view *before, atn_eval_mismatch *mismatch) {
-    int64_t rows = got->rank > 1 ? got->size[1] : 1;
+    int64_t rows = atn_view_rows(got);
     for (int64_t row = 0; row < rows; ++row)
         for (int64_t column = 0; column < got->size[0]; ++column) {
             const void *now = atn_view_at(got, column, row), *then = atn_view_at(before, column, row);

@@ -9,14 +9,17 @@
 
 #include "graph/graph.h"
 
-/* An array as everyone who binds arrays to a graph sees it: host memory, row-major with a pitch. */
+/* An array as everyone who binds arrays to a graph sees it: host memory, row-major with a pitch. The planes of a volume
+ * lie one behind the other, so that all its rows are a pitch apart. */
 typedef struct atn_view {
     void *data; /* element (0, 0); NULL: elements are not at hand (sizes alone were asked about) */
     atn_type type;
-    int32_t rank;    /* 1 vector, 2 matrix */
-    int64_t size[2]; /* Size(0), Size(1); size[1] of a vector is not looked at; size[0] < 0: not known yet */
-    int64_t pitch;   /* elements from row to row, >= size[0]; not looked at for a vector */
+    int32_t rank;               /* 1 vector, 2 matrix, 3 volume */
+    int64_t size[ATN_MAX_RANK]; /* Size(0), Size(1), ...; not looked at beyond the rank; size[0] < 0: not known yet */
+    int64_t pitch;              /* elements from row to row, >= size[0]; not looked at for a vector */
 } atn_view;
+
+atn_view atn_view_unsized(atn_type type, int32_t rank); /* without elements, of unknown sizes */
 
 /* What a graph is evaluated with, by index: see atn_eval_bind for names. Not owned. */
 typedef struct atn_frame {
@@ -44,9 +47,9 @@ atn_status atn_eval_bind(const atn_ctx *ctx, const atn_graph *graph, const atn_b
 atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_value value,
                           int64_t *out);
 
-/* The size an output takes when none is given: what its selectors reach over the ranges. size[1] is 1 for a vector. */
+/* The size an output takes when none is given: what its selectors reach over the ranges. 1 beyond its rank. */
 atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
-                          int64_t size[2]);
+                          int64_t size[ATN_MAX_RANK]);
 
 /* All that must hold before a launch, refused with a sentence naming kernel, object and numbers: types, ranks, sizes,
  * pitches, parameters, ranges; affine accesses shown in range. Computed selectors, and affine ones over a range that
@@ -77,14 +80,14 @@ typedef struct atn_eval_options {
     bool fast;                   /* reordered arithmetic: nothing counts as exact */
     /* Points of P to evaluate, axis 0 first; NULL: all. Then only plain writes (combine none) of these points are made,
      * and nothing that happens after the whole space. */
-    const int64_t (*points)[2];
+    const int64_t (*points)[ATN_MAX_RANK];
     int64_t n_points;
 } atn_eval_options;
 
 /* One written element. */
 typedef struct atn_eval_cell {
     int32_t object;
-    int64_t at[2];   /* column (or position), row */
+    int64_t at[2];   /* column (or position), row, counted through all planes */
     double value[2]; /* floating: in double, not yet rounded to the object's type */
     int64_t whole;   /* integers and B */
     double bound;    /* of the absolute error, to first order, without the rounding of storage; INFINITY: uncertain */
@@ -146,8 +149,12 @@ bool atn_eval_verify(const atn_graph *graph, const atn_eval_result *result, cons
 
 /* Elements in memory, one at a time. */
 double atn_half_to_double(uint16_t bits);
-uint16_t atn_half_from_double(double number); /* to nearest, ties to even; overflow gives an infinity */
-void *atn_view_at(const atn_view *view, int64_t column, int64_t row);
+uint16_t atn_half_from_double(double number);    /* to nearest, ties to even; overflow gives an infinity */
+int64_t atn_view_rows(const atn_view *view);     /* of all planes; 1 for a vector */
+int64_t atn_view_elements(const atn_view *view); /* that can be read and written, gaps aside */
+void atn_view_print_shape(const atn_view *view, char *text, size_t bytes); /* "ROWSxCOLUMNS" and the like */
+size_t atn_view_bytes(const atn_view *view);                               /* in memory, gaps included */
+void *atn_view_at(const atn_view *view, int64_t column, int64_t row);      /* the row counted through all planes */
 void atn_element_load(atn_type type, const void *from, double number[2], int64_t *whole); /* integers give both */
 void atn_element_store(atn_type type, const double number[2], int64_t whole, void *to);
 

@@ -42,7 +42,7 @@ atn_view interp_view(const interp *in, int32_t object) {
     return (atn_view){.data = (void *)(uintptr_t)o->table,
                       .type = o->type,
                       .rank = o->rank,
-                      .size = {o->table_size[0], o->table_size[1]},
+                      .size = {o->table_size[0], o->table_size[1], o->table_size[2]},
                       .pitch = o->table_size[0]};
 }
 
@@ -83,16 +83,24 @@ static bool bring_inside(atn_boundary boundary, int64_t n, int64_t *at) {
     }
 }
 
+/* The index along one axis, the slowest first, into column and row. */
+static void put_index(const atn_view *view, int axis, int64_t index, int64_t at[2]) {
+    if (axis == 0)
+        at[0] = index;
+    else
+        at[1] = at[1] * view->size[axis] + index;
+}
+
 static num read_element(interp *in, int32_t number) {
     const atn_read *read = &in->graph->reads[number];
     atn_view view = interp_view(in, read->object);
     int64_t at[2] = {0, 0};
     bool inside = true, doubt = false;
-    for (int axis = 0; axis < view.rank; ++axis) {
+    for (int axis = view.rank; axis-- > 0;) {
         num index = interp_value(in, read->select[axis]);
-        at[axis] = index.whole;
         doubt |= num_is_uncertain(index);
-        inside &= bring_inside(read->boundary, view.size[axis], &at[axis]);
+        inside &= bring_inside(read->boundary, view.size[axis], &index.whole);
+        put_index(&view, axis, inside ? index.whole : 0, at);
     }
     num r = {0};
     if (in->status != ATN_OK) return r;
@@ -197,15 +205,15 @@ num interp_value(interp *in, atn_value value) {
     return in->status == ATN_OK ? in->values[value] : (num){0};
 }
 
-bool interp_place(interp *in, int32_t object, const atn_value select[2], int64_t at[2], bool *doubt) {
+bool interp_place(interp *in, int32_t object, const atn_value select[ATN_MAX_RANK], int64_t at[2], bool *doubt) {
     atn_view view = interp_view(in, object);
     bool inside = true;
     at[0] = at[1] = 0;
-    for (int axis = 0; axis < view.rank; ++axis) {
+    for (int axis = view.rank; axis-- > 0;) {
         num index = interp_value(in, select[axis]);
         *doubt |= num_is_uncertain(index);
-        at[axis] = index.whole;
         inside &= index.whole >= 0 && index.whole < view.size[axis];
+        put_index(&view, axis, inside ? index.whole : 0, at);
     }
     return inside;
 }
@@ -215,25 +223,38 @@ static int64_t cut(int64_t end) {
     return end > ATN_FARTHEST ? ATN_FARTHEST : end < -ATN_FARTHEST ? -ATN_FARTHEST : end;
 }
 
+typedef struct walk {
+    const atn_block *b;
+    int32_t block;
+    int64_t begin[ATN_MAX_RANK], end[ATN_MAX_RANK];
+    interp_visit visit;
+    void *user;
+} walk;
+
+/* The dimensions from `axis` down to the fastest; -1: none is left. */
+static void walk_axis(interp *in, const walk *w, int32_t axis) {
+    if (axis < 0) {
+        if (w->visit)
+            w->visit(in, w->user);
+        else
+            fold_step(in, w->block);
+        return;
+    }
+    for (int64_t i = w->begin[axis]; i < w->end[axis] && in->status == ATN_OK; ++i) {
+        interp_move(in, w->b->dim[axis], i);
+        walk_axis(in, w, axis - 1);
+        if (axis == 0 && (i & 1023) == 0 && in->status == ATN_OK) in->status = atn_check_cancel(in->ctx);
+    }
+}
+
 void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, void *user) {
-    const atn_block *b = &in->graph->blocks[block];
-    int64_t begin[2] = {0, 0}, end[2] = {1, 1};
-    for (int32_t d = 0; d < b->rank; ++d) {
-        const atn_dim *dim = &in->graph->dims[b->dim[d]];
+    walk w = {.b = &in->graph->blocks[block], .block = block, .visit = visit, .user = user};
+    for (int32_t d = 0; d < w.b->rank; ++d) {
+        const atn_dim *dim = &in->graph->dims[w.b->dim[d]];
         num first = interp_value(in, dim->begin), last = interp_value(in, dim->end);
         *doubt |= num_is_uncertain(first) || num_is_uncertain(last);
-        begin[d] = cut(first.whole);
-        end[d] = cut(last.whole);
+        w.begin[d] = cut(first.whole);
+        w.end[d] = cut(last.whole);
     }
-    for (int64_t i1 = begin[1]; i1 < end[1] && in->status == ATN_OK; ++i1) {
-        if (b->rank > 1) interp_move(in, b->dim[1], i1);
-        for (int64_t i0 = begin[0]; i0 < end[0] && in->status == ATN_OK; ++i0) {
-            if (b->rank > 0) interp_move(in, b->dim[0], i0);
-            if (visit)
-                visit(in, user);
-            else
-                fold_step(in, block);
-            if ((i0 & 1023) == 0 && in->status == ATN_OK) in->status = atn_check_cancel(in->ctx);
-        }
-    }
+    if (in->status == ATN_OK) walk_axis(in, &w, w.b->rank - 1);
 }

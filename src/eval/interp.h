@@ -20,14 +20,14 @@ typedef struct interp {
     const atn_graph *graph;
     const atn_frame *frame;
     num_rules rules;
-    atn_eval_result *result;     /* what is written, and accesses gone wrong; NULL: nothing is written */
-    num *values;                 /* per value */
-    uint64_t *stamps;            /* per value: when it was made, 0: never */
-    uint64_t *results_at;        /* per block: when its results were made */
-    fold (*folds)[ATN_MAX_ACCS]; /* per block: accumulators; results once done */
+    atn_eval_result *result;         /* what is written, and accesses gone wrong; NULL: nothing is written */
+    num *values;                     /* per value */
+    uint64_t *stamps;                /* per value: when it was made, 0: never */
+    uint64_t *results_at;            /* per block: when its results were made */
+    fold (*folds)[ATN_MAX_ACCS];     /* per block: accumulators; results once done */
     num (*running)[2][ATN_MAX_ACCS]; /* per block: before and after the step at hand */
-    bool *scans;                 /* per block: it has running values */
-    atn_value *stack;            /* values whose arguments are being made */
+    bool *scans;                     /* per block: it has running values */
+    atn_value *stack;                /* values whose arguments are being made */
     int32_t depth;
     int64_t dim[ATN_MAX_DIMS];    /* where each dimension stands */
     uint64_t moved[ATN_MAX_DIMS]; /* when it was put there */
@@ -44,10 +44,11 @@ num interp_value(interp *in, atn_value value);
 void interp_move(interp *in, int32_t dim, int64_t to);
 atn_view interp_view(const interp *in, int32_t object); /* a table's too */
 
-/* Where an access lies; false: out of range (counted). *doubt: a selector is uncertain. */
-bool interp_place(interp *in, int32_t object, const atn_value select[2], int64_t at[2], bool *doubt);
+/* Where an access lies: column, and row counted through all planes; false: out of range (counted). *doubt: a selector
+ * is uncertain. */
+bool interp_place(interp *in, int32_t object, const atn_value select[ATN_MAX_RANK], int64_t at[2], bool *doubt);
 
-/* All steps of a block where the outer dimensions stand, in order: axis 1 outside, axis 0 inside. `visit` NULL folds.
+/* All steps of a block where the outer dimensions stand, in order: axis 0 inside. `visit` NULL folds.
  */
 typedef void (*interp_visit)(interp *in, void *user);
 void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, void *user);

@@ -132,8 +132,8 @@ bool interval_happens(interp *in, uint32_t dims) {
     for (int32_t d = 0; d < in->graph->n_dims; ++d) {
         if (!(dims >> d & 1)) continue;
         const atn_dim *dim = &in->graph->dims[d];
-        const atn_value ends[2] = {dim->begin, dim->end};
-        if (atn_select_is_computed(in->graph, ends)) continue; /* a range from data: it may have steps */
+        if (atn_value_is_computed(in->graph, dim->begin) || atn_value_is_computed(in->graph, dim->end))
+            continue; /* a range from data: it may have steps */
         atn_affine begin = atn_affine_of(in->graph, dim->begin), end = atn_affine_of(in->graph, dim->end);
         int64_t coefficient[ATN_MAX_DIMS] = {0}, length = 0;
         if (begin.modulus >= 0 || end.modulus >= 0) continue;

@@ -66,7 +66,9 @@ static void write_element(interp *in, const atn_write *write) {
     if (fresh) load_before(in, cell);
     atn_type type = in->graph->objects[write->object].type;
     num before = cell_number(cell);
-    if (write->combine == ATN_WRITE_ONCE)
+    if (write->distinct && !fresh) /* the promise is broken: one of them is kept */
+        set_cell(cell, num_either(type, value, before));
+    else if (write->combine == ATN_WRITE_ONCE)
         set_cell(cell, value);
     else
         combine(in, write, cell, value);

@@ -25,10 +25,6 @@ static int64_t product(int64_t a, int64_t b) {
     return atn_i64_mul(a, b, &r) ? r : INT64_MAX;
 }
 
-static bool is_computed(const atn_graph *g, atn_value value) {
-    return atn_select_is_computed(g, (const atn_value[2]){value, -1});
-}
-
 /* Of a value that can be known before anything runs. */
 static int64_t of_value(spanning *s, atn_value value) {
     atn_affine form = atn_affine_of(s->in->graph, value);
@@ -44,7 +40,8 @@ static int64_t of_value(spanning *s, atn_value value) {
 static int64_t by_access(spanning *s, int32_t d) {
     const atn_graph *g = s->in->graph;
     for (int32_t k = 0; k < g->n_reads; ++k)
-        for (int axis = 0; axis < 2 && g->reads[k].boundary == ATN_EDGE_NONE && g->reads[k].select[axis] >= 0; ++axis) {
+        for (int axis = 0;
+             axis < ATN_MAX_RANK && g->reads[k].boundary == ATN_EDGE_NONE && g->reads[k].select[axis] >= 0; ++axis) {
             atn_affine form = atn_affine_of(g, g->reads[k].select[axis]);
             bool alone = form.is_affine && form.rest < 0 && form.modulus < 0;
             for (int32_t other = 0; other < g->n_dims; ++other)
@@ -56,15 +53,16 @@ static int64_t by_access(spanning *s, int32_t d) {
 
 static int64_t of_dimension(spanning *s, int32_t d) {
     const atn_dim *dim = &s->in->graph->dims[d];
-    if (is_computed(s->in->graph, dim->begin) || is_computed(s->in->graph, dim->end))
+    if (atn_value_is_computed(s->in->graph, dim->begin) || atn_value_is_computed(s->in->graph, dim->end))
         return s->validated ? by_access(s, d) : ATN_FARTHEST;
     return most(of_value(s, dim->begin), of_value(s, dim->end));
 }
 
-static int64_t of_selectors(spanning *s, const atn_value select[2]) {
+static int64_t of_selectors(spanning *s, const atn_value select[ATN_MAX_RANK]) {
     int64_t all = 0;
-    for (int axis = 0; axis < 2; ++axis)
-        if (select[axis] >= 0 && !is_computed(s->in->graph, select[axis])) all = most(all, of_value(s, select[axis]));
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
+        if (select[axis] >= 0 && !atn_value_is_computed(s->in->graph, select[axis]))
+            all = most(all, of_value(s, select[axis]));
     return all;
 }
 

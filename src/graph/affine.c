@@ -79,11 +79,18 @@ static bool is_static(const atn_graph *graph, atn_value value, int32_t *visits) 
     return true;
 }
 
-bool atn_select_is_computed(const atn_graph *graph, const atn_value select[2]) {
+static bool is_computed(const atn_graph *graph, atn_value value, int32_t *visits) {
+    return value >= 0 && (!atn_affine_of(graph, value).is_affine || !is_static(graph, value, visits));
+}
+
+bool atn_value_is_computed(const atn_graph *graph, atn_value value) {
     int32_t visits = LARGEST;
-    for (int axis = 0; axis < 2; ++axis)
-        if (select[axis] >= 0 &&
-            (!atn_affine_of(graph, select[axis]).is_affine || !is_static(graph, select[axis], &visits)))
-            return true;
+    return is_computed(graph, value, &visits);
+}
+
+bool atn_select_is_computed(const atn_graph *graph, const atn_value select[ATN_MAX_RANK]) {
+    int32_t visits = LARGEST;
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
+        if (is_computed(graph, select[axis], &visits)) return true;
     return false;
 }

@@ -118,12 +118,9 @@ static void begin_block(atn_sketch *sketch, atn_item *item) {
                              sizeof *sketch->blocks))
             return;
         item->index = (int32_t)sketch->n_blocks;
-        sketch->blocks[sketch->n_blocks++] = (atn_block){.name = item->name,
-                                                         .parent = scope->index,
-                                                         .rank = rank,
-                                                         .dim = {-1, -1},
-                                                         .line = item->at.line,
-                                                         .column = item->at.column};
+        sketch->blocks[sketch->n_blocks++] = (atn_block){
+            .name = item->name, .parent = scope->index, .rank = rank, .line = item->at.line, .column = item->at.column};
+        for (int32_t d = 0; d < ATN_MAX_RANK; ++d) sketch->blocks[item->index].dim[d] = -1;
     }
     for (int32_t d = 0; d < rank; ++d) {
         atn_dim dim = {.block = item->index, .axis = d};
@@ -195,14 +192,14 @@ static void end_block(atn_sketch *sketch, atn_item *item) {
 }
 
 /* The selectors of an access; false when something is wrong. */
-static bool select_of(atn_sketch *sketch, atn_item *item, atn_value select[2]) {
+static bool select_of(atn_sketch *sketch, atn_item *item, atn_value select[ATN_MAX_RANK]) {
     atn_value variables[ATN_LIMIT_PORTS] = {0};
     for (int32_t k = 0; k < ATN_LIMIT_PORTS; ++k) {
         if (!(item->variables >> k & 1)) continue;
         variables[k] = accepted(sketch, atn_item_link(sketch, item, ATN_PORT_V, k), ATN_INDEX);
         if (variables[k] < 0) return false;
     }
-    select[0] = select[1] = -1;
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis) select[axis] = -1;
     const atn_syntax *one = item->body;
     for (int32_t axis = 0; one; one = one->next, ++axis) {
         atn_flat flat = {.sketch = sketch,
@@ -276,8 +273,9 @@ static void build_write(atn_sketch *sketch, atn_item *item) {
         write.enable = -1;
     bool after = false;
     uint32_t dims = 0;
-    const atn_value parts[] = {write.select[0], write.select[1], write.value, write.enable};
-    for (size_t k = 0; k < 4; ++k) {
+    atn_value parts[2 + ATN_MAX_RANK] = {write.value, write.enable};
+    memcpy(parts + 2, write.select, sizeof write.select);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k) {
         if (parts[k] < 0) continue;
         after |= sketch->traits[parts[k]].after;
         dims |= sketch->values[parts[k]].dims;
@@ -410,12 +408,9 @@ static bool begin_algorithm(atn_sketch *sketch) {
         return false;
     item->index = 0;
     sketch->n_blocks = 1;
-    sketch->blocks[0] = (atn_block){.name = item->name,
-                                    .parent = -1,
-                                    .rank = item->rank,
-                                    .dim = {-1, -1},
-                                    .line = item->at.line,
-                                    .column = item->at.column};
+    sketch->blocks[0] = (atn_block){
+        .name = item->name, .parent = -1, .rank = item->rank, .line = item->at.line, .column = item->at.column};
+    for (int32_t d = 0; d < ATN_MAX_RANK; ++d) sketch->blocks[0].dim[d] = -1;
     for (int32_t d = 0; d < item->rank; ++d) {
         sketch->blocks[0].dim[d] = d;
         sketch->dims[sketch->n_dims++] = (atn_dim){.block = 0, .axis = d};

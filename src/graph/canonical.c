@@ -12,6 +12,13 @@ static atn_hash add_value(atn_hash hash, const atn_hash *of, atn_value value) {
     return value < 0 ? ADD(hash, -1) : atn_hash_add(hash, &of[value], sizeof *of);
 }
 
+/* Two selectors always, which is what there was before volumes: hashes stay what they were. */
+static atn_hash add_select(atn_hash hash, const atn_hash *of, const atn_value select[ATN_MAX_RANK]) {
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
+        if (axis < 2 || select[axis] >= 0) hash = add_value(hash, of, select[axis]);
+    return hash;
+}
+
 static atn_hash hash_value(const atn_graph *graph, const atn_hash *of, const atn_node *node) {
     atn_hash hash = ADD((atn_hash){0}, node->op, node->type, node->axis, node->integer);
     hash = atn_hash_add(hash, node->number, sizeof node->number);
@@ -20,7 +27,7 @@ static atn_hash hash_value(const atn_graph *graph, const atn_hash *of, const atn
     if (node->op != ATN_OP_READ) return ADD(hash, node->index);
     const atn_read *read = &graph->reads[node->index];
     hash = ADD(hash, read->object, read->boundary);
-    return add_value(add_value(hash, of, read->select[0]), of, read->select[1]);
+    return add_select(hash, of, read->select);
 }
 
 static atn_hash add_block(atn_hash hash, const atn_graph *graph, const atn_hash *of, const atn_block *block) {
@@ -40,9 +47,9 @@ static atn_hash add_object(atn_hash hash, const atn_object *object) {
     hash = ADD(hash, object->rank, object->type, object->read, object->written, object->table != NULL);
     if (object->sized) hash = ADD(hash, object->table_size[0], object->table_size[1]);
     if (!object->table) return hash;
-    size_t elements = (size_t)(object->table_size[0] * object->table_size[1]);
-    return atn_hash_add(ADD(hash, object->table_size[0], object->table_size[1]), object->table,
-                        elements * atn_type_bytes(object->type));
+    hash = ADD(hash, object->table_size[0], object->table_size[1]);
+    for (int32_t axis = 2; axis < object->rank; ++axis) hash = ADD(hash, object->table_size[axis]);
+    return atn_hash_add(hash, object->table, (size_t)atn_table_elements(object) * atn_type_bytes(object->type));
 }
 
 atn_hash atn_graph_hash(atn_reader *reader, const atn_graph *graph) {
@@ -57,7 +64,7 @@ atn_hash atn_graph_hash(atn_reader *reader, const atn_graph *graph) {
     for (int32_t k = 0; k < graph->n_writes; ++k) {
         const atn_write *write = &graph->writes[k];
         hash = ADD(hash, write->object, write->distinct ? ATN_WRITE_DISTINCT : write->combine, write->block);
-        hash = add_value(add_value(hash, of, write->select[0]), of, write->select[1]);
+        hash = add_select(hash, of, write->select);
         hash = add_value(add_value(hash, of, write->value), of, write->enable);
     }
     return hash;

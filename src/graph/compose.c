@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { AXES = 2, MOST_OBJECTS = 128 };
+enum { AXES = ATN_MAX_RANK, MOST_OBJECTS = 128 };
 
 typedef struct composer {
     atn_reader reader;
@@ -16,9 +16,9 @@ typedef struct composer {
     atn_item item; /* what complaints of the store speak of */
     atn_graph *graph;
     const atn_ctx *ctx;
-    const struct copy *fused;       /* the first part; or NULL */
-    const char *refused;            /* why it cannot be done; NULL: it can */
-    int64_t sizes[MOST_OBJECTS][2]; /* of the new graph's objects; -1: not known */
+    const struct copy *fused;          /* the first part; or NULL */
+    const char *refused;               /* why it cannot be done; NULL: it can */
+    int64_t sizes[MOST_OBJECTS][AXES]; /* of the new graph's objects; -1: not known */
 } composer;
 
 /* One part being copied, with its dimensions at given values. */
@@ -41,7 +41,7 @@ static const char *refuse(composer *c, const char *why) {
 
 /* ---- objects and parameters ---- */
 
-static int32_t add_object(composer *c, const atn_object *like, const char *name, const int64_t size[2]) {
+static int32_t add_object(composer *c, const atn_object *like, const char *name, const int64_t size[AXES]) {
     atn_graph *g = c->graph;
     for (int32_t k = 0; k < g->n_objects; ++k) {
         if (strcmp(g->objects[k].name, name) != 0 || like->table || g->objects[k].table) continue;
@@ -55,13 +55,14 @@ static int32_t add_object(composer *c, const atn_object *like, const char *name,
     object->name = atn_arena_strdup(&g->arena, name);
     if (!object->name) c->reader.failed = true;
     if (like->table) {
-        size_t bytes = (size_t)(like->table_size[0] * like->table_size[1]) * atn_type_bytes(like->type);
+        size_t bytes =
+            (size_t)(like->table_size[0] * like->table_size[1] * like->table_size[2]) * atn_type_bytes(like->type);
         void *table = atn_arena_alloc(&g->arena, bytes + 1);
         if (table) memcpy(table, like->table, bytes);
         if (!table) c->reader.failed = true;
         object->table = table;
     }
-    for (int axis = 0; axis < 2; ++axis) c->sizes[g->n_objects][axis] = like->table ? -1 : size[axis];
+    for (int axis = 0; axis < AXES; ++axis) c->sizes[g->n_objects][axis] = like->table ? -1 : size[axis];
     return g->n_objects++;
 }
 
@@ -103,7 +104,7 @@ static bool begin_copy(copy *m) {
         const char *held = m->part->held ? m->part->held[k] : NULL;
         m->parameter[k] = held ? -1 : add_parameter(m->c, &from->parameters[k], m->part->parameters[k]);
         const atn_object like = {.rank = 1, .type = from->parameters[k].type};
-        m->holder[k] = held ? add_object(m->c, &like, held, (const int64_t[]){1, 1}) : -1;
+        m->holder[k] = held ? add_object(m->c, &like, held, (const int64_t[AXES]){1, 1, 1}) : -1;
     }
     return !reader->failed;
 }
@@ -260,6 +261,7 @@ static atn_value size_of(const copy *m, int32_t object, int32_t axis) {
         for (int a = 0; a < c->graph->objects[k].rank; ++a)
             if (c->sizes[k][a] == size)
                 return atn_value_leaf(&c->sketch, ATN_OP_SIZE, ATN_INDEX, k, a, 0, (atn_trait){0});
+    if (m->part->symbolic) refuse(c, "the size of what is fused is that of no other array");
     return atn_value_integer(&c->sketch, ATN_INDEX, size);
 }
 
@@ -293,7 +295,7 @@ static atn_value copy_value(const copy *m, const atn_node *node) {
     case ATN_OP_PARAM:
         if (m->holder[node->index] < 0)
             return atn_value_leaf(s, ATN_OP_PARAM, node->type, m->parameter[node->index], 0, 0, (atn_trait){0});
-        return read_at(m->c, m->holder[node->index], (atn_value[AXES]){atn_value_integer(s, ATN_INDEX, 0), -1},
+        return read_at(m->c, m->holder[node->index], (atn_value[AXES]){atn_value_integer(s, ATN_INDEX, 0), -1, -1},
                        ATN_EDGE_NONE, &(atn_read){.name = m->part->held[node->index]});
     case ATN_OP_READ:
         return copy_read(m, node);
@@ -446,8 +448,25 @@ static void keep_writes(const copy *first) {
         if (first->part->kept[from->writes[w].object]) copy_write(&here, &from->writes[w]);
 }
 
-atn_status atn_graph_compose(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
-                             atn_graph **out) {
+/* The points of the whole are those of the first. */
+static void take_range(const copy *first) {
+    composer *c = first->c;
+    const atn_graph *from = first->part->graph;
+    copy here = *first;
+    here.value = atn_reader_alloc(&c->reader, ((size_t)from->n_values + 1) * sizeof *here.value);
+    if (!here.value) return;
+    own_dims(c, &here);
+    copy_values(&here);
+    if (from->blocks[0].rank != c->sketch.blocks[0].rank) refuse(c, "its points have other dimensions");
+    for (int32_t d = 0; d < from->blocks[0].rank && !c->refused && !c->reader.failed; ++d) {
+        atn_dim *dim = &c->sketch.dims[c->sketch.blocks[0].dim[d]];
+        dim->begin = copied(&here, from->dims[from->blocks[0].dim[d]].begin);
+        dim->end = copied(&here, from->dims[from->blocks[0].dim[d]].end);
+    }
+}
+
+static atn_status compose(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
+                          bool by_first, atn_graph **out) {
     composer c = {0};
     *out = NULL;
     if (!begin(&c, ctx, name, first, second)) return ATN_ERR_MEMORY;
@@ -461,10 +480,16 @@ atn_status atn_graph_compose(const atn_ctx *ctx, const char *name, const atn_par
     own_dims(&c, &two);
     copy_values(&two);
     if (!c.refused && !c.reader.failed) copy_blocks(&two);
+    if (by_first && !c.refused && !c.reader.failed) take_range(&one);
     if (first && !c.refused && !c.reader.failed) keep_writes(&one);
     for (int32_t w = 0; w < second->graph->n_writes && !c.refused && !c.reader.failed; ++w)
         copy_write(&two, &second->graph->writes[w]);
     return finish(&c, out);
+}
+
+atn_status atn_graph_compose(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
+                             atn_graph **out) {
+    return compose(ctx, name, first, second, false, out);
 }
 
 /* ---- cells ---- */
@@ -481,7 +506,7 @@ static void copy_place(copy *m, const int32_t cell[2], const int32_t at[2], bool
     composer *c = m->c;
     const atn_graph *from = m->part->graph;
     own_dims(c, m);
-    for (int32_t d = 0; d < from->blocks[0].rank; ++d)
+    for (int32_t d = 0; d < from->blocks[0].rank && d < 2; ++d)
         m->dim[from->blocks[0].dim[d]] =
             atn_value_sum(&c->sketch, atn_value_scale(&c->sketch, m->dim[from->blocks[0].dim[d]], cell[d]),
                           atn_value_integer(&c->sketch, ATN_INDEX, at[d]));
@@ -502,7 +527,7 @@ static void copy_place(copy *m, const int32_t cell[2], const int32_t at[2], bool
 }
 
 static void divide_ranges(composer *c, const atn_graph *from, const int32_t cell[2]) {
-    for (int32_t d = 0; d < from->blocks[0].rank && !c->refused && !c->reader.failed; ++d) {
+    for (int32_t d = 0; d < from->blocks[0].rank && d < 2 && !c->refused && !c->reader.failed; ++d) {
         atn_dim *dim = &c->sketch.dims[from->blocks[0].dim[d]];
         const atn_node *begin = atn_value_node(&c->sketch, dim->begin);
         if (begin->op != ATN_OP_CONST || begin->integer != 0) refuse(c, "its points do not begin at 0");
@@ -515,19 +540,19 @@ static void divide_ranges(composer *c, const atn_graph *from, const int32_t cell
 atn_status atn_graph_cells(const atn_ctx *ctx, const atn_graph *graph, const int32_t cell[2], atn_graph **out) {
     composer c = {0};
     const char *objects[MOST_OBJECTS], *parameters[MOST_OBJECTS];
-    int64_t sizes[MOST_OBJECTS][2];
+    int64_t sizes[MOST_OBJECTS][AXES];
     *out = NULL;
     if (graph->n_objects > MOST_OBJECTS || graph->n_parameters > MOST_OBJECTS)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "there are too many arrays");
     for (int32_t k = 0; k < graph->n_objects; ++k) {
         objects[k] = graph->objects[k].name;
-        sizes[k][0] = sizes[k][1] = -1;
+        for (int axis = 0; axis < AXES; ++axis) sizes[k][axis] = -1;
     }
     for (int32_t k = 0; k < graph->n_parameters; ++k) parameters[k] = graph->parameters[k].name;
     const atn_part part = {
         .graph = graph, .reads = objects, .writes = objects, .parameters = parameters, .sizes = sizes};
     if (!begin(&c, ctx, graph->name, NULL, &part)) return ATN_ERR_MEMORY;
-    if (graph->n_blocks != 1) refuse(&c, "it has loops");
+    if (graph->n_blocks != 1 || graph->blocks[0].rank > 2) refuse(&c, "it has loops, or more than two dimensions");
     copy m = {.c = &c, .part = &part};
     if (!begin_copy(&m) || !begin_blocks(&c, graph)) return finish(&c, out);
     begin_writes(&m);
@@ -536,4 +561,35 @@ atn_status atn_graph_cells(const atn_ctx *ctx, const atn_graph *graph, const int
             copy_place(&m, cell, (const int32_t[]){x, y}, !x && !y);
     if (!c.refused && !c.reader.failed) divide_ranges(&c, graph, cell);
     return finish(&c, out);
+}
+
+atn_status atn_graph_compose_cells(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
+                                   atn_graph **out) {
+    const char *reads[MOST_OBJECTS], *writes[MOST_OBJECTS], *parameters[MOST_OBJECTS];
+    int64_t sizes[MOST_OBJECTS][AXES];
+    atn_graph *cells;
+    *out = NULL;
+    const int32_t cell[2] = {2, second->graph->blocks[0].rank > 1 ? 2 : 1};
+    atn_status status = atn_graph_cells(ctx, second->graph, cell, &cells);
+    if (status != ATN_OK) return status;
+    for (int32_t k = 0; k < cells->n_objects; ++k) /* its objects stand in another order */
+        for (int32_t j = 0; j < second->graph->n_objects; ++j) {
+            if (strcmp(cells->objects[k].name, second->graph->objects[j].name) != 0) continue;
+            reads[k] = second->reads[j];
+            writes[k] = second->writes[j];
+            memcpy(sizes[k], second->sizes[j], sizeof sizes[k]);
+        }
+    for (int32_t k = 0; k < cells->n_parameters; ++k)
+        for (int32_t j = 0; j < second->graph->n_parameters; ++j)
+            if (!strcmp(cells->parameters[k].name, second->graph->parameters[j].name))
+                parameters[k] = second->parameters[j];
+    const atn_part part = {.graph = cells,
+                           .reads = reads,
+                           .writes = writes,
+                           .parameters = parameters,
+                           .sizes = (const int64_t(*)[AXES])sizes,
+                           .symbolic = second->symbolic};
+    status = compose(ctx, name, first, &part, true, out);
+    atn_graph_free(ctx, cells);
+    return status;
 }

@@ -12,7 +12,8 @@ typedef struct atn_part {
     const char *const *writes;     /* per object: the array that it writes; often the same */
     const char *const *parameters; /* per parameter */
     const char *const *held;       /* per parameter: a vector whose element 0 is its value, or NULL; may be NULL */
-    const int64_t (*sizes)[2];     /* per object */
+    const int64_t (*sizes)[ATN_MAX_RANK]; /* per object */
+    bool symbolic;                        /* sizes are marks that are equal where sizes are, not numbers */
     const bool *kept; /* per object, of a first part: what it writes is wanted by others too; may be NULL */
 } atn_part;
 
@@ -22,6 +23,10 @@ typedef struct atn_part {
  * are read beyond an edge, or one point would read what another one writes. */
 atn_status atn_graph_compose(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
                              atn_graph **out);
+/* The same where each point of the first writes a cell of 2 x 2 (or 2) elements: the second does cells of its points,
+ * as many as the first has points. */
+atn_status atn_graph_compose_cells(const atn_ctx *ctx, const char *name, const atn_part *first, const atn_part *second,
+                                   atn_graph **out);
 
 /* The same work by fewer points: each does cell[0] x cell[1] (columns, rows) of them, and values that they have in
  * common are computed once. The caller knows that ranges are multiples. */

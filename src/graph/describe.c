@@ -81,7 +81,7 @@ static atn_item *add_item(atn_sketch *sketch, atn_element *element, atn_item_kin
 }
 
 static void describe_object(atn_sketch *sketch, atn_item *item) {
-    static const char *const structures[] = {"vector", "matrix", NULL};
+    static const char *const structures[] = {"vector", "matrix", "volume", NULL};
     int32_t structure = 0;
     bool there = atn_describe_attribute(sketch, item->element, item->name, true, of_structure) != NULL;
     if (!there || !atn_describe_choice(sketch, item->element, item->name, "structure", structures, &structure))
@@ -180,7 +180,7 @@ static void describe_block(atn_sketch *sketch, atn_item *item) {
     const atn_attribute *dimensions = atn_describe_attribute(sketch, item->element, item->name, true, of_dimensions);
     int64_t least = item->kind == ATN_ITEM_ALGORITHM ? 0 : 1;
     item->rank = 1;
-    if (!dimensions || !atn_describe_integer(sketch, item->name, dimensions, least, 2, &item->rank))
+    if (!dimensions || !atn_describe_integer(sketch, item->name, dimensions, least, ATN_MAX_RANK, &item->rank))
         item->failed = true;
     describe_icf(sketch, item);
 }
@@ -280,7 +280,7 @@ static void resolve_access(atn_sketch *sketch, atn_item *item) {
     if (item->body && !object->failed && count != object->rank) {
         atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, item->text, 0), item->name,
                             "%d selector%s for the %s '%s'; it takes %d, separated by a comma", count,
-                            count == 1 ? "" : "s", object->rank == 1 ? "vector" : "matrix", object->name, object->rank);
+                            count == 1 ? "" : "s", atn_rank_name(object->rank), object->name, object->rank);
         item->failed = true;
     }
     if (write && object->values) {

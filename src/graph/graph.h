@@ -15,13 +15,13 @@
 
 typedef int32_t atn_value; /* an index into graph->values */
 
-enum { ATN_MAX_DIMS = 16, ATN_MAX_ACCS = 16 };
+enum { ATN_MAX_DIMS = 16, ATN_MAX_ACCS = 16 }; /* of a graph, of a block; ATN_MAX_RANK: axes, dimensions of a block */
 
 typedef enum atn_op {
     /* leaves */
     ATN_OP_CONST,  /* number[0], number[1] (imaginary), or integer for integer types */
     ATN_OP_DIM,    /* index: the dimension; INDEX */
-    ATN_OP_SIZE,   /* index: the object, axis: 0 columns or length, 1 rows; INDEX */
+    ATN_OP_SIZE,   /* index: the object, axis: 0 columns or length, 1 rows, 2 planes; INDEX */
     ATN_OP_PARAM,  /* index: the parameter */
     ATN_OP_READ,   /* index: the read */
     ATN_OP_RESULT, /* index: the block, axis: which accumulator, after the whole iteration */
@@ -125,14 +125,18 @@ typedef struct atn_dim {
 
 typedef struct atn_object {
     const char *name;
-    int32_t rank; /* 1 vector, 2 matrix */
+    int32_t rank; /* 1 vector, 2 matrix, 3 volume */
     atn_type type;
     bool read, written;
-    const void *table;     /* a constant table's elements, row-major, or NULL */
-    bool sized;            /* the description gives the size of an array */
-    int64_t table_size[2]; /* Size(0), Size(1) of a table, or of such an array */
-    int32_t line, column;  /* where it was described */
+    const void *table;                /* a constant table's elements, row-major, or NULL */
+    bool sized;                       /* the description gives the size of an array */
+    int64_t table_size[ATN_MAX_RANK]; /* Size(0), Size(1), ... of a table, or of such an array; 1 beyond its rank */
+    int32_t line, column;             /* where it was described */
 } atn_object;
+
+const char *atn_rank_name(int32_t rank);              /* "vector", "matrix", "volume" */
+const char *atn_rank_sizes(int32_t rank);             /* how its sizes are written: "LENGTH", "ROWSxCOLUMNS", ... */
+int64_t atn_table_elements(const atn_object *object); /* of a constant table */
 
 typedef struct atn_parameter {
     const char *name;
@@ -146,8 +150,8 @@ typedef enum atn_boundary { ATN_EDGE_NONE, ATN_EDGE_CLAMP, ATN_EDGE_ZERO, ATN_ED
 typedef struct atn_read {
     const char *name;
     int32_t object;
-    atn_value select[2];   /* INDEX: column (or position), row; -1 beyond the object's rank */
-    atn_boundary boundary; /* mirror repeats the edge element: -1 reads 0, n reads n-1 */
+    atn_value select[ATN_MAX_RANK]; /* INDEX: column (or position), row, plane; -1 beyond the object's rank */
+    atn_boundary boundary;          /* mirror repeats the edge element: -1 reads 0, n reads n-1 */
     int32_t line, column;
 } atn_read;
 
@@ -163,9 +167,9 @@ typedef enum atn_scatter {
 typedef struct atn_write {
     const char *name;
     int32_t object;
-    atn_value select[2]; /* INDEX */
-    atn_value value;     /* of the object's type */
-    atn_value enable;    /* B; -1: always */
+    atn_value select[ATN_MAX_RANK]; /* INDEX; as a read's */
+    atn_value value;                /* of the object's type */
+    atn_value enable;               /* B; -1: always */
     atn_scatter combine;
     bool distinct; /* promised, not shown: no element is written twice */
     int32_t block; /* the block whose iteration it happens in: 0 is P; -1: once, after the whole space */
@@ -200,10 +204,10 @@ typedef struct atn_acc {
 
 typedef struct atn_block {
     const char *name;
-    int32_t parent; /* enclosing block; -1 for block 0, the ParallelAlgorithm */
-    int32_t rank;   /* number of dimensions: 1 or 2 (block 0: 0 to 2) */
-    int32_t dim[2]; /* their indices in graph->dims */
-    int32_t n_accs; /* 0: no ICF */
+    int32_t parent;            /* enclosing block; -1 for block 0, the ParallelAlgorithm */
+    int32_t rank;              /* number of dimensions: 1 to 3 (block 0: 0 to 3) */
+    int32_t dim[ATN_MAX_RANK]; /* their indices in graph->dims; -1 beyond the rank */
+    int32_t n_accs;            /* 0: no ICF */
     atn_acc acc[ATN_MAX_ACCS];
     int32_t line, column;
 } atn_block;

@@ -32,9 +32,9 @@ struct atn_datum {
     const char *name;
     size_t offset;
     atn_role role;
-    bool scatter; /* add, min, max, or: many points may meet in an element */
+    bool scatter;  /* add, min, max, or: many points may meet in an element */
     bool distinct; /* promised: no element is written twice */
-    int32_t rank; /* 0: a scalar */
+    int32_t rank;  /* 0: a scalar */
     atn_type type;
     const char *written;
     atn_attribute *values; /* a table's elements, a scalar's default; or NULL */
@@ -146,7 +146,8 @@ typedef struct atn_program_text atn_program_text;
 struct atn_program_text {
     const char *name;
     size_t offset;
-    bool failed;
+    bool failed, finite;
+    double tolerance;
     atn_datum *data;
     atn_action *actions;
     atn_program_text *next;

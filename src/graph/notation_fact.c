@@ -1,6 +1,7 @@
 /* What a kernel's file says of its use, in front of its lines: `tuned [on cpu|gpu] at A=2048x2048, x=2048, ranges of
- * 32`, `measured against blas|csr|pairs`, `real` (never complex). The build makes tables of them
- * (cmake/AttuneFacts.cmake); here they are checked. */
+ * 32`, `begin on cuda as SP with lanes_p0=16,...` (a variant to begin searches with), `try with s=2.5` (values of
+ * parameters in tests), `measured against blas|csr|pairs`, `real` (never complex). The build makes tables of them
+ * (cmake/AttuneFacts.cmake), one line each; here they are checked. */
 #include "graph/notation.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static bool digits(cursor *c) {
     return c->at > begin && c->at - begin < 16;
 }
 
-/* NAME=ROWSxCOLUMNS or NAME=LENGTH */
+/* NAME=ROWSxCOLUMNS, NAME=LENGTH, ... */
 static bool size(cursor *c) {
     skip(c);
     size_t begin = c->at,
@@ -48,10 +49,11 @@ static bool size(cursor *c) {
     if (!datum || !datum->rank) return wrong(c, "an array of the kernel should stand here: NAME=ROWSxCOLUMNS");
     c->at += length;
     if (!take(c, "=") || !digits(c)) return wrong(c, "a size should stand here: NAME=ROWSxCOLUMNS, or NAME=LENGTH");
-    bool matrix = c->text[c->at] == 'x' && (++c->at, digits(c));
-    if (matrix != (datum->rank == 2))
-        return wrong(c, datum->rank == 2 ? "a matrix has ROWSxCOLUMNS" : "a vector has a LENGTH");
-    return true;
+    static const char *const shapes[] = {
+        [1] = "a vector has a LENGTH", [2] = "a matrix has ROWSxCOLUMNS", [3] = "a volume has PLANESxROWSxCOLUMNS"};
+    int32_t rank = 1;
+    while (c->text[c->at] == 'x' && (++c->at, digits(c))) ++rank;
+    return rank == datum->rank || wrong(c, shapes[datum->rank]);
 }
 
 static bool tuned(cursor *c) {
@@ -67,6 +69,45 @@ static bool tuned(cursor *c) {
         if (!size(c)) return false;
         if (!take(c, ",")) return true;
     }
+}
+
+/* on host|cuda|opencl [as SP|DP] with KNOB=VALUE,...; which knobs there are is known to those who lower */
+static bool begins(cursor *c) {
+    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    if (!take(c, "on") || (!take(c, "host") && !take(c, "cuda") && !take(c, "opencl")))
+        return wrong(c, "host, cuda or opencl should stand here: begin on host with vec_p0=16");
+    if (take(c, "as") && !take(c, "SP") && !take(c, "DP")) return wrong(c, "SP or DP should stand here");
+    if (!take(c, "with")) return wrong(c, "'with' should stand here: begin on host with vec_p0=16");
+    do {
+        skip(c);
+        size_t knob = strspn(c->text + c->at, LETTERS), value;
+        value = c->text[c->at + knob] == '=' ? strspn(c->text + c->at + knob + 1, LETTERS) : 0;
+        if (!knob || !value) return wrong(c, "a knob with its value should stand here: vec_p0=16");
+        c->at += knob + 1 + value;
+    } while (take(c, ","));
+    return true;
+}
+
+/* with PARAMETER=NUMBER, ... */
+static bool tries(cursor *c) {
+    if (!take(c, "with")) return wrong(c, "'with' should stand here: try with s=2.5");
+    do {
+        skip(c);
+        size_t length = strspn(c->text + c->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const atn_datum *datum = c->kernel->data;
+        while (datum && (strlen(datum->name) != length || strncmp(datum->name, c->text + c->at, length) != 0))
+            datum = datum->next;
+        if (!datum || datum->rank) return wrong(c, "a parameter of the kernel should stand here: NAME=NUMBER");
+        c->at += length;
+        if (!take(c, "=")) return wrong(c, "a number should stand here: NAME=NUMBER");
+        skip(c);
+        length = strspn(c->text + c->at, "+-.0123456789e");
+        double number[2];
+        if (!length || !atn_number_parse(c->text + c->at, length, number))
+            return wrong(c, "a number should stand here: NAME=NUMBER");
+        c->at += length;
+    } while (take(c, ","));
+    return true;
 }
 
 /* The line behind those that the kernel has. */
@@ -94,6 +135,12 @@ bool atn_notation_fact(atn_parser *parser, atn_kernel_text *kernel) {
     if (word && atn_parser_at(parser, "tuned")) {
         c.at += 5;
         if (!tuned(&c)) return true;
+    } else if (word && atn_parser_at(parser, "begin")) {
+        c.at += 5;
+        if (!begins(&c)) return true;
+    } else if (word && atn_parser_at(parser, "try")) {
+        c.at += 3;
+        if (!tries(&c)) return true;
     } else if (word && atn_parser_at(parser, "measured")) {
         c.at += 8;
         if (!take(&c, "against") || (!take(&c, "blas") && !take(&c, "csr") && !take(&c, "pairs"))) {

@@ -114,8 +114,7 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
     else if (pair && atn_parser_take(parser, "out"))
         base.role = ATN_ROLE_OUT;
     behind = parser->offset;
-    if (atn_parser_at(parser, "distinct") &&
-        atn_token_next(parser->text->value, &behind).kind == ATN_TOKEN_WORD) {
+    if (atn_parser_at(parser, "distinct") && atn_token_next(parser->text->value, &behind).kind == ATN_TOKEN_WORD) {
         atn_parser_advance(parser);
         base.distinct = true;
         if (base.role == ATN_ROLE_IN) base.role = ATN_ROLE_INOUT;
@@ -138,8 +137,8 @@ static atn_datum *group(atn_parser *parser, atn_role role) {
         last = &one->next;
     } while (atn_parser_take(parser, ","));
     atn_parser_expect(parser, ":");
-    if (atn_parser_take(parser, "vector")) base.rank = 1;
-    if (!base.rank && atn_parser_take(parser, "matrix")) base.rank = 2;
+    for (int32_t rank = 1; rank <= ATN_MAX_RANK && !base.rank; ++rank)
+        if (atn_parser_take(parser, atn_rank_name(rank))) base.rank = rank;
     base.type = atn_notation_type(parser, first->name, base.rank > 0, &base.written);
     if (parser->failed) return NULL;
     if (base.rank && atn_parser_at(parser, "[")) base.size = given_values(parser, true, "size");

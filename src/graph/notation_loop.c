@@ -16,7 +16,7 @@ typedef struct range {
 
 static bool is_zero(const atn_syntax *tree) { return tree->kind == ATN_SYNTAX_INTEGER && tree->integer == 0; }
 
-/* `in xx`, `in A` of two indices: the sizes of an array. */
+/* `in xx`, `in A` of as many indices as it has axes: the sizes of an array. */
 static const atn_symbol *named_array(const atn_lowering *l, const atn_syntax *ranges) {
     const atn_symbol *symbol = ranges->kind == ATN_SYNTAX_NAME ? atn_symbol_find(l, ranges->name) : NULL;
     return symbol && symbol->kind == ATN_SYMBOL_OBJECT ? symbol : NULL;
@@ -28,8 +28,9 @@ static bool one_range(atn_lowering *l, const atn_syntax *tree, bool algorithm, r
     *out = (range){.begin = {.item = -1}, .begin_at = tree->offset, .end_at = end->offset};
     l->name = "range";
     if (array && array->datum->rank != 1) {
-        atn_lowering_complain(l, end->offset, end->name, "is a matrix; one index runs over rows(%s) or columns(%s)",
-                              end->name, end->name);
+        atn_lowering_complain(l, end->offset, end->name, "is a %s; one index runs over %srows(%s) or columns(%s)",
+                              atn_rank_name(array->datum->rank), array->datum->rank > 2 ? "planes, " : "", end->name,
+                              end->name);
         return false;
     }
     if (tree->kind == ATN_SYNTAX_RANGE && !is_zero(tree->a)) {
@@ -74,11 +75,11 @@ static bool find_ranges(atn_lowering *l, bool algorithm, const atn_syntax *indic
                         int32_t rank, const atn_line *lines, const atn_syntax *tree, range *out) {
     int32_t given = 0, k = 0;
     for (const atn_syntax *one = ranges; one; one = one->next) ++given;
-    const atn_symbol *array = given == 1 && rank == 2 ? named_array(l, ranges) : NULL;
-    if (array && array->datum->rank == 2) {
-        for (; k < 2; ++k)
+    const atn_symbol *array = given == 1 && rank > 1 ? named_array(l, ranges) : NULL;
+    if (array && array->datum->rank == rank) {
+        for (; k < rank && k < ATN_MAX_RANK; ++k)
             out[k] = (range){{.item = -1},
-                             {.item = array->end.item, .port = ATN_PORT_SIZE, .k = 1 - k, .text = array->name},
+                             {.item = array->end.item, .port = ATN_PORT_SIZE, .k = rank - 1 - k, .text = array->name},
                              ranges->offset,
                              ranges->offset};
         return true;
@@ -128,12 +129,13 @@ bool atn_loop_open(atn_lowering *l, atn_loop *loop, const atn_syntax *indices, c
     bool algorithm = loop->item == 0;
     int32_t rank = 0, depth = 0;
     for (const atn_syntax *one = indices; one; one = one->next) ++rank;
-    if (rank > 2) { /* its lines are looked at all the same */
-        atn_lowering_complain(l, indices->offset, indices->name, "a loop has at most 2 indices, not %d", rank);
+    if (rank > ATN_MAX_RANK) { /* its lines are looked at all the same */
+        atn_lowering_complain(l, indices->offset, indices->name, "a loop has at most %d indices, not %d",
+                              (int)ATN_MAX_RANK, rank);
         poison_indices(l, loop, indices);
         return !l->reader->failed;
     }
-    range found[2];
+    range found[ATN_MAX_RANK];
     bool right = find_ranges(l, algorithm, indices, ranges, rank, lines, tree, found);
     if (!algorithm) {
         for (int32_t at = l->block; at > 0; at = l->sketch->items[at].scope) ++depth;

@@ -127,6 +127,11 @@ static atn_action *read_actions(walk *w, atn_program_text *program, int32_t oute
     int32_t indent = indent_of(w);
     while (indent_of(w) > outer && !w->reader->failed) {
         atn_parser parser = begin(w, program->name);
+        if (depth == 1 && (atn_notation_fact(&parser, w->kernel) || promises(w, &parser))) {
+            if (parser.failed) program->failed = true;
+            ++w->at;
+            continue;
+        }
         atn_action *action = atn_reader_alloc(w->reader, sizeof *action);
         if (!action) break;
         if (indent_of(w) != indent)
@@ -163,7 +168,11 @@ static void read_program(walk *w, atn_parser *parser, atn_program_text ***last) 
     program->failed = head.failed;
     program->data = head.data;
     ++w->at;
+    w->kernel = &head; /* what it says of its use */
     program->actions = read_actions(w, program, indent, 1);
+    w->kernel = NULL;
+    program->finite = head.finite;
+    program->tolerance = head.tolerance;
     **last = program;
     *last = &program->next;
 }

@@ -36,6 +36,7 @@ static void declare(atn_parser *parser, atn_action *action) {
     action->kind = ATN_ACTION_DECLARE;
     if (atn_parser_take(parser, "vector")) action->rank = 1;
     if (!action->rank && atn_parser_take(parser, "matrix")) action->rank = 2;
+    if (!action->rank && atn_parser_take(parser, "volume")) action->rank = 3;
     atn_named *name = action->names;
     name->type = atn_notation_type(parser, name->name, action->rank > 0, &name->written);
     if (!action->rank || parser->failed) return; /* a scalar: = follows */

@@ -42,7 +42,7 @@ void atn_symbol_suggest(const atn_lowering *l, atn_suggestion *suggestion, bool 
 static const char *describe(const atn_symbol *s) {
     switch (s->kind) {
     case ATN_SYMBOL_OBJECT:
-        return s->datum->rank == 1 ? "the vector" : "the matrix";
+        return s->datum->rank == 1 ? "the vector" : s->datum->rank == 2 ? "the matrix" : "the volume";
     case ATN_SYMBOL_PARAMETER:
         return "the parameter";
     case ATN_SYMBOL_INDEX:

@@ -106,24 +106,27 @@ int32_t atn_lower_access(atn_lowering *l, const atn_syntax *tree, bool write) {
     for (const atn_syntax *one = tree->a; one; one = one->next) ++count;
     if (count != datum->rank) {
         atn_lowering_complain(l, tree->offset, tree->name, "%d subscript%s for the %s '%s'; it takes %d", count,
-                              count == 1 ? "" : "s", datum->rank == 1 ? "vector" : "matrix", tree->name, datum->rank);
+                              count == 1 ? "" : "s", atn_rank_name(datum->rank), tree->name, datum->rank);
         return -1;
     }
     atn_inputs inputs = {.selector = true};
-    atn_syntax *axes[2] = {NULL, NULL}; /* the column first */
-    const atn_syntax *given[2] = {count == 2 ? tree->a->next : tree->a, tree->a};
-    bool right = true; /* all that is wrong is told */
-    for (int32_t axis = 0; axis < count; ++axis) {
-        axes[axis] = atn_lower_text(l, given[axis], &inputs);
-        right = right && axes[axis];
+    atn_syntax *body = NULL, **last = &body; /* the column first */
+    bool right = true;                       /* all that is wrong is told */
+    for (int32_t axis = count; axis-- > 0;) {
+        const atn_syntax *given = tree->a;
+        for (int32_t k = 0; k < axis; ++k) given = given->next;
+        atn_syntax *one = atn_lower_text(l, given, &inputs);
+        right = right && one;
+        if (!right) continue;
+        *last = one;
+        last = &one->next;
     }
     if (!right) return -1;
-    axes[0]->next = axes[1];
     int32_t item = atn_lowering_item(l, write ? ATN_ITEM_WRITE : ATN_ITEM_READ, snippet(l, tree), tree->offset);
     if (item < 0) return -1;
     atn_item *access = &l->sketch->items[item];
     access->object = target;
-    access->body = axes[0];
+    access->body = body;
     access->variables = inputs.n == 64 ? ~0ull : (1ull << inputs.n) - 1;
     access->n_out = !write;
     access->label = l->sketch->items[target].name;
@@ -132,21 +135,23 @@ int32_t atn_lower_access(atn_lowering *l, const atn_syntax *tree, bool write) {
     return atn_lower_link_all(l, &inputs, item, ATN_PORT_V) ? item : -1;
 }
 
-/* rows(A), columns(A), length(x) */
+/* planes(A), rows(A), columns(A), length(x) */
 static bool is_size(const atn_lowering *l, const atn_syntax *tree, atn_end *end, const char **wrong) {
     static const struct {
         const char *name;
-        int32_t axis, rank;
-    } sizes[] = {{"rows", 1, 2}, {"columns", 0, 2}, {"length", 0, 1}};
+        int32_t axis, least, most; /* ranks that have it */
+    } sizes[] = {{"planes", 2, 3, 3}, {"rows", 1, 2, 3}, {"columns", 0, 2, 3}, {"length", 0, 1, 1}};
+    static const char *const own[] = {[1] = "is a vector; its size is length(...)",
+                                      [2] = "is a matrix; its sizes are rows(...) and columns(...)",
+                                      [3] = "is a volume; its sizes are planes(...), rows(...) and columns(...)"};
     *wrong = NULL;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
         if (tree->kind != ATN_SYNTAX_CALL || strcmp(tree->name, sizes[k].name) != 0) continue;
         if (!tree->a || tree->a->kind != ATN_SYNTAX_NAME || tree->a->next) continue;
         const atn_symbol *object = atn_symbol_find(l, tree->a->name);
         if (!object || object->kind != ATN_SYMBOL_OBJECT) continue;
-        if (object->datum->rank != sizes[k].rank)
-            *wrong = sizes[k].rank == 2 ? "is a vector; its size is length(...)"
-                                        : "is a matrix; its sizes are rows(...) and columns(...)";
+        int32_t rank = object->datum->rank;
+        if (rank < sizes[k].least || rank > sizes[k].most) *wrong = own[rank];
         *end = (atn_end){.item = object->end.item, .port = ATN_PORT_SIZE, .k = sizes[k].axis, .text = object->name};
         return true;
     }
@@ -191,8 +196,10 @@ static atn_syntax *name(atn_lowering *l, const atn_syntax *tree, atn_inputs *inp
     switch (symbol->kind) {
     case ATN_SYMBOL_OBJECT:
         atn_lowering_complain(l, tree->offset, tree->name, "is a %s; an element of it is %s",
-                              symbol->datum->rank == 1 ? "vector" : "matrix",
-                              symbol->datum->rank == 1 ? "x[i]" : "A[row, column]");
+                              atn_rank_name(symbol->datum->rank),
+                              symbol->datum->rank == 1   ? "x[i]"
+                              : symbol->datum->rank == 2 ? "A[row, column]"
+                                                         : "A[plane, row, column]");
         return NULL;
     case ATN_SYMBOL_FUNCTION:
         atn_lowering_complain(l, tree->offset, tree->name, "is a function; its arguments are missing");

@@ -2,6 +2,7 @@
 #include "graph/compose.h"
 #include "graph/notation.h"
 #include "graph/rewrite.h"
+#include "graph/routine_build.h"
 
 #include "base/memory.h"
 
@@ -61,8 +62,8 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
                                                    "a file"
                                                  : "is a %s of %s here and a %s of %s in line %d; objects of a "
                                                    "Sequence with one name are one object",
-                                y->rank == 1 ? "vector" : "matrix", atn_type_name(y->type),
-                                x->rank == 1 ? "vector" : "matrix", atn_type_name(x->type), x->line);
+                                atn_rank_name(y->rank), atn_type_name(y->type),
+                                atn_rank_name(x->rank), atn_type_name(x->type), x->line);
         }
     }
     for (int32_t j = 0; j < b->n_parameters; ++j)
@@ -131,14 +132,26 @@ static void read_root(atn_reader *reader, atn_element *root, atn_sequence *seque
         read_steps(reader, root, sequence);
 }
 
+/* A program stands for a kernel where its steps fuse into one. */
+static void read_program(atn_reader *reader, atn_file_text *file, atn_sequence *sequence) {
+    atn_graph *graph = atn_programs_whole(reader, file);
+    if (!graph) return;
+    sequence->name = atn_strdup(reader->ctx, graph->name);
+    sequence->step = atn_zalloc(reader->ctx, sizeof *sequence->step * 2);
+    if (!sequence->name || !sequence->step) {
+        atn_graph_free(reader->ctx, graph);
+        reader->failed = true;
+        return;
+    }
+    sequence->step[sequence->count++] = graph;
+}
+
 /* The notation: one kernel, or several, which are a Sequence. */
 static void read_notation(atn_reader *reader, atn_sequence *sequence) {
     atn_file_text *file = atn_reader_alloc(reader, sizeof *file);
     if (!file || !atn_notation_scan(reader, file) || !atn_notation_parse(reader, file)) return;
     if (file->programs) {
-        atn_reader_complain(reader, atn_attribute_place(reader, &file->text, file->programs->offset),
-                            file->programs->name,
-                            "is a program, where a kernel is wanted; 'attune run' and atn_program_create run it");
+        read_program(reader, file, sequence);
         return;
     }
     int32_t count = 0;

@@ -15,9 +15,10 @@ static void print_constant(const atn_node *node, atn_text *out) {
         atn_text_printf(out, "%.17g", node->number[0]);
 }
 
-static void print_select(const atn_graph *graph, int32_t object, const atn_value select[2], atn_text *out) {
+static void print_select(const atn_graph *graph, int32_t object, const atn_value select[ATN_MAX_RANK], atn_text *out) {
     atn_text_printf(out, "%s[v%d", graph->objects[object].name, select[0]);
-    if (select[1] >= 0) atn_text_printf(out, ", v%d", select[1]);
+    for (int axis = 1; axis < ATN_MAX_RANK; ++axis)
+        if (select[axis] >= 0) atn_text_printf(out, ", v%d", select[axis]);
     atn_text_add(out, "]");
 }
 
@@ -114,7 +115,7 @@ void atn_graph_print(const atn_graph *graph, atn_text *out) {
     atn_text_printf(out, "graph %s\n", graph->name);
     for (int32_t k = 0; k < graph->n_objects; ++k) {
         const atn_object *object = &graph->objects[k];
-        atn_text_printf(out, "  object %s: %s of %s%s%s%s\n", object->name, object->rank == 1 ? "vector" : "matrix",
+        atn_text_printf(out, "  object %s: %s of %s%s%s%s\n", object->name, atn_rank_name(object->rank),
                         atn_type_name(object->type), object->table ? ", table" : "", object->read ? ", read" : "",
                         object->written ? ", written" : "");
     }

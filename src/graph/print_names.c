@@ -33,7 +33,7 @@ const char *atn_print_unique(atn_printer *p, const char *base) {
     static const char *const words[] = {"for",  "over",    "carry",  "finite", "tolerance", "with",    "where",
                                         "from", "in",      "sum",    "min",    "max",       "product", "any",
                                         "all",  "T",       "and",    "or",     "rows",      "mod",     "not",
-                                        "xor",  "columns", "length", "left",   "right", "before"};
+                                        "xor",  "columns", "length", "left",   "right",     "before"};
     const char *name = base;
     bool word = false;
     for (size_t k = 0; k < sizeof words / sizeof *words; ++k) word |= !strcmp(words[k], base);
@@ -72,11 +72,11 @@ bool atn_print_is_linear(const atn_item *item) {
 }
 
 static void name_indices(atn_printer *p, int32_t number) {
-    static const char *const own[3][2] = {{"", ""}, {"i", ""}, {"x", "y"}}, *const one[] = {"j", "k", "l", "m", "n"},
-                             *const two[] = {"dx", "dy"};
+    static const char *const own[] = {"x", "y", "z"}, *const one[] = {"j", "k", "l", "m", "n"},
+                             *const many[] = {"dx", "dy", "dz"};
     const atn_item *item = &p->sketch->items[number];
     for (int32_t d = 0; d < item->rank; ++d) {
-        const char *base = number == 0 ? own[item->rank][d] : item->rank == 2 ? two[d] : one[0];
+        const char *base = item->rank > 1 ? (number == 0 ? own[d] : many[d]) : number == 0 ? "i" : one[0];
         for (size_t k = 0; number && item->rank == 1 && k < sizeof one / sizeof *one; ++k)
             if (!is_taken(p, one[k])) {
                 base = one[k];

@@ -11,13 +11,13 @@ typedef struct atn_print_local {
 } atn_print_local;
 
 typedef struct atn_print_item {
-    const char *const *out;      /* names of its outputs */
-    const char *index[2];        /* of a block, i(0) first */
-    bool late;                   /* depends on a running value of its block: printed behind what is accumulated */
-    bool after;                  /* depends on the algorithm's result */
-    bool inlined;                /* a function, a read or a write that is printed where it is used */
-    const atn_syntax **out_tree; /* a function of several lines: outputs that are printed where they are used */
-    bool named;                  /* a read with a line of its own */
+    const char *const *out;          /* names of its outputs */
+    const char *index[ATN_MAX_RANK]; /* of a block, i(0) first */
+    bool late;                       /* depends on a running value of its block: printed behind what is accumulated */
+    bool after;                      /* depends on the algorithm's result */
+    bool inlined;                    /* a function, a read or a write that is printed where it is used */
+    const atn_syntax **out_tree;     /* a function of several lines: outputs that are printed where they are used */
+    bool named;                      /* a read with a line of its own */
 } atn_print_item;
 
 typedef struct atn_printer {

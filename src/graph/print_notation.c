@@ -49,9 +49,12 @@ static void print_element(atn_printer *p, int32_t number) {
     const atn_item *item = &p->sketch->items[number];
     atn_unparse u = unparse(p, number);
     atn_text_printf(p->out, "%s[", p->sketch->items[item->object].name);
-    if (item->body->next) atn_unparse_expression(&u, item->body->next, ATN_STRENGTH_LOW);
-    if (item->body->next) atn_text_add(p->out, ", ");
-    atn_unparse_expression(&u, item->body, ATN_STRENGTH_LOW);
+    for (int32_t axis = p->sketch->items[item->object].rank; axis-- > 0;) { /* the column stands first in the sketch */
+        const atn_syntax *one = item->body;
+        for (int32_t k = 0; k < axis && one; ++k) one = one->next;
+        if (one) atn_unparse_expression(&u, one, ATN_STRENGTH_LOW);
+        if (axis) atn_text_add(p->out, ", ");
+    }
     atn_text_add(p->out, "]");
     if (item->boundary) p->edge[item->object] = item->boundary;
 }
@@ -59,8 +62,9 @@ static void print_element(atn_printer *p, int32_t number) {
 static void print_source(atn_printer *p, const atn_end *end, int32_t strength) {
     const atn_item *item = &p->sketch->items[end->item];
     atn_unparse u = unparse(p, end->item);
+    static const char *const axes[] = {"columns", "rows", "planes"};
     if (item->kind == ATN_ITEM_OBJECT)
-        atn_text_printf(p->out, "%s(%s)", item->rank == 1 ? "length" : end->k ? "rows" : "columns", item->name);
+        atn_text_printf(p->out, "%s(%s)", item->rank == 1 ? "length" : axes[end->k], item->name);
     else if (item->kind == ATN_ITEM_PARAMETER)
         atn_text_add(p->out, item->name);
     else if (end->port == ATN_PORT_BEFORE)
@@ -452,7 +456,7 @@ static void print_data(atn_printer *p, size_t from, size_t to, atn_item_kind kin
         bool object = kind == ATN_ITEM_OBJECT;
         const char *role = object ? role_of(sketch, item, behind) : "";
         atn_text_clear(&now);
-        atn_text_printf(&now, "%s: %s", role, !object ? "" : item->rank == 1 ? "vector " : "matrix ");
+        atn_text_printf(&now, "%s: %s%s", role, object ? atn_rank_name(item->rank) : "", object ? " " : "");
         atn_unparse_type(ATN_FORM_NOTATION, item->type, item->written, &now);
         if (item->size) atn_text_printf(&now, "[%s]", item->size->given);
         if (item->values) atn_text_printf(&now, " = [%s]", item->values->given);

@@ -151,7 +151,7 @@ static void print_item(const printer *p, size_t number, int32_t indent) {
     atn_text_printf(out, "%*s<%s name=\"%s\"", (int)indent, "", atn_item_kind_name(item->kind), name);
     switch (item->kind) {
     case ATN_ITEM_OBJECT:
-        atn_text_printf(out, " structure=\"%s\"", item->rank == 1 ? "vector" : "matrix");
+        atn_text_printf(out, " structure=\"%s\"", atn_rank_name(item->rank));
         type_attribute(p, "elementDataType", item->type, item->written);
         if (item->size) atn_text_printf(out, " size=\"%s\"", item->size->given);
         if (item->values) atn_text_printf(out, " values=\"%s\"", item->values->given);
@@ -191,9 +191,10 @@ static void print_children(const printer *p, int32_t scope, int32_t indent) {
 
 static void print_end(const printer *p, const atn_end *end, atn_text *out) {
     static const char *const ports[] = {
-        [ATN_PORT_SIZE] = "Size",     [ATN_PORT_I] = "i",      [ATN_PORT_OUT] = "out", [ATN_PORT_RANGE] = "Range",
-        [ATN_PORT_BEGIN] = "Begin",   [ATN_PORT_END] = "End",  [ATN_PORT_V] = "v",     [ATN_PORT_IN] = "in",
-        [ATN_PORT_ENABLE] = "enable", [ATN_PORT_FUNC] = "func", [ATN_PORT_BEFORE] = "before", [ATN_PORT_AFTER] = "after"};
+        [ATN_PORT_SIZE] = "Size",   [ATN_PORT_I] = "i",           [ATN_PORT_OUT] = "out",
+        [ATN_PORT_RANGE] = "Range", [ATN_PORT_BEGIN] = "Begin",   [ATN_PORT_END] = "End",
+        [ATN_PORT_V] = "v",         [ATN_PORT_IN] = "in",         [ATN_PORT_ENABLE] = "enable",
+        [ATN_PORT_FUNC] = "func",   [ATN_PORT_BEFORE] = "before", [ATN_PORT_AFTER] = "after"};
     atn_text_printf(out, "%s.%s", p->names[end->item], ports[end->port]);
     bool single = end->port == ATN_PORT_ENABLE ||
                   (end->port == ATN_PORT_OUT && p->sketch->items[end->item].n_out == 1) ||

@@ -193,6 +193,8 @@ void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggest
     for (const atn_program_text *one = unit->file->programs; one; one = one->next)
         atn_suggestion_try(b->reader, suggestion, one->name);
     for (const atn_shipped *one = ATN_SHIPPED; one->name; ++one) atn_suggestion_try(b->reader, suggestion, one->name);
+    for (const atn_shipped *one = ATN_SHIPPED_PROGRAMS; one->name; ++one)
+        atn_suggestion_try(b->reader, suggestion, one->name);
 }
 
 /* ---- the whole ---- */
@@ -245,6 +247,20 @@ static void close_units(atn_builder *b) {
     }
 }
 
+void atn_builder_read(atn_builder *b, atn_file_text *file) {
+    atn_unit *unit = atn_reader_alloc(b->reader, sizeof *unit);
+    if (!unit) return;
+    *unit = (atn_unit){.reader = b->reader, .file = file};
+    b->units = unit;
+    read_programs(b, unit);
+    close_units(b);
+}
+
+void atn_builder_close(atn_builder *b) {
+    for (const atn_unit *unit = b->units; unit; unit = unit->next)
+        if (unit->reader != b->reader) atn_arena_take(&b->programs->arena, &unit->reader->arena);
+}
+
 atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
                               const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out) {
     static const atn_parse_options none;
@@ -275,21 +291,13 @@ atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *
         atn_sequence_free(sequence);
         if (status == ATN_OK) status = atn_reader_finish(&reader, diagnostics);
     } else {
-        atn_unit *unit = atn_reader_alloc(&reader, sizeof *unit);
         atn_file_text *parsed = atn_reader_alloc(&reader, sizeof *parsed);
-        if (unit && parsed) {
-            *unit = (atn_unit){.reader = &reader, .file = parsed};
-            b->units = unit;
-            if (atn_notation_scan(&reader, parsed) && atn_notation_parse(&reader, parsed)) read_programs(b, unit);
-        }
-        close_units(b);
+        if (parsed && atn_notation_scan(&reader, parsed) && atn_notation_parse(&reader, parsed))
+            atn_builder_read(b, parsed);
         status = atn_reader_finish(&reader, diagnostics);
     }
-    for (atn_unit *unit = b->units, *next; unit; unit = next) { /* trees of steps live on */
-        next = unit->next;
-        if (unit->reader != &reader) atn_arena_take(&programs->arena, &unit->reader->arena);
-    }
-    atn_arena_take(&programs->arena, &reader.arena);
+    atn_builder_close(b);
+    atn_arena_take(&programs->arena, &reader.arena); /* trees of steps live on */
     atn_free(ctx, b);
     if (status == ATN_OK)
         *out = programs;

@@ -43,8 +43,7 @@ static void mark(sieve *s) {
     keep_block(s, 0);
     for (size_t k = 0; k < sketch->n_writes; ++k) {
         const atn_write *write = &sketch->writes[k];
-        keep(s, write->select[0]);
-        keep(s, write->select[1]);
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) keep(s, write->select[axis]);
         keep(s, write->value);
         keep(s, write->enable);
         if (write->block >= 0) keep_block(s, write->block);
@@ -58,8 +57,7 @@ static void mark(sieve *s) {
             keep_results(s, node->index);
         if (node->op != ATN_OP_READ) continue;
         s->reads[node->index] = true;
-        keep(s, sketch->reads[node->index].select[0]);
-        keep(s, sketch->reads[node->index].select[1]);
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) keep(s, sketch->reads[node->index].select[axis]);
     }
 }
 
@@ -149,13 +147,13 @@ void atn_sketch_prune(atn_sketch *sketch) {
         if (!s.reads[k]) continue;
         atn_read *read = &graph->reads[s.read_at[k]];
         *read = sketch->reads[k];
-        for (int axis = 0; axis < 2; ++axis) read->select[axis] = moved(&s, read->select[axis]);
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) read->select[axis] = moved(&s, read->select[axis]);
         graph->objects[read->object].read = true;
     }
     for (size_t k = 0; k < sketch->n_writes; ++k) {
         atn_write *write = &graph->writes[graph->n_writes++];
         *write = sketch->writes[k];
-        for (int axis = 0; axis < 2; ++axis) write->select[axis] = moved(&s, write->select[axis]);
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) write->select[axis] = moved(&s, write->select[axis]);
         write->value = moved(&s, write->value);
         write->enable = moved(&s, write->enable);
         if (write->block >= 0) write->block = s.block_at[write->block];

@@ -30,7 +30,7 @@ static void complain(work *w, size_t offset, const char *what, const char *forma
                         what ? what : w->routine->name, "%s", sentence);
 }
 
-static const char *kind_of(int32_t rank) { return rank == 0 ? "scalar" : rank == 1 ? "vector" : "matrix"; }
+static const char *kind_of(int32_t rank) { return rank ? atn_rank_name(rank) : "scalar"; }
 
 /* ---- names ---- */
 
@@ -103,8 +103,8 @@ static int32_t source(work *w, const atn_syntax *tree) {
 /* ---- values ---- */
 
 static bool is_size(const atn_syntax *tree) {
-    return tree->kind == ATN_SYNTAX_CALL &&
-           (!strcmp(tree->name, "rows") || !strcmp(tree->name, "columns") || !strcmp(tree->name, "length"));
+    return tree->kind == ATN_SYNTAX_CALL && (!strcmp(tree->name, "rows") || !strcmp(tree->name, "columns") ||
+                                             !strcmp(tree->name, "planes") || !strcmp(tree->name, "length"));
 }
 
 /* A step, in contrast to sizes and functions of the language. */
@@ -137,8 +137,8 @@ static bool check_known(work *w, const atn_syntax *tree) {
                 complain(w, tree->offset, tree->name, "asks for the size of one array");
                 return false;
             }
-            int32_t rank = !strcmp(tree->name, "length") ? 1 : 2;
-            if (w->routine->names[at].rank != rank) {
+            int32_t rank = w->routine->names[at].rank;
+            if (!strcmp(tree->name, "length") ? rank != 1 : rank < (!strcmp(tree->name, "planes") ? 3 : 2)) {
                 complain(w, array->offset, array->name, "is a %s, which has no %s", kind_of(w->routine->names[at].rank),
                          tree->name);
                 return false;
@@ -447,8 +447,8 @@ static void assign(work *w, const atn_action *action) {
             return;
         }
         const atn_datum_use *use = &w->routine->names[from];
-        if (use->rank == 2) {
-            complain(w, action->offset, named->name, "takes a whole matrix; call a kernel that copies it");
+        if (use->rank > 1) {
+            complain(w, action->offset, named->name, "takes a whole array; call a kernel that copies it");
             return;
         }
     }
@@ -466,8 +466,8 @@ static void declare(work *w, const atn_action *action) {
         return;
     }
     atn_datum_use use = {.name = named->name, .use = ATN_USE_TEMPORARY, .rank = action->rank, .type = named->type};
-    use.size[0] = action->sizes;
-    use.size[1] = action->sizes->next;
+    int32_t axis = 0;
+    for (const atn_syntax *one = action->sizes; one; one = one->next) use.size[axis++] = one;
     atn_routine_add(w->b, w->routine, use);
 }
 

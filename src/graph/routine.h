@@ -18,9 +18,10 @@ typedef struct atn_datum_use {
     atn_use use;
     int32_t rank; /* 0: a scalar that the caller gives */
     atn_type type;
-    int32_t index;             /* kernels: object or parameter of the graph */
-    const atn_syntax *size[2]; /* temporaries: rows (or length), columns; NULL: what is reached */
-    bool has_default;          /* scalars */
+    int32_t index; /* kernels: object or parameter of the graph */
+    const atn_syntax
+        *size[ATN_MAX_RANK]; /* temporaries: as written, columns (or the length) last; NULL: what is reached */
+    bool has_default;        /* scalars */
     double default_value[2];
 } atn_datum_use;
 

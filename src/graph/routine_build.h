@@ -42,6 +42,12 @@ bool atn_builder_is_callable(const atn_unit *unit, const char *name); /* it shou
 void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion);
 int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *graph, const atn_kernel_text *text);
 
+void atn_builder_read(atn_builder *b, atn_file_text *file); /* all kernels and programs of a file */
+void atn_builder_close(atn_builder *b);                     /* what its units own goes to the programs */
+
+/* whole.c: a program whose steps fuse into one kernel, as that kernel. NULL with the complaint made. */
+atn_graph *atn_programs_whole(atn_reader *reader, atn_file_text *file);
+
 /* routine.c, routine_names.c */
 void atn_routine_head(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
 void atn_routine_build(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);

@@ -95,9 +95,9 @@ int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *rou
     atn_type of_sizes = ATN_TYPE_NONE;
     for (int32_t k = 0; k < u.n; ++k) {
         const atn_datum_use *one = &routine->names[names[k]];
-        if (one->rank == 2) {
+        if (one->rank > 1) {
             atn_reader_complain(unit->reader, at, one->name,
-                                "is a matrix; arithmetic in a program is on single values, kernels compute arrays");
+                                "is no vector; arithmetic in a program is on single values, kernels compute arrays");
             return -1;
         }
         if (type == ATN_TYPE_NONE && one->rank == 1) type = one->type;

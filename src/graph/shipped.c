@@ -7,5 +7,7 @@
 const char *atn_shipped_find(const char *name) {
     for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s)
         if (strcmp(s->name, name) == 0) return s->text;
+    for (const atn_shipped *s = ATN_SHIPPED_PROGRAMS; s->name; ++s)
+        if (strcmp(s->name, name) == 0) return s->text;
     return NULL;
 }

@@ -1,4 +1,5 @@
-/* The descriptions that attune ships, kernels/NAME.atn, as they were when the library was built. */
+/* The descriptions that attune ships, kernels/NAME.atn and programs/NAME.atn, as they were when the library was built.
+ */
 #ifndef ATN_GRAPH_SHIPPED_H
 #define ATN_GRAPH_SHIPPED_H
 
@@ -7,7 +8,8 @@ typedef struct atn_shipped {
     const char *text; /* in the notation */
 } atn_shipped;
 
-extern const atn_shipped ATN_SHIPPED[]; /* by name; made by the build */
+extern const atn_shipped ATN_SHIPPED[];          /* kernels by name; made by the build */
+extern const atn_shipped ATN_SHIPPED_PROGRAMS[]; /* what is more than one kernel */
 
 const char *atn_shipped_find(const char *name); /* its text, or NULL */
 

@@ -90,9 +90,9 @@ typedef struct atn_rule {
 
 /* What the builder must know of a value beyond its node. */
 typedef struct atn_trait {
-    bool data;     /* depends on a read or a reduction */
-    bool after;    /* depends on the algorithm's own reduction */
-    uint32_t accs; /* bit k: depends on ACC k of the ICF at hand */
+    bool data;       /* depends on a read or a reduction */
+    bool after;      /* depends on the algorithm's own reduction */
+    uint32_t accs;   /* bit k: depends on ACC k of the ICF at hand */
     int32_t running; /* 1 + the block whose running values it depends on; 0: none */
 } atn_trait;
 

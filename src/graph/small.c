@@ -16,7 +16,7 @@ enum {
 
 /* Who touched an element first. */
 typedef struct owner {
-    int64_t address[2], point;
+    int64_t address[ATN_MAX_RANK], point;
     int32_t stamp; /* of the trial; others are empty */
 } owner;
 
@@ -130,16 +130,17 @@ static bool edge(atn_boundary boundary, int64_t size, int64_t *at) {
 }
 
 static void touch(trial *t, const atn_access *access, int64_t point, bool enter) {
-    int64_t address[2] = {0, 0};
+    owner mine = {.point = point, .stamp = t->stamp};
+    int64_t *address = mine.address;
     if (access->enable >= 0 && !t->value[access->enable]) return;
     for (int32_t axis = 0; axis < t->graph->objects[access->object].rank; ++axis) {
         address[axis] = t->value[access->select[axis]];
         if (!edge(access->boundary, size_of(t, access->object, axis), &address[axis]))
             return; /* refused at run time, or no access */
     }
-    uint32_t at = scramble((uint32_t)address[0], (uint32_t)address[1], 5) % SLOTS;
+    uint32_t at = scramble((uint32_t)address[0], (uint32_t)address[1], 5 + (uint32_t)address[2]) % SLOTS;
     for (; t->owners[at].stamp == t->stamp; at = (at + 1) % SLOTS) {
-        if (memcmp(t->owners[at].address, address, sizeof address)) continue;
+        if (memcmp(t->owners[at].address, address, sizeof mine.address)) continue;
         if (enter || t->owners[at].point != point || point < 0) t->clash = true;
         return;
     }
@@ -148,7 +149,7 @@ static void touch(trial *t, const atn_access *access, int64_t point, bool enter)
         t->unknown = true;
         return;
     }
-    t->owners[at] = (owner){{address[0], address[1]}, point, t->stamp};
+    t->owners[at] = mine;
 }
 
 /* Every point of the dimensions in `wanted`, outer ones first; point: its number within P, -1 when steps of an
@@ -183,7 +184,7 @@ static uint32_t dims_of_block(const atn_graph *graph, int32_t block) {
 /* The dimensions an access ranges over: those of its block, those its selectors name, and what encloses them. */
 static uint32_t dims_of(const atn_graph *graph, const atn_access *access) {
     uint32_t dims = dims_of_block(graph, access->block);
-    for (int axis = 0; axis < 2; ++axis) {
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis) {
         uint32_t named = access->select[axis] >= 0 ? graph->values[access->select[axis]].dims : 0;
         for (int32_t d = 0; d < graph->n_dims; ++d)
             if (named >> d & 1) dims |= dims_of_block(graph, graph->dims[d].block);
@@ -195,7 +196,8 @@ static bool plan_access(trial *t, const atn_access *access, atn_access *judged, 
     *judged = *access;
     for (int32_t d = 0; d < t->graph->n_dims; ++d)
         if (dims >> d & 1 && !(plan(t, t->graph->dims[d].begin) && plan(t, t->graph->dims[d].end))) return false;
-    if (!plan(t, access->select[0]) || !plan(t, access->select[1])) return false;
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
+        if (!plan(t, access->select[axis])) return false;
     if (!plan(t, access->enable)) judged->enable = -1; /* decided by data: it may happen */
     return true;
 }

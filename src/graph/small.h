@@ -8,7 +8,7 @@
 
 /* One access to an object: a read or a write. */
 typedef struct atn_access {
-    const atn_value *select; /* two of them */
+    const atn_value *select; /* ATN_MAX_RANK of them */
     atn_value enable;        /* -1: always */
     atn_boundary boundary;
     int32_t object;

@@ -63,19 +63,38 @@ static bool store(atn_type type, const double number[2], unsigned char *to) {
     return true;
 }
 
+const char *atn_rank_name(int32_t rank) {
+    static const char *const names[] = {"scalar", "vector", "matrix", "volume"};
+    return names[rank >= 0 && rank <= ATN_MAX_RANK ? rank : 0];
+}
+
+const char *atn_rank_sizes(int32_t rank) {
+    static const char *const sizes[] = {"", "LENGTH", "ROWSxCOLUMNS", "PLANESxROWSxCOLUMNS"};
+    return sizes[rank >= 0 && rank <= ATN_MAX_RANK ? rank : 0];
+}
+
+static const char ENDS[] = ",;|"; /* of an element, of a row, of a plane */
+
+int64_t atn_table_elements(const atn_object *object) {
+    int64_t all = 1;
+    for (int32_t axis = 0; axis < object->rank; ++axis) all *= object->table_size[axis];
+    return all;
+}
+
 bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attribute *values, atn_object *object) {
     const char *text = values->value;
     size_t length = strlen(text), room = 1, bytes = atn_type_bytes(item->type), count = 0, begin = 0;
-    for (size_t k = 0; k < length; ++k) room += text[k] == ',' || text[k] == ';';
+    for (size_t k = 0; k < length; ++k) room += strchr(ENDS, text[k]) != NULL;
     unsigned char *table = atn_arena_alloc(&sketch->graph->arena, room * bytes);
     if (!table) return sketch->reader->failed = true, false;
-    int64_t rows = 0, columns = 0, row_start = 0;
-    int32_t inside = 0; /* parentheses of a complex number */
+    int64_t planes = 1, rows = 0, columns = 0, row_start = 0, in_plane = 0; /* rows: of all planes */
+    bool even = true;                                                       /* all planes have as many */
+    int32_t inside = 0;                                                     /* parentheses of a complex number */
     for (size_t k = 0; k <= length; ++k) {
         inside += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
-        if (text[k] && (inside > 0 || (text[k] != ',' && text[k] != ';'))) continue;
+        if (text[k] && (inside > 0 || !strchr(ENDS, text[k]))) continue;
         double number[2];
-        if (rows && !text[k] && begin == k) break; /* a semicolon ended the last row */
+        if (rows && !text[k] && begin == k && text[k - 1] != '|') break; /* a semicolon ended the last row */
         if (!atn_number_parse(text + begin, k - begin, number) || !store(item->type, number, table + count * bytes)) {
             atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, begin), item->name,
                                 "element %zu of the table is no %s", count, atn_type_name(item->type));
@@ -84,9 +103,11 @@ bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attr
         ++count;
         begin = k + 1;
         if (text[k] == ',') continue;
-        if (item->rank == 1 && text[k]) {
+        if (item->rank < (text[k] == '|' ? 3 : text[k] ? 2 : 1)) {
             atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, 0), item->name,
-                                "the table of a vector is one row; ';' separates the rows of a matrix");
+                                text[k] == '|' ? "'|' separates the planes of a volume; this is a %s"
+                                               : "the table of a %s is one row; ';' separates the rows of a matrix",
+                                atn_rank_name(item->rank));
             return false;
         }
         int64_t width = (int64_t)count - row_start;
@@ -99,10 +120,20 @@ bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attr
         columns = width;
         row_start = (int64_t)count;
         ++rows;
+        if (text[k] != '|') continue;
+        if (planes == 1) in_plane = rows;
+        even = even && rows == planes++ * in_plane;
+    }
+    if (planes == 1) in_plane = rows;
+    if (!even || rows != planes * in_plane) {
+        atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, 0), item->name,
+                            "the planes of the table have different numbers of rows");
+        return false;
     }
     object->table = table;
     object->table_size[0] = columns;
-    object->table_size[1] = rows;
+    object->table_size[1] = in_plane;
+    object->table_size[2] = planes;
     return true;
 }
 

@@ -34,7 +34,7 @@ static atn_verdict try_out(judge *j, const atn_access *write, const atn_access *
 }
 
 static bool same_selectors(const atn_access *a, const atn_access *b) {
-    return a->select[0] == b->select[0] && a->select[1] == b->select[1];
+    return memcmp(a->select, b->select, ATN_MAX_RANK * sizeof *a->select) == 0;
 }
 
 /* c + sum a_i x_i = d + sum b_j y_j has no integer solution when the gcd of all a and b does not divide d - c. */
@@ -60,20 +60,44 @@ static bool never_meet(const atn_graph *graph, const atn_access *a, const atn_ac
     return false;
 }
 
-/* One-to-one over the dimensions of the write's block: a selector of rank two, or one for a single dimension. */
+/* row = (row * by - pivot * times) / before; false where the numbers grow too large. */
+static bool reduce_row(__int128 *row, const __int128 *pivot, __int128 by, __int128 times, __int128 before,
+                       int32_t count) {
+    for (int32_t k = 0; k < count; ++k) {
+        __int128 a, b;
+        if (__builtin_mul_overflow(row[k], by, &a) || __builtin_mul_overflow(pivot[k], times, &b) ||
+            __builtin_sub_overflow(a, b, &row[k]))
+            return false;
+        row[k] /= before;
+    }
+    return true;
+}
+
+/* One-to-one over the dimensions of the write's block: as many selectors that are independent of each other as there
+ * are dimensions (elimination without fractions: Bareiss). */
 static bool full_rank(const atn_graph *graph, const atn_write *write, const int32_t *dims, int32_t count) {
-    int64_t rows[2][2] = {{0}};
+    __int128 rows[ATN_MAX_RANK][ATN_MAX_RANK] = {{0}}, before = 1;
     int32_t n_rows = 0;
-    if (count > 2) return false;
+    if (count > ATN_MAX_RANK) return false;
     for (int32_t axis = 0; axis < graph->objects[write->object].rank; ++axis) {
         atn_affine form = atn_affine_of(graph, write->select[axis]);
         if (!form.is_affine || form.modulus >= 0) continue;
         for (int32_t k = 0; k < count; ++k) rows[n_rows][k] = form.coefficient[dims[k]];
         ++n_rows;
     }
-    if (count == 0) return true;
-    if (count == 1) return (n_rows > 0 && rows[0][0]) || (n_rows > 1 && rows[1][0]);
-    return n_rows == 2 && (__int128)rows[0][0] * rows[1][1] != (__int128)rows[0][1] * rows[1][0];
+    for (int32_t k = 0; k < count; ++k) {
+        int32_t found = k;
+        while (found < n_rows && !rows[found][k]) ++found;
+        if (found >= n_rows) return false;
+        __int128 pivot[ATN_MAX_RANK];
+        memcpy(pivot, rows[found], sizeof pivot);
+        memcpy(rows[found], rows[k], sizeof pivot);
+        memcpy(rows[k], pivot, sizeof pivot);
+        for (int32_t n = k + 1; n < n_rows; ++n)
+            if (!reduce_row(rows[n], pivot, pivot[k], rows[n][k], before, count)) return false;
+        before = pivot[k];
+    }
+    return true;
 }
 
 static int32_t dims_around(const atn_graph *graph, int32_t block, int32_t dims[ATN_MAX_DIMS]) {
@@ -143,15 +167,19 @@ static bool may_clash(judge *j, const atn_access *write, const atn_access *other
 
 static bool needs(const judge *j, atn_value value) { return value >= 0 && j->uses[value]; }
 
+static bool needs_any(const judge *j, const atn_value select[ATN_MAX_RANK]) {
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
+        if (needs(j, select[axis])) return true;
+    return false;
+}
+
 /* Values that need the read numbered `read`, through reductions too. */
 static void find_uses(judge *j, int32_t read) {
     const atn_graph *graph = j->graph;
     for (int32_t v = 0; v < graph->n_values; ++v) {
         const atn_node *node = &graph->values[v];
         j->uses[v] = needs(j, node->arg[0]) || needs(j, node->arg[1]) || needs(j, node->arg[2]);
-        if (node->op == ATN_OP_READ)
-            j->uses[v] = node->index == read || needs(j, graph->reads[node->index].select[0]) ||
-                         needs(j, graph->reads[node->index].select[1]);
+        if (node->op == ATN_OP_READ) j->uses[v] = node->index == read || needs_any(j, graph->reads[node->index].select);
         if (node->op != ATN_OP_RESULT && node->op != ATN_OP_BEFORE && node->op != ATN_OP_AFTER) continue;
         const atn_block *block = &graph->blocks[node->index];
         for (int32_t d = 0; d < block->rank; ++d)
@@ -173,7 +201,7 @@ static atn_value needed_if(judge *j, int32_t read) {
         if (needs(j, graph->dims[d].begin) || needs(j, graph->dims[d].end)) return -1;
     for (int32_t w = 0; w < graph->n_writes; ++w) {
         const atn_write *write = &graph->writes[w];
-        if (needs(j, write->select[0]) || needs(j, write->select[1]) || needs(j, write->enable)) return -1;
+        if (needs_any(j, write->select) || needs(j, write->enable)) return -1;
         if (!needs(j, write->value)) continue;
         if (write->enable < 0 || write->block || (enable >= 0 && enable != write->enable)) return -1;
         enable = write->enable;
@@ -188,7 +216,8 @@ static void check_read(judge *j, int32_t number, const atn_write *write) {
     int64_t effort = 16 + (write->enable >= 0 ? graph->n_values / 16 : 0);
     if (!atn_reader_step(j->reader, effort, (atn_place){write->line, write->column}, write->name)) return;
     const char *object = graph->objects[read->object].name;
-    bool after = j->after[read->select[0]] || (read->select[1] >= 0 && j->after[read->select[1]]);
+    bool after = false;
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis) after |= read->select[axis] >= 0 && j->after[read->select[axis]];
     atn_access reading = access_of_read(read), writing = access_of_write(write);
     if (write->enable >= 0) reading.enable = needed_if(j, number);
     if (after)
@@ -223,7 +252,7 @@ static void find_after(judge *j) {
         for (int k = 0; k < 3; ++k)
             if (node->arg[k] >= 0 && j->after[node->arg[k]]) j->after[v] = true;
         if (node->op != ATN_OP_READ) continue;
-        for (int axis = 0; axis < 2; ++axis) {
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) {
             atn_value select = j->graph->reads[node->index].select[axis];
             if (select >= 0 && j->after[select]) j->after[v] = true;
         }

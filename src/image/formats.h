@@ -39,9 +39,9 @@ atn_status image_zygo_read(source *s, const atn_image_options *options, raster *
 atn_status image_sdf_read(source *s, const atn_image_options *options, raster *out);
 atn_status image_raw_read(source *s, const atn_image_options *options, raster *out);
 
-/* A whole TIFF file of float32, one strip. */
+/* A whole TIFF file of float32, one strip. unit: of its values, for the description "unit=m"; "": not known. */
 atn_status image_tiff_add(const atn_ctx *ctx, const char *path, size_t width, size_t height, const float *pixels,
-                          atn_text *out);
+                          const char *unit, atn_text *out);
 
 /* A whole PNG file. `rows`: big-endian samples, row after row without gaps; colour: 0 grey, 2 RGB, 3 palette (of
  * `colours` x RGB); bits: of a sample, 1 to 16. */

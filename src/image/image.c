@@ -189,7 +189,8 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
     if (!source_has_ending(path, "tif tiff"))
         return atn_fail(image->ctx, ATN_ERR_INPUT, "%s: images are written as tif or npy; the ending says which", path);
     atn_text file = {.ctx = image->ctx};
-    atn_status status = image_tiff_add(image->ctx, path, image->width, image->height, image->pixels, &file);
+    atn_status status =
+        image_tiff_add(image->ctx, path, image->width, image->height, image->pixels, image->unit, &file);
     if (status == ATN_OK) status = atn_file_write(image->ctx, path, file.data, file.length);
     atn_text_free(&file);
     return status;

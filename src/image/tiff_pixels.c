@@ -167,6 +167,16 @@ static atn_status read_parts(const page *p, unsigned char *bytes) {
     return ATN_OK;
 }
 
+/* As attune writes it. */
+static const char *unit_of(TIFF *tiff) {
+    static const char *const UNITS[] = {"m", "rad"};
+    const char *note = NULL;
+    if (!TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &note) || strncmp(note, "unit=", 5) != 0) return NULL;
+    for (size_t k = 0; k < sizeof UNITS / sizeof *UNITS; ++k)
+        if (strcmp(note + 5, UNITS[k]) == 0) return UNITS[k];
+    return NULL;
+}
+
 atn_status tiff_pixels(tiff_pages *pages, raster *out) {
     page p = {.pages = pages, .out = out};
     ask(&p);
@@ -182,6 +192,7 @@ atn_status tiff_pixels(tiff_pages *pages, raster *out) {
     if (status == ATN_OK) status = bytes ? read_parts(&p, bytes) : ATN_ERR_MEMORY;
     atn_free(out->ctx, bytes);
     out->bits = p.bits;
+    out->unit = unit_of(pages->tiff);
     snprintf(out->format, sizeof out->format, "TIFF, %u bits, %s", p.bits,
              p.format == SAMPLEFORMAT_IEEEFP        ? "float"
              : p.photometric == PHOTOMETRIC_RGB     ? "RGB"

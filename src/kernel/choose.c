@@ -80,7 +80,7 @@ static atn_status settle(const atn_ctx *ctx, atn_variant *v, const atn_graph *gr
 static void keep_order(const atn_graph *graph, const atn_device_info *info, atn_variant *v) {
     const atn_variant plain = atn_variant_plain();
     atn_target target = atn_target_of(info);
-    for (int d = 0; d < 2; ++d) {
+    for (int d = 0; d < ATN_MAX_RANK; ++d) {
         atn_cut kept = plain.q[d];
         kept.tile = v->q[d].tile; /* tiles follow each other, and so do unrolled steps */
         kept.unroll = v->q[d].unroll;
@@ -96,7 +96,7 @@ static void keep_order(const atn_graph *graph, const atn_device_info *info, atn_
 
 static atn_status take_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                                 const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
-    atn_extent extent = {.points = {SOME, SOME}};
+    atn_extent extent = {.points = {SOME, SOME, graph->blocks[0].rank > 2 ? SOME : 1}};
     atn_status status = frame && !options->any_size ? atn_extent_of(ctx, graph, frame, &extent) : ATN_OK;
     if (status != ATN_OK) return status;
     out->variant = atn_variant_estimate(graph, info, frame || options->any_size ? &extent : NULL);

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "tune/tune.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 static atn_status add_sizes(const atn_runner *r, atn_arena *arena, const char ***out) {
@@ -17,10 +16,7 @@ static atn_status add_sizes(const atn_runner *r, atn_arena *arena, const char **
         const atn_view *view = &object->slot.view;
         char size[64];
         if (view->size[0] < 0) continue;
-        if (view->rank > 1)
-            snprintf(size, sizeof size, "%" PRId64 "x%" PRId64, view->size[1], view->size[0]);
-        else
-            snprintf(size, sizeof size, "%" PRId64, view->size[0]);
+        atn_view_print_shape(view, size, sizeof size);
         sizes[n] = atn_arena_printf(arena, "%s=%s", object->name, size);
         if (!sizes[n++]) return ATN_ERR_MEMORY;
     }

@@ -41,8 +41,8 @@ static void share(atn_runner *r, step *s) {
         int32_t n = find_shared(r, object->name);
         if (n < 0) {
             n = r->n_objects++;
-            r->objects[n] = (atn_shared_object){
-                .name = object->name, .slot.view = {.type = object->type, .rank = object->rank, .size = {-1, -1}}};
+            r->objects[n] =
+                (atn_shared_object){.name = object->name, .slot.view = atn_view_unsized(object->type, object->rank)};
         }
         atn_shared_object *shared = &r->objects[n];
         if (object->read && !shared->written) shared->read_first = true;
@@ -129,13 +129,13 @@ int32_t atn_runner_find(const atn_runner *r, const char *name) {
 void atn_runner_bind(atn_runner *r, int32_t object, const atn_slot *slot) {
     r->objects[object].slot = *slot;
     r->objects[object].is_bound =
-        slot->buffer || slot->view.data || slot->view.size[0] == 0 || (slot->view.rank > 1 && slot->view.size[1] == 0);
+        slot->buffer || slot->view.data || (slot->view.size[0] >= 0 && atn_view_elements(&slot->view) == 0);
 }
 
-void atn_runner_size(atn_runner *r, int32_t object, const int64_t size[2]) {
+void atn_runner_size(atn_runner *r, int32_t object, const int64_t size[ATN_MAX_RANK]) {
     atn_view *view = &r->objects[object].slot.view;
-    view->size[0] = view->pitch = size[0];
-    view->size[1] = size[1];
+    memcpy(view->size, size, sizeof view->size);
+    view->pitch = size[0];
 }
 
 atn_status atn_runner_give(atn_runner *r, const atn_param_value *given, size_t n_given) {
@@ -184,7 +184,7 @@ static atn_status reach_outputs(atn_runner *r, step *s) {
         status = ATN_OK;
         for (int32_t k = 0; k < s->graph->n_objects; ++k) {
             if (s->object[k] < 0 || !s->graph->objects[k].written || s->views[k].size[0] >= 0) continue;
-            int64_t size[2];
+            int64_t size[ATN_MAX_RANK];
             atn_frame frame = frame_of(s);
             atn_status one = atn_eval_reach(r->ctx, s->graph, &frame, k, size);
             if (one == ATN_ERR_MEMORY) return one;
@@ -206,7 +206,7 @@ static atn_status check_inputs(const atn_runner *r, const step *s) {
         const atn_object *object = &s->graph->objects[k];
         if (s->object[k] < 0 || object->written || view->size[0] >= 0) continue;
         return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: nothing is bound to '%s', a %s of %s", s->graph->name, object->name,
-                        object->rank == 1 ? "vector" : "matrix", atn_type_name(object->type));
+                        atn_rank_name(object->rank), atn_type_name(object->type));
     }
     return ATN_OK;
 }
@@ -226,9 +226,10 @@ atn_status atn_runner_plan(atn_runner *r) {
 
 static atn_status bytes_of(const atn_runner *r, const atn_shared_object *object, size_t *bytes) {
     const atn_view *view = &object->slot.view;
-    int64_t elements = view->size[0], total;
-    if ((view->rank > 1 && !atn_i64_mul(view->pitch, view->size[1], &elements)) ||
-        !atn_i64_mul(elements, (int64_t)atn_type_bytes(view->type), &total))
+    int64_t elements = view->rank > 1 ? view->pitch : view->size[0], total;
+    bool fits = true;
+    for (int32_t axis = 1; axis < view->rank; ++axis) fits = fits && atn_i64_mul(elements, view->size[axis], &elements);
+    if (!fits || !atn_i64_mul(elements, (int64_t)atn_type_bytes(view->type), &total))
         return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", name_of(r), object->name);
     *bytes = (size_t)total;
     return ATN_OK;

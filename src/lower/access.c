@@ -2,22 +2,41 @@
  * lie side by side. */
 #include "lower/lowering.h"
 
-static ir_ref size_ref(lowering *l, int32_t object, int axis) {
+#include <string.h>
+
+static const char *const AXES[] = {"column", "row", "plane"};
+
+ir_ref lower_size(lowering *l, int32_t object, int32_t axis) {
     const atn_object *o = &l->g->objects[object];
     if (o->table) return ir_address(l->p, o->table_size[axis]);
-    return ir_argument_ref(l->p, axis ? IR_ARG_SIZE1 : IR_ARG_SIZE0, object, IR_ADDRESS);
+    return ir_argument_ref(l->p, (ir_argument_kind)(IR_ARG_SIZE0 + axis), object, IR_ADDRESS);
 }
 
-/* offset + row * pitch + column, counted in elements. */
-static ir_ref element(lowering *l, int32_t object, ir_ref column, ir_ref row) {
+/* offset + (plane * rows + row) * pitch + column, counted in elements. */
+static ir_ref element(lowering *l, int32_t object, lower_at where) {
     const atn_object *o = &l->g->objects[object];
-    ir_ref at = column;
+    ir_ref at = where.axis[0], row = -1;
+    for (int32_t axis = o->rank; axis-- > 1;)
+        row = row < 0 ? where.axis[axis]
+                      : ir_add(l->p, ir_multiply(l->p, row, lower_size(l, object, axis)), where.axis[axis]);
     if (row >= 0) {
         ir_ref pitch =
             o->table ? ir_address(l->p, o->table_size[0]) : ir_argument_ref(l->p, IR_ARG_PITCH, object, IR_ADDRESS);
-        at = ir_add(l->p, ir_multiply(l->p, row, pitch), column);
+        at = ir_add(l->p, ir_multiply(l->p, row, pitch), at);
     }
     return o->table ? at : ir_add(l->p, ir_argument_ref(l->p, IR_ARG_OFFSET, object, IR_ADDRESS), at);
+}
+
+lower_at lower_select(lowering *l, const atn_value select[ATN_MAX_RANK], place at, bool validated) {
+    lower_at where;
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis)
+        where.axis[axis] = select[axis] >= 0 ? lower_index(l, select[axis], at, validated) : -1;
+    return where;
+}
+
+void lower_name_indices(lowering *l, lower_at *at) {
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis)
+        if (at->axis[axis] >= 0) at->axis[axis] = ir_declare(l->p, l->block, AXES[axis], at->axis[axis]);
 }
 
 static ir_ref load_apart(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t width, int32_t apart) {
@@ -57,7 +76,21 @@ static ir_ref within(lowering *l, ir_ref index, ir_ref n, bool computed) {
     return ir_and(l->p, low, ir_less(l->p, index, n));
 }
 
-static ir_ref address(lowering *l, ir_ref index) { return index < 0 ? -1 : ir_cast(l->p, IR_ADDRESS, index); }
+static lower_at address(lowering *l, lower_at at) {
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis)
+        if (at.axis[axis] >= 0) at.axis[axis] = ir_cast(l->p, IR_ADDRESS, at.axis[axis]);
+    return at;
+}
+
+/* Are all indices inside? `above`: only the upper end is in doubt. */
+static ir_ref all_within(lowering *l, int32_t object, lower_at at, bool above, bool computed) {
+    ir_ref good = -1;
+    for (int32_t axis = 0; axis < l->g->objects[object].rank; ++axis) {
+        ir_ref n = lower_size(l, object, axis);
+        good = ir_and(l->p, good, above ? ir_less(l->p, at.axis[axis], n) : within(l, at.axis[axis], n, computed));
+    }
+    return good;
+}
 
 static void report(lowering *l, ir_ref good, int32_t id) {
     ir_block bad = IR_EMPTY;
@@ -68,54 +101,50 @@ static void report(lowering *l, ir_ref good, int32_t id) {
     l->p->reports = true;
 }
 
-ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard,
-                   int32_t read, int32_t part) {
+ir_ref lower_fetch(lowering *l, int32_t object, lower_at at, int32_t boundary, lower_guard guard, int32_t read,
+                   int32_t part) {
     atn_lowered *p = l->p;
-    ir_ref n0 = size_ref(l, object, 0), n1 = row >= 0 ? size_ref(l, object, 1) : -1;
     if (boundary == ATN_EDGE_CLAMP || boundary == ATN_EDGE_WRAP || boundary == ATN_EDGE_MIRROR) {
-        column = bring_inside(l, column, n0, boundary);
-        if (row >= 0) row = bring_inside(l, row, n1, boundary);
+        for (int32_t axis = 0; axis < l->g->objects[object].rank; ++axis)
+            at.axis[axis] = bring_inside(l, at.axis[axis], lower_size(l, object, axis), boundary);
     } else if (boundary == ATN_EDGE_ZERO || guard != GUARD_NONE) {
-        column = ir_declare(p, l->block, "column", column);
-        if (row >= 0) row = ir_declare(p, l->block, "row", row);
+        bool computed = read >= 0;
+        lower_name_indices(l, &at);
+        for (int32_t axis = 0; axis < l->g->objects[object].rank; ++axis)
+            computed = computed || ir_type_of(p, at.axis[axis]) == ATN_INDEX;
         bool above = guard == GUARD_ABOVE && boundary == ATN_EDGE_NONE;
-        bool computed =
-            read >= 0 || ir_type_of(p, column) == ATN_INDEX || (row >= 0 && ir_type_of(p, row) == ATN_INDEX);
-        ir_ref good = above ? ir_less(p, column, n0) : within(l, column, n0, computed);
-        if (row >= 0) good = ir_and(p, good, above ? ir_less(p, row, n1) : within(l, row, n1, computed));
-        good = ir_declare(p, l->block, "inside", good);
+        ir_ref good = ir_declare(p, l->block, "inside", all_within(l, object, at, above, computed));
         if (read >= 0) report(l, good, read);
         int32_t type = lower_type(l, l->g->objects[object].type);
         bool whole = type != ATN_SP && type != ATN_DP && type != ATN_HP;
         ir_ref zero = whole ? ir_integer(p, type, 0) : ir_number(p, type, 0);
-        ir_ref at = element(l, object, address(l, column), address(l, row));
-        return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, at, part, 1), zero);
+        return ir_operation(p, ATN_OP_SELECT, type, good, load(l, object, element(l, object, address(l, at)), part, 1),
+                            zero);
     }
-    return load(l, object, element(l, object, address(l, column), address(l, row)), part, 1);
+    return load(l, object, element(l, object, address(l, at)), part, 1);
 }
 
-ir_ref lower_inside(lowering *l, int32_t object, ir_ref column, ir_ref row) {
-    ir_ref inside = ir_less(l->p, column, size_ref(l, object, 0));
-    return row >= 0 ? ir_and(l->p, inside, ir_less(l->p, row, size_ref(l, object, 1))) : inside;
+ir_ref lower_inside(lowering *l, int32_t object, lower_at at) { return all_within(l, object, at, true, false); }
+
+ir_ref lower_from_zero(lowering *l, lower_at at) {
+    ir_ref zero = ir_address(l->p, 0), high = -1;
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis)
+        if (at.axis[axis] >= 0)
+            high = ir_and(l->p, high, ir_operation(l->p, ATN_OP_LE, ATN_B, zero, at.axis[axis], -1));
+    return high;
 }
 
-ir_ref lower_from_zero(lowering *l, ir_ref column, ir_ref row) {
-    ir_ref zero = ir_address(l->p, 0), high = ir_operation(l->p, ATN_OP_LE, ATN_B, zero, column, -1);
-    return row >= 0 ? ir_and(l->p, high, ir_operation(l->p, ATN_OP_LE, ATN_B, zero, row, -1)) : high;
-}
-
-ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row, bool from_zero) {
+ir_ref lower_pick(lowering *l, int32_t object, lower_at at, bool from_zero) {
     int32_t type = lower_type(l, l->g->objects[object].type);
-    ir_ref inside = lower_inside(l, object, column, row);
-    if (!from_zero) inside = ir_and(l->p, inside, lower_from_zero(l, column, row));
+    ir_ref inside = lower_inside(l, object, at);
+    if (!from_zero) inside = ir_and(l->p, inside, lower_from_zero(l, at));
     ir_ref zero =
         type == ATN_SP || type == ATN_DP || type == ATN_HP ? ir_number(l->p, type, 0) : ir_integer(l->p, type, 0);
-    return ir_operation(l->p, ATN_OP_SELECT, type, inside, load(l, object, element(l, object, column, row), 0, 1),
-                        zero);
+    return ir_operation(l->p, ATN_OP_SELECT, type, inside, load(l, object, element(l, object, at), 0, 1), zero);
 }
 
-ir_ref lower_load_wide(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t wide) {
-    return load(l, object, element(l, object, column, row), 0, wide);
+ir_ref lower_load_wide(lowering *l, int32_t object, lower_at at, int32_t wide) {
+    return load(l, object, element(l, object, at), 0, wide);
 }
 
 ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no) {
@@ -126,13 +155,20 @@ ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no) {
                                    .arg = {condition, yes, no}});
 }
 
+/* Do the lanes of the vector lie in different rows? */
+static bool rows_differ(const lowering *l, const atn_value select[ATN_MAX_RANK]) {
+    for (int32_t axis = 1; axis < ATN_MAX_RANK; ++axis)
+        if (select[axis] >= 0 && l->g->values[select[axis]].dims >> l->vec_dim & 1) return true;
+    return false;
+}
+
 /* How far the lanes of the vector lie from each other in memory: 1, side by side; 2, every other element, which a CPU
  * shuffles together; 0, any other way, lane by lane. */
-static int32_t lanes_apart(const lowering *l, const atn_value select[2], atn_type type) {
+static int32_t lanes_apart(const lowering *l, const atn_value select[ATN_MAX_RANK], atn_type type) {
     if (type == ATN_SP2 || type == ATN_DP2) return 0;
     atn_affine column = atn_affine_of(l->g, select[0]);
     if (!column.is_affine || column.modulus >= 0) return 0;
-    if (select[1] >= 0 && l->g->values[select[1]].dims >> l->vec_dim & 1) return 0;
+    if (rows_differ(l, select)) return 0;
     bool pairs = l->host && (type == ATN_SP || type == ATN_DP);
     int64_t apart = column.coefficient[l->vec_dim];
     return apart == 1 || (apart == 2 && pairs) ? (int32_t)apart : 0;
@@ -157,17 +193,19 @@ static void make_selector(lowering *l, atn_value select, place at) {
 /* Where a gather along a row looks, as a vector of INT32, made once; -1: it is no such gather. */
 static ir_ref places(lowering *l, const atn_read *read, place at) {
     const atn_object *object = &l->g->objects[read->object];
-    atn_value value = narrow(l->g, read->select[0]), row = read->select[1];
+    atn_value value = narrow(l->g, read->select[0]);
     bool held = object->type == ATN_U8 || object->type == ATN_SP || object->type == ATN_DP || object->type == ATN_INT32;
     if (!l->host || !held || object->table || atn_affine_of(l->g, read->select[0]).is_affine) return -1;
     if (l->g->values[value].type != ATN_INT32 || !(l->g->values[value].dims >> l->vec_dim & 1)) return -1;
-    if (row >= 0 && (l->g->values[row].dims >> l->vec_dim & 1)) return -1;
+    if (rows_differ(l, read->select)) return -1;
     return lower_value(l, value, at, 0);
 }
 
 static ir_ref gather(lowering *l, const atn_read *read, place at, ir_ref where, int32_t width) {
-    ir_ref row = read->select[1] >= 0 ? lower_index(l, read->select[1], at, true) : -1;
-    ir_ref all = load(l, read->object, element(l, read->object, ir_address(l->p, 0), row), 0, width);
+    lower_at first = {.axis = {ir_address(l->p, 0)}};
+    for (int32_t axis = 1; axis < ATN_MAX_RANK; ++axis)
+        first.axis[axis] = read->select[axis] >= 0 ? lower_index(l, read->select[axis], at, true) : -1;
+    ir_ref all = load(l, read->object, element(l, read->object, first), 0, width);
     if (!l->p->failed) l->p->nodes[all].arg[1] = where;
     return all;
 }
@@ -226,7 +264,7 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     if (wide && apart == 0) {
         ir_ref lanes[16], where = computed && proven ? places(l, read, at) : -1;
         if (where >= 0) return gather(l, read, at, where, width);
-        for (int axis = 0; axis < 2 && computed; ++axis) make_selector(l, read->select[axis], at);
+        for (int axis = 0; axis < ATN_MAX_RANK && computed; ++axis) make_selector(l, read->select[axis], at);
         for (int32_t k = 0; k < width; ++k) {
             place one = at;
             one.lane = (int8_t)k;
@@ -234,25 +272,24 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
         }
         return ir_join(l->p, lanes, width);
     }
-    ir_ref column = lower_index(l, read->select[0], at, proven);
-    ir_ref row = read->select[1] >= 0 ? lower_index(l, read->select[1], at, proven) : -1;
+    lower_at where = lower_select(l, read->select, at, proven);
     if (proven) {
-        ir_ref all = load_apart(l, read->object, element(l, read->object, column, row), part, width, wide ? apart : 1);
+        ir_ref all = load_apart(l, read->object, element(l, read->object, where), part, width, wide ? apart : 1);
         return l->clamp && width == 1 && is_written(l->g, read->object) ? own_element(l, node, at, all) : all;
     }
     bool guard = read->boundary == ATN_EDGE_NONE;
     lower_guard how = guard ? GUARD_BOTH : GUARD_NONE;
-    return lower_fetch(l, read->object, column, row, (int32_t)read->boundary, how, guard ? node->index : -1, part);
+    return lower_fetch(l, read->object, where, (int32_t)read->boundary, how, guard ? node->index : -1, part);
 }
 
 /* ---- writes ---- */
 
-void lower_store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part) {
+void lower_store(lowering *l, const atn_write *w, lower_at at, ir_ref value, int32_t part) {
     bool vector = ir_width_of(l->p, value) > 1;
     ir_append(l->p, l->block,
               (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
                              .id = w->object,
-                             .index = element(l, w->object, column, row),
+                             .index = element(l, w->object, at),
                              .value = value,
                              .limit = -1,
                              .step = vector ? lanes_apart(l, w->select, l->g->objects[w->object].type) : 1,
@@ -265,22 +302,17 @@ void lower_store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_
 /* The element itself; where its place is computed, only if that is inside. */
 static void store_parts(lowering *l, const atn_write *w, place at, const ir_ref values[2], int32_t parts) {
     bool proven = !l->v.guard || !atn_select_is_computed(l->g, w->select);
-    ir_ref column = lower_index(l, w->select[0], at, proven);
-    ir_ref row = w->select[1] >= 0 ? lower_index(l, w->select[1], at, proven) : -1;
+    lower_at where = lower_select(l, w->select, at, proven);
     if (proven) {
-        for (int32_t part = 0; part < parts; ++part) lower_store(l, w, column, row, values[part], part);
+        for (int32_t part = 0; part < parts; ++part) lower_store(l, w, where, values[part], part);
         return;
     }
-    column = ir_declare(l->p, l->block, "column", column);
-    if (row >= 0) row = ir_declare(l->p, l->block, "row", row);
-    ir_ref good = within(l, column, size_ref(l, w->object, 0), true);
-    if (row >= 0) good = ir_and(l->p, good, within(l, row, size_ref(l, w->object, 1), true));
-    good = ir_declare(l->p, l->block, "inside", good);
+    lower_name_indices(l, &where);
+    ir_ref good = ir_declare(l->p, l->block, "inside", all_within(l, w->object, where, false, true));
     report(l, good, l->g->n_reads + (int32_t)(w - l->g->writes));
     ir_block inner = IR_EMPTY, *outer = l->block;
     l->block = &inner;
-    for (int32_t part = 0; part < parts; ++part)
-        lower_store(l, w, address(l, column), address(l, row), values[part], part);
+    for (int32_t part = 0; part < parts; ++part) lower_store(l, w, address(l, where), values[part], part);
     l->block = outer;
     ir_if(l->p, outer, good, inner, IR_EMPTY);
 }
@@ -323,7 +355,8 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
 
 /* What is read is what was there before any of the writes: in place, all of it is read before the first is made. */
 static void read_first(lowering *l, const atn_write *w) {
-    const atn_value used[] = {w->value, w->enable, w->select[0], w->select[1]};
+    atn_value used[2 + ATN_MAX_RANK] = {w->value, w->enable};
+    memcpy(used + 2, w->select, sizeof w->select);
     for (size_t k = 0; k < sizeof used / sizeof *used; ++k)
         if (used[k] >= 0 && l->needs.in_place[used[k]]) lower_hoist(l, used[k]);
 }

@@ -3,11 +3,12 @@
 const atn_cut LOWER_PLAIN = {.lanes = 1, .vec = 1, .regs = 1, .pack = 1, .seq = 1, .tile = 0, .unroll = 1, .split = 1};
 
 lower_cuts lower_cut(const atn_graph *g, const atn_variant *v) {
-    lower_cuts cuts = {.point = {-1, -1},
-                       .span = {1, 1},
-                       .items = atn_variant_items(v),
-                       .lanes_q = v->q[0].lanes * v->q[1].lanes,
-                       .splits = atn_variant_splits(v)};
+    lower_cuts cuts = {.items = atn_variant_items(v), .lanes_q = 1, .splits = atn_variant_splits(v)};
+    for (int d = 0; d < ATN_MAX_RANK; ++d) {
+        cuts.point[d] = -1;
+        cuts.span[d] = 1;
+        cuts.lanes_q *= v->q[d].lanes;
+    }
     for (int32_t k = 0; k < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++k) {
         const atn_cut *c = &v->p[k];
         cuts.span[k] = c->lanes * c->vec * c->regs * c->seq;
@@ -30,7 +31,7 @@ void lower_print_cuts(const atn_graph *g, const lower_cuts *cuts, atn_text *out)
 
 atn_variant lower_cut_edge(const atn_variant *v) {
     atn_variant edge = *v;
-    for (int d = 0; d < 2; ++d) {
+    for (int d = 0; d < ATN_MAX_RANK; ++d) {
         edge.p[d] = edge.q[d] = LOWER_PLAIN;
         edge.q[d].split = v->q[d].split;
     }
@@ -40,7 +41,7 @@ atn_variant lower_cut_edge(const atn_variant *v) {
 
 atn_variant lower_cut_edge_items(const atn_variant *v) {
     atn_variant edge = *v;
-    for (int d = 0; d < 2; ++d) {
+    for (int d = 0; d < ATN_MAX_RANK; ++d) {
         atn_cut *c = &edge.p[d];
         c->seq *= c->regs * c->vec;
         c->regs = c->pack = c->vec = 1;
@@ -51,7 +52,7 @@ atn_variant lower_cut_edge_items(const atn_variant *v) {
 
 atn_variant lower_cut_end(const atn_variant *v, bool points, int32_t items) {
     atn_variant end = *v;
-    for (int d = 0; d < 2; ++d) {
+    for (int d = 0; d < ATN_MAX_RANK; ++d) {
         end.p[d] = LOWER_PLAIN;
         end.q[d].lanes = end.q[d].vec = end.q[d].regs = 1;
     }

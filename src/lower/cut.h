@@ -7,13 +7,13 @@
 #include "lower/variant.h"
 
 typedef struct lower_cuts {
-    int32_t point[2]; /* the points' dimensions; -1 where there is none */
-    uint32_t points;  /* the same as a mask */
-    int32_t n_points; /* 0: everything goes into one result */
-    int32_t span[2];  /* points of a group along each; 1 where there is none */
-    int32_t items;    /* of a group; 1 on the host */
-    int32_t lanes_q;  /* of them, along the reduced dimensions */
-    int32_t splits;   /* parts of the outermost range, each a group's; 1: it is not split */
+    int32_t point[ATN_MAX_RANK]; /* the points' dimensions; -1 where there is none */
+    uint32_t points;             /* the same as a mask */
+    int32_t n_points;            /* 0: everything goes into one result */
+    int32_t span[ATN_MAX_RANK];  /* points of a group along each; 1 where there is none */
+    int32_t items;               /* of a group; 1 on the host */
+    int32_t lanes_q;             /* of them, along the reduced dimensions */
+    int32_t splits;              /* parts of the outermost range, each a group's; 1: it is not split */
 } lower_cuts;
 
 extern const atn_cut LOWER_PLAIN; /* a dimension that is not cut */

@@ -46,7 +46,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     bool icf = g->blocks[0].n_accs > 0;
     int32_t points = icf ? 0 : g->blocks[0].rank, blocks;
     int32_t block = outermost(g, &blocks), rank = block >= 0 ? g->blocks[block].rank : 0;
-    int32_t vectors = 0, lanes_q = v->q[0].lanes * v->q[1].lanes;
+    int32_t vectors = 0, lanes_p = 1, lanes_q = 1;
     bool complex_values = false, ordered = false;
     uint32_t vec_mask = 0, many_mask = 0;
 #define REFUSE(condition, reason)                                                                                      \
@@ -61,7 +61,9 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     for (int32_t k = 0; k < g->n_blocks; ++k)
         for (int32_t a = 0; a < g->blocks[k].n_accs; ++a)
             ordered = ordered || (g->blocks[k].acc[a].join == ATN_JOIN_ORDERED && (k == 0 || g->blocks[k].parent == 0));
-    for (int d = 0; d < 2; ++d) {
+    for (int d = 0; d < ATN_MAX_RANK; ++d) {
+        lanes_p *= v->p[d].lanes;
+        lanes_q *= v->q[d].lanes;
         REFUSE(d >= points && !plain_points(&v->p[d]), "it cuts a dimension that the points do not have");
         REFUSE(d >= rank && !plain_range(&v->q[d]), "it cuts a dimension that no iterator has");
         REFUSE(v->p[d].regs % v->p[d].pack != 0, "regs is not a multiple of pack");
@@ -71,13 +73,13 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         if (d < rank && v->q[d].vec > 1) vec_mask |= 1u << g->blocks[block].dim[d];
         if (d < rank && v->q[d].regs > 1) many_mask |= 1u << g->blocks[block].dim[d];
     }
-    REFUSE(v->q[1].vec > 1 || v->q[1].regs > 1 || v->q[1].tile > 0 || v->q[1].unroll > 1,
-           "q1 is cut into lanes and splits only");
+    for (int d = 1; d < ATN_MAX_RANK; ++d)
+        REFUSE(v->q[d].vec > 1 || v->q[d].regs > 1 || v->q[d].tile > 0 || v->q[d].unroll > 1,
+               "q1 and q2 are cut into lanes and splits only");
     REFUSE(vectors > 1, "more than one dimension is cut into vectors");
     REFUSE(vectors > 0 && !t->vectors, "the dialect has no vectors to compute on; use pack");
     REFUSE(vectors > 0 && complex_values, "complex values are not cut into vectors");
-    REFUSE(t->host && (v->p[0].lanes > 1 || v->p[1].lanes > 1 || lanes_q > 1),
-           "the host has no lanes but those of vectors");
+    REFUSE(t->host && (lanes_p > 1 || lanes_q > 1), "the host has no lanes but those of vectors");
     REFUSE(atn_variant_items(v) > t->max_items, "the work-group is larger than the device allows");
     REFUSE(ordered && (lanes_q > 1 || vec_mask || many_mask || atn_variant_splits(v) > 1),
            "the reduction must keep its order");
@@ -85,7 +87,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
            "ranges differ between registers or lanes of a vector");
     REFUSE(blocks > 1 && atn_variant_splits(v) > 1, "there is more than one iterator to split");
     REFUSE(atn_variant_splits(v) > 1 && g->blocks[block].n_accs == 0, "an iterator without ICF has nothing to join");
-    REFUSE(rank == 2 && v->q[0].split > 1, "of two dimensions the outer one (q1) is split");
+    for (int d = 0; d < rank - 1; ++d) REFUSE(v->q[d].split > 1, "of several dimensions the outermost one is split");
     if (atn_variant_splits(v) > 1) {
         REFUSE(v->finish != ATN_FINISH_LAUNCH && points > 0 && !t->host,
                "only a reduction of everything can end in its own launch");
@@ -106,6 +108,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
                "a scan at every point is done for one point at a time");
         REFUSE(lanes_q > 1 && v->p[0].lanes * v->p[1].lanes > 1, "the items of a group share one scan, not several");
         REFUSE(v->q[1].lanes > 1, "a scan has its items along q0");
+        REFUSE(v->q[0].regs > 1 && g->blocks[block].rank > 1, "a scan over rows takes one step at a time");
         REFUSE(atn_variant_splits(v) > 1 && (points > 0 || v->finish != ATN_FINISH_LAUNCH),
                "a scan is split where it is that of everything, with finish=launch");
         REFUSE(v->q[0].vec > 1 && (atn_variant_splits(v) == 1 || g->blocks[block].acc[0].join == ATN_JOIN_CUSTOM),
@@ -120,7 +123,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
     REFUSE(v->index != 32 && v->index != 64, "index is 32 or 64");
     for (int32_t d = 0; d < g->n_dims && v->index == 32 && v->guard; ++d)
-        REFUSE(atn_select_is_computed(g, (const atn_value[2]){g->dims[d].begin, g->dims[d].end}),
+        REFUSE(atn_value_is_computed(g, g->dims[d].begin) || atn_value_is_computed(g, g->dims[d].end),
                "a computed range may leave 32-bit addresses; index=64 reaches all, and guard=0 says that it does not");
     return true;
 #undef REFUSE

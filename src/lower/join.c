@@ -6,13 +6,7 @@
 
 int32_t acc_parts(const atn_acc *acc) { return atn_type_is_complex(acc->type) ? 2 : 1; }
 
-/* Sums may be kept in a wider type than described. */
-int32_t acc_type(const lowering *l, const atn_acc *acc) {
-    int32_t type = lower_type(l, acc->type);
-    if (acc->join != ATN_JOIN_SUM) return type;
-    if (type == ATN_HP && l->v.accumulate == 32) return ATN_SP;
-    return (type == ATN_SP || type == ATN_HP) && l->v.accumulate == 64 ? ATN_DP : type;
-}
+int32_t acc_type(const lowering *l, const atn_acc *acc) { return lower_acc_type(&l->v, acc); }
 
 static bool is_floating(int32_t type) { return type == ATN_SP || type == ATN_DP || type == ATN_HP; }
 

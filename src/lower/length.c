@@ -46,7 +46,7 @@ static int64_t longest_run(const atn_lowered *p, ir_stmt at, int32_t vector_byte
 
 /* Has the variant no copies of what the description says? A long description is compiled as it is. */
 static bool is_single(const atn_variant *v) {
-    for (int d = 0; d < 2; ++d)
+    for (int d = 0; d < ATN_MAX_RANK; ++d)
         if (v->p[d].vec * v->p[d].regs > 1 || v->q[d].vec * v->q[d].regs * v->q[d].unroll > 1) return false;
     return true;
 }

@@ -13,8 +13,9 @@ static void bind_q(loops *o, int32_t dim, ir_ref base, ir_ref local, int32_t reg
 /* A loop over q0 from `from` to `to` whose body is one step. */
 static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in_tail, int32_t unroll) {
     lowering *l = o->l;
-    int32_t q0 = o->b->dim[0], vec = in_tail ? 1 : o->q0.vec, regs = in_tail ? 1 : o->q0.regs, lanes = o->q0.lanes;
-    bool by_item = vec == 1 && regs == 1 && o->lane0 >= 0; /* each item starts at its own place */
+    int32_t q0 = o->b->dim[0], vec = in_tail ? 1 : o->r.q[0].vec, regs = in_tail ? 1 : o->r.q[0].regs,
+            lanes = o->r.q[0].lanes;
+    bool by_item = vec == 1 && regs == 1 && o->lane[0] >= 0; /* each item starts at its own place */
     char name[64];
     snprintf(name, sizeof name, "%.30s_q0", o->b->name);
     int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true);
@@ -24,8 +25,8 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
     int32_t vec_dim = l->vec_dim;
     uint32_t bound = l->bound;
     l->block = &body;
-    if (o->lane0 >= 0 && !by_item)
-        base = ir_declare(l->p, l->block, "q0", ir_add(l->p, index, ir_multiply_integer(l->p, o->lane0, vec)));
+    if (o->lane[0] >= 0 && !by_item)
+        base = ir_declare(l->p, l->block, "q0", ir_add(l->p, index, ir_multiply_integer(l->p, o->lane[0], vec)));
     ir_ref local = tile_start >= 0 ? ir_subtract(l->p, base, tile_start) : base;
     if (tile_start >= 0 && ir_is_integer(l->p, from, &(int64_t){0})) { /* counted from the tile's start */
         local = base;
@@ -39,48 +40,48 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
     l->dim[q0].bound = false;
     lower_forget(l, mark);
     l->block = outer;
-    if (by_item) from = ir_add(l->p, from, o->lane0);
+    if (by_item) from = ir_add(l->p, from, o->lane[0]);
     ir_for(l->p, outer, variable, from, to, (int64_t)lanes * vec * regs, unroll, body);
 }
 
 /* The range [from, to) of q0: full steps, then what is left. */
 static void range_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start) {
     lowering *l = o->l;
-    if (!o->tail) {
-        loop_q0(o, from, to, tile_start, false, o->q0.unroll);
+    if (!o->r.tail) {
+        loop_q0(o, from, to, tile_start, false, o->r.q[0].unroll);
         return;
     }
-    int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
+    int64_t stride = (int64_t)o->r.q[0].lanes * o->r.q[0].vec * o->r.q[0].regs;
     ir_ref length = ir_subtract(l->p, to, from);
     ir_ref full = ir_multiply_integer(
         l->p, ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, length, ir_address(l->p, stride), -1), stride);
     ir_ref middle = ir_declare(l->p, l->block, "full", ir_add(l->p, from, full));
-    loop_q0(o, from, middle, tile_start, false, o->q0.unroll);
+    loop_q0(o, from, middle, tile_start, false, o->r.q[0].unroll);
     loop_q0(o, middle, to, tile_start, true, 1);
 }
 
 /* One staged tile: with its length known where it is full, so that the loop can be unrolled well. */
 void loops_one_tile(loops *o, ir_ref start, ir_ref to) {
     lowering *l = o->l;
-    int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
-    if (o->q0.tile % stride != 0) {
+    int64_t stride = (int64_t)o->r.q[0].lanes * o->r.q[0].vec * o->r.q[0].regs;
+    if (o->r.q[0].tile % stride != 0) {
         range_q0(
             o, start,
             ir_declare(l->p, l->block, "tile_end",
-                       ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(l->p, start, o->q0.tile), to, -1)),
+                       ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(l->p, start, o->r.q[0].tile), to, -1)),
             start);
         return;
     }
     ir_block full = IR_EMPTY, part = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &full;
-    loop_q0(o, ir_address(l->p, 0), ir_address(l->p, o->q0.tile), start, false, o->q0.unroll);
+    loop_q0(o, ir_address(l->p, 0), ir_address(l->p, o->r.q[0].tile), start, false, o->r.q[0].unroll);
     lower_forget(l, mark);
     l->block = &part;
     range_q0(o, start, to, start);
     lower_forget(l, mark);
     l->block = outer;
-    ir_ref fits = ir_operation(l->p, ATN_OP_LE, ATN_B, ir_add_integer(l->p, start, o->q0.tile), to, -1);
+    ir_ref fits = ir_operation(l->p, ATN_OP_LE, ATN_B, ir_add_integer(l->p, start, o->r.q[0].tile), to, -1);
     ir_if(l->p, outer, fits, full, part);
 }
 
@@ -106,7 +107,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
     size_t mark = lower_mark(l);
     l->block = &body;
     if (doubled) {
-        lower_stage_prefetch(l, ir_add_integer(l->p, start, o->q0.tile), fetched);
+        lower_stage_prefetch(l, ir_add_integer(l->p, start, o->r.q[0].tile), fetched);
         for (int32_t n = 0; n < l->staged.count; ++n) l->staged.of[n].half = half[n];
         each(o, start, to);
         ir_ref one = ir_address(l->p, 1);
@@ -123,7 +124,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
     }
     lower_forget(l, mark);
     l->block = outer;
-    ir_for(l->p, outer, variable, from, to, o->q0.tile, 1, body);
+    ir_for(l->p, outer, variable, from, to, o->r.q[0].tile, 1, body);
 }
 
 /* ---- the ranges ---- */
@@ -148,47 +149,47 @@ void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
     *from = ir_declare(l->p, l->block, "from", lower_end(l, d->begin));
     *to = ir_declare(l->p, l->block, "to", lower_end(l, d->end));
     int32_t splits = l->cuts.splits;
-    if (l->split < 0 || !loops_outermost(l, o->block) || axis != o->b->rank - 1) return;
-    int64_t stride = (int64_t)o->q0.lanes * o->q0.vec * o->q0.regs;
-    split_range(o, splits, axis == 1 ? o->q1.lanes : o->q0.tile > 0 ? o->q0.tile : stride, from, to);
+    if (l->split < 0 || !o->r.outermost || axis != o->b->rank - 1) return;
+    int64_t stride = (int64_t)o->r.q[0].lanes * o->r.q[0].vec * o->r.q[0].regs;
+    split_range(o, splits, axis > 0 ? o->r.q[axis].lanes : o->r.q[0].tile > 0 ? o->r.q[0].tile : stride, from, to);
 }
 
 static void rows_q0(loops *o, loops_tile *each) {
     ir_ref from, to;
     loops_bounds(o, 0, &from, &to);
-    if (o->q0.tile > 0 && o->l->staged.count > 0 && loops_outermost(o->l, o->block))
+    if (o->r.q[0].tile > 0 && o->l->staged.count > 0 && o->r.outermost)
         loops_tiles(o, from, to, each);
     else
         range_q0(o, from, to, -1);
 }
 
-/* All loops of the block, the outer dimension first. */
-void loops_all(loops *o, loops_tile *each) {
+/* The loops from `axis` inwards. */
+static void loops_from(loops *o, int32_t axis, loops_tile *each) {
     lowering *l = o->l;
-    if (o->b->rank < 2) {
+    if (axis <= 0) {
         rows_q0(o, each);
         return;
     }
     ir_ref from, to;
-    loops_bounds(o, 1, &from, &to);
-    if (o->lane1 >= 0) from = ir_add(l->p, from, o->lane1);
+    loops_bounds(o, axis, &from, &to);
+    if (o->lane[axis] >= 0) from = ir_add(l->p, from, o->lane[axis]);
     char name[64];
-    snprintf(name, sizeof name, "%.30s_q1", o->b->name);
-    int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true), q1 = o->b->dim[1];
+    snprintf(name, sizeof name, "%.30s_q%d", o->b->name, axis);
+    int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true), q = o->b->dim[axis];
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     uint32_t bound = l->bound;
     l->block = &body;
     ir_ref index = ir_variable_ref(l->p, variable);
-    bind_q(o, q1, index, ir_address(l->p, 0), 1, 1, 1);
-    for (int32_t k = 0; k < o->b->n_accs; ++k) {
-        if (o->b->acc[k].term >= 0) lower_hoist(l, o->b->acc[k].term);
-        if (o->b->acc[k].update >= 0) lower_hoist(l, o->b->acc[k].update);
-    }
-    rows_q0(o, each);
+    bind_q(o, q, index, ir_address(l->p, 0), 1, 1, 1);
+    loops_hoist(l, o->b);
+    loops_from(o, axis - 1, each);
     l->bound = bound;
-    l->dim[q1].bound = false;
+    l->dim[q].bound = false;
     lower_forget(l, mark);
     l->block = outer;
-    ir_for(l->p, outer, variable, from, to, o->q1.lanes, 1, body);
+    ir_for(l->p, outer, variable, from, to, o->r.q[axis].lanes, 1, body);
 }
+
+/* All loops of the block, the outermost dimension first. */
+void loops_all(loops *o, loops_tile *each) { loops_from(o, o->b->rank - 1, each); }

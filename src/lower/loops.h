@@ -8,13 +8,10 @@ typedef struct loops {
     lowering *l;
     int32_t block;
     const atn_block *b;
-    atn_cut q0, q1;                /* plain for nested blocks */
-    uint32_t dims;                 /* of the accumulators: the bound dimensions they differ by */
+    lower_reduction r;             /* how it is reduced */
     int32_t places;                /* register instances over dims */
-    int32_t sets;                  /* accumulators per place: registers along q, and one more for the tail */
-    bool tail;                     /* the tail has accumulators of its own */
     int32_t *variable;             /* [place][set][accumulator][part] */
-    ir_ref lane0, lane1;           /* this item along q0, q1 */
+    ir_ref lane[ATN_MAX_RANK];     /* this item along each q; -1: it does all of it */
     int32_t rest[ATN_MAX_ACCS][2]; /* tiles where accumulators rest; see lower_block_rested */
 } loops;
 
@@ -22,9 +19,7 @@ typedef void loops_tile(loops *o, ir_ref start, ir_ref to); /* works through one
 
 /* reduce.c */
 int32_t *loops_slot(const loops *o, int32_t place_index, int32_t set, int32_t k,
-                    int32_t part); /* an accumulator's variable */
-bool loops_outermost(const lowering *l, int32_t block);
-bool loops_keep_order(const atn_block *b);
+                    int32_t part);                                 /* an accumulator's variable */
 uint32_t loops_result_dims(const lowering *l, const atn_block *b); /* the dimensions that its results differ by */
 int32_t loops_acc_width(const loops *o, int32_t set);
 loops loops_open(lowering *l, int32_t block);

@@ -10,6 +10,7 @@
 #include "lower/cut.h"
 #include "lower/lower.h"
 #include "lower/needs.h"
+#include "lower/reduction.h"
 #include "lower/stage.h"
 
 typedef struct place {
@@ -68,19 +69,23 @@ typedef struct lowering {
     int32_t acc_variable[ATN_MAX_ACCS][2]; /* what ACC means just now: [accumulator][part] */
     ir_ref side[2][ATN_MAX_ACCS][2];       /* what LEFT, RIGHT mean just now */
     lower_staging staged;
-    ir_ref extent[2], begin[2]; /* of the points */
+    ir_ref extent[ATN_MAX_RANK], begin[ATN_MAX_RANK]; /* of the points */
     lower_scan_phase scan_phase;
-    ir_ref split;      /* this group's part of the reduced range; -1: no split */
-    ir_ref lane_q;     /* this item's lane along the reduced dimensions; -1: there is one lane */
-    int32_t warp;      /* items that shuffle with each other */
-    ir_ref start[2];   /* first point of the group's tile */
-    ir_ref item;       /* this item in its group; -1 on the host */
-    void *resting;     /* see lower_block_rested */
-    atn_status status; /* first failure */
+    ir_ref split;                                     /* this group's part of the reduced range; -1: no split */
+    ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
+    int32_t warp;               /* items that shuffle with each other */
+    ir_ref start[ATN_MAX_RANK]; /* first point of the group's tile */
+    ir_ref item;                /* this item in its group; -1 on the host */
+    void *resting;              /* see lower_block_rested */
+    atn_status status;          /* first failure */
 } lowering;
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */
 void lower_fail(lowering *l, atn_status status, const char *format, ...) ATN_PRINTF(3, 4);
+
+/* Declares what there is of each dimension or axis: "start" and 1 is start1. */
+ir_ref lower_declare(lowering *l, const char *stem, int32_t d, ir_ref value);
+int32_t lower_counter(lowering *l, const char *stem, int32_t d); /* the variable of a loop, named likewise */
 
 /* Goes on with another variant, say at the edge of a tile. */
 void lower_enter(lowering *l, atn_variant variant);
@@ -107,6 +112,14 @@ int64_t lower_offset(const lowering *l, int32_t dim, place at);
 place lower_normal(const lowering *l, uint32_t dims, place at);
 
 /* ---- accesses (access.c) ---- */
+/* An element of an object: its index along each axis, -1 beyond the object's rank. */
+typedef struct lower_at {
+    ir_ref axis[ATN_MAX_RANK];
+} lower_at;
+void lower_name_indices(lowering *l, lower_at *at);           /* makes variables of them */
+ir_ref lower_size(lowering *l, int32_t object, int32_t axis); /* Size(axis), as an address */
+lower_at lower_select(lowering *l, const atn_value select[ATN_MAX_RANK], place at,
+                      bool validated); /* see lower_index */
 /* Bytes that are gathered only to be widened, as INT32: the gather does it. -1: the value is something else. */
 ir_ref lower_widened_bytes(lowering *l, atn_value value, place at);
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part);
@@ -115,17 +128,16 @@ typedef enum lower_guard {
     GUARD_BOTH,
     GUARD_ABOVE
 } lower_guard; /* an index is checked: not, at both ends, above only */
-ir_ref lower_fetch(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t boundary, lower_guard guard,
-                   int32_t read, int32_t part);
+ir_ref lower_fetch(lowering *l, int32_t object, lower_at at, int32_t boundary, lower_guard guard, int32_t read,
+                   int32_t part);
 /* Pieces of a fetch that copies several elements at once; none declares anything. */
-ir_ref lower_inside(lowering *l, int32_t object, ir_ref column, ir_ref row); /* below the object's sizes? */
-ir_ref lower_from_zero(lowering *l, ir_ref column, ir_ref row);              /* not below 0? */
-ir_ref lower_pick(lowering *l, int32_t object, ir_ref column, ir_ref row,
-                  bool from_zero); /* the element, or 0 outside */
-ir_ref lower_load_wide(lowering *l, int32_t object, ir_ref column, ir_ref row, int32_t wide);
+ir_ref lower_inside(lowering *l, int32_t object, lower_at at);               /* below the object's sizes? */
+ir_ref lower_from_zero(lowering *l, lower_at at);                            /* not below 0? */
+ir_ref lower_pick(lowering *l, int32_t object, lower_at at, bool from_zero); /* the element, or 0 outside */
+ir_ref lower_load_wide(lowering *l, int32_t object, lower_at at, int32_t wide);
 ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no); /* by one condition, whole vectors */
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable);
-void lower_store(lowering *l, const atn_write *w, ir_ref column, ir_ref row, ir_ref value, int32_t part);
+void lower_store(lowering *l, const atn_write *w, lower_at at, ir_ref value, int32_t part);
 
 /* ---- blocks turned in registers (turn.c) ---- */
 /* The dimension of the points whose registers are turned with the lanes of the vector to be written; -1: none. */
@@ -133,6 +145,7 @@ int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims);
 void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d); /* all registers along d at once */
 
 /* ---- staged tiles (staged.c) ---- */
+lower_scene lower_scene_of(const lowering *l);         /* what passes are asked with where the program stands */
 void lower_stage_open(lowering *l, int32_t block);     /* what is staged for a block, or for the points: 0 */
 void lower_stage_fill(lowering *l, ir_ref tile_start); /* by all items, single buffered */
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]); /* into registers: MAX_PREFETCH in all */
@@ -141,13 +154,16 @@ enum { MAX_PREFETCH = 64 };
 const staged *lower_staged_for(const lowering *l, int32_t read);
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width);
 
+/* ---- the stages (emit.c) ---- */
+void lower_emit(lowering *l, const atn_target *target); /* the whole program, into l->p */
+
 /* ---- the points (nest.c) ---- */
-void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1); /* of one step of the sequence */
+void lower_bind_points(lowering *l, const ir_ref seq[ATN_MAX_RANK]); /* of one step of the sequence; NULL: the first */
 void lower_children(lowering *l, int32_t parent); /* the blocks directly inside one, in an order that they allow */
 void lower_group(lowering *l);                    /* everything one group does, from its start[] on */
 /* The same, plainly, for the points of the group's tile that exist, but for those of `tile` (-1: as the group's own),
  * where `done` says that it is done already; host only. */
-void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]);
+void lower_edge(lowering *l, ir_ref done, const ir_ref tile[ATN_MAX_RANK]);
 /* Points along a dimension of the points for which reads with a boundary mode stay inside, as far as this dimension
  * alone decides: [low, high). */
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high);
@@ -160,8 +176,6 @@ void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards 
 void lower_block_whole(lowering *l, int32_t block); /* the same for all places at once */
 bool lower_scans(const lowering *l, int32_t block); /* its running values are to be made (scan.c) */
 void lower_block_scan(lowering *l, int32_t block);
-bool lower_block_rests(const lowering *l,
-                       int32_t block); /* accumulators rest in a tile while the sequence runs inside */
 void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l));
 void lower_finish(lowering *l, int32_t block); /* joins the partial results of all splits and makes RESULT */
 void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data); /* the sequence of a group */

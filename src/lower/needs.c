@@ -15,7 +15,7 @@ static void survey_value(const atn_graph *g, atn_value v, lower_needs *out) {
     }
     if (n->op == ATN_OP_READ) {
         const atn_read *read = &g->reads[n->index];
-        for (int k = 0; k < 2; ++k)
+        for (int k = 0; k < ATN_MAX_RANK; ++k)
             if (read->select[k] >= 0) {
                 out->blocks[v] |= out->blocks[read->select[k]];
                 count_use(out, read->select[k]);
@@ -45,7 +45,8 @@ static uint32_t before_block(const atn_graph *g, const lower_needs *needs, int32
         for (int32_t k = 0; k < g->n_writes; ++k) {
             const atn_write *w = &g->writes[k];
             if (w->block != n) continue;
-            before |= blocks_of(needs, (const atn_value[]){w->select[0], w->select[1], w->value, w->enable}, 4);
+            before |= blocks_of(needs, w->select, ATN_MAX_RANK);
+            before |= blocks_of(needs, (const atn_value[]){w->value, w->enable}, 2);
         }
     }
     return before & ~own & ~(1u << ACCUMULATORS);
@@ -61,8 +62,9 @@ bool lower_find_needs(atn_arena *arena, const atn_graph *g, lower_needs *out) {
     for (atn_value v = 0; v < g->n_values; ++v) survey_value(g, v, out);
     for (int32_t k = 0; k < g->n_writes; ++k) {
         const atn_write *w = &g->writes[k];
-        const atn_value used[] = {w->select[0], w->select[1], w->value, w->enable};
-        for (size_t n = 0; n < 4; ++n) count_use(out, used[n]);
+        for (size_t n = 0; n < ATN_MAX_RANK; ++n) count_use(out, w->select[n]);
+        count_use(out, w->value);
+        count_use(out, w->enable);
     }
     for (int32_t b = 0; b < g->n_blocks; ++b)
         for (int32_t k = 0; k < g->blocks[b].n_accs; ++k) {

@@ -2,60 +2,63 @@
  * choice between the interior of the points (vectors, registers, no tests) and their edge (plain). */
 #include "lower/lowering.h"
 
-/* This item's lane along a dimension of the points: lanes of q are the fastest, then p0, then p1. */
+#include <string.h>
+
+/* This item's lane along a dimension of the points: lanes of q are the fastest, then p0, p1, p2. */
 static ir_ref point_lane(lowering *l, int32_t d) {
     if (l->item < 0 || l->v.p[d].lanes == 1) return ir_address(l->p, 0);
-    int64_t faster = (int64_t)l->cuts.lanes_q * (d == 1 ? l->v.p[0].lanes : 1);
+    int64_t faster = l->cuts.lanes_q;
+    for (int32_t k = 0; k < d; ++k) faster *= l->v.p[k].lanes;
     ir_ref lane = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, l->item, ir_address(l->p, faster), -1);
     if (faster == 1) lane = l->item;
     bool slowest = d == l->cuts.n_points - 1;
     return slowest ? lane : ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, lane, ir_address(l->p, l->v.p[d].lanes), -1);
 }
 
-void lower_bind_points(lowering *l, ir_ref seq0, ir_ref seq1) {
-    const ir_ref seq[2] = {seq0, seq1};
+void lower_bind_points(lowering *l, const ir_ref seq[ATN_MAX_RANK]) {
     l->vec_dim = -1;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         const atn_cut *c = &l->v.p[d];
         int64_t each = (int64_t)c->lanes * c->vec * c->regs;
-        ir_ref local = ir_add(l->p, ir_multiply_integer(l->p, seq[d], each),
+        ir_ref step = seq ? seq[d] : ir_address(l->p, 0);
+        ir_ref local = ir_add(l->p, ir_multiply_integer(l->p, step, each),
                               ir_multiply_integer(l->p, point_lane(l, d), (int64_t)c->pack * c->vec));
-        local = ir_declare(l->p, l->block, d ? "local1" : "local0", local);
-        l->dim[l->cuts.point[d]] =
-            (dim_state){.bound = true,
-                        .base = ir_declare(l->p, l->block, d ? "point1" : "point0", ir_add(l->p, l->start[d], local)),
-                        .local = local,
-                        .regs = c->regs,
-                        .pack = c->pack,
-                        .vec = c->vec,
-                        .row = (int64_t)c->lanes * c->pack * c->vec,
-                        .limit = l->clamp ? ir_add(l->p, l->begin[d], l->extent[d]) : -1};
+        local = lower_declare(l, "local", d, local);
+        l->dim[l->cuts.point[d]] = (dim_state){.bound = true,
+                                               .base = lower_declare(l, "point", d, ir_add(l->p, l->start[d], local)),
+                                               .local = local,
+                                               .regs = c->regs,
+                                               .pack = c->pack,
+                                               .vec = c->vec,
+                                               .row = (int64_t)c->lanes * c->pack * c->vec,
+                                               .limit = l->clamp ? ir_add(l->p, l->begin[d], l->extent[d]) : -1};
         l->bound |= 1u << l->cuts.point[d];
         if (c->vec > 1) l->vec_dim = l->cuts.point[d];
     }
 }
 
 void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data) {
-    ir_ref at[2] = {ir_address(l->p, 0), ir_address(l->p, 0)};
-    int32_t variable[2] = {-1, -1};
-    ir_block bodies[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
+    ir_ref at[ATN_MAX_RANK];
+    int32_t variable[ATN_MAX_RANK], loop[ATN_MAX_RANK],
+        n = 0; /* loop: dimensions with several steps, inner ones first */
+    ir_block bodies[ATN_MAX_RANK + 1], *outer = l->block;
     size_t mark = lower_mark(l);
-    for (int32_t d = 0; d < l->cuts.n_points; ++d) {
-        if (l->v.p[d].seq == 1) continue;
-        variable[d] = ir_new_variable(l->p, d ? "step1" : "step0", IR_ADDRESS, 1, true);
-        at[d] = ir_variable_ref(l->p, variable[d]);
+    for (int32_t d = 0; d < ATN_MAX_RANK; ++d) {
+        at[d] = ir_address(l->p, 0);
+        bodies[d] = IR_EMPTY;
+        if (d >= l->cuts.n_points || l->v.p[d].seq == 1) continue;
+        variable[n] = lower_counter(l, "step", d);
+        at[d] = ir_variable_ref(l->p, variable[n]);
+        loop[n++] = d;
     }
-    ir_block *inner = variable[0] >= 0 ? &bodies[0] : variable[1] >= 0 ? &bodies[1] : outer;
-    l->block = inner;
-    lower_bind_points(l, at[0], at[1]);
+    if (n > 0) l->block = &bodies[0];
+    lower_bind_points(l, at);
     step(l, data);
     l->block = outer;
     lower_forget(l, mark);
-    for (int32_t d = 0; d < 2; ++d) {
-        if (variable[d] < 0) continue;
-        ir_block *into = d == 0 && variable[1] >= 0 ? &bodies[1] : outer;
-        ir_for(l->p, into, variable[d], ir_address(l->p, 0), ir_address(l->p, l->v.p[d].seq), 1, 1, bodies[d]);
-    }
+    for (int32_t k = 0; k < n; ++k)
+        ir_for(l->p, k + 1 < n ? &bodies[k + 1] : outer, variable[k], ir_address(l->p, 0),
+               ir_address(l->p, l->v.p[loop[k]].seq), 1, 1, bodies[k]);
 }
 
 /* ---- what one step does ---- */
@@ -110,7 +113,8 @@ void lower_group(lowering *l) {
             only = k;
             ++outermost;
         }
-    if (outermost == 1 && lower_block_rests(l, only)) {
+    lower_scene scene = lower_scene_of(l);
+    if (outermost == 1 && lower_find_reduction(&scene, only).rests) {
         lower_block_rested(l, only, epilogue);
         return;
     }
@@ -140,27 +144,30 @@ static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, con
     *to = ir_declare(p, l->block, "edge_to", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, first, before, range[1]));
 }
 
-void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]) {
+void lower_edge(lowering *l, ir_ref done, const ir_ref tile[ATN_MAX_RANK]) {
     atn_lowered *p = l->p;
     atn_variant full = l->v;
-    ir_block point = IR_EMPTY, parts = IR_EMPTY, rows = IR_EMPTY, *outer = l->block;
-    ir_ref start[2] = {l->start[0], l->start[1]}, range[2][2], from, to, covered = done;
-    int32_t variable[2] = {-1, -1}, part = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
+    ir_block point = IR_EMPTY, parts = IR_EMPTY, rows[ATN_MAX_RANK],
+             *outer = l->block; /* rows[d]: what a loop over d does */
+    ir_ref start[ATN_MAX_RANK], range[ATN_MAX_RANK][2], from, to, covered = done;
+    int32_t variable[ATN_MAX_RANK], points = l->cuts.n_points, part = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
     size_t mark = lower_mark(l);
+    memcpy(start, l->start, sizeof start);
+    for (int32_t d = 0; d < ATN_MAX_RANK; ++d) rows[d] = IR_EMPTY;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         ir_ref limit = ir_add(p, l->begin[d], l->extent[d]);
         range[d][0] = start[d];
         range[d][1] = ir_declare(
             p, outer, "edge_end",
             ir_operation(p, ATN_OP_MIN, IR_ADDRESS, limit, ir_add_integer(p, start[d], l->cuts.span[d]), -1));
-        variable[d] = ir_new_variable(p, d ? "edge1" : "edge0", IR_ADDRESS, 1, true);
+        variable[d] = lower_counter(l, "edge", d);
     }
-    if (l->cuts.n_points > 1) { /* is this row one of the tile's? */
-        ir_ref row = ir_variable_ref(p, variable[1]), first = tile[1] >= 0 ? tile[1] : start[1];
-        covered = ir_and(p, done, ir_operation(p, ATN_OP_LE, ATN_B, first, row, -1));
-        covered = ir_and(p, covered, ir_less(p, row, ir_add_integer(p, first, l->cuts.span[1])));
-        covered = ir_declare(p, &rows, "covered", covered);
+    for (int32_t d = 1; d < points; ++d) { /* is this row one of the tile's? */
+        ir_ref row = ir_variable_ref(p, variable[d]), first = tile[d] >= 0 ? tile[d] : start[d];
+        covered = ir_and(p, covered, ir_operation(p, ATN_OP_LE, ATN_B, first, row, -1));
+        covered = ir_and(p, covered, ir_less(p, row, ir_add_integer(p, first, l->cuts.span[d])));
     }
+    if (points > 1) covered = ir_declare(p, &rows[1], "covered", covered);
     l->block = &parts;
     edge_part(l, ir_variable_ref(p, part), covered, tile[0] >= 0 ? tile[0] : start[0], range[0], &from, &to);
     lower_enter(l, lower_cut_edge(&full));
@@ -171,10 +178,10 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[2]) {
     l->block = outer;
     lower_forget(l, mark);
     ir_for(p, &parts, variable[0], from, to, 1, 1, point);
-    ir_for(p, l->cuts.n_points > 1 ? &rows : outer, part, ir_address(p, 0), ir_address(p, 2), 1, 1, parts);
-    if (l->cuts.n_points > 1) ir_for(p, outer, variable[1], range[1][0], range[1][1], 1, 1, rows);
-    l->start[0] = start[0];
-    l->start[1] = start[1];
+    ir_for(p, points > 1 ? &rows[1] : outer, part, ir_address(p, 0), ir_address(p, 2), 1, 1, parts);
+    for (int32_t d = 1; d < points; ++d)
+        ir_for(p, d + 1 < points ? &rows[d + 1] : outer, variable[d], range[d][0], range[d][1], 1, 1, rows[d]);
+    memcpy(l->start, start, sizeof start);
     lower_enter(l, full);
 }
 
@@ -204,7 +211,7 @@ void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high) {
     int64_t below = 0, above = 0; /* how far reads of constant offset reach beyond a point */
     for (int32_t k = 0; k < l->g->n_reads; ++k) {
         const atn_read *r = &l->g->reads[k];
-        for (int a = 0; a < 2 && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
+        for (int a = 0; a < ATN_MAX_RANK && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
             atn_affine form = atn_affine_of(l->g, r->select[a]);
             if (!form.is_affine || form.coefficient[l->cuts.point[d]] != 1) continue;
             if (-form.constant > below) below = -form.constant;
@@ -221,13 +228,11 @@ static bool provable(const lowering *l) {
         const atn_read *r = &l->g->reads[k];
         if (r->boundary == ATN_EDGE_NONE) continue;
         if (atn_select_is_computed(l->g, r->select)) return false;
-        for (int a = 0; a < 2 && r->select[a] >= 0; ++a) {
+        for (int a = 0; a < ATN_MAX_RANK && r->select[a] >= 0; ++a) {
             atn_affine form = atn_affine_of(l->g, r->select[a]);
             if (form.modulus >= 0 || (form.rest >= 0 && !lower_ready(l, form.rest))) return false;
             for (int32_t d = 0; d < l->g->n_dims; ++d) {
-                bool point =
-                    (l->cuts.n_points > 0 && l->cuts.point[0] == d) || (l->cuts.n_points > 1 && l->cuts.point[1] == d);
-                if (form.coefficient[d] == 0 || point) continue;
+                if (form.coefficient[d] == 0 || (l->cuts.points >> d & 1)) continue;
                 if (l->g->values[l->g->dims[d].begin].dims || l->g->values[l->g->dims[d].end].dims) return false;
             }
         }
@@ -245,11 +250,9 @@ ir_ref lower_interior(lowering *l) {
     l->inside = provable(l);
     for (int32_t k = 0; k < l->g->n_reads && l->inside; ++k) {
         const atn_read *r = &l->g->reads[k];
-        for (int a = 0; a < 2 && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
+        for (int a = 0; a < ATN_MAX_RANK && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
             atn_affine form = atn_affine_of(l->g, r->select[a]);
-            const atn_object *o = &l->g->objects[r->object];
-            ir_ref size = o->table ? ir_address(p, o->table_size[a])
-                                   : ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, r->object, IR_ADDRESS);
+            ir_ref size = lower_size(l, r->object, a);
             all = ir_and(p, all, ir_operation(p, ATN_OP_LE, ATN_B, ir_address(p, 0), bound_of(l, &form, false), -1));
             all = ir_and(p, all, ir_less(p, bound_of(l, &form, true), size));
         }

@@ -73,7 +73,8 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
         }
     }
     int32_t width = l->vec_dim >= 0 && l->dim[l->vec_dim].bound ? l->dim[l->vec_dim].vec : 1;
-    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->cuts.n_points == 0 && !l->host;
+    lower_scene scene = lower_scene_of(l);
+    bool atomic = lower_find_meeting(&scene) == LOWER_MEET_ATOMIC;
     l->block = &body;
     for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n)
@@ -113,7 +114,8 @@ void lower_finish(lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
     atn_lowered *p = l->p;
     int32_t splits = l->cuts.splits;
-    bool atomic = l->v.finish == ATN_FINISH_ATOMIC && l->cuts.n_points == 0 && !l->host;
+    lower_scene scene = lower_scene_of(l);
+    bool atomic = lower_find_meeting(&scene) == LOWER_MEET_ATOMIC;
     uint32_t dims = loops_result_dims(l, b);
     place at = PLACE_ORIGIN;
     p->scratch_slots = number_parts(b);

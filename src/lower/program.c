@@ -27,7 +27,7 @@ int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_
     const ir_stage *s = &program->stage[stage];
     int64_t groups = 1;
     if (s->over_points)
-        for (int d = 0; d < 2; ++d) {
+        for (int d = 0; d < ATN_MAX_RANK; ++d) {
             int64_t tiles = extent->points[d] <= 0 ? 0 : (extent->points[d] - 1) / s->span[d] + 1;
             if (!atn_i64_mul(groups, tiles, &groups)) return INT64_MAX;
         }
@@ -35,10 +35,17 @@ int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_
     return groups;
 }
 
+int64_t atn_extent_points(const atn_extent *extent) {
+    int64_t all = 1;
+    for (int d = 0; d < ATN_MAX_RANK; ++d)
+        if (!atn_i64_mul(all, extent->points[d], &all)) return INT64_MAX;
+    return all;
+}
+
 int64_t atn_lowered_pieces(const atn_lowered *program, const atn_extent *extent) {
     int64_t slots = program->scratch_slots > 0 ? program->scratch_slots : 1;
     if (!atn_i64_mul(slots, atn_lowered_splits(program, extent), &slots) ||
-        !atn_i64_mul(slots, extent->points[0], &slots) || !atn_i64_mul(slots, extent->points[1], &slots))
+        !atn_i64_mul(slots, atn_extent_points(extent), &slots))
         return INT64_MAX;
     return slots;
 }
@@ -140,8 +147,10 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
 void atn_lowered_print(const atn_lowered *program, atn_text *out) {
     for (int32_t k = 0; k < program->n_stages; ++k) {
         const ir_stage *stage = &program->stage[k];
-        atn_text_printf(out, "stage %d %s: groups of %d items, %d by %d points each\n", k, stage->name, stage->items,
-                        stage->span[0], stage->span[1]);
+        atn_text_printf(out, "stage %d %s: groups of %d items, %d by %d", k, stage->name, stage->items, stage->span[0],
+                        stage->span[1]);
+        for (int32_t d = 2; d < program->graph->blocks[0].rank; ++d) atn_text_printf(out, " by %d", stage->span[d]);
+        atn_text_add(out, " points each\n");
         for (int32_t t = 0; t < stage->n_tiles; ++t)
             atn_text_printf(out, "  tile%d %s: %" PRId64 " of %s\n", t, stage->tile[t].name, stage->tile[t].elements,
                             atn_type_name(stage->tile[t].type));

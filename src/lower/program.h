@@ -47,6 +47,7 @@ typedef enum ir_argument_kind {
     IR_ARG_PITCH,  /* elements from row to row */
     IR_ARG_SIZE0,
     IR_ARG_SIZE1,
+    IR_ARG_SIZE2,   /* SIZE0 + axis */
     IR_ARG_PARAM,   /* a parameter's value */
     IR_ARG_SCRATCH, /* partial results: 8-byte slots, then one counter */
     IR_ARG_REPORT   /* two int32: count of bad gathers, and 1 + the number of one read that had one */
@@ -117,8 +118,8 @@ typedef struct ir_stage {
     int32_t n_tiles;
     ir_tile tile[16];
     /* How many groups: the product of ceil(extent / span) over the points' dimensions, times split. */
-    int32_t span[2];  /* points covered by one group per dimension; 1 where there is none */
-    bool over_points; /* false: one group for all (the end of a reduction) */
+    int32_t span[ATN_MAX_RANK]; /* points covered by one group per dimension; 1 where there is none */
+    bool over_points;           /* false: one group for all (the end of a reduction) */
     bool over_splits;
 } ir_stage;
 
@@ -152,11 +153,12 @@ void atn_lowered_print(const atn_lowered *program, atn_text *out);
 /* Where the points and the reduced ranges of a graph lie, and how groups divide them; all the arithmetic that the
  * generated code does at its top, for whoever launches it. */
 typedef struct atn_extent {
-    int64_t points[2]; /* extent per dimension of the points; 1 where there is none */
-    int64_t range;     /* steps of the outermost reduction, where neither points nor elements decide; 0: not known */
+    int64_t points[ATN_MAX_RANK]; /* extent per dimension of the points; 1 where there is none */
+    int64_t range; /* steps of the outermost reduction, where neither points nor elements decide; 0: not known */
 } atn_extent;
 int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent);
 int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent);
+int64_t atn_extent_points(const atn_extent *extent); /* all of them; INT64_MAX: more than can be counted */
 /* Points times splits times slots: the numbers that groups and partial results are counted by. */
 int64_t atn_lowered_pieces(const atn_lowered *program, const atn_extent *extent);
 int64_t atn_lowered_scratch_bytes(const atn_lowered *program, const atn_extent *extent);

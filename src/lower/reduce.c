@@ -5,80 +5,55 @@
 #include <stdio.h>
 
 int32_t *loops_slot(const loops *o, int32_t place_index, int32_t set, int32_t k, int32_t part) {
-    return &o->variable[((place_index * o->sets + set) * ATN_MAX_ACCS + k) * 2 + part];
-}
-
-bool loops_outermost(const lowering *l, int32_t block) {
-    return block == 0 || (l->g->blocks[block].parent == 0 && l->g->blocks[0].n_accs == 0);
-}
-
-bool loops_keep_order(const atn_block *b) { return b->n_accs > 0 && b->acc[0].join == ATN_JOIN_ORDERED; }
-
-static uint32_t own_dims(const atn_block *b) {
-    uint32_t mask = 0;
-    for (int32_t k = 0; k < b->rank; ++k) mask |= 1u << b->dim[k];
-    return mask;
+    return &o->variable[((place_index * o->r.sets + set) * ATN_MAX_ACCS + k) * 2 + part];
 }
 
 /* The dimensions that the results of a block differ by. */
 uint32_t loops_result_dims(const lowering *l, const atn_block *b) {
-    uint32_t mask = 0;
-    for (int32_t k = 0; k < b->n_accs; ++k) {
-        const atn_acc *a = &b->acc[k];
-        const atn_value parts[] = {a->init, a->term, a->update};
-        for (size_t n = 0; n < 3; ++n)
-            if (parts[n] >= 0) mask |= l->g->values[parts[n]].dims;
+    return lower_result_dims(l->g, b, l->bound & ~l->apart);
+}
+
+/* This item's lane along each dimension: q0 is the fastest. */
+static void spread_lanes(loops *o) {
+    lowering *l = o->l;
+    int64_t faster = 1, slower = 1;
+    for (int32_t k = 1; k < ATN_MAX_RANK; ++k) slower *= o->r.q[k].lanes;
+    for (int32_t k = 0; k < ATN_MAX_RANK; ++k) {
+        ir_ref lane = l->lane_q;
+        if (k > 0 && o->r.q[k].lanes == 1) continue;
+        if (k > 0) lane = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, lane, ir_address(l->p, faster), -1);
+        if (k > 0) slower /= o->r.q[k].lanes;
+        if (slower > 1) lane = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, lane, ir_address(l->p, o->r.q[k].lanes), -1);
+        o->lane[k] = lower_declare(l, "lane_q", k, lane);
+        faster *= o->r.q[k].lanes;
     }
-    for (int32_t k = 0; k < b->rank; ++k)
-        mask |= l->g->values[l->g->dims[b->dim[k]].begin].dims | l->g->values[l->g->dims[b->dim[k]].end].dims;
-    return mask & ~own_dims(b) & l->bound & ~l->apart;
 }
 
 loops loops_open(lowering *l, int32_t block) {
-    loops o = {.l = l,
-               .block = block,
-               .b = &l->g->blocks[block],
-               .q0 = LOWER_PLAIN,
-               .q1 = LOWER_PLAIN,
-               .places = 1,
-               .lane0 = -1,
-               .lane1 = -1};
-    if (loops_outermost(l, block) && !loops_keep_order(o.b)) {
-        o.q0 = l->v.q[0];
-        o.q0.pack = 1;
-        if (o.b->rank > 1) o.q1 = l->v.q[1];
-    }
-    o.dims = loops_result_dims(l, o.b);
+    loops o = {.l = l, .block = block, .b = &l->g->blocks[block], .places = 1};
+    lower_scene scene = lower_scene_of(l);
+    scene.bound &= ~l->apart;
+    o.r = lower_find_reduction(&scene, block);
+    for (int32_t k = 0; k < ATN_MAX_RANK; ++k) o.lane[k] = -1;
     for (int32_t d = 0; d < l->g->n_dims; ++d)
-        if (o.dims >> d & 1) o.places *= l->dim[d].regs;
-    o.tail = o.q0.vec > 1 || o.q0.regs > 1;
-    o.sets = o.q0.regs + o.tail;
-    o.variable = atn_arena_alloc(&l->p->arena, (size_t)(o.places * o.sets) * ATN_MAX_ACCS * 2 * sizeof *o.variable);
+        if (o.r.dims >> d & 1) o.places *= l->dim[d].regs;
+    o.variable = atn_arena_alloc(&l->p->arena, (size_t)(o.places * o.r.sets) * ATN_MAX_ACCS * 2 * sizeof *o.variable);
     if (!o.variable) l->p->failed = true;
-    if (l->lane_q >= 0 && loops_outermost(l, block)) {
-        o.lane0 = o.q1.lanes > 1
-                      ? ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, l->lane_q, ir_address(l->p, o.q0.lanes), -1)
-                      : l->lane_q;
-        o.lane1 = o.q1.lanes > 1
-                      ? ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, l->lane_q, ir_address(l->p, o.q0.lanes), -1)
-                      : -1;
-        o.lane0 = ir_declare(l->p, l->block, "lane_q0", o.lane0);
-        if (o.lane1 >= 0) o.lane1 = ir_declare(l->p, l->block, "lane_q1", o.lane1);
-    }
+    if (l->lane_q >= 0 && lower_is_outermost(l->g, block)) spread_lanes(&o);
     return o;
 }
 
 /* Lanes of the vector that an accumulator is: along a point's dimension always, along q in the main loop only. */
 int32_t loops_acc_width(const loops *o, int32_t set) {
     const lowering *l = o->l;
-    if (l->vec_dim >= 0 && (o->dims >> l->vec_dim & 1)) return l->dim[l->vec_dim].vec;
-    return set < o->q0.regs ? o->q0.vec : 1;
+    if (l->vec_dim >= 0 && (o->r.dims >> l->vec_dim & 1)) return l->dim[l->vec_dim].vec;
+    return set < o->r.q[0].regs ? o->r.q[0].vec : 1;
 }
 
 static void declare_accumulators(loops *o) {
     lowering *l = o->l;
     for (int32_t n = 0; n < o->places && !l->p->failed; ++n)
-        for (int32_t set = 0; set < o->sets; ++set)
+        for (int32_t set = 0; set < o->r.sets; ++set)
             for (int32_t k = 0; k < o->b->n_accs; ++k)
                 for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
                     char name[64];
@@ -98,11 +73,10 @@ void loops_hoist(lowering *l, const atn_block *b) {
 
 /* ---- one step ---- */
 
-/* A sum of whole numbers whose terms may hang on a condition: gcc 12 adds up several of them wrongly where it
- * makes one vector of them, so it may not see that they are sums. */
-static bool is_conditional_sum(const lowering *l, const atn_acc *acc) {
-    bool whole = acc->type == ATN_INT32 || acc->type == ATN_INDEX;
-    return whole && acc->join == ATN_JOIN_SUM && l->g->values[acc->term].op != ATN_OP_READ;
+/* gcc 12 joins whole numbers in several accumulators wrongly where it makes one vector of them. So it may not see what
+ * becomes of them; vectors of our own are as fast as those would be. */
+static bool is_hidden(const loops *o, const atn_acc *acc, int32_t width) {
+    return o->l->host && width == 1 && o->r.q[0].regs > 1 && atn_type_is_integer(acc->type);
 }
 
 /* acc = acc joined with what this step contributes, at one place. */
@@ -131,8 +105,8 @@ static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
             ir_assign(l->p, l->block, *loops_slot(o, place_index, set, k, part),
                       by_update ? right[k][part] : result[k][part]);
-    for (int32_t k = 0; k < b->n_accs && l->host && width == 1 && o->q0.regs > 1 && !by_update; ++k)
-        if (is_conditional_sum(l, &b->acc[k]))
+    for (int32_t k = 0; k < b->n_accs && !l->p->failed; ++k)
+        if (is_hidden(o, &b->acc[k], width))
             ir_append(l->p, l->block,
                       (ir_statement){
                           .kind = IR_HIDE, .index = -1, .value = left[k][0], .limit = -1, .body = -1, .other = -1});
@@ -145,14 +119,14 @@ void loops_step(loops *o, bool in_tail) {
     uint32_t before = l->done;
     lower_children(l, o->block);
     if (o->b->n_accs > 0) {
-        for (int32_t r = 0; r < (in_tail ? 1 : o->q0.regs); ++r) {
+        for (int32_t r = 0; r < (in_tail ? 1 : o->r.q[0].regs); ++r) {
             place at = PLACE_ORIGIN;
             int32_t n = 0;
             do {
                 place here = at;
                 here.r[q0] = (int8_t)r;
-                accumulate(o, n++, in_tail ? o->sets - 1 : r, here);
-            } while (lower_next_place(l, o->dims, &at));
+                accumulate(o, n++, in_tail ? o->r.sets - 1 : r, here);
+            } while (lower_next_place(l, o->r.dims, &at));
         }
     }
     uint32_t points = l->cuts.points;
@@ -161,10 +135,8 @@ void loops_step(loops *o, bool in_tail) {
 }
 
 /* What is joined at one place, in order: each lane of each register, then the tails. */
-static int32_t leaf_count(const loops *o) { return o->sets + (o->q0.vec > 1 ? o->q0.regs * (o->q0.vec - 1) : 0); }
-
 static void read_leaf(const loops *o, int32_t n, int32_t leaf, ir_ref value[][2]) {
-    int32_t lanes = o->q0.vec > 1 ? o->q0.vec : 1, in_vectors = lanes > 1 ? o->q0.regs * lanes : 0;
+    int32_t lanes = o->r.q[0].vec > 1 ? o->r.q[0].vec : 1, in_vectors = lanes > 1 ? o->r.q[0].regs * lanes : 0;
     int32_t set = leaf < in_vectors ? leaf / lanes : leaf - in_vectors + in_vectors / lanes;
     for (int32_t k = 0; k < o->b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
@@ -198,17 +170,17 @@ void loops_conclude(loops *o) {
     int32_t n = 0;
     do {
         ir_ref value[ATN_MAX_ACCS][2];
-        join_leaves(o, n, 0, leaf_count(o), value);
+        join_leaves(o, n, 0, o->r.leaves, value);
         if (l->p->failed) return;
-        if (loops_outermost(l, o->block)) lower_join_lanes(l, o->b, value);
-        if (loops_outermost(l, o->block) && l->split >= 0) {
+        if (o->r.outermost) lower_join_lanes(l, o->b, value);
+        if (o->r.outermost && l->split >= 0) {
             loops_store_partial(l, o->b, at, value);
         } else {
             loops_apply_init(l, o->block, at, value);
             loops_keep_results(l, o->block, at, value);
         }
         ++n;
-    } while (lower_next_place(l, o->dims, &at));
+    } while (lower_next_place(l, o->r.dims, &at));
 }
 
 void lower_block_whole(lowering *l, int32_t block) {
@@ -219,12 +191,12 @@ void lower_block_whole(lowering *l, int32_t block) {
     }
     loops o = loops_open(l, block);
     ir_comment(l->p, l->block, "%s", o.b->name);
-    if (loops_outermost(l, block)) lower_stage_open(l, block);
+    if (lower_is_outermost(l->g, block)) lower_stage_open(l, block);
     loops_hoist(l, o.b);
     declare_accumulators(&o);
     if (l->p->failed) return; /* there may be no accumulators */
     loops_all(&o, loops_one_tile);
     if (o.b->n_accs > 0) loops_conclude(&o);
-    if (loops_outermost(l, block)) l->staged.count = 0;
+    if (lower_is_outermost(l->g, block)) l->staged.count = 0;
     l->done |= 1u << block;
 }

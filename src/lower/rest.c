@@ -2,16 +2,6 @@
  * of it; between tiles the accumulators lie in a tile of their own. */
 #include "lower/loops.h"
 
-bool lower_block_rests(const lowering *l, int32_t block) {
-    const atn_block *b = &l->g->blocks[block];
-    for (int32_t k = 0; k < b->rank; ++k) { /* one range for all points of the group */
-        const atn_dim *d = &l->g->dims[b->dim[k]];
-        if ((l->g->values[d->begin].dims | l->g->values[d->end].dims) & l->cuts.points) return false;
-    }
-    return l->host && l->v.stage > 0 && l->v.q[0].tile > 0 && (l->v.p[0].seq > 1 || l->v.p[1].seq > 1) &&
-           b->rank == 1 && b->n_accs > 0 && !loops_keep_order(b) && l->v.q[0].vec == 1 && l->v.q[0].regs == 1;
-}
-
 typedef struct resting {
     loops *o;
     ir_ref start, to;
@@ -80,11 +70,12 @@ static void rest_tile(loops *o, ir_ref start, ir_ref to) {
 }
 
 void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) {
-    lower_bind_points(l, ir_address(l->p, 0), ir_address(l->p, 0)); /* so that places are known */
+    lower_bind_points(l, NULL); /* so that places are known */
     loops o = loops_open(l, block);
     ir_stage *stage = &l->p->stage[l->stage];
     lower_stage_open(l, block);
-    int64_t steps = (int64_t)(l->cuts.n_points > 0 ? l->v.p[0].seq : 1) * (l->cuts.n_points > 1 ? l->v.p[1].seq : 1);
+    int64_t steps = 1;
+    for (int32_t d = 0; d < l->cuts.n_points; ++d) steps *= l->v.p[d].seq;
     for (int32_t k = 0; k < o.b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&o.b->acc[k]); ++part) {
             if (stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {

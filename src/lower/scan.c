@@ -8,7 +8,10 @@
 
 void scan_join(scan *s, const char *name, scan_accs a, scan_accs b, scan_accs out) {
     lowering *l = s->l;
-    if (l->p->failed) return;
+    if (l->p->failed) {
+        SCAN_EACH(s->b, k, part) out[k][part] = 0;
+        return;
+    }
     lower_join(l, s->b, a, b, out, true);
     SCAN_EACH(s->b, k, part) out[k][part] = ir_declare(l->p, l->block, name, out[k][part]);
 }
@@ -214,7 +217,7 @@ static void loop_row(scan *s, const loops *o, scan_accs carry, ir_ref from, ir_r
     lowering *l = s->l;
     int64_t stride = (int64_t)s->lanes * s->regs;
     if (stride == 1) {
-        loop(s, carry, from, to, 1, true, o->q0.unroll);
+        loop(s, carry, from, to, 1, true, o->r.q[0].unroll);
         return;
     }
     ir_ref length = ir_subtract(l->p, to, from);
@@ -222,7 +225,7 @@ static void loop_row(scan *s, const loops *o, scan_accs carry, ir_ref from, ir_r
     ir_ref full = ir_multiply_integer(
         l->p, ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, length, ir_address(l->p, stride), -1), stride);
     ir_ref middle = ir_declare(l->p, l->block, "full", ir_add(l->p, from, full));
-    loop(s, carry, from, middle, s->regs, false, o->q0.unroll);
+    loop(s, carry, from, middle, s->regs, false, o->r.q[0].unroll);
     loop(s, carry, middle, to, 1, true, 1);
 }
 
@@ -292,12 +295,12 @@ bool lower_scans(const lowering *l, int32_t block) {
 
 void lower_block_scan(lowering *l, int32_t block) {
     loops o = loops_open(l, block);
-    bool outermost = loops_outermost(l, block) && !loops_keep_order(o.b);
+    bool outermost = lower_is_outermost(l->g, block) && !lower_keeps_order(o.b);
     scan s = {.l = l,
               .b = o.b,
               .block = block,
               .lanes = outermost && l->lane_q >= 0 ? l->cuts.lanes_q : 1,
-              .regs = outermost ? o.q0.regs : 1,
+              .regs = outermost ? o.r.q[0].regs : 1,
               .lane = outermost ? l->lane_q : -1,
               .slots = slots_of(o.b),
               .before = uses(l->g, block, ATN_OP_BEFORE),

@@ -6,7 +6,9 @@
 enum { MOST_ELEMENTS = 1 << 24 }; /* along an axis of a tile */
 
 static uint32_t read_dims(const lower_scene *c, const atn_read *r) {
-    return c->g->values[r->select[0]].dims | (r->select[1] >= 0 ? c->g->values[r->select[1]].dims : 0);
+    uint32_t dims = 0;
+    for (int a = 0; a < ATN_MAX_RANK; ++a) dims |= r->select[a] >= 0 ? c->g->values[r->select[a]].dims : 0;
+    return dims;
 }
 
 int64_t lower_tile_length(const lower_scene *c, int32_t dim) {
@@ -25,12 +27,14 @@ static bool is_shared(const lower_scene *c, uint32_t dims) {
 
 /* Points that are neighbours along p0 read from different rows. */
 static bool is_across(const lower_scene *c, const staged *s) {
-    return !c->host && c->cuts->n_points > 1 && s->linear[0].coefficient[c->cuts->point[0]] == 0 &&
-           s->linear[1].coefficient[c->cuts->point[0]] != 0;
+    bool rows = false;
+    for (int a = 1; a < ATN_MAX_RANK && c->cuts->n_points > 1; ++a)
+        rows = rows || s->linear[a].coefficient[c->cuts->point[0]] != 0;
+    return !c->host && rows && s->linear[0].coefficient[c->cuts->point[0]] == 0;
 }
 
-bool lower_staged_forms(const lower_scene *c, const atn_read *r, atn_affine form[2]) {
-    for (int a = 0; a < 2; ++a) {
+bool lower_staged_forms(const lower_scene *c, const atn_read *r, atn_affine form[ATN_MAX_RANK]) {
+    for (int a = 0; a < ATN_MAX_RANK; ++a) {
         form[a] = (atn_affine){.is_affine = true, .rest = -1, .modulus = -1};
         if (r->select[a] < 0) continue;
         form[a] = atn_affine_of(c->g, r->select[a]);
@@ -40,8 +44,8 @@ bool lower_staged_forms(const lower_scene *c, const atn_read *r, atn_affine form
     return true;
 }
 
-static bool same_linear(const lower_scene *c, const staged *s, const atn_affine form[2]) {
-    for (int a = 0; a < 2; ++a) {
+static bool same_linear(const lower_scene *c, const staged *s, const atn_affine form[ATN_MAX_RANK]) {
+    for (int a = 0; a < ATN_MAX_RANK; ++a) {
         if (s->linear[a].rest != form[a].rest) return false;
         for (int32_t d = 0; d < c->g->n_dims; ++d)
             if (s->linear[a].coefficient[d] != form[a].coefficient[d]) return false;
@@ -54,8 +58,8 @@ static bool joins_boundary(const staged *s, const atn_read *r) {
     return s->boundary == (int32_t)r->boundary || s->boundary == ATN_EDGE_NONE || r->boundary == ATN_EDGE_NONE;
 }
 
-static void include(staged *s, int32_t read, const atn_affine form[2]) {
-    for (int a = 0; a < 2; ++a) {
+static void include(staged *s, int32_t read, const atn_affine form[ATN_MAX_RANK]) {
+    for (int a = 0; a < ATN_MAX_RANK; ++a) {
         int64_t low = s->linear[a].constant, high = low + s->constant_span[a], at = form[a].constant;
         if (s->n_reads == 0) low = high = at;
         s->linear[a].constant = at < low ? at : low;
@@ -76,7 +80,8 @@ static int32_t wide_of(const lower_scene *c, const staged *s) {
 static int64_t panel_of(const lower_scene *c, const staged *s) {
     int fast = s->swapped ? 1 : 0;
     int64_t panel = 0;
-    if (!c->host || s->constant_span[fast] != 0 || c->g->objects[s->object].rank < 2 || s->boundary != ATN_EDGE_NONE)
+    if (!c->host || s->constant_span[fast] != 0 || c->g->objects[s->object].rank < 2 || s->boundary != ATN_EDGE_NONE ||
+        s->extent[2] > 1)
         return 0;
     for (int32_t d = 0; d < c->g->n_dims; ++d) {
         if (s->linear[fast].coefficient[d] == 0) continue;
@@ -90,20 +95,24 @@ static int64_t panel_of(const lower_scene *c, const staged *s) {
 
 /* Sizes; false: too large. */
 static bool settle(const lower_scene *c, staged *s) {
-    for (int a = 0; a < 2; ++a) {
+    for (int a = 0; a < ATN_MAX_RANK; ++a) {
         s->extent[a] = 1 + s->constant_span[a];
         for (int32_t d = 0; d < c->g->n_dims; ++d)
             s->extent[a] += llabs(s->linear[a].coefficient[d]) * (lower_tile_length(c, d) - 1);
     }
-    if (s->extent[0] > MOST_ELEMENTS || s->extent[1] > MOST_ELEMENTS) return false;
+    s->count = 1;
+    for (int a = 0; a < ATN_MAX_RANK; ++a) {
+        if (s->extent[a] > MOST_ELEMENTS || s->count > MOST_ELEMENTS) return false;
+        s->count *= s->extent[a];
+    }
     bool of_p1 = c->cuts->n_points > 1 && (s->dims >> c->cuts->point[1] & 1);
     s->swapped = c->v->stage_swap >> (of_p1 ? 1 : 0) & 1;
     s->panel = panel_of(c, s);
     s->pitch = s->extent[s->swapped ? 1 : 0] + (s->panel ? 0 : c->v->pad);
-    s->elements = s->pitch * s->extent[s->swapped ? 0 : 1];
+    s->elements = s->pitch * s->extent[s->swapped ? 0 : 1] * s->extent[2];
     s->wide = wide_of(c, s);
     int64_t each = (int64_t)c->cuts->items * s->wide;
-    s->rounds = (int32_t)((s->extent[0] * s->extent[1] + each - 1) / each);
+    s->rounds = (int32_t)((s->count + each - 1) / each);
     s->tile = s->half = -1;
     return true;
 }
@@ -116,7 +125,7 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) 
     bool points_only = block == 0 && b->n_accs == 0;
     uint32_t points = c->cuts->points, reduced = 0;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) reduced |= 1u << b->dim[k];
-    if (!points_only && (c->v->q[0].tile == 0 || c->v->q[1].lanes > 1)) return;
+    if (!points_only && (c->v->q[0].tile == 0 || c->cuts->lanes_q > c->v->q[0].lanes)) return;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range of its own for each point cannot be shared */
         if ((c->g->values[c->g->dims[b->dim[k]].begin].dims | c->g->values[c->g->dims[b->dim[k]].end].dims) & points)
             return;
@@ -125,7 +134,7 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) 
         const atn_read *r = &c->g->reads[k];
         const atn_object *o = &c->g->objects[r->object];
         uint32_t dims = read_dims(c, r);
-        atn_affine form[2];
+        atn_affine form[ATN_MAX_RANK];
         bool fits = points_only ? dims && !(dims & ~points)
                                 : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(c, dims);
         if (!fits || o->table || o->written || atn_select_is_computed(c->g, r->select) || o->type == ATN_SP2 ||
@@ -158,9 +167,10 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) 
 void lower_print_staged(const atn_graph *g, const lower_staging *staging, atn_text *out) {
     for (int32_t n = 0; n < staging->count; ++n) {
         const staged *s = &staging->of[n];
-        atn_text_printf(out, "%s: %lld x %lld elements%s, lines %lld apart", g->objects[s->object].name,
-                        (long long)s->extent[0], (long long)s->extent[1], s->swapped ? ", transposed" : "",
-                        (long long)s->pitch);
+        atn_text_printf(out, "%s: %lld x %lld", g->objects[s->object].name, (long long)s->extent[0],
+                        (long long)s->extent[1]);
+        if (g->objects[s->object].rank > 2) atn_text_printf(out, " x %lld", (long long)s->extent[2]);
+        atn_text_printf(out, " elements%s, lines %lld apart", s->swapped ? ", transposed" : "", (long long)s->pitch);
         if (s->panel) atn_text_printf(out, ", in panels of %lld", (long long)s->panel);
         atn_text_printf(out, "; %d rounds of %d for each item; serves", s->rounds, s->wide);
         for (int32_t k = 0; k < s->n_reads; ++k) atn_text_printf(out, " %s", g->reads[s->reads[k]].name);

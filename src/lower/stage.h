@@ -10,14 +10,15 @@
 
 /* A staged tile: all reads of one object with one linear part. */
 typedef struct staged {
-    int32_t object, tile;     /* the object, and the stage's tile; -1: it has none yet */
-    atn_affine linear[2];     /* per axis; constants are the smallest among the reads */
-    int64_t constant_span[2]; /* largest minus smallest constant */
-    int64_t extent[2];        /* elements per axis */
-    int64_t pitch;            /* elements from line to line of the tile */
-    int64_t elements;         /* of one buffer; double buffering has two, and some that nobody reads behind them */
-    bool swapped;             /* axis 1 lies side by side */
-    int64_t panel; /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
+    int32_t object, tile;                /* the object, and the stage's tile; -1: it has none yet */
+    atn_affine linear[ATN_MAX_RANK];     /* per axis; constants are the smallest among the reads */
+    int64_t constant_span[ATN_MAX_RANK]; /* largest minus smallest constant */
+    int64_t extent[ATN_MAX_RANK];        /* elements per axis; 1 beyond the object's rank */
+    int64_t pitch;    /* elements from line to line of the tile; its planes lie one behind the other */
+    int64_t count;    /* elements that are copied into it */
+    int64_t elements; /* of one buffer, with gaps; double buffering has two, and some that nobody reads behind them */
+    bool swapped;     /* axis 1 lies side by side */
+    int64_t panel;    /* > 0: cut into panels this wide along that axis, one after the other: each step reads one */
     uint32_t dims;
     int32_t reads[ATN_MAX_DIMS]; /* the reads it serves */
     int32_t n_reads;
@@ -49,7 +50,7 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out);
 void lower_print_staged(const atn_graph *g, const lower_staging *staging, atn_text *out);
 
 /* The selectors of a read as affine forms that are known there; false: they are not. */
-bool lower_staged_forms(const lower_scene *c, const atn_read *r, atn_affine form[2]);
+bool lower_staged_forms(const lower_scene *c, const atn_read *r, atn_affine form[ATN_MAX_RANK]);
 int64_t lower_tile_length(const lower_scene *c, int32_t dim); /* of the tile along a dimension */
 
 #endif

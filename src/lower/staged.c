@@ -2,7 +2,7 @@
  */
 #include "lower/lowering.h"
 
-static lower_scene scene_of(const lowering *l) {
+lower_scene lower_scene_of(const lowering *l) {
     return (lower_scene){.g = l->g,
                          .v = &l->v,
                          .cuts = &l->cuts,
@@ -13,12 +13,12 @@ static lower_scene scene_of(const lowering *l) {
 }
 
 static int64_t tile_length(const lowering *l, int32_t dim) {
-    lower_scene scene = scene_of(l);
+    lower_scene scene = lower_scene_of(l);
     return lower_tile_length(&scene, dim);
 }
 
 void lower_stage_open(lowering *l, int32_t block) {
-    lower_scene scene = scene_of(l);
+    lower_scene scene = lower_scene_of(l);
     ir_stage *stage = &l->p->stage[l->stage];
     enum { MOST = sizeof stage->tile / sizeof *stage->tile };
     lower_find_staged(&scene, block, &l->staged);
@@ -32,7 +32,7 @@ void lower_stage_open(lowering *l, int32_t block) {
             lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more than %d tiles in one group", l->g->name, MOST);
             break;
         }
-        int64_t spare = s->rounds * (int64_t)l->cuts.items * s->wide - s->extent[0] * s->extent[1];
+        int64_t spare = s->rounds * (int64_t)l->cuts.items * s->wide - s->count;
         s->tile = stage->n_tiles;
         stage->tile[stage->n_tiles++] =
             (ir_tile){.name = object->name,
@@ -66,8 +66,10 @@ static ir_ref tile_coordinate(lowering *l, const staged *s, const atn_affine *fo
     return sum;
 }
 
-static ir_ref tile_element(lowering *l, const staged *s, ir_ref e0, ir_ref e1) {
-    ir_ref fast = s->swapped ? e1 : e0, slow = s->swapped ? e0 : e1;
+static ir_ref tile_element(lowering *l, const staged *s, lower_at e) {
+    ir_ref fast = e.axis[s->swapped ? 1 : 0], slow = e.axis[s->swapped ? 0 : 1];
+    if (s->extent[2] > 1) /* lines of all planes */
+        slow = ir_add(l->p, ir_multiply_integer(l->p, e.axis[2], s->extent[s->swapped ? 0 : 1]), slow);
     ir_ref at = ir_add(l->p, ir_multiply_integer(l->p, slow, s->pitch), fast);
     return s->half >= 0 ? ir_add(l->p, s->half, at) : at;
 }
@@ -86,10 +88,11 @@ static ir_ref panel_element(lowering *l, const staged *s, const atn_affine *form
 }
 
 /* `width` elements of the tile from a place on. */
-static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[2], place at, int32_t width) {
-    ir_ref e0 = tile_coordinate(l, s, &form[0], 0, at), e1 = tile_coordinate(l, s, &form[1], 1, at);
-    ir_ref element = s->panel ? panel_element(l, s, &form[s->swapped ? 1 : 0], s->swapped ? e0 : e1, at)
-                              : tile_element(l, s, e0, e1);
+static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[ATN_MAX_RANK], place at, int32_t width) {
+    lower_at e;
+    for (int a = 0; a < ATN_MAX_RANK; ++a) e.axis[a] = tile_coordinate(l, s, &form[a], a, at);
+    ir_ref element = s->panel ? panel_element(l, s, &form[s->swapped ? 1 : 0], e.axis[s->swapped ? 0 : 1], at)
+                              : tile_element(l, s, e);
     return ir_make(l->p, (ir_node){.kind = IR_TILE,
                                    .type = lower_type(l, l->g->objects[s->object].type),
                                    .width = width,
@@ -97,17 +100,24 @@ static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[2]
                                    .id = s->tile});
 }
 
+/* Does an index along a dimension lie side by side in the tile, and decide nothing else? */
+static bool is_beside(const staged *s, const atn_affine form[ATN_MAX_RANK], int32_t d) {
+    for (int a = 0; a < ATN_MAX_RANK; ++a)
+        if (form[a].coefficient[d] != (a == (s->swapped ? 1 : 0))) return false;
+    return true;
+}
+
 /* On the host `wide` registers that lie side by side in the tile are one load; each is a lane of it, which is where
  * aarch64 multiplies from. -1: not here. */
-static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[2], int32_t read, place at) {
-    int32_t type = lower_type(l, l->g->objects[s->object].type), fast = s->swapped ? 1 : 0;
+static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[ATN_MAX_RANK], int32_t read, place at) {
+    int32_t type = lower_type(l, l->g->objects[s->object].type);
     int32_t wide = type == ATN_SP || type == ATN_HP  ? l->v.wide
                    : type == ATN_DP && l->v.wide > 1 ? 2
                                                      : 1; /* 16 bytes at most */
     for (int32_t d = 0; d < l->g->n_dims && l->host && wide > 1; ++d) {
         const dim_state *state = &l->dim[d];
         if (d == l->vec_dim || state->regs < 2 || state->vec != 1 || state->row != state->pack ||
-            form[fast].coefficient[d] != 1 || form[1 - fast].coefficient[d] != 0)
+            !is_beside(s, form, d))
             continue;
         place first = at;
         while (wide > 1 && at.r[d] / wide * wide + wide > state->regs) wide /= 2;
@@ -125,12 +135,10 @@ static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[2
 
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width) {
     const atn_read *r = &l->g->reads[read];
-    lower_scene scene = scene_of(l);
-    atn_affine form[2];
+    lower_scene scene = lower_scene_of(l);
+    atn_affine form[ATN_MAX_RANK];
     (void)lower_staged_forms(&scene, r, form);
-    int fast = s->swapped ? 1 : 0;
-    bool beside = width > 1 && form[fast].coefficient[l->vec_dim] == 1 && form[1 - fast].coefficient[l->vec_dim] == 0;
-    if (width > 1 && !beside) {
+    if (width > 1 && !is_beside(s, form, l->vec_dim)) {
         ir_ref lanes[16];
         for (int32_t k = 0; k < width; ++k) {
             place one = at;
@@ -161,12 +169,18 @@ static ir_ref tile_base(lowering *l, const staged *s, int axis, ir_ref tile_star
     }
     if (form->rest >= 0)
         sum = ir_add(l->p, sum, ir_cast(l->p, IR_ADDRESS, lower_value(l, form->rest, PLACE_ORIGIN, 0)));
-    return ir_declare(l->p, l->block, axis ? "base1" : "base0", sum);
+    return lower_declare(l, "base", axis, sum);
 }
 
-/* Neither axis of a tile can begin below 0. */
+static lower_at tile_bases(lowering *l, const staged *s, ir_ref tile_start) {
+    lower_at base;
+    for (int a = 0; a < ATN_MAX_RANK; ++a) base.axis[a] = tile_base(l, s, a, tile_start);
+    return base;
+}
+
+/* No axis of a tile can begin below 0. */
 static bool from_zero(const lowering *l, const staged *s) {
-    for (int a = 0; a < 2; ++a) {
+    for (int a = 0; a < ATN_MAX_RANK; ++a) {
         const atn_affine *form = &s->linear[a];
         if (form->constant < 0 || form->rest >= 0) return false;
         for (int32_t d = 0; d < l->g->n_dims; ++d) {
@@ -179,11 +193,16 @@ static bool from_zero(const lowering *l, const staged *s) {
     return true;
 }
 
-static ir_ref fetch_element(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, bool guard) {
-    bool matrix = l->g->objects[s->object].rank > 1;
+/* Element e of the tile in the object. */
+static lower_at source_of(lowering *l, const staged *s, lower_at base, lower_at e) {
+    for (int a = 0; a < ATN_MAX_RANK; ++a)
+        base.axis[a] = a < l->g->objects[s->object].rank ? ir_add(l->p, base.axis[a], e.axis[a]) : -1;
+    return base;
+}
+
+static ir_ref fetch_element(lowering *l, const staged *s, lower_at base, lower_at e, bool guard) {
     lower_guard how = !guard || s->boundary != ATN_EDGE_NONE ? GUARD_NONE : from_zero(l, s) ? GUARD_ABOVE : GUARD_BOTH;
-    return lower_fetch(l, s->object, ir_add(l->p, base[0], e0), matrix ? ir_add(l->p, base[1], e1) : -1, s->boundary,
-                       how, -1, 0);
+    return lower_fetch(l, s->object, source_of(l, s, base, e), s->boundary, how, -1, 0);
 }
 
 static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
@@ -195,11 +214,10 @@ static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
 
 /* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always
  * are. */
-static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
+static void fill_panels(lowering *l, const staged *s, lower_at base) {
     atn_lowered *p = l->p;
     int fast = s->swapped ? 1 : 0, slow = 1 - fast;
-    ir_ref left =
-        ir_subtract(p, ir_argument_ref(p, slow ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[slow]);
+    ir_ref left = ir_subtract(p, lower_size(l, s->object, slow), base.axis[slow]);
     ir_ref lines = ir_declare(p, l->block, "count",
                               ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[slow]), left, -1));
     int32_t panel = ir_new_variable(p, "panel", IR_ADDRESS, 1, true),
@@ -209,8 +227,10 @@ static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
            at_within = ir_variable_ref(p, within);
     ir_block inner = IR_EMPTY, middle = IR_EMPTY, body = IR_EMPTY, *outer = l->block;
     l->block = &inner;
-    ir_ref e_fast = ir_add(p, at_panel, at_within);
-    ir_ref value = fetch_element(l, s, base, fast ? at_line : e_fast, fast ? e_fast : at_line, false);
+    lower_at e = {.axis = {[2] = ir_address(p, 0)}};
+    e.axis[fast] = ir_add(p, at_panel, at_within);
+    e.axis[slow] = at_line;
+    ir_ref value = fetch_element(l, s, base, e, false);
     ir_ref to = ir_add(p, ir_multiply_integer(p, at_panel, s->extent[slow]), ir_multiply_integer(p, at_line, s->panel));
     tile_store(l, s, ir_add(p, to, at_within), value);
     l->block = outer;
@@ -221,78 +241,98 @@ static void fill_panels(lowering *l, const staged *s, const ir_ref base[2]) {
 }
 
 /* One thread copies line by line; what overhangs the object is never read and stays as it is. */
-static void fill_alone(lowering *l, const staged *s, const ir_ref base[2]) {
+static void fill_alone(lowering *l, const staged *s, lower_at base) {
     atn_lowered *p = l->p;
-    ir_ref count[2];
-    for (int a = 0; a < 2; ++a) {
-        ir_ref left =
-            ir_subtract(p, ir_argument_ref(p, a ? IR_ARG_SIZE1 : IR_ARG_SIZE0, s->object, IR_ADDRESS), base[a]);
-        bool exact = s->boundary != ATN_EDGE_NONE || (a == 1 && l->g->objects[s->object].rank == 1);
-        count[a] = exact ? ir_address(p, s->extent[a])
-                         : ir_declare(p, l->block, "count",
-                                      ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[a]), left, -1));
+    ir_ref count[ATN_MAX_RANK];
+    int32_t variable[ATN_MAX_RANK], rank = l->g->objects[s->object].rank, loops = rank > 2 ? rank : 2;
+    ir_block bodies[ATN_MAX_RANK], *outer = l->block;
+    lower_at e = {.axis = {[2] = ir_address(p, 0)}};
+    for (int a = 0; a < loops; ++a) {
+        bool exact = s->boundary != ATN_EDGE_NONE || a >= rank;
+        bodies[a] = IR_EMPTY;
+        count[a] = ir_address(p, s->extent[a]);
+        if (!exact)
+            count[a] = ir_declare(p, l->block, "count",
+                                  ir_operation(p, ATN_OP_MIN, IR_ADDRESS, count[a],
+                                               ir_subtract(p, lower_size(l, s->object, a), base.axis[a]), -1));
     }
-    int32_t v1 = ir_new_variable(p, "e1", IR_ADDRESS, 1, true), v0 = ir_new_variable(p, "e0", IR_ADDRESS, 1, true);
-    ir_block rows = IR_EMPTY, columns = IR_EMPTY, *outer = l->block;
-    l->block = &columns;
-    ir_ref e0 = ir_variable_ref(p, v0), e1 = ir_variable_ref(p, v1);
-    ir_ref value = fetch_element(l, s, base, e0, e1, false);
-    tile_store(l, s, tile_element(l, s, e0, e1), value);
+    for (int a = loops; a-- > 0;) {
+        variable[a] = lower_counter(l, "e", a);
+        e.axis[a] = ir_variable_ref(p, variable[a]);
+    }
+    l->block = &bodies[0];
+    ir_ref value = fetch_element(l, s, base, e, false);
+    tile_store(l, s, tile_element(l, s, e), value);
     l->block = outer;
-    ir_for(p, &rows, v0, ir_address(p, 0), count[0], 1, 1, columns);
-    ir_for(p, outer, v1, ir_address(p, 0), count[1], 1, 1, rows);
+    for (int a = 0; a < loops; ++a)
+        ir_for(p, a + 1 < loops ? &bodies[a + 1] : outer, variable[a], ir_address(p, 0), count[a], 1, 1, bodies[a]);
 }
 
-/* Elements e0 to e0 + wide - 1 of line e1: in one load where all are inside, else one by one. */
-static ir_ref fetch_wide(lowering *l, const staged *s, const ir_ref base[2], ir_ref e0, ir_ref e1, int32_t wide) {
+/* Where element number e of the tile lies, rows one behind the other; `name`: its parts become variables. */
+static lower_at unfold(lowering *l, const staged *s, ir_ref e, bool name) {
+    lower_at at = {.axis = {[2] = ir_address(l->p, 0)}};
+    int32_t last = s->extent[2] > 1 ? 2 : 1;
+    ir_ref left = e;
+    for (int a = 0; a <= last; ++a) {
+        ir_ref n = ir_address(l->p, s->extent[a]);
+        at.axis[a] = a == last ? left : ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, left, n, -1);
+        if (name) at.axis[a] = lower_declare(l, "e", a, at.axis[a]);
+        if (a < last) left = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, left, n, -1);
+    }
+    return at;
+}
+
+static lower_at further(lowering *l, lower_at at, int32_t columns) {
+    at.axis[0] = ir_add_integer(l->p, at.axis[0], columns);
+    return at;
+}
+
+/* `wide` elements of a line from e on: in one load where all are inside, else one by one. */
+static ir_ref fetch_wide(lowering *l, const staged *s, lower_at base, lower_at e, int32_t wide) {
     atn_lowered *p = l->p;
-    if (wide == 1) return fetch_element(l, s, base, e0, e1, true);
-    bool matrix = l->g->objects[s->object].rank > 1;
-    ir_ref column = ir_declare(p, l->block, "column", ir_add(p, base[0], e0));
-    ir_ref row = matrix ? ir_declare(p, l->block, "row", ir_add(p, base[1], e1)) : -1, lanes[4];
-    ir_ref all = lower_inside(l, s->object, ir_add_integer(p, column, wide - 1), row);
-    if (!from_zero(l, s)) all = ir_and(p, all, lower_from_zero(l, column, row));
+    if (wide == 1) return fetch_element(l, s, base, e, true);
+    lower_at at = source_of(l, s, base, e);
+    lower_name_indices(l, &at);
+    ir_ref lanes[4], all = lower_inside(l, s->object, further(l, at, wide - 1));
+    if (!from_zero(l, s)) all = ir_and(p, all, lower_from_zero(l, at));
     for (int32_t k = 0; k < wide; ++k) /* no declarations here: they are made only where they are needed */
-        lanes[k] = lower_pick(l, s->object, ir_add_integer(p, column, k), row, from_zero(l, s));
-    return lower_either(l, all, lower_load_wide(l, s->object, column, row, wide), ir_join(p, lanes, wide));
+        lanes[k] = lower_pick(l, s->object, further(l, at, k), from_zero(l, s));
+    return lower_either(l, all, lower_load_wide(l, s->object, at, wide), ir_join(p, lanes, wide));
 }
 
 /* Into the tile: side by side, or, where it lies transposed, one below the other. Where `fits` is given and does not
  * hold, it goes to `spare` instead. */
-static void store_wide(lowering *l, const staged *s, ir_ref e0, ir_ref e1, ir_ref value, int32_t wide, ir_ref fits,
+static void store_wide(lowering *l, const staged *s, lower_at e, ir_ref value, int32_t wide, ir_ref fits,
                        ir_ref spare) {
     atn_lowered *p = l->p;
     bool beside = wide == 1 || (!s->swapped && s->pitch % wide == 0);
     if (!beside) value = ir_declare(p, l->block, "copied", value);
     for (int32_t k = 0; k < (beside ? 1 : wide); ++k) {
-        ir_ref at = tile_element(l, s, ir_add_integer(p, e0, k), e1);
+        ir_ref at = tile_element(l, s, further(l, e, k));
         if (fits >= 0) at = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, fits, at, ir_add_integer(p, spare, k));
         tile_store(l, s, at, beside ? value : ir_lane(p, value, k));
     }
 }
 
 /* The items of a group copy together, neighbours side by side. */
-static void fill_together(lowering *l, const staged *s, const ir_ref base[2]) {
+static void fill_together(lowering *l, const staged *s, lower_at base) {
     atn_lowered *p = l->p;
     int32_t wide = s->wide;
-    int64_t total = s->extent[0] * s->extent[1];
     int32_t v = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
     ir_block body = IR_EMPTY, *outer = l->block;
     l->block = &body;
-    ir_ref e = ir_variable_ref(p, v), n0 = ir_address(p, s->extent[0]);
-    ir_ref e0 = ir_declare(p, l->block, "e0", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1));
-    ir_ref e1 = ir_declare(p, l->block, "e1", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1));
-    store_wide(l, s, e0, e1, fetch_wide(l, s, base, e0, e1, wide), wide, -1, -1);
+    lower_at e = unfold(l, s, ir_variable_ref(p, v), true);
+    store_wide(l, s, e, fetch_wide(l, s, base, e, wide), wide, -1, -1);
     l->block = outer;
-    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, total), (int64_t)l->cuts.items * wide, 1,
-           body);
+    ir_for(p, outer, v, ir_multiply_integer(p, l->item, wide), ir_address(p, s->count), (int64_t)l->cuts.items * wide,
+           1, body);
 }
 
 void lower_stage_fill(lowering *l, ir_ref tile_start) {
     for (int32_t n = 0; n < l->staged.count; ++n) {
         const staged *s = &l->staged.of[n];
         ir_comment(l->p, l->block, "stage %s", l->g->objects[s->object].name);
-        ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)};
+        lower_at base = tile_bases(l, s, tile_start);
         if (s->panel)
             fill_panels(l, s, base);
         else if (l->host)
@@ -317,12 +357,10 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
                        l->g->name, MAX_PREFETCH);
             return;
         }
-        ir_ref base[2] = {tile_base(l, s, 0, tile_start), tile_base(l, s, 1, tile_start)},
-               n0 = ir_address(l->p, s->extent[0]);
+        lower_at base = tile_bases(l, s, tile_start);
         for (int32_t k = 0; k < rounds; ++k) {
-            ir_ref e0 = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, share(l, k, wide), n0, -1);
-            ir_ref e1 = ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, share(l, k, wide), n0, -1);
-            fetched[filled++] = ir_declare(l->p, l->block, "next", fetch_wide(l, s, base, e0, e1, wide));
+            lower_at e = unfold(l, s, share(l, k, wide), false);
+            fetched[filled++] = ir_declare(l->p, l->block, "next", fetch_wide(l, s, base, e, wide));
         }
     }
 }
@@ -336,15 +374,13 @@ void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
     for (int32_t n = 0; n < l->staged.count && l->status == ATN_OK; ++n) {
         staged s = l->staged.of[n];
         s.half = half[n];
-        int64_t total = s.extent[0] * s.extent[1];
         int32_t rounds = s.rounds, wide = s.wide;
         for (int32_t k = 0; k < rounds; ++k, ++used) {
-            bool full = (k + 1) * (int64_t)l->cuts.items * wide <= total;
-            ir_ref e = share(l, k, wide), n0 = ir_address(p, s.extent[0]);
-            ir_ref e0 = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, e, n0, -1),
-                   e1 = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, e, n0, -1);
-            store_wide(l, &s, e0, e1, fetched[used], wide, full ? -1 : ir_less(p, e, ir_address(p, total)),
-                       ir_add_integer(p, e, 2 * s.elements - total));
+            bool full = (k + 1) * (int64_t)l->cuts.items * wide <= s.count;
+            ir_ref e = share(l, k, wide);
+            store_wide(l, &s, unfold(l, &s, e, false), fetched[used], wide,
+                       full ? -1 : ir_less(p, e, ir_address(p, s.count)),
+                       ir_add_integer(p, e, 2 * s.elements - s.count));
         }
     }
 }

@@ -11,13 +11,15 @@ int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims) {
     if (!l->host || l->vec_dim < 0 || !(dims >> l->vec_dim & 1) || w->combine != ATN_WRITE_ONCE || w->enable >= 0)
         return -1;
     if ((type != ATN_SP && type != ATN_DP && type != ATN_INT32) || atn_select_is_computed(l->g, w->select) ||
-        w->select[1] < 0)
+        l->g->objects[w->object].rank < 2)
         return -1;
     atn_affine column = atn_affine_of(l->g, w->select[0]);
     if (!column.is_affine || column.modulus >= 0 || column.coefficient[l->vec_dim] != 0) return -1;
     for (int32_t k = 0; k < l->cuts.n_points; ++k) {
         int32_t d = l->cuts.point[k];
-        bool beside = column.coefficient[d] == 1 && !(l->g->values[w->select[1]].dims >> d & 1);
+        bool beside = column.coefficient[d] == 1;
+        for (int axis = 1; axis < l->g->objects[w->object].rank; ++axis)
+            beside = beside && !(l->g->values[w->select[axis]].dims >> d & 1);
         if (d != l->vec_dim && beside && l->dim[d].regs % l->dim[l->vec_dim].vec == 0 && l->dim[d].limit < 0) return d;
     }
     return -1;
@@ -55,7 +57,6 @@ void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d) {
             place here = at;
             here.r[d] = (int8_t)from;
             here.lane = (int8_t)k;
-            ir_ref column = lower_index(l, w->select[0], here, true), row = lower_index(l, w->select[1], here, true);
-            lower_store(l, w, column, row, vectors[from + k], 0);
+            lower_store(l, w, lower_select(l, w->select, here, true), vectors[from + k], 0);
         }
 }

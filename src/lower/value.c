@@ -125,13 +125,9 @@ static ir_ref affine_address(lowering *l, const atn_affine *form, place at) {
     return sum;
 }
 
-static bool is_computed(const lowering *l, atn_value value) {
-    return atn_select_is_computed(l->g, (const atn_value[2]){value, -1});
-}
-
 ir_ref lower_index(lowering *l, atn_value value, place at, bool validated) {
     atn_affine form = atn_affine_of(l->g, value);
-    bool computed = is_computed(l, value), alone = form.is_affine && form.rest < 0 && form.modulus < 0;
+    bool computed = atn_value_is_computed(l->g, value), alone = form.is_affine && form.rest < 0 && form.modulus < 0;
     if (at.lane < 0 && l->vec_dim >= 0) at.lane = 0; /* an address is that of the first lane */
     if (!computed || (validated && alone)) return affine_address(l, &form, at);
     ir_ref index = lower_value(l, value, at, 0);
@@ -140,7 +136,7 @@ ir_ref lower_index(lowering *l, atn_value value, place at, bool validated) {
 
 ir_ref lower_end(lowering *l, atn_value value) {
     place at = PLACE_ORIGIN;
-    if (!is_computed(l, value)) return lower_index(l, value, at, true);
+    if (!atn_value_is_computed(l->g, value)) return lower_index(l, value, at, true);
     if (l->vec_dim >= 0) at.lane = 0;
     ir_ref end = lower_value(l, value, at, 0);
     int64_t low = l->p->failed ? 0 : l->p->nodes[end].low, high = l->p->failed ? 0 : l->p->nodes[end].high;
@@ -153,18 +149,7 @@ ir_ref lower_end(lowering *l, atn_value value) {
 
 /* ---- values ---- */
 
-int32_t lower_type(const lowering *l, atn_type type) {
-    switch (type) {
-    case ATN_HP:
-        return l->v.half ? ATN_HP : ATN_SP;
-    case ATN_SP2:
-        return ATN_SP;
-    case ATN_DP2:
-        return ATN_DP;
-    default:
-        return (int32_t)type;
-    }
-}
+int32_t lower_type(const lowering *l, atn_type type) { return (int32_t)atn_variant_type(&l->v, type); }
 
 bool lower_ready(const lowering *l, atn_value value) {
     return lower_needs_met(l->g, &l->needs, value, l->bound, l->done);
@@ -180,8 +165,7 @@ static ir_ref constant(lowering *l, const atn_node *n, int32_t part) {
 static ir_ref size_of(lowering *l, const atn_node *n) {
     const atn_object *object = &l->g->objects[n->index];
     if (object->table) return ir_integer(l->p, ATN_INDEX, object->table_size[n->axis]);
-    ir_ref size = ir_argument_ref(l->p, n->axis ? IR_ARG_SIZE1 : IR_ARG_SIZE0, n->index, IR_ADDRESS);
-    return ir_cast(l->p, ATN_INDEX, size);
+    return ir_cast(l->p, ATN_INDEX, lower_size(l, n->index, n->axis));
 }
 
 #define OP(op, a, b) ir_operation(l->p, op, t, a, b, -1)
@@ -401,7 +385,7 @@ void lower_hoist(lowering *l, atn_value value) {
     }
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) lower_hoist(l, n->arg[k]);
     if (n->op == ATN_OP_READ)
-        for (int k = 0; k < 2 && l->g->reads[n->index].select[k] >= 0; ++k) {
+        for (int k = 0; k < ATN_MAX_RANK && l->g->reads[n->index].select[k] >= 0; ++k) {
             if (!atn_affine_of(l->g, l->g->reads[n->index].select[k]).is_affine)
                 lower_hoist(l, l->g->reads[n->index].select[k]);
         }

@@ -31,8 +31,10 @@ typedef struct knob {
 static const knob KNOBS[] = {
     CUT_P(0),
     CUT_P(1),
+    CUT_P(2),
     CUT_Q(0),
     CUT_Q(1),
+    CUT_Q(2),
     {"stage", AT(stage), 0, 0, 2, NULL, false},
     {"stage_swap", AT(stage_swap), 0, 0, 3, NULL, false},
     {"wide", AT(wide), 1, 1, 4, NULL, true},
@@ -158,9 +160,26 @@ void atn_variant_print(const atn_variant *variant, atn_text *out) {
 }
 
 int32_t atn_variant_items(const atn_variant *v) {
-    return v->p[0].lanes * v->p[1].lanes * v->q[0].lanes * v->q[1].lanes;
+    int32_t items = 1;
+    for (int d = 0; d < ATN_MAX_RANK; ++d) items *= v->p[d].lanes * v->q[d].lanes;
+    return items;
 }
 
 int32_t atn_variant_splits(const atn_variant *v) {
-    return v->q[0].split > v->q[1].split ? v->q[0].split : v->q[1].split;
+    int32_t splits = 1;
+    for (int d = 0; d < ATN_MAX_RANK; ++d) splits = v->q[d].split > splits ? v->q[d].split : splits;
+    return splits;
+}
+
+atn_type atn_variant_type(const atn_variant *v, atn_type type) {
+    switch (type) {
+    case ATN_HP:
+        return v->half ? ATN_HP : ATN_SP;
+    case ATN_SP2:
+        return ATN_SP;
+    case ATN_DP2:
+        return ATN_DP;
+    default:
+        return type;
+    }
 }

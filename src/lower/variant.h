@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 
-/* The cut of one dimension. p0, p1 are the points' dimensions; q0, q1 those that are reduced over. */
+#include <attune/type.h>
+
+/* The cut of one dimension. p0, p1, p2 are the points' dimensions; q0, q1, q2 those that are reduced over. */
 typedef struct atn_cut {
     int32_t lanes;  /* work-items along it; 1 on the host */
     int32_t vec;    /* lanes of a vector type; one dimension at most has more than 1 */
@@ -28,7 +30,7 @@ typedef enum atn_finish {
 typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED } atn_schedule;
 
 typedef struct atn_variant {
-    atn_cut p[2], q[2];
+    atn_cut p[ATN_MAX_RANK], q[ATN_MAX_RANK];
     int32_t stage;      /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered */
     int32_t stage_swap; /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */
     int32_t wide; /* elements moved at once, 1, 2 or 4: GPU: by an item into a staged tile, any alignment stays right;
@@ -41,7 +43,7 @@ typedef struct atn_variant {
     int32_t groups;     /* most groups launched, the others follow in a loop; 0: as many as there are tiles */
     int32_t threads;    /* host: 0 all */
     int32_t schedule, chunk;
-    int32_t collapse; /* host: dimensions of the points whose tiles the threads share: 2 both, 1 the outer one */
+    int32_t collapse; /* host: dimensions of the points whose tiles the threads share: 2 all, 1 all but the fastest */
     int32_t stream;   /* host: stores that go past the caches */
     int32_t fast;     /* lets the compiler assume finite values and reorder (per kernel, never globally) */
     int32_t index;    /* bits of address arithmetic: 32 or 64 */
@@ -63,8 +65,11 @@ void atn_variant_print(const atn_variant *variant, atn_text *out);
 int32_t atn_variant_knob_count(void);
 const char *atn_variant_knob_name(int32_t knob);
 
-/* Groups that share a reduced range: the split of q0 or of q1. */
+/* Groups that share a reduced range: the split of its slowest dimension. */
 int32_t atn_variant_splits(const atn_variant *variant);
+
+/* What values of a type are computed in, complex ones part by part: HP in SP, unless the variant says half. */
+atn_type atn_variant_type(const atn_variant *variant, atn_type type);
 
 /* Items of a work-group. */
 int32_t atn_variant_items(const atn_variant *variant);

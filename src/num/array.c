@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "graph/type.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const atn_ctx *atn_array_ctx(const atn_array *a) { return atn_device_ctx(a->storage->device); }
@@ -32,29 +33,47 @@ static atn_status create(atn_device *device, const atn_array *shape, atn_array *
     *out = NULL;
     if (!is_element(shape->type))
         return atn_fail(ctx, ATN_ERR_INPUT, "array: %s is no type of elements", atn_type_name(shape->type));
-    if (shape->size[0] < 0 || shape->size[1] < 0 || shape->pitch < shape->size[0])
+    char planes[48] = "";
+    if (shape->rank > 2) snprintf(planes, sizeof planes, "%lld planes, ", (long long)shape->size[2]);
+    if (shape->size[0] < 0 || shape->size[1] < 0 || shape->size[2] < 0 || shape->pitch < shape->size[0])
         return atn_fail(ctx, ATN_ERR_INPUT,
-                        "array: %lld columns, %lld rows and a pitch of %lld; sizes are not negative",
+                        "array: %s%lld columns, %lld rows and a pitch of %lld; sizes are not negative", planes,
                         (long long)shape->size[0], (long long)shape->size[1], (long long)shape->pitch);
-    int64_t elements, bytes;
-    if (!atn_i64_mul(shape->pitch, shape->size[1], &elements) ||
+    int64_t rows, elements, bytes;
+    if (!atn_i64_mul(shape->size[1], shape->size[2], &rows) || !atn_i64_mul(shape->pitch, rows, &elements) ||
         !atn_i64_mul(elements, (int64_t)atn_type_bytes(shape->type), &bytes) || (uint64_t)bytes > SIZE_MAX / 2)
-        return atn_fail(ctx, ATN_ERR_INPUT, "array: %lld rows of %lld elements are larger than any memory",
+        return atn_fail(ctx, ATN_ERR_INPUT, "array: %s%lld rows of %lld elements are larger than any memory", planes,
                         (long long)shape->size[1], (long long)shape->pitch);
     return make(device, shape, shape->size[0] ? (size_t)bytes : 0, out);
 }
 
 atn_status atn_array_create_vector(atn_device *device, atn_type type, int64_t length, atn_array **out) {
-    return create(device, &(atn_array){.type = type, .rank = 1, .size = {length, 1}, .pitch = length}, out);
+    return create(device, &(atn_array){.type = type, .rank = 1, .size = {length, 1, 1}, .pitch = length}, out);
 }
 
 atn_status atn_array_create_matrix(atn_device *device, atn_type type, int64_t columns, int64_t rows, int64_t pitch,
                                    atn_array **out) {
     if (pitch == 0) pitch = columns;
-    return create(device, &(atn_array){.type = type, .rank = 2, .size = {columns, rows}, .pitch = pitch}, out);
+    return create(device, &(atn_array){.type = type, .rank = 2, .size = {columns, rows, 1}, .pitch = pitch}, out);
+}
+
+atn_status atn_array_create_volume(atn_device *device, atn_type type, int64_t columns, int64_t rows, int64_t planes,
+                                   int64_t pitch, atn_array **out) {
+    if (pitch == 0) pitch = columns;
+    return create(device, &(atn_array){.type = type, .rank = 3, .size = {columns, rows, planes}, .pitch = pitch}, out);
+}
+
+atn_status atn_array_create_like(atn_device *device, const atn_view *v, atn_array **out) {
+    atn_array shape = {.type = v->type, .rank = v->rank, .pitch = v->size[0]};
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) shape.size[axis] = axis < v->rank ? v->size[axis] : 1;
+    return create(device, &shape, out);
 }
 
 /* ---- views ---- */
+
+int64_t atn_array_rows(const atn_array *a) { return a->size[1] * a->size[2]; }
+
+static bool is_empty(const atn_array *a) { return a->size[0] == 0 || atn_array_rows(a) == 0; }
 
 static bool inside(int64_t first, int64_t count, int64_t size) {
     return first >= 0 && count >= 0 && first <= size && count <= size - first;
@@ -66,7 +85,7 @@ static atn_status view(const atn_array *parent, const atn_array *shape, atn_arra
     *array = *shape;
     array->type = parent->type;
     array->storage = parent->storage;
-    if (array->size[0] == 0 || array->size[1] == 0) array->offset = 0; /* nothing there: never point behind the end */
+    if (is_empty(array)) array->offset = 0; /* nothing there: never point behind the end */
     ++array->storage->users;
     *out = array;
     return ATN_OK;
@@ -75,19 +94,21 @@ static atn_status view(const atn_array *parent, const atn_array *shape, atn_arra
 atn_status atn_array_view_range(atn_array *v, int64_t first, int64_t length, atn_array **out) {
     *out = NULL;
     if (v->rank != 1)
-        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: a range is taken of a vector, not of a matrix");
+        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: a range is taken of a vector, not of a %s",
+                        atn_rank_name(v->rank));
     if (!inside(first, length, v->size[0]))
         return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT,
                         "view: %lld elements from %lld on are not inside a vector of %lld", (long long)length,
                         (long long)first, (long long)v->size[0]);
-    return view(v, &(atn_array){.offset = v->offset + first, .rank = 1, .size = {length, 1}, .pitch = length}, out);
+    return view(v, &(atn_array){.offset = v->offset + first, .rank = 1, .size = {length, 1, 1}, .pitch = length}, out);
 }
 
 atn_status atn_array_view_block(atn_array *m, int64_t first_column, int64_t first_row, int64_t columns, int64_t rows,
                                 atn_array **out) {
     *out = NULL;
     if (m->rank != 2)
-        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a block is taken of a matrix, not of a vector");
+        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a block is taken of a matrix, not of a %s",
+                        atn_rank_name(m->rank));
     if (!inside(first_column, columns, m->size[0]) || !inside(first_row, rows, m->size[1]))
         return atn_fail(
             atn_array_ctx(m), ATN_ERR_INPUT,
@@ -97,7 +118,7 @@ atn_status atn_array_view_block(atn_array *m, int64_t first_column, int64_t firs
             (long long)m->size[1]);
     atn_array shape = {.offset = m->offset + first_row * m->pitch + first_column,
                        .rank = 2,
-                       .size = {columns, rows},
+                       .size = {columns, rows, 1},
                        .pitch = m->pitch};
     return view(m, &shape, out);
 }
@@ -109,19 +130,36 @@ atn_status atn_array_view_matrix(atn_array *v, int64_t columns, int64_t rows, at
         return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT,
                         "view: %lld rows of %lld columns are taken of a vector of as many elements, not of %lld",
                         (long long)rows, (long long)columns, (long long)v->size[0]);
-    return view(v, &(atn_array){.offset = v->offset, .rank = 2, .size = {columns, rows}, .pitch = columns}, out);
+    return view(v, &(atn_array){.offset = v->offset, .rank = 2, .size = {columns, rows, 1}, .pitch = columns}, out);
 }
 
 atn_status atn_array_view_row(atn_array *m, int64_t row, atn_array **out) {
     *out = NULL;
     if (m->rank != 2)
-        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a row is taken of a matrix, not of a vector");
+        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a row is taken of a matrix, not of a %s",
+                        atn_rank_name(m->rank));
     if (!inside(row, 1, m->size[1]))
         return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: row %lld is not inside a matrix of %lld rows",
                         (long long)row, (long long)m->size[1]);
     int64_t columns = m->size[0];
     return view(
-        m, &(atn_array){.offset = m->offset + row * m->pitch, .rank = 1, .size = {columns, 1}, .pitch = columns}, out);
+        m, &(atn_array){.offset = m->offset + row * m->pitch, .rank = 1, .size = {columns, 1, 1}, .pitch = columns},
+        out);
+}
+
+atn_status atn_array_view_plane(atn_array *v, int64_t plane, atn_array **out) {
+    *out = NULL;
+    if (v->rank != 3)
+        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: a plane is taken of a volume, not of a %s",
+                        atn_rank_name(v->rank));
+    if (!inside(plane, 1, v->size[2]))
+        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: plane %lld is not inside a volume of %lld planes",
+                        (long long)plane, (long long)v->size[2]);
+    atn_array shape = {.offset = v->offset + plane * v->size[1] * v->pitch,
+                       .rank = 2,
+                       .size = {v->size[0], v->size[1], 1},
+                       .pitch = v->pitch};
+    return view(v, &shape, out);
 }
 
 void atn_array_free(atn_array *array) {
@@ -141,13 +179,12 @@ void atn_array_free(atn_array *array) {
 /* ---- what it is ---- */
 
 atn_array_info atn_array_get_info(const atn_array *a) {
-    return (atn_array_info){.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->pitch};
+    return (atn_array_info){
+        .type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1], a->size[2]}, .pitch = a->pitch};
 }
 
-static bool is_empty(const atn_array *a) { return a->size[0] == 0 || a->size[1] == 0; }
-
 /* Elements from the first to behind the last. */
-static int64_t span(const atn_array *a) { return is_empty(a) ? 0 : (a->size[1] - 1) * a->pitch + a->size[0]; }
+static int64_t span(const atn_array *a) { return is_empty(a) ? 0 : (atn_array_rows(a) - 1) * a->pitch + a->size[0]; }
 
 bool atn_array_is_whole(const atn_array *a) {
     if (is_empty(a)) return a->storage->bytes == 0;
@@ -164,6 +201,6 @@ atn_slot atn_array_slot(const atn_array *a) {
     return (atn_slot){
         .buffer = a->storage->buffer,
         .offset = a->offset,
-        .view = {.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->pitch},
+        .view = {.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1], a->size[2]}, .pitch = a->pitch},
     };
 }

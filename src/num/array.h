@@ -28,11 +28,14 @@ atn_status atn_storage_settle(atn_storage *storage);
 
 struct atn_array {
     atn_storage *storage;
-    int64_t offset; /* of element (0, 0), in elements */
+    int64_t offset; /* of the first element, in elements */
     atn_type type;
     int32_t rank;
-    int64_t size[2], pitch;
+    int64_t size[ATN_MAX_RANK], pitch; /* sizes: 1 beyond the rank */
 };
+
+atn_status atn_array_create_like(atn_device *device, const atn_view *view, atn_array **out); /* without gaps */
+int64_t atn_array_rows(const atn_array *array);                                              /* of all planes */
 
 const atn_ctx *atn_array_ctx(const atn_array *array);
 atn_device *atn_array_device(const atn_array *array);

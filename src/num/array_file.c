@@ -10,8 +10,7 @@ atn_status atn_array_load(atn_device *device, const char *path, atn_array **out)
     atn_status status = atn_npy_read(ctx, path, &npy);
     if (status != ATN_OK) return status;
     atn_view view = atn_npy_view(&npy);
-    status = view.rank == 2 ? atn_array_create_matrix(device, view.type, view.size[0], view.size[1], 0, out)
-                            : atn_array_create_vector(device, view.type, view.size[0], out);
+    status = atn_array_create_like(device, &view, out);
     if (status == ATN_OK) status = atn_array_put(*out, view.data, 0);
     if (status != ATN_OK) {
         atn_array_free(*out);

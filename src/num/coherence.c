@@ -145,7 +145,7 @@ static void written_on_host(atn_array *array) {
 }
 
 static void *place(const atn_array *array) {
-    if (!array->storage->host || array->size[0] == 0 || array->size[1] == 0) return NULL;
+    if (!array->storage->host || array->size[0] == 0 || atn_array_rows(array) == 0) return NULL;
     return (char *)array->storage->host + (size_t)array->offset * atn_type_bytes(array->type);
 }
 
@@ -191,7 +191,7 @@ static void copy_rows(const atn_array *array, char *to, int64_t to_pitch, const 
     enum { PIECE = 1 << 16, WORTH = 1 << 20 }; /* bytes of a row that is cut; for which a core is woken */
     size_t element = atn_type_bytes(array->type), row = (size_t)array->size[0] * element;
     row_copy c = {to, from, (size_t)to_pitch * element, (size_t)from_pitch * element, row};
-    int64_t rows = array->size[1];
+    int64_t rows = atn_array_rows(array);
     if (row == 0 || rows == 0) return;
     if (c.to_pitch == row && c.from_pitch == row) {
         size_t bytes = row * (size_t)rows, whole = bytes / PIECE * PIECE;

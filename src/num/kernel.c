@@ -83,8 +83,8 @@ const atn_variant *atn_kernel_variant(const atn_kernel *k) {
 /* ---- binding ---- */
 
 static bool same_shape(const atn_view *a, const atn_view *b) {
-    return a->type == b->type && a->rank == b->rank && a->size[0] == b->size[0] &&
-           (a->rank == 1 || (a->size[1] == b->size[1] && a->pitch == b->pitch));
+    return a->type == b->type && a->rank == b->rank &&
+           memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0 && (a->rank == 1 || a->pitch == b->pitch);
 }
 
 atn_status atn_kernel_bind(atn_kernel *k, const char *object, atn_array *array) {

@@ -40,18 +40,27 @@ static void swap_bytes(char *data, size_t bytes, size_t element) {
         }
 }
 
-/* From columns one after the other to rows one after the other. */
+/* From the first index the fastest to the last one. */
 static atn_status transpose(atn_npy *npy, size_t bytes) {
-    size_t element = atn_type_bytes(npy->type), rows = (size_t)npy->shape[0], columns = (size_t)npy->shape[1];
+    size_t element = atn_type_bytes(npy->type), planes = npy->dims > 2 ? (size_t)npy->shape[0] : 1,
+           rows = (size_t)npy->shape[npy->dims - 2], columns = (size_t)npy->shape[npy->dims - 1];
     char *turned = atn_alloc(npy->ctx, bytes);
     if (!turned) return ATN_ERR_MEMORY;
-    for (size_t row = 0; row < rows; ++row)
-        for (size_t column = 0; column < columns; ++column)
-            memcpy(turned + (row * columns + column) * element,
-                   (const char *)npy->data + (column * rows + row) * element, element);
+    for (size_t plane = 0; plane < planes; ++plane)
+        for (size_t row = 0; row < rows; ++row)
+            for (size_t column = 0; column < columns; ++column)
+                memcpy(turned + ((plane * rows + row) * columns + column) * element,
+                       (const char *)npy->data + ((column * rows + row) * planes + plane) * element, element);
     atn_free(npy->ctx, npy->data);
     npy->data = turned;
     return ATN_OK;
+}
+
+static atn_status too_large(const atn_ctx *ctx, const char *name, const npy_header *header) {
+    char shape[96] = "";
+    for (int32_t d = 0, at = 0; d < header->dims; ++d)
+        at += snprintf(shape + at, sizeof shape - (size_t)at, "%s%lld", d ? " x " : "", (long long)header->shape[d]);
+    return atn_fail(ctx, ATN_ERR_INPUT, "%s: a shape of %s is larger than any memory", name, shape);
 }
 
 static atn_status read_elements(atn_npy *npy, const char *name, size_t length, const npy_header *header) {
@@ -61,9 +70,7 @@ static atn_status read_elements(atn_npy *npy, const char *name, size_t length, c
     size_t element = atn_type_bytes(npy->type), bytes = element;
     for (int32_t d = 0; d < header->dims; ++d) {
         npy->shape[d] = header->shape[d];
-        if (!atn_size_mul(bytes, (size_t)header->shape[d], &bytes))
-            return atn_fail(npy->ctx, ATN_ERR_INPUT, "%s: a shape of %lld x %lld is larger than any memory", name,
-                            (long long)header->shape[0], (long long)header->shape[1]);
+        if (!atn_size_mul(bytes, (size_t)header->shape[d], &bytes)) return too_large(npy->ctx, name, header);
     }
     if (!atn_size_within(header->data_at, bytes, length))
         return atn_fail(npy->ctx, ATN_ERR_INPUT, "%s: byte %zu: %zu bytes of elements are missing, the shape needs %zu",
@@ -75,8 +82,9 @@ static atn_status read_elements(atn_npy *npy, const char *name, size_t length, c
     memmove(data, data + header->data_at, bytes); /* to the front, where it is aligned */
     if (swap) swap_bytes(npy->data, bytes, atn_type_bytes(atn_type_get_info(npy->type)->part));
     for (size_t k = 0; k < bytes && npy->type == ATN_B; ++k) data[k] = data[k] != 0;
-    bool turned = npy->fortran && npy->dims == 2 && npy->shape[0] > 1 && npy->shape[1] > 1;
-    return turned ? transpose(npy, bytes) : ATN_OK;
+    int32_t longer = 0; /* axes with more than one element */
+    for (int32_t d = 0; d < npy->dims; ++d) longer += npy->shape[d] > 1;
+    return npy->fortran && longer > 1 && bytes > 0 ? transpose(npy, bytes) : ATN_OK;
 }
 
 atn_status atn_npy_take(const atn_ctx *ctx, const char *name, char *bytes, size_t length, atn_npy *out) {
@@ -102,12 +110,11 @@ void atn_npy_free(atn_npy *npy) {
 }
 
 atn_view atn_npy_view(const atn_npy *npy) {
-    int64_t columns = npy->dims == 0 ? 1 : npy->shape[npy->dims - 1];
-    return (atn_view){.data = npy->data,
-                      .type = npy->type,
-                      .rank = npy->dims == 2 ? 2 : 1,
-                      .size = {columns, npy->dims == 2 ? npy->shape[0] : 1},
-                      .pitch = columns};
+    atn_view view = {.data = npy->data, .type = npy->type, .rank = npy->dims > 0 ? npy->dims : 1};
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis)
+        view.size[axis] = axis < npy->dims ? npy->shape[npy->dims - 1 - axis] : 1;
+    view.pitch = view.size[0];
+    return view;
 }
 
 /* ---- writing ---- */
@@ -120,14 +127,12 @@ static const char *code_of(atn_type type) {
 
 size_t atn_npy_head(const atn_view *view, char head[ATN_NPY_HEAD]) {
     enum { FIXED = 10, ALIGN = 64 };
-    char shape[64];
-    if (view->rank > 1)
-        snprintf(shape, sizeof shape, "(%lld, %lld)", (long long)view->size[1], (long long)view->size[0]);
-    else
-        snprintf(shape, sizeof shape, "(%lld,)", (long long)view->size[0]);
-    int length =
-        snprintf(head, ATN_NPY_HEAD, "\x93NUMPY\x01%c%c%c{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", 0,
-                 0, 0, atn_type_bytes(view->type) == 1 ? '|' : '<', code_of(view->type), shape);
+    char shape[96] = "";
+    for (int32_t axis = view->rank, at = 0; axis-- > 0;)
+        at += snprintf(shape + at, sizeof shape - (size_t)at, "%lld%s", (long long)view->size[axis], axis ? ", " : "");
+    int length = snprintf(
+        head, ATN_NPY_HEAD, "\x93NUMPY\x01%c%c%c{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%s), }", 0, 0, 0,
+        atn_type_bytes(view->type) == 1 ? '|' : '<', code_of(view->type), shape, view->rank > 1 ? "" : ",");
     size_t data_at = atn_size_round_up((size_t)length + 1, ALIGN);
     memset(head + length, ' ', data_at - (size_t)length - 1);
     head[data_at - 1] = '\n';
@@ -139,7 +144,7 @@ size_t atn_npy_head(const atn_view *view, char head[ATN_NPY_HEAD]) {
 atn_status atn_npy_write(const atn_ctx *ctx, const char *path, const atn_view *view) {
     char head[ATN_NPY_HEAD];
     size_t element = atn_type_bytes(view->type), row = (size_t)view->size[0] * element;
-    size_t rows = view->rank > 1 ? (size_t)view->size[1] : 1, bytes, data_at = atn_npy_head(view, head);
+    size_t rows = (size_t)atn_view_rows(view), bytes, data_at = atn_npy_head(view, head);
     if (!atn_size_mul(row, rows, &bytes) || !atn_size_add(bytes, data_at, &bytes))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: the array is larger than any memory", path);
     char *file = atn_alloc(ctx, bytes);

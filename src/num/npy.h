@@ -1,4 +1,5 @@
-/* NPY files, versions 1 to 3: a header that says type, order and shape, then the elements. One matrix or vector. */
+/* NPY files, versions 1 to 3: a header that says type, order and shape, then the elements. One vector, matrix or
+ * volume. */
 #ifndef ATN_NUM_NPY_H
 #define ATN_NUM_NPY_H
 
@@ -9,10 +10,10 @@ typedef struct atn_npy {
     const atn_ctx *ctx;
     void *data; /* owned; see atn_npy_free */
     atn_type type;
-    char dtype[16];   /* as the file spells it: "<f4" */
-    bool fortran;     /* the file has columns one after the other */
-    int32_t dims;     /* 0, 1 or 2 */
-    int64_t shape[2]; /* as the file has it */
+    char dtype[16];              /* as the file spells it: "<f4" */
+    bool fortran;                /* the file has columns one after the other */
+    int32_t dims;                /* 0 to 3 */
+    int64_t shape[ATN_MAX_RANK]; /* as the file has it */
 } atn_npy;
 
 /* A file; or its bytes, which it takes over (atn_alloc), whatever becomes of them. `name` is for messages. */
@@ -20,7 +21,7 @@ atn_status atn_npy_read(const atn_ctx *ctx, const char *path, atn_npy *out);
 atn_status atn_npy_take(const atn_ctx *ctx, const char *name, char *bytes, size_t length, atn_npy *out);
 void atn_npy_free(atn_npy *npy); /* zeroed ones are fine */
 
-/* As an array: (a, b) is a matrix of a rows and b columns, (n,) and () are vectors. */
+/* As an array: (a, b, c) is a volume of a planes, (a, b) a matrix of a rows and b columns, (n,) and () are vectors. */
 atn_view atn_npy_view(const atn_npy *npy);
 
 /* Do the bytes begin as an NPY file does? */

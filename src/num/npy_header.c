@@ -77,7 +77,8 @@ static atn_status read_shape(reader *r) {
         if (r->at >= r->end) return wrong(r, "the shape does not end");
         atn_status status = read_extent(r, &extent);
         if (status != ATN_OK) return status;
-        if (r->out->dims == 2) return wrong(r, "the shape has more than two dimensions; vectors and matrices are read");
+        if (r->out->dims == ATN_MAX_RANK)
+            return wrong(r, "the shape has more than three dimensions; vectors, matrices and volumes are read");
         r->out->shape[r->out->dims++] = extent;
         if (take(r, ',')) continue;
         skip_blanks(r);

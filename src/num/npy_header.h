@@ -9,7 +9,7 @@ typedef struct npy_header {
     char dtype[16];
     bool fortran;
     int32_t dims;
-    int64_t shape[2];
+    int64_t shape[ATN_MAX_RANK];
 } npy_header;
 
 atn_status npy_header_read(const atn_ctx *ctx, const char *name, const char *bytes, size_t length, npy_header *out);

@@ -127,7 +127,7 @@ static int64_t farthest(const call *c) {
 }
 
 static bool same_view(const atn_view *a, const atn_view *b) {
-    return a->size[0] == b->size[0] && a->size[1] == b->size[1] && a->pitch == b->pitch;
+    return memcmp(a->size, b->size, sizeof a->size) == 0 && a->pitch == b->pitch;
 }
 
 static bool same_as_last(const entry *e, const call *c, int64_t offset) {
@@ -218,30 +218,29 @@ static atn_status run(atn_operations *o, call *c) {
     return status;
 }
 
-/* A vector where the kernel has a matrix: one row. */
+/* A vector where the kernel has a matrix: one row; a volume: the rows of all planes. */
 static void as_matrix(call *c, int32_t k) {
     c->slot[k].view.rank = 2;
-    c->slot[k].view.size[1] = c->array[k]->size[1];
+    c->slot[k].view.size[1] = atn_array_rows(c->array[k]);
+    c->slot[k].view.size[2] = 1;
 }
 
 /* A matrix where the kernel has a vector: its rows one behind the other. */
 static atn_status as_vector(const atn_operations *o, call *c, int32_t k) {
     atn_view *view = &c->slot[k].view;
     if (view->rank == 1) return ATN_OK;
-    if (view->pitch != view->size[0] && view->size[1] > 1)
+    if (view->pitch != view->size[0] && atn_view_rows(view) > 1)
         return atn_fail(atn_device_ctx(o->device), ATN_ERR_INPUT,
                         "%s: '%s' has gaps between its rows; a vector is needed", TABLE[c->op].name, c->name[k]);
-    *view = (atn_view){.type = view->type,
-                       .rank = 1,
-                       .size = {view->size[0] * view->size[1], 1},
-                       .pitch = view->size[0] * view->size[1]};
+    int64_t all = atn_view_elements(view);
+    *view = (atn_view){.type = view->type, .rank = 1, .size = {all, 1, 1}, .pitch = all};
     return ATN_OK;
 }
 
 static atn_status check_rank(const atn_operations *o, const call *c, int32_t k, int32_t rank) {
     if (c->array[k]->rank == rank) return ATN_OK;
     return atn_fail(atn_device_ctx(o->device), ATN_ERR_INPUT, "%s: '%s' is a %s, a %s is needed", TABLE[c->op].name,
-                    c->name[k], rank == 1 ? "matrix" : "vector", rank == 1 ? "vector" : "matrix");
+                    c->name[k], atn_rank_name(c->array[k]->rank), atn_rank_name(rank));
 }
 
 static call make_call(operation op, int32_t count, uint32_t written, const char *const *names, atn_array *const *arrays,
@@ -268,6 +267,10 @@ static atn_status run_alike(atn_operations *o, call *c) {
         status = check_rank(o, c, k, c->op == LAPLACE2D ? 2 : c->array[0]->rank);
         if (status == ATN_OK && !has_size(c, k, c->array[0]->size[0], c->array[0]->size[1]))
             status = wrong_size(o, c, k, c->array[0]->size[0], c->array[0]->size[1]);
+        if (status == ATN_OK && c->array[k]->size[2] != c->array[0]->size[2])
+            status = atn_fail(atn_device_ctx(o->device), ATN_ERR_INPUT, "%s: '%s' has %lld planes; %lld are needed",
+                              TABLE[c->op].name, c->name[k], (long long)c->array[k]->size[2],
+                              (long long)c->array[0]->size[2]);
         as_matrix(c, k);
     }
     return status == ATN_OK ? run(o, c) : status;

@@ -82,8 +82,9 @@ void atn_program_free(atn_program *p) {
 /* ---- binding ---- */
 
 static bool same_shape(const atn_view *a, const atn_view *b) {
-    return a->type == b->type && a->rank == b->rank && a->size[0] == b->size[0] &&
-           (a->rank == 1 || (a->size[1] == b->size[1] && a->pitch == b->pitch));
+    for (int32_t axis = 0; axis < a->rank; ++axis)
+        if (a->rank != b->rank || a->size[axis] != b->size[axis]) return false;
+    return a->type == b->type && a->rank == b->rank && (a->rank == 1 || a->pitch == b->pitch);
 }
 
 atn_status atn_program_bind(atn_program *p, const char *name, atn_array *array) {
@@ -97,8 +98,8 @@ atn_status atn_program_bind(atn_program *p, const char *name, atn_array *array) 
     atn_slot slot = atn_array_slot(array);
     if (slot.view.rank != use->rank || slot.view.type != use->type)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s, not a %s of %s", p->routine->name, name,
-                        use->rank == 1 ? "vector" : "matrix", atn_type_name(use->type),
-                        slot.view.rank == 1 ? "vector" : "matrix", atn_type_name(slot.view.type));
+                        atn_rank_name(use->rank), atn_type_name(use->type), atn_rank_name(slot.view.rank),
+                        atn_type_name(slot.view.type));
     bool alike = false;
     if (p->array[k]) {
         atn_slot before = atn_array_slot(p->array[k]);
@@ -161,7 +162,6 @@ static atn_status make_plan(const atn_program *p, atn_plan **out) {
     for (int32_t k = 0; k < p->routine->n_head && status == ATN_OK; ++k) {
         given.size[k][0] = given.size[k][1] = -1;
         if (p->array[k]) memcpy(given.size[k], atn_array_slot(p->array[k]).view.size, sizeof *given.size);
-        if (p->array[k] && p->routine->names[k].rank == 1) given.size[k][1] = 1;
         if (!p->routine->names[k].rank && !p->has_value[k])
             status = atn_fail(ctx, ATN_ERR_INPUT, "%s: the parameter '%s' has no value", p->routine->name,
                               p->routine->names[k].name);

@@ -20,7 +20,7 @@ typedef struct expander {
 
 typedef struct step_names {
     const char *reads[MOST_DATA], *writes[MOST_DATA], *parameters[MOST_DATA], *held[MOST_DATA];
-    int64_t sizes[MOST_DATA][2];
+    int64_t sizes[MOST_DATA][ATN_MAX_RANK];
     atn_view views[MOST_DATA];
     double params[MOST_DATA][2];
 } step_names;
@@ -76,16 +76,18 @@ static atn_status bind_scalars(expander *e, const atn_callee *callee, const atn_
     return ATN_OK;
 }
 
-static atn_status declared_size(expander *e, const atn_plan_frame *frame, const atn_datum_use *use, int64_t size[2]) {
-    double rows = 0, columns = 1;
-    atn_status status = atn_plan_known(e->plan, frame, use->size[0], true, &rows);
-    if (status == ATN_OK && use->size[1]) status = atn_plan_known(e->plan, frame, use->size[1], true, &columns);
-    if (status != ATN_OK) return status;
-    if (!(rows >= 0 && columns >= 0 && rows < 0x1p53 && columns < 0x1p53))
-        return atn_fail(e->plan->ctx, ATN_ERR_INPUT, "%s: '%s' would have %.0f x %.0f elements", frame->routine->name,
-                        use->name, rows, columns);
-    size[0] = (int64_t)(use->rank == 2 ? columns : rows);
-    size[1] = (int64_t)(use->rank == 2 ? rows : 1);
+static atn_status declared_size(expander *e, const atn_plan_frame *frame, const atn_datum_use *use,
+                                int64_t size[ATN_MAX_RANK]) {
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis) { /* columns stand last */
+        double number = 1;
+        atn_status status =
+            axis < use->rank ? atn_plan_known(e->plan, frame, use->size[use->rank - 1 - axis], true, &number) : ATN_OK;
+        if (status != ATN_OK) return status;
+        if (!(number >= 0 && number < 0x1p53))
+            return atn_fail(e->plan->ctx, ATN_ERR_INPUT, "%s: '%s' would have %g elements along an axis",
+                            frame->routine->name, use->name, number);
+        size[axis] = (int64_t)number;
+    }
     return ATN_OK;
 }
 
@@ -106,11 +108,11 @@ static atn_status result_size(expander *e, const atn_callee *callee, const atn_s
             return atn_fail_within(plan->ctx, status,
                                    "%s:%d:%d: the size of '%s' cannot be known; declare it: %s: %s %s[...]",
                                    plan->programs->file, step->at.line, step->at.column, use->name, use->name,
-                                   use->rank == 2 ? "matrix" : "vector", atn_type_name(use->type));
+                                   atn_rank_name(use->rank), atn_type_name(use->type));
     }
     atn_view *view = &n->views[object];
     view->size[0] = view->pitch = n->sizes[object][0];
-    view->size[1] = n->sizes[object][1];
+    memcpy(view->size, n->sizes[object], sizeof view->size);
     return ATN_OK;
 }
 
@@ -126,7 +128,7 @@ static atn_status expand_kernel(expander *e, const atn_step *step, atn_plan_fram
     atn_status status = bind_scalars(e, callee, step, frame, &n);
     for (int32_t k = 0; k < graph->n_objects; ++k) {
         n.reads[k] = n.writes[k] = graph->objects[k].name;
-        n.views[k] = (atn_view){.type = graph->objects[k].type, .rank = graph->objects[k].rank, .size = {-1, -1}};
+        n.views[k] = atn_view_unsized(graph->objects[k].type, graph->objects[k].rank);
     }
     for (int32_t k = 0; k < callee->n && status == ATN_OK; ++k) { /* what comes in */
         const atn_datum_use *datum = &callee->data[k];
@@ -139,8 +141,8 @@ static atn_status expand_kernel(expander *e, const atn_step *step, atn_plan_fram
         n.reads[datum->index] = n.writes[datum->index] = a->name;
         if (datum->use == ATN_USE_OUT) continue; /* its size is found below */
         memcpy(n.sizes[datum->index], a->size, sizeof a->size);
-        n.views[datum->index] =
-            (atn_view){.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->size[0]};
+        n.views[datum->index] = (atn_view){.type = a->type, .rank = a->rank, .pitch = a->size[0]};
+        memcpy(n.views[datum->index].size, a->size, sizeof a->size);
     }
     for (int32_t k = 0; k < callee->n && status == ATN_OK; ++k) { /* what goes out */
         const atn_datum_use *datum = &callee->data[k];
@@ -167,7 +169,7 @@ static atn_status expand_kernel(expander *e, const atn_step *step, atn_plan_fram
                            .writes = n.writes,
                            .parameters = n.parameters,
                            .held = n.held,
-                           .sizes = (const int64_t(*)[2])n.sizes};
+                           .sizes = (const int64_t(*)[ATN_MAX_RANK])n.sizes};
     atn_plan_node *node = atn_plan_add_node(plan, ATN_NODE_STEP);
     if (!node) return atn_plan_no_memory(plan);
     status = atn_graph_compose(plan->ctx, callee->name, NULL, &part, &node->graph);
@@ -311,8 +313,8 @@ static atn_status expand_while(expander *e, const atn_step *loop, atn_plan_frame
     }
     if (status != ATN_OK) return status;
     if (loop->counter >= 0) {
-        frame->array[loop->counter] =
-            atn_plan_add_array(plan, frame->routine->names[loop->counter].name, ATN_INT32, 1, (const int64_t[]){1, 1});
+        frame->array[loop->counter] = atn_plan_add_array(plan, frame->routine->names[loop->counter].name, ATN_INT32, 1,
+                                                         (const int64_t[ATN_MAX_RANK]){1, 1, 1});
         if (frame->array[loop->counter] < 0) return atn_plan_no_memory(plan);
     }
     int32_t *before = copy_of(plan, frame), begin = plan->n_nodes;
@@ -437,7 +439,7 @@ static atn_status begin_main(atn_plan *plan, const atn_plan_given *given) {
             if (given->size[k][0] < 0 && use->use == ATN_USE_OUT) continue; /* takes what is reached */
             if (given->size[k][0] < 0)
                 return atn_fail(plan->ctx, ATN_ERR_INPUT, "%s: nothing is bound to '%s', a %s of %s", routine->name,
-                                use->name, use->rank == 1 ? "vector" : "matrix", atn_type_name(use->type));
+                                use->name, atn_rank_name(use->rank), atn_type_name(use->type));
             int32_t array = atn_plan_add_array(plan, use->name, use->type, use->rank, given->size[k]);
             if (array < 0) return atn_plan_no_memory(plan);
             plan->arrays[array].head = k;

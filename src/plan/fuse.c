@@ -12,7 +12,7 @@ enum { MOST_DATA = 128, MOST_VALUES = 4000 /* of a fused step */, CELL = 2 };
 /* One step as a part of another, by the names that it has. */
 typedef struct part {
     const char *names[MOST_DATA], *parameters[MOST_DATA];
-    int64_t sizes[MOST_DATA][2];
+    int64_t sizes[MOST_DATA][ATN_MAX_RANK];
     atn_part part;
 } part;
 
@@ -20,14 +20,15 @@ static void describe(const atn_plan *plan, const atn_graph *graph, part *p) {
     for (int32_t k = 0; k < graph->n_objects; ++k) {
         int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, graph->objects[k].name);
         p->names[k] = graph->objects[k].name;
-        for (int axis = 0; axis < 2; ++axis) p->sizes[k][axis] = array < 0 ? -1 : plan->arrays[array].size[axis];
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
+            p->sizes[k][axis] = array < 0 ? -1 : plan->arrays[array].size[axis];
     }
     for (int32_t k = 0; k < graph->n_parameters; ++k) p->parameters[k] = graph->parameters[k].name;
     p->part = (atn_part){.graph = graph,
                          .reads = p->names,
                          .writes = p->names,
                          .parameters = p->parameters,
-                         .sizes = (const int64_t(*)[2])p->sizes};
+                         .sizes = (const int64_t(*)[ATN_MAX_RANK])p->sizes};
 }
 
 /* Accesses stay inside, for these sizes. */
@@ -70,14 +71,7 @@ static atn_status join(const atn_plan *plan, const atn_graph *first, const atn_g
     bool even;
     atn_status asked = is_even(plan, second, &even);
     if (asked != ATN_OK || !even) return asked != ATN_OK ? asked : status;
-    atn_graph *cells;
-    const int32_t cell[2] = {CELL, second->blocks[0].rank > 1 ? CELL : 1};
-    status = atn_graph_cells(plan->ctx, second, cell, &cells);
-    if (status != ATN_OK) return status;
-    describe(plan, cells, &two);
-    status = atn_graph_compose(plan->ctx, second->name, &one.part, &two.part, out);
-    atn_graph_free(plan->ctx, cells);
-    return status;
+    return atn_graph_compose_cells(plan->ctx, second->name, &one.part, &two.part, out);
 }
 
 /* ---- what it costs ---- */
@@ -103,7 +97,8 @@ static atn_status work_of(const atn_plan *plan, const atn_graph *graph, double *
 }
 
 static double bytes_of(const atn_plan_array *array) {
-    return (double)array->size[0] * (double)array->size[1] * (double)atn_type_bytes(array->type);
+    return (double)array->size[0] * (double)array->size[1] * (double)array->size[2] *
+           (double)atn_type_bytes(array->type);
 }
 
 /* Elements that are never stored save their way to memory and back; what is computed again costs. */

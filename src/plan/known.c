@@ -22,15 +22,16 @@ static int32_t name_of(const question *q, const char *name) {
 
 static double size_of(question *q, const atn_syntax *tree) {
     int32_t name = tree->a ? name_of(q, tree->a->name) : -1, array = name >= 0 ? q->frame->array[name] : -1;
+    int32_t axis = !strcmp(tree->name, "rows") ? 1 : !strcmp(tree->name, "planes") ? 2 : 0;
     const atn_datum_use *use = name >= 0 ? &q->frame->routine->names[name] : NULL;
     if (array < 0 && use && use->size[0]) /* declared, and not written yet */
-        return ask(q, !strcmp(tree->name, "columns") ? use->size[1] : use->size[0]);
+        return ask(q, use->size[use->rank - 1 - axis]);
     if (array < 0) {
         q->status = atn_fail(q->plan->ctx, ATN_ERR_INPUT, "%s: the size of '%s' is asked for before it has one",
                              q->frame->routine->name, tree->a ? tree->a->name : "");
         return 0;
     }
-    return (double)q->plan->arrays[array].size[!strcmp(tree->name, "rows")];
+    return (double)q->plan->arrays[array].size[axis];
 }
 
 static double scalar_of(question *q, int32_t number) {

@@ -58,7 +58,7 @@ static void widen_lives(atn_plan *plan) {
 
 static atn_status bytes_of(const atn_plan *plan, const atn_plan_array *a, size_t *bytes) {
     int64_t elements, total;
-    if (!atn_i64_mul(a->size[0], a->size[1], &elements) ||
+    if (!atn_i64_mul(a->size[0], a->size[1], &elements) || !atn_i64_mul(elements, a->size[2], &elements) ||
         !atn_i64_mul(elements, (int64_t)atn_type_bytes(a->type), &total) || total > ((int64_t)1 << 60))
         return atn_fail(plan->ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", plan->main.routine->name,
                         a->name);

@@ -72,17 +72,15 @@ static const char *unique(atn_plan *plan, const char *like, int32_t array) {
     return take_name(plan, name, array);
 }
 
-int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank, const int64_t size[2]) {
+int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank,
+                           const int64_t size[ATN_MAX_RANK]) {
     const char *name = unique(plan, like, plan->n_arrays);
     if (!name || !grow(plan, (void **)&plan->arrays, &plan->arrays_room, plan->n_arrays, sizeof *plan->arrays))
         return -1;
-    plan->arrays[plan->n_arrays] = (atn_plan_array){.name = name,
-                                                    .type = type,
-                                                    .rank = rank,
-                                                    .size = {size[0], rank == 2 ? size[1] : 1},
-                                                    .head = -1,
-                                                    .same = -1,
-                                                    .piece = -1};
+    plan->arrays[plan->n_arrays] =
+        (atn_plan_array){.name = name, .type = type, .rank = rank, .head = -1, .same = -1, .piece = -1};
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
+        plan->arrays[plan->n_arrays].size[axis] = axis < rank ? size[axis] : 1;
     return plan->n_arrays++;
 }
 
@@ -106,7 +104,8 @@ void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *v
         int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, graph->objects[k].name);
         if (array < 0) continue;
         const atn_plan_array *a = &plan->arrays[array];
-        views[k] = (atn_view){.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->size[0]};
+        views[k] = (atn_view){.type = a->type, .rank = a->rank, .pitch = a->size[0]};
+        memcpy(views[k].size, a->size, sizeof a->size);
     }
     for (int32_t k = 0; k < graph->n_parameters; ++k)
         for (int32_t s = 0; s < plan->n_scalars; ++s)

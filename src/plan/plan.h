@@ -15,11 +15,11 @@ typedef struct atn_plan_array {
     const char *name; /* unique; the graphs' objects are called so */
     atn_type type;
     int32_t rank;
-    int64_t size[2];     /* Size(0) (columns or length), Size(1) */
-    int32_t head;        /* the caller's array of this name; -1: a temporary */
-    int32_t same;        /* settle: it lies where this other array does; -1: it lies by itself */
-    int32_t piece;       /* place: of the arena; -1: the caller's, or never used */
-    int32_t first, last; /* place: nodes between which it is alive */
+    int64_t size[ATN_MAX_RANK]; /* Size(0) (columns or length), Size(1), ...; 1 beyond the rank */
+    int32_t head;               /* the caller's array of this name; -1: a temporary */
+    int32_t same;               /* settle: it lies where this other array does; -1: it lies by itself */
+    int32_t piece;              /* place: of the arena; -1: the caller's, or never used */
+    int32_t first, last;        /* place: nodes between which it is alive */
 } atn_plan_array;
 
 typedef enum atn_node_kind {
@@ -100,8 +100,8 @@ typedef struct atn_plan {
 
 /* What the caller's arrays are: by name of the main routine's head; size[0] < 0: not bound. */
 typedef struct atn_plan_given {
-    int64_t (*size)[2]; /* per name of the head; Size(0), Size(1) */
-    double (*value)[2]; /* per name of the head: scalars */
+    int64_t (*size)[ATN_MAX_RANK]; /* per name of the head; Size(0), Size(1), ... */
+    double (*value)[2];            /* per name of the head: scalars */
 } atn_plan_given;
 
 /* expand.c. *out is owned by the caller, and needs `programs` as long as it lives. */
@@ -139,7 +139,8 @@ void atn_plan_print(const atn_plan *plan, atn_text *out);
 /* Between the passes. */
 int32_t atn_plan_array_find(const atn_plan *plan, const char *name); /* -1: none */
 int32_t atn_plan_root(const atn_plan *plan, int32_t array);          /* where it lies */
-int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank, const int64_t size[2]);
+int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank,
+                           const int64_t size[ATN_MAX_RANK]);
 int32_t atn_plan_add_scalar(atn_plan *plan, const char *like, atn_plan_scalar scalar);
 atn_status atn_plan_no_memory(const atn_plan *plan);                  /* the failure */
 atn_plan_node *atn_plan_add_node(atn_plan *plan, atn_node_kind kind); /* NULL: no memory */

@@ -2,11 +2,9 @@
 #include "plan/plan.h"
 
 static void print_shape(const atn_plan_array *a, atn_text *out) {
-    if (a->rank == 2)
-        atn_text_printf(out, "%s %s %lldx%lld", "matrix", atn_type_name(a->type), (long long)a->size[1],
-                        (long long)a->size[0]);
-    else
-        atn_text_printf(out, "vector %s %lld", atn_type_name(a->type), (long long)a->size[0]);
+    atn_text_printf(out, "%s %s ", atn_rank_name(a->rank), atn_type_name(a->type));
+    for (int32_t axis = a->rank - 1; axis >= 0; --axis)
+        atn_text_printf(out, "%lld%s", (long long)a->size[axis], axis ? "x" : "");
 }
 
 static void indent(atn_text *out, int32_t depth) {

@@ -71,8 +71,8 @@ static atn_status find_rows(atn_planned *p) {
 static void describe_slots(atn_planned *p) {
     for (int32_t k = 0; k < p->plan->n_arrays; ++k) {
         const atn_plan_array *a = &p->plan->arrays[k];
-        p->slots[k].view =
-            (atn_view){.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->size[0]};
+        p->slots[k].view = (atn_view){.type = a->type, .rank = a->rank, .pitch = a->size[0]};
+        memcpy(p->slots[k].view.size, a->size, sizeof a->size);
         p->object[k] = -1;
         for (int32_t o = 0; o < atn_runner_count(p->runner); ++o)
             if (!strcmp(atn_runner_object(p->runner, o)->name, a->name)) p->object[k] = o;
@@ -165,7 +165,7 @@ static atn_status own_arena(atn_planned *p) {
     const char *which = "";
     for (int32_t k = 0; k < plan->n_arrays; ++k) {
         const atn_plan_array *a = &plan->arrays[k];
-        size_t bytes = (size_t)(a->size[0] * a->size[1]) * atn_type_bytes(a->type);
+        size_t bytes = (size_t)(a->size[0] * a->size[1] * a->size[2]) * atn_type_bytes(a->type);
         if (a->piece >= 0 && bytes > largest) largest = bytes, which = a->name;
     }
     if (free_bytes > 0 && plan->bytes > (size_t)free_bytes)
@@ -219,7 +219,7 @@ static atn_status own_results(atn_planned *p) {
         if (a->head < 0 || a->same >= 0 || p->bound[k]) continue;
         size_t bytes;
         if (!atn_size_mul((size_t)a->size[0], (size_t)a->size[1], &bytes) ||
-            !atn_size_mul(bytes, atn_type_bytes(a->type), &bytes))
+            !atn_size_mul(bytes, (size_t)a->size[2], &bytes) || !atn_size_mul(bytes, atn_type_bytes(a->type), &bytes))
             return atn_fail(p->ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", plan->main.routine->name,
                             a->name);
         atn_buffer **buffer = &p->results[p->n_results];
@@ -314,7 +314,7 @@ static atn_status count_in(const walk *w, int32_t array, int64_t rounds) {
 
 static void move(const walk *w, const atn_plan_node *node) {
     const atn_view *from = &w->p->slots[node->from].view, *to = &w->p->slots[node->to].view;
-    int64_t rows = from->rank == 2 ? from->size[1] : 1;
+    int64_t rows = atn_view_rows(from);
     for (int64_t y = 0; y < rows; ++y)
         memcpy(atn_view_at(to, 0, y), atn_view_at(from, 0, y), (size_t)from->size[0] * atn_type_bytes(from->type));
 }
@@ -393,7 +393,7 @@ atn_status atn_planned_eval(atn_planned *p, int64_t *bad_accesses) {
     for (int32_t k = 0; k < plan->n_arrays && status == ATN_OK; ++k) {
         atn_view *view = &p->slots[k].view;
         if (!view->data) {
-            size_t bytes = (size_t)(view->size[0] * view->size[1]) * atn_type_bytes(view->type);
+            size_t bytes = (size_t)atn_view_elements(view) * atn_type_bytes(view->type);
             p->memory[p->n_memory] = atn_zalloc(p->ctx, bytes + 16);
             if (!p->memory[p->n_memory]) return ATN_ERR_MEMORY;
             view->data = p->memory[p->n_memory++];

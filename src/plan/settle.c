@@ -57,11 +57,11 @@ static bool may_share(const atn_plan *plan, int32_t move) {
 
 static atn_status copy_step(atn_plan *plan, atn_plan_node *node) {
     const atn_plan_array *from = &plan->arrays[node->from], *to = &plan->arrays[node->to];
-    bool matrix = from->rank == 2;
+    static const char *const INDICES[] = {"", "x__", "y__, x__", "z__, y__, x__"};
+    const char *kind = atn_rank_name(from->rank), *at = INDICES[from->rank];
     char *text = atn_arena_printf(&plan->arena, "kernel copy(%s: %s %s) -> %s: %s %s\n    %s[%s] = %s[%s]\n",
-                                  from->name, matrix ? "matrix" : "vector", atn_type_name(from->type), to->name,
-                                  matrix ? "matrix" : "vector", atn_type_name(to->type), to->name,
-                                  matrix ? "y__, x__" : "x__", from->name, matrix ? "y__, x__" : "x__");
+                                  from->name, kind, atn_type_name(from->type), to->name, kind, atn_type_name(to->type),
+                                  to->name, at, from->name, at);
     if (!text) return atn_plan_no_memory(plan);
     atn_sequence *sequence;
     atn_status status = atn_sequence_parse(plan->ctx, "copy", text, strlen(text), NULL, NULL, &sequence);

@@ -147,11 +147,9 @@ void print_pointer(printer *r, int32_t object) {
 }
 
 void print_argument_name(printer *r, ir_argument_kind kind, int32_t id, int32_t part) {
-    static const char *const SUFFIX[] = {[IR_ARG_DATA] = "data",
-                                         [IR_ARG_OFFSET] = "offset",
-                                         [IR_ARG_PITCH] = "pitch",
-                                         [IR_ARG_SIZE0] = "size0",
-                                         [IR_ARG_SIZE1] = "size1"};
+    static const char *const SUFFIX[] = {
+        [IR_ARG_DATA] = "data",   [IR_ARG_OFFSET] = "offset", [IR_ARG_PITCH] = "pitch",
+        [IR_ARG_SIZE0] = "size0", [IR_ARG_SIZE1] = "size1",   [IR_ARG_SIZE2] = "size2"};
     if (kind == IR_ARG_PARAM)
         ADD("%s_param%s", r->p->graph->parameters[id].name, part ? "_im" : "");
     else if (kind == IR_ARG_SCRATCH)

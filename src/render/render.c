@@ -315,6 +315,9 @@ static void unpack(printer *r) {
     }
 }
 
+/* Passed in 64 bits, used in those of addresses. */
+static bool is_address(const ir_argument *a) { return a->kind >= IR_ARG_OFFSET && a->kind <= IR_ARG_SIZE2; }
+
 static void signature(printer *r) {
     bool first = true;
     for (int32_t k = 0; k < r->p->n_arguments; ++k) {
@@ -324,16 +327,13 @@ static void signature(printer *r) {
             first = false;
             argument_type(r, a, part);
             print_argument_name(r, a->kind, a->id, part);
-            if (a->kind == IR_ARG_OFFSET || a->kind == IR_ARG_PITCH || a->kind == IR_ARG_SIZE0 ||
-                a->kind == IR_ARG_SIZE1)
-                ADD("_wide");
+            if (is_address(a)) ADD("_wide");
         }
     }
     ADD(") {\n");
     for (int32_t k = 0; k < r->p->n_arguments; ++k) {
         const ir_argument *a = &r->p->arguments[k];
-        if (a->kind != IR_ARG_OFFSET && a->kind != IR_ARG_PITCH && a->kind != IR_ARG_SIZE0 && a->kind != IR_ARG_SIZE1)
-            continue;
+        if (!is_address(a)) continue;
         line(r);
         ADD("const adr ");
         print_argument_name(r, a->kind, a->id, 0);
@@ -368,7 +368,7 @@ static void stage(printer *r, int32_t k) {
 /* ---- what comes before ---- */
 
 static void table(printer *r, const atn_object *o) {
-    int64_t n = o->table_size[0] * (o->rank > 1 ? o->table_size[1] : 1);
+    int64_t n = atn_table_elements(o);
     bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
     ADD("\n%s%s %s_table[%" PRId64 "] = {", r->d->constant, o->type == ATN_HP ? "float" : print_storage(o->type),
         o->name, n * (complex_object ? 2 : 1));

@@ -103,7 +103,7 @@ static atn_bounds cast(atn_bounds a, atn_type from, atn_type to) {
 
 static atn_bounds of_table(const atn_object *o) {
     atn_bounds out = {INFINITY, -INFINITY};
-    int64_t count = o->table_size[0] * (o->rank > 1 ? o->table_size[1] : 1);
+    int64_t count = atn_table_elements(o);
     for (int64_t k = 0; k < count; ++k) {
         double number[2];
         int64_t whole;

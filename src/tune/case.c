@@ -35,18 +35,17 @@ static atn_status parse(const atn_ctx *ctx, const atn_workload *w, atn_sequence 
                               &(atn_parse_options){.defines = defines, .n_defines = n}, NULL, out);
 }
 
-static bool read_size(const char *text, int32_t rank, int64_t size[2]) {
-    int64_t number[2] = {0, 1};
-    for (int32_t k = 0; k < rank; ++k) {
-        if (*text < '0' || *text > '9') return false;
-        for (number[k] = 0; *text >= '0' && *text <= '9'; ++text)
-            if (__builtin_mul_overflow(number[k], 10, &number[k]) ||
-                __builtin_add_overflow(number[k], *text - '0', &number[k]))
+bool atn_size_read(const char *text, int32_t rank, int64_t size[ATN_MAX_RANK]) {
+    for (int32_t axis = ATN_MAX_RANK; axis-- > 0;) { /* the slowest stands first, as people write it */
+        int64_t number = 1;
+        if (axis < rank && (*text < '0' || *text > '9')) return false;
+        for (number = axis < rank ? 0 : 1; axis < rank && *text >= '0' && *text <= '9'; ++text)
+            if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, *text - '0', &number))
                 return false;
-        if (k + 1 < rank && *text++ != 'x') return false;
+        size[axis] = number;
+        if (axis > 0 && axis < rank && *text != 'x' && *text != 'X') return false;
+        text += axis > 0 && axis < rank;
     }
-    size[0] = rank > 1 ? number[1] : number[0]; /* rows stand first, as people write it */
-    size[1] = rank > 1 ? number[0] : 1;
     return *text == '\0';
 }
 
@@ -63,10 +62,9 @@ static atn_status give_sizes(const atn_ctx *ctx, const atn_workload *w, const at
         for (int32_t o = 0; o < g->n_objects; ++o) {
             if (g->objects[o].table || strcmp(g->objects[o].name, name) != 0) continue;
             used[k] = true;
-            if (!read_size(text, g->objects[o].rank, views[o].size))
+            if (!atn_size_read(text, g->objects[o].rank, views[o].size))
                 return atn_fail(ctx, ATN_ERR_INPUT, "%s: size '%s': '%s' is a %s and takes %s=%s", w->name, w->sizes[k],
-                                name, g->objects[o].rank > 1 ? "matrix" : "vector", name,
-                                g->objects[o].rank > 1 ? "ROWSxCOLUMNS" : "LENGTH");
+                                name, atn_rank_name(g->objects[o].rank), name, atn_rank_sizes(g->objects[o].rank));
         }
     }
     return ATN_OK;
@@ -122,7 +120,7 @@ atn_status atn_sizes_reach(const atn_ctx *ctx, const atn_graph *graph, const dou
 
 static void start_views(const atn_graph *g, atn_view *views) {
     for (int32_t k = 0; k < g->n_objects; ++k) {
-        views[k] = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
+        views[k] = atn_view_unsized(g->objects[k].type, g->objects[k].rank);
         if (g->objects[k].table) memcpy(views[k].size, g->objects[k].table_size, sizeof views[k].size);
     }
 }
@@ -239,7 +237,7 @@ atn_status atn_amount_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame
     atn_status status = atn_steps_of(ctx, g, frame, range_length, &steps);
     for (int32_t k = 0; k < g->n_objects; ++k) {
         const atn_view *view = &frame->views[k];
-        double all = (double)view->size[0] * (double)(view->rank > 1 ? view->size[1] : 1);
+        double all = (double)atn_view_rows(view) * (double)view->size[0];
         if (!g->objects[k].table)
             out->bytes += all * (double)atn_type_bytes(view->type) * (g->objects[k].read + g->objects[k].written);
     }

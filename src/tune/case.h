@@ -36,6 +36,9 @@ double atn_steps_in(const atn_steps *steps, uint32_t dims);
 /* Of block 0 where it is no reduction, and of the outermost reduction: -1 where there is none. */
 int32_t atn_outermost(const atn_graph *graph);
 
+/* "ROWSxCOLUMNS" and the like: the sizes of an object of that rank, 1 beyond it. */
+bool atn_size_read(const char *text, int32_t rank, int64_t size[ATN_MAX_RANK]);
+
 /* What is still unknown (size < 0) takes what is reached; `gathered` for what only computed selectors reach. */
 atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *graph, const double (*params)[2], double range_length,
                           int64_t gathered, atn_view *views);

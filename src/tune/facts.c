@@ -52,7 +52,7 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
             element = (int32_t)atn_type_bytes(g->objects[k].type);
     bool halves = false;
     for (int32_t k = 0; k < g->n_objects; ++k) halves = halves || g->objects[k].type == ATN_HP;
-    int64_t points[2] = {1, 1}, ranges[2] = {0, 0};
+    int64_t points[ATN_MAX_RANK] = {1, 1, 1}, ranges[ATN_MAX_RANK] = {0};
     for (int32_t d = 0; d < o.points; ++d) points[d] = steps.steps[g->blocks[0].dim[d]];
     for (int32_t d = 0; d < reduced; ++d) ranges[d] = steps.steps[g->blocks[o.block].dim[d]];
     *n = 0;
@@ -60,8 +60,10 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     f[(*n)++] = whole("kernel", "reduced", reduced);
     f[(*n)++] = whole("kernel", "n0", points[0]);
     f[(*n)++] = whole("kernel", "n1", points[1]);
+    f[(*n)++] = whole("kernel", "n2", points[2]);
     f[(*n)++] = whole("kernel", "m0", ranges[0]);
     f[(*n)++] = whole("kernel", "m1", ranges[1]);
+    f[(*n)++] = whole("kernel", "m2", ranges[2]);
     f[(*n)++] = whole("kernel", "bytes", element);
     f[(*n)++] = truth("kernel", "ragged", o.ragged);
     f[(*n)++] = truth("kernel", "rows", o.rows);

@@ -61,7 +61,7 @@ bool atn_field_point(const atn_field *f, const atn_variant *variant, int32_t *po
 
 /* Sums are joined as the description says, whatever the variant: no lanes, registers, vectors or splits of a range. */
 static bool keeps_results(const atn_variant *v) {
-    for (int d = 0; d < 2; ++d)
+    for (int d = 0; d < ATN_MAX_RANK; ++d)
         if (v->q[d].lanes > 1 || v->q[d].vec > 1 || v->q[d].regs > 1 || v->q[d].split > 1) return false;
     return !v->fast && v->accumulate == 0 && v->exp == ATN_EXP_LIBRARY;
 }

@@ -55,7 +55,7 @@ static int64_t room_along(const survey *s, int32_t dim) {
     int64_t least = INT64_MAX;
     for (int32_t k = 0; k < access_count(s->g); ++k) {
         access a = access_at(s->g, k);
-        for (int axis = 0; axis < 2; ++axis) {
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) {
             if (a.select[axis] < 0) continue;
             atn_affine form = atn_affine_of(s->g, a.select[axis]);
             if (form.is_affine && form.coefficient[dim] != 0 && size_along(s, a.object, axis) < least)
@@ -70,7 +70,7 @@ static int64_t selects_into(const survey *s, int32_t object) {
     int64_t least = INT64_MAX;
     for (int32_t k = 0; k < access_count(s->g); ++k) {
         access a = access_at(s->g, k);
-        for (int axis = 0; axis < 2; ++axis)
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
             if (decides(s, a.select[axis], object) && size_along(s, a.object, axis) < least)
                 least = size_along(s, a.object, axis);
     }
@@ -124,7 +124,7 @@ static uint64_t find_guilty(const survey *s, const atn_filling *fillings) {
     atn_bounds_of(s->g, s->frame, s->elements, s->bounds);
     for (int32_t k = 0; k < access_count(s->g); ++k) {
         access a = access_at(s->g, k);
-        for (int axis = 0; a.checked && axis < 2; ++axis) {
+        for (int axis = 0; a.checked && axis < ATN_MAX_RANK; ++axis) {
             if (a.select[axis] < 0) continue;
             atn_bounds reach = s->bounds[a.select[axis]];
             bool inside = reach.low >= 0 && reach.high <= (double)size_along(s, a.object, axis) - 1;
@@ -188,7 +188,7 @@ atn_status atn_inputs_moved(const atn_ctx *ctx, const atn_graph *g, bool *out) {
     atn_bounds_sources(g, sources);
     for (int32_t d = 0; d < g->n_dims; ++d) deciding |= sources[g->dims[d].begin] | sources[g->dims[d].end];
     for (int32_t k = 0; k < access_count(g); ++k)
-        for (int axis = 0; axis < 2; ++axis)
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
             if (access_at(g, k).select[axis] >= 0) deciding |= sources[access_at(g, k).select[axis]];
     for (int32_t k = 0; k < g->n_objects; ++k)
         if (g->objects[k].written && g->objects[k].read) moved |= bit_of(k);
@@ -238,10 +238,10 @@ enum { PERIOD = 65537 }; /* a prime: no tile, row or vector is in step with it *
 
 /* Large arrays of numbers repeat after a while: nobody who computes wrongly can tell, and they are made in no time. */
 static bool fill_by_copying(const atn_view *view, atn_filling f, const atn_fill_options *o, int32_t object) {
-    int64_t all = view->rank > 1 ? view->size[0] * view->size[1] : view->size[0];
+    int64_t all = atn_view_elements(view);
     bool dense = view->rank == 1 || view->pitch == view->size[0];
     if (f.role != ATN_ROLE_NUMBER || !dense || all < 4 * PERIOD) return false;
-    atn_view first = {.data = view->data, .type = view->type, .rank = 1, .size = {PERIOD, 1}, .pitch = PERIOD};
+    atn_view first = {.data = view->data, .type = view->type, .rank = 1, .size = {PERIOD}, .pitch = PERIOD};
     size_t bytes = atn_type_bytes(view->type), total = (size_t)all * bytes, done = PERIOD * bytes;
     atn_fill(&first, f, o, object);
     while (done < total) {
@@ -254,7 +254,7 @@ static bool fill_by_copying(const atn_view *view, atn_filling f, const atn_fill_
 
 void atn_fill(const atn_view *view, atn_filling f, const atn_fill_options *o, int32_t object) {
     if (fill_by_copying(view, f, o, object)) return;
-    int64_t rows = view->rank > 1 ? view->size[1] : 1;
+    int64_t rows = atn_view_rows(view);
     uint64_t base = scramble(o->seed * 0x9e3779b97f4a7c15u + (uint64_t)object + 1);
     bool plain = f.role == ATN_ROLE_NUMBER && !atn_type_is_integer(view->type);
     for (int64_t row = 0; row < rows; ++row) {

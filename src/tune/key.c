@@ -21,12 +21,14 @@ static int32_t outermost(const atn_graph *g) {
 
 /* Known from sizes and parameters, and the same for all points. */
 static bool is_fixed(const atn_graph *g, atn_value value) {
-    return g->values[value].dims == 0 && !atn_select_is_computed(g, (const atn_value[2]){value, -1});
+    return g->values[value].dims == 0 && !atn_value_is_computed(g, value);
 }
 
 static int64_t elements_of(const atn_view *view) {
-    int64_t rows = view->rank > 1 ? view->size[1] : 1, all;
-    return view->size[0] > 0 && rows > 0 && !__builtin_mul_overflow(view->size[0], rows, &all) ? all : 0;
+    int64_t all = 1;
+    for (int32_t axis = 0; axis < view->rank; ++axis)
+        if (view->size[axis] <= 0 || __builtin_mul_overflow(all, view->size[axis], &all)) return 0;
+    return all;
 }
 
 /* Each element of what a range walks along is met about once by all different ranges: points that differ in what the
@@ -37,7 +39,7 @@ static int64_t mean_length(const atn_graph *g, const atn_frame *frame, int32_t d
     for (int32_t k = 0; k < g->n_reads; ++k) {
         const atn_read *read = &g->reads[k];
         bool along = false;
-        for (int axis = 0; axis < 2; ++axis) {
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) {
             if (read->select[axis] < 0) continue;
             atn_affine form = atn_affine_of(g, read->select[axis]);
             along = along || (form.is_affine && form.coefficient[dim] != 0);
@@ -46,7 +48,7 @@ static int64_t mean_length(const atn_graph *g, const atn_frame *frame, int32_t d
         int64_t elements = elements_of(&frame->views[read->object]);
         if (elements > most) most = elements;
     }
-    for (int d = 0; d < 2; ++d)
+    for (int d = 0; d < ATN_MAX_RANK; ++d)
         if (of >> d & 1 && __builtin_mul_overflow(points, extent->points[d], &points)) return 1;
     if (points < 1) return 1;
     return most / points + (most % points >= points - most % points); /* to nearest */
@@ -66,14 +68,17 @@ static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_fra
     return status;
 }
 
+int32_t atn_tune_key_points(const atn_graph *g) {
+    int32_t points = g->blocks[0].n_accs > 0 ? 0 : g->blocks[0].rank;
+    return points > 2 ? points : 2;
+}
+
 static atn_status fill_shape(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, atn_wisdom_key *key) {
     atn_extent extent;
     atn_status status = atn_extent_of(ctx, g, frame, &extent);
     if (status != ATN_OK) return status;
-    key->shape[0] = extent.points[0];
-    key->shape[1] = extent.points[1];
-    key->n_shape = 2;
     int32_t block = outermost(g);
+    for (int32_t d = 0; d < atn_tune_key_points(g); ++d) key->shape[key->n_shape++] = extent.points[d];
     for (int32_t d = 0; block >= 0 && d < g->blocks[block].rank && status == ATN_OK; ++d)
         status = range_of(ctx, g, frame, g->blocks[block].dim[d], &extent, &key->shape[key->n_shape++]);
     for (int32_t d = 0; d < key->n_shape; ++d)
@@ -86,7 +91,7 @@ static const char *layout_of(const atn_graph *g, const atn_frame *frame) {
     bool gaps = false, aligned = true;
     for (int32_t k = 0; k < g->n_objects; ++k) {
         const atn_view *view = &frame->views[k];
-        if (g->objects[k].table || g->objects[k].rank < 2 || view->size[0] < 0 || view->size[1] < 2) continue;
+        if (g->objects[k].table || g->objects[k].rank < 2 || view->size[0] < 0 || atn_view_rows(view) < 2) continue;
         gaps = gaps || view->pitch != view->size[0];
         aligned = aligned && (size_t)view->pitch * atn_type_bytes(view->type) % LINE == 0;
     }

@@ -20,9 +20,12 @@ extern const char ATN_GENERATOR_VERSION[];
  * The texts are those of info. */
 atn_wisdom_key atn_tune_key_device(const atn_device_info *info);
 
-/* Sizes that count for the speed: points[0], points[1], then the ranges of the outermost reduction (the mean length
- * where it comes from data: elements of the largest object that it walks along, over the points); none is below 1. The
- * space is left zero: whoever stores fills it in, whoever looks does not need it. */
+/* Sizes of a key that are the points': two, three where they have three dimensions; ranges follow. */
+int32_t atn_tune_key_points(const atn_graph *graph);
+
+/* Sizes that count for the speed: points[0], points[1], ..., then the ranges of the outermost reduction (the mean
+ * length where it comes from data: elements of the largest object that it walks along, over the points); none is
+ * below 1. The space is left zero: whoever stores fills it in, whoever looks does not need it. */
 atn_status atn_tune_key_make(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                              const atn_frame *frame, bool reproducible, double tolerance, atn_tune_key *out);
 

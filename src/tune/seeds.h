@@ -2,7 +2,15 @@
 #ifndef ATN_TUNE_SEEDS_H
 #define ATN_TUNE_SEEDS_H
 
-/* The best first, ended by NULL; NULL: none is known. `type`: "SP" or "DP". Not all fit every device. */
-const char *const *atn_seeds_find(const char *kernel, const char *type, const char *backend);
+typedef struct atn_seed {
+    const char *kernel, *type; /* type NULL: any */
+    const char *backend, *variant;
+} atn_seed;
+
+extern const atn_seed ATN_SEEDS[]; /* made by the build from `begin on` in kernels/; a row of zeros ends it */
+
+/* The next one of a kernel, the best first: start with `after` NULL; NULL behind the last. `type`: "SP" or "DP". Not
+ * all fit every device. */
+const atn_seed *atn_seed_next(const char *kernel, const char *type, const char *backend, const atn_seed *after);
 
 #endif

@@ -18,6 +18,13 @@ typedef struct atn_against {
 } atn_against;
 extern const atn_against ATN_AGAINST[]; /* the same, of `measured against` */
 
+/* Values of parameters that tests try a kernel with, where its defaults leave its branches untried. */
+typedef struct atn_tried {
+    const char *kernel, *parameter;
+    double value;
+} atn_tried;
+extern const atn_tried ATN_TRIED[]; /* the same, of `try with` */
+
 const char *atn_set_against(const char *kernel); /* what it is measured against: blas, csr, pairs, or copy */
 
 /* The next shape of a kernel for a device: start with `after` NULL; NULL behind the last. */

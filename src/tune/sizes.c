@@ -137,8 +137,8 @@ static void learn_dims(reach *r, double range_length) {
 }
 
 /* One access' part in an object's size along an axis; false: not known yet. */
-static bool access_reaches(const reach *r, const atn_value select[2], int32_t axis, bool edge, int64_t gathered,
-                           int64_t *size) {
+static bool access_reaches(const reach *r, const atn_value select[ATN_MAX_RANK], int32_t axis, bool edge,
+                           int64_t gathered, int64_t *size) {
     atn_affine form = atn_affine_of(r->g, select[axis]);
     int64_t high;
     if (!form.is_affine) {
@@ -170,8 +170,25 @@ static bool reach_axis(reach *r, int32_t object, int32_t axis, int64_t gathered)
     return true;
 }
 
-atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *g, const double (*params)[2], double range_length,
-                          int64_t gathered, atn_view *views) {
+/* An array that is read as far as it goes, in parts: any size will do. */
+static bool guess(const atn_graph *g, int64_t size, atn_view *views) {
+    for (int32_t v = 0; v < g->n_values; ++v) {
+        const atn_node *node = &g->values[v];
+        if (node->op != ATN_OP_SIZE || g->objects[node->index].written || views[node->index].size[node->axis] >= 0)
+            continue;
+        views[node->index].size[node->axis] = size;
+        return true;
+    }
+    for (int32_t k = 0; k < g->n_objects; ++k) /* what lies beside it */
+        if (!g->objects[k].table && g->objects[k].rank == 1 && views[k].size[0] < 0) {
+            views[k].size[0] = size;
+            return true;
+        }
+    return false;
+}
+
+static atn_status fill(const atn_ctx *ctx, const atn_graph *g, const double (*params)[2], double range_length,
+                       int64_t gathered, bool guessing, atn_view *views) {
     bool no_memory = false;
     reach r = {.ctx = ctx, .g = g, .params = params, .views = views, .no_memory = &no_memory};
     for (int32_t k = 0; k < g->n_objects; ++k)
@@ -183,18 +200,25 @@ atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *g, const double (
         for (int32_t k = 0; k < g->n_objects; ++k)
             for (int32_t axis = 0; axis < g->objects[k].rank && !g->objects[k].table; ++axis)
                 if (views[k].size[axis] < 0 && reach_axis(&r, k, axis, gathered)) again = true;
+        if (!again && guessing) again = guess(g, gathered, views);
     }
     if (no_memory) return ATN_ERR_MEMORY;
     for (int32_t k = 0; k < g->n_objects; ++k) {
         const atn_object *o = &g->objects[k];
         if (o->table) continue;
-        if (views[k].size[0] < 0 || (o->rank > 1 && views[k].size[1] < 0))
-            return atn_fail(ctx, ATN_ERR_INPUT, "%s: the size of '%s' must be given: --size %s=%s", g->name, o->name,
-                            o->name, o->rank > 1 ? "ROWSxCOLUMNS" : "LENGTH");
-        if (o->rank == 1) views[k].size[1] = 1;
+        for (int32_t axis = 0; axis < o->rank; ++axis)
+            if (views[k].size[axis] < 0)
+                return atn_fail(ctx, ATN_ERR_INPUT, "%s: the size of '%s' must be given: --size %s=%s", g->name,
+                                o->name, o->name, atn_rank_sizes(o->rank));
+        for (int32_t axis = o->rank; axis < ATN_MAX_RANK; ++axis) views[k].size[axis] = 1;
         views[k].pitch = views[k].size[0];
     }
     return ATN_OK;
+}
+
+atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *g, const double (*params)[2], double range_length,
+                          int64_t gathered, atn_view *views) {
+    return fill(ctx, g, params, range_length, gathered, false, views);
 }
 
 atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, double range_length,
@@ -242,7 +266,7 @@ atn_status atn_sizes_solve(const atn_ctx *ctx, const atn_graph *g, const double 
     bool no_memory = false;
     reach r = {.ctx = ctx, .g = g, .params = params, .views = views, .no_memory = &no_memory};
     for (int32_t k = 0; k < g->n_objects; ++k) {
-        views[k] = (atn_view){.type = g->objects[k].type, .rank = g->objects[k].rank, .size = {-1, -1}};
+        views[k] = atn_view_unsized(g->objects[k].type, g->objects[k].rank);
         if (g->objects[k].table) memcpy(views[k].size, g->objects[k].table_size, sizeof views[k].size);
     }
     for (int32_t d = 0; d < g->n_dims; ++d) {
@@ -254,5 +278,5 @@ atn_status atn_sizes_solve(const atn_ctx *ctx, const atn_graph *g, const double 
         if (size < 0) return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: no size gives such a shape", g->name);
         if (size > views[l.object].size[l.axis]) views[l.object].size[l.axis] = size; /* the larger of two wishes */
     }
-    return atn_sizes_fill(ctx, g, params, range_length, gathered, views);
+    return fill(ctx, g, params, range_length, gathered, true, views);
 }

@@ -7,10 +7,6 @@
 
 enum { MARGIN = 256 }; /* bytes */
 
-static size_t bytes_of(const atn_view *view) {
-    return (size_t)(view->rank > 1 ? view->pitch * view->size[1] : view->size[0]) * atn_type_bytes(view->type);
-}
-
 static bool is_output(const atn_object *o) { return o->written && !o->read; }
 
 /* Host memory for what the array holds at first. The host's own buffer serves where only reads happen. */
@@ -36,7 +32,7 @@ static atn_status put_margins(const atn_stand *s, int32_t k, size_t bytes) {
 static atn_status open_object(atn_stand *s, int32_t k, atn_filling filling, const atn_fill_options *fill) {
     const atn_object *o = &s->graph->objects[k];
     atn_view *view = &s->before[k];
-    size_t bytes = bytes_of(view);
+    size_t bytes = atn_view_bytes(view);
     s->slots[k].offset = (int64_t)(s->front / atn_type_bytes(view->type));
     atn_status status = atn_buffer_create(s->device, s->front + bytes + MARGIN, &s->slots[k].buffer);
     if (status == ATN_OK) status = ready_memory(s, k, bytes);
@@ -128,7 +124,7 @@ atn_status atn_stand_reset(atn_stand *s) {
     atn_status status = ATN_OK;
     for (int32_t k = 0; k < s->graph->n_objects && status == ATN_OK; ++k) {
         const atn_object *o = &s->graph->objects[k];
-        size_t bytes = bytes_of(&s->before[k]);
+        size_t bytes = atn_view_bytes(&s->before[k]);
         if (o->table || !o->written || bytes == 0) continue;
         status = is_output(o) ? atn_buffer_fill(NULL, s->slots[k].buffer, s->front, ATN_POISON, bytes)
                               : atn_buffer_put(NULL, s->slots[k].buffer, s->front, s->before[k].data, bytes);
@@ -162,7 +158,7 @@ atn_status atn_stand_inspect(atn_stand *s, int32_t *where) {
     for (int32_t k = 0; k < s->graph->n_objects; ++k) {
         const atn_object *o = &s->graph->objects[k];
         if (o->table) continue;
-        size_t bytes = bytes_of(&s->before[k]);
+        size_t bytes = atn_view_bytes(&s->before[k]);
         bool holds = true;
         atn_status status = margin_holds(s, k, 0, s->front, &holds);
         if (status == ATN_OK) status = margin_holds(s, k, s->front + bytes, MARGIN, &holds);
@@ -183,7 +179,7 @@ atn_status atn_stand_element(const atn_stand *s, int32_t object, int64_t column,
 }
 
 atn_status atn_stand_fetch(const atn_stand *s, int32_t object, void **data) {
-    size_t bytes = bytes_of(&s->before[object]);
+    size_t bytes = atn_view_bytes(&s->before[object]);
     *data = atn_alloc(s->ctx, bytes);
     if (!*data) return ATN_ERR_MEMORY;
     atn_status status = bytes ? atn_buffer_get(NULL, s->slots[object].buffer, s->front, *data, bytes) : ATN_OK;

@@ -128,8 +128,9 @@ static atn_status queue_first(atn_session *s) {
     if (s->options.only) return status;
     const char *type = atn_outlook_of(s->c.graph).bytes == 8 ? "DP" : "SP";
     bool known = !s->info->cpu || strcmp(s->info->backend, "host") == 0; /* OpenCL on a CPU is another thing */
-    const char *const *seeds = known ? atn_seeds_find(s->c.graph->name, type, s->info->backend) : NULL;
-    for (; seeds && *seeds && status == ATN_OK; ++seeds) status = queue_text(s, *seeds, false);
+    for (const atn_seed *seed = NULL;
+         known && status == ATN_OK && (seed = atn_seed_next(s->c.graph->name, type, s->info->backend, seed));)
+        status = queue_text(s, seed->variant, false);
     return status;
 }
 

@@ -35,10 +35,10 @@ struct atn_verifier {
     atn_stage stage;
     answer kept[OPTIONS_KEPT];
     int32_t n_kept;
-    int64_t points[MOST_POINTS][2]; /* sampled, of the tuned shape */
-    int64_t n_points;               /* 0: none to sample */
-    bool whole;                     /* the tuned shape is evaluated as a whole */
-    atn_built *plain, *estimate;    /* to compare with: bits, and large reductions */
+    int64_t points[MOST_POINTS][ATN_MAX_RANK]; /* sampled, of the tuned shape */
+    int64_t n_points;                          /* 0: none to sample */
+    bool whole;                                /* the tuned shape is evaluated as a whole */
+    atn_built *plain, *estimate;               /* to compare with: bits, and large reductions */
 };
 
 atn_status atn_verifier_create(atn_device *device, const atn_case *c, atn_stand *tuned,
@@ -70,18 +70,20 @@ static uint64_t next(uint64_t *state) {
 }
 
 /* Corners, then anywhere; with `edge`, near multiples of a tile more often. */
-static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const int64_t tile[2], double each_steps,
-                             double all_steps, uint64_t seed, int64_t (*points)[2]) {
-    int64_t extent[2] = {1, 1};
+static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const int64_t tile[ATN_MAX_RANK],
+                             double each_steps, double all_steps, uint64_t seed, int64_t (*points)[ATN_MAX_RANK]) {
+    int64_t extent[ATN_MAX_RANK] = {1, 1, 1};
+    int32_t dims = g->blocks[0].rank > 2 ? g->blocks[0].rank : 2;
     for (int32_t d = 0; d < g->blocks[0].rank; ++d) extent[d] = steps->steps[g->blocks[0].dim[d]];
     double afford = all_steps / (each_steps > 1 ? each_steps : 1);
     int64_t n = afford > MOST_POINTS ? MOST_POINTS : afford < LEAST_POINTS ? LEAST_POINTS : (int64_t)afford;
     uint64_t state = seed * 2654435761u + 99;
-    if (extent[0] < 1 || extent[1] < 1) return 0;
+    for (int d = 0; d < dims; ++d)
+        if (extent[d] < 1) return 0;
     for (int64_t k = 0; k < n; ++k)
-        for (int d = 0; d < 2; ++d) {
+        for (int d = 0; d < dims; ++d) {
             int64_t at = (int64_t)(next(&state) % (uint64_t)extent[d]);
-            if (k < 4)
+            if (k < 1 << dims)
                 at = k >> d & 1 ? extent[d] - 1 : 0;
             else if (tile && k % 2 && tile[d] > 0) {
                 int64_t tiles = extent[d] / tile[d] + 1;
@@ -162,7 +164,7 @@ static atn_status compare_rest(const atn_verifier *v, const atn_stand *s, const 
         if (status != ATN_OK) return status;
         atn_view got = s->before[o];
         got.data = all;
-        int64_t rows = got.rank > 1 ? got.size[1] : 1;
+        int64_t rows = atn_view_rows(&got);
         for (int64_t row = 0; row < rows; ++row)
             for (int64_t column = 0; column < got.size[0]; ++column) {
                 const void *now = atn_view_at(&got, column, row), *then = atn_view_at(&s->before[o], column, row);
@@ -237,8 +239,7 @@ static atn_status compare_bits(atn_verifier *v, atn_stand *s, const char *where,
         const atn_view *view = &s->before[o];
         if (!s->graph->objects[o].written) continue;
         status = atn_stand_fetch(s, o, &theirs);
-        size_t bytes =
-            (size_t)(view->rank > 1 ? view->pitch * view->size[1] : view->size[0]) * atn_type_bytes(view->type);
+        size_t bytes = atn_view_bytes(view);
         if (status == ATN_OK && memcmp(mine[o], theirs, bytes) != 0 && out->outcome != ATN_OUTCOME_WRONG) {
             out->usable = false;
             snprintf(out->detail, sizeof out->detail, "%s: '%s' is not the plain variant's to the last bit", where,
@@ -291,7 +292,7 @@ static atn_status hold_shape(atn_verifier *v, atn_built *kernel, const atn_shape
     const atn_variant *variant = atn_built_variant(kernel);
     const atn_block *reduced = atn_outermost(g) >= 0 ? &g->blocks[atn_outermost(g)] : NULL;
     double length = reduced ? (double)shape->steps.steps[reduced->dim[0]] : 1;
-    int64_t tile[2], (*points)[2] = NULL;
+    int64_t tile[ATN_MAX_RANK], (*points)[ATN_MAX_RANK] = NULL;
     char where[96];
     atn_view *views = atn_zalloc(v->ctx, ((size_t)g->n_objects + 1) * sizeof *views);
     if (!views) return ATN_ERR_MEMORY;
@@ -309,18 +310,21 @@ static atn_status hold_shape(atn_verifier *v, atn_built *kernel, const atn_shape
     uint32_t p = 0, all = (1u << g->n_dims) - 1;
     for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) p |= 1u << g->blocks[0].dim[d];
     if (status == ATN_OK && p && atn_steps_in(&steps, all) > FULL_STEPS) {
-        for (int d = 0; d < 2; ++d) tile[d] = (int64_t)variant->p[d].lanes * variant->p[d].vec * variant->p[d].regs;
+        for (int d = 0; d < ATN_MAX_RANK; ++d)
+            tile[d] = (int64_t)variant->p[d].lanes * variant->p[d].vec * variant->p[d].regs;
         points = atn_alloc(v->ctx, MOST_POINTS * sizeof *points);
         if (!points) status = ATN_ERR_MEMORY;
         if (points)
             arithmetic.n_points = choose_points(g, &steps, tile, atn_steps_in(&steps, all & ~p), FULL_STEPS,
                                                 v->options.seed + (uint64_t)number, points);
-        arithmetic.points = (const int64_t(*)[2])points;
+        arithmetic.points = (const int64_t(*)[ATN_MAX_RANK])points;
     }
-    atn_extent extent = {.points = {1, 1}};
+    atn_extent extent = {.points = {1, 1, 1}};
     if (status == ATN_OK) status = atn_extent_of(v->ctx, g, &frame, &extent);
-    snprintf(where, sizeof where, "with %lld x %lld points%s", (long long)extent.points[1], (long long)extent.points[0],
-             shape->special ? ", NaN and infinities among them" : "");
+    char planes[32] = "";
+    if (g->blocks[0].rank > 2) snprintf(planes, sizeof planes, "%lld x ", (long long)extent.points[2]);
+    snprintf(where, sizeof where, "with %s%lld x %lld points%s", planes, (long long)extent.points[1],
+             (long long)extent.points[0], shape->special ? ", NaN and infinities among them" : "");
     atn_fill_options fill = {.seed = v->options.seed + (uint64_t)number, .special = shape->special};
     fill.lengths = length;
     fill.spread = 1;
@@ -344,7 +348,7 @@ static atn_status tuned_answer(atn_verifier *v, const atn_eval_options *wanted, 
     answer *a = &v->kept[v->n_kept];
     a->options = *wanted;
     if (!v->whole) {
-        a->options.points = (const int64_t(*)[2])v->points;
+        a->options.points = (const int64_t(*)[ATN_MAX_RANK])v->points;
         a->options.n_points = v->n_points;
     }
     atn_frame frame = atn_stand_frame(v->tuned);

@@ -5,7 +5,7 @@ points 200000 '1, 2, 3' >"$work/one.xyz"
 points 200000 'k % 5, int(k / 5) % 3, int(k / 15) % 2' >"$work/sites.xyz"
 points 200000 'k % 10 ? "1 2 3" : r() " " r() " " r() / 3' >"$work/ninety.xyz"
 
-for method in em-icp icp icp-plane softassign cpd; do
+for method in em-icp icp icp-plane softassign cpd gicp; do
     refused "at one place" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host --method $method
 done
 refused "at one place" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host

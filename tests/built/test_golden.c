@@ -1,8 +1,9 @@
-/* What is estimated for every shipped kernel on devices of five kinds, before any size is known. */
+/* What is estimated for every shipped kernel, and those of users' kind (bench/kernels), on devices of five kinds,
+ * before any size is known. */
 #include "support/golden.h"
 
+#include "bench/estimate.h"
 #include "built/built.h"
-#include "graph/shipped.h"
 
 #include <string.h>
 
@@ -59,21 +60,26 @@ static const atn_device_info DEVICES[] = {
      .cpu = true},
 };
 
-static void estimates_are_as_they_were(void **state) {
-    (void)state;
-    atn_ctx *ctx = kit_ctx();
-    atn_text text = {.ctx = ctx};
-    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s) {
+static void add_estimates(atn_ctx *ctx, const atn_shipped *kernels, atn_text *to) {
+    for (const atn_shipped *s = kernels; s->name; ++s) {
         atn_sequence *kernel = golden_kernel(ctx, s->name);
         for (int32_t step = 0; step < kernel->count; ++step)
             for (size_t d = 0; d < sizeof DEVICES / sizeof *DEVICES; ++d) {
                 atn_variant v = atn_variant_estimate(kernel->step[step], &DEVICES[d], NULL);
-                atn_text_printf(&text, "%-20s %-10s ", kernel->step[step]->name, DEVICES[d].name);
-                atn_variant_print(&v, &text);
-                atn_text_add(&text, "\n");
+                atn_text_printf(to, "%-20s %-10s ", kernel->step[step]->name, DEVICES[d].name);
+                atn_variant_print(&v, to);
+                atn_text_add(to, "\n");
             }
         atn_sequence_free(kernel);
     }
+}
+
+static void estimates_are_as_they_were(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_text text = {.ctx = ctx};
+    add_estimates(ctx, ATN_SHIPPED, &text);
+    add_estimates(ctx, ATN_BENCH_KERNELS, &text);
     golden_check(ctx, "built", "estimates", atn_text_str(&text));
     atn_text_free(&text);
     kit_free(ctx);

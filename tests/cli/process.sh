@@ -43,6 +43,29 @@ into_closed_pipe 0 0 show gemm --dialect c
 into_closed_pipe 0 0 devices --device host --json
 into_closed_pipe 1 1 show nonsense
 
+# Streams end when their answers arrive nowhere, though more frames may come: the writer of the pipe stays.
+"$attune" sample needle -o "$work/needle" >/dev/null || exit 1
+mkdir "$work/frames"
+cp -r "$work/needle/scan" "$work/frames/0001"
+mkfifo "$work/camera"
+exec 7<>"$work/camera"
+for form in "" --json; do
+    if [[ -w /dev/full ]]; then
+        head -c 1024 /dev/zero >&7
+        "$attune" unwrap - --stream --shape 16x16 $form --device host <&7 >/dev/full 2>"$work/err"
+        expect 1 $? "a stream of phases to a full disk"
+        one_line "a stream of phases to a full disk"
+        grep -q "standard output could not be written" "$work/err" || { echo "FAILED: $(cat "$work/err")"; exit 1; }
+        "$attune" needle "$work/needle/model.stl" "$work/frames" --stream $form --device host >/dev/full 2>"$work/err"
+        expect 1 $? "a stream of needles to a full disk"
+        one_line "a stream of needles to a full disk"
+    fi
+    head -c 1024 /dev/zero >&7
+    into_closed_pipe 1 1 unwrap - --stream --shape 16x16 $form --device host <&7
+    into_closed_pipe 1 1 needle "$work/needle/model.stl" "$work/frames" --stream $form --device host
+done
+exec 7>&-
+
 # A list that nobody reads to its end stops; Ctrl-C ends it with a sentence.
 printf 'x = range(100000)\ny = range(100000)\n' >"$work/large.lanai"
 { "$attune" space "$work/large.lanai" --list; echo $? >"$work/code"; } 2>"$work/err" | head -n 1 >"$work/out"

@@ -135,6 +135,14 @@ static void heights_in(void **state) {
     static const char SDF[] = "aISO-1.0\nNumPoints = 3\nNumProfiles = 1\nXscale = 1\nYscale = 1\nZscale = 1e-7\n"
                               "Compression = 0\nDataType = 7\n*\n0 1 4.5\n*\n";
     put("a.sdf", SDF, sizeof SDF - 1);
+    make_phase();
+    cli_does("unwrap @/phase.npy -o @/h.tif --wavelength 1e-6", "m\n");
+    cli_does("info @/h.tif", " m");
+    cli_refuses("unwrap @/h.tif -o @/u.npy", 1, "heights in metres, and no wavelength");
+    cli_result again = cli_run("unwrap @/h.tif -o @/u.npy --wavelength 1e-6");
+    assert_int_equal(again.code, 0);
+    cli_drop(&again);
+    check_answer("u.npy", 1e-6 / (2 * TURN), 1e-3); /* and not scaled twice */
     cli_refuses("unwrap @/a.sdf", 1, "heights in metres, and no wavelength");
     cli_result kept = cli_run("unwrap @/a.sdf --wavelength 6e-7"); /* over more than half a wavelength */
     assert_int_equal(kept.code, 0);

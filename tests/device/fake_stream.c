@@ -14,7 +14,13 @@ typedef struct mark {
     int tick;
 } mark;
 
-typedef enum kind { COPY, FILL, LAUNCH, RECORD, WAIT } kind;
+/* What a loop of a graph looks at; a handle is its address. */
+typedef struct condition {
+    struct condition *next; /* of all, until the next reset */
+    int value;
+} condition;
+
+typedef enum kind { COPY, FILL, LAUNCH, LOOP, RECORD, WAIT } kind;
 typedef struct work {
     struct work *next;
     kind kind;
@@ -24,6 +30,8 @@ typedef struct work {
     unsigned char byte;
     fake_launch launch;
     mark *mark;
+    condition *condition; /* of a loop, with */
+    atn_cu_graph *body;   /* owned */
 } work;
 
 struct atn_cu_graph {
@@ -38,6 +46,7 @@ struct atn_cu_stream {
     work *first, **last;
     atn_cu_graph *capturing;
     bool origin;  /* the capture was begun here */
+    bool into;    /* it goes into a graph that belongs to somebody */
     bool spoiled; /* the capture */
 };
 struct atn_cu_event {
@@ -48,6 +57,7 @@ struct atn_cu_event {
 
 static atn_cu_stream *streams;
 static mark *marks;
+static condition *conditions;
 static int tick; /* the device's clock: one step per piece of work */
 
 void fake_streams_reset(void) {
@@ -55,6 +65,11 @@ void fake_streams_reset(void) {
         mark *next = marks->next;
         free(marks);
         marks = next;
+    }
+    while (conditions) {
+        condition *next = conditions->next;
+        free(conditions);
+        conditions = next;
     }
 }
 
@@ -67,7 +82,15 @@ static void churn(const uint64_t *args) {
     for (int32_t k = 0; k < n; ++k) to[k] = (int32_t)(3u * (uint32_t)to[k] + (uint32_t)from[k] + (uint32_t)add);
 }
 
+/* attune_decide(condition, int *state, at, most, first) */
+static void decide(const uint64_t *args) {
+    int32_t *state = (int32_t *)(uintptr_t)args[1] + args[2], most = (int32_t)args[3];
+    state[1] = args[4] ? 0 : state[1] + 1;
+    ((condition *)(uintptr_t)args[0])->value = state[0] != 0 && state[1] < most;
+}
+
 static void run_to(atn_cu_stream *stream, const mark *until);
+static void free_works(work *w);
 
 static void do_work(const work *w) {
     if (fake_state_.work_result && w->kind <= LAUNCH && fake_state_.work_skip-- <= 0) {
@@ -84,9 +107,14 @@ static void do_work(const work *w) {
         break;
     case LAUNCH:
         if (strcmp(w->launch.function, "churn") == 0) churn(w->launch.args);
+        if (strcmp(w->launch.function, "attune_decide") == 0) decide(w->launch.args);
         fake_state_.last = w->launch;
         ++fake_state_.launches;
         break;
+    case LOOP:
+        while (w->condition->value && !fake_state_.broken)
+            for (const work *inner = w->body->first; inner; inner = inner->next) do_work(inner);
+        return;
     case RECORD:
         w->mark->tick = tick;
         return;
@@ -103,7 +131,8 @@ static void run_one(atn_cu_stream *stream) {
     if (!stream->first) stream->last = &stream->first;
     do_work(w);
     if (w->kind == RECORD) w->mark->passed = true;
-    free(w);
+    w->next = NULL;
+    free_works(w);
 }
 
 /* NULL: all of it. */
@@ -149,12 +178,32 @@ static void get_on(void) {
     }
 }
 
+static atn_cu_graph *make_graph(void) {
+    atn_cu_graph *graph = calloc(1, sizeof *graph);
+    graph->last = &graph->first;
+    return graph;
+}
+
 static void append(work ***last, const work *w) {
     work *copy = malloc(sizeof *copy);
     *copy = *w;
     copy->next = NULL;
+    if (w->body) { /* each has its own */
+        copy->body = make_graph();
+        for (const work *inner = w->body->first; inner; inner = inner->next) append(&copy->body->last, inner);
+    }
     **last = copy;
     *last = &copy->next;
+}
+
+static void free_works(work *w) {
+    while (w) {
+        work *next = w->next;
+        if (w->body) free_works(w->body->first);
+        free(w->body);
+        free(w);
+        w = next;
+    }
 }
 
 static int enqueue(atn_cu_stream *stream, const work *w) {
@@ -165,14 +214,6 @@ static int enqueue(atn_cu_stream *stream, const work *w) {
     append(&stream->last, w);
     get_on();
     return 0;
-}
-
-static void free_works(work *w) {
-    while (w) {
-        work *next = w->next;
-        free(w);
-        w = next;
-    }
 }
 
 /* ---- copies and fills ---- */
@@ -321,8 +362,7 @@ int cuLaunchKernel(atn_cu_function *function, unsigned grid_x, unsigned grid_y, 
 int cuStreamBeginCapture_v2(atn_cu_stream *stream, int mode) {
     ENTER();
     if (!stream || !stream->alive || stream->capturing || mode != 1) return fake_misuse(1);
-    stream->capturing = calloc(1, sizeof *stream->capturing);
-    stream->capturing->last = &stream->capturing->first;
+    stream->capturing = make_graph();
     stream->origin = true;
     stream->spoiled = false;
     return ++fake_state_.graphs, 0;
@@ -331,11 +371,12 @@ int cuStreamEndCapture(atn_cu_stream *stream, atn_cu_graph **graph) {
     if (!stream || !stream->alive || !stream->capturing || !stream->origin) return fake_misuse(1);
     int result = fake_enter(__func__);
     atn_cu_graph *captured = stream->capturing;
+    bool into = stream->into;
     if (!result && stream->spoiled) result = 901;
     for (atn_cu_stream *s = streams; s; s = s->next)
-        if (s->capturing == captured) s->capturing = NULL, s->origin = s->spoiled = false;
+        if (s->capturing == captured) s->capturing = NULL, s->origin = s->into = s->spoiled = false;
     *graph = result ? NULL : captured;
-    if (result) cuGraphDestroy(captured);
+    if (result && !into) cuGraphDestroy(captured);
     return result;
 }
 int cuGraphDestroy(atn_cu_graph *graph) {
@@ -363,4 +404,56 @@ int cuGraphExecDestroy(atn_cu_exec *exec) {
     free(exec);
     --fake_state_.graphs;
     return fake_enter(__func__);
+}
+
+/* ---- loops ---- */
+
+int cuStreamGetCaptureInfo_v3(atn_cu_stream *stream, int *status, uint64_t *id, atn_cu_graph **graph,
+                              atn_cu_node *const **nodes, const void **edges, size_t *count) {
+    ENTER();
+    if (!stream || !stream->capturing) return fake_misuse(1);
+    *status = 1;
+    *id = 1;
+    *graph = stream->capturing;
+    *nodes = NULL; /* the order of the calls is all that there is here */
+    *edges = NULL;
+    *count = 0;
+    return 0;
+}
+int cuGraphConditionalHandleCreate(atn_cu_condition *handle, atn_cu_graph *graph, atn_cu_context *context,
+                                   unsigned value, unsigned flags) {
+    ENTER();
+    if (!graph || !context || value != 0 || flags != 1) return fake_misuse(1);
+    condition *c = calloc(1, sizeof *c);
+    c->next = conditions;
+    conditions = c;
+    *handle = (uintptr_t)c;
+    return 0;
+}
+int cuGraphAddNode_v2(atn_cu_node **node, atn_cu_graph *graph, atn_cu_node *const *nodes, const void *edges,
+                      size_t count, atn_cu_node_params *params) {
+    ENTER();
+    if (!graph || nodes || edges || count || params->type != 13 || params->loop.type != 1 || params->loop.count != 1 ||
+        params->loop.bodies || !params->loop.context)
+        return fake_misuse(1);
+    atn_cu_graph empty = {.last = &empty.first};
+    work **at = graph->last;
+    append(&graph->last,
+           &(work){.kind = LOOP, .condition = (condition *)(uintptr_t)params->loop.condition, .body = &empty});
+    params->loop.bodies = &(*at)->body;
+    *node = (atn_cu_node *)*at;
+    return 0;
+}
+int cuStreamUpdateCaptureDependencies_v2(atn_cu_stream *stream, atn_cu_node **nodes, const void *edges, size_t count,
+                                         unsigned flags) {
+    ENTER();
+    return stream && stream->capturing && nodes && *nodes && !edges && count == 1 && flags == 1 ? 0 : fake_misuse(1);
+}
+int cuStreamBeginCaptureToGraph(atn_cu_stream *stream, atn_cu_graph *graph, atn_cu_node *const *nodes,
+                                const void *edges, size_t count, int mode) {
+    ENTER();
+    if (!stream || stream->capturing || !graph || nodes || edges || count || mode != 1) return fake_misuse(1);
+    stream->capturing = graph;
+    stream->origin = stream->into = true;
+    return 0;
 }

@@ -275,3 +275,97 @@ void tapes_at_random(atn_ctx *ctx, atn_device *device, uint64_t seed, int steps)
     atn_tape_free(tape);
     strike_stage(&s);
 }
+
+/* ---- loops on a tape ---- */
+
+enum { FLAGS = 120 };
+
+/* A loop over the flags of buffer 1: the first becomes the state, the others move up; buffer 0 is churned with every
+ * round. */
+static void keep_loop(stage *s, atn_queue *queue, size_t offset, int32_t most) {
+    enum { W = sizeof(int32_t) };
+    const piece round = {.kind = MIX, .to = 0, .from = 2, .count = 4, .add = 7};
+    kit_ok(s->ctx, atn_buffer_copy(queue, s->buffer[4], offset, s->buffer[1], 0, W));
+    kit_ok(s->ctx, atn_tape_while(queue, s->buffer[4], offset, most));
+    queue_piece(s, &round);
+    kit_ok(s->ctx, atn_buffer_copy(queue, s->buffer[3], 0, s->buffer[1], W, (FLAGS - 1) * W));
+    kit_ok(s->ctx, atn_buffer_copy(queue, s->buffer[1], 0, s->buffer[3], 0, (FLAGS - 1) * W));
+    kit_ok(s->ctx, atn_buffer_copy(queue, s->buffer[4], offset, s->buffer[1], 0, W));
+    kit_ok(s->ctx, atn_tape_while_end(queue));
+}
+
+static void loop_of(stage *s, int32_t rounds, int32_t most) {
+    atn_queue *queue = s->queue[0];
+    atn_tape *tape;
+    int32_t flags[FLAGS] = {0}, state[4] = {-1, -1, -1, -1}, wanted = rounds < most ? rounds : most;
+    for (int k = 0; k < rounds; ++k) flags[k] = k % 2 ? 1 : -5;
+    kit_ok(s->ctx, atn_tape_begin(queue));
+    keep_loop(s, queue, 8, most);
+    keep_loop(s, queue, 0, 2); /* goes on with the flags that are left */
+    kit_ok(s->ctx, atn_tape_end(queue, &tape));
+    for (int run = 0; run < 2; ++run) {
+        int32_t left = rounds - wanted < 2 ? rounds - wanted : 2, got[4];
+        kit_ok(s->ctx, atn_buffer_put(queue, s->buffer[1], 0, flags, sizeof flags));
+        kit_ok(s->ctx, atn_buffer_put(queue, s->buffer[4], 0, state, sizeof state));
+        kit_ok(s->ctx, atn_tape_launch(queue, tape));
+        const piece round = {.kind = MIX, .to = 0, .from = 2, .count = 4, .add = 7};
+        for (int k = 0; k < wanted + left; ++k) do_in_model(s, &round);
+        check_buffer(s, 0, 0);
+        kit_ok(s->ctx, atn_buffer_get(queue, s->buffer[4], 0, got, sizeof got));
+        assert_int_equal(got[3], wanted);
+        assert_int_equal(got[2], wanted < FLAGS ? flags[wanted] : 0);
+        assert_int_equal(got[1], left);
+    }
+    atn_tape_free(tape);
+}
+
+/* Each makes the end fail, or leaves the tape alone (`none`). */
+static void loops_refuse(stage *s) {
+    atn_queue *queue = s->queue[0];
+    atn_buffer *state = s->buffer[4];
+    atn_tape *tape;
+    atn_event *event;
+    kit_fails(s->ctx, ATN_ERR_DEVICE, "a loop begins on the queue", atn_tape_while(queue, state, 0, 1));
+    for (int what = 0; what < 7; ++what) {
+        static const char *const PARTS[] = {"of one queue alone", "of one queue alone", "of one queue alone",
+                                            "at byte 2",          "at most -1 rounds",  "was not ended",
+                                            "at byte 1024"};
+        const char *part = PARTS[what];
+        kit_ok(s->ctx, atn_tape_begin(queue));
+        kit_fails(s->ctx, ATN_ERR_DEVICE, "no loop was begun", atn_tape_while_end(queue));
+        if (what == 3) kit_fails(s->ctx, ATN_ERR_INPUT, part, atn_tape_while(queue, state, 2, 1));
+        if (what == 4) kit_fails(s->ctx, ATN_ERR_INPUT, part, atn_tape_while(queue, state, 0, -1));
+        if (what == 6) kit_fails(s->ctx, ATN_ERR_INPUT, part, atn_tape_while(queue, state, (N - 1) * 4, 1));
+        kit_ok(s->ctx, atn_tape_while(queue, state, 0, 1));
+        if (what == 0) kit_fails(s->ctx, ATN_ERR_DEVICE, part, atn_tape_while(queue, state, 0, 1));
+        if (what == 1)
+            kit_fails(s->ctx, ATN_ERR_DEVICE, part, atn_buffer_put_async(queue, state, 0, s->block[0].data, 4));
+        if (what == 2) kit_fails(s->ctx, ATN_ERR_DEVICE, part, atn_event_record(queue, &event));
+        if (what != 5) kit_ok(s->ctx, atn_tape_while_end(queue));
+        kit_fails(s->ctx, what == 3 || what == 4 || what == 6 ? ATN_ERR_INPUT : ATN_ERR_DEVICE, part,
+                  atn_tape_end(queue, &tape));
+        assert_null(tape);
+    }
+    kit_ok(s->ctx, atn_tape_begin(queue)); /* all is as before */
+    kit_ok(s->ctx, atn_tape_end(queue, &tape));
+    atn_tape_free(tape);
+}
+
+void loops_on_tapes(atn_ctx *ctx, atn_device *device) {
+    stage s;
+    atn_tape *tape;
+    bool can = atn_tape_can_while(device);
+    set_stage(&s, ctx, device, 3);
+    if (can) {
+        static const int32_t ROUNDS[] = {0, 1, 5, 100}, MOST_ROUNDS[] = {0, 3, 1000};
+        for (int k = 0; k < 12; ++k) loop_of(&s, ROUNDS[k % 4], MOST_ROUNDS[k / 4]);
+        loops_refuse(&s);
+    } else {
+        print_message("    SKIPPED here: tapes of %s have no loops\n", atn_device_get_info(device)->name);
+        kit_ok(ctx, atn_tape_begin(s.queue[0])); /* which is told, and the tape goes on */
+        kit_fails(ctx, ATN_ERR_UNSUPPORTED, "no loops", atn_tape_while(s.queue[0], s.buffer[0], 0, 1));
+        kit_ok(ctx, atn_tape_end(s.queue[0], &tape));
+        atn_tape_free(tape);
+    }
+    strike_stage(&s);
+}

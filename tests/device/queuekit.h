@@ -13,5 +13,8 @@ void queues_at_random(atn_ctx *ctx, atn_device *device, uint64_t seed, int steps
 /* `steps` pieces of work of several queues kept on a tape; nothing is done until it is launched, then all of it every
  * time, in one queue or another. Skips aloud where the device has no tapes. */
 void tapes_at_random(atn_ctx *ctx, atn_device *device, uint64_t seed, int steps);
+/* Loops on a tape, of as many rounds as a list of flags on the device says; and what they refuse. Skips aloud where
+ * tapes have no loops. */
+void loops_on_tapes(atn_ctx *ctx, atn_device *device);
 
 #endif

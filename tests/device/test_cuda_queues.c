@@ -31,6 +31,42 @@ static void tapes_take_several_queues(void **state) {
     }
 }
 
+/* Loops, also where the driver has none of what they need, or does not take their kernel. */
+static void tapes_loop(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+        bench b = start_lazy(seed);
+        loops_on_tapes(b.ctx, b.device);
+        finish(&b);
+    }
+    bench b = start_lazy(0);
+    fake->fail_symbol = "cuModuleLoadData";
+    fake->fail_result = 218;
+    loops_on_tapes(b.ctx, b.device);
+    finish(&b);
+    static const char *const SYMBOLS[] = {"cuStreamGetCaptureInfo_v3", "cuGraphConditionalHandleCreate",
+                                          "cuGraphAddNode_v2", "cuStreamUpdateCaptureDependencies_v2",
+                                          "cuStreamBeginCaptureToGraph"};
+    for (size_t k = 0; k < sizeof SYMBOLS / sizeof *SYMBOLS; ++k) {
+        shelf s;
+        atn_tape *tape;
+        start_shelf(&s);
+        assert_true(atn_tape_can_while(s.b.device));
+        atn_queue *queue = atn_device_queue(s.b.device);
+        kit_ok(s.b.ctx, atn_tape_begin(queue));
+        fake->fail_symbol = SYMBOLS[k];
+        fake->fail_result = 999;
+        kit_fails(s.b.ctx, ATN_ERR_DEVICE, "(999)", atn_tape_while(queue, s.buffer, 0, 1));
+        kit_fails(s.b.ctx, ATN_ERR_DEVICE, "(999)", atn_tape_end(queue, &tape));
+        kit_ok(s.b.ctx, atn_tape_begin(queue));
+        kit_ok(s.b.ctx, atn_tape_while(queue, s.buffer, 0, 1));
+        fake->fail_symbol = "cuStreamEndCapture";
+        kit_fails(s.b.ctx, ATN_ERR_DEVICE, "ending a loop", atn_tape_while_end(queue));
+        kit_fails(s.b.ctx, ATN_ERR_DEVICE, "ending a loop", atn_tape_end(queue, &tape));
+        finish_shelf(&s);
+    }
+}
+
 /* Small puts do not wait until both halves of the stage are full; their memory is the caller's again at once. */
 static void small_puts_are_staged(void **state) {
     (void)state;
@@ -151,9 +187,13 @@ static void errors_show_at_the_next_wait(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_ordered_by_events),       cmocka_unit_test(tapes_take_several_queues),
-        cmocka_unit_test(small_puts_are_staged),           cmocka_unit_test(other_puts_wait),
-        cmocka_unit_test(asynchronous_copies_do_not_wait), cmocka_unit_test(errors_show_at_the_next_wait),
+        cmocka_unit_test(work_is_ordered_by_events),
+        cmocka_unit_test(tapes_take_several_queues),
+        cmocka_unit_test(tapes_loop),
+        cmocka_unit_test(small_puts_are_staged),
+        cmocka_unit_test(other_puts_wait),
+        cmocka_unit_test(asynchronous_copies_do_not_wait),
+        cmocka_unit_test(errors_show_at_the_next_wait),
     };
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }

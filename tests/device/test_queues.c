@@ -30,6 +30,8 @@ static void tapes_take_several_queues(atn_device *device) {
     for (uint64_t seed = 1; seed <= 4; ++seed) tapes_at_random(ctx, device, seed, 100);
 }
 
+static void tapes_loop(atn_device *device) { loops_on_tapes(ctx, device); }
+
 /* What a tape does not take: the end of it fails for that reason, and the queues are as before. */
 static void tapes_refuse(atn_device *device) {
     atn_queue *first = atn_device_queue(device), *second;
@@ -146,6 +148,10 @@ static void tapes_all(void **state) {
     (void)state;
     on_every_device(tapes_take_several_queues);
 }
+static void loops_all(void **state) {
+    (void)state;
+    on_every_device(tapes_loop);
+}
 static void refusals_all(void **state) {
     (void)state;
     on_every_device(tapes_refuse);
@@ -171,7 +177,7 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ordered_all), cmocka_unit_test(tapes_all),
-                                       cmocka_unit_test(refusals_all), cmocka_unit_test(few_all),
-                                       cmocka_unit_test(handles_are_apart)};
+                                       cmocka_unit_test(loops_all),   cmocka_unit_test(refusals_all),
+                                       cmocka_unit_test(few_all),     cmocka_unit_test(handles_are_apart)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -138,7 +138,7 @@ static void computed_accesses(void **state) {
 
 static void reaches(void **state) {
     (void)state;
-    int64_t size[2];
+    int64_t size[ATN_MAX_RANK];
     kernel k = kernel_make(ctx, 2, "", "x=SP:2 y=SP:2 z=SP:1 h=INT32:1",
                            READ("r", "x", "v0, v1") FUNCTION("one", "INT32", "1")
                                FUNCTION("bin", "INT32", "INT32(#in(0))") WRITE("w", "y", "2 * v1 + 1, v0")
@@ -232,7 +232,7 @@ static void allocations_fail(void **state) {
         for (int i = 0; i < 200; ++i) x[i] = i, y[i] = -1;
         kernel_vector(&k, "x", ATN_INT32, x, 200);
         kernel_vector(&k, "y", ATN_INT32, y, 200);
-        int64_t size[2], range;
+        int64_t size[ATN_MAX_RANK], range;
         long before = faults.count;
         faults.fail_at = before + n;
         atn_status status = kernel_eval(&k, NULL);

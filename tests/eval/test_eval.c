@@ -265,7 +265,7 @@ static void sampled_points(void **state) {
     float y[3][4] = {{0}};
     kernel_matrix(&k, "y", ATN_SP, y, 4, 3, 4);
     kit_ok(ctx, kernel_bind(&k));
-    static const int64_t points[3][2] = {{3, 2}, {0, 1}, {4, 0}}; /* the last is no point of P */
+    static const int64_t points[3][ATN_MAX_RANK] = {{3, 2}, {0, 1}, {4, 0}}; /* the last is no point of P */
     atn_eval_options options = {.points = points, .n_points = 3};
     atn_eval_result *result;
     kit_ok(ctx, atn_eval_run(ctx, k.graph, &k.frame, &options, &result));

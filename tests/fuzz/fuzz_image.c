@@ -31,7 +31,8 @@ static void use(const atn_ctx *ctx, const atn_image *image) {
         if (isinf(atn_image_pixels(image)[k])) abort();
     if (pixels > 10000) return;
     atn_text file = {.ctx = ctx};
-    if (image_tiff_add(ctx, "a.tif", (size_t)info.width, (size_t)info.height, atn_image_pixels(image), &file) != ATN_OK)
+    if (image_tiff_add(ctx, "a.tif", (size_t)info.width, (size_t)info.height, atn_image_pixels(image), info.unit,
+                       &file) != ATN_OK)
         abort();
     atn_text_free(&file);
 }

@@ -1,5 +1,4 @@
-/* Arrays for the shipped kernels, for tests: inputs of sizes that are made of m, n and k, outputs of what they reach.
- */
+/* Arrays for the shipped kernels, for tests: of sizes that give m rows of n points, and ranges of k. */
 #ifndef ATN_KERNEL_SHIPPED_ARRAYS_H
 #define ATN_KERNEL_SHIPPED_ARRAYS_H
 
@@ -15,7 +14,7 @@ typedef struct shipped_arrays {
     int32_t count;
 } shipped_arrays;
 
-/* False: the kernel has no such arrays at these sizes. Fails the test for a kernel without a row in the table. */
+/* False: the kernel has no such shape. */
 bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *graph, const int64_t mnk[3],
                          shipped_arrays *out);
 void shipped_arrays_free(shipped_arrays *arrays);

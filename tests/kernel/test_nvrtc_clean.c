@@ -33,6 +33,9 @@ static const struct {
     {"nearest", "SP", "lanes_p0=64,lanes_p1=2,guard=0,index=32"},
     {"redblack", "SP", "lanes_p0=32,lanes_p1=4"},
     {"scale", "SP2", "lanes_p0=64"},
+    {"scan", "SP", "lanes_q0=256,regs_q0=4,split_q0=64,reduce=shuffle"},
+    {"reduce_by_key", "DP", "lanes_q0=64,regs_q0=2,split_q0=8,reduce=shuffle"},
+    {"sort_scatter", "SP", "lanes_q0=128,regs_q0=4,reduce=shuffle"},
     {"spmv", "SP", "lanes_p0=16,lanes_q0=8,reduce=shuffle"},
     {"transpose", "SP", "lanes_p0=32,lanes_p1=8,regs_p1=4,stage=1,pad=1"},
 };

@@ -102,7 +102,7 @@ static void says_what_is_wrong(void **state) {
     atn_slot wrong = {.view = {.type = ATN_DP, .rank = 1, .size = {100, 1}, .pitch = 100}};
     atn_runner_bind(r, atn_runner_find(r, "a"), &wrong);
     kit_fails(ctx, ATN_ERR_INPUT, "'a' is a vector of SP; a vector of DP was bound", atn_runner_plan(r));
-    atn_runner_size(r, atn_runner_find(r, "u"), (int64_t[]){50, 1});
+    atn_runner_size(r, atn_runner_find(r, "u"), (int64_t[ATN_MAX_RANK]){50, 1, 1});
     wrong.view.type = ATN_SP;
     atn_runner_bind(r, atn_runner_find(r, "a"), &wrong);
     kit_fails(ctx, ATN_ERR_INPUT, "two: 'write' writes 'u' from 0 to 99 along axis 0; its Size(0) is 50",

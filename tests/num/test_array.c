@@ -1,6 +1,7 @@
 /* Arrays: shapes, views, copies that are coherent and how often they travel, and every allocation that may fail. */
 #include "numkit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,46 @@ static void shapes_are_checked(void **state) {
     atn_array_free(v);
     atn_array_free(m);
     atn_array_free(NULL);
+    atn_device_close(device);
+    kit_free(ctx);
+}
+
+/* Volumes: rows a pitch apart through all planes, planes as matrices, and back from a file. */
+static void volumes(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_device *device = num_device(ctx, "host");
+    atn_array *v, *plane, *m, *back;
+    char *dir = kit_tempdir(), path[512];
+    snprintf(path, sizeof path, "%s/volume.npy", dir);
+    float from[24], to[24], half[12];
+    for (int k = 0; k < 24; ++k) from[k] = (float)k;
+    kit_fails(ctx, ATN_ERR_INPUT, "larger than any memory",
+              atn_array_create_volume(device, ATN_SP, 1 << 20, (int64_t)1 << 30, (int64_t)1 << 30, 0, &v));
+    kit_fails(ctx, ATN_ERR_INPUT, "-1 planes", atn_array_create_volume(device, ATN_SP, 1, 1, -1, 0, &v));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, 4, 3, 2, 5, &v));
+    kit_ok(ctx, atn_array_put(v, from, 0));
+    atn_array_info info = atn_array_get_info(v);
+    assert_int_equal(info.rank, 3);
+    assert_int_equal(info.size[2], 2);
+    assert_int_equal(info.pitch, 5);
+    kit_ok(ctx, atn_array_view_plane(v, 1, &plane));
+    kit_ok(ctx, atn_array_get(plane, half, 0));
+    assert_memory_equal(half, from + 12, sizeof half);
+    assert_int_equal(atn_array_get_info(plane).size[2], 1);
+    kit_fails(ctx, ATN_ERR_INPUT, "plane 2 is not inside a volume of 2 planes", atn_array_view_plane(v, 2, &m));
+    kit_fails(ctx, ATN_ERR_INPUT, "a plane is taken of a volume, not of a matrix", atn_array_view_plane(plane, 0, &m));
+    kit_fails(ctx, ATN_ERR_INPUT, "a row is taken of a matrix, not of a volume", atn_array_view_row(v, 0, &m));
+    kit_ok(ctx, atn_array_save(v, path));
+    kit_ok(ctx, atn_array_load(device, path, &back));
+    info = atn_array_get_info(back);
+    assert_true(info.rank == 3 && info.size[0] == 4 && info.size[1] == 3 && info.size[2] == 2);
+    kit_ok(ctx, atn_array_get(back, to, 0));
+    assert_memory_equal(to, from, sizeof to);
+    atn_array_free(back);
+    atn_array_free(plane);
+    atn_array_free(v);
+    kit_remove(dir);
     atn_device_close(device);
     kit_free(ctx);
 }
@@ -222,9 +263,13 @@ static void failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_are_checked),  cmocka_unit_test(elements),
-        cmocka_unit_test(copies_are_coherent), cmocka_unit_test(host_has_one_copy),
-        cmocka_unit_test(sparse_is_validated), cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(shapes_are_checked),
+        cmocka_unit_test(elements),
+        cmocka_unit_test(volumes),
+        cmocka_unit_test(copies_are_coherent),
+        cmocka_unit_test(host_has_one_copy),
+        cmocka_unit_test(sparse_is_validated),
+        cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

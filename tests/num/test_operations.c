@@ -239,6 +239,50 @@ static void views_are_operands(void **state) {
     kit_free(ctx);
 }
 
+/* Volumes go plane by plane, gaps between rows and all. */
+static void volumes_on_device(atn_ctx *ctx, atn_device *device) {
+    enum { COLUMNS = 5, ROWS = 3, PLANES = 4, ALL = COLUMNS * ROWS * PLANES };
+    atn_operations *ops;
+    atn_array *a, *b, *sum, *other;
+    float x[ALL], y[ALL], z[ALL], norm;
+    double squares = 0;
+    for (int k = 0; k < ALL; ++k) {
+        x[k] = (float)k;
+        y[k] = (float)(2 * k);
+        squares += (double)k * k;
+    }
+    kit_ok(ctx, atn_operations_create(device, &ops));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, COLUMNS, ROWS, PLANES, 0, &a));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, COLUMNS, ROWS, PLANES, 8, &b));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, COLUMNS, ROWS, PLANES, 6, &sum));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, COLUMNS, ROWS, PLANES - 1, 0, &other));
+    kit_ok(ctx, atn_array_put(a, x, 0));
+    kit_ok(ctx, atn_array_put(b, y, 0));
+    kit_ok(ctx, atn_array_add(ops, a, b, sum));
+    kit_ok(ctx, atn_array_get(sum, z, 0));
+    for (int k = 0; k < ALL; ++k) assert_true(z[k] == (float)(3 * k));
+    kit_fails(ctx, ATN_ERR_INPUT, "'C' has 3 planes; 4 are needed", atn_array_add(ops, a, b, other));
+    kit_fails(ctx, ATN_ERR_INPUT, "'A' is a volume, a matrix is needed", atn_array_laplace2d(ops, a, sum));
+    atn_array *result;
+    kit_ok(ctx, atn_array_create_vector(device, ATN_SP, 1, &result));
+    kit_ok(ctx, atn_array_l2norm(ops, a, result));
+    kit_ok(ctx, atn_array_get(result, &norm, 0));
+    assert_true(fabs((double)norm - sqrt(squares)) <= 1e-4 * sqrt(squares));
+    atn_array_free(result);
+    atn_array_free(other);
+    atn_array_free(sum);
+    atn_array_free(b);
+    atn_array_free(a);
+    atn_operations_free(ops);
+}
+
+static void volumes_are_operands(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    num_each_device(ctx, volumes_on_device);
+    kit_free(ctx);
+}
+
 static void wrong_operands_are_refused(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
@@ -282,6 +326,7 @@ static void wrong_operands_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_operations), cmocka_unit_test(views_are_operands),
+                                       cmocka_unit_test(volumes_are_operands),
                                        cmocka_unit_test(wrong_operands_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "bench/estimate.h"
 #include "built/built.h"
-#include "graph/shipped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +26,8 @@ const size_t GOLDEN_CASES_COUNT = sizeof GOLDEN_CASES / sizeof *GOLDEN_CASES;
 atn_sequence *golden_kernel(const atn_ctx *ctx, const char *name) {
     static const atn_define SP = {"USED_FLOAT", "SP"};
     const char *text = atn_shipped_find(name);
+    for (const atn_shipped *s = ATN_BENCH_KERNELS; !text && s->name; ++s)
+        if (strcmp(s->name, name) == 0) text = s->text;
     atn_sequence *sequence;
     assert_non_null(text);
     kit_ok(ctx, atn_sequence_parse(ctx, name, text, strlen(text), &(atn_parse_options){.defines = &SP, .n_defines = 1},

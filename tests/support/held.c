@@ -9,8 +9,8 @@
 enum { MOST_OBJECTS = 24, MARGIN = 4096 }; /* poisoned bytes before and after every array */
 
 static size_t view_bytes(const atn_view *view) {
-    if (view->size[0] == 0 || (view->rank > 1 && view->size[1] == 0)) return 0;
-    int64_t elements = view->rank > 1 ? (view->size[1] - 1) * view->pitch + view->size[0] : view->size[0];
+    if (atn_view_elements(view) == 0) return 0;
+    int64_t elements = (atn_view_rows(view) - 1) * view->pitch + view->size[0];
     return (size_t)elements * atn_type_bytes(view->type);
 }
 

@@ -36,7 +36,7 @@ kernel kernel_make(atn_ctx *ctx, int dims, const char *attributes, const char *o
         assert_true(type && rank);
         *type++ = *rank++ = '\0';
         atn_text_printf(&xml, "<DataObject name='%s' structure='%s' elementDataType='%s'/>\n", word,
-                        *rank == '2' ? "matrix" : "vector", type);
+                        atn_rank_name(*rank - '0'), type);
     }
     atn_text_printf(&xml, "</DataObjects>\n<Children>\n%s\n</Children>\n<Connections>\n", children);
     while (next_word(&connections, word, sizeof word)) {

@@ -41,20 +41,36 @@ atn_type draw_type(draw *d, bool input) {
     return types[draw_below(d, input ? 13 : 11)];
 }
 
-int32_t draw_object(draw *d, atn_type type, int32_t rank, int64_t columns, int64_t rows) {
+int32_t draw_object(draw *d, atn_type type, int32_t rank, const int64_t size[ATN_MAX_RANK]) {
     random_graph *g = d->g;
     if (g->n_objects == RANDOM_OBJECTS) return -1;
     int32_t number = g->n_objects++;
     struct random_object *o = &g->object[number];
     snprintf(o->name, sizeof o->name, "o%d", number);
-    o->view = (atn_view){.type = type,
-                         .rank = rank,
-                         .size = {columns, rank > 1 ? rows : 1},
-                         .pitch = columns + (draw_chance(d, 40) ? draw_below(d, 6) : 0)};
+    o->view = (atn_view){.type = type, .rank = rank, .pitch = size[0] + (draw_chance(d, 40) ? draw_below(d, 6) : 0)};
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) o->view.size[axis] = axis < rank ? size[axis] : 1;
     o->low = 1; /* anything */
     atn_text_printf(&d->objects, "<DataObject name='%s' structure='%s' elementDataType='%s'/>\n", o->name,
-                    rank > 1 ? "matrix" : "vector", atn_type_name(type));
+                    atn_rank_name(rank), atn_type_name(type));
     return number;
+}
+
+const char *draw_plain_select(draw *d, int32_t rank) {
+    const char *select = rank ? "v0" : "0";
+    for (int32_t k = 1; k < rank; ++k) select = draw_text(d, "%s, v%d", select, k);
+    return select;
+}
+
+static int64_t elements(const int64_t size[ATN_MAX_RANK]) {
+    int64_t all = 1;
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) all *= size[axis];
+    return all;
+}
+
+/* 1 to 3, the fewer the more often. */
+static int32_t draw_rank(draw *d) {
+    uint32_t chance = draw_below(d, 100);
+    return chance < 45 ? 1 : chance < 80 ? 2 : 3;
 }
 
 /* A Parameter, or the size of something, or a constant. */
@@ -72,7 +88,7 @@ const char *draw_range(draw *d, int32_t block, int64_t n) {
         for (int axis = 0; axis < g->object[k].view.rank; ++axis)
             if (g->object[k].view.size[axis] == n) return draw_text(d, "%s.Size(%d)", g->object[k].name, axis);
     if (how == 2) {
-        int32_t k = draw_object(d, draw_type(d, true), 1, n, 1);
+        int32_t k = draw_object(d, draw_type(d, true), 1, (const int64_t[ATN_MAX_RANK]){n, 1, 1});
         if (k >= 0) return draw_text(d, "%s.Size(0)", g->object[k].name);
     }
     int32_t name = d->names++;
@@ -119,7 +135,7 @@ static int32_t dimensions(const draw *d, int32_t block, dimension *out) {
  */
 static axis draw_axis(draw *d, access *a, int32_t block, bool inside) {
     static const int64_t factors[] = {1, 1, 1, 1, 2, 3, -1};
-    dimension dims[8];
+    dimension dims[MOST_SCOPES * MOST_AXES];
     int32_t count = dimensions(d, block, dims), terms = draw_chance(d, 25) ? 2 : draw_chance(d, 8) ? 0 : 1;
     axis r = {.text = ""};
     for (int32_t t = 0; t < terms && count; ++t) {
@@ -165,66 +181,80 @@ static int32_t old_object(draw *d) {
     for (int tries = 0; tries < 8 && d->g->n_objects; ++tries) {
         int32_t k = (int32_t)draw_below(d, (uint32_t)d->g->n_objects);
         const struct random_object *o = &d->g->object[k];
-        bool empty = o->view.size[0] == 0 || (o->view.rank > 1 && o->view.size[1] == 0);
-        if (!o->written && !o->index && !o->ordered && !empty) return k;
+        if (!o->written && !o->index && !o->ordered && atn_view_elements(&o->view) > 0) return k;
     }
     return -1;
 }
 
+void forget_links(draw *d, size_t before) {
+    if (d->links.data) d->links.data[d->links.length = before] = '\0';
+}
+
 void draw_read(draw *d, int32_t block) {
+    size_t before = d->links.length;
     access a = new_access(d);
     int32_t old = draw_chance(d, 30) ? old_object(d) : -1;
     bool edge = old >= 0 || draw_chance(d, 25);
-    int32_t rank = old >= 0 ? d->g->object[old].view.rank : 1 + (int32_t)draw_below(d, 2);
-    int64_t size[2] = {1, 1};
+    int32_t rank = old >= 0 ? d->g->object[old].view.rank : draw_rank(d);
+    int64_t size[ATN_MAX_RANK] = {1, 1, 1};
     for (int32_t k = 0; k < rank; ++k) {
         axis x = draw_axis(d, &a, block, !edge);
         a.select = draw_text(d, "%s%s%s", a.select, k ? ", " : "", x.text);
-        size[k] = edge ? 1 + (int64_t)draw_below(d, 70) : x.high + 1 + (draw_chance(d, 30) ? draw_below(d, 5) : 0);
+        size[k] = edge ? 1 + (int64_t)draw_below(d, k < 2 ? 70 : 9)
+                       : x.high + 1 + (draw_chance(d, 30) ? draw_below(d, 5) : 0);
     }
-    if (size[0] * size[1] > 1 << 20) return;
-    int32_t object = old >= 0 ? old : draw_object(d, draw_type(d, true), rank, size[0], size[1]);
-    if (object >= 0) emit_read(d, block, &a, object, edge ? draw_boundary(d) : "");
+    int32_t object = old >= 0 ? old : elements(size) > 1 << 20 ? -1 : draw_object(d, draw_type(d, true), rank, size);
+    if (object >= 0)
+        emit_read(d, block, &a, object, edge ? draw_boundary(d) : "");
+    else
+        forget_links(d, before);
 }
 
 void draw_stencil(draw *d, int32_t block) {
-    dimension dims[8];
-    int32_t count = dimensions(d, block, dims), rank = count > 1 && draw_chance(d, 60) ? 2 : 1;
+    dimension dims[MOST_SCOPES * MOST_AXES];
+    int32_t count = dimensions(d, block, dims), rank = draw_rank(d);
     if (!count) return;
-    int64_t size[2] = {dims[0].extent > 0 ? dims[0].extent : 1, rank > 1 && dims[1].extent > 0 ? dims[1].extent : 1};
+    if (rank > count) rank = count;
+    int64_t size[ATN_MAX_RANK] = {1, 1, 1};
+    for (int32_t k = 0; k < rank; ++k) size[k] = dims[k].extent > 0 ? dims[k].extent : 1;
     static const atn_type types[] = {ATN_SP, ATN_DP, ATN_HP, ATN_U8, ATN_INT32};
-    int32_t object = size[0] * size[1] > 1 << 20 ? -1 : draw_object(d, types[draw_below(d, 5)], rank, size[0], size[1]);
+    int32_t object = elements(size) > 1 << 20 ? -1 : draw_object(d, types[draw_below(d, 5)], rank, size);
     const char *boundary = draw_boundary(d);
     for (uint32_t k = 0, reads = 2 + draw_below(d, 3); k < reads && object >= 0; ++k) {
         access a = new_access(d);
         a.select = draw_text(d, "%s + %d", variable(d, &a, dims[0].port), (int)draw_below(d, 3) - 1);
-        if (rank > 1) a.select = draw_text(d, "%s, %s - %u", a.select, variable(d, &a, dims[1].port), draw_below(d, 2));
+        for (int32_t n = 1; n < rank; ++n)
+            a.select = draw_text(d, "%s, %s - %u", a.select, variable(d, &a, dims[n].port), draw_below(d, 2));
         emit_read(d, block, &a, object, boundary);
     }
 }
 
 void draw_gather(draw *d, int32_t block) {
     access at = new_access(d), a = new_access(d);
-    int64_t size[2] = {1, 1}, target = 1 + (int64_t)draw_below(d, 40);
-    int32_t rank = 1 + (int32_t)draw_below(d, 2);
+    size_t before = d->links.length;
+    int64_t size[ATN_MAX_RANK] = {1, 1, 1}, target = 1 + (int64_t)draw_below(d, 40);
+    int32_t rank = draw_rank(d);
     for (int32_t k = 0; k < rank; ++k) {
         axis x = draw_axis(d, &at, block, true);
         at.select = draw_text(d, "%s%s%s", at.select, k ? ", " : "", x.text);
         size[k] = x.high + 1;
     }
-    if (size[0] * size[1] > 1 << 20 || d->g->n_objects + 2 > RANDOM_OBJECTS) return;
-    int32_t indices = draw_object(d, ATN_INT32, rank, size[0], size[1]);
+    if (elements(size) > 1 << 20 || d->g->n_objects + 2 > RANDOM_OBJECTS) {
+        forget_links(d, before);
+        return;
+    }
+    int32_t indices = draw_object(d, ATN_INT32, rank, size);
     d->g->object[indices].index = true;
     d->g->object[indices].low = 0;
     d->g->object[indices].high = target - 1;
     emit_read(d, block, &at, indices, "");
     --d->n_sources; /* an index is no number to compute with */
-    bool matrix = draw_chance(d, 40);
-    const char *boundary = draw_chance(d, 25) ? draw_boundary(d) : "";
-    a.select = variable(d, &a, draw_text(d, "%s.out", at.name));
-    bool along_rows = matrix && draw_chance(d, 50);
-    if (matrix) a.select = along_rows ? draw_text(d, "1, %s", a.select) : draw_text(d, "%s, 1", a.select);
-    int32_t object = draw_object(d, draw_type(d, true), matrix ? 2 : 1, along_rows ? 2 : target,
-                                 matrix ? (along_rows ? target : 2) : 1);
+    const char *boundary = draw_chance(d, 25) ? draw_boundary(d) : "", *index;
+    index = variable(d, &a, draw_text(d, "%s.out", at.name));
+    int32_t into = draw_rank(d), along = (int32_t)draw_below(d, (uint32_t)into); /* the axis that is looked up */
+    for (int32_t k = 0; k < ATN_MAX_RANK; ++k) size[k] = k == along ? target : 2;
+    for (int32_t k = 0; k < into; ++k)
+        a.select = draw_text(d, "%s%s%s", a.select, k ? ", " : "", k == along ? index : "1");
+    int32_t object = draw_object(d, draw_type(d, true), into, size);
     emit_read(d, block, &a, object, boundary);
 }

@@ -5,7 +5,11 @@
 #include "support/random_draw.h"
 
 /* An object of a type, rank and size; with a pitch and an offset. Its number. */
-int32_t draw_object(draw *d, atn_type type, int32_t rank, int64_t columns, int64_t rows);
+int32_t draw_object(draw *d, atn_type type, int32_t rank, const int64_t size[ATN_MAX_RANK]);
+/* What was connected, since then, to an access that is not made after all. */
+void forget_links(draw *d, size_t before);
+/* "v0, v1" and so on. */
+const char *draw_plain_select(draw *d, int32_t rank);
 atn_type draw_type(draw *d, bool input); /* of elements */
 int64_t draw_extent(draw *d, int64_t most);
 

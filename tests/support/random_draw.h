@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { MOST_VALUES = 64, MOST_SCOPES = 4, MOST_AXES = 2 };
+enum { MOST_VALUES = 64, MOST_SCOPES = 4, MOST_AXES = ATN_MAX_RANK };
 
 /* Something that can be connected to an acceptor. */
 typedef struct source {

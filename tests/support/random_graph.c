@@ -125,7 +125,8 @@ static void some_reads(draw *d, int32_t block, int32_t count) {
 static bool range_from_data(draw *d, scope *s) {
     const scope *p = &d->scopes[0];
     if (p->rank == 0 || s->rank != 1 || d->g->n_objects == RANDOM_OBJECTS) return false;
-    int32_t rows = draw_object(d, ATN_INT32, 1, (p->extent[0] > 0 ? p->extent[0] : 0) + 1, 1);
+    int32_t rows =
+        draw_object(d, ATN_INT32, 1, (const int64_t[ATN_MAX_RANK]){(p->extent[0] > 0 ? p->extent[0] : 0) + 1, 1, 1});
     struct random_object *o = &d->g->object[rows];
     o->ordered = true;
     o->low = 0;
@@ -160,14 +161,18 @@ static void draw_iterator(draw *d, int32_t parent) {
     if (d->n_scopes == MOST_SCOPES) return;
     int32_t number = d->n_scopes++;
     scope *s = &d->scopes[number];
-    *s = (scope){.parent = parent, .rank = draw_chance(d, 75) ? 1 : 2, .body = {.ctx = d->g->ctx}};
+    *s = (scope){.parent = parent,
+                 .rank = draw_chance(d, 72)   ? 1
+                         : draw_chance(d, 70) ? 2
+                                              : 3,
+                 .body = {.ctx = d->g->ctx}};
     snprintf(s->name, sizeof s->name, "it%d", number % 10);
     draw_ranges(d, s, parent ? 9 : d->points > 2000 ? 9 : 70);
     some_reads(d, number, 1 + (int32_t)draw_below(d, 2));
     for (int32_t k = 0; k < s->rank; ++k) draw_source(d, number, draw_text(d, "%s.i(%d)", s->name, k), ATN_INDEX);
     if (parent == 0 && draw_chance(d, 25)) draw_iterator(d, number);
     int32_t dims = s->rank + d->scopes[0].rank;
-    if (parent == 0 && dims <= 2 && !s->from_data && draw_chance(d, 20))
+    if (parent == 0 && dims <= ATN_MAX_RANK && !s->from_data && draw_chance(d, 20))
         draw_write(d, number, draw_function(d, number, ATN_SP));
     icf f = draw_icf(d);
     use_icf(d, number, &f, parent, d->scans && parent == 0 && dims <= 2 && !s->from_data);
@@ -179,14 +184,15 @@ static atn_type function_type(draw *d) {
 }
 
 static void draw_algorithm(draw *d) {
+    static const int64_t most_of_three[] = {67, 17, 7};
     scope *p = &d->scopes[0];
     d->n_scopes = 1;
     *p = (scope){
-        .parent = -1, .rank = (int32_t)(draw_chance(d, 10) ? 0 : 1 + draw_below(d, 2)), .body = {.ctx = d->g->ctx}};
+        .parent = -1, .rank = (int32_t)(draw_chance(d, 10) ? 0 : 1 + draw_below(d, 3)), .body = {.ctx = d->g->ctx}};
     snprintf(p->name, sizeof p->name, "P");
     d->points = 1;
     for (int32_t k = 0; k < p->rank; ++k) {
-        p->extent[k] = draw_extent(d, k ? 40 : 257);
+        p->extent[k] = draw_extent(d, p->rank > 2 ? most_of_three[k] : k ? 40 : 257);
         d->points *= p->extent[k];
         const char *range = draw_range(d, 0, p->extent[k]);
         d->fixed_range |= *range == 'c';

@@ -53,8 +53,7 @@ static void draw_ascending(draw *d, const struct random_object *o) {
 atn_status draw_inputs(draw *d) {
     for (int32_t k = 0; k < d->g->n_objects; ++k) {
         struct random_object *o = &d->g->object[k];
-        int64_t rows = o->view.rank > 1 ? o->view.size[1] : 1,
-                offset = draw_chance(d, 30) ? 1 + (int64_t)draw_below(d, 7) : 0;
+        int64_t rows = atn_view_rows(&o->view), offset = draw_chance(d, 30) ? 1 + (int64_t)draw_below(d, 7) : 0;
         size_t element = atn_type_bytes(o->view.type), bytes = (size_t)(rows * o->view.pitch + offset + 1) * element;
         o->memory = atn_alloc(d->g->ctx, bytes);
         if (!o->memory) return ATN_ERR_MEMORY;
@@ -123,7 +122,7 @@ atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) 
                                                                                        : 0;
     for (int32_t k = 0; k < points; ++k) cut_points(&d, &v.p[k], host);
     for (int32_t k = 0; k < ranges; ++k) cut_range(&d, &v.q[k], host, k == 0);
-    if (ranges > 1) v.q[0].split = 1;
+    for (int32_t k = 0; k + 1 < ranges; ++k) v.q[k].split = 1;
     if (draw_chance(&d, host ? 50 : 15) && points + ranges > 0 && !has_complex(graph)) {
         atn_cut *cut = ranges && (!points || draw_chance(&d, 40)) ? &v.q[0] : &v.p[draw_below(&d, (uint32_t)points)];
         cut->vec = ONE_OF(2, 4, 8, 16);

@@ -167,30 +167,28 @@ static void plain_read(draw *d) {
     static const atn_type types[] = {ATN_INT32, ATN_INT32, ATN_INT32, ATN_INT32, ATN_U8,
                                      ATN_U16,   ATN_B,     ATN_SP,    ATN_DP};
     const scope *p = &d->scopes[0];
-    int64_t size[2] = {1, 1};
+    int64_t size[ATN_MAX_RANK] = {1, 1, 1};
     for (int32_t k = 0; k < p->rank; ++k) size[k] = p->extent[k] > 0 ? p->extent[k] : 1;
-    int32_t object = draw_object(d, types[draw_below(d, 9)], p->rank > 1 ? 2 : 1, size[0], size[1]);
+    int32_t object = draw_object(d, types[draw_below(d, 9)], p->rank > 1 ? p->rank : 1, size);
     if (object < 0) return;
     const char *name = draw_text(d, "r%d", d->names++);
     for (int32_t k = 0; k < p->rank; ++k) draw_link(d, draw_text(d, "P.i(%d)", k), draw_text(d, "%s.v(%d)", name, k));
     atn_text_printf(&d->scopes[0].body, "<DataAccessRead name='%s' source='%s' selFunction='%s'/>\n", name,
-                    d->g->object[object].name,
-                    p->rank > 1 ? "v0, v1"
-                    : p->rank   ? "v0"
-                                : "0");
+                    d->g->object[object].name, draw_plain_select(d, p->rank));
     draw_source(d, 0, draw_text(d, "%s.out", name), d->g->object[object].view.type);
 }
 
 static void gather(draw *d, int32_t block) {
     static const char *const edges[] = {"", "", "", "", "clamp", "zero", "wrap", "mirror"};
     static const atn_type types[] = {ATN_INT32, ATN_INT32, ATN_INT32, ATN_U8, ATN_U16};
-    int32_t rank = draw_chance(d, 70) ? 1 : 2, variables = 0;
-    int64_t size[2] = {1 + draw_below(d, 40), 1 + draw_below(d, 5)};
-    int32_t object = draw_object(d, types[draw_below(d, 5)], rank, size[0], size[1]);
+    int32_t rank = draw_chance(d, 65) ? 1 : draw_chance(d, 60) ? 2 : 3, variables = 0;
+    int64_t size[ATN_MAX_RANK] = {1 + draw_below(d, 40), 1 + draw_below(d, 5), 1 + draw_below(d, 4)};
+    int32_t object = draw_object(d, types[draw_below(d, 5)], rank, size);
     if (object < 0) return;
     const char *name = draw_text(d, "g%d", d->names++), *edge = edges[draw_below(d, 8)];
     const char *select = selector(d, block, name, &variables, size[0]);
-    if (rank > 1) select = draw_text(d, "%s, %s", select, selector(d, block, name, &variables, size[1]));
+    for (int32_t k = 1; k < rank; ++k)
+        select = draw_text(d, "%s, %s", select, selector(d, block, name, &variables, size[k]));
     atn_text_printf(&d->scopes[block].body, "<DataAccessRead name='%s' source='%s' selFunction='%s'%s%s%s/>\n", name,
                     d->g->object[object].name, escaped(d, select), *edge ? " boundary='" : "", edge, *edge ? "'" : "");
     draw_source(d, block, draw_text(d, "%s.out", name), d->g->object[object].view.type);
@@ -199,7 +197,7 @@ static void gather(draw *d, int32_t block) {
 static void scatter(draw *d) {
     static const char *const how[] = {"add", "add", "min", "max", "or"};
     int64_t bins = 1 + draw_below(d, 20);
-    int32_t object = draw_object(d, ATN_INT32, 1, bins, 1), variables = 0;
+    int32_t object = draw_object(d, ATN_INT32, 1, (const int64_t[ATN_MAX_RANK]){bins, 1, 1}), variables = 0;
     if (object < 0) return;
     d->g->object[object].written = true;
     const source *value = some_function(d, 0);
@@ -218,17 +216,14 @@ static void write_value(draw *d) {
     const source *value = some_function(d, 0);
     const char *type = types[draw_below(d, 5)], *name = draw_text(d, "s%d", d->names++);
     value = function(d, 0, atn_type_from_name(type), draw_text(d, "%s(#in(0))", type), &value, 1);
-    int64_t size[2] = {1, 1};
+    int64_t size[ATN_MAX_RANK] = {1, 1, 1};
     for (int32_t k = 0; k < p->rank; ++k) size[k] = p->extent[k];
-    int32_t object = draw_object(d, value->type, p->rank > 1 ? 2 : 1, size[0], size[1]);
+    int32_t object = draw_object(d, value->type, p->rank > 1 ? p->rank : 1, size);
     if (object < 0) return;
     d->g->object[object].written = true;
     for (int32_t k = 0; k < p->rank; ++k) draw_link(d, draw_text(d, "P.i(%d)", k), draw_text(d, "%s.v(%d)", name, k));
     atn_text_printf(&d->scopes[0].body, "<DataAccessWrite name='%s' destination='%s' selFunction='%s'/>\n", name,
-                    d->g->object[object].name,
-                    p->rank > 1 ? "v0, v1"
-                    : p->rank   ? "v0"
-                                : "0");
+                    d->g->object[object].name, draw_plain_select(d, p->rank));
     draw_link(d, value->port, draw_text(d, "%s.in", name));
 }
 
@@ -262,11 +257,15 @@ static void iterator(draw *d) {
 void draw_integers(draw *d) {
     scope *p = &d->scopes[0];
     d->n_scopes = 1;
-    *p = (scope){.parent = -1, .rank = (int32_t)(draw_chance(d, 70) ? 1 : 2), .body = {.ctx = d->g->ctx}};
+    *p = (scope){.parent = -1,
+                 .rank = (int32_t)(draw_chance(d, 65)   ? 1
+                                   : draw_chance(d, 60) ? 2
+                                                        : 3),
+                 .body = {.ctx = d->g->ctx}};
     snprintf(p->name, sizeof p->name, "P");
     d->points = 1;
     for (int32_t k = 0; k < p->rank; ++k) {
-        p->extent[k] = draw_extent(d, k ? 9 : 100);
+        p->extent[k] = draw_extent(d, k == 0 ? 100 : k == 1 ? 9 : 4);
         d->points *= p->extent[k];
         draw_link(d, draw_range(d, 0, p->extent[k]), draw_text(d, "P.Range(%d)", k));
         draw_source(d, 0, draw_text(d, "P.i(%d)", k), ATN_INDEX);

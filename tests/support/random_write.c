@@ -51,26 +51,34 @@ static span spread(draw *d, const char *name, int32_t variable, const char *port
 
 void draw_write(draw *d, int32_t block, const source *value) {
     const char *name = draw_text(d, "s%d", d->names++);
-    span axes[2];
+    size_t before = d->links.length;
+    span axes[ATN_MAX_RANK];
     int32_t count = 0;
     for (int32_t s = block; s >= 0; s = d->scopes[s].parent)
-        for (int32_t k = 0; k < d->scopes[s].rank && count < 2; ++k, ++count)
+        for (int32_t k = 0; k < d->scopes[s].rank && count < ATN_MAX_RANK; ++k, ++count)
             axes[count] =
                 spread(d, name, count, draw_text(d, "%s.i(%d)", d->scopes[s].name, k), d->scopes[s].extent[k]);
-    bool swap = count == 2 && draw_chance(d, 30);
-    int32_t rank = count == 2 ? 2 : 1 + (int32_t)draw_below(d, 2);
+    int32_t rank = count > 1 && draw_chance(d, 80) ? count : 1 + (int32_t)draw_below(d, ATN_MAX_RANK);
+    if (rank < count) rank = count;
     while (count < rank) axes[count++] = (span){draw_chance(d, 70) ? "0" : "1", 2};
-    if (count == 0) axes[0] = (span){"0", 1 + (int64_t)draw_below(d, 2)};
-    if (rank == 2 && (swap || (d->scopes[block].rank < 2 && draw_chance(d, 40)))) {
-        span first = axes[0];
-        axes[0] = axes[1];
-        axes[1] = first;
+    for (int32_t k = 1; k < rank; ++k) { /* in any order */
+        int32_t other = draw_chance(d, 35) ? (int32_t)draw_below(d, (uint32_t)k) : k;
+        span first = axes[other];
+        axes[other] = axes[k];
+        axes[k] = first;
     }
-    const char *select = rank == 2 ? draw_text(d, "%s, %s", axes[0].text, axes[1].text) : axes[0].text;
-    int64_t rows = rank == 2 ? axes[1].size : 1;
+    const char *select = axes[0].text;
+    int64_t size[ATN_MAX_RANK] = {axes[0].size, 1, 1}, all = axes[0].size;
+    for (int32_t k = 1; k < rank; ++k) {
+        select = draw_text(d, "%s, %s", select, axes[k].text);
+        all *= size[k] = axes[k].size;
+    }
     atn_type type = draw_chance(d, 60) && value->type != ATN_INDEX ? value->type : draw_type(d, false);
-    int32_t object = axes[0].size * rows > 1 << 20 ? -1 : draw_object(d, type, rank, axes[0].size, rows);
-    if (object < 0) return;
+    int32_t object = all > 1 << 20 ? -1 : draw_object(d, type, rank, size);
+    if (object < 0) {
+        forget_links(d, before);
+        return;
+    }
     emit_write(d, block, name, object, select, "", as_type(d, block, value, type), draw_chance(d, 20));
 }
 
@@ -80,12 +88,13 @@ void draw_in_place(draw *d) {
     if (!p->rank || d->g->n_objects + 1 > RANDOM_OBJECTS) return;
     static const atn_type types[] = {ATN_SP, ATN_DP, ATN_INT32};
     atn_type type = types[draw_below(d, 3)];
-    int64_t columns = p->extent[0] > 0 ? p->extent[0] : 1, rows = p->rank > 1 && p->extent[1] > 0 ? p->extent[1] : 1;
-    int32_t object = draw_object(d, type, p->rank, columns, rows);
+    int64_t size[ATN_MAX_RANK] = {1, 1, 1};
+    for (int32_t k = 0; k < p->rank; ++k) size[k] = p->extent[k] > 0 ? p->extent[k] : 1;
+    int32_t object = draw_object(d, type, p->rank, size);
     d->g->object[object].written = true;
     bool colours = p->rank == 1 && !d->fixed_range && draw_chance(d, 50);
     const char *reader = draw_text(d, "r%d", d->names++), *writer = draw_text(d, "s%d", d->names++);
-    const char *select = p->rank > 1 ? "v0, v1" : "v0";
+    const char *select = draw_plain_select(d, p->rank);
     atn_text *body = &d->scopes[0].body;
     for (int32_t k = 0; k < p->rank; ++k) {
         draw_link(d, draw_text(d, "%s.i(%d)", p->name, k), draw_text(d, "%s.v(%d)", reader, k));
@@ -113,7 +122,7 @@ void draw_scatter(draw *d) {
     atn_type type = which == 3 || draw_chance(d, 60) ? ATN_INT32 : ATN_SP;
     int64_t bins = 1 + draw_below(d, 20);
     if (d->g->n_objects + 1 > RANDOM_OBJECTS) return;
-    int32_t object = draw_object(d, type, 1, bins, 1);
+    int32_t object = draw_object(d, type, 1, (const int64_t[ATN_MAX_RANK]){bins, 1, 1});
     const source *value = draw_function(d, 0, type), *key = draw_function(d, 0, ATN_INT32);
     const char *name = draw_text(d, "s%d", d->names++), *bin = draw_text(d, "k%d", d->names++);
     atn_text_printf(&d->scopes[0].body, "<FunctionBlock name='%s' dataType='INT32' function='#in(0) mod %lld'/>\n", bin,
@@ -125,7 +134,8 @@ void draw_scatter(draw *d) {
 
 void draw_write_result(draw *d, const source *value) {
     const char *name = draw_text(d, "s%d", d->names++);
-    int32_t object = draw_object(d, value->type == ATN_INDEX ? ATN_INT32 : value->type, 1, 1 + draw_below(d, 3), 1);
+    int32_t object = draw_object(d, value->type == ATN_INDEX ? ATN_INT32 : value->type, 1,
+                                 (const int64_t[ATN_MAX_RANK]){1 + draw_below(d, 3), 1, 1});
     if (object < 0) return;
     emit_write(d, 0, name, object, "0", "", as_type(d, 0, value, d->g->object[object].view.type), false);
 }

@@ -68,19 +68,18 @@ static void spaces_hold_their_seeds(void **state) {
             kit_ok(ctx, atn_field_open(ctx, c.graph, &DEVICES[d], space, false, &field));
             print_message("%-7s %-10s %.0f points\n", DEVICES[d].backend, s->name, field.domain.size);
             assert_true(field.domain.size >= 50 && field.domain.size < 1e9);
-            const char *const *seeds = atn_seeds_find(s->name, "SP", DEVICES[d].backend);
-            for (; seeds && *seeds; ++seeds) {
+            for (const atn_seed *seed = NULL; (seed = atn_seed_next(s->name, "SP", DEVICES[d].backend, seed));) {
                 atn_variant v = atn_variant_plain(), back;
                 int32_t point[64];
                 const char *why = "";
-                kit_ok(ctx, atn_variant_parse(ctx, &v, *seeds));
-                if (!atn_field_fits(&field, &v, &why)) fail_msg("%s: %s: %s", s->name, *seeds, why);
+                kit_ok(ctx, atn_variant_parse(ctx, &v, seed->variant));
+                if (!atn_field_fits(&field, &v, &why)) fail_msg("%s: %s: %s", s->name, seed->variant, why);
                 if (!atn_field_point(&field, &v, point))
-                    fail_msg("%s %s: '%s' is not in the space", DEVICES[d].backend, s->name, *seeds);
+                    fail_msg("%s %s: '%s' is not in the space", DEVICES[d].backend, s->name, seed->variant);
                 kit_ok(ctx, atn_field_variant(&field, point, &back));
                 assert_memory_equal(&v, &back, sizeof v);
                 if (!atn_space_allows(space, point, &why))
-                    fail_msg("%s %s: '%s' is ruled out by %s", DEVICES[d].backend, s->name, *seeds, why);
+                    fail_msg("%s %s: '%s' is ruled out by %s", DEVICES[d].backend, s->name, seed->variant, why);
             }
             atn_field_close(&field);
             atn_space_free(space);

@@ -19,6 +19,7 @@ static const double USUAL_SHAPE = 8;
 static const double MOST_STRANGERS = 0.1; /* more is not told from noise */
 static const double STEPS = 0.1;          /* Angstrom that rotations tried in steps are off, for neighbours of a few */
 static const double MUCH = 0.15;          /* nats a neighbour */
+static const double CLEAR = 15;           /* nats of all sets */
 
 typedef struct values {
     double scale, noise, efficiency, strangers, shape; /* noise of pairs */
@@ -32,6 +33,7 @@ typedef struct learning {
     int32_t *number;
     double mean, cutoff;
     double *fit; /* sets x models */
+    bool even;   /* models are as likely as each other */
 } learning;
 
 /* ---- the likelihood ---- */
@@ -91,7 +93,7 @@ static double mixture(const learning *x) {
     int32_t models = x->l->info.models;
     double weight[ATN_LATTICE_MOST_MODELS], likelihood = 0;
     for (int32_t m = 0; m < models; ++m) weight[m] = 1.0 / models;
-    for (int round = 0; round < ROUNDS; ++round) {
+    for (int round = 0; round < (x->even ? 1 : ROUNDS); ++round) {
         double next[ATN_LATTICE_MOST_MODELS] = {0};
         likelihood = 0;
         for (size_t s = 0; s < x->sets; ++s) {
@@ -181,6 +183,18 @@ static atn_status search(learning *x, values *best) {
     return status;
 }
 
+/* With models as likely as each other, and with any shares: at large noise shares and efficiency are hardly told apart,
+ * so other shares must make the sets clearly likelier. */
+static atn_status search_both(learning *x, values *best) {
+    values any = *best;
+    x->even = true;
+    atn_status status = search(x, best);
+    x->even = false;
+    if (status == ATN_OK) status = search(x, &any);
+    if (status == ATN_OK && any.likelihood > best->likelihood + CLEAR) *best = any;
+    return status;
+}
+
 /* ---- what there is ---- */
 
 /* As far as neighbours reach. */
@@ -229,7 +243,7 @@ static atn_status find(atn_lattice *l, const lattice_sets *sets, learning *x, va
     float *room = atn_alloc(l->ctx, 3 * ATN_LATTICE_MOST_NEIGHBOURS * sizeof *room);
     atn_status status = x->bins && x->number && x->fit && room ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) sample(x, sets, room);
-    if (status == ATN_OK && x->sets >= LEAST_SETS && x->mean > 0.5 && all_known(l)) status = search(x, v);
+    if (status == ATN_OK && x->sets >= LEAST_SETS && x->mean > 0.5 && all_known(l)) status = search_both(x, v);
     atn_free(l->ctx, x->bins);
     atn_free(l->ctx, x->number);
     atn_free(l->ctx, x->fit);

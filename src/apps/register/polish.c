@@ -25,7 +25,7 @@ static atn_status steps(reg_polish_state *s, double reach) {
     reg_problem *p = s->p;
     reg_pose pose = p->pose;
     double began = reach;
-    for (int k = 0; k < STEPS && (s->quiet || p->iterations < p->settings->most_iterations); ++k) {
+    for (int k = 0; (k < STEPS || s->whole) && (s->quiet || p->iterations < p->settings->most_iterations); ++k) {
         double inverse[36], twist[6];
         reg_level *level = reg_level_for(p, reach / COARSE);
         s->source = level < s->surface->level ? &level->source : s->all;
@@ -33,6 +33,7 @@ static atn_status steps(reg_polish_state *s, double reach) {
         if (status != ATN_OK) return status;
         reg_polish_sum(s, &pose);
         p->iterations += !s->quiet;
+        s->lost = !(s->weight > 0);
         if (!reg_invert_symmetric(6, s->h, inverse)) return ATN_OK;
         for (int i = 0; i < 6; ++i) {
             twist[i] = 0;
@@ -40,7 +41,7 @@ static atn_status steps(reg_polish_state *s, double reach) {
         }
         reg_pose by = reg_pose_exp(twist), next = reg_pose_compose(&by, &pose);
         double motion = reg_motion(p, &pose, &next);
-        if (reg_motion(p, &p->pose, &next) > ASTRAY * began) return ATN_OK; /* as if nothing had been */
+        if (!s->whole && reg_motion(p, &p->pose, &next) > ASTRAY * began) return ATN_OK; /* as if nothing had been */
         if (!s->quiet)
             status = reg_step_done(p, reach, sqrt(s->cost / fmax(s->weight, 1e-300)), motion, s->source->count,
                                    s->target->count);
@@ -49,7 +50,8 @@ static atn_status steps(reg_polish_state *s, double reach) {
         bool narrow = reach <= 1.01 * least && s->source == s->all;
         pose = next;
         s->settled = narrow && motion < CALM * s->surface->spacing;
-        bool last = k == STEPS - 1 || (!s->quiet && p->iterations == p->settings->most_iterations);
+        if (s->whole) p->pose = pose;
+        bool last = (k == STEPS - 1 && !s->whole) || (!s->quiet && p->iterations == p->settings->most_iterations);
         if (narrow && motion < (last ? CALM : DONE) * s->surface->spacing) {
             p->pose = pose;
             p->converged = true;
@@ -74,6 +76,16 @@ static atn_status polish(reg_problem *p, const reg_surface *surface, double reac
 
 atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach) {
     return polish(p, surface, reach, false);
+}
+
+atn_status reg_polish_whole(reg_problem *p, const reg_surface *surface, double reach, bool *lost) {
+    reg_polish_state s;
+    atn_status status = reg_polish_open(p, surface, &surface->level->source, &surface->level->target, &s);
+    s.whole = true;
+    if (status == ATN_OK) status = steps(&s, reach);
+    *lost = s.lost;
+    reg_polish_close(&s);
+    return status;
 }
 
 atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, reg_pose *out, bool *converged) {

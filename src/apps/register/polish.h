@@ -20,6 +20,8 @@ typedef struct reg_polish_state {
     double *room;  /* for the median */
     bool settled;  /* scale2 and reach stay as they are */
     bool quiet;    /* steps are no iterations that anybody is told of */
+    bool whole;    /* they are all there is of a method: as many as its iterations, and the last pose stays */
+    bool lost;     /* no pair within reach */
     double scale2; /* deviation squared of the square root of q */
     double h[36], g[6];
     double weight, cost;

@@ -40,6 +40,7 @@ typedef struct reg_problem {
     bool open_start;         /* nobody said where sigma starts, */
     bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
     bool open_iterations;    /* nobody said how many iterations there may be */
+    int32_t haste;           /* 1; a run has that many times fewer iterations and pairs where little hope is */
     double most_pairs;       /* engine.evaluated that ends a run; INFINITY: iterations alone do */
     double far;              /* d0, in units; INFINITY: no outliers */
     double share;            /* of the source that the polish saw to fit */
@@ -64,7 +65,7 @@ typedef struct reg_problem {
 atn_status reg_levels_make(reg_problem *p, bool pyramid);
 void reg_levels_free(reg_problem *p);
 
-/* Does EM-ICP with these settings, as the caller gave them, end with the polish? */
+/* Are there steps that know the surfaces: do EM-ICP with these settings, as the caller gave them, and gicp end so? */
 bool reg_is_polished(const atn_register_settings *settings);
 /* Is a covariance estimated, which looks at the surfaces too? Of rigid poses only. */
 bool reg_is_surveyed(const atn_register_settings *settings);
@@ -108,7 +109,7 @@ void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);
-reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd;
+reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd, reg_gicp;
 
 /* The covariance of p->pose, where another method than the polish ended; has_covariance stays false where it cannot be
  * told. */

@@ -22,6 +22,7 @@ static const struct {
     [ATN_REGISTER_ICP_PLANE] = {reg_icp, "icp-plane", 0, 1, 200},
     [ATN_REGISTER_SOFTASSIGN] = {reg_softassign, "softassign", 0.95, 1, 500},
     [ATN_REGISTER_CPD] = {reg_cpd, "cpd", 0, 0.1, 200},
+    [ATN_REGISTER_GICP] = {reg_gicp, "gicp", 0, 1, 200},
 };
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
@@ -163,6 +164,7 @@ void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]) {
 }
 
 bool reg_is_polished(const atn_register_settings *s) {
+    if (s->method == ATN_REGISTER_GICP) return true;
     return s->method == ATN_REGISTER_EM_ICP && s->transform == ATN_TRANSFORM_RIGID && !s->compat && !s->no_polish &&
            !(s->sigma_end > 0);
 }
@@ -268,7 +270,8 @@ static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
     atn_status status = reg_measure(p, r);
-    if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance && r->verdict != ATN_VERDICT_REFUSED)
+    if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance && r->verdict != ATN_VERDICT_REFUSED &&
+        !r->n_sliding)
         status = reg_covariance_aside(p);
     if (status != ATN_OK) return status;
     reg_to_outside(p, &p->pose, r->transform);
@@ -288,6 +291,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
 /* ---- from start to verdict ---- */
 
 static const double LIKELY = 0.25; /* share of the source on the target where the clouds lie: worth beginning there */
+static const double GROWS = 1.02;  /* from one short fit to the next, as long as there are more */
 static const double LEAST_PAIRS = 1e9, PAIRS_A_POINT = 5000; /* that a run may evaluate: five times what is usual */
 static const double NEAR = 0.3;                              /* of sigma_start: the search found where it has been */
 
@@ -324,12 +328,12 @@ static void restore(reg_problem *p, const answer *from) {
 
 /* From p->pose on, with its verdict. What the caller allows is for all runs together, a default for each. */
 static atn_status run(reg_problem *p, atn_register_settings *settings) {
-    int32_t each = METHODS[settings->method].most_iterations;
+    int32_t each = METHODS[settings->method].most_iterations / p->haste;
     double points = (double)p->source.count + (double)p->target.count;
     p->most_pairs = INFINITY;
     if (p->open_iterations) {
         settings->most_iterations = p->iterations + each;
-        if (!settings->dense) p->most_pairs = p->engine.evaluated + LEAST_PAIRS + PAIRS_A_POINT * points;
+        if (!settings->dense) p->most_pairs = p->engine.evaluated + (LEAST_PAIRS + PAIRS_A_POINT * points) / p->haste;
     }
     p->far = settings->outlier_distance / p->unit;
     p->converged = p->result->has_covariance = false;
@@ -351,12 +355,17 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
     return status;
 }
 
-/* Does enough of the source fit where the clouds lie, after a short fit? Then p->pose is what that found. */
-static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, bool *fits) {
+/* Does enough of the source fit where the clouds lie, after some short fits? Then p->pose is what they found. */
+static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, int fits_most, bool *fits) {
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
     double since = atn_clock_seconds(), at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
     atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
-    *fits = status == ATN_OK && !scaled && p->open_iterations && reg_scene_refine(p->scene, at) > LIKELY;
+    double score = 0, before = -1;
+    for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && score > GROWS * before; ++k) {
+        before = score;
+        score = reg_scene_refine(p->scene, at);
+    }
+    *fits = score > LIKELY;
     if (*fits) reg_to_inside(p, at, &p->pose);
     reg_timed(&p->engine, REG_SEARCH, since);
     return status;
@@ -367,7 +376,7 @@ static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *setti
     bool tried;
     reg_start start;
     reg_pose found;
-    atn_status status = fit_where_they_lie(p, settings, &tried);
+    atn_status status = fit_where_they_lie(p, settings, 1, &tried);
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
     double since = atn_clock_seconds();
@@ -386,13 +395,15 @@ static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *setti
     return status;
 }
 
-/* Where the clouds lie; from a little nearer, and so sooner, if they fit there already. */
+/* Where the clouds lie; from a little nearer, and so sooner, if they fit there already. Where they do not, hardly
+ * anything will be found, which must not take longer than a search. */
 static atn_status run_from_identity(reg_problem *p, atn_register_settings *settings) {
-    bool fits = false;
-    atn_status status = ATN_OK;
-    if (settings->transform == ATN_TRANSFORM_RIGID && !settings->compat && p->open_iterations && p->open_start)
-        status = fit_where_they_lie(p, settings, &fits);
-    if (fits) settings->sigma_start = fmax(START[ATN_START_AUTO] * p->unit, settings->sigma_end);
+    enum { SHORT_FITS = 16, HASTE = 12 };
+    bool fits = true,
+         asked = settings->transform == ATN_TRANSFORM_RIGID && !settings->compat && p->open_iterations && p->open_start;
+    atn_status status = asked ? fit_where_they_lie(p, settings, SHORT_FITS, &fits) : ATN_OK;
+    if (asked && fits) settings->sigma_start = fmax(START[ATN_START_AUTO] * p->unit, settings->sigma_end);
+    p->haste = fits ? 1 : HASTE;
     return status == ATN_OK ? run(p, settings) : status;
 }
 
@@ -415,6 +426,7 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     p->target_cloud = target;
     p->result = out;
     p->parts = 1;
+    p->haste = 1;
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
     atn_status status = set_up(p, &settings);

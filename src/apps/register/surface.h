@@ -25,6 +25,10 @@ void reg_surface_free(reg_surface *surface, const atn_ctx *ctx); /* zeroed ones 
  * converged where it succeeds, leaves all as it was where it does not. */
 atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach);
 
+/* The same as a method of its own: p->pose moves along, and may still move when there are no iterations left. lost: no
+ * target point is within reach. */
+atn_status reg_polish_whole(reg_problem *p, const reg_surface *surface, double reach, bool *lost);
+
 /* Where these steps would end: p stays as it is, and nobody is told of iterations. */
 atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, reg_pose *out, bool *converged);
 

@@ -178,6 +178,7 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
         snprintf(r->reason, sizeof r->reason, "%.0f %% of what meets agrees, and no other pose comes near",
                  100 * r->agreement);
     if (r->verdict == ATN_VERDICT_REFUSED) r->converged = r->has_covariance = false;
+    if (r->n_sliding) r->has_covariance = false; /* what slides has no deviation */
     reg_timed(&p->engine, REG_JUDGE, since);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Frames that have none of the models, and atoms on no site: both are `other`. Confidences come true. Settings come
- * from each frame; seeds are none that constants were chosen on. */
+ * from each frame; seed 77 was looked at when the range of powers was chosen. */
 #include "testkit.h"
 
 #include "apps/sample/atoms.h"
@@ -109,7 +109,7 @@ static void background_is_other(void **state) {
 }
 
 /* Phases at noise that is another in depth, and a lattice at large noise: both are told, and of the atoms at 0.9 as
- * many are right. */
+ * many are right. Not with seed 5: its fcc phase, 15 % of the atoms, is overlooked (docs/lattice.md, "Missing"). */
 static void confidences_come_true(void **state) {
     (void)state;
     double right = 0, told = 0, n = 0, true_at = 0;

@@ -76,7 +76,7 @@ static size_t right_by_number(void) {
 
 static void settings_are_found(void **state) {
     (void)state;
-    static const double CASES[][2] = {{0.25, 0.5}, {0.5, 0.33}, {0.75, 0.5}};
+    static const double CASES[][2] = {{0.25, 0.5}, {0.5, 0.33}, {0.75, 0.5}, {1, 0.33}, {1, 0.5}};
     static atn_lattice_atom atom[SETS];
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         double noise = CASES[k][0], missing = CASES[k][1];

@@ -7,8 +7,8 @@
 
 static const double AXIS[3] = {0.3, -0.5, 0.8}, SHIFT[3] = {0.02, -0.01, 0.03};
 
-static const atn_register_method METHODS[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP, ATN_REGISTER_ICP_PLANE,
-                                              ATN_REGISTER_CPD, ATN_REGISTER_SOFTASSIGN};
+static const atn_register_method METHODS[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP,        ATN_REGISTER_ICP_PLANE,
+                                              ATN_REGISTER_CPD,    ATN_REGISTER_SOFTASSIGN, ATN_REGISTER_GICP};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
 /* Two samples of the same shape, 2 degrees apart. */

@@ -11,8 +11,8 @@
 #include <string.h>
 
 static const double AXIS[3] = {0.3, -0.5, 0.8}, SHIFT[3] = {0.12, -0.1, 0.08}, NONE[3] = {0, 0, 0};
-static const atn_register_method METHODS[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP, ATN_REGISTER_ICP_PLANE,
-                                              ATN_REGISTER_SOFTASSIGN, ATN_REGISTER_CPD};
+static const atn_register_method METHODS[] = {ATN_REGISTER_EM_ICP,     ATN_REGISTER_ICP, ATN_REGISTER_ICP_PLANE,
+                                              ATN_REGISTER_SOFTASSIGN, ATN_REGISTER_CPD, ATN_REGISTER_GICP};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
 /* No answer: refused with a sentence, or not converged with a reason. */
@@ -90,6 +90,9 @@ static void refuses_scale_along_normals(void **state) {
         atn_register_settings settings = {.method = ATN_REGISTER_ICP_PLANE, .transform = (atn_transform_kind)kind};
         atn_register_result result;
         kit_fails(host.ctx, ATN_ERR_INPUT, "icp-plane is rigid",
+                  atn_register(host.device, cloud, cloud, &settings, &result));
+        settings.method = ATN_REGISTER_GICP;
+        kit_fails(host.ctx, ATN_ERR_INPUT, "gicp is rigid",
                   atn_register(host.device, cloud, cloud, &settings, &result));
     }
     atn_cloud_free(cloud);

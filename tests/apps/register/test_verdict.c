@@ -41,7 +41,7 @@ static void every_method_has_one(void **state) {
     (void)state;
     kit_host host = host_open();
     thing_settings s = {.kind = THING_LUMPY, .source = 1500, .target = 1500, .overlap = 1, .noise = 0.2, .seed = 5};
-    for (int method = 0; method <= ATN_REGISTER_CPD; ++method) {
+    for (int method = 0; method <= ATN_REGISTER_GICP; ++method) {
         atn_register_settings settings = {.method = (atn_register_method)method};
         double off;
         s.pair = THING_SAME;
@@ -136,6 +136,10 @@ static void what_slides_is_named(void **state) {
         thing_settings s = {.kind = CASES[k].kind, .source = 2000, .target = 2500, .overlap = 1, .seed = 4};
         atn_register_result r = align(&host, &s, NULL, NULL);
         kit_contains(r.reason, CASES[k].named);
+        assert_false(r.has_covariance);
+        atn_register_settings icp = {.method = ATN_REGISTER_ICP_PLANE}; /* whose covariance is estimated afterwards */
+        atn_register_result other = align(&host, &s, &icp, NULL);
+        if (other.n_sliding) assert_false(other.has_covariance);
         for (int32_t i = 0; i < r.n_sliding; ++i) {
             double length = 0;
             for (int a = 0; a < 6; ++a) length += r.sliding[i][a] * r.sliding[i][a];
@@ -147,7 +151,8 @@ static void what_slides_is_named(void **state) {
     host_close(&host);
 }
 
-/* A wrong pose that is given is refused; nothing is searched from identity, and near it auto needs no search. */
+/* A wrong pose that is given is refused; nothing is searched from identity, which gives up soon where it does not fit,
+ * and near it auto needs no search. */
 static void starts(void **state) {
     (void)state;
     kit_host host = host_open();
@@ -173,6 +178,13 @@ static void starts(void **state) {
         assert_int_equal(r[k].verdict, ATN_VERDICT_TRUSTED);
         assert_true(turn_between(r[k].transform, near) < 0.5);
     }
+    motion_invert(turn, back);
+    atn_cloud *far = shape_make(host.ctx, &(shape){2000, 4, 41, 0.005, 0, 0, back});
+    kit_ok(host.ctx,
+           atn_register(host.device, far, target, &(atn_register_settings){.init = ATN_START_IDENTITY}, &r[0]));
+    if (turn_between(r[0].transform, turn) > 5) assert_int_not_equal(r[0].verdict, ATN_VERDICT_TRUSTED);
+    assert_true(r[0].iterations <= 40); /* a promise that is not kept costs no more than a search */
+    atn_cloud_free(far);
     atn_cloud_free(source);
     atn_cloud_free(target);
     host_close(&host);

@@ -1,0 +1,26 @@
+/* Generalized ICP (Segal, Haehnel and Thrun 2009): the steps that end EM-ICP, from the start on. How far apart pairs
+ * may be falls from a few times the distance scale of the start, or from the outlier distance that is given, to two
+ * spacings. */
+#include "apps/register/polish.h"
+
+static const double BEGIN = 3; /* of the distance scale that the start suggests */
+
+atn_status reg_gicp(reg_problem *p) {
+    const atn_register_settings *s = p->settings;
+    reg_surface surface = {0};
+    bool lost = false;
+    if (s->transform != ATN_TRANSFORM_RIGID)
+        return atn_fail(
+            p->engine.ctx, ATN_ERR_INPUT,
+            "register: the shapes of surfaces say nothing of scale and shear; gicp is rigid, icp and em-icp "
+            "fit the others");
+    atn_status status = reg_levels_make(p, !s->dense);
+    if (status == ATN_OK && p->spacing > 0 && p->source_spacing > 0) status = reg_surface_make(p, &surface);
+    double reach = (p->open_far ? BEGIN * s->sigma_start : s->outlier_distance) / p->unit;
+    if (status == ATN_OK && surface.spacing > 0) status = reg_polish_whole(p, &surface, reach, &lost);
+    p->sigma = REG_POLISH_NEAREST * surface.spacing;
+    if (status == ATN_OK && p->converged && p->surveyed) status = reg_covariance(p, &surface);
+    reg_surface_free(&surface, p->engine.ctx);
+    if (status == ATN_OK) reg_ended(p, lost);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* What the estimate makes of accesses and sizes: filters are no matrix products, vectors are no longer than ranges,
+ * short ranges are not staged. */
+#include "support/golden.h"
+
+#include "built/built.h"
+
+#include <string.h>
+
+static const atn_device_info HOST = {.backend = "host",
+                                     .arch = "x86_64",
+                                     .name = "AVX-512",
+                                     .simd = 16,
+                                     .cores = 16,
+                                     .max_group = 1,
+                                     .fp64 = true,
+                                     .local_bytes = 48 << 10,
+                                     .cache_bytes = 64 << 20,
+                                     .cpu = true},
+                             GPU = {.backend = "cuda",
+                                    .arch = "sm_90",
+                                    .name = "GPU",
+                                    .simd = 32,
+                                    .cores = 132,
+                                    .max_group = 1024,
+                                    .fp64 = true,
+                                    .local_bytes = 227 << 10,
+                                    .cache_bytes = 50 << 20,
+                                    .subgroups = true};
+
+static atn_variant estimate(const char *kernel, const atn_device_info *info, const atn_extent *extent) {
+    atn_ctx *ctx = kit_ctx();
+    atn_sequence *sequence = golden_kernel(ctx, kernel);
+    atn_variant v = atn_variant_estimate(sequence->step[0], info, extent);
+    atn_sequence_free(sequence);
+    kit_free(ctx);
+    return v;
+}
+
+static void filters_are_not_staged(void **state) {
+    (void)state;
+    static const char *const FILTERS[] = {"convolve", "convolve_rows", "convolve_columns", "box"};
+    const atn_extent extent = {.points = {2048, 2048}, .range = 25};
+    for (size_t k = 0; k < sizeof FILTERS / sizeof *FILTERS; ++k)
+        for (int gpu = 0; gpu < 2; ++gpu)
+            for (int sized = 0; sized < 2; ++sized) {
+                atn_variant v = estimate(FILTERS[k], gpu ? &GPU : &HOST, sized ? &extent : NULL);
+                assert_int_equal(v.stage, 0);
+                assert_int_equal(v.q[0].tile, 0);
+                assert_int_equal(gpu ? v.p[0].lanes : v.p[0].vec, gpu ? 32 : 16);
+            }
+    assert_int_equal(estimate("gemm", &HOST, NULL).stage, 1);
+    assert_int_equal(estimate("distances", &HOST, NULL).stage, 1);
+}
+
+static void rows_are_read_along_the_range(void **state) {
+    (void)state;
+    assert_int_equal(estimate("row_norms", &HOST, NULL).q[0].vec, 16);
+    assert_int_equal(estimate("softmax", &HOST, NULL).q[0].vec, 16);
+    assert_int_equal(estimate("gemv", &HOST, NULL).q[0].vec, 16);
+    assert_int_equal(estimate("column_means", &HOST, NULL).p[0].vec, 16);
+    assert_int_equal(estimate("row_norms", &GPU, NULL).q[0].lanes, 32);
+    assert_int_equal(estimate("column_means", &GPU, NULL).q[0].lanes, 1);
+}
+
+static void short_ranges(void **state) {
+    (void)state;
+    const atn_extent extent = {.points = {8, 65536}, .range = 8};
+    assert_int_equal(estimate("batch_product", &HOST, &extent).q[0].vec, 8);
+    assert_int_equal(estimate("batch_product", &GPU, &extent).stage, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(filters_are_not_staged),
+                                       cmocka_unit_test(rows_are_read_along_the_range), cmocka_unit_test(short_ranges)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

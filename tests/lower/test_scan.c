@@ -1,0 +1,110 @@
+/* Scans: two stages where a range is split, one else; variants that do not exist, with their reasons; and every
+ * allocation of lowering in turn fails. Results are held against the oracle by kernel/shipped and kernel/random_scans.
+ */
+#include "testkit.h"
+
+#include "graph/graph.h"
+#include "lower/lower.h"
+
+#include <string.h>
+
+static const char SUM[] = "kernel k(x: vector SP) -> y: vector SP\n    y[i] = s\n    s += x[i]\n";
+static const char ROWS[] =
+    "kernel k(x: matrix SP) -> y: matrix SP\n    for r in rows(x)\n        over c in columns(x)\n"
+    "            s max= x[r, c]\n            y[r, c] = s\n";
+static const char RUNS[] =
+    "kernel k(x: vector SP, b: vector B) -> y: vector SP\n    for i in x\n        f, v = b[i], x[i]\n"
+    "        carry s: SP = 0, n: INT32 = 0, g: INT32 = 0 {\n            s = f ? v : s + v;\n"
+    "            n = n + INT32(f);\n            g = g | INT32(f);\n        } combine {\n"
+    "            s = right(g) != 0 ? right(s) : left(s) + right(s);\n            n = left(n) + right(n);\n"
+    "            g = left(g) | right(g);\n        }\n        y[i] = s + n + before(n)\n";
+static const char ORDERED[] =
+    "kernel k(x: vector SP) -> y: vector SP\n    for i in x\n        carry s: SP = 0 { s = s * 0.5 + x[i]; }\n"
+    "        y[i] = s\n";
+
+static const atn_target HOST = {.host = true, .vectors = true, .warp = 1, .max_items = 1, .local_bytes = 1 << 20};
+static const atn_target GPU = {.shuffle = true, .warp = 32, .max_items = 1024, .local_bytes = 48 << 10};
+
+static const struct {
+    const char *text;
+    const atn_target *target;
+    const char *variant;
+    int stages;      /* 0: there is no such variant, */
+    const char *why; /* for this reason */
+} CASES[] = {
+    {SUM, &HOST, "", 1, NULL},
+    {SUM, &HOST, "regs_q0=4,vec_q0=4,split_q0=8", 2, NULL},
+    {SUM, &HOST, "vec_q0=4", 0, "vectors along a scan"},
+    {SUM, &GPU, "lanes_q0=256,regs_q0=8,split_q0=64,reduce=shuffle", 2, NULL},
+    {SUM, &GPU, "lanes_q0=32,regs_q0=2", 1, NULL},
+    {SUM, &GPU, "lanes_q0=32,split_q0=4,finish=last", 0, "with finish=launch"},
+    {ROWS, &GPU, "lanes_q0=32,regs_q0=4,reduce=shuffle", 1, NULL},
+    {ROWS, &GPU, "lanes_p0=64", 1, NULL},
+    {ROWS, &GPU, "lanes_p0=2,lanes_q0=32", 0, "the items of a group share one scan"},
+    {ROWS, &GPU, "lanes_q0=32,split_q0=4", 0, "where it is that of everything"},
+    {ROWS, &HOST, "regs_p0=2", 0, "one point at a time"},
+    {RUNS, &GPU, "lanes_q0=64,regs_q0=4,split_q0=4,reduce=shuffle", 2, NULL},
+    {RUNS, &GPU, "lanes_q0=16,regs_q0=2,split_q0=4", 2, NULL},
+    {ORDERED, &HOST, "", 1, NULL},
+    {ORDERED, &HOST, "split_q0=2", 0, "must keep its order"},
+};
+
+static atn_sequence *parsed(const atn_ctx *ctx, const char *text) {
+    atn_sequence *sequence;
+    kit_ok(ctx, atn_sequence_parse(ctx, "k.atn", text, strlen(text), NULL, NULL, &sequence));
+    return sequence;
+}
+
+static void stages_and_reasons(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        atn_sequence *sequence = parsed(ctx, CASES[k].text);
+        atn_variant variant = atn_variant_plain();
+        atn_lowered *program;
+        kit_ok(ctx, atn_variant_parse(ctx, &variant, CASES[k].variant));
+        atn_status status = atn_lower(ctx, sequence->step[0], &variant, CASES[k].target, &program);
+        if (CASES[k].stages) {
+            kit_ok(ctx, status);
+            assert_int_equal(program->n_stages, CASES[k].stages);
+        } else {
+            assert_int_equal(status, ATN_ERR_UNSUPPORTED);
+            assert_non_null(strstr(atn_ctx_message(ctx), CASES[k].why));
+        }
+        atn_lowered_free(program);
+        atn_sequence_free(sequence);
+    }
+    kit_free(ctx);
+}
+
+static void memory_that_fails(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        long needed = 0;
+        for (long fail_at = 0; CASES[k].stages && fail_at <= needed; ++fail_at) {
+            kit_faults faults = {0};
+            atn_options made = kit_fault_options(&faults);
+            atn_ctx *ctx;
+            assert_int_equal(atn_ctx_create(&made, &ctx), ATN_OK);
+            atn_sequence *sequence = parsed(ctx, CASES[k].text);
+            atn_variant variant = atn_variant_plain();
+            atn_lowered *program;
+            kit_ok(ctx, atn_variant_parse(ctx, &variant, CASES[k].variant));
+            long before = faults.count;
+            faults.fail_at = fail_at ? before + fail_at : 0;
+            atn_status status = atn_lower(ctx, sequence->step[0], &variant, CASES[k].target, &program);
+            faults.fail_at = 0;
+            if (!fail_at) needed = faults.count - before;
+            assert_int_equal(status, fail_at ? ATN_ERR_MEMORY : ATN_OK);
+            atn_lowered_free(program);
+            atn_sequence_free(sequence);
+            assert_int_equal(atn_ctx_bytes(ctx), 0);
+            atn_ctx_free(ctx);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stages_and_reasons), cmocka_unit_test(memory_that_fails)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
