@@ -1,5 +1,5 @@
 /* attune check: what is wrong with a description, all of it. */
-#include "cli/kernel.h"
+#include "cli/program.h"
 
 #include <string.h>
 
@@ -33,10 +33,26 @@ static atn_status print_json(const atn_cli_kernel *k, const atn_text *lines, int
     return atn_cli_print_json(call, root);
 }
 
+/* Can code be made for it? */
+static atn_status check_code(const atn_cli_kernel *k, const atn_device_info *info) {
+    const atn_ctx *ctx = k->call->ctx;
+    atn_target target = atn_target_of(info);
+    atn_status status = ATN_OK;
+    for (int32_t n = 0; n < atn_cli_kernel_steps(k) && !status; ++n) {
+        atn_text source = {.ctx = ctx};
+        const atn_graph *graph = atn_cli_kernel_step(k, n);
+        atn_variant variant = atn_variant_estimate(graph, info, NULL);
+        status = atn_built_source(ctx, graph, &variant, info->backend, &target, &source);
+        atn_text_free(&source);
+    }
+    return status;
+}
+
 /* What is right, but not as fast as it could be: scans whose join is not known. */
 static void add_notes(const atn_cli_kernel *k, atn_text *lines) {
-    for (int32_t n = 0; n < k->sequence->count; ++n) {
-        const atn_graph *g = k->sequence->step[n];
+    int32_t count = k->programs ? k->programs->n_callees : k->sequence->count;
+    for (int32_t n = 0; n < count; ++n) {
+        const atn_graph *g = k->programs ? k->programs->callees[n].graph : k->sequence->step[n];
         for (int32_t b = 0; b < g->n_blocks; ++b)
             if (g->blocks[b].n_accs > 0 && g->blocks[b].acc[0].join == ATN_JOIN_ORDERED && atn_block_is_scan(g, b))
                 atn_text_printf(lines,
@@ -50,21 +66,19 @@ static void add_notes(const atn_cli_kernel *k, atn_text *lines) {
 static atn_status check_use(atn_cli_kernel *k) {
     atn_cli_call *call = k->call;
     bool sizes = atn_cli_has(call, "size"), params = atn_cli_has(call, "param"), device = atn_cli_has(call, "device");
-    atn_status status = sizes || params ? atn_cli_kernel_bind(k) : ATN_OK;
-    if (!status && sizes) status = atn_cli_kernel_plan(k);
-    if (status || !device) return status;
-    atn_devices *devices;
-    int32_t index;
-    status = atn_cli_pick_device(call, &devices, &index);
-    if (status) return status;
-    const atn_device_info *info = atn_devices_info(devices, index);
-    atn_target target = atn_target_of(info);
-    for (int32_t n = 0; n < k->sequence->count && !status; ++n) {
-        atn_text source = {.ctx = call->ctx};
-        atn_variant variant = atn_variant_estimate(k->sequence->step[n], info, NULL);
-        status = atn_built_source(call->ctx, k->sequence->step[n], &variant, info->backend, &target, &source);
-        atn_text_free(&source);
+    atn_devices *devices = NULL;
+    int32_t index = 0;
+    atn_plan_given given;
+    atn_status status = device ? atn_cli_pick_device(call, &devices, &index) : ATN_OK;
+    const atn_device_info *info = devices ? atn_devices_info(devices, index) : NULL;
+    if (!status && k->programs) {
+        if (sizes || params || device) status = atn_cli_program_give(k, &given);
+        if (!status && (sizes || device)) status = atn_cli_program_plan(k, &given, info);
+    } else {
+        if (!status && (sizes || params)) status = atn_cli_kernel_bind(k);
+        if (!status && sizes) status = atn_cli_kernel_plan(k);
     }
+    if (!status && device) status = check_code(k, info);
     atn_devices_free(devices);
     return status;
 }
@@ -93,15 +107,15 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_CHECK = {
     .name = "check",
-    .summary = "what is wrong with a kernel description, all of it",
+    .summary = "what is wrong with the description of a kernel or a program, all of it",
     .synopsis = "KERNEL",
     .paragraphs =
         (const char *const[]){"Prints every error of the description, one on a line, with file, line, column and "
                               "what would be right; or ok. KERNEL is a file in either form, - for standard input, or "
                               "the name of a kernel that is "
-                              "shipped: add, gemm and others.",
+                              "shipped: add, gemm and others. A program is checked with all that it calls.",
                               "With --size all sizes are checked as well, as before a run; with --device, that "
-                              "code can be made for it.",
+                              "code can be made for it (of a program with --size, which its plan depends on).",
                               "JSON: ok, errors (how many), assumed (USED_FLOAT=SP, where the description needs it and "
                               "--define does not say), diagnostics (the lines).",
                               NULL},

@@ -90,18 +90,37 @@ atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics 
     }
     if (!status && atn_description_needs_float(text, length)) out->assumed = atn_cli_default_define(call);
     if (!status) status = read_defines(out, &options);
-    if (!status) status = atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
-    if (!status && out->form)
+    bool program = !status && (atn_cli_has(call, "plan") || atn_description_is_program(text, length));
+    if (program && !atn_cli_has(call, "plan")) { /* one whose steps are one kernel is that kernel */
+        status = atn_sequence_parse(call->ctx, out->name, text, length, &options, NULL, &out->sequence);
+        program = status != ATN_OK;
+        if (status == ATN_ERR_INPUT || status == ATN_ERR_UNSUPPORTED) status = ATN_OK;
+    } else if (!status && !program) {
+        status = atn_sequence_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->sequence);
+    }
+    if (!status && program)
+        status = atn_programs_parse(call->ctx, out->name, text, length, &options, diagnostics, &out->programs);
+    if (!status && out->form && !program)
         status = atn_description_print(call->ctx, out->name, text, length, &options, out->form, &out->printed);
     atn_free(call->ctx, file);
     return status;
 }
 
 void atn_cli_kernel_close(atn_cli_kernel *k) {
-    atn_runner_free(k->runner);
+    if (!k->planned) atn_runner_free(k->runner);
+    atn_planned_free(k->planned);
+    atn_programs_free(k->programs);
     atn_sequence_free(k->sequence);
     atn_text_free(&k->printed);
     atn_arena_free(&k->arena);
+}
+
+int32_t atn_cli_kernel_steps(const atn_cli_kernel *k) {
+    return k->sequence ? k->sequence->count : atn_runner_steps(k->runner);
+}
+
+const atn_graph *atn_cli_kernel_step(const atn_cli_kernel *k, int32_t number) {
+    return k->sequence ? k->sequence->step[number] : atn_runner_graph(k->runner, number);
 }
 
 /* ---- --param, --size ---- */
@@ -124,18 +143,32 @@ static bool read_number(const char *text, double value[2]) {
     return end != second && strcmp(end, "i") == 0;
 }
 
+atn_status atn_cli_kernel_param(atn_cli_kernel *k, const char *given, const char **name, double value[2]) {
+    const char *text;
+    atn_status status = atn_cli_kernel_split(k, "param", given, name, &text);
+    if (!text) return status;
+    if (read_number(text, value)) return ATN_OK;
+    return atn_cli_misuse(k->call, "--param %s: '%s' is no number", *name, text);
+}
+
 static atn_status give_params(atn_cli_kernel *k) {
     size_t count = count_given(k->call, "param"), n = 0;
     atn_param_value *params = atn_arena_alloc(&k->arena, (count + 1) * sizeof *params);
     if (!params) return ATN_ERR_MEMORY;
-    const char *given, *value;
+    const char *given;
     for (size_t at = 0; (given = atn_cli_next(k->call, "param", &at)); ++n) {
-        atn_status status = atn_cli_kernel_split(k, "param", given, &params[n].name, &value);
-        if (!value) return status;
-        if (!read_number(value, params[n].value))
-            return atn_cli_misuse(k->call, "--param %s: '%s' is no number", params[n].name, value);
+        atn_status status = atn_cli_kernel_param(k, given, &params[n].name, params[n].value);
+        if (status) return status;
     }
     return atn_runner_give(k->runner, params, n);
+}
+
+atn_status atn_cli_kernel_extent(atn_cli_kernel *k, const char *given, int32_t rank, int64_t size[ATN_MAX_RANK]) {
+    const char *name, *text;
+    atn_status status = atn_cli_kernel_split(k, "size", given, &name, &text);
+    if (!text || atn_size_read(text, rank, size)) return status;
+    return atn_cli_misuse(k->call, "--size cannot be '%s'; '%s' is a %s and takes %s=%s", given, name,
+                          atn_rank_name(rank), name, atn_rank_sizes(rank));
 }
 
 static atn_status give_size(atn_cli_kernel *k, const char *given) {
@@ -145,12 +178,9 @@ static atn_status give_size(atn_cli_kernel *k, const char *given) {
     int32_t object = atn_runner_find(k->runner, name);
     if (object < 0) return ATN_ERR_INPUT;
     int64_t size[ATN_MAX_RANK];
-    int32_t rank = atn_runner_object(k->runner, object)->slot.view.rank;
-    if (!atn_size_read(text, rank, size))
-        return atn_cli_misuse(k->call, "--size cannot be '%s'; '%s' is a %s and takes %s=%s", given, name,
-                              atn_rank_name(rank), name, atn_rank_sizes(rank));
-    atn_runner_size(k->runner, object, size);
-    return ATN_OK;
+    status = atn_cli_kernel_extent(k, given, atn_runner_object(k->runner, object)->slot.view.rank, size);
+    if (!status) atn_runner_size(k->runner, object, size);
+    return status;
 }
 
 atn_status atn_cli_kernel_bind(atn_cli_kernel *k) {

@@ -1,9 +1,10 @@
-/* What the verbs on kernels share: the description (a file, or one that is shipped), --define, --param and --size. */
+/* What the verbs on kernels and programs share: the description (a file, or one that is shipped), --define, --param and
+ * --size. */
 #ifndef ATN_CLI_KERNEL_H
 #define ATN_CLI_KERNEL_H
 
 #include "cli/cli.h"
-#include "kernel/sequence.h"
+#include "plan/run.h"
 
 /* Rows of a verb's table of options. */
 #define ATN_CLI_KERNEL_OPTIONS                                                                                         \
@@ -28,14 +29,17 @@ typedef struct atn_cli_kernel {
     atn_form form;          /* show --as: what it is printed as; 0: not */
     atn_text printed;       /* that */
     const char *assumed;    /* a define that the description needs and nobody gave: "USED_FLOAT=SP"; NULL: none */
-    atn_sequence *sequence; /* owned */
-    atn_runner *runner;     /* owned; NULL until atn_cli_kernel_bind */
+    atn_sequence *sequence; /* owned; NULL: a program */
+    atn_programs *programs; /* owned; NULL: a kernel or a Sequence, and no --plan */
+    atn_planned *planned;   /* owned; of a program, once it is planned */
+    atn_runner *runner;     /* the planned program's, or owned; NULL until atn_cli_kernel_bind, atn_cli_program_plan */
 } atn_cli_kernel;
 
 /* "USED_FLOAT=SP", what kernels are made in where --define does not say; NULL where it does. */
 const char *atn_cli_default_define(const atn_cli_call *call);
 
-/* Reads and parses operand 0. On failure too, it goes back with atn_cli_kernel_close. */
+/* Reads and parses operand 0; with --plan, kernels are programs too. On failure too, it goes back with
+ * atn_cli_kernel_close. */
 atn_status atn_cli_kernel_open(atn_cli_call *call, bool strict, atn_diagnostics *diagnostics, atn_cli_kernel *out);
 void atn_cli_kernel_close(atn_cli_kernel *kernel);
 
@@ -43,6 +47,14 @@ void atn_cli_kernel_close(atn_cli_kernel *kernel);
 atn_status atn_cli_kernel_bind(atn_cli_kernel *kernel);
 /* Plans it without arrays: objects that --size does not name take what is reached, as in attune tune. */
 atn_status atn_cli_kernel_plan(atn_cli_kernel *kernel);
+
+/* What runs: the kernels described, or the steps of a planned program. */
+int32_t atn_cli_kernel_steps(const atn_cli_kernel *kernel);
+const atn_graph *atn_cli_kernel_step(const atn_cli_kernel *kernel, int32_t number);
+
+/* "w=2.5" of --param, "A=3x4" of --size for an array of this rank (Size(0) first). */
+atn_status atn_cli_kernel_param(atn_cli_kernel *kernel, const char *given, const char **name, double value[2]);
+atn_status atn_cli_kernel_extent(atn_cli_kernel *kernel, const char *given, int32_t rank, int64_t size[ATN_MAX_RANK]);
 
 /* "NAME=VALUE" of an option in two; *value is NULL on failure. */
 atn_status atn_cli_kernel_split(atn_cli_kernel *kernel, const char *option, const char *given, const char **name,

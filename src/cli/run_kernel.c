@@ -1,178 +1,269 @@
-/* attune run: a described kernel on NPY files. All is checked before anything is launched; outputs are written last. */
-#include "cli/kernel.h"
+/* attune run: a described kernel, or a program, on NPY files. All is checked before anything is launched; outputs are
+ * written last. */
+#include "cli/program.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "num/array.h"
 
 #include <string.h>
 
-/* One run. Arrays are by object of the runner; NULL where the runner keeps its own. */
+/* An array of the kernel, or of the program's head. */
+typedef struct datum {
+    const char *name;
+    atn_view view;        /* type and rank; its size once it is known, below 0 before; no elements */
+    bool needed, written; /* its elements matter before the run, after it */
+    atn_array *array;     /* NULL: nobody asks for it */
+    const char *output;   /* the file to write, or NULL */
+} datum;
+
 typedef struct job {
     atn_cli_kernel kernel;
     atn_device *device;
-    atn_array **arrays;
-    const char **outputs; /* files to write, by object */
+    atn_plan_given given; /* programs */
+    int32_t n;
+    datum *data; /* as the runner's objects, or the program's head, whose scalars have rank 0 */
     double seconds;
     atn_text variant, why;
-    const char *hit;
+    const char *hit, *note;
 } job;
 
 /* ---- arrays ---- */
 
+static atn_status find(const job *j, const char *name, datum **out) {
+    const atn_programs *p = j->kernel.programs;
+    int32_t k = -1;
+    if (p) {
+        atn_status status = atn_plan_find_head(j->kernel.call->ctx, p->routines[p->main], name, true, &k);
+        if (status) return status;
+    } else {
+        k = atn_runner_find(j->kernel.runner, name);
+    }
+    if (k < 0) return ATN_ERR_INPUT;
+    *out = &j->data[k];
+    return ATN_OK;
+}
+
 static atn_status bind_file(job *j, const char *given) {
     const char *name, *file;
+    datum *d = NULL;
     atn_status status = atn_cli_kernel_split(&j->kernel, "bind", given, &name, &file);
+    if (!status) status = find(j, name, &d);
     if (status) return status;
     const atn_ctx *ctx = j->kernel.call->ctx;
-    int32_t k = atn_runner_find(j->kernel.runner, name);
-    if (k < 0) return ATN_ERR_INPUT;
-    if (j->arrays[k]) return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is bound twice", name);
-    status = atn_array_load(j->device, file, &j->arrays[k]);
+    if (d->array) return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is bound twice", name);
+    status = atn_array_load(j->device, file, &d->array);
     if (status) return status;
-    atn_view sized = atn_runner_object(j->kernel.runner, k)->slot.view;
-    atn_slot slot = atn_array_slot(j->arrays[k]);
-    if (slot.view.type != sized.type || slot.view.rank != sized.rank)
+    atn_view *sized = &d->view, found = atn_array_slot(d->array).view;
+    if (found.type != sized->type || found.rank != sized->rank)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is a %s of %s%s%s%s; the file holds a %s of %s", file, name,
-                        atn_rank_name(sized.rank), atn_type_name(sized.type), j->kernel.assumed ? " (" : "",
+                        atn_rank_name(sized->rank), atn_type_name(sized->type), j->kernel.assumed ? " (" : "",
                         j->kernel.assumed ? j->kernel.assumed : "", j->kernel.assumed ? " by default)" : "",
-                        atn_rank_name(slot.view.rank), atn_type_name(slot.view.type));
-    if (sized.size[0] >= 0 && memcmp(sized.size, slot.view.size, (size_t)sized.rank * sizeof *sized.size) != 0) {
+                        atn_rank_name(found.rank), atn_type_name(found.type));
+    if (sized->size[0] >= 0 && memcmp(sized->size, found.size, (size_t)sized->rank * sizeof *sized->size) != 0) {
         char here[64], wanted[64];
-        atn_view_print_shape(&slot.view, here, sizeof here);
-        atn_view_print_shape(&sized, wanted, sizeof wanted);
+        atn_view_print_shape(&found, here, sizeof here);
+        atn_view_print_shape(sized, wanted, sizeof wanted);
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is %s here, but %s by --size", file, name, here, wanted);
     }
-    atn_runner_bind(j->kernel.runner, k, &slot); /* its size; the elements follow */
+    *sized = found;
     return ATN_OK;
 }
 
 static atn_status name_output(job *j, const char *given) {
     const char *name, *file;
+    datum *d = NULL;
     atn_status status = atn_cli_kernel_split(&j->kernel, "out", given, &name, &file);
+    if (!status) status = find(j, name, &d);
     if (status) return status;
-    int32_t k = atn_runner_find(j->kernel.runner, name);
-    if (k < 0) return ATN_ERR_INPUT;
-    if (j->outputs[k]) return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT, "'%s' is written to two files", name);
-    if (!atn_runner_object(j->kernel.runner, k)->written)
+    if (d->output) return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT, "'%s' is written to two files", name);
+    if (!d->written)
         return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT, "'%s' is only read; there is nothing to write to %s", name,
                         file);
-    j->outputs[k] = file;
+    d->output = file;
     return ATN_OK;
 }
 
 static atn_status check_inputs(const job *j) {
-    for (int32_t k = 0; k < atn_runner_count(j->kernel.runner); ++k) {
-        const atn_shared_object *object = atn_runner_object(j->kernel.runner, k);
-        if (object->read_first && !j->arrays[k])
+    for (const datum *d = j->data; d < j->data + j->n; ++d)
+        if (d->needed && !d->array)
             return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT,
-                            "nothing is bound to '%s', a %s of %s: --bind %s=FILE.npy", object->name,
-                            atn_rank_name(object->slot.view.rank), atn_type_name(object->slot.view.type), object->name);
+                            "nothing is bound to '%s', a %s of %s: --bind %s=FILE.npy", d->name,
+                            atn_rank_name(d->view.rank), atn_type_name(d->view.type), d->name);
+    return ATN_OK;
+}
+
+/* ---- kernels and programs ---- */
+
+static atn_status list_data(job *j) {
+    const atn_programs *p = j->kernel.programs;
+    const atn_routine *routine = p ? p->routines[p->main] : NULL;
+    atn_status status = p ? atn_cli_program_give(&j->kernel, &j->given) : atn_cli_kernel_bind(&j->kernel);
+    if (status) return status;
+    int32_t n = p ? routine->n_head : atn_runner_count(j->kernel.runner);
+    j->data = atn_arena_alloc(&j->kernel.arena, ((size_t)n + 1) * sizeof *j->data);
+    if (!j->data) return ATN_ERR_MEMORY;
+    j->n = n;
+    for (int32_t k = 0; k < n; ++k) {
+        datum *d = &j->data[k];
+        if (p) {
+            const atn_datum_use *use = &routine->names[k];
+            *d = (datum){.name = use->name,
+                         .view = {.type = use->type, .rank = use->rank},
+                         .needed = use->rank && use->use != ATN_USE_OUT,
+                         .written = use->rank && use->use != ATN_USE_IN};
+            memcpy(d->view.size, j->given.size[k], sizeof d->view.size);
+        } else {
+            const atn_shared_object *object = atn_runner_object(j->kernel.runner, k);
+            *d = (datum){.name = object->name,
+                         .view = object->slot.view,
+                         .needed = object->read_first,
+                         .written = object->written};
+        }
     }
     return ATN_OK;
 }
 
+/* Sizes of all that nobody gave one. */
+static atn_status plan(job *j, bool oracle) {
+    atn_cli_kernel *kernel = &j->kernel;
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < j->n; ++k) {
+        if (kernel->programs)
+            memcpy(j->given.size[k], j->data[k].view.size, sizeof *j->given.size);
+        else if (j->data[k].array)
+            atn_runner_bind(kernel->runner, k, &(atn_slot){.view = j->data[k].view}); /* its size alone */
+    }
+    if (!kernel->programs)
+        status = atn_runner_plan(kernel->runner);
+    else
+        status = oracle ? atn_cli_program_expand(kernel, &j->given)
+                        : atn_cli_program_plan(kernel, &j->given, atn_device_get_info(j->device));
+    for (int32_t k = 0; k < j->n && !status; ++k) {
+        atn_slot slot =
+            kernel->programs ? atn_planned_slot(kernel->planned, k) : atn_runner_object(kernel->runner, k)->slot;
+        if (j->data[k].view.rank) memcpy(j->data[k].view.size, slot.view.size, sizeof slot.view.size);
+    }
+    return status;
+}
+
+static void bind(job *j, int32_t k, const atn_slot *slot) {
+    if (j->kernel.programs)
+        atn_planned_bind(j->kernel.planned, k, slot);
+    else
+        atn_runner_bind(j->kernel.runner, k, slot);
+}
+
 /* Arrays for the outputs, now that their sizes are known; then all of them where the work is done. */
 static atn_status ready_arrays(job *j, bool oracle) {
-    for (int32_t k = 0; k < atn_runner_count(j->kernel.runner); ++k) {
+    for (int32_t k = 0; k < j->n; ++k) {
         atn_status status = ATN_OK;
-        const atn_view *view = &atn_runner_object(j->kernel.runner, k)->slot.view;
-        if (!j->arrays[k] && j->outputs[k]) status = atn_array_create_like(j->device, view, &j->arrays[k]);
+        datum *d = &j->data[k];
+        if (!d->array && d->output) status = atn_array_create_like(j->device, &d->view, &d->array);
         if (status) return status;
-        if (!j->arrays[k]) continue;
+        if (!d->array) continue;
         void *data = NULL;
-        status = oracle ? atn_array_map_write(j->arrays[k], &data) : atn_array_ready_device(j->arrays[k], false);
+        status = oracle ? atn_array_map_write(d->array, &data) : atn_array_ready_device(d->array, false);
         if (status) return status;
-        atn_slot slot = atn_array_slot(j->arrays[k]);
+        atn_slot slot = atn_array_slot(d->array);
         slot.view.data = data;
-        atn_runner_bind(j->kernel.runner, k, &slot);
+        bind(j, k, &slot);
     }
     return ATN_OK;
 }
 
 static atn_status prepare(job *j, bool oracle) {
     atn_cli_call *call = j->kernel.call;
-    atn_status status = atn_cli_kernel_bind(&j->kernel);
-    if (status) return status;
-    size_t objects = (size_t)atn_runner_count(j->kernel.runner) + 1;
-    j->arrays = atn_zalloc(call->ctx, objects * sizeof *j->arrays);
-    j->outputs = atn_zalloc(call->ctx, objects * sizeof *j->outputs);
-    if (!j->arrays || !j->outputs) return ATN_ERR_MEMORY;
+    atn_status status = list_data(j);
     const char *given;
     for (size_t at = 0; !status && (given = atn_cli_next(call, "bind", &at));) status = bind_file(j, given);
     for (size_t at = 0; !status && (given = atn_cli_next(call, "out", &at));) status = name_output(j, given);
     if (!status) status = check_inputs(j);
-    if (!status) status = atn_runner_plan(j->kernel.runner);
+    if (!status) status = plan(j, oracle);
     return status ? status : ready_arrays(j, oracle);
 }
 
 /* ---- running ---- */
 
 static atn_status run_oracle(job *j) {
+    atn_cli_kernel *kernel = &j->kernel;
     int64_t bad;
     atn_text_add(&j->variant, "oracle");
     j->hit = "none";
     double start = atn_clock_seconds();
-    atn_status status = atn_runner_eval(j->kernel.runner, &bad);
+    atn_status status =
+        kernel->programs ? atn_planned_eval(kernel->planned, &bad) : atn_runner_eval(kernel->runner, &bad);
     j->seconds = atn_clock_seconds() - start;
     if (status || bad == 0) return status;
-    return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT,
-                    "%s: %lld computed accesses were out of range; nothing is written", j->kernel.name, (long long)bad);
+    return atn_fail(kernel->call->ctx, ATN_ERR_INPUT,
+                    "%s: %lld computed accesses were out of range; nothing is written", kernel->name, (long long)bad);
 }
 
-/* Variants of all steps; of the hits, that of the step which knows least. */
+/* Is it the variant of an earlier step? */
+static bool is_known(const job *j, int32_t step) {
+    const atn_variant *variant = &atn_runner_choice(j->kernel.runner, step)->variant;
+    for (int32_t k = 0; k < step; ++k)
+        if (memcmp(variant, &atn_runner_choice(j->kernel.runner, k)->variant, sizeof *variant) == 0) return true;
+    return false;
+}
+
+/* Variants of all steps, of a program each one once; of the hits, that of the step which knows least. */
 static void tell_choices(job *j) {
+    const atn_cli_kernel *kernel = &j->kernel;
     atn_origin least = ATN_ORIGIN_EXACT;
-    for (int32_t k = 0; k < j->kernel.sequence->count; ++k) {
-        const atn_choice *choice = atn_runner_choice(j->kernel.runner, k);
-        if (k) atn_text_add(&j->variant, " | ");
-        atn_cli_add_variant(&j->variant, &choice->variant);
-        atn_choice_explain(choice, j->kernel.sequence->step[k], atn_device_get_info(j->device), &j->why);
+    if (kernel->programs) atn_plan_print(atn_planned_plan(kernel->planned), &j->why);
+    for (int32_t k = 0; k < atn_cli_kernel_steps(kernel); ++k) {
+        const atn_choice *choice = atn_runner_choice(kernel->runner, k);
+        atn_choice_explain(choice, atn_cli_kernel_step(kernel, k), atn_device_get_info(j->device), &j->why);
         atn_text_add(&j->why, "\n");
         if (choice->origin < least) least = choice->origin;
+        if (kernel->programs && is_known(j, k)) continue;
+        if (k) atn_text_add(&j->variant, " | ");
+        atn_cli_add_variant(&j->variant, &choice->variant);
     }
     j->hit = atn_origin_name(least);
 }
 
 static atn_status run_device(job *j) {
-    atn_cli_call *call = j->kernel.call;
-    atn_runner *runner = j->kernel.runner;
+    atn_cli_kernel *kernel = &j->kernel;
+    atn_cli_call *call = kernel->call;
     atn_variant variant = atn_variant_plain();
     const char *wanted = atn_cli_value(call, "variant");
+    const atn_variant *only = wanted ? &variant : NULL;
     atn_status status =
         wanted && strcmp(wanted, "plain") != 0 ? atn_variant_parse(call->ctx, &variant, wanted) : ATN_OK;
     atn_cli_progress(call, "building for %s ...", atn_device_get_info(j->device)->name);
-    if (!status) status = atn_runner_build(runner, j->device, wanted ? &variant : NULL, NULL);
+    if (!status)
+        status = kernel->programs ? atn_planned_build(kernel->planned, j->device, only, NULL)
+                                  : atn_runner_build(kernel->runner, j->device, only, NULL);
     atn_cli_progress_end(call);
     if (!status) status = atn_check_cancel(call->ctx);
     if (status) return status;
     tell_choices(j);
     status = atn_queue_finish(atn_device_queue(j->device));
     double start = atn_clock_seconds();
-    if (!status) status = atn_runner_run(runner);
+    if (!status) status = kernel->programs ? atn_planned_run(kernel->planned) : atn_runner_run(kernel->runner);
     if (!status) status = atn_queue_finish(atn_device_queue(j->device));
     j->seconds = atn_clock_seconds() - start;
-    for (int32_t k = 0; k < atn_runner_count(runner); ++k)
-        if (j->arrays[k] && atn_runner_object(runner, k)->written) atn_array_written_on_device(j->arrays[k]);
+    for (const datum *d = j->data; d < j->data + j->n; ++d)
+        if (d->array && d->written) atn_array_written_on_device(d->array);
     return status;
 }
 
 static atn_status save(job *j) {
     atn_status status = atn_check_cancel(j->kernel.call->ctx);
-    for (int32_t k = 0; k < atn_runner_count(j->kernel.runner) && !status; ++k)
-        if (j->outputs[k]) status = atn_array_save(j->arrays[k], j->outputs[k]);
+    for (const datum *d = j->data; d < j->data + j->n && !status; ++d)
+        if (d->output) status = atn_array_save(d->array, d->output);
     return status;
 }
 
 /* ---- telling ---- */
 
-static json_t *output_json(const atn_ctx *ctx, const job *j, int32_t k) {
-    const atn_shared_object *object = atn_runner_object(j->kernel.runner, k);
+static json_t *output_json(const atn_ctx *ctx, const datum *d) {
     json_t *row = json_object();
-    if (json_object_set_new(row, "name", atn_cli_json_text(ctx, object->name)) == 0 &&
-        json_object_set_new(row, "file", atn_cli_json_text(ctx, j->outputs[k])) == 0 &&
-        json_object_set_new(row, "type", json_string(atn_type_name(object->slot.view.type))) == 0 &&
-        json_object_set_new(row, "shape", atn_cli_json_shape(&object->slot.view)) == 0)
+    if (json_object_set_new(row, "name", atn_cli_json_text(ctx, d->name)) == 0 &&
+        json_object_set_new(row, "file", atn_cli_json_text(ctx, d->output)) == 0 &&
+        json_object_set_new(row, "type", json_string(atn_type_name(d->view.type))) == 0 &&
+        json_object_set_new(row, "shape", atn_cli_json_shape(&d->view)) == 0)
         return row;
     json_decref(row);
     return NULL;
@@ -182,8 +273,8 @@ static atn_status print_json(const job *j) {
     atn_cli_call *call = j->kernel.call;
     json_t *root = json_object(), *outputs = json_array();
     bool whole = true;
-    for (int32_t k = 0; k < atn_runner_count(j->kernel.runner); ++k)
-        if (j->outputs[k]) whole = json_array_append_new(outputs, output_json(call->ctx, j, k)) == 0 && whole;
+    for (const datum *d = j->data; d < j->data + j->n; ++d)
+        if (d->output) whole = json_array_append_new(outputs, output_json(call->ctx, d)) == 0 && whole;
     whole = json_object_set_new(root, "outputs", outputs) == 0 && whole;
     whole = json_object_set_new(root, "seconds", json_real(j->seconds)) == 0 && whole;
     whole =
@@ -192,6 +283,9 @@ static atn_status print_json(const job *j) {
     whole = json_object_set_new(root, "variant", atn_cli_json_text(call->ctx, atn_text_str(&j->variant))) == 0 && whole;
     whole = json_object_set_new(root, "hit", json_string(j->hit)) == 0 && whole;
     if (j->kernel.assumed) whole = json_object_set_new(root, "assumed", json_string(j->kernel.assumed)) == 0 && whole;
+    if (j->kernel.programs)
+        whole = json_object_set_new(root, "note", j->note ? atn_cli_json_text(call->ctx, j->note) : json_null()) == 0 &&
+                whole;
     if (whole && atn_cli_has(call, "explain"))
         whole = json_object_set_new(root, "explanation", atn_cli_json_text(call->ctx, atn_text_str(&j->why))) == 0;
     if (whole) return atn_cli_print_json(call, root);
@@ -202,13 +296,11 @@ static atn_status print_json(const job *j) {
 static atn_status print_text(const job *j) {
     atn_cli_call *call = j->kernel.call;
     atn_text page = {.ctx = call->ctx};
-    for (int32_t k = 0; k < atn_runner_count(j->kernel.runner); ++k) {
-        const atn_shared_object *object = atn_runner_object(j->kernel.runner, k);
-        const atn_view *view = &object->slot.view;
-        if (!j->outputs[k]) continue;
+    for (const datum *d = j->data; d < j->data + j->n; ++d) {
+        if (!d->output) continue;
         char shape[64];
-        atn_view_print_shape(view, shape, sizeof shape);
-        atn_text_printf(&page, "%s  %s %s  %s\n", object->name, atn_type_name(view->type), shape, j->outputs[k]);
+        atn_view_print_shape(&d->view, shape, sizeof shape);
+        atn_text_printf(&page, "%s  %s %s  %s\n", d->name, atn_type_name(d->view.type), shape, d->output);
     }
     atn_text_printf(&page, "%.3g s on %s, variant %s (%s)\n", j->seconds, atn_device_get_info(j->device)->name,
                     atn_text_str(&j->variant), j->hit);
@@ -220,11 +312,7 @@ static atn_status print_text(const job *j) {
 }
 
 static void end(job *j) {
-    const atn_ctx *ctx = j->kernel.call->ctx;
-    int32_t objects = j->kernel.runner ? atn_runner_count(j->kernel.runner) : 0;
-    for (int32_t k = 0; k < objects && j->arrays; ++k) atn_array_free(j->arrays[k]);
-    atn_free(ctx, j->arrays);
-    atn_free(ctx, (void *)j->outputs);
+    for (datum *d = j->data; d < j->data + j->n; ++d) atn_array_free(d->array);
     atn_text_free(&j->variant);
     atn_text_free(&j->why);
     atn_cli_kernel_close(&j->kernel);
@@ -242,7 +330,9 @@ static atn_status run(atn_cli_call *call) {
     atn_devices_free(devices);
     if (!status) status = prepare(&j, oracle);
     if (!status) status = oracle ? run_oracle(&j) : run_device(&j);
+    if (!status && j.kernel.programs) j.note = atn_planned_note(j.kernel.planned);
     if (!status) status = save(&j);
+    if (!status && j.note) fprintf(call->err, "attune run: %s\n", j.note);
     if (!status) status = atn_text_status(&j.variant);
     if (!status) status = atn_text_status(&j.why);
     if (!status) status = call->json ? print_json(&j) : print_text(&j);
@@ -252,8 +342,8 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_RUN = {
     .name = "run",
-    .summary = "run a described kernel on NPY files",
-    .synopsis = "KERNEL",
+    .summary = "run a described kernel or program on NPY files",
+    .synopsis = "KERNEL|PROGRAM",
     .paragraphs =
         (const char *const[]){
             "Binds files to the objects of the description, runs it once on the device and writes what --out names. "
@@ -265,8 +355,11 @@ const atn_cli_verb ATN_VERB_RUN = {
             "variant comes from: exact, near shape, near device or shipped, if it was tuned; estimate; plain, where "
             "the compiler fails on the estimate; compiled in, where there is no compiler that works; given, with "
             "--variant; none for the oracle; of several steps the least), "
-            "assumed (USED_FLOAT=SP, where the description needs it and --define does not say), and with --explain "
-            "explanation.",
+            "assumed (USED_FLOAT=SP, where the description needs it and --define does not say), of a program note "
+            "(null, "
+            "or that a loop took all the rounds it may, or met a value that is no number; on standard error as well), "
+            "and "
+            "with --explain explanation.",
             NULL},
     .options =
         (const atn_cli_option[]){

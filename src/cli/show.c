@@ -1,5 +1,6 @@
-/* attune show: the source that is made from a description, and what it went through on the way. */
-#include "cli/kernel.h"
+/* attune show: the source that is made from a description, what it went through on the way, and the plan of a program.
+ */
+#include "cli/program.h"
 
 #include "render/dialect.h"
 
@@ -50,7 +51,7 @@ static void free_passes(passes *p) {
 static atn_status choose_step(const atn_cli_kernel *k, int32_t number, const atn_device_info *info, atn_choice *out) {
     const atn_ctx *ctx = k->call->ctx;
     const char *wanted = atn_cli_value(k->call, "variant");
-    const atn_graph *graph = k->sequence->step[number];
+    const atn_graph *graph = atn_cli_kernel_step(k, number);
     if (!wanted && *info->name)
         return k->runner ? atn_runner_choose(k->runner, number, info, NULL, out)
                          : atn_choose(ctx, graph, info, NULL, NULL, out);
@@ -63,7 +64,7 @@ static atn_status choose_step(const atn_cli_kernel *k, int32_t number, const atn
 
 static atn_status make_step(atn_cli_kernel *k, int32_t number, const atn_device_info *info, passes *out) {
     const atn_ctx *ctx = k->call->ctx;
-    const atn_graph *graph = k->sequence->step[number];
+    const atn_graph *graph = atn_cli_kernel_step(k, number);
     atn_target target = atn_target_of(info);
     atn_choice choice;
     *out = (passes){{.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}, {.ctx = ctx}, "none"};
@@ -119,14 +120,15 @@ static void add_page(atn_text *page, const char *name, const passes *p, bool all
 
 static atn_status show(atn_cli_kernel *k, const atn_device_info *info) {
     atn_cli_call *call = k->call;
-    bool all = atn_cli_has(call, "passes"), many = k->sequence->count > 1;
+    int32_t count = atn_cli_kernel_steps(k);
+    bool all = atn_cli_has(call, "passes"), many = count > 1;
     atn_text page = {.ctx = call->ctx};
     json_t *steps = call->json ? json_array() : NULL;
     bool whole = true;
     atn_status status = ATN_OK;
     if (k->assumed) atn_text_printf(&page, "/* %s by default. */", k->assumed);
-    for (int32_t n = 0; n < k->sequence->count && !status; ++n) {
-        const char *name = k->sequence->step[n]->name;
+    for (int32_t n = 0; n < count && !status; ++n) {
+        const char *name = atn_cli_kernel_step(k, n)->name;
         passes p;
         status = make_step(k, n, info, &p);
         if (!status && call->json)
@@ -166,32 +168,48 @@ static atn_status print_form(atn_cli_kernel *k) {
     return atn_cli_print_json(call, root);
 }
 
+/* A program: its plan, or the source of the steps that the plan has. */
+static atn_status run_program(atn_cli_kernel *k) {
+    atn_device_info info = {0};
+    atn_plan_given given;
+    if (k->form)
+        return atn_fail(k->call->ctx, ATN_ERR_INPUT, "%s: a program has one form, the notation; --as is for kernels",
+                        k->name);
+    atn_status status = choose(k->call, &info);
+    if (!status) status = atn_cli_program_give(k, &given);
+    if (!status && atn_cli_has(k->call, "plan")) return atn_cli_program_show(k, &given, &info);
+    if (!status) status = atn_cli_program_plan(k, &given, &info);
+    return status ? status : show(k, &info);
+}
+
+static atn_status run_kernel(atn_cli_kernel *k) {
+    atn_cli_call *call = k->call;
+    atn_device_info info = {0};
+    atn_status status = ATN_OK;
+    bool sizes = atn_cli_has(call, "size");
+    if (sizes || atn_cli_has(call, "param")) status = atn_cli_kernel_bind(k);
+    if (!status && sizes) status = atn_cli_kernel_plan(k);
+    if (!status && !sizes) { /* parameters were checked; there is nothing to measure */
+        atn_runner_free(k->runner);
+        k->runner = NULL;
+    }
+    if (!status && k->form) return print_form(k);
+    if (!status) status = choose(call, &info);
+    return status ? status : show(k, &info);
+}
+
 static atn_status run(atn_cli_call *call) {
     atn_cli_kernel kernel;
-    atn_device_info info = {0};
     atn_status status = atn_cli_kernel_open(call, false, NULL, &kernel);
-    bool sizes = atn_cli_has(call, "size");
-    if (!status && (sizes || atn_cli_has(call, "param"))) status = atn_cli_kernel_bind(&kernel);
-    if (!status && sizes) status = atn_cli_kernel_plan(&kernel);
-    if (!status && !sizes) { /* parameters were checked; there is nothing to measure */
-        atn_runner_free(kernel.runner);
-        kernel.runner = NULL;
-    }
-    if (!status && kernel.form) {
-        status = print_form(&kernel);
-        atn_cli_kernel_close(&kernel);
-        return status;
-    }
-    if (!status) status = choose(call, &info);
-    if (!status) status = show(&kernel, &info);
+    if (!status) status = kernel.programs ? run_program(&kernel) : run_kernel(&kernel);
     atn_cli_kernel_close(&kernel);
     return status;
 }
 
 const atn_cli_verb ATN_VERB_SHOW = {
     .name = "show",
-    .summary = "the source that is made from a kernel description",
-    .synopsis = "KERNEL",
+    .summary = "the source that is made from a kernel description, and the plan of a program",
+    .synopsis = "KERNEL|PROGRAM",
     .paragraphs =
         (const char *const[]){
             "Prints the source of one variant, below a comment that says where it comes from: with --size, what would "
@@ -199,8 +217,14 @@ const atn_cli_verb ATN_VERB_SHOW = {
             "in general; or as --variant says. KERNEL is a file in either form, - for standard input, or the name of a "
             "kernel that is shipped: add, gemm and "
             "others.",
+            "Of a program, --plan prints how it is run at the sizes that --size gives: steps, what is computed within "
+            "them (with), loops, arrays and where they lie, seams and whether they are fused, memory; --passes, what "
+            "each "
+            "pass made of it. Without --plan, the source of the plan's steps. A kernel has a plan too, of one step.",
             "JSON: dialect, assumed (USED_FLOAT=SP, where the description needs it and --define does not say) and "
-            "steps (kernel, variant, hit, explanation, source; with --passes graph and program as well).",
+            "steps (kernel, variant, hit, explanation, source; with --passes graph and program as well). With --plan: "
+            "program, assumed, steps (how many), arena_bytes, seams (array, possible, fused, reason), plan, and with "
+            "--passes passes (pass, plan).",
             NULL},
     .options =
         (const atn_cli_option[]){
@@ -210,12 +234,16 @@ const atn_cli_verb ATN_VERB_SHOW = {
              .value = "KNOBS",
              .meaning = "how it is computed: k=v,k=v, the rest as in the plain variant"},
             {.name = "as", .value = "xml|atn", .meaning = "print the description itself, as XML or in the notation"},
-            {.name = "passes", .meaning = "print the graph and the lowered program as well"},
+            {.name = "plan", .meaning = "print the plan of a program instead"},
+            {.name = "passes",
+             .meaning = "print the graph and the lowered program as well; with --plan, the plan behind every pass"},
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune show gemm --define USED_FLOAT=SP --dialect cuda", "a shipped kernel for CUDA"},
                                {"attune show mv.xml --define USED_FLOAT=DP --dialect c --variant vec_q0=4,regs_p0=2",
                                 "one variant for the CPU"},
+                               {"attune show cg.atn --plan --size b=512x512 --size x=512x512 --param tolerance=1e-6",
+                                "what a program does, step by step"},
                                {0}},
     .min_operands = 1,
     .max_operands = 1,

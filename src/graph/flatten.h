@@ -57,6 +57,7 @@ atn_value atn_flat_value(atn_flat *flat, const atn_syntax *tree, atn_type type);
 void atn_flat_complain(atn_flat *flat, size_t offset, const char *format, ...) ATN_PRINTF(3, 4);
 atn_term atn_flat_expression(atn_flat *flat, const atn_syntax *tree);
 bool atn_flat_which(atn_flat *flat, const atn_syntax *tree, int64_t *k); /* the k of #port(k) */
+bool atn_flat_is_function(const char *name);                             /* of the language, aliases too */
 atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree);
 atn_term atn_flat_binary(atn_flat *flat, atn_op op, atn_term a, atn_term b, size_t offset);
 atn_term atn_flat_unary(atn_flat *flat, atn_op op, atn_term a, size_t offset);

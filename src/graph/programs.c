@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "graph/compose.h"
+#include "graph/flatten.h"
 #include "graph/rewrite.h"
 #include "graph/shipped.h"
 
@@ -132,9 +133,10 @@ static bool take_kernel(atn_builder *b, atn_unit *unit, const atn_kernel_text *t
     for (int32_t k = 0; k < b->n_known; ++k)
         if (b->known[k].text == text) return *found = b->known[k].target, true;
     if (text->failed) return false; /* told already */
+    size_t before = unit->reader->n_complaints;
     atn_graph *graph = atn_reader_algorithm(unit->reader, NULL, unit->file, text);
     if (!graph) return false;
-    bool right = !unit->reader->n_complaints && !unit->reader->failed;
+    bool right = unit->reader->n_complaints == before && !unit->reader->failed;
     int32_t callee = atn_programs_add_kernel(b, text->name, graph, text);
     if (callee < 0) return false;
     *found = (atn_target_of_call){.callee = callee, .routine = -1, .unsure = !right};
@@ -176,12 +178,13 @@ bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_targ
     return kernel && take_kernel(b, shipped, kernel, found);
 }
 
+bool atn_builder_exists(const atn_unit *unit, const char *name) {
+    return kernel_in(unit, name) || program_in(unit, name) || atn_shipped_find(name);
+}
+
 /* Functions of the language are not hidden by kernels that are shipped. */
 bool atn_builder_is_callable(const atn_unit *unit, const char *name) {
-    if (kernel_in(unit, name) || program_in(unit, name)) return true;
-    for (int op = 0; op < ATN_OP_COUNT; ++op)
-        if (atn_op_get_info((atn_op)op)->function && !strcmp(atn_op_get_info((atn_op)op)->name, name)) return false;
-    return atn_shipped_find(name) != NULL;
+    return kernel_in(unit, name) || program_in(unit, name) || !atn_flat_is_function(name);
 }
 
 void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion) {
@@ -315,6 +318,6 @@ bool atn_description_is_program(const char *text, size_t length) {
     if (!atn_notation_is(text, length)) return false;
     for (const char *at = text, *end = text + length; at && at < end;
          at = memchr(at, '\n', (size_t)(end - at)), at += at != NULL)
-        if ((size_t)(end - at) > 8 && (!strncmp(at, "program ", 8) || !strncmp(at, "program\t", 8))) return true;
+        if (end - at >= 7 && !strncmp(at, "program", 7) && (end - at == 7 || strchr(" \t\r\n", at[7]))) return true;
     return false;
 }

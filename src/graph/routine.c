@@ -4,16 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NAMES = 1024, MOST_DATA = 64 };
+enum { MOST_NAMES = ATN_MOST_NAMES, MOST_DATA = 64, MOST_LOST = 64 };
 
 typedef struct work {
     atn_builder *b;
     atn_unit *unit;
     const atn_program_text *text;
     atn_routine *routine;
-    bool has_value[MOST_NAMES]; /* per name: something was assigned, or it came in */
-    int32_t fresh;              /* numbers of temporaries without a name */
-    atn_step **last;            /* where the next step goes */
+    bool has_value[MOST_NAMES];  /* per name: something was assigned, or it came in */
+    int32_t fresh;               /* numbers of temporaries without a name */
+    const char *lost[MOST_LOST]; /* names that lines with an error would have given a value: not told again */
+    int32_t n_lost;
+    atn_step **last; /* where the next step goes */
 } work;
 
 static void complain(work *w, size_t offset, const char *what, const char *format, ...) ATN_PRINTF(4, 5);
@@ -31,51 +33,6 @@ static void complain(work *w, size_t offset, const char *what, const char *forma
 static const char *kind_of(int32_t rank) { return rank ? atn_rank_name(rank) : "scalar"; }
 
 /* ---- names ---- */
-
-int32_t atn_routine_find(const atn_routine *routine, const char *name) {
-    for (int32_t k = 0; k < routine->n; ++k)
-        if (!strcmp(routine->names[k].name, name)) return k;
-    return -1;
-}
-
-int32_t atn_routine_add(atn_builder *b, atn_routine *routine, atn_datum_use use) {
-    if (routine->n == MOST_NAMES) {
-        atn_reader_complain(b->reader, routine->at, routine->name, "more than %d names", (int)MOST_NAMES);
-        return -1;
-    }
-    if (routine->n == routine->room) {
-        int32_t room = routine->room ? 2 * routine->room : 16;
-        atn_datum_use *grown = atn_arena_alloc(&b->programs->arena, (size_t)room * sizeof *grown);
-        if (!grown) return b->reader->failed = true, -1;
-        if (routine->n) memcpy(grown, routine->names, (size_t)routine->n * sizeof *grown);
-        routine->names = grown;
-        routine->room = room;
-    }
-    routine->names[routine->n] = use;
-    return routine->n++;
-}
-
-void atn_routine_head(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine) {
-    for (const atn_datum *datum = text->data; datum; datum = datum->next) {
-        atn_place at = atn_attribute_place(unit->reader, &unit->file->text, datum->offset);
-        atn_datum_use use = {.name = datum->name, .rank = datum->rank, .type = datum->type};
-        use.use = datum->role == ATN_ROLE_IN ? ATN_USE_IN : datum->role == ATN_ROLE_OUT ? ATN_USE_OUT : ATN_USE_INOUT;
-        if (atn_routine_find(routine, datum->name) >= 0)
-            atn_reader_complain(unit->reader, at, datum->name, "the name is taken already");
-        if (datum->rank && datum->values)
-            atn_reader_complain(unit->reader, at, datum->name, "a program has no tables; they are a kernel's");
-        if (!datum->rank && use.use != ATN_USE_IN) use.rank = 1; /* a scalar that goes out lives on the device */
-        if (!datum->rank && datum->values) {
-            const char *given = datum->values->value;
-            use.has_default = true;
-            if (!atn_number_parse(given, strlen(given), use.default_value))
-                atn_reader_complain(unit->reader, at, datum->name, "the default '%s' is no %s", given,
-                                    atn_type_name(datum->type));
-        }
-        if (atn_routine_add(b, routine, use) < 0) return;
-    }
-    routine->n_head = routine->n;
-}
 
 static int32_t temporary(work *w, const char *like, int32_t rank, atn_type type) {
     char *name = atn_arena_printf(&w->b->programs->arena, "%s_%d", like, ++w->fresh);
@@ -107,8 +64,27 @@ static int32_t target(work *w, const atn_named *named, int32_t rank, atn_type ty
     return at;
 }
 
+static void lose(work *w, const atn_named *names) {
+    for (; names && w->n_lost < MOST_LOST; names = names->next) w->lost[w->n_lost++] = names->name;
+}
+
+static void lose_all(work *w, const atn_action *actions) {
+    for (; actions; actions = actions->next) {
+        lose(w, actions->names);
+        lose(w, actions->counter);
+        lose_all(w, actions->child);
+    }
+}
+
+static bool is_lost(const work *w, const char *name) {
+    for (int32_t k = 0; k < w->n_lost; ++k)
+        if (!strcmp(w->lost[k], name)) return true;
+    return false;
+}
+
 static int32_t source(work *w, const atn_syntax *tree) {
     int32_t at = atn_routine_find(w->routine, tree->name);
+    if ((at < 0 || (w->routine->names[at].rank && !w->has_value[at])) && is_lost(w, tree->name)) return -1;
     if (at < 0) {
         atn_suggestion suggestion = {.wrong = tree->name};
         for (int32_t k = 0; k < w->routine->n; ++k)
@@ -131,11 +107,16 @@ static bool is_size(const atn_syntax *tree) {
                                              !strcmp(tree->name, "planes") || !strcmp(tree->name, "length"));
 }
 
+/* A step, in contrast to sizes and functions of the language. */
+static bool is_call(const work *w, const atn_syntax *tree) {
+    return tree->kind == ATN_SYNTAX_CALL && !is_size(tree) && atn_builder_is_callable(w->unit, tree->name);
+}
+
 /* Made by steps, in contrast to what is known before the run. */
 static bool is_made(const work *w, const atn_syntax *tree) {
     for (; tree; tree = tree->next) {
         if (is_size(tree)) continue;
-        if (tree->kind == ATN_SYNTAX_CALL && atn_builder_is_callable(w->unit, tree->name)) return true;
+        if (is_call(w, tree)) return true;
         if (tree->kind == ATN_SYNTAX_NAME || tree->kind == ATN_SYNTAX_ELEMENT) {
             int32_t at = atn_routine_find(w->routine, tree->name);
             if (at >= 0 && w->routine->names[at].rank) return true;
@@ -191,13 +172,19 @@ static atn_syntax *without_calls(work *w, const atn_syntax *tree) {
         if (!copy) return NULL;
         *copy = *tree;
         copy->next = NULL;
-        if (tree->kind == ATN_SYNTAX_CALL && atn_builder_is_callable(w->unit, tree->name)) {
+        if (is_call(w, tree)) {
             int32_t result, count = 1;
             if (!call(w, tree, NULL, &result, &count)) return NULL;
             *copy = (atn_syntax){
                 .kind = ATN_SYNTAX_NAME, .offset = tree->offset, .name = w->routine->names[result].name, .depth = 1};
         } else {
-            if (tree->kind == ATN_SYNTAX_NAME && source(w, tree) < 0) return NULL;
+            bool named = tree->kind == ATN_SYNTAX_NAME || tree->kind == ATN_SYNTAX_ELEMENT;
+            if (named && source(w, tree) < 0) return NULL;
+            if (tree->kind == ATN_SYNTAX_REDUCE) {
+                complain(w, tree->offset, NULL, "arithmetic in a program is on single values; '%s' is a kernel's",
+                         tree->name);
+                return NULL;
+            }
             if (tree->a && !(copy->a = without_calls(w, tree->a))) return NULL;
             if (tree->b && !(copy->b = without_calls(w, tree->b))) return NULL;
             if (tree->c && !(copy->c = without_calls(w, tree->c))) return NULL;
@@ -219,16 +206,40 @@ static atn_step *add_step(work *w, atn_step_kind kind, size_t offset) {
     return step;
 }
 
+/* Sizes are known before the run: each becomes a scalar of the kernel, size_0_ and so on. */
+static bool take_sizes(work *w, atn_syntax *tree, const atn_syntax **sizes, int32_t *count) {
+    for (; tree; tree = tree->next) {
+        if (!is_size(tree)) {
+            if (!take_sizes(w, tree->a, sizes, count) || !take_sizes(w, tree->b, sizes, count) ||
+                !take_sizes(w, tree->c, sizes, count))
+                return false;
+            continue;
+        }
+        atn_syntax *size = atn_reader_alloc(w->unit->reader, sizeof *size);
+        const char *name = atn_arena_printf(&w->b->programs->arena, "size_%d_", *count);
+        if (!size || !name) return w->b->reader->failed = true, false;
+        *size = *tree;
+        size->next = NULL;
+        if (*count == MOST_DATA) complain(w, tree->offset, NULL, "more than %d sizes in one line", (int)MOST_DATA);
+        if (*count == MOST_DATA || !check_known(w, size)) return false;
+        sizes[(*count)++] = size;
+        *tree =
+            (atn_syntax){.kind = ATN_SYNTAX_NAME, .offset = tree->offset, .name = name, .depth = 1, .next = tree->next};
+    }
+    return true;
+}
+
 /* A step that computes a scalar on the device. */
 static int32_t compute(work *w, const atn_syntax *tree, const atn_named *named, atn_type type, bool test) {
-    const atn_syntax *plain = without_calls(w, tree);
-    int32_t used[MOST_DATA], count = 0;
-    if (!plain) return -1;
+    atn_syntax *plain = without_calls(w, tree);
+    const atn_syntax *sizes[MOST_DATA];
+    int32_t used[MOST_DATA], count = 0, n_sizes = 0;
+    if (!plain || !take_sizes(w, plain, sizes, &n_sizes)) return -1;
     if (type == ATN_TYPE_NONE) { /* that of the first vector */
         int32_t at = named ? atn_routine_find(w->routine, named->name) : -1;
         if (at >= 0) type = w->routine->names[at].type;
     }
-    int32_t callee = atn_scalar_kernel(w->b, w->unit, w->routine, plain, type, test, used, &count);
+    int32_t callee = atn_scalar_kernel(w->b, w->unit, w->routine, plain, type, test, n_sizes, used, &count);
     if (callee < 0) return -1;
     const atn_callee *kernel = &w->b->programs->callees[callee];
     type = kernel->data[kernel->n - 1].type;
@@ -246,6 +257,7 @@ static int32_t compute(work *w, const atn_syntax *tree, const atn_named *named, 
         *name = (atn_syntax){.kind = ATN_SYNTAX_NAME, .name = w->routine->names[used[k]].name, .offset = tree->offset};
         step->operand[k] = (atn_operand){-1, name};
     }
+    for (int32_t k = 0; k < n_sizes; ++k) step->operand[count + k] = (atn_operand){-1, sizes[k]};
     step->operand[kernel->n - 1].name = result;
     w->has_value[result] = true;
     return result;
@@ -266,8 +278,7 @@ static bool array_operand(work *w, const head *h, int32_t k, const atn_syntax *t
     int32_t at = -1;
     if (tree->kind == ATN_SYNTAX_NAME) {
         at = source(w, tree);
-    } else if (tree->kind == ATN_SYNTAX_CALL && atn_builder_is_callable(w->unit, tree->name) &&
-               datum->use == ATN_USE_IN) {
+    } else if (is_call(w, tree) && datum->use == ATN_USE_IN) {
         int32_t count = 1;
         if (!call(w, tree, NULL, &at, &count)) return false;
     } else if (datum->use == ATN_USE_IN && datum->rank == 1 && is_made(w, tree)) {
@@ -366,7 +377,7 @@ static bool check_apart(work *w, const head *h, const atn_syntax *tree, const at
 static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_t *results, int32_t *n_results) {
     atn_target_of_call found;
     if (!atn_builder_find(w->b, w->unit, tree->name, &found) || found.unsure) {
-        if (!atn_builder_is_callable(w->unit, tree->name)) {
+        if (!atn_builder_exists(w->unit, tree->name)) {
             atn_suggestion suggestion = {.wrong = tree->name};
             atn_builder_suggest(w->b, w->unit, &suggestion);
             complain(w, tree->offset, NULL, "no kernel or program '%s'%s", tree->name,
@@ -418,26 +429,30 @@ static void steps(work *w, const atn_action *actions, atn_step **last);
 
 static void assign(work *w, const atn_action *action) {
     const atn_syntax *tree = action->value;
-    if (tree->kind == ATN_SYNTAX_CALL && (atn_builder_is_callable(w->unit, tree->name) || !action->names)) {
+    if (is_call(w, tree) || (tree->kind == ATN_SYNTAX_CALL && !action->names)) {
         int32_t none = 0;
-        call(w, tree, action->names, NULL, action->names ? NULL : &none);
+        if (!call(w, tree, action->names, NULL, action->names ? NULL : &none)) lose(w, action->names);
         return;
     }
     if (!action->names || action->names->next) {
+        lose(w, action->names);
         complain(w, action->offset, NULL, "one name should stand in front of = here, or a call behind it");
         return;
     }
     const atn_named *named = action->names;
     if (tree->kind == ATN_SYNTAX_NAME) { /* b = a copies, whatever it is */
         int32_t from = source(w, tree);
-        if (from < 0) return;
+        if (from < 0) {
+            lose(w, named);
+            return;
+        }
         const atn_datum_use *use = &w->routine->names[from];
         if (use->rank > 1) {
             complain(w, action->offset, named->name, "takes a whole array; call a kernel that copies it");
             return;
         }
     }
-    compute(w, tree, named, named->type, false);
+    if (compute(w, tree, named, named->type, false) < 0) lose(w, named);
 }
 
 static void declare(work *w, const atn_action *action) {
@@ -446,7 +461,10 @@ static void declare(work *w, const atn_action *action) {
         complain(w, named->offset, named->name, "the name is taken already");
         return;
     }
-    if (!check_known(w, action->sizes)) return;
+    if (!check_known(w, action->sizes)) {
+        lose(w, named);
+        return;
+    }
     atn_datum_use use = {.name = named->name, .use = ATN_USE_TEMPORARY, .rank = action->rank, .type = named->type};
     int32_t axis = 0;
     for (const atn_syntax *one = action->sizes; one; one = one->next) use.size[axis++] = one;
@@ -463,11 +481,16 @@ static void loop(work *w, const atn_action *action) {
         else
             condition = compute(w, action->value, NULL, ATN_INT32, true);
         w->last = outer;
-        if (condition < 0 || !check_known(w, action->most)) return;
+        if (condition < 0 || !check_known(w, action->most)) {
+            lose(w, action->counter);
+            lose_all(w, action->child);
+            return;
+        }
     } else if (is_made(w, action->value) || !check_known(w, action->value)) {
         if (is_made(w, action->value))
             complain(w, action->value->offset, NULL,
                      "how often it is repeated must be known before the run; use while");
+        lose_all(w, action->child);
         return;
     }
     atn_step *step = add_step(w, action->kind == ATN_ACTION_WHILE ? ATN_STEP_WHILE : ATN_STEP_REPEAT, action->offset);
@@ -486,7 +509,11 @@ static const atn_action *branch(work *w, const atn_action *action) {
     bool made = is_made(w, action->value);
     int32_t condition = made ? compute(w, action->value, NULL, ATN_INT32, true) : -1;
     const atn_action *otherwise = action->next && action->next->kind == ATN_ACTION_ELSE ? action->next : NULL;
-    if ((made && condition < 0) || (!made && !check_known(w, action->value))) return otherwise ? otherwise : action;
+    if ((made && condition < 0) || (!made && !check_known(w, action->value))) {
+        lose_all(w, action->child);
+        if (otherwise) lose_all(w, otherwise->child);
+        return otherwise ? otherwise : action;
+    }
     atn_step *step = add_step(w, ATN_STEP_IF, action->offset);
     if (!step) return action;
     step->condition = condition;
@@ -539,27 +566,4 @@ void atn_routine_build(atn_builder *b, atn_unit *unit, const atn_program_text *t
     for (int32_t k = 0; k < routine->n_head; ++k)
         if (!w->has_value[k] && !unit->reader->n_complaints)
             complain(w, text->offset, routine->names[k].name, "no step gives it a value");
-}
-
-atn_step *atn_routine_step_by_names(atn_builder *b, atn_routine *routine, int32_t callee) {
-    const atn_callee *kernel = &b->programs->callees[callee];
-    atn_step *step = atn_arena_alloc(&b->programs->arena, sizeof *step);
-    atn_operand *operand = atn_arena_alloc(&b->programs->arena, ((size_t)kernel->n + 1) * sizeof *operand);
-    if (!step || !operand) return b->reader->failed = true, NULL;
-    *step = (atn_step){
-        .kind = ATN_STEP_KERNEL, .at = {1, 1}, .callee = callee, .operand = operand, .condition = -1, .counter = -1};
-    for (int32_t k = 0; k < kernel->n; ++k) {
-        atn_datum_use use = kernel->data[k];
-        int32_t at = atn_routine_find(routine, use.name);
-        if (at < 0) at = atn_routine_add(b, routine, use);
-        if (at < 0) return NULL;
-        if (use.use != ATN_USE_IN && routine->names[at].use == ATN_USE_IN) routine->names[at].use = ATN_USE_INOUT;
-        operand[k].name = at;
-        if (use.rank) continue;
-        atn_syntax *name = atn_reader_alloc(b->reader, sizeof *name);
-        if (!name) return NULL;
-        *name = (atn_syntax){.kind = ATN_SYNTAX_NAME, .name = use.name};
-        operand[k] = (atn_operand){-1, name};
-    }
-    return step;
 }

@@ -5,7 +5,7 @@
 #include "graph/notation.h"
 #include "graph/routine.h"
 
-enum { ATN_MOST_KNOWN = 256 };
+enum { ATN_MOST_NAMES = 1024, ATN_MOST_KNOWN = 256 };
 
 /* A text that kernels and programs stand in. */
 typedef struct atn_unit atn_unit;
@@ -37,7 +37,8 @@ typedef struct atn_builder {
 /* programs.c */
 bool atn_builder_know(atn_builder *b, const void *text, atn_target_of_call target);
 bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_target_of_call *found);
-bool atn_builder_is_callable(const atn_unit *unit, const char *name);
+bool atn_builder_exists(const atn_unit *unit, const char *name);      /* a kernel or a program */
+bool atn_builder_is_callable(const atn_unit *unit, const char *name); /* it should be one; sizes are asked before */
 void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion);
 int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *graph, const atn_kernel_text *text);
 
@@ -47,16 +48,17 @@ void atn_builder_close(atn_builder *b);                     /* what its units ow
 /* whole.c: a program whose steps fuse into one kernel, as that kernel. NULL with the complaint made. */
 atn_graph *atn_programs_whole(atn_reader *reader, atn_file_text *file);
 
-/* routine.c */
+/* routine.c, routine_names.c */
 void atn_routine_head(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
 void atn_routine_build(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
 atn_step *atn_routine_step_by_names(atn_builder *b, atn_routine *routine, int32_t callee);
 int32_t atn_routine_find(const atn_routine *routine, const char *name); /* -1: none */
 int32_t atn_routine_add(atn_builder *b, atn_routine *routine, atn_datum_use use);
 
-/* scalar.c: a kernel of one point that computes `tree`; its data are the names used, its result a vector of one
- * element of `type`; `test`: 1, 0 or 2 as a condition wants it. -1 with the complaint made. */
+/* scalar.c: a kernel of one point that computes `tree`; its data are the names used, then the sizes size_0_, ... of the
+ * tree, its result a vector of one element of `type`; `test`: 1, 0 or 2 as a condition wants it. -1 with the complaint
+ * made. */
 int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *routine, const atn_syntax *tree,
-                          atn_type type, bool test, int32_t names[], int32_t *n_names);
+                          atn_type type, bool test, int32_t n_sizes, int32_t names[], int32_t *n_names);
 
 #endif

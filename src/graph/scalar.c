@@ -87,11 +87,12 @@ static atn_graph *parse(atn_builder *b, const char *text, const atn_kernel_text 
 }
 
 int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *routine, const atn_syntax *tree,
-                          atn_type type, bool test, int32_t names[], int32_t *n_names) {
+                          atn_type type, bool test, int32_t n_sizes, int32_t names[], int32_t *n_names) {
     use u = {.routine = routine, .names = names};
     atn_place at = atn_attribute_place(unit->reader, &unit->file->text, tree->offset);
     note(&u, tree);
     *n_names = u.n;
+    atn_type of_sizes = ATN_TYPE_NONE;
     for (int32_t k = 0; k < u.n; ++k) {
         const atn_datum_use *one = &routine->names[names[k]];
         if (one->rank > 1) {
@@ -100,6 +101,7 @@ int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *rou
             return -1;
         }
         if (type == ATN_TYPE_NONE && one->rank == 1) type = one->type;
+        if (of_sizes == ATN_TYPE_NONE && one->rank == 1) of_sizes = one->type;
     }
     for (int32_t k = 0; k < u.n && type == ATN_TYPE_NONE; ++k) type = routine->names[names[k]].type;
     if (u.too_many || type == ATN_TYPE_NONE) {
@@ -114,6 +116,9 @@ int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *rou
         atn_text_printf(&text, "%s%s: %s%s", k ? ", " : "", one->name, one->rank ? "vector " : "",
                         atn_type_name(one->type));
     }
+    for (int32_t k = 0; k < n_sizes; ++k)
+        atn_text_printf(&text, "%ssize_%d_: %s", u.n + k ? ", " : "", k,
+                        atn_type_name(of_sizes == ATN_TYPE_NONE ? type : of_sizes));
     atn_text_printf(&text, ") -> result_: vector %s\n    result_[0] = ", atn_type_name(type));
     if (test)
         print_test(routine, tree, &text);

@@ -135,6 +135,19 @@ void atn_unparse_expression(const atn_unparse *u, const atn_syntax *tree, int32_
         atn_text_add(out, tree->name);
         arguments(u, tree->a);
         break;
+    case ATN_SYNTAX_ELEMENT:
+        atn_text_printf(out, "%s[", tree->name);
+        for (const atn_syntax *at = tree->a; at; at = at->next) {
+            atn_unparse_expression(u, at, ATN_STRENGTH_LOW);
+            if (at->next) atn_text_add(out, ", ");
+        }
+        atn_text_add(out, "]");
+        break;
+    case ATN_SYNTAX_POWER:
+        atn_text_add(out, "(");
+        atn_unparse_expression(u, tree->a, ATN_STRENGTH_LOW);
+        atn_text_printf(out, ")^%lld", (long long)tree->integer);
+        break;
     case ATN_SYNTAX_CAST:
         atn_unparse_type(u->form, tree->type, tree->written, out);
         arguments(u, tree->a);

@@ -217,9 +217,9 @@ static atn_graph *fold(atn_reader *reader, const atn_programs *programs) {
     for (int32_t k = 0; k < f->routine->n_head; ++k)
         if (f->routine->names[k].rank) note_array(f, f->routine->names[k].name, f->mark[k]);
     bool right = f->routine->steps != NULL;
-    for (const atn_step *step = f->routine->steps; step && right; step = step->next)
-        right = step->kind == ATN_STEP_KERNEL ? add_step(f, step)
-                                              : refuse(f, step->at, "loops, branches and programs are not");
+    for (const atn_step *step = f->routine->steps; step && right; step = step->next) /* all, before any is looked at */
+        if (step->kind != ATN_STEP_KERNEL) right = refuse(f, step->at, "loops, branches and programs are not");
+    for (const atn_step *step = f->routine->steps; step && right; step = step->next) right = add_step(f, step);
     right = right && fuse_all(f) && put_in_order(f, f->graph[f->n - 1]);
     atn_graph *whole = right ? f->graph[f->n - 1] : NULL;
     for (int32_t k = 0; k < f->n; ++k)

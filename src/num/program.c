@@ -81,25 +81,6 @@ void atn_program_free(atn_program *p) {
 
 /* ---- binding ---- */
 
-static atn_status find(const atn_program *p, const char *name, bool array, int32_t *found) {
-    const atn_ctx *ctx = atn_device_ctx(p->device);
-    atn_text there = {.ctx = ctx};
-    for (int32_t k = 0; k < p->routine->n_head; ++k) {
-        const atn_datum_use *use = &p->routine->names[k];
-        if ((use->rank > 0) != array) continue;
-        *found = k;
-        if (!strcmp(use->name, name)) {
-            atn_text_free(&there);
-            return ATN_OK;
-        }
-        atn_text_printf(&there, "%s%s", there.length ? ", " : "", use->name);
-    }
-    atn_status status = atn_fail(ctx, ATN_ERR_INPUT, "%s: no %s '%s'; there is %s", p->routine->name,
-                                 array ? "array" : "parameter", name, there.length ? atn_text_str(&there) : "none");
-    atn_text_free(&there);
-    return status;
-}
-
 static bool same_shape(const atn_view *a, const atn_view *b) {
     for (int32_t axis = 0; axis < a->rank; ++axis)
         if (a->rank != b->rank || a->size[axis] != b->size[axis]) return false;
@@ -109,7 +90,7 @@ static bool same_shape(const atn_view *a, const atn_view *b) {
 atn_status atn_program_bind(atn_program *p, const char *name, atn_array *array) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     int32_t k;
-    atn_status status = find(p, name, true, &k);
+    atn_status status = atn_plan_find_head(ctx, p->routine, name, true, &k);
     if (status != ATN_OK) return status;
     if (!array) return atn_fail(ctx, ATN_ERR_INPUT, "'%s': there is no array to bind", name);
     if (atn_array_device(array) != p->device) return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is on another device", name);
@@ -132,7 +113,7 @@ atn_status atn_program_bind(atn_program *p, const char *name, atn_array *array) 
 
 atn_status atn_program_param(atn_program *p, const char *name, double real, double imaginary) {
     int32_t k;
-    atn_status status = find(p, name, false, &k);
+    atn_status status = atn_plan_find_head(atn_device_ctx(p->device), p->routine, name, false, &k);
     if (status != ATN_OK) return status;
     bool changed = !p->has_value[k] || p->value[k][0] != real || p->value[k][1] != imaginary;
     p->value[k][0] = real;
@@ -185,14 +166,10 @@ static atn_status make_plan(const atn_program *p, atn_plan **out) {
             status = atn_fail(ctx, ATN_ERR_INPUT, "%s: the parameter '%s' has no value", p->routine->name,
                               p->routine->names[k].name);
     }
-    if (status == ATN_OK) status = atn_plan_expand(ctx, p->programs, &given, out);
+    const atn_plan_options options = {
+        .info = atn_device_get_info(p->device), .wanted = p->wanted, .n_wanted = p->n_wanted};
+    if (status == ATN_OK) status = atn_plan_make(ctx, p->programs, &given, &options, out);
     atn_free(ctx, given.size);
-    if (status == ATN_OK) status = atn_plan_fuse(*out, atn_device_get_info(p->device), p->wanted, p->n_wanted);
-    if (status == ATN_OK) status = atn_plan_settle(*out);
-    if (status == ATN_OK) status = atn_plan_place(*out);
-    if (status == ATN_OK) return ATN_OK;
-    atn_plan_free(*out);
-    *out = NULL;
     return status;
 }
 

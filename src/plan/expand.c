@@ -153,7 +153,9 @@ static atn_status expand_kernel(expander *e, const atn_step *step, atn_plan_fram
         if (datum->use == ATN_USE_OUT) status = result_size(e, callee, step, frame, name, datum->index, &n);
         if (status != ATN_OK) return status;
         const atn_frame known = {.views = n.views, .params = (const double(*)[2])n.params};
-        bool whole = atn_plan_covers(plan->ctx, graph, &known, datum->index);
+        bool whole;
+        status = atn_plan_covers(plan->ctx, graph, &known, datum->index, &whole);
+        if (status != ATN_OK) return status;
         bool in_place = datum->use == ATN_USE_INOUT ? !whole : now >= 0 && !whole && frame->routine->by_names;
         if (in_place) continue;
         becomes[k] = atn_plan_add_array(plan, called, datum->type, datum->rank, n.sizes[datum->index]);

@@ -32,27 +32,31 @@ static void describe(const atn_plan *plan, const atn_graph *graph, part *p) {
 }
 
 /* Accesses stay inside, for these sizes. */
-static bool is_sound(const atn_plan *plan, const atn_graph *graph) {
+static atn_status check(const atn_plan *plan, const atn_graph *graph, bool *sound) {
     atn_view views[MOST_DATA] = {0};
     double params[MOST_DATA][2] = {{0}};
-    if (graph->n_objects > MOST_DATA || graph->n_parameters > MOST_DATA || graph->n_values > MOST_VALUES) return false;
+    *sound = false;
+    if (graph->n_objects > MOST_DATA || graph->n_parameters > MOST_DATA || graph->n_values > MOST_VALUES) return ATN_OK;
     atn_plan_frame_of(plan, graph, views, params);
-    return atn_eval_check(plan->ctx, graph, &(atn_frame){views, (const double(*)[2])params}) == ATN_OK;
+    atn_status status = atn_eval_check(plan->ctx, graph, &(atn_frame){views, (const double(*)[2])params});
+    *sound = status == ATN_OK;
+    return status == ATN_ERR_MEMORY ? status : ATN_OK;
 }
 
 /* Points of each axis are a multiple of the cell's, so that whole cells do them all. */
-static bool is_even(const atn_plan *plan, const atn_graph *graph) {
+static atn_status is_even(const atn_plan *plan, const atn_graph *graph, bool *even) {
     atn_view views[MOST_DATA] = {0};
     double params[MOST_DATA][2] = {{0}};
     atn_plan_frame_of(plan, graph, views, params);
     const atn_frame frame = {views, (const double(*)[2])params};
-    for (int32_t d = 0; d < graph->blocks[0].rank; ++d) {
+    *even = graph->blocks[0].rank > 0;
+    for (int32_t d = 0; d < graph->blocks[0].rank && *even; ++d) {
         int64_t end;
-        if (atn_eval_index(plan->ctx, graph, &frame, graph->dims[graph->blocks[0].dim[d]].end, &end) != ATN_OK ||
-            end % CELL)
-            return false;
+        atn_status status = atn_eval_index(plan->ctx, graph, &frame, graph->dims[graph->blocks[0].dim[d]].end, &end);
+        if (status == ATN_ERR_MEMORY) return status;
+        *even = status == ATN_OK && end % CELL == 0;
     }
-    return graph->blocks[0].rank > 0;
+    return ATN_OK;
 }
 
 /* Where the first writes every other element per point (2 x 2 children of a cell), the second does cells too. */
@@ -63,20 +67,24 @@ static atn_status join(const atn_plan *plan, const atn_graph *first, const atn_g
     describe(plan, first, &one);
     describe(plan, second, &two);
     atn_status status = atn_graph_compose(plan->ctx, second->name, &one.part, &two.part, out);
-    if (status != ATN_ERR_UNSUPPORTED || !strstr(atn_ctx_message(plan->ctx), "every other") || !is_even(plan, second))
-        return status;
+    if (status != ATN_ERR_UNSUPPORTED || !strstr(atn_ctx_message(plan->ctx), "every other")) return status;
+    bool even;
+    atn_status asked = is_even(plan, second, &even);
+    if (asked != ATN_OK || !even) return asked != ATN_OK ? asked : status;
     return atn_graph_compose_cells(plan->ctx, second->name, &one.part, &two.part, out);
 }
 
 /* ---- what it costs ---- */
 
-static double work_of(const atn_plan *plan, const atn_graph *graph) {
+static atn_status work_of(const atn_plan *plan, const atn_graph *graph, double *work) {
     atn_view views[MOST_DATA] = {0};
     double params[MOST_DATA][2] = {{0}};
     atn_extent extent;
     atn_plan_frame_of(plan, graph, views, params);
     const atn_frame frame = {views, (const double(*)[2])params};
-    if (atn_extent_of(plan->ctx, graph, &frame, &extent) != ATN_OK) return 0;
+    atn_status status = atn_extent_of(plan->ctx, graph, &frame, &extent);
+    *work = 0;
+    if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK;
     double points = 1, values = 0;
     for (int32_t d = 0; d < graph->blocks[0].rank; ++d) points *= (double)extent.points[d];
     for (int32_t v = 0; v < graph->n_values; ++v) {
@@ -84,7 +92,8 @@ static double work_of(const atn_plan *plan, const atn_graph *graph) {
         bool index = node->type == ATN_INDEX || node->op == ATN_OP_CONST || node->op == ATN_OP_PARAM;
         if (!index && node->dims) values += node->op == ATN_OP_READ ? 1 : node->op >= ATN_OP_SQRT ? 10 : 1;
     }
-    return points * values;
+    *work = points * values;
+    return ATN_OK;
 }
 
 static double bytes_of(const atn_plan_array *array) {
@@ -184,24 +193,29 @@ static atn_status try_seam(atn_plan *plan, const atn_device_info *info, int32_t 
         seam->why_not = why ? why : writer < 0 ? "it is the caller's" : "its step has other results";
         return ATN_OK;
     }
-    double before = work_of(plan, plan->nodes[writer].graph), after = 0;
-    atn_status status = ATN_OK;
+    double before = 0, after = 0;
+    atn_status status = work_of(plan, plan->nodes[writer].graph, &before);
     int32_t made = 0;
     for (; made < f->count && status == ATN_OK; ++made) {
         const atn_graph *second = plan->nodes[f->readers[made]].graph;
         status = join(plan, plan->nodes[writer].graph, second, &f->graphs[made]);
         if (status != ATN_OK) break;
-        if (!is_sound(plan, f->graphs[made])) {
+        bool sound;
+        double alone = 0, together = 0;
+        status = check(plan, f->graphs[made], &sound);
+        if (status == ATN_OK && sound) status = work_of(plan, second, &alone);
+        if (status == ATN_OK && sound) status = work_of(plan, f->graphs[made], &together);
+        if (status != ATN_OK || !sound) {
             atn_graph_free(plan->ctx, f->graphs[made]);
             seam->why_not = "elements beyond its ends are read, or it grows too large";
             break;
         }
-        before += work_of(plan, second);
-        after += work_of(plan, f->graphs[made]);
+        before += alone;
+        after += together;
     }
     if (status == ATN_ERR_UNSUPPORTED) {
         seam->why_not = atn_arena_strdup(&plan->arena, atn_ctx_message(plan->ctx));
-        status = ATN_OK;
+        status = seam->why_not ? ATN_OK : atn_plan_no_memory(plan);
     }
     seam->possible = status == ATN_OK && made == f->count;
     seam->fused = seam->possible && (wanted >= 0 ? wanted : pays(info, &plan->arrays[array], before, after));

@@ -20,10 +20,40 @@ static bool grow(atn_plan *plan, void **array, int32_t *room, int32_t count, siz
     return true;
 }
 
+/* ---- names: by hash, as a long program has thousands that are asked for again and again ---- */
+
+static atn_plan_name *row_of(atn_plan_name *rows, int32_t room, const char *name) {
+    uint32_t mask = (uint32_t)room - 1, at = 2166136261u;
+    for (const char *c = name; *c; ++c) at = (at ^ (unsigned char)*c) * 16777619u;
+    for (at &= mask; rows[at].name && strcmp(rows[at].name, name) != 0;) at = (at + 1) & mask;
+    return &rows[at];
+}
+
+static atn_plan_name *find_name(const atn_plan *plan, const char *name) {
+    atn_plan_name *row = plan->names_room ? row_of(plan->names, plan->names_room, name) : NULL;
+    return row && row->name ? row : NULL;
+}
+
+static const char *take_name(atn_plan *plan, const char *name, int32_t array) {
+    if (2 * plan->n_names >= plan->names_room) {
+        int32_t room = plan->names_room ? 2 * plan->names_room : 64;
+        atn_plan_name *rows = atn_arena_alloc(&plan->arena, (size_t)room * sizeof *rows);
+        if (!rows) return NULL;
+        for (int32_t k = 0; k < plan->names_room; ++k)
+            if (plan->names[k].name) *row_of(rows, room, plan->names[k].name) = plan->names[k];
+        plan->names = rows;
+        plan->names_room = room;
+    }
+    const char *kept = atn_arena_strdup(&plan->arena, name);
+    if (!kept) return NULL;
+    *row_of(plan->names, plan->names_room, kept) = (atn_plan_name){kept, array, 1};
+    ++plan->n_names;
+    return kept;
+}
+
 int32_t atn_plan_array_find(const atn_plan *plan, const char *name) {
-    for (int32_t k = 0; k < plan->n_arrays; ++k)
-        if (!strcmp(plan->arrays[k].name, name)) return k;
-    return -1;
+    const atn_plan_name *row = find_name(plan, name);
+    return row ? row->array : -1;
 }
 
 int32_t atn_plan_root(const atn_plan *plan, int32_t array) {
@@ -31,25 +61,20 @@ int32_t atn_plan_root(const atn_plan *plan, int32_t array) {
     return array;
 }
 
-static bool is_taken(const atn_plan *plan, const char *name) {
-    if (atn_plan_array_find(plan, name) >= 0) return true;
-    for (int32_t k = 0; k < plan->n_scalars; ++k)
-        if (!strcmp(plan->scalars[k].name, name)) return true;
-    return false;
-}
-
-static const char *unique(atn_plan *plan, const char *like) {
-    if (!is_taken(plan, like)) return atn_arena_strdup(&plan->arena, like);
+static const char *unique(atn_plan *plan, const char *like, int32_t array) {
+    atn_plan_name *row = find_name(plan, like);
+    if (!row) return take_name(plan, like, array);
     char name[128];
-    for (int32_t k = 1;; ++k) {
-        snprintf(name, sizeof name, "%.100s_%d", like, k);
-        if (!is_taken(plan, name)) return atn_arena_strdup(&plan->arena, name);
-    }
+    int32_t number = row->next;
+    do snprintf(name, sizeof name, "%.100s_%d", like, number++);
+    while (find_name(plan, name));
+    row->next = number;
+    return take_name(plan, name, array);
 }
 
 int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank,
                            const int64_t size[ATN_MAX_RANK]) {
-    const char *name = unique(plan, like);
+    const char *name = unique(plan, like, plan->n_arrays);
     if (!name || !grow(plan, (void **)&plan->arrays, &plan->arrays_room, plan->n_arrays, sizeof *plan->arrays))
         return -1;
     plan->arrays[plan->n_arrays] =
@@ -60,7 +85,7 @@ int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int3
 }
 
 int32_t atn_plan_add_scalar(atn_plan *plan, const char *like, atn_plan_scalar scalar) {
-    scalar.name = unique(plan, like);
+    scalar.name = unique(plan, like, -1);
     if (!scalar.name || !grow(plan, (void **)&plan->scalars, &plan->scalars_room, plan->n_scalars, sizeof scalar))
         return -1;
     plan->scalars[plan->n_scalars] = scalar;
@@ -100,27 +125,30 @@ bool atn_plan_writes(const atn_plan_node *node, const char *array) {
     return false;
 }
 
-bool atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object) {
+atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+                           bool *covers) {
     const atn_write *only = NULL;
+    *covers = false;
     for (int32_t w = 0; w < graph->n_writes; ++w) {
         if (graph->writes[w].object != object) continue;
-        if (only) return false;
+        if (only) return ATN_OK;
         only = &graph->writes[w];
     }
-    if (!only || only->combine != ATN_WRITE_ONCE || only->enable >= 0 || only->block > 0) return false;
+    if (!only || only->combine != ATN_WRITE_ONCE || only->enable >= 0 || only->block > 0) return ATN_OK;
     bool used[ATN_MAX_DIMS] = {false};
     for (int axis = 0; axis < graph->objects[object].rank; ++axis) {
         const atn_node *node = &graph->values[only->select[axis]];
         int64_t size = frame->views[object].size[axis], begin, end;
         if (node->op == ATN_OP_CONST && node->integer == 0 && size == 1) continue;
-        if (node->op != ATN_OP_DIM || only->block != 0 || used[node->index]) return false;
+        if (node->op != ATN_OP_DIM || only->block != 0 || used[node->index]) return ATN_OK;
         used[node->index] = true;
-        if (atn_eval_index(ctx, graph, frame, graph->dims[node->index].begin, &begin) != ATN_OK ||
-            atn_eval_index(ctx, graph, frame, graph->dims[node->index].end, &end) != ATN_OK || begin != 0 ||
-            end != size)
-            return false;
+        atn_status status = atn_eval_index(ctx, graph, frame, graph->dims[node->index].begin, &begin);
+        if (status == ATN_OK) status = atn_eval_index(ctx, graph, frame, graph->dims[node->index].end, &end);
+        if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK;
+        if (begin != 0 || end != size) return ATN_OK;
     }
-    return true;
+    *covers = true;
+    return ATN_OK;
 }
 
 void atn_plan_free(atn_plan *plan) {

@@ -71,9 +71,18 @@ typedef struct atn_plan_seam {
     const char *why_not; /* where it is not possible */
 } atn_plan_seam;
 
+/* A name that is taken. */
+typedef struct atn_plan_name {
+    const char *name; /* NULL: an empty row */
+    int32_t array;    /* -1: of a scalar */
+    int32_t next;     /* the number that the next one like it may have */
+} atn_plan_name;
+
 typedef struct atn_plan {
     const atn_ctx *ctx;
     atn_arena arena;
+    int32_t n_names, names_room; /* the room: a power of two */
+    atn_plan_name *names;        /* a table by hash */
     const atn_programs *programs;
     atn_plan_frame main; /* array: the caller's, before the run */
     int32_t n_arrays, arrays_room;
@@ -110,6 +119,20 @@ atn_status atn_plan_settle(atn_plan *plan);
 /* place.c */
 atn_status atn_plan_place(atn_plan *plan);
 
+/* passes.c: all of the above in their order. */
+typedef struct atn_plan_options {
+    const atn_device_info *info; /* what is estimated for; NULL: the host */
+    const int8_t *wanted;        /* seams, as atn_plan_fuse takes them */
+    int32_t n_wanted;
+    void (*seen)(void *user, const char *pass, const atn_plan *plan); /* called behind each pass; NULL: not */
+    void *user;
+} atn_plan_options;
+atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const atn_plan_given *given,
+                         const atn_plan_options *options, atn_plan **out);
+/* An array, or a scalar, of the head; what there is where it is none. */
+atn_status atn_plan_find_head(const atn_ctx *ctx, const atn_routine *routine, const char *name, bool array,
+                              int32_t *found);
+
 /* print.c: for `show --plan`, tests, people. */
 void atn_plan_print(const atn_plan *plan, atn_text *out);
 
@@ -125,8 +148,9 @@ void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *v
                        double (*params)[2]);                       /* sizes and values by name */
 bool atn_plan_reads(const atn_plan_node *node, const char *array); /* not MOVEs */
 bool atn_plan_writes(const atn_plan_node *node, const char *array);
-bool atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
-                     int32_t object); /* every element is written, by a point of its own */
+/* Is every element written, by a point of its own? */
+atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+                           bool *covers);
 
 /* known.c: numbers known before the run. */
 atn_status atn_plan_known(atn_plan *plan, const atn_plan_frame *frame, const atn_syntax *tree, bool deciding,

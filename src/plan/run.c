@@ -2,6 +2,7 @@
 #include "plan/run.h"
 
 #include "base/memory.h"
+#include "base/size.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +22,11 @@ struct atn_planned {
     atn_runner *runner;
     atn_device *device;
     atn_buffer *arena;
-    int32_t *object; /* per array: of the runner; -1: no step has it */
-    atn_slot *slots; /* per array */
-    bool *bound;     /* per array: by the caller */
+    int32_t *object;      /* per array: of the runner; -1: no step has it */
+    atn_slot *slots;      /* per array */
+    bool *bound;          /* per array: by the caller */
+    atn_buffer **results; /* those that nobody bound */
+    int32_t n_results;
     row *rows;
     int32_t n_rows;
     void **memory; /* the oracle's, per array */
@@ -68,8 +71,8 @@ static atn_status find_rows(atn_planned *p) {
 static void describe_slots(atn_planned *p) {
     for (int32_t k = 0; k < p->plan->n_arrays; ++k) {
         const atn_plan_array *a = &p->plan->arrays[k];
-        p->slots[k].view =
-            (atn_view){.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1]}, .pitch = a->size[0]};
+        p->slots[k].view = (atn_view){.type = a->type, .rank = a->rank, .pitch = a->size[0]};
+        memcpy(p->slots[k].view.size, a->size, sizeof a->size);
         p->object[k] = -1;
         for (int32_t o = 0; o < atn_runner_count(p->runner); ++o)
             if (!strcmp(atn_runner_object(p->runner, o)->name, a->name)) p->object[k] = o;
@@ -90,10 +93,12 @@ atn_status atn_planned_create(const atn_ctx *ctx, atn_plan *plan, atn_planned **
     p->object = atn_arena_alloc(&plan->arena, arrays * sizeof *p->object);
     p->slots = atn_arena_alloc(&plan->arena, arrays * sizeof *p->slots);
     p->bound = atn_arena_alloc(&plan->arena, arrays * sizeof *p->bound);
+    p->results = atn_arena_alloc(&plan->arena, arrays * sizeof(void *));
     p->memory = atn_arena_alloc(&plan->arena, arrays * sizeof *p->memory);
     p->rounds = atn_arena_alloc(&plan->arena, ((size_t)plan->n_nodes + 1) * sizeof *p->rounds);
-    atn_status status =
-        p->object && p->slots && p->bound && p->memory && p->rounds ? number_steps(p) : atn_plan_no_memory(plan);
+    atn_status status = p->object && p->slots && p->bound && p->results && p->memory && p->rounds
+                            ? number_steps(p)
+                            : atn_plan_no_memory(plan);
     if (status == ATN_OK) status = find_rows(p);
     if (status == ATN_OK) status = atn_runner_create(ctx, &p->sequence, &p->runner);
     if (status == ATN_OK) {
@@ -118,6 +123,7 @@ void atn_planned_free(atn_planned *p) {
     forget_rows(p);
     atn_runner_free(p->runner);
     atn_buffer_free(p->arena);
+    for (int32_t k = 0; k < p->n_results; ++k) atn_buffer_free(p->results[k]);
     for (int32_t k = 0; k < p->n_memory; ++k) atn_free(p->ctx, p->memory[k]);
     atn_plan_free(p->plan);
     atn_free(p->ctx, p);
@@ -204,21 +210,42 @@ atn_status atn_planned_give(atn_planned *p, const double (*value)[2]) {
     return status;
 }
 
-/* Results that nobody bound: what the runner owns. */
-static void take_owned(atn_planned *p) {
-    for (int32_t k = 0; k < p->plan->n_arrays; ++k)
-        if (p->object[k] >= 0) p->slots[k] = atn_runner_object(p->runner, p->object[k])->slot;
+/* Results that nobody bound, also those that no step writes itself: the counter of a loop, or what lies there by
+ * another name. */
+static atn_status own_results(atn_planned *p) {
+    const atn_plan *plan = p->plan;
+    for (int32_t k = 0; k < plan->n_arrays; ++k) {
+        const atn_plan_array *a = &plan->arrays[k];
+        if (a->head < 0 || a->same >= 0 || p->bound[k]) continue;
+        size_t bytes;
+        if (!atn_size_mul((size_t)a->size[0], (size_t)a->size[1], &bytes) ||
+            !atn_size_mul(bytes, (size_t)a->size[2], &bytes) || !atn_size_mul(bytes, atn_type_bytes(a->type), &bytes))
+            return atn_fail(p->ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", plan->main.routine->name,
+                            a->name);
+        atn_buffer **buffer = &p->results[p->n_results];
+        atn_status status = atn_buffer_create(p->device, bytes, buffer);
+        if (status != ATN_OK) return status;
+        ++p->n_results;
+        if (bytes) status = atn_buffer_fill(NULL, *buffer, 0, 0, bytes);
+        if (status != ATN_OK) return status;
+        p->slots[k].buffer = *buffer;
+        spread_slot(p, k, atn_runner_bind);
+    }
+    return ATN_OK;
+}
+
+atn_status atn_planned_ready(atn_planned *p) {
+    atn_status status = give(p);
+    return status == ATN_OK ? atn_runner_plan(p->runner) : status;
 }
 
 atn_status atn_planned_build(atn_planned *p, atn_device *device, const atn_variant *variant,
                              const atn_choose_options *options) {
     p->device = device;
     atn_status status = own_arena(p);
-    if (status == ATN_OK) status = give(p);
-    if (status == ATN_OK) status = atn_runner_plan(p->runner);
-    if (status == ATN_OK) status = atn_runner_build(p->runner, device, variant, options);
-    if (status == ATN_OK) take_owned(p);
-    return status;
+    if (status == ATN_OK) status = own_results(p);
+    if (status == ATN_OK) status = atn_planned_ready(p);
+    return status == ATN_OK ? atn_runner_build(p->runner, device, variant, options) : status;
 }
 
 /* ---- running ---- */
@@ -373,7 +400,6 @@ atn_status atn_planned_eval(atn_planned *p, int64_t *bad_accesses) {
         }
         if (p->object[k] >= 0) atn_runner_bind(p->runner, p->object[k], &p->slots[k]);
     }
-    status = give(p);
-    if (status == ATN_OK) status = atn_runner_plan(p->runner);
+    status = atn_planned_ready(p);
     return status == ATN_OK ? walk_nodes(p, true, bad_accesses) : status;
 }

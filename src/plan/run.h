@@ -18,6 +18,9 @@ atn_runner *atn_planned_runner(const atn_planned *planned);
 void atn_planned_bind(atn_planned *planned, int32_t head, const atn_slot *slot);
 atn_slot atn_planned_slot(const atn_planned *planned, int32_t head); /* also of results that nobody bound */
 
+/* Sizes and scalars for every step, without a device: what they would run may then be asked of the runner. */
+atn_status atn_planned_ready(atn_planned *planned);
+
 /* Memory for temporaries, and every step as it is chosen for its sizes. `variant`: all as this one; NULL: chosen. */
 atn_status atn_planned_build(atn_planned *planned, atn_device *device, const atn_variant *variant,
                              const atn_choose_options *options);

@@ -124,6 +124,35 @@ static void save(const char *name, int32_t rank, int64_t columns, char *option) 
     kit_free(ctx);
 }
 
+/* A program: planned, and interpreted. */
+static void program(void **state) {
+    (void)state;
+    char bind_x[512];
+    save("b", 2, 3, bind_b);
+    save("x", 2, 3, bind_x);
+    static char file[] = ATN_SOURCE_DIR "/examples/13_program/cg.atn";
+    char *plan[] = {(char *)"attune",
+                    (char *)"show",
+                    file,
+                    (char *)"--plan",
+                    (char *)"--passes",
+                    (char *)"--json",
+                    (char *)"--size",
+                    (char *)"b=2x3",
+                    (char *)"--size",
+                    (char *)"x=2x3",
+                    (char *)"--device",
+                    (char *)"host",
+                    NULL};
+    walk_spread(plan, kit_cases(200));
+    char *oracle[] = {
+        (char *)"attune", (char *)"run", file, (char *)"--oracle", (char *)"--json", (char *)"--bind", bind_b,
+        (char *)"--bind", bind_x,        NULL};
+    walk_spread(oracle, kit_cases(200));
+    oracle[3] = (char *)"--explain";
+    walk_some(oracle);
+}
+
 static void run_host(void **state) {
     (void)state;
     save("A", 2, 3, bind_A);
@@ -306,15 +335,15 @@ static void replay_cache(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run_host),      cmocka_unit_test(info_images),     cmocka_unit_test(check_file),
-        cmocka_unit_test(show_shipped),  cmocka_unit_test(show_json),       cmocka_unit_test(devices_table),
-        cmocka_unit_test(devices_cold),  cmocka_unit_test(devices_json),    cmocka_unit_test(help_text),
-        cmocka_unit_test(help_json),     cmocka_unit_test(verb_help),       cmocka_unit_test(manual),
-        cmocka_unit_test(version),       cmocka_unit_test(completion_json), cmocka_unit_test(selftest_host),
-        cmocka_unit_test(wisdom),        cmocka_unit_test(replay_cache),    cmocka_unit_test(space_summary),
-        cmocka_unit_test(space_count),   cmocka_unit_test(space_sample),    cmocka_unit_test(space_report),
-        cmocka_unit_test(samples),       cmocka_unit_test(unwrapping),      cmocka_unit_test(needles),
-        cmocka_unit_test(registrations), cmocka_unit_test(lattices),
+        cmocka_unit_test(program),       cmocka_unit_test(run_host),      cmocka_unit_test(info_images),
+        cmocka_unit_test(check_file),    cmocka_unit_test(show_shipped),  cmocka_unit_test(show_json),
+        cmocka_unit_test(devices_table), cmocka_unit_test(devices_cold),  cmocka_unit_test(devices_json),
+        cmocka_unit_test(help_text),     cmocka_unit_test(help_json),     cmocka_unit_test(verb_help),
+        cmocka_unit_test(manual),        cmocka_unit_test(version),       cmocka_unit_test(completion_json),
+        cmocka_unit_test(selftest_host), cmocka_unit_test(wisdom),        cmocka_unit_test(replay_cache),
+        cmocka_unit_test(space_summary), cmocka_unit_test(space_count),   cmocka_unit_test(space_sample),
+        cmocka_unit_test(space_report),  cmocka_unit_test(samples),       cmocka_unit_test(unwrapping),
+        cmocka_unit_test(needles),       cmocka_unit_test(registrations), cmocka_unit_test(lattices),
     };
     return cmocka_run_group_tests(tests, cache_begin, cache_end);
 }

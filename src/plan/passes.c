@@ -1,0 +1,43 @@
+/* The passes in their order, for whoever runs a program or looks at its plan. */
+#include "plan/plan.h"
+
+#include <string.h>
+
+static atn_status see(const atn_plan_options *o, const char *pass, const atn_plan *plan, atn_status status) {
+    if (status == ATN_OK && o->seen) o->seen(o->user, pass, plan);
+    return status;
+}
+
+atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const atn_plan_given *given,
+                         const atn_plan_options *options, atn_plan **out) {
+    atn_status status = atn_plan_expand(ctx, programs, given, out);
+    if (status != ATN_OK) return status;
+    atn_plan *plan = *out;
+    see(options, "expand", plan, ATN_OK);
+    status = see(options, "fuse", plan, atn_plan_fuse(plan, options->info, options->wanted, options->n_wanted));
+    if (status == ATN_OK) status = see(options, "settle", plan, atn_plan_settle(plan));
+    if (status == ATN_OK) status = see(options, "place", plan, atn_plan_place(plan));
+    if (status == ATN_OK) return ATN_OK;
+    atn_plan_free(plan);
+    *out = NULL;
+    return status;
+}
+
+atn_status atn_plan_find_head(const atn_ctx *ctx, const atn_routine *routine, const char *name, bool array,
+                              int32_t *found) {
+    atn_text there = {.ctx = ctx};
+    for (int32_t k = 0; k < routine->n_head; ++k) {
+        const atn_datum_use *use = &routine->names[k];
+        if ((use->rank > 0) != array) continue;
+        *found = k;
+        if (!strcmp(use->name, name)) {
+            atn_text_free(&there);
+            return ATN_OK;
+        }
+        atn_text_printf(&there, "%s%s", there.length ? ", " : "", use->name);
+    }
+    atn_status status = atn_fail(ctx, ATN_ERR_INPUT, "%s: no %s '%s'; there is %s", routine->name,
+                                 array ? "array" : "parameter", name, there.length ? atn_text_str(&there) : "none");
+    atn_text_free(&there);
+    return status;
+}
