@@ -31,6 +31,11 @@ static int32_t find(const char *name, int32_t *arity) {
     return NOT_FOUND;
 }
 
+bool atn_function_exists(const char *name) {
+    int32_t arity;
+    return find(name, &arity) != NOT_FOUND;
+}
+
 static void complain_unknown(atn_flat *flat, const atn_syntax *tree) {
     atn_suggestion suggestion = {.wrong = tree->name};
     for (int k = 0; k < ATN_OP_COUNT; ++k)

@@ -179,9 +179,7 @@ bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_targ
 /* Functions of the language are not hidden by kernels that are shipped. */
 bool atn_builder_is_callable(const atn_unit *unit, const char *name) {
     if (kernel_in(unit, name) || program_in(unit, name)) return true;
-    for (int op = 0; op < ATN_OP_COUNT; ++op)
-        if (atn_op_get_info((atn_op)op)->function && !strcmp(atn_op_get_info((atn_op)op)->name, name)) return false;
-    return atn_shipped_find(name) != NULL;
+    return !atn_function_exists(name) && atn_shipped_find(name) != NULL;
 }
 
 void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion) {
@@ -243,7 +241,7 @@ static void close_units(atn_builder *b) {
 }
 
 atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
-                            const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out) {
+                              const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out) {
     static const atn_parse_options none;
     *out = NULL;
     if (diagnostics) diagnostics->count = 0;

@@ -181,6 +181,13 @@ static bool check_known(work *w, const atn_syntax *tree) {
     return true;
 }
 
+static void no_callee(work *w, const atn_syntax *tree) {
+    atn_suggestion suggestion = {.wrong = tree->name};
+    atn_builder_suggest(w->b, w->unit, &suggestion);
+    complain(w, tree->offset, NULL, "no kernel or program '%s'%s", tree->name,
+             atn_suggestion_text(w->unit->reader, &suggestion));
+}
+
 static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_t *results, int32_t *n_results);
 
 /* Calls within an expression become steps in front of it; the tree then speaks of their results. */
@@ -197,6 +204,8 @@ static atn_syntax *without_calls(work *w, const atn_syntax *tree) {
             *copy = (atn_syntax){
                 .kind = ATN_SYNTAX_NAME, .offset = tree->offset, .name = w->routine->names[result].name, .depth = 1};
         } else {
+            if (tree->kind == ATN_SYNTAX_CALL && !is_size(tree) && !atn_function_exists(tree->name))
+                return no_callee(w, tree), NULL;
             if (tree->kind == ATN_SYNTAX_NAME && source(w, tree) < 0) return NULL;
             if (tree->a && !(copy->a = without_calls(w, tree->a))) return NULL;
             if (tree->b && !(copy->b = without_calls(w, tree->b))) return NULL;
@@ -366,12 +375,7 @@ static bool check_apart(work *w, const head *h, const atn_syntax *tree, const at
 static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_t *results, int32_t *n_results) {
     atn_target_of_call found;
     if (!atn_builder_find(w->b, w->unit, tree->name, &found) || found.unsure) {
-        if (!atn_builder_is_callable(w->unit, tree->name)) {
-            atn_suggestion suggestion = {.wrong = tree->name};
-            atn_builder_suggest(w->b, w->unit, &suggestion);
-            complain(w, tree->offset, NULL, "no kernel or program '%s'%s", tree->name,
-                     atn_suggestion_text(w->unit->reader, &suggestion));
-        }
+        if (!atn_builder_is_callable(w->unit, tree->name)) no_callee(w, tree);
         return false;
     }
     const atn_programs *m = w->b->programs;
@@ -455,7 +459,10 @@ static void declare(work *w, const atn_action *action) {
 
 static void loop(work *w, const atn_action *action) {
     atn_step *before = NULL, **outer = w->last;
-    int32_t condition = -1;
+    int32_t condition = -1, counter = action->counter ? atn_routine_find(w->routine, action->counter->name) : -1;
+    bool had_value[MOST_NAMES];
+    if (counter >= 0) w->has_value[counter] = false; /* until the loop is left */
+    memcpy(had_value, w->has_value, sizeof had_value);
     if (action->kind == ATN_ACTION_WHILE) {
         w->last = &before;
         if (!is_made(w, action->value))
@@ -476,10 +483,11 @@ static void loop(work *w, const atn_action *action) {
     step->condition = condition;
     step->before = before;
     if (action->counter) step->counter = target(w, action->counter, 1, ATN_INT32);
-    if (action->counter && step->counter >= 0) w->has_value[step->counter] = true;
     outer = w->last;
     steps(w, action->child, &step->child);
     w->last = outer;
+    if (action->kind == ATN_ACTION_WHILE) memcpy(w->has_value, had_value, sizeof had_value); /* there may be no round */
+    if (step->counter >= 0) w->has_value[step->counter] = true;
 }
 
 static const atn_action *branch(work *w, const atn_action *action) {

@@ -112,4 +112,7 @@ atn_syntax *atn_parser_reduction(atn_parser *parser, atn_token name);
 atn_syntax *atn_parser_power(atn_parser *parser, atn_syntax *base); /* at ^ */
 const char *atn_parser_written(atn_parser *parser, size_t offset);  /* the word there, before defines */
 
+/* call.c: a function of the language, such as sqrt or clamp. */
+bool atn_function_exists(const char *name);
+
 #endif

@@ -34,7 +34,8 @@ static void describe(const atn_plan *plan, const atn_graph *graph, part *p) {
 static bool is_sound(const atn_plan *plan, const atn_graph *graph) {
     atn_view views[MOST_DATA] = {0};
     double params[MOST_DATA][2] = {{0}};
-    if (graph->n_objects > MOST_DATA || graph->n_parameters > MOST_DATA || graph->n_values > MOST_VALUES) return false;
+    if (graph->n_objects > ATN_BUILT_OBJECTS || graph->n_parameters > MOST_DATA || graph->n_values > MOST_VALUES)
+        return false;
     atn_plan_frame_of(plan, graph, views, params);
     return atn_eval_check(plan->ctx, graph, &(atn_frame){views, (const double(*)[2])params}) == ATN_OK;
 }
