@@ -96,6 +96,8 @@ static atn_status result_size(expander *e, const atn_callee *callee, const atn_s
     const atn_datum_use *use = &frame->routine->names[name];
     if (frame->array[name] >= 0)
         memcpy(n->sizes[object], plan->arrays[frame->array[name]].size, sizeof n->sizes[object]);
+    else if (frame->size[name][0] >= 0)
+        memcpy(n->sizes[object], frame->size[name], sizeof n->sizes[object]);
     else if (use->size[0]) {
         atn_status status = declared_size(e, frame, use, n->sizes[object]);
         if (status != ATN_OK) return status;
@@ -189,9 +191,21 @@ static atn_plan_frame *new_frame(atn_plan *plan, const atn_routine *routine) {
     frame->routine = routine;
     frame->array = atn_arena_alloc(&plan->arena, ((size_t)routine->n + 1) * sizeof *frame->array);
     frame->scalar = atn_arena_alloc(&plan->arena, ((size_t)routine->n + 1) * sizeof *frame->scalar);
-    if (!frame->array || !frame->scalar) return NULL;
-    for (int32_t k = 0; k < routine->n; ++k) frame->array[k] = frame->scalar[k] = -1;
+    frame->size = atn_arena_alloc(&plan->arena, ((size_t)routine->n + 1) * sizeof *frame->size);
+    if (!frame->array || !frame->scalar || !frame->size) return NULL;
+    for (int32_t k = 0; k < routine->n; ++k) {
+        frame->array[k] = frame->scalar[k] = -1;
+        frame->size[k][0] = frame->size[k][1] = -1;
+    }
     return frame;
+}
+
+/* What the callee's result is declared as, if it is. */
+static atn_status result_declared(expander *e, const atn_plan_frame *frame, int32_t name, int64_t size[2]) {
+    const atn_datum_use *use = &frame->routine->names[name];
+    if (use->size[0]) return declared_size(e, frame, use, size);
+    memcpy(size, frame->size[name], sizeof *frame->size);
+    return ATN_OK;
 }
 
 static atn_status expand_routine(expander *e, const atn_step *step, atn_plan_frame *outer) {
@@ -208,6 +222,8 @@ static atn_status expand_routine(expander *e, const atn_step *step, atn_plan_fra
         const atn_operand *operand = &step->operand[k];
         if (use->rank) {
             frame->array[k] = outer->array[operand->name];
+            atn_status status = frame->array[k] < 0 ? result_declared(e, outer, operand->name, frame->size[k]) : ATN_OK;
+            if (status != ATN_OK) return status;
             continue;
         }
         atn_plan_scalar scalar = {.type = use->type, .head = -1};

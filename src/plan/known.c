@@ -25,6 +25,8 @@ static double size_of(question *q, const atn_syntax *tree) {
     const atn_datum_use *use = name >= 0 ? &q->frame->routine->names[name] : NULL;
     if (array < 0 && use && use->size[0]) /* declared, and not written yet */
         return ask(q, !strcmp(tree->name, "columns") ? use->size[1] : use->size[0]);
+    if (array < 0 && use && q->frame->size[name][0] >= 0)
+        return (double)q->frame->size[name][!strcmp(tree->name, "rows")];
     if (array < 0) {
         q->status = atn_fail(q->plan->ctx, ATN_ERR_INPUT, "%s: the size of '%s' is asked for before it has one",
                              q->frame->routine->name, tree->a ? tree->a->name : "");

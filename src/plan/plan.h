@@ -60,8 +60,9 @@ typedef struct atn_plan_scalar {
 /* The names of a routine at one call of it. */
 struct atn_plan_frame {
     const atn_routine *routine;
-    int32_t *array;  /* per name: what it is now; -1: no value yet, or a scalar */
-    int32_t *scalar; /* per name; -1: an array */
+    int32_t *array;     /* per name: what it is now; -1: no value yet, or a scalar */
+    int32_t *scalar;    /* per name; -1: an array */
+    int64_t (*size)[2]; /* per name: as the caller declared it, for results without a value; size[0] < 0: it did not */
 };
 
 /* A place where two steps may be fused: the array between them. */

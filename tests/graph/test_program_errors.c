@@ -59,6 +59,8 @@ static const row names[] = {
      "9:11: 'x': a program has no tables; they are a kernel's"},
     {"a default", K "program p(x: vector SP, w: SP = two) -> r: vector SP\n" R,
      "9:25: 'w': the default 'two' is no SP"},
+    {"the name of a type", "kernel half(x: vector SP) -> y: vector SP\n    y[i] = x[i]\n" K P R,
+     "1:8: 'half': is a type; what programs call needs another name"},
     {"the name of a kernel", K "program one(x: vector SP) -> r: vector SP\n" R,
      "9:9: 'one': the name is taken already"},
 };
