@@ -62,7 +62,8 @@ static atn_status bind_scalars(expander *e, const atn_callee *callee, const atn_
         }
         if (known < 0) known = atn_plan_add_scalar(plan, datum->name, scalar);
         if (known < 0) return atn_plan_no_memory(plan);
-        if (decides[datum->index]) plan->scalars[known].decides = true;
+        atn_status decided = decides[datum->index] ? atn_plan_decides(plan, known) : ATN_OK;
+        if (decided != ATN_OK) return decided;
         if (plan->scalars[known].type != datum->type) { /* the same number in the kernel's own type */
             atn_plan_scalar other = plan->scalars[known];
             other.type = datum->type;

@@ -131,6 +131,7 @@ bool atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame
 /* known.c: numbers known before the run. */
 atn_status atn_plan_known(atn_plan *plan, const atn_plan_frame *frame, const atn_syntax *tree, bool deciding,
                           double *out);
+atn_status atn_plan_decides(atn_plan *plan, int32_t scalar);        /* it does, and all that it is made of */
 atn_status atn_plan_give(atn_plan *plan, const double (*value)[2]); /* the caller's scalars, and all made of them */
 
 #endif
