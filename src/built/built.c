@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_OBJECTS = 24, MAX_PARAMS = 16 };
+enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_PARAMS = 16 };
 static const int64_t NEAR = (int64_t)1 << 29; /* what 32-bit addresses reach, with room for what overhangs */
 static const double LITTLE = 16384;           /* steps that are done sooner than another thread wakes */
 
@@ -25,7 +25,7 @@ struct atn_built {
     /* The last run that was checked: a run like it is not checked again, and so allocates nothing. Like it are those
      * whose parameters differ, as long as none of these decides where the kernel goes. */
     bool checked, decides[MAX_PARAMS];
-    atn_view views[MAX_OBJECTS];
+    atn_view views[ATN_BUILT_OBJECTS];
     double params[MAX_PARAMS][2];
     atn_extent extent;
     bool near; /* with index=32: ranges and selectors, as they were checked, are within 32-bit addresses */
@@ -87,9 +87,9 @@ static atn_status build(atn_built *k, const atn_variant *variant) {
 atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out) {
     *out = NULL;
     const atn_ctx *ctx = atn_device_ctx(device);
-    if (graph->n_objects > MAX_OBJECTS)
+    if (graph->n_objects > ATN_BUILT_OBJECTS)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are passed to a kernel", graph->name,
-                        graph->n_objects, MAX_OBJECTS);
+                        graph->n_objects, ATN_BUILT_OBJECTS);
     atn_built *k = atn_zalloc(ctx, sizeof *k);
     if (!k) return ATN_ERR_MEMORY;
     k->device = device;

@@ -7,6 +7,8 @@
 #include "eval/eval.h"
 #include "lower/lower.h"
 
+enum { ATN_BUILT_OBJECTS = 24 /* most that are passed to a kernel */ };
+
 typedef struct atn_built atn_built;
 
 /* An array on the device, bound to one object of the graph. A plain value; the buffer is not owned. */

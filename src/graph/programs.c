@@ -6,6 +6,7 @@
 #include "graph/flatten.h"
 #include "graph/rewrite.h"
 #include "graph/shipped.h"
+#include "graph/type.h"
 
 #include <string.h>
 
@@ -199,13 +200,22 @@ void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggest
 
 /* ---- the whole ---- */
 
+/* half(x) converts x. */
+static void check_name(const atn_unit *unit, const char *name, size_t offset) {
+    if (atn_type_from_any_name(name) != ATN_TYPE_NONE)
+        atn_reader_complain(unit->reader, atn_attribute_place(unit->reader, &unit->file->text, offset), name,
+                            "is a type; what programs call needs another name");
+}
+
 static void read_programs(atn_builder *b, atn_unit *unit) {
     for (const atn_kernel_text *one = unit->file->kernels; one && !b->reader->failed; one = one->next) {
         atn_target_of_call ignored;
+        check_name(unit, one->name, one->offset);
         take_kernel(b, unit, one, &ignored); /* those that nobody calls are checked too */
     }
     for (const atn_program_text *one = unit->file->programs; one && !b->reader->failed; one = one->next) {
         atn_target_of_call target;
+        check_name(unit, one->name, one->offset);
         bool twice = kernel_in(unit, one->name) || program_in(unit, one->name) != one;
         if (twice)
             atn_reader_complain(b->reader, atn_attribute_place(unit->reader, &unit->file->text, one->offset), one->name,

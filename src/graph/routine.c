@@ -473,7 +473,10 @@ static void declare(work *w, const atn_action *action) {
 
 static void loop(work *w, const atn_action *action) {
     atn_step *before = NULL, **outer = w->last;
-    int32_t condition = -1;
+    int32_t condition = -1, counter = action->counter ? atn_routine_find(w->routine, action->counter->name) : -1;
+    bool had_value[MOST_NAMES];
+    if (counter >= 0) w->has_value[counter] = false; /* until the loop is left */
+    memcpy(had_value, w->has_value, sizeof had_value);
     if (action->kind == ATN_ACTION_WHILE) {
         w->last = &before;
         if (!is_made(w, action->value))
@@ -499,10 +502,11 @@ static void loop(work *w, const atn_action *action) {
     step->condition = condition;
     step->before = before;
     if (action->counter) step->counter = target(w, action->counter, 1, ATN_INT32);
-    if (action->counter && step->counter >= 0) w->has_value[step->counter] = true;
     outer = w->last;
     steps(w, action->child, &step->child);
     w->last = outer;
+    if (action->kind == ATN_ACTION_WHILE) memcpy(w->has_value, had_value, sizeof had_value); /* there may be no round */
+    if (step->counter >= 0) w->has_value[step->counter] = true;
 }
 
 static const atn_action *branch(work *w, const atn_action *action) {

@@ -119,8 +119,12 @@ int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *rou
     for (int32_t k = 0; k < n_sizes; ++k)
         atn_text_printf(&text, "%ssize_%d_: %s", u.n + k ? ", " : "", k,
                         atn_type_name(of_sizes == ATN_TYPE_NONE ? type : of_sizes));
-    atn_text_printf(&text, ") -> result_: vector %s\n    result_[0] = ", atn_type_name(type));
-    if (test)
+    bool all = !test && tree->kind == ATN_SYNTAX_NAME && u.n == 1 && routine->names[names[0]].rank == 1 &&
+               routine->names[names[0]].type == type; /* b = a takes them all */
+    atn_text_printf(&text, ") -> result_: vector %s\n    result_[%s] = ", atn_type_name(type), all ? "i_" : "0");
+    if (all)
+        atn_text_printf(&text, "%s[i_]", tree->name);
+    else if (test)
         print_test(routine, tree, &text);
     else
         print(routine, tree, &text);
@@ -131,7 +135,12 @@ int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *rou
     atn_text_free(&text);
     if (!kept) return b->reader->failed = true, -1;
     atn_graph *graph = parse(b, kept, &head, &wrong);
-    int32_t callee = graph && !wrong ? atn_programs_add_kernel(b, test ? "test" : "scalar", graph, head) : -1;
+    int32_t callee = graph && !wrong ? atn_programs_add_kernel(b,
+                                                               test  ? "test"
+                                                               : all ? "copy"
+                                                                     : "scalar",
+                                                               graph, head)
+                                     : -1;
     if (callee >= 0) return callee;
     if (wrong) {
         atn_graph_free(b->reader->ctx, graph);

@@ -62,7 +62,8 @@ static atn_status bind_scalars(expander *e, const atn_callee *callee, const atn_
         }
         if (known < 0) known = atn_plan_add_scalar(plan, datum->name, scalar);
         if (known < 0) return atn_plan_no_memory(plan);
-        if (decides[datum->index]) plan->scalars[known].decides = true;
+        atn_status decided = decides[datum->index] ? atn_plan_decides(plan, known) : ATN_OK;
+        if (decided != ATN_OK) return decided;
         if (plan->scalars[known].type != datum->type) { /* the same number in the kernel's own type */
             atn_plan_scalar other = plan->scalars[known];
             other.type = datum->type;
@@ -98,6 +99,8 @@ static atn_status result_size(expander *e, const atn_callee *callee, const atn_s
     const atn_datum_use *use = &frame->routine->names[name];
     if (frame->array[name] >= 0)
         memcpy(n->sizes[object], plan->arrays[frame->array[name]].size, sizeof n->sizes[object]);
+    else if (frame->size[name][0] >= 0)
+        memcpy(n->sizes[object], frame->size[name], sizeof n->sizes[object]);
     else if (use->size[0]) {
         atn_status status = declared_size(e, frame, use, n->sizes[object]);
         if (status != ATN_OK) return status;
@@ -193,9 +196,21 @@ static atn_plan_frame *new_frame(atn_plan *plan, const atn_routine *routine) {
     frame->routine = routine;
     frame->array = atn_arena_alloc(&plan->arena, ((size_t)routine->n + 1) * sizeof *frame->array);
     frame->scalar = atn_arena_alloc(&plan->arena, ((size_t)routine->n + 1) * sizeof *frame->scalar);
-    if (!frame->array || !frame->scalar) return NULL;
-    for (int32_t k = 0; k < routine->n; ++k) frame->array[k] = frame->scalar[k] = -1;
+    frame->size = atn_arena_alloc(&plan->arena, ((size_t)routine->n + 1) * sizeof *frame->size);
+    if (!frame->array || !frame->scalar || !frame->size) return NULL;
+    for (int32_t k = 0; k < routine->n; ++k) {
+        frame->array[k] = frame->scalar[k] = -1;
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis) frame->size[k][axis] = -1;
+    }
     return frame;
+}
+
+/* What the callee's result is declared as, if it is. */
+static atn_status result_declared(expander *e, const atn_plan_frame *frame, int32_t name, int64_t size[ATN_MAX_RANK]) {
+    const atn_datum_use *use = &frame->routine->names[name];
+    if (use->size[0]) return declared_size(e, frame, use, size);
+    memcpy(size, frame->size[name], sizeof *frame->size);
+    return ATN_OK;
 }
 
 static atn_status expand_routine(expander *e, const atn_step *step, atn_plan_frame *outer) {
@@ -212,6 +227,8 @@ static atn_status expand_routine(expander *e, const atn_step *step, atn_plan_fra
         const atn_operand *operand = &step->operand[k];
         if (use->rank) {
             frame->array[k] = outer->array[operand->name];
+            atn_status status = frame->array[k] < 0 ? result_declared(e, outer, operand->name, frame->size[k]) : ATN_OK;
+            if (status != ATN_OK) return status;
             continue;
         }
         atn_plan_scalar scalar = {.type = use->type, .head = -1};

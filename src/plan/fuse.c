@@ -36,7 +36,8 @@ static atn_status check(const atn_plan *plan, const atn_graph *graph, bool *soun
     atn_view views[MOST_DATA] = {0};
     double params[MOST_DATA][2] = {{0}};
     *sound = false;
-    if (graph->n_objects > MOST_DATA || graph->n_parameters > MOST_DATA || graph->n_values > MOST_VALUES) return ATN_OK;
+    if (graph->n_objects > ATN_BUILT_OBJECTS || graph->n_parameters > MOST_DATA || graph->n_values > MOST_VALUES)
+        return ATN_OK;
     atn_plan_frame_of(plan, graph, views, params);
     atn_status status = atn_eval_check(plan->ctx, graph, &(atn_frame){views, (const double(*)[2])params});
     *sound = status == ATN_OK;

@@ -1,6 +1,8 @@
 /* Numbers of a program that are known before it runs: literals, sizes, the caller's scalars, arithmetic on them. */
 #include "plan/plan.h"
 
+#include "graph/type.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@ static double size_of(question *q, const atn_syntax *tree) {
     const atn_datum_use *use = name >= 0 ? &q->frame->routine->names[name] : NULL;
     if (array < 0 && use && use->size[0]) /* declared, and not written yet */
         return ask(q, use->size[use->rank - 1 - axis]);
+    if (array < 0 && use && q->frame->size[name][0] >= 0) return (double)q->frame->size[name][axis];
     if (array < 0) {
         q->status = atn_fail(q->plan->ctx, ATN_ERR_INPUT, "%s: the size of '%s' is asked for before it has one",
                              q->frame->routine->name, tree->a ? tree->a->name : "");
@@ -45,8 +48,26 @@ static double scalar_of(question *q, int32_t number) {
     return value;
 }
 
+/* Of an integer type, as kernels have it. */
+static bool is_integer(const question *q, const atn_syntax *tree) {
+    switch (tree->kind) {
+    case ATN_SYNTAX_NAME: {
+        int32_t name = name_of(q, tree->name);
+        return name >= 0 && atn_type_is_integer(q->frame->routine->names[name].type);
+    }
+    case ATN_SYNTAX_UNARY:
+    case ATN_SYNTAX_POWER:
+        return is_integer(q, tree->a);
+    case ATN_SYNTAX_BINARY:
+        return is_integer(q, tree->a) && is_integer(q, tree->b);
+    case ATN_SYNTAX_CHOICE:
+        return is_integer(q, tree->b) && is_integer(q, tree->c);
+    default:
+        return tree->kind != ATN_SYNTAX_NUMBER;
+    }
+}
+
 static double binary(question *q, const atn_syntax *tree, double a, double b) {
-    bool whole = a == trunc(a) && b == trunc(b);
     switch (tree->op) {
     case ATN_OP_ADD:
         return a + b;
@@ -54,11 +75,8 @@ static double binary(question *q, const atn_syntax *tree, double a, double b) {
         return a - b;
     case ATN_OP_MUL:
         return a * b;
-    case ATN_OP_DIV: /* of whole numbers as kernels do; where a scalar is real, it is written 1.0 / n */
-        return whole && b != 0 && tree->a->kind != ATN_SYNTAX_NUMBER && tree->b->kind != ATN_SYNTAX_NUMBER &&
-                       q->deciding
-                   ? trunc(a / b)
-                   : a / b;
+    case ATN_OP_DIV: /* where a scalar is real, it is written 1.0 / n */
+        return b != 0 && is_integer(q, tree) ? trunc(a / b) : a / b;
     case ATN_OP_MOD:
         return b != 0 ? fmod(a, b) : 0;
     case ATN_OP_FLOORMOD:
@@ -118,6 +136,12 @@ atn_status atn_plan_known(atn_plan *plan, const atn_plan_frame *frame, const atn
                           double *out) {
     question q = {.plan = plan, .frame = frame, .deciding = deciding};
     *out = ask(&q, tree);
+    return q.status;
+}
+
+atn_status atn_plan_decides(atn_plan *plan, int32_t scalar) {
+    question q = {.plan = plan, .frame = &plan->main, .deciding = true};
+    scalar_of(&q, scalar);
     return q.status;
 }
 

@@ -60,8 +60,10 @@ typedef struct atn_plan_scalar {
 /* The names of a routine at one call of it. */
 struct atn_plan_frame {
     const atn_routine *routine;
-    int32_t *array;  /* per name: what it is now; -1: no value yet, or a scalar */
-    int32_t *scalar; /* per name; -1: an array */
+    int32_t *array;                /* per name: what it is now; -1: no value yet, or a scalar */
+    int32_t *scalar;               /* per name; -1: an array */
+    int64_t (*size)[ATN_MAX_RANK]; /* per name: as the caller declared it, for results without a value; size[0] < 0: it
+                                      did not */
 };
 
 /* A place where two steps may be fused: the array between them. */
@@ -155,6 +157,7 @@ atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn
 /* known.c: numbers known before the run. */
 atn_status atn_plan_known(atn_plan *plan, const atn_plan_frame *frame, const atn_syntax *tree, bool deciding,
                           double *out);
+atn_status atn_plan_decides(atn_plan *plan, int32_t scalar);        /* it does, and all that it is made of */
 atn_status atn_plan_give(atn_plan *plan, const double (*value)[2]); /* the caller's scalars, and all made of them */
 
 #endif

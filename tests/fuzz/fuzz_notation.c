@@ -1,6 +1,7 @@
 /* Any bytes as a description in the notation: parsed or refused, quickly, without leaks; what is right is printed in
- * both forms. */
+ * both forms. Programs likewise. */
 #include "graph/graph.h"
+#include "graph/routine.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (status != ATN_OK && status != ATN_ERR_UNSUPPORTED) abort();
     }
     atn_sequence_free(sequence);
+    atn_programs *programs;
+    status = atn_programs_parse(ctx, "fuzz.atn", text, size, &options, &diagnostics, &programs);
+    if ((status == ATN_OK) != (programs != NULL) || (status == ATN_OK) != (diagnostics.count == 0)) abort();
+    if (status != ATN_OK && status != ATN_ERR_INPUT) abort();
+    atn_programs_free(programs);
     atn_text_free(&lines);
     if (atn_ctx_bytes(ctx)) abort();
     atn_ctx_free(ctx);
