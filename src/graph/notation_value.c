@@ -70,6 +70,7 @@ static const char *snippet(const atn_lowering *l, const atn_syntax *tree) {
     text[n] = '\0';
     if (n == LONGEST) memcpy(text + n, "...", 4);
     const char *own = atn_arena_strdup(&l->reader->arena, text);
+    if (!own) l->reader->failed = true;
     return own ? own : "";
 }
 
