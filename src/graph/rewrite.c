@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "graph/notation.h"
+#include "graph/routine.h"
 #include "graph/type.h"
 #include "graph/unparse.h"
 
@@ -137,6 +138,16 @@ static atn_status agree(const job *j, const atn_text *text, bool *right) {
     return ATN_OK;
 }
 
+/* XML has no calls. */
+static atn_status print_program(const atn_ctx *ctx, const char *file, const char *text, size_t length, atn_form form,
+                                atn_text *out) {
+    if (form == ATN_FORM_XML)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: a program is written in the notation; XML has none", file);
+    atn_text_clear(out);
+    atn_text_add_bytes(out, text, length);
+    return out->failed ? atn_fail_memory(ctx, 0, "the description") : ATN_OK;
+}
+
 atn_status atn_description_print(const atn_ctx *ctx, const char *file, const char *text, size_t length,
                                  const atn_parse_options *options, atn_form form, atn_text *out) {
     static const atn_parse_options none;
@@ -145,6 +156,10 @@ atn_status atn_description_print(const atn_ctx *ctx, const char *file, const cha
     atn_sequence *first;
     atn_status status = atn_sequence_parse(ctx, file, text, length, options, NULL, &first);
     if (status) return status;
+    if (atn_description_is_program(text, length)) {
+        atn_sequence_free(first);
+        return print_program(ctx, file, text, length, form, out);
+    }
     j.many = first->count > 1;
     const char *const *types = find_types(&j, &arena);
     bool right = false;

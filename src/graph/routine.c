@@ -448,7 +448,8 @@ static void assign(work *w, const atn_action *action) {
         }
         const atn_datum_use *use = &w->routine->names[from];
         if (use->rank > 1) {
-            complain(w, action->offset, named->name, "takes a whole array; call a kernel that copies it");
+            complain(w, action->offset, named->name, "takes a whole %s; call a kernel that copies it",
+                     atn_rank_name(use->rank));
             return;
         }
     }

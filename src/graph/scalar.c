@@ -97,7 +97,8 @@ int32_t atn_scalar_kernel(atn_builder *b, atn_unit *unit, const atn_routine *rou
         const atn_datum_use *one = &routine->names[names[k]];
         if (one->rank > 1) {
             atn_reader_complain(unit->reader, at, one->name,
-                                "is no vector; arithmetic in a program is on single values, kernels compute arrays");
+                                "is a %s; arithmetic in a program is on single values, kernels compute arrays",
+                                atn_rank_name(one->rank));
             return -1;
         }
         if (type == ATN_TYPE_NONE && one->rank == 1) type = one->type;

@@ -9,7 +9,7 @@
 /* The head's data in its order: sizes as {length, 1} or {columns, rows}, {-1, -1}: not bound; scalars' values. */
 typedef struct plan_case {
     const char *text;
-    int64_t size[8][2];
+    int64_t size[8][ATN_MAX_RANK];
     double value[8][2];
     int8_t seams; /* -1: as estimated, 0 or 1: all of them; 2: that pass is left out */
 } plan_case;
