@@ -26,6 +26,7 @@ random_datum *draw_array(maker *m, int rank, int most_margin, const random_datum
         if (like && !same_shape(d, like)) continue;
         found[n++] = d;
     }
+    if (n && draw_chance(m, 65)) return found[n - 1]; /* the latest: steps that read one another */
     return n ? found[draw_below(m, n)] : NULL;
 }
 
@@ -45,7 +46,7 @@ void draw_indent(maker *m) {
 /* A name that may take what is like `shape`: one that is there, or a new one. NULL: no room. */
 random_datum *draw_target(maker *m, const random_datum *shape) {
     scope *s = m->s;
-    if (draw_chance(m, 50)) {
+    if (draw_chance(m, 25)) {
         for (int turn = 0, at = draw_below(m, s->n ? s->n : 1); turn < s->n; ++turn, at = (at + 1) % s->n) {
             random_datum *d = &s->data[at];
             bool kept = d->depth < s->depth || (s->inner && d->use != RANDOM_TEMPORARY); /* seen from outside */
@@ -223,13 +224,13 @@ static void total_step(maker *m, int rank) {
     if (rank == 1)
         atn_text_printf(&m->kernel_text,
                         "kernel total%d(x: vector %s) -> s: vector %s\n"
-                        "    s[0] = clamp(%s(i in %d .. length(x) - %d) x[i], -5000, 5000)\n",
-                        number, m->t, m->t, join, b, b);
+                        "    s[0] = clamp(%s(i in length(x) - %d) x[i + %d], -5000, 5000)\n",
+                        number, m->t, m->t, join, 2 * b, b);
     else
         atn_text_printf(&m->kernel_text,
                         "kernel total%d(x: matrix %s) -> s: vector %s\n"
-                        "    s[0] = %s(i, j in %d .. rows(x) - %d, %d .. columns(x) - %d) x[i, j]\n",
-                        number, m->t, m->t, join, b, b, b, b);
+                        "    s[0] = %s(i, j in rows(x) - %d, columns(x) - %d) x[i + %d, j + %d]\n",
+                        number, m->t, m->t, join, 2 * b, 2 * b, b, b);
     draw_indent(m);
     atn_text_printf(&m->s->body, "%s = total%d(%s)\n", y->name, number, xs.name);
     y->has_value = true;
