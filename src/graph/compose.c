@@ -553,6 +553,8 @@ atn_status atn_graph_cells(const atn_ctx *ctx, const atn_graph *graph, const int
         .graph = graph, .reads = objects, .writes = objects, .parameters = parameters, .sizes = sizes};
     if (!begin(&c, ctx, graph->name, NULL, &part)) return ATN_ERR_MEMORY;
     if (graph->n_blocks != 1 || graph->blocks[0].rank > 2) refuse(&c, "it has loops, or more than two dimensions");
+    for (int32_t w = 0; w < graph->n_writes && graph->blocks[0].n_accs; ++w) /* terms are joined behind such values */
+        if (graph->values[graph->writes[w].value].op != ATN_OP_RESULT) refuse(&c, "its sum is computed on");
     copy m = {.c = &c, .part = &part};
     if (!begin_copy(&m) || !begin_blocks(&c, graph)) return finish(&c, out);
     begin_writes(&m);

@@ -65,7 +65,8 @@ static const row lines[] = {
      "2:14: 'x': is a volume; one index runs over planes, rows(x) or columns(x)"},
     {"a plane written twice",
      "kernel a(x: volume T) -> y: volume T\n    for k, j, i in x\n        y[k, k, i] = x[k, j, i]\n",
-     "3:9: 'y[k, k, i]': every step of a.i(1) writes the same element of 'y'; select with it, or name a combine"},
+     "3:9: 'y[k, k, i]': all points along an index of the kernel write the same element of 'y'; use the index in a "
+     "subscript, or put add, min, max or or before 'y' in the head"},
     {"a wrong default", "kernel a(x: vector T, s: INT32 = two) -> y: vector T\n    y[i] = s * x[i]\n",
      "1:34: 's': the default 'two' is no INT32"},
     {"a long name",

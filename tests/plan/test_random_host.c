@@ -1,0 +1,12 @@
+/* Random programs under random plans on host agree with the oracle. */
+#include "random_programs.h"
+
+static void agree(void **state) {
+    (void)state;
+    random_programs("host", 300);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

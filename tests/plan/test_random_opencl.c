@@ -1,0 +1,14 @@
+/* Random programs under random plans on opencl agree with the oracle. */
+#include "random_programs.h"
+
+#include <stdlib.h>
+
+static void agree(void **state) {
+    (void)state;
+    random_programs("opencl", getenv("ATTUNE_TEST_ALL") ? 100 : 15); /* built slowly */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
