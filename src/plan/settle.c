@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 
 #include "base/memory.h"
+#include "built/built.h"
 #include "graph/compose.h"
 
 #include <string.h>
@@ -34,25 +35,64 @@ static bool touches(const atn_plan *plan, const atn_plan_node *node, int32_t roo
     return false;
 }
 
+/* The step that writes `from` reads `to` as well, element by element: then it may work in place, as one array. */
+static atn_status work_in_place(atn_plan *plan, atn_plan_node *node, const char *from, const char *to, bool *done) {
+    const char *reads[ATN_BUILT_OBJECTS], *writes[ATN_BUILT_OBJECTS], *parameters[ATN_BUILT_OBJECTS];
+    int64_t sizes[ATN_BUILT_OBJECTS][ATN_MAX_RANK] = {{0}};
+    const atn_graph *graph = node->graph;
+    atn_graph *one;
+    *done = false;
+    if (graph->n_objects > ATN_BUILT_OBJECTS || graph->n_parameters > ATN_BUILT_OBJECTS) return ATN_OK;
+    for (int32_t k = 0; k < graph->n_objects; ++k) {
+        const char *name = graph->objects[k].name;
+        int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, name);
+        if (array >= 0) memcpy(sizes[k], plan->arrays[array].size, sizeof sizes[k]);
+        reads[k] = writes[k] = strcmp(name, from) == 0 ? to : name;
+    }
+    for (int32_t k = 0; k < graph->n_parameters; ++k) parameters[k] = graph->parameters[k].name;
+    const atn_part part = {.graph = graph,
+                           .reads = reads,
+                           .writes = writes,
+                           .parameters = parameters,
+                           .sizes = (const int64_t(*)[ATN_MAX_RANK])sizes};
+    atn_status status = atn_graph_compose(plan->ctx, graph->name, NULL, &part, &one);
+    if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK; /* points read what others write */
+    atn_graph_free(plan->ctx, node->graph);
+    node->graph = one;
+    *done = true;
+    return ATN_OK;
+}
+
 /* Between the first write of `from` and the MOVE nothing touches `to`: then both may lie there. The two are of one
  * block: what is written under a condition of its own may not be there. */
-static bool may_share(const atn_plan *plan, int32_t move) {
+static atn_status may_share(atn_plan *plan, int32_t move, bool *shared) {
     const atn_plan_node *node = &plan->nodes[move];
     const atn_plan_array *a = &plan->arrays[node->from], *b = &plan->arrays[node->to];
     int32_t from = atn_plan_root(plan, node->from), to = atn_plan_root(plan, node->to);
-    if (from == to) return true;
-    if (plan->arrays[from].head >= 0 || memcmp(a->size, b->size, sizeof a->size) != 0) return false;
+    *shared = from == to;
+    if (*shared || plan->arrays[from].head >= 0 || memcmp(a->size, b->size, sizeof a->size) != 0) return ATN_OK;
     int32_t first = -1;
     for (int32_t k = 0; k < plan->n_nodes; ++k) {
         if (touches(plan, &plan->nodes[k], from, true) && first < 0) first = k;
         bool used = touches(plan, &plan->nodes[k], from, false);
-        if (used && (first < 0 || k < first)) return false;
-        if (used && k > move) return false; /* its old elements, after they changed */
+        if (used && (first < 0 || k < first)) return ATN_OK;
+        if (used && k > move) return ATN_OK; /* its old elements, after they changed */
     }
-    if (first < 0 || first > move || loop_around(plan, first) != loop_around(plan, move)) return false;
-    for (int32_t k = first; k < move; ++k)
-        if (touches(plan, &plan->nodes[k], to, false) || touches(plan, &plan->nodes[k], to, true)) return false;
-    return true;
+    if (first < 0 || first > move || loop_around(plan, first) != loop_around(plan, move)) return ATN_OK;
+    for (int32_t k = first + 1; k < move; ++k)
+        if (touches(plan, &plan->nodes[k], to, false) || touches(plan, &plan->nodes[k], to, true)) return ATN_OK;
+    *shared = !touches(plan, &plan->nodes[first], to, false) && !touches(plan, &plan->nodes[first], to, true);
+    if (*shared || plan->nodes[first].kind != ATN_NODE_STEP || touches(plan, &plan->nodes[first], to, true) ||
+        touches(plan, &plan->nodes[first], from, false) ||
+        !atn_plan_reads(&plan->nodes[first], plan->arrays[to].name) ||
+        !atn_plan_writes(&plan->nodes[first], plan->arrays[from].name))
+        return ATN_OK;
+    for (int32_t k = 0; k < plan->n_arrays; ++k) /* under one name each */
+        if (k != to && k != from && (atn_plan_root(plan, k) == to || atn_plan_root(plan, k) == from) &&
+            (atn_plan_reads(&plan->nodes[first], plan->arrays[k].name) ||
+             atn_plan_writes(&plan->nodes[first], plan->arrays[k].name)))
+            return ATN_OK;
+    return work_in_place(plan, &plan->nodes[first], plan->arrays[from].name, plan->arrays[to].name, shared);
 }
 
 static atn_status copy_step(atn_plan *plan, atn_plan_node *node) {
@@ -79,7 +119,10 @@ atn_status atn_plan_settle(atn_plan *plan) {
     for (int32_t k = plan->n_nodes - 1; k >= 0 && status == ATN_OK; --k) {
         atn_plan_node *node = &plan->nodes[k];
         if (node->kind != ATN_NODE_MOVE) continue;
-        if (may_share(plan, k)) {
+        bool shared;
+        status = may_share(plan, k, &shared);
+        if (status != ATN_OK) break;
+        if (shared) {
             int32_t from = atn_plan_root(plan, node->from), to = atn_plan_root(plan, node->to);
             if (from != to) plan->arrays[from].same = to;
             node->kind = ATN_NODE_GONE;

@@ -81,15 +81,16 @@ typedef struct oracle {
 static oracle evaluate(const held *h, int run) {
     oracle o = {0};
     const atn_routine *routine = h->programs->routines[h->programs->main];
-    int64_t size[MOST_HEAD + 2][2];
+    int64_t size[MOST_HEAD + 2][ATN_MAX_RANK];
     double value[MOST_HEAD + 2][2] = {{0}};
     int at[MOST_HEAD + 2];
     for (int32_t k = 0; k < routine->n_head; ++k) {
         size[k][0] = size[k][1] = at[k] = -1;
+        size[k][2] = 1;
         value[k][0] = !strcmp(routine->names[k].name, "w") ? h->w : h->k;
         for (int j = 0; j < h->of->n_head && routine->names[k].rank; ++j)
             if (!strcmp(h->of->head[j].name, routine->names[k].name)) at[k] = j;
-        if (at[k] >= 0) memcpy(size[k], h->of->head[at[k]].size[h->sizes], sizeof size[k]);
+        if (at[k] >= 0) memcpy(size[k], h->of->head[at[k]].size[h->sizes], sizeof h->of->head[0].size[0]);
     }
     atn_plan *plan;
     must(h, run, atn_plan_expand(h->ctx, h->programs, &(atn_plan_given){.size = size, .value = value}, &plan));
