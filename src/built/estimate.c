@@ -268,7 +268,8 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->p[0].pack = v->p[1].pack = 4;
         v->q[0].tile = 8;
         v->q[0].unroll = 8;
-        v->stage = 2;
+        int64_t tile = 2 * 8 * (16 * 8 + 4) * o->bytes; /* of both factors */
+        v->stage = 2 * tile <= info->local_bytes ? 2 : 1;
         v->stage_swap = 2;
         v->wide = 4;
         v->pad = 4;
