@@ -138,14 +138,25 @@ static atn_status agree(const job *j, const atn_text *text, bool *right) {
     return ATN_OK;
 }
 
-/* XML has no calls. */
-static atn_status print_program(const atn_ctx *ctx, const char *file, const char *text, size_t length, atn_form form,
-                                atn_text *out) {
-    if (form == ATN_FORM_XML)
-        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: a program is written in the notation; XML has none", file);
+/* XML has no calls: there it is what all its steps come to, in the types at hand. */
+static atn_status print_program(const job *j, const atn_graph *whole, atn_form form, atn_text *out) {
     atn_text_clear(out);
-    atn_text_add_bytes(out, text, length);
-    return out->failed ? atn_fail_memory(ctx, 0, "the description") : ATN_OK;
+    if (form == ATN_FORM_NOTATION) {
+        atn_text_add_bytes(out, j->text, j->length);
+        return out->failed ? atn_fail_memory(j->ctx, 0, "the description") : ATN_OK;
+    }
+    atn_text flat = {.ctx = j->ctx};
+    bool printed = atn_graph_print_flat(whole, &flat);
+    atn_status status = ATN_OK;
+    if (flat.failed)
+        status = atn_fail_memory(j->ctx, 0, "the description");
+    else if (!printed)
+        status =
+            atn_fail(j->ctx, ATN_ERR_UNSUPPORTED, "%s: what the program's steps come to has no form in XML", j->file);
+    else
+        status = atn_description_print(j->ctx, j->file, atn_text_str(&flat), flat.length, j->options, form, out);
+    atn_text_free(&flat);
+    return status;
 }
 
 atn_status atn_description_print(const atn_ctx *ctx, const char *file, const char *text, size_t length,
@@ -157,8 +168,9 @@ atn_status atn_description_print(const atn_ctx *ctx, const char *file, const cha
     atn_status status = atn_sequence_parse(ctx, file, text, length, options, NULL, &first);
     if (status) return status;
     if (atn_description_is_program(text, length)) {
+        status = print_program(&j, first->step[0], form, out);
         atn_sequence_free(first);
-        return print_program(ctx, file, text, length, form, out);
+        return status;
     }
     j.many = first->count > 1;
     const char *const *types = find_types(&j, &arena);

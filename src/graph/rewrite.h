@@ -13,6 +13,9 @@ struct atn_kernel_text;
 atn_graph *atn_reader_algorithm(atn_reader *reader, atn_element *element, const struct atn_file_text *file,
                                 const struct atn_kernel_text *kernel);
 
+/* print_flat.c: a kernel of arithmetic alone in the notation, a line for each value; false: it is none. */
+bool atn_graph_print_flat(const atn_graph *graph, atn_text *out);
+
 /* rewrite.c: adds one algorithm to reader->print, and the types of its items to reader->item_types. */
 void atn_sketch_print(const atn_sketch *sketch);
 
