@@ -192,6 +192,11 @@ bool atn_array_is_whole(const atn_array *a) {
     return a->offset == 0 && span(a) > all - a->pitch && (a->pitch == a->size[0] || a->storage->users == 1);
 }
 
+bool atn_view_is_alike(const atn_view *a, const atn_view *b) {
+    return a->type == b->type && a->rank == b->rank &&
+           memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0 && (a->rank == 1 || a->pitch == b->pitch);
+}
+
 bool atn_array_overlaps(const atn_array *a, const atn_array *b) {
     return a->storage == b->storage && !is_empty(a) && !is_empty(b) && a->offset < b->offset + span(b) &&
            b->offset < a->offset + span(a);

@@ -58,6 +58,9 @@ void atn_array_spoiled_on_device(atn_array *array);
 /* For atn_built_run; the buffer is there once atn_array_ready_device was called. */
 atn_slot atn_array_slot(const atn_array *array);
 
+/* Of one type and shape, rows equally far apart: what is built for one serves the other. */
+bool atn_view_is_alike(const atn_view *a, const atn_view *b);
+
 /* Do they have an element in common? Rows that interleave without touching count too. */
 bool atn_array_overlaps(const atn_array *a, const atn_array *b);
 

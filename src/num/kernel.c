@@ -82,11 +82,6 @@ const atn_variant *atn_kernel_variant(const atn_kernel *k) {
 
 /* ---- binding ---- */
 
-static bool same_shape(const atn_view *a, const atn_view *b) {
-    return a->type == b->type && a->rank == b->rank &&
-           memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0 && (a->rank == 1 || a->pitch == b->pitch);
-}
-
 atn_status atn_kernel_bind(atn_kernel *k, const char *object, atn_array *array) {
     int32_t n = atn_runner_find(k->runner, object);
     if (n < 0) return ATN_ERR_INPUT;
@@ -94,7 +89,7 @@ atn_status atn_kernel_bind(atn_kernel *k, const char *object, atn_array *array) 
     if (atn_array_device(array) != k->device)
         return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT, "'%s' is on another device", object);
     atn_slot slot = atn_array_slot(array);
-    bool alike = k->array[n] && same_shape(&slot.view, &atn_runner_object(k->runner, n)->slot.view);
+    bool alike = k->array[n] && atn_view_is_alike(&slot.view, &atn_runner_object(k->runner, n)->slot.view);
     k->array[n] = array;
     k->planned = k->planned && alike && slot.offset <= k->offset;
     k->moved = true;

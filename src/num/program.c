@@ -81,12 +81,6 @@ void atn_program_free(atn_program *p) {
 
 /* ---- binding ---- */
 
-static bool same_shape(const atn_view *a, const atn_view *b) {
-    for (int32_t axis = 0; axis < a->rank; ++axis)
-        if (a->rank != b->rank || a->size[axis] != b->size[axis]) return false;
-    return a->type == b->type && a->rank == b->rank && (a->rank == 1 || a->pitch == b->pitch);
-}
-
 atn_status atn_program_bind(atn_program *p, const char *name, atn_array *array) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     int32_t k;
@@ -103,7 +97,7 @@ atn_status atn_program_bind(atn_program *p, const char *name, atn_array *array) 
     bool alike = false;
     if (p->array[k]) {
         atn_slot before = atn_array_slot(p->array[k]);
-        alike = same_shape(&slot.view, &before.view) && slot.offset <= before.offset;
+        alike = atn_view_is_alike(&slot.view, &before.view) && slot.offset <= before.offset;
     }
     p->array[k] = array;
     p->stale |= !alike;

@@ -307,14 +307,41 @@ static bool is_fixed(const expander *e, const atn_step *step, const atn_step *lo
     return callee != NULL;
 }
 
+/* How often a loop is repeated, or may be at most. */
+static atn_status rounds_of(expander *e, const atn_step *loop, const atn_plan_frame *frame, int64_t *rounds) {
+    const atn_plan *plan = e->plan;
+    double number = 0;
+    atn_status status = atn_plan_known(e->plan, frame, loop->tree, true, &number);
+    if (status != ATN_OK) return status;
+    if (!(number >= 0 && number < 0x1p31))
+        return atn_fail(plan->ctx, ATN_ERR_INPUT,
+                        loop->kind == ATN_STEP_WHILE
+                            ? "%s:%d:%d: at most %g rounds; it is a number from 0 to below 2^31"
+                            : "%s:%d:%d: repeated %g times; it is a number from 0 to below 2^31",
+                        plan->programs->file, loop->at.line, loop->at.column, number);
+    *rounds = (int64_t)number;
+    return ATN_OK;
+}
+
+/* The steps of a loop whose LOOP stands at `begin`, and its END. */
+static atn_status expand_round(expander *e, const atn_step *loop, atn_plan_frame *frame, const int32_t *before,
+                               int32_t begin) {
+    atn_plan *plan = e->plan;
+    atn_status status = expand_steps(e, loop->child, frame);
+    if (status == ATN_OK) status = move_back(e, frame, before);
+    if (status != ATN_OK) return status;
+    atn_plan_node *node = atn_plan_add_node(plan, ATN_NODE_END);
+    if (!node) return atn_plan_no_memory(plan);
+    node->match = begin;
+    plan->nodes[begin].match = plan->n_nodes - 1;
+    return ATN_OK;
+}
+
 static atn_status expand_while(expander *e, const atn_step *loop, atn_plan_frame *frame) {
     atn_plan *plan = e->plan;
-    double most;
-    atn_status status = atn_plan_known(plan, frame, loop->tree, true, &most);
+    int64_t most = 0;
+    atn_status status = rounds_of(e, loop, frame, &most);
     if (status != ATN_OK) return status;
-    if (!(most >= 0 && most < 0x1p31))
-        return atn_fail(plan->ctx, ATN_ERR_INPUT, "%s:%d:%d: at most %g rounds; it is a number from 0 to below 2^31",
-                        plan->programs->file, loop->at.line, loop->at.column, most);
     atn_step *again = NULL, **last = &again;
     for (const atn_step *step = loop->before; step && status == ATN_OK; step = step->next) {
         atn_step *alone = atn_arena_alloc(&plan->arena, sizeof *alone);
@@ -337,31 +364,21 @@ static atn_status expand_while(expander *e, const atn_step *loop, atn_plan_frame
     int32_t *before = copy_of(plan, frame), begin = plan->n_nodes;
     atn_plan_node *node = before ? atn_plan_add_node(plan, ATN_NODE_LOOP) : NULL;
     if (!node) return atn_plan_no_memory(plan);
-    node->most = (int64_t)most;
+    node->most = most;
     if (loop->counter >= 0) node->to = frame->array[loop->counter];
     status = expand_steps(e, again, frame);
     if (status != ATN_OK) return status;
     if (!(node = atn_plan_add_node(plan, ATN_NODE_UNTIL))) return atn_plan_no_memory(plan);
     node->from = frame->array[loop->condition];
     node->match = begin;
-    status = expand_steps(e, loop->child, frame);
-    if (status == ATN_OK) status = move_back(e, frame, before);
-    if (status != ATN_OK) return status;
-    if (!(node = atn_plan_add_node(plan, ATN_NODE_END))) return atn_plan_no_memory(plan);
-    node->match = begin;
-    plan->nodes[begin].match = plan->n_nodes - 1;
-    return ATN_OK;
+    return expand_round(e, loop, frame, before, begin);
 }
 
 static atn_status expand_repeat(expander *e, const atn_step *loop, atn_plan_frame *frame) {
     atn_plan *plan = e->plan;
-    double times;
-    atn_status status = atn_plan_known(plan, frame, loop->tree, true, &times);
+    int64_t count = 0;
+    atn_status status = rounds_of(e, loop, frame, &count);
     if (status != ATN_OK) return status;
-    if (!(times >= 0 && times < 0x1p31))
-        return atn_fail(plan->ctx, ATN_ERR_INPUT, "%s:%d:%d: repeated %g times; it is a number from 0 to below 2^31",
-                        plan->programs->file, loop->at.line, loop->at.column, times);
-    int64_t count = (int64_t)times;
     if (count <= MOST_UNFOLDED) {
         for (int64_t k = 0; k < count && status == ATN_OK; ++k) status = expand_steps(e, loop->child, frame);
         return status;
@@ -372,13 +389,7 @@ static atn_status expand_repeat(expander *e, const atn_step *loop, atn_plan_fram
     atn_plan_node *node = atn_plan_add_node(plan, ATN_NODE_LOOP);
     if (!node) return atn_plan_no_memory(plan);
     node->most = count - 1;
-    status = expand_steps(e, loop->child, frame);
-    if (status == ATN_OK) status = move_back(e, frame, before);
-    if (status != ATN_OK) return status;
-    if (!(node = atn_plan_add_node(plan, ATN_NODE_END))) return atn_plan_no_memory(plan);
-    node->match = begin;
-    plan->nodes[begin].match = plan->n_nodes - 1;
-    return ATN_OK;
+    return expand_round(e, loop, frame, before, begin);
 }
 
 static bool same_size(const atn_plan *plan, int32_t a, int32_t b) {

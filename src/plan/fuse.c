@@ -3,40 +3,17 @@
 #include "plan/plan.h"
 
 #include "built/built.h"
-#include "graph/compose.h"
 
 #include <string.h>
 
-enum { MOST_DATA = 128, MOST_VALUES = 4000 /* of a fused step */, CELL = 2 };
-
-/* One step as a part of another, by the names that it has. */
-typedef struct part {
-    const char *names[MOST_DATA], *parameters[MOST_DATA];
-    int64_t sizes[MOST_DATA][ATN_MAX_RANK];
-    atn_part part;
-} part;
-
-static void describe(const atn_plan *plan, const atn_graph *graph, part *p) {
-    for (int32_t k = 0; k < graph->n_objects; ++k) {
-        int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, graph->objects[k].name);
-        p->names[k] = graph->objects[k].name;
-        for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
-            p->sizes[k][axis] = array < 0 ? -1 : plan->arrays[array].size[axis];
-    }
-    for (int32_t k = 0; k < graph->n_parameters; ++k) p->parameters[k] = graph->parameters[k].name;
-    p->part = (atn_part){.graph = graph,
-                         .reads = p->names,
-                         .writes = p->names,
-                         .parameters = p->parameters,
-                         .sizes = (const int64_t(*)[ATN_MAX_RANK])p->sizes};
-}
+enum { MOST_VALUES = 4000 /* of a fused step */, CELL = 2 };
 
 /* Accesses stay inside, for these sizes. */
 static atn_status check(const atn_plan *plan, const atn_graph *graph, bool *sound) {
-    atn_view views[MOST_DATA] = {0};
-    double params[MOST_DATA][2] = {{0}};
+    atn_view views[ATN_PLAN_DATA] = {0};
+    double params[ATN_PLAN_DATA][2] = {{0}};
     *sound = false;
-    if (graph->n_objects > ATN_BUILT_OBJECTS || graph->n_parameters > MOST_DATA || graph->n_values > MOST_VALUES)
+    if (graph->n_objects > ATN_BUILT_OBJECTS || graph->n_parameters > ATN_PLAN_DATA || graph->n_values > MOST_VALUES)
         return ATN_OK;
     atn_plan_frame_of(plan, graph, views, params);
     atn_status status = atn_eval_check(plan->ctx, graph, &(atn_frame){views, (const double(*)[2])params});
@@ -46,8 +23,8 @@ static atn_status check(const atn_plan *plan, const atn_graph *graph, bool *soun
 
 /* Points of each axis are a multiple of the cell's, so that whole cells do them all. */
 static atn_status is_even(const atn_plan *plan, const atn_graph *graph, bool *even) {
-    atn_view views[MOST_DATA] = {0};
-    double params[MOST_DATA][2] = {{0}};
+    atn_view views[ATN_PLAN_DATA] = {0};
+    double params[ATN_PLAN_DATA][2] = {{0}};
     atn_plan_frame_of(plan, graph, views, params);
     const atn_frame frame = {views, (const double(*)[2])params};
     *even = graph->blocks[0].rank > 0;
@@ -62,11 +39,12 @@ static atn_status is_even(const atn_plan *plan, const atn_graph *graph, bool *ev
 
 /* Where the first writes every other element per point (2 x 2 children of a cell), the second does cells too. */
 static atn_status join(const atn_plan *plan, const atn_graph *first, const atn_graph *second, atn_graph **out) {
-    part one, two;
-    if (first->n_objects + second->n_objects > MOST_DATA || first->n_parameters + second->n_parameters > MOST_DATA)
+    atn_plan_part one, two;
+    if (first->n_objects + second->n_objects > ATN_PLAN_DATA ||
+        first->n_parameters + second->n_parameters > ATN_PLAN_DATA)
         return ATN_ERR_UNSUPPORTED;
-    describe(plan, first, &one);
-    describe(plan, second, &two);
+    atn_plan_describe(plan, first, &one);
+    atn_plan_describe(plan, second, &two);
     atn_status status = atn_graph_compose(plan->ctx, second->name, &one.part, &two.part, out);
     if (status != ATN_ERR_UNSUPPORTED || !strstr(atn_ctx_message(plan->ctx), "every other")) return status;
     bool even;
@@ -78,8 +56,8 @@ static atn_status join(const atn_plan *plan, const atn_graph *first, const atn_g
 /* ---- what it costs ---- */
 
 static atn_status work_of(const atn_plan *plan, const atn_graph *graph, double *work) {
-    atn_view views[MOST_DATA] = {0};
-    double params[MOST_DATA][2] = {{0}};
+    atn_view views[ATN_PLAN_DATA] = {0};
+    double params[ATN_PLAN_DATA][2] = {{0}};
     atn_extent extent;
     atn_plan_frame_of(plan, graph, views, params);
     const atn_frame frame = {views, (const double(*)[2])params};

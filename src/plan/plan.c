@@ -2,7 +2,6 @@
 #include "plan/plan.h"
 
 #include "base/memory.h"
-#include "graph/compose.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +110,21 @@ void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *v
         for (int32_t s = 0; s < plan->n_scalars; ++s)
             if (!strcmp(plan->scalars[s].name, graph->parameters[k].name))
                 memcpy(params[k], plan->scalars[s].value, sizeof *params);
+}
+
+void atn_plan_describe(const atn_plan *plan, const atn_graph *graph, atn_plan_part *p) {
+    for (int32_t k = 0; k < graph->n_objects; ++k) {
+        int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, graph->objects[k].name);
+        p->names[k] = graph->objects[k].name;
+        for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
+            p->sizes[k][axis] = array < 0 ? -1 : plan->arrays[array].size[axis];
+    }
+    for (int32_t k = 0; k < graph->n_parameters; ++k) p->parameters[k] = graph->parameters[k].name;
+    p->part = (atn_part){.graph = graph,
+                         .reads = p->names,
+                         .writes = p->names,
+                         .parameters = p->parameters,
+                         .sizes = (const int64_t(*)[ATN_MAX_RANK])p->sizes};
 }
 
 bool atn_plan_reads(const atn_plan_node *node, const char *array) {

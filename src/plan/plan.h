@@ -6,6 +6,7 @@
 #define ATN_PLAN_PLAN_H
 
 #include "eval/eval.h"
+#include "graph/compose.h"
 #include "graph/routine.h"
 
 #include <attune/device.h>
@@ -139,6 +140,16 @@ atn_status atn_plan_find_head(const atn_ctx *ctx, const atn_routine *routine, co
 void atn_plan_print(const atn_plan *plan, atn_text *out);
 
 /* Between the passes. */
+enum { ATN_PLAN_DATA = 128 };
+
+/* One step as a part of a graph that is composed, by the names that it has; these may be changed before it is used. */
+typedef struct atn_plan_part {
+    const char *names[ATN_PLAN_DATA], *parameters[ATN_PLAN_DATA];
+    int64_t sizes[ATN_PLAN_DATA][ATN_MAX_RANK];
+    atn_part part;
+} atn_plan_part;
+void atn_plan_describe(const atn_plan *plan, const atn_graph *graph, atn_plan_part *out);
+
 int32_t atn_plan_array_find(const atn_plan *plan, const char *name); /* -1: none */
 int32_t atn_plan_root(const atn_plan *plan, int32_t array);          /* where it lies */
 int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank,

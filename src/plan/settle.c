@@ -2,9 +2,6 @@
  * where nothing that lies there is still wanted. */
 #include "plan/plan.h"
 
-#include "base/memory.h"
-#include "built/built.h"
-#include "graph/compose.h"
 
 #include <string.h>
 
@@ -37,25 +34,15 @@ static bool touches(const atn_plan *plan, const atn_plan_node *node, int32_t roo
 
 /* The step that writes `from` reads `to` as well, element by element: then it may work in place, as one array. */
 static atn_status work_in_place(atn_plan *plan, atn_plan_node *node, const char *from, const char *to, bool *done) {
-    const char *reads[ATN_BUILT_OBJECTS], *writes[ATN_BUILT_OBJECTS], *parameters[ATN_BUILT_OBJECTS];
-    int64_t sizes[ATN_BUILT_OBJECTS][ATN_MAX_RANK] = {{0}};
     const atn_graph *graph = node->graph;
+    atn_plan_part p;
     atn_graph *one;
     *done = false;
-    if (graph->n_objects > ATN_BUILT_OBJECTS || graph->n_parameters > ATN_BUILT_OBJECTS) return ATN_OK;
-    for (int32_t k = 0; k < graph->n_objects; ++k) {
-        const char *name = graph->objects[k].name;
-        int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, name);
-        if (array >= 0) memcpy(sizes[k], plan->arrays[array].size, sizeof sizes[k]);
-        reads[k] = writes[k] = strcmp(name, from) == 0 ? to : name;
-    }
-    for (int32_t k = 0; k < graph->n_parameters; ++k) parameters[k] = graph->parameters[k].name;
-    const atn_part part = {.graph = graph,
-                           .reads = reads,
-                           .writes = writes,
-                           .parameters = parameters,
-                           .sizes = (const int64_t(*)[ATN_MAX_RANK])sizes};
-    atn_status status = atn_graph_compose(plan->ctx, graph->name, NULL, &part, &one);
+    if (graph->n_objects > ATN_PLAN_DATA || graph->n_parameters > ATN_PLAN_DATA) return ATN_OK;
+    atn_plan_describe(plan, graph, &p);
+    for (int32_t k = 0; k < graph->n_objects; ++k)
+        if (!strcmp(p.names[k], from)) p.names[k] = to;
+    atn_status status = atn_graph_compose(plan->ctx, graph->name, NULL, &p.part, &one);
     if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK; /* points read what others write */
     atn_graph_free(plan->ctx, node->graph);
     node->graph = one;
