@@ -6,6 +6,7 @@
 #include "base/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* NVRTC's results that are told apart; all else is a failed build. */
@@ -17,7 +18,9 @@ static const char BLANKS[] = " \t\n";
 void atn_nvrtc_options(const atn_build *build, const char *arch, atn_text *out) {
     atn_text_printf(out, "--gpu-architecture=%s --std=c++17 -default-device %s", arch,
                     build->fast_math ? "--use_fast_math" : "--fmad=true");
+    const char *more = getenv("ATTUNE_CUDA_FLAGS"); /* for every build: --ptxas-options=-O1, say */
     if (build->flags && *build->flags) atn_text_printf(out, " %s", build->flags);
+    if (more && *more) atn_text_printf(out, " %s", more);
 }
 
 /* The options as NVRTC takes them, in `arena`. The include path stands apart since it may hold blanks. */

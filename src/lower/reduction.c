@@ -67,6 +67,8 @@ lower_reduction lower_find_reduction(const lower_scene *c, int32_t block) {
                          .n_accs = b->n_accs};
     bool cut = r.outermost && !r.ordered;
     for (int32_t k = 0; k < ATN_MAX_RANK; ++k) r.q[k] = cut && (k == 0 || k < b->rank) ? c->v->q[k] : LOWER_PLAIN;
+    for (int32_t k = b->rank > 0 ? b->rank : 1; k < ATN_MAX_RANK && cut; ++k)
+        r.q[0].lanes *= c->v->q[k].lanes; /* along what another block has, and this one has not */
     r.q[0].pack = 1;
     r.rests = r.outermost && rests(c, block);
     r.tail = r.q[0].vec > 1 || r.q[0].regs > 1;
