@@ -123,7 +123,7 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) 
     if (c->v->stage == 0) return;
     const atn_block *b = &c->g->blocks[block];
     bool points_only = block == 0 && b->n_accs == 0;
-    uint32_t points = c->cuts->points, reduced = 0;
+    uint32_t points = c->cuts->points, reduced = 0, tiled = points_only ? 0 : 1u << b->dim[0];
     for (int32_t k = 0; k < b->rank && !points_only; ++k) reduced |= 1u << b->dim[k];
     if (!points_only && (c->v->q[0].tile == 0 || c->cuts->lanes_q > c->v->q[0].lanes)) return;
     for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range of its own for each point cannot be shared */
@@ -136,7 +136,7 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) 
         uint32_t dims = read_dims(c, r);
         atn_affine form[ATN_MAX_RANK];
         bool fits = points_only ? dims && !(dims & ~points)
-                                : (dims & reduced) && !(dims & ~(points | reduced)) && is_shared(c, dims);
+                                : (dims & tiled) && !(dims & ~(points | reduced)) && is_shared(c, dims);
         if (!fits || o->table || o->written || atn_select_is_computed(c->g, r->select) || o->type == ATN_SP2 ||
             o->type == ATN_DP2 || !lower_staged_forms(c, r, form))
             continue;
