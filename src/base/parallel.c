@@ -7,6 +7,7 @@
 #include <pthread.h>
 #endif
 #include <sched.h>
+#include <stdatomic.h>
 
 typedef struct piece {
     atn_parallel_part *part;
@@ -56,4 +57,23 @@ void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *u
         run(&pieces[0]);
     else
         run_all(pieces, workers);
+}
+
+typedef struct queue {
+    atn_parallel_part *part;
+    void *user;
+    int64_t count;
+    atomic_llong next;
+} queue;
+
+static void take_pieces(void *user, int64_t from, int64_t to, int32_t worker) {
+    queue *q = user;
+    (void)from, (void)to;
+    for (int64_t k; (k = atomic_fetch_add(&q->next, 1)) < q->count;) q->part(q->user, k, k + 1, worker);
+}
+
+void atn_parallel_pieces(int64_t count, atn_parallel_part *part, void *user) {
+    queue q = {.part = part, .user = user, .count = count};
+    int64_t workers = atn_parallel_workers();
+    atn_parallel(count < workers ? count : workers, 1, take_pieces, &q);
 }

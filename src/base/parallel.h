@@ -16,4 +16,8 @@ typedef void atn_parallel_part(void *user, int64_t from, int64_t to, int32_t wor
  * made the caller's does it all. What a part computes must not depend on how the range was cut. */
 void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user);
 
+/* The same for work that comes in pieces of different size: whoever is free takes the next one, so that `part` gets one
+ * piece at a time, in any order. */
+void atn_parallel_pieces(int64_t count, atn_parallel_part *part, void *user);
+
 #endif

@@ -1,6 +1,7 @@
 /* Points told apart by the cube of a raster that they lie in: cube (floor(x / e), floor(y / e), floor(z / e)), kept as
  * doubles because coordinates may be larger than any integer. */
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "cloud/points.h"
 #include "cloud/sort.h"
 
@@ -39,15 +40,29 @@ static atn_status bounds_of(const cloud_points *points, double edge, double low[
     return ATN_OK;
 }
 
-/* Along a Morton curve: cubes that are near each other stay so in memory. */
-static void sort_packed(const cloud_points *points, double edge, const double low[3], cloud_keyed *items) {
-    for (size_t k = 0; k < points->count; ++k) {
-        size_t at = items[k].index;
+typedef struct task {
+    const cloud_points *points;
+    double edge;
+    const double *low;
+    cloud_keyed *items;
+} task;
+
+static void key_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        size_t at = t->items[k].index;
         uint64_t key = 0;
         for (int d = 0; d < 3; ++d)
-            key |= cloud_spread((uint64_t)(cube_of(points->position[d][at], edge) - low[d])) << d;
-        items[k].key = key;
+            key |= cloud_spread((uint64_t)(cube_of(t->points->position[d][at], t->edge) - t->low[d])) << d;
+        t->items[k].key = key;
     }
+}
+
+/* Along a Morton curve: cubes that are near each other stay so in memory. */
+static void sort_packed(const cloud_points *points, double edge, const double low[3], cloud_keyed *items) {
+    task t = {points, edge, low, items};
+    atn_parallel((int64_t)points->count, 8192, key_some, &t);
     cloud_keyed_sort(items, points->count);
 }
 

@@ -1,6 +1,7 @@
 /* Neighbours of places: boxes that are halved at the median of their longest side until few points are left, each with
  * its exact bounds. Neither points far away from all others nor points at one place make it slow. */
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 #include "cloud/points.h"
 
@@ -28,7 +29,7 @@ struct cloud_grid {
     entry *entry; /* owned */
     size_t count;
     box *box; /* owned; none without points */
-    size_t n_boxes, capacity;
+    size_t n_boxes;
 };
 
 static void exchange(entry *a, entry *b) {
@@ -78,8 +79,8 @@ static size_t halve(entry *e, size_t count, int axis) {
     return middle;
 }
 
-static box bounds_of(const cloud_grid *grid, size_t first, size_t count) {
-    const entry *e = grid->entry + first;
+static box bounds_of(const entry *e, size_t first, size_t count) {
+    e += first;
     box b = {.first = (uint32_t)first, .count = (uint32_t)count, .least = e->index};
     for (int d = 0; d < 3; ++d) b.low[d] = b.high[d] = e->position[d];
     for (size_t k = 1; k < count; ++k) {
@@ -93,29 +94,115 @@ static box bounds_of(const cloud_grid *grid, size_t first, size_t count) {
     return b;
 }
 
-/* Each half has at most five eighths: less than 50 deep. */
-static atn_status divide(cloud_grid *grid, size_t first, size_t count) { // NOLINT(misc-no-recursion)
-    size_t here = grid->n_boxes;
-    void *boxes = grid->box;
-    atn_status status = count > 1 << 16 ? atn_check_cancel(grid->ctx) : ATN_OK;
-    if (status != ATN_OK) return status;
-    status = atn_grow(grid->ctx, &boxes, &grid->capacity, here, sizeof *grid->box);
-    grid->box = boxes;
-    if (status != ATN_OK) return status;
-    box b = grid->box[here] = bounds_of(grid, first, count);
-    ++grid->n_boxes;
+/* How many entries of a box go into its lower half; 0: it is not halved. */
+static size_t halve_box(const cloud_grid *grid, const box *b) {
     int axis = 0;
     double side = 0; /* half of it: the whole may be more than a double holds */
     for (int d = 0; d < 3; ++d)
-        if (b.high[d] / 2 - b.low[d] / 2 > side) {
-            side = b.high[d] / 2 - b.low[d] / 2;
+        if (b->high[d] / 2 - b->low[d] / 2 > side) {
+            side = b->high[d] / 2 - b->low[d] / 2;
             axis = d;
         }
-    if (count <= LEAF_POINTS || (grid->edge > 0 && side <= grid->edge / 2)) return ATN_OK;
-    size_t lower = side > 0 ? halve(grid->entry + first, count, axis) : count / 2;
-    status = divide(grid, first, lower);
+    if (b->count <= LEAF_POINTS || (grid->edge > 0 && side <= grid->edge / 2)) return 0;
+    return side > 0 ? halve(grid->entry + b->first, b->count, axis) : b->count / 2;
+}
+
+/* A box with all that is below it, numbered from the first one. */
+typedef struct branch {
+    box *box; /* owned */
+    size_t count, capacity;
+    size_t first, entries; /* that it begins with; no entries: there is none */
+    bool halved;           /* into the two that follow it in the heap of branches; its only box is its own */
+    atn_status status;
+} branch;
+
+static box *add_box(const cloud_grid *grid, branch *to, size_t first, size_t count) {
+    void *boxes = to->box;
+    to->status = atn_grow(grid->ctx, &boxes, &to->capacity, to->count, sizeof *to->box);
+    to->box = boxes;
+    if (to->status != ATN_OK) return NULL;
+    to->box[to->count] = bounds_of(grid->entry, first, count);
+    return &to->box[to->count++];
+}
+
+/* Each half has at most five eighths: less than 50 deep. */
+static void divide(const cloud_grid *grid, branch *to, size_t first, size_t count) { // NOLINT(misc-no-recursion)
+    size_t here = to->count;
+    const box *b = add_box(grid, to, first, count);
+    size_t lower = b ? halve_box(grid, b) : 0;
+    if (!lower) return;
+    divide(grid, to, first, lower);
+    if (to->status != ATN_OK) return;
+    to->box[here].upper = (uint32_t)to->count;
+    divide(grid, to, first + lower, count - lower);
+}
+
+/* Branches as a heap: those of 2^level ... 2^(level + 1) - 1 are halved at the same time, the last ones to their ends.
+ */
+enum { BRANCH_LEVELS = 8, BRANCHES = 1 << BRANCH_LEVELS, BRANCH_POINTS = 4096 };
+typedef struct wood {
+    const cloud_grid *grid;
+    branch branch[2 * BRANCHES];
+    int64_t level; /* branches before this one are done */
+} wood;
+
+static void halve_branches(void *user, int64_t from, int64_t to, int32_t worker) {
+    wood *w = user;
+    (void)worker;
+    for (int64_t k = w->level + from; k < w->level + to; ++k) {
+        branch *b = &w->branch[k];
+        const box *whole = b->entries ? add_box(w->grid, b, b->first, b->entries) : NULL;
+        size_t lower = whole ? halve_box(w->grid, whole) : 0;
+        b->halved = lower > 0;
+        if (!lower) continue;
+        w->branch[2 * k] = (branch){.first = b->first, .entries = lower};
+        w->branch[2 * k + 1] = (branch){.first = b->first + lower, .entries = b->entries - lower};
+    }
+}
+
+static void end_branches(void *user, int64_t from, int64_t to, int32_t worker) {
+    wood *w = user;
+    (void)worker;
+    for (int64_t k = w->level + from; k < w->level + to; ++k)
+        if (w->branch[k].entries) divide(w->grid, &w->branch[k], w->branch[k].first, w->branch[k].entries);
+}
+
+/* The boxes of a branch and all below it, one after the other. */
+static void gather(wood *w, int64_t k, cloud_grid *grid) { // NOLINT(misc-no-recursion)
+    branch *b = &w->branch[k];
+    size_t here = grid->n_boxes;
+    for (size_t n = 0; n < b->count; ++n) {
+        grid->box[here + n] = b->box[n];
+        if (b->box[n].upper) grid->box[here + n].upper += (uint32_t)here;
+    }
+    grid->n_boxes += b->count;
+    if (!b->halved) return;
+    gather(w, 2 * k, grid);
     grid->box[here].upper = (uint32_t)grid->n_boxes;
-    return status == ATN_OK ? divide(grid, first + lower, count - lower) : status;
+    gather(w, 2 * k + 1, grid);
+}
+
+static atn_status divide_all(cloud_grid *grid) {
+    wood *w = atn_zalloc(grid->ctx, sizeof *w);
+    if (!w) return ATN_ERR_MEMORY;
+    int64_t wanted = 4 * (int64_t)atn_parallel_workers();
+    size_t boxes = 0;
+    w->grid = grid;
+    w->branch[1] = (branch){.entries = grid->count};
+    for (w->level = 1; w->level < wanted && w->level < BRANCHES && grid->count / (size_t)w->level > BRANCH_POINTS;
+         w->level *= 2)
+        atn_parallel(w->level, 1, halve_branches, w);
+    atn_parallel_pieces(w->level, end_branches, w);
+    atn_status status = atn_check_cancel(grid->ctx);
+    for (size_t k = 1; k < 2 * BRANCHES; ++k) {
+        boxes += w->branch[k].count;
+        if (w->branch[k].status != ATN_OK) status = atn_fail_memory(grid->ctx, boxes * sizeof(box), "boxes of points");
+    }
+    if (status == ATN_OK && !(grid->box = atn_alloc(grid->ctx, boxes * sizeof *grid->box))) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK) gather(w, 1, grid);
+    for (size_t k = 1; k < 2 * BRANCHES; ++k) atn_free(grid->ctx, w->branch[k].box);
+    atn_free(grid->ctx, w);
+    return status;
 }
 
 atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
@@ -135,7 +222,7 @@ atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid *
         grid->entry[k].index = (uint32_t)k;
         for (int d = 0; d < 3; ++d) grid->entry[k].position[d] = points->position[d][k];
     }
-    if (status == ATN_OK && points->count) status = divide(grid, 0, points->count);
+    if (status == ATN_OK && points->count) status = divide_all(grid);
     if (status == ATN_OK)
         *out = grid;
     else

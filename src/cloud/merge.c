@@ -1,6 +1,7 @@
 /* One point for each cube of a raster: the weighted mean of its points, sum w p / sum w, with the sum of the weights.
  */
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 #include "cloud/points.h"
 
@@ -27,36 +28,65 @@ static void merge_cube(const packed *from, const uint32_t *order, size_t count, 
     if (to->species) to->species[at] = first.species;
 }
 
-static packed *pack(const cloud_points *points) {
-    size_t bytes;
-    packed *to = atn_alloc(points->ctx, atn_size_mul(points->count, sizeof *to, &bytes) ? bytes : SIZE_MAX);
-    for (size_t k = 0; to && k < points->count; ++k) {
-        for (int d = 0; d < 3; ++d) to[k].position[d] = points->position[d][k];
-        to[k].weight = points->weight[k];
-        to[k].species = points->species ? points->species[k] : 0;
+typedef struct task {
+    const cloud_points *from;
+    packed *packed;
+    const cloud_cubes *cubes;
+    const uint32_t *order;
+    cloud_points *to;
+} task;
+
+static void pack(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    const cloud_points *points = t->from;
+    (void)worker;
+    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+        for (int d = 0; d < 3; ++d) t->packed[k].position[d] = points->position[d][k];
+        t->packed[k].weight = points->weight[k];
+        t->packed[k].species = points->species ? points->species[k] : 0;
     }
-    return to;
 }
 
+static void merge_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    const uint32_t *start = t->cubes->start;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k)
+        merge_cube(t->packed, t->cubes->order + start[k], start[k + 1] - start[k], t->to, (size_t)k);
+}
+
+enum { LEAST = 8192 }; /* points that are worth a thread */
+
 static atn_status merge_cubes(const cloud_points *points, const cloud_cubes *cubes, cloud_points *out) {
-    packed *from = pack(points);
-    if (!from) return ATN_ERR_MEMORY;
+    size_t bytes;
+    packed *room = atn_alloc(points->ctx, atn_size_mul(points->count, sizeof *room, &bytes) ? bytes : SIZE_MAX);
+    if (!room) return ATN_ERR_MEMORY;
     atn_status status = cloud_points_make(points->ctx, cubes->count, points->species != NULL, out);
-    for (size_t k = 0; status == ATN_OK && k < cubes->count; ++k) {
-        if (k % 65536 == 0) status = atn_check_cancel(points->ctx);
-        merge_cube(from, cubes->order + cubes->start[k], cubes->start[k + 1] - cubes->start[k], out, k);
+    if (status == ATN_OK) {
+        task t = {.from = points, .packed = room, .cubes = cubes, .to = out};
+        atn_parallel((int64_t)points->count, LEAST, pack, &t);
+        atn_parallel((int64_t)cubes->count, LEAST, merge_some, &t);
+        status = atn_check_cancel(points->ctx);
     }
-    atn_free(points->ctx, from);
+    atn_free(points->ctx, room);
     return status;
+}
+
+static void permute_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    const cloud_points *points = t->from;
+    (void)worker;
+    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+        for (int d = 0; d < 3; ++d) t->to->position[d][k] = points->position[d][t->order[k]];
+        t->to->weight[k] = points->weight[t->order[k]];
+        if (points->species) t->to->species[k] = points->species[t->order[k]];
+    }
 }
 
 atn_status cloud_points_permute(const cloud_points *points, const uint32_t *order, cloud_points *out) {
     atn_status status = cloud_points_make(points->ctx, points->count, points->species != NULL, out);
-    for (size_t k = 0; status == ATN_OK && k < points->count; ++k) {
-        for (int d = 0; d < 3; ++d) out->position[d][k] = points->position[d][order[k]];
-        out->weight[k] = points->weight[order[k]];
-        if (points->species) out->species[k] = points->species[order[k]];
-    }
+    task t = {.from = points, .order = order, .to = out};
+    if (status == ATN_OK) atn_parallel((int64_t)points->count, LEAST, permute_some, &t);
     return status;
 }
 

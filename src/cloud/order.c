@@ -1,6 +1,7 @@
 /* The order of points along a Morton curve: the bits of x, y and z take turns. The curve fills the cube over the
  * longest side of the bounds, so that its steps are as long on every axis. */
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "cloud/points.h"
 #include "cloud/sort.h"
 
@@ -36,16 +37,28 @@ static uint64_t step_of(const raster *r, int axis, double position) {
     return step < (1 << AXIS_BITS) ? (uint64_t)step : (1 << AXIS_BITS) - 1;
 }
 
+typedef struct task {
+    const cloud_points *points;
+    raster raster;
+    cloud_keyed *items;
+} task;
+
+static void key_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        uint64_t key = 0;
+        for (int d = 0; d < 3; ++d) key |= cloud_spread(step_of(&t->raster, d, t->points->position[d][k])) << d;
+        t->items[k] = (cloud_keyed){.key = key, .index = (uint32_t)k};
+    }
+}
+
 atn_status cloud_points_order(const cloud_points *points, uint32_t *order) {
     cloud_keyed *items;
     atn_status status = cloud_keyed_make(points->ctx, points->count, &items);
     if (status != ATN_OK) return status;
-    raster r = raster_of(points);
-    for (size_t k = 0; k < points->count; ++k) {
-        uint64_t key = 0;
-        for (int d = 0; d < 3; ++d) key |= cloud_spread(step_of(&r, d, points->position[d][k])) << d;
-        items[k] = (cloud_keyed){.key = key, .index = (uint32_t)k};
-    }
+    task t = {points, raster_of(points), items};
+    atn_parallel((int64_t)points->count, 8192, key_some, &t);
     cloud_keyed_sort(items, points->count);
     if (points->species) {
         for (size_t k = 0; k < points->count; ++k)

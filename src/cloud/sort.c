@@ -3,11 +3,12 @@
 #include "cloud/sort.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 
 #include <string.h>
 
-enum { DIGIT_BITS = 8, VALUES = 1 << DIGIT_BITS, FEW = 24 };
+enum { DIGIT_BITS = 8, VALUES = 1 << DIGIT_BITS, FEW = 24, MANY = 1 << 15 };
 
 atn_status cloud_keyed_make(const atn_ctx *ctx, size_t count, cloud_keyed **out) {
     size_t bytes;
@@ -52,4 +53,85 @@ static void sort_part(cloud_keyed *items, cloud_keyed *scratch, size_t count) { 
         sort_part(items + first, scratch + first, end[value] - first);
 }
 
-void cloud_keyed_sort(cloud_keyed *items, size_t count) { sort_part(items, items + count, count); }
+/* ---- many items: the first digit by all cores, then the parts that it makes ---- */
+
+/* Each worker counts and moves a part of its own: what was in order stays so. */
+typedef struct task {
+    cloud_keyed *items, *scratch;
+    size_t count;
+    int shift;
+    int64_t slices;
+    uint64_t differ[ATN_PARALLEL_MOST];
+    uint32_t end[ATN_PARALLEL_MOST][VALUES]; /* where the next one of a slice goes */
+    size_t begin[VALUES + 1];
+} task;
+
+static size_t slice_begin(const task *t, int64_t k) { return t->count * (size_t)k / (size_t)t->slices; }
+
+static void find_difference(void *user, int64_t from, int64_t to, int32_t worker) {
+    task *t = user;
+    (void)worker;
+    for (int64_t s = from; s < to; ++s) {
+        uint64_t differ = 0;
+        for (size_t k = slice_begin(t, s); k < slice_begin(t, s + 1); ++k) differ |= t->items[k].key ^ t->items[0].key;
+        t->differ[s] = differ;
+    }
+}
+
+static void count_digits(void *user, int64_t from, int64_t to, int32_t worker) {
+    task *t = user;
+    (void)worker;
+    for (int64_t s = from; s < to; ++s) {
+        memset(t->end[s], 0, sizeof t->end[s]);
+        for (size_t k = slice_begin(t, s); k < slice_begin(t, s + 1); ++k)
+            ++t->end[s][t->items[k].key >> t->shift & (VALUES - 1)];
+    }
+}
+
+static void move_items(void *user, int64_t from, int64_t to, int32_t worker) {
+    task *t = user;
+    (void)worker;
+    for (int64_t s = from; s < to; ++s)
+        for (size_t k = slice_begin(t, s); k < slice_begin(t, s + 1); ++k)
+            t->scratch[t->end[s][t->items[k].key >> t->shift & (VALUES - 1)]++] = t->items[k];
+}
+
+static void sort_parts(void *user, int64_t from, int64_t to, int32_t worker) {
+    task *t = user;
+    (void)worker;
+    for (int64_t v = from; v < to; ++v) {
+        size_t first = t->begin[v], count = t->begin[v + 1] - first;
+        memcpy(t->items + first, t->scratch + first, count * sizeof *t->items);
+        if (t->shift) sort_part(t->items + first, t->scratch + first, count);
+    }
+}
+
+void cloud_keyed_sort(cloud_keyed *items, size_t count) {
+    if (count < MANY) {
+        sort_part(items, items + count, count);
+        return;
+    }
+    task t;
+    t.items = items;
+    t.scratch = items + count;
+    t.count = count;
+    t.shift = 0;
+    t.slices = atn_parallel_workers();
+    uint64_t differ = 0;
+    uint32_t sum = 0; /* of at most that many */
+    atn_parallel(t.slices, 1, find_difference, &t);
+    for (int64_t s = 0; s < t.slices; ++s) differ |= t.differ[s];
+    while (differ >> t.shift >= VALUES) ++t.shift;
+    atn_parallel(t.slices, 1, count_digits, &t);
+    for (size_t value = 0; value < VALUES; ++value) {
+        t.begin[value] = sum;
+        for (int64_t s = 0; s < t.slices; ++s) {
+            uint32_t here = t.end[s][value];
+            t.end[s][value] = sum;
+            sum += here;
+        }
+    }
+    t.begin[VALUES] = sum;
+    atn_parallel(t.slices, 1, move_items, &t);
+    atn_parallel_pieces(VALUES, sort_parts, &t);
+}

@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -338,6 +339,71 @@ static void is_quick_with_equal_points(void **state) {
     kit_free(ctx);
 }
 
+/* ---- many points, by one core and by all ---- */
+
+enum { ENOUGH = 150000, ASKED = 500 };
+
+typedef struct found {
+    uint32_t *order;
+    cloud_points merged;
+    double spacing;
+    uint32_t nearest[ASKED];
+} found;
+
+static found find_all(atn_ctx *ctx, const cloud_points *p) {
+    found f = {.order = atn_alloc(ctx, p->count * sizeof *f.order)};
+    cloud_grid *grid;
+    kit_ok(ctx, cloud_points_order(p, f.order));
+    kit_ok(ctx, cloud_points_merge(p, 0.02, &f.merged));
+    kit_ok(ctx, cloud_points_spacing(p, &f.spacing));
+    kit_ok(ctx, cloud_grid_make(p, 0, &grid));
+    uint64_t seed = 5;
+    for (size_t k = 0; k < ASKED; ++k) {
+        double at[3] = {kit_uniform(&seed) - 0.5, kit_uniform(&seed) - 0.5, kit_uniform(&seed) - 0.5}, distance2;
+        assert_int_equal(cloud_grid_nearest(grid, at, 1, INFINITY, &f.nearest[k], &distance2), 1);
+        double best = INFINITY;
+        for (size_t j = 0; j < p->count && k < 20; ++j) {
+            double d2 = 0;
+            for (int d = 0; d < 3; ++d) d2 += (p->position[d][j] - at[d]) * (p->position[d][j] - at[d]);
+            best = fmin(best, d2);
+        }
+        if (k < 20) assert_true(fabs(best - distance2) <= 1e-12 * best);
+    }
+    cloud_grid_free(grid);
+    return f;
+}
+
+static void do_not_depend_on_the_number_of_cores(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    cpu_set_t all, one;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (size_t k = 0; k < CPU_SETSIZE && !CPU_COUNT(&one); ++k)
+        if (CPU_ISSET(k, &all)) CPU_SET(k, &one);
+    for (int species = 0; species < 2; ++species) {
+        cloud_points p = points_of(ctx, LIE_EVENLY, ENOUGH, species, 9);
+        found many = find_all(ctx, &p);
+        assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+        found alone = find_all(ctx, &p);
+        assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+        assert_memory_equal(many.order, alone.order, ENOUGH * sizeof *many.order);
+        assert_memory_equal(many.nearest, alone.nearest, sizeof many.nearest);
+        assert_int_equal(many.merged.count, alone.merged.count);
+        for (int d = 0; d < 3; ++d)
+            assert_memory_equal(many.merged.position[d], alone.merged.position[d], many.merged.count * sizeof(double));
+        assert_true(many.spacing == alone.spacing);
+        for (size_t k = 1; k < ENOUGH && species; ++k)
+            assert_true(p.species[many.order[k - 1]] <= p.species[many.order[k]]);
+        atn_free(ctx, many.order);
+        atn_free(ctx, alone.order);
+        cloud_points_free(&many.merged);
+        cloud_points_free(&alone.merged);
+        cloud_points_free(&p);
+    }
+    kit_free(ctx);
+}
+
 /* ---- from clouds, and without memory ---- */
 
 static const kit_file WEIGHTED = KIT_FILE("a.csv", "x,y,z,weight,species\n1,2,3,0.5,7\n4,5,6,2,-1\n");
@@ -514,6 +580,7 @@ int main(void) {
         cmocka_unit_test(finds_neighbours),
         cmocka_unit_test(knows_the_spacing),
         cmocka_unit_test(is_quick_with_equal_points),
+        cmocka_unit_test(do_not_depend_on_the_number_of_cores),
         cmocka_unit_test(takes_weights_and_species),
         cmocka_unit_test(merges_equal_points),
         cmocka_unit_test(thins_out_crowds),

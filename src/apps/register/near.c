@@ -2,6 +2,7 @@
 #include "apps/register/near.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,26 +19,11 @@ static double distance2(const reg_box *box, const double p[3]) {
     return d2;
 }
 
-static atn_status append(reg_near *near, const atn_ctx *ctx, size_t block) {
-    if (near->count >= INT32_MAX / 2)
-        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: more than %d pairs of blocks are near each other",
-                        INT32_MAX / 2);
-    if (near->count == near->capacity) {
-        size_t capacity = near->capacity ? 2 * near->capacity : 4096;
-        int32_t *list = atn_resize(ctx, near->list, capacity * sizeof *list);
-        if (!list) return ATN_ERR_MEMORY;
-        near->list = list;
-        near->capacity = capacity;
-    }
-    near->list[near->count++] = (int32_t)block;
-    return ATN_OK;
-}
-
-/* All blocks of columns whose boxes are within `reach` of `centre`, in ascending order. */
-static atn_status walk(reg_near *near, const atn_ctx *ctx, const double centre[3], double reach,
-                       const int32_t *species) {
-    const reg_side *columns = near->columns;
-    size_t stack[64], depth = 0;
+/* All blocks of columns whose boxes are within `reach` of `centre`, in ascending order, to `list` where it is not NULL;
+ * returns how many there are. */
+static size_t walk(const reg_side *columns, const double centre[3], double reach, const int32_t *species,
+                   int32_t *list) {
+    size_t stack[64], depth = 0, count = 0;
     stack[depth++] = 1;
     while (depth) {
         size_t node = stack[--depth];
@@ -49,27 +35,54 @@ static atn_status walk(reg_near *near, const atn_ctx *ctx, const double centre[3
         }
         size_t block = node - columns->tree.leaves;
         if (block >= columns->blocks || (species && columns->species && columns->species[block] != *species)) continue;
-        atn_status status = append(near, ctx, block);
-        if (status != ATN_OK) return status;
+        if (list) list[count] = (int32_t)block;
+        ++count;
     }
-    return ATN_OK;
+    return count;
 }
 
-static atn_status fill(reg_near *near, const atn_ctx *ctx) {
+/* Of each block of rows: how many are near it, to `start`; or, once there is a list, which. */
+static void look(void *user, int64_t from, int64_t to, int32_t worker) {
+    reg_near *near = user;
     const reg_side *rows = near->rows;
     double stretch = reg_pose_stretch(&near->relative);
-    near->count = 0;
-    for (size_t b = 0; b < rows->blocks; ++b) {
+    (void)worker;
+    for (int64_t b = from; b < to; ++b) {
         double centre[3], reach = near->all ? INFINITY : near->reach + rows->radius[b] * stretch;
         reg_pose_apply(&near->relative, rows->centre[b], centre);
+        size_t count = walk(near->columns, centre, reach * (1 + 1e-6), rows->species ? &rows->species[b] : NULL,
+                            near->counted ? near->list + near->start[b] : NULL);
+        if (!near->counted) near->start[b] = (int32_t)count;
+    }
+}
+
+/* Counted, added up, filled. A list has elements. */
+static atn_status fill(reg_near *near, const atn_ctx *ctx) {
+    const reg_side *rows = near->rows;
+    near->count = 0;
+    near->counted = false;
+    atn_parallel((int64_t)rows->blocks, 64, look, near);
+    for (size_t b = 0; b < rows->blocks; ++b) {
+        size_t here = (size_t)near->start[b];
         near->start[b] = (int32_t)near->count;
-        atn_status status = walk(near, ctx, centre, reach * (1 + 1e-6), rows->species ? &rows->species[b] : NULL);
-        if (status == ATN_OK && b % 1024 == 0) status = atn_check_cancel(ctx);
-        if (status != ATN_OK) return status;
+        near->count += here;
+        if (near->count >= INT32_MAX / 2)
+            return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: more than %d pairs of blocks are near each other",
+                            INT32_MAX / 2);
     }
     near->start[rows->blocks] = (int32_t)near->count;
+    size_t capacity = near->capacity ? near->capacity : 4096;
+    while (capacity < near->count) capacity *= 2;
+    if (capacity > near->capacity) {
+        int32_t *list = atn_resize(ctx, near->list, capacity * sizeof *list);
+        if (!list) return ATN_ERR_MEMORY;
+        near->list = list;
+        near->capacity = capacity;
+    }
+    near->counted = true;
+    atn_parallel((int64_t)rows->blocks, 64, look, near);
     near->pairs = (double)near->count * (double)rows->block * (double)near->columns->block;
-    return ATN_OK;
+    return atn_check_cancel(ctx);
 }
 
 /* The device's copy; its length changes only when the capacity does, so that kernels stay planned. */
@@ -123,7 +136,6 @@ atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side 
     near->all = isinf(reach);
     near->reach = LARGER * reach;
     atn_status status = fill(near, ctx);
-    if (status == ATN_OK && !near->capacity) status = append(near, ctx, 0), near->count = 0; /* a list has elements */
     if (status == ATN_OK) status = upload(near);
     if (status != ATN_OK) near->rows = NULL;
     return status;

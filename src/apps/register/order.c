@@ -2,6 +2,7 @@
 #include "apps/register/order.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,14 +60,60 @@ static int longest_side(const item *items, size_t count) {
     return most;
 }
 
-static void halve(item *items, size_t count, size_t block) {
+typedef struct piece {
+    item *items;
+    size_t count;
+} piece;
+
+/* Into whole blocks and what is left of them; returns how many items come first. */
+static size_t halve_once(item *items, size_t count, size_t block) {
+    size_t blocks = (count + block - 1) / block, left = (blocks + 1) / 2 * block;
+    select_first(items, count, left, longest_side(items, count));
+    return left;
+}
+
+static void halve_all(item *items, size_t count, size_t block) { // NOLINT(misc-no-recursion)
     while (count > block) {
-        size_t blocks = (count + block - 1) / block, left = (blocks + 1) / 2 * block;
-        select_first(items, count, left, longest_side(items, count));
-        halve(items, left, block); /* as deep as there are doublings */
+        size_t left = halve_once(items, count, block);
+        halve_all(items, left, block); /* as deep as there are doublings */
         items += left;
         count -= left;
     }
+}
+
+enum { MOST_PIECES = 256, PIECES_EACH = 4 };
+
+typedef struct task {
+    piece pieces[2 * MOST_PIECES];
+    size_t block;
+} task;
+
+static void halve_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    task *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        piece *p = &t->pieces[2 * k];
+        size_t left = p->count > t->block ? halve_once(p->items, p->count, t->block) : p->count;
+        p[1] = (piece){p->items + left, p->count - left};
+        p[0].count = left;
+    }
+}
+
+static void halve_rest(void *user, int64_t from, int64_t to, int32_t worker) {
+    task *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) halve_all(t->pieces[k].items, t->pieces[k].count, t->block);
+}
+
+/* All pieces once, until there are several for each core; then each of them to its end. */
+static void halve(item *items, size_t count, size_t block) {
+    task t = {.pieces = {{items, count}}, .block = block};
+    int64_t wanted = (int64_t)PIECES_EACH * atn_parallel_workers(), n = 1;
+    for (; n < wanted && n < MOST_PIECES && count / (size_t)n > 16 * block; n *= 2) {
+        for (int64_t k = n; k-- > 0;) t.pieces[2 * k] = t.pieces[k];
+        atn_parallel(n, 1, halve_some, &t);
+    }
+    atn_parallel_pieces(n, halve_rest, &t);
 }
 
 static int by_species(const void *a, const void *b) {

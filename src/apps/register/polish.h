@@ -16,13 +16,14 @@ typedef struct reg_polish_state {
     float (*w)[6];  /* W per pair */
     int32_t *index; /* per source point its partner, -1: none */
     double *distance2;
-    double *q;     /* d^T W d per pair */
-    double *room;  /* for the median */
-    bool settled;  /* scale2 and reach stay as they are */
-    bool quiet;    /* steps are no iterations that anybody is told of */
-    bool whole;    /* they are all there is of a method: as many as its iterations, and the last pose stays */
-    bool lost;     /* no pair within reach */
-    double scale2; /* deviation squared of the square root of q */
+    double *q;         /* d^T W d per pair */
+    double *room;      /* for the median */
+    struct sums *sums; /* owned: of each stretch of pairs */
+    bool settled;      /* scale2 and reach stay as they are */
+    bool quiet;        /* steps are no iterations that anybody is told of */
+    bool whole;        /* they are all there is of a method: as many as its iterations, and the last pose stays */
+    bool lost;         /* no pair within reach */
+    double scale2;     /* deviation squared of the square root of q */
     double h[36], g[6];
     double weight, cost;
     size_t pairs;

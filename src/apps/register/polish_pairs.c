@@ -6,12 +6,14 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double TUKEY = 4.7; /* deviations beyond which a pair counts for nothing */
+enum { STRETCH = 4096 };         /* pairs whose sums one thread makes: the same for any number of threads */
 
 static void apply(const float w[6], const double d[3], double out[3]) {
     out[0] = (double)w[0] * d[0] + (double)w[3] * d[1] + (double)w[4] * d[2];
@@ -68,25 +70,39 @@ static double median(reg_polish_state *s) {
     return taken ? s->room[taken / 2] : 0;
 }
 
+typedef struct task {
+    reg_polish_state *s;
+    const reg_pose *pose;
+    struct sums *sums; /* of each stretch */
+} task;
+
+static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    reg_polish_state *s = t->s;
+    (void)worker;
+    for (size_t r = (size_t)from; r < (size_t)to; ++r) {
+        double y[3], d[3], f[3];
+        if (s->index[r] < 0) continue;
+        if (!(s->source->weight[r] > 0)) {
+            s->index[r] = -1;
+            continue;
+        }
+        pair_at(s, t->pose, r, y, d);
+        weigh(s, t->pose, r, s->w[r]);
+        apply(s->w[r], d, f);
+        s->q[r] = d[0] * f[0] + d[1] * f[1] + d[2] * f[2];
+    }
+}
+
 atn_status reg_polish_pairs(reg_polish_state *s, const reg_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
     atn_status status = reg_place(e, s->source, pose);
     if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
     if (status == ATN_OK) status = reg_nearest(e, s->source, s->target, reach, s->distance2, s->index);
     s->pairs = 0;
-    for (size_t r = 0; r < s->source->padded && status == ATN_OK; ++r) {
-        if (s->index[r] < 0) continue;
-        if (!(s->source->weight[r] > 0)) {
-            s->index[r] = -1;
-            continue;
-        }
-        double y[3], d[3], f[3];
-        pair_at(s, pose, r, y, d);
-        weigh(s, pose, r, s->w[r]);
-        apply(s->w[r], d, f);
-        s->q[r] = d[0] * f[0] + d[1] * f[1] + d[2] * f[2];
-        ++s->pairs;
-    }
+    task t = {.s = s, .pose = pose};
+    if (status == ATN_OK) atn_parallel((int64_t)s->source->padded, STRETCH, weigh_some, &t);
+    for (size_t r = 0; r < s->source->padded && status == ATN_OK; ++r) s->pairs += s->index[r] >= 0;
     double least = 1e-5 * s->surface->spacing;
     if (!s->settled) s->scale2 = fmax(2.2 * (status == ATN_OK ? median(s) : 0), least * least); /* 1.4826 squared */
     return status;
@@ -125,18 +141,42 @@ static void add_curvature(const float w[6], const double y[3], double weight, do
     }
 }
 
+typedef struct sums {
+    double h[36], g[6], weight, cost;
+} sums;
+
+static void sum_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    const reg_polish_state *s = t->s;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        sums *into = &t->sums[k];
+        size_t first = (size_t)k * STRETCH, end = first + STRETCH;
+        *into = (sums){0};
+        for (size_t r = first; r < s->source->padded && r < end; ++r) {
+            double y[3], g[6], w;
+            if (s->index[r] < 0 || !((w = reg_polish_term(s, t->pose, r, y, g)) > 0)) continue;
+            add_curvature(s->w[r], y, w, into->h);
+            for (int i = 0; i < 6; ++i) into->g[i] += w * g[i];
+            into->weight += w;
+            into->cost += w * s->q[r];
+        }
+    }
+}
+
 void reg_polish_sum(reg_polish_state *s, const reg_pose *pose) {
     double since = atn_clock_seconds();
+    size_t stretches = (s->source->padded + STRETCH - 1) / STRETCH;
+    task t = {.s = s, .pose = pose, .sums = s->sums};
+    atn_parallel((int64_t)stretches, 1, sum_some, &t);
     memset(s->h, 0, sizeof s->h);
     memset(s->g, 0, sizeof s->g);
     s->weight = s->cost = 0;
-    for (size_t r = 0; r < s->source->padded; ++r) {
-        double y[3], g[6], w;
-        if (s->index[r] < 0 || !((w = reg_polish_term(s, pose, r, y, g)) > 0)) continue;
-        add_curvature(s->w[r], y, w, s->h);
-        for (int i = 0; i < 6; ++i) s->g[i] += w * g[i];
-        s->weight += w;
-        s->cost += w * s->q[r];
+    for (size_t k = 0; k < stretches; ++k) {
+        for (int i = 0; i < 36; ++i) s->h[i] += s->sums[k].h[i];
+        for (int i = 0; i < 6; ++i) s->g[i] += s->sums[k].g[i];
+        s->weight += s->sums[k].weight;
+        s->cost += s->sums[k].cost;
     }
     for (int i = 0; i < 6; ++i)
         for (int j = 0; j < i; ++j) s->h[6 * i + j] = s->h[6 * j + i];
@@ -151,6 +191,7 @@ atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side 
     if ((out->w = atn_alloc(ctx, n * sizeof *out->w)) && (out->index = atn_alloc(ctx, n * sizeof *out->index)) &&
         (out->distance2 = atn_alloc(ctx, n * sizeof *out->distance2)) &&
         (out->q = atn_alloc(ctx, n * sizeof *out->q)) &&
+        (out->sums = atn_alloc(ctx, (n / STRETCH + 1) * sizeof *out->sums)) &&
         (out->room = atn_alloc(ctx, (n < 8192 ? n : 8192) * sizeof *out->room)))
         return ATN_OK;
     reg_polish_close(out);
@@ -165,5 +206,6 @@ void reg_polish_close(reg_polish_state *s) {
     atn_free(ctx, s->distance2);
     atn_free(ctx, s->q);
     atn_free(ctx, s->room);
+    atn_free(ctx, s->sums);
     *s = (reg_polish_state){0};
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/eigen.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,23 +44,39 @@ static int ascending(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+typedef struct task {
+    const double *moment; /* ten rows of `count` */
+    size_t count, every;  /* every so many of them tell their thickness over width in `ratio` */
+    float (*out)[6];
+    double *ratio;
+} task;
+
+static void shape_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    (void)worker;
+    for (size_t r = (size_t)from; r < (size_t)to; ++r) {
+        double m[10], flat;
+        for (size_t a = 0; a < 10; ++a) m[a] = t->moment[a * t->count + r];
+        flat = shape_of(m, t->out[r]);
+        if (r % t->every == 0) t->ratio[r / t->every] = flat;
+    }
+}
+
 /* Shapes of a side; the median of thickness over width. */
 static atn_status look(reg_engine *e, reg_side *side, double spacing, float (*out)[6], double *thickness) {
-    size_t n = side->padded, every = n / LOOKED_AT + 1, taken = 0;
+    size_t n = side->padded, every = n / LOOKED_AT + 1, taken = (n + every - 1) / every;
     double ratio[LOOKED_AT + 1];
     reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
     double *moment = atn_alloc(e->ctx, 10 * n * sizeof *moment);
     atn_status status = moment ? reg_place(e, side, &scaled) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = reg_around(e, side, sqrt(log2(1e3)), moment);
     double since = atn_clock_seconds();
-    for (size_t r = 0; r < n && status == ATN_OK; ++r) {
-        double m[10], flat;
-        for (size_t a = 0; a < 10; ++a) m[a] = moment[a * n + r];
-        flat = shape_of(m, out[r]);
-        if (r % every == 0) ratio[taken++] = flat;
+    if (status == ATN_OK) {
+        task t = {moment, n, every, out, ratio};
+        atn_parallel((int64_t)n, 1024, shape_some, &t);
+        qsort(ratio, taken, sizeof *ratio, ascending);
     }
-    qsort(ratio, taken, sizeof *ratio, ascending);
-    *thickness = taken ? ratio[taken / 2] : 1;
+    *thickness = status == ATN_OK && taken ? ratio[taken / 2] : 1;
     reg_timed(e, REG_HOST, since);
     atn_free(e->ctx, moment);
     return status;
