@@ -1,5 +1,5 @@
 /* The passes in their order, for whoever runs a program or looks at its plan. */
-#include "plan/plan.h"
+#include "plan/remember.h"
 
 #include <string.h>
 
@@ -20,7 +20,14 @@ atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const
     if (status != ATN_OK) return status;
     atn_plan *plan = *out;
     see(options, "expand", plan, ATN_OK);
-    status = see(options, "fuse", plan, atn_plan_fuse(plan, options->info, options->wanted, options->n_wanted));
+    const int8_t *wanted = options->wanted;
+    int8_t *known = NULL;
+    int32_t n_wanted = options->n_wanted;
+    if (!wanted && options->info && !options->estimate) {
+        status = atn_plan_recall(plan, options->info, &known, &n_wanted);
+        wanted = known;
+    }
+    if (status == ATN_OK) status = see(options, "fuse", plan, atn_plan_fuse(plan, options->info, wanted, n_wanted));
     if (status == ATN_OK) status = see(options, "settle", plan, atn_plan_settle(plan));
     if (status == ATN_OK) status = see(options, "schedule", plan, atn_plan_schedule(plan, queues_of(options)));
     if (status == ATN_OK) status = see(options, "place", plan, atn_plan_place(plan));

@@ -102,10 +102,11 @@ typedef struct atn_plan {
     atn_plan_node *nodes;
     int32_t n_seams, seams_room;
     atn_plan_seam *seams;
-    int32_t n_pieces; /* place */
-    size_t *piece_at; /* bytes into the arena */
-    size_t bytes;     /* of the arena */
-    int32_t queues;   /* schedule: that its steps use; 0: that pass was not run */
+    const char *origin; /* of what is fused, where it was measured, and how near that is; NULL: estimated, or given */
+    int32_t n_pieces;   /* place */
+    size_t *piece_at;   /* bytes into the arena */
+    size_t bytes;       /* of the arena */
+    int32_t queues;     /* schedule: that its steps use; 0: that pass was not run */
 } atn_plan;
 
 /* What the caller's arrays are: by name of the main routine's head; size[0] < 0: not bound. */
@@ -136,7 +137,9 @@ atn_status atn_plan_place(atn_plan *plan);
 /* passes.c: all of the above in their order. */
 typedef struct atn_plan_options {
     const atn_device_info *info; /* what is estimated for; NULL: the host */
-    const int8_t *wanted;        /* seams, as atn_plan_fuse takes them */
+    const int8_t *wanted; /* seams, as atn_plan_fuse takes them; NULL: as they were measured on that device, where
+                             they were */
+    bool estimate;        /* not as they were measured */
     int32_t n_wanted;
     int32_t queues;                                                   /* at most; 0: as many as help on that device */
     void (*seen)(void *user, const char *pass, const atn_plan *plan); /* called behind each pass; NULL: not */

@@ -108,7 +108,8 @@ void atn_plan_print(const atn_plan *plan, atn_text *out) {
     print_nodes(plan, out);
     atn_text_add(out, "arrays\n");
     print_arrays(plan, out);
-    if (plan->n_seams) atn_text_add(out, "seams\n");
+    if (plan->n_seams && plan->origin) atn_text_printf(out, "seams from wisdom (%s)\n", plan->origin);
+    if (plan->n_seams && !plan->origin) atn_text_add(out, "seams\n");
     for (int32_t k = 0; k < plan->n_seams; ++k) {
         const atn_plan_seam *seam = &plan->seams[k];
         atn_text_printf(out, "    %d %s: ", k, name_of(plan, seam->array));
