@@ -31,8 +31,8 @@ ATN_API atn_status atn_program_plan(atn_program *program);
 ATN_API atn_status atn_program_run(atn_program *program);
 
 /* What the last run has to say: a loop that met a value that is no number, or one that took all the rounds it may.
- * NULL: nothing. Valid until the next run. */
-ATN_API const char *atn_program_note(const atn_program *program);
+ * NULL: nothing. Valid until the next run. Waits for the run where it has loops. */
+ATN_API const char *atn_program_note(atn_program *program);
 
 /* The plan for people: steps, what is fused, what it takes, and the variant of each step. Valid until the next call
  * with this handle. */

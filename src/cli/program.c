@@ -52,8 +52,7 @@ atn_status atn_cli_program_give(atn_cli_kernel *k, atn_plan_given *out) {
     return status;
 }
 
-/* Without arrays, what comes in has the size that --size gives. */
-static atn_status check_sizes(const atn_cli_kernel *k, const atn_plan_given *given) {
+atn_status atn_cli_program_check(const atn_cli_kernel *k, const atn_plan_given *given) {
     const atn_routine *routine = routine_of(k);
     for (int32_t at = 0; at < routine->n_head; ++at) {
         const atn_datum_use *use = &routine->names[at];
@@ -77,7 +76,7 @@ static atn_status keep(atn_cli_kernel *k, atn_plan *plan) {
 
 static atn_status make(atn_cli_kernel *k, const atn_plan_given *given, const atn_plan_options *options) {
     atn_plan *plan;
-    atn_status status = check_sizes(k, given);
+    atn_status status = atn_cli_program_check(k, given);
     if (!status) status = atn_plan_make(k->call->ctx, k->programs, given, options, &plan);
     if (!status) status = keep(k, plan);
     return status ? status : atn_planned_ready(k->planned);
@@ -148,6 +147,9 @@ static atn_status print_json(const atn_cli_kernel *k, json_t *passes, bool whole
     if (k->assumed) whole = json_object_set_new(root, "assumed", json_string(k->assumed)) == 0 && whole;
     whole = json_object_set_new(root, "steps", json_integer(atn_cli_kernel_steps(k))) == 0 && whole;
     whole = json_object_set_new(root, "arena_bytes", json_integer((json_int_t)plan->bytes)) == 0 && whole;
+    whole = json_object_set_new(root, "seams_from",
+                                plan->origin ? atn_cli_json_text(call->ctx, plan->origin) : json_null()) == 0 &&
+            whole;
     whole = json_object_set_new(root, "seams", seams_json(call->ctx, plan)) == 0 && whole;
     whole = json_object_set_new(root, "plan", atn_cli_json_text(call->ctx, atn_text_str(&page))) == 0 && whole;
     if (passes) whole = json_object_set(root, "passes", passes) == 0 && whole;

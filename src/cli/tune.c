@@ -1,18 +1,22 @@
-/* attune tune: finds the fastest right variant of a kernel, or of all that are shipped, and remembers it. */
+/* attune tune: finds the fastest right variant of a kernel, of all that are shipped, or of the steps of a program, and
+ * remembers it. */
 #include "cli/tune_list.h"
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "cli/program.h"
+#include "plan/tune.h"
 #include "tune/cover.h"
 #include "tune/strategy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static const double BUDGET_S = 60, COVER_PART = 0.1;
+static const double BUDGET_S = 60, COVER_PART = 0.1, SEAMS_PART = 0.3;
 
 typedef struct tuning {
     atn_cli_call *call;
@@ -21,8 +25,10 @@ typedef struct tuning {
     atn_wisdom *wisdom;
     atn_tune_options options;
     atn_tune_result *results;
-    int32_t now; /* the one at work */
-    char *space; /* text of --space, or NULL */
+    int32_t now;            /* the one at work */
+    atn_cli_kernel program; /* programs NULL: kernels are tuned */
+    atn_plan_given given;   /* of the program */
+    char *space;            /* text of --space, or NULL */
 } tuning;
 
 /* ---- options ---- */
@@ -131,6 +137,21 @@ static bool last_of_kernel(const tuning *t, int32_t k) {
     return k + 1 == t->list.n || strcmp(t->list.labels[k].kernel, t->list.labels[k + 1].kernel) != 0;
 }
 
+/* Its seams; then its steps, as they are with those, stand in the list. */
+static atn_status tune_seams(tuning *t, const atn_tune_options *options) {
+    const atn_device_info *info = atn_device_get_info(t->device);
+    atn_status status = atn_plan_tune(t->device, t->wisdom, t->program.programs, &t->given, options, &t->results[0]);
+    if (status != ATN_OK || t->results[0].stopped) return status;
+    status = atn_cli_program_plan(&t->program, &t->given, info);
+    if (status == ATN_OK) status = atn_cli_work_steps(&t->program, info, &t->list);
+    atn_tune_result *more = status == ATN_OK ? atn_zalloc(t->call->ctx, ((size_t)t->list.n + 1) * sizeof *more) : NULL;
+    if (!more) return status == ATN_OK ? ATN_ERR_MEMORY : status;
+    more[0] = t->results[0];
+    atn_free(t->call->ctx, t->results);
+    t->results = more;
+    return ATN_OK;
+}
+
 static atn_status tune_all(tuning *t) {
     atn_status status = ATN_OK;
     double budget = t->options.budget_s, until = atn_clock_seconds() + budget;
@@ -141,6 +162,13 @@ static atn_status tune_all(tuning *t) {
         atn_tune_options options = t->options;
         t->now = k;
         if (budget > 0 && t->list.n > 1) options.budget_s = (1 - COVER_PART) * share(t, until, k);
+        if (k == 0 && t->program.programs) {
+            options.budget_s = SEAMS_PART * budget;
+            status = tune_seams(t, &options);
+            from = 1;
+            if (status == ATN_OK && t->results[0].stopped) break;
+            continue;
+        }
         status = atn_tune(t->device, t->wisdom, &t->list.work[k], &options, &t->results[k]);
         if (status == ATN_OK && t->results[k].stopped) break;
         if (status == ATN_OK && last_of_kernel(t, k)) {
@@ -160,6 +188,7 @@ static void end(tuning *t) {
     atn_free(ctx, t->results);
     atn_free(ctx, t->space);
     atn_cli_work_free(&t->list);
+    if (t->program.call) atn_cli_kernel_close(&t->program);
     atn_wisdom_close(t->wisdom);
     atn_device_close(t->device);
 }
@@ -183,6 +212,19 @@ static atn_status check_won(const tuning *t) {
         first->kernel, first->shape, more, first->kernel);
 }
 
+/* A file that holds a program which is no single kernel is tuned as a whole. */
+static atn_status list_work(tuning *t) {
+    atn_cli_call *call = t->call;
+    atn_status status = ATN_OK;
+    if (access(call->operands[0], F_OK) == 0) status = atn_cli_kernel_open(call, false, NULL, &t->program);
+    if (!status && !t->program.programs) return atn_cli_work_list(call, atn_device_get_info(t->device), &t->list);
+    if (!status && atn_cli_value(call, "report"))
+        return atn_cli_misuse(call, "--report is of kernels; '%s' is a program", call->operands[0]);
+    if (!status) status = atn_cli_program_give(&t->program, &t->given);
+    if (!status) status = atn_cli_program_check(&t->program, &t->given);
+    return status ? status : atn_cli_work_program(&t->program, &t->given, &t->list);
+}
+
 static atn_status run(atn_cli_call *call) {
     tuning t = {.call = call};
     atn_devices *devices = NULL;
@@ -196,7 +238,7 @@ static atn_status run(atn_cli_call *call) {
         end(&t);
         return status;
     }
-    if (!status) status = atn_cli_work_list(call, atn_device_get_info(t.device), &t.list);
+    if (!status) status = list_work(&t);
     if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &t.wisdom);
     if (!status && !(t.results = atn_zalloc(call->ctx, ((size_t)t.list.n + 1) * sizeof *t.results)))
         status = ATN_ERR_MEMORY;
@@ -218,7 +260,7 @@ static atn_status run(atn_cli_call *call) {
 const atn_cli_verb ATN_VERB_TUNE = {
     .name = "tune",
     .summary = "find the fastest variant of a kernel by measurement, and remember it",
-    .synopsis = "KERNEL|NAME|all|unwrap",
+    .synopsis = "KERNEL|PROGRAM|NAME|all|unwrap",
     .paragraphs =
         (const char *const[]){
             "Tries variants of the kernel on the device: the estimate, those known to be good, then what the strategy "
@@ -228,6 +270,9 @@ const atn_cli_verb ATN_VERB_TUNE = {
             "given.",
             "A shipped kernel is tuned at a set of shapes, where --size does not give one; all tunes all that are "
             "shipped, and shares the budget among them. Where --define does not say, USED_FLOAT is SP.",
+            "PROGRAM: a file whose program is no single kernel. First which seams between its steps are fused, by runs "
+            "of the whole on made-up elements (whole numbers are 0), for three tenths of the time; then its steps. "
+            "attune run and show take both for sizes near those given (--size), on the same device.",
             "unwrap: the knobs of the phase unwrapper (spaces/unwrap.lanai) by whole frames of a known surface, at "
             "512x512, 1024x1024 and 2048x2048, or at --size ROWSxCOLUMNS; attune unwrap then takes the best for frames "
             "of about that size.",
@@ -254,6 +299,8 @@ const atn_cli_verb ATN_VERB_TUNE = {
     .examples = (const atn_cli_pair[]){{"attune tune gemm --budget 60s", "a shipped kernel, at its set of shapes"},
                                        {"attune tune mv.xml --define USED_FLOAT=DP --size A=4096x4096 --evals 50",
                                         "a kernel of one's own at one shape"},
+                                       {"attune tune cg.atn --size b=512x512 --size x=512x512",
+                                        "a program: what is fused, then its steps"},
                                        {"attune tune unwrap --size 1024x1024", "how frames are unwrapped"},
                                        {"attune tune all --budget 10m --device cuda", "all that are shipped, on a GPU"},
                                        {0}},

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "graph/shipped.h"
+#include "plan/tune.h"
 #include "tune/case.h"
 #include "tune/key.h"
 #include "tune/sets.h"
@@ -42,6 +43,16 @@ static void label_shape(const atn_case *c, const atn_device_info *info, char *te
     if (at > 0 && at < bytes) text[at - 1] = '\0';
 }
 
+static atn_status add_row(atn_cli_work *w, const atn_workload *workload, const atn_cli_label *label) {
+    atn_status status = atn_grow(w->ctx, (void **)&w->work, &w->room, (size_t)w->n, sizeof *w->work);
+    if (status == ATN_OK)
+        status = atn_grow(w->ctx, (void **)&w->labels, &w->label_room, (size_t)w->n, sizeof *w->labels);
+    if (status != ATN_OK) return status;
+    w->work[w->n] = *workload;
+    w->labels[w->n++] = *label;
+    return ATN_OK;
+}
+
 /* Every step of a Sequence is a workload of its own. */
 static atn_status add(atn_cli_work *w, const atn_device_info *info, const atn_workload *workload) {
     for (int32_t step = 0, steps = 1; step < steps; ++step) {
@@ -57,15 +68,65 @@ static atn_status add(atn_cli_work *w, const atn_device_info *info, const atn_wo
             if (!label.kernel) status = ATN_ERR_MEMORY;
         }
         atn_case_close(&c);
-        if (status == ATN_OK) status = atn_grow(w->ctx, (void **)&w->work, &w->room, (size_t)w->n, sizeof *w->work);
-        if (status == ATN_OK)
-            status = atn_grow(w->ctx, (void **)&w->labels, &w->label_room, (size_t)w->n, sizeof *w->labels);
+        if (status == ATN_OK) status = add_row(w, &one, &label);
         if (status != ATN_OK) return status;
-        w->work[w->n] = one;
-        w->labels[w->n++] = label;
     }
     return ATN_OK;
 }
+
+/* ---- programs ---- */
+
+atn_status atn_cli_work_program(const atn_cli_kernel *k, const atn_plan_given *given, atn_cli_work *out) {
+    const atn_routine *routine = k->programs->routines[k->programs->main];
+    atn_cli_label label = {.kernel = routine->name};
+    size_t at = 0;
+    *out = (atn_cli_work){.ctx = k->call->ctx, .arena = {.ctx = k->call->ctx}};
+    for (int32_t n = 0; n < routine->n_head && at < sizeof label.shape; ++n) {
+        char shape[48];
+        atn_view view = {.rank = routine->names[n].rank};
+        if (!view.rank || given->size[n][0] < 0) continue;
+        memcpy(view.size, given->size[n], sizeof view.size);
+        atn_view_print_shape(&view, shape, sizeof shape);
+        at += (size_t)snprintf(label.shape + at, sizeof label.shape - at, "%s%s", at ? " " : "", shape);
+    }
+    return add_row(out, &(atn_workload){.name = k->name}, &label);
+}
+
+/* Of one element, or the same as one before: nothing to be found out. */
+static bool is_small(const atn_runner *runner, int32_t step) {
+    const atn_graph *graph = atn_runner_graph(runner, step);
+    atn_frame frame = atn_runner_frame(runner, step);
+    for (int32_t k = 0; k < graph->n_objects; ++k)
+        if (!graph->objects[k].table && atn_view_elements(&frame.views[k]) > 1) return false;
+    return true;
+}
+
+static bool is_known(const atn_runner *runner, int32_t step) {
+    const atn_graph *graph = atn_runner_graph(runner, step);
+    atn_frame frame = atn_runner_frame(runner, step);
+    for (int32_t k = 0; k < step; ++k) {
+        const atn_graph *other = atn_runner_graph(runner, k);
+        bool same = memcmp(&graph->hash, &other->hash, sizeof graph->hash) == 0;
+        for (int32_t o = 0; o < graph->n_objects && same; ++o)
+            same =
+                memcmp(frame.views[o].size, atn_runner_frame(runner, k).views[o].size, sizeof frame.views->size) == 0;
+        if (same) return true;
+    }
+    return false;
+}
+
+atn_status atn_cli_work_steps(const atn_cli_kernel *k, const atn_device_info *info, atn_cli_work *out) {
+    atn_status status = ATN_OK;
+    for (int32_t step = 0; step < atn_runner_steps(k->runner) && status == ATN_OK; ++step) {
+        atn_workload one;
+        if (is_small(k->runner, step) || is_known(k->runner, step)) continue;
+        status = atn_plan_workload(atn_planned_plan(k->planned), atn_runner_graph(k->runner, step), &out->arena, &one);
+        if (status == ATN_OK) status = add(out, info, &one);
+    }
+    return status;
+}
+
+/* ---- kernels ---- */
 
 static atn_status add_shipped(atn_cli_work *w, atn_cli_call *call, const atn_device_info *info, const char *name,
                               const char *xml) {

@@ -23,6 +23,9 @@ typedef struct atn_cli_work {
 /* Operand 0: a file, a shipped kernel, or "all"; with what --define, --param and --size give. On failure too, it goes
  * back with atn_cli_work_free. */
 atn_status atn_cli_work_list(atn_cli_call *call, const atn_device_info *info, atn_cli_work *out);
+/* A program: one row for its seams, whose workload is none; and once it is planned, one for each of its steps. */
+atn_status atn_cli_work_program(const atn_cli_kernel *kernel, const atn_plan_given *given, atn_cli_work *out);
+atn_status atn_cli_work_steps(const atn_cli_kernel *kernel, const atn_device_info *info, atn_cli_work *out);
 void atn_cli_work_free(atn_cli_work *list);
 
 /* `tune unwrap`: knobs of the unwrapper; budget, evaluations and space count. */

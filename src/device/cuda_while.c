@@ -7,9 +7,9 @@ static const char DECIDE[] =
     "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long condition, unsigned value);\n"
     "extern \"C\" __global__ void attune_decide(unsigned long long condition, int *state, long long at, int most, "
     "int first) {\n"
-    "    int rounds = first ? 0 : state[at + 1] + 1;\n"
+    "    int rounds = first ? state[at + 1] : state[at + 1] + 1;\n"
     "    state[at + 1] = rounds;\n"
-    "    cudaGraphSetConditional(condition, state[at] != 0 && rounds < most);\n"
+    "    cudaGraphSetConditional(condition, state[at] == 1 && rounds < most);\n"
     "}\n";
 
 static atn_cuda_device *device_of(const atn_queue *queue) { return (atn_cuda_device *)queue->device; }

@@ -136,8 +136,9 @@ bool atn_queue_is_kept(const atn_queue *queue); /* is its work kept on a tape no
 
 /* A loop on a tape: launches, copies and fills of the tape's first queue between while and while_end, and nothing else,
  * are repeated where the tape runs, without the host. At `offset` of `state` are two INT32: before each round the first
- * is looked at, 0 ends the loop; the second is the number of rounds so far, set to 0 before the first and at most
- * `most`. The body writes the first, and so does whatever comes before the loop. Loops may follow each other, not nest.
+ * is looked at, anything but 1 ends the loop; the second is the number of rounds so far, at most `most`, which whatever
+ * comes before the loop sets to 0. The body writes the first, and so does whatever comes before the loop. Loops may
+ * follow each other, not nest.
  * ATN_ERR_UNSUPPORTED, the tape being as before, where the device cannot: then the loop is the caller's, who looks
  * every few rounds. On CUDA it takes a driver for 12.3 or newer; to be asked with atn_tape_can_while before the tape is
  * begun. */

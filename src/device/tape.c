@@ -274,8 +274,9 @@ static atn_status repeat(atn_queue *queue, const atn_kept *kept);
 static atn_status repeat_loop(atn_queue *queue, const atn_kept *loop) {
     int32_t *state = (void *)((char *)atn_buffer_host(loop->work.to) + loop->work.to_offset);
     atn_status status = queue->device->backend->queue_finish(queue);
-    for (state[1] = 0; status == ATN_OK && state[0] != 0 && state[1] < loop->most; ++state[1]) {
-        status = repeat(queue, loop->body);
+    for (; status == ATN_OK && state[0] == 1 && state[1] < loop->most; ++state[1]) {
+        status = atn_check_cancel(queue->device->ctx);
+        if (status == ATN_OK) status = repeat(queue, loop->body);
         if (status == ATN_OK) status = queue->device->backend->queue_finish(queue);
     }
     return status;

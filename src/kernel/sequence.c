@@ -305,14 +305,14 @@ void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
     for (int32_t k = 0; k < r->sequence->count; ++k) refresh(r, &r->steps[k]);
 }
 
-atn_status atn_runner_run_step(atn_runner *r, int32_t number) {
+atn_status atn_runner_run_step(atn_runner *r, int32_t number, atn_queue *queue) {
     step *s = &r->steps[number];
-    return atn_built_run(s->kernel, NULL, s->slots, (const double(*)[2])s->params);
+    return atn_built_run(s->kernel, queue, s->slots, (const double(*)[2])s->params);
 }
 
 atn_status atn_runner_run(atn_runner *r) {
     atn_status status = ATN_OK;
-    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) status = atn_runner_run_step(r, k);
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) status = atn_runner_run_step(r, k, NULL);
     return status;
 }
 

@@ -52,7 +52,7 @@ atn_status atn_runner_choose(const atn_runner *runner, int32_t step, const atn_d
 void atn_runner_rebind(atn_runner *runner, int32_t object, const atn_slot *slot);
 /* Asynchronous where kernels are. What no one gave starts as zero. */
 atn_status atn_runner_run(atn_runner *runner);
-atn_status atn_runner_run_step(atn_runner *runner, int32_t step);
+atn_status atn_runner_run_step(atn_runner *runner, int32_t step, atn_queue *queue); /* NULL: the device's own first */
 
 /* Interprets every step; bad_accesses: computed accesses that were out of range. */
 atn_status atn_runner_eval(atn_runner *runner, int64_t *bad_accesses);

@@ -21,7 +21,7 @@ struct atn_program {
     double (*value)[2]; /* per name of the head */
     bool *has_value;
     int8_t *wanted; /* seams */
-    int32_t n_wanted;
+    int32_t n_wanted, queues;
     atn_text explained;
 };
 
@@ -129,6 +129,11 @@ atn_status atn_program_seams(atn_program *p, const int8_t *wanted, int32_t count
     return ATN_OK;
 }
 
+void atn_program_queues(atn_program *p, int32_t most) {
+    p->queues = most;
+    p->stale = true;
+}
+
 void atn_program_trust(atn_program *p) { p->trusted = true; }
 
 const atn_plan *atn_program_get_plan(const atn_program *p) { return p->planned ? atn_planned_plan(p->planned) : NULL; }
@@ -161,7 +166,7 @@ static atn_status make_plan(const atn_program *p, atn_plan **out) {
                               p->routine->names[k].name);
     }
     const atn_plan_options options = {
-        .info = atn_device_get_info(p->device), .wanted = p->wanted, .n_wanted = p->n_wanted};
+        .info = atn_device_get_info(p->device), .wanted = p->wanted, .n_wanted = p->n_wanted, .queues = p->queues};
     if (status == ATN_OK) status = atn_plan_make(ctx, p->programs, &given, &options, out);
     atn_free(ctx, given.size);
     return status;
@@ -236,7 +241,7 @@ atn_status atn_program_run(atn_program *p) {
     return status;
 }
 
-const char *atn_program_note(const atn_program *p) { return p->planned ? atn_planned_note(p->planned) : NULL; }
+const char *atn_program_note(atn_program *p) { return p->planned ? atn_planned_note(p->planned) : NULL; }
 
 const char *atn_program_explain(atn_program *p) {
     atn_text *out = &p->explained;

@@ -1,5 +1,5 @@
 /* The passes in their order, for whoever runs a program or looks at its plan. */
-#include "plan/plan.h"
+#include "plan/remember.h"
 
 #include <string.h>
 
@@ -8,14 +8,28 @@ static atn_status see(const atn_plan_options *o, const char *pass, const atn_pla
     return status;
 }
 
+/* Graphs run queues side by side; elsewhere what was kept is done in the order in which it was queued. */
+static int32_t queues_of(const atn_plan_options *o) {
+    if (o->queues) return o->queues;
+    return o->info && strcmp(o->info->backend, "cuda") == 0 ? ATN_PLAN_QUEUES : 1;
+}
+
 atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const atn_plan_given *given,
                          const atn_plan_options *options, atn_plan **out) {
     atn_status status = atn_plan_expand(ctx, programs, given, out);
     if (status != ATN_OK) return status;
     atn_plan *plan = *out;
     see(options, "expand", plan, ATN_OK);
-    status = see(options, "fuse", plan, atn_plan_fuse(plan, options->info, options->wanted, options->n_wanted));
+    const int8_t *wanted = options->wanted;
+    int8_t *known = NULL;
+    int32_t n_wanted = options->n_wanted;
+    if (!wanted && options->info && !options->estimate) {
+        status = atn_plan_recall(plan, options->info, &known, &n_wanted);
+        wanted = known;
+    }
+    if (status == ATN_OK) status = see(options, "fuse", plan, atn_plan_fuse(plan, options->info, wanted, n_wanted));
     if (status == ATN_OK) status = see(options, "settle", plan, atn_plan_settle(plan));
+    if (status == ATN_OK) status = see(options, "schedule", plan, atn_plan_schedule(plan, queues_of(options)));
     if (status == ATN_OK) status = see(options, "place", plan, atn_plan_place(plan));
     if (status == ATN_OK) return ATN_OK;
     atn_plan_free(plan);

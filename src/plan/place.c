@@ -14,6 +14,14 @@ static void note(atn_plan *plan, int32_t array, int32_t node) {
     if (node > a->last) a->last = node;
 }
 
+static bool touches(const atn_plan *plan, const atn_plan_node *node, int32_t root) {
+    for (int32_t k = 0; k < node->graph->n_objects; ++k) {
+        int32_t array = node->graph->objects[k].table ? -1 : atn_plan_array_find(plan, node->graph->objects[k].name);
+        if (array >= 0 && atn_plan_root(plan, array) == root) return true;
+    }
+    return false;
+}
+
 static void find_lives(atn_plan *plan) {
     for (int32_t k = 0; k < plan->n_arrays; ++k) plan->arrays[k].first = plan->arrays[k].last = -1;
     for (int32_t n = 0; n < plan->n_nodes; ++n) {
@@ -70,13 +78,26 @@ typedef struct piece {
     atn_type type;
     size_t bytes;
     int32_t until; /* the last node of who lies there */
+    int32_t array; /* who */
 } piece;
 
+/* Steps of one row may run side by side: what lies there is done with where a loop, a branch or its end lies between,
+ * or where all that touch it are in the queue of the step that comes next. */
+static bool is_done(const atn_plan *plan, const piece *p, int32_t next) {
+    for (int32_t k = next; plan->queues > 1 && k >= plan->arrays[p->array].first; --k) {
+        const atn_plan_node *node = &plan->nodes[k];
+        if (node->kind != ATN_NODE_STEP && node->kind != ATN_NODE_GONE) return true;
+        if (node->queue != plan->nodes[next].queue && node->kind == ATN_NODE_STEP && touches(plan, node, p->array))
+            return false;
+    }
+    return true;
+}
+
 /* The smallest piece that is free and large enough; else the largest free one grows; else a new one. */
-static int32_t choose(const piece *pieces, int32_t n, const atn_plan_array *a, size_t bytes) {
+static int32_t choose(const atn_plan *plan, const piece *pieces, const atn_plan_array *a, size_t bytes) {
     int32_t best = -1;
-    for (int32_t k = 0; k < n; ++k) {
-        if (pieces[k].type != a->type || pieces[k].until >= a->first) continue;
+    for (int32_t k = 0; k < plan->n_pieces; ++k) {
+        if (pieces[k].type != a->type || pieces[k].until >= a->first || !is_done(plan, &pieces[k], a->first)) continue;
         bool fits = pieces[k].bytes >= bytes, best_fits = best >= 0 && pieces[best].bytes >= bytes;
         bool better =
             best < 0 || (fits && !best_fits) ||
@@ -105,13 +126,14 @@ atn_status atn_plan_place(atn_plan *plan) {
         size_t bytes = 0;
         atn_status status = bytes_of(plan, a, &bytes);
         if (status != ATN_OK) return status;
-        int32_t at = choose(pieces, plan->n_pieces, a, bytes);
+        int32_t at = choose(plan, pieces, a, bytes);
         if (at < 0) {
             at = plan->n_pieces++;
             pieces[at] = (piece){.type = a->type};
         }
         if (pieces[at].bytes < bytes) pieces[at].bytes = bytes;
         pieces[at].until = a->last;
+        pieces[at].array = order[k];
         a->piece = at;
     }
     plan->piece_at = atn_arena_alloc(&plan->arena, ((size_t)plan->n_pieces + 1) * sizeof *plan->piece_at);

@@ -1,7 +1,8 @@
 /* A program planned for given sizes: a list of nodes (kernels over arrays, loops, branches) that passes rewrite one
  * after the other. expand: calls, recursion and counted loops are unfolded, every assignment makes a new array. fuse:
  * steps are computed within those that read them. settle: arrays that may share elements do; the rest is copied.
- * place: temporaries that are not alive at the same time share memory. Each can be printed, and tested, alone. */
+ * schedule: steps that need nothing of each other go to several queues. place: temporaries that are not alive at the
+ * same time share memory. Each can be printed, and tested, alone. */
 #ifndef ATN_PLAN_PLAN_H
 #define ATN_PLAN_PLAN_H
 
@@ -35,6 +36,8 @@ typedef enum atn_node_kind {
     ATN_NODE_GONE /* fused into others */
 } atn_node_kind;
 
+enum { ATN_PLAN_QUEUES = 4 };
+
 typedef struct atn_plan_node {
     atn_node_kind kind;
     atn_graph *graph;  /* STEP; owned by the plan; its objects and parameters bear the names of arrays and scalars */
@@ -43,6 +46,9 @@ typedef struct atn_plan_node {
     int64_t most;      /* LOOP */
     int32_t match;     /* LOOP, END, IF, ELSE, FI: where its other end stands */
     const char *fused; /* STEP: what else is computed in it; NULL: nothing */
+    int32_t queue;     /* schedule: STEP; below the plan's queues */
+    int32_t after[ATN_PLAN_QUEUES]; /* schedule: STEP: the node of each other queue that comes before; -1: none, or
+                                       known already */
 } atn_plan_node;
 
 typedef struct atn_plan_frame atn_plan_frame;
@@ -96,9 +102,11 @@ typedef struct atn_plan {
     atn_plan_node *nodes;
     int32_t n_seams, seams_room;
     atn_plan_seam *seams;
-    int32_t n_pieces; /* place */
-    size_t *piece_at; /* bytes into the arena */
-    size_t bytes;     /* of the arena */
+    const char *origin; /* of what is fused, where it was measured, and how near that is; NULL: estimated, or given */
+    int32_t n_pieces;   /* place */
+    size_t *piece_at;   /* bytes into the arena */
+    size_t bytes;       /* of the arena */
+    int32_t queues;     /* schedule: that its steps use; 0: that pass was not run */
 } atn_plan;
 
 /* What the caller's arrays are: by name of the main routine's head; size[0] < 0: not bound. */
@@ -119,14 +127,21 @@ atn_status atn_plan_fuse(atn_plan *plan, const atn_device_info *info, const int8
 /* settle.c: MOVEs vanish where an array may lie where the other one does; what is left becomes steps that copy. */
 atn_status atn_plan_settle(atn_plan *plan);
 
+/* schedule.c: over at most so many queues, 1 to ATN_PLAN_QUEUES. Steps between two loops, branches or their ends are
+ * ordered among each other; all of them are done before what follows. */
+atn_status atn_plan_schedule(atn_plan *plan, int32_t queues);
+
 /* place.c */
 atn_status atn_plan_place(atn_plan *plan);
 
 /* passes.c: all of the above in their order. */
 typedef struct atn_plan_options {
     const atn_device_info *info; /* what is estimated for; NULL: the host */
-    const int8_t *wanted;        /* seams, as atn_plan_fuse takes them */
+    const int8_t *wanted; /* seams, as atn_plan_fuse takes them; NULL: as they were measured on that device, where
+                             they were */
+    bool estimate;        /* not as they were measured */
     int32_t n_wanted;
+    int32_t queues;                                                   /* at most; 0: as many as help on that device */
     void (*seen)(void *user, const char *pass, const atn_plan *plan); /* called behind each pass; NULL: not */
     void *user;
 } atn_plan_options;

@@ -13,8 +13,24 @@ static void indent(atn_text *out, int32_t depth) {
 
 static const char *name_of(const atn_plan *plan, int32_t array) { return array < 0 ? "" : plan->arrays[array].name; }
 
+static const char *first_written(const atn_graph *graph) {
+    for (int32_t k = 0; k < graph->n_objects; ++k)
+        if (graph->objects[k].written) return graph->objects[k].name;
+    return "";
+}
+
+static void print_queue(const atn_plan *plan, const atn_plan_node *node, atn_text *out) {
+    bool any = false;
+    atn_text_printf(out, "    queue %d", node->queue);
+    for (int32_t q = 0; q < plan->queues; ++q) {
+        if (node->after[q] < 0) continue;
+        atn_text_printf(out, "%s%s", any ? ", " : " after ", first_written(plan->nodes[node->after[q]].graph));
+        any = true;
+    }
+}
+
 /* "v = sweep(f, u; w)", and what is computed in it. */
-static void print_step(const atn_plan_node *node, atn_text *out) {
+static void print_step(const atn_plan *plan, const atn_plan_node *node, atn_text *out) {
     const atn_graph *graph = node->graph;
     bool any = false;
     for (int32_t k = 0; k < graph->n_objects; ++k)
@@ -33,6 +49,7 @@ static void print_step(const atn_plan_node *node, atn_text *out) {
         atn_text_printf(out, "%s%s", k ? ", " : any ? "; " : "", graph->parameters[k].name);
     atn_text_add(out, ")");
     if (node->fused) atn_text_printf(out, "    with %s", node->fused);
+    if (plan->queues > 1) print_queue(plan, node, out);
     atn_text_add(out, "\n");
 }
 
@@ -45,7 +62,7 @@ static void print_nodes(const atn_plan *plan, atn_text *out) {
         if (node->kind != ATN_NODE_END && node->kind != ATN_NODE_FI) indent(out, depth);
         switch (node->kind) {
         case ATN_NODE_STEP:
-            print_step(node, out);
+            print_step(plan, node, out);
             break;
         case ATN_NODE_MOVE:
             atn_text_printf(out, "%s takes %s\n", name_of(plan, node->to), name_of(plan, node->from));
@@ -91,7 +108,8 @@ void atn_plan_print(const atn_plan *plan, atn_text *out) {
     print_nodes(plan, out);
     atn_text_add(out, "arrays\n");
     print_arrays(plan, out);
-    if (plan->n_seams) atn_text_add(out, "seams\n");
+    if (plan->n_seams && plan->origin) atn_text_printf(out, "seams from wisdom (%s)\n", plan->origin);
+    if (plan->n_seams && !plan->origin) atn_text_add(out, "seams\n");
     for (int32_t k = 0; k < plan->n_seams; ++k) {
         const atn_plan_seam *seam = &plan->seams[k];
         atn_text_printf(out, "    %d %s: ", k, name_of(plan, seam->array));

@@ -24,8 +24,8 @@ atn_status atn_planned_ready(atn_planned *planned);
 /* Memory for temporaries, and every step as it is chosen for its sizes. `variant`: all as this one; NULL: chosen. */
 atn_status atn_planned_build(atn_planned *planned, atn_device *device, const atn_variant *variant,
                              const atn_choose_options *options);
-/* No allocation and no look-up; waits only where a loop or a branch asks for a value. From the second run on, steps in
- * a row are one launch where the device has such. */
+/* No allocation and no look-up; waits only where the host follows a loop or a branch. From the second run on, steps in
+ * a row, and loops of steps where the device can, are one launch where it has such. */
 atn_status atn_planned_run(atn_planned *planned);
 /* Scalars anew, by name of the head: what is built stays, unless a scalar decides (atn_plan_scalar). */
 atn_status atn_planned_give(atn_planned *planned, const double (*value)[2]);
@@ -33,7 +33,8 @@ atn_status atn_planned_give(atn_planned *planned, const double (*value)[2]);
 /* The oracle: slots' view.data, which all of the caller's arrays have; of a plan that was only expanded. */
 atn_status atn_planned_eval(atn_planned *planned, int64_t *bad_accesses);
 
-/* What a person should know of the last run: a loop that met no number, or did not end by itself; NULL: nothing. */
-const char *atn_planned_note(const atn_planned *planned);
+/* What a person should know of the last run: a loop that met no number, or did not end by itself; NULL: nothing. Waits
+ * for the run where that has loops. */
+const char *atn_planned_note(atn_planned *planned);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "graph/pack.h"
 #include "graph/type.h"
 
 #include <string.h>
@@ -25,6 +26,7 @@ static atn_status parse(const atn_ctx *ctx, const atn_workload *w, atn_sequence 
     atn_define defines[MOST_DEFINES];
     char names[MOST_DEFINES][64];
     size_t n = 0;
+    if (w->packed) return atn_graph_unpack(ctx, w->xml, out);
     for (; w->defines && w->defines[n]; ++n) {
         if (n == MOST_DEFINES) return atn_fail(ctx, ATN_ERR_INPUT, "%s: more than %d defines", w->name, MOST_DEFINES);
         const char *value = split(w->defines[n], names[n], sizeof names[n]);

@@ -13,6 +13,7 @@
 typedef struct atn_workload {
     const char *name;           /* a shipped kernel's, or a file's, for messages */
     const char *xml;            /* the description */
+    bool packed;                /* that is one graph as atn_graph_pack has it: a step that stands in no file */
     const char *const *defines; /* "USED_FLOAT=SP", ended by NULL; or NULL */
     const char *const
         *sizes; /* "A=1024x1024" (Size(1) x Size(0)), ended by NULL; what is not named takes what is reached */

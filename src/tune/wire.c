@@ -58,12 +58,12 @@ static json_t *texts(const char *const *list) {
 
 json_t *atn_wire_open(const atn_device_info *device, const atn_workload *w, const atn_trial_setup *setup) {
     json_t *defines = texts(w->defines), *sizes = texts(w->sizes), *params = texts(w->params);
-    return json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:i, s:f, s:f, s:b, s:b, s:b, s:I}", "op",
+    return json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:i, s:b, s:f, s:f, s:b, s:b, s:b, s:I}", "op",
                      "open", "protocol", ATN_WIRE_VERSION, "backend", device->backend, "device", device->name,
                      "ordinal", (int)device->ordinal, "name", w->name, "xml", w->xml, "defines", defines, "sizes",
-                     sizes, "params", params, "step", (int)w->step, "range_length", w->range_length, "tolerance",
-                     setup->tolerance, "reproducible", (int)setup->reproducible, "cold", (int)setup->cold, "build_only",
-                     (int)setup->build_only, "seed", (json_int_t)setup->seed);
+                     sizes, "params", params, "step", (int)w->step, "packed", (int)w->packed, "range_length",
+                     w->range_length, "tolerance", setup->tolerance, "reproducible", (int)setup->reproducible, "cold",
+                     (int)setup->cold, "build_only", (int)setup->build_only, "seed", (json_int_t)setup->seed);
 }
 
 static atn_status read_texts(const atn_ctx *ctx, const json_t *from, const char *const **out) {
@@ -94,7 +94,7 @@ atn_status atn_wire_read_open(const atn_ctx *ctx, const json_t *from, atn_device
     if (!name || !xml || !take_text(from, "backend", device->backend, sizeof device->backend) ||
         !take_text(from, "device", device->name, sizeof device->name) ||
         !take_int(from, "ordinal", INT32_MIN, INT32_MAX, &device->ordinal) ||
-        !take_int(from, "step", INT32_MIN, INT32_MAX, &w->step) ||
+        !take_int(from, "step", INT32_MIN, INT32_MAX, &w->step) || !take_flag(from, "packed", &w->packed) ||
         !take_number(from, "range_length", -INFINITY, &w->range_length) ||
         !take_number(from, "tolerance", -INFINITY, &setup->tolerance) ||
         !take_flag(from, "reproducible", &setup->reproducible) || !take_flag(from, "cold", &setup->cold) ||

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 /* Raise the version when either side would misunderstand the other. Nothing that is right comes near the limits. */
-enum { ATN_WIRE_VERSION = 2, ATN_WIRE_MOST_LINES = 1000, ATN_WIRE_MOST_JOB = 64 << 20 };
+enum { ATN_WIRE_VERSION = 3, ATN_WIRE_MOST_LINES = 1000, ATN_WIRE_MOST_JOB = 64 << 20 };
 static const double ATN_WIRE_OPEN_S = 120;   /* until a job names its first stage */
 static const double ATN_WIRE_STAGE_S = 3600; /* a stage that asks for more gets this */
 

@@ -76,7 +76,7 @@ static void lies_about_trials(void **state) {
     }
 }
 
-#define HELLO "echo '{\"hello\":\"attune worker\",\"protocol\":2}'\n"
+#define HELLO "echo '{\"hello\":\"attune worker\",\"protocol\":3}'\n"
 
 /* A line without an end, lines without an end, output closed with nobody gone: each is noticed, and the worker ended.
  */
@@ -103,8 +103,8 @@ static void another_protocol(void **state) {
     static const struct {
         const char *body, *message;
     } rows[] = {
-        {"echo '{\"hello\":\"attune worker\",\"protocol\":3}'; sleep 1000",
-         "speaks protocol 3, this attune protocol 2"},
+        {"echo '{\"hello\":\"attune worker\",\"protocol\":4}'; sleep 1000",
+         "speaks protocol 4, this attune protocol 3"},
         {"echo '{\"done\":{}}'; sleep 1000", "speaks another protocol or none"}, /* as workers did before */
         {"echo hello; sleep 1000", "speaks another protocol or none"},
     };
@@ -120,8 +120,8 @@ static void another_protocol(void **state) {
 static void another_tuner(void **state) {
     (void)state;
     atn_tune_result r;
-    assert_int_equal(tune_with("sed -u 's/\"protocol\": *2/\"protocol\":1/' | \"$real\" \"$@\"", &r), ATN_ERR_DEVICE);
-    kit_contains(atn_ctx_message(k.ctx), "the worker speaks protocol 2, the tuner 1");
+    assert_int_equal(tune_with("sed -u 's/\"protocol\": *3/\"protocol\":1/' | \"$real\" \"$@\"", &r), ATN_ERR_DEVICE);
+    kit_contains(atn_ctx_message(k.ctx), "the worker speaks protocol 3, the tuner 1");
 }
 
 static int setup(void **state) {

@@ -85,8 +85,8 @@ static void churn(const uint64_t *args) {
 /* attune_decide(condition, int *state, at, most, first) */
 static void decide(const uint64_t *args) {
     int32_t *state = (int32_t *)(uintptr_t)args[1] + args[2], most = (int32_t)args[3];
-    state[1] = args[4] ? 0 : state[1] + 1;
-    ((condition *)(uintptr_t)args[0])->value = state[0] != 0 && state[1] < most;
+    state[1] += !args[4];
+    ((condition *)(uintptr_t)args[0])->value = state[0] == 1 && state[1] < most;
 }
 
 static void run_to(atn_cu_stream *stream, const mark *until);

@@ -286,6 +286,7 @@ static void keep_loop(stage *s, atn_queue *queue, size_t offset, int32_t most) {
     enum { W = sizeof(int32_t) };
     const piece round = {.kind = MIX, .to = 0, .from = 2, .count = 4, .add = 7};
     kit_ok(s->ctx, atn_buffer_copy(queue, s->buffer[4], offset, s->buffer[1], 0, W));
+    kit_ok(s->ctx, atn_buffer_fill(queue, s->buffer[4], offset + W, 0, W));
     kit_ok(s->ctx, atn_tape_while(queue, s->buffer[4], offset, most));
     queue_piece(s, &round);
     kit_ok(s->ctx, atn_buffer_copy(queue, s->buffer[3], 0, s->buffer[1], W, (FLAGS - 1) * W));
@@ -298,7 +299,7 @@ static void loop_of(stage *s, int32_t rounds, int32_t most) {
     atn_queue *queue = s->queue[0];
     atn_tape *tape;
     int32_t flags[FLAGS] = {0}, state[4] = {-1, -1, -1, -1}, wanted = rounds < most ? rounds : most;
-    for (int k = 0; k < rounds; ++k) flags[k] = k % 2 ? 1 : -5;
+    for (int k = 0; k < FLAGS; ++k) flags[k] = k < rounds ? 1 : k % 2 ? 2 : -5;
     kit_ok(s->ctx, atn_tape_begin(queue));
     keep_loop(s, queue, 8, most);
     keep_loop(s, queue, 0, 2); /* goes on with the flags that are left */

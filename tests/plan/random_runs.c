@@ -24,7 +24,7 @@ typedef struct held {
 } held;
 
 typedef struct tally {
-    int programs, runs, steps, fused, seams;
+    int programs, runs, steps, fused, seams, queues;
 } tally;
 
 static void fail_case(const held *h, int run, const char *what) {
@@ -162,12 +162,56 @@ static void choose_seams(held *h) {
     must(h, -1, atn_program_seams(h->program, wanted, 64));
 }
 
+/* ---- the order of steps in several queues ---- */
+
+static int32_t place_of(const atn_plan *plan, const char *name) {
+    int32_t root = atn_plan_root(plan, atn_plan_array_find(plan, name));
+    return plan->arrays[root].piece >= 0 ? plan->arrays[root].piece : plan->n_pieces + root;
+}
+
+static bool share_memory(const atn_plan *plan, const atn_graph *a, const atn_graph *b) {
+    for (int32_t j = 0; j < a->n_objects; ++j)
+        for (int32_t k = 0; k < b->n_objects; ++k)
+            if ((a->objects[j].written || b->objects[k].written) &&
+                place_of(plan, a->objects[j].name) == place_of(plan, b->objects[k].name))
+                return true;
+    return false;
+}
+
+/* Of two steps of a row that touch the same memory, one of them writing, the later one waits for the earlier one. */
+static void check_order(const held *h, const atn_plan *plan) {
+    size_t n = (size_t)plan->n_nodes;
+    bool *before = calloc(n * n + 1, 1); /* [j * n + i]: i is done when j begins */
+    int32_t last[ATN_PLAN_QUEUES] = {-1, -1, -1, -1}, row = 0;
+    for (int32_t j = 0; j < plan->n_nodes; ++j) {
+        const atn_plan_node *node = &plan->nodes[j];
+        if (node->kind == ATN_NODE_GONE) continue;
+        if (node->kind != ATN_NODE_STEP) {
+            row = j + 1;
+            for (int q = 0; q < ATN_PLAN_QUEUES; ++q) last[q] = -1;
+            continue;
+        }
+        for (int q = 0; q < ATN_PLAN_QUEUES; ++q) {
+            int32_t i = q == node->queue ? last[q] : node->after[q];
+            for (int32_t k = row; k <= i; ++k)
+                before[(size_t)j * n + (size_t)k] |= k == i || before[(size_t)i * n + (size_t)k];
+        }
+        last[node->queue] = j;
+        for (int32_t i = row; i < j; ++i)
+            if (plan->nodes[i].kind == ATN_NODE_STEP && !before[(size_t)j * n + (size_t)i] &&
+                share_memory(plan, plan->nodes[i].graph, node->graph))
+                fail_case(h, -1, "two steps touch the same memory at the same time");
+    }
+    free(before);
+}
+
 static void hold_program(const atn_ctx *ctx, atn_device *device, const random_program *of, tally *t) {
     held h = {.of = of, .ctx = ctx, .device = device, .random = of->seed * 77 + 5};
     const char *text = atn_text_str(&of->text);
     must(&h, -1, atn_programs_parse(ctx, "random", text, strlen(text), NULL, NULL, &h.programs));
     must(&h, -1, atn_program_create(device, text, NULL, &h.program));
     choose_seams(&h);
+    atn_program_queues(h.program, (int32_t)(of->seed / 5 % 5)); /* 0: as the device says */
     bind(&h);
     give(&h, (double)(of->seed % 5) - 1, (double)(of->seed / 7 % 3));
     for (int run = 0; run < RUNS; ++run) {
@@ -176,9 +220,11 @@ static void hold_program(const atn_ctx *ctx, atn_device *device, const random_pr
         run_once(&h, run, t);
     }
     const atn_plan *plan = atn_program_get_plan(h.program);
+    check_order(&h, plan);
     t->seams += plan->n_seams;
     for (int32_t k = 0; k < plan->n_seams; ++k) t->fused += plan->seams[k].fused;
     for (int32_t k = 0; k < plan->n_nodes; ++k) t->steps += plan->nodes[k].kind == ATN_NODE_STEP;
+    t->queues += plan->queues > 1;
     if (of->seed % 8 == 0) { /* other sizes, other counts */
         h.sizes = 1;
         give(&h, h.w, (double)((of->seed / 7 + 1) % 3));
@@ -212,8 +258,10 @@ void random_programs(const char *backend, int programs) {
             if (of.type != ATN_DP || atn_device_get_info(device)->fp64) hold_program(ctx, device, &of, &t);
             random_program_free(&of);
         }
-        print_message("    %d programs, %d runs on %s from seed %llu: %d steps, %d of %d seams fused\n", t.programs,
-                      t.runs, atn_device_get_info(device)->name, (unsigned long long)first, t.steps, t.fused, t.seams);
+        print_message("    %d programs, %d runs on %s from seed %llu: %d steps, %d of %d seams fused, %d in "
+                      "several queues\n",
+                      t.programs, t.runs, atn_device_get_info(device)->name, (unsigned long long)first, t.steps,
+                      t.fused, t.seams, t.queues);
         atn_device_close(device);
     }
     atn_devices_free(devices);

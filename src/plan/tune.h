@@ -1,0 +1,18 @@
+/* Tuning a program: which seams are fused, by runs of the whole, and its steps as workloads of the tuner's. */
+#ifndef ATN_PLAN_TUNE_H
+#define ATN_PLAN_TUNE_H
+
+#include "base/arena.h"
+#include "plan/plan.h"
+#include "tune/tune.h"
+
+/* From the estimate's plan on, seams are turned one by one as long as the whole gets faster; every plan is run on the
+ * same made-up elements and held against the first. The best is in the wisdom afterwards. Of the options budget_s,
+ * evaluations, seed, tolerance, reproducible, again, progress and user count. `out`: variant is the seams as text. */
+atn_status atn_plan_tune(atn_device *device, atn_wisdom *wisdom, const atn_programs *programs,
+                         const atn_plan_given *given, const atn_tune_options *options, atn_tune_result *out);
+
+/* One step of a plan as a workload; its texts are of the arena. */
+atn_status atn_plan_workload(const atn_plan *plan, const atn_graph *step, atn_arena *arena, atn_workload *out);
+
+#endif
