@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "device/host_abi.h"
+#include "graph/affine.h"
 #include "graph/type.h"
 #include "render/dialect.h"
 
@@ -122,7 +123,7 @@ bool atn_built_is_compiled_in(const atn_built *k) { return atn_module_compiled_i
 
 /* ---- running ---- */
 
-/* Steps of the outermost reduction; 0 where they are not known beforehand. No memory to find out is no answer. */
+/* Steps of the outermost reduction, at the first point; 0 where elements decide. No memory to find out is no answer. */
 static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, int64_t *out) {
     int32_t block = g->blocks[0].n_accs > 0 ? 0 : 1;
     int64_t all = 1;
@@ -131,7 +132,7 @@ static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_fra
     for (int32_t d = 0; d < g->blocks[block].rank; ++d) {
         const atn_dim *dim = &g->dims[g->blocks[block].dim[d]];
         int64_t begin, end;
-        if (g->values[dim->begin].dims || g->values[dim->end].dims) return ATN_OK;
+        if (!atn_value_is_static(g, dim->begin) || !atn_value_is_static(g, dim->end)) return ATN_OK;
         atn_status status = atn_eval_index(ctx, g, frame, dim->begin, &begin);
         if (status == ATN_OK) status = atn_eval_index(ctx, g, frame, dim->end, &end);
         if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK;

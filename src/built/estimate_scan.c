@@ -26,7 +26,7 @@ void atn_estimate_scan(const atn_graph *graph, const atn_device_info *info, cons
     if (items) {
         bool cuda = strcmp(info->backend, "cuda") == 0;
         bool few = extent && extent->points[0] < (int64_t)info->cores * 64; /* a warp each would leave cores idle */
-        int32_t most = o.points == 0 ? 256 : few ? 128 : 32;
+        int32_t most = o.points == 0 ? 256 : few ? 256 : 32;
         v->q[0].lanes = info->max_group < most ? info->max_group : most;
         v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         while (!cuda && v->q[0].lanes > 1 && v->q[0].lanes * v->q[0].regs * b->n_accs * 16 > info->local_bytes)

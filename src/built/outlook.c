@@ -71,6 +71,7 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
             o.ragged = o.ragged || g->values[g->dims[b->dim[k]].begin].dims || g->values[g->dims[b->dim[k]].end].dims;
         o.rows = o.ragged && o.points > 1 && alike_in_rows(&o);
         for (int32_t k = 0; k < b->n_accs; ++k) o.ordered = o.ordered || b->acc[k].join == ATN_JOIN_ORDERED;
+        o.ordered = o.ordered || (!atn_block_is_scan(g, o.block) && !atn_block_commutes(g, o.block));
     }
     for (atn_value v = 0; v < g->n_values; ++v) {
         o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;

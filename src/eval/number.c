@@ -4,6 +4,7 @@
 #include "eval/number.h"
 
 #include <float.h>
+#include <string.h>
 
 static const struct {
     double unit, largest, tiny;
@@ -106,10 +107,23 @@ num num_convert(const num_rules *rules, atn_type from, atn_type to, num a) {
     return num_rounded(rules, to, a, exact ? 0 : 1);
 }
 
+/* Uncertain where roundings could have changed them. */
+static num bits_of(const num_rules *rules, atn_type from, num a) {
+    float single = (float)a.re;
+    int64_t wide;
+    int32_t narrow;
+    memcpy(&wide, &a.re, sizeof wide);
+    memcpy(&narrow, &single, sizeof narrow);
+    if (isnan(a.re)) wide = INT64_C(0x7ff8) << 48, narrow = 0x7fc00000;
+    num r = {.whole = from == ATN_DP ? wide : narrow};
+    return a.error == 0 && num_fits(a.re, rules->unit[from]) ? r : num_uncertain(r);
+}
+
 static num dispatch(const num_rules *rules, atn_op op, atn_type type, atn_type from, const num arg[3]) {
     if (atn_type_is_complex(from) || atn_type_is_complex(type)) return num_complex(rules, op, type, arg);
     if (op == ATN_OP_ISNAN || op == ATN_OP_ISFINITE)
         return num_whole(op == ATN_OP_ISNAN ? isnan(arg[0].re) : isfinite(arg[0].re));
+    if (op == ATN_OP_BITS) return bits_of(rules, from, arg[0]);
     if (op >= ATN_OP_SQRT && op <= ATN_OP_COPYSIGN) return num_function(rules, op, type, arg);
     return num_real(rules, op, from, arg);
 }

@@ -79,6 +79,11 @@ static bool is_static(const atn_graph *graph, atn_value value, int32_t *visits) 
     return true;
 }
 
+bool atn_value_is_static(const atn_graph *graph, atn_value value) {
+    int32_t visits = LARGEST;
+    return is_static(graph, value, &visits);
+}
+
 static bool is_computed(const atn_graph *graph, atn_value value, int32_t *visits) {
     return value >= 0 && (!atn_affine_of(graph, value).is_affine || !is_static(graph, value, visits));
 }

@@ -22,6 +22,7 @@ atn_affine atn_affine_of(const atn_graph *graph, atn_value value);
 /* Can an access be shown in range before anything runs? Not where a selector is no affine form, uses elements of an
  * object, or runs over a range that comes from data: such accesses are guarded and reported. */
 bool atn_select_is_computed(const atn_graph *graph, const atn_value select[ATN_MAX_RANK]);
+bool atn_value_is_static(const atn_graph *graph, atn_value value); /* no element decides */
 bool atn_value_is_computed(const atn_graph *graph,
                            atn_value value); /* the same of one selector, or of an end of a range; not of -1 */
 

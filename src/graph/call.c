@@ -137,8 +137,12 @@ atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree) {
         atn_flat_complain(flat, offset, "'%s' is not defined for complex numbers", tree->name);
         return atn_flat_whole(0);
     }
+    if (op == ATN_OP_BITS && type == ATN_HP) type = ATN_SP;
     atn_value values[3] = {-1, -1, -1};
     for (int32_t k = 0; k < arity; ++k) values[k] = argument(flat, args[k], type, offset);
-    atn_type made = op == ATN_OP_ISNAN || op == ATN_OP_ISFINITE ? ATN_B : type;
+    atn_type made = op == ATN_OP_ISNAN || op == ATN_OP_ISFINITE ? ATN_B
+                    : op != ATN_OP_BITS                         ? type
+                    : type == ATN_DP                            ? ATN_INDEX
+                                                                : ATN_INT32;
     return atn_flat_typed(atn_value_make(flat->sketch, op, made, values[0], values[1], values[2]), made);
 }

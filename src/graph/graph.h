@@ -96,6 +96,7 @@ typedef enum atn_op {
     /* leaves again: running values, inside their block only. index: the block, axis: which accumulator */
     ATN_OP_BEFORE, /* before this step: an exclusive scan */
     ATN_OP_AFTER,  /* with this step: an inclusive scan */
+    ATN_OP_BITS /* of a real number: INT32 of SP, INDEX of DP; of every NaN those of the quiet one without a sign */,
     ATN_OP_COUNT
 } atn_op;
 
@@ -269,6 +270,9 @@ void atn_sequence_free(atn_sequence *sequence);
 /* Does a block have running values, so that it is a scan? */
 bool atn_block_is_scan(const atn_graph *graph, int32_t block);
 bool atn_graph_has_scan(const atn_graph *graph);
+/* Parts of its range may be joined in any order, not only as they follow each other: a combine of its own is shown to
+ * be its own mirror image. */
+bool atn_block_commutes(const atn_graph *graph, int32_t block);
 
 /* Values as text, one per line, for `show --passes` and tests. */
 void atn_graph_print(const atn_graph *graph, atn_text *out);

@@ -74,6 +74,7 @@ static const atn_op_info infos[ATN_OP_COUNT] = {
     [ATN_OP_FMA] = {"fma", 3, true},
     [ATN_OP_BEFORE] = {"before", 0, false},
     [ATN_OP_AFTER] = {"after", 0, false},
+    [ATN_OP_BITS] = {"bits", 1, true},
 };
 
 const atn_op_info *atn_op_get_info(atn_op op) { return &infos[(unsigned)op < ATN_OP_COUNT ? op : ATN_OP_CONST]; }

@@ -301,7 +301,8 @@ static void end_stage(lowering *l, const atn_target *target) {
     atn_lowered *p = l->p;
     atn_variant kept = l->v;
     int32_t items = target->host ? 1 : target->max_items < FINISH_ITEMS ? target->max_items : FINISH_ITEMS;
-    enum { TREE_BYTES = 16384 }; /* of local memory, which every device has */
+    enum { TREE_BYTES = 16384 };                                          /* of local memory, which every device has */
+    if (l->cuts.n_points == 0 && !atn_block_commutes(l->g, 0)) items = 1; /* parts in their order */
     while (l->cuts.n_points == 0 && items > 32 && items * l->g->blocks[0].n_accs * 8 > TREE_BYTES) items /= 2;
     lower_enter(l, lower_cut_end(&kept, l->cuts.n_points > 0, items));
     open_stage(l, "_end", items);

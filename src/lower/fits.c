@@ -2,6 +2,7 @@
 #include "graph/affine.h"
 #include "graph/type.h"
 #include "lower/lower.h"
+#include "lower/reduction.h"
 
 static bool plain_points(const atn_cut *c) {
     return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->pack == 1 && c->seq == 1;
@@ -99,6 +100,10 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
                    "only sums of SP or INT32 are joined by atomics");
         }
     }
+    for (int32_t k = 0; k < g->n_blocks; ++k)
+        REFUSE((lanes_q > 1 || v->q[0].regs > 1 || v->q[0].vec > 1) && lower_is_outermost(g, k) &&
+                   !atn_block_is_scan(g, k) && !atn_block_commutes(g, k),
+               "the sides of its combine cannot change places: steps are joined one after the other, in parts");
     if (atn_graph_has_scan(g)) {
         bool others = blocks > 1 || !atn_block_is_scan(g, block);
         for (int32_t k = 1; k < g->n_blocks; ++k) others = others || (k != block && atn_block_is_scan(g, k));

@@ -154,7 +154,7 @@ void atn_lowered_print(const atn_lowered *program, atn_text *out);
  * generated code does at its top, for whoever launches it. */
 typedef struct atn_extent {
     int64_t points[ATN_MAX_RANK]; /* extent per dimension of the points; 1 where there is none */
-    int64_t range; /* steps of the outermost reduction, where neither points nor elements decide; 0: not known */
+    int64_t range; /* steps of the outermost reduction, at the first point, unless elements decide; 0: not known */
 } atn_extent;
 int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent);
 int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent);

@@ -26,6 +26,8 @@ static const char PRELUDE[] =
     "INLINE float atn_max_float(float a, float b) { return fmaxf(a, b); }\n"
     "INLINE double atn_min_double(double a, double b) { return fmin(a, b); }\n"
     "INLINE double atn_max_double(double a, double b) { return fmax(a, b); }\n"
+    "INLINE int atn_bits_of_float(float x) { return x != x ? 0x7fc00000 : __float_as_int(x); }\n"
+    "INLINE idx atn_bits_of_double(double x) { return x != x ? 0x7ff8000000000000 : __double_as_longlong(x); }\n"
     "INLINE int atn_to_int(float x) { return __float2int_rz(x); }\n"
     "INLINE int atn_to_int(double x) { return x != x ? 0 : __double2int_rz(x); }\n"
     "INLINE idx atn_to_idx(float x) { return x != x ? 0 : __float2ll_rz(x); }\n"

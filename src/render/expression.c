@@ -435,6 +435,13 @@ static void operation(printer *r, const ir_node *n) {
         print_expression(r, n->arg[0]);
         ADD(")");
         return;
+    case ATN_OP_BITS:
+        ADD("atn_bits_of_%s", from == ATN_DP ? "double" : "float");
+        if (n->width > 1) ADD("%d", n->width);
+        ADD("(");
+        print_expression(r, n->arg[0]);
+        ADD(")");
+        return;
     case ATN_OP_ISFINITE: /* not by a difference: contraction to a multiply-add would leave a rest */
         ADD("((");
         print_expression(r, n->arg[0]);

@@ -93,6 +93,7 @@ static void operators(void **state) {
         {"SP", "fma(#in(0), 2, fmin(#in(0), fmax(1, #in(0))))", "(fma x 2 (min x (max 1 x)))"},
         {"SP", "pow(#in(0), 2) + rsqrt(#in(0)) + fabs(#in(0)) + atan2(#in(0), 1) + hypot(#in(0), 2)",
          "(+ (+ (+ (+ (pow x 2) (rsqrt x)) (abs x)) (atan2 x 1)) (hypot x 2))"},
+        {"INT32", "bits(#in(0))", "(bits x)"},
         {"B", "isnan(#in(0)) || !isfinite(#in(1))", "(|| (isnan x) (! (isfinite d)))"},
         {"B", "#in(5) &amp; #in(5) | true", "1:B"},
     };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The shipped kernels, and some of integers at their ends, under Oclgrind, which simulates an OpenCL device and watches every access: no races, nothing used
+# The shipped kernels, sorting by the shipped programs, and some of integers at their ends, under Oclgrind, which simulates an OpenCL device and watches every access: no races, nothing used
 # that was not set, nothing out of bounds. Optimization is off: Oclgrind 21.10 does not know what LLVM makes of divisions
 # (freeze). usage: oclgrind.sh FOLDER-OF-TEST-PROGRAMS
 set -u
@@ -38,7 +38,7 @@ simulate ATTUNE_TEST_PLANT=uninitialized "$tests/test_kernel_shipped" || complai
 grep -q "Uninitialized value" "$work/log" || complain "a planted read of what was not set is not found"
 
 export ATTUNE_TEST_CASES=25 # random kernels of integers
-for program in test_kernel_integers_opencl test_kernel_in_place test_kernel_shipped; do
+for program in test_kernel_integers_opencl test_kernel_in_place test_kernel_sort test_kernel_shipped; do
     simulate "$tests/$program" || complain "$program: wrong results"
     [[ ! -s $work/log ]] || complain "$program: Oclgrind has found something"
 done

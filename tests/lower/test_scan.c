@@ -22,6 +22,18 @@ static const char ORDERED[] =
     "kernel k(x: vector SP) -> y: vector SP\n    for i in x\n        carry s: SP = 0 { s = s * 0.5 + x[i]; }\n"
     "        y[i] = s\n";
 
+/* Reductions whose combine has an earlier side, and one whose sides may change places. */
+static const char CHAIN[] =
+    "kernel k(c: vector DP) -> y: vector DP\n    for i in c\n        carry p: DP = 1, v: DP = 0 {\n"
+    "            p = p * 0.5;\n            v = v * 0.5 + c[i];\n        } combine {\n            p = left(p) * "
+    "right(p);\n"
+    "            v = left(v) * right(p) + right(v);\n        }\n    y[0] = v\n";
+static const char SPREAD[] =
+    "kernel k(x: vector DP) -> y: vector DP\n    for i in x\n        carry n: DP = 0, q: DP = 0 {\n"
+    "            n = n + x[i];\n            q = q + x[i] * x[i];\n        } combine {\n"
+    "            n = right(n) + left(n);\n            q = right(q) + left(q);\n"
+    "        }\n    y[0] = n + q\n";
+
 static const atn_target HOST = {.host = true, .vectors = true, .warp = 1, .max_items = 1, .local_bytes = 1 << 20};
 static const atn_target GPU = {.shuffle = true, .warp = 32, .max_items = 1024, .local_bytes = 48 << 10};
 
@@ -46,6 +58,13 @@ static const struct {
     {RUNS, &GPU, "lanes_q0=64,regs_q0=4,split_q0=4,reduce=shuffle", 2, NULL},
     {RUNS, &GPU, "lanes_q0=16,regs_q0=2,split_q0=4", 2, NULL},
     {ORDERED, &HOST, "", 1, NULL},
+    {CHAIN, &HOST, "split_q0=8", 2, NULL},
+    {CHAIN, &GPU, "split_q0=8", 2, NULL},
+    {CHAIN, &HOST, "regs_q0=4", 0, "cannot change places"},
+    {CHAIN, &HOST, "vec_q0=4", 0, "cannot change places"},
+    {CHAIN, &GPU, "lanes_q0=32", 0, "cannot change places"},
+    {SPREAD, &HOST, "regs_q0=4,vec_q0=2", 1, NULL},
+    {SPREAD, &GPU, "lanes_q0=32,split_q0=8", 2, NULL},
     {ORDERED, &HOST, "split_q0=2", 0, "must keep its order"},
 };
 
