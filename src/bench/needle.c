@@ -143,7 +143,7 @@ static atn_status measure(atn_ctx *ctx, atn_device *device, const atn_bench_need
 atn_status atn_bench_needle(atn_ctx *ctx, atn_device *device, const atn_bench_needle_options *options) {
     size_t count = sizeof SIZES / sizeof *SIZES;
     bool stopped = false;
-    atn_status status = ATN_OK;
+    atn_status status = bench_needle_chain(ctx, device, options);
     for (size_t k = count; k-- > (options->quick ? count - 1 : 0) && status == ATN_OK && !stopped;)
         status = measure(ctx, device, options, k, &stopped);
     return status;

@@ -15,5 +15,7 @@ typedef struct atn_bench_needle_options {
 } atn_bench_needle_options;
 
 atn_status atn_bench_needle(atn_ctx *ctx, atn_device *device, const atn_bench_needle_options *options);
+/* needle_chain.c: the whole chain on a volume that is made for it. */
+atn_status bench_needle_chain(atn_ctx *ctx, atn_device *device, const atn_bench_needle_options *options);
 
 #endif

@@ -60,7 +60,7 @@ atn_status needle_engine_open(atn_needle *n) {
         position[axis] = atn_alloc(n->ctx, n->model.count * sizeof **position);
         if (!position[axis]) status = ATN_ERR_MEMORY;
         for (size_t k = 0; k < n->model.count && status == ATN_OK; ++k)
-            position[axis][k] = (float)(n->model.position[axis][k] - n->centre[axis]);
+            position[axis][k] = (float)(n->model.position[2 - axis][k] - n->centre[2 - axis]);
     }
     const float *const read[3] = {position[0], position[1], position[2]};
     if (status == ATN_OK && !n->options.brute) /* short lists are worth small voxels; all that are near, less so */
@@ -217,8 +217,10 @@ static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
         if (!reg_pose_invert(&n->pose[c], &back))
             return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the start has no inverse; a rigid transform would have");
         reg_pose_apply(&back, n->scan_centre, at);
-        for (int k = 0; k < 9; ++k) number[k * slot->combinations + c] = (float)back.a[k];
-        for (int k = 0; k < 3; ++k) number[(9 + k) * slot->combinations + c] = (float)(at[k] - n->centre[k]);
+        for (int r = 0; r < 3; ++r) {
+            for (int k = 0; k < 3; ++k) number[(3 * (2 - r) + k) * slot->combinations + c] = (float)back.a[3 * r + k];
+            number[(9 + 2 - r) * slot->combinations + c] = (float)(at[r] - n->centre[r]);
+        }
     }
     return status;
 }

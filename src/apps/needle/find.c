@@ -107,8 +107,12 @@ static atn_status segment(look *l, atn_needle_result *out) {
     atn_volume_info info = atn_volume_get_info(l->volume);
     double begin = atn_clock_seconds(), white = info.bits == 8 ? 255 : 65535;
     int32_t level = l->view.level > 0 ? (int32_t)(l->view.level * white) : needle_bright_level(l->volume);
+    double since = begin;
+    needle_part_end(n, NEEDLE_PART_LEVEL, &since);
     atn_status status = needle_bright_find(&n->bright, l->volume, level);
+    needle_part_end(n, NEEDLE_PART_BRIGHT, &since);
     if (status == ATN_OK) status = needle_surface_find(&n->surface, &n->bright, l->volume, l->view.least_pixels);
+    needle_part_end(n, NEEDLE_PART_SURFACE, &since);
     out->level = level;
     out->segment_seconds = atn_clock_seconds() - begin;
     return status;
@@ -118,7 +122,9 @@ static atn_status segment(look *l, atn_needle_result *out) {
 
 static atn_status find_axis(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
+    double since = atn_clock_seconds();
     atn_status status = needle_arcs_find(&n->arcs, &n->surface, l->spacing, n->shape.radius, l->view.least_columns);
+    needle_part_end(n, NEEDLE_PART_ARCS, &since);
     double *centre = status == ATN_OK ? atn_alloc(n->ctx, (n->arcs.count + 1) * 3 * sizeof *centre) : NULL;
     size_t count = 0;
     if (status == ATN_OK && !centre) status = ATN_ERR_MEMORY;
@@ -141,6 +147,7 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
     if (l->has_line) status = needle_doubt_other(n, &l->line, l->spacing[0], &l->other);
     l->ends.has_arcs = l->has_line;
     atn_free(n->ctx, centre);
+    needle_part_end(n, NEEDLE_PART_AXIS, &since);
     return status;
 }
 
@@ -395,13 +402,16 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
         status = find_axis(l, out);
     if (status != ATN_OK) return status;
     if (!l->has_line) return miss(out, "no needle is in the scans: no line of arcs of its radius is there");
+    double since = atn_clock_seconds();
     status = take_seen(l);
     if (status == ATN_OK) status = gather(l, out);
     if (status == ATN_OK && l->count == 0) return miss(out, "nothing bright is where the needle was");
     if (status == ATN_OK) status = atn_cloud_create(n->ctx, l->count, l->position, NULL, &cloud);
     if (status == ATN_OK) status = needle_take_scan(n, cloud);
     if (status == ATN_OK) tell_seen(l);
+    needle_part_end(n, NEEDLE_PART_POINTS, &since);
     if (status == ATN_OK && !settings->has_start) status = find_start(l, start);
+    needle_part_end(n, NEEDLE_PART_START, &since);
     atn_cloud_free(cloud);
     out->axis_seconds = atn_clock_seconds() - begin;
     return status;
@@ -441,6 +451,7 @@ atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_ne
     double begin = atn_clock_seconds();
     if (!settings) settings = &USUAL;
     *out = (atn_needle_result){0};
+    memset(n->part_s, 0, sizeof n->part_s);
     atn_needle_settings filled = *settings;
     needle_frame frame;
     atn_status status = needle_take_settings(n, &filled, &frame); /* wrong ones are told whatever is in the scans */

@@ -127,6 +127,12 @@ void atn_needle_free(atn_needle *needle) {
     atn_free(needle->ctx, needle);
 }
 
+void needle_part_end(atn_needle *n, needle_part part, double *since) {
+    double now = atn_clock_seconds();
+    n->part_s[part] += now - *since;
+    *since = now;
+}
+
 /* ---- a frame ---- */
 
 static atn_status check_interval(const atn_ctx *ctx, const char *what, atn_needle_interval *i,
@@ -297,7 +303,9 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
     reg_pose pose = needle_pose(frame, out->roll_deg, out->shift);
     if (status == ATN_OK) status = needle_roll_observable(n, frame, out);
     if (status == ATN_OK) judge(n, frame->settings, out);
+    needle_part_end(n, NEEDLE_PART_ROUNDS, &since);
     if (status == ATN_OK && out->found && !frame->settings->no_refine) status = needle_refine(n, frame, &pose, out);
+    needle_part_end(n, NEEDLE_PART_REFINEMENT, &since);
     put_transform(&pose, out->transform);
     reg_pose_apply(&pose, n->shape.tip, out->tip);
     return status;

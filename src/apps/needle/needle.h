@@ -61,6 +61,20 @@ typedef struct needle_empty {
     size_t step;         /* every so many points of the model are looked at */
 } needle_empty;
 
+/* Where the time of a volume goes, in the order of the chain. */
+typedef enum needle_part {
+    NEEDLE_PART_LEVEL,
+    NEEDLE_PART_BRIGHT,
+    NEEDLE_PART_SURFACE,
+    NEEDLE_PART_ARCS,
+    NEEDLE_PART_AXIS,
+    NEEDLE_PART_POINTS, /* of the surface about the axis, filtered */
+    NEEDLE_PART_START,  /* coarse counts: roll and tip */
+    NEEDLE_PART_ROUNDS,
+    NEEDLE_PART_REFINEMENT,
+    NEEDLE_PARTS
+} needle_part;
+
 struct atn_needle {
     atn_device *device;
     atn_ctx *ctx;
@@ -88,6 +102,7 @@ struct atn_needle {
     needle_surface surface;
     needle_arcs arcs;
     needle_empty empty_space;
+    double part_s[NEEDLE_PARTS]; /* seconds of the last volume */
 };
 
 typedef struct needle_frame {
@@ -102,6 +117,9 @@ typedef struct needle_frame {
 atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan);
 atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame);
 atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
+
+/* needle.c: adds what passed since *since to a part, and begins anew. */
+void needle_part_end(atn_needle *n, needle_part part, double *since);
 
 /* engine.c */
 atn_status needle_engine_open(atn_needle *n);

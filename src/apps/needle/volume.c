@@ -9,8 +9,7 @@
 #include <string.h>
 
 static const double MOST_VOXELS = 1 << 24;
-static const double FINE_VOXELS = 1 << 22; /* smaller than a threshold only as long as they are that few, */
-static const double FINE_NEAR = 1 << 25;   /* and the pairs of a voxel and a point near to it */
+static const double FINE_NEAR = 1 << 25; /* pairs of a voxel smaller than a threshold and a point near to it */
 static const double MOST_EXTENT = 1e6;     /* in thresholds: beyond, floats do not tell places to a tenth of one */
 enum { MOST_COMPARED = 2048 };             /* points of a voxel of which each is held against all others */
 static const double SLACK = 1e-3;          /* of an edge: where roundings can put a point into the next voxel */
@@ -166,7 +165,7 @@ static void choose_size(building *b, const double low[3], const double high[3]) 
             v->size[axis] = count < 1e6 ? (int32_t)count : 1000000;
         }
         bool coarse = v->edge >= b->threshold; /* larger ones have longer lists */
-        if (voxels <= (coarse ? MOST_VOXELS : FINE_VOXELS) && (coarse || near * (double)b->count <= FINE_NEAR)) return;
+        if (voxels <= MOST_VOXELS && (coarse || near * (double)b->count <= FINE_NEAR)) return;
     }
 }
 
