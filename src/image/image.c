@@ -184,7 +184,7 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
                          .size = {(int64_t)image->width, (int64_t)image->height},
                          .pitch = (int64_t)image->width,
                          .data = image->doubles ? (void *)image->doubles : image->pixels};
-        return atn_npy_write(image->ctx, path, &view);
+        return atn_npy_write_unit(image->ctx, path, &view, image->unit);
     }
     if (!source_has_ending(path, "tif tiff"))
         return atn_fail(image->ctx, ATN_ERR_INPUT, "%s: images are written as tif or npy; the ending says which", path);

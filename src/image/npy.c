@@ -35,6 +35,7 @@ static atn_status convert(const source *s, const atn_npy *npy, bool exact, raste
             ((float *)out->data)[k] = atn_type_is_integer(view.type) ? (float)whole : (float)number[0];
     }
     out->bits = (int32_t)element * 8;
+    out->unit = raster_unit(npy->unit);
     snprintf(out->format, sizeof out->format, "NPY, %s", npy->dtype);
     return ATN_OK;
 }

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "base/size.h"
 
+#include <string.h>
+
 void raster_free(raster *r) {
     if (r->data) atn_free(r->ctx, r->data);
     r->data = NULL;
@@ -25,6 +27,13 @@ atn_status raster_make(raster *r, const source *where, size_t width, size_t heig
     r->type = type;
     r->data = atn_alloc(r->ctx, bytes);
     return r->data ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+const char *raster_unit(const char *name) {
+    static const char *const UNITS[] = {"m", "rad"};
+    for (size_t k = 0; k < sizeof UNITS / sizeof *UNITS; ++k)
+        if (strcmp(name, UNITS[k]) == 0) return UNITS[k];
+    return NULL;
 }
 
 /* Rec. 601, in whole numbers: Y = 0.299 R + 0.587 G + 0.114 B. */

@@ -29,6 +29,9 @@ size_t raster_value_bytes(raster_type type);
  * no memory has are refused. */
 atn_status raster_make(raster *r, const source *where, size_t width, size_t height, raster_type type);
 
+/* The literal of a unit that attune writes; NULL: none of these. */
+const char *raster_unit(const char *name);
+
 /* The luminance of 8 or 16-bit colours, rounded; of greys the grey itself. */
 unsigned raster_luminance(unsigned red, unsigned green, unsigned blue);
 

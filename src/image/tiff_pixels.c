@@ -169,12 +169,9 @@ static atn_status read_parts(const page *p, unsigned char *bytes) {
 
 /* As attune writes it. */
 static const char *unit_of(TIFF *tiff) {
-    static const char *const UNITS[] = {"m", "rad"};
     const char *note = NULL;
     if (!TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &note) || strncmp(note, "unit=", 5) != 0) return NULL;
-    for (size_t k = 0; k < sizeof UNITS / sizeof *UNITS; ++k)
-        if (strcmp(note + 5, UNITS[k]) == 0) return UNITS[k];
-    return NULL;
+    return raster_unit(note + 5);
 }
 
 atn_status tiff_pixels(tiff_pages *pages, raster *out) {

@@ -76,6 +76,7 @@ static atn_status read_elements(atn_npy *npy, const char *name, size_t length, c
         return atn_fail(npy->ctx, ATN_ERR_INPUT, "%s: byte %zu: %zu bytes of elements are missing, the shape needs %zu",
                         name, length, bytes - (length - header->data_at), bytes);
     memcpy(npy->dtype, header->dtype, sizeof npy->dtype);
+    memcpy(npy->unit, header->unit, sizeof npy->unit);
     npy->fortran = header->fortran;
     npy->dims = header->dims;
     unsigned char *data = npy->data;
@@ -125,14 +126,15 @@ static const char *code_of(atn_type type) {
     return "?";
 }
 
-size_t atn_npy_head(const atn_view *view, char head[ATN_NPY_HEAD]) {
+static size_t head_of(const atn_view *view, const char *unit, char head[ATN_NPY_HEAD]) {
     enum { FIXED = 10, ALIGN = 64 };
     char shape[96] = "";
     for (int32_t axis = view->rank, at = 0; axis-- > 0;)
         at += snprintf(shape + at, sizeof shape - (size_t)at, "%lld%s", (long long)view->size[axis], axis ? ", " : "");
-    int length = snprintf(
-        head, ATN_NPY_HEAD, "\x93NUMPY\x01%c%c%c{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%s), }", 0, 0, 0,
-        atn_type_bytes(view->type) == 1 ? '|' : '<', code_of(view->type), shape, view->rank > 1 ? "" : ",");
+    int length = snprintf(head, ATN_NPY_HEAD,
+                          "\x93NUMPY\x01%c%c%c{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%s), }%s%.7s", 0, 0,
+                          0, atn_type_bytes(view->type) == 1 ? '|' : '<', code_of(view->type), shape,
+                          view->rank > 1 ? "" : ",", *unit ? " # unit=" : "", unit);
     size_t data_at = atn_size_round_up((size_t)length + 1, ALIGN);
     memset(head + length, ' ', data_at - (size_t)length - 1);
     head[data_at - 1] = '\n';
@@ -141,10 +143,16 @@ size_t atn_npy_head(const atn_view *view, char head[ATN_NPY_HEAD]) {
     return data_at;
 }
 
+size_t atn_npy_head(const atn_view *view, char head[ATN_NPY_HEAD]) { return head_of(view, "", head); }
+
 atn_status atn_npy_write(const atn_ctx *ctx, const char *path, const atn_view *view) {
+    return atn_npy_write_unit(ctx, path, view, "");
+}
+
+atn_status atn_npy_write_unit(const atn_ctx *ctx, const char *path, const atn_view *view, const char *unit) {
     char head[ATN_NPY_HEAD];
     size_t element = atn_type_bytes(view->type), row = (size_t)view->size[0] * element;
-    size_t rows = (size_t)atn_view_rows(view), bytes, data_at = atn_npy_head(view, head);
+    size_t rows = (size_t)atn_view_rows(view), bytes, data_at = head_of(view, unit, head);
     if (!atn_size_mul(row, rows, &bytes) || !atn_size_add(bytes, data_at, &bytes))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: the array is larger than any memory", path);
     char *file = atn_alloc(ctx, bytes);

@@ -14,6 +14,7 @@ typedef struct atn_npy {
     bool fortran;                /* the file has columns one after the other */
     int32_t dims;                /* 0 to 3 */
     int64_t shape[ATN_MAX_RANK]; /* as the file has it */
+    char unit[8];                /* of the elements, where the file says one: "m"; else "" */
 } atn_npy;
 
 /* A file; or its bytes, which it takes over (atn_alloc), whatever becomes of them. `name` is for messages. */
@@ -31,7 +32,8 @@ bool atn_npy_begins(const char *bytes, size_t length);
 enum { ATN_NPY_HEAD = 256 };
 size_t atn_npy_head(const atn_view *view, char head[ATN_NPY_HEAD]);
 
-/* Version 1, C order; written aside and renamed. */
+/* Version 1, C order; written aside and renamed. `unit`: of the elements, at most seven letters; "": not known. */
 atn_status atn_npy_write(const atn_ctx *ctx, const char *path, const atn_view *view);
+atn_status atn_npy_write_unit(const atn_ctx *ctx, const char *path, const atn_view *view, const char *unit);
 
 #endif

@@ -1,5 +1,6 @@
 /* The header of an NPY file: magic, version, length, and a Python dictionary with descr, fortran_order and shape:
- * {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
+ * {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } # unit=m
+ * The comment is for the unit of the elements: NumPy takes no other names, and reads over comments. */
 #include "num/npy_header.h"
 
 #include "base/size.h"
@@ -108,6 +109,17 @@ static atn_status read_entry(reader *r) {
     return r->out->fortran || take_word(r, "False") ? ATN_OK : wrong(r, "fortran_order is True or False");
 }
 
+/* To the end of the line. */
+static void read_comment(reader *r) {
+    if (!take(r, '#')) return;
+    if (take_word(r, "unit=")) {
+        size_t n = 0, room = sizeof r->out->unit - 1;
+        while (n < (size_t)(r->end - r->at) && r->at[n] > ' ') ++n;
+        if (n <= room) memcpy(r->out->unit, r->at, n); /* a longer one is none that is known */
+    }
+    while (r->at < r->end && *r->at != '\n') ++r->at;
+}
+
 static atn_status read_dictionary(reader *r) {
     if (!take(r, '{')) return wrong(r, "the header is no dictionary");
     while (!take(r, '}')) {
@@ -117,6 +129,7 @@ static atn_status read_dictionary(reader *r) {
         if (!take(r, '}')) return wrong(r, "the header's dictionary does not end");
         break;
     }
+    read_comment(r);
     skip_blanks(r);
     if (r->at < r->end) return wrong(r, "something stands behind the header's dictionary");
     if (r->has_descr && r->has_order && r->has_shape) return ATN_OK;

@@ -10,6 +10,7 @@ typedef struct npy_header {
     bool fortran;
     int32_t dims;
     int64_t shape[ATN_MAX_RANK];
+    char unit[8];
 } npy_header;
 
 atn_status npy_header_read(const atn_ctx *ctx, const char *name, const char *bytes, size_t length, npy_header *out);

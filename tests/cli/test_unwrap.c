@@ -136,13 +136,21 @@ static void heights_in(void **state) {
                               "Compression = 0\nDataType = 7\n*\n0 1 4.5\n*\n";
     put("a.sdf", SDF, sizeof SDF - 1);
     make_phase();
-    cli_does("unwrap @/phase.npy -o @/h.tif --wavelength 1e-6", "m\n");
-    cli_does("info @/h.tif", " m");
-    cli_refuses("unwrap @/h.tif -o @/u.npy", 1, "heights in metres, and no wavelength");
-    cli_result again = cli_run("unwrap @/h.tif -o @/u.npy --wavelength 1e-6");
-    assert_int_equal(again.code, 0);
-    cli_drop(&again);
-    check_answer("u.npy", 1e-6 / (2 * TURN), 1e-3); /* and not scaled twice */
+    for (int npy = 0; npy < 2; ++npy) { /* opened again, they are not scaled twice */
+        const char *lines[][4] = {
+            {"unwrap @/phase.npy -o @/h.tif --wavelength 1e-6", "info @/h.tif", "unwrap @/h.tif -o @/u.npy",
+             "unwrap @/h.tif -o @/u.npy --wavelength 1e-6"},
+            {"unwrap @/phase.npy -o @/h.npy --wavelength 1e-6", "info @/h.npy", "unwrap @/h.npy -o @/u.npy",
+             "unwrap @/h.npy -o @/u.npy --wavelength 1e-6"},
+        };
+        cli_does(lines[npy][0], "m\n");
+        cli_does(lines[npy][1], " m");
+        cli_refuses(lines[npy][2], 1, "heights in metres, and no wavelength");
+        cli_result again = cli_run(lines[npy][3]);
+        assert_int_equal(again.code, 0);
+        cli_drop(&again);
+        check_answer("u.npy", 1e-6 / (2 * TURN), 1e-3);
+    }
     cli_refuses("unwrap @/a.sdf", 1, "heights in metres, and no wavelength");
     cli_result kept = cli_run("unwrap @/a.sdf --wavelength 6e-7"); /* over more than half a wavelength */
     assert_int_equal(kept.code, 0);

@@ -169,6 +169,42 @@ static void refuses_what_is_wrong(void **state) {
     kit_free(ctx);
 }
 
+/* Behind the dictionary NumPy reads over a comment; ours has the unit of the elements. */
+static void units_stand_in_a_comment(void **state) {
+    (void)state;
+    static const struct {
+        const char *header, *unit;
+    } cases[] = {
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } # unit=m   \n", "m"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }# unit=rad", "rad"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } # unit=lightyears", ""},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } # whatever", ""},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } #", ""},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", ""},
+    };
+    atn_ctx *ctx = kit_ctx();
+    atn_npy npy;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        bytes b = make(1, cases[k].header, (const char[4]){0}, 4);
+        kit_ok(ctx, take(ctx, &b, &npy));
+        assert_string_equal(npy.unit, cases[k].unit);
+        atn_npy_free(&npy);
+    }
+    bytes b = make(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } # a\nb", (const char[4]){0}, 4);
+    kit_fails(ctx, ATN_ERR_INPUT, "something stands behind the header's dictionary", take(ctx, &b, &npy));
+    char *dir = kit_tempdir(), path[512];
+    float value = 2;
+    const atn_view view = {.type = ATN_SP, .rank = 1, .size = {1, 1, 1}, .pitch = 1, .data = &value};
+    snprintf(path, sizeof path, "%s/a.npy", dir);
+    kit_ok(ctx, atn_npy_write_unit(ctx, path, &view, "m"));
+    kit_ok(ctx, atn_npy_read(ctx, path, &npy));
+    assert_string_equal(npy.unit, "m");
+    assert_true(*(const float *)npy.data == 2);
+    atn_npy_free(&npy);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
 static void refuses_what_is_no_file(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
@@ -233,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_is_right),
         cmocka_unit_test(refuses_what_is_wrong),
+        cmocka_unit_test(units_stand_in_a_comment),
         cmocka_unit_test(refuses_what_is_no_file),
         cmocka_unit_test(round_trip),
     };
