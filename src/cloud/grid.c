@@ -205,6 +205,20 @@ static atn_status divide_all(cloud_grid *grid) {
     return status;
 }
 
+typedef struct entering {
+    cloud_grid *grid;
+    const cloud_points *points;
+} entering;
+
+static void enter(void *user, int64_t from, int64_t to, int32_t worker) {
+    const entering *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        t->grid->entry[k].index = (uint32_t)k;
+        for (int d = 0; d < 3; ++d) t->grid->entry[k].position[d] = t->points->position[d][k];
+    }
+}
+
 atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
     const atn_ctx *ctx = points->ctx;
     size_t bytes;
@@ -218,10 +232,7 @@ atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid *
     if (!grid) return ATN_ERR_MEMORY;
     *grid = (cloud_grid){.ctx = ctx, .edge = edge, .count = points->count, .entry = atn_alloc(ctx, bytes)};
     atn_status status = grid->entry ? ATN_OK : ATN_ERR_MEMORY;
-    for (size_t k = 0; status == ATN_OK && k < points->count; ++k) {
-        grid->entry[k].index = (uint32_t)k;
-        for (int d = 0; d < 3; ++d) grid->entry[k].position[d] = points->position[d][k];
-    }
+    if (status == ATN_OK) atn_parallel((int64_t)points->count, BRANCH_POINTS, enter, &(entering){grid, points});
     if (status == ATN_OK && points->count) status = divide_all(grid);
     if (status == ATN_OK)
         *out = grid;

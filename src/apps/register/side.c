@@ -5,6 +5,7 @@
 #include "apps/register/order.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 #include "eval/number.h"
 
@@ -13,29 +14,49 @@
 
 /* ---- arrays ---- */
 
-atn_status reg_array_put(atn_array *array, size_t count, const double *from) {
-    void *to;
-    atn_type type = atn_array_get_info(array).type;
-    atn_status status = atn_array_map_write(array, &to);
-    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        if (type == ATN_DP)
-            ((double *)to)[k] = from[k];
-        else if (type == ATN_SP)
-            ((float *)to)[k] = (float)from[k];
+enum { LEAST = 16384 }; /* elements that are worth a thread */
+
+typedef struct copying {
+    atn_type type;
+    void *array;
+    double *numbers;
+} copying;
+
+static void put_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const copying *c = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        if (c->type == ATN_DP)
+            ((double *)c->array)[k] = c->numbers[k];
+        else if (c->type == ATN_SP)
+            ((float *)c->array)[k] = (float)c->numbers[k];
         else
-            ((uint16_t *)to)[k] = atn_half_from_double(from[k]);
+            ((uint16_t *)c->array)[k] = atn_half_from_double(c->numbers[k]);
     }
+}
+
+static void get_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const copying *c = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k)
+        c->numbers[k] = c->type == ATN_DP   ? ((const double *)c->array)[k]
+                        : c->type == ATN_SP ? (double)((const float *)c->array)[k]
+                                            : atn_half_to_double(((const uint16_t *)c->array)[k]);
+}
+
+atn_status reg_array_put(atn_array *array, size_t count, const double *from) {
+    copying c = {.type = atn_array_get_info(array).type, .numbers = (double *)(uintptr_t)from};
+    atn_status status = atn_array_map_write(array, &c.array);
+    if (status == ATN_OK) atn_parallel((int64_t)count, LEAST, put_some, &c);
     return status;
 }
 
 atn_status reg_array_get(atn_array *array, size_t count, double *to) {
     const void *from;
-    atn_type type = atn_array_get_info(array).type;
+    copying c = {.type = atn_array_get_info(array).type, .numbers = to};
     atn_status status = atn_array_map_read(array, &from);
-    for (size_t k = 0; k < count && status == ATN_OK; ++k)
-        to[k] = type == ATN_DP   ? ((const double *)from)[k]
-                : type == ATN_SP ? (double)((const float *)from)[k]
-                                 : atn_half_to_double(((const uint16_t *)from)[k]);
+    c.array = (void *)(uintptr_t)from;
+    if (status == ATN_OK) atn_parallel((int64_t)count, LEAST, get_some, &c);
     return status;
 }
 
@@ -80,19 +101,47 @@ static size_t fill_up(reg_side *s, size_t at) {
     return at;
 }
 
-static void cut(reg_side *s, const cloud_points *p, const uint32_t *order, const double origin[3], double unit) {
+typedef struct cutting {
+    reg_side *s;
+    const cloud_points *p;
+    const uint32_t *order;
+    const double *origin;
+    double unit;
+} cutting;
+
+static void place(const cutting *c, uint32_t from, size_t at) {
+    reg_side *s = c->s;
+    for (int axis = 0; axis < 3; ++axis)
+        s->position[axis][at] = (c->p->position[axis][from] - c->origin[axis]) / c->unit;
+    s->weight[at] = c->p->weight[from];
+    s->origin[at] = from;
+}
+
+static void place_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const cutting *c = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) place(c, c->order[k], (size_t)k);
+}
+
+/* Blocks end where the species does; returns how many points there are then. */
+static size_t place_species(const cutting *c) {
+    const int32_t *species = c->p->species;
     size_t at = 0;
-    for (size_t k = 0; k < p->count; ++k) {
-        uint32_t from = order[k];
-        if (k && p->species && p->species[from] != p->species[order[k - 1]]) at = fill_up(s, at);
-        for (int axis = 0; axis < 3; ++axis) s->position[axis][at] = (p->position[axis][from] - origin[axis]) / unit;
-        s->weight[at] = p->weight[from];
-        s->total += (double)p->weight[from];
-        s->origin[at] = from;
-        if (s->species) s->species[at / s->block] = p->species[from];
-        ++at;
+    for (size_t k = 0; k < c->p->count; ++k) {
+        uint32_t from = c->order[k];
+        if (k && species[from] != species[c->order[k - 1]]) at = fill_up(c->s, at);
+        place(c, from, at);
+        c->s->species[at++ / c->s->block] = species[from];
     }
-    fill_up(s, at);
+    return at;
+}
+
+static void cut(reg_side *s, const cloud_points *p, const uint32_t *order, const double origin[3], double unit) {
+    cutting c = {s, p, order, origin, unit};
+    size_t placed = p->species ? place_species(&c) : p->count;
+    if (!p->species) atn_parallel((int64_t)p->count, LEAST, place_some, &c);
+    fill_up(s, placed);
+    for (size_t k = 0; k < s->padded; ++k) s->total += (double)s->weight[k];
 }
 
 /* ---- balls, boxes, tree ---- */
@@ -106,9 +155,10 @@ static void join(reg_box *box, const reg_box *more) {
     }
 }
 
-static void enclose(reg_side *s) {
-    for (size_t n = 0; n < 2 * s->tree.leaves; ++n) s->tree.node[n] = EMPTY;
-    for (size_t b = 0; b < s->blocks; ++b) {
+static void enclose_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    reg_side *s = user;
+    (void)worker;
+    for (size_t b = (size_t)from; b < (size_t)to; ++b) {
         reg_box *box = &s->tree.node[s->tree.leaves + b];
         for (size_t k = b * s->block; k < (b + 1) * s->block; ++k)
             for (int axis = 0; axis < 3; ++axis) {
@@ -127,6 +177,11 @@ static void enclose(reg_side *s) {
         }
         s->radius[b] = sqrt(far2);
     }
+}
+
+static void enclose(reg_side *s) {
+    for (size_t n = 0; n < 2 * s->tree.leaves; ++n) s->tree.node[n] = EMPTY;
+    atn_parallel((int64_t)s->blocks, 64, enclose_some, s);
     for (size_t n = s->tree.leaves; n-- > 1;) {
         join(&s->tree.node[n], &s->tree.node[2 * n]);
         join(&s->tree.node[n], &s->tree.node[2 * n + 1]);
@@ -144,11 +199,24 @@ static atn_status rows_of(const reg_side *s, atn_array *array, atn_array **out) 
     return atn_array_view_matrix(array, (int64_t)s->block, (int64_t)s->blocks, out);
 }
 
-atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
-    for (size_t k = 0; k < s->padded; ++k) {
-        double w = factor ? (double)s->weight[k] * factor[k] : (double)s->weight[k];
-        number[k] = w > 0 ? fmax(log2(w), REG_NOTHING) : REG_NOTHING;
+typedef struct weighing {
+    const reg_side *s;
+    const double *factor;
+    double *number;
+} weighing;
+
+static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const weighing *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        double w = t->factor ? (double)t->s->weight[k] * t->factor[k] : (double)t->s->weight[k];
+        t->number[k] = w > 0 ? fmax(log2(w), REG_NOTHING) : REG_NOTHING;
     }
+}
+
+atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
+    weighing t = {s, factor, number};
+    atn_parallel((int64_t)s->padded, LEAST, weigh_some, &t);
     return reg_array_put(s->log_weight, s->padded, number);
 }
 
