@@ -161,14 +161,14 @@ static void plans(void **state) {
     cli_does("show " CG " --plan --device host --param most=7" SIZES, "loop, at most 7 times");
     cli_result r = cli_run("show " CG " --plan --passes --device host" SIZES);
     const char *at = r.out;
-    static const char *const passes[] = {"==== expand ====", "x takes x_1",     "==== fuse ====", "with apply",
-                                         "==== settle ====", "==== place ====", "of the arena"};
+    static const char *const passes[] = {"==== expand ====", "x takes x_1",        "==== fuse ====",  "with apply",
+                                         "==== settle ====", "==== schedule ====", "==== place ====", "of the arena"};
     for (size_t k = 0; k < sizeof passes / sizeof *passes; ++k)
         if (!(at = strstr(at, passes[k]))) fail_msg("no '%s' in its place:\n%s", passes[k], r.out);
     cli_drop(&r);
     json_t *root = cli_object("show " CG " --plan --passes --json --device host" SIZES);
     assert_string_equal(json_string_value(json_object_get(root, "program")), "solve");
-    assert_int_equal(json_array_size(json_object_get(root, "passes")), 4);
+    assert_int_equal(json_array_size(json_object_get(root, "passes")), 5);
     assert_true(json_integer_value(json_object_get(root, "arena_bytes")) > 20 * 30 * 4);
     assert_true(json_is_true(json_object_get(json_array_get(json_object_get(root, "seams"), 0), "fused")));
     json_decref(root);
@@ -261,7 +261,7 @@ static void errors(void **state) {
         {"show " CG " --as xml", 1, "a program has one form"},
         {"show " CG " --plan --device host --param most=-1" SIZES, 1, "at most -1 rounds"},
         {"check " CG " --size b=3x4 --size x=3x5", 1, "Size(0)"},
-        {"tune " CG " --device host --size b=4x4", 1, "is a program, where a kernel is wanted"},
+        {"tune " CG " --device host --size b=4x4", 1, "its plan depends on the size of 'x', a matrix of SP"},
     };
     cli_refuses_all(cases, sizeof cases / sizeof *cases);
 }
