@@ -19,6 +19,7 @@ typedef struct bench {
     atn_device *device;
     const atn_bench_programs_options *o;
     bool stopped;
+    int32_t rows;
 } bench;
 
 /* ---- what runs ---- */
@@ -86,6 +87,7 @@ static atn_status add_row(bench *b, const char *name, const char *shape, const c
         row.reference = amount[1] / runners[1].median;
         row.ratio = bench_compare(&runners[0], &runners[1], rounds) * amount[0] / amount[1];
     }
+    ++b->rows;
     b->stopped = b->stopped || !b->o->visit(b->o->user, &row);
     return ATN_OK;
 }
@@ -273,5 +275,10 @@ atn_status atn_bench_programs(atn_ctx *ctx, atn_device *device, const atn_bench_
     bench b = {.ctx = ctx, .device = device, .o = options};
     atn_status status = ATN_OK;
     for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS && status == ATN_OK; ++k) status = PARTS[k](&b);
+    if (status == ATN_OK && !b.rows)
+        status =
+            atn_fail(ctx, ATN_ERR_INPUT,
+                     "there is no row '%s'; there are jacobi, sort, sort64, scan, select, segments and reduce_by_key",
+                     options->only ? options->only : "");
     return status;
 }
