@@ -16,7 +16,7 @@ static const struct {
     {"needle", atn_cli_bench_needle},         {"unwrap", atn_cli_bench_unwrap},
     {"space", atn_cli_bench_space},           {"lattice", atn_cli_bench_lattice},
     {"covariance", atn_cli_bench_covariance}, {"trust", atn_cli_bench_trust},
-    {"estimate", atn_cli_bench_estimate},
+    {"estimate", atn_cli_bench_estimate},     {"programs", atn_cli_bench_programs},
 };
 
 #define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
@@ -180,12 +180,11 @@ static atn_status run(atn_cli_call *call) {
     for (; k < n && strcmp(SUBJECTS[k].name, call->operands[0]) != 0; ++k) atn_suggest_try(&suggest, SUBJECTS[k].name);
     if (k == n) {
         json_decref(b.rows);
-        return atn_cli_misuse(
-            call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
-            suggest.best
-                ? "; did you mean '"
-                : "; there are kernels, estimate, register, trust, covariance, needle, unwrap, lattice and space",
-            suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
+        return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
+                              suggest.best ? "; did you mean '"
+                                           : "; there are kernels, programs, estimate, register, trust, covariance, "
+                                             "needle, unwrap, lattice and space",
+                              suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
     if (!status && b.errors > 0 && !call->json)
@@ -208,6 +207,10 @@ static const char *const PARAGRAPHS[] = {
     "median of the ratios: above 1 ours is faster.",
     "kernels: the shipped kernels as a user gets them now, tuned where they were tuned, against OpenBLAS, cuBLAS, "
     "cuSPARSE, a plain loop or a copy on the same device; then how long a first call in a new process takes.",
+    "programs: two Jacobi sweeps and a residual as the planner has them, against the same unfused, fused, and fused by "
+    "hand (bench/kernels); sorts of 10^7 pairs with keys of 32 and 64 bits against qsort on the host, on CUDA against "
+    "CUB, which nvcc "
+    "builds on the spot; scan of 10^8 numbers, select, segments and reduce_by_key of 10^7 against a copy.",
     "estimate: kernels as they run untuned, those that are shipped and a dozen as users write them (bench/kernels), "
     "against what a tuning of --budget finds, which is remembered. Wanted is at most 2 times the tuned time. JSON rows "
     "also have estimate and tuned (variants) and slowdown.",
@@ -247,13 +250,16 @@ static const char *const PARAGRAPHS[] = {
 };
 
 static const atn_cli_option OPTIONS[] = {
-    {.name = "kernel", .value = "NAME", .meaning = "kernels, estimate: only this one"},
+    {.name = "kernel", .value = "NAME", .meaning = "kernels, estimate, programs (jacobi, sort, ...): only this one"},
     {.name = "seconds",
      .value = "S",
-     .meaning = "kernels, estimate: measure each row for so long; default: 1.5, of estimate 1"},
+     .meaning =
+         "kernels, estimate, programs: measure each row for so long; default: 1.5, of estimate 1, of programs 2"},
+    {.name = "per", .value = "N", .meaning = "programs: keys in a block of a sort, up to 65535; default: 4096"},
     {.name = "budget", .value = "TIME", .meaning = "estimate: tune each row for so long: 10s, 1m; default: 10s"},
     {.name = "quick",
-     .meaning = "register, trust, covariance, needle, unwrap, lattice: few points or pixels, to see that it works"},
+     .meaning =
+         "programs, register, trust, covariance, needle, unwrap, lattice: few points or pixels, to see that it works"},
     {.name = "pairs", .value = "N", .meaning = "trust: so many pairs; default: 400. covariance: of each kind; 10"},
     {.name = "seed",
      .value = "S",
@@ -272,6 +278,7 @@ static const atn_cli_option OPTIONS[] = {
 static const atn_cli_pair EXAMPLES[] = {
     {"attune bench kernels --device cuda", "the shipped kernels against cuBLAS, cuSPARSE and a copy"},
     {"attune bench kernels --kernel gemm --json", "one kernel, for a script"},
+    {"attune bench programs --device cuda", "fusion, sorts and scans, against others on a GPU"},
     {"attune bench estimate --budget 20s", "how good are kernels that nobody tuned?"},
     {"attune bench register", "EM-ICP against the published structure; about a minute"},
     {"attune bench register a.ply b.ply", "all methods on two files"},

@@ -30,6 +30,7 @@ atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench);
 /* The subjects. */
 atn_status atn_cli_bench_kernels(atn_cli_bench *bench);
 atn_status atn_cli_bench_estimate(atn_cli_bench *bench);
+atn_status atn_cli_bench_programs(atn_cli_bench *bench);
 atn_status atn_cli_bench_needle(atn_cli_bench *bench);
 atn_status atn_cli_bench_lattice(atn_cli_bench *bench);
 atn_status atn_cli_bench_register(atn_cli_bench *bench);
