@@ -53,6 +53,7 @@ static atn_status put_model(atn_needle *n, const float *const position[3]) {
     return status;
 }
 
+/* Kernels see the model's z, y, x: shifts move along z, where neighbours then are neighbours in the lookup volume. */
 atn_status needle_engine_open(atn_needle *n) {
     float *position[3] = {0};
     atn_status status = ATN_OK;
@@ -206,7 +207,8 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations) {
     return ATN_OK;
 }
 
-/* The inverse of each pose, between the frames that the kernels see: q = A (p + scan_centre) + b - centre. */
+/* The inverse of each pose, between the frames that the kernels see: q = A (p + scan_centre) + b - centre, rows from z
+ * to x. */
 static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
     void *to;
     atn_status status = atn_array_map_write(slot->pose, &to);

@@ -102,17 +102,27 @@ static atn_status check_radius(const look *l) {
     return ATN_OK;
 }
 
+/* Surfaces of scans as their bright pixels come. */
+static void take_bright(void *user, const uint8_t *mask, int64_t first, int64_t count) {
+    look *l = user;
+    double since = atn_clock_seconds();
+    needle_surface_find(&l->n->surface, l->volume, mask, first, count, l->view.least_pixels);
+    needle_part_end(l->n, NEEDLE_PART_SURFACE, &since);
+}
+
 static atn_status segment(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
     atn_volume_info info = atn_volume_get_info(l->volume);
-    double begin = atn_clock_seconds(), white = info.bits == 8 ? 255 : 65535;
-    int32_t level = l->view.level > 0 ? (int32_t)(l->view.level * white) : needle_bright_level(l->volume);
-    double since = begin;
-    needle_part_end(n, NEEDLE_PART_LEVEL, &since);
-    atn_status status = needle_bright_find(&n->bright, l->volume, level);
+    double begin = atn_clock_seconds(), since = begin, white = info.bits == 8 ? 255 : 65535;
+    atn_status status = needle_surface_begin(&n->surface, info.frames, info.width);
+    if (status == ATN_OK) status = needle_bright_begin(&n->bright, l->volume);
     needle_part_end(n, NEEDLE_PART_BRIGHT, &since);
-    if (status == ATN_OK) status = needle_surface_find(&n->surface, &n->bright, l->volume, l->view.least_pixels);
-    needle_part_end(n, NEEDLE_PART_SURFACE, &since);
+    if (status != ATN_OK) return status;
+    int32_t level = l->view.level > 0 ? (int32_t)(l->view.level * white) : needle_bright_level(l->volume);
+    needle_part_end(n, NEEDLE_PART_LEVEL, &since);
+    status = needle_bright_find(&n->bright, level, take_bright, l);
+    needle_part_end(n, NEEDLE_PART_BRIGHT, &since);
+    n->part_s[NEEDLE_PART_BRIGHT] -= n->part_s[NEEDLE_PART_SURFACE];
     out->level = level;
     out->segment_seconds = atn_clock_seconds() - begin;
     return status;

@@ -47,7 +47,7 @@ static int32_t plain(const atn_needle *n, const reg_pose *pose) {
         for (size_t c = 0; c < columns && !near; ++c) {
             const float *from = q + 3 * (model ? c : r), *to = m + 3 * (model ? r : c);
             float dx = to[0] - from[0], dy = to[1] - from[1], dz = to[2] - from[2];
-            near = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) < threshold2;
+            near = fmaf(dz, dz, fmaf(dy, dy, dx * dx)) < threshold2; /* kernels see z, y, x */
         }
         count += near;
     }
