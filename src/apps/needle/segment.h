@@ -66,8 +66,8 @@ void needle_surface_free(needle_surface *s);
 /* A piece of a scan's surface without a jump. A plain value. */
 typedef struct needle_arc {
     int64_t frame, first, last; /* columns */
-    double centre[3];           /* of the circle of the needle's radius through it */
-    double rms;                 /* of its points from the circle */
+    double centre[3];           /* of the circle of the needle's radius through it, if it may be one */
+    double rms;                 /* of its points from the circle; infinite: it is too narrow or too wide */
     bool round;                 /* it is one */
 } needle_arc;
 

@@ -72,7 +72,7 @@ static int64_t hold(const atn_cloud *model, const atn_cloud *scan, const reg_pos
         kit_ok(ctx, atn_needle_match(n, scan, &settings, &result)); /* takes the scan in */
         kit_ok(ctx, needle_engine_room(n, poses));
         memcpy(n->pose, pose, (size_t)poses * sizeof *pose);
-        kit_ok(ctx, needle_engine_count(n, poses, &count));
+        kit_ok(ctx, needle_engine_count(n, poses, NEEDLE_ALL, &count));
         for (int64_t k = 0; k < poses; ++k) {
             assert_int_equal(count[k], plain(n, &pose[k]));
             matches += count[k];
