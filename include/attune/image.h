@@ -3,7 +3,7 @@
 #ifndef ATTUNE_IMAGE_H
 #define ATTUNE_IMAGE_H
 
-#include <attune/context.h>
+#include <attune/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -114,6 +114,9 @@ ATN_API atn_status atn_volume_fill(atn_volume *volume, const char *path, const a
 /* Copies scans, rows and columns; bits is 8 or 16. NULL data: zeros. NULL spacing: not known. */
 ATN_API atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits, const void *data,
                                      const double *spacing, atn_volume **out);
+/* The same in memory from which the device copies directly: pinned on a GPU. Freed before the device is closed. */
+ATN_API atn_status atn_volume_create_for(atn_device *device, const int64_t shape[3], int32_t bits, const void *data,
+                                         const double *spacing, atn_volume **out);
 ATN_API void atn_volume_free(atn_volume *volume); /* NULL is fine */
 
 ATN_API atn_volume_info atn_volume_get_info(const atn_volume *volume);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "bench/parts.h"
 #include "cloud/mesh.h"
+#include "image/volume.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ static atn_status run(chain *c, const atn_volume *volume) {
     for (int32_t n = -2; n < c->rounds && status == ATN_OK; ++n) { /* the first to plan and to warm up */
         status = atn_check_cancel(c->ctx);
         if (status == ATN_OK) status = atn_needle_find(c->needle, volume, NULL, NULL, &c->result);
-        if (n < 0) continue;
+        if (status != ATN_OK || n < 0) continue;
         c->second[n] = c->result.seconds;
         for (int k = 0; k < NEEDLE_PARTS; ++k) c->part[k][n] = c->needle->part_s[k];
     }
@@ -105,6 +106,18 @@ static atn_status measure(chain *c, const atn_volume *volume, const char *where)
     return ATN_OK;
 }
 
+/* The same scans in memory of the device's, where it has such. */
+static atn_status measure_pinned(chain *c) {
+    atn_volume_info info = atn_volume_get_info(c->sample.volume);
+    const int64_t shape[3] = {info.frames, info.height, info.width};
+    atn_volume *pinned = NULL;
+    atn_status status = atn_volume_create_for(c->device, shape, info.bits, atn_volume_frame(c->sample.volume, 0),
+                                              info.spacing, &pinned);
+    if (status == ATN_OK && volume_is_pinned(pinned, c->device)) status = measure(c, pinned, "pinned");
+    atn_volume_free(pinned);
+    return status;
+}
+
 atn_status bench_needle_chain(atn_ctx *ctx, atn_device *device, const atn_bench_needle_options *options) {
     chain *c = atn_zalloc(ctx, sizeof *c);
     if (!c) return ATN_ERR_MEMORY;
@@ -114,6 +127,7 @@ atn_status bench_needle_chain(atn_ctx *ctx, atn_device *device, const atn_bench_
     if (options->progress) options->progress(options->user, "the whole chain");
     atn_status status = open_chain(c);
     if (status == ATN_OK) status = measure(c, c->sample.volume, "pageable");
+    if (status == ATN_OK && !c->stopped) status = measure_pinned(c);
     atn_needle_free(c->needle);
     atn_needle_sample_free(&c->sample);
     atn_free(ctx, c);

@@ -164,7 +164,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         return;
     }
     v->p[0].vec = fitting(n0, lanes); /* many points against a common range */
-    if (o->gathers) { /* lane by lane anyway; neighbouring points look up neighbouring places */
+    if (o->gathers) {                 /* lane by lane anyway; neighbouring points look up neighbouring places */
         enum { AT_ONCE = 16 };
         v->p[0].regs = fitting(n0 / v->p[0].vec, v->p[0].vec < AT_ONCE ? AT_ONCE / v->p[0].vec : 1);
         return;

@@ -232,7 +232,9 @@ static const char *const PARAGRAPHS[] = {
     "lattice: turned neighbourhoods of bcc, fcc and hcp, cut at 4.5 Angstrom: the share that is told right, for noises "
     "of 0 to 1 "
     "Angstrom and 0 to 67 % of the atoms missing; how many a second.",
-    "needle: four rounds of the shifting algorithm at the five published sizes, through the lookup volume and by brute "
+    "needle: from the pixels of a volume that is made for it to the pose, with the parts of that chain, also with the "
+    "volume in pinned memory where the device has such; four rounds of the shifting algorithm at the five published "
+    "sizes, through the lookup volume and by brute "
     "force, against a plain brute force with OpenMP on the CPU.",
     "unwrap: whole frames of 512 to 2048 pixels a side, in single precision and one in double, against a plain "
     "multigrid with OpenMP on the CPU that comes as near to the surface, and, where python3 has scipy, its solution by "
@@ -283,7 +285,7 @@ static const atn_cli_pair EXAMPLES[] = {
     {"attune bench register", "EM-ICP against the published structure; about a minute"},
     {"attune bench register a.ply b.ply", "all methods on two files"},
     {"attune bench covariance --method em-icp", "do covariances of registrations come true?"},
-    {"attune bench needle", "matching a needle at the published sizes"},
+    {"attune bench needle", "finding a needle in a volume, and matching it at the published sizes"},
     {"attune bench unwrap --device cuda", "unwrapping frames, and how many a second"},
     {"attune bench lattice", "how often structures of atoms are told right"},
     {"attune bench trust --seed 7", "do verdicts of registration come true?"},

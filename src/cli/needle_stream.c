@@ -152,11 +152,10 @@ static atn_status look_at_all(run *r) {
 /* ---- the whole ---- */
 
 static atn_status make_slots(run *r) {
-    atn_ctx *ctx = r->job->call->ctx;
     size_t slots = r->latest ? NEEDLE_SLOTS : NEEDLE_SLOTS - 1;
     atn_status status = ATN_OK;
     for (size_t k = 0; k < slots && !r->folder && status == ATN_OK; ++k)
-        status = atn_volume_create(ctx, r->shape, 8, NULL, NULL, &r->slot[k].volume);
+        status = atn_volume_create_for(r->job->device, r->shape, 8, NULL, NULL, &r->slot[k].volume);
     for (size_t k = 0; k < NEEDLE_SLOTS - 1 && status == ATN_OK; ++k) atn_lane_put(&r->spare, &r->slot[k]);
     return status;
 }

@@ -78,7 +78,8 @@ struct atn_backend {
     atn_status (*open)(atn_ctx *ctx, const atn_device_info *info, atn_device **out);
     void (*close)(atn_device *device);
 
-    atn_status (*buffer_create)(atn_device *device, size_t bytes, atn_buffer **out); /* bytes > 0 */
+    atn_status (*buffer_create)(atn_device *device, size_t bytes, atn_buffer **out);     /* bytes > 0 */
+    atn_status (*buffer_around)(atn_device *device, const void *data, atn_buffer **out); /* optional */
     void (*buffer_free)(atn_buffer *buffer);
     void *(*buffer_host)(atn_buffer *buffer);              /* optional */
     void *(*host_alloc)(atn_device *device, size_t bytes); /* optional: pinned memory; NULL when there is none left */

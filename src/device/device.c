@@ -112,6 +112,17 @@ atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out)
     return ATN_OK;
 }
 
+atn_status atn_buffer_around(atn_device *device, const void *data, size_t bytes, atn_buffer **out) {
+    *out = NULL;
+    atn_status status = atn_device_check(device);
+    if (status != ATN_OK || !device->backend->buffer_around) return status;
+    status = device->backend->buffer_around(device, data, out);
+    if (status != ATN_OK) return status;
+    (*out)->device = device;
+    (*out)->bytes = bytes;
+    return ATN_OK;
+}
+
 void atn_buffer_free(atn_buffer *buffer) {
     if (!buffer) return;
     if (!counted_by_context(buffer->device)) buffer->device->bytes -= buffer->bytes;

@@ -18,6 +18,9 @@ typedef struct atn_tape atn_tape;         /* work that was kept, to be queued ag
 /* ---- buffers; NULL as a queue means the device's own first queue ---- */
 atn_status atn_buffer_create(atn_device *device, size_t bytes,
                              atn_buffer **out); /* contents undefined; 0 bytes are fine */
+/* Memory of the caller's as a buffer, without a copy: it outlives the buffer, and kernels only read it. *out is NULL
+ * where the device has memory of its own. bytes > 0. */
+atn_status atn_buffer_around(atn_device *device, const void *data, size_t bytes, atn_buffer **out);
 void atn_buffer_free(atn_buffer *buffer);
 size_t atn_buffer_bytes(const atn_buffer *buffer);
 void *atn_buffer_host(atn_buffer *buffer); /* where the host may touch it directly, else NULL */

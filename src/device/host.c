@@ -20,8 +20,8 @@ enum { HUGE_FROM = 4 << 20 }; /* bytes from which large pages are asked for: two
 
 typedef struct host_buffer {
     atn_buffer base;
-    unsigned char *data; /* aligned, inside `block` */
-    void *block;
+    unsigned char *data; /* aligned, inside `block`; or the caller's */
+    void *block;         /* owned; NULL: nothing is */
 } host_buffer;
 
 typedef struct host_event {
@@ -89,6 +89,14 @@ static atn_status buffer_create(atn_device *device, size_t bytes, atn_buffer **o
     }
     buffer->data = (unsigned char *)atn_size_round_up((uintptr_t)buffer->block, ALIGNMENT);
     ask_for_large_pages(buffer->data, bytes);
+    *out = &buffer->base;
+    return ATN_OK;
+}
+
+static atn_status buffer_around(atn_device *device, const void *data, atn_buffer **out) {
+    host_buffer *buffer = atn_zalloc(device->ctx, sizeof *buffer);
+    if (!buffer) return ATN_ERR_MEMORY;
+    buffer->data = (unsigned char *)(uintptr_t)data;
     *out = &buffer->base;
     return ATN_OK;
 }
@@ -276,6 +284,7 @@ const atn_backend ATN_BACKEND_HOST = {
     .open = open_host,
     .close = close_host,
     .buffer_create = buffer_create,
+    .buffer_around = buffer_around,
     .buffer_free = buffer_free,
     .buffer_host = buffer_host,
     .put = put,

@@ -9,7 +9,9 @@
 struct atn_volume {
     atn_ctx *ctx;
     volume_facts facts;
-    unsigned char *data; /* owned */
+    unsigned char *data;    /* owned, unless it is in: */
+    atn_device *device;     /* NULL: none */
+    atn_host_memory memory; /* of the device's */
 };
 
 atn_volume_info volume_info_of(const volume_facts *facts) {
@@ -86,8 +88,9 @@ atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volum
     return status;
 }
 
-atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits, const void *data,
-                             const double *spacing, atn_volume **out) {
+/* device NULL: memory of the context's. */
+static atn_status create(atn_ctx *ctx, atn_device *device, const int64_t shape[3], int32_t bits, const void *data,
+                         const double *spacing, atn_volume **out) {
     *out = NULL;
     size_t bytes = (size_t)bits / 8;
     if (shape[0] <= 0 || shape[1] <= 0 || shape[2] <= 0 || (bits != 8 && bits != 16))
@@ -101,26 +104,48 @@ atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits,
     atn_volume *v = atn_zalloc(ctx, sizeof *v);
     if (!v) return ATN_ERR_MEMORY;
     v->ctx = ctx;
+    v->device = device;
     v->facts = (volume_facts){.frames = (size_t)shape[0],
                               .height = (size_t)shape[1],
                               .width = (size_t)shape[2],
                               .frame_bytes = bytes / (size_t)shape[0],
                               .bits = bits};
     if (spacing) memcpy(v->facts.spacing, spacing, sizeof v->facts.spacing);
-    v->data = atn_zalloc(ctx, bytes);
+    atn_status status = device ? atn_host_alloc(device, bytes, &v->memory) : ATN_OK;
+    if (status == ATN_OK) v->data = device ? v->memory.data : atn_zalloc(ctx, bytes);
     if (!v->data) {
         atn_volume_free(v);
         return ATN_ERR_MEMORY;
     }
-    if (data) memcpy(v->data, data, bytes);
+    if (data)
+        memcpy(v->data, data, bytes);
+    else if (device)
+        memset(v->data, 0, bytes);
     *out = v;
     return ATN_OK;
 }
 
+atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits, const void *data,
+                             const double *spacing, atn_volume **out) {
+    return create(ctx, NULL, shape, bits, data, spacing, out);
+}
+
+atn_status atn_volume_create_for(atn_device *device, const int64_t shape[3], int32_t bits, const void *data,
+                                 const double *spacing, atn_volume **out) {
+    return create(atn_device_ctx(device), device, shape, bits, data, spacing, out);
+}
+
 void atn_volume_free(atn_volume *volume) {
     if (!volume) return;
-    atn_free(volume->ctx, volume->data);
+    if (volume->device)
+        atn_host_free(volume->device, &volume->memory);
+    else
+        atn_free(volume->ctx, volume->data);
     atn_free(volume->ctx, volume);
+}
+
+bool volume_is_pinned(const atn_volume *volume, const atn_device *device) {
+    return volume->device == device && volume->memory.pinned;
 }
 
 atn_volume_info atn_volume_get_info(const atn_volume *volume) { return volume_info_of(&volume->facts); }

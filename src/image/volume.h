@@ -2,6 +2,7 @@
 #ifndef ATN_IMAGE_VOLUME_H
 #define ATN_IMAGE_VOLUME_H
 
+#include "device/device.h"
 #include "image/formats.h"
 
 /* What volume.json says; zeros where it says nothing. */
@@ -35,6 +36,7 @@ const volume_facts *volume_reader_facts(const atn_volume_reader *reader);
 atn_status volume_reader_take(atn_volume_reader *reader, void *frames, size_t count);
 
 const atn_ctx *volume_ctx(const atn_volume *volume);
+bool volume_is_pinned(const atn_volume *volume, const atn_device *device); /* it copies its scans without waiting */
 void *volume_data(atn_volume *volume); /* its scans, for whoever fills them */
 
 /* Three numbers that are positive and finite, or three zeros: not known. */

@@ -63,6 +63,25 @@ atn_status atn_array_create_volume(atn_device *device, atn_type type, int64_t co
     return create(device, &(atn_array){.type = type, .rank = 3, .size = {columns, rows, planes}, .pitch = pitch}, out);
 }
 
+atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t columns, int64_t rows, const void *data,
+                                   atn_array **out) {
+    atn_buffer *buffer = NULL;
+    atn_array *array = NULL;
+    *out = NULL;
+    atn_status status = atn_array_create_matrix(device, type, columns, rows, 0, &array);
+    if (status == ATN_OK) status = atn_buffer_around(device, data, array->storage->bytes, &buffer);
+    if (status != ATN_OK || !buffer) {
+        atn_array_free(array);
+        return status;
+    }
+    atn_storage *s = array->storage;
+    s->buffer = buffer;
+    s->host = atn_buffer_host(buffer);
+    s->on_host = s->on_device = true;
+    *out = array;
+    return ATN_OK;
+}
+
 atn_status atn_array_create_like(atn_device *device, const atn_view *v, atn_array **out) {
     atn_array shape = {.type = v->type, .rank = v->rank, .pitch = v->size[0]};
     for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) shape.size[axis] = axis < v->rank ? v->size[axis] : 1;

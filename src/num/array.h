@@ -35,7 +35,11 @@ struct atn_array {
 };
 
 atn_status atn_array_create_like(atn_device *device, const atn_view *view, atn_array **out); /* without gaps */
-int64_t atn_array_rows(const atn_array *array);                                              /* of all planes */
+/* A matrix over memory of the caller's, which outlives it and is only read. *out is NULL where the device has memory of
+ * its own. */
+atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t columns, int64_t rows, const void *data,
+                                   atn_array **out);
+int64_t atn_array_rows(const atn_array *array); /* of all planes */
 
 const atn_ctx *atn_array_ctx(const atn_array *array);
 atn_device *atn_array_device(const atn_array *array);
@@ -47,6 +51,10 @@ bool atn_array_is_whole(const atn_array *array);
  * while that queue's work is kept on a tape: arrays are on the device before. discard: the elements of a whole array
  * are about to be overwritten. */
 atn_status atn_array_ready_device(atn_array *array, bool discard);
+/* Begins to overwrite all elements of a whole array on the device, in order with `queue`, and returns: `from` stays as
+ * it is until the array is freed, or work that reads it has been waited for. Work in the device's own first queue waits
+ * for it. */
+atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from);
 /* Begins to bring the host's copy up to date, in order with `queue` (NULL: the device's own first), and returns; what
  * reads or writes the array on the host waits for it. Nothing to do where the host's copy holds. */
 atn_status atn_array_fetch(atn_array *array, atn_queue *queue);

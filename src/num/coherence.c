@@ -86,6 +86,22 @@ atn_status atn_array_ready_device(atn_array *array, bool discard) {
     return ATN_OK;
 }
 
+atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from) {
+    atn_storage *s = array->storage;
+    atn_status status = ready_buffer(s);
+    if (status != ATN_OK || s->bytes == 0) return status;
+    status = check_queue(s, queue);
+    if (status == ATN_OK) status = atn_storage_settle(s);
+    if (status == ATN_OK) status = atn_buffer_put_async(queue, s->buffer, 0, from, s->bytes);
+    if (status == ATN_OK) status = move(s, queue, ATN_MOTION_TO_DEVICE);
+    if (status == ATN_OK) status = atn_queue_wait(atn_device_queue(s->device), s->moved);
+    if (status != ATN_OK) return status;
+    ++s->to_device;
+    s->on_device = true;
+    s->on_host = is_shared(s);
+    return ATN_OK;
+}
+
 void atn_array_written_on_device(atn_array *array) {
     array->storage->on_device = true;
     array->storage->on_host = is_shared(array->storage);

@@ -182,6 +182,14 @@ static void host_has_one_copy(void **state) {
     assert_ptr_equal(read, write);
     assert_ptr_equal(read, atn_buffer_host(a->storage->buffer));
     atn_array_free(a);
+    static const int32_t MINE[6] = {1, 2, 3, 4, 5, 6}; /* or the caller's, which stays */
+    kit_ok(ctx, atn_array_create_around(device, ATN_INT32, 3, 2, MINE, &a));
+    kit_ok(ctx, atn_array_ready_device(a, false));
+    kit_ok(ctx, atn_array_map_read(a, &read));
+    assert_ptr_equal(read, MINE);
+    assert_ptr_equal(atn_array_slot(a).buffer, a->storage->buffer);
+    atn_array_free(a);
+    assert_int_equal(MINE[5], 6);
     atn_device_close(device);
     kit_free(ctx);
 }

@@ -117,6 +117,37 @@ static void fetches_are_waited_for(void **state) {
     }
 }
 
+/* From pinned memory in a queue of its own: nobody waits, and what comes in the first queue comes behind it. */
+static void sends_go_beside_the_first_queue(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+        field f = start_field(seed);
+        atn_queue *queue;
+        atn_host_memory from;
+        kit_ok(f.b.ctx, atn_queue_create(f.b.device, &queue));
+        kit_ok(f.b.ctx, atn_host_alloc(f.b.device, LENGTH * sizeof(int32_t), &from));
+        give(&f, 3);
+        for (int32_t value = 10; value < 13; ++value) {
+            int32_t *all = from.data;
+            for (int k = 0; k < LENGTH; ++k) all[k] = value + k;
+            int syncs = fake->syncs;
+            kit_ok(f.b.ctx, atn_array_send(f.array, queue, all));
+            if (value == 10) assert_int_equal(fake->syncs, syncs);
+            kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+            device_has(&f, value);
+            if (value == 11) host_has(&f, value);
+        }
+        give(&f, 77);
+        host_has(&f, 77);
+        kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+        device_has(&f, 77);
+        atn_array_free(f.array);
+        atn_queue_free(queue);
+        atn_host_free(f.b.device, &from);
+        finish(&f.b);
+    }
+}
+
 /* Random uses in one queue, the device at random, too. */
 static void copies_agree(void **state) {
     (void)state;
@@ -179,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(uploads_do_not_wait),
         cmocka_unit_test(fetches_are_waited_for),
+        cmocka_unit_test(sends_go_beside_the_first_queue),
         cmocka_unit_test(copies_agree),
         cmocka_unit_test(tapes_take_no_arrays),
     };

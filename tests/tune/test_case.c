@@ -101,7 +101,7 @@ static void shapes_are_solved(void **state) {
             kit_ok(ctx, atn_steps_of(ctx, c.graph, &frame, 4, &steps));
             for (int32_t d = 0; d < c.graph->n_dims; ++d)
                 if (!steps.from_data[d] && strcmp(s->name, "agree") != 0 && /* square: both dimensions are its pairs */
-                    !(d == 2 && strncmp(s->name, "above", 5) == 0) &&       /* a word has 32 bits */
+                    !(d == 2 && strncmp(s->name, "above", 5) == 0) &&       /* a byte has 8 bits */
                     !c.graph->values[c.graph->dims[d].end].dims &&          /* parts of another range */
                     strcmp(s->name, "lattice_pick") != 0 &&                 /* its ranges are columns of its grid */
                     steps.steps[d] != shapes[k].steps.steps[d])

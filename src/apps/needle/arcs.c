@@ -13,7 +13,8 @@ enum { STEPS = 12, GAP = 4 };        /* columns without a surface that do not en
 static const double JUMP = 0.2;      /* radii: a step in depth that does */
 static const double TUKEY = 4.685;   /* deviations beyond which a point has no weight */
 static const double OFF = 0.035;     /* radii: rms of a circle */
-static const double NARROWEST = 1.2; /* radii: of an arc that tells where its circle is */
+static const double NARROWEST = 1.2; /* radii: of an arc that tells where its circle is, */
+static const double WIDEST = 2.6;    /* and of one that can be the needle */
 
 void needle_arcs_free(needle_arcs *a) {
     if (a->ctx) atn_free(a->ctx, a->arc);
@@ -51,7 +52,10 @@ static double step_circle(const float *row, const needle_arc *a, const double sp
 
 static void fit_circle(const float *row, const double spacing[3], double radius, needle_arc *a) {
     double top = INFINITY, centre[2] = {0.5 * (double)(a->first + a->last) * spacing[0], 0}, support = 0;
+    double wide = (double)(a->last - a->first) * spacing[0];
     int64_t points = 0;
+    a->rms = INFINITY;
+    if (!(wide > NARROWEST * radius && wide < WIDEST * radius)) return; /* most of the tissue */
     for (int64_t c = a->first; c <= a->last; ++c) {
         if (isnan(row[c])) continue;
         ++points;
@@ -66,9 +70,7 @@ static void fit_circle(const float *row, const double spacing[3], double radius,
     a->centre[0] = centre[0];
     a->centre[1] = centre[1];
     a->centre[2] = (double)a->frame * spacing[2];
-    double wide = (double)(a->last - a->first) * spacing[0];
-    a->round = a->rms < OFF * radius && support > 0.5 * (double)points && wide > NARROWEST * radius &&
-               wide < 2.6 * radius && isfinite(centre[0]) && isfinite(centre[1]);
+    a->round = a->rms < OFF * radius && support > 0.5 * (double)points && isfinite(centre[0]) && isfinite(centre[1]);
 }
 
 static atn_status add_arc(needle_arcs *a, const needle_arc *arc) {

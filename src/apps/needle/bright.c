@@ -1,23 +1,28 @@
 /* Which pixels of a volume are bright: above a level, and most of the 3 x 3 around too (kernels above and median_bits).
- * Scans go through in batches that stay in a CPU's cache; bits come back, not pixels. */
+ * Scans go through in batches that stay in a CPU's cache; bits come back, not pixels. The host reads scans where they
+ * are. To a GPU several batches are on their way at once: while one is copied there, the one before is computed, and
+ * the bits of those before it are looked at. */
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "image/volume.h"
 #include "num/array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 32, BATCH_BYTES = 8 << 20 };
+enum { BATCH_BYTES = 8 << 20 };
 
 void needle_bright_free(needle_bright *b) {
     atn_kernel_free(b->above_kernel);
     atn_kernel_free(b->median_kernel);
-    atn_array_free(b->pixels);
+    for (int k = 0; k < NEEDLE_BATCHES; ++k) {
+        atn_array_free(b->pixels[k]);
+        atn_array_free(b->median[k]);
+    }
     atn_array_free(b->above);
-    atn_array_free(b->median);
-    if (b->ctx) atn_free(b->ctx, b->mask);
+    atn_queue_free(b->uploads);
     *b = (needle_bright){.device = b->device, .ctx = b->ctx};
 }
 
@@ -110,83 +115,147 @@ int32_t needle_bright_level(const atn_volume *volume) {
 
 static atn_status make_kernels(needle_bright *b) {
     atn_status status = atn_kernel_create(b->device, b->bits == 8 ? "above" : "above16", NULL, &b->above_kernel);
-    if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "pixels", b->pixels);
     if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "bits", b->above);
     if (status == ATN_OK) status = atn_kernel_create(b->device, "median_bits", NULL, &b->median_kernel);
     if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "bits", b->above);
-    if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "median", b->median);
-    if (status == ATN_OK) status = atn_kernel_param(b->median_kernel, "words", (double)b->words, 0);
+    if (status == ATN_OK) status = atn_kernel_param(b->median_kernel, "high", (double)b->high, 0);
     return status;
 }
 
+/* The host's own cores are done with a batch when it was queued: more than one would only leave the cache. */
+static int64_t slots_of(const needle_bright *b, int64_t batches) {
+    bool at_once = strcmp(atn_device_get_info(b->device)->backend, "host") == 0;
+    return at_once ? 1 : batches < NEEDLE_BATCHES ? batches : NEEDLE_BATCHES;
+}
+
+static bool fits(const needle_bright *b, const atn_volume_info *info) {
+    return b->above_kernel && b->height == info->height && b->width == info->width && b->bits == info->bits &&
+           b->frames == info->frames;
+}
+
 static atn_status fit_to(needle_bright *b, const atn_volume_info *info) {
-    if (b->above_kernel && b->height == info->height && b->width == info->width && b->bits == info->bits &&
-        b->frames == info->frames)
-        return ATN_OK;
+    if (fits(b, info)) return ATN_OK;
     needle_bright_free(b);
     b->height = info->height;
     b->width = info->width;
     b->bits = info->bits;
     b->frames = info->frames;
-    b->words = (info->height + WORD - 1) / WORD;
-    b->batch = BATCH_BYTES / (int64_t)info->frame_bytes;
-    b->batch = b->batch < 1 ? 1 : b->batch > info->frames ? info->frames : b->batch;
-    int64_t rows = b->batch * b->words;
-    b->mask = atn_alloc(b->ctx, (size_t)(b->frames * b->words) * (size_t)b->width * sizeof *b->mask);
-    atn_status status = b->mask ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK)
-        status =
-            atn_array_create_matrix(b->device, b->bits == 8 ? ATN_U8 : ATN_U16, b->width, rows * WORD, 0, &b->pixels);
-    if (status == ATN_OK) status = atn_array_create_matrix(b->device, ATN_INT32, b->width, rows, 0, &b->above);
-    if (status == ATN_OK) status = atn_array_create_matrix(b->device, ATN_INT32, b->width, rows, 0, &b->median);
+    b->high = (info->height + NEEDLE_ROWS - 1) / NEEDLE_ROWS;
+    b->wide = (info->width + NEEDLE_COLUMNS - 1) / NEEDLE_COLUMNS;
+    int64_t most = BATCH_BYTES / (int64_t)info->frame_bytes;
+    if (most < 1) most = 1;
+    b->batches = (b->frames + most - 1) / most;
+    b->batch = (b->frames + b->batches - 1) / b->batches;
+    b->batches = (b->frames + b->batch - 1) / b->batch;
+    b->slots = slots_of(b, b->batches);
+    int64_t rows = b->batch * b->high;
+    atn_status status = atn_array_create_matrix(b->device, ATN_INT32, b->wide, rows, 0, &b->above);
+    for (int64_t k = 0; k < b->slots && status == ATN_OK; ++k)
+        status = atn_array_create_matrix(b->device, ATN_INT32, b->wide, rows, 0, &b->median[k]);
+    if (status == ATN_OK && b->slots > 1) status = atn_queue_create(b->device, &b->uploads);
     if (status == ATN_OK) status = make_kernels(b);
     if (status != ATN_OK) needle_bright_free(b);
     return status;
 }
 
+/* ---- scans on their way ---- */
+
+/* All batches are equally long: the last one begins earlier. */
+static int64_t first_of(const needle_bright *b, int64_t batch) {
+    int64_t first = batch * b->batch, last = b->frames - b->batch;
+    return first < last ? first : last;
+}
+
 typedef struct filling {
     const needle_bright *b;
     const atn_volume *volume;
-    int64_t first, count;
+    int64_t first;
     uint8_t *to;
 } filling;
 
-/* Scans of a batch, each filled up with black to a whole number of words; black ones after the last. */
+/* Scans of a batch, each filled up with black to whole words. */
 static void put_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const filling *f = user;
     const needle_bright *b = f->b;
-    size_t scan = (size_t)b->height * (size_t)b->width * (size_t)(b->bits / 8);
-    size_t room = (size_t)b->words * WORD * (size_t)b->width * (size_t)(b->bits / 8);
+    size_t bytes = (size_t)(b->bits / 8), row = (size_t)b->width * bytes,
+           room = (size_t)b->wide * NEEDLE_COLUMNS * bytes;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) {
-        size_t used = k < f->count ? scan : 0;
-        if (used) memcpy(f->to + (size_t)k * room, atn_volume_frame(f->volume, f->first + k), scan);
-        memset(f->to + (size_t)k * room + used, 0, room - used);
+    for (int64_t r = from; r < to; ++r) {
+        int64_t scan = r / (b->high * NEEDLE_ROWS), y = r % (b->high * NEEDLE_ROWS);
+        size_t used = y < b->height ? row : 0;
+        const uint8_t *frame = atn_volume_frame(f->volume, f->first + scan);
+        if (used) memcpy(f->to + (size_t)r * room, frame + (size_t)y * row, row);
+        memset(f->to + (size_t)r * room + used, 0, room - used);
     }
 }
 
-static atn_status put_scans(needle_bright *b, const atn_volume *volume, int64_t first, int64_t count) {
+/* A batch for its slot: where it lies, from pinned memory, or copied. */
+static atn_status send(needle_bright *b, int64_t batch) {
+    int64_t first = first_of(b, batch), rows = b->batch * b->high * NEEDLE_ROWS, columns = b->wide * (b->bits / 8);
+    atn_array **pixels = &b->pixels[batch % b->slots];
+    const void *from = atn_volume_frame(b->volume, first);
+    bool whole = b->height % NEEDLE_ROWS == 0 && b->width % NEEDLE_COLUMNS == 0;
+    atn_status status = ATN_OK;
+    if (whole && b->slots == 1) {
+        atn_array_free(*pixels);
+        *pixels = NULL;
+        status = atn_array_create_around(b->device, ATN_INT32, columns, rows, from, pixels);
+        if (status != ATN_OK || *pixels) return status;
+    }
+    if (!*pixels) status = atn_array_create_matrix(b->device, ATN_INT32, columns, rows, 0, pixels);
+    if (status != ATN_OK) return status;
+    if (whole && b->uploads && volume_is_pinned(b->volume, b->device)) return atn_array_send(*pixels, b->uploads, from);
     void *to;
-    atn_status status = atn_array_map_write(b->pixels, &to);
-    filling f = {b, volume, first, count, to};
-    if (status == ATN_OK) atn_parallel(b->batch, 2, put_some, &f);
+    status = atn_array_map_write(*pixels, &to);
+    filling f = {b, b->volume, first, to};
+    if (status == ATN_OK) atn_parallel(rows, 64, put_some, &f);
     return status;
 }
 
-atn_status needle_bright_find(needle_bright *b, const atn_volume *volume, int32_t level) {
+atn_status needle_bright_begin(needle_bright *b, const atn_volume *volume) {
     atn_volume_info info = atn_volume_get_info(volume);
     atn_status status = fit_to(b, &info);
-    if (status == ATN_OK) status = atn_kernel_param(b->above_kernel, "level", level, 0);
-    for (int64_t first = 0; first < b->frames && status == ATN_OK; first += b->batch) {
-        int64_t count = b->frames - first < b->batch ? b->frames - first : b->batch;
-        size_t words = (size_t)b->words * (size_t)b->width;
-        const void *median = NULL;
-        status = atn_check_cancel(b->ctx);
-        if (status == ATN_OK) status = put_scans(b, volume, first, count);
-        if (status == ATN_OK) status = atn_kernel_run(b->above_kernel);
-        if (status == ATN_OK) status = atn_kernel_run(b->median_kernel);
-        if (status == ATN_OK) status = atn_array_map_read(b->median, &median);
-        if (status == ATN_OK) memcpy(b->mask + (size_t)first * words, median, (size_t)count * words * sizeof *b->mask);
+    b->volume = volume;
+    b->sent = 0;
+    if (status == ATN_OK && b->uploads && volume_is_pinned(volume, b->device))
+        for (; b->sent < b->slots && status == ATN_OK; ++b->sent) status = send(b, b->sent);
+    if (status != ATN_OK) needle_bright_end(b);
+    return status;
+}
+
+void needle_bright_end(needle_bright *b) {
+    if (b->uploads) (void)atn_queue_finish(b->uploads);
+    if (b->slots == 1 && b->volume) { /* it may be the volume's memory */
+        atn_array_free(b->pixels[0]);
+        b->pixels[0] = NULL;
     }
+    b->volume = NULL;
+}
+
+static atn_status queue_batch(needle_bright *b, int64_t batch) {
+    atn_array *median = b->median[batch % b->slots];
+    atn_status status = atn_check_cancel(b->ctx);
+    if (status == ATN_OK && b->sent == batch) status = send(b, b->sent++);
+    if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "pixels", b->pixels[batch % b->slots]);
+    if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "median", median);
+    if (status == ATN_OK) status = atn_kernel_run(b->above_kernel);
+    if (status == ATN_OK) status = atn_kernel_run(b->median_kernel);
+    return status == ATN_OK ? atn_array_fetch(median, NULL) : status;
+}
+
+atn_status needle_bright_find(needle_bright *b, int32_t level, needle_bright_visit *visit, void *user) {
+    atn_status status = atn_kernel_param(b->above_kernel, "level", level, 0);
+    for (int64_t k = 0; k < b->batches + b->slots - 1 && status == ATN_OK; ++k) {
+        int64_t done = k - (b->slots - 1);
+        const void *mask = NULL;
+        if (k < b->batches) status = queue_batch(b, k);
+        if (status != ATN_OK || done < 0) continue;
+        status = atn_array_map_read(b->median[done % b->slots], &mask);
+        int64_t first = done * b->batch, count = b->frames - first < b->batch ? b->frames - first : b->batch;
+        size_t seen = (size_t)(first - first_of(b, done)) * (size_t)b->high * (size_t)b->wide * sizeof(int32_t);
+        if (status == ATN_OK) visit(user, (const uint8_t *)mask + seen, first, count);
+    }
+    if (status != ATN_OK && b->slots > 1) (void)atn_queue_finish(atn_device_queue(b->device));
+    needle_bright_end(b);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Kernels and buffers of the matching, kept from round to round and from frame to frame. The scan's arrays are somewhat
- * longer than it is, filled up with points that are near to nothing, so that the next frame finds all planned. */
+ * longer than it is, so that the next frame finds all planned. */
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 128 };                                  /* the scan's arrays have multiples of that many points */
+enum { GRAIN = 128, ENOUGH = 600 }; /* arrays have multiples of that many points; so many tell where to look closer */
 static const char *const SCAN[3] = {"px", "py", "pz"}; /* as the kernels call them */
 static const char *const MODEL[3] = {"mx", "my", "mz"};
 
@@ -53,6 +53,7 @@ static atn_status put_model(atn_needle *n, const float *const position[3]) {
     return status;
 }
 
+/* Kernels see the model's z, y, x: shifts move along z, where neighbours then are neighbours in the lookup volume. */
 atn_status needle_engine_open(atn_needle *n) {
     float *position[3] = {0};
     atn_status status = ATN_OK;
@@ -84,7 +85,7 @@ void needle_engine_close(atn_needle *n) {
     for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
     for (int axis = 0; axis < 3; ++axis) {
         atn_array_free(n->model_array[axis]);
-        atn_array_free(n->scan_array[axis]);
+        for (int k = 0; k < NEEDLE_CHOICES; ++k) atn_array_free(n->counted[k].position[axis]);
     }
     atn_array_free(n->list_array);
     atn_array_free(n->start_array);
@@ -104,28 +105,36 @@ static float nowhere(const atn_needle *n) {
     return (float)(1e4 * (far + n->options.threshold));
 }
 
-atn_status needle_engine_scan(atn_needle *n) {
-    int64_t count = (int64_t)n->scan.count;
+/* Every stride-th point of the scan. */
+static atn_status put_counted(atn_needle *n, needle_counted *c, int64_t stride) {
     atn_status status = ATN_OK;
-    if (count > n->capacity || count < n->capacity / 4 * 3 || !n->scan_array[0]) {
+    c->count = ((int64_t)n->scan.count + stride - 1) / stride;
+    if (c->count > c->capacity || c->count < c->capacity / 4 * 3 || !c->position[0]) {
         for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
-        n->capacity = (count + GRAIN - 1) / GRAIN * GRAIN;
+        c->capacity = (c->count + GRAIN - 1) / GRAIN * GRAIN;
         for (int axis = 0; axis < 3; ++axis) {
-            atn_array_free(n->scan_array[axis]);
-            n->scan_array[axis] = NULL;
+            atn_array_free(c->position[axis]);
+            c->position[axis] = NULL;
         }
         for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
-            status = atn_array_create_vector(n->device, ATN_SP, n->capacity, &n->scan_array[axis]);
+            status = atn_array_create_vector(n->device, ATN_SP, c->capacity, &c->position[axis]);
     }
     float rest = nowhere(n);
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
         void *to;
-        status = atn_array_map_write(n->scan_array[axis], &to);
+        status = atn_array_map_write(c->position[axis], &to);
         float *at = to;
-        for (int64_t k = 0; k < n->capacity && status == ATN_OK; ++k)
-            at[k] = k < count ? (float)(n->scan.position[axis][k] - n->scan_centre[axis]) : rest;
+        for (int64_t k = 0; k < c->capacity && status == ATN_OK; ++k)
+            at[k] = k < c->count ? (float)(n->scan.position[axis][k * stride] - n->scan_centre[axis]) : rest;
     }
     return status;
+}
+
+atn_status needle_engine_scan(atn_needle *n) {
+    int64_t stride = (int64_t)n->scan.count / ENOUGH;
+    if (by_model(n) || stride < 1) stride = 1; /* which of the model's have a partner: all of the scan's tell */
+    atn_status status = put_counted(n, &n->counted[NEEDLE_ALL], 1);
+    return status == ATN_OK ? put_counted(n, &n->counted[NEEDLE_SOME], stride) : status;
 }
 
 static atn_status make_kernel(atn_needle *n, const char *name, bool trusted, atn_kernel **out) {
@@ -149,7 +158,7 @@ static atn_status set_volume(atn_needle *n, atn_kernel *kernel) {
     return status;
 }
 
-static atn_status slot_make(atn_needle *n, int64_t combinations, needle_slot *slot) {
+static atn_status slot_make(atn_needle *n, int64_t combinations, needle_choice points, needle_slot *slot) {
     bool marks = by_model(n) && !n->options.brute;
     double threshold = n->options.threshold;
     atn_status status = atn_array_create_matrix(n->device, ATN_SP, combinations, 12, 0, &slot->pose);
@@ -158,7 +167,7 @@ static atn_status slot_make(atn_needle *n, int64_t combinations, needle_slot *sl
     if (status == ATN_OK) status = atn_kernel_param(slot->kernel, "threshold2", threshold * threshold, 0);
     if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "pose", slot->pose);
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
-        status = atn_kernel_bind(slot->kernel, SCAN[axis], n->scan_array[axis]);
+        status = atn_kernel_bind(slot->kernel, SCAN[axis], n->counted[points].position[axis]);
         if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, MODEL[axis], n->model_array[axis]);
     }
     if (status == ATN_OK && !n->options.brute) status = atn_kernel_bind(slot->kernel, "list", n->list_array);
@@ -176,20 +185,21 @@ static atn_status slot_make(atn_needle *n, int64_t combinations, needle_slot *sl
 }
 
 /* The slot for so many combinations, made where there is none; the one that was not used for longest gives way. */
-static atn_status find_slot(atn_needle *n, int64_t combinations, needle_slot **out) {
+static atn_status find_slot(atn_needle *n, int64_t combinations, needle_choice points, needle_slot **out) {
     needle_slot *oldest = &n->slot[0];
     *out = NULL;
     for (int k = 0; k < NEEDLE_SLOTS; ++k) {
-        if (n->slot[k].combinations == combinations) *out = &n->slot[k];
+        if (n->slot[k].combinations == combinations && n->slot[k].points == points) *out = &n->slot[k];
         if (n->slot[k].used < oldest->used) oldest = &n->slot[k];
     }
     atn_status status = ATN_OK;
     if (!*out) {
         slot_free(oldest);
-        status = slot_make(n, combinations, oldest);
-        if (status == ATN_OK)
+        status = slot_make(n, combinations, points, oldest);
+        if (status == ATN_OK) {
             oldest->combinations = combinations;
-        else
+            oldest->points = points;
+        } else
             slot_free(oldest);
         *out = oldest;
     }
@@ -206,7 +216,8 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations) {
     return ATN_OK;
 }
 
-/* The inverse of each pose, between the frames that the kernels see: q = A (p + scan_centre) + b - centre. */
+/* The inverse of each pose, between the frames that the kernels see: q = A (p + scan_centre) + b - centre, rows from z
+ * to x. */
 static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
     void *to;
     atn_status status = atn_array_map_write(slot->pose, &to);
@@ -225,12 +236,12 @@ static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
     return status;
 }
 
-atn_status needle_engine_count(atn_needle *n, int64_t combinations, const int32_t **counts) {
+atn_status needle_engine_count(atn_needle *n, int64_t combinations, needle_choice points, const int32_t **counts) {
     needle_slot *slot;
     const void *numbers = NULL;
     *counts = NULL;
     atn_status status = atn_check_cancel(n->ctx);
-    if (status == ATN_OK) status = find_slot(n, combinations, &slot);
+    if (status == ATN_OK) status = find_slot(n, combinations, points, &slot);
     if (status == ATN_OK) status = put_poses(n, slot);
     if (status == ATN_OK && slot->found) {
         void *to;

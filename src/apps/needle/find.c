@@ -102,17 +102,27 @@ static atn_status check_radius(const look *l) {
     return ATN_OK;
 }
 
+/* Surfaces of scans as their bright pixels come. */
+static void take_bright(void *user, const uint8_t *mask, int64_t first, int64_t count) {
+    look *l = user;
+    double since = atn_clock_seconds();
+    needle_surface_find(&l->n->surface, l->volume, mask, first, count, l->view.least_pixels);
+    needle_part_end(l->n, NEEDLE_PART_SURFACE, &since);
+}
+
 static atn_status segment(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
     atn_volume_info info = atn_volume_get_info(l->volume);
-    double begin = atn_clock_seconds(), white = info.bits == 8 ? 255 : 65535;
-    int32_t level = l->view.level > 0 ? (int32_t)(l->view.level * white) : needle_bright_level(l->volume);
-    double since = begin;
-    needle_part_end(n, NEEDLE_PART_LEVEL, &since);
-    atn_status status = needle_bright_find(&n->bright, l->volume, level);
+    double begin = atn_clock_seconds(), since = begin, white = info.bits == 8 ? 255 : 65535;
+    atn_status status = needle_surface_begin(&n->surface, info.frames, info.width);
+    if (status == ATN_OK) status = needle_bright_begin(&n->bright, l->volume);
     needle_part_end(n, NEEDLE_PART_BRIGHT, &since);
-    if (status == ATN_OK) status = needle_surface_find(&n->surface, &n->bright, l->volume, l->view.least_pixels);
-    needle_part_end(n, NEEDLE_PART_SURFACE, &since);
+    if (status != ATN_OK) return status;
+    int32_t level = l->view.level > 0 ? (int32_t)(l->view.level * white) : needle_bright_level(l->volume);
+    needle_part_end(n, NEEDLE_PART_LEVEL, &since);
+    status = needle_bright_find(&n->bright, level, take_bright, l);
+    needle_part_end(n, NEEDLE_PART_BRIGHT, &since);
+    n->part_s[NEEDLE_PART_BRIGHT] -= n->part_s[NEEDLE_PART_SURFACE];
     out->level = level;
     out->segment_seconds = atn_clock_seconds() - begin;
     return status;
@@ -248,11 +258,11 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
     for (k = 0; k < combinations && status == ATN_OK; ++k)
         n->pose[k] =
             needle_pose(&frame, 360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts));
-    if (status == ATN_OK) status = needle_engine_count(n, combinations, &count);
-    if (status == ATN_OK) status = needle_best(n, COARSE_ROLLS, shifts, count, about, &k);
+    if (status == ATN_OK) status = needle_engine_count(n, combinations, NEEDLE_SOME, &count);
+    if (status == ATN_OK) status = needle_best(n, COARSE_ROLLS, shifts, count, NEEDLE_SOME, about, &k);
     if (status != ATN_OK) return status;
     needle_view view = needle_free_view(n, &n->pose[k]);
-    double worth = (double)count[k] / (double)n->scan.count - view.against / fmax(view.facing, 1);
+    double worth = (double)count[k] / (double)n->counted[NEEDLE_SOME].count - view.against / fmax(view.facing, 1);
     if (worth > best->worth)
         *best = (coarse){360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts), worth,
                          *line};

@@ -43,12 +43,22 @@ typedef struct needle_shape {
 /* `edge` of the voxel filter that the points went through; not positive: none. */
 needle_shape needle_shape_of(const cloud_points *model, const double low[3], const double high[3], double edge);
 
+/* Points of the scan that are counted. */
+typedef enum needle_choice { NEEDLE_ALL, NEEDLE_SOME, NEEDLE_CHOICES } needle_choice;
+
+/* Their arrays: somewhat longer than they are many, filled up with points that are near to nothing. */
+typedef struct needle_counted {
+    int64_t count, capacity;
+    atn_array *position[3];
+} needle_counted;
+
 enum { NEEDLE_SLOTS = 6 };
 
 /* Kernels bound to arrays for one number of combinations. */
 typedef struct needle_slot {
     int64_t combinations; /* 0: free */
-    int64_t used;         /* when, to find the one that was not for longest */
+    needle_choice points;
+    int64_t used; /* when, to find the one that was not for longest */
     atn_array *pose, *count, *found;
     atn_kernel *kernel, *sum;
 } needle_slot;
@@ -91,8 +101,7 @@ struct atn_needle {
     /* The frame. */
     cloud_points scan;
     double scan_centre[3];
-    int64_t capacity; /* of the scan's arrays; what is beyond the points is far away */
-    atn_array *scan_array[3];
+    needle_counted counted[NEEDLE_CHOICES];
     needle_slot slot[NEEDLE_SLOTS];
     int64_t uses;
     reg_pose *pose; /* of a round's combinations; room for: */
@@ -126,7 +135,7 @@ atn_status needle_engine_open(atn_needle *n);
 void needle_engine_close(atn_needle *n);
 atn_status needle_engine_scan(atn_needle *n); /* n->scan is another one */
 /* counts[c] for n->pose[c], scan = pose(model); `counts` belongs to the needle and holds until the next call. */
-atn_status needle_engine_count(atn_needle *n, int64_t combinations, const int32_t **counts);
+atn_status needle_engine_count(atn_needle *n, int64_t combinations, needle_choice points, const int32_t **counts);
 atn_status needle_engine_room(atn_needle *n, int64_t combinations); /* of n->pose */
 
 /* rounds.c */
@@ -148,9 +157,9 @@ void needle_free_take(atn_needle *n, const double spacing[3], const uint8_t *see
 void needle_free_forget(atn_needle *n);
 needle_view needle_free_view(const atn_needle *n, const reg_pose *pose);
 /* rounds.c: the combination with the most matches; where free space is known, of those that have as many, but for
- * `about` of the scan's points, the one with the fewest points in it. counts[c] belongs to n->pose[c]. */
-atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, double about,
-                       int64_t *best);
+ * `about` of the points that were counted, the one with the fewest points in it. counts[c] belongs to n->pose[c]. */
+atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
+                       double about, int64_t *best);
 
 /* doubt.c: where the needle begins and ends in a volume. A plain value. */
 typedef struct needle_ends {

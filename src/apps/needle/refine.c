@@ -233,7 +233,7 @@ static atn_status keeps(atn_needle *n, const reg_pose *winner, const reg_pose *r
     if (status != ATN_OK) return status;
     n->pose[0] = *winner;
     n->pose[1] = *refined;
-    status = needle_engine_count(n, 2, &count);
+    status = needle_engine_count(n, 2, NEEDLE_ALL, &count);
     *out = status == ATN_OK && (double)count[1] >= (1 - LOSS) * (double)count[0];
     return status;
 }

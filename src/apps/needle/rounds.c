@@ -55,7 +55,8 @@ static int64_t middle_of_best(int64_t rolls, int64_t shifts, const double *worth
 typedef struct weighing {
     const atn_needle *n;
     const int32_t *counts;
-    double least; /* fewer matches are not looked at */
+    double points; /* that were counted */
+    double least;  /* fewer matches are not looked at */
     double *worth;
 } weighing;
 
@@ -66,14 +67,14 @@ static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
         w->worth[k] = -INFINITY;
         if (w->counts[k] < w->least) continue;
         needle_view view = needle_free_view(w->n, &w->n->pose[k]);
-        w->worth[k] = w->counts[k] - view.against * (double)w->n->scan.count / fmax(view.facing, 1);
+        w->worth[k] = w->counts[k] - view.against * w->points / fmax(view.facing, 1);
     }
 }
 
 /* The largest count; or with free space the largest count less the points in it, as many as they would be of the
  * scan's. Only what comes near to the most is looked at: free space decides where counts do not. */
-atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, double about,
-                       int64_t *best) {
+atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
+                       double about, int64_t *best) {
     int64_t combinations = rolls * shifts;
     int32_t most = 0;
     double *worth = atn_alloc(n->ctx, (size_t)combinations * sizeof *worth);
@@ -82,7 +83,8 @@ atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32
         if (counts[k] > most) most = counts[k];
         worth[k] = counts[k];
     }
-    weighing w = {n, counts, most - about * (double)n->scan.count, worth};
+    double all = (double)n->counted[points].count;
+    weighing w = {n, counts, all, most - about * all, worth};
     if (n->empty_space.on) atn_parallel(combinations, 16, weigh_some, &w);
     *best = middle_of_best(rolls, shifts, worth);
     atn_free(n->ctx, worth);
@@ -126,7 +128,7 @@ static atn_status one_round(atn_needle *n, const needle_frame *f, const atn_need
     if (status != ATN_OK) return status;
     for (int64_t k = 0; k < g->rolls * g->shifts; ++k)
         n->pose[k] = needle_pose(f, value_at(rolls, k / g->shifts), value_at(shifts, k % g->shifts));
-    return needle_engine_count(n, g->rolls * g->shifts, &g->count);
+    return needle_engine_count(n, g->rolls * g->shifts, NEEDLE_ALL, &g->count);
 }
 
 static void narrow(const needle_frame *f, atn_needle_interval *i, double winner) {
@@ -145,7 +147,7 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
             marginal(&g, &roll, &shift);
         } else {
             int64_t best;
-            status = needle_best(n, g.rolls, g.shifts, g.count, ABOUT, &best);
+            status = needle_best(n, g.rolls, g.shifts, g.count, NEEDLE_ALL, ABOUT, &best);
             if (status != ATN_OK) return status;
             roll = best / g.shifts;
             shift = best % g.shifts;
@@ -172,7 +174,7 @@ atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, atn_need
     atn_status status = needle_engine_room(n, ROLLS);
     if (status != ATN_OK) return status;
     for (int k = 0; k < ROLLS; ++k) n->pose[k] = needle_pose(f, out->roll_deg + 360.0 / ROLLS * k, out->shift);
-    status = needle_engine_count(n, ROLLS, &count);
+    status = needle_engine_count(n, ROLLS, NEEDLE_ALL, &count);
     if (status != ATN_OK) return status;
     double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
     double least = (double)out->matches, share = points > 0 ? (double)out->matches / points : 0;

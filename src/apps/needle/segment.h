@@ -3,7 +3,7 @@
 #ifndef ATN_APPS_NEEDLE_SEGMENT_H
 #define ATN_APPS_NEEDLE_SEGMENT_H
 
-#include "base/context.h"
+#include "device/device.h"
 
 #include <attune/array.h>
 #include <attune/image.h>
@@ -12,21 +12,33 @@
 
 /* ---- which pixels are bright (bright.c) ---- */
 
-/* Kernels and arrays for scans of one size, kept from frame to frame. Zeroed: none yet. */
+enum { NEEDLE_BATCHES = 8 };                  /* of scans that are on their way at once, at most */
+enum { NEEDLE_ROWS = 8, NEEDLE_COLUMNS = 4 }; /* of bright pixels in a word */
+
+/* Kernels and arrays for scans of one size, kept from frame to frame. Zeroed but for the first two: none yet. */
 typedef struct needle_bright {
     atn_device *device;
     const atn_ctx *ctx;
-    int64_t height, width, words; /* of a scan; words of 32 rows */
-    int32_t bits;                 /* of a pixel */
-    int64_t batch;                /* scans at a time */
-    atn_array *pixels, *above, *median;
+    int64_t frames, height, width;
+    int64_t high, wide;            /* of a scan, in words of bright pixels */
+    int32_t bits;                  /* of a pixel */
+    int64_t batch, batches, slots; /* scans at a time; how many times; of them on their way */
+    atn_array *pixels[NEEDLE_BATCHES], *median[NEEDLE_BATCHES], *above;
     atn_kernel *above_kernel, *median_kernel;
-    int32_t *mask; /* owned: of all scans, words x width each; bit k of (word, column) is row 32 word + k */
-    int64_t frames;
+    atn_queue *uploads;       /* NULL: nothing is copied beside kernels */
+    const atn_volume *volume; /* not owned; NULL: none is looked at */
+    int64_t sent;             /* batches of it */
 } needle_bright;
 
-/* Fills b->mask: bright pixels, above `level`, after a median of 3 x 3. */
-atn_status needle_bright_find(needle_bright *b, const atn_volume *volume, int32_t level);
+/* Bright pixels of some scans, a byte for eight rows of a column, whole words of a row: bit k of (r, c) is row 8 r + k.
+ */
+typedef void needle_bright_visit(void *user, const uint8_t *mask, int64_t first, int64_t count);
+
+/* Sends first scans to the device where that goes on by itself. Until the next find or end the volume stays. */
+atn_status needle_bright_begin(needle_bright *b, const atn_volume *volume);
+/* Pixels above `level`, after a median of 3 x 3: all scans, some after the other. Ends it. */
+atn_status needle_bright_find(needle_bright *b, int32_t level, needle_bright_visit *visit, void *user);
+void needle_bright_end(needle_bright *b); /* the volume is nobody's any more */
 void needle_bright_free(needle_bright *b);
 
 /* The level between dark and bright, in pixel values, from the histogram of some scans. */
@@ -42,8 +54,11 @@ typedef struct needle_surface {
     int32_t *scratch; /* owned: of all threads */
 } needle_surface;
 
-/* Per column the uppermost run of bright pixels in a component of at least `least` pixels, at its peak. */
-atn_status needle_surface_find(needle_surface *s, const needle_bright *b, const atn_volume *volume, int32_t least);
+atn_status needle_surface_begin(needle_surface *s, int64_t frames, int64_t width);
+/* Per column the uppermost run of bright pixels in a component of at least `least` pixels, at its peak. Of `count`
+ * scans from the `first` one on, whose bright pixels are `mask`. */
+void needle_surface_find(needle_surface *s, const atn_volume *volume, const uint8_t *mask, int64_t first, int64_t count,
+                         int32_t least);
 void needle_surface_free(needle_surface *s);
 
 /* ---- arcs (arcs.c) ---- */
@@ -51,8 +66,8 @@ void needle_surface_free(needle_surface *s);
 /* A piece of a scan's surface without a jump. A plain value. */
 typedef struct needle_arc {
     int64_t frame, first, last; /* columns */
-    double centre[3];           /* of the circle of the needle's radius through it */
-    double rms;                 /* of its points from the circle */
+    double centre[3];           /* of the circle of the needle's radius through it, if it may be one */
+    double rms;                 /* of its points from the circle; infinite: it is too narrow or too wide */
     bool round;                 /* it is one */
 } needle_arc;
 

@@ -10,9 +10,9 @@
 
 static const double MOST_VOXELS = 1 << 24;
 static const double FINE_NEAR = 1 << 25; /* pairs of a voxel smaller than a threshold and a point near to it */
-static const double MOST_EXTENT = 1e6;     /* in thresholds: beyond, floats do not tell places to a tenth of one */
-enum { MOST_COMPARED = 2048 };             /* points of a voxel of which each is held against all others */
-static const double SLACK = 1e-3;          /* of an edge: where roundings can put a point into the next voxel */
+static const double MOST_EXTENT = 1e6;   /* in thresholds: beyond, floats do not tell places to a tenth of one */
+enum { MOST_COMPARED = 2048 };           /* points of a voxel of which each is held against all others */
+static const double SLACK = 1e-3;        /* of an edge: where roundings can put a point into the next voxel */
 
 typedef struct building {
     needle_volume *v;

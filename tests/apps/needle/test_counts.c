@@ -47,7 +47,7 @@ static int32_t plain(const atn_needle *n, const reg_pose *pose) {
         for (size_t c = 0; c < columns && !near; ++c) {
             const float *from = q + 3 * (model ? c : r), *to = m + 3 * (model ? r : c);
             float dx = to[0] - from[0], dy = to[1] - from[1], dz = to[2] - from[2];
-            near = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) < threshold2;
+            near = fmaf(dz, dz, fmaf(dy, dy, dx * dx)) < threshold2; /* kernels see z, y, x */
         }
         count += near;
     }
@@ -72,7 +72,7 @@ static int64_t hold(const atn_cloud *model, const atn_cloud *scan, const reg_pos
         kit_ok(ctx, atn_needle_match(n, scan, &settings, &result)); /* takes the scan in */
         kit_ok(ctx, needle_engine_room(n, poses));
         memcpy(n->pose, pose, (size_t)poses * sizeof *pose);
-        kit_ok(ctx, needle_engine_count(n, poses, &count));
+        kit_ok(ctx, needle_engine_count(n, poses, NEEDLE_ALL, &count));
         for (int64_t k = 0; k < poses; ++k) {
             assert_int_equal(count[k], plain(n, &pose[k]));
             matches += count[k];

@@ -25,33 +25,52 @@ static bool most_are_bright(const atn_volume_info *info, const void *frame, int6
     return count >= 5;
 }
 
-static void hold_bits(needle_bright *b, const int64_t shape[3], int32_t bits, uint64_t seed) {
+/* All scans' bright pixels, one behind the other. */
+typedef struct collected {
+    uint8_t *mask;
+    size_t scan; /* bytes */
+    int64_t next;
+} collected;
+
+static void collect(void *user, const uint8_t *mask, int64_t first, int64_t count) {
+    collected *c = user;
+    assert_int_equal(first, c->next);
+    memcpy(c->mask + (size_t)first * c->scan, mask, (size_t)count * c->scan);
+    c->next = first + count;
+}
+
+static void hold_bits(needle_bright *b, const int64_t shape[3], int32_t bits, int32_t level, bool pinned,
+                      uint64_t seed) {
     size_t count = (size_t)(shape[0] * shape[1] * shape[2]), bytes = (size_t)bits / 8;
     unsigned char *data = malloc(count * bytes + 8);
-    int32_t level = bits == 8 ? 120 : 31000;
     atn_volume *volume;
     for (size_t k = 0; k < count * bytes; k += 8) { /* eight pixels or four */
         uint64_t word = kit_random(&seed);
         memcpy(data + k, &word, 8);
     }
-    kit_ok(ctx, atn_volume_create(ctx, shape, bits, data, NULL, &volume));
-    kit_ok(ctx, needle_bright_find(b, volume, level));
+    kit_ok(ctx, pinned ? atn_volume_create_for(device, shape, bits, data, NULL, &volume)
+                       : atn_volume_create(ctx, shape, bits, data, NULL, &volume));
     atn_volume_info info = atn_volume_get_info(volume);
-    int64_t words = (info.height + 31) / 32, ones = 0;
+    int64_t high = (info.height + 7) / 8, stride = (info.width + 3) / 4 * 4, ones = 0;
+    collected c = {.mask = malloc((size_t)(info.frames * high * stride)), .scan = (size_t)(high * stride)};
+    kit_ok(ctx, needle_bright_begin(b, volume));
+    kit_ok(ctx, needle_bright_find(b, level, collect, &c));
+    assert_int_equal(c.next, info.frames);
     for (int64_t f = 0; f < info.frames; ++f)
-        for (int64_t r = 0; r < 32 * words; ++r)
-            for (int64_t c = 0; c < info.width; ++c) {
-                uint32_t word = (uint32_t)b->mask[(f * words + r / 32) * info.width + c];
-                bool is = word >> (r % 32) & 1;
-                bool wanted = r < info.height && most_are_bright(&info, atn_volume_frame(volume, f), r, c, level);
+        for (int64_t r = 0; r < 8 * high; ++r)
+            for (int64_t x = 0; x < info.width; ++x) {
+                bool is = c.mask[(f * high + r / 8) * stride + x] >> (r % 8) & 1;
+                bool wanted = r < info.height && most_are_bright(&info, atn_volume_frame(volume, f), r, x, level);
                 ones += is;
                 if (is != wanted)
                     fail_msg("%d bits, scan %d of %dx%d, row %d, column %d: %d", bits, (int)f, (int)info.height,
-                             (int)info.width, (int)r, (int)c, is);
+                             (int)info.width, (int)r, (int)x, is);
             }
-    if (count > 1000) assert_true(ones > (int64_t)count / 4 && ones < (int64_t)count * 3 / 4);
+    double share = 1 - (level + 1) / (bits == 8 ? 256.0 : 65536.0), all = (double)count;
+    if (count > 1000 && share > 0.4 && share < 0.6) assert_true(ones > all / 4 && ones < all * 3 / 4);
     atn_volume_free(volume);
     free(data);
+    free(c.mask);
 }
 
 static void bits_are_those_of_a_loop(void **state) {
@@ -59,18 +78,44 @@ static void bits_are_those_of_a_loop(void **state) {
     static const int64_t SHAPES[][3] = {{3, 64, 40}, {2, 37, 19}, {4, 100, 1}, {1, 1, 1}, {5, 31, 7}, {3, 33, 65}};
     for (int32_t bits = 8; bits <= 16; bits += 8) {
         needle_bright b = {.device = device, .ctx = ctx};
-        for (size_t k = 0; k < sizeof SHAPES / sizeof *SHAPES; ++k) hold_bits(&b, SHAPES[k], bits, k + 1);
+        for (size_t k = 0; k < sizeof SHAPES / sizeof *SHAPES; ++k)
+            hold_bits(&b, SHAPES[k], bits, bits == 8 ? 120 : 31000, k % 2, k + 1);
         needle_bright_free(&b);
     }
 }
 
+static void levels_of_all_kinds(void **state) {
+    (void)state;
+    static const int64_t SHAPE[3] = {2, 24, 36};
+    static const int32_t LEVELS[] = {0, 1, 126, 127, 128, 129, 200, 253, 254};
+    needle_bright b = {.device = device, .ctx = ctx};
+    for (size_t k = 0; k < sizeof LEVELS / sizeof *LEVELS; ++k) {
+        hold_bits(&b, SHAPE, 8, LEVELS[k], false, k + 1);
+        hold_bits(&b, SHAPE, 16, LEVELS[k] << 8 | 255, true, k + 1);
+        hold_bits(&b, SHAPE, 16, LEVELS[k] << 8, false, k + 1);
+    }
+    needle_bright_free(&b);
+}
+
 static void scans_go_through_in_batches(void **state) {
     (void)state;
-    static const int64_t SHAPE[3] = {23, 641, 640}; /* twenty fit into a batch */
+    static const int64_t SHAPES[2][3] = {{23, 641, 642},
+                                         {23, 648, 640}}; /* twenty fit into a batch; with copies, without */
+    for (int k = 0; k < 2; ++k) {
+        needle_bright b = {.device = device, .ctx = ctx};
+        hold_bits(&b, SHAPES[k], 8, 120, false, 7);
+        assert_true(b.batch > 1 && b.batch < SHAPES[k][0]);
+        hold_bits(&b, SHAPES[k], 8, 120, true, 8); /* nothing of the frame before is left */
+        needle_bright_free(&b);
+    }
+}
+
+static void more_batches_than_are_on_their_way(void **state) {
+    (void)state;
+    static const int64_t SHAPE[3] = {19, 1280, 3200}; /* two in a batch */
     needle_bright b = {.device = device, .ctx = ctx};
-    hold_bits(&b, SHAPE, 8, 7);
-    assert_true(b.batch > 1 && b.batch < SHAPE[0]);
-    hold_bits(&b, SHAPE, 8, 8); /* nothing of the frame before is left */
+    hold_bits(&b, SHAPE, 8, 120, true, 9);
+    assert_true(b.batches > NEEDLE_BATCHES && b.batches * b.batch > b.frames);
     needle_bright_free(&b);
 }
 
@@ -99,7 +144,7 @@ enum { ROWS = 40, COLUMNS = 24 };
 
 /* A scan as it is drawn: black is ' ', bright is '1' to '9'. Nothing is filtered: the mask is what is drawn. */
 static const float *surface_of(needle_surface *s, const char *const *drawn, int rows, int32_t least) {
-    static int32_t mask[2 * COLUMNS];
+    static uint8_t mask[ROWS / 8 * COLUMNS];
     uint8_t pixels[ROWS * COLUMNS] = {0};
     const int64_t shape[3] = {1, ROWS, COLUMNS};
     atn_volume *volume;
@@ -108,11 +153,11 @@ static const float *surface_of(needle_surface *s, const char *const *drawn, int 
         for (int c = 0; c < COLUMNS && drawn[r][c]; ++c) {
             if (drawn[r][c] == ' ') continue;
             pixels[r * COLUMNS + c] = (uint8_t)(25 * (drawn[r][c] - '0'));
-            mask[r / 32 * COLUMNS + c] |= (int32_t)(1u << (r % 32));
+            mask[r / 8 * COLUMNS + c] |= (uint8_t)(1u << (r % 8));
         }
-    needle_bright b = {.ctx = ctx, .height = ROWS, .width = COLUMNS, .words = 2, .mask = mask, .frames = 1};
     kit_ok(ctx, atn_volume_create(ctx, shape, 8, pixels, NULL, &volume));
-    kit_ok(ctx, needle_surface_find(s, &b, volume, least));
+    kit_ok(ctx, needle_surface_begin(s, 1, COLUMNS));
+    needle_surface_find(s, volume, mask, 0, 1, least);
     atn_volume_free(volume);
     return s->row;
 }
@@ -159,6 +204,19 @@ static void runs_go_on_over_words(void **state) {
     assert_true(row[0] == 32 && row[7] == 32 && isnan(row[8]));
     row = surface_of(&s, drawn, ROWS, 41);
     assert_true(isnan(row[0]));
+    needle_surface_free(&s);
+}
+
+/* More runs than are looked at, and one that goes on to the last row. */
+static void columns_of_many_runs_and_of_one(void **state) {
+    (void)state;
+    const char *drawn[ROWS];
+    for (int r = 0; r < ROWS; ++r) drawn[r] = r % 2 ? "    9999" : "9   9999";
+    needle_surface s = {.ctx = ctx};
+    const float *row = surface_of(&s, drawn, ROWS, 4 * ROWS);
+    assert_true(isnan(row[0]) && isnan(row[1]) && !isnan(row[4]) && !isnan(row[7]));
+    row = surface_of(&s, drawn, ROWS, 1);
+    assert_true(row[0] == 0 && isnan(row[1]));
     needle_surface_free(&s);
 }
 
@@ -254,11 +312,14 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_those_of_a_loop),
+                                       cmocka_unit_test(levels_of_all_kinds),
+                                       cmocka_unit_test(more_batches_than_are_on_their_way),
                                        cmocka_unit_test(scans_go_through_in_batches),
                                        cmocka_unit_test(levels_are_between_dark_and_bright),
                                        cmocka_unit_test(corners_join_and_small_ones_go),
                                        cmocka_unit_test(the_uppermost_run_counts_at_its_peak),
                                        cmocka_unit_test(runs_go_on_over_words),
+                                       cmocka_unit_test(columns_of_many_runs_and_of_one),
                                        cmocka_unit_test(circles_are_found),
                                        cmocka_unit_test(jumps_and_gaps_end_an_arc),
                                        cmocka_unit_test(what_is_not_round)};
