@@ -17,8 +17,9 @@ enum { ATN_LATTICE_MOST_MODELS = 8, ATN_LATTICE_MOST_NEIGHBOURS = 512 };
 
 typedef struct atn_lattice atn_lattice;
 
-/* A model. bcc, fcc, hcp, sc and diamond are known by their names; any other is given by its points around an atom at
- * the origin. */
+/* A model. bcc, fcc, hcp, sc and diamond are known by their names; so are B2 and L12, which are bcc and fcc with
+ * species on sublattices and need the species of atoms; any other is given by its points around an atom at the origin.
+ */
 typedef struct atn_lattice_model {
     char name[32];
     double constant; /* a of bcc and fcc, nearest distance of hcp (c = a sqrt(8/3)); of given points a factor. 0: found

@@ -123,7 +123,8 @@ typedef struct atn_register_result {
     size_t peak_bytes;     /* what was allocated at most, host and device */
     double covariance[36]; /* 6 x 6 of the rotation vector (radians), then the translation; left perturbation */
     bool has_covariance;   /* false too where it cannot be estimated: not rigid, sliding surfaces, too few points */
-    double sigma_end;      /* the scale that was reached */
+    char covariance_reason[80]; /* why there is none */
+    double sigma_end;           /* the scale that was reached */
     char device[64];
     char variant[160]; /* of the kernel that took most of the time */
     int32_t profile_count;

@@ -21,6 +21,7 @@ static const struct kind {
     double noise;    /* deviation: along rays for scans and LiDAR, along each axis for the others */
     double overlap;  /* of scans */
     double cut;      /* samples: points beyond that along a direction of each cloud's own are left out; 0: none */
+    double bend;     /* samples: what each scanner bends, deviation along each axis */
     double edge;     /* of cubes whose points are merged; 0: none */
     double turn_deg; /* LiDAR: of the sensor between the two */
     double away;     /* and its way */
@@ -38,6 +39,7 @@ static const struct kind {
     {.name = "8 times as dense", .maker = SAMPLES, .points = {8000, 1000}, .noise = 0.002},
     {.name = "an 8th as dense", .maker = SAMPLES, .points = {1000, 8000}, .noise = 0.002},
     {.name = "copies, noise 0.005", .maker = COPIES, .points = {2000, 2000}, .noise = 0.005},
+    {.name = "bent by 0.005", .maker = SAMPLES, .points = {12000, 12000}, .noise = 0.001, .bend = 0.005},
     {.name = "LiDAR in a room", .maker = LIDAR_ROOM, .points = {24, 160}, .noise = 0.01, .turn_deg = 8, .away = 0.6},
     {.name = "dense LiDAR in a room",
      .maker = LIDAR_ROOM,
@@ -113,12 +115,41 @@ static void add_noise(atn_random *random, double noise, double p[3]) {
     for (int d = 0; d < 3 && noise > 0; ++d) p[d] += noise * atn_random_normal(random);
 }
 
+/* What a scanner bends: waves of a length of 0.4 to 0.8, four along each axis. */
+typedef struct bending {
+    double wave[3][4][3], phase[3][4], height;
+} bending;
+
+static void make_bending(atn_random *random, double deviation, bending *out) {
+    out->height = deviation / sqrt(2); /* four waves, half a square each */
+    for (int axis = 0; axis < 3 && deviation > 0; ++axis)
+        for (int k = 0; k < 4; ++k) {
+            double length = 0.4 + 0.4 * atn_random_unit(random);
+            sample_shape_direction(random, out->wave[axis][k]);
+            for (int d = 0; d < 3; ++d) out->wave[axis][k][d] *= 2 * PI / length;
+            out->phase[axis][k] = 2 * PI * atn_random_unit(random);
+        }
+}
+
+static void bend(const bending *b, double p[3]) {
+    double by[3] = {0};
+    for (int axis = 0; axis < 3 && b->height > 0; ++axis)
+        for (int k = 0; k < 4; ++k) {
+            const double *w = b->wave[axis][k];
+            by[axis] += b->height * sin(w[0] * p[0] + w[1] * p[1] + w[2] * p[2] + b->phase[axis][k]);
+        }
+    for (int axis = 0; axis < 3; ++axis) p[axis] += by[axis];
+}
+
 static void draw_samples(const shape *s, atn_random *random, const struct kind *kind, int side, const double cut[3],
                          list *out) {
+    bending bent;
+    make_bending(random, kind->bend, &bent);
     for (int k = 0; k < kind->points[side]; ++k) {
         double p[3];
         draw_point(s, random, p);
         if (kind->cut > 0 && p[0] * cut[0] + p[1] * cut[1] + p[2] * cut[2] > kind->cut) continue;
+        bend(&bent, p);
         add_noise(random, kind->noise, p);
         memcpy(out->at + 3 * out->count++, p, sizeof p);
     }

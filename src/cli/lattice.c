@@ -239,10 +239,13 @@ const atn_cli_verb ATN_VERB_LATTICE = {
     .options =
         (const atn_cli_option[]){
             {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the atoms: .xyz or .pos"},
-            {.name = "ranges", .value = "FILE", .meaning = "RRNG or RNG: which masses are which ion, for names in -o"},
+            {.name = "ranges",
+             .value = "FILE",
+             .meaning = "RRNG or RNG: which masses are which ion, for names in -o and B2 and L12"},
             {.name = "models",
              .value = "LIST",
-             .meaning = "bcc, fcc, hcp, sc, diamond, a file of points; with constants: bcc=2.87,bcc=3.3; default: "
+             .meaning = "bcc, fcc, hcp, sc, diamond, B2 and L12 (by species), a file of points; with constants: "
+                        "bcc=2.87,bcc=3.3; default: "
                         "bcc,fcc,hcp"},
             {.name = "frames", .meaning = "each frame of the file is one neighbourhood"},
             {.name = "cutoff", .value = "R", .meaning = "neighbours are nearer; so that about 40 are, unless given"},

@@ -45,7 +45,7 @@ static atn_status read_model(atn_cli_call *call, const char *path, atn_lattice_s
 }
 
 static bool is_known(const char *word) {
-    static const char *const NAMES[] = {"bcc", "fcc", "hcp", "sc", "diamond"};
+    static const char *const NAMES[] = {"bcc", "fcc", "hcp", "sc", "diamond", "B2", "L12"};
     for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
         if (strcmp(word, NAMES[k]) == 0) return true;
     return false;
@@ -83,7 +83,7 @@ static atn_status read_models(atn_cli_call *call, atn_lattice_settings *s, atn_c
             status = read_model(call, word, s, cloud);
         } else {
             status = atn_cli_misuse(
-                call, "--models: '%s' is not known; bcc, fcc, hcp, sc, diamond, or a file of points", word);
+                call, "--models: '%s' is not known; bcc, fcc, hcp, sc, diamond, B2, L12, or a file of points", word);
         }
         if (status) return status;
     }

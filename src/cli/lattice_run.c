@@ -79,13 +79,27 @@ typedef struct job {
     lattice_outcome *o;
 } job;
 
+/* Species that masses tell, where the file has none; `room` is the caller's to free. */
+static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
+    *room = NULL;
+    if (atoms->species || !atoms->mass || !j->ranges) return ATN_OK;
+    *room = atn_alloc(j->call->ctx, (atoms->count + 1) * sizeof **room);
+    if (!*room) return ATN_ERR_MEMORY;
+    atn_ranges_apply(j->ranges, atoms->mass, atoms->count, *room, NULL);
+    atoms->species = *room;
+    return ATN_OK;
+}
+
 /* The slab in the middle: what settings are found from. */
 static atn_status learn(const job *j, atn_slabs *slabs) {
     size_t count = atn_slabs_get_info(slabs).slabs;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
+    int32_t *species = NULL;
     atn_status status = ATN_OK;
     for (size_t k = 0; k <= count / 2 && !status; ++k) status = atn_slabs_next(slabs, &atoms);
+    if (!status) status = name_species(j, &atoms, &species);
     if (!status) status = atn_lattice_learn(j->lattice, &atoms, j->about.angstrom);
+    atn_free(j->call->ctx, species);
     atn_slabs_rewind(slabs);
     return status;
 }
@@ -102,12 +116,14 @@ static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_a
     }
 }
 
-static atn_status match_slab(const job *j, const atn_atoms *atoms) {
+static atn_status match_slab(const job *j, atn_atoms *atoms) {
     const atn_ctx *ctx = j->call->ctx;
+    int32_t *species = NULL;
     atn_lattice_atom *atom = atn_alloc(ctx, (atoms->own + 1) * sizeof *atom);
     kept *rows = j->column ? atn_alloc(ctx, (atoms->own + 1) * sizeof *rows) : NULL;
     atn_status status = atom && (rows || !j->column) ? ATN_OK : ATN_ERR_MEMORY;
     double from = atn_clock_seconds();
+    if (!status) status = name_species(j, atoms, &species);
     if (!status) status = atn_lattice_match(j->lattice, atoms, j->about.angstrom, atom);
     j->o->match_seconds += atn_clock_seconds() - from;
     if (!status) keep_shown(j, atoms, atom);
@@ -115,6 +131,7 @@ static atn_status match_slab(const job *j, const atn_atoms *atoms) {
     if (!status && rows) status = atn_column_put(j->column, atoms->index, atoms->own, rows);
     atn_free(ctx, rows);
     atn_free(ctx, atom);
+    atn_free(ctx, species);
     return status;
 }
 

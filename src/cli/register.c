@@ -161,7 +161,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
             "points that have one), iterations, pairs, evaluated_pairs, seconds, gpts, peak_bytes, converged, verdict, "
             "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
-            "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), device, "
+            "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
+            "covariance_reason (why it is null), device, "
             "variant, scale, inlier_distance, error_bound, sigma_end, foreseen_bytes, method, source and target (file, "
             "points, dropped); profile (name, calls, seconds) with --profile, truth (rotation_deg, translation, rms) "
             "with --truth; --batch: results, each of these with error, null or why there is none.",

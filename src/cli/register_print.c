@@ -35,7 +35,8 @@ static void add_motion(atn_text *page, const atn_register_result *result) {
         const double *c = result->covariance;
         atn_text_printf(page, "sure to     %.2g degrees, %.2g in place (one deviation)\n",
                         sqrt(fmax(0, c[0] + c[7] + c[14])) * 57.29577951308232, sqrt(fmax(0, c[21] + c[28] + c[35])));
-    }
+    } else
+        atn_text_printf(page, "sure to     not known: %s\n", result->covariance_reason);
 }
 
 static void add_effort(atn_text *page, const atn_cli_registered *done) {
@@ -163,7 +164,9 @@ bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *
     const atn_register_result *x = done->result;
     const atn_ctx *ctx = r->call->ctx;
     json_t *covariance = x->has_covariance ? atn_cli_json_matrix(x->covariance, 6, 6) : json_null();
+    json_t *why = x->has_covariance ? json_null() : atn_cli_json_text(ctx, x->covariance_reason);
     return json_object_set_new(root, "covariance", covariance) == 0 &&
+           json_object_set_new(root, "covariance_reason", why) == 0 &&
            json_object_set_new(root, "transform", atn_cli_json_matrix(x->transform, 4, 4)) == 0 &&
            json_object_set_new(root, "rmse", number(x->rmse)) == 0 &&
            json_object_set_new(root, "overlap", number(x->overlap)) == 0 &&

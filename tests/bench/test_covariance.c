@@ -60,6 +60,26 @@ static void em_icp_comes_true(void **state) {
     comes_true("em-icp", KINDS, 9);
 }
 
+/* Errors that are alike over any distance: larger and larger cubes widen the covariance. */
+static void scanners_bend(void **state) {
+    (void)state;
+    static const char *const KINDS[] = {"bent", NULL};
+    comes_true("gicp", KINDS, 9);
+}
+
+/* Points that correspond, noise aside: icp knows them better than surfaces do. */
+static void copies_come_true(void **state) {
+    (void)state;
+    static const char *const KINDS[] = {"copies", NULL};
+    comes_true("icp", KINDS, 9);
+}
+
+static void withheld_in_thick_noise(void **state) {
+    (void)state;
+    static const char *const KINDS[] = {"resampled, noise 0.05", NULL};
+    assert_int_equal(look("gicp", KINDS).counted, 0);
+}
+
 static void other_methods_come_true(void **state) {
     (void)state;
     static const char *const KINDS[] = {"resampled, noise 0.01", "LiDAR in a room", NULL};
@@ -93,7 +113,9 @@ static void what_there_is_not(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(em_icp_comes_true), cmocka_unit_test(other_methods_come_true),
-                                       cmocka_unit_test(pairs_repeat), cmocka_unit_test(what_there_is_not)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(em_icp_comes_true), cmocka_unit_test(other_methods_come_true), cmocka_unit_test(scanners_bend),
+        cmocka_unit_test(copies_come_true),  cmocka_unit_test(withheld_in_thick_noise), cmocka_unit_test(pairs_repeat),
+        cmocka_unit_test(what_there_is_not)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

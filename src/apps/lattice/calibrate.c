@@ -38,7 +38,8 @@ static bool describe(const atn_lattice *l, atn_sample_atoms_settings *s) {
     for (int32_t m = 0; m < l->info.models && s->lattices < ATOMS_LATTICES; ++m) {
         crystal_structure k = CRYSTAL_BCC;
         if (l->info.share[m + 1] < LEAST) continue;
-        while (k < CRYSTAL_PLANES && strcmp(crystal_name(k), l->info.name[m]) != 0) ++k;
+        const char *name = l->order[m].base ? l->order[m].base : l->info.name[m];
+        while (k < CRYSTAL_PLANES && strcmp(crystal_name(k), name) != 0) ++k;
         if (l->slot[m].model.points || k == CRYSTAL_PLANES || l->slot[m].strange) return false;
         s->lattice[s->lattices] = k;
         s->constant[s->lattices++] = l->info.constant[m];
@@ -48,7 +49,8 @@ static bool describe(const atn_lattice *l, atn_sample_atoms_settings *s) {
 
 static int32_t structure_of(const atn_lattice *l, crystal_structure k) {
     for (int32_t m = 0; m < l->info.models; ++m)
-        if (strcmp(crystal_name(k), l->info.name[m]) == 0) return l->info.structure[m];
+        if (strcmp(crystal_name(k), l->order[m].base ? l->order[m].base : l->info.name[m]) == 0)
+            return l->info.structure[m];
     return 0;
 }
 

@@ -3,6 +3,7 @@
  * (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2 s^2) - exp(-(r + r_s)^2 / 2 s^2)), which is made as likely as can be over
  * all three and the models. p follows from density and volume. The rest comes from a sample that is matched (shares.c).
  */
+#include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
 
 #include "base/memory.h"
@@ -380,13 +381,15 @@ static atn_status learn(atn_lattice *l, learning *x) {
 
 atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {
     size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE;
+    atn_status status = lattice_order_check(l, atoms);
+    if (status != ATN_OK) return status;
     learning *x = atn_zalloc(l->ctx, sizeof *x);
     if (!x) return ATN_ERR_MEMORY;
     *x = (learning){.atoms = atoms, .angstrom = angstrom};
     x->which = atn_alloc(l->ctx, most * sizeof *x->which);
     x->number = atn_alloc(l->ctx, most * sizeof *x->number);
     x->bins = atn_alloc(l->ctx, most * BINS * sizeof *x->bins);
-    atn_status status = x->which && x->number && x->bins ? learn(l, x) : ATN_ERR_MEMORY;
+    status = x->which && x->number && x->bins ? learn(l, x) : ATN_ERR_MEMORY;
     l->known = status == ATN_OK;
     atn_free(l->ctx, x->which);
     atn_free(l->ctx, x->number);

@@ -1,4 +1,5 @@
 /* Matching atoms: checks what it is given, batches of neighbourhoods through the kernels, a judgement for each. */
+#include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
 
 #include "base/memory.h"
@@ -30,8 +31,9 @@ static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
     for (int32_t m = 0; m < s->models && status == ATN_OK; ++m) {
         const atn_lattice_model *model = &s->model[m];
         if (!model->points && !lattice_kind_is_known(model->name))
-            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: no model '%.31s'; bcc, fcc, hcp, sc and diamond are known",
-                              model->name);
+            status =
+                atn_fail(ctx, ATN_ERR_INPUT,
+                         "lattice: no model '%.31s'; bcc, fcc, hcp, sc, diamond, B2 and L12 are known", model->name);
         if (status == ATN_OK && model->points == 1)
             status =
                 atn_fail(ctx, ATN_ERR_INPUT,
@@ -69,6 +71,19 @@ static atn_status copy_points(atn_lattice *l, int32_t m) {
     return ATN_OK;
 }
 
+/* An ordered model and the plain one are one structure until species are looked at. */
+static void set_order(atn_lattice *l, int32_t m) {
+    lattice_order *o = &l->order[m];
+    const atn_lattice_model *model = &l->settings.model[m];
+    o->base = model->points ? NULL : lattice_kind_order(lattice_kind_find(model->name), &o->sites, o->on);
+    o->plain = -1;
+    for (int32_t k = 0; k < l->settings.models && o->base; ++k)
+        if (!l->settings.model[k].points && strcmp(l->settings.model[k].name, o->base) == 0 && o->plain < 0)
+            o->plain = k;
+    if (o->plain >= 0) l->info.structure[m] = l->info.structure[o->plain];
+    o->structure = l->info.structure[m];
+}
+
 atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *settings, atn_lattice **out) {
     static const char *const NAMES[3] = {"bcc", "fcc", "hcp"};
     const atn_ctx *ctx = atn_device_ctx(device);
@@ -98,6 +113,7 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
         lattice_set_phase(l, m, m);
         l->info.structure[m] = first + 1;
     }
+    for (int32_t m = 0; m < l->info.models; ++m) set_order(l, m);
     if (status == ATN_OK)
         *out = l;
     else
@@ -113,7 +129,12 @@ void atn_lattice_free(atn_lattice *l) {
     atn_free(l->ctx, l);
 }
 
-atn_lattice_info atn_lattice_get_info(const atn_lattice *l) { return l->info; }
+atn_lattice_info atn_lattice_get_info(const atn_lattice *l) {
+    atn_lattice_info info = l->info;
+    for (int32_t m = 0; m < l->settings.models; ++m)
+        if (l->order[m].sites) info.structure[m] = m + 1;
+    return info;
+}
 
 double atn_lattice_reach(const atn_lattice *l) { return l->info.cutoff; }
 
@@ -273,6 +294,7 @@ atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double an
     if (status == ATN_OK) status = match_own(l, &cells, first, which, which + l->batch, out);
     for (size_t k = 0; k < cells.atoms && status == ATN_OK; ++k)
         if ((size_t)cells.order[k] < atoms->own) out[cells.order[k]] = out[first[cells.site[k]]];
+    if (status == ATN_OK && atoms->species && lattice_is_ordered(l)) status = lattice_order_tell(l, &cells, atoms, out);
     l->near.atoms = 0;
     atn_free(l->ctx, first);
     atn_free(l->ctx, which);
@@ -281,7 +303,7 @@ atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double an
 }
 
 atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
-    atn_status status = l->known ? ATN_OK : atn_lattice_learn(l, atoms, angstrom);
+    atn_status status = l->known ? lattice_order_check(l, atoms) : atn_lattice_learn(l, atoms, angstrom);
     if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
     return status == ATN_OK ? lattice_match_atoms(l, atoms, angstrom, out) : status;
 }

@@ -16,7 +16,10 @@ enum {
     LATTICE_PART = 64,   /* atoms for which a core is worth waking */
     LATTICE_RECENT = 4,  /* turns that are remembered of each model */
     LATTICE_RADIAL_BINS = 64,
-    LATTICE_KNOTS = 8
+    LATTICE_KNOTS = 8,
+    LATTICE_ORDER_SITES = 4,  /* of a cell with sublattices */
+    LATTICE_ORDER_NEAR = 64,  /* atoms whose species are looked at, the one in the middle too */
+    LATTICE_ORDER_SPECIES = 8 /* that are told apart; the last is all others */
 };
 
 #define LATTICE_SURE 0.999F /* confidence of an atom that is not looked at again */
@@ -43,6 +46,12 @@ double lattice_kind_volume(const char *name, double constant);
 double lattice_kind_default(const char *name); /* of neighbourhoods that come alone */
 typedef struct lattice_kind lattice_kind;
 const lattice_kind *lattice_kind_find(const char *name); /* NULL: not known */
+/* The plain structure of an ordered one, and the sublattices of its sites; NULL: it is not ordered. */
+const char *lattice_kind_order(const lattice_kind *kind, int32_t *sites, int32_t on[LATTICE_ORDER_SITES]);
+/* The sublattice of the site at y (in constants, from the atom in the middle), on[h][at], if that atom is on site h.
+ * False: y is more than `most` nearest distances off every site. */
+bool lattice_kind_sublattices(const lattice_kind *kind, const double y[3], double most,
+                              unsigned char (*on)[LATTICE_ORDER_NEAR], int32_t at);
 /* How far y is off the nearest site of the whole crystal, which has one at the origin. */
 void lattice_kind_off(const lattice_kind *kind, double constant, const double y[3], double out[3]);
 
@@ -132,6 +141,9 @@ void lattice_cells_free(lattice_cells *cells);
 int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, float *x, float *y,
                            float *z, int32_t *n_inner);
 
+/* Sites within reach of atom i's own, without it, at most ATN_LATTICE_MOST_NEIGHBOURS. */
+int32_t lattice_cells_sites(const lattice_cells *cells, size_t atom, double reach, int32_t *out);
+
 /* ---- the engine ---- */
 /* What the kernels found for one model and one atom: the best of the candidates. */
 typedef struct lattice_found {
@@ -173,6 +185,19 @@ typedef struct lattice_recent {
     double turn[ATN_LATTICE_MOST_MODELS][LATTICE_RECENT][4];
 } lattice_recent;
 
+/* What is known of an ordered model (order.c). */
+typedef struct lattice_order {
+    int32_t sites; /* of its cell; 0: it is not ordered */
+    int32_t on[LATTICE_ORDER_SITES];
+    const char *base;
+    int32_t structure; /* that atoms of its geometry are told as at first */
+    int32_t plain;     /* the model without order, -1: none */
+    bool known;        /* what follows is */
+    int32_t species, name[LATTICE_ORDER_SPECIES];
+    double share;                            /* of the atoms of that geometry */
+    double chance[3][LATTICE_ORDER_SPECIES]; /* of a species on each sublattice, and without order */
+} lattice_order;
+
 /* Logarithms of odds that likelihoods tell, ascending, and of those that come true. */
 typedef struct lattice_knots {
     int32_t count;
@@ -204,6 +229,7 @@ struct atn_lattice {
     lattice_found *found;
     unsigned char *sure; /* of the batch, which were so at once */
     lattice_recent recent;
+    lattice_order order[ATN_LATTICE_MOST_MODELS];
 };
 
 /* Tables and kernels for the info as it is now. */

@@ -1,5 +1,5 @@
-/* Models: bcc, fcc, hcp, sc and diamond as far as the cut-off and the noise need them, or points that somebody gives;
- * and which turns and mirrors leave them as they are. */
+/* Models: bcc, fcc, hcp, sc and diamond, B2 and L1_2 as far as the cut-off and the noise need them, or points that
+ * somebody gives; and which turns and mirrors leave them as they are. */
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"
@@ -16,19 +16,23 @@ typedef struct lattice_kind {
     double atom[8][3]; /* in edges */
     double volume;     /* an atom's, of constant 1 */
     double constant;   /* of neighbourhoods that come alone: those of the high-entropy alloy people measure against */
+    const char *base;  /* the same without order; NULL: sites are all alike */
+    int32_t on[LATTICE_ORDER_SITES]; /* sublattices of its atoms */
 } kind;
 
 #define HCP_CELL 1.7320508075688772, 1.632993161855452 /* sqrt(3), sqrt(8/3) */
 static const kind KINDS[] = {
-    {"bcc", {1, 1, 1}, 2, {{0, 0, 0}, {0.5, 0.5, 0.5}}, 0.5, 3.2},
-    {"fcc", {1, 1, 1}, 4, {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}, 0.25, 4.79},
+    {"bcc", {1, 1, 1}, 2, {{0, 0, 0}, {0.5, 0.5, 0.5}}, 0.5, 3.2, NULL, {0}},
+    {"fcc", {1, 1, 1}, 4, {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}, 0.25, 4.79, NULL, {0}},
     {"hcp",
      {1, HCP_CELL},
      4,
      {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 1.0 / 6, 0.5}, {0, 2.0 / 3, 0.5}},
      0.7071067811865476,
-     3.39},
-    {"sc", {1, 1, 1}, 1, {{0, 0, 0}}, 1, 2.8},
+     3.39,
+     NULL,
+     {0}},
+    {"sc", {1, 1, 1}, 1, {{0, 0, 0}}, 1, 2.8, NULL, {0}},
     {"diamond",
      {1, 1, 1},
      8,
@@ -41,7 +45,11 @@ static const kind KINDS[] = {
       {0.75, 0.25, 0.75},
       {0.25, 0.75, 0.75}},
      0.125,
-     5.43},
+     5.43,
+     NULL,
+     {0}},
+    {"B2", {1, 1, 1}, 2, {{0, 0, 0}, {0.5, 0.5, 0.5}}, 0.5, 3.2, "bcc", {0, 1}},
+    {"L12", {1, 1, 1}, 4, {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}, 0.25, 4.79, "fcc", {1, 0, 0, 0}},
 };
 
 static const kind *find(const char *name) {
@@ -68,6 +76,33 @@ double lattice_kind_default(const char *name) {
 }
 
 const lattice_kind *lattice_kind_find(const char *name) { return find(name); }
+
+const char *lattice_kind_order(const lattice_kind *k, int32_t *sites, int32_t on[LATTICE_ORDER_SITES]) {
+    if (!k || !k->base) return NULL;
+    *sites = k->atoms;
+    memcpy(on, k->on, sizeof k->on);
+    return k->base;
+}
+
+bool lattice_kind_sublattices(const lattice_kind *k, const double y[3], double most,
+                              unsigned char (*on)[LATTICE_ORDER_NEAR], int32_t at) {
+    double first = k->atoms == 2 ? 0.75 : 0.5; /* the nearest distance squared: bcc, fcc */
+    for (int32_t h = 0; h < k->atoms; ++h) {
+        double least = INFINITY;
+        for (int32_t s = 0; s < k->atoms; ++s) {
+            double square = 0;
+            for (int axis = 0; axis < 3; ++axis) {
+                double u = k->atom[h][axis] + y[axis] - k->atom[s][axis];
+                square += (u - rint(u)) * (u - rint(u));
+            }
+            if (square >= least) continue;
+            least = square;
+            on[h][at] = (unsigned char)k->on[s];
+        }
+        if (least > most * most * first) return false;
+    }
+    return true;
+}
 
 void lattice_kind_off(const lattice_kind *k, double constant, const double y[3], double d[3]) {
     double least = INFINITY;

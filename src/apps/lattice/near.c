@@ -273,6 +273,29 @@ int32_t lattice_cells_near(const lattice_cells *c, size_t atom, double inner, do
     return to.count;
 }
 
+int32_t lattice_cells_sites(const lattice_cells *c, size_t atom, double reach, int32_t *out) {
+    int32_t site = c->site[c->rank[atom]], from, end, n = 0;
+    int64_t low[3], high[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        double at = (double)c->axis[axis][site];
+        low[axis] = (int64_t)fmax(floor((at - reach) / c->edge), 0);
+        high[axis] = (int64_t)fmin(floor((at + reach) / c->edge), (double)(c->size[axis] - 1));
+    }
+    for (int64_t z = low[2]; z <= high[2]; ++z)
+        for (int64_t y = low[1]; y <= high[1]; ++y) {
+            row_of(c, low[0], high[0], y, z, &from, &end);
+            for (int32_t k = from; k < end && n < ATN_LATTICE_MOST_NEIGHBOURS; ++k) {
+                double square = 0;
+                for (int axis = 0; axis < 3; ++axis) {
+                    double d = (double)(c->axis[axis][k] - c->axis[axis][site]);
+                    square += d * d;
+                }
+                if (k != site && square < reach * reach) out[n++] = k;
+            }
+        }
+    return n;
+}
+
 /* ---- of a batch ---- */
 
 atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, lattice_near *out) {

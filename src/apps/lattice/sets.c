@@ -1,6 +1,7 @@
 /* Neighbourhoods that come one by one: each is matched on its own, by the average over all rotations. The shares of the
  * models are half those that make a sample of them likely, by EM, and half even: few neighbours tell little of shares.
  */
+#include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
 
 #include "base/memory.h"
@@ -38,7 +39,8 @@ static void add_set(atn_lattice *l, const lattice_sets *sets, size_t set) {
 }
 
 static atn_status open(atn_lattice *l, const lattice_sets *sets) {
-    atn_status status = lattice_sets_learn(l, sets);
+    atn_status status = lattice_order_check(l, NULL);
+    if (status == ATN_OK) status = lattice_sets_learn(l, sets);
     if (status != ATN_OK) return status;
     l->inner = l->info.cutoff * 1.01;
     lattice_even_shares(l, 0.003);

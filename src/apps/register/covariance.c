@@ -6,7 +6,8 @@
  * points), so the terms of all pairs in a cube of several spacings are added before they are squared; larger cubes
  * that tell more widen it. What both clouds get wrong together shows when they change places: each target point and
  * its nearest source point ask for another pose, and where that is farther away than B explains, the covariance grows
- * to explain it. A twist (w, v) moves a point p to p + w x p + v. */
+ * to explain it. Where points of both clouds are the same ones, noise aside, methods that fit points are held against
+ * pairs that count alike in all directions. A twist (w, v) moves a point p to p + w x p + v. */
 #include "apps/register/polish.h"
 
 #include "base/memory.h"
@@ -17,6 +18,9 @@
 static const double CUBE = 4;     /* spacings: the edge of the smallest cubes, which are joined to larger ones */
 static const double SEEN = 9;     /* distance squared, in deviations, up to which clouds that change places agree */
 static const double REACH = 4;    /* spacings within which another method's answer has its pairs */
+static const double CHANCE = 2;   /* deviations that larger cubes scatter more by chance */
+static const double SAME = 0.25;  /* spacings within which half the pairs are where points correspond: of independent
+                                   * samples of a surface they are about one spacing apart */
 enum { FEWEST = 24, LEAST = 13 }; /* cubes that B should have, and must have */
 enum { THIN = 8192 };             /* points that H is taken from, at most */
 
@@ -133,19 +137,24 @@ static atn_status squares(const atn_ctx *ctx, terms *t, double edge, double b[36
     return status;
 }
 
-/* How much larger squares are in cubes of `edge` than B, less what chance would make of so few cubes; 1 at least. */
+/* How much larger squares are in cubes of 4 edges, 8 and so on than B, as long as there are enough, less what chance
+ * makes of so few; 1 at least. What a scanner bends is alike over any distance. */
 static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const double inverse[36], double *out) {
-    double larger[36], both[36], trace = 0;
-    size_t cubes;
-    atn_status status = squares(ctx, t, edge, larger, &cubes);
-    if (status != ATN_OK || cubes < LEAST) return status;
-    multiply(inverse, larger, both);
-    for (int i = 0; i < 6; ++i) trace += both[7 * i] / 6;
-    *out = fmax(*out, trace * (1 - sqrt(1 / (3 * (double)cubes))));
+    size_t cubes = FEWEST;
+    *out = 1;
+    for (double larger = 4 * edge; cubes >= LEAST; larger *= 2) {
+        double b[36], both[36], trace = 0;
+        atn_status status = squares(ctx, t, larger, b, &cubes);
+        if (status != ATN_OK) return status;
+        if (cubes < LEAST) break;
+        multiply(inverse, b, both);
+        for (int i = 0; i < 6; ++i) trace += both[7 * i] / 6;
+        *out = fmax(*out, trace * (1 - CHANCE * sqrt(1 / (3 * (double)cubes))));
+    }
     return ATN_OK;
 }
 
-/* B from cubes of 2 edges, widened where those of 4 and 8 tell more; told: false where there are too few of them. */
+/* B from cubes of 2 edges, widened where larger ones tell more; told: false where there are too few of them. */
 static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, double b[36], bool *told) {
     const atn_ctx *ctx = s->p->engine.ctx;
     terms all, small = {0};
@@ -161,8 +170,7 @@ static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, doubl
         if (status == ATN_OK) status = squares(ctx, &small, 2 * edge, b, &cubes);
     }
     *told = status == ATN_OK && cubes >= LEAST && reg_invert_symmetric(6, b, inverse);
-    for (int larger = 4; larger <= 8 && status == ATN_OK && *told; larger *= 2)
-        status = widened(ctx, &small, larger * edge, inverse, &widen);
+    if (*told) status = widened(ctx, &small, edge, inverse, &widen);
     for (int i = 0; i < 36 && *told; ++i) b[i] *= widen;
     terms_free(&small, ctx);
     terms_free(&all, ctx);
@@ -307,80 +315,138 @@ static atn_status step_back(const reg_polish_state *s, const reg_pose *pose, dou
     return status;
 }
 
+/* ---- what is reported ---- */
+
+static const char TOO_FEW[] = "pairs in too few places", LOOSE[] = "pairs hold it in too few directions",
+                  UNSEEN[] = "noise hides the surfaces, and points do not correspond",
+                  ELSEWHERE[] = "surfaces do not confirm the pose", IN_PARTS[] = "the source is worked on in parts",
+                  ONE_PLACE[] = "points at one place";
+
+/* A pose and its covariance, about the target's frame inside. */
+typedef struct opinion {
+    reg_pose pose;
+    double c[36];
+    bool told;
+    bool same;       /* points of both clouds correspond */
+    const char *why; /* not told */
+} opinion;
+
+static bool correspond(const reg_polish_state *s) {
+    double most = SAME * s->surface->spacing;
+    size_t near = 0;
+    for (size_t r = 0; r < s->source->padded; ++r) near += s->index[r] >= 0 && s->distance2[r] < most * most;
+    return 2 * near > s->pairs;
+}
+
 /* H^-1 B H^-1, times what it takes to explain the step back; `s` has its sums at the pose. */
-static atn_status estimate(reg_polish_state *s, const reg_pose *pose, double c[36], bool *told) {
+static atn_status estimate(reg_polish_state *s, opinion *o) {
     double b[36], h[36], inverse[36], half[36], plain[36], back[6], step[6], force[6];
     memcpy(plain, s->h, sizeof plain);
-    atn_status status = scatter(s, pose, b, told);
-    if (status == ATN_OK && *told) status = curvature_of(s, pose, h);
-    if (status != ATN_OK || !*told) return status;
-    *told = reg_invert_symmetric(6, h, inverse);
-    if (!*told) return ATN_OK;
+    atn_status status = scatter(s, &o->pose, b, &o->told);
+    if (status == ATN_OK && o->told) status = curvature_of(s, &o->pose, h);
+    if (status != ATN_OK || !o->told) return status;
+    o->why = LOOSE;
+    o->told = reg_invert_symmetric(6, h, inverse);
+    if (!o->told) return ATN_OK;
     multiply(inverse, b, half);
-    multiply(half, inverse, c);
-    status = step_back(s, pose, back, told);
-    if (status != ATN_OK || !*told) return status;
+    multiply(half, inverse, o->c);
+    status = step_back(s, &o->pose, back, &o->told);
+    if (status != ATN_OK || !o->told) return status;
     apply(plain, back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
     apply(inverse, force, step);
-    *told = reg_invert_symmetric(6, c, half);
-    double widen = *told ? form(half, step) / SEEN : 1;
-    for (int i = 0; i < 36 && widen > 1; ++i) c[i] *= widen;
+    o->told = reg_invert_symmetric(6, o->c, half);
+    double widen = o->told ? form(half, step) / SEEN : 1;
+    for (int i = 0; i < 36 && widen > 1; ++i) o->c[i] *= widen;
     return ATN_OK;
 }
 
-/* Of `pose` instead of p->pose, about the target's frame inside. */
-static atn_status covariance_at(reg_problem *p, const reg_surface *surface, const reg_pose *pose, double c[36],
-                                bool *told) {
+static atn_status look_at(reg_problem *p, const reg_surface *surface, opinion *o) {
     reg_polish_state s;
     double evaluated = p->engine.evaluated;
-    *told = false;
+    o->told = false;
+    o->why = TOO_FEW;
     atn_status status = reg_polish_open(p, surface, &surface->level->source, &surface->level->target, &s);
-    if (status == ATN_OK) status = gradient(&s, pose);
+    if (status == ATN_OK) status = gradient(&s, &o->pose);
     s.settled = true;
-    if (status == ATN_OK && s.weight > 0) status = estimate(&s, pose, c, told);
+    o->same = status == ATN_OK && correspond(&s);
+    if (status == ATN_OK && !surface->seen && !o->same)
+        o->why = UNSEEN;
+    else if (status == ATN_OK && s.weight > 0)
+        status = estimate(&s, o);
     reg_polish_close(&s);
     p->engine.evaluated = evaluated; /* a check, no work of the method */
     return status;
 }
 
-static void tell(reg_problem *p, const double c[36]) {
-    outside(p, c, p->result->covariance);
-    p->result->has_covariance = true;
+static void tell(reg_problem *p, const opinion *o) {
+    p->withheld = o->told ? NULL : o->why;
+    p->result->has_covariance = o->told;
+    if (!o->told) return;
+    outside(p, o->c, p->result->covariance);
     for (int i = 0; i < 36; ++i)
-        if (!isfinite(p->result->covariance[i])) p->result->has_covariance = false;
+        if (!isfinite(p->result->covariance[i])) {
+            p->result->has_covariance = false;
+            p->withheld = LOOSE;
+        }
 }
 
 atn_status reg_covariance(reg_problem *p, const reg_surface *surface) {
-    double c[36];
-    bool told;
-    atn_status status = covariance_at(p, surface, &p->pose, c, &told);
-    if (status == ATN_OK && told) tell(p, c);
+    opinion o = {.pose = p->pose};
+    atn_status status = look_at(p, surface, &o);
+    if (status == ATN_OK) tell(p, &o);
     p->surveyed = false; /* done, well or not */
     return status;
 }
 
+/* Where the polish ends from another method's answer, and how sure that is. */
+static atn_status look_aside(reg_problem *p, const reg_surface *surface, opinion *o) {
+    bool there = false;
+    *o = (opinion){.why = ELSEWHERE};
+    atn_status status = reg_polish_aside(p, surface, REACH * surface->spacing, &o->pose, &there);
+    return status == ATN_OK && there ? look_at(p, surface, o) : status;
+}
+
+/* From the answer to where the polish ends. */
+static reg_pose way_to(const reg_problem *p, const opinion *o) {
+    reg_pose back = REG_IDENTITY;
+    (void)reg_pose_invert(&p->pose, &back); /* it is rigid */
+    return reg_pose_compose(&o->pose, &back);
+}
+
+/* How far that is, in deviations squared. */
+static double apart(const reg_problem *p, const opinion *o) {
+    double way[6], inverse[36];
+    reg_pose off = way_to(p, o);
+    reg_pose_log(&off, way);
+    return reg_invert_symmetric(6, o->c, inverse) ? form(inverse, way) : INFINITY;
+}
+
 /* The error of another method is that of the polish and the way between the two. Some of that way is the polish's own
  * error, already counted, so that half of its square is added. */
-atn_status reg_covariance_aside(reg_problem *p) {
-    reg_surface surface;
-    reg_pose polished, back;
-    double c[36], way[6];
-    bool told = false;
-    if (p->parts != 1 || !(p->spacing > 0) || !(p->source_spacing > 0)) return ATN_OK;
-    atn_status status = reg_surface_make(p, &surface);
-    if (status != ATN_OK) return status;
-    status = reg_polish_aside(p, &surface, REACH * surface.spacing, &polished, &told);
-    if (status == ATN_OK && told) status = covariance_at(p, &surface, &polished, c, &told);
-    reg_surface_free(&surface, p->engine.ctx);
-    if (status != ATN_OK || !told || !reg_pose_invert(&p->pose, &back)) return status;
-    reg_pose off = reg_pose_compose(&polished, &back);
-    double at[3]; /* the way in the caller's frame: it may be too long for what is linear in it */
-    reg_pose turn = off;
+static void tell_aside(reg_problem *p, const opinion *o) {
+    reg_pose off = way_to(p, o), turn = off;
+    double at[3], way[6]; /* in the caller's frame: it may be too long for what is linear in it */
+    tell(p, o);
     memset(turn.b, 0, sizeof turn.b);
     reg_pose_apply(&turn, p->target_origin, at);
     for (int i = 0; i < 3; ++i) off.b[i] = p->unit * off.b[i] + p->target_origin[i] - at[i];
     reg_pose_log(&off, way);
-    tell(p, c);
     for (int i = 0; i < 36; ++i) p->result->covariance[i] += way[i / 6] * way[i % 6] / 2;
-    return ATN_OK;
+}
+
+atn_status reg_covariance_aside(reg_problem *p) {
+    const atn_ctx *ctx = p->engine.ctx;
+    reg_surface surface = {0}, points = {0};
+    opinion o = {0}, other = {0};
+    p->withheld = p->parts != 1 ? IN_PARTS : ONE_PLACE;
+    if (p->parts != 1 || !(p->spacing > 0) || !(p->source_spacing > 0)) return ATN_OK;
+    atn_status status = reg_surface_make(p, &surface);
+    if (status == ATN_OK) status = look_aside(p, &surface, &o);
+    reg_surface_free(&surface, ctx);
+    if (status == ATN_OK && o.same) status = reg_surface_points(p, &points);
+    if (status == ATN_OK && o.same) status = look_aside(p, &points, &other);
+    reg_surface_free(&points, ctx);
+    if (status == ATN_OK && other.told && (!o.told || apart(p, &other) < apart(p, &o))) o = other;
+    if (status == ATN_OK) tell_aside(p, &o);
+    return status;
 }

@@ -36,7 +36,8 @@ typedef struct reg_problem {
     int32_t levels;
     reg_pose pose;           /* source frame to target frame: the start, then the result */
     bool polished;           /* EM-ICP ends with steps of its own kind */
-    bool surveyed;           /* a covariance is wanted */
+    bool surveyed;           /* a covariance is wanted, */
+    const char *withheld;    /* and cannot be told for this reason; or NULL */
     bool open_start;         /* nobody said where sigma starts, */
     bool open_end, open_far; /* nobody said where sigma ends, and where outliers begin */
     bool open_iterations;    /* nobody said how many iterations there may be */

@@ -267,6 +267,18 @@ static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
     return status;
 }
 
+/* Why there is no covariance. */
+static const char *withheld(const reg_problem *p, const atn_register_result *r) {
+    const atn_register_settings *s = p->settings;
+    if (s->no_covariance) return "not asked for";
+    if (s->transform != ATN_TRANSFORM_RIGID) return "only rigid poses have one";
+    if (s->compat) return "the published schedule has none";
+    if (r->verdict == ATN_VERDICT_REFUSED) return "the pose is refused";
+    if (!p->converged) return "the pose did not converge";
+    if (r->n_sliding) return "the clouds slide along each other";
+    return p->withheld ? p->withheld : "there is too little memory for surfaces";
+}
+
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
     atn_status status = reg_measure(p, r);
@@ -274,6 +286,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
         !r->n_sliding)
         status = reg_covariance_aside(p);
     if (status != ATN_OK) return status;
+    if (!r->has_covariance) snprintf(r->covariance_reason, sizeof r->covariance_reason, "%s", withheld(p, r));
     reg_to_outside(p, &p->pose, r->transform);
     r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
     r->iterations = p->iterations;
@@ -337,6 +350,7 @@ static atn_status run(reg_problem *p, atn_register_settings *settings) {
     }
     p->far = settings->outlier_distance / p->unit;
     p->converged = p->result->has_covariance = false;
+    p->withheld = NULL;
     p->reason[0] = '\0';
     atn_status status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
     return status == ATN_OK ? reg_judge(p, p->result) : status;

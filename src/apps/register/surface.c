@@ -108,10 +108,30 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
         status = look_at(p, p->levels - 1, out, &thickness);
     }
     bool all = out->level == &p->level[p->levels - 1];
+    out->seen = 2 * thickness * thickness <= 1;
     if (status == ATN_OK)
         status = look(&p->engine, &out->level->source, all ? p->source_spacing : out->spacing, out->source, &ignored);
     if (status != ATN_OK) reg_surface_free(out, ctx);
     return status;
+}
+
+atn_status reg_surface_points(reg_problem *p, reg_surface *out) {
+    reg_level *level = &p->level[p->levels - 1];
+    const struct {
+        float (**to)[6];
+        size_t count;
+    } sides[] = {{&out->source, level->source.padded}, {&out->target, level->target.padded}};
+    *out = (reg_surface){.level = level, .spacing = p->spacing};
+    for (int side = 0; side < 2; ++side) {
+        float(*shape)[6] = *sides[side].to = atn_alloc(p->engine.ctx, sides[side].count * sizeof *shape);
+        if (!shape) {
+            reg_surface_free(out, p->engine.ctx);
+            return ATN_ERR_MEMORY;
+        }
+        for (size_t r = 0; r < sides[side].count; ++r)
+            for (int k = 0; k < 6; ++k) shape[r][k] = k < 3;
+    }
+    return ATN_OK;
 }
 
 void reg_surface_free(reg_surface *s, const atn_ctx *ctx) {

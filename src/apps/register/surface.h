@@ -10,6 +10,7 @@
 typedef struct reg_surface {
     reg_level *level;                 /* whose points they are */
     double spacing;                   /* between neighbours there, in units */
+    bool seen;                        /* twice as much variance along as across; else noise hides surfaces */
     float (*source)[6], (*target)[6]; /* padded */
 } reg_surface;
 
@@ -19,6 +20,8 @@ extern const int REG_AXES[6][2], REG_PLACES[9];
 /* The finest level whose points are farther apart than noise throws them, so that surfaces are flat; the finest of all
  * where none is. After the levels have been made. */
 atn_status reg_surface_make(reg_problem *p, reg_surface *out);
+/* All points, all directions alike: points that are near each other are the same. */
+atn_status reg_surface_points(reg_problem *p, reg_surface *out);
 void reg_surface_free(reg_surface *surface, const atn_ctx *ctx); /* zeroed ones are fine */
 
 /* The last steps of a rigid pose, over the points of the surface, pairs being at most `reach` apart to begin with; sets

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double AXIS[3] = {0.3, -0.5, 0.8}, SHIFT[3] = {0.02, -0.01, 0.03};
 
@@ -37,11 +38,19 @@ static void every_method_reports_one_and_stays_as_it_is(void **state) {
         assert_memory_equal(with.transform, without.transform, sizeof with.transform);
         assert_int_equal(with.iterations, without.iterations);
         assert_true(with.evaluated_pairs == without.evaluated_pairs && with.rmse == without.rmse);
+        assert_string_equal(with.covariance_reason, "");
         for (int i = 0; i < 36; ++i) assert_true(isfinite(with.covariance[i]));
         for (int i = 0; i < 6; ++i) assert_true(with.covariance[7 * i] > 0);
         for (int i = 0; i < 3; ++i) assert_true(with.covariance[7 * i] < 0.1 && with.covariance[7 * (3 + i)] < 0.01);
     }
     host_close(&host);
+}
+
+/* Withheld, with a reason. */
+static void none_for(atn_register_result r, const char *reason) {
+    assert_false(r.has_covariance);
+    assert_true(strlen(r.covariance_reason) > 0);
+    kit_contains(r.covariance_reason, reason);
 }
 
 static void withheld_where_it_cannot_be_honest(void **state) {
@@ -51,14 +60,15 @@ static void withheld_where_it_cannot_be_honest(void **state) {
         const atn_register_method methods[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP, ATN_REGISTER_CPD};
         for (int m = 0; m < 3; ++m) {
             atn_register_settings settings = {.method = methods[m], .transform = (atn_transform_kind)kind};
-            assert_false(of_shapes(&host, 800, &settings).has_covariance);
+            none_for(of_shapes(&host, 800, &settings), "only rigid poses");
         }
     }
-    atn_register_settings compat = {.compat = true};
-    assert_false(of_shapes(&host, 300, &compat).has_covariance);
+    const atn_register_settings compat = {.compat = true}, unwanted = {.no_covariance = true};
+    none_for(of_shapes(&host, 300, &compat), "");
+    none_for(of_shapes(&host, 300, &unwanted), "not asked for");
     for (int m = 0; m < 3; ++m) { /* too few places */
         atn_register_settings settings = {.method = METHODS[m]};
-        assert_false(of_shapes(&host, 10, &settings).has_covariance);
+        none_for(of_shapes(&host, 10, &settings), "");
     }
     host_close(&host);
 }
