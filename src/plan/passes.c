@@ -14,9 +14,12 @@ atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const
     if (status != ATN_OK) return status;
     atn_plan *plan = *out;
     see(options, "expand", plan, ATN_OK);
-    status = see(options, "fuse", plan, atn_plan_fuse(plan, options->info, options->wanted, options->n_wanted));
+    status = see(options, "share", plan, atn_plan_share(plan));
+    if (status == ATN_OK)
+        status = see(options, "fuse", plan, atn_plan_fuse(plan, options->info, options->wanted, options->n_wanted));
     if (status == ATN_OK) status = see(options, "settle", plan, atn_plan_settle(plan));
     if (status == ATN_OK) status = see(options, "place", plan, atn_plan_place(plan));
+    if (status == ATN_OK) status = atn_plan_rename(plan);
     if (status == ATN_OK) return ATN_OK;
     atn_plan_free(plan);
     *out = NULL;
