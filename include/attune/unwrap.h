@@ -44,7 +44,6 @@ typedef struct atn_unwrap_options {
                                  5 and 5 with weights, where `before` holds for both */
     int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 1024; default 64 */
     bool no_fuse;          /* one sweep a kernel, without weights; else two, also with what the coarse grid corrects */
-    bool no_graph; /* every kernel of a cycle is launched by itself: never as one graph, where the device has those */
 } atn_unwrap_options;
 
 typedef enum atn_unwrap_weights {

@@ -17,6 +17,7 @@ typedef struct composer {
     atn_graph *graph;
     const atn_ctx *ctx;
     const struct copy *fused;          /* the first part; or NULL */
+    bool single;                       /* there is no first part */
     const char *refused;               /* why it cannot be done; NULL: it can */
     int64_t sizes[MOST_OBJECTS][AXES]; /* of the new graph's objects; -1: not known */
 } composer;
@@ -92,11 +93,12 @@ static bool begin_copy(copy *m) {
     m->holder = atn_reader_alloc(reader, ((size_t)from->n_parameters + 1) * sizeof *m->holder);
     m->value = atn_reader_alloc(reader, ((size_t)from->n_values + 1) * sizeof *m->value);
     if (reader->failed) return false;
+    bool alone = !m->first && m->c->single; /* objects stay in their order: it is the same graph by other names */
     for (int32_t k = 0; k < from->n_objects; ++k) {
         const atn_object *object = &from->objects[k];
         bool made = m->first && !object->table && makes(m->first->part, m->part->reads[k]);
         m->object[k] = made ? -1 : 0;
-        if (object->table || (!made && (object->read || !object->written)))
+        if (object->table || (!made && (object->read || !object->written || alone)))
             m->object[k] =
                 add_object(m->c, object, object->table ? object->name : m->part->reads[k], m->part->sizes[k]);
     }
@@ -470,6 +472,7 @@ static atn_status compose(const atn_ctx *ctx, const char *name, const atn_part *
     composer c = {0};
     *out = NULL;
     if (!begin(&c, ctx, name, first, second)) return ATN_ERR_MEMORY;
+    c.single = !first;
     copy one = {.c = &c, .part = first}, two = {.c = &c, .part = second, .first = first ? &one : NULL};
     if (first && (first->graph->n_blocks != 1 || first->graph->blocks[0].n_accs))
         refuse(&c, "it reduces: what it writes is not computed again for each reader");

@@ -235,6 +235,7 @@ typedef struct atn_sequence {
     char *name;
     int32_t count;
     atn_graph **step;
+    const atn_graph **like; /* per step: what is built for it, equal but for names; or NULL: itself. May be NULL */
 } atn_sequence;
 
 typedef struct atn_define {

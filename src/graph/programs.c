@@ -166,6 +166,19 @@ bool atn_builder_know(atn_builder *b, const void *text, atn_target_of_call targe
     return true;
 }
 
+/* A shipped kernel that is written as a program: one step, as it is tuned and compiled in. */
+static bool take_whole(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_target_of_call *found) {
+    for (int32_t k = 0; k < b->n_known; ++k)
+        if (b->known[k].text == text) return *found = b->known[k].target, true;
+    atn_graph *graph = atn_programs_whole(unit->reader, unit->file);
+    const atn_kernel_text head = {.name = text->name, .data = text->data};
+    int32_t callee = graph ? atn_programs_add_kernel(b, text->name, graph, &head) : -1;
+    if (callee < 0) return false;
+    b->programs->callees[callee].whole = true;
+    *found = (atn_target_of_call){.callee = callee, .routine = -1};
+    return atn_builder_know(b, text, *found);
+}
+
 bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_target_of_call *found) {
     const atn_kernel_text *kernel = kernel_in(unit, name);
     if (kernel) return take_kernel(b, unit, kernel, found);
@@ -174,6 +187,7 @@ bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_targ
     atn_unit *shipped = open_shipped(b, name);
     if (!shipped) return false;
     program = program_in(shipped, name);
+    if (program && atn_shipped_is_kernel(name)) return take_whole(b, shipped, program, found);
     if (program) return take_program(b, shipped, program, found);
     kernel = kernel_in(shipped, name);
     return kernel && take_kernel(b, shipped, kernel, found);

@@ -148,7 +148,8 @@ static bool check_known(work *w, const atn_syntax *tree) {
         bool simple = tree->kind == ATN_SYNTAX_INTEGER || tree->kind == ATN_SYNTAX_NUMBER ||
                       tree->kind == ATN_SYNTAX_NAME || tree->kind == ATN_SYNTAX_UNARY ||
                       tree->kind == ATN_SYNTAX_BINARY || tree->kind == ATN_SYNTAX_CHOICE ||
-                      tree->kind == ATN_SYNTAX_POWER;
+                      tree->kind == ATN_SYNTAX_POWER ||
+                      (tree->kind == ATN_SYNTAX_CALL && atn_known_function(tree->name) && tree->a && !tree->a->next);
         if (!simple) {
             complain(w, tree->offset, NULL,
                      tree->kind == ATN_SYNTAX_CALL ? "no kernel or program '%s'%s"
@@ -472,6 +473,12 @@ static void declare(work *w, const atn_action *action) {
     atn_routine_add(w->b, w->routine, use);
 }
 
+/* The name of a vector of INT32: a kernel made what a condition is. */
+static bool is_answer(const work *w, const atn_syntax *tree) {
+    int32_t at = tree->kind == ATN_SYNTAX_NAME ? atn_routine_find(w->routine, tree->name) : -1;
+    return at >= 0 && w->routine->names[at].rank == 1 && w->routine->names[at].type == ATN_INT32;
+}
+
 static void loop(work *w, const atn_action *action) {
     atn_step *before = NULL, **outer = w->last;
     int32_t condition = -1, counter = action->counter ? atn_routine_find(w->routine, action->counter->name) : -1;
@@ -482,6 +489,8 @@ static void loop(work *w, const atn_action *action) {
         w->last = &before;
         if (!is_made(w, action->value))
             complain(w, action->value->offset, NULL, "the condition never changes: no step makes a part of it");
+        else if (is_answer(w, action->value))
+            condition = source(w, action->value);
         else
             condition = compute(w, action->value, NULL, ATN_INT32, true);
         w->last = outer;

@@ -31,6 +31,7 @@ typedef struct atn_callee {
     atn_graph *graph; /* owned by the programs */
     int32_t n;
     atn_datum_use *data; /* in the order of its head; tables left out */
+    bool whole;          /* a shipped program that is one kernel: it stays as it is */
 } atn_callee;
 
 typedef enum atn_step_kind {
@@ -85,6 +86,11 @@ typedef struct atn_programs {
 atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
                               const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out);
 void atn_programs_free(atn_programs *programs); /* NULL is fine */
+
+int32_t atn_routine_find(const atn_routine *routine, const char *name); /* -1: none */
+
+/* A function of the language that may stand in numbers which are known before the run; NULL: none of these. */
+double (*atn_known_function(const char *name))(double);
 
 bool atn_description_is_program(const char *text, size_t length); /* in contrast to kernels alone */
 

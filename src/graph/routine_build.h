@@ -52,7 +52,6 @@ atn_graph *atn_programs_whole(atn_reader *reader, atn_file_text *file);
 void atn_routine_head(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
 void atn_routine_build(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_routine *routine);
 atn_step *atn_routine_step_by_names(atn_builder *b, atn_routine *routine, int32_t callee);
-int32_t atn_routine_find(const atn_routine *routine, const char *name); /* -1: none */
 int32_t atn_routine_add(atn_builder *b, atn_routine *routine, atn_datum_use use);
 
 /* scalar.c: a kernel of one point that computes `tree`; its data are the names used, then the sizes size_0_, ... of the

@@ -1,6 +1,7 @@
 /* The names of a routine: its head, and those of a Sequence, where equal names are one. */
 #include "graph/routine_build.h"
 
+#include <math.h>
 #include <string.h>
 
 int32_t atn_routine_find(const atn_routine *routine, const char *name) {
@@ -69,4 +70,15 @@ atn_step *atn_routine_step_by_names(atn_builder *b, atn_routine *routine, int32_
         operand[k] = (atn_operand){-1, name};
     }
     return step;
+}
+
+double (*atn_known_function(const char *name))(double) {
+    static const struct {
+        const char *name;
+        double (*function)(double);
+    } KNOWN[] = {{"cos", cos}, {"sin", sin},     {"sqrt", sqrt}, {"exp", exp},
+                 {"log", log}, {"floor", floor}, {"ceil", ceil}};
+    for (size_t k = 0; k < sizeof KNOWN / sizeof *KNOWN; ++k)
+        if (!strcmp(KNOWN[k].name, name)) return KNOWN[k].function;
+    return NULL;
 }

@@ -11,3 +11,9 @@ const char *atn_shipped_find(const char *name) {
         if (strcmp(s->name, name) == 0) return s->text;
     return NULL;
 }
+
+bool atn_shipped_is_kernel(const char *name) {
+    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s)
+        if (strcmp(s->name, name) == 0) return true;
+    return false;
+}

@@ -3,6 +3,8 @@
 #ifndef ATN_GRAPH_SHIPPED_H
 #define ATN_GRAPH_SHIPPED_H
 
+#include <stdbool.h>
+
 typedef struct atn_shipped {
     const char *name; /* "gemm"; NULL ends the table */
     const char *text; /* in the notation */
@@ -12,5 +14,6 @@ extern const atn_shipped ATN_SHIPPED[];          /* kernels by name; made by the
 extern const atn_shipped ATN_SHIPPED_PROGRAMS[]; /* what is more than one kernel */
 
 const char *atn_shipped_find(const char *name); /* its text, or NULL */
+bool atn_shipped_is_kernel(const char *name);   /* one kernel, also where it is written as a program */
 
 #endif

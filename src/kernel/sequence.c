@@ -8,8 +8,9 @@
 
 typedef struct step {
     const atn_graph *graph;
-    int32_t *object; /* per object of the graph: which shared one; -1: a constant table */
-    atn_view *views; /* per object of the graph */
+    const atn_graph *code; /* what is built: the same but for names, so that equal steps are one text */
+    int32_t *object;       /* per object of the graph: which shared one; -1: a constant table */
+    atn_view *views;       /* per object of the graph */
     atn_slot *slots;
     double (*params)[2]; /* per parameter */
     atn_choice choice;
@@ -54,7 +55,7 @@ static void share(atn_runner *r, step *s) {
 
 static atn_status make_step(atn_runner *r, const atn_graph *graph, step *s) {
     size_t objects = (size_t)graph->n_objects + 1, params = (size_t)graph->n_parameters + 1;
-    s->graph = graph;
+    s->graph = s->code = graph;
     s->object = atn_zalloc(r->ctx, objects * sizeof *s->object);
     s->views = atn_zalloc(r->ctx, objects * sizeof *s->views);
     s->slots = atn_zalloc(r->ctx, objects * sizeof *s->slots);
@@ -75,8 +76,10 @@ atn_status atn_runner_create(const atn_ctx *ctx, const atn_sequence *sequence, a
     r->steps = atn_zalloc(ctx, ((size_t)sequence->count + 1) * sizeof *r->steps);
     r->objects = atn_zalloc(ctx, most * sizeof *r->objects);
     atn_status status = r->steps && r->objects ? ATN_OK : ATN_ERR_MEMORY;
-    for (int32_t k = 0; k < sequence->count && status == ATN_OK; ++k)
+    for (int32_t k = 0; k < sequence->count && status == ATN_OK; ++k) {
         status = make_step(r, sequence->step[k], &r->steps[k]);
+        if (sequence->like && sequence->like[k]) r->steps[k].code = sequence->like[k];
+    }
     if (status == ATN_OK)
         *out = r;
     else
@@ -269,10 +272,10 @@ static atn_status build_step(const atn_runner *r, step *s, const atn_variant *va
     if (variant) {
         s->choice = (atn_choice){.ctx = r->ctx, .variant = *variant, .origin = ATN_ORIGIN_GIVEN};
         if (options->indices == ATN_INDICES_UNKNOWN) s->choice.variant.guard = 1; /* no variant brings its proof */
-        status = atn_built_make(r->device, s->graph, &s->choice.variant, &s->kernel);
+        status = atn_built_make(r->device, s->code, &s->choice.variant, &s->kernel);
     } else {
         status = atn_choose(r->ctx, s->graph, atn_device_get_info(r->device), &frame, options, &s->choice);
-        if (status == ATN_OK) status = atn_choice_build(r->device, s->graph, &frame, options, &s->choice, &s->kernel);
+        if (status == ATN_OK) status = atn_choice_build(r->device, s->code, &frame, options, &s->choice, &s->kernel);
     }
     return status == ATN_OK ? atn_built_ready(s->kernel, s->slots, (const double(*)[2])s->params) : status;
 }

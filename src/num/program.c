@@ -16,7 +16,7 @@ struct atn_program {
     bool stale;                 /* to be planned again */
     bool moved;                 /* arrays of the same shape were bound */
     bool given;                 /* scalars changed */
-    bool trusted;
+    bool trusted, any_size;
     atn_array **array;  /* per name of the head; NULL: not bound */
     double (*value)[2]; /* per name of the head */
     bool *has_value;
@@ -135,6 +135,7 @@ void atn_program_queues(atn_program *p, int32_t most) {
 }
 
 void atn_program_trust(atn_program *p) { p->trusted = true; }
+void atn_program_any_size(atn_program *p) { p->any_size = true; }
 
 const atn_plan *atn_program_get_plan(const atn_program *p) { return p->planned ? atn_planned_plan(p->planned) : NULL; }
 
@@ -152,7 +153,7 @@ static atn_status check_apart(const atn_program *p) {
     return ATN_OK;
 }
 
-static atn_status make_plan(const atn_program *p, atn_plan **out) {
+static atn_status make_plan(const atn_program *p, const int8_t *wanted, int32_t n_wanted, atn_plan **out) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     size_t n = (size_t)p->routine->n_head + 1;
     atn_plan_given given = {.size = atn_zalloc(ctx, n * sizeof *given.size), .value = p->value};
@@ -166,7 +167,7 @@ static atn_status make_plan(const atn_program *p, atn_plan **out) {
                               p->routine->names[k].name);
     }
     const atn_plan_options options = {
-        .info = atn_device_get_info(p->device), .wanted = p->wanted, .n_wanted = p->n_wanted, .queues = p->queues};
+        .info = atn_device_get_info(p->device), .wanted = wanted, .n_wanted = n_wanted, .queues = p->queues};
     if (status == ATN_OK) status = atn_plan_make(ctx, p->programs, &given, &options, out);
     atn_free(ctx, given.size);
     return status;
@@ -180,16 +181,20 @@ static void bind_arrays(const atn_program *p) {
     }
 }
 
-static atn_status prepare(atn_program *p) {
+static atn_status prepare_as(atn_program *p, const int8_t *wanted, int32_t n_wanted, int32_t *fused) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     const atn_kernel_options *o = &p->described.options;
     const atn_choose_options choose = {.indices = p->trusted ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
                                        .reproducible = o->reproducible,
-                                       .tolerance = o->tolerance};
+                                       .tolerance = o->tolerance,
+                                       .any_size = p->any_size};
     atn_plan *plan = NULL;
     atn_planned_free(p->planned);
     p->planned = NULL;
-    atn_status status = make_plan(p, &plan);
+    atn_status status = make_plan(p, wanted, n_wanted, &plan);
+    *fused = 0;
+    for (int32_t k = 0; status == ATN_OK && k < plan->n_seams; ++k)
+        if (plan->seams[k].fused) *fused = plan->n_seams;
     if (status == ATN_OK) status = atn_planned_create(ctx, plan, &p->planned);
     if (status == ATN_OK) {
         bind_arrays(p);
@@ -198,6 +203,19 @@ static atn_status prepare(atn_program *p) {
     if (status == ATN_OK) return ATN_OK;
     atn_planned_free(p->planned);
     p->planned = NULL;
+    return status;
+}
+
+/* Where there is no compiler only what is shipped runs: steps as they are, none within another. */
+static atn_status prepare(atn_program *p) {
+    const atn_ctx *ctx = atn_device_ctx(p->device);
+    int32_t seams;
+    atn_status status = prepare_as(p, p->wanted, p->n_wanted, &seams);
+    if ((status != ATN_ERR_UNSUPPORTED && status != ATN_ERR_BUILD) || seams == 0) return status;
+    int8_t *none = atn_zalloc(ctx, (size_t)seams);
+    if (!none) return ATN_ERR_MEMORY;
+    status = prepare_as(p, none, seams, &seams);
+    atn_free(ctx, none);
     return status;
 }
 

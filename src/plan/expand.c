@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 48, MOST_NODES = 20000, MOST_UNFOLDED = 64, MOST_DATA = 64 };
+enum { MOST_DEPTH = 96, MOST_NODES = 20000, MOST_UNFOLDED = 64, MOST_DATA = 64 };
 
 typedef struct expander {
     atn_plan *plan;
@@ -24,6 +24,22 @@ typedef struct step_names {
     atn_view views[MOST_DATA];
     double params[MOST_DATA][2];
 } step_names;
+
+/* A scalar of the program that stands there by its name; -1: something else does. */
+static int32_t scalar_named(const atn_plan_frame *frame, const atn_syntax *tree) {
+    int32_t at = tree && tree->kind == ATN_SYNTAX_NAME ? atn_routine_find(frame->routine, tree->name) : -1;
+    return at < 0 ? -1 : frame->scalar[at];
+}
+
+/* The same fixed number; -1: it is new. */
+static int32_t scalar_like(const atn_plan *plan, const atn_plan_scalar *fixed) {
+    for (int32_t k = 0; k < plan->n_scalars; ++k) {
+        const atn_plan_scalar *s = &plan->scalars[k];
+        if (s->head < 0 && !s->tree && s->type == fixed->type && !memcmp(s->value, fixed->value, sizeof s->value))
+            return k;
+    }
+    return -1;
+}
 
 /* What stands for the kernel's scalars. */
 static atn_status bind_scalars(expander *e, const atn_callee *callee, const atn_step *step, const atn_plan_frame *frame,
@@ -48,17 +64,19 @@ static atn_status bind_scalars(expander *e, const atn_callee *callee, const atn_
             continue;
         }
         atn_plan_scalar scalar = {.type = datum->type, .head = -1};
-        int32_t known = -1;
+        int32_t known = scalar_named(frame, operand->tree);
         if (!operand->tree) {
             memcpy(scalar.value, datum->default_value, sizeof scalar.value);
-        } else if (operand->tree->kind == ATN_SYNTAX_NAME) {
-            for (int32_t j = 0; j < frame->routine->n; ++j)
-                if (!strcmp(frame->routine->names[j].name, operand->tree->name)) known = frame->scalar[j];
-        } else {
-            scalar.tree = operand->tree;
-            scalar.frame = frame;
+            known = scalar_like(plan, &scalar);
+        } else if (known < 0) {
             atn_status status = atn_plan_known(plan, frame, operand->tree, decides[datum->index], &scalar.value[0]);
             if (status != ATN_OK) return status;
+            if (operand->tree->kind == ATN_SYNTAX_INTEGER || operand->tree->kind == ATN_SYNTAX_NUMBER) {
+                known = scalar_like(plan, &scalar);
+            } else {
+                scalar.tree = operand->tree;
+                scalar.frame = frame;
+            }
         }
         if (known < 0) known = atn_plan_add_scalar(plan, datum->name, scalar);
         if (known < 0) return atn_plan_no_memory(plan);
@@ -181,6 +199,9 @@ static atn_status expand_kernel(expander *e, const atn_step *step, atn_plan_fram
         return atn_fail_within(plan->ctx, status, "%s:%d:%d: %s", plan->programs->file, step->at.line, step->at.column,
                                callee->name);
     }
+    if (!memcmp(&node->graph->hash, &graph->hash, sizeof graph->hash)) node->like = graph;
+    node->kernel = graph;
+    node->whole = callee->whole;
     for (int32_t k = 0; k < callee->n; ++k)
         if (becomes[k] >= 0) frame->array[step->operand[k].name] = becomes[k];
     return ATN_OK;
@@ -232,6 +253,11 @@ static atn_status expand_routine(expander *e, const atn_step *step, atn_plan_fra
             continue;
         }
         atn_plan_scalar scalar = {.type = use->type, .head = -1};
+        int32_t known = operand->name < 0 ? scalar_named(outer, operand->tree) : -1;
+        if (known >= 0 && plan->scalars[known].type == use->type) { /* the same number by another name */
+            frame->scalar[k] = known;
+            continue;
+        }
         if (operand->name >= 0)
             return atn_fail(plan->ctx, ATN_ERR_UNSUPPORTED,
                             "%s:%d:%d: '%s' of the program '%s' must be known before the run; pass a vector of one "

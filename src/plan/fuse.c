@@ -130,6 +130,9 @@ static bool find_readers(const atn_plan *plan, int32_t array, int32_t writer, in
         }
     }
     if (*count == 0) *why_not = "nobody reads it";
+    for (int32_t k = 0; k < *count; ++k)
+        if (plan->nodes[readers[k]].whole || plan->nodes[writer].whole)
+            return *why_not = "a shipped program that is one kernel stays as it is", false;
     return *count > 0;
 }
 
@@ -207,6 +210,7 @@ static atn_status try_seam(atn_plan *plan, const atn_device_info *info, int32_t 
         node->fused = more_fused(plan, &plan->nodes[writer], node);
         atn_graph_free(plan->ctx, node->graph);
         node->graph = f->graphs[k];
+        node->like = NULL;
     }
     if (seam->fused) {
         atn_graph_free(plan->ctx, plan->nodes[writer].graph);

@@ -63,7 +63,7 @@ static bool is_integer(const question *q, const atn_syntax *tree) {
     case ATN_SYNTAX_CHOICE:
         return is_integer(q, tree->b) && is_integer(q, tree->c);
     default:
-        return tree->kind != ATN_SYNTAX_NUMBER;
+        return tree->kind != ATN_SYNTAX_NUMBER && !(tree->kind == ATN_SYNTAX_CALL && atn_known_function(tree->name));
     }
 }
 
@@ -115,8 +115,10 @@ static double ask(question *q, const atn_syntax *tree) {
         int32_t name = name_of(q, tree->name);
         return name < 0 || q->frame->scalar[name] < 0 ? 0 : scalar_of(q, q->frame->scalar[name]);
     }
-    case ATN_SYNTAX_CALL:
-        return size_of(q, tree);
+    case ATN_SYNTAX_CALL: {
+        double (*function)(double) = atn_known_function(tree->name);
+        return function ? function(ask(q, tree->a)) : size_of(q, tree);
+    }
     case ATN_SYNTAX_UNARY: {
         double a = ask(q, tree->a);
         return tree->op == ATN_OP_NEG ? -a : tree->op == ATN_OP_NOT ? a == 0 : a;

@@ -20,10 +20,11 @@ atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const
     if (status != ATN_OK) return status;
     atn_plan *plan = *out;
     see(options, "expand", plan, ATN_OK);
+    status = see(options, "share", plan, atn_plan_share(plan));
     const int8_t *wanted = options->wanted;
     int8_t *known = NULL;
     int32_t n_wanted = options->n_wanted;
-    if (!wanted && options->info && !options->estimate) {
+    if (status == ATN_OK && !wanted && options->info && !options->estimate) {
         status = atn_plan_recall(plan, options->info, &known, &n_wanted);
         wanted = known;
     }
@@ -31,6 +32,7 @@ atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const
     if (status == ATN_OK) status = see(options, "settle", plan, atn_plan_settle(plan));
     if (status == ATN_OK) status = see(options, "schedule", plan, atn_plan_schedule(plan, queues_of(options)));
     if (status == ATN_OK) status = see(options, "place", plan, atn_plan_place(plan));
+    if (status == ATN_OK) status = atn_plan_rename(plan);
     if (status == ATN_OK) return ATN_OK;
     atn_plan_free(plan);
     *out = NULL;

@@ -168,7 +168,10 @@ atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn
 void atn_plan_free(atn_plan *plan) {
     if (!plan) return;
     const atn_ctx *ctx = plan->ctx;
-    for (int32_t k = 0; k < plan->n_nodes; ++k) atn_graph_free(ctx, plan->nodes[k].graph);
+    for (int32_t k = 0; k < plan->n_nodes; ++k) {
+        atn_graph_free(ctx, plan->nodes[k].graph);
+        atn_graph_free(ctx, plan->nodes[k].own);
+    }
     atn_arena_free(&plan->arena);
     atn_free(ctx, plan);
 }

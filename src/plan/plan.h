@@ -1,8 +1,8 @@
 /* A program planned for given sizes: a list of nodes (kernels over arrays, loops, branches) that passes rewrite one
- * after the other. expand: calls, recursion and counted loops are unfolded, every assignment makes a new array. fuse:
- * steps are computed within those that read them. settle: arrays that may share elements do; the rest is copied.
- * schedule: steps that need nothing of each other go to several queues. place: temporaries that are not alive at the
- * same time share memory. Each can be printed, and tested, alone. */
+ * after the other. expand: calls, recursion and counted loops are unfolded, every assignment makes a new array. share:
+ * nothing is computed twice. fuse: steps are computed within those that read them. settle: arrays that may share
+ * elements do; the rest is copied. schedule: steps that need nothing of each other go to several queues. place:
+ * temporaries that are not alive at the same time share memory. Each can be printed, and tested, alone. */
 #ifndef ATN_PLAN_PLAN_H
 #define ATN_PLAN_PLAN_H
 
@@ -49,6 +49,11 @@ typedef struct atn_plan_node {
     int32_t queue;     /* schedule: STEP; below the plan's queues */
     int32_t after[ATN_PLAN_QUEUES]; /* schedule: STEP: the node of each other queue that comes before; -1: none, or
                                        known already */
+    const atn_graph *like;   /* STEP: what is built for it: the same by names that do not tell which step it is; the
+                                kernel   that it calls, or its own: */
+    atn_graph *own;          /* owned; NULL: it is the kernel's */
+    const atn_graph *kernel; /* STEP: what it calls */
+    bool whole;              /* STEP: never fused with others */
 } atn_plan_node;
 
 typedef struct atn_plan_frame atn_plan_frame;
@@ -120,6 +125,9 @@ atn_status atn_plan_expand(const atn_ctx *ctx, const atn_programs *programs, con
                            atn_plan **out);
 void atn_plan_free(atn_plan *plan); /* NULL is fine */
 
+/* share.c */
+atn_status atn_plan_share(atn_plan *plan);
+
 /* fuse.c: seams numbered in order. `wanted`: per seam 1, 0, or -1: as the estimate for the device says; NULL: all so.
  * Seams beyond n_wanted are left to the estimate. */
 atn_status atn_plan_fuse(atn_plan *plan, const atn_device_info *info, const int8_t *wanted, int32_t n_wanted);
@@ -133,6 +141,9 @@ atn_status atn_plan_schedule(atn_plan *plan, int32_t queues);
 
 /* place.c */
 atn_status atn_plan_place(atn_plan *plan);
+
+/* rename.c: what was fused is built by names that are alike where steps are, so that equal steps are compiled once. */
+atn_status atn_plan_rename(atn_plan *plan);
 
 /* passes.c: all of the above in their order. */
 typedef struct atn_plan_options {

@@ -12,10 +12,12 @@ static atn_status number_steps(atn_planned *p) {
     atn_plan *plan = p->plan;
     p->sequence = (atn_sequence){.ctx = p->ctx, .name = (char *)(uintptr_t)plan->main.routine->name};
     p->sequence.step = atn_arena_alloc(&plan->arena, ((size_t)plan->n_nodes + 1) * sizeof *p->sequence.step);
-    if (!p->sequence.step) return atn_plan_no_memory(plan);
+    p->sequence.like = atn_arena_alloc(&plan->arena, ((size_t)plan->n_nodes + 1) * sizeof *p->sequence.like);
+    if (!p->sequence.step || !p->sequence.like) return atn_plan_no_memory(plan);
     for (int32_t k = 0; k < plan->n_nodes; ++k) {
         if (plan->nodes[k].kind != ATN_NODE_STEP) continue;
         plan->nodes[k].step = p->sequence.count;
+        p->sequence.like[p->sequence.count] = plan->nodes[k].like;
         p->sequence.step[p->sequence.count++] = plan->nodes[k].graph;
     }
     return ATN_OK;

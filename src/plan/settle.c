@@ -2,7 +2,6 @@
  * where nothing that lies there is still wanted. */
 #include "plan/plan.h"
 
-
 #include <string.h>
 
 static int32_t loop_around(const atn_plan *plan, int32_t node) { /* the innermost LOOP, IF or ELSE; -1: none */
@@ -46,8 +45,21 @@ static atn_status work_in_place(atn_plan *plan, atn_plan_node *node, const char 
     if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK; /* points read what others write */
     atn_graph_free(plan->ctx, node->graph);
     node->graph = one;
+    node->like = NULL;
     *done = true;
     return ATN_OK;
+}
+
+/* By which name the step has what lies in `root`; NULL: none, or several. */
+static const char *only_name(const atn_plan *plan, const atn_plan_node *node, int32_t root) {
+    const char *found = NULL;
+    for (int32_t k = 0; k < node->graph->n_objects; ++k) {
+        const atn_object *object = &node->graph->objects[k];
+        if (object->table || atn_plan_root(plan, atn_plan_array_find(plan, object->name)) != root) continue;
+        if (found) return NULL;
+        found = object->name;
+    }
+    return found;
 }
 
 /* Between the first write of `from` and the MOVE nothing touches `to`: then both may lie there. The two are of one
@@ -70,16 +82,10 @@ static atn_status may_share(atn_plan *plan, int32_t move, bool *shared) {
         if (touches(plan, &plan->nodes[k], to, false) || touches(plan, &plan->nodes[k], to, true)) return ATN_OK;
     *shared = !touches(plan, &plan->nodes[first], to, false) && !touches(plan, &plan->nodes[first], to, true);
     if (*shared || plan->nodes[first].kind != ATN_NODE_STEP || touches(plan, &plan->nodes[first], to, true) ||
-        touches(plan, &plan->nodes[first], from, false) ||
-        !atn_plan_reads(&plan->nodes[first], plan->arrays[to].name) ||
-        !atn_plan_writes(&plan->nodes[first], plan->arrays[from].name))
+        touches(plan, &plan->nodes[first], from, false))
         return ATN_OK;
-    for (int32_t k = 0; k < plan->n_arrays; ++k) /* under one name each */
-        if (k != to && k != from && (atn_plan_root(plan, k) == to || atn_plan_root(plan, k) == from) &&
-            (atn_plan_reads(&plan->nodes[first], plan->arrays[k].name) ||
-             atn_plan_writes(&plan->nodes[first], plan->arrays[k].name)))
-            return ATN_OK;
-    return work_in_place(plan, &plan->nodes[first], plan->arrays[from].name, plan->arrays[to].name, shared);
+    const char *written = only_name(plan, &plan->nodes[first], from), *read = only_name(plan, &plan->nodes[first], to);
+    return written && read ? work_in_place(plan, &plan->nodes[first], written, read, shared) : ATN_OK;
 }
 
 static atn_status copy_step(atn_plan *plan, atn_plan_node *node) {

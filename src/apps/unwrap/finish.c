@@ -60,7 +60,8 @@ static atn_status look(atn_unwrap *u, bool congruent, atn_unwrap_result *result)
     if (status == ATN_OK) status = atn_array_map_read(u->rows[6], &farthest);
     if (status != ATN_OK) return status;
     for (int64_t k = 0; k < u->height; ++k)
-        most = atn_larger(most, u->type == ATN_DP ? ((const double *)farthest)[k] : (double)((const float *)farthest)[k]);
+        most =
+            atn_larger(most, u->type == ATN_DP ? ((const double *)farthest)[k] : (double)((const float *)farthest)[k]);
     result->residual_rms = pairs > 0 ? sqrt(squares / pairs) : 0;
     result->cut_length = (int64_t)cuts;
     result->congruence_max = congruent ? 0 : most;

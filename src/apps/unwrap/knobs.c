@@ -1,10 +1,13 @@
 /* Knobs of the solver as text, "smoother=jacobi,cycle=V,before=2,...", as spaces/unwrap.lanai has them and wisdom keeps
  * them; and what is known of them for a device and a size. */
-#include "apps/unwrap/unwrap.h"
+#include "apps/unwrap/knobs.h"
+#include "apps/unwrap/smooth.h"
 
 #include "base/memory.h"
 #include "kernel/known.h"
 #include "tune/key.h"
+
+#include <attune/unwrap.h>
 
 #include <stddef.h>
 #include <stdio.h>
@@ -23,7 +26,6 @@ static const struct knob {
     {"after", offsetof(unwrap_knobs, after), {NULL}},
     {"coarsest", offsetof(unwrap_knobs, coarsest), {NULL}},
     {"fuse", offsetof(unwrap_knobs, fuse), {NULL}},
-    {"graph", offsetof(unwrap_knobs, graph), {NULL}},
 };
 enum { KNOB_COUNT = sizeof KNOBS / sizeof *KNOBS };
 
@@ -55,8 +57,7 @@ bool unwrap_knobs_read(const char *text, unwrap_knobs *out) {
         at += length + (at[length] == ',');
     }
     return out->smoother && out->cycle && out->before >= 1 && out->before <= UNWRAP_SWEEPS && out->after >= 1 &&
-           out->after <= UNWRAP_SWEEPS && out->coarsest >= 4 && out->coarsest <= UNWRAP_COARSEST && out->fuse <= 1 &&
-           out->graph <= 1;
+           out->after <= UNWRAP_SWEEPS && out->coarsest >= 4 && out->coarsest <= UNWRAP_COARSEST && out->fuse <= 1;
 }
 
 void unwrap_knobs_print(const unwrap_knobs *knobs, char *text, size_t bytes) {
@@ -76,8 +77,7 @@ unwrap_knobs unwrap_knobs_usual(void) {
                           .before = 2,
                           .after = 2,
                           .coarsest = 100,
-                          .fuse = 1,
-                          .graph = 1};
+                          .fuse = 1};
 }
 
 atn_wisdom_key unwrap_knobs_key(const atn_device_info *info, int64_t width, int64_t height, int32_t bits) {

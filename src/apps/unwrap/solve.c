@@ -1,147 +1,244 @@
-/* Towards the answer of A u = sum w W(psi(q) - psi(p)) where there are weights: cycles, or conjugate gradients with a
- * cycle as preconditioner. The residual is always made anew from psi and u, as differences of differences, so that what
- * rounding leaves is the rounding of u itself and not of the sums on the way. */
-#include "apps/unwrap/unwrap.h"
+/* The programs of the solver: opened when they are needed, given their numbers, run, and judged by what they leave. */
+#include "apps/unwrap/solve.h"
+
+#include "apps/unwrap/bound.h"
+#include "apps/unwrap/direct.h"
+#include "apps/unwrap/smooth.h"
+#include "base/memory.h"
+#include "num/program.h"
 
 #include <math.h>
+#include <string.h>
 
+enum { NUMBERS = 9, TRIED = 16 /* frames after which a warm start is tried again */ };
+static const double FAR = 10; /* a warm start that is that much farther off than wanted was none */
 /* A cycle that leaves more than that of the residual meets rounding; with weights cycles are slower. */
 static const double STALLED[2] = {0.6, 0.95};
-static const double CAREFUL = 0.8; /* of the iterations that should be needed */
-enum { LONGEST = 8 };              /* iterations without a look */
-/* Residuals above this share of a flat start's, by bits, are never rounding. */
-static double rounding(const atn_unwrap *u) { return u->type == ATN_DP ? 1e-9 : 0.05; }
+/* By precision: radians above which a move is no rounding; the same of residuals, of a flat start's; how far conjugate
+ * gradients follow the residual that they carry along. */
+static const double SMALL[2] = {1e-2, 1e-8}, ROUNDING[2] = {0.05, 1e-9}, FLOOR[2] = {1e-4, 1e-12};
 
-atn_status unwrap_scalar(const atn_unwrap *u, int which, double *out) {
+struct unwrap_solver {
+    atn_device *device;
+    atn_ctx *ctx;
+    unwrap_solver_options how;
+    unwrap_coarsest coarsest[2]; /* without and with weights */
+    unwrap_grid grid;
+    atn_array *inverse[2], *cx, *cy; /* of the coarsest grids; the weights of the second one */
+    atn_array *now[2];               /* what a run leaves, without and with weights */
+    atn_program *plain[2][2];        /* [by the residual][warm] */
+    atn_program *weighted[2];        /* [warm] */
+    atn_program *down;               /* weights of the coarsest grid */
+    int32_t cold;                    /* frames that need not try a warm start */
+};
+
+/* ---- making ---- */
+
+static atn_status open_arrays(unwrap_solver *s) {
+    const unwrap_solver_options *o = &s->how;
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 2 && status == ATN_OK; ++k)
+        status = unwrap_array_make(s->device, o->type, NUMBERS, 0, &s->now[k]);
+    if (status != ATN_OK || !unwrap_solver_is_plain(s)) return status;
+    const unwrap_coarsest *c = &s->coarsest[0];
+    const unwrap_edge_weights alike = {.type = o->type, .share_x = c->share_x, .share_y = c->share_y};
+    status = unwrap_grid_open(s->device, o->type, o->width, o->height, &s->grid);
+    return status == ATN_OK ? unwrap_inverse(s->device, c->width, c->height, &alike, &s->inverse[0]) : status;
+}
+
+atn_status unwrap_solver_open(atn_device *device, const unwrap_solver_options *options, unwrap_solver **out) {
+    atn_ctx *ctx = atn_device_ctx(device);
+    *out = NULL;
+    unwrap_solver *s = atn_zalloc(ctx, sizeof *s);
+    if (!s) return ATN_ERR_MEMORY;
+    s->device = device;
+    s->ctx = ctx;
+    s->how = *options;
+    s->coarsest[0] = unwrap_coarsest_plain(options->width, options->height, options->coarsest);
+    s->coarsest[1] = unwrap_coarsest_weighted(options->width, options->height, options->coarsest);
+    atn_status status = open_arrays(s);
+    if (status == ATN_OK)
+        *out = s;
+    else
+        unwrap_solver_free(s);
+    return status;
+}
+
+/* Their memory may hold what is not finite, which a later frame's frames must not. */
+static void forget_programs(unwrap_solver *s) {
+    atn_program **all[] = {&s->plain[0][0], &s->plain[0][1], &s->plain[1][0], &s->plain[1][1],
+                           &s->weighted[0], &s->weighted[1], &s->down};
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+        atn_program_free(*all[k]);
+        *all[k] = NULL;
+    }
+}
+
+void unwrap_solver_free(unwrap_solver *s) {
+    if (!s) return;
+    forget_programs(s);
+    unwrap_grid_close(&s->grid);
+    atn_array *all[] = {s->inverse[0], s->inverse[1], s->cx, s->cy, s->now[0], s->now[1]};
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) atn_array_free(all[k]);
+    atn_free(s->ctx, s);
+}
+
+bool unwrap_solver_is_plain(const unwrap_solver *s) {
+    return s->coarsest[0].levels > 1 && unwrap_coarsest_fits(&s->coarsest[0]);
+}
+
+unwrap_coarsest unwrap_solver_coarsest(const unwrap_solver *s, bool weights) { return s->coarsest[weights]; }
+
+atn_array *unwrap_solver_answer(const unwrap_solver *s) { return s->grid.answer; }
+
+/* ---- running ---- */
+
+typedef struct named_array {
+    const char *name;
+    atn_array *array;
+} named_array;
+
+typedef struct named_number {
+    const char *name;
+    double value;
+} named_number;
+
+/* The first time it is made; arrays and numbers may be others each time. Lists end with a name that is NULL. */
+static atn_status run(const unwrap_solver *s, const char *name, const named_array *arrays, const named_number *numbers,
+                      atn_program **program) {
+    const atn_kernel_options options = unwrap_described(s->how.type);
+    atn_status status = ATN_OK;
+    if (!*program) {
+        status = atn_program_create(s->device, name, &options, program);
+        if (status != ATN_OK) return status;
+        atn_program_any_size(*program);
+    }
+    for (; arrays->name && status == ATN_OK; ++arrays) status = atn_program_bind(*program, arrays->name, arrays->array);
+    for (; numbers->name && status == ATN_OK; ++numbers)
+        status = atn_program_param(*program, numbers->name, numbers->value, 0);
+    return status == ATN_OK ? atn_program_run(*program) : status;
+}
+
+/* What it left; what is not finite is forgotten. */
+static atn_status look(unwrap_solver *s, bool weights, double out[NUMBERS]) {
     const void *at;
-    atn_status status = atn_array_map_read(u->scalar[which], &at);
-    if (status == ATN_OK) *out = u->type == ATN_DP ? *(const double *)at : (double)*(const float *)at;
+    atn_status status = atn_array_map_read(s->now[weights], &at);
+    for (int k = 0; k < NUMBERS && status == ATN_OK; ++k)
+        out[k] = s->how.type == ATN_DP ? ((const double *)at)[k] : (double)((const float *)at)[k];
+    if (status == ATN_OK && !isfinite(out[0])) forget_programs(s);
     return status;
 }
 
-static atn_status norm_of(atn_unwrap *u, double *out) {
-    atn_array *r = u->level[0].f.vector;
-    double square = 0;
-    atn_status status = UNWRAP_OP(u, &u->ops.norm, "dot", "x", r, "y", r, "product", u->scalar[3]);
-    if (status == ATN_OK) status = atn_kernel_run(u->ops.norm.kernel);
-    if (status == ATN_OK) status = unwrap_scalar(u, 3, &square);
-    *out = sqrt(square);
-    return status;
+static atn_status run_plain(unwrap_solver *s, atn_array *psi, bool warm, double tolerance, int32_t most,
+                            const unwrap_progress *p, double now[NUMBERS]) {
+    const unwrap_solver_options *o = &s->how;
+    bool fine = o->type == ATN_DP, jacobi = !o->colours;
+    double low_b = unwrap_low(false, false, o->before[0]), low_a = unwrap_low(false, true, o->after[0]);
+    const named_array arrays[] = {
+        {"psi", psi},          {"X", s->grid.x},   {"Y", s->grid.y}, {"inverse", s->inverse[0]},
+        {"u", s->grid.framed}, {"now", s->now[0]}, {NULL, NULL}};
+    const named_number numbers[] = {{"warm", warm},
+                                    {"most", most},
+                                    {"within", p->within},
+                                    {"far", warm ? FAR * p->within : INFINITY},
+                                    {"small", SMALL[fine]},
+                                    {"tolerance", tolerance},
+                                    {"rounding", ROUNDING[fine]},
+                                    {"before", o->before[0]},
+                                    {"after", o->after[0]},
+                                    {"b1", unwrap_relax(low_b, false, 0, o->before[0])},
+                                    {"b2", unwrap_relax(low_b, false, 1, o->before[0])},
+                                    {"a1", unwrap_relax(low_a, true, 0, o->after[0])},
+                                    {"a2", unwrap_relax(low_a, true, 1, o->after[0])},
+                                    {"low_b", low_b},
+                                    {"low_a", low_a},
+                                    {"coarsest", o->coarsest},
+                                    {"pairs", o->pairs && jacobi},
+                                    {"colours", o->colours},
+                                    {"wide", o->wide},
+                                    {NULL, 0}};
+    atn_status status = run(s, "unwrap_plain", arrays, numbers, &s->plain[!(p->within > 0)][warm]);
+    return status == ATN_OK ? look(s, false, now) : status;
 }
 
-static atn_status run_residual(atn_unwrap *u, unwrap_op *op, atn_array *from, atn_array *e, atn_array *to) {
-    unwrap_level *l = &u->level[0];
-    atn_status status = UNWRAP_OP(u, op, "unwrap_residual_w", "psi", u->clean, "u", from, "e", e, "v", to, "r",
-                                  l->f.cells, "wx", l->wx, "wy", l->wy);
-    return status == ATN_OK ? atn_kernel_run(op->kernel) : status;
-}
-
-atn_status unwrap_flat(atn_unwrap *u, bool start, double *norm) {
-    atn_status status = run_residual(u, &u->ops.flat[u->now], u->zero, u->zero, u->u[!u->now]);
-    if (start) u->now = !u->now;
-    return status == ATN_OK ? norm_of(u, norm) : status;
-}
-
-atn_status unwrap_residual(atn_unwrap *u, int where, double *norm) {
-    unwrap_level *l = &u->level[0];
-    atn_array *e[4] = {l->at[0].cells, l->at[1].cells, u->zero, u->x.cells};
-    atn_status status = run_residual(u, &u->ops.residual[u->now][where], u->u[u->now], e[where], u->u[!u->now]);
-    u->now = !u->now;
-    return status == ATN_OK ? norm_of(u, norm) : status;
-}
-
-bool unwrap_done(const atn_unwrap *u, bool weights, double before, double now, double tolerance, unwrap_progress *p) {
-    p->reached = p->flat > 0 ? now / p->flat : 0;
+/* Is it there, or can it not come nearer? By the squares of residuals: now, of a flat start, and before. */
+static void judge(const unwrap_solver *s, bool weights, const double now[NUMBERS], double tolerance,
+                  unwrap_progress *p) {
+    double rounding = ROUNDING[s->how.type == ATN_DP];
+    int32_t rounds = now[1] > 0 ? (int32_t)now[3] : 0; /* a flat phase takes none */
+    p->flat = sqrt(now[1]);
+    p->reached = now[1] > 0 ? sqrt(now[0] / now[1]) : now[0];
+    if (p->within > 0 && !weights) {
+        p->off = now[4];
+        p->converged = p->off < p->within;
+        p->rounding = !p->converged && now[5] > 0;
+        p->cycles += rounds > 0 ? rounds - 1 : 0;
+        return;
+    }
     p->converged = p->reached <= tolerance;
-    p->rounding = !p->converged && before > 0 && now > STALLED[weights] * before && p->reached < rounding(u);
-    return p->converged || p->rounding || !isfinite(now);
+    p->rounding =
+        !p->converged && now[2] > 0 && sqrt(now[0]) > STALLED[weights] * sqrt(now[2]) && p->reached < rounding;
+    p->cycles += rounds;
 }
 
-atn_status unwrap_cycles(atn_unwrap *u, double now, double tolerance, int32_t most, unwrap_progress *p) {
-    atn_status status = ATN_OK;
-    double before = 0;
-    int where = 0;
-    for (int32_t n = 0; !unwrap_done(u, true, before, now, tolerance, p) && n < most && status == ATN_OK; ++n) {
-        before = now;
-        status = atn_check_cancel(u->ctx);
-        if (status == ATN_OK) status = unwrap_correct(u, true, UNWRAP_FROM_ZERO, &where);
-        if (status == ATN_OK) status = unwrap_residual(u, where, &now);
-        ++p->cycles;
-    }
+/* A full start is worth about two cycles: where the last answer turns out to be farther off than they mend, this frame
+ * starts anew, and so do the next ones, without trying. */
+atn_status unwrap_solver_plain(unwrap_solver *s, atn_array *psi, bool warm, double tolerance, int32_t most,
+                               unwrap_progress *p) {
+    double now[NUMBERS] = {0};
+    if (s->cold > 0 && p->within > 0) warm = false;
+    if (s->cold > 0) --s->cold;
+    atn_status status = run_plain(s, psi, warm, tolerance, most, p, now);
+    if (status == ATN_OK) judge(s, false, now, tolerance, p);
+    if (status != ATN_OK || !warm || !(p->within > 0) || !(p->off > FAR * p->within)) return status;
+    s->cold = TRIED;
+    status = run_plain(s, psi, false, tolerance, most, p, now);
+    if (status == ATN_OK) judge(s, false, now, tolerance, p);
     return status;
 }
 
-/* ---- conjugate gradients ---- */
+/* ---- with weights ---- */
 
-static atn_status set_keep(unwrap_op *op, double keep) {
-    atn_status status = op->relax[0] != keep + 1 ? atn_kernel_param(op->kernel, "keep", keep, 0) : ATN_OK;
-    op->relax[0] = keep + 1; /* 0 would be one that was never set */
-    return status == ATN_OK ? atn_kernel_run(op->kernel) : status;
+atn_status unwrap_solver_weights(unwrap_solver *s, const unwrap_system *system) {
+    const unwrap_coarsest *c = &s->coarsest[1];
+    unwrap_edge_weights edges = {.type = s->how.type};
+    bool several = c->levels > 1;
+    atn_status status = unwrap_array_make(s->device, s->how.type, c->width, c->height, &s->cx);
+    if (status == ATN_OK) status = unwrap_array_make(s->device, s->how.type, c->width, c->height, &s->cy);
+    if (status != ATN_OK) return status;
+    const named_array arrays[] = {{"wx", system->wx}, {"wy", system->wy}, {"cx", s->cx}, {"cy", s->cy}, {NULL, NULL}};
+    const named_number numbers[] = {{"coarsest", s->how.coarsest}, {NULL, 0}};
+    if (several) status = run(s, "unwrap_coarsest", arrays, numbers, &s->down);
+    if (status == ATN_OK) status = atn_array_map_read(several ? s->cx : system->wx, &edges.x);
+    if (status == ATN_OK) status = atn_array_map_read(several ? s->cy : system->wy, &edges.y);
+    return status == ATN_OK ? unwrap_inverse(s->device, c->width, c->height, &edges, &s->inverse[1]) : status;
 }
 
-/* z = cycle(r), rz = r z, p = z + keep rz / before p. */
-static atn_status direction(atn_unwrap *u, int turn, double keep) {
-    unwrap_level *l = &u->level[0];
-    int where = 0; /* also where the cycle fails */
-    atn_status status = unwrap_correct(u, true, UNWRAP_FROM_ZERO, &where);
-    unwrap_op *zdot = &u->ops.zdot[turn][where], *next = &u->ops.turn[turn][where];
-    atn_array *rz = u->scalar[turn], *before = u->scalar[!turn], *z = l->at[where].vector;
-    if (status == ATN_OK) status = UNWRAP_OP(u, zdot, "dot", "x", l->f.vector, "y", z, "product", rz);
-    if (status == ATN_OK) status = atn_kernel_run(zdot->kernel);
-    if (status == ATN_OK)
-        status = UNWRAP_OP(u, next, "unwrap_turn", "z", z, "rz", rz, "before", before, "p", u->p.vector);
-    return status == ATN_OK ? set_keep(next, keep) : status;
-}
-
-/* q = A p, x += (rz / pq) p, r -= (rz / pq) q. */
-static atn_status step(atn_unwrap *u, int turn, double keep) {
-    unwrap_level *l = &u->level[0];
-    unwrap_op *move = &u->ops.step[turn];
-    atn_status status =
-        UNWRAP_OP(u, &u->ops.apply, "unwrap_apply", "p", u->p.cells, "q", u->q.cells, "wx", l->wx, "wy", l->wy);
-    if (status == ATN_OK) status = atn_kernel_run(u->ops.apply.kernel);
-    if (status == ATN_OK)
-        status = UNWRAP_OP(u, &u->ops.pq, "dot", "x", u->p.vector, "y", u->q.vector, "product", u->scalar[2]);
-    if (status == ATN_OK) status = atn_kernel_run(u->ops.pq.kernel);
-    if (status == ATN_OK)
-        status = UNWRAP_OP(u, move, "unwrap_step", "p", u->p.vector, "q", u->q.vector, "rz", u->scalar[turn], "pq",
-                           u->scalar[2], "x", u->x.vector, "r", l->f.vector);
-    return status == ATN_OK ? set_keep(move, keep) : status;
-}
-
-/* Iterations on the residual r = f, until its norm is `wanted`. The norm is what a device is waited for: it is asked
- * for once as many iterations are done as it takes at the `share` of the residual that one left the last time (0: not
- * known), then after each. Far beyond what is wanted rounding takes over, so rather too early, and now and then. */
-static atn_status iterate(atn_unwrap *u, double wanted, double *share, int32_t most, int32_t *n, double *now) {
-    atn_status status = ATN_OK;
-    double first = *now, needed = *share > 0 && *share < 1 && wanted > 0 ? log(wanted / first) / log(*share) : 0;
-    int32_t k = 0, ahead = (int32_t)fmin(CAREFUL * fmax(needed, 0), most - *n);
-    for (; *now > wanted && *n < most && status == ATN_OK; ++k, ++*n) {
-        status = atn_check_cancel(u->ctx);
-        if (status == ATN_OK) status = direction(u, k % 2, k > 0);
-        if (status == ATN_OK) status = step(u, k % 2, k > 0);
-        if (k + 1 < ahead && (k + 1) % LONGEST != 0) continue;
-        if (status == ATN_OK) status = norm_of(u, now);
-        if (!isfinite(*now)) return status;
-    }
-    *share = k > 0 && first > 0 && *now > 0 ? pow(*now / first, 1.0 / k) : 0;
-    return status;
-}
-
-/* Rounds of conjugate gradients, each on the residual that the last one really left: the one that they carry along
- * drifts away from it by rounding. */
-atn_status unwrap_conjugate(atn_unwrap *u, double now, double tolerance, int32_t most, unwrap_progress *p) {
-    atn_status status = ATN_OK;
-    double before = 0;
-    double later = 0;
-    int32_t n = 0;
-    while (!unwrap_done(u, true, before, now, tolerance, p) && n < most && status == ATN_OK) {
-        double first = now, wanted = tolerance * p->flat, floor = (u->type == ATN_DP ? 1e-12 : 1e-4) * first;
-        if (wanted < floor) wanted = floor;
-        status = iterate(u, wanted, before > 0 ? &later : &u->share[p->round], most, &n, &now);
-        before = first;
-        if (status == ATN_OK) status = unwrap_residual(u, UNWRAP_X, &now);
-    }
-    p->cycles += n;
+atn_status unwrap_solver_weighted(unwrap_solver *s, const unwrap_system *system, bool warm, double tolerance,
+                                  int32_t most, unwrap_progress *p) {
+    const unwrap_solver_options *o = &s->how;
+    bool fine = o->type == ATN_DP;
+    int32_t n = o->before[1];
+    double low = unwrap_low(true, false, n), now[NUMBERS] = {0};
+    const named_array arrays[] = {
+        {"psi", system->psi},       {"inv", system->inv}, {"wx", system->wx}, {"wy", system->wy},
+        {"inverse", s->inverse[1]}, {"u", system->u},     {"now", s->now[1]}, {NULL, NULL}};
+    const named_number numbers[] = {{"warm", warm},
+                                    {"gradients", o->gradients},
+                                    {"most", most},
+                                    {"tolerance", tolerance},
+                                    {"floor", FLOOR[fine]},
+                                    {"rounding", ROUNDING[fine]},
+                                    {"n", n},
+                                    {"o1", unwrap_relax(low, false, 0, n)},
+                                    {"o2", unwrap_relax(low, false, 1, n)},
+                                    {"oa", unwrap_relax(low, true, 0, n)},
+                                    {"low", low},
+                                    {"coarsest", o->coarsest},
+                                    {"wide", o->wide},
+                                    {NULL, 0}};
+    atn_status status = run(s, "unwrap_weighted", arrays, numbers, &s->weighted[warm]);
+    if (status == ATN_OK) status = look(s, true, now);
+    if (status == ATN_OK) judge(s, true, now, tolerance, p);
     return status;
 }

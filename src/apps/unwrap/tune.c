@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WARM = 2, FRAMES = 7, DUELS = 3, KNOBS = 7, MOST_TRIED = 512 };
+enum { WARM = 2, FRAMES = 7, DUELS = 3, KNOBS = 6, MOST_TRIED = 512 };
 static const double WORTH = 0.98; /* of the time: what is not faster by so much is noise */
 static const double OFF[2] = {1e-4, 1e-9};
 
@@ -159,8 +159,8 @@ static atn_status open_space(search *s) {
     atn_status status = atn_space_parse(s->ctx, name, text, strlen(text), given, ATN_DEVICE_GIVEN, &s->space);
     if (status == ATN_OK && atn_space_count_parameters(s->space) != KNOBS)
         status = atn_fail(s->ctx, ATN_ERR_INPUT,
-                          "%s: %d parameters; smoother, cycle, before, after, coarsest, fuse and graph are wanted",
-                          name, atn_space_count_parameters(s->space));
+                          "%s: %d parameters; smoother, cycle, before, after, coarsest and fuse are wanted", name,
+                          atn_space_count_parameters(s->space));
     if (status == ATN_OK) s->key.space = atn_space_hash(s->space);
     return status;
 }

@@ -47,7 +47,6 @@ static void fill_options(atn_unwrap *u, const unwrap_knobs *knobs) {
     if (!o->smoother) o->smoother = (atn_unwrap_smoother)knobs->smoother;
     if (!o->coarsest) o->coarsest = knobs->coarsest;
     o->no_fuse = o->no_fuse || !knobs->fuse;
-    o->no_graph = o->no_graph || !knobs->graph;
     for (int weights = 0; weights < 2; ++weights) {
         u->before[weights] = o->before ? o->before : weights ? 5 : knobs->before;
         u->after[weights] = o->after ? o->after : weights ? 5 : knobs->after;
@@ -69,8 +68,22 @@ static atn_status open_frame(atn_unwrap *u) {
     if (status == ATN_OK) status = unwrap_array(u, ATN_U8, u->width, u->height, &u->mask);
     for (int k = 0; k < UNWRAP_ROWS && status == ATN_OK; ++k)
         status = unwrap_array(u, k < 2 ? ATN_INT32 : u->type, u->height, 0, &u->rows[k]);
-    for (int k = 0; k < 4 && status == ATN_OK; ++k) status = unwrap_array(u, u->type, 1, 0, &u->scalar[k]);
     return status == ATN_OK ? put_ones(u) : status;
+}
+
+static atn_status open_solver(atn_unwrap *u) {
+    const atn_unwrap_options *o = &u->options;
+    unwrap_solver_options how = {.type = u->type,
+                                 .width = u->width,
+                                 .height = u->height,
+                                 .wide = o->cycle == ATN_UNWRAP_CYCLE_W,
+                                 .colours = o->smoother == ATN_UNWRAP_SMOOTHER_REDBLACK,
+                                 .pairs = !o->no_fuse,
+                                 .gradients = o->method != ATN_UNWRAP_METHOD_MULTIGRID,
+                                 .coarsest = o->coarsest};
+    memcpy(how.before, u->before, sizeof how.before);
+    memcpy(how.after, u->after, sizeof how.after);
+    return unwrap_solver_open(u->device, &how, &u->solver);
 }
 
 atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
@@ -98,8 +111,7 @@ atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const 
         status = unwrap_knobs_find(ctx, atn_device_get_info(device), width, height, u->options.bits, &known, u->from,
                                    sizeof u->from);
     fill_options(u, knobs ? knobs : &known);
-    unwrap_relax(u);
-    if (status == ATN_OK) status = unwrap_grid_open(u);
+    if (status == ATN_OK) status = open_solver(u);
     if (status == ATN_OK) status = open_frame(u);
     if (status != ATN_OK) {
         atn_unwrap_free(u);
@@ -116,23 +128,25 @@ atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, 
 
 void atn_unwrap_free(atn_unwrap *u) {
     if (!u) return;
-    unwrap_grid_close(u);
+    unwrap_op *op = (unwrap_op *)&u->ops;
+    for (size_t k = 0; k < sizeof u->ops / sizeof *op; ++k) unwrap_op_free(&op[k]);
+    unwrap_solver_free(u->solver);
+    atn_array *all[] = {u->psi, u->out, u->mask, u->quality, u->clean, u->grade, u->wx, u->wy, u->inv, u->u[0]};
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) atn_array_free(all[k]);
+    for (int k = 0; k < UNWRAP_ROWS; ++k) atn_array_free(u->rows[k]);
     atn_free(u->ctx, u);
 }
 
 const char *atn_unwrap_explain(atn_unwrap *u) {
-    const unwrap_level *last = &u->level[u->levels - 1];
+    bool weights = !unwrap_solver_is_plain(u->solver);
+    unwrap_coarsest last = unwrap_solver_coarsest(u->solver, weights);
     snprintf(u->explained, sizeof u->explained,
-             "%lld x %lld pixels in %d bits: %d grids down to %lld x %lld, which is solved %s; %s-cycles with %d + %d "
-             "sweeps%s%s, %d + %d where there are weights; %s. Knobs: %s.",
-             (long long)u->width, (long long)u->height, u->options.bits, u->levels, (long long)last->width,
-             (long long)last->height, u->direct[0].dense ? "by its inverse" : "on the host",
-             u->options.cycle == ATN_UNWRAP_CYCLE_W ? "W" : "V", u->before[0], u->after[0],
+             "%lld x %lld pixels in %d bits: %d grids down to %lld x %lld, which is solved by its inverse; %s-cycles "
+             "with %d + %d sweeps%s%s, %d + %d where there are weights. Knobs: %s.",
+             (long long)u->width, (long long)u->height, u->options.bits, last.levels, (long long)last.width,
+             (long long)last.height, u->options.cycle == ATN_UNWRAP_CYCLE_W ? "W" : "V", u->before[0], u->after[0],
              u->options.smoother == ATN_UNWRAP_SMOOTHER_REDBLACK ? " of two colours" : "",
-             u->options.no_fuse ? "" : ", two a kernel", u->before[1], u->after[1],
-             u->options.no_graph || !u->direct[0].dense ? "launched kernel by kernel"
-                                                        : "a cycle is one launch, where the device can",
-             u->from);
+             u->options.no_fuse ? "" : ", two a kernel", u->before[1], u->after[1], u->from);
     return u->explained;
 }
 
@@ -199,23 +213,15 @@ static atn_status choose(atn_unwrap *u, atn_unwrap_settings *s, frame *f, atn_un
     bool asked = s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE || (s->weights > ATN_UNWRAP_WEIGHTS_NONE && f->torn);
     result->weighted = asked || s->quality || result->valid < u->pixels || u->options.method == ATN_UNWRAP_METHOD_CG;
     result->smeared = f->torn && s->weights == ATN_UNWRAP_WEIGHTS_NONE;
-    f->weights =
-        result->weighted || u->levels == 1; /* one grid, solved directly: gradients take out what that rounds */
+    f->weights = result->weighted || !unwrap_solver_is_plain(u->solver); /* few pixels, or thin: all count alike */
     return status;
 }
 
 static atn_status solve_once(atn_unwrap *u, const frame *f, bool from_last, double tolerance, unwrap_progress *p) {
-    double now = 0;
-    p->flat = 0;
-    if (!f->weights) return unwrap_plain(u, from_last, tolerance, f->most, p);
-    atn_status status = unwrap_flat(u, !from_last, &p->flat);
-    now = p->flat;
-    if (status == ATN_OK && from_last) status = unwrap_residual(u, UNWRAP_NOTHING, &now);
-    if (status == ATN_OK)
-        status = u->options.method == ATN_UNWRAP_METHOD_MULTIGRID ? unwrap_cycles(u, now, tolerance, f->most, p)
-                                                                  : unwrap_conjugate(u, now, tolerance, f->most, p);
-    u->place = u->now;
-    return status;
+    const unwrap_system system = unwrap_weights_system(u);
+    u->place = f->weights ? 0 : 2;
+    return f->weights ? unwrap_solver_weighted(u->solver, &system, from_last, tolerance, f->most, p)
+                      : unwrap_solver_plain(u->solver, u->psi, from_last, tolerance, f->most, p);
 }
 
 /* Few cuts: what does not fit the last answer counts less in the next one, w / (1 + (misfit / bend)^2), more sharply
@@ -225,7 +231,6 @@ static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result
     double bend = acos(-1.0);
     for (int k = 0; k < UNWRAP_ROUNDS && status == ATN_OK; ++k) {
         status = unwrap_edges(u, bend);
-        p->round = k + 1;
         if (status == ATN_OK) status = solve_once(u, f, true, LOOSE, p);
         ++result->solutions;
         bend = fmax(bend * SHARPER, SHARPEST);

@@ -28,7 +28,10 @@ atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s) {
     bool once = s->weights == ATN_UNWRAP_WEIGHTS_ONCE;
     bool residues = once || s->weights == ATN_UNWRAP_WEIGHTS_RESIDUES;
     bool variance = once || s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE;
-    atn_status status = unwrap_grid_weights(u);
+    atn_array **all[] = {&u->clean, &u->grade, &u->wx, &u->wy, &u->inv, &u->u[0]};
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k < sizeof all / sizeof *all && status == ATN_OK; ++k)
+        status = unwrap_array(u, u->type, u->width, u->height, all[k]);
     if (status == ATN_OK) status = put_quality(u, s->quality);
     if (status == ATN_OK)
         status = UNWRAP_OP(u, op, "unwrap_grade", "psi", u->psi, "mask", u->mask, "quality", u->quality, "grade",
@@ -38,24 +41,18 @@ atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s) {
     return status == ATN_OK ? atn_kernel_run(op->kernel) : status;
 }
 
-static atn_status coarsen(atn_unwrap *u) {
-    atn_status status = ATN_OK;
-    for (int32_t n = 0; n + 1 < u->levels && status == ATN_OK; ++n) {
-        unwrap_level *l = &u->level[n];
-        unwrap_op *op = &l->ops[1].coarsen;
-        status =
-            UNWRAP_OP(u, op, "unwrap_coarsen", "wx", l->wx, "wy", l->wy, "cx", l[1].wx, "cy", l[1].wy, "inv", l[1].inv);
-        if (status == ATN_OK) status = atn_kernel_run(op->kernel);
-    }
-    return status == ATN_OK ? unwrap_direct_make(u, true) : status;
-}
-
 atn_status unwrap_edges(atn_unwrap *u, double bend) {
-    unwrap_level *l = &u->level[0];
-    unwrap_op *op = &u->ops.edges[u->now];
+    unwrap_op *op = &u->ops.edges;
+    const unwrap_system system = unwrap_weights_system(u);
     atn_status status = UNWRAP_OP(u, op, "unwrap_edges", "grade", u->grade, "psi", u->clean, "u", u->u[u->now], "wx",
-                                  l->wx, "wy", l->wy, "inv", l->inv);
+                                  u->wx, "wy", u->wy, "inv", u->inv);
     if (status == ATN_OK) status = atn_kernel_param(op->kernel, "bend", bend, 0);
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
-    return status == ATN_OK ? coarsen(u) : status;
+    return status == ATN_OK ? unwrap_solver_weights(u->solver, &system) : status;
 }
+
+unwrap_system unwrap_weights_system(const atn_unwrap *u) {
+    return (unwrap_system){.psi = u->clean, .wx = u->wx, .wy = u->wy, .inv = u->inv, .u = u->u[u->now]};
+}
+
+atn_array *unwrap_answer(const atn_unwrap *u) { return u->place < 2 ? u->u[0] : unwrap_solver_answer(u->solver); }

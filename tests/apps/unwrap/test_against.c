@@ -93,7 +93,7 @@ static void equals_a_dense_solution(void **state) {
             d->mask[k] = !holes || kit_uniform(&seed) < 0.8;
         }
         d->mask[0] = 1;
-        atn_unwrap_options options = {.bits = 64, .coarsest = 4, .no_graph = round % 3 == 0};
+        atn_unwrap_options options = {.bits = 64, .coarsest = 4};
         kit_ok(ctx, atn_unwrap_create(device, d->width, d->height, &options, &unwrap));
         atn_unwrap_settings settings = {.mask = holes ? d->mask : NULL, .weights = ATN_UNWRAP_WEIGHTS_NONE};
         kit_ok(ctx, atn_unwrap_solve(unwrap, d->psi, &settings, d->out, &r));

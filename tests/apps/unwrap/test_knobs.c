@@ -1,7 +1,9 @@
 /* Knobs of the unwrapper: as text, measured, remembered, and taken by solvers that are made later. */
 #include "testkit.h"
 
-#include "apps/unwrap/unwrap.h"
+#include "apps/unwrap/knobs.h"
+
+#include <attune/unwrap.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,20 +28,20 @@ static int teardown(void **state) {
 
 static void text_and_back(void **state) {
     (void)state;
-    unwrap_knobs knobs = {2, 2, 3, 1, 256, 0, 1}, read;
+    unwrap_knobs knobs = {2, 2, 3, 1, 256, 0}, read;
     char text[UNWRAP_KNOBS_TEXT];
     unwrap_knobs_print(&knobs, text, sizeof text);
-    assert_string_equal(text, "smoother=jacobi,cycle=W,before=3,after=1,coarsest=256,fuse=0,graph=1");
+    assert_string_equal(text, "smoother=jacobi,cycle=W,before=3,after=1,coarsest=256,fuse=0");
     assert_true(unwrap_knobs_read(text, &read));
     assert_memory_equal(&knobs, &read, sizeof read);
     static const char *const WRONG[] = {
         "",
-        "smoother=jacobi,cycle=W,before=3,after=1,coarsest=256,fuse=0,graph=2",
-        "smoother=jacobi,cycle=X,before=3,after=1,coarsest=256,fuse=0,graph=1",
-        "smoother=jacobi,cycle=W,before=9,after=1,coarsest=256,fuse=0,graph=1",
-        "smoother=jacobi,cycle=W,before=3,after=,coarsest=256,fuse=0,graph=1",
-        "smoother=jacobi,cycle=W,before=3,after=1,coarsest=99999,fuse=0,graph=1",
-        "smoother=jacobi,cycle=W,before=-3,after=1,coarsest=256,fuse=0,graph=1",
+        "smoother=jacobi,cycle=W,before=3,after=1,coarsest=256,fuse=2",
+        "smoother=jacobi,cycle=X,before=3,after=1,coarsest=256,fuse=0",
+        "smoother=jacobi,cycle=W,before=9,after=1,coarsest=256,fuse=0",
+        "smoother=jacobi,cycle=W,before=3,after=,coarsest=256,fuse=0",
+        "smoother=jacobi,cycle=W,before=3,after=1,coarsest=99999,fuse=0",
+        "smoother=jacobi,cycle=W,before=-3,after=1,coarsest=256,fuse=0",
         "vec_p0=16",
         "smoother",
     };
@@ -83,7 +85,7 @@ static void best_is_remembered(void **state) {
     (void)state;
     atn_unwrap_tuned tuned;
     static const char ONE[] = "smoother = (\"jacobi\",)\ncycle = (\"V\", \"W\")\nbefore = (2,)\nafter = (2,)\n"
-                              "coarsest = (100,)\nfuse = (1, 0)\ngraph = (1,)\n";
+                              "coarsest = (100,)\nfuse = (1, 0)\n";
     kit_ok(ctx, atn_unwrap_tune(host, 40, 32, &(atn_unwrap_tune_options){.space = ONE, .space_name = "one"}, &tuned));
     assert_true(tuned.tried >= 3 && tuned.tried <= 4 && tuned.failed == 0 && tuned.seconds > 0);
     assert_true(tuned.default_seconds >= tuned.seconds);
@@ -104,7 +106,7 @@ static void nonsense_is_passed_over(void **state) {
     solve_with_known("Knobs: usual.", (atn_unwrap_options){0}, 32);
     kit_ok(ctx, atn_wisdom_crown(wisdom, &key,
                                  &(atn_wisdom_winner){.variant = "smoother=redblack,cycle=W,before=1,after=1,"
-                                                                 "coarsest=16,fuse=0,graph=1",
+                                                                 "coarsest=16,fuse=0",
                                                       .runner_up = "",
                                                       .seconds = 1}));
     atn_wisdom_close(wisdom);
