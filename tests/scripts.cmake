@@ -14,7 +14,8 @@ attune_script_test(house/presets sh ${here}/house/presets.sh ${PROJECT_SOURCE_DI
 attune_script_test(house/count sh ${here}/house/count.sh ${PROJECT_SOURCE_DIR}/tools/run-tests)
 attune_script_test(cli/process bash ${here}/cli/process.sh ${PROJECT_BINARY_DIR})
 attune_script_test(kernel/oclgrind bash ${here}/kernel/oclgrind.sh ${PROJECT_BINARY_DIR}/tests)
-set_tests_properties(kernel/oclgrind PROPERTIES SKIP_RETURN_CODE 77)
+attune_script_test(kernel/sanitizer bash ${here}/kernel/sanitizer.sh ${PROJECT_BINARY_DIR}/tests)
+set_tests_properties(kernel/oclgrind kernel/sanitizer PROPERTIES SKIP_RETURN_CODE 77)
 
 # Attacks: tests/attack/NAME.sh is one each. A library loaded in front of the C library does not go with sanitizers.
 file(GLOB attacks CONFIGURE_DEPENDS ${here}/attack/*.sh)

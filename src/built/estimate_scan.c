@@ -23,6 +23,7 @@ void atn_estimate_scan(const atn_graph *graph, const atn_device_info *info, cons
     if (splits > 2048) splits = 2048;
     splits = fitting(range / (items ? 4096 : LITTLE), splits);
     v->q[0].regs = b->n_accs > 8 ? 1 : b->n_accs > 4 ? 2 : items ? 8 : 4;
+    if (!items && o.points > 0 && b->n_accs > 2) v->q[0].regs = 1; /* more joins, and none of them is waited for */
     if (items) {
         bool cuda = strcmp(info->backend, "cuda") == 0;
         bool few = extent && extent->points[0] < (int64_t)info->cores * 64; /* a warp each would leave cores idle */

@@ -69,8 +69,38 @@ static void short_ranges(void **state) {
     assert_int_equal(estimate("batch_product", &GPU, &extent).stage, 0);
 }
 
+/* Ranges whose ends the points decide: a block of keys each, for as many items. */
+static void blocks_of_keys(void **state) {
+    (void)state;
+    enum { KEYS = 10000000, PER = 4096, COUNTS = 39072 };
+    static const char *const KERNELS[] = {"sort_count", "sort_scatter"};
+    atn_ctx *ctx = kit_ctx();
+    for (size_t k = 0; k < sizeof KERNELS / sizeof *KERNELS; ++k) {
+        atn_sequence *sequence = golden_kernel(ctx, KERNELS[k]);
+        const atn_graph *g = sequence->step[0];
+        atn_view views[8] = {{0}};
+        double params[8][2] = {{0}};
+        atn_extent extent;
+        for (int32_t n = 0; n < g->n_objects; ++n) {
+            bool counts = strcmp(g->objects[n].name, "count") == 0 || strcmp(g->objects[n].name, "first") == 0;
+            views[n] = (atn_view){.type = ATN_INT32, .rank = 1, .size = {counts ? COUNTS : KEYS, 1, 1}};
+        }
+        for (int32_t n = 0; n < g->n_parameters; ++n) params[n][0] = strcmp(g->parameters[n].name, "per") ? 0 : PER;
+        const atn_frame frame = {.views = views, .params = (const double(*)[2])params};
+        kit_ok(ctx, atn_extent_of(ctx, g, &frame, &extent));
+        assert_int_equal(extent.points[0], COUNTS / 16);
+        assert_int_equal(extent.range, PER);
+        atn_variant v = atn_variant_estimate(g, &GPU, &extent);
+        assert_int_equal(v.q[0].lanes, 256);
+        assert_int_equal(v.p[0].lanes, 1);
+        atn_sequence_free(sequence);
+    }
+    kit_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(filters_are_not_staged),
-                                       cmocka_unit_test(rows_are_read_along_the_range), cmocka_unit_test(short_ranges)};
+                                       cmocka_unit_test(rows_are_read_along_the_range), cmocka_unit_test(short_ranges),
+                                       cmocka_unit_test(blocks_of_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

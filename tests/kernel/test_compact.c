@@ -87,6 +87,7 @@ static void compacts(atn_device *device, int64_t n) {
 }
 
 static void on(const char *backend, const int64_t *sizes, size_t count) {
+    if (!kit_wants(backend)) skip();
     atn_device *device = open_one(backend);
     if (!device) {
         print_message("    no device of backend %s here\n", backend);

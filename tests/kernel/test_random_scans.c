@@ -6,16 +6,19 @@
 
 static void host(void **state) {
     (void)state;
+    if (!kit_wants("host")) skip();
     random_scans("host", getenv("ATTUNE_TEST_ALL") ? 600 : 120);
 }
 
 static void opencl(void **state) {
     (void)state;
+    if (!kit_wants("opencl")) skip();
     random_scans("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 40);
 }
 
 static void cuda(void **state) {
     (void)state;
+    if (!kit_wants("cuda")) skip();
     random_scans("cuda", 200);
 }
 
