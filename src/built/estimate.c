@@ -165,8 +165,9 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
     }
     v->p[0].vec = fitting(n0, lanes); /* many points against a common range */
     if (o->gathers) {                 /* lane by lane anyway; neighbouring points look up neighbouring places */
-        enum { AT_ONCE = 16 };
+        enum { AT_ONCE = 16, PARTS = 8, SHORTEST = 256 };
         v->p[0].regs = fitting(n0 / v->p[0].vec, v->p[0].vec < AT_ONCE ? AT_ONCE / v->p[0].vec : 1);
+        if (extent && !o->ordered) v->q[0].split = fitting(extent->range / SHORTEST, PARTS); /* that caches keep */
         return;
     }
     int32_t regs = o->exponential ? 2 : 4;

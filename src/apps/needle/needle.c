@@ -73,6 +73,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
         }
         n->shape = needle_shape_of(&n->model, n->low, n->high, n->options.edge);
         status = cloud_grid_make(&n->model, 0, &n->grid);
+        if (status == ATN_OK) status = needle_free_open(n);
     }
     atn_cloud_free(with);
     atn_cloud_free(filtered);
@@ -124,6 +125,7 @@ void atn_needle_free(atn_needle *needle) {
     cloud_points_free(&needle->scan);
     cloud_grid_free(needle->grid);
     atn_free(needle->ctx, needle->normal);
+    atn_free(needle->ctx, needle->sample);
     atn_free(needle->ctx, needle);
 }
 

@@ -68,8 +68,12 @@ typedef struct needle_empty {
     bool on;
     double spacing[3];
     const uint8_t *seen; /* for each scan: is it there? Not owned */
-    size_t step;         /* every so many points of the model are looked at */
 } needle_empty;
+
+/* A point of the model that free space is held against. A plain value. */
+typedef struct needle_sample {
+    double at[3], normal[3];
+} needle_sample;
 
 /* Where the time of a volume goes, in the order of the chain. */
 typedef enum needle_part {
@@ -91,8 +95,10 @@ struct atn_needle {
     atn_needle_options options; /* defaults filled in */
     cloud_points model;         /* filtered, in the model's frame */
     float *normal;              /* three for each, of length 1; zeros where not known */
-    double low[3], high[3];     /* bounds of the model */
-    double centre[3];           /* of the model: kernels see it from there */
+    needle_sample *sample;      /* some of the points that have one */
+    size_t samples;
+    double low[3], high[3]; /* bounds of the model */
+    double centre[3];       /* of the model: kernels see it from there */
     needle_shape shape;
     cloud_grid *grid; /* over the model */
     needle_volume volume;
@@ -152,6 +158,7 @@ typedef struct needle_view {
     int32_t against; /* of them where the scan is empty, */
     int32_t telling; /* and where it is not and a roll would move the surface */
 } needle_view;
+atn_status needle_free_open(atn_needle *n); /* once the model is there */
 /* n->surface is the scan's. */
 void needle_free_take(atn_needle *n, const double spacing[3], const uint8_t *seen);
 void needle_free_forget(atn_needle *n);

@@ -106,7 +106,7 @@ static void find_pairs(const atn_needle *needle, const reg_pose *pose, const dou
     size_t points = (needle->scan.count + stride - 1) / stride;
     out->count = 0;
     if (!reg_pose_invert(pose, &t.back)) return;
-    atn_parallel((int64_t)points, 256, pair_some, &t);
+    atn_parallel((int64_t)points, 64, pair_some, &t);
     for (size_t k = 0; k < points; ++k) {
         if (isnan(out->residual[k])) continue;
         if (out->count != k) memcpy(out->row[out->count], out->row[k], sizeof *out->row);
@@ -130,9 +130,11 @@ static sums add_up(const pairs *p, double scale) {
         out.square += w * p->residual[k] * p->residual[k];
         for (int r = 0; r < 6; ++r) {
             out.g[r] += w * row[r] * p->residual[k];
-            for (int c = 0; c < 6; ++c) out.h[6 * r + c] += w * row[r] * row[c];
+            for (int c = r; c < 6; ++c) out.h[6 * r + c] += w * row[r] * row[c];
         }
     }
+    for (int r = 1; r < 6; ++r)
+        for (int c = 0; c < r; ++c) out.h[6 * r + c] = out.h[6 * c + r];
     return out;
 }
 

@@ -78,7 +78,10 @@ static void find_runs(scratch *s, const uint8_t *mask, int64_t high, int64_t str
     uint64_t open = 0;
     for (int64_t r = 0; r < high; ++r) {
         uint64_t here = 0;
-        memcpy(&here, mask + r * stride + c, (size_t)many);
+        if (many == 8) /* one load */
+            memcpy(&here, mask + r * stride + c, 8);
+        else
+            memcpy(&here, mask + r * stride + c, (size_t)many);
         if (here == open) continue;
         for (int64_t k = 0; k < many; ++k) {
             uint64_t all = (uint64_t)0xff << (8 * k);
