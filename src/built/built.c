@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "built/nameless.h"
 #include "device/host_abi.h"
 #include "graph/type.h"
 #include "render/dialect.h"
@@ -17,6 +18,7 @@ static const double LITTLE = 16384;           /* steps that are done sooner than
 struct atn_built {
     atn_device *device;
     const atn_graph *graph;
+    atn_graph *nameless; /* what is lowered, where that is not the graph itself */
     atn_lowered *program;
     atn_module *module;
     atn_function *function[4];
@@ -63,7 +65,8 @@ static atn_status build(atn_built *k, const atn_variant *variant) {
     const atn_device_info *info = atn_device_get_info(k->device);
     atn_target target = atn_target_of(info);
     atn_text source = {.ctx = ctx};
-    atn_status status = atn_lower(ctx, k->graph, variant, &target, &k->program);
+    atn_status status = k->graph->nameless ? atn_graph_without_names(ctx, k->graph, &k->nameless) : ATN_OK;
+    if (status == ATN_OK) status = atn_lower(ctx, k->nameless ? k->nameless : k->graph, variant, &target, &k->program);
     if (status != ATN_OK) return status;
     if (target.host) atn_text_add(&source, ATN_HOST_ABI_TEXT);
     status = atn_render(ctx, k->program, atn_dialect_find(info->backend), &source);
@@ -111,6 +114,7 @@ void atn_built_free(atn_built *k) {
     atn_buffer_free(k->scratch);
     atn_module_free(k->module);
     atn_lowered_free(k->program);
+    atn_graph_free(ctx, k->nameless);
     atn_free(ctx, k);
 }
 

@@ -225,6 +225,7 @@ typedef struct atn_graph {
     atn_block *blocks; /* in execution order among siblings */
     double tolerance;  /* relative, accepted by the description; 0: the derived bound only */
     bool finite;       /* the description promises finite input */
+    bool nameless;     /* code is made without its names, so that equal steps of plans are one build */
     atn_hash hash;     /* of the canonical graph, names excluded */
 } atn_graph;
 

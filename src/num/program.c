@@ -16,7 +16,7 @@ struct atn_program {
     bool stale;                 /* to be planned again */
     bool moved;                 /* arrays of the same shape were bound */
     bool given;                 /* scalars changed */
-    bool trusted;
+    bool trusted, any_size;
     atn_array **array;  /* per name of the head; NULL: not bound */
     double (*value)[2]; /* per name of the head */
     bool *has_value;
@@ -135,6 +135,7 @@ void atn_program_queues(atn_program *p, int32_t most) {
 }
 
 void atn_program_trust(atn_program *p) { p->trusted = true; }
+void atn_program_any_size(atn_program *p) { p->any_size = true; }
 
 const atn_plan *atn_program_get_plan(const atn_program *p) { return p->planned ? atn_planned_plan(p->planned) : NULL; }
 
@@ -185,7 +186,8 @@ static atn_status prepare(atn_program *p) {
     const atn_kernel_options *o = &p->described.options;
     const atn_choose_options choose = {.indices = p->trusted ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
                                        .reproducible = o->reproducible,
-                                       .tolerance = o->tolerance};
+                                       .tolerance = o->tolerance,
+                                       .any_size = p->any_size};
     atn_plan *plan = NULL;
     atn_planned_free(p->planned);
     p->planned = NULL;

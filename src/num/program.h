@@ -10,6 +10,8 @@
 atn_status atn_program_seams(atn_program *program, const int8_t *wanted, int32_t count);
 void atn_program_queues(atn_program *program, int32_t most); /* 0: as many as help; for the plans made from now on */
 const atn_plan *atn_program_get_plan(const atn_program *program); /* NULL: not planned */
+/* Steps as they are estimated for no size in particular: what is built for one serves all. Before it is planned. */
+void atn_program_any_size(atn_program *program);
 void atn_program_trust(atn_program *program); /* attune itself made all index arrays: gathers go unguarded */
 
 #endif

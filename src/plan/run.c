@@ -16,6 +16,7 @@ static atn_status number_steps(atn_planned *p) {
     for (int32_t k = 0; k < plan->n_nodes; ++k) {
         if (plan->nodes[k].kind != ATN_NODE_STEP) continue;
         plan->nodes[k].step = p->sequence.count;
+        plan->nodes[k].graph->nameless = true;
         p->sequence.step[p->sequence.count++] = plan->nodes[k].graph;
     }
     return ATN_OK;
