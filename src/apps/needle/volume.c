@@ -4,15 +4,18 @@
 
 #include "base/extreme.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 static const double MOST_VOXELS = 1 << 24;
 static const double FINE_NEAR = 1 << 25; /* pairs of a voxel smaller than a threshold and a point near to it */
 static const double MOST_EXTENT = 1e6;   /* in thresholds: beyond, floats do not tell places to a tenth of one */
-enum { MOST_COMPARED = 2048 };           /* points of a voxel of which each is held against all others */
-static const double SLACK = 1e-3;        /* of an edge: where roundings can put a point into the next voxel */
+enum { MOST_ACROSS = 64 };        /* voxels that a point can matter to along an axis, if they are not too small */
+enum { MOST_COMPARED = 2048 };    /* points of a voxel of which each is held against all others */
+static const double SLACK = 1e-3; /* of an edge: where roundings can put a point into the next voxel */
 
 typedef struct building {
     needle_volume *v;
@@ -53,19 +56,33 @@ static int64_t voxel_at(const needle_volume *v, const int64_t at[3]) {
     return (at[2] * v->size[1] + at[1]) * v->size[0] + at[0];
 }
 
+/* From a point to the nearest places of voxels along an axis, squared; of as many as out has room for. */
+static void steps_of(const building *b, size_t point, int axis, int64_t from, int64_t to, double *out) {
+    double grown = SLACK * b->v->edge + b->margin, p = (double)b->position[axis][point];
+    for (int64_t at = from; at <= to; ++at) {
+        double low = b->v->low[axis] + (double)at * b->v->edge - grown, high = low + b->v->edge + 2 * grown;
+        double off = p < low ? low - p : p > high ? p - high : 0;
+        out[at - from] = off * off;
+    }
+}
+
 /* Counts (index NULL) or lists the points of every voxel; `next` is where a voxel's next one goes. */
 static atn_status spread(const building *b, int32_t *next, int32_t *index) {
     double reach2 = (b->threshold + b->margin) * (b->threshold + b->margin);
     atn_status status = ATN_OK;
     for (size_t p = 0; p < b->count && status == ATN_OK; ++p) {
         int64_t from[3], to[3], at[3];
+        double near2[3][MOST_ACROSS];
         voxels_of(b, p, from, to);
+        for (int axis = 0; axis < 3; ++axis) {
+            assert(to[axis] - from[axis] < MOST_ACROSS);
+            steps_of(b, p, axis, from[axis], to[axis], near2[axis]);
+        }
         for (at[2] = from[2]; at[2] <= to[2]; ++at[2])
             for (at[1] = from[1]; at[1] <= to[1]; ++at[1])
                 for (at[0] = from[0]; at[0] <= to[0]; ++at[0]) {
-                    double nearest2, farthest2;
-                    reach_of(b, p, at, &nearest2, &farthest2);
-                    if (nearest2 > reach2) continue;
+                    if (near2[0][at[0] - from[0]] + near2[1][at[1] - from[1]] + near2[2][at[2] - from[2]] > reach2)
+                        continue;
                     int32_t *place = &next[voxel_at(b->v, at)];
                     if (index) index[*place] = (int32_t)p;
                     ++*place;
@@ -128,26 +145,45 @@ static int32_t number_of(building *b, const int32_t *list, int32_t count) {
     }
 }
 
+typedef struct thinning {
+    const building *b;
+    const int32_t *end;
+    int64_t plane; /* the first one */
+} thinning;
+
+/* Of planes of voxels: the lists shortened where they are, and how many are left (-1: inside) in v->list. */
+static void thin_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const thinning *t = user;
+    const needle_volume *v = t->b->v;
+    int64_t at[3], k = (t->plane + from) * v->size[1] * v->size[0];
+    (void)worker;
+    for (at[2] = t->plane + from; at[2] < t->plane + to; ++at[2])
+        for (at[1] = 0; at[1] < v->size[1]; ++at[1])
+            for (at[0] = 0; at[0] < v->size[0]; ++at[0], ++k) {
+                int32_t begin = k ? t->end[k - 1] : 0, count = t->end[k] - begin;
+                v->list[k] = count > 0 && !t->b->full ? thin(t->b, at, v->index + begin, count) : count;
+            }
+}
+
 /* From points one voxel after the other, of which `end` says where each one's end, to lists. They only become shorter,
  * and never more than voxels that have any. */
 static atn_status shorten(building *b, const int32_t *end) {
+    enum { SLAB = 64 }; /* planes until someone may have cancelled it */
     needle_volume *v = b->v;
-    int32_t begin = 0;
-    int64_t at[3], k = 0;
+    thinning t = {b, end, 0};
+    int64_t plane = (int64_t)v->size[0] * v->size[1];
     atn_status status = ATN_OK;
-    for (at[2] = 0; at[2] < v->size[2] && status == ATN_OK; ++at[2])
-        for (at[1] = 0; at[1] < v->size[1] && status == ATN_OK; ++at[1]) {
-            for (at[0] = 0; at[0] < v->size[0]; ++at[0], ++k) {
-                int32_t count = end[k] - begin, *list = v->index + begin;
-                begin = end[k];
-                v->list[k] = NEEDLE_OUTSIDE;
-                if (count > 0 && !b->full) count = thin(b, at, list, count);
-                if (count != 0) v->list[k] = count < 0 ? NEEDLE_INSIDE : number_of(b, list, count);
-                v->inside += count < 0;
-                v->mixed += count > 0;
-            }
-            status = atn_check_cancel(v->ctx);
-        }
+    for (; t.plane < v->size[2] && status == ATN_OK; t.plane += SLAB) {
+        atn_parallel(v->size[2] - t.plane < SLAB ? v->size[2] - t.plane : SLAB, 1, thin_some, &t);
+        status = atn_check_cancel(v->ctx);
+    }
+    for (int64_t k = 0; k < plane * v->size[2] && status == ATN_OK; ++k) {
+        int32_t count = v->list[k], *list = v->index + (k ? end[k - 1] : 0);
+        v->list[k] = count == 0 ? NEEDLE_OUTSIDE : count < 0 ? NEEDLE_INSIDE : number_of(b, list, count);
+        v->inside += count < 0;
+        v->mixed += count > 0;
+        if (k % plane == 0) status = atn_check_cancel(v->ctx);
+    }
     v->candidates = v->start[v->lists];
     return status;
 }
