@@ -6,7 +6,12 @@
 
 #include <string.h>
 
-enum { MOST_VALUES = 4000 /* of a fused step */, CELL = 2 };
+enum {
+    MOST_VALUES = 4000 /* of a fused step */,
+    CELL = 2,
+    EDGE = 4 /* operations of a read that looks where it is */,
+    SOME = 16
+};
 
 /* Accesses stay inside, for these sizes. */
 static atn_status check(const atn_plan *plan, const atn_graph *graph, bool *sound) {
@@ -55,24 +60,46 @@ static atn_status join(const atn_plan *plan, const atn_graph *first, const atn_g
 
 /* ---- what it costs ---- */
 
-static atn_status work_of(const atn_plan *plan, const atn_graph *graph, double *work) {
+/* How long each dimension is; what is computed on the way counts as some. */
+static atn_status lengths_of(const atn_plan *plan, const atn_graph *graph, double length[ATN_MAX_DIMS]) {
     atn_view views[ATN_PLAN_DATA] = {0};
     double params[ATN_PLAN_DATA][2] = {{0}};
-    atn_extent extent;
     atn_plan_frame_of(plan, graph, views, params);
     const atn_frame frame = {views, (const double(*)[2])params};
-    atn_status status = atn_extent_of(plan->ctx, graph, &frame, &extent);
+    for (int32_t d = 0; d < graph->n_dims; ++d) {
+        int64_t begin, end;
+        atn_status status = atn_eval_index(plan->ctx, graph, &frame, graph->dims[d].begin, &begin);
+        if (status == ATN_OK) status = atn_eval_index(plan->ctx, graph, &frame, graph->dims[d].end, &end);
+        if (status == ATN_ERR_MEMORY) return status;
+        length[d] = status == ATN_OK ? (double)(end - begin) : SOME;
+    }
+    return ATN_OK;
+}
+
+/* How often a value of these dimensions is computed: loops run within those around them. */
+static double rounds_of(const atn_graph *graph, const double length[ATN_MAX_DIMS], uint32_t dims) {
+    double rounds = 1;
+    bool inside = false;
+    for (int32_t b = graph->n_blocks - 1; b >= 0; --b) {
+        for (int32_t d = 0; d < graph->blocks[b].rank; ++d) inside |= (dims & 1u << graph->blocks[b].dim[d]) != 0;
+        for (int32_t d = 0; inside && d < graph->blocks[b].rank; ++d) rounds *= length[graph->blocks[b].dim[d]];
+    }
+    return rounds;
+}
+
+static atn_status work_of(const atn_plan *plan, const atn_graph *graph, double *work) {
+    double length[ATN_MAX_DIMS];
+    atn_status status = lengths_of(plan, graph, length);
     *work = 0;
-    if (status != ATN_OK) return status == ATN_ERR_MEMORY ? status : ATN_OK;
-    double points = 1, values = 0;
-    for (int32_t d = 0; d < graph->blocks[0].rank; ++d) points *= (double)extent.points[d];
-    for (int32_t v = 0; v < graph->n_values; ++v) {
+    for (int32_t v = 0; v < graph->n_values && status == ATN_OK; ++v) {
         const atn_node *node = &graph->values[v];
         bool index = node->type == ATN_INDEX || node->op == ATN_OP_CONST || node->op == ATN_OP_PARAM;
-        if (!index && node->dims) values += node->op == ATN_OP_READ ? 1 : node->op >= ATN_OP_SQRT ? 10 : 1;
+        if (index || !node->dims) continue;
+        bool edge = node->op == ATN_OP_READ && graph->reads[node->index].boundary != ATN_EDGE_NONE;
+        double times = edge ? EDGE : node->op >= ATN_OP_SQRT && node->op != ATN_OP_READ ? 10 : 1;
+        *work += times * rounds_of(graph, length, node->dims);
     }
-    *work = points * values;
-    return ATN_OK;
+    return status;
 }
 
 static double bytes_of(const atn_plan_array *array) {

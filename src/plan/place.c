@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 256 };
+enum { ALIGNMENT = 256, LINE = 64 /* bytes */, LONG = 16 /* lines */ };
 
 static void note(atn_plan *plan, int32_t array, int32_t node) {
     atn_plan_array *a = &plan->arrays[atn_plan_root(plan, array)];
@@ -64,9 +64,16 @@ static void widen_lives(atn_plan *plan) {
     }
 }
 
+/* Long rows begin where vectors like it, and not all in the same lines of a cache. */
+static int64_t pitch_of(const atn_plan_array *a) {
+    int64_t line = LINE / (int64_t)atn_type_bytes(a->type), pitch = (a->size[0] + line - 1) / line * line;
+    if (a->rank < 2 || a->size[0] < LONG * line || pitch > INT64_MAX / LINE) return a->size[0];
+    return pitch % (LONG * line) ? pitch : pitch + line;
+}
+
 static atn_status bytes_of(const atn_plan *plan, const atn_plan_array *a, size_t *bytes) {
     int64_t elements, total;
-    if (!atn_i64_mul(a->size[0], a->size[1], &elements) || !atn_i64_mul(elements, a->size[2], &elements) ||
+    if (!atn_i64_mul(a->pitch, a->size[1], &elements) || !atn_i64_mul(elements, a->size[2], &elements) ||
         !atn_i64_mul(elements, (int64_t)atn_type_bytes(a->type), &total) || total > ((int64_t)1 << 60))
         return atn_fail(plan->ctx, ATN_ERR_INPUT, "%s: '%s' is larger than any memory", plan->main.routine->name,
                         a->name);
@@ -124,6 +131,7 @@ atn_status atn_plan_place(atn_plan *plan) {
     for (int32_t k = 0; k < n; ++k) {
         atn_plan_array *a = &plan->arrays[order[k]];
         size_t bytes = 0;
+        a->pitch = pitch_of(a);
         atn_status status = bytes_of(plan, a, &bytes);
         if (status != ATN_OK) return status;
         int32_t at = choose(plan, pieces, a, bytes);

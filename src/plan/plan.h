@@ -21,6 +21,7 @@ typedef struct atn_plan_array {
     int32_t head;               /* the caller's array of this name; -1: a temporary */
     int32_t same;               /* settle: it lies where this other array does; -1: it lies by itself */
     int32_t piece;              /* place: of the arena; -1: the caller's, or never used */
+    int64_t pitch;              /* place: elements from row to row */
     int32_t first, last;        /* place: nodes between which it is alive */
 } atn_plan_array;
 

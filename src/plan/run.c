@@ -129,6 +129,7 @@ static atn_status own_arena(atn_planned *p) {
         const atn_plan_array *a = &plan->arrays[k];
         if (a->piece < 0) continue;
         p->slots[k].buffer = p->arena;
+        p->slots[k].view.pitch = a->pitch;
         p->slots[k].offset = (int64_t)(plan->piece_at[a->piece] / atn_type_bytes(a->type));
         spread_slot(p, k, atn_runner_bind);
     }
