@@ -97,17 +97,15 @@ atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_
 
 static void reach(interp *in, const atn_write *write, int64_t size[ATN_MAX_RANK]) {
     const atn_object *object = &in->graph->objects[write->object];
-    uint32_t dims = 0;
     if (atn_select_is_computed(in->graph, write->select)) {
         in->status =
             atn_fail(in->ctx, ATN_ERR_INPUT, "%s: the size of '%s' must be given: '%s' computes where it writes",
                      in->graph->name, object->name, write->name);
         return;
     }
-    for (int32_t block = write->block; block >= 0; block = in->graph->blocks[block].parent)
-        for (int32_t d = 0; d < in->graph->blocks[block].rank; ++d) dims |= 1u << in->graph->blocks[block].dim[d];
-    bool happens = interval_happens(in, dims);
-    for (int32_t axis = 0; axis < object->rank && happens && in->status == ATN_OK; ++axis) {
+    for (int32_t axis = 0; axis < object->rank && in->status == ATN_OK; ++axis) {
+        /* along each axis by itself: what is made of 3 rows without columns has 3 rows */
+        if (!interval_happens(in, in->graph->values[write->select[axis]].dims)) continue;
         interval range = interval_of(in, write->select[axis]);
         if (in->status != ATN_OK) return;
         if (!range.known || range.high == INT64_MAX) {

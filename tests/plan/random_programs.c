@@ -101,10 +101,11 @@ static void print_program(const char *name, const random_datum *data, int n, con
     atn_text_printf(out, "\n%s", atn_text_str(body));
 }
 
-/* A name of the outermost block becomes a result. */
+/* A name of the outermost block becomes a result, one that nobody has read before others. */
 static random_datum *promote(maker *m) {
-    for (int turn = 0, at = draw_below(m, m->s->n); turn < m->s->n; ++turn, at = (at + 1) % m->s->n) {
+    for (int turn = 0, at = draw_below(m, m->s->n); turn < 2 * m->s->n; ++turn, at = (at + 1) % m->s->n) {
         random_datum *d = &m->s->data[at];
+        if (d->is_read && turn < m->s->n) continue;
         if (!d->has_value || d->depth || d->declared || d->use != RANDOM_TEMPORARY) continue;
         d->use = RANDOM_OUT;
         return d;
@@ -233,13 +234,14 @@ static void begin_head(maker *m) {
     }
 }
 
-void random_program_make(const atn_ctx *ctx, uint64_t seed, random_program *out) {
+void random_program_make(const atn_ctx *ctx, uint64_t seed, bool few, random_program *out) {
     static const atn_type types[] = {ATN_SP, ATN_DP, ATN_INT32};
     maker *m = calloc(1, sizeof *m);
     scope *s = calloc(1, sizeof *s);
     *out = (random_program){.seed = seed, .text = {.ctx = ctx}};
     m->random = seed * 0x9E3779B97F4A7C15u + 1;
-    m->type = out->type = types[seed % 3];
+    m->few = few;
+    m->type = out->type = types[few && seed % 16 ? 0 : seed % 3];
     m->t = atn_type_name(m->type);
     m->s = s;
     m->budget = 12;
@@ -250,7 +252,7 @@ void random_program_make(const atn_ctx *ctx, uint64_t seed, random_program *out)
         if (m->budget <= 0) m->budget = 1;
         step(m);
     }
-    for (int k = draw_below(m, 3); k > 0; --k) promote(m);
+    for (int k = draw_below(m, 4); k > 0; --k) promote(m);
     for (int k = 0; k < s->n; ++k)
         if (s->data[k].use != RANDOM_TEMPORARY && out->n_head < MOST_HEAD) out->head[out->n_head++] = s->data[k];
     atn_text_add(&out->text, atn_text_str(&m->kernel_text));

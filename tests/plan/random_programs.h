@@ -21,6 +21,7 @@ typedef struct random_datum {
     int margin;             /* elements at each end that no step gave a value */
     int depth;              /* of the block that made it */
     bool has_value, declared;
+    bool is_read; /* its latest value, by some step */
 } random_datum;
 
 typedef struct random_program {
@@ -31,12 +32,13 @@ typedef struct random_program {
     random_datum head[MOST_HEAD];
 } random_program;
 
-/* The head's scalars are w, of the program's type, and k, INT32. */
-void random_program_make(const atn_ctx *ctx, uint64_t seed, random_program *out);
+/* The head's scalars are w, of the program's type, and k, INT32. `few`: kernels of few kinds, mostly of one type, that
+ * many programs have in common. */
+void random_program_make(const atn_ctx *ctx, uint64_t seed, bool few, random_program *out);
 void random_program_free(random_program *program);
 
 /* So many random programs, or ATTUNE_TEST_CASES, from seed ATTUNE_TEST_SEED (1), each under a random plan, on the
  * devices of one backend: they agree with the oracle. Skips aloud without a device. */
-void random_programs(const char *backend, int programs);
+void random_programs(const char *backend, int programs, bool few);
 
 #endif

@@ -157,8 +157,9 @@ static void give(held *h, double w, double k) {
 /* Each seam fused, not fused, or as the estimate says: all alike, or mixed. */
 static void choose_seams(held *h) {
     int8_t wanted[64];
-    int how = (int)(h->of->seed / 3 % 4);
-    for (int k = 0; k < 64; ++k) wanted[k] = (int8_t)(how < 3 ? how - 1 : (int)(kit_random(&h->random) % 3) - 1);
+    static const int8_t ALL[] = {-1, 0, 1, 1};
+    uint64_t how = h->of->seed / 3 % 6;
+    for (int k = 0; k < 64; ++k) wanted[k] = (int8_t)(how < 4 ? ALL[how] : (int)(kit_random(&h->random) % 3) - 1);
     must(h, -1, atn_program_seams(h->program, wanted, 64));
 }
 
@@ -205,12 +206,13 @@ static void check_order(const held *h, const atn_plan *plan) {
     free(before);
 }
 
-static void hold_program(const atn_ctx *ctx, atn_device *device, const random_program *of, tally *t) {
+static void hold_program(const atn_ctx *ctx, atn_device *device, const random_program *of, bool few, tally *t) {
     held h = {.of = of, .ctx = ctx, .device = device, .random = of->seed * 77 + 5};
     const char *text = atn_text_str(&of->text);
     must(&h, -1, atn_programs_parse(ctx, "random", text, strlen(text), NULL, NULL, &h.programs));
     must(&h, -1, atn_program_create(device, text, NULL, &h.program));
     choose_seams(&h);
+    if (few) atn_program_any_size(h.program);
     atn_program_queues(h.program, (int32_t)(of->seed / 5 % 5)); /* 0: as the device says */
     bind(&h);
     give(&h, (double)(of->seed % 5) - 1, (double)(of->seed / 7 % 3));
@@ -237,7 +239,7 @@ static void hold_program(const atn_ctx *ctx, atn_device *device, const random_pr
     atn_programs_free(h.programs);
 }
 
-void random_programs(const char *backend, int programs) {
+void random_programs(const char *backend, int programs, bool few) {
     setenv("ATTUNE_HOST_FLAGS", "-O1", 0); /* many small builds */
     setenv("ATTUNE_OPENCL_FLAGS", "-cl-opt-disable", 0);
     atn_ctx *ctx = kit_ctx();
@@ -254,8 +256,8 @@ void random_programs(const char *backend, int programs) {
         tally t = {0};
         for (uint64_t seed = first; seed < first + count; ++seed) {
             random_program of;
-            random_program_make(ctx, seed, &of);
-            if (of.type != ATN_DP || atn_device_get_info(device)->fp64) hold_program(ctx, device, &of, &t);
+            random_program_make(ctx, seed, few, &of);
+            if (of.type != ATN_DP || atn_device_get_info(device)->fp64) hold_program(ctx, device, &of, few, &t);
             random_program_free(&of);
         }
         print_message("    %d programs, %d runs on %s from seed %llu: %d steps, %d of %d seams fused, %d in "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 int draw_below(maker *m, int count) { return (int)(kit_random(&m->random) % (uint64_t)count); }
+int draw_kind(maker *m, int count) { return draw_below(m, m->few && count > 2 ? 2 : count); }
 bool draw_chance(maker *m, int percent) { return draw_below(m, 100) < percent; }
 
 const char *draw_shape(int rank) { return rank == 2 ? "matrix" : "vector"; }
@@ -17,8 +18,9 @@ static bool same_shape(const random_datum *a, const random_datum *b) {
 
 static bool is_one(const random_datum *d) { return d->rank == 1 && d->size[0][0] == 1 && d->size[1][0] == 1; }
 
+/* What nobody has read yet before all others: steps that read one another. */
 random_datum *draw_array(maker *m, int rank, int most_margin, const random_datum *like) {
-    random_datum *found[MOST_DATA];
+    random_datum *found[MOST_DATA], *drawn = NULL;
     int n = 0;
     for (int k = 0; k < m->s->n; ++k) {
         random_datum *d = &m->s->data[k];
@@ -26,8 +28,11 @@ random_datum *draw_array(maker *m, int rank, int most_margin, const random_datum
         if (like && !same_shape(d, like)) continue;
         found[n++] = d;
     }
-    if (n && draw_chance(m, 65)) return found[n - 1]; /* the latest: steps that read one another */
-    return n ? found[draw_below(m, n)] : NULL;
+    for (int k = 0; k < n; ++k)
+        if (!found[k]->is_read && found[k]->use == RANDOM_TEMPORARY) drawn = found[k];
+    if (n && (!drawn || draw_chance(m, 15))) drawn = draw_chance(m, 65) ? found[n - 1] : found[draw_below(m, n)];
+    if (drawn) drawn->is_read = true;
+    return drawn;
 }
 
 random_datum *draw_one(maker *m) {
@@ -53,6 +58,7 @@ random_datum *draw_target(maker *m, const random_datum *shape) {
             if (!d->has_value || d->use == RANDOM_IN || !same_shape(d, shape)) continue;
             if (kept && shape->margin > d->margin) continue;
             if (!kept) d->margin = shape->margin;
+            d->is_read = false;
             return d;
         }
     }
@@ -62,7 +68,7 @@ random_datum *draw_target(maker *m, const random_datum *shape) {
     snprintf(d->name, sizeof d->name, "t%d", ++m->names);
     d->use = RANDOM_TEMPORARY;
     d->depth = s->depth;
-    d->has_value = d->declared = false;
+    d->has_value = d->declared = d->is_read = false;
     return d;
 }
 
@@ -129,7 +135,7 @@ static void map_step(maker *m, int rank) {
     random_datum xs = *x, zs = *z, *y = draw_target(m, &shape);
     if (!y) return;
     declare(m, y, &xs);
-    const char *f = of[draw_below(m, (int)(sizeof of / sizeof *of))];
+    const char *f = of[draw_kind(m, (int)(sizeof of / sizeof *of))];
     int number = ++m->kernels, b = shape.margin;
     atn_text *k = &m->kernel_text;
     atn_text_printf(k, "kernel map%d(x, z: %s %s, s: %s) -> y: %s %s\n", number, draw_shape(rank), m->t, m->t,
@@ -159,18 +165,18 @@ static void edge_step(maker *m, int rank) {
     if (!y) return;
     declare(m, y, &shape);
     int number = ++m->kernels;
-    const char *edge = edges[draw_below(m, 4)];
+    const char *edge = edges[draw_kind(m, 4)];
     if (rank == 1)
         atn_text_printf(&m->kernel_text,
                         "kernel edge%d(x: vector %s) -> y: vector %s\n"
                         "    y[i] = clamp(x[i - 1] + x[i + %d] - x[i], -100, 100)  with x %s\n",
-                        number, m->t, m->t, 1 + draw_below(m, 2), edge);
+                        number, m->t, m->t, 1 + draw_kind(m, 2), edge);
     else
         atn_text_printf(&m->kernel_text,
                         "kernel edge%d(x: matrix %s) -> y: matrix %s\n"
                         "    y[i, j] = clamp(x[i - 1, j] + x[i + 1, j] - x[i, j + %d] + x[i, j], -100, 100)  with x "
                         "%s\n",
-                        number, m->t, m->t, 1 + draw_below(m, 2), edge);
+                        number, m->t, m->t, 1 + draw_kind(m, 2), edge);
     draw_indent(m);
     atn_text_printf(&m->s->body, "%s = edge%d(%s)\n", y->name, number, shape.name);
     y->has_value = true;
@@ -220,7 +226,7 @@ static void total_step(maker *m, int rank) {
     random_datum *y = draw_target(m, &shape);
     if (!y) return;
     int number = ++m->kernels, b = xs.margin;
-    const char *join = joins[draw_below(m, 3)];
+    const char *join = joins[draw_kind(m, 3)];
     if (rank == 1)
         atn_text_printf(&m->kernel_text,
                         "kernel total%d(x: vector %s) -> s: vector %s\n"
@@ -284,7 +290,7 @@ static void turn_step(maker *m) {
     int number = ++m->kernels;
     atn_text_printf(&m->kernel_text,
                     "kernel turn%d(x: matrix %s) -> y: matrix %s\n    y[j, i] = clamp(x[i, j] + %d, -100, 100)\n",
-                    number, m->t, m->t, draw_below(m, 3));
+                    number, m->t, m->t, draw_kind(m, 3));
     draw_indent(m);
     atn_text_printf(&m->s->body, "%s = turn%d(%s)\n", y->name, number, xs.name);
     y->has_value = true;
@@ -332,7 +338,7 @@ static void pair_step(maker *m) {
                     "    y[i], b[i] = clamp(x[i] + 3, -100, 100), x[i] > %d ? 1 : 0\n"
                     "kernel choose%d(x: vector %s, b: vector INT32) -> y: vector %s\n"
                     "    y[i] = b[i] == 1 ? x[i] : clamp(1 - x[i], -100, 100)\n",
-                    number, m->t, m->t, draw_below(m, 5) - 2, number, m->t, m->t);
+                    number, m->t, m->t, draw_kind(m, 5) - 2, number, m->t, m->t);
     draw_indent(m);
     atn_text_printf(&m->s->body, "%s, b%d = pair%d(%s)\n", y->name, number, number, xs.name);
     y->has_value = true;
@@ -359,8 +365,17 @@ static void single_step(maker *m) {
     y->has_value = true;
 }
 
+/* Of what waits to be read, mostly. */
+static int draw_rank(maker *m) {
+    for (int k = m->s->n - 1; k >= 0 && draw_chance(m, 95); --k) {
+        const random_datum *d = &m->s->data[k];
+        if (d->has_value && !d->is_read && d->use == RANDOM_TEMPORARY && d->type == m->type) return d->rank;
+    }
+    return 1 + draw_below(m, 2);
+}
+
 void draw_kernel_step(maker *m) {
-    int rank = 1 + draw_below(m, 2);
+    int rank = draw_rank(m);
     switch (draw_below(m, 12)) {
     case 0:
     case 1:

@@ -25,6 +25,7 @@ typedef struct maker {
     atn_type type;
     const char *t;
     int names, kernels, n_subs, budget;
+    bool few;
     sub subs[MOST_SUBS];
     atn_text kernel_text, programs;
     scope *s;
@@ -32,6 +33,7 @@ typedef struct maker {
 
 int draw_below(maker *m, int count);
 bool draw_chance(maker *m, int percent);
+int draw_kind(maker *m, int count); /* of what makes kernels differ */
 const char *draw_shape(int rank);
 void draw_indent(maker *m);
 

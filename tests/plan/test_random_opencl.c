@@ -5,7 +5,7 @@
 
 static void agree(void **state) {
     (void)state;
-    random_programs("opencl", getenv("ATTUNE_TEST_ALL") ? 100 : 15); /* built slowly */
+    random_programs("opencl", 300, !getenv("ATTUNE_TEST_ALL")); /* built slowly */
 }
 
 int main(void) {
