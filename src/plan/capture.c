@@ -109,7 +109,10 @@ static atn_status open_queues(recording *r) {
     }
     if (r->p->plan->queues < 2) return ATN_OK;
     r->done = atn_zalloc(r->p->ctx, ((size_t)r->n + 1) * sizeof(atn_event *));
-    return r->done ? atn_event_create(device, &r->begun) : ATN_ERR_MEMORY;
+    atn_status status = r->done ? atn_event_create(device, &r->begun) : ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < r->n && status == ATN_OK; ++k)
+        if (r->p->plan->nodes[r->first + k].kind == ATN_NODE_STEP) status = atn_event_create(device, &r->done[k]);
+    return status;
 }
 
 static void close_queues(recording *r) {
@@ -126,7 +129,7 @@ static atn_status keep_step(recording *r, int32_t k) {
     for (int32_t q = 0; q < r->p->plan->queues && status == ATN_OK && r->done; ++q)
         if (node->after[q] >= 0) status = atn_queue_wait(r->queue[node->queue], r->done[node->after[q] - r->first]);
     if (status == ATN_OK) status = atn_runner_run_step(r->p->runner, node->step, r->queue[node->queue]);
-    if (status == ATN_OK && r->done) status = atn_event_record(r->queue[node->queue], &r->done[k - r->first]);
+    if (status == ATN_OK && r->done) status = atn_event_mark(r->queue[node->queue], r->done[k - r->first]);
     return status;
 }
 

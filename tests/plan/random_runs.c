@@ -157,8 +157,9 @@ static void give(held *h, double w, double k) {
 /* Each seam fused, not fused, or as the estimate says: all alike, or mixed. */
 static void choose_seams(held *h) {
     int8_t wanted[64];
-    int how = (int)(h->of->seed / 3 % 4);
-    for (int k = 0; k < 64; ++k) wanted[k] = (int8_t)(how < 3 ? how - 1 : (int)(kit_random(&h->random) % 3) - 1);
+    static const int8_t ALL[] = {-1, 0, 1, 1};
+    uint64_t how = h->of->seed / 3 % 6;
+    for (int k = 0; k < 64; ++k) wanted[k] = (int8_t)(how < 4 ? ALL[how] : (int)(kit_random(&h->random) % 3) - 1);
     must(h, -1, atn_program_seams(h->program, wanted, 64));
 }
 

@@ -28,9 +28,9 @@ random_datum *draw_array(maker *m, int rank, int most_margin, const random_datum
         if (like && !same_shape(d, like)) continue;
         found[n++] = d;
     }
-    for (int k = 0; k < n && draw_chance(m, 80); ++k)
-        if (!found[k]->is_read && found[k]->use != RANDOM_IN) drawn = found[k];
-    if (n && !drawn) drawn = draw_chance(m, 65) ? found[n - 1] : found[draw_below(m, n)];
+    for (int k = 0; k < n; ++k)
+        if (!found[k]->is_read && found[k]->use == RANDOM_TEMPORARY) drawn = found[k];
+    if (n && (!drawn || draw_chance(m, 15))) drawn = draw_chance(m, 65) ? found[n - 1] : found[draw_below(m, n)];
     if (drawn) drawn->is_read = true;
     return drawn;
 }
@@ -367,9 +367,10 @@ static void single_step(maker *m) {
 
 /* Of what waits to be read, mostly. */
 static int draw_rank(maker *m) {
-    for (int k = m->s->n - 1; k >= 0 && draw_chance(m, 80); --k)
-        if (m->s->data[k].has_value && !m->s->data[k].is_read && m->s->data[k].use != RANDOM_IN)
-            return m->s->data[k].rank;
+    for (int k = m->s->n - 1; k >= 0 && draw_chance(m, 95); --k) {
+        const random_datum *d = &m->s->data[k];
+        if (d->has_value && !d->is_read && d->use == RANDOM_TEMPORARY && d->type == m->type) return d->rank;
+    }
     return 1 + draw_below(m, 2);
 }
 
