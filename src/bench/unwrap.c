@@ -9,6 +9,7 @@
 #include "bench/parts.h"
 #include "bench/reference_multigrid.h"
 #include "bench/scipy.h"
+#include "device/device.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ typedef struct data {
     bool wide;
     size_t pixels;
     double *truth;
-    void *psi[FRAMES + 1], *out; /* a surface that grows a little from frame to frame */
+    void *psi[FRAMES + 1], *out;        /* a surface that grows a little from frame to frame */
+    atn_host_memory memory[FRAMES + 2]; /* theirs: pinned, as whoever has frames for a GPU should keep them */
     atn_unwrap *unwrap;
     atn_unwrap_result result;
     multigrid_reference plain;
@@ -76,9 +78,8 @@ static void close_data(data *d) {
         atn_free(d->ctx, d->plain.f[k]);
         atn_free(d->ctx, d->plain.r[k]);
     }
-    for (int k = 0; k <= FRAMES; ++k) atn_free(d->ctx, d->psi[k]);
+    for (int k = 0; k <= FRAMES + 1; ++k) atn_host_free(d->device, &d->memory[k]);
     atn_free(d->ctx, d->truth);
-    atn_free(d->ctx, d->out);
 }
 
 static atn_status open_plain(data *d, size_t element) {
@@ -98,15 +99,17 @@ static atn_status open_data(data *d) {
     size_t element = d->wide ? sizeof(double) : sizeof(float);
     d->pixels = (size_t)d->side * (size_t)d->side;
     d->truth = atn_alloc(d->ctx, d->pixels * sizeof *d->truth);
-    d->out = atn_alloc(d->ctx, d->pixels * element);
-    bool enough = d->truth && d->out;
-    for (int k = 0; k <= FRAMES; ++k) enough = (d->psi[k] = atn_alloc(d->ctx, d->pixels * element)) && enough;
-    if (!enough) return ATN_ERR_MEMORY;
+    atn_status status = d->truth ? ATN_OK : ATN_ERR_MEMORY;
+    for (int k = 0; k <= FRAMES + 1 && status == ATN_OK; ++k)
+        status = atn_host_alloc(d->device, d->pixels * element, &d->memory[k]);
+    if (status != ATN_OK) return status;
+    for (int k = 0; k <= FRAMES; ++k) d->psi[k] = d->memory[k].data;
+    d->out = d->memory[FRAMES + 1].data;
     for (size_t k = 0; k < d->pixels; ++k) {
         d->truth[k] = surface(d->side, k);
         for (int n = 0; n <= FRAMES; ++n) put(d, d->psi[n], k, wrapped(d->truth[k] * (1 + 0.002 * n)));
     }
-    atn_status status = open_plain(d, element);
+    status = open_plain(d, element);
     d->plain.psi = d->psi[0];
     if (status == ATN_OK)
         status = atn_unwrap_create(d->device, d->side, d->side, &(atn_unwrap_options){.bits = d->wide ? 64 : 32},

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+enum { LINE = 16, LONG = 256 };            /* elements */
 static const double LOW = 0.02, ROUGH = 1; /* beside a residue; per square radian of variance */
 
 static atn_status put_quality(atn_unwrap *u, const float *quality) {
@@ -23,15 +24,24 @@ static atn_status put_quality(atn_unwrap *u, const float *quality) {
     return status;
 }
 
+/* Weights of a pixel are read together: rows of different arrays do not begin in the same lines of a cache. */
+static atn_status open_arrays(atn_unwrap *u) {
+    atn_array **packed[] = {&u->clean, &u->grade, &u->u[0]}, **apart[] = {&u->wx, &u->wy, &u->inv};
+    int64_t pitch = u->width < LONG ? 0 : (u->width + LINE) / LINE * LINE;
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k < sizeof packed / sizeof *packed && status == ATN_OK; ++k)
+        status = unwrap_array(u, u->type, u->width, u->height, packed[k]);
+    for (size_t k = 0; k < sizeof apart / sizeof *apart && status == ATN_OK; ++k)
+        if (!*apart[k]) status = atn_array_create_matrix(u->device, u->type, u->width, u->height, pitch, apart[k]);
+    return status;
+}
+
 atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s) {
     unwrap_op *op = &u->ops.grading;
     bool once = s->weights == ATN_UNWRAP_WEIGHTS_ONCE;
     bool residues = once || s->weights == ATN_UNWRAP_WEIGHTS_RESIDUES;
     bool variance = once || s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE;
-    atn_array **all[] = {&u->clean, &u->grade, &u->wx, &u->wy, &u->inv, &u->u[0]};
-    atn_status status = ATN_OK;
-    for (size_t k = 0; k < sizeof all / sizeof *all && status == ATN_OK; ++k)
-        status = unwrap_array(u, u->type, u->width, u->height, all[k]);
+    atn_status status = open_arrays(u);
     if (status == ATN_OK) status = put_quality(u, s->quality);
     if (status == ATN_OK)
         status = UNWRAP_OP(u, op, "unwrap_grade", "psi", u->psi, "mask", u->mask, "quality", u->quality, "grade",
