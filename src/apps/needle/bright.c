@@ -153,6 +153,7 @@ static atn_status fit_to(needle_bright *b, const atn_volume_info *info) {
     for (int64_t k = 0; k < b->slots && status == ATN_OK; ++k)
         status = atn_array_create_matrix(b->device, ATN_INT32, b->wide, rows, 0, &b->median[k]);
     if (status == ATN_OK && b->slots > 1) status = atn_queue_create(b->device, &b->uploads);
+    if (status == ATN_ERR_INPUT) status = ATN_OK; /* there are as many as there may be: copies go in the first queue */
     if (status == ATN_OK) status = make_kernels(b);
     if (status != ATN_OK) needle_bright_free(b);
     return status;

@@ -125,8 +125,14 @@ static void other_devices_have_the_same_bits(void **state) {
             if (s < 2) hold_bits(&b, SHAPES[s], 8, 120, false, s + 5);
             hold_bits(&b, SHAPES[s], 8, 120, true, s + 1);
         }
-        assert_true(b.slots > 1 && b.slots < b.batches);
+        assert_true(b.slots > 1 && b.slots < b.batches && b.uploads);
         needle_bright_free(&b);
+        atn_queue *taken[ATN_MAX_QUEUES - 1]; /* without a queue of its own */
+        for (int q = 0; q < ATN_MAX_QUEUES - 1; ++q) kit_ok(ctx, atn_queue_create(device, &taken[q]));
+        hold_bits(&b, SHAPES[1], 8, 120, true, 3);
+        assert_null(b.uploads);
+        needle_bright_free(&b);
+        for (int q = 0; q < ATN_MAX_QUEUES - 1; ++q) atn_queue_free(taken[q]);
         atn_device_close(device);
     }
     atn_devices_free(devices);
