@@ -168,7 +168,7 @@ static void plans(void **state) {
     cli_drop(&r);
     json_t *root = cli_object("show " CG " --plan --passes --json --device host" SIZES);
     assert_string_equal(json_string_value(json_object_get(root, "program")), "solve");
-    assert_int_equal(json_array_size(json_object_get(root, "passes")), 5);
+    assert_int_equal(json_array_size(json_object_get(root, "passes")), 6);
     assert_true(json_integer_value(json_object_get(root, "arena_bytes")) > 20 * 30 * 4);
     assert_true(json_is_true(json_object_get(json_array_get(json_object_get(root, "seams"), 0), "fused")));
     json_decref(root);
