@@ -547,8 +547,6 @@ atn_status atn_graph_cells(const atn_ctx *ctx, const atn_graph *graph, const int
     *out = NULL;
     if (graph->n_objects > MOST_OBJECTS || graph->n_parameters > MOST_OBJECTS)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "there are too many arrays");
-    if (graph->n_blocks > 1 || graph->blocks[0].n_accs > 0)
-        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "it is read by a reduction, whose points do not make cells");
     for (int32_t k = 0; k < graph->n_objects; ++k) {
         objects[k] = graph->objects[k].name;
         for (int axis = 0; axis < AXES; ++axis) sizes[k][axis] = -1;

@@ -32,7 +32,7 @@ static atn_status is_even(const atn_plan *plan, const atn_graph *graph, bool *ev
     double params[ATN_PLAN_DATA][2] = {{0}};
     atn_plan_frame_of(plan, graph, views, params);
     const atn_frame frame = {views, (const double(*)[2])params};
-    *even = graph->blocks[0].rank > 0;
+    *even = graph->blocks[0].rank > 0 && graph->n_blocks == 1 && graph->blocks[0].n_accs == 0; /* no reduction */
     for (int32_t d = 0; d < graph->blocks[0].rank && *even; ++d) {
         int64_t end;
         atn_status status = atn_eval_index(plan->ctx, graph, &frame, graph->dims[graph->blocks[0].dim[d]].end, &end);

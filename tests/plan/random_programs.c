@@ -2,6 +2,8 @@
  * one element aside), exact in every type. */
 #include "random_steps.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,6 +236,40 @@ static void begin_head(maker *m) {
     }
 }
 
+/* Each kernel is called after what it is, so that programs have kernels, and what is built of them, in common: all
+ * "NAME(" in `text` become "NOW(". */
+static void call(atn_text *text, const char *name, const char *now) {
+    atn_text done = {.ctx = text->ctx};
+    const char *from = atn_text_str(text), *at;
+    for (; (at = strstr(from, name)); from = at + strlen(name)) {
+        atn_text_add_bytes(&done, from, (size_t)(at - from));
+        atn_text_add(&done, now);
+    }
+    atn_text_add(&done, from);
+    atn_text_free(text);
+    *text = done;
+}
+
+static void name_kernels(maker *m, atn_text *kernels) {
+    static const char KERNEL[] = "kernel ";
+    const char *next;
+    for (const char *at = atn_text_str(&m->kernel_text); *at; at = next) {
+        char name[RANDOM_NAME], now[2 * RANDOM_NAME], digits[ATN_HASH_TEXT];
+        at += sizeof KERNEL - 1;
+        size_t length = strcspn(at, "(") + 1, word = strcspn(at, "0123456789");
+        next = strstr(at, KERNEL);
+        if (!next) next = at + strlen(at);
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        atn_hash_print(atn_hash_add((atn_hash){0}, at + length, (size_t)(next - at) - length), digits);
+        snprintf(now, sizeof now, "%.*s_%.8s(", (int)word, at, digits);
+        call(&m->programs, name, now);
+        call(&m->s->body, name, now);
+        if (strstr(atn_text_str(kernels), now)) continue;
+        atn_text_printf(kernels, "%s%s", KERNEL, now);
+        atn_text_add_bytes(kernels, at + length, (size_t)(next - at) - length);
+    }
+}
+
 void random_program_make(const atn_ctx *ctx, uint64_t seed, bool few, random_program *out) {
     static const atn_type types[] = {ATN_SP, ATN_DP, ATN_INT32};
     maker *m = calloc(1, sizeof *m);
@@ -255,7 +291,7 @@ void random_program_make(const atn_ctx *ctx, uint64_t seed, bool few, random_pro
     for (int k = draw_below(m, 4); k > 0; --k) promote(m);
     for (int k = 0; k < s->n; ++k)
         if (s->data[k].use != RANDOM_TEMPORARY && out->n_head < MOST_HEAD) out->head[out->n_head++] = s->data[k];
-    atn_text_add(&out->text, atn_text_str(&m->kernel_text));
+    name_kernels(m, &out->text);
     atn_text_add(&out->text, atn_text_str(&m->programs));
     print_program("random", s->data, s->n, m->t, &s->body, &out->text);
     atn_text_free(&m->kernel_text);

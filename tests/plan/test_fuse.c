@@ -12,6 +12,8 @@ static atn_ctx *ctx;
     "kernel some(inout u: vector SP)\n    u[i] = 3 - u[i]  where i mod 2 == 0\n"                                       \
     "kernel change(inout u: vector SP, c: vector SP)\n    u[i] = u[i] + c[i]\n"                                        \
     "kernel total(x: vector SP) -> s: vector SP\n    s[0] = sum(i) x[i]\n"                                             \
+    "kernel spread(x: vector SP) -> y: vector SP\n"                                                                    \
+    "    for i in x\n        y[2 * i], y[2 * i + 1] = x[i], 2 * x[i]\n"                                                \
     "kernel times(x: vector SP, s: SP) -> y: vector SP\n    y[i] = s * x[i]\n"
 
 static void expect(const char *text, int8_t seams, const char *steps, const char *verdicts) {
@@ -71,6 +73,16 @@ static void what_changes_in_between_stays(void **state) {
            "2 u_1: stays: it is wanted outside of kernels\n");
 }
 
+/* Points that make two elements each go into maps, cell by cell, and not into a reduction. */
+static void cells_are_not_reduced(void **state) {
+    (void)state;
+    expect(P "    t = spread(x)\n    s = one(t)\n    a = total(s)\n    u = times(u, a)\n", 1,
+           "s = one(x)    with spread\na = total(s)\nu_1 = times(u, a)\nu takes u_1\n",
+           "0 t: fused\n1 s: stays: every other element of it is read\n"
+           "2 a: stays: it reduces: what it writes is not computed again for each reader\n"
+           "3 u_1: stays: it is wanted outside of kernels\n");
+}
+
 static void edges_of_loops_stay(void **state) {
     (void)state;
     expect(P "    t = one(x)\n    while total(u) > 2, at most 3\n        s = one(u)\n        u = add(s, t)\n", 1,
@@ -84,11 +96,9 @@ static void edges_of_loops_stay(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pointwise_goes_into_its_readers),
-        cmocka_unit_test(stencils_go_into_stencils),
-        cmocka_unit_test(several_readers_compute_it_each),
-        cmocka_unit_test(what_changes_in_between_stays),
-        cmocka_unit_test(edges_of_loops_stay),
+        cmocka_unit_test(pointwise_goes_into_its_readers), cmocka_unit_test(stencils_go_into_stencils),
+        cmocka_unit_test(several_readers_compute_it_each), cmocka_unit_test(what_changes_in_between_stays),
+        cmocka_unit_test(cells_are_not_reduced),           cmocka_unit_test(edges_of_loops_stay),
     };
     ctx = kit_ctx();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
