@@ -422,18 +422,16 @@ static double apart(const reg_problem *p, const opinion *o) {
 }
 
 /* The error of another method is that of the polish and the way between the two. Some of that way is the polish's own
- * error, already counted: half of its square is added, less what six normal numbers have (as James and Stein shrink a
- * mean), so that nothing is where the way is no longer than the polish may be off. */
+ * error, already counted, so that half of its square is added. */
 static void tell_aside(reg_problem *p, const opinion *o) {
     reg_pose off = way_to(p, o), turn = off;
     double at[3], way[6]; /* in the caller's frame: it may be too long for what is linear in it */
-    double by = 0.5 * fmax(0, 1 - 6 / fmax(apart(p, o), 1e-300));
     tell(p, o);
     memset(turn.b, 0, sizeof turn.b);
     reg_pose_apply(&turn, p->target_origin, at);
     for (int i = 0; i < 3; ++i) off.b[i] = p->unit * off.b[i] + p->target_origin[i] - at[i];
     reg_pose_log(&off, way);
-    for (int i = 0; i < 36; ++i) p->result->covariance[i] += by * way[i / 6] * way[i % 6];
+    for (int i = 0; i < 36; ++i) p->result->covariance[i] += way[i / 6] * way[i % 6] / 2;
 }
 
 atn_status reg_covariance_aside(reg_problem *p) {
