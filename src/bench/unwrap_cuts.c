@@ -163,7 +163,9 @@ static atn_status compare_layover(run *r, const layover_settings *s) {
         row.ratio = row.ours > 0 ? row.reference / row.ours : 0;
         snprintf(row.name, sizeof row.name, "wrong, layover %d", (int)s->seed);
         snprintf(row.reference_name, sizeof row.reference_name, RELIABILITY_NAME);
-        snprintf(row.note, sizeof row.note, "share of pixels wrong by a turn; slopes %.1f, noise %.1f, %d looks",
+        snprintf(row.note, sizeof row.note, "%s; slopes %.1f, noise %.1f, %d looks",
+                 row.ours > 0 || row.reference > 0 ? "share of pixels wrong by a turn"
+                                                   : "no pixel is wrong by a turn, here or there",
                  s->steep, s->noise, s->looks);
         show(r, &row, s->side, s->side);
     }

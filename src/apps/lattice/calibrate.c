@@ -1,8 +1,9 @@
 /* Confidences that come true, from frames made with what was found of the real one (phases, noise, efficiency,
  * background) and matched with the same tables. The powers of likelihoods are those with which the known structures of
  * a small frame are most likely. In a larger one the odds of being right are then told from the odds o that
- * likelihoods give, as o^a e^b (Platt): errors are at boundaries, where likelihoods know least. What the making of
- * frames does not have (strain, aberrations) is not in either. */
+ * likelihoods give: as o^a e^b over all atoms (Platt), which groups of about the same odds correct where they have
+ * enough atoms: errors are at boundaries, where likelihoods know least. What the making of frames does not have
+ * (strain, aberrations) is not in either. */
 #include "apps/lattice/parts.h"
 
 #include "apps/sample/atoms.h"
@@ -15,8 +16,10 @@ enum { ATOMS = 1000, CHECKED = 4000, ROUNDS = 2 };
 static const double LEAST = 0.02; /* share of a phase */
 static const double FAITH = 1;    /* nats that doubling or halving a power must gain */
 static const double ENOUGH = 40;  /* atoms of which as many are right as there will be */
-static const double DOUBT = 10;   /* atoms that count as if they were right as often as they say */
+static const double DOUBT = 10;   /* atoms that count as if they were right as often as all atoms together say */
 static const double SUREST = 0.999999;
+static const double SOME = 0.01; /* background that frames are made with */
+enum { LEAST_SURE = 20 };        /* atoms that tell it */
 
 typedef struct made {
     size_t count;
@@ -34,7 +37,7 @@ static bool describe(const atn_lattice *l, atn_sample_atoms_settings *s) {
     s->species[0] = (atn_sample_species){.name = "Fe", .share = 1, .mass = 55.845};
     s->lateral = l->info.noise, s->depth = l->info.depth_noise;
     s->efficiency = fmin(l->info.efficiency, 1);
-    s->strangers = l->info.background > 0.01 ? l->info.background : 0;
+    s->strangers = l->info.background > SOME ? l->info.background : 0;
     for (int32_t m = 0; m < l->info.models && s->lattices < ATOMS_LATTICES; ++m) {
         crystal_structure k = CRYSTAL_BCC;
         if (l->info.share[m + 1] < LEAST) continue;
@@ -91,6 +94,33 @@ static atn_status match(atn_lattice *l, made *m) {
     if (status == ATN_OK) status = lattice_run_batch(l, m->which, m->atom);
     m->count = n;
     return status;
+}
+
+/* ---- the background ---- */
+
+/* Some neighbours seem to be on no site where all are: that share, which a frame without background has too, is taken
+ * off. */
+static atn_status correct_background(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
+    double alone[ATOMS];
+    size_t sure = 0;
+    if (about->strangers == 0 || l->settings.strangers > 0) return ATN_OK;
+    about->strangers = 0;
+    atn_status status = make(l, about, ATOMS, m);
+    if (status == ATN_OK) status = match(l, m);
+    for (size_t i = 0; i < m->count && status == ATN_OK; ++i) {
+        const atn_lattice_atom *a = &m->atom[m->which[i]];
+        double n = l->near.start[i + 1] - l->near.start[i];
+        if (!a->structure || a->confidence < 0.9F || !(n > 0)) continue;
+        const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)a->phase - 1];
+        alone[sure++] = fmax(0, 1 - (double)f->weight / n);
+    }
+    l->near.atoms = 0;
+    memset(&l->recent, 0, sizeof l->recent);
+    if (status != ATN_OK || sure < LEAST_SURE) return status;
+    double seen = lattice_background(alone, sure);
+    l->info.background = fmax((l->info.background - seen) / (1 - seen), LATTICE_FEWEST);
+    about->strangers = l->info.background > SOME ? l->info.background : 0;
+    return ATN_OK;
 }
 
 /* ---- the powers ---- */
@@ -151,29 +181,66 @@ float lattice_confidence(const atn_lattice *l, float confidence) {
     return (float)(1 / (1 + exp(-y)));
 }
 
-/* Atoms of about the same confidence: how many, the sum of their confidences, how many are right. */
+/* Logarithms of odds x that likelihoods give come true as slope x + step. */
+typedef struct line {
+    double slope, step;
+} line;
+
+static double chance_at(const line *p, double x) { return 1 / (1 + exp(-p->slope * x - p->step)); }
+
+static bool is_right(const made *m, size_t k) { return m->atom[k].structure == m->label[k]; }
+
+/* The likeliest line, by Newton's method; right and wrong count a little less than wholly (Platt 1999), so that there
+ * is one where no atom is wrong. */
+static line fit_line(const made *m) {
+    line p = {1, 0};
+    double right = 0, n = (double)m->count;
+    for (size_t k = 0; k < m->count; ++k) right += is_right(m, k);
+    double target[2] = {1 / (n - right + 2), (right + 1) / (right + 2)};
+    for (int round = 0; round < 30; ++round) {
+        double g[2] = {0}, h[3] = {1e-3, 0, 1e-3};
+        for (size_t k = 0; k < m->count; ++k) {
+            double x = odds_of(fmin((double)m->atom[k].confidence, SUREST)), c = chance_at(&p, x);
+            double off = target[is_right(m, k)] - c, w = c * (1 - c);
+            g[0] += off * x, g[1] += off;
+            h[0] += w * x * x, h[1] += w * x, h[2] += w;
+        }
+        double det = h[0] * h[2] - h[1] * h[1], by = 1;
+        double slope = (h[2] * g[0] - h[1] * g[1]) / det, step = (h[0] * g[1] - h[1] * g[0]) / det;
+        if (!(det > 0) || !isfinite(slope + step)) break;
+        if (fabs(slope) + fabs(step) > 1) by = 1 / (fabs(slope) + fabs(step)); /* not too far at once */
+        p.slope = fmax(p.slope + by * slope, 0.05);
+        p.step += by * step;
+    }
+    return p;
+}
+
+/* Atoms of about the same confidence: how many, the sums of their confidences and of what the line makes of them, how
+ * many are right. */
 typedef struct group {
-    double n, told, right;
+    double n, told, fitted, right;
 } group;
 
-static double truth(const group *g) { return odds_of((g->right + DOUBT * g->told / g->n) / (g->n + DOUBT)); }
+static double truth(const group *g) { return odds_of((g->right + DOUBT * g->fitted / g->n) / (g->n + DOUBT)); }
 
 /* Groups of ENOUGH atoms; those that are surer and right less often are one with the group before. */
 static void fit_odds(atn_lattice *l, const made *m) {
     static const double TO[LATTICE_KNOTS] = {0.5, 0.7, 0.85, 0.95, 0.99, 0.999, 0.99999, 2};
     group all[LATTICE_KNOTS + 1] = {{0}};
+    line fitted = fit_line(m);
     int32_t count = 0;
     for (int b = 0; b < LATTICE_KNOTS; ++b) {
         group *g = &all[count];
         for (size_t k = 0; k < m->count; ++k) {
             double c = (double)m->atom[k].confidence;
             if (c >= TO[b] || (b > 0 && c < TO[b - 1])) continue;
-            g->n += 1, g->told += fmin(c, SUREST), g->right += m->atom[k].structure == m->label[k];
+            c = fmin(c, SUREST);
+            g->n += 1, g->told += c, g->fitted += chance_at(&fitted, odds_of(c)), g->right += is_right(m, k);
         }
         if (g->n < ENOUGH) continue;
         for (++count; count > 1 && truth(&all[count - 1]) < truth(&all[count - 2]); --count) {
             group *to = &all[count - 2], *from = &all[count - 1];
-            to->n += from->n, to->told += from->told, to->right += from->right;
+            to->n += from->n, to->told += from->told, to->fitted += from->fitted, to->right += from->right;
         }
         all[count] = (group){0};
     }
@@ -188,7 +255,8 @@ atn_status lattice_calibrate(atn_lattice *l) {
     atn_sample_atoms_settings about;
     if (!describe(l, &about)) return ATN_OK;
     made *m = atn_zalloc(l->ctx, sizeof *m);
-    atn_status status = m ? make(l, &about, ATOMS, m) : ATN_ERR_MEMORY;
+    atn_status status = m ? correct_background(l, &about, m) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = make(l, &about, ATOMS, m);
     if (status == ATN_OK) status = match(l, m);
     if (status == ATN_OK) choose_all(l, m);
     l->near.atoms = 0;

@@ -4,6 +4,8 @@
 
 #include "apps/lattice/lattice.h"
 
+#define LATTICE_FEWEST 0.002 /* share of atoms on no site: there may always be some */
+
 void lattice_set_phase(atn_lattice *l, int32_t k, int32_t model); /* entry k is a phase of a model that was given */
 void lattice_add_phase(atn_lattice *l, int32_t model);            /* one more; there is room */
 void lattice_even_shares(atn_lattice *l, double other);           /* the classes are as likely as each other */
@@ -26,6 +28,9 @@ typedef struct lattice_sample {
 /* Shares, background and constants that make it likely, where none were given; again while constants change, at most
  * `rounds` times. likelihood: of the sample. */
 atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, int rounds, double *likelihood);
+/* Atoms on no site are as frequent among neighbours: from the shares of the neighbours of sure atoms that take none,
+ * which it sorts, the mean of the middle, as atoms at boundaries see another grain's. */
+double lattice_background(double *alone, size_t count);
 /* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
  * none is. */
 bool lattice_accept(atn_lattice *l);

@@ -14,9 +14,8 @@ enum { ROUNDS = 60, LEAST = 8 };
 static const double MOST_OTHER = 0.3;
 static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
 static const double GAIN = 1.5, MISFIT = 0.1;
-static const double FEWEST = 0.002; /* share of atoms on no site */
-static const double POWER = 0.5;    /* of likelihoods, for shares */
-static const double CLEAR = 5;      /* nats of the sample by which it must be likelier with a model than without */
+static const double POWER = 0.5; /* of likelihoods, for shares */
+static const double CLEAR = 5;   /* nats of the sample by which it must be likelier with a model than without */
 
 /* Sums over the atoms of a sample that take a model and are sure of it. */
 typedef struct taken {
@@ -105,16 +104,18 @@ static int ascending(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* Atoms on no site are as frequent among neighbours: the mean of the middle of the sample, as those at boundaries see
- * another grain's. */
-static void take_background(atn_lattice *l, const learned *x) {
+double lattice_background(double *alone, size_t count) {
     double sum = 0;
-    size_t from = x->sure * 3 / 10, to = x->sure - from;
-    l->info.background = fmax(l->info.strangers, FEWEST);
+    size_t from = count * 3 / 10, to = count - from;
+    qsort(alone, count, sizeof *alone, ascending);
+    for (size_t k = from; k < to; ++k) sum += alone[k] / (double)(to - from);
+    return fmin(fmax(sum, LATTICE_FEWEST), 0.5);
+}
+
+static void take_background(atn_lattice *l, const learned *x) {
+    l->info.background = fmax(l->info.strangers, LATTICE_FEWEST);
     if (l->settings.strangers > 0 || x->sure < LEAST) return;
-    qsort(x->alone, x->sure, sizeof *x->alone, ascending);
-    for (size_t k = from; k < to; ++k) sum += x->alone[k] / (double)(to - from);
-    l->info.background = fmin(fmax(sum, FEWEST), 0.5);
+    l->info.background = lattice_background(x->alone, x->sure);
 }
 
 /* ---- the sample ---- */
@@ -212,7 +213,7 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
         *x = (learned){.term = block, .gain = block + s->count * classes};
         x->alone = x->gain + s->count;
         lattice_even_shares(l, 0.1);
-        l->info.background = fmax(l->info.strangers, FEWEST);
+        l->info.background = fmax(l->info.strangers, LATTICE_FEWEST);
         status = lattice_engine_open(l);
         if (status == ATN_OK) status = match_sample(l, s, x);
         if (status != ATN_OK) break;
