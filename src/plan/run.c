@@ -95,9 +95,14 @@ static void spread_slot(atn_planned *p, int32_t array, void (*bind)(atn_runner *
     }
 }
 
+static bool is_same(const atn_slot *a, const atn_slot *b) {
+    return a->buffer == b->buffer && a->offset == b->offset && a->view.data == b->view.data &&
+           atn_view_is_alike(&a->view, &b->view);
+}
+
 void atn_planned_bind(atn_planned *p, int32_t head, const atn_slot *slot) {
     int32_t array = p->plan->main.array[head];
-    if (array < 0) return;
+    if (array < 0 || (p->bound[array] && is_same(&p->slots[array], slot))) return; /* launches that are kept stay so */
     p->slots[array] = *slot;
     p->bound[array] = true;
     spread_slot(p, array, p->device ? atn_runner_rebind : atn_runner_bind);
