@@ -16,7 +16,8 @@ extern "C" {
 typedef struct atn_unwrap atn_unwrap;
 
 typedef enum atn_unwrap_method {
-    ATN_UNWRAP_METHOD_AUTO,      /* multigrid where there are no weights and no holes, else conjugate gradients */
+    ATN_UNWRAP_METHOD_AUTO,      /* multigrid where there are no weights and no holes; else turns from neighbour to
+                                    neighbour where differences add up, and conjugate gradients where not */
     ATN_UNWRAP_METHOD_MULTIGRID, /* cycles alone */
     ATN_UNWRAP_METHOD_CG         /* conjugate gradients, preconditioned by one V-cycle */
 } atn_unwrap_method;
@@ -78,6 +79,8 @@ typedef struct atn_unwrap_settings {
                             4e-5 radians rms at 32 bits, 2e-10 at 64; with weights 1e-5 and 1e-10, rounds that adapt
                             them, or make them once, 5e-4 */
     int32_t most_cycles; /* cycles or iterations of one solution; default 100 */
+    atn_array *mask_array;    /* `mask` as a matrix of ATN_U8 on the solver's device, instead of it */
+    atn_array *quality_array; /* `quality` likewise, of the type of the phase */
 } atn_unwrap_settings;
 
 /* A plain value. */
@@ -96,10 +99,11 @@ typedef struct atn_unwrap_result {
     double congruence_max; /* the farthest that the answer is from psi plus whole turns, radians; 0 where congruent */
     bool weighted;         /* weights or holes were there: conjugate gradients, unless cycles alone were asked for */
     int32_t cycles;        /* cycles or iterations, of all solutions together */
-    int32_t solutions;    /* systems that were solved: 1, more where weights were adapted, none for the shortest cuts */
-    double seconds;       /* all of it */
-    double setup_seconds; /* differences, residues, weights and their coarse grids */
-    double solve_seconds; /* cycles */
+    int32_t solutions;     /* systems that were solved: 1, more where weights were adapted; none for the shortest cuts,
+                              nor where holes or weights are and all wrapped differences add up: turns are followed */
+    double seconds;        /* all of it */
+    double setup_seconds;  /* differences, residues, weights and their coarse grids */
+    double solve_seconds;  /* cycles */
     double finish_seconds; /* islands, congruence, piston and what is reported */
 } atn_unwrap_result;
 
@@ -115,8 +119,11 @@ ATN_API void atn_unwrap_free(atn_unwrap *unwrap); /* NULL is fine */
 ATN_API atn_status atn_unwrap_solve(atn_unwrap *unwrap, const void *phase, const atn_unwrap_settings *settings,
                                     void *out, atn_unwrap_result *result);
 
-/* The same without copies: matrices of the solver's device and size, of ATN_SP or ATN_DP as `bits` says;
- * they may be the same. */
+/* The same without copies: matrices of the solver's device and size, of ATN_SP or ATN_DP as `bits` says. They are read
+ * and written where they are, unless their rows have gaps; where they are the same, the answer is copied once, on the
+ * device. Nothing of the size of a frame goes to the host or comes from there, unless the shortest cuts are searched
+ * for. (atn_unwrap_solve reads phase, mask and quality where they are if the device is the host, and copies the answer
+ * only.) */
 ATN_API atn_status atn_unwrap_solve_array(atn_unwrap *unwrap, atn_array *phase, const atn_unwrap_settings *settings,
                                           atn_array *out, atn_unwrap_result *result);
 

@@ -6,6 +6,7 @@
 #include "apps/sample/fringes.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "bench/parts.h"
 #include "bench/reference_multigrid.h"
 #include "bench/scipy.h"
@@ -238,6 +239,67 @@ static atn_status live(data *d, const atn_bench_unwrap_options *o, bool *stopped
     return ATN_OK;
 }
 
+/* A fifth of the pixels under discs, or one by one; and qualities from 0.2 to 1. */
+static void put_masks(const data *d, uint8_t *discs, uint8_t *single, float *quality) {
+    atn_random random;
+    size_t masked = 0, side = (size_t)d->side;
+    atn_random_seed(&random, 5);
+    for (size_t k = 0; k < d->pixels; ++k) {
+        discs[k] = 1;
+        single[k] = atn_random_unit(&random) >= 0.2;
+        quality[k] = (float)(0.6 + 0.4 * sin(0.02 * (double)(k % side)) * cos(0.03 * (double)(k / side)));
+    }
+    while (masked < d->pixels / 5) {
+        double x = atn_random_unit(&random) * d->side, y = atn_random_unit(&random) * d->side;
+        double radius = (0.01 + 0.02 * atn_random_unit(&random)) * d->side;
+        for (size_t k = 0; k < d->pixels; ++k) {
+            double dx = (double)(k % side) - x, dy = (double)(k / side) - y;
+            if (!discs[k] || dx * dx + dy * dy > radius * radius) continue;
+            discs[k] = 0;
+            ++masked;
+        }
+    }
+}
+
+/* Against the same frame without: turn by turn. */
+static atn_status masked(data *d, const atn_bench_unwrap_options *o, bool *stopped) {
+    uint8_t *discs = atn_alloc(d->ctx, d->pixels), *single = atn_alloc(d->ctx, d->pixels);
+    float *quality = atn_alloc(d->ctx, d->pixels * sizeof *quality);
+    const struct {
+        const char *name;
+        atn_unwrap_settings settings;
+    } KINDS[] = {{"20 % masked, discs", {.mask = discs}},
+                 {"20 % masked, single pixels", {.mask = single}},
+                 {"quality map", {.quality = quality}}};
+    int32_t rounds = o->quick ? QUICK_ROUNDS : ROUNDS;
+    atn_status status = discs && single && quality ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) put_masks(d, discs, single, quality);
+    for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS && status == ATN_OK && !*stopped; ++k) {
+        bench_runner runner[2] = {0};
+        for (int32_t n = -2; n < rounds && status == ATN_OK; ++n) { /* the first ones plan and keep */
+            double with = 0, without = 0;
+            status = run_ours(d, d->psi[0], NULL, &without);
+            if (status == ATN_OK) status = run_ours(d, d->psi[0], &KINDS[k].settings, &with);
+            if (n < 0) continue;
+            runner[0].second[n] = with;
+            runner[1].second[n] = without;
+            if (status == ATN_OK) status = atn_check_cancel(d->ctx);
+        }
+        if (status != ATN_OK) break;
+        atn_bench_row row = row_of(d, KINDS[k].name);
+        row.ours = row.seconds = bench_median(runner[0].second, rounds);
+        row.reference = bench_median(runner[1].second, rounds);
+        row.ratio = bench_compare(&runner[0], &runner[1], rounds);
+        snprintf(row.reference_name, sizeof row.reference_name, "ours, all valid");
+        snprintf(row.note, sizeof row.note, "%lld islands, %d cycles", (long long)d->result.islands, d->result.cycles);
+        *stopped = !o->visit(o->user, &row);
+    }
+    atn_free(d->ctx, discs);
+    atn_free(d->ctx, single);
+    atn_free(d->ctx, quality);
+    return status;
+}
+
 /* A spiral, and noise that is another one in each frame: residues. */
 static atn_status put_spirals(data *d) {
     atn_status status = ATN_OK;
@@ -294,6 +356,7 @@ static atn_status measure(data *d, const atn_bench_unwrap_options *o, bool *stop
     atn_status status = open_data(d);
     if (status == ATN_OK) status = frames(d, o, stopped);
     if (status == ATN_OK && all && !*stopped) status = live(d, o, stopped);
+    if (status == ATN_OK && all && !*stopped) status = masked(d, o, stopped);
     if (status == ATN_OK && all && !*stopped) status = weighted(d, o, stopped);
     close_data(d);
     return status;

@@ -238,8 +238,9 @@ static const char *const PARAGRAPHS[] = {
     "force, against a plain brute force with OpenMP on the CPU.",
     "unwrap: whole frames of 512 to 2048 pixels a side, in single precision and one in double, against a plain "
     "multigrid with OpenMP on the CPU that comes as near to the surface, and, where python3 has scipy, its solution by "
-    "cosine transforms; frames a second of a stream that starts from the last answer; a frame with residues, whose "
-    "weights are adapted; the length of cuts against the optimum that another method finds; pixels of radar scenes "
+    "cosine transforms; the frame with a fifth of its pixels masked, and with a quality map, against itself without; "
+    "frames a second of a stream that starts from the last answer; a frame with residues, whose weights are adapted; "
+    "the length of cuts against the optimum that another method finds; pixels of radar scenes "
     "with "
     "layover that are wrong by a turn, against sorted reliability. With FILE...: the cuts of these phases.",
     "space: counting and listing search spaces (FILE..., or two that are made for it) against a plain enumeration in "

@@ -305,7 +305,7 @@ static atn_value copy_value(const copy *m, const atn_node *node) {
         return atn_value_leaf(s, ATN_OP_RESULT, node->type, node->index, node->axis, result_dims(m, node->index),
                               (atn_trait){.data = true, .after = node->index == 0});
     case ATN_OP_ACC:
-        return atn_value_leaf(s, ATN_OP_ACC, node->type, node->index, node->axis, 0,
+        return atn_value_leaf(s, ATN_OP_ACC, node->type, node->index, node->axis, node->dims,
                               (atn_trait){.accs = 1u << node->axis});
     case ATN_OP_BEFORE:
     case ATN_OP_AFTER:

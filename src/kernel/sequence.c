@@ -14,13 +14,14 @@ typedef struct step {
     atn_slot *slots;
     double (*params)[2]; /* per parameter */
     atn_choice choice;
-    atn_built *kernel;
+    atn_built *kernel; /* NULL: interpreted */
 } step;
 
 struct atn_runner {
     const atn_ctx *ctx;
     const atn_sequence *sequence;
     atn_device *device; /* once built */
+    bool interprets;    /* what cannot be compiled */
     step *steps;
     atn_shared_object *objects;
     int32_t n_objects;
@@ -277,8 +278,14 @@ static atn_status build_step(const atn_runner *r, step *s, const atn_variant *va
         status = atn_choose(r->ctx, s->graph, atn_device_get_info(r->device), &frame, options, &s->choice);
         if (status == ATN_OK) status = atn_choice_build(r->device, s->code, &frame, options, &s->choice, &s->kernel);
     }
+    const atn_device_info *info = atn_device_get_info(r->device);
+    bool no_compiler = strcmp(info->backend, "host") == 0 && !*info->driver;
+    if (status != ATN_OK && status != ATN_ERR_MEMORY && r->interprets && no_compiler) return ATN_OK;
     return status == ATN_OK ? atn_built_ready(s->kernel, s->slots, (const double(*)[2])s->params) : status;
 }
+
+void atn_runner_interpret(atn_runner *r) { r->interprets = true; }
+bool atn_runner_interprets(const atn_runner *r, int32_t number) { return !r->steps[number].kernel; }
 
 atn_status atn_runner_build(atn_runner *r, atn_device *device, const atn_variant *variant,
                             const atn_choose_options *options) {
@@ -308,8 +315,24 @@ void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
     for (int32_t k = 0; k < r->sequence->count; ++k) refresh(r, &r->steps[k]);
 }
 
+/* The host without a compiler: its buffers are at hand. */
+static atn_status interpret(const atn_runner *r, step *s) {
+    int64_t bad = 0;
+    for (int32_t k = 0; k < s->graph->n_objects; ++k)
+        if (s->object[k] >= 0)
+            s->views[k].data = (char *)atn_buffer_host(s->slots[k].buffer) +
+                               (size_t)s->slots[k].offset * atn_type_bytes(s->views[k].type);
+    atn_frame frame = frame_of(s);
+    atn_status status = atn_eval(r->ctx, s->graph, &frame, &bad);
+    if (status == ATN_OK && bad)
+        status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %lld computed accesses were out of range", s->graph->name,
+                          (long long)bad);
+    return status;
+}
+
 atn_status atn_runner_run_step(atn_runner *r, int32_t number, atn_queue *queue) {
     step *s = &r->steps[number];
+    if (!s->kernel) return interpret(r, s);
     return atn_built_run(s->kernel, queue, s->slots, (const double(*)[2])s->params);
 }
 

@@ -42,6 +42,9 @@ atn_status atn_runner_plan(atn_runner *runner);
  * `options` may be NULL. */
 atn_status atn_runner_build(atn_runner *runner, atn_device *device, const atn_variant *variant,
                             const atn_choose_options *options);
+/* Before it is built: on a host without a compiler, what is not compiled in is interpreted, slowly. */
+void atn_runner_interpret(atn_runner *runner);
+bool atn_runner_interprets(const atn_runner *runner, int32_t step); /* once built */
 /* What a step runs, once it is built. */
 const atn_choice *atn_runner_choice(const atn_runner *runner, int32_t step);
 atn_frame atn_runner_frame(const atn_runner *runner, int32_t step); /* once planned */

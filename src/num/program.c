@@ -18,6 +18,7 @@ struct atn_program {
     bool given;                 /* scalars changed */
     bool trusted, any_size;
     atn_array **array;  /* per name of the head; NULL: not bound */
+    atn_slot *slot;     /* per name of the head: as it was bound */
     double (*value)[2]; /* per name of the head */
     bool *has_value;
     int8_t *wanted; /* seams */
@@ -39,9 +40,10 @@ static atn_status fill(atn_program *p, const char *description, const atn_kernel
     p->routine = p->programs->routines[p->programs->main];
     size_t n = (size_t)p->routine->n_head + 1;
     p->array = atn_zalloc(ctx, n * sizeof *p->array);
+    p->slot = atn_zalloc(ctx, n * sizeof *p->slot);
     p->value = atn_zalloc(ctx, n * sizeof *p->value);
     p->has_value = atn_zalloc(ctx, n * sizeof *p->has_value);
-    if (!p->array || !p->value || !p->has_value) return ATN_ERR_MEMORY;
+    if (!p->array || !p->slot || !p->value || !p->has_value) return ATN_ERR_MEMORY;
     for (int32_t k = 0; k < p->routine->n_head; ++k) {
         memcpy(p->value[k], p->routine->names[k].default_value, sizeof *p->value);
         p->has_value[k] = p->routine->names[k].has_default;
@@ -71,6 +73,7 @@ void atn_program_free(atn_program *p) {
     atn_planned_free(p->planned);
     atn_programs_free(p->programs);
     atn_free(ctx, p->array);
+    atn_free(ctx, p->slot);
     atn_free(ctx, p->value);
     atn_free(ctx, p->has_value);
     atn_free(ctx, p->wanted);
@@ -96,10 +99,11 @@ atn_status atn_program_bind(atn_program *p, const char *name, atn_array *array) 
                         atn_type_name(slot.view.type));
     bool alike = false;
     if (p->array[k]) {
-        atn_slot before = atn_array_slot(p->array[k]);
+        atn_slot before = p->slot[k]; /* the array may be gone */
         alike = atn_view_is_alike(&slot.view, &before.view) && slot.offset <= before.offset;
     }
     p->array[k] = array;
+    p->slot[k] = slot;
     p->stale |= !alike;
     p->moved = true;
     return ATN_OK;

@@ -217,6 +217,7 @@ atn_status atn_planned_ready(atn_planned *p) {
 atn_status atn_planned_build(atn_planned *p, atn_device *device, const atn_variant *variant,
                              const atn_choose_options *options) {
     p->device = device;
+    atn_runner_interpret(p->runner);
     atn_status status = own_arena(p);
     if (status == ATN_OK) status = own_results(p);
     if (status == ATN_OK) status = atn_capture_find(p);

@@ -6,6 +6,7 @@
 #include <attune/attune.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static atn_ctx *ctx;
@@ -91,10 +92,66 @@ static void smooths(void **state) {
     }
 }
 
+/* Runs of equal keys, by a join of their own; loops and single values. */
+static const char RUNS[] = "kernel runs(key: vector INT32, inout add total: vector INT32)\n"
+                           "    for i in key\n"
+                           "        after_it = key[i + 1]  with key clamped\n"
+                           "        before_it = key[i - 1]  with key clamped\n"
+                           "        first: B = i == 0 or key[i] != before_it\n"
+                           "        last: B = i == length(key) - 1 or key[i] != after_it\n"
+                           "        carry n: INT32 = 0, f: INT32 = 0 {\n"
+                           "            n = first ? 1 : n + 1;\n"
+                           "            f = f | INT32(first);\n"
+                           "        } combine {\n"
+                           "            n = right(f) != 0 ? right(n) : left(n) + right(n);\n"
+                           "            f = left(f) | right(f);\n"
+                           "        }\n"
+                           "        total[key[i]] += n  where last\n"
+                           "program twice(key: vector INT32, inout total: vector INT32) -> rounds: INT32\n"
+                           "    n: INT32 = 0\n"
+                           "    while n < 3, at most 9, counted in rounds\n"
+                           "        runs(key, total)\n"
+                           "        n = n + 1\n";
+
+/* On a host without a compiler what is not compiled in is interpreted: slowly, and right, time after time. */
+static void needs_no_compiler(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        if (k) setenv("ATTUNE_CC", "/nowhere/cc", 1);
+        atn_ctx *of = k ? kit_ctx() : ctx;
+        atn_device *on = k ? kit_open_host(of) : device;
+        atn_program *program;
+        atn_array *key, *total, *rounds;
+        void *at;
+        int32_t got[4], count;
+        kit_ok(of, atn_program_create(on, RUNS, NULL, &program));
+        kit_ok(of, atn_array_create_vector(on, ATN_INT32, 40, &key));
+        kit_ok(of, atn_array_create_vector(on, ATN_INT32, 4, &total));
+        kit_ok(of, atn_array_create_vector(on, ATN_INT32, 1, &rounds));
+        kit_ok(of, atn_array_map_write(key, &at));
+        for (int i = 0; i < 40; ++i) ((int32_t *)at)[i] = i / 7 % 4;
+        kit_ok(of, atn_program_bind(program, "key", key));
+        kit_ok(of, atn_program_bind(program, "total", total));
+        kit_ok(of, atn_program_bind(program, "rounds", rounds));
+        for (int run = 1; run < 4; ++run) {
+            kit_ok(of, atn_program_run(program));
+            kit_ok(of, atn_array_get(total, got, 0));
+            kit_ok(of, atn_array_get(rounds, &count, 0));
+            assert_true(count == 3 && got[0] == 42 * run && got[1] == 36 * run && got[2] == 21 * run &&
+                        got[3] == 21 * run);
+        }
+        atn_program_free(program);
+        atn_array_free(key), atn_array_free(total), atn_array_free(rounds);
+        if (k) atn_device_close(on);
+        if (k) kit_free(of);
+    }
+    unsetenv("ATTUNE_CC");
+}
+
 int main(void) {
     ctx = kit_ctx();
     device = kit_open_host(ctx);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(smooths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(smooths), cmocka_unit_test(needs_no_compiler)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     atn_device_close(device);
     kit_free(ctx);

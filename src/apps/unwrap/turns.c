@@ -22,22 +22,25 @@ static double number(const void *from, atn_type type, int64_t k) {
 typedef struct pixels {
     const void *psi;
     const uint8_t *mask;
-    const float *quality; /* or NULL */
+    const void *quality; /* or NULL */
     atn_type type;
     int64_t width, height;
     double *turns; /* infinite: not seen yet */
     int32_t *stack;
 } pixels;
 
+static float quality_at(const pixels *l, int64_t k) { return (float)number(l->quality, l->type, k); }
+
 static bool counts(const pixels *l, int64_t k) {
-    return l->mask[k] && (!l->quality || l->quality[k] > 0) && isfinite(number(l->psi, l->type, k));
+    return l->mask[k] && (!l->quality || number(l->quality, l->type, k) > 0) && isfinite(number(l->psi, l->type, k));
 }
 
-static atn_status open_pixels(atn_unwrap *u, const atn_unwrap_settings *s, pixels *l) {
+static atn_status open_pixels(atn_unwrap *u, pixels *l) {
     const void *mask = NULL;
-    *l = (pixels){.type = u->type, .width = u->width, .height = u->height, .quality = s->quality};
+    *l = (pixels){.type = u->type, .width = u->width, .height = u->height};
     atn_status status = atn_array_map_read(u->psi, &l->psi);
     if (status == ATN_OK) status = atn_array_map_read(u->mask, &mask);
+    if (status == ATN_OK && u->least > 1) status = atn_array_map_read(u->quality, &l->quality);
     l->mask = mask;
     l->turns = atn_alloc(u->ctx, (size_t)u->pixels * sizeof *l->turns);
     l->stack = atn_alloc(u->ctx, (size_t)u->pixels * sizeof *l->stack);
@@ -77,11 +80,11 @@ static atn_status find_grades(atn_unwrap *u, field *f) {
         bool valid = counts(&f->l, k);
         float psi = valid ? (float)remainder(number(f->l.psi, f->l.type, k), TURN) : 0;
         phasors.value[k] = valid ? cosf(psi) + sinf(psi) * I : 0;
-        if (valid) most = fmaxf(most, f->l.quality[k]);
+        if (valid) most = fmaxf(most, quality_at(&f->l, k));
     }
     if (status == ATN_OK) unwrap_regularity(&phasors, f->grade);
     for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) {
-        float mean = most > 0 ? (f->l.quality[k] / most + f->grade[k]) / 2 : 0, square = mean * mean;
+        float mean = most > 0 ? (quality_at(&f->l, k) / most + f->grade[k]) / 2 : 0, square = mean * mean;
         f->grade[k] = square * square;
     }
     atn_free(u->ctx, phasors.value);
@@ -137,12 +140,25 @@ static void find_turns(const field *f) {
         if (counts(&f->l, k)) f->l.turns[k] -= rint(number(f->l.psi, f->l.type, k) / TURN);
 }
 
-atn_status unwrap_shortest(atn_unwrap *u, const atn_unwrap_settings *s, double **turns) {
+static atn_status put_surface(const pixels *l, atn_array *surface) {
+    void *to;
+    atn_status status = atn_array_map_write(surface, &to);
+    for (int64_t k = 0; k < l->width * l->height && status == ATN_OK; ++k) {
+        double value = counts(l, k) ? number(l->psi, l->type, k) + TURN * l->turns[k] : number(l->psi, l->type, k);
+        if (l->type == ATN_DP)
+            ((double *)to)[k] = value;
+        else
+            ((float *)to)[k] = (float)value;
+    }
+    return status;
+}
+
+atn_status unwrap_shortest(atn_unwrap *u, atn_array *surface, bool *out) {
     field f = {.cuts = {.width = u->width, .height = u->height}};
     size_t pairs = 2 * (size_t)u->pixels;
     bool found = false;
-    atn_status status = open_pixels(u, s, &f.l);
-    *turns = NULL;
+    atn_status status = open_pixels(u, &f.l);
+    *out = false;
     f.cuts.wrapped = f.wrapped = atn_zalloc(u->ctx, pairs * sizeof *f.wrapped);
     f.cuts.cost = f.cost = atn_zalloc(u->ctx, pairs * sizeof *f.cost);
     f.cuts.cut = atn_alloc(u->ctx, pairs * sizeof *f.cuts.cut);
@@ -151,8 +167,8 @@ atn_status unwrap_shortest(atn_unwrap *u, const atn_unwrap_settings *s, double *
     if (status == ATN_OK && put_pairs(&f)) status = unwrap_cuts_find(u->ctx, &f.cuts, WORK * u->pixels, &found);
     if (status == ATN_OK && found) {
         find_turns(&f);
-        *turns = f.l.turns;
-        f.l.turns = NULL;
+        status = put_surface(&f.l, surface);
+        *out = status == ATN_OK;
     }
     atn_free(u->ctx, f.cost);
     atn_free(u->ctx, f.grade);

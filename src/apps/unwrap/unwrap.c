@@ -54,21 +54,14 @@ static void fill_options(atn_unwrap *u, const unwrap_knobs *knobs) {
     }
 }
 
-static atn_status put_ones(atn_unwrap *u) {
-    void *to;
-    atn_status status = atn_array_map_write(u->mask, &to);
-    if (status == ATN_OK) memset(to, 1, (size_t)u->pixels);
-    u->masked = false;
-    return status;
-}
-
 static atn_status open_frame(atn_unwrap *u) {
     atn_status status = unwrap_array(u, u->type, u->width, u->height, &u->psi);
     if (status == ATN_OK) status = unwrap_array(u, u->type, u->width, u->height, &u->out);
     if (status == ATN_OK) status = unwrap_array(u, ATN_U8, u->width, u->height, &u->mask);
     for (int k = 0; k < UNWRAP_ROWS && status == ATN_OK; ++k)
         status = unwrap_array(u, k < 2 ? ATN_INT32 : u->type, u->height, 0, &u->rows[k]);
-    return status == ATN_OK ? put_ones(u) : status;
+    u->masked = true; /* by nothing yet */
+    return status;
 }
 
 static atn_status open_solver(atn_unwrap *u) {
@@ -128,10 +121,13 @@ atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, 
 
 void atn_unwrap_free(atn_unwrap *u) {
     if (!u) return;
+    unwrap_islands_free(&u->islands);
+    unwrap_labels_free(&u->labels);
     unwrap_op *op = (unwrap_op *)&u->ops;
     for (size_t k = 0; k < sizeof u->ops / sizeof *op; ++k) unwrap_op_free(&op[k]);
     unwrap_solver_free(u->solver);
-    atn_array *all[] = {u->psi, u->out, u->mask, u->quality, u->clean, u->grade, u->wx, u->wy, u->inv, u->u[0]};
+    atn_array *all[] = {u->psi,   u->out, u->mask, u->quality, u->state, u->clean,
+                        u->grade, u->wx,  u->wy,   u->inv,     u->u[0]};
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) atn_array_free(all[k]);
     for (int k = 0; k < UNWRAP_ROWS; ++k) atn_array_free(u->rows[k]);
     atn_free(u->ctx, u);
@@ -159,18 +155,7 @@ static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_settings 
     if (!(s->tolerance >= 0) || !(s->tolerance < 1))
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: a tolerance of %g; from 0 to below 1", s->tolerance);
     if (s->most_cycles < 0) return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: %d cycles; 1 or more", s->most_cycles);
-    for (int64_t k = 0; s->quality && k < u->pixels; ++k)
-        if (!(s->quality[k] >= 0) || !isfinite(s->quality[k]))
-            return atn_fail(u->ctx, ATN_ERR_INPUT,
-                            "unwrap: the quality of pixel (%lld, %lld) is %g; finite numbers from 0 are wanted",
-                            (long long)(k % u->width), (long long)(k / u->width), (double)s->quality[k]);
     return ATN_OK;
-}
-
-static atn_status put_mask(atn_unwrap *u, const uint8_t *mask) {
-    if (!mask) return u->masked ? put_ones(u) : ATN_OK;
-    u->masked = true;
-    return atn_array_put(u->mask, mask, 0);
 }
 
 static atn_status survey(atn_unwrap *u, atn_unwrap_result *result) {
@@ -193,27 +178,47 @@ typedef struct frame {
     int32_t most;
     bool torn; /* the wrapped differences do not add up around every corner and hole */
     bool weights, warm;
-    bool many;     /* weights are adapted */
-    double *turns; /* owned; the answer with the shortest cuts, or NULL */
+    bool many;           /* weights are adapted */
+    bool known;          /* the answer is psi and whole turns, without a solution */
+    bool labelled;       /* the islands are known */
+    atn_array *known_as; /* where it is */
     unwrap_progress progress;
 } frame;
 
-/* What the caller leaves open: without residues plain least squares has no reason to fail. */
+static unwrap_image image_of(const atn_unwrap *u) {
+    return (unwrap_image){u->device, u->width, u->height, u->type, u->psi, u->mask, u->out, u->least};
+}
+
+static atn_status label(atn_unwrap *u, frame *f) {
+    unwrap_image image = image_of(u);
+    if (f->labelled) return ATN_OK;
+    f->labelled = true;
+    return unwrap_labels_find(&u->labels, &image);
+}
+
+/* What the caller leaves open: without residues plain least squares has no reason to fail. Where the wrapped
+ * differences add up around every corner and hole, the phase with the turns that lie between neighbours fits all of
+ * them: it is the answer of least squares, whatever the weights. */
 static atn_status choose(atn_unwrap *u, atn_unwrap_settings *s, frame *f, atn_unwrap_result *result) {
-    bool adds_up = true;
+    bool holes = u->least > 1 || result->valid < u->pixels;
     atn_status status = ATN_OK;
     if (s->unwrapped) return ATN_OK;
-    if (result->residues == 0 && result->valid < u->pixels) status = unwrap_adds_up(u, s, &adds_up);
-    f->torn = result->residues > 0 || !adds_up;
+    if (holes) status = label(u, f);
+    f->torn = result->residues > 0 || (holes && !u->labels.adds_up);
     if (s->weights == ATN_UNWRAP_WEIGHTS_DEFAULT) {
         s->weights = f->torn ? ATN_UNWRAP_WEIGHTS_AUTO : ATN_UNWRAP_WEIGHTS_NONE;
         s->congruent = s->congruent || f->torn;
     }
     f->many = s->weights == ATN_UNWRAP_WEIGHTS_AUTO && f->torn;
     bool asked = s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE || (s->weights > ATN_UNWRAP_WEIGHTS_NONE && f->torn);
-    result->weighted = asked || s->quality || result->valid < u->pixels || u->options.method == ATN_UNWRAP_METHOD_CG;
+    result->weighted = asked || holes || u->options.method == ATN_UNWRAP_METHOD_CG;
     result->smeared = f->torn && s->weights == ATN_UNWRAP_WEIGHTS_NONE;
     f->weights = result->weighted || !unwrap_solver_is_plain(u->solver); /* few pixels, or thin: all count alike */
+    if (status == ATN_OK && result->weighted && !f->torn && u->options.method == ATN_UNWRAP_METHOD_AUTO) {
+        status = label(u, f);
+        f->known = true;
+        f->known_as = u->labels.surface;
+    }
     return status;
 }
 
@@ -255,7 +260,7 @@ static atn_status solve(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
 static void tell(const atn_unwrap *u, const frame *f, atn_unwrap_result *result) {
     const unwrap_progress *p = &f->progress;
     bool finite = isfinite(p->reached) && isfinite(result->residual_rms);
-    result->converged = finite && (p->converged || p->rounding || f->turns);
+    result->converged = finite && (p->converged || p->rounding || f->known);
     result->residual = p->reached;
     result->cycles = p->cycles;
     if (!finite)
@@ -266,7 +271,7 @@ static void tell(const atn_unwrap *u, const frame *f, atn_unwrap_result *result)
         snprintf(result->reason, sizeof result->reason,
                  "the residual is %.3g of a flat start's after %d cycles; %.3g was asked for", p->reached, p->cycles,
                  f->tolerance);
-    else if (f->many && f->settings->congruent && !f->turns)
+    else if (f->many && f->settings->congruent && !f->known)
         snprintf(result->reason, sizeof result->reason,
                  "the search for the shortest cuts was given up: others may be shorter");
     else if (result->smeared)
@@ -296,9 +301,45 @@ static atn_status nothing(atn_unwrap *u, atn_unwrap_result *result) {
     return status;
 }
 
+/* Where there are holes or cuts: each island has its own angle and piston. */
+static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_result *result) {
+    const atn_unwrap_settings *s = f->settings;
+    unwrap_image image = image_of(u);
+    unwrap_shape shape = {
+        .u = f->known ? f->known_as : unwrap_answer(u), .known = f->known, .congruent = f->known || s->congruent};
+    double plane[3] = {0};
+    atn_status status = unwrap_islands_write(&u->islands, &image, &u->labels, &shape);
+    if (status == ATN_OK) status = unwrap_report(u, shape.congruent, result);
+    result->islands = u->labels.islands;
+    if (status != ATN_OK || s->remove == ATN_UNWRAP_REMOVE_NOTHING) return status;
+    if (s->remove == ATN_UNWRAP_REMOVE_TILT) status = unwrap_plane_of(u, true, plane);
+    shape.level = true;
+    shape.tilt[0] = plane[1];
+    shape.tilt[1] = plane[2];
+    return status == ATN_OK ? unwrap_islands_write(&u->islands, &image, &u->labels, &shape) : status;
+}
+
+/* The shortest cuts, or a solution. */
+static atn_status find_answer(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
+    const atn_unwrap_settings *s = f->settings;
+    double ready = atn_clock_seconds();
+    atn_status status = ATN_OK;
+    if (f->many && s->congruent) {
+        status = label(u, f);
+        if (status == ATN_OK) status = unwrap_shortest(u, u->labels.surface, &f->known);
+        f->known_as = u->labels.surface;
+        result->shortest = f->known;
+    }
+    result->solve_seconds = atn_clock_seconds() - ready;
+    if (status != ATN_OK || f->known) return status;
+    status = solve(u, f, result);
+    u->solved = status == ATN_OK && (f->progress.converged || f->progress.rounding);
+    return status;
+}
+
 /* psi is there; out is filled. */
 static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap_result *result) {
-    frame f = {.settings = s};
+    frame f = {.settings = s, .known = s->unwrapped, .known_as = u->psi};
     double start = atn_clock_seconds();
     f.tolerance = s->tolerance > 0                        ? s->tolerance
                   : s->weights == ATN_UNWRAP_WEIGHTS_ONCE ? LOOSE
@@ -306,97 +347,138 @@ static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap
                                                           : 1e-5;
     if (!(s->tolerance > 0)) f.progress.within = NEAR[u->type == ATN_DP];
     f.most = s->most_cycles ? s->most_cycles : 100;
-    atn_status status = put_mask(u, s->mask);
-    if (status == ATN_OK) status = survey(u, result);
+    atn_status status = survey(u, result);
+    if (status == ATN_OK && result->valid == 0) return nothing(u, result);
+    if (status == ATN_OK) status = choose(u, s, &f, result);
     result->setup_seconds = atn_clock_seconds() - start;
-    if (status != ATN_OK) return status;
-    if (result->valid == 0) return nothing(u, result);
-    status = choose(u, s, &f, result);
     if (status != ATN_OK) return status;
     f.warm = s->warm && u->solved && f.weights == (u->place < 2); /* the two kinds keep their answers apart */
     u->solved = false;
-    double ready = atn_clock_seconds();
-    if (s->unwrapped) {
-        f.turns = atn_zalloc(u->ctx, (size_t)u->pixels * sizeof *f.turns);
-        status = f.turns ? ATN_OK : ATN_ERR_MEMORY;
-    } else if (f.many && s->congruent) {
-        status = unwrap_shortest(u, s, &f.turns);
-        result->shortest = f.turns;
-    }
-    result->solve_seconds = atn_clock_seconds() - ready;
-    if (status == ATN_OK && !f.turns) {
-        status = solve(u, &f, result);
-        u->solved = status == ATN_OK && (f.progress.converged || f.progress.rounding);
-    }
+    if (!f.known) status = find_answer(u, &f, result);
     double solved = atn_clock_seconds();
-    bool apart = f.turns || result->valid < u->pixels || s->quality;
-    if (status == ATN_OK) status = apart ? unwrap_islands(u, s, f.turns, result) : unwrap_finish(u, s, result);
-    if (status == ATN_OK) tell(u, &f, result);
-    atn_free(u->ctx, f.turns);
+    bool apart = f.known || result->valid < u->pixels || u->least > 1;
+    if (status == ATN_OK && apart) status = label(u, &f);
+    if (status == ATN_OK) status = apart ? finish_islands(u, &f, result) : unwrap_finish(u, s, result);
     if (status != ATN_OK) return status;
+    tell(u, &f, result);
     u->solved = u->solved && result->converged;
     result->finish_seconds = atn_clock_seconds() - solved;
     return ATN_OK;
 }
 
+static atn_status solve_frame(atn_unwrap *u, const unwrap_arrays *given, const void *phase,
+                              const atn_unwrap_settings *settings, void *out, atn_unwrap_result *result) {
+    atn_unwrap_settings s = *settings;
+    atn_status status = unwrap_arrays_take(u, given, phase, &s);
+    if (status == ATN_OK) status = unwrap_frame(u, &s, result);
+    if (status == ATN_OK && out) status = atn_array_get(u->out, out, 0);
+    unwrap_arrays_return(u);
+    return status;
+}
+
+static atn_unwrap_settings settings_of(const atn_unwrap_settings *given) {
+    return given ? *given : (atn_unwrap_settings){0};
+}
+
+static atn_status check_array(const atn_unwrap *u, const atn_array *array, atn_type type, const char *what) {
+    if (!array) return ATN_OK;
+    atn_array_info info = atn_array_get_info(array);
+    if (atn_array_device(array) != u->device)
+        return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is on another device", what);
+    if (info.rank == 2 && info.type == type && info.size[0] == u->width && info.size[1] == u->height) return ATN_OK;
+    return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is %lld x %lld of %s; %lld x %lld of %s is wanted", what,
+                    (long long)info.size[0], (long long)info.size[1], atn_type_name(info.type), (long long)u->width,
+                    (long long)u->height, atn_type_name(type));
+}
+
+static atn_status check_arrays(const atn_unwrap *u, const unwrap_arrays *a, const atn_unwrap_settings *s) {
+    if ((a->mask && s->mask) || (a->quality && s->quality))
+        return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: a mask, or qualities, twice: in host memory and as an array");
+    atn_status status = check_array(u, a->psi, u->type, "phase");
+    if (status == ATN_OK) status = check_array(u, a->out, u->type, "answer");
+    if (status == ATN_OK) status = check_array(u, a->mask, ATN_U8, "mask");
+    return status == ATN_OK ? check_array(u, a->quality, u->type, "quality") : status;
+}
+
 atn_status atn_unwrap_solve(atn_unwrap *u, const void *phase, const atn_unwrap_settings *settings, void *out,
                             atn_unwrap_result *result) {
-    atn_unwrap_settings s = settings ? *settings : (atn_unwrap_settings){0};
+    atn_unwrap_settings s = settings_of(settings);
+    unwrap_arrays given = {.mask = s.mask_array, .quality = s.quality_array};
     double start = atn_clock_seconds();
     *result = (atn_unwrap_result){0};
     atn_status status = check_settings(u, &s);
-    if (status == ATN_OK) status = atn_array_put(u->psi, phase, 0);
-    if (status == ATN_OK) status = unwrap_frame(u, &s, result);
-    if (status == ATN_OK) status = atn_array_get(u->out, out, 0);
+    if (status == ATN_OK) status = check_arrays(u, &given, &s);
+    if (status == ATN_OK) status = solve_frame(u, &given, phase, &s, out, result);
     result->seconds = atn_clock_seconds() - start;
     return status;
 }
 
-static atn_status check_array(const atn_unwrap *u, const atn_array *array, const char *what) {
+static bool has_gaps(const atn_array *array) {
     atn_array_info info = atn_array_get_info(array);
-    if (info.type == u->type && info.size[0] == u->width && info.size[1] == u->height) return ATN_OK;
-    return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is %lld x %lld of %s; %lld x %lld of %s is wanted", what,
-                    (long long)info.size[0], (long long)info.size[1], atn_type_name(info.type), (long long)u->width,
-                    (long long)u->height, atn_type_name(u->type));
+    return info.pitch != info.size[0];
 }
 
-/* Device to device where rows lie side by side, else through the host. */
-static atn_status copy_array(atn_array *from, atn_array *to) {
-    atn_array_info a = atn_array_get_info(from), b = atn_array_get_info(to);
-    const void *elements;
-    if (a.pitch != a.size[0] || b.pitch != b.size[0]) {
-        void *place;
-        atn_status status = atn_array_map_read(from, &elements);
-        if (status == ATN_OK) status = atn_array_map_write(to, &place);
-        for (int64_t j = 0; j < a.size[1] && status == ATN_OK; ++j) {
-            size_t element = atn_type_bytes(a.type);
-            memcpy((char *)place + (size_t)(j * b.pitch) * element,
-                   (const char *)elements + (size_t)(j * a.pitch) * element, (size_t)a.size[0] * element);
-        }
-        return status;
-    }
+static void *row_at(void *first, const atn_array *array, int64_t row) {
+    return (char *)first + (size_t)(row * array->pitch) * atn_type_bytes(array->type);
+}
+
+/* Rows that do not lie side by side go through the host. */
+static atn_status copy_gaps(atn_array *from, atn_array *to) {
+    union {
+        const void *read;
+        void *first;
+    } elements;
+    void *place;
+    atn_status status = atn_array_map_read(from, &elements.read);
+    if (status == ATN_OK) status = atn_array_map_write(to, &place);
+    for (int64_t j = 0; j < from->size[1] && status == ATN_OK; ++j)
+        memcpy(row_at(place, to, j), row_at(elements.first, from, j),
+               (size_t)from->size[0] * atn_type_bytes(from->type));
+    return status;
+}
+
+static atn_status copy_array(atn_unwrap *u, atn_array *from, atn_array *to) {
+    if (has_gaps(from) || has_gaps(to)) return copy_gaps(from, to);
     atn_status status = atn_array_ready_device(from, false);
     if (status == ATN_OK) status = atn_array_ready_device(to, true);
     if (status != ATN_OK) return status;
     atn_slot source = atn_array_slot(from), target = atn_array_slot(to);
-    size_t element = atn_type_bytes(a.type);
+    size_t element = atn_type_bytes(from->type);
     status = atn_buffer_copy(NULL, target.buffer, (size_t)target.offset * element, source.buffer,
-                             (size_t)source.offset * element, (size_t)(a.size[0] * a.size[1]) * element);
+                             (size_t)source.offset * element, (size_t)u->pixels * element);
     if (status == ATN_OK) atn_array_written_on_device(to);
+    return status;
+}
+
+/* An array with gaps, as one of ours. */
+static atn_status close_gaps(atn_unwrap *u, atn_array *own, atn_array **array) {
+    if (!*array || !has_gaps(*array)) return ATN_OK;
+    atn_status status = copy_array(u, *array, own);
+    *array = own;
     return status;
 }
 
 atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unwrap_settings *settings, atn_array *out,
                                   atn_unwrap_result *result) {
-    atn_unwrap_settings s = settings ? *settings : (atn_unwrap_settings){0};
+    atn_unwrap_settings s = settings_of(settings);
+    unwrap_arrays given = {phase, out, s.mask_array, s.quality_array};
     double start = atn_clock_seconds();
     *result = (atn_unwrap_result){0};
     atn_status status = check_settings(u, &s);
-    if (status == ATN_OK) status = check_array(u, phase, "phase");
-    if (status == ATN_OK) status = check_array(u, out, "answer");
-    if (status == ATN_OK) status = copy_array(phase, u->psi);
-    if (status == ATN_OK) status = unwrap_frame(u, &s, result);
-    if (status == ATN_OK) status = copy_array(u->out, out);
+    if (status == ATN_OK) status = check_arrays(u, &given, &s);
+    if (status == ATN_OK) status = close_gaps(u, u->psi, &given.psi);
+    if (status == ATN_OK && given.mask && has_gaps(given.mask)) {
+        u->masked = true;
+        status = close_gaps(u, u->mask, &given.mask);
+    }
+    if (status == ATN_OK && given.quality && has_gaps(given.quality)) {
+        u->plain_quality = false;
+        status = unwrap_array(u, u->type, u->width, u->height, &u->quality);
+        if (status == ATN_OK) status = close_gaps(u, u->quality, &given.quality);
+    }
+    if (status == ATN_OK && (has_gaps(out) || atn_array_overlaps(phase, out))) given.out = u->out;
+    if (status == ATN_OK) status = solve_frame(u, &given, NULL, &s, NULL, result);
+    if (status == ATN_OK && given.out != out) status = copy_array(u, given.out, out);
     result->seconds = atn_clock_seconds() - start;
     return status;
 }

@@ -3,26 +3,8 @@
  */
 #include "apps/unwrap/unwrap.h"
 
-#include <string.h>
-
 enum { LINE = 16, LONG = 256 };            /* elements */
 static const double LOW = 0.02, ROUGH = 1; /* beside a residue; per square radian of variance */
-
-static atn_status put_quality(atn_unwrap *u, const float *quality) {
-    void *to;
-    if (!quality && u->plain_quality) return ATN_OK;
-    atn_status status = unwrap_array(u, u->type, u->width, u->height, &u->quality);
-    if (status == ATN_OK) status = atn_array_map_write(u->quality, &to);
-    for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) {
-        float value = quality ? quality[k] : 1;
-        if (u->type == ATN_DP)
-            ((double *)to)[k] = (double)value;
-        else
-            ((float *)to)[k] = value;
-    }
-    u->plain_quality = status == ATN_OK && !quality;
-    return status;
-}
 
 /* Weights of a pixel are read together: rows of different arrays do not begin in the same lines of a cache. */
 static atn_status open_arrays(atn_unwrap *u) {
@@ -42,10 +24,11 @@ atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s) {
     bool residues = once || s->weights == ATN_UNWRAP_WEIGHTS_RESIDUES;
     bool variance = once || s->weights == ATN_UNWRAP_WEIGHTS_VARIANCE;
     atn_status status = open_arrays(u);
-    if (status == ATN_OK) status = put_quality(u, s->quality);
+    if (status == ATN_OK) status = unwrap_arrays_quality(u);
     if (status == ATN_OK)
         status = UNWRAP_OP(u, op, "unwrap_grade", "psi", u->psi, "mask", u->mask, "quality", u->quality, "grade",
                            u->grade, "clean", u->clean);
+    if (status == ATN_OK) status = atn_kernel_bind(op->kernel, "quality", u->quality);
     if (status == ATN_OK) status = atn_kernel_param(op->kernel, "low", residues ? LOW : 1, 0);
     if (status == ATN_OK) status = atn_kernel_param(op->kernel, "rough", variance ? ROUGH : 0, 0);
     return status == ATN_OK ? atn_kernel_run(op->kernel) : status;

@@ -191,10 +191,10 @@ static void holes_cost_few_iterations(void **state) {
             uint64_t seed = 5;
             if (discs) put_discs(&s, 0.2);
             for (size_t k = 0; k < s.pixels && !discs; ++k) s.mask[k] = kit_uniform(&seed) >= 0.2;
-            atn_unwrap_result r =
-                solve(&s, &(atn_unwrap_options){.bits = 64}, &(atn_unwrap_settings){.mask = s.mask, .tolerance = 1e-8});
+            atn_unwrap_result r = solve(&s, &(atn_unwrap_options){.bits = 64, .method = ATN_UNWRAP_METHOD_CG},
+                                        &(atn_unwrap_settings){.mask = s.mask, .tolerance = 1e-8});
             assert_true(r.converged);
-            assert_true(r.cycles < 20);
+            assert_true(r.cycles > 0 && r.cycles < 20);
             drop(&s);
         }
 }

@@ -169,6 +169,43 @@ static void is_congruent(void **state) {
     drop(&s);
 }
 
+/* Where all differences add up, turns are followed and nothing is solved: as gradients would have it, to rounding. */
+static void follows_turns(void **state) {
+    (void)state;
+    enum { W = 90, H = 70 };
+    scene s = make(W, H);
+    float quality[W * H];
+    uint64_t seed = 3;
+    for (size_t k = 0; k < s.pixels; ++k) {
+        s.mask[k] = kit_uniform(&seed) > 0.25 && k % W != 40;
+        quality[k] = k / W == 33 ? 0 : (float)(0.1 + kit_uniform(&seed)); /* a row of pixels that hang on to nobody */
+    }
+    for (int kind = 0; kind < 6; ++kind) {
+        atn_unwrap_settings settings = {.mask = kind % 3 != 1 ? s.mask : NULL,
+                                        .quality = kind % 3 ? quality : NULL,
+                                        .remove = kind < 3 ? ATN_UNWRAP_REMOVE_PISTON : ATN_UNWRAP_REMOVE_TILT};
+        double *first = malloc(s.pixels * sizeof *first);
+        atn_unwrap_result r[2];
+        for (int gradients = 0; gradients < 2; ++gradients) {
+            atn_unwrap *unwrap;
+            atn_unwrap_options options = {.bits = 64,
+                                          .method = gradients ? ATN_UNWRAP_METHOD_CG : ATN_UNWRAP_METHOD_AUTO};
+            kit_ok(ctx, atn_unwrap_create(device, W, H, &options, &unwrap));
+            kit_ok(ctx, atn_unwrap_solve(unwrap, s.psi, &settings, gradients ? s.out : first, &r[gradients]));
+            atn_unwrap_free(unwrap);
+        }
+        assert_true(r[0].converged && r[0].solutions == 0 && r[0].cycles == 0 && r[0].weighted);
+        assert_true(r[1].converged && r[1].solutions == 1 && r[1].cycles > 3);
+        assert_true(r[0].islands == r[1].islands && r[0].islands > (kind % 3 ? 60 : 1) && r[0].valid == r[1].valid);
+        assert_true(r[0].residual_rms < 1e-12 || kind % 3);
+        for (size_t k = 0; k < s.pixels; ++k)
+            if (!(fabs(first[k] - s.out[k]) < (kind < 3 ? 1e-8 : 1e-6)) && !(isnan(first[k]) && isnan(s.out[k])))
+                fail_msg("kind %d, pixel %d: %g, %g", kind, (int)k, first[k], s.out[k]);
+        free(first);
+    }
+    drop(&s);
+}
+
 static void removes_tilt(void **state) {
     (void)state;
     scene s = make(64, 64);
@@ -200,6 +237,7 @@ static void starts_warm(void **state) {
 /* Frames and masks that change: what an unwrapper keeps from one to the next, launches above all, changes no bit. */
 static void frames_leave_no_trace(void **state) {
     (void)state;
+    static const float residue[4] = {0, 1.6f, -1.6f, 3.1f};
     scene s = make(100, 75);
     float *out = malloc(2 * s.pixels * sizeof *out);
     atn_unwrap *kept, *fresh;
@@ -208,6 +246,7 @@ static void frames_leave_no_trace(void **state) {
     for (size_t k = 0; k < s.pixels; ++k) s.mask[k] = k % 19 != 3;
     for (size_t k = 0; k < 6; ++k) {
         s.single[k * 40] = 1;
+        for (int p = 0; p < 4; ++p) s.single[3002 + p % 2 + p / 2 * 100] = residue[p];
         s.mask[k * 600] = 0;
         atn_unwrap_settings settings = {.mask = k < 3 ? NULL : s.mask, .weights = ATN_UNWRAP_WEIGHTS_NONE};
         kit_ok(ctx, atn_unwrap_create(device, s.width, s.height, NULL, &fresh));
@@ -320,6 +359,7 @@ int main(void) {
         cmocka_unit_test(frames_after_one_that_is_not_finite),
         cmocka_unit_test(answers_the_hopeless),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(follows_turns),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
