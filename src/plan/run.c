@@ -97,7 +97,7 @@ static void spread_slot(atn_planned *p, int32_t array, void (*bind)(atn_runner *
 
 static bool is_same(const atn_slot *a, const atn_slot *b) {
     return a->buffer == b->buffer && a->offset == b->offset && a->view.data == b->view.data &&
-           atn_view_is_alike(&a->view, &b->view);
+           a->view.pitch == b->view.pitch && !memcmp(a->view.size, b->view.size, sizeof a->view.size);
 }
 
 void atn_planned_bind(atn_planned *p, int32_t head, const atn_slot *slot) {
