@@ -38,6 +38,7 @@ static atn_status work_in_place(atn_plan *plan, atn_plan_node *node, const char 
     atn_graph *one;
     *done = false;
     if (graph->n_objects > ATN_PLAN_DATA || graph->n_parameters > ATN_PLAN_DATA) return ATN_OK;
+    if (graph->n_blocks > 1) return ATN_OK; /* items that share a sum all read; one of them writes */
     atn_plan_describe(plan, graph, &p);
     for (int32_t k = 0; k < graph->n_objects; ++k)
         if (!strcmp(p.names[k], from)) p.names[k] = to;
