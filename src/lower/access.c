@@ -353,19 +353,27 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     }
 }
 
-/* What is read is what was there before any of the writes: in place, all of it is read before the first is made. */
-static void read_first(lowering *l, const atn_write *w) {
+/* What is read is what was there before any of the writes: in place, all of it is read before the first is made.
+ * Returns whether there is any. */
+static bool read_first(lowering *l, const atn_write *w) {
     atn_value used[2 + ATN_MAX_RANK] = {w->value, w->enable};
+    bool any = false;
     memcpy(used + 2, w->select, sizeof w->select);
-    for (size_t k = 0; k < sizeof used / sizeof *used; ++k)
-        if (used[k] >= 0 && l->needs.in_place[used[k]]) lower_hoist(l, used[k]);
+    for (size_t k = 0; k < sizeof used / sizeof *used; ++k) {
+        if (used[k] < 0 || !l->needs.in_place[used[k]]) continue;
+        lower_hoist(l, used[k]);
+        any = true;
+    }
+    return any;
 }
 
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {
     int32_t writes = 0;
+    bool in_place = false, shared = l->lane_q >= 0 && block <= 0; /* items that have one result all read, one writes */
     for (int32_t k = 0; k < l->g->n_writes; ++k) writes += l->g->writes[k].block == block;
     for (int32_t k = 0; k < l->g->n_writes && writes > 1; ++k)
-        if (l->g->writes[k].block == block) read_first(l, &l->g->writes[k]);
+        if (l->g->writes[k].block == block && read_first(l, &l->g->writes[k])) in_place = true;
+    if (in_place && shared) ir_barrier(l->p, l->block);
     for (int32_t k = 0; k < l->g->n_writes; ++k) {
         const atn_write *w = &l->g->writes[k];
         if (w->block != block) continue;

@@ -34,6 +34,16 @@ static const trial OF_ROWS = {"kernel sums(a: matrix INT32, b: vector INT32) -> 
                               {"regs_p0=3,tile_q0=4,stage=1", "regs_p0=3,tile_q0=8,stage=2"},
                               false};
 
+/* All items of a group read what one of them writes. */
+static const trial IN_PLACE = {"kernel sums(a: matrix INT32, b: vector INT32, inout s: vector INT32)\n"
+                               "    over y, x in rows(a), columns(a)\n"
+                               "        all: INT32 += a[y, x] + b[y]\n"
+                               "    s[0] = all\n"
+                               "    s[1] = s[1] + 1\n"
+                               "    s[2] = s[1] + s[0]\n",
+                               {"lanes_q0=64", "lanes_q0=8,lanes_q1=8", "lanes_q0=256"},
+                               true};
+
 static void hold(const atn_ctx *ctx, atn_device *device, const trial *t, const atn_graph *g) {
     int32_t a[ROWS * COLUMNS], b[COLUMNS], s[3] = {0};
     for (int k = 0; k < ROWS * COLUMNS; ++k) a[k] = k % 17;
@@ -88,7 +98,13 @@ static void along_rows_only(void **state) {
     hold_everywhere(&OF_ROWS);
 }
 
+static void in_place(void **state) {
+    (void)state;
+    hold_everywhere(&IN_PLACE);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(of_different_rank), cmocka_unit_test(along_rows_only)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_different_rank), cmocka_unit_test(along_rows_only),
+                                       cmocka_unit_test(in_place)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
