@@ -41,17 +41,12 @@ atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const
 
 atn_status atn_plan_find_head(const atn_ctx *ctx, const atn_routine *routine, const char *name, bool array,
                               int32_t *found) {
+    for (*found = 0; *found < routine->n_head; ++*found)
+        if ((routine->names[*found].rank > 0) == array && !strcmp(routine->names[*found].name, name)) return ATN_OK;
     atn_text there = {.ctx = ctx};
-    for (int32_t k = 0; k < routine->n_head; ++k) {
-        const atn_datum_use *use = &routine->names[k];
-        if ((use->rank > 0) != array) continue;
-        *found = k;
-        if (!strcmp(use->name, name)) {
-            atn_text_free(&there);
-            return ATN_OK;
-        }
-        atn_text_printf(&there, "%s%s", there.length ? ", " : "", use->name);
-    }
+    for (int32_t k = 0; k < routine->n_head; ++k)
+        if ((routine->names[k].rank > 0) == array)
+            atn_text_printf(&there, "%s%s", there.length ? ", " : "", routine->names[k].name);
     atn_status status = atn_fail(ctx, ATN_ERR_INPUT, "%s: no %s '%s'; there is %s", routine->name,
                                  array ? "array" : "parameter", name, there.length ? atn_text_str(&there) : "none");
     atn_text_free(&there);
