@@ -191,6 +191,13 @@ static int choose(const atn_graph *g, const atn_device_info *info, size_t from, 
     return n;
 }
 
+/* Distinct elements, which made up numbers do not give. */
+static bool promises(const atn_graph *g) {
+    for (int32_t k = 0; k < g->n_writes; ++k)
+        if (g->writes[k].distinct) return true;
+    return false;
+}
+
 /* One kernel at one size on one device: the estimate, on the host or where there are several the plain variant, and
  * those that are chosen. False: it has no such size. */
 static bool hold(const atn_shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3], bool few,
@@ -206,9 +213,12 @@ static bool hold(const atn_shipped *s, const atn_graph *g, atn_device *device, c
     for (int n = few ? -1 : -2; n < n_chosen; ++n) {
         atn_variant v = n == -1 ? atn_variant_estimate(g, info, NULL) : atn_variant_plain();
         if (n >= 0) kit_ok(ctx, atn_variant_parse(ctx, &v, texts[chosen[n]]));
-        /* Oclgrind takes partial results of points for values that nobody wrote; they are right on every device. */
-        if (getenv("ATTUNE_TEST_SMALL") && g->blocks[0].rank > 0 && !g->blocks[0].n_accs && atn_variant_splits(&v) > 1)
-            continue;
+        /* Oclgrind takes partial results of points for values that nobody wrote; they are right on every device.
+         * Numbers that are made up do not keep a promise of distinct elements; test_sort does, under Oclgrind as well.
+         */
+        bool simulated = getenv("ATTUNE_TEST_SMALL") != NULL;
+        if (simulated && promises(g)) continue;
+        if (simulated && g->blocks[0].rank > 0 && !g->blocks[0].n_accs && atn_variant_splits(&v) > 1) continue;
         atn_eval_options options = atn_variant_arithmetic(g, &v, info);
         if (!oracle || !same_arithmetic(&options, &asked)) { /* what it says holds for all variants of one arithmetic */
             atn_eval_free(oracle);
