@@ -22,6 +22,7 @@ struct atn_device {
 struct atn_buffer {
     atn_device *device;
     size_t bytes;
+    uint64_t number; /* no other one ever has it */
 };
 struct atn_module {
     atn_device *device;

@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "device/host_cpu.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,6 +90,11 @@ int64_t atn_device_free_bytes(const atn_device *device) {
 }
 
 /* A buffer of no bytes exists on no device: only the base is there. */
+static uint64_t next_number(void) {
+    static atomic_ullong made;
+    return atomic_fetch_add(&made, 1) + 1;
+}
+
 atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out) {
     *out = NULL;
     atn_status status = atn_device_check(device);
@@ -106,6 +112,7 @@ atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out)
     if (status != ATN_OK) return status;
     buffer->device = device;
     buffer->bytes = bytes;
+    buffer->number = next_number();
     if (!counted_by_context(device)) device->bytes += bytes;
     if (device->bytes > device->peak_bytes) device->peak_bytes = device->bytes;
     *out = buffer;
@@ -120,6 +127,7 @@ atn_status atn_buffer_around(atn_device *device, const void *data, size_t bytes,
     if (status != ATN_OK) return status;
     (*out)->device = device;
     (*out)->bytes = bytes;
+    (*out)->number = next_number();
     return ATN_OK;
 }
 
@@ -133,6 +141,7 @@ void atn_buffer_free(atn_buffer *buffer) {
 }
 
 size_t atn_buffer_bytes(const atn_buffer *buffer) { return buffer->bytes; }
+uint64_t atn_buffer_number(const atn_buffer *buffer) { return buffer->number; }
 
 void *atn_buffer_host(atn_buffer *buffer) {
     const atn_backend *backend = buffer->device->backend;

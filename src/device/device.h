@@ -23,7 +23,9 @@ atn_status atn_buffer_create(atn_device *device, size_t bytes,
 atn_status atn_buffer_around(atn_device *device, const void *data, size_t bytes, atn_buffer **out);
 void atn_buffer_free(atn_buffer *buffer);
 size_t atn_buffer_bytes(const atn_buffer *buffer);
-void *atn_buffer_host(atn_buffer *buffer); /* where the host may touch it directly, else NULL */
+uint64_t
+atn_buffer_number(const atn_buffer *buffer); /* another one may lie where a freed one did; its number differs */
+void *atn_buffer_host(atn_buffer *buffer);   /* where the host may touch it directly, else NULL */
 
 /* put: returns once `from` may be reused. get: returns once `to` is filled. Both are in order with the queue
  * and refuse to reach outside the buffer. A small put does not wait where the device has pinned memory: its bytes are

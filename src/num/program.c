@@ -185,7 +185,7 @@ static void bind_arrays(const atn_program *p) {
     }
 }
 
-static atn_status prepare_as(atn_program *p, const int8_t *wanted, int32_t n_wanted, int32_t *fused) {
+static atn_status prepare_as(atn_program *p, const int8_t *wanted, int32_t n_wanted, bool interpret, int32_t *seams) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     const atn_kernel_options *o = &p->described.options;
     const atn_choose_options choose = {.indices = p->trusted ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
@@ -196,12 +196,11 @@ static atn_status prepare_as(atn_program *p, const int8_t *wanted, int32_t n_wan
     atn_planned_free(p->planned);
     p->planned = NULL;
     atn_status status = make_plan(p, wanted, n_wanted, &plan);
-    *fused = 0;
-    for (int32_t k = 0; status == ATN_OK && k < plan->n_seams; ++k)
-        if (plan->seams[k].fused) *fused = plan->n_seams;
+    *seams = status == ATN_OK ? plan->n_seams : 0;
     if (status == ATN_OK) status = atn_planned_create(ctx, plan, &p->planned);
     if (status == ATN_OK) {
         bind_arrays(p);
+        if (interpret) atn_planned_interpret(p->planned);
         status = atn_planned_build(p->planned, p->device, NULL, &choose);
     }
     if (status == ATN_OK) return ATN_OK;
@@ -210,15 +209,15 @@ static atn_status prepare_as(atn_program *p, const int8_t *wanted, int32_t n_wan
     return status;
 }
 
-/* Where there is no compiler only what is shipped runs: steps as they are, none within another. */
+/* Where there is no compiler what is shipped runs: steps as they are, none within another; others are interpreted. */
 static atn_status prepare(atn_program *p) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     int32_t seams;
-    atn_status status = prepare_as(p, p->wanted, p->n_wanted, &seams);
-    if ((status != ATN_ERR_UNSUPPORTED && status != ATN_ERR_BUILD) || seams == 0) return status;
-    int8_t *none = atn_zalloc(ctx, (size_t)seams);
+    atn_status status = prepare_as(p, p->wanted, p->n_wanted, false, &seams);
+    if (status != ATN_ERR_UNSUPPORTED && status != ATN_ERR_BUILD) return status;
+    int8_t *none = atn_zalloc(ctx, (size_t)seams + 1);
     if (!none) return ATN_ERR_MEMORY;
-    status = prepare_as(p, none, seams, &seams);
+    status = prepare_as(p, none, seams, true, &seams);
     atn_free(ctx, none);
     return status;
 }

@@ -31,6 +31,7 @@ struct atn_planned {
     int32_t *object;      /* per array: of the runner; -1: no step has it */
     atn_slot *slots;      /* per array */
     bool *bound;          /* per array: by the caller */
+    uint64_t *number;     /* per array: of the buffer that it was bound to */
     atn_buffer **results; /* those that nobody bound */
     int32_t n_results;
     atn_plan_loop *loops;

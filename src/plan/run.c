@@ -48,6 +48,7 @@ atn_status atn_planned_create(const atn_ctx *ctx, atn_plan *plan, atn_planned **
     p->object = atn_arena_alloc(&plan->arena, arrays * sizeof *p->object);
     p->slots = atn_arena_alloc(&plan->arena, arrays * sizeof *p->slots);
     p->bound = atn_arena_alloc(&plan->arena, arrays * sizeof *p->bound);
+    p->number = atn_arena_alloc(&plan->arena, arrays * sizeof *p->number);
     p->results = atn_arena_alloc(&plan->arena, arrays * sizeof(void *));
     p->memory = atn_arena_alloc(&plan->arena, arrays * sizeof *p->memory);
     size_t nodes = (size_t)plan->n_nodes + 1;
@@ -55,10 +56,10 @@ atn_status atn_planned_create(const atn_ctx *ctx, atn_plan *plan, atn_planned **
     p->loops = atn_arena_alloc(&plan->arena, nodes * sizeof *p->loops);
     p->units = atn_arena_alloc(&plan->arena, 2 * nodes * sizeof *p->units);
     p->unit_of = atn_arena_alloc(&plan->arena, nodes * sizeof *p->unit_of);
-    atn_status status =
-        p->object && p->slots && p->bound && p->results && p->memory && p->rounds && p->loops && p->units && p->unit_of
-            ? number_steps(p)
-            : atn_plan_no_memory(plan);
+    atn_status status = p->object && p->slots && p->bound && p->number && p->results && p->memory && p->rounds &&
+                                p->loops && p->units && p->unit_of
+                            ? number_steps(p)
+                            : atn_plan_no_memory(plan);
     if (status == ATN_OK) status = atn_runner_create(ctx, &p->sequence, &p->runner);
     if (status == ATN_OK) {
         describe_slots(p);
@@ -95,16 +96,20 @@ static void spread_slot(atn_planned *p, int32_t array, void (*bind)(atn_runner *
     }
 }
 
-static bool is_same(const atn_slot *a, const atn_slot *b) {
-    return a->buffer == b->buffer && a->offset == b->offset && a->view.data == b->view.data &&
-           a->view.pitch == b->view.pitch && !memcmp(a->view.size, b->view.size, sizeof a->view.size);
+/* Is it what the array is bound to already? */
+static bool is_same(const atn_planned *p, int32_t array, const atn_slot *slot) {
+    const atn_slot *had = &p->slots[array];
+    return p->bound[array] && slot->buffer && p->number[array] == atn_buffer_number(slot->buffer) &&
+           had->offset == slot->offset && had->view.pitch == slot->view.pitch &&
+           !memcmp(had->view.size, slot->view.size, sizeof slot->view.size);
 }
 
 void atn_planned_bind(atn_planned *p, int32_t head, const atn_slot *slot) {
     int32_t array = p->plan->main.array[head];
-    if (array < 0 || (p->bound[array] && is_same(&p->slots[array], slot))) return; /* launches that are kept stay so */
+    if (array < 0 || is_same(p, array, slot)) return; /* launches that are kept stay so */
     p->slots[array] = *slot;
     p->bound[array] = true;
+    p->number[array] = slot->buffer ? atn_buffer_number(slot->buffer) : 0;
     spread_slot(p, array, p->device ? atn_runner_rebind : atn_runner_bind);
     atn_capture_forget(p);
 }
@@ -214,10 +219,11 @@ atn_status atn_planned_ready(atn_planned *p) {
     return status == ATN_OK ? atn_runner_plan(p->runner) : status;
 }
 
+void atn_planned_interpret(atn_planned *p) { atn_runner_interpret(p->runner); }
+
 atn_status atn_planned_build(atn_planned *p, atn_device *device, const atn_variant *variant,
                              const atn_choose_options *options) {
     p->device = device;
-    atn_runner_interpret(p->runner);
     atn_status status = own_arena(p);
     if (status == ATN_OK) status = own_results(p);
     if (status == ATN_OK) status = atn_capture_find(p);

@@ -21,6 +21,9 @@ atn_slot atn_planned_slot(const atn_planned *planned, int32_t head); /* also of 
 /* Sizes and scalars for every step, without a device: what they would run may then be asked of the runner. */
 atn_status atn_planned_ready(atn_planned *planned);
 
+/* Before it is built: on a host without a compiler, steps that are not compiled in are interpreted, slowly. */
+void atn_planned_interpret(atn_planned *planned);
+
 /* Memory for temporaries, and every step as it is chosen for its sizes. `variant`: all as this one; NULL: chosen. */
 atn_status atn_planned_build(atn_planned *planned, atn_device *device, const atn_variant *variant,
                              const atn_choose_options *options);
