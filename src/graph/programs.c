@@ -71,7 +71,7 @@ int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *gra
     }
     atn_callee *callee = &m->callees[m->n_callees++];
     *callee = (atn_callee){.graph = graph, .name = atn_arena_strdup(&m->arena, name)};
-    if (!callee->name || !describe_head(b, callee, text)) b->reader->failed = true;
+    if (!callee->name || !describe_head(b, callee, text)) return b->reader->failed = true, -1;
     return m->n_callees - 1;
 }
 
