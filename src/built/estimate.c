@@ -311,6 +311,14 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
     v->stage = 1;
 }
 
+/* Where ranges differ between registers, or lanes of a vector, there are neither; items and parts stay. */
+static void one_at_a_time(atn_variant *v) {
+    for (int d = 0; d < ATN_MAX_RANK; ++d) {
+        v->p[d].regs = v->p[d].pack = v->p[d].vec = 1;
+        v->q[d].regs = v->q[d].vec = 1;
+    }
+}
+
 atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *info, const atn_extent *extent) {
     atn_outlook o = atn_outlook_of(graph);
     atn_variant v = atn_variant_plain();
@@ -326,6 +334,7 @@ atn_variant atn_variant_estimate(const atn_graph *graph, const atn_device_info *
         estimate_host(&o, info, extent, &v);
     else
         estimate_items(&o, info, extent, &v);
+    if (!atn_variant_fits(graph, &v, &target, NULL)) one_at_a_time(&v);
     if (!atn_variant_fits(graph, &v, &target, NULL)) v = atn_variant_plain();
     return v;
 }
