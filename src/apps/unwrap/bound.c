@@ -33,3 +33,12 @@ atn_status unwrap_array_make(atn_device *device, atn_type type, int64_t columns,
     return rows ? atn_array_create_matrix(device, type, columns, rows, 0, out)
                 : atn_array_create_vector(device, type, columns, out);
 }
+
+double unwrap_row_sum(const void *numbers, atn_type type, int64_t rows) {
+    double sum = 0;
+    for (int64_t k = 0; k < rows; ++k)
+        sum += type == ATN_DP   ? ((const double *)numbers)[k]
+               : type == ATN_SP ? (double)((const float *)numbers)[k]
+                                : ((const int32_t *)numbers)[k];
+    return sum;
+}

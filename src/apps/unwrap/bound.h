@@ -19,4 +19,7 @@ atn_kernel_options unwrap_described(atn_type type);
 /* A vector where there are no rows; nothing happens where *out is there. */
 atn_status unwrap_array_make(atn_device *device, atn_type type, int64_t columns, int64_t rows, atn_array **out);
 
+/* Of one number a row, as a kernel left them. */
+double unwrap_row_sum(const void *numbers, atn_type type, int64_t rows);
+
 #endif

@@ -14,15 +14,6 @@ static double number(const void *from, atn_type type, int64_t k) {
     return type == ATN_DP ? ((const double *)from)[k] : (double)((const float *)from)[k];
 }
 
-double unwrap_row_sum(const void *numbers, atn_type type, int64_t rows) {
-    double sum = 0;
-    for (int64_t k = 0; k < rows; ++k)
-        sum += type == ATN_DP   ? ((const double *)numbers)[k]
-               : type == ATN_SP ? (double)((const float *)numbers)[k]
-                                : ((const int32_t *)numbers)[k];
-    return sum;
-}
-
 static atn_status row_sum(const atn_unwrap *u, int which, double *out) {
     const void *numbers;
     atn_status status = atn_array_map_read(u->rows[which], &numbers);

@@ -73,7 +73,6 @@ void unwrap_arrays_return(atn_unwrap *u);
 atn_status unwrap_finish(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result);
 atn_status unwrap_report(atn_unwrap *u, bool congruent, atn_unwrap_result *result);
 atn_status unwrap_plane_of(atn_unwrap *u, bool tilt, double plane[3]);
-double unwrap_row_sum(const void *numbers, atn_type type, int64_t rows);
 atn_array *unwrap_answer(const atn_unwrap *u); /* weights.c */
 
 /* turns.c: the congruent answer with the shortest cuts, up to a constant for each island; found false: given up. */
