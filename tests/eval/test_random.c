@@ -65,7 +65,8 @@ static void random_kernels_evaluate(void **state) {
     for (int k = ATN_B; k < ATN_TYPE_COUNT && !one; ++k)
         if (k != ATN_INDEX && !t.types[k]) fail_msg("no object of %s was drawn", atn_type_name((atn_type)k));
     for (int k = 0; k < ATN_OP_COUNT && !one; ++k)
-        if (!t.ops[k]) fail_msg("no %s was drawn", atn_op_get_info((atn_op)k)->name);
+        if (!t.ops[k] && k != ATN_OP_BITS) /* of what was rounded they are anything; sorts of real keys hold them */
+            fail_msg("no %s was drawn", atn_op_get_info((atn_op)k)->name);
     kit_free(ctx);
 }
 

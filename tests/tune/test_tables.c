@@ -45,6 +45,13 @@ static const atn_device_info DEVICES[] = {
      .fp64 = true},
 };
 
+/* Whatever its arrays are: there is little to choose. */
+static bool has_one_point(const atn_graph *g) {
+    for (int32_t d = 0; d < g->n_dims; ++d)
+        if (g->values[g->dims[d].end].op != ATN_OP_CONST || g->values[g->dims[d].end].integer != 1) return false;
+    return true;
+}
+
 /* Every shipped kernel has, on every kind of device, a space of some size; all of its seeds fit and are in it. */
 static void spaces_hold_their_seeds(void **state) {
     (void)state;
@@ -67,7 +74,7 @@ static void spaces_hold_their_seeds(void **state) {
             kit_ok(ctx, atn_space_parse(ctx, DEVICES[d].backend, text, strlen(text), facts, n, &space));
             kit_ok(ctx, atn_field_open(ctx, c.graph, &DEVICES[d], space, false, &field));
             print_message("%-7s %-10s %.0f points\n", DEVICES[d].backend, s->name, field.domain.size);
-            assert_true(field.domain.size >= 50 && field.domain.size < 1e9);
+            assert_true(field.domain.size >= (has_one_point(c.graph) ? 1 : 50) && field.domain.size < 1e9);
             for (const atn_seed *seed = NULL; (seed = atn_seed_next(s->name, "SP", DEVICES[d].backend, seed));) {
                 atn_variant v = atn_variant_plain(), back;
                 int32_t point[64];
