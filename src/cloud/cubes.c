@@ -62,7 +62,7 @@ static void key_some(void *user, int64_t from, int64_t to, int32_t worker) {
 /* Along a Morton curve: cubes that are near each other stay so in memory. */
 static void sort_packed(const cloud_points *points, double edge, const double low[3], cloud_keyed *items) {
     task t = {points, edge, low, items};
-    atn_parallel((int64_t)points->count, 8192, key_some, &t);
+    atn_parallel((int64_t)points->count, CLOUD_WORTH_A_THREAD, key_some, &t);
     cloud_keyed_sort(items, points->count);
 }
 

@@ -55,8 +55,6 @@ static void merge_some(void *user, int64_t from, int64_t to, int32_t worker) {
         merge_cube(t->packed, t->cubes->order + start[k], start[k + 1] - start[k], t->to, (size_t)k);
 }
 
-enum { LEAST = 8192 }; /* points that are worth a thread */
-
 static atn_status merge_cubes(const cloud_points *points, const cloud_cubes *cubes, cloud_points *out) {
     size_t bytes;
     packed *room = atn_alloc(points->ctx, atn_size_mul(points->count, sizeof *room, &bytes) ? bytes : SIZE_MAX);
@@ -64,8 +62,8 @@ static atn_status merge_cubes(const cloud_points *points, const cloud_cubes *cub
     atn_status status = cloud_points_make(points->ctx, cubes->count, points->species != NULL, out);
     if (status == ATN_OK) {
         task t = {.from = points, .packed = room, .cubes = cubes, .to = out};
-        atn_parallel((int64_t)points->count, LEAST, pack, &t);
-        atn_parallel((int64_t)cubes->count, LEAST, merge_some, &t);
+        atn_parallel((int64_t)points->count, CLOUD_WORTH_A_THREAD, pack, &t);
+        atn_parallel((int64_t)cubes->count, CLOUD_WORTH_A_THREAD, merge_some, &t);
         status = atn_check_cancel(points->ctx);
     }
     atn_free(points->ctx, room);
@@ -86,7 +84,7 @@ static void permute_some(void *user, int64_t from, int64_t to, int32_t worker) {
 atn_status cloud_points_permute(const cloud_points *points, const uint32_t *order, cloud_points *out) {
     atn_status status = cloud_points_make(points->ctx, points->count, points->species != NULL, out);
     task t = {.from = points, .order = order, .to = out};
-    if (status == ATN_OK) atn_parallel((int64_t)points->count, LEAST, permute_some, &t);
+    if (status == ATN_OK) atn_parallel((int64_t)points->count, CLOUD_WORTH_A_THREAD, permute_some, &t);
     return status;
 }
 

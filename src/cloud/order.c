@@ -58,7 +58,7 @@ atn_status cloud_points_order(const cloud_points *points, uint32_t *order) {
     atn_status status = cloud_keyed_make(points->ctx, points->count, &items);
     if (status != ATN_OK) return status;
     task t = {points, raster_of(points), items};
-    atn_parallel((int64_t)points->count, 8192, key_some, &t);
+    atn_parallel((int64_t)points->count, CLOUD_WORTH_A_THREAD, key_some, &t);
     cloud_keyed_sort(items, points->count);
     if (points->species) {
         for (size_t k = 0; k < points->count; ++k)

@@ -16,6 +16,8 @@ typedef struct cloud_points {
     int32_t *species; /* NULL: all of one kind */
 } cloud_points;
 
+enum { CLOUD_WORTH_A_THREAD = 8192 }; /* points */
+
 /* Room for `count` points, not filled. */
 atn_status cloud_points_make(const atn_ctx *ctx, size_t count, bool species, cloud_points *out);
 

@@ -16,7 +16,7 @@ static void note(atn_plan *plan, int32_t array, int32_t node) {
 
 static bool touches(const atn_plan *plan, const atn_plan_node *node, int32_t root) {
     for (int32_t k = 0; k < node->graph->n_objects; ++k) {
-        int32_t array = node->graph->objects[k].table ? -1 : atn_plan_array_find(plan, node->graph->objects[k].name);
+        int32_t array = atn_plan_array_of(plan, node->graph, k);
         if (array >= 0 && atn_plan_root(plan, array) == root) return true;
     }
     return false;
@@ -27,8 +27,7 @@ static void find_lives(atn_plan *plan) {
     for (int32_t n = 0; n < plan->n_nodes; ++n) {
         const atn_plan_node *node = &plan->nodes[n];
         for (int32_t k = 0; node->kind == ATN_NODE_STEP && k < node->graph->n_objects; ++k) {
-            int32_t array =
-                node->graph->objects[k].table ? -1 : atn_plan_array_find(plan, node->graph->objects[k].name);
+            int32_t array = atn_plan_array_of(plan, node->graph, k);
             if (array >= 0) note(plan, array, n);
         }
         if (node->kind != ATN_NODE_STEP && node->kind != ATN_NODE_GONE && node->from >= 0) note(plan, node->from, n);

@@ -55,6 +55,10 @@ int32_t atn_plan_array_find(const atn_plan *plan, const char *name) {
     return row ? row->array : -1;
 }
 
+int32_t atn_plan_array_of(const atn_plan *plan, const atn_graph *graph, int32_t object) {
+    return graph->objects[object].table ? -1 : atn_plan_array_find(plan, graph->objects[object].name);
+}
+
 int32_t atn_plan_root(const atn_plan *plan, int32_t array) {
     while (array >= 0 && plan->arrays[array].same >= 0) array = plan->arrays[array].same;
     return array;
@@ -100,7 +104,7 @@ atn_plan_node *atn_plan_add_node(atn_plan *plan, atn_node_kind kind) {
 
 void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *views, double (*params)[2]) {
     for (int32_t k = 0; k < graph->n_objects; ++k) {
-        int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, graph->objects[k].name);
+        int32_t array = atn_plan_array_of(plan, graph, k);
         if (array < 0) continue;
         const atn_plan_array *a = &plan->arrays[array];
         views[k] = (atn_view){.type = a->type, .rank = a->rank, .pitch = a->size[0]};
@@ -114,7 +118,7 @@ void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *v
 
 void atn_plan_describe(const atn_plan *plan, const atn_graph *graph, atn_plan_part *p) {
     for (int32_t k = 0; k < graph->n_objects; ++k) {
-        int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, graph->objects[k].name);
+        int32_t array = atn_plan_array_of(plan, graph, k);
         p->names[k] = graph->objects[k].name;
         for (int axis = 0; axis < ATN_MAX_RANK; ++axis)
             p->sizes[k][axis] = array < 0 ? -1 : plan->arrays[array].size[axis];

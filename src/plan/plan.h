@@ -50,8 +50,7 @@ typedef struct atn_plan_node {
     int32_t queue;     /* schedule: STEP; below the plan's queues */
     int32_t after[ATN_PLAN_QUEUES]; /* schedule: STEP: the node of each other queue that comes before; -1: none, or
                                        known already */
-    const atn_graph *like;   /* STEP: what is built for it: the same by names that do not tell which step it is; the
-                                kernel   that it calls, or its own: */
+    const atn_graph *like;   /* STEP: what is built for it, by names that do not tell which step it is: `kernel`, or: */
     atn_graph *own;          /* owned; NULL: it is the kernel's */
     const atn_graph *kernel; /* STEP: what it calls */
     bool whole;              /* STEP: never fused with others */
@@ -177,8 +176,9 @@ typedef struct atn_plan_part {
 } atn_plan_part;
 void atn_plan_describe(const atn_plan *plan, const atn_graph *graph, atn_plan_part *out);
 
-int32_t atn_plan_array_find(const atn_plan *plan, const char *name); /* -1: none */
-int32_t atn_plan_root(const atn_plan *plan, int32_t array);          /* where it lies */
+int32_t atn_plan_array_find(const atn_plan *plan, const char *name);                     /* -1: none */
+int32_t atn_plan_array_of(const atn_plan *plan, const atn_graph *graph, int32_t object); /* -1: a table */
+int32_t atn_plan_root(const atn_plan *plan, int32_t array);                              /* where it lies */
 int32_t atn_plan_add_array(atn_plan *plan, const char *like, atn_type type, int32_t rank,
                            const int64_t size[ATN_MAX_RANK]);
 int32_t atn_plan_add_scalar(atn_plan *plan, const char *like, atn_plan_scalar scalar);

@@ -32,7 +32,7 @@ static atn_status find_touches(atn_plan *plan, entry *e) {
     touch *touches = atn_arena_alloc(&plan->arena, ((size_t)graph->n_objects + 1) * sizeof *touches);
     if (!touches) return atn_plan_no_memory(plan);
     for (int32_t k = 0; k < graph->n_objects; ++k) {
-        int32_t array = graph->objects[k].table ? -1 : atn_plan_array_find(plan, graph->objects[k].name);
+        int32_t array = atn_plan_array_of(plan, graph, k);
         if (array >= 0) touches[e->n_touches++] = (touch){atn_plan_root(plan, array), graph->objects[k].written};
     }
     e->touches = touches;

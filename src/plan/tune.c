@@ -434,7 +434,7 @@ atn_status atn_plan_workload(const atn_plan *plan, const atn_graph *step, atn_ar
     int32_t n = 0;
     bool whole = sizes && params;
     for (int32_t k = 0; k < step->n_objects && whole; ++k) {
-        int32_t array = step->objects[k].table ? -1 : atn_plan_array_find(plan, step->objects[k].name);
+        int32_t array = atn_plan_array_of(plan, step, k);
         if (array >= 0) whole = (sizes[n++] = size_text(plan, array, arena)) != NULL;
     }
     for (int32_t k = 0; k < step->n_parameters && whole; ++k) {

@@ -25,6 +25,30 @@ int cli_end(void **state) {
     return 0;
 }
 
+int cli_begin_tuning(void **state) {
+    char path[512];
+    int failed = cli_begin(state);
+    snprintf(path, sizeof path, "%s/wisdom.sqlite", cli_dir);
+    setenv("ATTUNE_WISDOM", path, 1);
+    setenv("ATTUNE_PROGRAM", ATN_BINARY_DIR "/attune", 1);
+    return failed;
+}
+
+int cli_end_tuning(void **state) {
+    unsetenv("ATTUNE_WISDOM");
+    unsetenv("ATTUNE_PROGRAM");
+    return cli_end(state);
+}
+
+void cli_put(const char *name, const char *text) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
 void cli_drop(cli_result *result) {
     free(result->out);
     free(result->err);

@@ -15,6 +15,12 @@ extern char *cli_dir;    /* the directory of the test */
 int cli_begin(void **state);
 int cli_end(void **state);
 
+/* The same for what tunes: wisdom of its own in the directory, and workers that are the program as it was built. */
+int cli_begin_tuning(void **state);
+int cli_end_tuning(void **state);
+
+void cli_put(const char *name, const char *text); /* a file in the directory */
+
 /* What a run left behind. */
 typedef struct cli_result {
     int code;

@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int begin(void **state) {
-    char path[512];
-    cli_begin(state);
-    snprintf(path, sizeof path, "%s/wisdom.sqlite", cli_dir);
-    setenv("ATTUNE_WISDOM", path, 1);
-    setenv("ATTUNE_PROGRAM", ATN_BINARY_DIR "/attune", 1);
-    return 0;
-}
-
-static int end(void **state) {
-    unsetenv("ATTUNE_WISDOM");
-    unsetenv("ATTUNE_PROGRAM");
-    return cli_end(state);
-}
-
 static void a_row_has_both(void **state) {
     (void)state;
     json_t *root = cli_object("bench estimate --kernel row_norms --budget 0.3s --seconds 0.001 --device host --json");
@@ -70,5 +55,5 @@ static void the_list(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_row_has_both), cmocka_unit_test(what_it_refuses),
                                        cmocka_unit_test(the_list)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, cli_begin_tuning, cli_end_tuning);
 }

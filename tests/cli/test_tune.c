@@ -4,23 +4,9 @@
 #include <stdlib.h>
 
 static int begin(void **state) {
-    char path[512];
-    cli_begin(state);
-    snprintf(path, sizeof path, "%s/wisdom.sqlite", cli_dir);
-    setenv("ATTUNE_WISDOM", path, 1);
-    setenv("ATTUNE_PROGRAM", ATN_BINARY_DIR "/attune", 1);
-    snprintf(path, sizeof path, "%s/space.lanai", cli_dir);
-    FILE *file = fopen(path, "w");
-    if (!file) return 1;
-    fputs("vec_p0 = (1, 2)\nregs_p0 = (1, 2)\n", file);
-    fclose(file);
-    return 0;
-}
-
-static int end(void **state) {
-    unsetenv("ATTUNE_WISDOM");
-    unsetenv("ATTUNE_PROGRAM");
-    return cli_end(state);
+    int failed = cli_begin_tuning(state);
+    cli_put("space.lanai", "vec_p0 = (1, 2)\nregs_p0 = (1, 2)\n");
+    return failed;
 }
 
 static void what_it_refuses(void **state) {
@@ -118,5 +104,5 @@ static void nothing_is_right(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_small_tuning),
                                        cmocka_unit_test(nothing_is_right)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin, cli_end_tuning);
 }

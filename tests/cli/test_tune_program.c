@@ -13,26 +13,10 @@ static const char PROGRAM[] =
     "    a = twice(x)\n    b = near(a)\n    c = near(b)\n    u = twice(u)\n    s = total(c)\n";
 
 static int begin(void **state) {
-    char path[512];
-    cli_begin(state);
-    snprintf(path, sizeof path, "%s/wisdom.sqlite", cli_dir);
-    setenv("ATTUNE_WISDOM", path, 1);
-    setenv("ATTUNE_PROGRAM", ATN_BINARY_DIR "/attune", 1);
-    const char *const FILES[][2] = {{"space.lanai", "vec_p0 = (1, 2)\n"}, {"chain.atn", PROGRAM}};
-    for (int k = 0; k < 2; ++k) {
-        snprintf(path, sizeof path, "%s/%s", cli_dir, FILES[k][0]);
-        FILE *file = fopen(path, "w");
-        if (!file) return 1;
-        fputs(FILES[k][1], file);
-        fclose(file);
-    }
-    return 0;
-}
-
-static int end(void **state) {
-    unsetenv("ATTUNE_WISDOM");
-    unsetenv("ATTUNE_PROGRAM");
-    return cli_end(state);
+    int failed = cli_begin_tuning(state);
+    cli_put("space.lanai", "vec_p0 = (1, 2)\n");
+    cli_put("chain.atn", PROGRAM);
+    return failed;
 }
 
 static void what_it_refuses(void **state) {
@@ -145,5 +129,5 @@ static void wisdom_carries_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(on_the_host),
                                        cmocka_unit_test(on_opencl), cmocka_unit_test(wisdom_carries_it)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin, cli_end_tuning);
 }
