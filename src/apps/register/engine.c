@@ -21,11 +21,19 @@ static const struct {
     [REG_AROUND] = {"around", true},
     [REG_MSTEP] = {"mstep", false},
     [REG_SPREAD] = {"spread", false},
-    [REG_PREPARE] = {"sort and decimate", false},
+    [REG_BUILD] = {"building kernels, first run only", false},
+    [REG_READ] = {"copy and check points", false},
+    [REG_ORDER] = {"sort", false},
+    [REG_SPACING] = {"spacing", false},
+    [REG_LEVELS] = {"decimate and cut into blocks", false},
     [REG_LISTS] = {"near lists", false},
+    [REG_SHAPES] = {"shapes around points", false},
+    [REG_PAIRS] = {"weights of pairs", false},
+    [REG_FIT] = {"fit", false},
+    [REG_COVARIANCE] = {"covariance", false},
     [REG_SEARCH] = {"search for a start", false},
     [REG_JUDGE] = {"verdict", false},
-    [REG_HOST] = {"fit", false},
+    [REG_MEASURE] = {"rmse and overlap", false},
 };
 
 const char *reg_work_name(int work) { return TABLE[work].name; }
@@ -33,6 +41,19 @@ const char *reg_work_name(int work) { return TABLE[work].name; }
 void reg_timed(reg_engine *e, int work, double since) {
     ++e->calls[work];
     e->seconds[work] += atn_clock_seconds() - since;
+}
+
+static double all_timed(const reg_engine *e) {
+    double sum = 0;
+    for (int k = 0; k < REG_WORKS; ++k) sum += e->seconds[k];
+    return sum;
+}
+
+reg_span reg_begin(const reg_engine *e) { return (reg_span){atn_clock_seconds(), all_timed(e)}; }
+
+void reg_end(reg_engine *e, int work, reg_span span) {
+    ++e->calls[work];
+    e->seconds[work] += atn_clock_seconds() - span.since - (all_timed(e) - span.timed);
 }
 
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out) {
@@ -78,12 +99,14 @@ void reg_engine_close(reg_engine *e) {
 static atn_status handle(reg_engine *e, reg_kernel which, atn_kernel **out) {
     atn_status status = ATN_OK;
     if (!e->kernel[which]) {
+        double since = atn_clock_seconds();
         char define[32];
         snprintf(define, sizeof define, "USED_FLOAT=%s", e->type == ATN_DP ? "DP" : e->type == ATN_HP ? "HP" : "SP");
         atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
+        reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];
     return status;
@@ -99,8 +122,10 @@ static atn_status run(reg_engine *e, reg_kernel which, const binding *bound, siz
     atn_status status = atn_check_cancel(e->ctx);
     for (size_t k = 0; k < count && status == ATN_OK; ++k)
         status = atn_kernel_bind(kernel, bound[k].name, bound[k].array);
-    if (status == ATN_OK) status = atn_kernel_plan(kernel); /* building is no time of the kernel's */
     double since = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_kernel_plan(kernel); /* building is no time of the kernel's */
+    e->seconds[REG_BUILD] += atn_clock_seconds() - since;
+    since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_kernel_run(kernel);
     if (status == ATN_OK && e->wait) status = atn_queue_finish(atn_device_queue(e->device));
     reg_timed(e, (int)which, since);
@@ -113,7 +138,8 @@ atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
     static const char *const B[3] = {"b0", "b1", "b2"};
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
     atn_kernel *move;
-    atn_status status = handle(e, REG_MOVE, &move);
+    atn_status status = reg_side_unpark(side);
+    if (status == ATN_OK) status = handle(e, REG_MOVE, &move);
     for (int k = 0; k < 9 && status == ATN_OK; ++k) status = atn_kernel_param(move, A[k], pose->a[k], 0);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(move, B[k], pose->b[k], 0);
     if (status != ATN_OK) return status;
@@ -240,31 +266,38 @@ atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double 
     return status;
 }
 
-atn_status reg_around(reg_engine *e, reg_side *side, double reach, double *out) {
-    static const char *const NAMES[10] = {"mass", "mx", "my", "mz", "mxx", "mxy", "mxz", "myy", "myz", "mzz"};
+atn_status reg_around(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_around_sums *out) {
+    static const char *const NAMES[REG_AROUND_SUMS] = {"mass", "mx",  "my",  "mz",  "mxx",
+                                                       "mxy",  "mxz", "myy", "myz", "mzz"};
     atn_kernel *kernel;
     reg_near near = {0};
-    atn_array *sum[10] = {0};
-    binding bound[19] = {{"yx", side->moved_rows[0]},  {"yy", side->moved_rows[1]}, {"yz", side->moved_rows[2]},
-                         {"xx", side->moved_rows[0]},  {"xy", side->moved_rows[1]}, {"xz", side->moved_rows[2]},
-                         {"xw", side->log_weight_rows}};
+    binding bound[9 + REG_AROUND_SUMS] = {{"yx", rows->moved_rows[0]},     {"yy", rows->moved_rows[1]},
+                                          {"yz", rows->moved_rows[2]},     {"xx", columns->moved_rows[0]},
+                                          {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
+                                          {"xw", columns->log_weight_rows}};
+    *out = (reg_around_sums){.type = reg_sum_type(rows->type)};
     double since = atn_clock_seconds();
-    atn_status status = reg_near_update(&near, side, side, &side->placed, &side->placed, reach);
+    atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach);
     reg_timed(e, REG_LISTS, since);
     if (status == ATN_OK) status = handle(e, REG_AROUND, &kernel);
-    for (int k = 0; k < 10 && status == ATN_OK; ++k) {
-        status = atn_array_create_matrix(e->device, reg_sum_type(side->type), (int64_t)side->block,
-                                         (int64_t)side->blocks, 0, &sum[k]);
-        bound[7 + k] = (binding){NAMES[k], sum[k]};
+    for (int k = 0; k < REG_AROUND_SUMS && status == ATN_OK; ++k) {
+        status = atn_array_create_matrix(e->device, out->type, (int64_t)rows->block, (int64_t)rows->blocks, 0,
+                                         &out->array[k]);
+        bound[7 + k] = (binding){NAMES[k], out->array[k]};
     }
-    bound[17] = (binding){"start", near.start_array};
-    bound[18] = (binding){"near", near.list_array};
+    bound[7 + REG_AROUND_SUMS] = (binding){"start", near.start_array};
+    bound[8 + REG_AROUND_SUMS] = (binding){"near", near.list_array};
     if (status == ATN_OK) status = run(e, REG_AROUND, bound, COUNT(bound));
-    for (size_t k = 0; k < 10 && status == ATN_OK; ++k)
-        status = reg_array_get(sum[k], side->padded, out + k * side->padded);
-    for (int k = 0; k < 10; ++k) atn_array_free(sum[k]);
+    for (int k = 0; k < REG_AROUND_SUMS && status == ATN_OK; ++k)
+        status = atn_array_map_read(out->array[k], &out->number[k]);
     reg_near_free(&near, e->ctx);
+    if (status != ATN_OK) reg_around_free(out);
     return status;
+}
+
+void reg_around_free(reg_around_sums *sums) {
+    for (int k = 0; k < REG_AROUND_SUMS; ++k) atn_array_free(sums->array[k]);
+    *sums = (reg_around_sums){0};
 }
 
 static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double outlier, const char *result,

@@ -9,6 +9,8 @@
 static const double ALONE = 5;              /* radii that a point is away, which no line has */
 static const double WITHIN = 3, NOISES = 4; /* spacings of the target, deviations: as far may a partner be */
 
+enum { LOOKED_AT = 100000 }; /* points of the source that rmse and overlap are taken from, about */
+
 double reg_radius(const cloud_points *p, const double origin[3]) {
     double sum = 0, weight = 0;
     for (size_t k = 0; k < p->count; ++k) {
@@ -23,9 +25,14 @@ double reg_radius(const cloud_points *p, const double origin[3]) {
     return weight > 0 ? sqrt(sum / weight) : 0;
 }
 
-static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *target, double reach, double *sum,
+/* Blocks of the source stand for all of it where there are many. */
+static atn_status measure_part(reg_problem *p, const reg_side *all, reg_side *target, double reach, double *sum,
                                double *weight) {
     const atn_ctx *ctx = p->engine.ctx;
+    reg_side some, *source = &some;
+    atn_status made = reg_side_sample(all, all->padded / LOOKED_AT + 1, source);
+    if (made != ATN_OK) return made;
+    double by = all->total / fmax(source->total, 1e-300);
     double *distance2 = atn_alloc(ctx, source->padded * sizeof *distance2);
     int32_t *index = atn_alloc(ctx, source->padded * sizeof *index);
     atn_status status = distance2 && index ? ATN_OK : ATN_ERR_MEMORY;
@@ -33,11 +40,13 @@ static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *targe
     if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
     for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
         if (index[k] >= 0) {
-            *weight += (double)source->weight[k];
-            *sum += (double)source->weight[k] * distance2[k];
+            *weight += by * (double)source->weight[k];
+            *sum += by * (double)source->weight[k] * distance2[k];
         }
     atn_free(ctx, distance2);
     atn_free(ctx, index);
+    reg_engine_forget(&p->engine, source);
+    reg_side_free(source);
     return status;
 }
 
@@ -49,9 +58,8 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r) {
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
     atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
     for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
-        reg_side *source;
-        status = reg_part(level, part, &source);
-        if (status == ATN_OK) status = measure_part(p, source, target, reach, &sum, &weight);
+        const reg_side *source = part ? &level->more[part - 1] : &level->source;
+        status = measure_part(p, source, target, reach, &sum, &weight);
     }
     p->engine.evaluated = evaluated; /* a check, no work of the method */
     r->rmse = weight > 0 ? sqrt(sum / weight) * p->unit : 0;

@@ -102,8 +102,7 @@ static void look_at(const reg_pairs *s, const reg_pose *pose, size_t r, double y
     size_t at = (size_t)s->index[r];
     double from[3] = {s->source->position[0][r], s->source->position[1][r], s->source->position[2][r]};
     reg_pose_apply(pose, from, y);
-    size_t of = s->target->origin[at];
-    if (s->p->target_from) of = s->p->target_from[of];
+    size_t of = s->p->target_from[s->target->origin[at]];
     for (int i = 0; i < 3; ++i) {
         way[i] = s->target->position[i][at] - y[i];
         normal[i] = s->plane ? (double)s->normal[i][of] : 0;
@@ -159,7 +158,7 @@ atn_status reg_pairs_find(reg_pairs *s, reg_side *source, const reg_pose *pose, 
         double least = fmax(1e-3 * s->p->spacing, 1e-12); /* exact copies have medians of 0 */
         s->scale = fmax(ROBUST[settings->robust].width * DEVIATION * nth(s->sorted, n, n / 2), least);
     }
-    reg_timed(e, REG_HOST, since);
+    reg_timed(e, REG_FIT, since);
     return ATN_OK;
 }
 
@@ -238,5 +237,5 @@ void reg_pairs_fit(const reg_pairs *s, const reg_pose *pose, double far, atn_tra
         by = reg_pose_exp(twist);
     if (out->fits) out->next = reg_pose_compose(&by, pose);
     out->rmse = weight > 0 ? sqrt(squares / weight) : 0;
-    reg_timed(&s->p->engine, REG_HOST, since);
+    reg_timed(&s->p->engine, REG_FIT, since);
 }

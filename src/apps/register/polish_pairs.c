@@ -180,7 +180,7 @@ void reg_polish_sum(reg_polish_state *s, const reg_pose *pose) {
     }
     for (int i = 0; i < 6; ++i)
         for (int j = 0; j < i; ++j) s->h[6 * i + j] = s->h[6 * j + i];
-    reg_timed(&s->p->engine, REG_HOST, since);
+    reg_timed(&s->p->engine, REG_FIT, since);
 }
 
 atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side *source, reg_side *target,

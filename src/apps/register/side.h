@@ -51,13 +51,20 @@ typedef struct reg_side {
     bool is_placed;
 } reg_side;
 
-/* Copies points, taken from `origin` and divided by `unit`. */
+/* Copies points, taken from `origin` and divided by `unit`. They come in an order that keeps neighbours together
+ * (reg_curve), each species by itself. Parked: nothing is on the device yet. */
 atn_status reg_side_make(atn_device *device, const cloud_points *points, const double origin[3], double unit,
                          atn_type type, size_t block, reg_side *out);
+/* One block in `every`, as they are. */
+atn_status reg_side_sample(const reg_side *side, size_t every, reg_side *out);
 /* Frees what is on the device, and brings it back. */
 void reg_side_park(reg_side *side);
 atn_status reg_side_unpark(reg_side *side); /* nothing to do where it is there */
 void reg_side_free(reg_side *side);         /* zeroed ones are fine */
+
+/* The median distance from a point to the nearest one at another place, of at most 1,000 points spread evenly over the
+ * order; 0 where all are at one place. */
+double reg_side_spacing(const reg_side *side);
 
 atn_type reg_sum_type(atn_type type); /* what sums over such coordinates are kept in */
 
