@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double AROUND = 2;      /* sigma of what counts as around a point, in spacings */
-static const double FLATTEST = 0.03; /* of l0 / l2: no surface is flatter */
-static const double FLAT = 0.2;      /* thickness over width below which a surface is seen */
+static const double AROUND = 2;        /* sigma of what counts as around a point, in spacings */
+static const double FLATTEST = 0.03;   /* of l0 / l2: no surface is flatter */
+static const double FLAT = 0.2;        /* thickness over width below which a surface is seen, */
+static const double NEARLY_FLAT = 0.3; /* and below which points tell where it is */
 enum { FEWEST = 1000, LOOKED_AT = 2000, MANY = 80000 };
 
 const int REG_AXES[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
@@ -134,15 +135,17 @@ static double spacing_at(const reg_problem *p, int32_t level) {
     return level == p->levels - 1 ? p->spacing : p->level[level].edge;
 }
 
-/* The level, and how thick surfaces are there. */
-static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness) {
+/* The level and how thick surfaces are there; and the finest one that nearly shows them. */
+static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness, int32_t *finest) {
     atn_status status = ATN_OK;
     *thickness = INFINITY;
+    *finest = -1;
     for (*level = p->levels; *level > 0 && *thickness > FLAT && status == ATN_OK;) {
         reg_side *target = &p->level[*level - 1].target;
         if (*level < p->levels && target->count < FEWEST) break;
         --*level;
         status = thickness_of(&p->engine, target, spacing_at(p, *level), thickness);
+        if (*finest < 0 && *thickness <= NEARLY_FLAT) *finest = *level;
     }
     if (status != ATN_OK || *thickness <= FLAT || *level == p->levels - 1) return status;
     *level = p->levels - 1; /* no surface: points fill space */
@@ -152,9 +155,9 @@ static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness
 atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
     const atn_ctx *ctx = p->engine.ctx;
     double thickness = 1;
-    int32_t level;
+    int32_t level, finest;
     *out = (reg_surface){0};
-    atn_status status = choose_level(p, &level, &thickness);
+    atn_status status = choose_level(p, &level, &thickness, &finest);
     if (status != ATN_OK) return status;
     int32_t flat = level; /* many points take part in the last steps alone */
     while (level > 0 && p->level[level].target.count > MANY && p->level[level - 1].target.count > MANY / 4) --level;
@@ -162,7 +165,7 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
     bool all = level == p->levels - 1;
     *out = (reg_surface){.level = of,
                          .spacing = spacing_at(p, level),
-                         .finer = level < flat ? &p->level[flat] : NULL,
+                         .finer = level < flat ? &p->level[finest] : NULL,
                          .seen = 2 * thickness * thickness <= 1,
                          .source = atn_alloc(ctx, of->source.padded * sizeof *out->source),
                          .target = atn_alloc(ctx, of->target.padded * sizeof *out->target)};
