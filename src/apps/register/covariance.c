@@ -22,7 +22,7 @@ static const double CHANCE = 2;   /* deviations that larger cubes scatter more b
 static const double SAME = 0.25;  /* spacings within which half the pairs are where points correspond: of independent
                                    * samples of a surface they are about one spacing apart */
 enum { FEWEST = 24, LEAST = 13 }; /* cubes that B should have, and must have */
-enum { THIN = 8192 };             /* points that H is taken from, at most */
+enum { THIN = 16384, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 
 /* ---- small matrices ---- */
 
@@ -179,7 +179,7 @@ static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, doubl
 
 /* ---- H ---- */
 
-/* Every so many points of a side, with their shapes: sums over them are as good as sums over all. */
+/* Some blocks of a side, with their shapes: sums over them are as good as sums over all. */
 typedef struct thinned {
     reg_side side;
     float (*shape)[6];
@@ -192,31 +192,14 @@ static void thinned_free(thinned *t, reg_problem *p) {
     *t = (thinned){0};
 }
 
-static atn_status thin(reg_problem *p, const reg_side *side, float (*shape)[6], thinned *out) {
-    const atn_ctx *ctx = p->engine.ctx;
-    static const double ORIGIN[3] = {0, 0, 0};
-    size_t every = side->count / THIN + 1, seen = 0, n = 0;
-    cloud_points few = {0};
+static atn_status thin(reg_problem *p, const reg_side *side, float (*shape)[6], size_t most, thinned *out) {
+    size_t every = side->padded / most + 1, block = side->block;
     *out = (thinned){0};
-    uint32_t *from = atn_alloc(ctx, (side->count / every + 1) * sizeof *from);
-    atn_status status =
-        from ? cloud_points_make(ctx, side->count / every + 1, side->species != NULL, &few) : ATN_ERR_MEMORY;
-    for (size_t r = 0; r < side->padded && status == ATN_OK; ++r) {
-        if (!(side->weight[r] > 0) || seen++ % every) continue;
-        for (int axis = 0; axis < 3; ++axis) few.position[axis][n] = side->position[axis][r];
-        few.weight[n] = side->weight[r];
-        if (side->species) few.species[n] = side->species[r / side->block];
-        from[n++] = (uint32_t)r;
-    }
-    few.count = n;
-    if (status == ATN_OK)
-        status = reg_side_make(p->engine.device, &few, ORIGIN, 1, p->engine.type, p->engine.block, &out->side);
-    if (status == ATN_OK && !(out->shape = atn_alloc(ctx, out->side.padded * sizeof *out->shape)))
+    atn_status status = reg_side_sample(side, every, &out->side);
+    if (status == ATN_OK && !(out->shape = atn_alloc(p->engine.ctx, out->side.padded * sizeof *out->shape)))
         status = ATN_ERR_MEMORY;
-    for (size_t r = 0; r < out->side.padded && status == ATN_OK; ++r)
-        memcpy(out->shape[r], shape[from[out->side.origin[r]]], sizeof out->shape[r]);
-    cloud_points_free(&few);
-    atn_free(ctx, from);
+    for (size_t b = 0; b < out->side.blocks && status == ATN_OK; ++b)
+        memcpy(out->shape[b * block], shape[b * every * block], block * sizeof *shape);
     if (status != ATN_OK) thinned_free(out, p);
     return status;
 }
@@ -257,8 +240,9 @@ static atn_status open_like(const reg_polish_state *like, bool swapped, reg_surf
                              .target = swapped ? from->source : from->target};
     *few = (thinned){0};
     *out = (reg_polish_state){0};
-    if (rows->count > THIN) {
-        status = thin(p, rows, surface->source, few);
+    size_t most = swapped ? MANY : THIN;
+    if (rows->count > most) {
+        status = thin(p, rows, surface->source, most, few);
         if (status != ATN_OK) return status;
         rows = &few->side;
         surface->source = few->shape;
