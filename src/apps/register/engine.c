@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -12,28 +13,32 @@
 static const struct {
     const char *name;
     bool trusted; /* its index arrays are made here */
+    bool single;  /* of single precision, whatever the coordinates are of */
 } TABLE[REG_WORKS] = {
-    [REG_MOVE] = {"move", false},
-    [REG_ESTEP] = {"estep", false},
-    [REG_ESTEP_NEAR] = {"estep_near", true},
-    [REG_ESTEP_COMPAT] = {"estep_compat", false},
-    [REG_NEAREST] = {"nearest", true},
-    [REG_AROUND] = {"around", true},
-    [REG_MSTEP] = {"mstep", false},
-    [REG_SPREAD] = {"spread", false},
-    [REG_BUILD] = {"building kernels, first run only", false},
-    [REG_READ] = {"copy and check points", false},
-    [REG_ORDER] = {"sort", false},
-    [REG_SPACING] = {"spacing", false},
-    [REG_LEVELS] = {"decimate and cut into blocks", false},
-    [REG_LISTS] = {"near lists", false},
-    [REG_SHAPES] = {"shapes around points", false},
-    [REG_PAIRS] = {"weights of pairs", false},
-    [REG_FIT] = {"fit", false},
-    [REG_COVARIANCE] = {"covariance", false},
-    [REG_SEARCH] = {"search for a start", false},
-    [REG_JUDGE] = {"verdict", false},
-    [REG_MEASURE] = {"rmse and overlap", false},
+    [REG_MOVE] = {"move", false, false},
+    [REG_ESTEP] = {"estep", false, false},
+    [REG_ESTEP_NEAR] = {"estep_near", true, false},
+    [REG_ESTEP_COMPAT] = {"estep_compat", false, false},
+    [REG_NEAREST] = {"nearest", true, false},
+    [REG_AROUND] = {"around", true, false},
+    [REG_MSTEP] = {"mstep", false, false},
+    [REG_SPREAD] = {"spread", false, false},
+    [REG_STARTS] = {"estep", false, true},
+    [REG_LIKENESS] = {"gemm", false, true},
+    [REG_AGREE] = {"agree", false, true},
+    [REG_BUILD] = {"building kernels, first run only", false, false},
+    [REG_READ] = {"copy and check points", false, false},
+    [REG_ORDER] = {"sort", false, false},
+    [REG_SPACING] = {"spacing", false, false},
+    [REG_LEVELS] = {"decimate and cut into blocks", false, false},
+    [REG_LISTS] = {"near lists", false, false},
+    [REG_SHAPES] = {"shapes around points", false, false},
+    [REG_PAIRS] = {"weights of pairs", false, false},
+    [REG_FIT] = {"fit", false, false},
+    [REG_COVARIANCE] = {"covariance", false, false},
+    [REG_SEARCH] = {"search for a start", false, false},
+    [REG_JUDGE] = {"verdict", false, false},
+    [REG_MEASURE] = {"rmse and overlap", false, false},
 };
 
 const char *reg_work_name(int work) { return TABLE[work].name; }
@@ -95,13 +100,13 @@ void reg_engine_close(reg_engine *e) {
     *e = (reg_engine){0};
 }
 
-/* The handle, made when it is first asked for. */
-static atn_status handle(reg_engine *e, reg_kernel which, atn_kernel **out) {
+atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) {
     atn_status status = ATN_OK;
     if (!e->kernel[which]) {
         double since = atn_clock_seconds();
         char define[32];
-        snprintf(define, sizeof define, "USED_FLOAT=%s", e->type == ATN_DP ? "DP" : e->type == ATN_HP ? "HP" : "SP");
+        atn_type type = TABLE[which].single ? ATN_SP : e->type;
+        snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
         atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
@@ -117,15 +122,20 @@ typedef struct binding {
     atn_array *array;
 } binding;
 
+atn_status reg_engine_plan(reg_engine *e, atn_kernel *kernel) {
+    double since = atn_clock_seconds();
+    atn_status status = atn_kernel_plan(kernel);
+    e->seconds[REG_BUILD] += atn_clock_seconds() - since;
+    return status;
+}
+
 static atn_status run(reg_engine *e, reg_kernel which, const binding *bound, size_t count) {
     atn_kernel *kernel = e->kernel[which];
     atn_status status = atn_check_cancel(e->ctx);
     for (size_t k = 0; k < count && status == ATN_OK; ++k)
         status = atn_kernel_bind(kernel, bound[k].name, bound[k].array);
+    if (status == ATN_OK) status = reg_engine_plan(e, kernel); /* building is no time of the kernel's */
     double since = atn_clock_seconds();
-    if (status == ATN_OK) status = atn_kernel_plan(kernel); /* building is no time of the kernel's */
-    e->seconds[REG_BUILD] += atn_clock_seconds() - since;
-    since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_kernel_run(kernel);
     if (status == ATN_OK && e->wait) status = atn_queue_finish(atn_device_queue(e->device));
     reg_timed(e, (int)which, since);
@@ -139,7 +149,7 @@ atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
     atn_kernel *move;
     atn_status status = reg_side_unpark(side);
-    if (status == ATN_OK) status = handle(e, REG_MOVE, &move);
+    if (status == ATN_OK) status = reg_engine_kernel(e, REG_MOVE, &move);
     for (int k = 0; k < 9 && status == ATN_OK; ++k) status = atn_kernel_param(move, A[k], pose->a[k], 0);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(move, B[k], pose->b[k], 0);
     if (status != ATN_OK) return status;
@@ -153,7 +163,7 @@ atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
 
 static atn_status dense(reg_engine *e, reg_side *rows, reg_side *columns) {
     atn_kernel *kernel;
-    atn_status status = handle(e, REG_ESTEP, &kernel);
+    atn_status status = reg_engine_kernel(e, REG_ESTEP, &kernel);
     if (status != ATN_OK) return status;
     binding bound[] = {{"yx", rows->moved[0]},      {"yy", rows->moved[1]},    {"yz", rows->moved[2]},
                        {"xx", columns->moved[0]},   {"xy", columns->moved[1]}, {"xz", columns->moved[2]},
@@ -178,7 +188,7 @@ static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, do
 
 static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near) {
     atn_kernel *kernel;
-    atn_status status = handle(e, REG_ESTEP_NEAR, &kernel);
+    atn_status status = reg_engine_kernel(e, REG_ESTEP_NEAR, &kernel);
     if (status != ATN_OK) return status;
     binding bound[] = {{"yx", rows->moved_rows[0]},    {"yy", rows->moved_rows[1]},      {"yz", rows->moved_rows[2]},
                        {"ys", rows->shift_rows},       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]},
@@ -221,7 +231,7 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
 atn_status reg_estep_compat(reg_engine *e, reg_side *rows, reg_side *columns, atn_array *square) {
     atn_kernel *kernel;
     atn_array *target[3] = {0};
-    atn_status status = handle(e, REG_ESTEP_COMPAT, &kernel);
+    atn_status status = reg_engine_kernel(e, REG_ESTEP_COMPAT, &kernel);
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) /* it knows no weights: without what fills up blocks */
         status = atn_array_view_range(columns->moved[axis], 0, (int64_t)columns->count, &target[axis]);
     if (status == ATN_OK) {
@@ -236,34 +246,56 @@ atn_status reg_estep_compat(reg_engine *e, reg_side *rows, reg_side *columns, at
     return status;
 }
 
+typedef struct taking {
+    const float *single; /* distances squared: these, */
+    const double *wide;  /* or these */
+    const int32_t *place;
+    double reach2;
+    double *distance2;
+    int32_t *index;
+} taking;
+
+static void take_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const taking *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        double d2 = t->single ? (double)t->single[k] : t->wide[k];
+        t->distance2[k] = d2;
+        t->index[k] = d2 <= t->reach2 ? t->place[k] : -1;
+    }
+}
+
+/* Results of the kernel, for the host. */
+static atn_status take(reg_side *rows, double reach, double *distance2, int32_t *index) {
+    const void *d2, *place;
+    bool wide = reg_sum_type(rows->type) == ATN_DP;
+    atn_status status = atn_array_map_read(rows->sum[0], &d2);
+    if (status == ATN_OK) status = atn_array_map_read(rows->partner, &place);
+    if (status != ATN_OK) return status;
+    taking t = {.single = wide ? NULL : d2,
+                .wide = wide ? d2 : NULL,
+                .place = place,
+                .reach2 = reach * reach,
+                .distance2 = distance2,
+                .index = index};
+    atn_parallel((int64_t)rows->padded, 16384, take_some, &t);
+    return ATN_OK;
+}
+
 atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index) {
     atn_kernel *kernel;
     reg_near *near;
-    atn_array *places = NULL, *place_rows = NULL;
     atn_status status = find_near(e, rows, columns, reach, &near);
-    if (status == ATN_OK) status = handle(e, REG_NEAREST, &kernel);
-    if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)rows->padded, &places);
-    if (status == ATN_OK)
-        status = atn_array_view_matrix(places, (int64_t)rows->block, (int64_t)rows->blocks, &place_rows);
-    if (status == ATN_OK) {
-        binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},
-                           {"yz", rows->moved_rows[2]},      {"xx", columns->moved_rows[0]},
-                           {"xy", columns->moved_rows[1]},   {"xz", columns->moved_rows[2]},
-                           {"distance2", rows->sum_rows[0]}, {"index", place_rows},
-                           {"start", near->start_array},     {"near", near->list_array}};
-        status = run(e, REG_NEAREST, bound, COUNT(bound));
-    }
-    if (status == ATN_OK) {
-        e->evaluated += e->pairs = near->pairs;
-        status = reg_array_get(rows->sum[0], rows->padded, distance2);
-    }
-    if (status == ATN_OK) status = atn_array_get(places, index, 0);
-    for (size_t k = 0; k < rows->padded && status == ATN_OK; ++k)
-        if (!(distance2[k] <= reach * reach)) index[k] = -1;
-    atn_array_free(place_rows);
-    atn_array_free(places);
-    return status;
+    if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
+    if (status != ATN_OK) return status;
+    binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},    {"yz", rows->moved_rows[2]},
+                       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]}, {"xz", columns->moved_rows[2]},
+                       {"distance2", rows->sum_rows[0]}, {"index", rows->partner_rows},  {"start", near->start_array},
+                       {"near", near->list_array}};
+    status = run(e, REG_NEAREST, bound, COUNT(bound));
+    e->evaluated += e->pairs = near->pairs;
+    return status == ATN_OK ? take(rows, reach, distance2, index) : status;
 }
 
 atn_status reg_around(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_around_sums *out) {
@@ -279,7 +311,7 @@ atn_status reg_around(reg_engine *e, reg_side *rows, reg_side *columns, double r
     double since = atn_clock_seconds();
     atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach);
     reg_timed(e, REG_LISTS, since);
-    if (status == ATN_OK) status = handle(e, REG_AROUND, &kernel);
+    if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < REG_AROUND_SUMS && status == ATN_OK; ++k) {
         status = atn_array_create_matrix(e->device, out->type, (int64_t)rows->block, (int64_t)rows->blocks, 0,
                                          &out->array[k]);
@@ -304,7 +336,7 @@ static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double o
                        atn_array *to, const double **out) {
     atn_kernel *kernel;
     const void *numbers;
-    atn_status status = handle(e, which, &kernel);
+    atn_status status = reg_engine_kernel(e, which, &kernel);
     if (status == ATN_OK) status = atn_kernel_param(kernel, "outlier", outlier, 0);
     if (status != ATN_OK) return status;
     binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]},  {"yz", rows->moved[2]},

@@ -16,6 +16,9 @@ typedef enum reg_kernel {
     REG_AROUND,
     REG_MSTEP,
     REG_SPREAD,
+    REG_STARTS, /* of the search, which times itself: */
+    REG_LIKENESS,
+    REG_AGREE,
     REG_KERNELS
 } reg_kernel;
 
@@ -62,6 +65,11 @@ void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */
 void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */
 void reg_engine_close(reg_engine *engine);                        /* zeroed ones are fine */
+
+/* A kernel, made when it is first asked for; and made ready to run, once its arrays are bound. Both are timed as
+ * building. */
+atn_status reg_engine_kernel(reg_engine *engine, reg_kernel which, atn_kernel **out);
+atn_status reg_engine_plan(reg_engine *engine, atn_kernel *kernel);
 
 const char *reg_work_name(int work);
 void reg_timed(reg_engine *engine, int work, double since); /* adds the time from `since` (atn_clock_seconds) on */

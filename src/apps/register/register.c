@@ -422,8 +422,10 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
 /* Does enough of the source fit where the clouds lie, after some short fits? Then p->pose is what they found. */
 static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, int fits_most, bool *fits) {
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
-    double since = atn_clock_seconds(), at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    reg_span span = reg_begin(&p->engine);
+    double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
     atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
+    if (status == ATN_OK) reg_scene_lend(p->scene, &p->engine);
     double score = 0, before = -1;
     for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && score > GROWS * before; ++k) {
         before = score;
@@ -431,7 +433,7 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
     }
     *fits = score > LIKELY;
     if (*fits) reg_to_inside(p, at, &p->pose);
-    reg_timed(&p->engine, REG_SEARCH, since);
+    reg_end(&p->engine, REG_SEARCH, span);
     return status;
 }
 
@@ -443,9 +445,9 @@ static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *setti
     atn_status status = fit_where_they_lie(p, settings, 1, &tried);
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
-    double since = atn_clock_seconds();
+    reg_span span = reg_begin(&p->engine);
     status = reg_search(p->engine.device, p->scene, settings, &start);
-    reg_timed(&p->engine, REG_SEARCH, since);
+    reg_end(&p->engine, REG_SEARCH, span);
     if (status != ATN_OK) return status;
     reg_to_inside(p, start.transform, &found);
     if (!tried) {

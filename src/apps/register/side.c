@@ -243,12 +243,14 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     if (status == ATN_OK) status = vector(s, &s->log_weight);
     if (status == ATN_OK) status = vector(s, &s->w);
     if (status == ATN_OK) status = vector(s, &s->shift);
+    if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)s->padded, &s->partner);
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
         status = atn_array_create_vector(s->device, reg_sum_type(s->type), (int64_t)s->padded, &s->sum[k]);
     for (int k = 0; k < 4 && status == ATN_OK; ++k) status = rows_of(s, s->sum[k], &s->sum_rows[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = rows_of(s, s->moved[k], &s->moved_rows[k]);
     if (status == ATN_OK) status = rows_of(s, s->log_weight, &s->log_weight_rows);
     if (status == ATN_OK) status = rows_of(s, s->shift, &s->shift_rows);
+    if (status == ATN_OK) status = rows_of(s, s->partner, &s->partner_rows);
     if (status == ATN_OK) {
         atn_parallel((int64_t)s->padded, LEAST, copy_weights, &(weighing){s, NULL, number});
         status = reg_array_put(s->w, s->padded, number);
@@ -375,7 +377,8 @@ double reg_side_spacing(const reg_side *s) {
 }
 
 /* All arrays of a side, wherever they are in it. */
-typedef atn_array **every_array[22];
+enum { ARRAYS = 24 };
+typedef atn_array **every_array[ARRAYS];
 static void all_arrays(reg_side *s, every_array out) {
     int n = 0;
     for (int k = 0; k < 4; ++k) {
@@ -388,6 +391,8 @@ static void all_arrays(reg_side *s, every_array out) {
     }
     out[n++] = &s->log_weight_rows;
     out[n++] = &s->shift_rows;
+    out[n++] = &s->partner_rows;
+    out[n++] = &s->partner;
     out[n++] = &s->log_weight;
     out[n++] = &s->w;
     out[n++] = &s->shift;
@@ -396,7 +401,7 @@ static void all_arrays(reg_side *s, every_array out) {
 void reg_side_park(reg_side *s) {
     every_array arrays;
     all_arrays(s, arrays);
-    for (int k = 0; k < 22; ++k) {
+    for (int k = 0; k < ARRAYS; ++k) {
         if (!arrays[k]) continue;
         atn_array_free(*arrays[k]);
         *arrays[k] = NULL;

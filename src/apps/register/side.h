@@ -45,9 +45,10 @@ typedef struct reg_side {
     atn_array *moved[3];   /* where the points are now; reg_place of engine.h */
     atn_array *sum[4];     /* of the last E-step over these points as rows: a, a x */
     atn_array *shift;      /* log2 of a factor for the sums of each point; zeros until somebody sets it */
-    atn_array *moved_rows[3], *sum_rows[4], *log_weight_rows,
-        *shift_rows; /* the same as matrices, a row for each block */
-    reg_pose placed; /* what `moved` holds */
+    atn_array *partner;    /* of the last search for nearest points: where it stands, -1 for none */
+    atn_array *moved_rows[3], *sum_rows[4], *log_weight_rows, *shift_rows,
+        *partner_rows; /* the same as matrices, a row for each block */
+    reg_pose placed;   /* what `moved` holds */
     bool is_placed;
 } reg_side;
 
