@@ -11,18 +11,19 @@
 #include "apps/register/polish.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double CUBE = 4;     /* spacings: the edge of the smallest cubes, which are joined to larger ones */
-static const double SEEN = 9;     /* distance squared, in deviations, up to which clouds that change places agree */
-static const double REACH = 4;    /* spacings within which another method's answer has its pairs */
-static const double CHANCE = 2;   /* deviations that larger cubes scatter more by chance */
-static const double SAME = 0.25;  /* spacings within which half the pairs are where points correspond: of independent
-                                   * samples of a surface they are about one spacing apart */
-enum { FEWEST = 24, LEAST = 13 }; /* cubes that B should have, and must have */
-enum { THIN = 16384, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
+static const double CUBE = 4;        /* spacings: the edge of the smallest cubes, which are joined to larger ones */
+static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
+static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
+static const double CHANCE = 2;      /* deviations that larger cubes scatter more by chance */
+static const double SAME = 0.25;     /* spacings within which half the pairs are where points correspond: of independent
+                                      * samples of a surface they are about one spacing apart */
+enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
+enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 
 /* ---- small matrices ---- */
 
@@ -83,17 +84,49 @@ static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
     return status;
 }
 
-static atn_status terms_of(const reg_polish_state *s, const reg_pose *pose, terms *out) {
-    size_t n = 0;
-    atn_status status = terms_make(s->p->engine.ctx, s->pairs, out);
-    for (size_t r = 0; r < s->source->padded && status == ATN_OK; ++r) {
-        double y[3], g[6], w = s->index[r] < 0 ? 0 : reg_polish_term(s, pose, r, y, g);
-        if (!(w > 0)) continue;
-        for (int axis = 0; axis < 3; ++axis) out->at.position[axis][n] = y[axis];
-        for (int i = 0; i < 6; ++i) out->g[n][i] = w * g[i];
-        out->at.weight[n++] = 1;
+enum { STRETCH = 4096 }; /* pairs that one thread looks at */
+
+typedef struct collecting {
+    const reg_polish_state *s;
+    const reg_pose *pose;
+    size_t *count; /* of the terms of each stretch; then of those before it */
+    terms *to;     /* NULL: they are counted */
+} collecting;
+
+static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
+    const collecting *t = user;
+    size_t padded = t->s->source->padded;
+    (void)worker;
+    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < padded ? (k + 1) * STRETCH : padded;
+        for (size_t r = k * STRETCH; r < end; ++r) {
+            double y[3], g[6], w = t->s->index[r] < 0 ? 0 : reg_polish_term(t->s, t->pose, r, y, g);
+            if (!(w > 0)) continue;
+            for (int axis = 0; axis < 3 && t->to; ++axis) t->to->at.position[axis][n] = y[axis];
+            for (int i = 0; i < 6 && t->to; ++i) t->to->g[n][i] = w * g[i];
+            if (t->to) t->to->at.weight[n] = 1;
+            ++n;
+        }
+        if (!t->to) t->count[k] = n;
     }
-    if (status == ATN_OK) out->at.count = n;
+}
+
+static atn_status terms_of(const reg_polish_state *s, const reg_pose *pose, terms *out) {
+    const atn_ctx *ctx = s->p->engine.ctx;
+    size_t stretches = (s->source->padded + STRETCH - 1) / STRETCH, n = 0;
+    collecting t = {.s = s, .pose = pose, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
+    *out = (terms){0};
+    if (!t.count) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)stretches, 1, collect, &t);
+    for (size_t k = 0; k < stretches; ++k) {
+        size_t here = t.count[k];
+        t.count[k] = n;
+        n += here;
+    }
+    atn_status status = terms_make(ctx, n, out);
+    t.to = out;
+    if (status == ATN_OK) atn_parallel((int64_t)stretches, 1, collect, &t);
+    atn_free(ctx, t.count);
     return status;
 }
 

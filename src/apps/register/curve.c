@@ -187,7 +187,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* The weights of points at the place of the first go to it; the others stay, in order. Returns how many are left. */
-static size_t absorb(cloud_points *p, cloud_keyed *run, size_t count) {
+static size_t absorb(const cloud_points *p, cloud_keyed *run, size_t count) {
     size_t kept = 1;
     double weight = (double)p->weight[run[0].index];
     for (size_t k = 1; k < count; ++k)
@@ -201,7 +201,7 @@ static size_t absorb(cloud_points *p, cloud_keyed *run, size_t count) {
 
 /* Equal points of a cell become one each; returns how many are left. Few places with many points each are no worse than
  * few points. */
-static atn_status unite(cloud_points *p, cloud_keyed *run, size_t count, size_t *left) {
+static atn_status unite(const cloud_points *p, cloud_keyed *run, size_t count, size_t *left) {
     enum { AT_ONCE = 4 };
     size_t first = 0, end = count;
     for (int k = 0; k < AT_ONCE && first < end; ++k, ++first) end = first + absorb(p, run + first, end - first);
@@ -248,7 +248,7 @@ static bool starts(const cloud_points *p, const cloud_keyed *items, size_t k) {
 }
 
 /* Each run of equal keys; what is left of all is put together. */
-static atn_status settle(cloud_points *p, cloud_keyed *items, bool distinct, size_t *left) {
+static atn_status settle(const cloud_points *p, cloud_keyed *items, bool distinct, size_t *left) {
     size_t kept = 0;
     atn_status status = ATN_OK;
     for (size_t from = 0, to; from < p->count && status == ATN_OK; from = to) {
@@ -302,48 +302,47 @@ static void arrange_some(void *user, int64_t from, int64_t to, int32_t worker) {
 }
 
 /* Points, keys and where they were, from sorted items. */
-static atn_status arrange(cloud_points *points, const cloud_keyed *items, size_t left, reg_curve *out,
-                          uint32_t **from) {
-    const atn_ctx *ctx = points->ctx;
-    cloud_points ordered = {0};
-    out->key = atn_alloc(ctx, left * sizeof *out->key);
+static atn_status arrange(const cloud_points *given, const cloud_keyed *items, size_t left, cloud_points *out,
+                          reg_curve *curve, uint32_t **from) {
+    const atn_ctx *ctx = given->ctx;
+    cloud_points some = *given;
+    curve->key = atn_alloc(ctx, left * sizeof *curve->key);
     *from = atn_alloc(ctx, left * sizeof **from);
-    if (!out->key || !*from) return ATN_ERR_MEMORY;
-    atn_parallel((int64_t)left, CHUNK, arrange_some, &(arranging){items, out->key, *from});
-    points->count = left;
-    atn_status status = cloud_points_permute(points, *from, &ordered);
-    if (status != ATN_OK) return status;
-    cloud_points_free(points);
-    *points = ordered;
-    return ATN_OK;
+    if (!curve->key || !*from) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)left, CHUNK, arrange_some, &(arranging){items, curve->key, *from});
+    some.count = left;
+    return cloud_points_permute(&some, *from, out);
 }
 
-atn_status reg_curve_make(cloud_points *points, double like, bool distinct, reg_curve *out, uint32_t **from) {
-    const atn_ctx *ctx = points->ctx;
+atn_status reg_curve_make(const cloud_points *given, double like, bool distinct, cloud_points *out, reg_curve *curve,
+                          uint32_t **from) {
+    const atn_ctx *ctx = given->ctx;
     cloud_keyed *items;
     uint64_t *key = NULL;
-    size_t left = points->count;
-    *out = (reg_curve){.ctx = ctx};
+    size_t left = given->count;
+    *out = (cloud_points){0};
+    *curve = (reg_curve){.ctx = ctx};
     *from = NULL;
-    atn_status status = cloud_keyed_make(ctx, points->count, &items);
+    atn_status status = cloud_keyed_make(ctx, given->count, &items);
     if (status != ATN_OK) return status;
-    keying t = {points, raster_of(points, like), items};
-    out->cell = t.raster.cell;
-    atn_parallel((int64_t)points->count, CHUNK, key_some, &t);
-    cloud_keyed_sort(items, points->count);
-    if (points->species) {
-        if ((key = atn_alloc(ctx, points->count * sizeof *key)))
-            sort_species(points, items, key);
+    keying t = {given, raster_of(given, like), items};
+    curve->cell = t.raster.cell;
+    atn_parallel((int64_t)given->count, CHUNK, key_some, &t);
+    cloud_keyed_sort(items, given->count);
+    if (given->species) {
+        if ((key = atn_alloc(ctx, given->count * sizeof *key)))
+            sort_species(given, items, key);
         else
             status = ATN_ERR_MEMORY;
         atn_free(ctx, key);
     }
-    if (status == ATN_OK && any_runs(points, items)) status = settle(points, items, distinct, &left);
-    if (status == ATN_OK) status = arrange(points, items, left, out, from);
+    if (status == ATN_OK && any_runs(given, items)) status = settle(given, items, distinct, &left);
+    if (status == ATN_OK) status = arrange(given, items, left, out, curve, from);
     if (status == ATN_OK) status = atn_check_cancel(ctx);
     atn_free(ctx, items);
     if (status == ATN_OK) return ATN_OK;
-    reg_curve_free(out);
+    cloud_points_free(out);
+    reg_curve_free(curve);
     atn_free(ctx, *from);
     *from = NULL;
     return status;

@@ -7,6 +7,7 @@
 #include "apps/register/search_parts.h"
 #include "base/eigen.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -58,6 +59,13 @@ static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
 static const fitness_plane *plane_of(const fitness_side *s, size_t k) {
     if (!s->plane[k].known) find_plane(s, k, &s->plane[k]);
     return &s->plane[k];
+}
+
+/* Of the samples, which are all different points. */
+static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
+    const fitness_side *s = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) plane_of(s, s->sample[k]);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -119,6 +127,7 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
         size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
         s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
     }
+    atn_parallel((int64_t)s->samples, 32, find_planes, s);
     for (size_t k = 0; k < s->samples; ++k) list[k] = plane_of(s, s->sample[k])->reach;
     s->spacing = median(list, s->samples);
     for (size_t k = 0; k < s->samples; ++k) {

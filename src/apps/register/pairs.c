@@ -3,6 +3,8 @@
  * Planes: min sum w (n . (x - y - o x y - v))^2 over twists (o, v). */
 #include "apps/register/pairs.h"
 
+#include "apps/register/nth.h"
+
 #include "base/clock.h"
 #include "base/memory.h"
 
@@ -32,28 +34,6 @@ static const struct {
     [ATN_ROBUST_CAUCHY] = {weight_cauchy, cost_cauchy, 2.385},
 };
 static const double DEVIATION = 1.4826; /* standard deviations of a Gaussian for each median of its sizes */
-
-/* The k-th smallest, from 0; reorders. */
-static double nth(double *a, size_t n, size_t k) {
-    size_t low = 0, high = n - 1;
-    while (low < high) {
-        double middle = a[low + (high - low) / 2];
-        size_t i = low, j = high;
-        for (;;) { /* Hoare: no element of low … j is above one of j + 1 … high */
-            while (a[i] < middle) ++i;
-            while (a[j] > middle) --j;
-            if (i >= j) break;
-            double kept = a[i];
-            a[i++] = a[j];
-            a[j--] = kept;
-        }
-        if (k <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-    return a[k];
-}
 
 /* ---- finding ---- */
 
@@ -151,12 +131,12 @@ atn_status reg_pairs_find(reg_pairs *s, reg_side *source, const reg_pose *pose, 
     s->limit2 = INFINITY;
     if (settings->trim > 0 && s->count) {
         size_t kept = (size_t)ceil((1 - settings->trim) * (double)s->count), n = copy(s, s->distance2, INFINITY);
-        s->limit2 = nth(s->sorted, n, kept ? kept - 1 : 0);
+        s->limit2 = reg_nth(s->sorted, n, kept ? kept - 1 : 0);
     }
     if (settings->robust != ATN_ROBUST_NONE && !(s->scale > 0) && s->count) {
         size_t n = copy(s, s->size, s->limit2);
         double least = fmax(1e-3 * s->p->spacing, 1e-12); /* exact copies have medians of 0 */
-        s->scale = fmax(ROBUST[settings->robust].width * DEVIATION * nth(s->sorted, n, n / 2), least);
+        s->scale = fmax(ROBUST[settings->robust].width * DEVIATION * reg_nth(s->sorted, n, n / 2), least);
     }
     reg_timed(e, REG_FIT, since);
     return ATN_OK;

@@ -4,12 +4,13 @@
  * shapes, since a plane of one alone lies outside of what is curved. */
 #include "apps/register/polish.h"
 
+#include "apps/register/nth.h"
+
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double TUKEY = 4.7; /* deviations beyond which a pair counts for nothing */
@@ -57,18 +58,12 @@ static void weigh(const reg_polish_state *s, const reg_pose *pose, size_t r, flo
     out[5] = (float)(factor * (c[3] * c[4] - c[0] * c[5]));
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The median of some thousand of them. */
 static double median(reg_polish_state *s) {
     size_t every = s->pairs / (ROOM / 2) | 1, taken = 0; /* odd: no place of a block is left out */
     for (size_t r = 0; r < s->source->padded && taken < ROOM; r += every)
         if (s->index[r] >= 0) s->room[taken++] = s->q[r];
-    qsort(s->room, taken, sizeof *s->room, ascending);
-    return taken ? s->room[taken / 2] : 0;
+    return taken ? reg_nth(s->room, taken, taken / 2) : 0;
 }
 
 /* Of a stretch of pairs. */

@@ -145,24 +145,53 @@ static bool too_small(const cloud_points *p) {
     return most > 0 && most < LEAST;
 }
 
+typedef struct weighing {
+    const float *from; /* NULL: all weigh 1 */
+    float *to;
+    bool wrong[ATN_PARALLEL_MOST], any[ATN_PARALLEL_MOST]; /* by worker: not a weight; above 0 */
+} weighing;
+
+static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    weighing *t = user;
+    for (int64_t k = from; k < to; ++k) {
+        float w = t->from ? t->from[k] : 1;
+        t->to[k] = w;
+        t->wrong[worker] = t->wrong[worker] || !(w >= 0) || !isfinite(w);
+        t->any[worker] = t->any[worker] || w > 0;
+    }
+}
+
+/* Files may have any numbers as weights; methods rely on these. */
+static atn_status take_weights(const atn_ctx *ctx, const atn_cloud *cloud, const char *which, cloud_points *out) {
+    weighing t = {.from = atn_cloud_weights(cloud), .to = atn_alloc(ctx, out->count * sizeof *out->weight)};
+    bool wrong = false, any = false;
+    out->weight = t.to;
+    if (!t.to) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)out->count, STRETCH, weigh_some, &t);
+    for (int32_t w = 0; w < ATN_PARALLEL_MOST; ++w) {
+        wrong = wrong || t.wrong[w];
+        any = any || t.any[w];
+    }
+    for (size_t k = 0; wrong && k < out->count; ++k)
+        if (!(t.to[k] >= 0) || !isfinite(t.to[k]))
+            return atn_fail(ctx, ATN_ERR_INPUT, "point %zu has the weight %g; weights are finite and not negative", k,
+                            (double)t.to[k]);
+    return any ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
+}
+
+/* The points as the caller has them: all but the weights is the caller's. */
 static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which,
                              const atn_register_settings *s, cloud_points *out) {
-    bool species = s->match_species;
-    if (atn_cloud_get_info(cloud).points == 0)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
-    if (atn_cloud_get_info(cloud).points > UINT32_MAX / 2)
+    size_t count = atn_cloud_get_info(cloud).points;
+    const int32_t *species = s->match_species ? atn_cloud_species(cloud) : NULL;
+    *out = (cloud_points){.ctx = ctx, .count = count, .species = (int32_t *)(uintptr_t)species};
+    if (count == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
+    if (count > UINT32_MAX / 2)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %u points", which, UINT32_MAX / 2);
-    if (species && !atn_cloud_species(cloud))
+    if (s->match_species && !species)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but the %s has none", which);
-    atn_status status = cloud_points_of(ctx, cloud, out);
-    if (status != ATN_OK) return status;
-    if (!species) {
-        atn_free(ctx, out->species);
-        out->species = NULL;
-    }
-    for (size_t k = 0; k < out->count; ++k)
-        if (out->weight[k] > 0) return ATN_OK;
-    return atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
+    for (int axis = 0; axis < 3; ++axis) out->position[axis] = (double *)(uintptr_t)atn_cloud_positions(cloud, axis);
+    return take_weights(ctx, cloud, which, out);
 }
 
 void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
@@ -226,15 +255,15 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
 }
 
 /* Frames without units; coordinates that cannot be squared are refused. */
-static atn_status find_frames(reg_problem *p) {
+static atn_status find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target) {
     const atn_ctx *ctx = p->engine.ctx;
-    atn_status status = centroid(&p->source, p->source_origin);
-    if (status == ATN_OK) status = centroid(&p->target, p->target_origin);
+    atn_status status = centroid(source, p->source_origin);
+    if (status == ATN_OK) status = centroid(target, p->target_origin);
     if (status != ATN_OK) return status;
-    p->unit = reg_radius(&p->target, p->target_origin);
-    if (!isfinite(p->unit) || !isfinite(reg_radius(&p->source, p->source_origin)))
+    p->unit = reg_radius(target, p->target_origin);
+    if (!isfinite(p->unit) || !isfinite(reg_radius(source, p->source_origin)))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
-    if (too_small(&p->source) || too_small(&p->target))
+    if (too_small(source) || too_small(target))
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "register: points are too near to each other for distances to be squared; another unit helps");
     if (!(p->unit > 0)) p->unit = 1;
@@ -243,26 +272,36 @@ static atn_status find_frames(reg_problem *p) {
 
 /* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
  * published code knows no weights. */
-static atn_status sort_points(reg_problem *p, bool distinct) {
+static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
     double spacing;
-    atn_status status = reg_curve_guess(&p->target, &spacing);
+    atn_status status = reg_curve_guess(target, &spacing);
     if (status == ATN_OK)
-        status = reg_curve_make(&p->target, REG_FIRST_EDGE * spacing, distinct, &p->target_curve, &p->target_from);
+        status =
+            reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
     if (status == ATN_OK)
-        status = reg_curve_make(&p->source, p->target_curve.cell, distinct, &p->source_curve, &p->source_from);
+        status = reg_curve_make(source, p->target_curve.cell, distinct, &p->source, &p->source_curve, &p->source_from);
+    return status;
+}
+
+/* Copies of both clouds, in order. */
+static atn_status take_clouds(reg_problem *p, const atn_register_settings *settings) {
+    const atn_ctx *ctx = p->engine.ctx;
+    cloud_points source = {0}, target = {0};
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
+    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
+    if (status == ATN_OK) status = find_frames(p, &source, &target);
+    reg_end(&p->engine, REG_READ, span);
+    span = reg_begin(&p->engine);
+    if (status == ATN_OK) status = sort_points(p, &source, &target, !settings->compat);
+    reg_end(&p->engine, REG_ORDER, span);
+    atn_free(ctx, source.weight);
+    atn_free(ctx, target.weight);
     return status;
 }
 
 static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
-    const atn_ctx *ctx = p->engine.ctx;
-    reg_span span = reg_begin(&p->engine);
-    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &p->source);
-    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &p->target);
-    if (status == ATN_OK) status = find_frames(p);
-    reg_end(&p->engine, REG_READ, span);
-    span = reg_begin(&p->engine);
-    if (status == ATN_OK) status = sort_points(p, !settings->compat);
-    reg_end(&p->engine, REG_ORDER, span);
+    atn_status status = take_clouds(p, settings);
     if (status == ATN_OK) status = reg_levels_begin(p);
     if (status != ATN_OK) return status;
     fill_in(settings, p);

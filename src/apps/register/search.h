@@ -9,6 +9,8 @@
 
 #include <attune/register.h>
 
+struct reg_engine;
+
 /* Both clouds thinned to about a thousand points, to look at poses; ended with reg_scene_free. The clouds must stay. */
 typedef struct reg_scene reg_scene;
 /* scaled: their sizes may differ. Fails where a cloud has no points. */

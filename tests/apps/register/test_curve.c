@@ -41,12 +41,13 @@ static void orders_and_unites(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     for (int which = 0; which < 4; ++which) {
-        cloud_points p = points_of(ctx, which & 1, which & 2, 3), given = points_of(ctx, which & 1, which & 2, 3);
+        cloud_points p, given = points_of(ctx, which & 1, which & 2, 3);
         reg_curve curve;
         uint32_t *from;
-        kit_ok(ctx, reg_curve_make(&p, 0, true, &curve, &from));
+        double weight = total(&given);
+        kit_ok(ctx, reg_curve_make(&given, 0, true, &p, &curve, &from));
         assert_int_equal(p.count, POINTS - EQUAL);
-        assert_true(total(&p) == total(&given));
+        assert_true(total(&p) == weight);
         bool seen[POINTS] = {false};
         double step = 0;
         for (size_t k = 0; k < p.count; ++k) {
@@ -70,10 +71,10 @@ static void orders_and_unites(void **state) {
 static void merges_cells(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
-    cloud_points p = points_of(ctx, false, false, 7), merged;
+    cloud_points p, given = points_of(ctx, false, false, 7), merged;
     reg_curve curve, coarse;
     uint32_t *from, cell[POINTS];
-    kit_ok(ctx, reg_curve_make(&p, 0.1, true, &curve, &from));
+    kit_ok(ctx, reg_curve_make(&given, 0.1, true, &p, &curve, &from));
     double edge = reg_curve_edge(&curve, 0.11);
     assert_true(fabs(edge - 0.1) < 1e-12);
     kit_ok(ctx, reg_curve_merge(&p, &curve, edge, &merged, &coarse));
@@ -103,6 +104,7 @@ static void merges_cells(void **state) {
     reg_curve_free(&curve);
     atn_free(ctx, from);
     cloud_points_free(&p);
+    cloud_points_free(&given);
     kit_free(ctx);
 }
 
@@ -110,12 +112,12 @@ static void merges_cells(void **state) {
 static void thins_out_crowds(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
-    cloud_points p = points_of(ctx, false, false, 11);
+    cloud_points p, given = points_of(ctx, false, false, 11);
     reg_curve curve;
     uint32_t *from;
     for (size_t k = 0; k < POINTS; k += 2)
-        for (int d = 0; d < 3; ++d) p.position[d][k] = 0.3 + 1e-3 * p.position[d][k];
-    kit_ok(ctx, reg_curve_make(&p, 0, false, &curve, &from));
+        for (int d = 0; d < 3; ++d) given.position[d][k] = 0.3 + 1e-3 * given.position[d][k];
+    kit_ok(ctx, reg_curve_make(&given, 0, false, &p, &curve, &from));
     assert_int_equal(p.count, POINTS);
     kit_ok(ctx, reg_curve_thin(&p, &curve, 0.05, POINTS, from));
     assert_int_equal(p.count, POINTS);
@@ -127,6 +129,7 @@ static void thins_out_crowds(void **state) {
     reg_curve_free(&curve);
     atn_free(ctx, from);
     cloud_points_free(&p);
+    cloud_points_free(&given);
     kit_free(ctx);
 }
 
@@ -135,20 +138,21 @@ static void takes_points_at_one_place(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     for (int places = 1; places <= 1000; places *= 10) {
-        cloud_points p;
+        cloud_points p, given;
         reg_curve curve;
         uint32_t *from;
-        kit_ok(ctx, cloud_points_make(ctx, 100000, false, &p));
-        for (size_t k = 0; k < p.count; ++k) {
-            for (int d = 0; d < 3; ++d) p.position[d][k] = (double)(k % (size_t)places) * (d + 1) / places;
-            p.weight[k] = 1;
+        kit_ok(ctx, cloud_points_make(ctx, 100000, false, &given));
+        for (size_t k = 0; k < given.count; ++k) {
+            for (int d = 0; d < 3; ++d) given.position[d][k] = (double)(k % (size_t)places) * (d + 1) / places;
+            given.weight[k] = 1;
         }
-        kit_ok(ctx, reg_curve_make(&p, 0, true, &curve, &from));
+        kit_ok(ctx, reg_curve_make(&given, 0, true, &p, &curve, &from));
         assert_int_equal(p.count, places);
         assert_true(total(&p) == 100000);
         reg_curve_free(&curve);
         atn_free(ctx, from);
         cloud_points_free(&p);
+        cloud_points_free(&given);
     }
     kit_free(ctx);
 }
