@@ -157,12 +157,55 @@ static void takes_points_at_one_place(void **state) {
     kit_free(ctx);
 }
 
+/* All of it, on points that are few, equal and crowded. */
+static atn_status use_all(atn_ctx *ctx) {
+    cloud_points given = {0}, p = {0}, merged = {0};
+    reg_curve curve = {0}, coarse = {0};
+    uint32_t *from = NULL, cell[200];
+    uint64_t seed = 5;
+    double spacing;
+    atn_status status = cloud_points_make(ctx, 200, true, &given);
+    for (size_t k = 0; k < 200 && status == ATN_OK; ++k) {
+        for (int d = 0; d < 3; ++d) given.position[d][k] = k % 2 ? 1e-9 * kit_uniform(&seed) : (double)(k % 7);
+        given.weight[k] = 1;
+        given.species[k] = (int32_t)(k % 3);
+    }
+    if (status == ATN_OK) status = reg_curve_guess(&given, &spacing);
+    if (status == ATN_OK) status = reg_curve_make(&given, 0, true, &p, &curve, &from);
+    if (status == ATN_OK) status = reg_curve_thin(&p, &curve, 1, 2, from);
+    if (status == ATN_OK) status = reg_curve_cells(&p, &curve, 1, cell);
+    if (status == ATN_OK) status = reg_curve_merge(&p, &curve, 1, &merged, &coarse);
+    cloud_points_free(&merged);
+    reg_curve_free(&coarse);
+    reg_curve_free(&curve);
+    atn_free(ctx, from);
+    cloud_points_free(&p);
+    cloud_points_free(&given);
+    return status;
+}
+
+static void survives_failing_allocations(void **state) {
+    (void)state;
+    atn_status status = ATN_ERR_MEMORY;
+    for (long n = 1; status != ATN_OK; ++n) {
+        kit_faults faults = {.fail_at = n};
+        atn_options options = kit_fault_options(&faults);
+        atn_ctx *ctx;
+        if (atn_ctx_create(&options, &ctx) != ATN_OK) continue; /* it was one of the context's own */
+        status = use_all(ctx);
+        assert_true(status == ATN_OK || status == ATN_ERR_MEMORY);
+        atn_ctx_free(ctx);
+        assert_int_equal(faults.live, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_and_unites),
         cmocka_unit_test(merges_cells),
         cmocka_unit_test(thins_out_crowds),
         cmocka_unit_test(takes_points_at_one_place),
+        cmocka_unit_test(survives_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
