@@ -163,6 +163,11 @@ atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out
     return ATN_OK;
 }
 
+bool atn_host_is_pinned(atn_device *device, const void *memory, size_t bytes) {
+    bool (*pinned)(atn_device *, const void *) = device->backend->host_pinned;
+    return pinned && pinned(device, memory) && pinned(device, (const char *)memory + bytes - 1);
+}
+
 void atn_host_free(atn_device *device, atn_host_memory *memory) {
     if (memory->pinned)
         device->backend->host_free(device, memory->block);

@@ -50,6 +50,7 @@ typedef struct atn_host_memory {
     void *block; /* as allocated */
 } atn_host_memory;
 atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out);
+bool atn_host_is_pinned(atn_device *device, const void *memory, size_t bytes); /* whoever pinned it; bytes > 0 */
 void atn_host_free(atn_device *device, atn_host_memory *memory); /* all zero is fine, and is left; waits for no copy */
 
 /* ---- modules ---- */

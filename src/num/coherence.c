@@ -218,8 +218,20 @@ static void copy_rows(const atn_array *array, char *to, int64_t to_pitch, const 
     atn_parallel(rows, (int64_t)(WORTH / c.row), copy_part, &c);
 }
 
+/* All of the array, between the device and the caller's memory: no copy on the way is needed. */
+static bool goes_directly(const atn_array *array, const void *memory, int64_t pitch) {
+    atn_storage *s = array->storage;
+    size_t bytes = (size_t)(array->size[0] * atn_array_rows(array)) * atn_type_bytes(array->type);
+    return is_pinned_at(bytes) && bytes == s->bytes && pitch == array->size[0] && array->pitch == array->size[0] &&
+           !is_shared(s) && atn_host_is_pinned(s->device, memory, bytes);
+}
+
 atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
     atn_status status = check_pitch(array, &pitch);
+    if (status == ATN_OK && goes_directly(array, from, pitch)) {
+        status = atn_array_send(array, atn_device_queue(array->storage->device), from);
+        return status == ATN_OK ? atn_storage_settle(array->storage) : status;
+    }
     if (status == ATN_OK) status = ready_host(array, TO_OVERWRITE);
     if (status != ATN_OK) return status;
     written_on_host(array);
@@ -228,7 +240,13 @@ atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
 }
 
 atn_status atn_array_get(atn_array *array, void *to, int64_t pitch) {
+    atn_storage *s = array->storage;
     atn_status status = check_pitch(array, &pitch);
+    if (status == ATN_OK && s->on_device && !s->on_host && goes_directly(array, to, pitch)) {
+        status = atn_buffer_get(NULL, s->buffer, 0, to, s->bytes);
+        s->to_host += status == ATN_OK;
+        return status;
+    }
     if (status == ATN_OK) status = ready_host(array, TO_READ);
     if (status == ATN_OK) copy_rows(array, to, pitch, place(array), array->pitch);
     return status;

@@ -206,8 +206,35 @@ static void tapes_take_no_arrays(void **state) {
     finish_field(&f);
 }
 
+/* The caller's memory is pinned: copies go there and back without one on the way, and may be forgotten at once. */
+static void pinned_memory_is_used_as_it_is(void **state) {
+    (void)state;
+    field f = start_field(5);
+    atn_host_memory memory;
+    kit_ok(f.b.ctx, atn_host_alloc(f.b.device, LENGTH * sizeof(int32_t), &memory));
+    int32_t *all = memory.data;
+    for (int value = 3; value < 5; ++value) {
+        for (int k = 0; k < LENGTH; ++k) all[k] = value + k;
+        kit_ok(f.b.ctx, atn_array_put(f.array, all, 0));
+        memset(all, 1, LENGTH * sizeof *all);
+        device_has(&f, value);
+        kit_ok(f.b.ctx, atn_array_get(f.array, all, 0));
+        for (int k = 0; k < LENGTH; ++k) assert_int_equal(all[k], value + k);
+        assert_null(f.array->storage->block.data);
+    }
+    write_on_device(&f, 9);
+    kit_ok(f.b.ctx, atn_array_get(f.array, all, 0));
+    for (int k = 0; k < LENGTH; ++k) assert_int_equal(all[k], 9 + k);
+    give(&f, 12); /* from plain memory again */
+    kit_ok(f.b.ctx, atn_array_get(f.array, all, 0));
+    assert_true(all[0] == 12 && all[LENGTH - 1] == 12 + LENGTH - 1);
+    atn_host_free(f.b.device, &memory);
+    finish_field(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pinned_memory_is_used_as_it_is),
         cmocka_unit_test(uploads_do_not_wait),
         cmocka_unit_test(fetches_are_waited_for),
         cmocka_unit_test(sends_go_beside_the_first_queue),
