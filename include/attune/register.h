@@ -87,11 +87,11 @@ typedef struct atn_register_settings {
     void *watch_user;
 } atn_register_settings;
 
-enum { ATN_REGISTER_MOST_PROFILE = 16, ATN_REGISTER_MOST_ALTERNATIVES = 24 };
+enum { ATN_REGISTER_MOST_PROFILE = 24, ATN_REGISTER_MOST_ALTERNATIVES = 24 };
 
 /* Where the time went: a kernel, or work of the host. */
 typedef struct atn_register_time {
-    char name[32];
+    char name[40];
     int64_t calls;
     double seconds;
 } atn_register_time;
@@ -117,7 +117,8 @@ typedef struct atn_register_result {
     int32_t iterations;
     double pairs; /* iterations x source x target, as if all had been evaluated */
     double evaluated_pairs;
-    double seconds;
+    double seconds;          /* without building kernels, */
+    double building_seconds; /* which a first run on a device does */
     double gpts;           /* pairs / seconds / 1e9 of a dense run, evaluated ones where some were left out */
     double error_bound;    /* relative error that leaving out pairs can have cost a point's sums in the last step */
     size_t peak_bytes;     /* what was allocated at most, host and device */

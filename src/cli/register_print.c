@@ -92,7 +92,9 @@ void atn_cli_register_profile(atn_text *rows, const atn_register_result *result)
         rest -= each->seconds;
     }
     if (rest > 0.001 * result->seconds)
-        atn_text_printf(rows, "all else\t\t%.4g\t%.1f %%\t\n", rest, 100 * rest / result->seconds);
+        atn_text_printf(rows, "other\t\t%.4g\t%.1f %%\t\n", rest, 100 * rest / result->seconds);
+    if (result->building_seconds > 0)
+        atn_text_printf(rows, "building kernels, first run only\t\t%.4g\tnot counted\t\n", result->building_seconds);
 }
 
 /* ---- for programs ---- */
@@ -174,6 +176,7 @@ bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *
            json_object_set_new(root, "pairs", whole(x->pairs)) == 0 &&
            json_object_set_new(root, "evaluated_pairs", whole(x->evaluated_pairs)) == 0 &&
            json_object_set_new(root, "seconds", number(x->seconds)) == 0 &&
+           json_object_set_new(root, "building_seconds", number(x->building_seconds)) == 0 &&
            json_object_set_new(root, "gpts", number(x->gpts)) == 0 &&
            json_object_set_new(root, "peak_bytes", json_integer((json_int_t)x->peak_bytes)) == 0 &&
            json_object_set_new(root, "converged", json_boolean(x->converged)) == 0 && set_verdict(root, x, ctx) &&
