@@ -126,6 +126,8 @@ void atn_needle_free(atn_needle *needle) {
     cloud_grid_free(needle->grid);
     atn_free(needle->ctx, needle->normal);
     atn_free(needle->ctx, needle->sample);
+    atn_free(needle->ctx, needle->partner);
+    atn_free(needle->ctx, needle->pair);
     atn_free(needle->ctx, needle);
 }
 

@@ -75,6 +75,17 @@ typedef struct needle_sample {
     double at[3], normal[3];
 } needle_sample;
 
+enum { NEEDLE_KEPT = 4 };
+
+/* The model points that were nearest to a scan point when they were looked for last. */
+typedef struct needle_partner {
+    double at[3]; /* where the point was, in the model's frame */
+    double bound; /* all that are not kept were as far away, or farther; 0: none were looked for yet */
+    int32_t count;
+    uint32_t index[NEEDLE_KEPT];
+    double position[NEEDLE_KEPT][3];
+} needle_partner;
+
 /* Where the time of a volume goes, in the order of the chain. */
 typedef enum needle_part {
     NEEDLE_PART_LEVEL,
@@ -108,6 +119,9 @@ struct atn_needle {
     cloud_points scan;
     double scan_centre[3];
     needle_counted counted[NEEDLE_CHOICES];
+    needle_partner *partner; /* owned: of the scan's points; */
+    double *pair;            /* owned: eight numbers for each, of the refinement; room for: */
+    size_t partners;
     needle_slot slot[NEEDLE_SLOTS];
     int64_t uses;
     reg_pose *pose; /* of a round's combinations; room for: */
@@ -183,6 +197,12 @@ atn_status needle_doubt_other(const atn_needle *n, const atn_needle_line *line, 
 bool needle_doubt_leaves(const atn_needle *n, const needle_ends *ends, int side);
 /* Is the tip of this pose outside of what was scanned, or does the needle go on behind it? */
 bool needle_doubt_tip(const atn_needle *n, const needle_ends *ends, const double transform[16]);
+
+/* partner.c */
+atn_status needle_partners_begin(atn_needle *n); /* of n->scan nothing is known yet; n->partner and n->pair have room */
+/* The nearest model point to a scan point that is at q in the model's frame, no farther than `reach`, which is the same
+ * for all calls; false: there is none. At the same time for other points only. */
+bool needle_partner_find(const atn_needle *n, size_t point, const double q[3], double reach, uint32_t *at);
 
 /* refine.c: moves `pose`; fills rmse and covariance of the result. */
 atn_status needle_refine(atn_needle *n, const needle_frame *frame, reg_pose *pose, atn_needle_result *out);
