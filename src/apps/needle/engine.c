@@ -81,6 +81,16 @@ static void slot_free(needle_slot *slot) {
     *slot = (needle_slot){0};
 }
 
+static void free_combinations(atn_needle *n) {
+    atn_free(n->ctx, n->pose);
+    atn_free(n->ctx, n->worth);
+    atn_free(n->ctx, n->weighed);
+    n->pose = NULL;
+    n->worth = NULL;
+    n->weighed = NULL;
+    n->poses = 0;
+}
+
 void needle_engine_close(atn_needle *n) {
     for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
     for (int axis = 0; axis < 3; ++axis) {
@@ -91,7 +101,7 @@ void needle_engine_close(atn_needle *n) {
     atn_array_free(n->start_array);
     atn_array_free(n->index_array);
     needle_volume_free(&n->volume);
-    atn_free(n->ctx, n->pose);
+    free_combinations(n);
 }
 
 /* Where a point is near to nothing whatever the pose: far beyond both clouds. */
@@ -208,10 +218,13 @@ static atn_status find_slot(atn_needle *n, int64_t combinations, needle_choice p
 }
 
 atn_status needle_engine_room(atn_needle *n, int64_t combinations) {
+    size_t count = (size_t)combinations;
     if (combinations <= n->poses) return ATN_OK;
-    reg_pose *more = atn_resize(n->ctx, n->pose, (size_t)combinations * sizeof *more);
-    if (!more) return ATN_ERR_MEMORY;
-    n->pose = more;
+    free_combinations(n);
+    n->pose = atn_alloc(n->ctx, count * sizeof *n->pose);
+    n->worth = atn_alloc(n->ctx, count * sizeof *n->worth);
+    n->weighed = atn_alloc(n->ctx, count * sizeof *n->weighed);
+    if (!n->pose || !n->worth || !n->weighed) return ATN_ERR_MEMORY;
     n->poses = combinations;
     return ATN_OK;
 }

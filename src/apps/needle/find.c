@@ -259,8 +259,8 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
         n->pose[k] =
             needle_pose(&frame, 360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts));
     if (status == ATN_OK) status = needle_engine_count(n, combinations, NEEDLE_SOME, &count);
-    if (status == ATN_OK) status = needle_best(n, COARSE_ROLLS, shifts, count, NEEDLE_SOME, about, &k);
     if (status != ATN_OK) return status;
+    k = needle_best(n, COARSE_ROLLS, shifts, count, NEEDLE_SOME, about);
     needle_view view = needle_free_view(n, &n->pose[k]);
     double worth = (double)count[k] / (double)n->counted[NEEDLE_SOME].count - view.against / fmax(view.facing, 1);
     if (worth > best->worth)

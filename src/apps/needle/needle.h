@@ -124,7 +124,9 @@ struct atn_needle {
     size_t partners;
     needle_slot slot[NEEDLE_SLOTS];
     int64_t uses;
-    reg_pose *pose; /* of a round's combinations; room for: */
+    reg_pose *pose;   /* of a round's combinations; */
+    double *worth;    /* what each is worth; */
+    int64_t *weighed; /* which of them are looked at; room for: */
     int64_t poses;
     /* Of volumes. */
     needle_bright bright;
@@ -179,8 +181,8 @@ void needle_free_forget(atn_needle *n);
 needle_view needle_free_view(const atn_needle *n, const reg_pose *pose);
 /* rounds.c: the combination with the most matches; where free space is known, of those that have as many, but for
  * `about` of the points that were counted, the one with the fewest points in it. counts[c] belongs to n->pose[c]. */
-atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
-                       double about, int64_t *best);
+int64_t needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
+                    double about);
 
 /* doubt.c: where the needle begins and ends in a volume. A plain value. */
 typedef struct needle_ends {
