@@ -17,6 +17,7 @@ typedef struct atn_storage {
     atn_buffer *buffer;      /* NULL until the device needs it */
     atn_host_memory block;   /* the host's copy; none where the host may touch the buffer, or until needed */
     void *host;              /* where the host finds byte 0; NULL until needed */
+    bool pinned;             /* the host's copy, whatever its size */
     bool on_host, on_device; /* valid there, or on the way */
     atn_motion motion;       /* a copy that may be under way between block and buffer */
     atn_event *moved;        /* behind that copy; NULL until there was one */
@@ -40,6 +41,9 @@ atn_status atn_array_create_like(atn_device *device, const atn_view *view, atn_a
 atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t columns, int64_t rows, const void *data,
                                    atn_array **out);
 int64_t atn_array_rows(const atn_array *array); /* of all planes */
+/* The host's copy is pinned though it may be small: for what goes back and forth often, each time without waiting.
+ * Before its elements are touched. */
+void atn_array_pin(atn_array *array);
 
 const atn_ctx *atn_array_ctx(const atn_array *array);
 atn_device *atn_array_device(const atn_array *array);

@@ -44,12 +44,14 @@ static atn_status check_queue(const atn_storage *s, const atn_queue *queue) {
 /* Pinned memory pays where copies are large, and what is pinned is taken from all processes. */
 static bool is_pinned_at(size_t bytes) { return bytes > (64 << 10) && bytes < (size_t)1 << 30; }
 
+void atn_array_pin(atn_array *array) { array->storage->pinned = true; }
+
 /* The host's own copy, or the buffer itself where the host may touch it. Nothing is said of its contents. */
 static atn_status ready_block(atn_storage *s) {
     if (s->host || s->bytes == 0) return ATN_OK;
     atn_status status = ready_buffer(s);
     if (status != ATN_OK || s->host) return status;
-    if (is_pinned_at(s->bytes))
+    if (s->pinned || is_pinned_at(s->bytes))
         status = atn_host_alloc(s->device, s->bytes, &s->block);
     else if (!(s->block.block = s->block.data = atn_alloc(atn_device_ctx(s->device), s->bytes)))
         status = ATN_ERR_MEMORY;

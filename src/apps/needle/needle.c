@@ -264,15 +264,18 @@ static bool at_end(const atn_needle_interval *i, double winner) {
     return i->high - i->low > edge && (winner < i->low + edge || winner > i->high - edge);
 }
 
+/* Of those that are counted. */
+static double points_of(const atn_needle *n) {
+    return (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
+}
+
 static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_result *out) {
-    double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
     bool shift_ends = at_end(&s->shift, out->round[0].shift);
     out->at_end = shift_ends || (out->roll_observable && at_end(&s->roll_deg, out->round[0].roll_deg));
-    out->found = (double)out->matches >= s->least * points;
     if (!out->found)
         snprintf(out->reason, sizeof out->reason,
                  "only %lld of %.0f %s points have a partner within %g; the needle is not there, or far from the start",
-                 (long long)out->matches, points, n->options.count == ATN_NEEDLE_COUNT_MODEL ? "model" : "scan",
+                 (long long)out->matches, points_of(n), n->options.count == ATN_NEEDLE_COUNT_MODEL ? "model" : "scan",
                  n->options.threshold);
     else if (shift_ends)
         snprintf(out->reason, sizeof out->reason,
@@ -301,14 +304,18 @@ atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled
 atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out) {
     double since = atn_clock_seconds();
     atn_status status = needle_rounds(n, frame, out);
+    int64_t matches = 0;
     out->match_seconds = atn_clock_seconds() - since;
     out->scan_points = (int64_t)n->scan.count;
     out->model_points = (int64_t)n->model.count;
-    reg_pose pose = needle_pose(frame, out->roll_deg, out->shift);
-    if (status == ATN_OK) status = needle_roll_observable(n, frame, out);
-    if (status == ATN_OK) judge(n, frame->settings, out);
+    out->found = status == ATN_OK && (double)out->matches >= frame->settings->least * points_of(n);
+    const reg_pose winner = needle_pose(frame, out->roll_deg, out->shift);
+    reg_pose pose = winner;
     needle_part_end(n, NEEDLE_PART_ROUNDS, &since);
-    if (status == ATN_OK && out->found && !frame->settings->no_refine) status = needle_refine(n, frame, &pose, out);
+    if (out->found && !frame->settings->no_refine) status = needle_refine(n, &pose, out);
+    if (status == ATN_OK) status = needle_roll_observable(n, frame, &pose, out, &matches);
+    if (status == ATN_OK) needle_refine_end(&winner, matches, &pose, out);
+    if (status == ATN_OK) judge(n, frame->settings, out);
     needle_part_end(n, NEEDLE_PART_REFINEMENT, &since);
     put_transform(&pose, out->transform);
     reg_pose_apply(&pose, n->shape.tip, out->tip);

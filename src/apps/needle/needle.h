@@ -49,7 +49,8 @@ typedef enum needle_choice { NEEDLE_ALL, NEEDLE_SOME, NEEDLE_CHOICES } needle_ch
 /* Their arrays: somewhat longer than they are many, filled up with points that are near to nothing. */
 typedef struct needle_counted {
     int64_t count, capacity;
-    atn_array *position[3];
+    atn_array *positions;   /* a row for each axis: they go to the device in one piece */
+    atn_array *position[3]; /* views of them */
 } needle_counted;
 
 enum { NEEDLE_SLOTS = 6 };
@@ -165,8 +166,9 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations); /* of n->pos
 /* The pose of a combination: R Rz(roll), t + along * shift. */
 reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift);
 atn_status needle_rounds(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
-/* Does the count change over a whole turn by more than noise? */
-atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
+/* Does the count change over a whole turn by more than noise? *matches: those of `pose`, which is counted along. */
+atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, const reg_pose *pose,
+                                  atn_needle_result *out, int64_t *matches);
 
 /* free.c: what of the model the beam would meet at a pose. A plain value. */
 typedef struct needle_view {
@@ -207,6 +209,8 @@ atn_status needle_partners_begin(atn_needle *n); /* of n->scan nothing is known 
 bool needle_partner_find(const atn_needle *n, size_t point, const double q[3], double reach, uint32_t *at);
 
 /* refine.c: moves `pose`; fills rmse and covariance of the result. */
-atn_status needle_refine(atn_needle *n, const needle_frame *frame, reg_pose *pose, atn_needle_result *out);
+atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out);
+/* What is left of the refinement of a pose that has so many `matches`, once out->roll_observable is known. */
+void needle_refine_end(const reg_pose *winner, int64_t matches, reg_pose *pose, atn_needle_result *out);
 
 #endif

@@ -228,35 +228,20 @@ static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_po
     return ATN_OK;
 }
 
-/* Does the refined pose keep the matches of the winner? */
-static atn_status keeps(atn_needle *n, const reg_pose *winner, const reg_pose *refined, bool *out) {
-    const int32_t *count;
-    atn_status status = needle_engine_room(n, 2);
-    if (status != ATN_OK) return status;
-    n->pose[0] = *winner;
-    n->pose[1] = *refined;
-    status = needle_engine_count(n, 2, NEEDLE_ALL, &count);
-    *out = status == ATN_OK && (double)count[1] >= (1 - LOSS) * (double)count[0];
-    return status;
-}
-
-atn_status needle_refine(atn_needle *n, const needle_frame *frame, reg_pose *pose, atn_needle_result *out) {
+atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out) {
     size_t count = n->scan.count;
-    const reg_pose winner = *pose;
-    bool kept = false;
-    double centre[3] = {0};
-    (void)frame;
     atn_status status = needle_partners_begin(n);
     if (status != ATN_OK) return status;
     pairs p = {n->pair, (double(*)[6])(n->pair + 2 * count), n->pair + count, 0};
-    for (int axis = 0; axis < 3 && count; ++axis) centre[axis] = n->scan_centre[axis];
-    status = settle(n, &p, centre, pose, out);
-    if (status == ATN_OK && out->has_covariance) status = keeps(n, &winner, pose, &kept);
-    if (status == ATN_OK && !kept) {
-        *pose = winner;
+    return settle(n, &p, n->scan_centre, pose, out);
+}
+
+/* A pose that loses matches is dropped for the winner. */
+void needle_refine_end(const reg_pose *winner, int64_t matches, reg_pose *pose, atn_needle_result *out) {
+    if (!out->has_covariance || (double)matches < (1 - LOSS) * (double)out->matches) {
+        *pose = *winner;
         out->has_covariance = false;
         out->rmse = 0;
-    }
-    if (status == ATN_OK && out->has_covariance && !out->roll_observable) add_any_roll(pose, out->covariance);
-    return status;
+    } else if (!out->roll_observable)
+        add_any_roll(pose, out->covariance);
 }

@@ -175,14 +175,17 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
 
 /* Counts over a whole turn at the winner's shift. The count is a sum over points, each matched with probability p: that
  * is its noise where the surface does not tell rolls apart. */
-atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, atn_needle_result *out) {
+atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, const reg_pose *pose, atn_needle_result *out,
+                                  int64_t *matches) {
     enum { ROLLS = 36, DEVIATIONS = 5 };
     const int32_t *count;
-    atn_status status = needle_engine_room(n, ROLLS);
+    atn_status status = needle_engine_room(n, ROLLS + 1);
     if (status != ATN_OK) return status;
     for (int k = 0; k < ROLLS; ++k) n->pose[k] = needle_pose(f, out->roll_deg + 360.0 / ROLLS * k, out->shift);
-    status = needle_engine_count(n, ROLLS, NEEDLE_ALL, &count);
+    n->pose[ROLLS] = *pose;
+    status = needle_engine_count(n, ROLLS + 1, NEEDLE_ALL, &count);
     if (status != ATN_OK) return status;
+    *matches = count[ROLLS];
     double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
     double least = (double)out->matches, share = points > 0 ? (double)out->matches / points : 0;
     for (int k = 0; k < ROLLS; ++k) least = atn_lesser(least, (double)count[k]);
