@@ -21,6 +21,7 @@ typedef struct atn_storage {
     bool on_host, on_device; /* valid there, or on the way */
     atn_motion motion;       /* a copy that may be under way between block and buffer */
     atn_event *moved;        /* behind that copy; NULL until there was one */
+    bool sent;               /* in another queue than the device's first, which does not wait for it yet */
     int64_t to_device, to_host;
 } atn_storage;
 
@@ -57,7 +58,7 @@ bool atn_array_is_whole(const atn_array *array);
 atn_status atn_array_ready_device(atn_array *array, bool discard);
 /* Begins to overwrite all elements of a whole array on the device, in order with `queue`, and returns: `from` stays as
  * it is until the array is freed, or work that reads it has been waited for. Work in the device's own first queue waits
- * for it. */
+ * for it once it needs the array: other work there goes on. */
 atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from);
 /* Begins to bring the host's copy up to date, in order with `queue` (NULL: the device's own first), and returns; what
  * reads or writes the array on the host waits for it. Nothing to do where the host's copy holds. */
