@@ -117,6 +117,8 @@ struct atn_needle {
     atn_array *model_array[3]; /* or candidates */
     atn_array *list_array, *start_array, *index_array;
     /* The frame. */
+    cloud_points gathered; /* points of a volume's surface about the axis; room for: */
+    size_t gathered_room;
     cloud_points scan;
     double scan_centre[3];
     needle_counted counted[NEEDLE_CHOICES];
@@ -147,6 +149,7 @@ typedef struct needle_frame {
 
 /* needle.c: a frame in two steps. */
 atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan);
+atn_status needle_take_points(atn_needle *n, const cloud_points *scan); /* the same, of points */
 atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame);
 atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 
