@@ -148,6 +148,33 @@ static void sends_go_beside_the_first_queue(void **state) {
     }
 }
 
+/* Work of the first queue that does not need an array does not wait for it either. */
+static void sends_hold_nothing_up(void **state) {
+    (void)state;
+    field f = start_field(0), other = {.b = f.b};
+    atn_queue *queue;
+    atn_host_memory from;
+    kit_ok(f.b.ctx, atn_queue_create(f.b.device, &queue));
+    kit_ok(f.b.ctx, atn_host_alloc(f.b.device, LENGTH * sizeof(int32_t), &from));
+    kit_ok(f.b.ctx, atn_array_create_vector(f.b.device, ATN_INT32, LENGTH, &other.array));
+    give(&f, 3);
+    kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+    int32_t *all = from.data;
+    for (int k = 0; k < LENGTH; ++k) all[k] = 10 + k;
+    kit_ok(f.b.ctx, atn_array_send(f.array, queue, all));
+    give(&other, 7);
+    kit_ok(f.b.ctx, atn_array_ready_device(other.array, false));
+    device_has(&other, 7);
+    device_has(&f, 3); /* what was sent is still under way */
+    kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+    device_has(&f, 10);
+    atn_array_free(other.array);
+    atn_array_free(f.array);
+    atn_queue_free(queue);
+    atn_host_free(f.b.device, &from);
+    finish(&f.b);
+}
+
 /* Random uses in one queue, the device at random, too. */
 static void copies_agree(void **state) {
     (void)state;
@@ -238,6 +265,7 @@ int main(void) {
         cmocka_unit_test(uploads_do_not_wait),
         cmocka_unit_test(fetches_are_waited_for),
         cmocka_unit_test(sends_go_beside_the_first_queue),
+        cmocka_unit_test(sends_hold_nothing_up),
         cmocka_unit_test(copies_agree),
         cmocka_unit_test(tapes_take_no_arrays),
     };
