@@ -16,6 +16,7 @@ typedef enum atn_invalid { ATN_INVALID_REFUSE, ATN_INVALID_DROP } atn_invalid;
 /* How a file is read; a field left zero takes its default. */
 typedef struct atn_cloud_options {
     atn_invalid invalid; /* default: the file is refused; dropped points are counted */
+    bool no_properties;  /* leave out colours, labels, faces, all that only travels; default: they are kept */
 } atn_cloud_options;
 
 typedef struct atn_cloud atn_cloud;
@@ -29,9 +30,11 @@ typedef struct atn_cloud_info {
     double low[3], high[3]; /* bounds; zero without points */
     bool normals;           /* each of the following: is it there? */
     bool weights;
-    bool masses;          /* mass-to-charge ratio of an ion */
-    bool species;         /* atomic number, or the file's own number of a kind; 0: not known */
-    const char *left_out; /* names of what the file has and a cloud does not, as colours; "" for nothing */
+    bool masses;            /* mass-to-charge ratio of an ion */
+    bool species;           /* atomic number, or the file's own number of a kind; 0: not known */
+    size_t faces;           /* of a mesh; they travel with their points */
+    const char *properties; /* names of what else travels, as colours and labels; "" for nothing */
+    const char *left_out;   /* names of what the file has and a cloud does not; "" for nothing */
 } atn_cloud_info;
 
 /* A file; the format is known by how it begins, else by its ending. Owned by the caller. NULL options: defaults. */
@@ -52,6 +55,10 @@ ATN_API const float *atn_cloud_weights(const atn_cloud *cloud);
 ATN_API const float *atn_cloud_masses(const atn_cloud *cloud);
 ATN_API const int32_t *atn_cloud_species(const atn_cloud *cloud);
 ATN_API size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame); /* its first point; points at the end */
+
+/* What the format of that ending cannot hold of the cloud, with what the file it came from had and a cloud does not:
+ * names, "" for nothing. Fills at most `size` bytes of `names`, with the zero. */
+ATN_API void atn_cloud_not_written(const atn_cloud *cloud, const char *path, char *names, size_t size);
 
 /* The format is that of the ending: ply, pcd, xyz, npy or pos. Written aside and renamed. Coordinates are written in
  * single precision where that loses nothing, else in double; POS is always single. */

@@ -37,7 +37,7 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
     if (output) {
         atn_cloud *moved = NULL;
         status = atn_cloud_moved(done->source, done->result->transform, &moved);
-        if (!status) status = atn_cloud_write(moved, output);
+        if (!status) status = atn_cli_register_write(call, moved, output);
         atn_cloud_free(moved);
     }
     if (!status && matrix) status = atn_cli_matrix_write(call->ctx, matrix, done->result->transform);
@@ -91,7 +91,9 @@ static atn_status run_one(atn_cli_register *r) {
     atn_status status = atn_cli_register_check_files(call);
     if (!status && truth_file) status = atn_cli_matrix_read(call->ctx, truth_file, truth);
     atn_cli_progress(call, "reading ...");
+    r->reading.no_properties = !atn_cli_has(call, "output");
     if (!status) status = atn_cloud_read(call->ctx, call->operands[0], &r->reading, &source);
+    r->reading.no_properties = true;
     if (!status) status = atn_cloud_read(call->ctx, call->operands[1], &r->reading, &target);
     if (!status) status = open_device(call, &device);
     atn_cli_registered done = {

@@ -45,6 +45,9 @@ atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path);
 /* All files that one pair is to be written to, before the work begins: each can be made, and none is another. */
 atn_status atn_cli_register_check_files(atn_cli_call *call);
 
+/* Writes points, and names on standard error what the format does not hold of them. */
+atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, const char *path);
+
 /* ---- register_print.c ---- */
 atn_status atn_cli_register_print(const atn_cli_register *r, const atn_cli_registered *done);
 /* Adds the fields of a result; false: no memory. */

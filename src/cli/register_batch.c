@@ -53,7 +53,7 @@ static atn_status write_aligned(batch *b) {
         if (!row->aligned || !has_result(b, k)) continue;
         const atn_register_pair *pair = &b->pairs[b->pair_of[k]];
         atn_status status = atn_cloud_moved(pair->source, pair->result.transform, &moved);
-        if (!status) status = atn_cloud_write(moved, row->aligned);
+        if (!status) status = atn_cli_register_write(b->r->call, moved, row->aligned);
         atn_cloud_free(moved);
         if (status == ATN_ERR_CANCELLED) return status;
         if (status) snprintf(row->message, sizeof row->message, "%s", atn_ctx_message(ctx));

@@ -174,6 +174,17 @@ atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path) {
                           path);
 }
 
+atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, const char *path) {
+    char lost[512];
+    atn_status status = atn_cloud_write(cloud, path);
+    if (status) return status;
+    atn_cloud_not_written(cloud, path, lost, sizeof lost);
+    if (*lost)
+        fprintf(call->err, "attune %s: %s: dropped, not in this format or not read: %s\n", call->verb->name, path,
+                lost);
+    return ATN_OK;
+}
+
 /* A file can be made there: its folder is one, and it is none itself. */
 static atn_status check_place(const atn_cli_call *call, const char *path) {
     const char *slash = strrchr(path, '/');
