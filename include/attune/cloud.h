@@ -68,6 +68,18 @@ ATN_API atn_status atn_cloud_write(const atn_cloud *cloud, const char *path);
 /* One point for each cube of side `edge` that has any: the mean of its points, their weights (1 each without) added up,
  * normals averaged; species are kept apart. */
 ATN_API atn_status atn_cloud_voxels(const atn_cloud *cloud, double edge, atn_cloud **out);
+/* An edge that thins a cloud moderately: twice the median distance to the nearest neighbour. */
+ATN_API atn_status atn_cloud_voxel_edge(const atn_cloud *cloud, double *edge);
+/* What lies in a box, its faces included. Faces of a mesh stay where all of their corners do; so below. */
+ATN_API atn_status atn_cloud_cropped(const atn_cloud *cloud, const double low[3], const double high[3],
+                                     atn_cloud **out);
+/* Without points whose mean distance to their `neighbours` nearest (0: 20, at most 1000) is more than `deviations`
+ * (0: 2) standard deviations above the mean of all. */
+ATN_API atn_status atn_cloud_without_outliers(const atn_cloud *cloud, int32_t neighbours, double deviations,
+                                              atn_cloud **out);
+/* All points of `count` > 0 clouds, one cloud after the other. Roles that some lack are filled: normals and masses 0,
+ * weights 1, species 0; other properties are kept where all have them under one name and type. */
+ATN_API atn_status atn_cloud_merged(const atn_cloud *const *clouds, size_t count, atn_cloud **out);
 /* The same cloud with a normal for each point, from the plane through its `neighbours` nearest points (0: 20). They
  * point towards `viewpoint` where it is given, else outwards from the centroid. Points without a plane get zeros. */
 ATN_API atn_status atn_cloud_with_normals(const atn_cloud *cloud, int32_t neighbours, const double *viewpoint,

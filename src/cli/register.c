@@ -46,15 +46,15 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
 }
 
 /* The clouds are read. */
-static atn_status register_pair(atn_cli_register *r, atn_device *device, atn_cli_registered *done,
-                                const double *truth) {
+static atn_status register_pair(atn_cli_register *r, atn_device *device, const atn_cloud *const used[2],
+                                atn_cli_registered *done, const double *truth) {
     atn_cli_call *call = r->call;
     atn_register_result result;
     atn_cli_apart apart;
-    done->foreseen_bytes = atn_register_bytes(&r->settings, atn_cloud_get_info(done->source).points,
-                                              atn_cloud_get_info(done->target).points);
+    done->foreseen_bytes =
+        atn_register_bytes(&r->settings, atn_cloud_get_info(used[0]).points, atn_cloud_get_info(used[1]).points);
     atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
-    atn_status status = atn_register(device, done->source, done->target, &r->settings, &result);
+    atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
     if (r->steps.failed) return atn_fail_memory(call->ctx, 0, "the steps of the report");
     if (status) return status;
@@ -81,6 +81,21 @@ static atn_status open_device(atn_cli_call *call, atn_device **device) {
     return status;
 }
 
+/* Both clouds thinned, with the edge that suits the target unless one was given; then registered. */
+static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn_cli_registered *done,
+                                    const double *truth) {
+    atn_cloud *thin[2] = {NULL, NULL};
+    done->voxel = r->voxel;
+    atn_cli_progress(r->call, "thinning ...");
+    atn_status status = atn_cli_voxel(done->target, &done->voxel, &thin[1]);
+    if (!status) status = atn_cli_voxel(done->source, &done->voxel, &thin[0]);
+    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_get_info(thin[k]).points;
+    if (!status) status = register_pair(r, device, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
+    atn_cloud_free(thin[0]);
+    atn_cloud_free(thin[1]);
+    return status;
+}
+
 static atn_status run_one(atn_cli_register *r) {
     atn_cli_call *call = r->call;
     const char *truth_file = atn_cli_value(call, "truth");
@@ -99,7 +114,11 @@ static atn_status run_one(atn_cli_register *r) {
     atn_cli_registered done = {
         .source_name = call->operands[0], .target_name = call->operands[1], .source = source, .target = target};
     r->keeps_steps = atn_cli_has(call, "report");
-    if (!status) status = register_pair(r, device, &done, truth_file ? truth : NULL);
+    const double *known = truth_file ? truth : NULL;
+    if (!status && atn_cli_has(call, "voxel"))
+        status = thin_and_register(r, device, &done, known);
+    else if (!status)
+        status = register_pair(r, device, (const atn_cloud *const[]){source, target}, &done, known);
     atn_device_close(device);
     atn_cloud_free(target);
     atn_cloud_free(source);
@@ -166,7 +185,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
             "covariance_reason (why it is null), device, "
             "variant, scale, inlier_distance, error_bound, sigma_end, foreseen_bytes, method, source and target (file, "
-            "points, dropped); profile (name, calls, seconds) with --profile, truth (rotation_deg, translation, rms) "
+            "points, dropped; used and voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, "
+            "truth (rotation_deg, translation, rms) "
             "with --truth; --batch: results, each of these with error, null or why there is none.",
             NULL},
     .options = ATN_CLI_REGISTER_OPTIONS,

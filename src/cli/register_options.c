@@ -25,6 +25,9 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     {.name = "profile", .meaning = "show where the time goes, by kernel; it waits for each"},
     {.name = "truth", .value = "FILE", .meaning = "a transform that is known to be true: show the error against it"},
     {.name = "batch", .value = "FILE", .meaning = "many pairs: rows source,target[,init[,aligned]] of a CSV file"},
+    {.name = "voxel",
+     .value = "SIZE|auto",
+     .meaning = "register one point for each cube of this edge; auto: twice the median distance of neighbours"},
     {.name = "drop-invalid", .meaning = "leave out points with NaN or infinity instead of refusing the file"},
     {.name = "compat", .meaning = "em-icp exactly as the published code computes it"},
     {.name = "precision", .value = "16|32|64", .meaning = "bits of the sums over pairs; 32 unless given"},
@@ -156,6 +159,7 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
     }
     atn_status status = read_numbers(r);
     if (!status) status = read_memory(r);
+    if (!status) status = atn_cli_voxel_read(call, &r->voxel);
     if (!status) status = atn_cli_read_whole(call, "iterations", 1, 0, &iterations);
     if (!status && iterations > INT32_MAX)
         status = atn_cli_misuse(call, "--iterations cannot be '%s'; at most %d can be counted",

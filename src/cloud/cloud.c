@@ -254,6 +254,12 @@ atn_status cloud_add_frame(atn_cloud *cloud) {
     return status;
 }
 
+void cloud_drop_role(atn_cloud *cloud, cloud_role role) {
+    atn_free(cloud->ctx, cloud->column[role]);
+    cloud->column[role] = NULL;
+    cloud->roles &= ~ROLE_BIT(role);
+}
+
 cloud_role cloud_role_of(const char *name) {
     for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
         if (strcasecmp(name, NAMES[k].name) == 0) return NAMES[k].role;

@@ -81,7 +81,8 @@ atn_status cloud_add(atn_cloud *cloud, const source *where, const double value[R
 atn_status cloud_filled(atn_cloud *cloud, size_t from, atn_status (*wrong)(void *user, size_t point), void *user);
 atn_status cloud_add_frame(atn_cloud *cloud); /* the points to come are a new frame */
 
-cloud_role cloud_role_of(const char *name); /* a column's name, any case; ROLE_NONE: not known */
+void cloud_drop_role(atn_cloud *cloud, cloud_role role); /* as if it had never been there */
+cloud_role cloud_role_of(const char *name);              /* a column's name, any case; ROLE_NONE: not known */
 const char *cloud_role_name(cloud_role role);
 /* A property that only travels; *index is SIZE_MAX, and it is noted as left out, where it is not kept. */
 atn_status cloud_add_extra(atn_cloud *cloud, const char *name, number_type type, size_t values, size_t *index);
