@@ -2,6 +2,7 @@
 #ifndef ATTUNE_ATTUNE_H
 #define ATTUNE_ATTUNE_H
 
+#include <attune/align.h>
 #include <attune/array.h>
 #include <attune/cloud.h>
 #include <attune/context.h>

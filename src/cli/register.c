@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cli/align.h"
 #include "cli/kernel.h"
 
 static const double SHOW_EVERY_S = 0.05;
@@ -144,11 +145,12 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = atn_cli_register_read(&r);
     r.settings.watch = watch;
     r.settings.watch_user = &r;
-    if (!status && !list) status = run_one(&r);
-    if (!status && list) {
+    bool many = !list && atn_cli_align_wanted(call);
+    if (!status && !list && !many) status = run_one(&r);
+    if (!status && (list || many)) {
         atn_device *device = NULL;
         status = open_device(call, &device);
-        if (!status) status = atn_cli_register_batch(&r, device, list);
+        if (!status) status = many ? atn_cli_align_run(&r, device) : atn_cli_register_batch(&r, device, list);
         atn_device_close(device);
     }
     atn_cli_progress_end(call);
@@ -158,8 +160,8 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_REGISTER = {
     .name = "register",
-    .summary = "align one point cloud onto another",
-    .synopsis = "SOURCE TARGET",
+    .summary = "align point clouds: one onto another, or many into one frame",
+    .synopsis = "SOURCE TARGET [MORE...]",
     .paragraphs =
         (const char *const[]){
             "Finds the transform that moves SOURCE onto TARGET, and says how sure it is. Units do not matter: what is "
@@ -176,6 +178,21 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "meets lies on the other cloud's surface, at the spacing and noise of both; the best other pose; "
             "directions that slide. Doubtful is a warning on standard error, refused exit status 1; what was asked "
             "for is written all the same.",
+            "More than two files, or a folder: all of them into the frame of the first that fits. Pairs that overlap "
+            "are "
+            "found by their shapes, registered (gicp unless --method is given), joined into a graph of poses with "
+            "their "
+            "covariances as weights; pairs that the poses predict to overlap close loops. Only trusted pairs count, "
+            "and "
+            "wrong ones lose their weight. A scan that fits no other is left out and named on standard error. -o "
+            "writes "
+            "all of them merged, or each into a folder that exists; --matrix a block for each; --truth has poses: "
+            "[{file, transform}]. JSON: scans: [{file, points, dropped, placed, transform (common = T scan), "
+            "covariance, "
+            "edges, reason, truth}], left_out, edges: [{source, target (numbers of scans, from 0), loop, used, "
+            "verdict, "
+            "reason, transform, covariance, rmse, overlap, residual_deg, residual, chi2, weight}], placed, anchor, "
+            "searched, iterations, spread, seconds, peak_bytes, method, device.",
             "--batch: rows of a CSV file, source,target[,init[,aligned]], a head is optional, paths are relative to "
             "the list; init is a file or identity. Clouds named often are read once. A pair that fails does not stop "
             "the others; the exit status is 1 if any did.",
@@ -195,9 +212,10 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             {"attune register scan1.ply scan2.ply -o aligned.ply", "any pose"},
             {"attune register scan1.ply scan2.ply --init identity --report r.html", "near each other; and a page"},
             {"attune register a.pcd b.pcd --method icp-plane --init T.txt --matrix T2.txt", "refine what is known"},
+            {"attune register scans -o all.ply --report r.html", "every scan of a folder into one frame"},
             {"attune register --batch pairs.csv --json", "many pairs, for a script"},
             {0}},
     .min_operands = 0,
-    .max_operands = 2,
+    .max_operands = 100000,
     .run = run,
 };

@@ -46,7 +46,7 @@ static void what_it_refuses(void **state) {
     static const cli_refusal CASES[] = {
         {"register", 2, "attune register: needs SOURCE TARGET, or --batch FILE"},
         {"register @/one.xyz", 2, "needs SOURCE TARGET"},
-        {"register a b c", 2, "'c' is one too many"},
+        {"register a b c", 1, "a: No such file"},
         {"register a b --method luck", 2, "--method cannot be 'luck'; it takes em-icp|icp|icp-plane|softassign|cpd|gicp"},
         {"register a b --transform odd", 2, "--transform cannot be 'odd'; it takes rigid|similarity|affine"},
         {"register a b --precision 8", 2, "--precision cannot be '8'; it takes 16|32|64"},
