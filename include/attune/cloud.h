@@ -60,8 +60,8 @@ ATN_API size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame); /* its fir
  * names, "" for nothing. Fills at most `size` bytes of `names`, with the zero. */
 ATN_API void atn_cloud_not_written(const atn_cloud *cloud, const char *path, char *names, size_t size);
 
-/* The format is that of the ending: ply, pcd, xyz, npy or pos. Written aside and renamed. Coordinates are written in
- * single precision where that loses nothing, else in double; POS is always single. */
+/* The format is that of the ending: ply, pcd, xyz, npy, las or pos. Written aside and renamed. Coordinates are written
+ * in single precision where that loses nothing, else in double; POS is always single. */
 ATN_API atn_status atn_cloud_write(const atn_cloud *cloud, const char *path);
 
 /* ---- clouds from clouds; owned by the caller ---- */

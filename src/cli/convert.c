@@ -211,7 +211,7 @@ const atn_cli_verb ATN_VERB_CONVERT = {
     .paragraphs =
         (const char *const[]){
             "Reads one file or several, which are merged, and writes OUT in the format of its ending: ply, pcd, xyz, "
-            "txt, csv, asc, npy or pos. Steps are done in this order, whatever the order of the options: "
+            "txt, csv, asc, npy, las or pos. Steps are done in this order, whatever the order of the options: "
             "crop, outliers, voxel, normals, transform.",
             "Colours, labels and other properties are kept, faces of meshes as long as their corners are; what OUT's "
             "format does not hold is named on standard error. Of several inputs, properties that all have are kept.",

@@ -19,7 +19,10 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     {.name = "method", .value = METHODS, .meaning = "how pairs are found; em-icp unless given"},
     {.name = "transform", .value = TRANSFORMS, .meaning = "what may change; rigid unless given"},
     {.name = "init", .value = "FILE|identity|auto", .meaning = "where to start; default: auto, which searches"},
-    {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the source, moved: ply, pcd, xyz, npy, pos"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .meaning = "write the source, moved: ply, pcd, xyz, npy, las, pos"},
     {.name = "matrix", .value = "FILE", .meaning = "write the transform, four rows of four numbers"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with numbers, charts and views to turn"},
     {.name = "profile", .meaning = "show where the time goes, by kernel; it waits for each"},
@@ -174,8 +177,8 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
 atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path) {
     const cloud_format *format = path ? cloud_format_of(path, "", 0) : NULL;
     if (!path || (format && format->write)) return ATN_OK;
-    return atn_cli_misuse(call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy or .pos",
-                          path);
+    return atn_cli_misuse(
+        call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy, .las or .pos", path);
 }
 
 atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, const char *path) {

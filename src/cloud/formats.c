@@ -20,6 +20,7 @@ const cloud_format CLOUD_FORMATS[] = {
     {"PCD", "pcd", cloud_pcd_begins, cloud_pcd_read, cloud_pcd_write, ALL, holds_all, false},
     {"NPY", "npy", cloud_npy_begins, cloud_npy_read, cloud_npy_write, ROLE_POSITION, cloud_npy_holds, false},
     {"XYZ", "xyz txt csv asc", NULL, cloud_xyz_read, cloud_xyz_write, ALL, holds_all, false},
+    {"LAS", "las", cloud_las_begins, cloud_las_read, cloud_las_write, ROLE_POSITION, cloud_las_holds, false},
     {"OBJ", "obj", NULL, cloud_obj_read, NULL, 0, NULL, false},
     {"STL", "stl", NULL, cloud_stl_read, NULL, 0, NULL, false},
     {"POS", "pos", NULL, cloud_pos_read, cloud_pos_write, ROLE_POSITION | ROLE_BIT(ROLE_MASS), NULL, false},
@@ -32,9 +33,8 @@ const cloud_format CLOUD_FORMATS[] = {
 static const struct {
     const char *ending, *advice;
 } NOT_READ[] = {
-    {"laz", "LAZ is not read; PDAL converts it: pdal translate IN.laz OUT.ply"},
-    {"las", "LAS is not read; PDAL converts it: pdal translate IN.las OUT.ply"},
-    {"e57", "E57 is not read; CloudCompare opens it and saves PLY"},
+    {"laz", "LAZ is not read; PDAL converts it: pdal translate IN.laz OUT.las"},
+    {"e57", "E57 is not read; CloudCompare opens it and saves PLY or LAS, as does PDAL: pdal translate IN.e57 OUT.las"},
     {"rrng", "ranges of masses, no points; --ranges takes it"},
     {"rng", "ranges of masses, no points; --ranges takes it"},
     {"ply.gz", "packed files are not read; gunzip it first"},
@@ -59,9 +59,10 @@ static atn_status not_known(const source *s) {
     for (size_t k = 0; k < sizeof NOT_READ / sizeof *NOT_READ; ++k)
         if (source_has_ending(s->name, NOT_READ[k].ending))
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
-    return atn_fail(s->ctx, ATN_ERR_INPUT,
-                    "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, obj, stl, pos, epos, apt",
-                    s->name);
+    return atn_fail(
+        s->ctx, ATN_ERR_INPUT,
+        "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, las, obj, stl, pos, epos, apt",
+        s->name);
 }
 
 atn_status cloud_read_source(source *s, const atn_cloud_options *options, unsigned keep, atn_cloud **out) {
@@ -128,7 +129,7 @@ atn_status atn_cloud_write(const atn_cloud *cloud, const char *path) {
     const cloud_format *format = by_ending(path);
     if (!format || !format->write)
         return atn_fail(cloud->ctx, ATN_ERR_INPUT,
-                        "%s: clouds are written as ply, pcd, xyz, txt, csv, asc, npy or pos; %s", path,
+                        "%s: clouds are written as ply, pcd, xyz, txt, csv, asc, npy, las or pos; %s", path,
                         format ? "this one is only read" : "the ending says which");
     atn_text file = {.ctx = cloud->ctx};
     atn_status status = format->write(cloud, source_has_ending(path, "csv") ? ',' : ' ', &file);

@@ -35,8 +35,10 @@ bool cloud_ply_begins(const char *head, size_t length);
 bool cloud_pcd_begins(const char *head, size_t length);
 bool cloud_npy_begins(const char *head, size_t length);
 bool cloud_apt_begins(const char *head, size_t length);
+bool cloud_las_begins(const char *head, size_t length);
 
 bool cloud_npy_holds(const atn_cloud *cloud, const cloud_extra *extra);
+bool cloud_las_holds(const atn_cloud *cloud, const cloud_extra *extra);
 
 atn_status cloud_ply_read(source *s, atn_cloud *cloud);
 atn_status cloud_pcd_read(source *s, atn_cloud *cloud);
@@ -47,11 +49,13 @@ atn_status cloud_stl_read(source *s, atn_cloud *cloud);
 atn_status cloud_pos_read(source *s, atn_cloud *cloud);
 atn_status cloud_epos_read(source *s, atn_cloud *cloud);
 atn_status cloud_apt_read(source *s, atn_cloud *cloud);
+atn_status cloud_las_read(source *s, atn_cloud *cloud);
 
 atn_status cloud_ply_write(const atn_cloud *cloud, char separator, atn_text *out);
 atn_status cloud_pcd_write(const atn_cloud *cloud, char separator, atn_text *out);
 atn_status cloud_npy_write(const atn_cloud *cloud, char separator, atn_text *out);
 atn_status cloud_xyz_write(const atn_cloud *cloud, char separator, atn_text *out);
 atn_status cloud_pos_write(const atn_cloud *cloud, char separator, atn_text *out);
+atn_status cloud_las_write(const atn_cloud *cloud, char separator, atn_text *out);
 
 #endif

@@ -45,6 +45,9 @@ static void tells_what_there_is(void **state) {
         {"e.epos", "ePOS", "", "tof, V_dc, V_pulse, det_x, det_y, pulses, ions", 1, true, false},
         {"fortran.npy", "NPY", "column4", "", 1, false, false},
         {"binary.stl", "STL, binary, 2 triangles", "", "", 1, false, false},
+        {"colours.las", "LAS 1.2, point format 2",
+         "intensity, classification, red, green, blue, return_bits, scan_angle_rank, user_data, point_source_id", "", 1,
+         false, false},
         {"text.stl", "STL, text, 2 triangles", "", "", 1, false, false},
     };
     atn_ctx *ctx = kit_ctx();
