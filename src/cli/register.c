@@ -128,13 +128,13 @@ static atn_status run_one(atn_cli_register *r) {
 
 /* What has no meaning for many pairs. */
 static atn_status check_batch(atn_cli_call *call) {
-    static const char *const SINGLE[] = {"output", "matrix", "report", "truth"};
+    static const char *const SINGLE[] = {"output", "matrix", "truth"};
     if (call->n_operands)
         return atn_cli_misuse(call, "--batch takes its files from the list, not '%s'", call->operands[0]);
     for (size_t k = 0; k < sizeof SINGLE / sizeof *SINGLE; ++k)
         if (atn_cli_has(call, SINGLE[k]))
-            return atn_cli_misuse(call, "--%s is for one pair; rows of the list are source,target[,init[,aligned]]",
-                                  SINGLE[k]);
+            return atn_cli_misuse(
+                call, "--%s is for one pair; rows of the list are source,target[,init[,aligned[,matrix]]]", SINGLE[k]);
     return ATN_OK;
 }
 
@@ -193,9 +193,10 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "verdict, "
             "reason, transform, covariance, rmse, overlap, residual_deg, residual, chi2, weight}], placed, anchor, "
             "searched, iterations, spread, seconds, peak_bytes, method, device.",
-            "--batch: rows of a CSV file, source,target[,init[,aligned]], a head is optional, paths are relative to "
-            "the list; init is a file or identity. Clouds named often are read once. A pair that fails does not stop "
-            "the others; the exit status is 1 if any did.",
+            "--batch: rows of a CSV file, source,target[,init[,aligned[,matrix]]], a head is optional, paths are "
+            "relative "
+            "to the list; init is a file, identity or auto. Clouds named often are read once. Results are printed as "
+            "they come. A pair that fails does not stop the others; the exit status is 1 if any did.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
             "points that have one), iterations, pairs, evaluated_pairs, seconds, gpts, peak_bytes, converged, verdict, "
             "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "

@@ -486,6 +486,7 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         atn_register_pair *pair = &pairs[k];
         atn_register_settings own = settings;
+        if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
         if (pair->start) {
             own.init = ATN_START_GIVEN;
             memcpy(own.start, pair->start, sizeof own.start);
@@ -495,6 +496,7 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         if (pair->status == ATN_OK)
             pair->status = register_pair(&engine, pair->source, pair->target, &own, &pair->result);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
+        if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
     }
     reg_engine_close(&engine);
