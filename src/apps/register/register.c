@@ -296,7 +296,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     r->sigma_end = p->sigma * p->unit;
     r->seconds = atn_clock_seconds() - since;
     r->gpts = r->seconds > 0 ? p->engine.evaluated / r->seconds / 1e9 : 0;
-    r->peak_bytes = atn_ctx_peak_bytes(p->engine.ctx) + atn_device_peak_bytes(p->engine.device);
+    r->peak_bytes = atn_ctx_watched_peak(p->engine.ctx) + atn_device_peak_bytes(p->engine.device) - p->held;
     snprintf(r->device, sizeof r->device, "%.63s", atn_device_get_info(p->engine.device)->name);
     return note_profile(p, r);
 }
@@ -432,6 +432,7 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     const atn_ctx *ctx = engine->ctx;
     double since = atn_clock_seconds();
     atn_register_settings settings = *given;
+    size_t held = atn_ctx_watch_peak(ctx) + atn_device_watch_peak(engine->device);
     *out = (atn_register_result){0};
     reg_problem *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
@@ -439,6 +440,7 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     p->source_cloud = source;
     p->target_cloud = target;
     p->result = out;
+    p->held = held;
     p->parts = 1;
     p->haste = 1;
     reg_engine_reset(engine, &settings);
