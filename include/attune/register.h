@@ -123,9 +123,9 @@ typedef struct atn_register_result {
     double pairs; /* iterations x source x target, as if all had been evaluated */
     double evaluated_pairs;
     double seconds;
-    double gpts;        /* pairs / seconds / 1e9 of a dense run, evaluated ones where some were left out */
-    double error_bound; /* relative error that leaving out pairs can have cost a point's sums in the last step */
-    size_t peak_bytes;  /* what it allocated at most, host and device; clouds and what was there before not counted */
+    double gpts;           /* pairs / seconds / 1e9 of a dense run, evaluated ones where some were left out */
+    double error_bound;    /* relative error that leaving out pairs can have cost a point's sums in the last step */
+    size_t peak_bytes;     /* what was allocated at most, host and device */
     double covariance[36]; /* 6 x 6 of the rotation vector (radians), then the translation; left perturbation */
     bool has_covariance;   /* false too where it cannot be estimated: not rigid, sliding surfaces, too few points */
     char covariance_reason[80]; /* why there is none */
