@@ -17,7 +17,7 @@ struct atn_device {
     struct atn_recorder *making; /* the tape that is being made, or NULL */
     uint64_t tapes;              /* begun so far */
     bool lost;                   /* set through atn_device_lose */
-    size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most */
+    size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most since a watch began */
 };
 struct atn_buffer {
     atn_device *device;

@@ -79,6 +79,8 @@ atn_status atn_device_check(const atn_device *device) {
 
 static bool counted_by_context(const atn_device *device) { return device->backend == &ATN_BACKEND_HOST; }
 
+size_t atn_device_watch_peak(atn_device *device) { return device->peak_bytes = device->bytes; }
+
 size_t atn_device_peak_bytes(const atn_device *device) { return device->peak_bytes; }
 
 int64_t atn_device_free_bytes(const atn_device *device) {
