@@ -7,7 +7,7 @@ import attune
 from attune import _attune
 
 
-def crystal(n=7, a=4.05, noise=0.08, seed=0):
+def crystal(n=6, a=4.05, noise=0.08, seed=0):
     """fcc, with a tenth of the atoms missing."""
     rng = np.random.default_rng(seed)
     cells = np.stack(np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), -1).reshape(-1, 1, 3)
