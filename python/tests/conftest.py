@@ -1,6 +1,7 @@
 """What the tests share: a cache and a wisdom of their own, and things to register."""
 
 import os
+import shutil
 import tempfile
 
 import pytest
@@ -16,6 +17,12 @@ os.environ["ATTUNE_HOST_FLAGS"] = "-O1"  # quicker to build
 
 import numpy as np  # noqa: E402
 
+_compiler = os.environ.get("ATTUNE_CC")
+needs_compiler = pytest.mark.skipif(
+    not (shutil.which(_compiler) if _compiler else any(map(shutil.which, ("gcc", "clang", "cc")))),
+    reason="there is no compiler: only what is compiled in runs fast, and nothing is tuned",
+)
+
 
 def pytest_terminal_summary(terminalreporter):
     """As tools/run-tests counts."""
@@ -28,8 +35,6 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def pytest_sessionfinish(session):
-    import shutil
-
     if _mine:
         shutil.rmtree(_folder, ignore_errors=True)
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import attune
+from conftest import needs_compiler
 
 CONVOLVE = """
 kernel convolve(A, w: matrix T) -> B: matrix T
@@ -99,6 +100,7 @@ def test_wrong_calls_are_refused():
         k.tune(budget=1, strategy="guess")
 
 
+@needs_compiler
 def test_tuning_is_remembered():
     k = attune.kernel(CONVOLVE, device="host")
     a, w = np.ones((64, 64), "f4"), np.ones((3, 3), "f4")

@@ -8,6 +8,8 @@ import re
 
 import pytest
 
+from conftest import needs_compiler
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "python" / "notebooks").glob("*.ipynb"))
 
@@ -27,7 +29,11 @@ def test_there_are_four():
     assert [n.stem for n in NOTEBOOKS] == ["lattice", "own_kernel", "register", "unwrap"]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=[n.stem for n in NOTEBOOKS])
+def case(path):
+    return pytest.param(path, id=path.stem, marks=[needs_compiler] if path.stem == "own_kernel" else [])
+
+
+@pytest.mark.parametrize("path", [case(path) for path in NOTEBOOKS])
 def test_notebooks_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}

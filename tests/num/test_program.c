@@ -148,6 +148,38 @@ static void needs_no_compiler(void **state) {
     unsetenv("ATTUNE_CC");
 }
 
+/* Parameters that change between runs leave what is interpreted with its sizes. */
+static void parameters_change_without_a_compiler(void **state) {
+    (void)state;
+    setenv("ATTUNE_CC", "/nowhere/cc", 1);
+    atn_ctx *of = kit_ctx();
+    atn_device *on = kit_open_host(of);
+    atn_program *program;
+    atn_array *x, *y;
+    const double numbers[3] = {1, 2, 3};
+    double got[3];
+    kit_ok(of, atn_program_create(on,
+                                  "kernel odd(x: vector DP, s: DP) -> y: vector DP\n"
+                                  "    y[i] = s * x[i] + cos(s) * 0\n",
+                                  NULL, &program));
+    kit_ok(of, atn_array_create_vector(on, ATN_DP, 3, &x));
+    kit_ok(of, atn_array_create_vector(on, ATN_DP, 3, &y));
+    kit_ok(of, atn_array_put(x, numbers, 0));
+    kit_ok(of, atn_program_bind(program, "x", x));
+    kit_ok(of, atn_program_bind(program, "y", y));
+    for (int s = 2; s < 5; ++s) {
+        kit_ok(of, atn_program_param(program, "s", s, 0));
+        kit_ok(of, atn_program_run(program));
+        kit_ok(of, atn_array_get(y, got, 0));
+        assert_true(got[0] == s && got[2] == 3 * s);
+    }
+    atn_program_free(program);
+    atn_array_free(x), atn_array_free(y);
+    atn_device_close(on);
+    kit_free(of);
+    unsetenv("ATTUNE_CC");
+}
+
 /* Who writes a binding for another language asks what there is to bind, and how large results will be. */
 static void names_and_sizes_are_told(void **state) {
     (void)state;
@@ -180,6 +212,7 @@ int main(void) {
     ctx = kit_ctx();
     device = kit_open_host(ctx);
     const struct CMUnitTest tests[] = {cmocka_unit_test(smooths), cmocka_unit_test(needs_no_compiler),
+                                       cmocka_unit_test(parameters_change_without_a_compiler),
                                        cmocka_unit_test(names_and_sizes_are_told)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     atn_device_close(device);
