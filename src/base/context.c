@@ -186,6 +186,7 @@ void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) {
 }
 
 void atn_ctx_cancel(atn_ctx *ctx) { atomic_store(&ctx->cancelled, true); }
+void atn_ctx_resume(atn_ctx *ctx) { atomic_store(&ctx->cancelled, false); }
 
 atn_status atn_check_cancel(const atn_ctx *ctx) {
     if (!atomic_load(&ctx->cancelled)) return ATN_OK;

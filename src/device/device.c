@@ -133,9 +133,27 @@ atn_status atn_buffer_around(atn_device *device, const void *data, size_t bytes,
     return ATN_OK;
 }
 
+atn_status atn_buffer_at(atn_device *device, void *address, size_t bytes, atn_buffer **out) {
+    *out = NULL;
+    atn_status status = atn_device_check(device);
+    if (status != ATN_OK || !device->backend->buffer_at) return status;
+    status = device->backend->buffer_at(device, address, out);
+    if (status != ATN_OK) return status;
+    (*out)->device = device;
+    (*out)->bytes = bytes;
+    (*out)->number = next_number();
+    (*out)->foreign = true;
+    return ATN_OK;
+}
+
+void *atn_buffer_address(const atn_buffer *buffer) {
+    const atn_backend *backend = buffer->device->backend;
+    return buffer->bytes && backend->buffer_address ? backend->buffer_address(buffer) : NULL;
+}
+
 void atn_buffer_free(atn_buffer *buffer) {
     if (!buffer) return;
-    if (!counted_by_context(buffer->device)) buffer->device->bytes -= buffer->bytes;
+    if (!counted_by_context(buffer->device) && !buffer->foreign) buffer->device->bytes -= buffer->bytes;
     if (buffer->bytes == 0)
         atn_free(buffer->device->ctx, buffer);
     else

@@ -21,6 +21,10 @@ atn_status atn_buffer_create(atn_device *device, size_t bytes,
 /* Memory of the caller's as a buffer, without a copy: it outlives the buffer, and kernels only read it. *out is NULL
  * where the device has memory of its own. bytes > 0. */
 atn_status atn_buffer_around(atn_device *device, const void *data, size_t bytes, atn_buffer **out);
+/* The same for memory that the device can address, to be read and written: a CUDA address, a pointer on the host. *out
+ * is NULL where a backend takes none. bytes > 0. */
+atn_status atn_buffer_at(atn_device *device, void *address, size_t bytes, atn_buffer **out);
+void *atn_buffer_address(const atn_buffer *buffer); /* as atn_buffer_at takes it; NULL where a backend has none */
 void atn_buffer_free(atn_buffer *buffer);
 size_t atn_buffer_bytes(const atn_buffer *buffer);
 uint64_t

@@ -118,6 +118,20 @@ void atn_array_written_on_device(atn_array *array) {
     array->storage->on_host = is_shared(array->storage);
 }
 
+atn_status atn_array_address(atn_array *array, void **out) {
+    atn_storage *s = array->storage;
+    *out = NULL;
+    atn_status status = atn_array_ready_device(array, false);
+    if (status != ATN_OK || s->bytes == 0) return status;
+    char *first = atn_buffer_address(s->buffer);
+    if (!first)
+        return atn_fail(atn_array_ctx(array), ATN_ERR_UNSUPPORTED, "array: %s has no addresses to hand out",
+                        atn_device_get_info(s->device)->backend);
+    atn_array_written_on_device(array);
+    *out = first + (size_t)array->offset * atn_type_bytes(array->type);
+    return ATN_OK;
+}
+
 void atn_array_spoiled_on_device(atn_array *array) {
     atn_storage *s = array->storage;
     if (s->on_host && !is_shared(s)) s->on_device = false;

@@ -187,6 +187,34 @@ static atn_status make_plan(const atn_program *p, const int8_t *wanted, int32_t 
     return status;
 }
 
+atn_status atn_program_size(atn_program *p) {
+    atn_plan *plan = NULL;
+    atn_planned *planned = NULL;
+    atn_status status = make_plan(p, p->wanted, p->n_wanted, &plan);
+    if (status == ATN_OK) status = atn_planned_create(atn_device_ctx(p->device), plan, &planned);
+    for (int32_t k = 0; k < p->routine->n_head && status == ATN_OK; ++k)
+        if (!p->array[k]) p->slot[k] = atn_planned_slot(planned, k);
+    atn_planned_free(planned);
+    return status;
+}
+
+int32_t atn_program_count(const atn_program *p) { return p->routine->n_head; }
+
+atn_program_name atn_program_get(const atn_program *p, int32_t name) {
+    const atn_datum_use *use = &p->routine->names[name];
+    const atn_view *view = &p->slot[name].view;
+    atn_program_name out = {.name = use->name,
+                            .type = use->type,
+                            .rank = use->rank,
+                            .read = use->rank && use->use != ATN_USE_OUT,
+                            .written = use->rank && use->use != ATN_USE_IN,
+                            .has_value = !use->rank && p->has_value[name],
+                            .value = {p->value[name][0], p->value[name][1]},
+                            .size = {-1, -1, -1}};
+    if (use->rank && view->rank) memcpy(out.size, view->size, sizeof out.size);
+    return out;
+}
+
 static void bind_arrays(const atn_program *p) {
     for (int32_t k = 0; k < p->routine->n_head; ++k) {
         if (!p->array[k]) continue;

@@ -69,6 +69,8 @@ static void cancel_is_seen(void **state) {
     assert_int_equal(atn_check_cancel(ctx), ATN_OK);
     atn_ctx_cancel(ctx);
     kit_fails(ctx, ATN_ERR_CANCELLED, "stopped", atn_check_cancel(ctx));
+    atn_ctx_resume(ctx);
+    assert_int_equal(atn_check_cancel(ctx), ATN_OK);
     kit_free(ctx);
 }
 

@@ -191,7 +191,8 @@ atn_status candidates_search(const candidates *c, size_t source, size_t target, 
     *score = *runner_up = 0;
     if (s->blank || t->blank) return ATN_OK;
     const reg_scene scene = {.ctx = c->ctx, .raster = t->raster};
-    atn_status status = search_paired(c->device, &s->surface, &t->surface, false, c->reproducible, pose, &count);
+    const search_tools tools = {c->device, c->reproducible, NULL};
+    atn_status status = search_paired(&tools, &s->surface, &t->surface, false, pose, &count);
     if (status == ATN_OK) status = search_judge(&scene, &s->surface, false, pose, &count);
     if (status != ATN_OK || count == 0) return status;
     publish(&s->surface, &t->surface, &pose[0], transform);
