@@ -168,6 +168,9 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations); /* of n->pos
 
 /* The pose of a combination: R Rz(roll), t + along * shift. */
 reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift);
+/* n->pose of all combinations, roll by roll, from the low end of both intervals on. */
+atn_status needle_poses(atn_needle *n, const needle_frame *frame, const atn_needle_interval *rolls, int64_t n_rolls,
+                        const atn_needle_interval *shifts, int64_t n_shifts);
 atn_status needle_rounds(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 /* Does the count change over a whole turn by more than noise? *matches: those of `pose`, which is counted along. */
 atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, const reg_pose *pose,
