@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum { STEPS = 14, FEWEST = 12, ENOUGH = 1200 }; /* points that do until a step is small */
-enum { ASKED = 64, REMEMBERED = 512 }; /* points worth a thread: whose partners are looked for, or known most often */
-static const double REACH = 2;         /* thresholds that pairs may be apart */
-static const double TUKEY = 4.685;     /* deviations beyond which a pair has no weight */
-static const double SMALLEST = 0.01;   /* thresholds: no deviation is taken to be smaller */
-static const double DONE = 1e-3;       /* thresholds: a step that ends it */
-static const double LOSS = 0.02;       /* share of the matches that the refined pose may lose */
-static const double TURN = 0.03;       /* radians: how far the start's axis may be off, and the roll, */
-static const double SHIFT = 1;         /* and in thresholds where it is */
+enum { ASKED = 64, REMEMBERED = 4096 }; /* points worth a thread: whose partners are looked for, or known most often */
+static const double REACH = 2;          /* thresholds that pairs may be apart */
+static const double TUKEY = 4.685;      /* deviations beyond which a pair has no weight */
+static const double SMALLEST = 0.01;    /* thresholds: no deviation is taken to be smaller */
+static const double DONE = 1e-3;        /* thresholds: a step that ends it */
+static const double LOSS = 0.02;        /* share of the matches that the refined pose may lose */
+static const double TURN = 0.03;        /* radians: how far the start's axis may be off, and the roll, */
+static const double SHIFT = 1;          /* and in thresholds where it is */
 
 /* Pairs of a pose, as sums about `centre` of the scan. */
 typedef struct pairs {

@@ -12,7 +12,7 @@
 
 /* ---- which pixels are bright (bright.c) ---- */
 
-enum { NEEDLE_BATCHES = 8 };                  /* of scans that are on their way at once, at most */
+enum { NEEDLE_BATCHES = 4 };                  /* of scans that are on their way at once, at most */
 enum { NEEDLE_ROWS = 8, NEEDLE_COLUMNS = 4 }; /* of bright pixels in a word */
 
 /* Kernels and arrays for scans of one size, kept from frame to frame. Zeroed but for the first two: none yet. */
