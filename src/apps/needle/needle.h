@@ -74,6 +74,7 @@ typedef struct needle_empty {
 /* A point of the model that free space is held against. A plain value. */
 typedef struct needle_sample {
     double at[3], normal[3];
+    bool telling; /* a roll would move the surface there */
 } needle_sample;
 
 enum { NEEDLE_KEPT = 4 };
