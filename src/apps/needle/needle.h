@@ -88,6 +88,16 @@ typedef struct needle_partner {
     double position[NEEDLE_KEPT][3];
 } needle_partner;
 
+/* What the voxel filter keeps from frame to frame. Zeroed: nothing yet. */
+typedef struct needle_filter {
+    uint32_t *table; /* owned: a number for each cube, all 0 between two frames */
+    size_t cubes;    /* that it has room for */
+    cloud_points merged;
+    cloud_mean *mean; /* owned: of each merged point, */
+    size_t *cube;     /* owned: and where it is in the table; room for: */
+    size_t room;
+} needle_filter;
+
 /* Where the time of a volume goes, in the order of the chain. */
 typedef enum needle_part {
     NEEDLE_PART_LEVEL,
@@ -120,6 +130,7 @@ struct atn_needle {
     /* The frame. */
     cloud_points gathered; /* points of a volume's surface about the axis; room for: */
     size_t gathered_room;
+    needle_filter filter;
     cloud_points scan;
     double scan_centre[3];
     needle_counted counted[NEEDLE_CHOICES];
@@ -156,6 +167,10 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
 
 /* needle.c: adds what passed since *since to a part, and begins anew. */
 void needle_part_end(atn_needle *n, needle_part part, double *since);
+
+/* filter.c: one point for each cube of the voxel filter's edge, in Morton order. `out` is the caller's to free. */
+atn_status needle_filter_points(atn_needle *n, const cloud_points *points, cloud_points *out);
+void needle_filter_free(needle_filter *filter, const atn_ctx *ctx);
 
 /* engine.c */
 atn_status needle_engine_open(atn_needle *n);
