@@ -118,6 +118,20 @@ void atn_array_written_on_device(atn_array *array) {
     array->storage->on_host = is_shared(array->storage);
 }
 
+atn_status atn_array_address(atn_array *array, void **out) {
+    atn_storage *s = array->storage;
+    *out = NULL;
+    atn_status status = atn_array_ready_device(array, false);
+    if (status != ATN_OK || s->bytes == 0) return status;
+    char *first = atn_buffer_address(s->buffer);
+    if (!first)
+        return atn_fail(atn_array_ctx(array), ATN_ERR_UNSUPPORTED, "array: %s has no addresses to hand out",
+                        atn_device_get_info(s->device)->backend);
+    atn_array_written_on_device(array);
+    *out = first + (size_t)array->offset * atn_type_bytes(array->type);
+    return ATN_OK;
+}
+
 void atn_array_spoiled_on_device(atn_array *array) {
     atn_storage *s = array->storage;
     if (s->on_host && !is_shared(s)) s->on_device = false;
@@ -231,8 +245,20 @@ static void copy_rows(const atn_array *array, char *to, int64_t to_pitch, const 
     atn_parallel(rows, (int64_t)(WORTH / c.row), copy_part, &c);
 }
 
+/* All of the array, between the device and the caller's memory: no copy on the way is needed. */
+static bool goes_directly(const atn_array *array, const void *memory, int64_t pitch) {
+    atn_storage *s = array->storage;
+    size_t bytes = (size_t)(array->size[0] * atn_array_rows(array)) * atn_type_bytes(array->type);
+    return is_pinned_at(bytes) && bytes == s->bytes && pitch == array->size[0] && array->pitch == array->size[0] &&
+           !is_shared(s) && atn_host_is_pinned(s->device, memory, bytes);
+}
+
 atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
     atn_status status = check_pitch(array, &pitch);
+    if (status == ATN_OK && goes_directly(array, from, pitch)) {
+        status = atn_array_send(array, atn_device_queue(array->storage->device), from);
+        return status == ATN_OK ? atn_storage_settle(array->storage) : status;
+    }
     if (status == ATN_OK) status = ready_host(array, TO_OVERWRITE);
     if (status != ATN_OK) return status;
     written_on_host(array);
@@ -241,7 +267,13 @@ atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
 }
 
 atn_status atn_array_get(atn_array *array, void *to, int64_t pitch) {
+    atn_storage *s = array->storage;
     atn_status status = check_pitch(array, &pitch);
+    if (status == ATN_OK && s->on_device && !s->on_host && goes_directly(array, to, pitch)) {
+        status = atn_buffer_get(NULL, s->buffer, 0, to, s->bytes);
+        s->to_host += status == ATN_OK;
+        return status;
+    }
     if (status == ATN_OK) status = ready_host(array, TO_READ);
     if (status == ATN_OK) copy_rows(array, to, pitch, place(array), array->pitch);
     return status;

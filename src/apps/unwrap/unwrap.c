@@ -127,8 +127,8 @@ void atn_unwrap_free(atn_unwrap *u) {
     unwrap_op *op = (unwrap_op *)&u->ops;
     for (size_t k = 0; k < sizeof u->ops / sizeof *op; ++k) unwrap_op_free(&op[k]);
     unwrap_solver_free(u->solver);
-    atn_array *all[] = {u->psi,   u->out, u->mask, u->quality, u->state, u->clean,
-                        u->grade, u->wx,  u->wy,   u->inv,     u->u[0]};
+    atn_array *all[] = {u->psi,   u->out,   u->mask, u->quality, u->state, u->surface,
+                        u->clean, u->grade, u->wx,   u->wy,      u->inv,   u->u[0]};
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) atn_array_free(all[k]);
     for (int k = 0; k < UNWRAP_ROWS; ++k) atn_array_free(u->rows[k]);
     atn_free(u->ctx, u);
@@ -168,7 +168,8 @@ typedef struct frame {
     bool many;           /* weights are adapted */
     bool known;          /* the answer is psi and whole turns, without a solution */
     bool followed;       /* and is there already */
-    bool labelled;       /* the islands are known */
+    bool labelled;       /* the islands are known, and: */
+    atn_array *surface;  /* the phase with turns */
     atn_array *known_as; /* where it is */
     unwrap_progress progress;
 } frame;
@@ -177,20 +178,28 @@ static unwrap_image image_of(const atn_unwrap *u) {
     return (unwrap_image){u->device, u->width, u->height, u->type, u->psi, u->mask, u->out, u->least};
 }
 
-/* What there is to unwrap; and the answer at once, where nothing has to be solved. */
-static atn_status survey(atn_unwrap *u, atn_unwrap_result *result) {
-    unwrap_image image = image_of(u);
-    atn_status status = unwrap_follow_turns(&u->follow, &image, (const double[3]){0});
-    result->valid = u->follow.valid;
-    result->residues = u->follow.residues;
-    return status;
-}
-
+/* The islands; and the phase with turns: as the answer, unless more is to be done with it. */
 static atn_status label(atn_unwrap *u, frame *f) {
     unwrap_image image = image_of(u);
     if (f->labelled) return ATN_OK;
     f->labelled = true;
-    return unwrap_labels_find(&u->labels, &image);
+    f->surface = u->out;
+    atn_status status = ATN_OK;
+    if (f->settings->remove != ATN_UNWRAP_REMOVE_NOTHING) {
+        status = unwrap_array(u, u->type, u->width, u->height, &u->surface);
+        f->surface = u->surface;
+    }
+    return status == ATN_OK ? unwrap_labels_find(&u->labels, &image, f->surface) : status;
+}
+
+/* What there is to unwrap; and the answer at once, where nothing has to be solved. Masks are given where holes are. */
+static atn_status survey(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
+    bool masked = f->settings->mask || f->settings->mask_array || u->least > 1;
+    unwrap_image image = image_of(u);
+    atn_status status = masked ? label(u, f) : unwrap_follow_turns(&u->follow, &image, (const double[3]){0});
+    result->valid = masked ? u->labels.valid : u->follow.valid;
+    result->residues = masked ? u->labels.residues : u->follow.residues;
+    return status;
 }
 
 /* What the caller leaves open: without residues plain least squares has no reason to fail. Where the wrapped
@@ -212,8 +221,8 @@ static atn_status choose(atn_unwrap *u, atn_unwrap_settings *s, frame *f, atn_un
     result->smeared = f->torn && s->weights == ATN_UNWRAP_WEIGHTS_NONE;
     f->weights = result->weighted || !unwrap_solver_is_plain(u->solver); /* few pixels, or thin: all count alike */
     f->known = !f->torn && u->options.method == ATN_UNWRAP_METHOD_AUTO;
-    f->followed = f->known && !holes;
-    if (f->known) f->known_as = holes ? u->labels.surface : u->out;
+    f->followed = f->known && !f->labelled;
+    if (f->known) f->known_as = f->followed ? u->out : f->surface;
     return status;
 }
 
@@ -303,7 +312,8 @@ static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_resul
     unwrap_shape shape = {
         .u = f->known ? f->known_as : unwrap_answer(u), .known = f->known, .congruent = f->known || s->congruent};
     double plane[3] = {0};
-    atn_status status = unwrap_islands_write(&u->islands, &image, &u->labels, &shape);
+    atn_status status = ATN_OK;
+    if (shape.u != u->out) status = unwrap_islands_write(&u->islands, &image, &u->labels, &shape);
     if (status == ATN_OK) status = unwrap_report(u, shape.congruent, result);
     result->islands = u->labels.islands;
     if (status != ATN_OK || s->remove == ATN_UNWRAP_REMOVE_NOTHING) return status;
@@ -334,8 +344,9 @@ static atn_status find_answer(atn_unwrap *u, frame *f, atn_unwrap_result *result
     atn_status status = ATN_OK;
     if (f->many && s->congruent) {
         status = label(u, f);
-        if (status == ATN_OK) status = unwrap_shortest(u, u->labels.surface, &f->known);
-        f->known_as = u->labels.surface;
+        if (status == ATN_OK) status = unwrap_array(u, u->type, u->width, u->height, &u->surface);
+        if (status == ATN_OK) status = unwrap_shortest(u, u->surface, &f->known);
+        f->known_as = u->surface;
         result->shortest = f->known;
     }
     result->solve_seconds = atn_clock_seconds() - ready;
@@ -355,7 +366,7 @@ static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap
                                                           : 1e-5;
     if (!(s->tolerance > 0)) f.progress.within = NEAR[u->type == ATN_DP];
     f.most = s->most_cycles ? s->most_cycles : 100;
-    atn_status status = survey(u, result);
+    atn_status status = survey(u, &f, result);
     if (status == ATN_OK && result->valid == 0) return nothing(u, result);
     if (status == ATN_OK) status = choose(u, s, &f, result);
     result->setup_seconds = atn_clock_seconds() - start;

@@ -35,6 +35,7 @@ struct atn_unwrap {
     unwrap_arrays own;                        /* ours, within a frame */
     atn_array *around[UNWRAP_AROUND];         /* the caller's memory, where the device reads it */
     atn_array *state;                         /* the mask of frames with qualities */
+    atn_array *surface;                       /* psi and turns that are not the answer yet */
     atn_array *clean, *grade, *wx, *wy, *inv; /* with weights only */
     atn_array *u[1];                          /* the answer with weights */
     atn_array *rows[UNWRAP_ROWS];             /* one number a row; the first is of whole numbers */
