@@ -74,7 +74,9 @@ typedef struct needle_arc {
 typedef struct needle_arcs {
     const atn_ctx *ctx;
     size_t count, room;
-    needle_arc *arc; /* owned */
+    int64_t scans;
+    needle_arc *arc;  /* owned: `room` of them */
+    int64_t *of_scan; /* owned: how many each of `scans` has, while they are looked for */
 } needle_arcs;
 
 /* Arcs of at least `least` columns, each with the circle through it. */
