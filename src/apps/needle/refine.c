@@ -12,7 +12,9 @@ enum { ASKED = 64, REMEMBERED = 4096 }; /* points worth a thread: whose partners
 static const double REACH = 2;          /* thresholds that pairs may be apart */
 static const double TUKEY = 4.685;      /* deviations beyond which a pair has no weight */
 static const double SMALLEST = 0.01;    /* thresholds: no deviation is taken to be smaller */
-static const double DONE = 1e-3;        /* thresholds: a step that ends it */
+static const double NEARLY = 0.025;     /* thresholds: a step after which all points are taken, */
+static const double DONE = 1e-3;        /* and one that ends it */
+static const double STEADY = 0.8;       /* a step is stretched as if they shrink by this factor at most */
 static const double LOSS = 0.02;        /* share of the matches that the refined pose may lose */
 static const double TURN = 0.03;        /* radians: how far the start's axis may be off, and the roll, */
 static const double SHIFT = 1;          /* and in thresholds where it is */
@@ -194,11 +196,26 @@ static void add_any_roll(const reg_pose *pose, double covariance[36]) {
         for (int c = 0; c < 6; ++c) covariance[6 * r + c] += VARIANCE * twist[r] * twist[c];
 }
 
+/* Partners change with the pose, so that steps shrink by about the same factor each time, r: all that would follow this
+ * one, twist / (1 - r), is done at once. Two steps in a row tell r, as long as they are measured by what they change.
+ */
+static void stretch(const double h[36], const double last[6], double twist[6]) {
+    double together = 0, before = 0;
+    for (int r = 0; r < 6; ++r)
+        for (int c = 0; c < 6; ++c) {
+            together += twist[r] * h[6 * r + c] * last[c];
+            before += last[r] * h[6 * r + c] * last[c];
+        }
+    double rate = before > 0 ? fmin(fmax(together / before, 0), STEADY) : 0;
+    for (int k = 0; k < 6; ++k) twist[k] /= 1 - rate;
+}
+
 static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_pose *pose, atn_needle_result *out) {
     const reg_pose first = *pose;
     double threshold = n->options.threshold, inverse[36], variance = 0;
     sums s = {0};
-    bool solved = false;
+    bool solved = false, has_last = false; /* every other step is stretched, by the one before */
+    double last[6];
     size_t stride = n->scan.count / ENOUGH + 1, before = 0;
     for (int step = 0; step < STEPS; ++step) {
         double off[6], twist[6] = {0}, most = 0;
@@ -217,11 +234,18 @@ static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_po
         if (!solved) return ATN_OK;
         for (int r = 0; r < 6; ++r)
             for (int c = 0; c < 6; ++c) twist[r] += inverse[6 * r + c] * s.g[c];
+        if (has_last)
+            stretch(s.h, last, twist);
+        else
+            memcpy(last, twist, sizeof last);
+        has_last = !has_last;
         *pose = moved(pose, twist, centre);
         double extent = n->high[2] - n->low[2];
         for (int k = 0; k < 6; ++k) most = fmax(most, fabs(twist[k]) * (k < 3 ? extent : 1));
         if (stride == 1 && most < DONE * threshold) break;
-        if (most < 10 * DONE * threshold || step > STEPS / 2) stride = 1;
+        if (most > NEARLY * threshold && step <= STEPS / 2) continue;
+        has_last = has_last && stride == 1;
+        stride = 1;
     }
     out->rmse = sqrt(s.square / s.weight);
     put_covariance(inverse, variance, centre, out->covariance);
