@@ -17,7 +17,7 @@ struct atn_device {
     struct atn_recorder *making; /* the tape that is being made, or NULL */
     uint64_t tapes;              /* begun so far */
     bool lost;                   /* set through atn_device_lose */
-    size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most */
+    size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most since a watch began */
 };
 struct atn_buffer {
     atn_device *device;
@@ -89,6 +89,7 @@ struct atn_backend {
     void (*buffer_free)(atn_buffer *buffer);
     void *(*buffer_host)(atn_buffer *buffer);              /* optional */
     void *(*host_alloc)(atn_device *device, size_t bytes); /* optional: pinned memory; NULL when there is none left */
+    bool (*host_pinned)(atn_device *device, const void *at); /* optional: is the byte there in pinned memory? */
     void (*host_free)(atn_device *device, void *block);
     /* put and get return at once where they can; the host's memory stays as it is until the queue has come past. */
     atn_status (*put)(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);

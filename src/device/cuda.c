@@ -127,6 +127,15 @@ static void *host_alloc(atn_device *base, size_t bytes) {
     return device->api.host_alloc(&block, bytes) == ATN_CU_SUCCESS ? block : NULL;
 }
 
+/* Other libraries pin memory, too. */
+static bool host_pinned(atn_device *base, const void *at) {
+    atn_cuda_device *device = device_of(base);
+    unsigned type = 0;
+    if (!device->api.pointer_attribute || device->api.context_set(device->context) != ATN_CU_SUCCESS) return false;
+    int result = device->api.pointer_attribute(&type, ATN_CU_POINTER_MEMORY_TYPE, (atn_cu_address)(uintptr_t)at);
+    return result == ATN_CU_SUCCESS && type == ATN_CU_MEMORY_HOST;
+}
+
 static void host_free(atn_device *base, void *block) {
     atn_cuda_device *device = device_of(base);
     if (device->api.context_set(device->context) == ATN_CU_SUCCESS) device->api.host_free(block);
@@ -285,6 +294,7 @@ const atn_backend ATN_BACKEND_CUDA = {
     .buffer_address = buffer_address,
     .buffer_free = buffer_free,
     .host_alloc = host_alloc,
+    .host_pinned = host_pinned,
     .host_free = host_free,
     .put = put,
     .get = get,

@@ -79,6 +79,8 @@ atn_status atn_device_check(const atn_device *device) {
 
 static bool counted_by_context(const atn_device *device) { return device->backend == &ATN_BACKEND_HOST; }
 
+size_t atn_device_watch_peak(atn_device *device) { return device->peak_bytes = device->bytes; }
+
 size_t atn_device_peak_bytes(const atn_device *device) { return device->peak_bytes; }
 
 int64_t atn_device_free_bytes(const atn_device *device) {
@@ -179,6 +181,11 @@ atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out
     if (!out->block) return atn_fail_memory(device->ctx, bytes, "host memory for copies");
     out->data = (void *)atn_size_round_up((uintptr_t)out->block, ALIGNMENT);
     return ATN_OK;
+}
+
+bool atn_host_is_pinned(atn_device *device, const void *memory, size_t bytes) {
+    bool (*pinned)(atn_device *, const void *) = device->backend->host_pinned;
+    return pinned && pinned(device, memory) && pinned(device, (const char *)memory + bytes - 1);
 }
 
 void atn_host_free(atn_device *device, atn_host_memory *memory) {

@@ -54,6 +54,7 @@ typedef struct atn_host_memory {
     void *block; /* as allocated */
 } atn_host_memory;
 atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out);
+bool atn_host_is_pinned(atn_device *device, const void *memory, size_t bytes); /* whoever pinned it; bytes > 0 */
 void atn_host_free(atn_device *device, atn_host_memory *memory); /* all zero is fine, and is left; waits for no copy */
 
 /* ---- modules ---- */
@@ -163,8 +164,9 @@ typedef enum atn_places { ATN_PLACES_THREADS, ATN_PLACES_CORES, ATN_PLACES_SOCKE
 atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places);
 
 atn_ctx *atn_device_ctx(const atn_device *device);
-/* The most bytes that its buffers had at any time, where they are no memory of the host's (that is counted by the
- * context). */
+/* The most bytes that its buffers had since a watch began, where they are no memory of the host's (that is counted by
+ * the context). The beginning returns what they have then. */
+size_t atn_device_watch_peak(atn_device *device);
 size_t atn_device_peak_bytes(const atn_device *device);
 /* Bytes that may still be allocated there, as far as is known: of the host what is available now. */
 int64_t atn_device_free_bytes(const atn_device *device);

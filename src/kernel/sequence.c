@@ -319,6 +319,7 @@ void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
 /* The host without a compiler: its buffers are at hand. */
 static atn_status interpret(const atn_runner *r, step *s) {
     int64_t bad = 0;
+    refresh(r, s);
     for (int32_t k = 0; k < s->graph->n_objects; ++k)
         if (s->object[k] >= 0)
             s->views[k].data = (char *)atn_buffer_host(s->slots[k].buffer) +

@@ -2,6 +2,7 @@
 #include "num/program.h"
 
 #include "base/memory.h"
+#include "graph/shipped.h"
 #include "num/array.h"
 #include "num/description.h"
 
@@ -28,6 +29,14 @@ struct atn_program {
 
 /* ---- making ---- */
 
+/* Shipped programs that gather and scatter by what their own steps made, whatever keys and scalars they are given. */
+static bool makes_indices(const char *text) {
+    static const char *const NAMES[] = {"sort", "sort64", "sort_real", "sort_real64"};
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
+        if (!strcmp(text, atn_shipped_find(NAMES[k]))) return true;
+    return false;
+}
+
 static atn_status fill(atn_program *p, const char *description, const atn_kernel_options *options) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     atn_description *d = &p->described;
@@ -38,6 +47,7 @@ static atn_status fill(atn_program *p, const char *description, const atn_kernel
                                &(atn_parse_options){.defines = d->pairs, .n_defines = d->n_pairs}, NULL, &p->programs);
     if (status != ATN_OK) return status;
     p->routine = p->programs->routines[p->programs->main];
+    p->trusted = makes_indices(d->text);
     size_t n = (size_t)p->routine->n_head + 1;
     p->array = atn_zalloc(ctx, n * sizeof *p->array);
     p->slot = atn_zalloc(ctx, n * sizeof *p->slot);

@@ -84,6 +84,10 @@ static void memory_is_counted(void **state) {
     block = atn_resize(ctx, block, 10);
     assert_int_equal(atn_ctx_bytes(ctx) - before, 10);
     assert_true(atn_ctx_peak_bytes(ctx) >= before + 4000);
+    assert_int_equal(atn_ctx_watch_peak(ctx), before + 10); /* from here on */
+    block = atn_resize(ctx, block, 300);
+    block = atn_resize(ctx, block, 20);
+    assert_int_equal(atn_ctx_watched_peak(ctx), before + 300);
     atn_free(ctx, block);
     assert_int_equal(atn_ctx_bytes(ctx), before);
     assert_null(atn_alloc(ctx, SIZE_MAX));

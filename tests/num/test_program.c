@@ -93,7 +93,7 @@ static void smooths(void **state) {
 }
 
 /* Runs of equal keys, by a join of their own; loops and single values. */
-static const char RUNS[] = "kernel runs(key: vector INT32, inout add total: vector INT32)\n"
+static const char RUNS[] = "kernel runs(key: vector INT32, inout add total: vector INT32, by: INT32)\n"
                            "    for i in key\n"
                            "        after_it = key[i + 1]  with key clamped\n"
                            "        before_it = key[i - 1]  with key clamped\n"
@@ -106,11 +106,11 @@ static const char RUNS[] = "kernel runs(key: vector INT32, inout add total: vect
                            "            n = right(f) != 0 ? right(n) : left(n) + right(n);\n"
                            "            f = left(f) | right(f);\n"
                            "        }\n"
-                           "        total[key[i]] += n  where last\n"
-                           "program twice(key: vector INT32, inout total: vector INT32) -> rounds: INT32\n"
+                           "        total[key[i]] += by * n  where last\n"
+                           "program twice(key: vector INT32, inout total: vector INT32, by: INT32) -> rounds: INT32\n"
                            "    n: INT32 = 0\n"
                            "    while n < 3, at most 9, counted in rounds\n"
-                           "        runs(key, total)\n"
+                           "        runs(key, total, by)\n"
                            "        n = n + 1\n";
 
 /* On a host without a compiler what is not compiled in is interpreted: slowly, and right, time after time. */
@@ -134,11 +134,13 @@ static void needs_no_compiler(void **state) {
         kit_ok(of, atn_program_bind(program, "total", total));
         kit_ok(of, atn_program_bind(program, "rounds", rounds));
         for (int run = 1; run < 4; ++run) {
+            kit_ok(of, atn_program_param(program, "by", run, 0));
             kit_ok(of, atn_program_run(program));
             kit_ok(of, atn_array_get(total, got, 0));
             kit_ok(of, atn_array_get(rounds, &count, 0));
-            assert_true(count == 3 && got[0] == 42 * run && got[1] == 36 * run && got[2] == 21 * run &&
-                        got[3] == 21 * run);
+            int32_t times = run * (run + 1) / 2;
+            assert_true(count == 3 && got[0] == 42 * times && got[1] == 36 * times && got[2] == 21 * times &&
+                        got[3] == 21 * times);
         }
         atn_program_free(program);
         atn_array_free(key), atn_array_free(total), atn_array_free(rounds);
