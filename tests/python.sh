@@ -9,5 +9,5 @@ for python in "${PYTHON:-}" python3 /usr/bin/python3; do
     python=
 done
 [[ -n $python ]] || { echo "skipped: no Python here has numpy and pytest; 'tools/setup test' installs them"; exit 77; }
-export PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 ATTUNE_COUNT=1
+export PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 ATTUNE_COUNT=1 ATTUNE_FAKE_CUDA=$build/tests/libfake_cuda.so
 exec "$python" -m pytest -q -rs --no-header -p no:cacheprovider "$source/python/tests"
