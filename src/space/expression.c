@@ -160,7 +160,7 @@ static atn_status read_parentheses(atn_lan_parser *parser, int32_t *out) {
     bool brackets = atn_lan_is(parser, "["), tuple = false;
     atn_status status = atn_lan_next(parser);
     if (!status) status = read_list(parser, brackets ? "]" : ")", &kids, &tuple);
-    if (!status && !tuple && (!brackets || is_each(parser, &kids)))
+    if (!status && !tuple && kids.count == 1 && (!brackets || is_each(parser, &kids)))
         *out = kids.items[0];
     else if (!status)
         status = add(parser, ATN_LAN_ITEMS, &at, kids.items, (int32_t)kids.count, out);
