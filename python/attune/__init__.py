@@ -11,6 +11,7 @@ Arrays go in as they are (NumPy, anything with ``__array_interface__``, the buff
 NumPy arrays. Work runs without the interpreter's lock, and Ctrl-C stops it.
 """
 
+from ._align import Poses, register_many
 from ._arrays import DeviceArray
 from ._attune import Error, InputError
 from ._attune import version as __version__
@@ -33,6 +34,7 @@ __all__ = [
     "InputError",
     "Kernel",
     "NeedlePose",
+    "Poses",
     "Registration",
     "Space",
     "SpaceTuned",
@@ -48,6 +50,7 @@ __all__ = [
     "needle",
     "read_cloud",
     "register",
+    "register_many",
     "space",
     "tune_space",
     "unwrap",

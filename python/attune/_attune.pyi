@@ -93,6 +93,15 @@ def register(
     drop_invalid: bool,
     /,
 ) -> dict[str, Any]: ...
+def register_many(
+    engine: Engine,
+    scans: list[Any],
+    pairs: dict[str, Any] | None,
+    neighbours: int,
+    watch: Callable[[dict[str, Any]], Any] | None,
+    drop_invalid: bool,
+    /,
+) -> dict[str, Any]: ...
 def register_settings() -> list[str]: ...
 def unwrap_settings() -> tuple[list[str], list[str]]: ...
 def lattice(

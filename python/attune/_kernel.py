@@ -15,7 +15,6 @@ from ._arrays import TYPES, DeviceArray, Foreign
 from ._clouds import table_html
 from ._engines import Engine, Key, device_key, program, refresh
 
-
 _MOST_KEPT = 8
 _RANKS = {1: "a vector", 2: "a matrix", 3: "a volume"}
 _OPEN_TYPES = {"f2": "HP", "f4": "SP", "f8": "DP", "c8": "SP2", "c16": "DP2"}

@@ -50,10 +50,12 @@ class Registration:
     pairs: float
     evaluated_pairs: float
     seconds: float
+    """without building kernels (building_seconds), which a first run on a device does"""
+    building_seconds: float
     gpts: float
     error_bound: float
     peak_bytes: int
-    """the most that the engine of this call has held so far, host and device"""
+    """the most that was allocated, host and device"""
     sigma_end: float
     device: str
     variant: str

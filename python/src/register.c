@@ -63,6 +63,7 @@ static const py_field RESULT[] = {RESULTS(PY_DOUBLE, transform, 16),
                                   RESULT(PY_DOUBLE, pairs),
                                   RESULT(PY_DOUBLE, evaluated_pairs),
                                   RESULT(PY_DOUBLE, seconds),
+                                  RESULT(PY_DOUBLE, building_seconds),
                                   RESULT(PY_DOUBLE, gpts),
                                   RESULT(PY_DOUBLE, error_bound),
                                   RESULT(PY_SIZE, peak_bytes),
@@ -131,6 +132,10 @@ static bool add_profile(PyObject *out, const atn_register_result *r) {
     return good;
 }
 
+bool py_register_settings(PyObject *dictionary, atn_register_settings *out) {
+    return py_fields_read(dictionary, SETTINGS, "register", out);
+}
+
 static PyObject *register_(PyObject *module, PyObject *args) {
     PyObject *object, *source, *target, *settings, *callback;
     int drop;
@@ -139,7 +144,7 @@ static PyObject *register_(PyObject *module, PyObject *args) {
     py_engine *engine = py_engine_with_device(object);
     job j = {0};
     if (!engine || !py_cloud_read(source, "source", &j.source) || !py_cloud_read(target, "target", &j.target) ||
-        !py_fields_read(settings, SETTINGS, "register", &j.settings))
+        !py_register_settings(settings, &j.settings))
         return NULL;
     j.device = engine->device;
     j.ctx = engine->ctx;

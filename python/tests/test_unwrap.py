@@ -80,7 +80,7 @@ def test_threads_take_turns():
     (dict(phase=np.zeros(5)), ValueError, r"\(rows, columns\) is wanted"),
     (dict(phase=np.zeros((4, 4), complex)), TypeError, "real numbers"),
     (dict(mask=np.ones((3, 3))), ValueError, "mask has the shape"),
-    (dict(quality=np.full((96, 80), -1.0)), ValueError, ""),
+    (dict(quality=np.full((96, 80), -1.0)), ValueError, None),
     (dict(weights="heavy"), ValueError, "weights cannot be 'heavy'; there are default, none"),
     (dict(bits=16), ValueError, "16"),
     (dict(wavelength=632.8), ValueError, "it is in metres"),
