@@ -16,6 +16,7 @@ static const double PLANAR = 0.97; /* share of normals along three directions: w
 static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
 static const double MOSTLY_PLANAR = 0.9, MOSTLY_FREE = 0.92; /* where a little else meets */
 static const double DETAIL = 0.7;    /* share of what is no wall that must be there too, where walls and floors meet */
+static const double FURNISHED = 0.8; /* share of it that makes up for points over walls and floors */
 static const double SURELY = 0.9;    /* agreement that needs no yardstick, unless walls and floors make it */
 static const double MIRRORED = 0.85; /* value of the mirrored source that makes a doubt: where walls and floors meet, */
 static const double MIRRORED_WEAK = 0.6;   /* where agreement is less than sure, */
@@ -59,7 +60,7 @@ static bool stands(const fitness_seen *seen, atn_register_result *r) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason,
                  "the surfaces meet, but are farther apart than noise and spacing explain");
-    } else if ((seen->planar > PLANAR && seen->free < FREE) ||
+    } else if ((seen->planar > PLANAR && seen->free < FREE && judge_detail(seen) < FURNISHED) ||
                (seen->planar > MOSTLY_PLANAR &&
                 (seen->free < MOSTLY_FREE || (seen->missing > 1 && judge_detail(seen) < DETAIL)))) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
