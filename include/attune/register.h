@@ -57,6 +57,9 @@ typedef struct atn_register_step {
 /* Called after each iteration; false stops the work, which then fails with ATN_ERR_CANCELLED. */
 typedef bool atn_register_watch(void *user, const atn_register_step *step);
 
+/* Called after each pair of a batch, in their order, with its number from 0. */
+typedef void atn_register_done(void *user, size_t pair);
+
 /* A field left zero takes its default. Lengths are in the target's unit. */
 typedef struct atn_register_settings {
     atn_register_method method;
@@ -85,6 +88,8 @@ typedef struct atn_register_settings {
     bool no_covariance;        /* left out; saves its share of time */
     atn_register_watch *watch; /* or NULL */
     void *watch_user;
+    atn_register_done *done; /* of a batch, or NULL */
+    void *done_user;
 } atn_register_settings;
 
 enum { ATN_REGISTER_MOST_PROFILE = 24, ATN_REGISTER_MOST_ALTERNATIVES = 24 };
@@ -143,7 +148,8 @@ ATN_API size_t atn_register_bytes(const atn_register_settings *settings, size_t 
 /* One of many. */
 typedef struct atn_register_pair {
     const atn_cloud *source, *target; /* not owned */
-    const double *start;              /* 16 numbers, or NULL: as in the settings */
+    const double *start;              /* 16 numbers, or NULL: as `init` says */
+    atn_register_start init;          /* ATN_START_DEFAULT: as in the settings */
     atn_register_result result;       /* filled */
     atn_status status;                /* of this pair; the others go on */
     char message[200];                /* why it failed */

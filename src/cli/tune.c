@@ -78,7 +78,7 @@ static atn_status read_budget(tuning *t) {
 static atn_status read_space(tuning *t) {
     const char *file = atn_cli_value(t->call, "space");
     size_t length;
-    if (!file) return ATN_OK;
+    if (!file || atn_cli_has(t->call, "command")) return ATN_OK; /* a command's is read with what it imports */
     atn_status status = atn_file_read(t->call->ctx, file, 1 << 22, &t->space, &length);
     t->options.space = t->space;
     t->options.space_name = file;
@@ -230,6 +230,13 @@ static atn_status run(atn_cli_call *call) {
     atn_devices *devices = NULL;
     int32_t index = 0;
     atn_status status = read_options(&t);
+    if (!status && atn_cli_has(call, "command")) {
+        status = atn_cli_tune_command(call, &t.options);
+        end(&t);
+        return status;
+    }
+    if (!status && call->n_operands == 0)
+        status = atn_cli_misuse(call, "needs a kernel, a program, all or unwrap; or --command");
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) status = atn_device_open(devices, index, &t.device);
     atn_devices_free(devices);
@@ -260,7 +267,7 @@ static atn_status run(atn_cli_call *call) {
 const atn_cli_verb ATN_VERB_TUNE = {
     .name = "tune",
     .summary = "find the fastest variant of a kernel by measurement, and remember it",
-    .synopsis = "KERNEL|PROGRAM|NAME|all|unwrap",
+    .synopsis = "[KERNEL|PROGRAM|NAME|all|unwrap]",
     .paragraphs =
         (const char *const[]){
             "Tries variants of the kernel on the device: the estimate, those known to be good, then what the strategy "
@@ -276,6 +283,15 @@ const atn_cli_verb ATN_VERB_TUNE = {
             "unwrap: the knobs of the phase unwrapper (spaces/unwrap.lanai) by whole frames of a known surface, at "
             "512x512, 1024x1024 and 2048x2048, or at --size ROWSxCOLUMNS; attune unwrap then takes the best for frames "
             "of about that size.",
+            "--command \"./mykernel --bx {bx} --by {by}\" --space FILE: a command of one's own, whatever it is written "
+            "in; "
+            "{name} stands for a parameter's value. Words are cut at blanks, quotes keep them together, NAME={value} "
+            "in "
+            "front sets the environment; no shell takes part. Its time is the clock's, or what it prints: --time "
+            "\"elapsed {} ms\". An exit status other than 0 is a wrong answer; what crashes or takes longer than "
+            "--timeout "
+            "is passed over. JSON: command, variant, best_s, low_s, high_s, worst_s, tried, failed, seconds, tie, "
+            "runner_up, runner_up_ratio, failure (the first). Nothing of it is kept in wisdom.",
             "JSON: kernel, device, shape, default_s (the estimate), best_s, worst_s, variant, tried, failed (wrong, "
             "crash, hang, memory, build), seconds, fraction_of_peak, tie, runner_up, choices (what no other variant "
             "beats in "
@@ -287,6 +303,11 @@ const atn_cli_verb ATN_VERB_TUNE = {
             {.name = "evals", .value = "N", .meaning = "how many candidates at most, per shape"},
             {.name = "strategy", .value = "NAME", .meaning = "how to search; see attune replay"},
             {.name = "space", .value = "FILE", .meaning = "a space in LANAI instead of the shipped one"},
+            {.name = "command", .value = "TEXT", .meaning = "tune a command: {name} is a parameter of --space"},
+            {.name = "time",
+             .value = "TEXT",
+             .meaning = "where the command prints its time: \"time: {} ms\"; else the clock"},
+            {.name = "timeout", .value = "TIME", .meaning = "how long one run of the command may take; 60s"},
             {.name = "tolerance", .value = "X", .meaning = "relative error to accept beyond rounding, e.g. 1e-3"},
             {.name = "reproducible", .meaning = "only variants whose results do not change with the variant"},
             {.name = "cold", .meaning = "empty the caches before each run"},
@@ -296,15 +317,18 @@ const atn_cli_verb ATN_VERB_TUNE = {
             {.name = "seed", .value = "N", .meaning = "of inputs and of the search; 0"},
             ATN_CLI_KERNEL_OPTIONS,
             {0}},
-    .examples = (const atn_cli_pair[]){{"attune tune gemm --budget 60s", "a shipped kernel, at its set of shapes"},
-                                       {"attune tune mv.xml --define USED_FLOAT=DP --size A=4096x4096 --evals 50",
-                                        "a kernel of one's own at one shape"},
-                                       {"attune tune cg.atn --size b=512x512 --size x=512x512",
-                                        "a program: what is fused, then its steps"},
-                                       {"attune tune unwrap --size 1024x1024", "how frames are unwrapped"},
-                                       {"attune tune all --budget 10m --device cuda", "all that are shipped, on a GPU"},
-                                       {0}},
-    .min_operands = 1,
+    .examples =
+        (const atn_cli_pair[]){
+            {"attune tune gemm --budget 60s", "a shipped kernel, at its set of shapes"},
+            {"attune tune mv.xml --define USED_FLOAT=DP --size A=4096x4096 --evals 50",
+             "a kernel of one's own at one shape"},
+            {"attune tune cg.atn --size b=512x512 --size x=512x512", "a program: what is fused, then its steps"},
+            {"attune tune unwrap --size 1024x1024", "how frames are unwrapped"},
+            {"attune tune all --budget 10m --device cuda", "all that are shipped, on a GPU"},
+            {"attune tune --command \"OMP_NUM_THREADS={threads} ./stencil {block}\" --space s.lanai",
+             "a program of one's own"},
+            {0}},
+    .min_operands = 0,
     .max_operands = 1,
     .run = run,
 };

@@ -31,6 +31,9 @@ void atn_cli_work_free(atn_cli_work *list);
 /* `tune unwrap`: knobs of the unwrapper; budget, evaluations and space count. */
 atn_status atn_cli_tune_unwrap(atn_cli_call *call, atn_device *device, const atn_tune_options *options);
 
+/* `tune --command`: parameters of a command; budget, evaluations, strategy and seed count. */
+atn_status atn_cli_tune_command(atn_cli_call *call, const atn_tune_options *options);
+
 /* A table for people, or JSON. */
 atn_status atn_cli_print_tuned(atn_cli_call *call, const atn_device_info *info, const atn_cli_work *list,
                                const atn_tune_result *results);

@@ -114,6 +114,14 @@ static const char *call_len(atn_lan_env *env, const atn_lan_value *a, int32_t co
     return NULL;
 }
 
+/* As Python's: here ranges are lists already. */
+static const char *call_list(atn_lan_env *env, const atn_lan_value *a, int32_t count, atn_lan_value *out) {
+    (void)env, (void)count;
+    if (!is_list(a)) return "it takes a list";
+    *out = *a;
+    return NULL;
+}
+
 static const char *call_range(atn_lan_env *env, const atn_lan_value *arguments, int32_t count, atn_lan_value *out) {
     (void)env;
     for (int32_t k = 0; k < count; ++k)
@@ -169,17 +177,11 @@ static const char *call_divisors(atn_lan_env *env, const atn_lan_value *a, int32
 }
 
 const atn_lan_builtin ATN_LAN_BUILTINS[] = {
-    {"range", 1, 3, true, call_range},
-    {"divisors", 1, 1, true, call_divisors},
-    {"pow2", 2, 2, true, call_pow2},
-    {"min", 1, 64, false, call_min},
-    {"max", 1, 64, false, call_max},
-    {"abs", 1, 1, false, call_abs},
-    {"ceil", 1, 1, false, call_ceil},
-    {"floor", 1, 1, false, call_floor},
-    {"log2", 1, 1, false, call_log2},
-    {"int", 1, 1, false, call_int},
-    {"float", 1, 1, false, call_float},
-    {"len", 1, 1, false, call_len},
-    {0},
+    {"range", 1, 3, true, call_range},       {"list", 1, 1, true, call_list},
+    {"divisors", 1, 1, true, call_divisors}, {"pow2", 2, 2, true, call_pow2},
+    {"min", 1, 64, false, call_min},         {"max", 1, 64, false, call_max},
+    {"abs", 1, 1, false, call_abs},          {"ceil", 1, 1, false, call_ceil},
+    {"floor", 1, 1, false, call_floor},      {"log2", 1, 1, false, call_log2},
+    {"int", 1, 1, false, call_int},          {"float", 1, 1, false, call_float},
+    {"len", 1, 1, false, call_len},          {0},
 };

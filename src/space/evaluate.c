@@ -62,6 +62,38 @@ static bool compute_items(atn_lan_env *env, const atn_lan_node *node, atn_lan_va
     return true;
 }
 
+/* As many values as there can be are taken at once; what the condition leaves out is wasted until the end. */
+static bool compute_each(atn_lan_env *env, const atn_lan_node *node, atn_lan_value *out) {
+    atn_lan_value list, taken, *items;
+    if (!compute_kid(env, node, 1, &list)) return false;
+    if (list.kind < ATN_LAN_LIST) return wrong(env, node, "'for x in' takes a list");
+    if (!(items = atn_lan_scratch(env, list.count))) return wrong(env, node, "too many values in lists");
+    int64_t n = 0;
+    for (int64_t k = 0; k < list.count; ++k) {
+        env->each[node->index2] = atn_lan_item(&list, k);
+        if (node->n_kids > 2 && !compute_kid(env, node, 2, &taken)) return false;
+        if (node->n_kids > 2 && !atn_lan_true(env->space, &taken)) continue;
+        atn_lan_value item;
+        if (!compute_kid(env, node, 0, &item)) return false;
+        if (item.kind >= ATN_LAN_LIST) return wrong(env, node, "a list cannot hold a list");
+        items[n++] = item;
+    }
+    *out = (atn_lan_value){.kind = ATN_LAN_LIST, .items = items, .count = n};
+    return true;
+}
+
+/* [1, 2] + [4] */
+static bool compute_joined(atn_lan_env *env, const atn_lan_node *node, const atn_lan_value *a, const atn_lan_value *b,
+                           atn_lan_value *out) {
+    atn_lan_value *items = NULL;
+    if (a->count <= ATN_LAN_SCRATCH && b->count <= ATN_LAN_SCRATCH) items = atn_lan_scratch(env, a->count + b->count);
+    if (!items) return wrong(env, node, "too many values in lists");
+    for (int64_t k = 0; k < a->count; ++k) items[k] = atn_lan_item(a, k);
+    for (int64_t k = 0; k < b->count; ++k) items[a->count + k] = atn_lan_item(b, k);
+    *out = (atn_lan_value){.kind = ATN_LAN_LIST, .items = items, .count = a->count + b->count};
+    return true;
+}
+
 static bool compute_call(atn_lan_env *env, const atn_lan_node *node, atn_lan_value *out) {
     const atn_lan_builtin *builtin = &ATN_LAN_BUILTINS[node->index];
     atn_lan_value few[4], *arguments = few;
@@ -132,6 +164,11 @@ static bool compute(atn_lan_env *env, int32_t index, atn_lan_value *out) {
         return compute_items(env, node, out);
     case ATN_LAN_CALL:
         return compute_call(env, node, out);
+    case ATN_LAN_EACH:
+        return compute_each(env, node, out);
+    case ATN_LAN_EACH_VALUE:
+        *out = env->each[node->index];
+        return true;
     case ATN_LAN_NOT:
         if (!compute_kid(env, node, 0, &a)) return false;
         *out = (atn_lan_value){.kind = ATN_LAN_BOOL, .whole = !atn_lan_true(space, &a)};
@@ -155,6 +192,8 @@ static bool compute(atn_lan_env *env, int32_t index, atn_lan_value *out) {
         return wrong(env, node, "a name that is not known");
     default:
         if (!compute_kid(env, node, 0, &a) || !compute_kid(env, node, 1, &b)) return false;
+        if (node->op == ATN_LAN_ADD && a.kind >= ATN_LAN_LIST && b.kind >= ATN_LAN_LIST)
+            return compute_joined(env, node, &a, &b, out);
         why = atn_lan_binary(space, node->op, &a, &b, out);
         return why ? wrong(env, node, why) : true;
     }

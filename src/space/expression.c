@@ -99,7 +99,39 @@ static atn_status read_literal(atn_lan_parser *parser, int32_t *out) {
     return status;
 }
 
-/* Expressions up to `close`, which is passed; *tuple: there was a comma, or nothing at all. */
+static atn_status read_logic(atn_lan_parser *parser, bool any, int32_t *out);
+
+/* for x in list if condition: `item` stands before it and becomes the whole. */
+static atn_status read_each(atn_lan_parser *parser, int32_t *item) {
+    atn_lan_token at = parser->token;
+    int32_t kids[3] = {*item, -1, -1}, n = 2;
+    atn_status status = atn_lan_next(parser);
+    if (status) return status;
+    if (parser->token.kind != ATN_LAN_WORD || atn_lan_reserved(&parser->token))
+        return atn_lan_refuse(parser, parser->token.line, parser->token.column, "a name is missing behind 'for'");
+    int32_t name = atn_lan_intern(parser->space, parser->token.text, parser->token.length);
+    status = name < 0 ? ATN_ERR_MEMORY : atn_lan_next(parser);
+    if (!status) status = atn_lan_expect(parser, "in", "behind 'for x'");
+    if (!status) status = read_logic(parser, true, &kids[1]);
+    if (!status && atn_lan_is(parser, "if")) {
+        n = 3;
+        status = atn_lan_next(parser);
+        if (!status) status = read_logic(parser, true, &kids[2]);
+    }
+    if (!status && (atn_lan_is(parser, "for") || atn_lan_is(parser, "if")))
+        return atn_lan_refuse(parser, parser->token.line, parser->token.column,
+                              "a list is made with one 'for' and one 'if'");
+    if (!status) status = add(parser, ATN_LAN_EACH, &at, kids, n, item);
+    if (!status) parser->space->nodes[*item].index = name;
+    return status;
+}
+
+static bool is_each(const atn_lan_parser *parser, const kid_list *kids) {
+    return kids->count == 1 && parser->space->nodes[kids->items[0]].op == ATN_LAN_EACH;
+}
+
+/* Expressions up to `close`, which is passed; *tuple: there was a comma, or nothing at all. One item with a 'for'
+ * behind it is the list itself. */
 static atn_status read_list(atn_lan_parser *parser, const char *close, kid_list *kids, bool *tuple) {
     atn_status status = ATN_OK;
     *tuple = atn_lan_is(parser, close);
@@ -109,6 +141,7 @@ static atn_status read_list(atn_lan_parser *parser, const char *close, kid_list 
             return atn_lan_refuse(parser, parser->token.line, parser->token.column, "the list has more than %d items",
                                   (int)MOST_KIDS);
         status = read_choice(parser, &item);
+        if (!status && kids->count == 0 && atn_lan_is(parser, "for")) status = read_each(parser, &item);
         if (!status) status = keep(kids, item);
         if (status || atn_lan_is(parser, close)) break;
         *tuple = true;
@@ -127,7 +160,7 @@ static atn_status read_parentheses(atn_lan_parser *parser, int32_t *out) {
     bool brackets = atn_lan_is(parser, "["), tuple = false;
     atn_status status = atn_lan_next(parser);
     if (!status) status = read_list(parser, brackets ? "]" : ")", &kids, &tuple);
-    if (!status && !tuple && !brackets)
+    if (!status && !tuple && kids.count == 1 && (!brackets || is_each(parser, &kids)))
         *out = kids.items[0];
     else if (!status)
         status = add(parser, ATN_LAN_ITEMS, &at, kids.items, (int32_t)kids.count, out);

@@ -17,6 +17,7 @@ enum {
     ATN_LAN_MOST_PARAMETERS = 1024,      /* of a space */
     ATN_LAN_MOST_VALUES = 4 << 20,       /* of all parameters together */
     ATN_LAN_MOST_COMBINATIONS = 1 << 20, /* of the arguments of one iterator */
+    ATN_LAN_MOST_EACH = 8,               /* list comprehensions within each other */
     ATN_LAN_SCRATCH = 16384              /* list items alive in one evaluation */
 };
 
@@ -53,6 +54,9 @@ typedef enum atn_lan_op {
     ATN_LAN_BUILT, /* what only a build tells */
     ATN_LAN_ITEMS, /* a list of its kids */
     ATN_LAN_CALL,  /* builtin `index` of its kids */
+    ATN_LAN_EACH,  /* [a for x in b if c]: kids a, b and c where there is one; `index` is the name's text, `index2` the
+                    */
+    ATN_LAN_EACH_VALUE, /* place of x among those that are open, which is this one's `index` */
     ATN_LAN_NEGATE,
     ATN_LAN_PLUS,
     ATN_LAN_INVERT,
@@ -247,7 +251,8 @@ typedef struct atn_lan_env {
     bool undecided; /* something of the build was asked for that is not given */
     bool no_memory;
     atn_lan_value locals[ATN_LAN_MOST_LOCALS];
-    atn_lan_value *derived; /* values of this evaluation, where their stamp is the current one */
+    atn_lan_value each[ATN_LAN_MOST_EACH]; /* values of list comprehensions that are open */
+    atn_lan_value *derived;                /* values of this evaluation, where their stamp is the current one */
     uint32_t *stamps, stamp;
     atn_lan_value *scratch; /* items of lists */
     size_t n_scratch;

@@ -226,6 +226,8 @@ atn_shape atn_shape_of(const atn_emitter *e, int32_t index) {
     case ATN_LAN_MEMBER:
     case ATN_LAN_BUILT:
     case ATN_LAN_ITEMS:
+    case ATN_LAN_EACH:
+    case ATN_LAN_EACH_VALUE:
         return UNKNOWN;
     default:
         return binary(node->op, atn_shape_of(e, kids[0]), atn_shape_of(e, kids[1]));

@@ -53,6 +53,12 @@ static atn_status unknown(const atn_lan_parser *parser, const char *name, int32_
 
 static atn_status resolve_name(atn_lan_parser *parser, atn_lan_node *node) {
     const atn_space *space = parser->space;
+    for (int32_t k = parser->n_each; k-- > 0;) {
+        if (parser->each[k] != node->index) continue;
+        node->op = ATN_LAN_EACH_VALUE;
+        node->index = k;
+        return ATN_OK;
+    }
     const atn_lan_symbol *symbol = &space->symbols[node->index];
     const atn_lan_function *function = parser->function;
     for (int32_t k = 0; function && k < function->n_locals; ++k) {
@@ -134,17 +140,32 @@ static int32_t visit_kid(const atn_space *space, const atn_lan_node *node, int32
     return space->links[comparison->first + (k > 0)];
 }
 
+/* The list does not know the name, its items and the condition do. */
+static atn_status open_each(atn_lan_parser *parser, atn_lan_node *node) {
+    if (parser->n_each == ATN_LAN_MOST_EACH)
+        return atn_lan_refuse(parser, node->line, node->column, "more than %d lists are made within each other",
+                              (int)ATN_LAN_MOST_EACH);
+    node->index2 = parser->n_each;
+    parser->each[parser->n_each++] = node->index;
+    return ATN_OK;
+}
+
 atn_status atn_lan_resolve(atn_lan_parser *parser, int32_t index) {
     atn_space *space = parser->space;
     atn_lan_node *node = &space->nodes[index]; /* nothing is added meanwhile */
     if (node->op == ATN_LAN_NAME) return resolve_name(parser, node);
     if (node->op == ATN_LAN_MEMBER) return resolve_member(parser, node);
-    for (int32_t k = 0; k < visit_count(node); ++k) {
+    bool each = node->op == ATN_LAN_EACH;
+    atn_status status = each ? atn_lan_resolve(parser, space->links[node->first + 1]) : ATN_OK;
+    if (!status && each) status = open_each(parser, node);
+    if (status) return status;
+    for (int32_t k = 0; k < visit_count(node) && !status; ++k) {
         int32_t kid = visit_kid(space, node, k);
-        atn_status status = atn_lan_resolve(parser, kid);
-        if (status) return status;
+        if (!each || k != 1) status = atn_lan_resolve(parser, kid);
         if (space->nodes[kid].height >= node->height) node->height = space->nodes[kid].height + 1;
     }
+    parser->n_each -= each;
+    if (status) return status;
     if (node->height <= ATN_LAN_MOST_HEIGHT) return ATN_OK;
     return atn_lan_refuse(parser, node->line, node->column,
                           "the expression is nested more than %d deep, derived values included",

@@ -58,7 +58,7 @@ static atn_hash hash_node(const atn_space *space, atn_hash hash, int32_t index) 
     if (node->op == ATN_LAN_PARAMETER) return atn_hash_add_text(hash, space->parameters[node->index].name);
     if (node->op == ATN_LAN_CALL) hash = atn_hash_add_text(hash, ATN_LAN_BUILTINS[node->index].name);
     if (node->op == ATN_LAN_BUILT) hash = atn_hash_add_text(hash, atn_lan_text(space, node->index));
-    if (node->op == ATN_LAN_LOCAL || node->op == ATN_LAN_DERIVED)
+    if (node->op == ATN_LAN_LOCAL || node->op == ATN_LAN_DERIVED || node->op == ATN_LAN_EACH_VALUE)
         hash = atn_hash_add(hash, &node->index, sizeof node->index);
     if (node->op == ATN_LAN_CHAIN) { /* its comparisons share operands: the first one's left, then each one's right */
         const atn_lan_node *first = atn_lan_kid(space, node, 0);

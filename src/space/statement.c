@@ -87,7 +87,10 @@ static bool gives_list(const atn_space *space, int32_t index) {
     const atn_lan_node *node = &space->nodes[index];
     if (node->op == ATN_LAN_CHOOSE)
         return gives_list(space, space->links[node->first + 1]) || gives_list(space, space->links[node->first + 2]);
-    return node->op == ATN_LAN_ITEMS || (node->op == ATN_LAN_CALL && ATN_LAN_BUILTINS[node->index].list);
+    if (node->op == ATN_LAN_ADD) /* lists joined */
+        return gives_list(space, space->links[node->first]) || gives_list(space, space->links[node->first + 1]);
+    return node->op == ATN_LAN_ITEMS || node->op == ATN_LAN_EACH ||
+           (node->op == ATN_LAN_CALL && ATN_LAN_BUILTINS[node->index].list);
 }
 
 static atn_status assign_computed(atn_lan_parser *parser, const atn_lan_token *name, int32_t text, int32_t node) {

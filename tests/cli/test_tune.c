@@ -5,6 +5,7 @@
 
 static int begin(void **state) {
     int failed = cli_begin_tuning(state);
+    cli_put("one.lanai", "x = (1,)\n");
     cli_put("space.lanai", "vec_p0 = (1, 2)\nregs_p0 = (1, 2)\n");
     return failed;
 }
@@ -30,8 +31,31 @@ static void what_it_refuses(void **state) {
         {"tune --device host add --size A=30x30 --strategy luck", 2,
          "--strategy cannot be 'luck'; there are portfolio, model"},
         {"tune --device host add --size A=30x30 --space nowhere.lanai", 1, "nowhere.lanai"},
+        {"tune --command true", 2, "--command takes its parameters from --space FILE"},
+        {"tune gemm --command true --space @/space.lanai", 2, "'gemm' is one thing too many"},
+        {"tune --command true --space @/space.lanai --cold", 2, "--cold is for kernels"},
+        {"tune --command true --space @/space.lanai --budget 5%", 2, "a time, such as 60s"},
+        {"tune --command true --space @/space.lanai --timeout long", 2, "--timeout cannot be 'long'"},
+        {"tune --command true --space @/space.lanai", 1, "{vec_p0} is not in it"},
+        {"tune --command true --space nowhere.lanai", 1, "nowhere.lanai"},
+        {"tune --command false --space @/one.lanai", 1, "no point of the space ran; the first: x=1: exit 1"},
+        {"tune --command nosuchprogram --space @/one.lanai", 1, "there is no program 'nosuchprogram'"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
+}
+
+static void a_command_of_ones_own(void **state) {
+    (void)state;
+    json_t *root = cli_object("tune --command true --space @/one.lanai --json");
+    assert_string_equal(json_string_value(json_object_get(root, "command")), "true");
+    assert_string_equal(json_string_value(json_object_get(root, "variant")), "x=1");
+    assert_int_equal(json_integer_value(json_object_get(root, "tried")), 1);
+    assert_true(json_number_value(json_object_get(root, "best_s")) > 0);
+    json_decref(root);
+    cli_result r = cli_run("tune --command true --space @/one.lanai");
+    assert_int_equal(r.code, 0);
+    kit_contains(r.out, "best      x=1");
+    cli_drop(&r);
 }
 
 static void a_small_tuning(void **state) {
@@ -102,7 +126,7 @@ static void nothing_is_right(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_small_tuning),
-                                       cmocka_unit_test(nothing_is_right)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_command_of_ones_own),
+                                       cmocka_unit_test(a_small_tuning), cmocka_unit_test(nothing_is_right)};
     return cmocka_run_group_tests(tests, begin, cli_end_tuning);
 }

@@ -276,6 +276,62 @@ static const char T1[] = "{\"General\": {}, \"ConfigurationSpace\": {\"TuningPar
                          "\"Conditions\": [{\"Expression\": \"bx * by <= 8\", \"Parameters\": [\"bx\", \"by\"]},"
                          "{\"Expression\": \"how == 'a' or bx > 1\", \"Parameters\": [\"how\", \"bx\"]}]}}";
 
+/* Lists as the public hub's descriptions write them, in the words of Python. */
+static void t1_lists(void **state) {
+    (void)state;
+    static const struct {
+        const char *values;
+        int levels;
+        int64_t first, last;
+    } GOOD[] = {
+        {"list(range(1, 11))", 10, 1, 10},
+        {"[32*i for i in range(1, 33)]", 32, 32, 1024},
+        {"[1, 2, 4, 8, 16] + [32*i for i in range(1, 33)]", 37, 1, 1024},
+        {"[2**i for i in range(6)]", 6, 1, 32},
+        {"[i for i in range(1, 11) if 60 % i == 0]", 7, 1, 10},
+        {"[i * j for i in [max(k for k in range(3))] if i]", 0, 0, 0},
+        {"list(i + 1 for i in [j * j for j in range(4)])", 4, 1, 10},
+        {"[x for x in range(3)] + list(range(5, 7))", 5, 0, 6},
+        {"[1 if i < 2 else i for i in range(4)]", 3, 1, 3},
+    };
+    static const char *const BAD[][2] = {
+        {"[i for i in 5]", "takes a list"},
+        {"[i for j in range(3)]", "there is no 'i'"},
+        {"[i for 3 in range(3)]", "a name is missing behind 'for'"},
+        {"[i for i of range(3)]", "'in' is missing"},
+        {"[i for i in range(3) for j in range(3)]", "one 'for' and one 'if'"},
+        {"[i for i in range(100000)]", "too many values"},
+        {"range(9000) + range(9000)", "too many values"},
+        {"[range(i) for i in range(3)]", "a list cannot hold a list"},
+        {"list(3)", "it takes a list"},
+        {"[i / 0 for i in range(3)]", "zero"},
+    };
+    atn_ctx *ctx = kit_ctx();
+    atn_space *space;
+    char text[400];
+    for (size_t k = 0; k < sizeof GOOD / sizeof *GOOD; ++k) {
+        snprintf(text, sizeof text,
+                 "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"x\", \"Values\": \"%s\"}]}}",
+                 GOOD[k].values);
+        if (GOOD[k].levels == 0) { /* j is nobody's */
+            kit_fails(ctx, ATN_ERR_INPUT, "there is no 'j'", atn_space_parse_t1(ctx, "t", text, strlen(text), &space));
+            continue;
+        }
+        kit_ok(ctx, atn_space_parse_t1(ctx, "t", text, strlen(text), &space));
+        assert_int_equal(atn_space_levels(space, 0), GOOD[k].levels);
+        assert_int_equal(atn_space_setting(space, 0, 0)->whole, GOOD[k].first);
+        assert_int_equal(atn_space_setting(space, 0, GOOD[k].levels - 1)->whole, GOOD[k].last);
+        atn_space_free(space);
+    }
+    for (size_t k = 0; k < sizeof BAD / sizeof *BAD; ++k) {
+        snprintf(text, sizeof text,
+                 "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"x\", \"Values\": \"%s\"}]}}",
+                 BAD[k][0]);
+        kit_fails(ctx, ATN_ERR_INPUT, BAD[k][1], atn_space_parse_t1(ctx, "t", text, strlen(text), &space));
+    }
+    kit_free(ctx);
+}
+
 static void t1(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
@@ -408,7 +464,8 @@ int main(void) {
         cmocka_unit_test(engines_agree),   cmocka_unit_test(goes_native),   cmocka_unit_test(beyond_64_bits),
         cmocka_unit_test(draws_uniformly), cmocka_unit_test(listing_stops), cmocka_unit_test(counted_soon),
         cmocka_unit_test(points),          cmocka_unit_test(built),         cmocka_unit_test(t1),
-        cmocka_unit_test(shipped),         cmocka_unit_test(threads),       cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(t1_lists),        cmocka_unit_test(shipped),       cmocka_unit_test(threads),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,7 @@ typedef struct reg_problem {
     bool beaten;             /* where there is one */
     double value;            /* of the answer, for comparing it with others */
     char reason[200];
+    size_t held; /* bytes before it began */
     atn_register_result *result;
 } reg_problem;
 

@@ -385,7 +385,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     r->building_seconds = p->engine.seconds[REG_BUILD];
     r->seconds = atn_clock_seconds() - since - r->building_seconds;
     r->gpts = r->seconds > 0 ? p->engine.evaluated / r->seconds / 1e9 : 0;
-    r->peak_bytes = atn_ctx_peak_bytes(p->engine.ctx) + atn_device_peak_bytes(p->engine.device);
+    r->peak_bytes = atn_ctx_watched_peak(p->engine.ctx) + atn_device_peak_bytes(p->engine.device) - p->held;
     snprintf(r->device, sizeof r->device, "%.63s", atn_device_get_info(p->engine.device)->name);
     return note_profile(p, r);
 }
@@ -523,6 +523,7 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     const atn_ctx *ctx = engine->ctx;
     double since = atn_clock_seconds();
     atn_register_settings settings = *given;
+    size_t held = atn_ctx_watch_peak(ctx) + atn_device_watch_peak(engine->device);
     *out = (atn_register_result){0};
     reg_problem *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
@@ -530,6 +531,7 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     p->source_cloud = source;
     p->target_cloud = target;
     p->result = out;
+    p->held = held;
     p->parts = 1;
     p->haste = 1;
     reg_engine_reset(engine, &settings);
@@ -580,6 +582,7 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         atn_register_pair *pair = &pairs[k];
         atn_register_settings own = settings;
+        if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
         if (pair->start) {
             own.init = ATN_START_GIVEN;
             memcpy(own.start, pair->start, sizeof own.start);
@@ -589,6 +592,7 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         if (pair->status == ATN_OK)
             pair->status = register_pair(&engine, pair->source, pair->target, &own, &pair->result);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
+        if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
     }
     reg_engine_close(&engine);

@@ -107,6 +107,65 @@ static void forms_agree(void **state) {
 }
 
 /* The published winner need not be the best combination; the best one has the largest count. */
+/* Points that wander by steps of all lengths: what is remembered is what the tree says, also where nothing is near. */
+static void partners_are_the_nearest(void **state) {
+    (void)state;
+    enum { POINTS = 200, STEPS = 40 };
+    static const double LONG[4] = {1e-4, 2e-3, 1e-2, 0.1};
+    const double reach = 0.04;
+    scene s = scene_make(30, &NEEDLE);
+    atn_random random;
+    int found = 0;
+    atn_random_seed(&random, 31);
+    kit_ok(ctx, needle_take_scan(needle, s.scan));
+    kit_ok(ctx, needle_partners_begin(needle));
+    assert_true(needle->scan.count > POINTS);
+    for (size_t k = 0; k < POINTS; ++k) {
+        double q[3];
+        for (int axis = 0; axis < 3; ++axis) q[axis] = needle->model.position[axis][k * 7 % needle->model.count];
+        for (int step = 0; step < STEPS; ++step) {
+            uint32_t at = 0, nearest = 0;
+            double distance2;
+            for (int axis = 0; axis < 3; ++axis)
+                q[axis] += LONG[(k + (size_t)step / 8) % 4] * atn_random_normal(&random);
+            bool any = cloud_grid_nearest(needle->grid, q, 1, reach, &nearest, &distance2) > 0;
+            assert_true(needle_partner_find(needle, k, q, reach, &at) == any);
+            if (any) assert_int_equal(at, nearest);
+            found += any;
+        }
+    }
+    assert_true(found > POINTS * STEPS / 10 && found < POINTS * STEPS * 9 / 10);
+    atn_cloud_free(s.scan);
+}
+
+/* Small clouds and large ones, with weights, below and above zero; frame after frame, so that nothing stays behind. */
+static void the_filter_is_that_of_clouds(void **state) {
+    (void)state;
+    static const double EXTENTS[] = {0.5, 2, 0.01, 1e4, 1};
+    atn_random random;
+    atn_random_seed(&random, 41);
+    for (size_t e = 0; e < sizeof EXTENTS / sizeof *EXTENTS; ++e) {
+        cloud_points points, wanted = {0}, got = {0};
+        kit_ok(ctx, cloud_points_make(ctx, 3000 + 500 * e, false, &points));
+        for (size_t k = 0; k < points.count; ++k) {
+            for (int axis = 0; axis < 3; ++axis)
+                points.position[axis][k] = EXTENTS[e] * (atn_random_unit(&random) - 0.3) * (axis == 2 ? 1 : 0.2);
+            points.weight[k] = k % 7 ? (float)atn_random_unit(&random) : 0;
+        }
+        kit_ok(ctx, cloud_points_merge(&points, needle->options.edge, &wanted));
+        kit_ok(ctx, needle_filter_points(needle, &points, &got));
+        assert_int_equal(got.count, wanted.count);
+        for (size_t k = 0; k < got.count; ++k) {
+            for (int axis = 0; axis < 3; ++axis)
+                assert_true(fabs(got.position[axis][k] - wanted.position[axis][k]) < 1e-12 * EXTENTS[e]);
+            assert_true(got.weight[k] == wanted.weight[k]);
+        }
+        cloud_points_free(&points);
+        cloud_points_free(&wanted);
+        cloud_points_free(&got);
+    }
+}
+
 static void marginal_and_joint(void **state) {
     (void)state;
     scene s = scene_make(5, &NEEDLE);
@@ -249,9 +308,14 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(poses_are_found), cmocka_unit_test(forms_agree),        cmocka_unit_test(marginal_and_joint),
-        cmocka_unit_test(roll_of_a_rod),   cmocka_unit_test(frames_are_tracked), cmocka_unit_test(what_is_not_there),
-        cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(poses_are_found),
+                                       cmocka_unit_test(forms_agree),
+                                       cmocka_unit_test(marginal_and_joint),
+                                       cmocka_unit_test(roll_of_a_rod),
+                                       cmocka_unit_test(frames_are_tracked),
+                                       cmocka_unit_test(what_is_not_there),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(partners_are_the_nearest),
+                                       cmocka_unit_test(the_filter_is_that_of_clouds)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
