@@ -31,6 +31,8 @@ static const struct {
     [REG_ORDER] = {"sort", false, false},
     [REG_SPACING] = {"spacing", false, false},
     [REG_LEVELS] = {"decimate and cut into blocks", false, false},
+    [REG_UPLOAD] = {"points to the device", false, false},
+    [REG_FETCH] = {"partners to the host", false, false},
     [REG_LISTS] = {"near lists", false, false},
     [REG_SHAPES] = {"shapes around points", false, false},
     [REG_PAIRS] = {"weights of pairs", false, false},
@@ -148,7 +150,10 @@ atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
     static const char *const B[3] = {"b0", "b1", "b2"};
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
     atn_kernel *move;
+    double since = atn_clock_seconds();
+    bool there = side->w != NULL;
     atn_status status = reg_side_unpark(side);
+    if (!there) reg_timed(e, REG_UPLOAD, since);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_MOVE, &move);
     for (int k = 0; k < 9 && status == ATN_OK; ++k) status = atn_kernel_param(move, A[k], pose->a[k], 0);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(move, B[k], pose->b[k], 0);
@@ -295,7 +300,10 @@ atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double 
                        {"near", near->list_array}};
     status = run(e, REG_NEAREST, bound, COUNT(bound));
     e->evaluated += e->pairs = near->pairs;
-    return status == ATN_OK ? take(rows, reach, distance2, index) : status;
+    double since = atn_clock_seconds();
+    if (status == ATN_OK) status = take(rows, reach, distance2, index);
+    reg_timed(e, REG_FETCH, since);
+    return status;
 }
 
 atn_status reg_around(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_around_sums *out) {

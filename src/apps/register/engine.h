@@ -29,6 +29,8 @@ typedef enum reg_work {
     REG_ORDER,
     REG_SPACING,
     REG_LEVELS,
+    REG_UPLOAD,
+    REG_FETCH,
     REG_LISTS,
     REG_SHAPES,
     REG_PAIRS,
