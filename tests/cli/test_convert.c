@@ -128,11 +128,48 @@ static void register_keeps_properties(void **state) {
     atn_cloud_free(plain), atn_cloud_free(moved);
 }
 
+/* One run whose n-th allocation fails: 1 and one sentence, nothing stays behind; true: there are less than n. */
+static bool fails_well(const char *line, long n) {
+    kit_faults faults = {.fail_at = n};
+    atn_options options = kit_fault_options(&faults);
+    atn_ctx *before = cli_ctx;
+    cli_result r = {.code = 1};
+    cli_ctx = NULL;
+    if (atn_ctx_create(&options, &cli_ctx) == ATN_OK) r = cli_run(line);
+    atn_ctx_free(cli_ctx);
+    cli_ctx = before;
+    bool through = faults.count < n;
+    if (faults.live != 0) fail_msg("%s: allocation %ld failed: %ld blocks stay behind", line, n, (long)faults.live);
+    if (r.code != (through ? 0 : 1)) fail_msg("%s: allocation %ld failed: exit %d, %s", line, n, r.code, r.err);
+    cli_drop(&r);
+    return through;
+}
+
+/* Every allocation of conversions. */
+static void memory_may_end(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        long stride;
+    } cases[] = {
+        {"convert @/a.csv @/a.csv @/f.ply --crop 0,0,0,1,1,1 --voxel auto --normals 4 --transform @/turn.txt --json",
+         1},
+        {"convert @/mesh.obj @/f.las --outliers auto", 1},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        cli_result warm = cli_run(cases[k].line);
+        assert_int_equal(warm.code, 0);
+        cli_drop(&warm);
+        for (long n = 1; !fails_well(cases[k].line, n); n += cases[k].stride) continue;
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_refuses),    cmocka_unit_test(steps_in_their_order),
         cmocka_unit_test(several_are_merged), cmocka_unit_test(meshes_and_formats),
         cmocka_unit_test(outliers_go),        cmocka_unit_test(register_keeps_properties),
+        cmocka_unit_test(memory_may_end),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -118,7 +118,10 @@ atn_status align_register(align_work *w, const align_start *starts, size_t count
     w->pairs.watch_user = w;
     atn_status status = align_tell(w, loop ? "closing loops" : "registering", 0, count);
     if (status == ATN_OK) status = atn_register_batch(w->device, count, pair, &w->pairs);
-    for (size_t k = 0; k < count && status == ATN_OK; ++k) status = add_edge(w, &starts[k], &pair[k], loop);
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        if (pair[k].status == ATN_ERR_MEMORY) status = atn_fail(w->ctx, ATN_ERR_MEMORY, "%s", pair[k].message);
+        if (status == ATN_OK) status = add_edge(w, &starts[k], &pair[k], loop);
+    }
     if (status == ATN_OK) align_group(w);
     atn_free(w->ctx, pair);
     return status;
