@@ -53,14 +53,25 @@ static int by_name(const void *left, const void *right) {
     return strverscmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Every file whose ending is that of points. */
-static atn_status add_folder(listing *l, const char *folder) {
+static bool is_same(const char *folder, const char *name, const struct stat *other) {
+    char path[4096];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &info) == 0 && info.st_dev == other->st_dev && info.st_ino == other->st_ino;
+}
+
+/* Every file whose ending is that of points, but for the one that is written: it may be there from the last time. */
+static atn_status add_folder(listing *l, const char *folder, const char *output) {
     DIR *open = opendir(folder);
     if (!open) return atn_fail(l->ctx, ATN_ERR_IO, "%s: %s", folder, strerror(errno));
     size_t first = l->count;
+    struct stat written;
+    bool known = output && stat(output, &written) == 0;
     atn_status status = ATN_OK;
-    for (const struct dirent *entry; !status && (entry = readdir(open));)
-        if (entry->d_name[0] != '.' && cloud_format_of(entry->d_name, "", 0)) status = add(l, folder, entry->d_name);
+    for (const struct dirent *entry; !status && (entry = readdir(open));) {
+        if (entry->d_name[0] == '.' || !cloud_format_of(entry->d_name, "", 0)) continue;
+        if (!known || !is_same(folder, entry->d_name, &written)) status = add(l, folder, entry->d_name);
+    }
     closedir(open);
     if (!status && l->count == first) status = atn_fail(l->ctx, ATN_ERR_INPUT, "%s: no files of points there", folder);
     if (!status) qsort(l->paths + first, l->count - first, sizeof *l->paths, by_name);
@@ -70,8 +81,10 @@ static atn_status add_folder(listing *l, const char *folder) {
 atn_status atn_cli_align_list(atn_cli_call *call, char ***paths, size_t *count) {
     listing l = {.ctx = call->ctx};
     atn_status status = ATN_OK;
-    for (size_t k = 0; k < call->n_operands && !status; ++k)
-        status = is_folder(call->operands[k]) ? add_folder(&l, call->operands[k]) : add(&l, NULL, call->operands[k]);
+    for (size_t k = 0; k < call->n_operands && !status; ++k) {
+        const char *name = call->operands[k];
+        status = is_folder(name) ? add_folder(&l, name, atn_cli_value(call, "output")) : add(&l, NULL, name);
+    }
     *paths = l.paths;
     *count = l.count;
     return status;

@@ -5,6 +5,7 @@
 #define ATN_DEVICE_BACKEND_H
 
 #include "device/device.h"
+#include "device/pinned.h"
 
 typedef struct atn_backend atn_backend;
 
@@ -18,6 +19,7 @@ struct atn_device {
     uint64_t tapes;              /* begun so far */
     bool lost;                   /* set through atn_device_lose */
     size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most since a watch began */
+    atn_pinned_pool pinned;
 };
 struct atn_buffer {
     atn_device *device;

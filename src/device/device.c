@@ -51,6 +51,7 @@ atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_d
 void atn_device_close(atn_device *device) {
     if (!device) return;
     atn_queue_free(device->queue);
+    atn_pinned_drop(device);
     device->backend->close(device);
 }
 
@@ -174,7 +175,8 @@ atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out
     atn_status status = atn_device_check(device);
     if (status != ATN_OK) return status;
     size_t total;
-    if (device->backend->host_alloc && bytes) out->data = out->block = device->backend->host_alloc(device, bytes);
+    out->bytes = bytes;
+    if (bytes) out->data = out->block = atn_pinned_take(device, &out->bytes);
     out->pinned = out->block;
     if (out->pinned) return ATN_OK;
     out->block = atn_size_add(bytes, ALIGNMENT, &total) ? atn_alloc(device->ctx, total) : NULL;
@@ -190,7 +192,7 @@ bool atn_host_is_pinned(atn_device *device, const void *memory, size_t bytes) {
 
 void atn_host_free(atn_device *device, atn_host_memory *memory) {
     if (memory->pinned)
-        device->backend->host_free(device, memory->block);
+        atn_pinned_give(device, memory->block, memory->bytes);
     else
         atn_free(device->ctx, memory->block);
     *memory = (atn_host_memory){0};

@@ -47,11 +47,12 @@ atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, 
                            size_t bytes); /* asynchronous */
 
 /* Host memory for asynchronous copies: pinned (page-locked) where the device has such memory, else plain. Pinned memory
- * is slow to allocate and taken from all other processes: allocate once, reuse. */
+ * is slow to allocate and taken from all other processes: some of what is freed is kept for the next who asks. */
 typedef struct atn_host_memory {
-    void *data;  /* aligned to 64 bytes; contents undefined; NULL where there is none */
-    bool pinned; /* copies from and to it need not wait */
-    void *block; /* as allocated */
+    void *data;   /* aligned to 64 bytes; contents undefined; NULL where there is none */
+    bool pinned;  /* copies from and to it need not wait */
+    void *block;  /* as allocated */
+    size_t bytes; /* of a pinned block */
 } atn_host_memory;
 atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out);
 bool atn_host_is_pinned(atn_device *device, const void *memory, size_t bytes); /* whoever pinned it; bytes > 0 */

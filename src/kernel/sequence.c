@@ -14,7 +14,10 @@ typedef struct step {
     atn_slot *slots;
     double (*params)[2]; /* per parameter */
     atn_choice choice;
-    atn_built *kernel; /* NULL: interpreted */
+    atn_built *kernel;    /* NULL: interpreted */
+    atn_variant asked;    /* what was chosen for it, before anything had to be passed over */
+    bool as_asked;        /* and is what it was built as */
+    atn_built *inherited; /* built before, as `asked`; taken where that is chosen again */
 } step;
 
 struct atn_runner {
@@ -93,6 +96,7 @@ void atn_runner_free(atn_runner *r) {
     for (int32_t k = 0; k < r->sequence->count && r->steps; ++k) {
         step *s = &r->steps[k];
         atn_built_free(s->kernel);
+        atn_built_free(s->inherited);
         atn_choice_free(&s->choice);
         atn_free(r->ctx, s->object);
         atn_free(r->ctx, s->views);
@@ -264,6 +268,22 @@ static atn_choose_options options_of(const atn_runner *r, const atn_choose_optio
     return out;
 }
 
+/* Building what was chosen, unless it is there: what is built serves all sizes. */
+static atn_status build_choice(const atn_runner *r, step *s, const atn_frame *frame,
+                               const atn_choose_options *options) {
+    atn_variant chosen = s->choice.variant;
+    if (s->inherited && memcmp(&chosen, &s->asked, sizeof chosen) == 0) {
+        s->kernel = s->inherited;
+        s->inherited = NULL;
+        return ATN_OK;
+    }
+    atn_status status = atn_choice_build(r->device, s->code, frame, options, &s->choice, &s->kernel);
+    s->asked = chosen;
+    s->as_asked = status == ATN_OK && memcmp(&chosen, &s->choice.variant, sizeof chosen) == 0 &&
+                  !atn_built_is_compiled_in(s->kernel);
+    return status;
+}
+
 static atn_status build_step(const atn_runner *r, step *s, const atn_variant *variant,
                              const atn_choose_options *options) {
     atn_frame frame = frame_of(s);
@@ -277,12 +297,25 @@ static atn_status build_step(const atn_runner *r, step *s, const atn_variant *va
         status = atn_built_make(r->device, s->code, &s->choice.variant, &s->kernel);
     } else {
         status = atn_choose(r->ctx, s->graph, atn_device_get_info(r->device), &frame, options, &s->choice);
-        if (status == ATN_OK) status = atn_choice_build(r->device, s->code, &frame, options, &s->choice, &s->kernel);
+        if (status == ATN_OK) status = build_choice(r, s, &frame, options);
     }
+    atn_built_free(s->inherited);
+    s->inherited = NULL;
     const atn_device_info *info = atn_device_get_info(r->device);
     bool no_compiler = strcmp(info->backend, "host") == 0 && !*info->driver;
     if (status != ATN_OK && status != ATN_ERR_MEMORY && r->interprets && no_compiler) return ATN_OK;
     return status == ATN_OK ? atn_built_ready(s->kernel, s->slots, (const double(*)[2])s->params) : status;
+}
+
+void atn_runner_inherit(atn_runner *r, atn_runner *from) {
+    for (int32_t k = 0; k < r->sequence->count && from->sequence == r->sequence; ++k) {
+        step *s = &r->steps[k], *old = &from->steps[k];
+        if (!old->kernel || !old->as_asked) continue;
+        s->inherited = old->kernel;
+        s->asked = old->asked;
+        s->as_asked = true;
+        old->kernel = NULL;
+    }
 }
 
 void atn_runner_interpret(atn_runner *r) { r->interprets = true; }

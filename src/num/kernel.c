@@ -212,6 +212,7 @@ static atn_status prepare(atn_kernel *k) {
     atn_runner *runner;
     atn_status status = atn_runner_create(ctx, k->sequence, &runner);
     if (status != ATN_OK) return status;
+    if (k->runner) atn_runner_inherit(runner, k->runner);
     atn_runner_free(k->runner);
     k->runner = runner;
     bind_arrays(k, atn_runner_bind);

@@ -76,7 +76,7 @@ static void what_it_refuses(void **state) {
         {"register " SCANS " --device host --init @/flat.txt", 1, "onto a plane, a line or a point"},
         {"register " SCANS " --device host --init @/twice.txt", 1, "a rigid transform does not; similarity scales"},
         {"register " SCANS " --device host --init @/mirror.txt --transform similarity", 1, "only affine does"},
-        {"register " SCANS " --device host --memory 1k", 1, " kB, 1 kB may be used; fewer points"},
+        {"register " SCANS " --device host --memory 1k", 1, " MB, 1 kB may be used; fewer points"},
         {"register " SCANS " -o @/no/such/x.ply", 1, "x.ply: cannot be written: there is no folder"},
         {"register " SCANS " --matrix @", 1, "cannot be written: it is a folder"},
         {"register " SCANS " --report @/scans", 1, "scans: cannot be written: it is a folder"},

@@ -123,6 +123,31 @@ static void other_puts_wait(void **state) {
     finish(&b);
 }
 
+/* What is freed is handed out again for nearly as much; what is kept goes when the device is closed, or no more is left.
+ */
+static void pinned_memory_is_used_again(void **state) {
+    (void)state;
+    bench b = start_lazy(0);
+    atn_host_memory first, second, other;
+    kit_ok(b.ctx, atn_host_alloc(b.device, 200000, &first));
+    void *data = first.data;
+    atn_host_free(b.device, &first);
+    kit_ok(b.ctx, atn_host_alloc(b.device, 190000, &second));
+    assert_true(second.pinned && second.data == data);
+    kit_ok(b.ctx, atn_host_alloc(b.device, 190000, &other));
+    assert_true(other.pinned && other.data != data);
+    atn_host_free(b.device, &second);
+    assert_int_equal(fake->blocks, 2);
+    fake->fail_symbol = "cuMemAllocHost_v2";
+    fake->fail_result = 2;
+    kit_ok(b.ctx, atn_host_alloc(b.device, 3000000, &second)); /* the second try */
+    assert_true(second.pinned);
+    assert_int_equal(fake->blocks, 2);
+    atn_host_free(b.device, &second);
+    atn_host_free(b.device, &other);
+    finish(&b);
+}
+
 /* Asynchronous copies of pinned memory: nothing waits, and nothing is done before somebody does. */
 static void asynchronous_copies_do_not_wait(void **state) {
     (void)state;
@@ -192,6 +217,7 @@ int main(void) {
         cmocka_unit_test(tapes_loop),
         cmocka_unit_test(small_puts_are_staged),
         cmocka_unit_test(other_puts_wait),
+        cmocka_unit_test(pinned_memory_is_used_again),
         cmocka_unit_test(asynchronous_copies_do_not_wait),
         cmocka_unit_test(errors_show_at_the_next_wait),
     };

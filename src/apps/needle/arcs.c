@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { STEPS = 12, GAP = 4 };        /* columns without a surface that do not end an arc */
 static const double JUMP = 0.2;      /* radii: a step in depth that does */
@@ -18,6 +19,7 @@ static const double WIDEST = 2.6;    /* and of one that can be the needle */
 
 void needle_arcs_free(needle_arcs *a) {
     if (a->ctx) atn_free(a->ctx, a->arc);
+    if (a->ctx) atn_free(a->ctx, a->of_scan);
     *a = (needle_arcs){.ctx = a->ctx};
 }
 
@@ -73,57 +75,70 @@ static void fit_circle(const float *row, const double spacing[3], double radius,
     a->round = a->rms < OFF * radius && support > 0.5 * (double)points && isfinite(centre[0]) && isfinite(centre[1]);
 }
 
-static atn_status add_arc(needle_arcs *a, const needle_arc *arc) {
-    if (a->count == a->room) {
-        size_t room = a->room ? 2 * a->room : 256;
-        needle_arc *more = atn_resize(a->ctx, a->arc, room * sizeof *more);
-        if (!more) return ATN_ERR_MEMORY;
-        a->arc = more;
-        a->room = room;
-    }
-    a->arc[a->count++] = *arc;
-    return ATN_OK;
-}
-
 typedef struct task {
     needle_arcs *a;
     const needle_surface *s;
     const double *spacing;
-    double radius;
+    double radius, jump;
+    int64_t least, most; /* columns of an arc; arcs of a scan */
 } task;
 
-static void fit_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    const task *t = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k) {
-        needle_arc *arc = &t->a->arc[k];
-        fit_circle(t->s->row + arc->frame * t->s->width, t->spacing, t->radius, arc);
-    }
-}
-
-/* The arcs of a scan, not fitted. */
-static atn_status cut_scan(needle_arcs *a, const needle_surface *s, int64_t frame, double jump, int64_t least) {
-    const float *row = s->row + frame * s->width;
+/* The arcs of a scan, not fitted; returns how many. */
+static int64_t cut_scan(const task *t, int64_t frame, needle_arc *out) {
+    const float *row = t->s->row + frame * t->s->width;
     needle_arc arc = {.frame = frame, .first = -1};
-    atn_status status = ATN_OK;
-    for (int64_t c = 0; c <= s->width && status == ATN_OK; ++c) {
-        bool here = c < s->width && !isnan(row[c]);
-        if (c < s->width && !here && (arc.first < 0 || c - arc.last <= GAP)) continue;
-        bool on = here && arc.first >= 0 && c - arc.last <= GAP && fabs((double)(row[c] - row[arc.last])) <= jump;
-        if (!on && arc.first >= 0 && arc.last - arc.first + 1 >= least) status = add_arc(a, &arc);
+    int64_t count = 0;
+    for (int64_t c = 0; c <= t->s->width; ++c) {
+        bool here = c < t->s->width && !isnan(row[c]);
+        if (c < t->s->width && !here && (arc.first < 0 || c - arc.last <= GAP)) continue;
+        bool on = here && arc.first >= 0 && c - arc.last <= GAP && fabs((double)(row[c] - row[arc.last])) <= t->jump;
+        if (!on && arc.first >= 0 && arc.last - arc.first + 1 >= t->least) out[count++] = arc;
         if (!on) arc.first = here ? c : -1;
         if (here) arc.last = c;
     }
-    return status;
+    return count;
 }
 
+static void find_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const task *t = user;
+    (void)worker;
+    for (int64_t f = from; f < to; ++f) {
+        needle_arc *arc = t->a->arc + f * t->most;
+        t->a->of_scan[f] = cut_scan(t, f, arc);
+        for (int64_t k = 0; k < t->a->of_scan[f]; ++k)
+            fit_circle(t->s->row + f * t->s->width, t->spacing, t->radius, &arc[k]);
+    }
+}
+
+static atn_status make_room(needle_arcs *a, int64_t scans, int64_t most) {
+    size_t room = (size_t)scans * (size_t)most;
+    if (a->arc && room <= a->room && scans <= a->scans) return ATN_OK;
+    needle_arcs_free(a);
+    a->arc = atn_alloc(a->ctx, room * sizeof *a->arc);
+    a->of_scan = atn_alloc(a->ctx, (size_t)scans * sizeof *a->of_scan);
+    if (!a->arc || !a->of_scan) {
+        needle_arcs_free(a);
+        return ATN_ERR_MEMORY;
+    }
+    a->room = room;
+    a->scans = scans;
+    return ATN_OK;
+}
+
+/* Each scan has a place of its own for as many as it can have; then they are moved together. */
 atn_status needle_arcs_find(needle_arcs *a, const needle_surface *s, const double spacing[3], double radius,
                             int64_t least) {
-    task t = {a, s, spacing, radius};
-    atn_status status = ATN_OK;
-    double jump = fmax(JUMP * radius / spacing[1], 4);
+    task t = {.a = a, .s = s, .spacing = spacing, .radius = radius, .jump = fmax(JUMP * radius / spacing[1], 4)};
+    t.least = least < 1 ? 1 : least;
+    t.most = s->width / t.least + 1;
     a->count = 0;
-    for (int64_t f = 0; f < s->frames && status == ATN_OK; ++f) status = cut_scan(a, s, f, jump, least);
-    if (status == ATN_OK) atn_parallel((int64_t)a->count, 8, fit_some, &t);
-    return status;
+    atn_status status = make_room(a, s->frames, t.most);
+    if (status != ATN_OK) return status;
+    atn_parallel_pieces(s->frames, find_some, &t);
+    for (int64_t f = 0; f < s->frames; ++f) {
+        size_t count = (size_t)a->of_scan[f];
+        memmove(a->arc + a->count, a->arc + f * t.most, count * sizeof *a->arc);
+        a->count += count;
+    }
+    return ATN_OK;
 }

@@ -1,7 +1,7 @@
 /* Which pixels of a volume are bright: above a level, and most of the 3 x 3 around too (kernels above and median_bits).
- * Scans go through in batches that stay in a CPU's cache; bits come back, not pixels. The host reads scans where they
- * are. To a GPU several batches are on their way at once: while one is copied there, the one before is computed, and
- * the bits of those before it are looked at. */
+ * Scans go through in batches: on the host those that stay in its cache, read where they are; bits come back, not
+ * pixels. To a GPU several batches are on their way at once: while one is copied there, the one before is computed, and
+ * the bits of those before it are looked at by all cores, which are woken for each batch. */
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_BYTES = 8 << 20 };
+enum { BATCH_BYTES = 16 << 20, CACHED_BYTES = 8 << 20 }; /* of a batch; on the host */
 
 void needle_bright_free(needle_bright *b) {
     atn_kernel_free(b->above_kernel);
@@ -123,9 +123,10 @@ static atn_status make_kernels(needle_bright *b) {
 }
 
 /* The host's own cores are done with a batch when it was queued: more than one would only leave the cache. */
+static bool is_host(const needle_bright *b) { return strcmp(atn_device_get_info(b->device)->backend, "host") == 0; }
+
 static int64_t slots_of(const needle_bright *b, int64_t batches) {
-    bool at_once = strcmp(atn_device_get_info(b->device)->backend, "host") == 0;
-    return at_once ? 1 : batches < NEEDLE_BATCHES ? batches : NEEDLE_BATCHES;
+    return is_host(b) ? 1 : batches < NEEDLE_BATCHES ? batches : NEEDLE_BATCHES;
 }
 
 static bool fits(const needle_bright *b, const atn_volume_info *info) {
@@ -142,7 +143,7 @@ static atn_status fit_to(needle_bright *b, const atn_volume_info *info) {
     b->frames = info->frames;
     b->high = (info->height + NEEDLE_ROWS - 1) / NEEDLE_ROWS;
     b->wide = (info->width + NEEDLE_COLUMNS - 1) / NEEDLE_COLUMNS;
-    int64_t most = BATCH_BYTES / (int64_t)info->frame_bytes;
+    int64_t most = (is_host(b) ? CACHED_BYTES : BATCH_BYTES) / (int64_t)info->frame_bytes;
     if (most < 1) most = 1;
     b->batches = (b->frames + most - 1) / most;
     b->batch = (b->frames + b->batches - 1) / b->batches;

@@ -239,21 +239,26 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations) {
     return ATN_OK;
 }
 
-/* The inverse of each pose, between the frames that the kernels see: q = A (p + scan_centre) + b - centre, rows from z
+/* The inverse of each pose, between the frames that the kernels see: q = A (p + scan_centre - b) - centre, rows from z
  * to x. */
 static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
     void *to;
     atn_status status = atn_array_map_write(slot->pose, &to);
     float *number = to;
+    reg_pose back = REG_IDENTITY;
     for (int64_t c = 0; c < slot->combinations && status == ATN_OK; ++c) {
-        reg_pose back;
-        double at[3];
-        if (!reg_pose_invert(&n->pose[c], &back))
+        const reg_pose *pose = &n->pose[c];
+        bool same = c > 0 && memcmp(pose->a, pose[-1].a, sizeof pose->a) == 0; /* shifts of one roll */
+        if (!same && !reg_pose_invert(pose, &back))
             return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the start has no inverse; a rigid transform would have");
-        reg_pose_apply(&back, n->scan_centre, at);
         for (int r = 0; r < 3; ++r) {
-            for (int k = 0; k < 3; ++k) number[(3 * (2 - r) + k) * slot->combinations + c] = (float)back.a[3 * r + k];
-            number[(9 + 2 - r) * slot->combinations + c] = (float)(at[r] - n->centre[r]);
+            const double *a = back.a + 3 * r;
+            double at = -n->centre[r];
+            for (int k = 0; k < 3; ++k) {
+                at += a[k] * (n->scan_centre[k] - pose->b[k]);
+                number[(3 * (2 - r) + k) * slot->combinations + c] = (float)a[k];
+            }
+            number[(9 + 2 - r) * slot->combinations + c] = (float)at;
         }
     }
     return status;

@@ -263,15 +263,12 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
     const int32_t *count;
     double wanted = ceil((between[1] - between[0]) / (COARSE_STEP * n->options.threshold)) + 1;
     int64_t shifts = (int64_t)fmin(wanted, MOST_SHIFTS), k = 0;
-    int64_t combinations = COARSE_ROLLS * shifts;
     double step = shifts > 1 ? (between[1] - between[0]) / (double)(shifts - 1) : 0;
+    const atn_needle_interval turn = {0, 360, 360.0 / COARSE_ROLLS}, along = {between[0], between[1], step};
     atn_status status = atn_needle_start(n->ctx, line, n->shape.tip_z, 0, settings.start);
     if (status == ATN_OK) status = needle_take_settings(n, &settings, &frame);
-    if (status == ATN_OK) status = needle_engine_room(n, combinations);
-    for (k = 0; k < combinations && status == ATN_OK; ++k)
-        n->pose[k] =
-            needle_pose(&frame, 360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts));
-    if (status == ATN_OK) status = needle_engine_count(n, combinations, NEEDLE_SOME, &count);
+    if (status == ATN_OK) status = needle_poses(n, &frame, &turn, COARSE_ROLLS, &along, shifts);
+    if (status == ATN_OK) status = needle_engine_count(n, COARSE_ROLLS * shifts, NEEDLE_SOME, &count);
     if (status != ATN_OK) return status;
     k = needle_best(n, COARSE_ROLLS, shifts, count, NEEDLE_SOME, about);
     needle_view view = needle_free_view(n, &n->pose[k]);

@@ -24,6 +24,8 @@ atn_status needle_free_open(atn_needle *n) {
             s->at[axis] = n->model.position[axis][k];
             s->normal[axis] = (double)normal[axis];
         }
+        double lever = s->at[0] * s->normal[1] - s->at[1] * s->normal[0]; /* of a roll, along the normal */
+        s->telling = fabs(lever) > LEVER * n->shape.radius;
     }
     return ATN_OK;
 }
@@ -35,25 +37,37 @@ void needle_free_take(atn_needle *n, const double spacing[3], const uint8_t *see
     for (int axis = 0; axis < 3; ++axis) n->empty_space.spacing[axis] = spacing[axis];
 }
 
+/* From the model to columns, rows and scans. */
+static reg_pose to_pixels(const needle_empty *e, const reg_pose *pose) {
+    reg_pose out = *pose;
+    for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c < 3; ++c) out.a[3 * r + c] /= e->spacing[r];
+        out.b[r] /= e->spacing[r];
+    }
+    return out;
+}
+
+static double along_row(const reg_pose *t, int r, const double m[3]) {
+    return t->a[3 * r] * m[0] + t->a[3 * r + 1] * m[1] + t->a[3 * r + 2] * m[2] + t->b[r];
+}
+
 needle_view needle_free_view(const atn_needle *n, const reg_pose *pose) {
     const needle_empty *e = &n->empty_space;
     const needle_surface *s = &n->surface;
+    const reg_pose pixels = to_pixels(e, pose);
     double deeper = DEEPER * n->options.threshold / e->spacing[1];
     needle_view out = {0};
-    for (size_t k = 0; k < n->samples; ++k) {
-        const double *m = n->sample[k].at, *normal = n->sample[k].normal;
-        double p[3], along = 0;
-        for (int axis = 0; axis < 3; ++axis) along += pose->a[3 + axis] * normal[axis];
+    for (const needle_sample *at = n->sample; at < n->sample + n->samples; ++at) {
+        double along = pose->a[3] * at->normal[0] + pose->a[4] * at->normal[1] + pose->a[5] * at->normal[2];
         if (along > -FACING) continue; /* flanks are dim, and the beam is wide */
-        reg_pose_apply(pose, m, p);
-        double column = rint(p[0] / e->spacing[0]), frame = rint(p[2] / e->spacing[2]);
+        double column = rint(along_row(&pixels, 0, at->at)), frame = rint(along_row(&pixels, 2, at->at));
         if (!(column >= 0 && column < (double)s->width && frame >= 0 && frame < (double)s->frames)) continue;
         if (!e->seen[(int64_t)frame]) continue;
-        double surface = (double)s->row[(int64_t)frame * s->width + (int64_t)column], row = p[1] / e->spacing[1];
+        double surface = (double)s->row[(int64_t)frame * s->width + (int64_t)column];
+        double row = along_row(&pixels, 1, at->at);
         ++out.facing;
         out.against += isnan(surface) ? along < -BRIGHT : surface - row > deeper;
-        double lever = m[0] * normal[1] - m[1] * normal[0]; /* of a roll, along the normal */
-        out.telling += fabs(lever) > LEVER * n->shape.radius && fabs(surface - row) < deeper;
+        out.telling += at->telling && fabs(surface - row) < deeper;
     }
     return out;
 }

@@ -125,6 +125,7 @@ void atn_needle_free(atn_needle *needle) {
     cloud_points_free(&needle->model);
     cloud_points_free(&needle->scan);
     cloud_points_free(&needle->gathered);
+    needle_filter_free(&needle->filter, needle->ctx);
     cloud_grid_free(needle->grid);
     atn_free(needle->ctx, needle->normal);
     atn_free(needle->ctx, needle->sample);
@@ -217,7 +218,7 @@ static atn_status filter_scan(atn_needle *n, const cloud_points *all) {
     cloud_points_free(&n->scan);
     n->scan = (cloud_points){0};
     if (n->options.edge > 0) {
-        status = cloud_points_merge(all, n->options.edge, &n->scan);
+        status = needle_filter_points(n, all, &n->scan);
     } else {
         uint32_t *order = atn_alloc(n->ctx, all->count * sizeof *order);
         status = order ? cloud_points_order(all, order) : ATN_ERR_MEMORY;

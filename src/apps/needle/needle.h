@@ -74,6 +74,7 @@ typedef struct needle_empty {
 /* A point of the model that free space is held against. A plain value. */
 typedef struct needle_sample {
     double at[3], normal[3];
+    bool telling; /* a roll would move the surface there */
 } needle_sample;
 
 enum { NEEDLE_KEPT = 4 };
@@ -86,6 +87,16 @@ typedef struct needle_partner {
     uint32_t index[NEEDLE_KEPT];
     double position[NEEDLE_KEPT][3];
 } needle_partner;
+
+/* What the voxel filter keeps from frame to frame. Zeroed: nothing yet. */
+typedef struct needle_filter {
+    uint32_t *table; /* owned: a number for each cube, all 0 between two frames */
+    size_t cubes;    /* that it has room for */
+    cloud_points merged;
+    cloud_mean *mean; /* owned: of each merged point, */
+    size_t *cube;     /* owned: and where it is in the table; room for: */
+    size_t room;
+} needle_filter;
 
 /* Where the time of a volume goes, in the order of the chain. */
 typedef enum needle_part {
@@ -119,6 +130,7 @@ struct atn_needle {
     /* The frame. */
     cloud_points gathered; /* points of a volume's surface about the axis; room for: */
     size_t gathered_room;
+    needle_filter filter;
     cloud_points scan;
     double scan_centre[3];
     needle_counted counted[NEEDLE_CHOICES];
@@ -156,6 +168,10 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
 /* needle.c: adds what passed since *since to a part, and begins anew. */
 void needle_part_end(atn_needle *n, needle_part part, double *since);
 
+/* filter.c: one point for each cube of the voxel filter's edge, in Morton order. `out` is the caller's to free. */
+atn_status needle_filter_points(atn_needle *n, const cloud_points *points, cloud_points *out);
+void needle_filter_free(needle_filter *filter, const atn_ctx *ctx);
+
 /* engine.c */
 atn_status needle_engine_open(atn_needle *n);
 void needle_engine_close(atn_needle *n);
@@ -168,6 +184,9 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations); /* of n->pos
 
 /* The pose of a combination: R Rz(roll), t + along * shift. */
 reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift);
+/* n->pose of all combinations, roll by roll, from the low end of both intervals on. */
+atn_status needle_poses(atn_needle *n, const needle_frame *frame, const atn_needle_interval *rolls, int64_t n_rolls,
+                        const atn_needle_interval *shifts, int64_t n_shifts);
 atn_status needle_rounds(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 /* Does the count change over a whole turn by more than noise? *matches: those of `pose`, which is counted along. */
 atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, const reg_pose *pose,

@@ -8,14 +8,16 @@
 #include <string.h>
 
 enum { STEPS = 14, FEWEST = 12, ENOUGH = 1200 }; /* points that do until a step is small */
-enum { WORTH_A_THREAD = 512 };                   /* points */
-static const double REACH = 2;                   /* thresholds that pairs may be apart */
-static const double TUKEY = 4.685;               /* deviations beyond which a pair has no weight */
-static const double SMALLEST = 0.01;             /* thresholds: no deviation is taken to be smaller */
-static const double DONE = 1e-3;                 /* thresholds: a step that ends it */
-static const double LOSS = 0.02;                 /* share of the matches that the refined pose may lose */
-static const double TURN = 0.03;                 /* radians: how far the start's axis may be off, and the roll, */
-static const double SHIFT = 1;                   /* and in thresholds where it is */
+enum { ASKED = 64, REMEMBERED = 4096 }; /* points worth a thread: whose partners are looked for, or known most often */
+static const double REACH = 2;          /* thresholds that pairs may be apart */
+static const double TUKEY = 4.685;      /* deviations beyond which a pair has no weight */
+static const double SMALLEST = 0.01;    /* thresholds: no deviation is taken to be smaller */
+static const double NEARLY = 0.025;     /* thresholds: a step after which all points are taken, */
+static const double DONE = 1e-3;        /* and one that ends it */
+static const double STEADY = 0.8;       /* a step is stretched as if they shrink by this factor at most */
+static const double LOSS = 0.02;        /* share of the matches that the refined pose may lose */
+static const double TURN = 0.03;        /* radians: how far the start's axis may be off, and the roll, */
+static const double SHIFT = 1;          /* and in thresholds where it is */
 
 /* Pairs of a pose, as sums about `centre` of the scan. */
 typedef struct pairs {
@@ -99,14 +101,14 @@ static void pair_some(void *user, int64_t begin, int64_t end, int32_t worker) {
     }
 }
 
-/* Of every stride-th point of the scan. */
+/* Of every stride-th point of the scan, of which `least` are worth a thread. */
 static void find_pairs(const atn_needle *needle, const reg_pose *pose, const double centre[3], size_t stride,
-                       pairs *out) {
+                       int64_t least, pairs *out) {
     pairing t = {.needle = needle, .pose = pose, .centre = centre, .stride = stride, .out = out};
     size_t points = (needle->scan.count + stride - 1) / stride;
     out->count = 0;
     if (!reg_pose_invert(pose, &t.back)) return;
-    atn_parallel((int64_t)points, WORTH_A_THREAD, pair_some, &t);
+    atn_parallel((int64_t)points, least, pair_some, &t);
     for (size_t k = 0; k < points; ++k) {
         if (isnan(out->residual[k])) continue;
         if (out->count != k) memcpy(out->row[out->count], out->row[k], sizeof *out->row);
@@ -194,15 +196,31 @@ static void add_any_roll(const reg_pose *pose, double covariance[36]) {
         for (int c = 0; c < 6; ++c) covariance[6 * r + c] += VARIANCE * twist[r] * twist[c];
 }
 
+/* Partners change with the pose, so that steps shrink by about the same factor each time, r: all that would follow this
+ * one, twist / (1 - r), is done at once. Two steps in a row tell r, as long as they are measured by what they change.
+ */
+static void stretch(const double h[36], const double last[6], double twist[6]) {
+    double together = 0, before = 0;
+    for (int r = 0; r < 6; ++r)
+        for (int c = 0; c < 6; ++c) {
+            together += twist[r] * h[6 * r + c] * last[c];
+            before += last[r] * h[6 * r + c] * last[c];
+        }
+    double rate = before > 0 ? fmin(fmax(together / before, 0), STEADY) : 0;
+    for (int k = 0; k < 6; ++k) twist[k] /= 1 - rate;
+}
+
 static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_pose *pose, atn_needle_result *out) {
     const reg_pose first = *pose;
     double threshold = n->options.threshold, inverse[36], variance = 0;
     sums s = {0};
-    bool solved = false;
-    size_t stride = n->scan.count / ENOUGH + 1;
+    bool solved = false, has_last = false; /* every other step is stretched, by the one before */
+    double last[6];
+    size_t stride = n->scan.count / ENOUGH + 1, before = 0;
     for (int step = 0; step < STEPS; ++step) {
         double off[6], twist[6] = {0}, most = 0;
-        find_pairs(n, pose, centre, stride, p);
+        find_pairs(n, pose, centre, stride, step < 2 || stride != before ? ASKED : REMEMBERED, p);
+        before = stride;
         double scale = deviation(p, threshold);
         s = add_up(p, scale);
         if (p->count < FEWEST || s.weight < FEWEST) return ATN_OK;
@@ -216,11 +234,18 @@ static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_po
         if (!solved) return ATN_OK;
         for (int r = 0; r < 6; ++r)
             for (int c = 0; c < 6; ++c) twist[r] += inverse[6 * r + c] * s.g[c];
+        if (has_last)
+            stretch(s.h, last, twist);
+        else
+            memcpy(last, twist, sizeof last);
+        has_last = !has_last;
         *pose = moved(pose, twist, centre);
         double extent = n->high[2] - n->low[2];
         for (int k = 0; k < 6; ++k) most = fmax(most, fabs(twist[k]) * (k < 3 ? extent : 1));
         if (stride == 1 && most < DONE * threshold) break;
-        if (most < 10 * DONE * threshold || step > STEPS / 2) stride = 1;
+        if (most > NEARLY * threshold && step <= STEPS / 2) continue;
+        has_last = has_last && stride == 1;
+        stride = 1;
     }
     out->rmse = sqrt(s.square / s.weight);
     put_covariance(inverse, variance, centre, out->covariance);

@@ -26,6 +26,20 @@ static int64_t steps_of(const atn_needle_interval *i) {
 
 static double value_at(const atn_needle_interval *i, int64_t step) { return i->low + (double)step * i->step; }
 
+atn_status needle_poses(atn_needle *n, const needle_frame *f, const atn_needle_interval *rolls, int64_t n_rolls,
+                        const atn_needle_interval *shifts, int64_t n_shifts) {
+    atn_status status = needle_engine_room(n, n_rolls * n_shifts);
+    reg_pose *pose = n->pose;
+    for (int64_t r = 0; r < n_rolls && status == ATN_OK; ++r) {
+        const reg_pose turned = needle_pose(f, value_at(rolls, r), 0);
+        for (int64_t s = 0; s < n_shifts; ++s, ++pose) {
+            *pose = turned;
+            for (int axis = 0; axis < 3; ++axis) pose->b[axis] += f->along[axis] * value_at(shifts, s);
+        }
+    }
+    return status;
+}
+
 /* A round's counts, roll by roll: shifts follow each other. */
 typedef struct grid {
     int64_t rolls, shifts;
@@ -133,10 +147,8 @@ static atn_status one_round(atn_needle *n, const needle_frame *f, const atn_need
                         "needle: %lld rolls by %lld shifts are more than the %lld combinations that a round may have; "
                         "larger steps or smaller intervals have fewer",
                         (long long)g->rolls, (long long)g->shifts, (long long)f->settings->most_combinations);
-    atn_status status = needle_engine_room(n, g->rolls * g->shifts);
+    atn_status status = needle_poses(n, f, rolls, g->rolls, shifts, g->shifts);
     if (status != ATN_OK) return status;
-    for (int64_t k = 0; k < g->rolls * g->shifts; ++k)
-        n->pose[k] = needle_pose(f, value_at(rolls, k / g->shifts), value_at(shifts, k % g->shifts));
     return needle_engine_count(n, g->rolls * g->shifts, NEEDLE_ALL, &g->count);
 }
 

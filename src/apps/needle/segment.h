@@ -12,7 +12,7 @@
 
 /* ---- which pixels are bright (bright.c) ---- */
 
-enum { NEEDLE_BATCHES = 8 };                  /* of scans that are on their way at once, at most */
+enum { NEEDLE_BATCHES = 4 };                  /* of scans that are on their way at once, at most */
 enum { NEEDLE_ROWS = 8, NEEDLE_COLUMNS = 4 }; /* of bright pixels in a word */
 
 /* Kernels and arrays for scans of one size, kept from frame to frame. Zeroed but for the first two: none yet. */
@@ -74,7 +74,9 @@ typedef struct needle_arc {
 typedef struct needle_arcs {
     const atn_ctx *ctx;
     size_t count, room;
-    needle_arc *arc; /* owned */
+    int64_t scans;
+    needle_arc *arc;  /* owned: `room` of them */
+    int64_t *of_scan; /* owned: how many each of `scans` has, while they are looked for */
 } needle_arcs;
 
 /* Arcs of at least `least` columns, each with the circle through it. */

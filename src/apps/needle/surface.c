@@ -229,5 +229,5 @@ static void find_scans(void *user, int64_t from, int64_t to, int32_t worker) {
 void needle_surface_find(needle_surface *s, const atn_volume *volume, const uint8_t *mask, int64_t first, int64_t count,
                          int32_t least) {
     task t = {s, volume, mask, first, least};
-    atn_parallel(count, 1, find_scans, &t);
+    atn_parallel_pieces(count, find_scans, &t); /* some show much, some nothing */
 }

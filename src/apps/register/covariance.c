@@ -19,7 +19,7 @@
 static const double CUBE = 4;        /* spacings: the edge of the smallest cubes, which are joined to larger ones */
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
-static const double CHANCE = 2;      /* deviations that larger cubes scatter more by chance */
+static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
 static const double SAME = 0.25;     /* spacings within which half the pairs are where points correspond: of independent
                                       * samples of a surface they are about one spacing apart */
 enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
@@ -438,17 +438,18 @@ static double apart(const reg_problem *p, const opinion *o) {
     return reg_invert_symmetric(6, o->c, inverse) ? form(inverse, way) : INFINITY;
 }
 
-/* The error of another method is that of the polish and the way between the two. Some of that way is the polish's own
- * error, already counted, so that half of its square is added. */
+/* The error of another method is that of the polish and the way between the two. What the polish's own error explains
+ * of that way, six deviations squared, is already counted: the rest of its square is added. */
 static void tell_aside(reg_problem *p, const opinion *o) {
     reg_pose off = way_to(p, o), turn = off;
+    double distance2 = o->told ? apart(p, o) : 0, rest = distance2 > 6 ? 1 - 6 / distance2 : 0;
     double at[3], way[6]; /* in the caller's frame: it may be too long for what is linear in it */
     tell(p, o);
     memset(turn.b, 0, sizeof turn.b);
     reg_pose_apply(&turn, p->target_origin, at);
     for (int i = 0; i < 3; ++i) off.b[i] = p->unit * off.b[i] + p->target_origin[i] - at[i];
     reg_pose_log(&off, way);
-    for (int i = 0; i < 36; ++i) p->result->covariance[i] += way[i / 6] * way[i % 6] / 2;
+    for (int i = 0; i < 36; ++i) p->result->covariance[i] += rest * way[i / 6] * way[i % 6];
 }
 
 atn_status reg_covariance_aside(reg_problem *p) {

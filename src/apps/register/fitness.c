@@ -107,6 +107,7 @@ static void side_free(fitness_side *s, const atn_ctx *ctx) {
     cloud_grid_free(s->grid);
     atn_free(ctx, s->plane);
     atn_free(ctx, s->sample);
+    atn_free(ctx, s->wall);
     *s = (fitness_side){0};
 }
 
@@ -118,8 +119,9 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
     s->sample = atn_alloc(ctx, SAMPLES * sizeof *s->sample);
+    s->wall = atn_zalloc(ctx, SAMPLES * sizeof *s->wall);
     s->plane = atn_zalloc(ctx, (s->points.count + 1) * sizeof *s->plane);
-    atn_status status = s->sample && s->plane ? cloud_grid_make(&s->points, 0, &s->grid) : ATN_ERR_MEMORY;
+    atn_status status = s->sample && s->wall && s->plane ? cloud_grid_make(&s->points, 0, &s->grid) : ATN_ERR_MEMORY;
     if (status != ATN_OK) return status;
     atn_random random;
     atn_random_seed(&random, 5);
@@ -217,6 +219,7 @@ atn_status fitness_make(const reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
     atn_status status = side_make(p, false, &out->side[0]);
     if (status == ATN_OK) status = side_make(p, true, &out->side[1]);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) fitness_find_walls(&out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);
     return status;
@@ -233,6 +236,7 @@ typedef struct meeting {
     double y[3], n[3], height; /* in the other's frame; its normal; signed, over its plane */
     double miss;               /* (height / tolerance)^2, 1 at most */
     bool met, around, beside, on, same;
+    bool detail;   /* a plane that belongs to no wall */
     bool at, over; /* of any sample but strays: within the sixth neighbour's distance, or above or below that */
 } meeting;
 
@@ -264,6 +268,7 @@ static void meet(const fitness *f, int from, const reg_pose *pose, double scale,
     m->at = m->met && (double)own->reach < STRAY * mine->spacing;
     m->over = !m->met && along2 < length * length && (double)own->reach < STRAY * mine->spacing;
     if (!own->flat) return;
+    m->detail = !mine->wall[k];
     double cosine = 0;
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) cosine += pose->a[3 * a + b] * (double)own->normal[b] / scale * m->n[a];
@@ -345,6 +350,8 @@ void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
             around += m.around;
             over += m.over;
             at_it += m.at;
+            out->detail += m.detail && m.at;
+            out->missing += m.detail && m.over;
             if (m.beside) out->misfit += m.miss;
             if (!m.on) continue;
             ++on[from];

@@ -19,6 +19,7 @@ typedef struct fitness_side {
     cloud_grid *grid;
     fitness_plane *plane; /* of the points; made when first asked for */
     uint32_t *sample;
+    bool *wall; /* of the samples: part of a plane that is as large as a wall */
     size_t samples;
     double spacing; /* median distance of the sixth neighbour over the samples */
     double noise;   /* median thickness of the flat ones */
@@ -48,12 +49,16 @@ typedef struct fitness_seen {
     double free;            /* of samples, flat or not, at the surface or over it by less than a third of the target's
                                radius, the share at it; strays do not count */
     size_t over;            /* samples over it */
+    size_t detail, missing; /* planes of either cloud that belong to no wall: at the other's surface, over it */
     double planar;          /* of samples on the surface, the share whose normals lie along three directions */
     double value;           /* overlap x precision x clear^2: what poses are compared by */
     size_t near, fits;      /* samples beside the surface, on it */
     double centre[3], size; /* of the samples on the surface, in the target's frame */
     double information[36]; /* mean of J J^T of these, J = ((y - centre) / size x n, n) */
 } fitness_seen;
+
+/* ---- fitness_walls.c ---- */
+void fitness_find_walls(fitness_side *side); /* fills wall, from the planes of the samples */
 
 void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out);
 

@@ -38,12 +38,17 @@ static bool other(const reg_pose *a, const reg_pose *b, const double centre[3], 
     return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * size * size);
 }
 
+double judge_detail(const fitness_seen *seen) {
+    return ((double)seen->detail + 1) / ((double)(seen->detail + seen->missing) + 2);
+}
+
 /* Points that lie on each other tell more than surfaces do, and walls and floors alone less than what stands there:
  * planes along other directions, and points that would hang over them. */
-static double value_of(const fitness_seen *there, const fitness_seen *answer) {
+double judge_value(const fitness_seen *there, const fitness_seen *answer) {
     double value = there->value;
     if (answer->identical) value *= fmin(1, there->same / answer->same);
     if (answer->free > 0) value *= pow(fmin(1, there->free / answer->free), FREE);
+    value *= fmin(1, judge_detail(there) / judge_detail(answer));
     return value * fmin(1, (1 - PLANES * there->planar) / (1 - PLANES * answer->planar));
 }
 
@@ -65,9 +70,30 @@ static void complete(const reg_problem *p, const fitness_seen *seen, poses *know
                 fitness_seen there;
                 if (!is_new(known, &pose, seen->centre, seen->size)) continue;
                 fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
-                if (value_of(&there, seen) > EQUAL * seen->value && is_new(known, &pose, seen->centre, seen->size))
+                if (judge_value(&there, seen) > EQUAL * seen->value && is_new(known, &pose, seen->centre, seen->size))
                     known->list[known->count++] = pose;
             }
+}
+
+atn_status judge_moved(const reg_problem *p, const double t[16], cloud_points *out) {
+    atn_status status = cloud_points_make(p->engine.ctx, p->source.count, false, out);
+    for (size_t k = 0; k < p->source.count && status == ATN_OK; ++k) {
+        for (int a = 0; a < 3; ++a) {
+            out->position[a][k] = t[4 * a + 3];
+            for (int b = 0; b < 3; ++b) out->position[a][k] += t[4 * a + b] * p->source.position[b][k];
+        }
+        out->weight[k] = p->source.weight[k];
+    }
+    return status;
+}
+
+void judge_after(double (*list)[16], size_t count, const double t[16]) {
+    for (size_t k = 0; k < count; ++k) {
+        double all[16] = {0};
+        for (int i = 0; i < 16; ++i)
+            for (int j = 0; j < 4; ++j) all[i] += list[k][i / 4 * 4 + j] * t[4 * j + i % 4];
+        memcpy(list[k], all, sizeof all);
+    }
 }
 
 /* Of a source that is scaled or sheared: it is moved, and rivals are turns of that. */
@@ -75,23 +101,11 @@ static atn_status moved_rivals(reg_problem *p, const double answer[16], double (
     static const double NONE[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
     reg_scene *scene = NULL;
     cloud_points moved;
-    atn_status status = cloud_points_make(p->engine.ctx, p->source.count, false, &moved);
-    for (size_t k = 0; k < p->source.count && status == ATN_OK; ++k) {
-        for (int a = 0; a < 3; ++a) {
-            moved.position[a][k] = answer[4 * a + 3];
-            for (int b = 0; b < 3; ++b) moved.position[a][k] += answer[4 * a + b] * p->source.position[b][k];
-        }
-        moved.weight[k] = p->source.weight[k];
-    }
+    atn_status status = judge_moved(p, answer, &moved);
     if (status == ATN_OK) status = reg_scene_make(&moved, &p->target, false, &scene);
     if (status == ATN_OK)
         status = reg_scene_rivals(p->engine.device, scene, NONE, p->settings->reproducible, out, count);
-    for (size_t k = 0; k < *count && status == ATN_OK; ++k) {
-        double all[16] = {0};
-        for (int i = 0; i < 16; ++i)
-            for (int j = 0; j < 4; ++j) all[i] += out[k][i / 4 * 4 + j] * answer[4 * j + i % 4];
-        memcpy(out[k], all, sizeof all);
-    }
+    if (status == ATN_OK) judge_after(out, *count, answer);
     reg_scene_free(scene);
     cloud_points_free(&moved);
     return status;
@@ -127,7 +141,7 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
         reg_to_inside(p, found[k], &pose);
         fitness_refine(p->fitness, STEPS, &pose, &there);
         if (!other(&pose, &p->pose, seen->centre, seen->size)) continue;
-        double value = value_of(&there, seen);
+        double value = judge_value(&there, seen);
         if (value > best) {
             best = value;
             p->rival = pose;

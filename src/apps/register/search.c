@@ -339,3 +339,8 @@ atn_status reg_scene_rivals(atn_device *device, const reg_scene *s, const double
             publish(&s->of_source, &s->of_target, &pose[k], out[(*count)++]);
     return status;
 }
+
+size_t reg_scene_bests(const reg_scene *s, double (*out)[16]) {
+    for (size_t k = 0; k < s->bests; ++k) publish(&s->of_source, &s->of_target, &s->best[k], out[k]);
+    return s->bests;
+}

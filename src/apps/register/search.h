@@ -37,6 +37,9 @@ typedef struct reg_start {
 atn_status reg_search(atn_device *device, reg_scene *scene, const atn_register_settings *settings, reg_start *out);
 
 enum { REG_MOST_RIVALS = 16 };
+/* What the search has met, the best first; at most REG_MOST_RIVALS, their number. */
+size_t reg_scene_bests(const reg_scene *scene, double (*out)[16]);
+
 /* Poses far from `answer` that fit nearly as well or better, the best first, refined; at most REG_MOST_RIVALS. Not for
  * scaled scenes. */
 atn_status reg_scene_rivals(atn_device *device, const reg_scene *scene, const double answer[16], bool reproducible,

@@ -3,7 +3,7 @@
  * finds what has no surface to look at, as long as most of it overlaps. */
 #include "apps/register/search_parts.h"
 
-#include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,10 +96,54 @@ static atn_status prepare(const search_tools *tools, const search_surface *sourc
     return status;
 }
 
-/* All starts' points where their poses put them, in units in which exp2 needs no factor; and the sums over the target.
- */
-static atn_status sums(em *e, const search_surface *source, const search_surface *target, const search_pose *pose,
-                       size_t starts, double unit) {
+/* Starts that are looked at by all cores, each by one. */
+typedef struct starting {
+    const em *e;
+    const search_surface *source;
+    search_pose *pose;
+    double unit;
+} starting;
+
+static void place_starts(void *user, int64_t from, int64_t to, int32_t worker) {
+    const starting *t = user;
+    const em *e = t->e;
+    (void)worker;
+    for (size_t s = (size_t)from; s < (size_t)to; ++s)
+        for (size_t k = 0; k < e->sources; ++k) {
+            double y[3], x[3];
+            for (int a = 0; a < 3; ++a) y[a] = t->source->at[a][e->from[k]];
+            search_pose_move(&t->pose[s], y, x);
+            for (int a = 0; a < 3; ++a) e->mapped[YX + a][s * e->sources + k] = (float)(t->unit * x[a]);
+        }
+}
+
+static void fit_starts(void *user, int64_t from, int64_t to, int32_t worker) {
+    const starting *t = user;
+    const em *e = t->e;
+    const double outlier = exp(-OUTLIER2);
+    (void)worker;
+    for (size_t s = (size_t)from; s < (size_t)to; ++s) {
+        search_moments moments = {0};
+        for (size_t k = 0; k < e->sources; ++k) {
+            size_t at = s * e->sources + k;
+            double sum = e->mapped[SUM][at], y[3], x[3];
+            if (!(sum > 1e-20)) continue;
+            for (int a = 0; a < 3; ++a) {
+                y[a] = t->source->at[a][e->from[k]];
+                x[a] = e->mapped[SUM_X + a][at] / sum / t->unit;
+            }
+            search_moments_add(&moments, sum / (sum + outlier), y, x);
+        }
+        search_moments_fit(&moments, false, &t->pose[s]);
+    }
+}
+
+/* All starts' points where their poses put them, in units in which exp2 needs no factor; the sums over the target; and
+ * the poses that these ask for. */
+static atn_status step_all(em *e, const search_surface *source, const search_surface *target, search_pose *pose,
+                           size_t starts, double unit) {
+    enum { EACH = 4 }; /* starts that are worth a thread */
+    starting t = {e, source, pose, unit};
     atn_status status = ATN_OK;
     for (int a = 0; a < SUM && status == ATN_OK; ++a) {
         void *map;
@@ -111,38 +155,15 @@ static atn_status sums(em *e, const search_surface *source, const search_surface
         for (int a = 0; a < 3; ++a) e->mapped[XX + a][k] = (float)(unit * target->at[a][e->to[k]]);
         e->mapped[XW][k] = 0;
     }
-    for (size_t s = 0; s < starts; ++s)
-        for (size_t k = 0; k < e->sources; ++k) {
-            double y[3], x[3];
-            for (int a = 0; a < 3; ++a) y[a] = source->at[a][e->from[k]];
-            search_pose_move(&pose[s], y, x);
-            for (int a = 0; a < 3; ++a) e->mapped[YX + a][s * e->sources + k] = (float)(unit * x[a]);
-        }
+    atn_parallel((int64_t)starts, EACH, place_starts, &t);
     status = search_run(e->tools, e->estep);
     for (int a = SUM; a < ARRAYS && status == ATN_OK; ++a) {
         const void *map;
         status = atn_array_map_read(e->array[a], &map);
         e->mapped[a] = (float *)(uintptr_t)map;
     }
+    if (status == ATN_OK) atn_parallel((int64_t)starts, EACH, fit_starts, &t);
     return status;
-}
-
-static void fit(const em *e, const search_surface *source, search_pose *pose, size_t starts, double unit) {
-    const double outlier = exp(-OUTLIER2);
-    for (size_t s = 0; s < starts; ++s) {
-        search_moments moments = {0};
-        for (size_t k = 0; k < e->sources; ++k) {
-            size_t at = s * e->sources + k;
-            double sum = e->mapped[SUM][at], y[3], x[3];
-            if (!(sum > 1e-20)) continue;
-            for (int a = 0; a < 3; ++a) {
-                y[a] = source->at[a][e->from[k]];
-                x[a] = e->mapped[SUM_X + a][at] / sum / unit;
-            }
-            search_moments_add(&moments, sum / (sum + outlier), y, x);
-        }
-        search_moments_fit(&moments, false, &pose[s]);
-    }
 }
 
 /* The place `about` goes where `from` sends it, and the source turns there. */
@@ -173,8 +194,7 @@ atn_status search_turned(const search_tools *tools, const search_surface *source
         double sigma = target->size * SIGMA_FIRST * pow(SIGMA_LAST / SIGMA_FIRST, step / (STEPS - 1.0));
         double unit = sqrt(LOG2_E) / sigma;
         status = atn_check_cancel(source->ctx);
-        if (status == ATN_OK) status = sums(&e, source, target, out, starts, unit);
-        if (status == ATN_OK) fit(&e, source, out, starts, unit);
+        if (status == ATN_OK) status = step_all(&e, source, target, out, starts, unit);
     }
     search_kernel_done(tools, e.estep);
     for (int a = 0; a < ARRAYS; ++a) atn_array_free(e.array[a]);

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/size.h"
 #include "eval/number.h"
+#include "num/array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,8 +46,23 @@ static void get_some(void *user, int64_t from, int64_t to, int32_t worker) {
                                             : atn_half_to_double(((const uint16_t *)c->array)[k]);
 }
 
+/* By way of pinned memory that many arrays use in turn, instead of some for each. */
+static atn_status put_by_turns(atn_device *device, atn_array *array, size_t count, copying *c) {
+    atn_host_memory memory;
+    atn_status status = atn_host_alloc(device, count * atn_type_bytes(c->type), &memory);
+    if (status != ATN_OK) return status;
+    c->array = memory.data;
+    atn_parallel((int64_t)count, LEAST, put_some, c);
+    status = atn_array_put(array, memory.data, 0);
+    atn_host_free(device, &memory);
+    return status;
+}
+
 atn_status reg_array_put(atn_array *array, size_t count, const double *from) {
     copying c = {.type = atn_array_get_info(array).type, .numbers = (double *)(uintptr_t)from};
+    atn_device *device = array->storage->device;
+    bool whole = atn_array_get_info(array).size[0] == (int64_t)count;
+    if (whole && !atn_device_get_info(device)->unified) return put_by_turns(device, array, count, &c);
     atn_status status = atn_array_map_write(array, &c.array);
     if (status == ATN_OK) atn_parallel((int64_t)count, LEAST, put_some, &c);
     return status;

@@ -14,19 +14,23 @@ static const double MISFIT = 0.31; /* more is no noise; a third is for distances
 static const double PLANAR = 0.97; /* share of normals along three directions: walls and floors */
 static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
 static const double MOSTLY_PLANAR = 0.9, MOSTLY_FREE = 0.92; /* where a little else meets */
-static const double LEAST = 0.03;                            /* overlap that tells anything */
-static const double RIVALLED = 0.6;        /* value of the runner-up from which on the answer does not stand out, */
+static const double DETAIL = 0.7;    /* share of what is no wall that must be there too, where walls and floors meet */
+static const double FURNISHED = 0.8; /* share of it that makes up for points over walls and floors */
+static const double SURELY = 0.9;    /* agreement that needs no yardstick, unless walls and floors make it */
+static const double MIRRORED = 0.85; /* value of the mirrored source that makes a doubt: where walls and floors meet, */
+static const double MIRRORED_WEAK = 0.6;   /* where agreement is less than sure, */
+static const double MIRRORED_BLIND = 1;    /* where there is no surface */
+static const double LEAST = 0.03;          /* overlap that tells anything */
+static const double RIVALLED = 0.5;        /* value of the runner-up from which on the answer does not stand out, */
 static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere */
 static const double NEARLY_CLEAR = 0.96;
 static const double CLOSE = 0.8;                 /* value of the runner-up that makes a doubt of its own a refusal */
 static const double LARGER = 20, SMALLER = 1e-3; /* the source beside the target: hardly the same unit */
-static const double AHEAD = 9;                   /* deviations that scores of nearest points are above all others, */
-static const double AHEAD_ANYHOW = 5;            /* likewise, where walls and floors are not most of what there is */
-static const double WALLS = 0.7;                 /* share of a cloud's planes along three directions that they are */
-static const double NEARLY_AHEAD = 3;            /* which only a doubt remains for */
-static const double LEAST_SCORE = 0.15;          /* mean score that tells anything */
-static const double BLIND = 0.01;                /* what a score counts beside the value that planes give */
-enum { FEWEST = 12 };                            /* samples on a surface that say something */
+static const double AHEAD = 5;                   /* deviations that scores of nearest points are above all others, */
+static const double NEARLY_AHEAD = 3;   /* and above the mirrored source's; or which only a doubt remains for */
+static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
+static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
+enum { FEWEST = 12 };                   /* samples on a surface that say something */
 
 const char *atn_verdict_name(atn_verdict verdict) {
     static const char *const NAMES[] = {"refused", "doubtful", "trusted"};
@@ -55,8 +59,9 @@ static bool stands(const fitness_seen *seen, atn_register_result *r) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason,
                  "the surfaces meet, but are farther apart than noise and spacing explain");
-    } else if ((seen->planar > PLANAR && seen->free < FREE) ||
-               (seen->planar > MOSTLY_PLANAR && seen->free < MOSTLY_FREE)) {
+    } else if ((seen->planar > PLANAR && seen->free < FREE && judge_detail(seen) < FURNISHED) ||
+               (seen->planar > MOSTLY_PLANAR &&
+                (seen->free < MOSTLY_FREE || (seen->missing > 1 && judge_detail(seen) < DETAIL)))) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "only planes along three directions meet, as in any room");
     } else
@@ -94,11 +99,23 @@ static bool is_blind(const reg_problem *p, const fitness_seen *seen) {
            (p->fitness->solid || seen->fits < FEWEST || fmax(seen->overlap[0], seen->overlap[1]) < LEAST);
 }
 
+/* Walls and floors meet in other rooms too, and in mirrored ones; what agrees less than surely may do so by chance. */
+static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
+    double as_well;
+    bool weak = seen->precision < SURELY;
+    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && seen->planar < MOSTLY_PLANAR)) return ATN_OK;
+    atn_status status = judge_mirror(p, seen, &as_well);
+    if (status != ATN_OK || as_well < (weak ? MIRRORED_WEAK : MIRRORED)) return status;
+    r->verdict = ATN_VERDICT_DOUBTFUL;
+    snprintf(r->reason, sizeof r->reason, "the mirrored source, which is another thing, fits %.0f %% as well",
+             100 * as_well);
+    return ATN_OK;
+}
+
 /* Nearest points tell whether the answer stands out from other poses. */
 static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     fitness_scores scores;
-    const fitness_side *side = p->fitness->side;
-    double ahead = 0, enough = fmin(side[0].planar, side[1].planar) > WALLS ? AHEAD : AHEAD_ANYHOW;
+    double ahead = 0, by_chance = 0, mirrored = 0;
     bool touch = seen->fits >= FEWEST && fmax(seen->overlap[0], seen->overlap[1]) > LEAST;
     fitness_score(p->fitness, &p->pose, &scores);
     p->value = BLIND * scores.mean;
@@ -108,11 +125,16 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
         return ATN_OK;
     }
     atn_status status = judge_rivals_by_points(p, &scores, r, &ahead);
+    bool stands_out = ahead >= AHEAD && scores.mean > LEAST_SCORE;
+    if (status == ATN_OK && stands_out) status = judge_mirror_by_points(p, seen, &scores, &mirrored, &by_chance);
+    if (!p->fitness->solid) mirrored = 0; /* of hardly any planes */
     if (!p->fitness->solid && seen->near >= FEWEST && seen->precision < CHANCE)
         snprintf(r->reason, sizeof r->reason,
                  "of the points beside the other surface %.0f %% lie on it, which clouds that share nothing reach too",
                  100 * seen->precision);
-    else if (ahead >= enough && scores.mean > LEAST_SCORE)
+    else if (stands_out && (by_chance < NEARLY_AHEAD || mirrored > MIRRORED_BLIND))
+        say(r, ATN_VERDICT_DOUBTFUL, "there is no surface to compare, and the mirrored source fits about as well");
+    else if (stands_out)
         say(r, ATN_VERDICT_TRUSTED, "points lie nearer to each other than in any other pose");
     else {
         bool doubt = (p->fitness->solid && touch) || ahead >= NEARLY_AHEAD;
@@ -139,8 +161,9 @@ static atn_status judge(reg_problem *p, atn_register_result *r) {
     if (!stands(&seen, r)) return ATN_OK;
     if (!seen.identical) judge_sliding(p, &seen, r, like, sizeof like);
     atn_status status = judge_rivals(p, &seen, r);
-    if (status == ATN_OK) weigh(p, &seen, like, r);
-    return status;
+    if (status != ATN_OK) return status;
+    weigh(p, &seen, like, r);
+    return hold_against_chance(p, &seen, r);
 }
 
 static atn_status look_closely(reg_problem *p) {

@@ -138,6 +138,34 @@ static void partners_are_the_nearest(void **state) {
     atn_cloud_free(s.scan);
 }
 
+/* Small clouds and large ones, with weights, below and above zero; frame after frame, so that nothing stays behind. */
+static void the_filter_is_that_of_clouds(void **state) {
+    (void)state;
+    static const double EXTENTS[] = {0.5, 2, 0.01, 1e4, 1};
+    atn_random random;
+    atn_random_seed(&random, 41);
+    for (size_t e = 0; e < sizeof EXTENTS / sizeof *EXTENTS; ++e) {
+        cloud_points points, wanted = {0}, got = {0};
+        kit_ok(ctx, cloud_points_make(ctx, 3000 + 500 * e, false, &points));
+        for (size_t k = 0; k < points.count; ++k) {
+            for (int axis = 0; axis < 3; ++axis)
+                points.position[axis][k] = EXTENTS[e] * (atn_random_unit(&random) - 0.3) * (axis == 2 ? 1 : 0.2);
+            points.weight[k] = k % 7 ? (float)atn_random_unit(&random) : 0;
+        }
+        kit_ok(ctx, cloud_points_merge(&points, needle->options.edge, &wanted));
+        kit_ok(ctx, needle_filter_points(needle, &points, &got));
+        assert_int_equal(got.count, wanted.count);
+        for (size_t k = 0; k < got.count; ++k) {
+            for (int axis = 0; axis < 3; ++axis)
+                assert_true(fabs(got.position[axis][k] - wanted.position[axis][k]) < 1e-12 * EXTENTS[e]);
+            assert_true(got.weight[k] == wanted.weight[k]);
+        }
+        cloud_points_free(&points);
+        cloud_points_free(&wanted);
+        cloud_points_free(&got);
+    }
+}
+
 static void marginal_and_joint(void **state) {
     (void)state;
     scene s = scene_make(5, &NEEDLE);
@@ -280,10 +308,14 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(poses_are_found),    cmocka_unit_test(forms_agree),
-        cmocka_unit_test(marginal_and_joint), cmocka_unit_test(roll_of_a_rod),
-        cmocka_unit_test(frames_are_tracked), cmocka_unit_test(what_is_not_there),
-        cmocka_unit_test(refusals),           cmocka_unit_test(partners_are_the_nearest)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(poses_are_found),
+                                       cmocka_unit_test(forms_agree),
+                                       cmocka_unit_test(marginal_and_joint),
+                                       cmocka_unit_test(roll_of_a_rod),
+                                       cmocka_unit_test(frames_are_tracked),
+                                       cmocka_unit_test(what_is_not_there),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(partners_are_the_nearest),
+                                       cmocka_unit_test(the_filter_is_that_of_clouds)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -113,7 +113,7 @@ static void scans_go_through_in_batches(void **state) {
 /* The same on every other device that is here: several batches are on their way at once. */
 static void other_devices_have_the_same_bits(void **state) {
     (void)state;
-    static const int64_t SHAPES[][3] = {{5, 31, 7}, {3, 1024, 3200}, {19, 1280, 3200}}; /* two in a batch */
+    static const int64_t SHAPES[][3] = {{5, 31, 7}, {3, 1024, 3200}, {19, 1280, 3200}}; /* four in a batch */
     atn_device *host = device;
     atn_devices *devices;
     kit_ok(ctx, atn_devices_find(ctx, &devices));

@@ -95,8 +95,8 @@ static void symmetric_things_have_all_their_poses(void **state) {
     host_close(&host);
 }
 
-/* Where noise is as large as the spacing there are no planes: nearest points tell. Furniture tells rooms apart, and
- * many outliers do not end the last steps too soon. */
+/* Where noise is as large as the spacing there are no planes: nearest points tell. Furniture and the mirrored source
+ * tell rooms apart, and many outliers do not end the last steps too soon. */
 static void hard_pairs(void **state) {
     (void)state;
     kit_host host = host_open();
@@ -112,6 +112,9 @@ static void hard_pairs(void **state) {
         {{THING_ROOM, THING_SAME, 1802, 2190, 0.82, 0.9, 0, 34}, true, 1},
         {{THING_ROOM, THING_SAME, 8273, 9000, 0.5, 0, 0, 35}, true, 1},
         {{THING_ROOM, THING_OTHER, 2000, 1406, 0.95, 0.5, 0, 36}, false, 0},
+        {{THING_ROOM, THING_MIRRORED, 2709, 8305, 0.93, 0.68, 0.04, 1788494}, false, 0},
+        {{THING_ROOM, THING_OTHER, 7017, 5495, 0.8, 0.15, 0, 8177863}, false, 0},
+        {{THING_TERRAIN, THING_OTHER, 6972, 1796, 0.45, 0.62, 0.53, 845933}, false, 0},
         {{THING_TERRAIN, THING_SAME, 2983, 2187, 0.45, 0, 0.32, 37}, true, 0.5},
         {{THING_LUMPY, THING_SAME, 7578, 2345, 0.42, 0, 0.26, 38}, true, 0.5},
     };

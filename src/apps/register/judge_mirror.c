@@ -1,0 +1,60 @@
+/* Chance as a yardstick: the mirrored source has the extent, density, noise and walls of the source, and is another
+ * thing. What the best poses of the search for it come to is what clouds reach that share no more than these. */
+#include "apps/register/judge.h"
+#include "apps/register/search.h"
+
+#include <math.h>
+
+enum { STEPS = 8, MOST = 6 }; /* refining a pose; poses that are looked at */
+
+/* The best poses of the mirrored source, inside. */
+static atn_status find_mirrored(reg_problem *p, reg_pose *out, size_t *count) {
+    double found[REG_MOST_RIVALS][16], mirror[16];
+    reg_scene *scene = NULL;
+    reg_start start;
+    cloud_points source = {0};
+    size_t n = 0;
+    reg_to_outside(p, &p->pose, mirror); /* the source where the answer puts it, and the other way round along x */
+    for (int k = 0; k < 4; ++k) mirror[k] = -mirror[k];
+    atn_status status = judge_moved(p, mirror, &source);
+    if (status == ATN_OK) status = reg_scene_make(&source, &p->target, false, &scene);
+    if (status == ATN_OK) status = reg_search(p->engine.device, scene, p->settings, &start);
+    if (status == ATN_OK) n = reg_scene_bests(scene, found);
+    judge_after(found, n, mirror);
+    *count = n < MOST ? n : MOST;
+    for (size_t k = 0; k < *count; ++k) reg_to_inside(p, found[k], &out[k]);
+    reg_scene_free(scene);
+    cloud_points_free(&source);
+    return status;
+}
+
+atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double *as_well) {
+    reg_pose pose[MOST];
+    size_t count = 0;
+    atn_status status = find_mirrored(p, pose, &count);
+    *as_well = 0;
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        fitness_seen there;
+        fitness_refine(p->fitness, STEPS, &pose[k], &there);
+        *as_well = fmax(*as_well, judge_value(&there, seen) / seen->value);
+    }
+    return status;
+}
+
+atn_status judge_mirror_by_points(reg_problem *p, const fitness_seen *seen, const fitness_scores *scores,
+                                  double *as_well, double *ahead) {
+    reg_pose pose[MOST];
+    size_t count = 0;
+    atn_status status = find_mirrored(p, pose, &count);
+    *as_well = 0;
+    *ahead = INFINITY;
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        fitness_seen there;
+        fitness_scores nearest;
+        fitness_look(p->fitness, &pose[k], &there);
+        *as_well = fmax(*as_well, there.value / seen->value);
+        fitness_refine_points(p->fitness, STEPS, &pose[k], &nearest);
+        *ahead = fmin(*ahead, fitness_ahead(scores, &nearest));
+    }
+    return status;
+}
