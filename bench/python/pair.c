@@ -44,7 +44,8 @@ int main(int argc, char **argv) {
         status = atn_cloud_create(ctx, points, from, NULL, &source);
         if (status == ATN_OK) status = atn_cloud_create(ctx, points, to, NULL, &target);
         if (status == ATN_OK)
-            status = atn_register(device, source, target, &(atn_register_settings){.init = ATN_START_IDENTITY}, &result);
+            status =
+                atn_register(device, source, target, &(atn_register_settings){.init = ATN_START_IDENTITY}, &result);
         atn_cloud_free(source);
         atn_cloud_free(target);
         printf("%.6f %.6f\n", clock_s() - clock, processor_s() - processor);
