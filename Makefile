@@ -6,7 +6,7 @@ GENERATOR := $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 CONFIGURE ?= # more options for cmake, when build/ is configured
 SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.h'
 
-.PHONY: all demo test test-all bench format lint install clean help
+.PHONY: all demo test test-all bench wheel format lint install clean help
 all: ## build the program, the library and the tests into build/
 	@test -f $(BUILD)/build.ninja -o -f $(BUILD)/Makefile || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release $(CONFIGURE)
 	@cmake --build $(BUILD) --parallel $(JOBS)
@@ -36,6 +36,10 @@ DEVICE ?= host
 bench: all ## the shipped kernels on DEVICE (host) as ratios to what others reach, measured in one run
 	@$(BUILD)/attune bench kernels --device $(DEVICE)
 
+wheel: ## a Python wheel that carries its libraries, into dist/; its tests with and without a compiler
+	@tools/setup test
+	@tools/make-wheel
+
 format: ## let clang-format lay out every C file
 	@$(SOURCES) | xargs clang-format -i
 
@@ -49,7 +53,7 @@ install: all ## install under PREFIX (/usr/local); DESTDIR is put before it
 	cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 clean: ## remove what was built
-	rm -rf build build-*
+	rm -rf build build-* dist
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

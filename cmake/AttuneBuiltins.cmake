@@ -1,4 +1,4 @@
-# Variants of the shipped kernels, compiled into the library for any CPU of the architecture: what the host runs where
+# Variants of the shipped kernels, those of shipped programs too, compiled into the library for any CPU of the architecture: what the host runs where
 # there is no compiler. Two steps: a program made of the library's own objects writes their C, which joins the library.
 set(ATTUNE_BUILTIN_DIR ${CMAKE_CURRENT_BINARY_DIR}/compiled_in)
 set(ATTUNE_NO_BUILTINS ${CMAKE_CURRENT_SOURCE_DIR}/tools/compiled_in/none.c)
@@ -12,21 +12,23 @@ endif()
 
 set(wanted "")
 set(sources "")
-foreach(file ${ATTUNE_KERNELS})
+foreach(file ${ATTUNE_KERNELS} ${ATTUNE_PROGRAMS})
   cmake_path(GET file STEM name)
   file(READ ${file} text)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   string(REGEX MATCHALL "(^|\n)kernel " steps "${text}")
   list(LENGTH steps count)
-  math(EXPR last "${count} - 1")
-  if(text MATCHES "(^|\n)program ") # one kernel, made of those of its steps
-    set(last 0)
+  if(file IN_LIST ATTUNE_KERNELS AND text MATCHES "(^|\n)program ") # one kernel, made of those of its steps
+    set(count 1)
+  elseif(count EQUAL 0) # a program of shipped kernels
+    continue()
   endif()
+  math(EXPR last "${count} - 1")
   set(types as_described)
   if(text MATCHES "[ (]T[,) \n]")
     set(types SP DP SP2 DP2)
   endif()
-  if(text MATCHES "\n    real *\n") # never complex
+  if(text MATCHES "\n    real *\n" OR file IN_LIST ATTUNE_PROGRAMS) # never complex
     list(REMOVE_ITEM types SP2 DP2)
   endif()
   foreach(type ${types})

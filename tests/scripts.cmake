@@ -1,4 +1,4 @@
-# Tests that are scripts: the house itself. Each counts one.
+# Tests that are scripts: the house itself, and the Python package. Each counts one, but for the package, whose tests count.
 function(attune_script_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
@@ -12,6 +12,8 @@ attune_script_test(house/arch sh ${here}/house/arch.sh ${PROJECT_SOURCE_DIR}/too
 set_tests_properties(house/arch PROPERTIES SKIP_RETURN_CODE 77)
 attune_script_test(house/presets sh ${here}/house/presets.sh ${PROJECT_SOURCE_DIR} ${CMAKE_COMMAND})
 attune_script_test(house/count sh ${here}/house/count.sh ${PROJECT_SOURCE_DIR}/tools/run-tests)
+attune_script_test(python/package bash ${here}/python.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(python/package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 attune_script_test(cli/process bash ${here}/cli/process.sh ${PROJECT_BINARY_DIR})
 attune_script_test(kernel/oclgrind bash ${here}/kernel/oclgrind.sh ${PROJECT_BINARY_DIR}/tests)
 attune_script_test(kernel/sanitizer bash ${here}/kernel/sanitizer.sh ${PROJECT_BINARY_DIR}/tests)
@@ -51,7 +53,7 @@ endif()
 set_tests_properties(cli/faults PROPERTIES TIMEOUT 1800)
 
 # The long ones begin first, so that none of them is alone at the end.
-set_tests_properties(kernel/shipped kernel/random_host kernel/integers_host kernel/oclgrind cli/faults apps/register/search PROPERTIES COST 100)
+set_tests_properties(kernel/shipped kernel/random_host kernel/integers_host kernel/oclgrind cli/faults apps/register/search python/package PROPERTIES COST 100)
 
 # With ATTUNE_TEST_ALL set they build 2000 kernels each.
 set_tests_properties(kernel/integers_host kernel/integers_opencl kernel/integers_cuda PROPERTIES TIMEOUT 7200)

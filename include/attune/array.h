@@ -29,6 +29,10 @@ ATN_API atn_status atn_array_create_matrix(atn_device *device, atn_type type, in
                                            int64_t pitch, atn_array **out);
 ATN_API atn_status atn_array_create_volume(atn_device *device, atn_type type, int64_t columns, int64_t rows,
                                            int64_t planes, int64_t pitch, atn_array **out);
+/* Elements that lie in the device's memory already and are somebody else's: on CUDA an address of the primary context
+ * (a tensor's), on the host a pointer. They are read and written where they are, outlive the array, and are not freed
+ * with it. ATN_ERR_UNSUPPORTED on OpenCL. Who else works on them orders it: atn_device_follow. */
+ATN_API atn_status atn_array_create_at(atn_device *device, const atn_array_info *info, void *address, atn_array **out);
 /* Views share the elements of their parent, which may be freed before them. */
 ATN_API atn_status atn_array_view_range(atn_array *vector, int64_t first, int64_t length, atn_array **out);
 ATN_API atn_status atn_array_view_block(atn_array *matrix, int64_t first_column, int64_t first_row, int64_t columns,
@@ -47,6 +51,11 @@ ATN_API atn_array_info atn_array_get_info(const atn_array *array);
  * call that takes the array; then map again. NULL for an array without elements. */
 ATN_API atn_status atn_array_map_read(atn_array *array, const void **out);
 ATN_API atn_status atn_array_map_write(atn_array *array, void **out);
+
+/* Where the device finds the first element, up to date for work in atn_device_stream: a CUDA address, or a pointer on
+ * the host. What is written there is seen by all that comes after. ATN_ERR_UNSUPPORTED on OpenCL; NULL without
+ * elements. */
+ATN_API atn_status atn_array_address(atn_array *array, void **out);
 
 /* All elements at once, rows `pitch` elements apart in the caller's memory (0: side by side). */
 ATN_API atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch);

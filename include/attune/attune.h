@@ -2,6 +2,7 @@
 #ifndef ATTUNE_ATTUNE_H
 #define ATTUNE_ATTUNE_H
 
+#include <attune/align.h>
 #include <attune/array.h>
 #include <attune/cloud.h>
 #include <attune/context.h>
@@ -9,11 +10,11 @@
 #include <attune/frame.h>
 #include <attune/image.h>
 #include <attune/kernel.h>
-#include <attune/program.h>
 #include <attune/lattice.h>
 #include <attune/needle.h>
 #include <attune/operations.h>
 #include <attune/phase.h>
+#include <attune/program.h>
 #include <attune/ranges.h>
 #include <attune/register.h>
 #include <attune/type.h>

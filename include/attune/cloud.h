@@ -16,6 +16,7 @@ typedef enum atn_invalid { ATN_INVALID_REFUSE, ATN_INVALID_DROP } atn_invalid;
 /* How a file is read; a field left zero takes its default. */
 typedef struct atn_cloud_options {
     atn_invalid invalid; /* default: the file is refused; dropped points are counted */
+    bool no_properties;  /* leave out colours, labels, faces, all that only travels; default: they are kept */
 } atn_cloud_options;
 
 typedef struct atn_cloud atn_cloud;
@@ -29,9 +30,11 @@ typedef struct atn_cloud_info {
     double low[3], high[3]; /* bounds; zero without points */
     bool normals;           /* each of the following: is it there? */
     bool weights;
-    bool masses;          /* mass-to-charge ratio of an ion */
-    bool species;         /* atomic number, or the file's own number of a kind; 0: not known */
-    const char *left_out; /* names of what the file has and a cloud does not, as colours; "" for nothing */
+    bool masses;            /* mass-to-charge ratio of an ion */
+    bool species;           /* atomic number, or the file's own number of a kind; 0: not known */
+    size_t faces;           /* of a mesh; they travel with their points */
+    const char *properties; /* names of what else travels, as colours and labels; "" for nothing */
+    const char *left_out;   /* names of what the file has and a cloud does not; "" for nothing */
 } atn_cloud_info;
 
 /* A file; the format is known by how it begins, else by its ending. Owned by the caller. NULL options: defaults. */
@@ -53,14 +56,30 @@ ATN_API const float *atn_cloud_masses(const atn_cloud *cloud);
 ATN_API const int32_t *atn_cloud_species(const atn_cloud *cloud);
 ATN_API size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame); /* its first point; points at the end */
 
-/* The format is that of the ending: ply, pcd, xyz, npy or pos. Written aside and renamed. Coordinates are written in
- * single precision where that loses nothing, else in double; POS is always single. */
+/* What the format of that ending cannot hold of the cloud, with what the file it came from had and a cloud does not:
+ * names, "" for nothing. Fills at most `size` bytes of `names`, with the zero. */
+ATN_API void atn_cloud_not_written(const atn_cloud *cloud, const char *path, char *names, size_t size);
+
+/* The format is that of the ending: ply, pcd, xyz, npy, las or pos. Written aside and renamed. Coordinates are written
+ * in single precision where that loses nothing, else in double; POS is always single. */
 ATN_API atn_status atn_cloud_write(const atn_cloud *cloud, const char *path);
 
 /* ---- clouds from clouds; owned by the caller ---- */
 /* One point for each cube of side `edge` that has any: the mean of its points, their weights (1 each without) added up,
  * normals averaged; species are kept apart. */
 ATN_API atn_status atn_cloud_voxels(const atn_cloud *cloud, double edge, atn_cloud **out);
+/* An edge that thins a cloud moderately: twice the median distance to the nearest neighbour. */
+ATN_API atn_status atn_cloud_voxel_edge(const atn_cloud *cloud, double *edge);
+/* What lies in a box, its faces included. Faces of a mesh stay where all of their corners do; so below. */
+ATN_API atn_status atn_cloud_cropped(const atn_cloud *cloud, const double low[3], const double high[3],
+                                     atn_cloud **out);
+/* Without points whose mean distance to their `neighbours` nearest (0: 20, at most 1000) is more than `deviations`
+ * (0: 2) standard deviations above the mean of all. */
+ATN_API atn_status atn_cloud_without_outliers(const atn_cloud *cloud, int32_t neighbours, double deviations,
+                                              atn_cloud **out);
+/* All points of `count` > 0 clouds, one cloud after the other. Roles that some lack are filled: normals and masses 0,
+ * weights 1, species 0; other properties are kept where all have them under one name and type. */
+ATN_API atn_status atn_cloud_merged(const atn_cloud *const *clouds, size_t count, atn_cloud **out);
 /* The same cloud with a normal for each point, from the plane through its `neighbours` nearest points (0: 20). They
  * point towards `viewpoint` where it is given, else outwards from the centroid. Points without a plane get zeros. */
 ATN_API atn_status atn_cloud_with_normals(const atn_cloud *cloud, int32_t neighbours, const double *viewpoint,

@@ -69,6 +69,9 @@ ATN_API const char *atn_ctx_message(const atn_ctx *ctx);
 /* Asks long work to stop at the next safe point with ATN_ERR_CANCELLED. Safe in a signal handler. */
 ATN_API void atn_ctx_cancel(atn_ctx *ctx);
 
+/* Forgets that a stop was asked for, so that new work may begin. Not while work is under way. */
+ATN_API void atn_ctx_resume(atn_ctx *ctx);
+
 /* Bytes of host memory held through this context now, and the most there ever was. */
 ATN_API size_t atn_ctx_bytes(const atn_ctx *ctx);
 ATN_API size_t atn_ctx_peak_bytes(const atn_ctx *ctx);

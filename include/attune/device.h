@@ -65,6 +65,11 @@ ATN_API atn_status atn_device_open(const atn_devices *devices, int32_t index, at
 ATN_API void atn_device_close(atn_device *device); /* NULL is fine; frees what was made from it before */
 ATN_API const atn_device_info *atn_device_get_info(const atn_device *device);
 
+/* For programs that have work of their own on a CUDA device: what is queued from now on begins after all that `stream`,
+ * a CUstream of the device's primary context, has at this moment. Nothing happens on other devices. */
+ATN_API atn_status atn_device_follow(atn_device *device, void *stream);
+ATN_API void *atn_device_stream(atn_device *device); /* the CUstream that work is put into; NULL on other devices */
+
 /* The measured peaks: from the cache, or measured now (about a second) and remembered. Those of a CPU that was busy
  * with other processes are measured again when asked for a minute later. */
 ATN_API atn_status atn_device_peaks(atn_device *device, atn_peaks *out);

@@ -24,6 +24,21 @@ ATN_API atn_status atn_program_bind(atn_program *program, const char *name, atn_
 /* May change from run to run; one that sizes or counts depend on has the program planned again. */
 ATN_API atn_status atn_program_param(atn_program *program, const char *name, double real, double imaginary);
 
+/* A name of the program's head. A plain value; its text is the program's. */
+typedef struct atn_program_name {
+    const char *name;
+    atn_type type;
+    int32_t rank;               /* 1 vector, 2 matrix, 3 volume; 0: a parameter */
+    bool read, written;         /* its elements matter before a run; after it */
+    bool has_value;             /* a parameter that has one, given or by default: */
+    double value[2];            /* real and imaginary part */
+    int64_t size[ATN_MAX_RANK]; /* columns, rows, planes of an array; -1: not known yet */
+} atn_program_name;
+ATN_API int32_t atn_program_count(const atn_program *program);
+ATN_API atn_program_name atn_program_get(const atn_program *program, int32_t name); /* below the count */
+/* The sizes that results take which nobody bound, from what is bound and given now; then atn_program_get knows them. */
+ATN_API atn_status atn_program_size(atn_program *program);
+
 /* Sizes of all temporaries, what is fused, memory, kernels built. Called by a run where it is due. */
 ATN_API atn_status atn_program_plan(atn_program *program);
 /* Once planned it neither looks up nor allocates. On a GPU it returns before the work is done, unless a loop or a

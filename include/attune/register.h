@@ -57,6 +57,9 @@ typedef struct atn_register_step {
 /* Called after each iteration; false stops the work, which then fails with ATN_ERR_CANCELLED. */
 typedef bool atn_register_watch(void *user, const atn_register_step *step);
 
+/* Called after each pair of a batch, in their order, with its number from 0. */
+typedef void atn_register_done(void *user, size_t pair);
+
 /* A field left zero takes its default. Lengths are in the target's unit. */
 typedef struct atn_register_settings {
     atn_register_method method;
@@ -85,13 +88,15 @@ typedef struct atn_register_settings {
     bool no_covariance;        /* left out; saves its share of time */
     atn_register_watch *watch; /* or NULL */
     void *watch_user;
+    atn_register_done *done; /* of a batch, or NULL */
+    void *done_user;
 } atn_register_settings;
 
-enum { ATN_REGISTER_MOST_PROFILE = 16, ATN_REGISTER_MOST_ALTERNATIVES = 24 };
+enum { ATN_REGISTER_MOST_PROFILE = 24, ATN_REGISTER_MOST_ALTERNATIVES = 24 };
 
 /* Where the time went: a kernel, or work of the host. */
 typedef struct atn_register_time {
-    char name[32];
+    char name[40];
     int64_t calls;
     double seconds;
 } atn_register_time;
@@ -117,7 +122,8 @@ typedef struct atn_register_result {
     int32_t iterations;
     double pairs; /* iterations x source x target, as if all had been evaluated */
     double evaluated_pairs;
-    double seconds;
+    double seconds;          /* without building kernels, */
+    double building_seconds; /* which a first run on a device does */
     double gpts;           /* pairs / seconds / 1e9 of a dense run, evaluated ones where some were left out */
     double error_bound;    /* relative error that leaving out pairs can have cost a point's sums in the last step */
     size_t peak_bytes;     /* what was allocated at most, host and device */
@@ -142,7 +148,8 @@ ATN_API size_t atn_register_bytes(const atn_register_settings *settings, size_t 
 /* One of many. */
 typedef struct atn_register_pair {
     const atn_cloud *source, *target; /* not owned */
-    const double *start;              /* 16 numbers, or NULL: as in the settings */
+    const double *start;              /* 16 numbers, or NULL: as `init` says */
+    atn_register_start init;          /* ATN_START_DEFAULT: as in the settings */
     atn_register_result result;       /* filled */
     atn_status status;                /* of this pair; the others go on */
     char message[200];                /* why it failed */

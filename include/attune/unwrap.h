@@ -16,8 +16,8 @@ extern "C" {
 typedef struct atn_unwrap atn_unwrap;
 
 typedef enum atn_unwrap_method {
-    ATN_UNWRAP_METHOD_AUTO,      /* multigrid where there are no weights and no holes; else turns from neighbour to
-                                    neighbour where differences add up, and conjugate gradients where not */
+    ATN_UNWRAP_METHOD_AUTO,      /* turns from neighbour to neighbour where differences add up; else multigrid where
+                                    there are no weights and no holes, conjugate gradients where there are */
     ATN_UNWRAP_METHOD_MULTIGRID, /* cycles alone */
     ATN_UNWRAP_METHOD_CG         /* conjugate gradients, preconditioned by one V-cycle */
 } atn_unwrap_method;
@@ -100,7 +100,7 @@ typedef struct atn_unwrap_result {
     bool weighted;         /* weights or holes were there: conjugate gradients, unless cycles alone were asked for */
     int32_t cycles;        /* cycles or iterations, of all solutions together */
     int32_t solutions;     /* systems that were solved: 1, more where weights were adapted; none for the shortest cuts,
-                              nor where holes or weights are and all wrapped differences add up: turns are followed */
+                              nor where all wrapped differences add up: turns are followed */
     double seconds;        /* all of it */
     double setup_seconds;  /* differences, residues, weights and their coarse grids */
     double solve_seconds;  /* cycles */

@@ -35,6 +35,7 @@ struct atn_ctx {
     atomic_bool cancelled; /* set by atn_ctx_cancel */
     atomic_size_t bytes;   /* allocated now */
     atomic_size_t peak;    /* the most allocated at once */
+    atomic_size_t watched; /* the same since a watch began */
     atomic_size_t refused; /* allocations that failed */
     pthread_mutex_t *lock; /* guards slots and failures */
     slot *slots;           /* SLOTS of them */
@@ -185,6 +186,7 @@ void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) {
 }
 
 void atn_ctx_cancel(atn_ctx *ctx) { atomic_store(&ctx->cancelled, true); }
+void atn_ctx_resume(atn_ctx *ctx) { atomic_store(&ctx->cancelled, false); }
 
 atn_status atn_check_cancel(const atn_ctx *ctx) {
     if (!atomic_load(&ctx->cancelled)) return ATN_OK;
@@ -215,6 +217,14 @@ const char *atn_ctx_compiler(const atn_ctx *ctx) { return ctx->compiler; }
 size_t atn_ctx_bytes(const atn_ctx *ctx) { return atomic_load(&ctx->bytes); }
 size_t atn_ctx_peak_bytes(const atn_ctx *ctx) { return atomic_load(&ctx->peak); }
 
+size_t atn_ctx_watch_peak(const atn_ctx *ctx) {
+    size_t now = atomic_load(&ctx->bytes);
+    atomic_store(&((atn_ctx *)(uintptr_t)ctx)->watched, now);
+    return now;
+}
+
+size_t atn_ctx_watched_peak(const atn_ctx *ctx) { return atomic_load(&ctx->watched); }
+
 size_t atn_ctx_refused(const atn_ctx *ctx) { return atomic_load(&ctx->refused); }
 void atn_ctx_count_refusal(const atn_ctx *ctx) { atomic_fetch_add(&((atn_ctx *)(uintptr_t)ctx)->refused, 1); }
 
@@ -225,6 +235,7 @@ void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes) {
 void atn_ctx_count(const atn_ctx *ctx, size_t more, size_t less) {
     atn_ctx *c = (atn_ctx *)ctx;
     size_t now = atomic_fetch_add(&c->bytes, more - less) + more - less;
-    size_t peak = atomic_load(&c->peak);
+    size_t peak = atomic_load(&c->peak), watched = atomic_load(&c->watched);
     while (now > peak && !atomic_compare_exchange_weak(&c->peak, &peak, now)) {}
+    while (now > watched && !atomic_compare_exchange_weak(&c->watched, &watched, now)) {}
 }

@@ -34,6 +34,11 @@ atn_status atn_check_cancel(const atn_ctx *ctx);
 void *atn_ctx_attached(const atn_ctx *ctx, const void *tag);
 atn_status atn_ctx_attach(const atn_ctx *ctx, const void *tag, void *object, void (*release)(void *object));
 
+/* The most bytes held at once since the watch began, which returns what is held then. There is one watch: those inside
+ * of a watched call begin it anew. */
+size_t atn_ctx_watch_peak(const atn_ctx *ctx);
+size_t atn_ctx_watched_peak(const atn_ctx *ctx);
+
 const char *atn_ctx_cache_dir(const atn_ctx *ctx); /* as given in the options, or NULL */
 const char *atn_ctx_compiler(const atn_ctx *ctx);  /* as given in the options, or NULL */
 

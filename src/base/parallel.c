@@ -29,10 +29,13 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* The threads of OpenMP where there are any: those of kernels, which would otherwise wait busily beside ours. */
+/* The threads of OpenMP where there are any: those of kernels, which would otherwise wait busily beside ours. All that
+ * it keeps are in the team, those without a piece as well: threads that a smaller team ends are made again for the next
+ * larger one, which takes longer than most loops. */
 static void run_all(piece *pieces, int32_t workers) {
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads(workers)
+    int32_t kept = atn_threads_kept(atn_threads_runtime()), team = kept > workers ? kept : workers;
+#pragma omp parallel for schedule(static, 1) num_threads(team)
     for (int32_t k = 0; k < workers; ++k) run(&pieces[k]);
 #else
     pthread_t thread[ATN_PARALLEL_MOST];
@@ -50,7 +53,7 @@ void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *u
     if (count <= 0) return;
     if (least < 1) least = 1;
     if (workers > count / least) workers = count / least > 1 ? (int32_t)(count / least) : 1;
-    workers = atn_threads_ready(atn_threads_runtime(), workers);
+    if (workers > atn_threads_kept(atn_threads_runtime())) workers = atn_threads_ready(atn_threads_runtime(), workers);
     for (int32_t k = 0; k < workers; ++k)
         pieces[k] = (piece){part, user, count * k / workers, count * (k + 1) / workers, k};
     if (workers == 1)

@@ -71,10 +71,21 @@ int32_t atn_threads_possible(int32_t wanted) {
     return n < MOST ? n + 1 : wanted; /* who allows so many allows the rest */
 }
 
-int32_t atn_threads_ready(const void *runtime, int32_t wanted) {
+/* Where a library's threads are counted; a library that is one too many takes the last place. */
+static int place_of(const void *runtime) {
     int at = 0;
-    if (wanted <= 1) return 1; /* regions of one leave the others waiting */
     while (at < RUNTIMES - 1 && kept[at].runtime != runtime && kept[at].threads) ++at;
+    return at;
+}
+
+int32_t atn_threads_kept(const void *runtime) {
+    int at = place_of(runtime);
+    return kept[at].runtime == runtime && kept[at].threads > 1 ? kept[at].threads : 1;
+}
+
+int32_t atn_threads_ready(const void *runtime, int32_t wanted) {
+    int at = place_of(runtime);
+    if (wanted <= 1) return 1; /* regions of one leave the others waiting */
     if (kept[at].runtime != runtime) kept[at].threads = 0;
     kept[at].runtime = runtime;
     int32_t ready = wanted > kept[at].threads ? atn_threads_possible(wanted) : wanted;

@@ -9,6 +9,10 @@
  * library keeps those of the last region: any address of it. Costs nothing while regions do not grow. */
 int32_t atn_threads_ready(const void *runtime, int32_t wanted);
 
+/* Threads, the caller's included, that the library keeps for the calling thread: a smaller region would end the others,
+ * which the next larger one makes again. At least 1. */
+int32_t atn_threads_kept(const void *runtime);
+
 int32_t atn_threads_possible(int32_t wanted); /* tries it, whoever is to have them */
 
 const void *atn_threads_runtime(void); /* of the OpenMP library that attune itself is linked with; NULL: none */

@@ -1,4 +1,5 @@
-/* Unwrapping a smooth surface, whole frames: copied in, differences, residues, solution, report, copied out. The plain
+/* Unwrapping a smooth surface, whole frames: copied in, residues, turns or a solution, report, copied out; as people
+ * get it, and by our multigrid, which frames with residues need. The plain
  * multigrid gets as many cycles as it needs for an answer as near to the surface as ours is, found before the clock
  * runs, and looks for residues, too. */
 #include "bench/unwrap.h"
@@ -31,7 +32,8 @@ typedef struct data {
     double *truth;
     void *psi[FRAMES + 1], *out;        /* a surface that grows a little from frame to frame */
     atn_host_memory memory[FRAMES + 2]; /* theirs: pinned, as whoever has frames for a GPU should keep them */
-    atn_unwrap *unwrap;
+    atn_unwrap *unwrap[2];              /* as it comes; by multigrid */
+    int way;                            /* which of them */
     atn_unwrap_result result;
     multigrid_reference plain;
     char *python;    /* NULL: no scipy here */
@@ -73,7 +75,7 @@ static double error_of(const data *d, const void *answer) {
 }
 
 static void close_data(data *d) {
-    atn_unwrap_free(d->unwrap);
+    for (int way = 0; way < 2; ++way) atn_unwrap_free(d->unwrap[way]);
     for (int k = 0; k < MULTIGRID_LEVELS; ++k) {
         atn_free(d->ctx, d->plain.u[k]);
         atn_free(d->ctx, d->plain.f[k]);
@@ -112,9 +114,11 @@ static atn_status open_data(data *d) {
     }
     status = open_plain(d, element);
     d->plain.psi = d->psi[0];
-    if (status == ATN_OK)
-        status = atn_unwrap_create(d->device, d->side, d->side, &(atn_unwrap_options){.bits = d->wide ? 64 : 32},
-                                   &d->unwrap);
+    for (int way = 0; way < 2 && status == ATN_OK; ++way) {
+        atn_unwrap_options options = {.bits = d->wide ? 64 : 32,
+                                      .method = way ? ATN_UNWRAP_METHOD_MULTIGRID : ATN_UNWRAP_METHOD_AUTO};
+        status = atn_unwrap_create(d->device, d->side, d->side, &options, &d->unwrap[way]);
+    }
     return status;
 }
 
@@ -122,7 +126,7 @@ static atn_status open_data(data *d) {
 
 static atn_status run_ours(data *d, const void *psi, const atn_unwrap_settings *settings, double *second) {
     double since = atn_clock_seconds();
-    atn_status status = atn_unwrap_solve(d->unwrap, psi, settings, d->out, &d->result);
+    atn_status status = atn_unwrap_solve(d->unwrap[d->way], psi, settings, d->out, &d->result);
     *second = atn_clock_seconds() - since;
     if (status == ATN_OK && !d->result.converged)
         status = atn_fail(d->ctx, ATN_ERR_INTERNAL, "bench unwrap: %s", d->result.reason);
@@ -195,7 +199,7 @@ static atn_status frames(data *d, const atn_bench_unwrap_options *o, bool *stopp
         runner[side].median = bench_median(runner[side].second, rounds);
     for (int side = 1; side < SIDES && status == ATN_OK && !*stopped; ++side) {
         if (side == 2 && !d->python) break;
-        atn_bench_row row = row_of(d, "whole frame");
+        atn_bench_row row = row_of(d, d->way ? "whole frame, multigrid" : "whole frame");
         row.ours = row.seconds = runner[0].median;
         row.reference = runner[side].median;
         snprintf(row.reference_name, sizeof row.reference_name, "%s", NAMES[side]);
@@ -227,7 +231,7 @@ static atn_status live(data *d, const atn_bench_unwrap_options *o, bool *stopped
         if (status == ATN_OK) status = run_side(d, 1, &runner[1].second[n]);
     }
     if (status != ATN_OK || *stopped) return status;
-    atn_bench_row row = row_of(d, "live, warm starts");
+    atn_bench_row row = row_of(d, "live, multigrid, warm starts");
     row.seconds = bench_median(runner[0].second, rounds);
     row.ours = 1 / row.seconds;
     row.reference = 1 / bench_median(runner[1].second, rounds);
@@ -354,8 +358,10 @@ static atn_status measure(data *d, const atn_bench_unwrap_options *o, bool *stop
     if (o->progress) o->progress(o->user, what);
     bool all = !d->wide && (o->quick || d->side == 1024);
     atn_status status = open_data(d);
-    if (status == ATN_OK) status = frames(d, o, stopped);
+    for (d->way = 0; d->way < 2 && status == ATN_OK && !*stopped; ++d->way) status = frames(d, o, stopped);
+    d->way = 1;
     if (status == ATN_OK && all && !*stopped) status = live(d, o, stopped);
+    d->way = 0;
     if (status == ATN_OK && all && !*stopped) status = masked(d, o, stopped);
     if (status == ATN_OK && all && !*stopped) status = weighted(d, o, stopped);
     close_data(d);

@@ -13,6 +13,13 @@ static int32_t fitting(int64_t extent, int32_t most) {
     return n;
 }
 
+/* As many as cover the extent; `most` where it is not known. */
+static int32_t covering(int64_t extent, int32_t most) {
+    int32_t n = 1;
+    while (n < most && (n < extent || extent < 1)) n *= 2;
+    return n < most ? n : most;
+}
+
 static bool writes_apart(const atn_outlook *o) {
     for (int32_t k = 0; k < o->g->n_objects; ++k)
         if (o->g->objects[k].read && o->g->objects[k].written) return false;
@@ -226,7 +233,8 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         return;
     }
     if (o->block < 0) {
-        v->p[0].lanes = plane ? (most < 64 ? most : 64) : most;
+        int32_t row = most < 64 ? most : 64;
+        v->p[0].lanes = plane ? covering(extent ? extent->points[0] : 0, row) : most;
         if (plane) v->p[1].lanes = most / v->p[0].lanes;
         if (plane)
             v->p[1].regs = 4;

@@ -134,14 +134,16 @@ const atn_cli_verb ATN_VERB_INFO = {
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "Reads the whole file and says what is in it. Known are NPY files (vectors, matrices and volumes, versions 1 to 3), "
+            "Reads the whole file and says what is in it. Known are NPY files (vectors, matrices and volumes, versions "
+            "1 to 3), "
             "point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS, ePOS and APT), range files of atom probes (RRNG, "
             "RNG), "
             "images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, TIFF with pages. "
             "Raw files are read with --shape: HxW is an "
             "image of float32, ZxHxW a volume of 8 or 16 bits, little-endian.",
             "JSON of a cloud: kind, format, points, frames, min and max (x, y, z; null without points), nan and inf "
-            "(points that are left out for them), normals, weights, masses, species (is it there?), left_out.",
+            "(points that are left out for them), normals, weights, masses, species (is it there?), faces (how many), "
+            "properties (names of what else travels from file to file), left_out.",
             "JSON of an array: kind, type, dtype, shape, order, elements, min, max (null where no element is finite; "
             "of "
             "complex elements the modulus), nan and inf (how many).",

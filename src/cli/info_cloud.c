@@ -26,6 +26,9 @@ static atn_status print_json(atn_cli_call *call, const atn_cloud_info *info) {
         json_object_set_new(root, "weights", json_boolean(info->weights)) != 0 ||
         json_object_set_new(root, "masses", json_boolean(info->masses)) != 0 ||
         json_object_set_new(root, "species", json_boolean(info->species)) != 0 ||
+        json_object_set_new(root, "faces", json_integer((json_int_t)info->faces)) != 0 ||
+        json_object_set_new(root, "properties",
+                            atn_cli_json_text(call->ctx, info->properties ? info->properties : "")) != 0 ||
         json_object_set_new(root, "left_out", atn_cli_json_text(call->ctx, info->left_out)) != 0) {
         json_decref(root);
         root = NULL;
@@ -43,8 +46,12 @@ static atn_status print_text(atn_cli_call *call, const atn_cloud_info *info) {
         else
             atn_text_printf(&page, "%c         none\n", "xyz"[d]);
     atn_text_printf(&page, "NaN       %zu\nInf       %zu\nalso has ", info->nan, info->inf);
+    const char *other = info->properties && *info->properties ? info->properties : NULL;
+    char faces[32];
+    snprintf(faces, sizeof faces, "%zu faces", info->faces);
     const char *const has[] = {info->normals ? "normals" : NULL, info->weights ? "weights" : NULL,
-                               info->masses ? "masses" : NULL, info->species ? "species" : NULL};
+                               info->masses ? "masses" : NULL,   info->species ? "species" : NULL,
+                               info->faces ? faces : NULL,       other};
     bool any = false;
     for (size_t k = 0; k < sizeof has / sizeof *has; ++k)
         if (has[k]) {

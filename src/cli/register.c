@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cli/align.h"
 #include "cli/kernel.h"
 
 static const double SHOW_EVERY_S = 0.05;
@@ -37,7 +38,7 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
     if (output) {
         atn_cloud *moved = NULL;
         status = atn_cloud_moved(done->source, done->result->transform, &moved);
-        if (!status) status = atn_cloud_write(moved, output);
+        if (!status) status = atn_cli_register_write(call, moved, output);
         atn_cloud_free(moved);
     }
     if (!status && matrix) status = atn_cli_matrix_write(call->ctx, matrix, done->result->transform);
@@ -46,15 +47,15 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
 }
 
 /* The clouds are read. */
-static atn_status register_pair(atn_cli_register *r, atn_device *device, atn_cli_registered *done,
-                                const double *truth) {
+static atn_status register_pair(atn_cli_register *r, atn_device *device, const atn_cloud *const used[2],
+                                atn_cli_registered *done, const double *truth) {
     atn_cli_call *call = r->call;
     atn_register_result result;
     atn_cli_apart apart;
-    done->foreseen_bytes = atn_register_bytes(&r->settings, atn_cloud_get_info(done->source).points,
-                                              atn_cloud_get_info(done->target).points);
+    done->foreseen_bytes =
+        atn_register_bytes(&r->settings, atn_cloud_get_info(used[0]).points, atn_cloud_get_info(used[1]).points);
     atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
-    atn_status status = atn_register(device, done->source, done->target, &r->settings, &result);
+    atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
     if (r->steps.failed) return atn_fail_memory(call->ctx, 0, "the steps of the report");
     if (status) return status;
@@ -81,6 +82,21 @@ static atn_status open_device(atn_cli_call *call, atn_device **device) {
     return status;
 }
 
+/* Both clouds thinned, with the edge that suits the target unless one was given; then registered. */
+static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn_cli_registered *done,
+                                    const double *truth) {
+    atn_cloud *thin[2] = {NULL, NULL};
+    done->voxel = r->voxel;
+    atn_cli_progress(r->call, "thinning ...");
+    atn_status status = atn_cli_voxel(done->target, &done->voxel, &thin[1]);
+    if (!status) status = atn_cli_voxel(done->source, &done->voxel, &thin[0]);
+    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_get_info(thin[k]).points;
+    if (!status) status = register_pair(r, device, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
+    atn_cloud_free(thin[0]);
+    atn_cloud_free(thin[1]);
+    return status;
+}
+
 static atn_status run_one(atn_cli_register *r) {
     atn_cli_call *call = r->call;
     const char *truth_file = atn_cli_value(call, "truth");
@@ -91,13 +107,19 @@ static atn_status run_one(atn_cli_register *r) {
     atn_status status = atn_cli_register_check_files(call);
     if (!status && truth_file) status = atn_cli_matrix_read(call->ctx, truth_file, truth);
     atn_cli_progress(call, "reading ...");
+    r->reading.no_properties = !atn_cli_has(call, "output");
     if (!status) status = atn_cloud_read(call->ctx, call->operands[0], &r->reading, &source);
+    r->reading.no_properties = true;
     if (!status) status = atn_cloud_read(call->ctx, call->operands[1], &r->reading, &target);
     if (!status) status = open_device(call, &device);
     atn_cli_registered done = {
         .source_name = call->operands[0], .target_name = call->operands[1], .source = source, .target = target};
     r->keeps_steps = atn_cli_has(call, "report");
-    if (!status) status = register_pair(r, device, &done, truth_file ? truth : NULL);
+    const double *known = truth_file ? truth : NULL;
+    if (!status && atn_cli_has(call, "voxel"))
+        status = thin_and_register(r, device, &done, known);
+    else if (!status)
+        status = register_pair(r, device, (const atn_cloud *const[]){source, target}, &done, known);
     atn_device_close(device);
     atn_cloud_free(target);
     atn_cloud_free(source);
@@ -106,13 +128,13 @@ static atn_status run_one(atn_cli_register *r) {
 
 /* What has no meaning for many pairs. */
 static atn_status check_batch(atn_cli_call *call) {
-    static const char *const SINGLE[] = {"output", "matrix", "report", "truth"};
+    static const char *const SINGLE[] = {"output", "matrix", "truth"};
     if (call->n_operands)
         return atn_cli_misuse(call, "--batch takes its files from the list, not '%s'", call->operands[0]);
     for (size_t k = 0; k < sizeof SINGLE / sizeof *SINGLE; ++k)
         if (atn_cli_has(call, SINGLE[k]))
-            return atn_cli_misuse(call, "--%s is for one pair; rows of the list are source,target[,init[,aligned]]",
-                                  SINGLE[k]);
+            return atn_cli_misuse(
+                call, "--%s is for one pair; rows of the list are source,target[,init[,aligned[,matrix]]]", SINGLE[k]);
     return ATN_OK;
 }
 
@@ -123,11 +145,12 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = atn_cli_register_read(&r);
     r.settings.watch = watch;
     r.settings.watch_user = &r;
-    if (!status && !list) status = run_one(&r);
-    if (!status && list) {
+    bool many = !list && atn_cli_align_wanted(call);
+    if (!status && !list && !many) status = run_one(&r);
+    if (!status && (list || many)) {
         atn_device *device = NULL;
         status = open_device(call, &device);
-        if (!status) status = atn_cli_register_batch(&r, device, list);
+        if (!status) status = many ? atn_cli_align_run(&r, device) : atn_cli_register_batch(&r, device, list);
         atn_device_close(device);
     }
     atn_cli_progress_end(call);
@@ -137,8 +160,8 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_REGISTER = {
     .name = "register",
-    .summary = "align one point cloud onto another",
-    .synopsis = "SOURCE TARGET",
+    .summary = "align point clouds: one onto another, or many into one frame",
+    .synopsis = "SOURCE TARGET [MORE...]",
     .paragraphs =
         (const char *const[]){
             "Finds the transform that moves SOURCE onto TARGET, and says how sure it is. Units do not matter: what is "
@@ -155,16 +178,33 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "meets lies on the other cloud's surface, at the spacing and noise of both; the best other pose; "
             "directions that slide. Doubtful is a warning on standard error, refused exit status 1; what was asked "
             "for is written all the same.",
-            "--batch: rows of a CSV file, source,target[,init[,aligned]], a head is optional, paths are relative to "
-            "the list; init is a file or identity. Clouds named often are read once. A pair that fails does not stop "
-            "the others; the exit status is 1 if any did.",
+            "More than two files, or a folder: all of them into the frame of the first that fits. Pairs that overlap "
+            "are "
+            "found by their shapes, registered (gicp unless --method is given), joined into a graph of poses with "
+            "their "
+            "covariances as weights; pairs that the poses predict to overlap close loops. Only trusted pairs count, "
+            "and "
+            "wrong ones lose their weight. A scan that fits no other is left out and named on standard error. -o "
+            "writes "
+            "all of them merged, or each into a folder that exists; --matrix a block for each; --truth has poses: "
+            "[{file, transform}]. JSON: scans: [{file, points, dropped, placed, transform (common = T scan), "
+            "covariance, "
+            "edges, reason, truth}], left_out, edges: [{source, target (numbers of scans, from 0), loop, used, "
+            "verdict, "
+            "reason, transform, covariance, rmse, overlap, residual_deg, residual, chi2, weight}], placed, anchor, "
+            "searched, iterations, spread, seconds, peak_bytes, method, device.",
+            "--batch: rows of a CSV file, source,target[,init[,aligned[,matrix]]], a head is optional, paths are "
+            "relative "
+            "to the list; init is a file, identity or auto. Clouds named often are read once. Results are printed as "
+            "they come. A pair that fails does not stop the others; the exit status is 1 if any did.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
-            "points that have one), iterations, pairs, evaluated_pairs, seconds, gpts, peak_bytes, converged, verdict, "
+            "points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, peak_bytes, converged, verdict, "
             "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
             "covariance_reason (why it is null), device, "
             "variant, scale, inlier_distance, error_bound, sigma_end, foreseen_bytes, method, source and target (file, "
-            "points, dropped); profile (name, calls, seconds) with --profile, truth (rotation_deg, translation, rms) "
+            "points, dropped; used and voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, "
+            "truth (rotation_deg, translation, rms) "
             "with --truth; --batch: results, each of these with error, null or why there is none.",
             NULL},
     .options = ATN_CLI_REGISTER_OPTIONS,
@@ -173,9 +213,10 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             {"attune register scan1.ply scan2.ply -o aligned.ply", "any pose"},
             {"attune register scan1.ply scan2.ply --init identity --report r.html", "near each other; and a page"},
             {"attune register a.pcd b.pcd --method icp-plane --init T.txt --matrix T2.txt", "refine what is known"},
+            {"attune register scans -o all.ply --report r.html", "every scan of a folder into one frame"},
             {"attune register --batch pairs.csv --json", "many pairs, for a script"},
             {0}},
     .min_operands = 0,
-    .max_operands = 2,
+    .max_operands = 100000,
     .run = run,
 };

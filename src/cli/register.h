@@ -21,6 +21,7 @@ typedef struct atn_cli_register {
     const char *method;             /* the words of the options, for people */
     const char *transform, *start;
     atn_cloud_options reading;
+    double voxel;         /* edge, in the target's unit; 0: not given, or from the data */
     bool profile;         /* show where the time goes */
     bool keeps_steps;     /* for the report */
     size_t pair, n_pairs; /* the one at work, from 1; 0: there is but one */
@@ -32,6 +33,8 @@ typedef struct atn_cli_register {
 typedef struct atn_cli_registered {
     const char *source_name, *target_name;
     const atn_cloud *source, *target;
+    double voxel;   /* edge of the cubes that left the points below; 0: all points are used */
+    size_t used[2]; /* of source and target */
     const atn_register_result *result;
     size_t foreseen_bytes;      /* what was expected to be allocated */
     const atn_cli_apart *truth; /* NULL: it is not known */
@@ -44,6 +47,14 @@ atn_status atn_cli_register_read(atn_cli_register *r);
 atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path);
 /* All files that one pair is to be written to, before the work begins: each can be made, and none is another. */
 atn_status atn_cli_register_check_files(atn_cli_call *call);
+
+/* ---- voxel.c ---- */
+atn_status atn_cli_voxel_read(atn_cli_call *call, double *edge); /* 0: not given, or auto */
+/* One point for each cube, all weights 1 where the cloud has none; edge 0 becomes that of the data. */
+atn_status atn_cli_voxel(const atn_cloud *cloud, double *edge, atn_cloud **out);
+
+/* Writes points, and names on standard error what the format does not hold of them. */
+atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, const char *path);
 
 /* ---- register_print.c ---- */
 atn_status atn_cli_register_print(const atn_cli_register *r, const atn_cli_registered *done);

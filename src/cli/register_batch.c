@@ -1,8 +1,11 @@
-/* attune register --batch: many pairs in one run, kernels planned once. A pair that fails does not stop the others. */
+/* attune register --batch: many pairs in one run, kernels planned once. A pair that fails does not stop the others, and
+ * each is told as soon as it is done. */
 #include "cli/register.h"
 #include "cli/register_list.h"
 
+#include "base/file.h"
 #include "base/memory.h"
+#include "plot/page.h"
 
 #include <string.h>
 
@@ -11,7 +14,12 @@ typedef struct batch {
     atn_cli_list list;
     atn_register_pair *pairs; /* those rows that can be worked on */
     size_t *pair_of;          /* by row; SIZE_MAX: none */
+    size_t *row_of;           /* by pair */
     size_t n_pairs;
+    double voxel;      /* edge; 0: all points are registered */
+    int names[2];      /* columns that sources and targets take in the table */
+    size_t told;       /* rows so far */
+    atn_status status; /* of telling; a failure is kept until the work returns */
 } batch;
 
 /* Why there is no result that can be trusted; "" where there is one. */
@@ -23,91 +31,100 @@ static const char *failure(const batch *b, size_t row) {
     return pair->result.verdict == ATN_VERDICT_REFUSED ? pair->result.reason : "";
 }
 
-static bool has_result(const batch *b, size_t row) {
-    return b->pair_of[row] != SIZE_MAX && b->pairs[b->pair_of[row]].status == ATN_OK;
+static const atn_register_result *result_of(const batch *b, size_t row) {
+    if (b->pair_of[row] == SIZE_MAX || b->pairs[b->pair_of[row]].status) return NULL;
+    return &b->pairs[b->pair_of[row]].result;
 }
 
 static atn_status choose_pairs(batch *b) {
     const atn_ctx *ctx = b->r->call->ctx;
     b->pairs = atn_zalloc(ctx, (b->list.n_rows + 1) * sizeof *b->pairs);
     b->pair_of = atn_zalloc(ctx, (b->list.n_rows + 1) * sizeof *b->pair_of);
-    if (!b->pairs || !b->pair_of) return ATN_ERR_MEMORY;
+    b->row_of = atn_zalloc(ctx, (b->list.n_rows + 1) * sizeof *b->row_of);
+    if (!b->pairs || !b->pair_of || !b->row_of) return ATN_ERR_MEMORY;
     for (size_t k = 0; k < b->list.n_rows; ++k) {
         const atn_cli_list_row *row = &b->list.rows[k];
+        const atn_cli_list_cloud *source = &b->list.clouds[row->clouds[0]], *target = &b->list.clouds[row->clouds[1]];
         b->pair_of[k] = SIZE_MAX;
         if (*atn_cli_list_objection(&b->list, row)) continue;
         b->pair_of[k] = b->n_pairs;
-        b->pairs[b->n_pairs++] = (atn_register_pair){.source = b->list.clouds[row->clouds[0]].cloud,
-                                                     .target = b->list.clouds[row->clouds[1]].cloud,
-                                                     .start = row->has_start ? row->start : NULL};
+        b->row_of[b->n_pairs] = k;
+        b->pairs[b->n_pairs++] = (atn_register_pair){.source = source->thin ? source->thin : source->cloud,
+                                                     .target = target->thin ? target->thin : target->cloud,
+                                                     .start = row->has_start ? row->start : NULL,
+                                                     .init = row->searched ? ATN_START_AUTO : ATN_START_DEFAULT};
     }
     return ATN_OK;
 }
 
-/* Aligned clouds of the rows that ask for one; a failure is that row's. */
-static atn_status write_aligned(batch *b) {
-    const atn_ctx *ctx = b->r->call->ctx;
-    for (size_t k = 0; k < b->list.n_rows; ++k) {
-        atn_cli_list_row *row = &b->list.rows[k];
-        atn_cloud *moved = NULL;
-        if (!row->aligned || !has_result(b, k)) continue;
-        const atn_register_pair *pair = &b->pairs[b->pair_of[k]];
-        atn_status status = atn_cloud_moved(pair->source, pair->result.transform, &moved);
-        if (!status) status = atn_cloud_write(moved, row->aligned);
+/* What a row asks to be written; a failure is that row's. */
+static void write_files(batch *b, size_t k) {
+    atn_cli_call *call = b->r->call;
+    atn_cli_list_row *row = &b->list.rows[k];
+    const atn_register_result *x = result_of(b, k);
+    atn_cloud *moved = NULL;
+    atn_status status = ATN_OK;
+    if (x && row->matrix) status = atn_cli_matrix_write(call->ctx, row->matrix, x->transform);
+    if (!status && x && row->aligned) {
+        status = atn_cloud_moved(b->list.clouds[row->clouds[0]].cloud, x->transform, &moved);
+        if (!status) status = atn_cli_register_write(call, moved, row->aligned);
         atn_cloud_free(moved);
-        if (status == ATN_ERR_CANCELLED) return status;
-        if (status) snprintf(row->message, sizeof row->message, "%s", atn_ctx_message(ctx));
     }
-    return ATN_OK;
+    if (status) snprintf(row->message, sizeof row->message, "%s", atn_ctx_message(call->ctx));
 }
 
-/* ---- what came out ---- */
+/* ---- rows for people ---- */
 
-static atn_status print_text(const batch *b) {
-    atn_text rows = {.ctx = b->r->call->ctx}, page = {.ctx = b->r->call->ctx};
-    atn_text_add(&rows, "source\ttarget\trmse\toverlap\titerations\tseconds\t\t\n");
+static void say(const batch *b, size_t k, char *said, size_t size) {
+    const atn_register_result *x = result_of(b, k);
+    const char *why = failure(b, k);
+    snprintf(said, size, "%s%s%s", x ? atn_verdict_name(x->verdict) : "", x ? ": " : "", x && !*why ? x->reason : why);
+}
+
+/* Names are as wide as the widest of the list, so that rows need not wait for each other. */
+static void measure_names(batch *b) {
+    b->names[0] = b->names[1] = 6;
     for (size_t k = 0; k < b->list.n_rows; ++k) {
-        const char *why = failure(b, k);
-        atn_cli_add_cell(&rows, b->list.rows[k].source);
-        atn_cli_add_cell(&rows, b->list.rows[k].target);
-        if (has_result(b, k)) {
-            const atn_register_result *x = &b->pairs[b->pair_of[k]].result;
-            atn_text_printf(&rows, "%.4g\t%.1f %%\t%d\t%.3g\t", x->rmse, 100 * x->overlap, (int)x->iterations,
-                            x->seconds);
-        } else {
-            atn_text_add(&rows, "-\t-\t-\t-\t");
-        }
-        const atn_register_result *x = has_result(b, k) ? &b->pairs[b->pair_of[k]].result : NULL;
-        char said[256];
-        snprintf(said, sizeof said, "%s%s%s", x ? atn_verdict_name(x->verdict) : "", x ? ": " : "",
-                 x && !*why ? x->reason : why);
-        atn_cli_add_cell(&rows, said);
-        atn_text_add(&rows, "\n");
+        const char *names[2] = {b->list.rows[k].source, b->list.rows[k].target};
+        for (int n = 0; n < 2; ++n)
+            if ((int)strlen(names[n]) > b->names[n]) b->names[n] = (int)strlen(names[n]);
     }
-    atn_cli_add_table(&page, atn_text_str(&rows), "llrrrrl");
-    if (rows.failed) page.failed = true;
-    atn_status status = atn_cli_print_text(b->r->call, "register", &page);
-    atn_text_free(&rows);
-    atn_text_free(&page);
-    return status;
 }
 
-static bool add_row(const batch *b, size_t k, json_t *results) {
+static void print_row(const batch *b, size_t k) {
+    FILE *out = b->r->call->out;
+    const atn_register_result *x = result_of(b, k);
+    char said[256];
+    say(b, k, said, sizeof said);
+    for (char *c = said; *c; ++c)
+        if ((unsigned char)*c < ' ') *c = ' ';
+    fprintf(out, "%-*s  %-*s  ", b->names[0], b->list.rows[k].source, b->names[1], b->list.rows[k].target);
+    if (x)
+        fprintf(out, "%9.4g  %5.1f %%  %10d  %7.3g  %s\n", x->rmse, 100 * x->overlap, (int)x->iterations, x->seconds,
+                said);
+    else
+        fprintf(out, "%9s  %7s  %10s  %7s  %s\n", "-", "-", "-", "-", said);
+}
+
+/* ---- rows for programs: one object, row after row ---- */
+
+static bool fill_row(const batch *b, size_t k, json_t *object) {
     const atn_ctx *ctx = b->r->call->ctx;
     const atn_cli_list_row *row = &b->list.rows[k];
+    const atn_register_result *x = result_of(b, k);
     const char *why = failure(b, k);
-    json_t *object = json_object();
     bool good = true;
-    if (has_result(b, k)) {
+    if (x) {
         const atn_register_pair *pair = &b->pairs[b->pair_of[k]];
+        size_t used[2] = {atn_cloud_get_info(pair->source).points, atn_cloud_get_info(pair->target).points};
         atn_cli_registered done = {.source_name = row->source,
                                    .target_name = row->target,
-                                   .source = pair->source,
-                                   .target = pair->target,
-                                   .result = &pair->result,
-                                   .foreseen_bytes =
-                                       atn_register_bytes(&b->r->settings, atn_cloud_get_info(pair->source).points,
-                                                          atn_cloud_get_info(pair->target).points)};
+                                   .source = b->list.clouds[row->clouds[0]].cloud,
+                                   .target = b->list.clouds[row->clouds[1]].cloud,
+                                   .voxel = b->voxel,
+                                   .used = {b->voxel > 0 ? used[0] : 0, b->voxel > 0 ? used[1] : 0},
+                                   .result = x,
+                                   .foreseen_bytes = atn_register_bytes(&b->r->settings, used[0], used[1])};
         good = atn_cli_register_json(b->r, &done, object);
     } else {
         json_t *source = json_object(), *target = json_object();
@@ -117,21 +134,91 @@ static bool add_row(const batch *b, size_t k, json_t *results) {
         good = json_object_set_new(object, "source", source) == 0 && good;
         good = json_object_set_new(object, "target", target) == 0 && good;
     }
-    good = good && json_object_set_new(object, "error", *why ? atn_cli_json_text(ctx, why) : json_null()) == 0;
-    return json_array_append_new(results, object) == 0 && good;
+    return good && json_object_set_new(object, "error", *why ? atn_cli_json_text(ctx, why) : json_null()) == 0;
 }
 
-static atn_status print_json(const batch *b) {
-    json_t *root = json_object(), *results = json_array();
-    bool good = true;
-    for (size_t k = 0; k < b->list.n_rows && good; ++k) good = add_row(b, k, results);
-    good = json_object_set_new(root, "results", results) == 0 && good;
-    if (!good) {
-        json_decref(root);
-        root = NULL;
-    }
-    return atn_cli_print_json(b->r->call, root);
+static atn_status print_json_row(const batch *b, size_t k) {
+    atn_cli_call *call = b->r->call;
+    atn_text text = {.ctx = call->ctx};
+    json_t *object = json_object();
+    atn_status status = atn_cli_json_add(&text, fill_row(b, k, object) ? object : NULL);
+    json_decref(object);
+    if (!status) fprintf(call->out, "%s%s", k ? "," : "", atn_text_str(&text));
+    atn_text_free(&text);
+    return status;
 }
+
+/* ---- as they come ---- */
+
+static void begin(batch *b) {
+    FILE *out = b->r->call->out;
+    measure_names(b);
+    if (b->r->call->json)
+        fputs("{\"results\": [\n", out);
+    else
+        fprintf(out, "%-*s  %-*s  %9s  %7s  %10s  %7s\n", b->names[0], "source", b->names[1], "target", "rmse",
+                "overlap", "iterations", "seconds");
+}
+
+/* Rows up to `end`, each with its files. */
+static void tell_until(batch *b, size_t end) {
+    atn_cli_call *call = b->r->call;
+    for (; b->told < end && !b->status; ++b->told) {
+        atn_cli_progress_end(call);
+        write_files(b, b->told);
+        if (call->json)
+            b->status = print_json_row(b, b->told);
+        else
+            print_row(b, b->told);
+        fflush(call->out);
+    }
+}
+
+static void pair_done(void *user, size_t pair) {
+    batch *b = user;
+    if (b->pairs[pair].status != ATN_ERR_CANCELLED) tell_until(b, b->row_of[pair] + 1);
+}
+
+/* ---- the report ---- */
+
+static atn_status write_report(const batch *b, const char *list, const char *path) {
+    const atn_ctx *ctx = b->r->call->ctx;
+    atn_text page = {.ctx = ctx}, rows = {.ctx = ctx};
+    size_t failed = 0;
+    atn_text_add(&rows, "source\ttarget\tturn, degrees\trmse\toverlap\titerations\tseconds\tverdict\t\n");
+    for (size_t k = 0; k < b->list.n_rows; ++k) {
+        const atn_register_result *x = result_of(b, k);
+        char said[256];
+        say(b, k, said, sizeof said);
+        failed += *failure(b, k) != '\0';
+        atn_cli_add_cell(&rows, b->list.rows[k].source);
+        atn_cli_add_cell(&rows, b->list.rows[k].target);
+        atn_cli_turn turn = {0};
+        if (x) turn = atn_cli_turn_of(x->transform);
+        if (x)
+            atn_text_printf(&rows, "%.4f\t%.4g\t%.1f %%\t%d\t%.3g\t", turn.degrees, x->rmse, 100 * x->overlap,
+                            (int)x->iterations, x->seconds);
+        else
+            atn_text_add(&rows, "\t\t\t\t\t");
+        atn_cli_add_cell(&rows, said);
+        atn_text_add(&rows, "\n");
+    }
+    atn_text subtitle = {.ctx = ctx};
+    atn_text_printf(&subtitle, "%zu pairs of %s, %zu failed or refused; %s, %s", b->list.n_rows, list, failed,
+                    b->r->method, b->r->transform);
+    atn_page_begin(&page, "attune register --batch", atn_text_str(&subtitle));
+    atn_page_table(&page, atn_text_str(&rows), "llrrrrrl");
+    atn_page_end(&page);
+    if (rows.failed || subtitle.failed) page.failed = true;
+    atn_status status = atn_text_status(&page);
+    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
+    atn_text_free(&subtitle);
+    atn_text_free(&rows);
+    atn_text_free(&page);
+    return status;
+}
+
+/* ---- the whole ---- */
 
 static atn_status check_all(const batch *b) {
     size_t failed = 0, first = 0;
@@ -145,21 +232,38 @@ static atn_status check_all(const batch *b) {
                     b->list.n_rows, b->list.rows[first].source, b->list.rows[first].target, failure(b, first));
 }
 
-atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *device, const char *list) {
-    batch b = {.r = r};
-    atn_status status = atn_cli_list_read(r->call, list, &r->reading, &b.list);
-    for (size_t k = 0; k < b.list.n_rows && !status; ++k)
-        status = atn_cli_register_check_output(r->call, b.list.rows[k].aligned);
-    if (!status) status = choose_pairs(&b);
-    r->n_pairs = b.n_pairs;
-    if (!status && b.n_pairs) status = atn_register_batch(device, b.n_pairs, b.pairs, &r->settings);
+/* The rows are read; what was told stays whole if the work ends before its end. */
+static atn_status work(batch *b, atn_device *device) {
+    atn_cli_register *r = b->r;
+    r->n_pairs = b->n_pairs;
+    r->settings.done = pair_done;
+    r->settings.done_user = b;
+    begin(b);
+    atn_status status = b->n_pairs ? atn_register_batch(device, b->n_pairs, b->pairs, &r->settings) : ATN_OK;
     atn_cli_progress_end(r->call);
     if (!status) status = atn_check_cancel(r->call->ctx);
-    if (!status) status = write_aligned(&b);
-    if (!status) status = r->call->json ? print_json(&b) : print_text(&b);
+    if (!status) tell_until(b, b->list.n_rows);
+    if (r->call->json) fputs("]}\n", r->call->out);
+    return status ? status : b->status;
+}
+
+atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *device, const char *list) {
+    batch b = {.r = r};
+    atn_cli_call *call = r->call;
+    const char *report = atn_cli_value(call, "report");
+    atn_status status = atn_cli_register_check_files(call);
+    if (!status) status = atn_cli_list_read(call, list, &r->reading, &b.list);
+    for (size_t k = 0; k < b.list.n_rows && !status; ++k)
+        status = atn_cli_register_check_output(call, b.list.rows[k].aligned);
+    b.voxel = r->voxel;
+    if (!status && atn_cli_has(call, "voxel")) status = atn_cli_list_thin(call, &b.voxel, &b.list);
+    if (!status) status = choose_pairs(&b);
+    if (!status) status = work(&b, device);
+    if (!status && report) status = write_report(&b, list, report);
     if (!status) status = check_all(&b);
-    atn_free(r->call->ctx, b.pairs);
-    atn_free(r->call->ctx, b.pair_of);
+    atn_free(call->ctx, b.pairs);
+    atn_free(call->ctx, b.pair_of);
+    atn_free(call->ctx, b.row_of);
     atn_cli_list_free(&b.list);
     return status;
 }

@@ -10,7 +10,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { LONGEST = 1 << 28, FIELDS = 4 };
+enum { LONGEST = 1 << 28, FIELDS = 5 };
+#define ROW "source,target[,init[,aligned[,matrix]]]"
 
 /* ---- a line ---- */
 
@@ -50,13 +51,9 @@ static char *join(const atn_ctx *ctx, const char *list, const char *name) {
 
 static atn_status read_start(atn_cli_call *call, const char *list, const char *init, atn_cli_list_row *row) {
     static const double IDENTITY[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-    if (strcmp(init, "auto") == 0) {
-        const char *all = atn_cli_value(call, "init");
-        if (all && strcmp(all, "auto") != 0)
-            snprintf(row->message, sizeof row->message, "a row cannot be searched alone; --init auto searches for all");
-        return ATN_OK;
-    }
-    row->has_start = true;
+    row->searched = strcmp(init, "auto") == 0;
+    row->has_start = !row->searched;
+    if (row->searched) return ATN_OK;
     if (strcmp(init, "identity") == 0) {
         memcpy(row->start, IDENTITY, sizeof IDENTITY);
         return ATN_OK;
@@ -105,17 +102,19 @@ static atn_status add_row(atn_cli_call *call, const char *from, atn_cli_list *li
     row->target = atn_strdup(list->ctx, field[1]);
     if (!row->source || !row->target) return ATN_ERR_MEMORY;
     if (*field[3] && !(row->aligned = join(list->ctx, from, field[3]))) return ATN_ERR_MEMORY;
+    if (*field[4] && !(row->matrix = join(list->ctx, from, field[4]))) return ATN_ERR_MEMORY;
     for (int k = 0; k < 2; ++k) {
         atn_status status = find_cloud(list, from, field[k], &row->clouds[k]);
         if (status) return status;
     }
+    list->clouds[row->clouds[0]].aligned |= row->aligned != NULL;
     return *field[2] ? read_start(call, from, field[2], row) : ATN_OK;
 }
 
 /* ---- the list ---- */
 
 static atn_status read_line(atn_cli_call *call, const char *path, int number, char *line, atn_cli_list *list) {
-    char *field[FIELDS] = {(char *)"", (char *)"", (char *)"", (char *)""}, *at = line, *extra;
+    char *field[FIELDS] = {(char *)"", (char *)"", (char *)"", (char *)"", (char *)""}, *at = line, *extra;
     bool last = false;
     int n = 0;
     line[strcspn(line, "\r")] = '\0';
@@ -127,7 +126,7 @@ static atn_status read_line(atn_cli_call *call, const char *path, int number, ch
                             number);
     if (list->n_rows == 0 && strcasecmp(field[0], "source") == 0 && strcasecmp(field[1], "target") == 0) return ATN_OK;
     if (n < 2 || n > FIELDS || !*field[0] || !*field[1])
-        return atn_fail(call->ctx, ATN_ERR_INPUT, "%s:%d: a row is source,target[,init[,aligned]]", path, number);
+        return atn_fail(call->ctx, ATN_ERR_INPUT, "%s:%d: a row is " ROW, path, number);
     return add_row(call, path, list, field);
 }
 
@@ -137,7 +136,9 @@ static atn_status read_clouds(atn_cli_call *call, const atn_cloud_options *readi
         atn_cli_progress(call, "reading %zu of %zu ...", k + 1, list->n_clouds);
         atn_status status = atn_check_cancel(call->ctx);
         if (status) return status;
-        status = atn_cloud_read(call->ctx, c->path, reading, &c->cloud);
+        atn_cloud_options own = *reading;
+        own.no_properties = !c->aligned;
+        status = atn_cloud_read(call->ctx, c->path, &own, &c->cloud);
         if (status == ATN_ERR_CANCELLED) return status;
         if (status) snprintf(c->message, sizeof c->message, "%s", atn_ctx_message(call->ctx));
     }
@@ -163,9 +164,22 @@ atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_clo
     }
     atn_free(call->ctx, text);
     if (!status && out->n_rows == 0)
-        status =
-            atn_fail(call->ctx, ATN_ERR_INPUT, "%s: there are no pairs; a row is source,target[,init[,aligned]]", path);
+        status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: there are no pairs; a row is " ROW, path);
     return status ? status : read_clouds(call, reading, out);
+}
+
+atn_status atn_cli_list_thin(atn_cli_call *call, double *edge, atn_cli_list *list) {
+    for (size_t k = 0; k < list->n_clouds; ++k) {
+        atn_cli_list_cloud *c = &list->clouds[k];
+        atn_cli_progress(call, "thinning %zu of %zu ...", k + 1, list->n_clouds);
+        atn_status status = c->cloud ? atn_cli_voxel(c->cloud, edge, &c->thin) : ATN_OK;
+        if (status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED) return status;
+        if (!status) continue;
+        snprintf(c->message, sizeof c->message, "%s", atn_ctx_message(call->ctx));
+        atn_cloud_free(c->cloud);
+        c->cloud = NULL;
+    }
+    return ATN_OK;
 }
 
 void atn_cli_list_free(atn_cli_list *list) {
@@ -173,10 +187,12 @@ void atn_cli_list_free(atn_cli_list *list) {
         atn_free(list->ctx, list->rows[k].source);
         atn_free(list->ctx, list->rows[k].target);
         atn_free(list->ctx, list->rows[k].aligned);
+        atn_free(list->ctx, list->rows[k].matrix);
     }
     for (size_t k = 0; k < list->n_clouds; ++k) {
         atn_free(list->ctx, list->clouds[k].path);
         atn_cloud_free(list->clouds[k].cloud);
+        atn_cloud_free(list->clouds[k].thin);
     }
     atn_free(list->ctx, list->rows);
     atn_free(list->ctx, list->clouds);

@@ -1,4 +1,5 @@
-/* A list of pairs to register: a CSV file, source,target[,init[,aligned]], and the clouds that it names, each once. */
+/* A list of pairs to register: a CSV file, source,target[,init[,aligned[,matrix]]], and the clouds that it names, each
+ * once. */
 #ifndef ATN_CLI_REGISTER_LIST_H
 #define ATN_CLI_REGISTER_LIST_H
 
@@ -15,15 +16,19 @@ typedef struct atn_cli_list_cloud {
     dev_t device;
     ino_t inode;
     atn_cloud *cloud;  /* owned; NULL: it could not be read */
+    atn_cloud *thin;   /* owned; what is registered instead, or NULL */
+    bool aligned;      /* some row writes it, moved */
     char message[200]; /* why not */
 } atn_cli_list_cloud;
 
 typedef struct atn_cli_list_row {
     char *source, *target; /* as they stand in the list; owned */
-    char *aligned;         /* path to write to, or NULL; owned */
+    char *aligned;         /* path to write the moved source to, or NULL; owned */
+    char *matrix;          /* path to write the transform to, or NULL; owned */
     size_t clouds[2];      /* of source and target, in the list's clouds */
     double start[16];
-    bool has_start;    /* else as the settings say */
+    bool has_start;
+    bool searched;     /* whatever the settings say; without either as they say */
     char message[200]; /* what is wrong with the row; "" for nothing */
 } atn_cli_list_row;
 
@@ -39,6 +44,8 @@ typedef struct atn_cli_list {
 /* Reads the list and all clouds. What is wrong with one row or one cloud is said there; fails where the list itself is
  * wrong. */
 atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_cloud_options *reading, atn_cli_list *out);
+/* Thins all clouds by one edge, that of the first where it is 0. */
+atn_status atn_cli_list_thin(atn_cli_call *call, double *edge, atn_cli_list *list);
 void atn_cli_list_free(atn_cli_list *list);
 
 /* Why a row cannot be worked on; "" where it can. */

@@ -19,12 +19,20 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     {.name = "method", .value = METHODS, .meaning = "how pairs are found; em-icp unless given"},
     {.name = "transform", .value = TRANSFORMS, .meaning = "what may change; rigid unless given"},
     {.name = "init", .value = "FILE|identity|auto", .meaning = "where to start; default: auto, which searches"},
-    {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the source, moved: ply, pcd, xyz, npy, pos"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .meaning = "write the source, moved: ply, pcd, xyz, npy, las, pos"},
     {.name = "matrix", .value = "FILE", .meaning = "write the transform, four rows of four numbers"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with numbers, charts and views to turn"},
     {.name = "profile", .meaning = "show where the time goes, by kernel; it waits for each"},
     {.name = "truth", .value = "FILE", .meaning = "a transform that is known to be true: show the error against it"},
-    {.name = "batch", .value = "FILE", .meaning = "many pairs: rows source,target[,init[,aligned]] of a CSV file"},
+    {.name = "batch",
+     .value = "FILE",
+     .meaning = "many pairs: rows source,target[,init[,aligned[,matrix]]] of a CSV file"},
+    {.name = "voxel",
+     .value = "SIZE|auto",
+     .meaning = "register one point for each cube of this edge; auto: twice the median distance of neighbours"},
     {.name = "drop-invalid", .meaning = "leave out points with NaN or infinity instead of refusing the file"},
     {.name = "compat", .meaning = "em-icp exactly as the published code computes it"},
     {.name = "precision", .value = "16|32|64", .meaning = "bits of the sums over pairs; 32 unless given"},
@@ -156,6 +164,7 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
     }
     atn_status status = read_numbers(r);
     if (!status) status = read_memory(r);
+    if (!status) status = atn_cli_voxel_read(call, &r->voxel);
     if (!status) status = atn_cli_read_whole(call, "iterations", 1, 0, &iterations);
     if (!status && iterations > INT32_MAX)
         status = atn_cli_misuse(call, "--iterations cannot be '%s'; at most %d can be counted",
@@ -170,8 +179,19 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
 atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path) {
     const cloud_format *format = path ? cloud_format_of(path, "", 0) : NULL;
     if (!path || (format && format->write)) return ATN_OK;
-    return atn_cli_misuse(call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy or .pos",
-                          path);
+    return atn_cli_misuse(
+        call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy, .las or .pos", path);
+}
+
+atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, const char *path) {
+    char lost[512];
+    atn_status status = atn_cloud_write(cloud, path);
+    if (status) return status;
+    atn_cloud_not_written(cloud, path, lost, sizeof lost);
+    if (*lost)
+        fprintf(call->err, "attune %s: %s: dropped, not in this format or not read: %s\n", call->verb->name, path,
+                lost);
+    return ATN_OK;
 }
 
 /* A file can be made there: its folder is one, and it is none itself. */

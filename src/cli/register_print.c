@@ -12,10 +12,11 @@ static void print_bytes(double bytes, char *text, size_t size) {
     snprintf(text, size, "%.3g %s", bytes, UNITS[k]);
 }
 
-static void add_cloud(atn_text *page, const char *label, const char *name, const atn_cloud *cloud) {
+static void add_cloud(atn_text *page, const char *label, const char *name, const atn_cloud *cloud, size_t used) {
     atn_cloud_info info = atn_cloud_get_info(cloud);
     atn_text_printf(page, "%-11s %s, %zu points", label, name, info.points);
     if (info.nan + info.inf) atn_text_printf(page, " (%zu invalid ones left out)", info.nan + info.inf);
+    if (used) atn_text_printf(page, ", %zu voxels", used);
     atn_text_add(page, "\n");
 }
 
@@ -55,8 +56,9 @@ static void add_effort(atn_text *page, const atn_cli_registered *done) {
 static atn_status print_text(const atn_cli_register *r, const atn_cli_registered *done) {
     const atn_register_result *result = done->result;
     atn_text page = {.ctx = r->call->ctx};
-    add_cloud(&page, "source", done->source_name, done->source);
-    add_cloud(&page, "target", done->target_name, done->target);
+    add_cloud(&page, "source", done->source_name, done->source, done->used[0]);
+    add_cloud(&page, "target", done->target_name, done->target, done->used[1]);
+    if (done->voxel > 0) atn_text_printf(&page, "voxel       %.6g\n", done->voxel);
     atn_text_printf(&page, "method      %s, %s, from %s\n", r->method, r->transform, r->start);
     add_motion(&page, result);
     atn_text_printf(&page, "rmse        %.6g, of points with a partner within %.4g\noverlap     %.1f %%\n",
@@ -92,7 +94,9 @@ void atn_cli_register_profile(atn_text *rows, const atn_register_result *result)
         rest -= each->seconds;
     }
     if (rest > 0.001 * result->seconds)
-        atn_text_printf(rows, "all else\t\t%.4g\t%.1f %%\t\n", rest, 100 * rest / result->seconds);
+        atn_text_printf(rows, "other\t\t%.4g\t%.1f %%\t\n", rest, 100 * rest / result->seconds);
+    if (result->building_seconds > 0)
+        atn_text_printf(rows, "building kernels, first run only\t\t%.4g\tnot counted\t\n", result->building_seconds);
 }
 
 /* ---- for programs ---- */
@@ -130,12 +134,14 @@ static json_t *truth_json(const atn_cli_apart *truth) {
     return NULL;
 }
 
-static bool set_cloud(json_t *root, const char *name, const char *path, const atn_cloud *cloud, const atn_ctx *ctx) {
+static bool set_cloud(json_t *root, const char *name, const char *path, const atn_cloud *cloud, size_t used,
+                      const atn_ctx *ctx) {
     atn_cloud_info info = atn_cloud_get_info(cloud);
     json_t *object = json_object();
     bool good = json_object_set_new(object, "file", atn_cli_json_text(ctx, path)) == 0 &&
                 json_object_set_new(object, "points", json_integer((json_int_t)info.points)) == 0 &&
-                json_object_set_new(object, "dropped", json_integer((json_int_t)(info.nan + info.inf))) == 0;
+                json_object_set_new(object, "dropped", json_integer((json_int_t)(info.nan + info.inf))) == 0 &&
+                (!used || json_object_set_new(object, "used", json_integer((json_int_t)used)) == 0);
     return json_object_set_new(root, name, object) == 0 && good;
 }
 
@@ -174,6 +180,7 @@ bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *
            json_object_set_new(root, "pairs", whole(x->pairs)) == 0 &&
            json_object_set_new(root, "evaluated_pairs", whole(x->evaluated_pairs)) == 0 &&
            json_object_set_new(root, "seconds", number(x->seconds)) == 0 &&
+           json_object_set_new(root, "building_seconds", number(x->building_seconds)) == 0 &&
            json_object_set_new(root, "gpts", number(x->gpts)) == 0 &&
            json_object_set_new(root, "peak_bytes", json_integer((json_int_t)x->peak_bytes)) == 0 &&
            json_object_set_new(root, "converged", json_boolean(x->converged)) == 0 && set_verdict(root, x, ctx) &&
@@ -185,8 +192,9 @@ bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *
            json_object_set_new(root, "sigma_end", number(x->sigma_end)) == 0 &&
            json_object_set_new(root, "foreseen_bytes", json_integer((json_int_t)done->foreseen_bytes)) == 0 &&
            json_object_set_new(root, "method", atn_cli_json_text(ctx, r->method)) == 0 &&
-           set_cloud(root, "source", done->source_name, done->source, ctx) &&
-           set_cloud(root, "target", done->target_name, done->target, ctx) &&
+           set_cloud(root, "source", done->source_name, done->source, done->used[0], ctx) &&
+           set_cloud(root, "target", done->target_name, done->target, done->used[1], ctx) &&
+           (!(done->voxel > 0) || json_object_set_new(root, "voxel", number(done->voxel)) == 0) &&
            (!r->profile || json_object_set_new(root, "profile", profile_json(ctx, x)) == 0) &&
            (!done->truth || json_object_set_new(root, "truth", truth_json(done->truth)) == 0);
 }

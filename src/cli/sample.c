@@ -126,6 +126,10 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "along the rays and 2 % of points that belong to nothing; the source lies in a pose of its own.",
             "truth.json of scans, also printed with --json: transform (4 x 4, row-major, target = T source), overlap "
             "(share of the source's points that the target shows too), noise, outliers, turn_deg, seed, size.",
+            "scans --views N: scan00.ply, scan01.ply and on, N scans of one thing from all sides, each in a pose of "
+            "its "
+            "own, for attune register of many; --stranger adds one of another thing, the last. truth.json of these: "
+            "poses: [{file, transform (thing = T scan), stranger}], noise, outliers, seed, size.",
             "needle: model.stl and model.ply, a bevelled needle with its axis along z and its tip at z = 0, and scan, "
             "a "
             "folder of B-scans as an OCT scanner gives them of it, with volume.json, for attune needle. Lengths are "
@@ -189,6 +193,8 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             {.name = "species",
              .value = "LIST",
              .meaning = "atoms: elements and their shares; Al:0.2,Co:0.2,Cr:0.2,Fe:0.2,Ni:0.2 unless given"},
+            {.name = "views", .value = "N", .meaning = "scans: so many of one thing from all sides, instead of two"},
+            {.name = "stranger", .meaning = "scans: with --views, one more of another thing"},
             {.name = "overlap", .value = "F", .meaning = "scans: from 0.1 to 1; 0.65 unless given"},
             {.name = "turn",
              .value = "DEG|any",

@@ -1,13 +1,16 @@
-/* attune sample scans: two scans of one thing, for registration. */
+/* attune sample scans: two scans of one thing, for registration; or many, from all sides. */
 #include "cli/sample.h"
 
 #include "apps/sample/scans.h"
+#include "apps/sample/views.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/matrix.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { MOST_VIEWS = 10000 };
 
 static atn_status read_options(atn_cli_call *call, atn_scans_settings *settings) {
     const char *turn = atn_cli_value(call, "turn");
@@ -55,11 +58,63 @@ static atn_status tell(const atn_cli_sample *sample, const atn_scans_settings *s
     return good ? ATN_OK : atn_fail_memory(sample->call->ctx, 0, "truth.json");
 }
 
+/* ---- many views ---- */
+
+static atn_status tell_views(const atn_cli_sample *sample, const atn_views_settings *settings, const atn_views *views) {
+    json_t *root = sample->truth, *poses = json_array();
+    bool good = true;
+    for (size_t k = 0; k < views->count && good; ++k) {
+        char name[32];
+        snprintf(name, sizeof name, "scan%02zu.ply", k);
+        json_t *pose = json_object();
+        good = json_object_set_new(pose, "file", json_string(name)) == 0 &&
+               json_object_set_new(pose, "transform", atn_cli_json_matrix(views->scan[k].transform, 4, 4)) == 0 &&
+               json_object_set_new(pose, "stranger", json_boolean(k >= settings->views)) == 0;
+        good = json_array_append_new(poses, pose) == 0 && good;
+    }
+    good = json_object_set_new(root, "poses", poses) == 0 && good;
+    good = good && json_object_set_new(root, "noise", json_real(settings->noise)) == 0 &&
+           json_object_set_new(root, "outliers", json_real(views->outliers)) == 0 &&
+           json_object_set_new(root, "seed", json_integer((json_int_t)settings->seed)) == 0 &&
+           json_object_set_new(root, "size", json_integer((json_int_t)settings->size)) == 0;
+    return good ? ATN_OK : atn_fail_memory(sample->call->ctx, 0, "truth.json");
+}
+
+static atn_status sample_views(atn_cli_sample *sample, const atn_scans_settings *scans, size_t count) {
+    atn_cli_call *call = sample->call;
+    atn_views_settings settings = {.size = scans->size,
+                                   .views = count,
+                                   .stranger = atn_cli_has(call, "stranger"),
+                                   .seed = sample->seed,
+                                   .noise = scans->noise};
+    atn_views views = {0};
+    atn_status status = atn_cli_sample_begin(sample);
+    if (!status) status = atn_views_make(call->ctx, &settings, show_progress, call, &views);
+    for (size_t k = 0; k < views.count && !status; ++k) {
+        char name[32];
+        snprintf(name, sizeof name, "scan%02zu.ply", k);
+        status = write_cloud(sample, name, views.scan[k].cloud);
+    }
+    if (!status) status = tell_views(sample, &settings, &views);
+    atn_views_free(&views);
+    return status;
+}
+
 atn_status atn_cli_sample_scans(atn_cli_sample *sample) {
     atn_cli_call *call = sample->call;
     atn_scans_settings settings = {.seed = sample->seed};
     atn_scans scans = {0};
+    double views = 0;
     atn_status status = read_options(call, &settings);
+    if (!status) status = atn_cli_read_whole(call, "views", 1, 0, &views);
+    if (!status && views > MOST_VIEWS)
+        status = atn_cli_misuse(call, "--views cannot be '%s'; at most %d are made", atn_cli_value(call, "views"),
+                                MOST_VIEWS);
+    if (!status && views > 0 && (atn_cli_has(call, "overlap") || atn_cli_has(call, "turn")))
+        status = atn_cli_misuse(call, "--overlap and --turn are for two scans, not for --views");
+    if (!status && views == 0 && atn_cli_has(call, "stranger"))
+        status = atn_cli_misuse(call, "--stranger goes with --views");
+    if (!status && views > 0) return sample_views(sample, &settings, (size_t)views);
     if (!status) status = atn_cli_sample_begin(sample);
     if (!status) status = atn_scans_make(call->ctx, &settings, show_progress, call, &scans);
     if (!status) status = write_cloud(sample, "source.ply", scans.source);

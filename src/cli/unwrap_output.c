@@ -135,6 +135,8 @@ static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, c
         atn_text_printf(&page, "solved      nothing: unwrapped already\n");
     else if (r->shortest)
         atn_text_printf(&page, "solved      shortest cuts in %.3g s\n", r->seconds);
+    else if (r->solutions == 0 && r->converged)
+        atn_text_printf(&page, "solved      turns followed from pixel to pixel in %.3g s\n", r->seconds);
     else
         atn_text_printf(&page, "solved      %d %s in %.3g s, %s\n", (int)r->cycles,
                         r->weighted ? "iterations" : "cycles", r->seconds,

@@ -51,9 +51,21 @@ double number_load(number_type type, const void *from, bool big) {
     }
 }
 
-void number_add(atn_text *to, number_type type, double value, bool big) {
+/* As two's complement of any width. */
+static uint64_t whole_bits(number_type type, double value) {
+    static const struct {
+        double low, high;
+    } RANGE[] = {{-128, 127}, {0, 255}, {-32768, 32767}, {0, 65535}, {-0x1p31, 0x1p31 - 1}, {0, 0x1p32 - 1}};
+    if (!(value == value)) return 0;
+    if (type == NUMBER_I64)
+        return value >= 0x1p63 ? (uint64_t)INT64_MAX : (uint64_t)(value < -0x1p63 ? INT64_MIN : (int64_t)value);
+    if (type == NUMBER_U64) return value >= 0x1p64 ? UINT64_MAX : value < 0 ? 0 : (uint64_t)value;
+    double low = RANGE[type].low, high = RANGE[type].high;
+    return (uint64_t)(int64_t)(value < low ? low : value > high ? high : value);
+}
+
+static uint64_t bits_of(number_type type, double value) {
     uint64_t bits = 0;
-    size_t bytes = BYTES[type];
     if (type == NUMBER_F64)
         memcpy(&bits, &value, sizeof bits);
     else if (type == NUMBER_F32) {
@@ -62,7 +74,23 @@ void number_add(atn_text *to, number_type type, double value, bool big) {
         memcpy(&half, &single, sizeof half);
         bits = half;
     } else
-        bits = (uint64_t)(int64_t)value;
+        bits = whole_bits(type, value);
+    return bits;
+}
+
+void number_store(number_type type, double value, char *to) {
+    uint64_t bits = bits_of(type, value);
+    for (size_t k = 0; k < BYTES[type]; ++k) to[k] = (char)(bits >> 8 * k & 255);
+}
+
+void number_copy(number_type type, const void *from, bool big, char *to) {
+    const char *bytes = from;
+    for (size_t k = 0, n = BYTES[type]; k < n; ++k) to[k] = bytes[big ? n - 1 - k : k];
+}
+
+void number_add(atn_text *to, number_type type, double value, bool big) {
+    uint64_t bits = bits_of(type, value);
+    size_t bytes = BYTES[type];
     char out[8];
     for (size_t k = 0; k < bytes; ++k) out[big ? bytes - 1 - k : k] = (char)(bits >> 8 * k & 255);
     atn_text_add_bytes(to, out, bytes);

@@ -22,6 +22,9 @@ size_t number_bytes(number_type type);
 bool number_is_whole(number_type type);
 double number_load(number_type type, const void *from, bool big); /* big: the first byte counts most */
 uint32_t number_load_u32(const void *from, bool big);
+/* Little-endian; what a type of whole numbers does not hold becomes its nearest, NaN 0. */
+void number_store(number_type type, double value, char *to);
+void number_copy(number_type type, const void *from, bool big, char *to); /* little-endian, bit for bit */
 void number_add(atn_text *to, number_type type, double value, bool big);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "cloud/faces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,6 +45,9 @@ void atn_cloud_free(atn_cloud *cloud) {
     if (!cloud) return;
     for (int k = 0; k < ROLE_COUNT; ++k) atn_free(cloud->ctx, cloud->column[k]);
     atn_free(cloud->ctx, cloud->frame);
+    atn_free(cloud->ctx, cloud->dropped);
+    cloud_extras_free(cloud->ctx, &cloud->extra);
+    cloud_faces_free(cloud->ctx, cloud->faces);
     atn_free(cloud->ctx, cloud);
 }
 
@@ -56,8 +60,9 @@ static atn_status make_room(atn_cloud *cloud, size_t points) {
         if (!moved) return ATN_ERR_MEMORY;
         cloud->column[k] = moved;
     }
-    cloud->capacity = points;
-    return ATN_OK;
+    atn_status status = cloud_extras_room(cloud->ctx, &cloud->extra, points);
+    if (status == ATN_OK) cloud->capacity = points;
+    return status;
 }
 
 static atn_status copy_arrays(const atn_cloud *from, atn_cloud *to) {
@@ -66,6 +71,7 @@ static atn_status copy_arrays(const atn_cloud *from, atn_cloud *to) {
     to->count = from->count;
     for (cloud_role k = 0; k < ROLE_COUNT; ++k)
         if (from->roles & ROLE_BIT(k)) memcpy(to->column[k], from->column[k], from->count * bytes_of(k));
+    if (from->extra.bytes) memcpy(to->extra.data, from->extra.data, from->count * from->extra.bytes);
     if (!from->n_frames) return ATN_OK;
     to->frame = atn_alloc(to->ctx, from->n_frames * sizeof *to->frame);
     if (!to->frame) return ATN_ERR_MEMORY;
@@ -80,11 +86,14 @@ atn_status cloud_copy(const atn_cloud *cloud, unsigned roles, atn_cloud **out) {
     if (status != ATN_OK) return status;
     atn_cloud *copy = *out;
     copy->roles = cloud->roles | roles;
+    copy->keep = cloud->keep;
     copy->nan = cloud->nan;
     copy->inf = cloud->inf;
     memcpy(copy->format, cloud->format, sizeof copy->format);
     memcpy(copy->left_out, cloud->left_out, sizeof copy->left_out);
-    status = copy_arrays(cloud, copy);
+    status = cloud_extras_like(cloud->ctx, &cloud->extra, &copy->extra);
+    if (status == ATN_OK) status = copy_arrays(cloud, copy);
+    if (status == ATN_OK) status = cloud_faces_append(cloud, 0, copy);
     if (status == ATN_OK) return ATN_OK;
     atn_cloud_free(copy);
     *out = NULL;
@@ -94,7 +103,11 @@ atn_status cloud_copy(const atn_cloud *cloud, unsigned roles, atn_cloud **out) {
 atn_status cloud_begin(atn_cloud *cloud, const source *where, unsigned roles, size_t points) {
     for (cloud_role k = ROLE_X; k <= ROLE_Z; ++k)
         if (!(roles & ROLE_BIT(k))) return source_wrong(where, "there is no column '%s'", NAMES[k].name);
-    if ((roles & ROLE_NORMAL) != ROLE_NORMAL) roles &= ~ROLE_NORMAL;
+    if ((roles & ROLE_NORMAL) != ROLE_NORMAL) {
+        for (cloud_role k = ROLE_NX; k <= ROLE_NZ; ++k)
+            if (roles & ROLE_BIT(k)) cloud_leave_out(cloud, NAMES[k].name);
+        roles &= ~ROLE_NORMAL;
+    }
     cloud->roles = roles;
     return make_room(cloud, points);
 }
@@ -111,12 +124,23 @@ static bool store(atn_cloud *cloud, cloud_role role, size_t point, double value)
     return true;
 }
 
+/* A point of the file that faces may name. */
+static atn_status note_dropped(atn_cloud *cloud, size_t point) {
+    if (!(cloud->keep & KEEP_FACES)) return ATN_OK;
+    void *dropped = cloud->dropped;
+    atn_status status =
+        atn_grow(cloud->ctx, &dropped, &cloud->dropped_capacity, cloud->n_dropped, sizeof *cloud->dropped);
+    cloud->dropped = dropped;
+    if (status == ATN_OK) cloud->dropped[cloud->n_dropped++] = point;
+    return status;
+}
+
 /* Reads as "its x is NaN"; the file is refused, or the point counted and dropped. */
 static atn_status meet_invalid(atn_cloud *cloud, const source *where, const double *value) {
     bool is_nan = isnan(value[0]) || isnan(value[1]) || isnan(value[2]);
     cloud->nan += is_nan;
     cloud->inf += !is_nan;
-    if (cloud->invalid == ATN_INVALID_DROP) return ATN_OK;
+    if (cloud->invalid == ATN_INVALID_DROP) return note_dropped(cloud, cloud->count + cloud->n_dropped);
     int axis = 0;
     while (isfinite(value[axis])) ++axis;
     return source_wrong(where, "%c is %s; a point needs three finite numbers (drop such points with --drop-invalid)",
@@ -141,8 +165,85 @@ atn_status cloud_add(atn_cloud *cloud, const source *where, const double value[R
         if (!store(cloud, k, at, normal && !known ? 0 : value[k]))
             return source_wrong(where, "a species is a whole number of 32 bits");
     }
+    if (cloud->extra.bytes) memcpy(cloud->extra.data + at * cloud->extra.bytes, cloud->extra.next, cloud->extra.bytes);
     ++cloud->count;
     return ATN_OK;
+}
+
+/* Point `from` with all it has; two clouds of the same roles and properties, or one. */
+static void copy_point(const atn_cloud *cloud, size_t from, atn_cloud *out, size_t to) {
+    for (cloud_role k = 0; k < ROLE_COUNT; ++k)
+        if (cloud->roles & ROLE_BIT(k))
+            memcpy((char *)out->column[k] + to * bytes_of(k), (const char *)cloud->column[k] + from * bytes_of(k),
+                   bytes_of(k));
+    size_t bytes = cloud->extra.bytes;
+    if (bytes) memmove(out->extra.data + to * bytes, cloud->extra.data + from * bytes, bytes);
+}
+
+atn_status cloud_filled(atn_cloud *cloud, size_t from, atn_status (*wrong)(void *user, size_t point), void *user) {
+    size_t end = cloud->count, to = from;
+    const double *const *p = (const double *const *)(const void *)cloud->column;
+    for (size_t k = from; k < end; ++k) {
+        bool is_nan = isnan(p[0][k]) || isnan(p[1][k]) || isnan(p[2][k]);
+        bool finite = isfinite(p[0][k]) && isfinite(p[1][k]) && isfinite(p[2][k]);
+        if (finite) {
+            if (to < k) copy_point(cloud, k, cloud, to);
+            ++to;
+            continue;
+        }
+        if (cloud->invalid != ATN_INVALID_DROP) return wrong(user, k);
+        cloud->nan += is_nan;
+        cloud->inf += !is_nan;
+        atn_status status = note_dropped(cloud, k);
+        if (status != ATN_OK) return status;
+    }
+    cloud->count = to;
+    return ATN_OK;
+}
+
+atn_status cloud_make_like(const atn_cloud *cloud, unsigned roles, size_t points, atn_cloud **out) {
+    atn_status status = cloud_make(cloud->ctx, NULL, out);
+    if (status != ATN_OK) return status;
+    (*out)->roles = roles;
+    (*out)->keep = cloud->keep;
+    memcpy((*out)->format, cloud->format, sizeof cloud->format);
+    memcpy((*out)->left_out, cloud->left_out, sizeof cloud->left_out);
+    status = cloud_extras_like(cloud->ctx, &cloud->extra, &(*out)->extra);
+    if (status == ATN_OK) status = make_room(*out, points);
+    if (status == ATN_OK) return ATN_OK;
+    atn_cloud_free(*out);
+    *out = NULL;
+    return status;
+}
+
+static atn_status select_points(const atn_cloud *cloud, const uint32_t *index, size_t count, atn_cloud *out) {
+    uint32_t *becomes = cloud->faces ? atn_alloc(cloud->ctx, cloud->count * sizeof *becomes) : NULL;
+    if (cloud->faces && !becomes) return ATN_ERR_MEMORY;
+    for (size_t k = 0; becomes && k < cloud->count; ++k) becomes[k] = UINT32_MAX;
+    atn_status status = ATN_OK;
+    size_t frames = cloud->n_frames, frame = 0;
+    for (size_t k = 0; status == ATN_OK && k < count; ++k) {
+        while (status == ATN_OK && frame < frames && index[k] >= cloud->frame[frame]) {
+            status = cloud_add_frame(out);
+            ++frame;
+        }
+        copy_point(cloud, index[k], out, k);
+        if (becomes) becomes[index[k]] = (uint32_t)k;
+        ++out->count;
+    }
+    for (; status == ATN_OK && frame < frames; ++frame) status = cloud_add_frame(out);
+    if (status == ATN_OK && becomes) status = cloud_faces_follow(cloud, becomes, out);
+    atn_free(cloud->ctx, becomes);
+    return status;
+}
+
+atn_status cloud_select(const atn_cloud *cloud, const uint32_t *index, size_t count, atn_cloud **out) {
+    atn_status status = cloud_make_like(cloud, cloud->roles, count, out);
+    if (status == ATN_OK) status = select_points(cloud, index, count, *out);
+    if (status == ATN_OK || !*out) return status;
+    atn_cloud_free(*out);
+    *out = NULL;
+    return status;
 }
 
 atn_status cloud_add_frame(atn_cloud *cloud) {
@@ -153,23 +254,52 @@ atn_status cloud_add_frame(atn_cloud *cloud) {
     return status;
 }
 
+void cloud_drop_role(atn_cloud *cloud, cloud_role role) {
+    atn_free(cloud->ctx, cloud->column[role]);
+    cloud->column[role] = NULL;
+    cloud->roles &= ~ROLE_BIT(role);
+}
+
 cloud_role cloud_role_of(const char *name) {
     for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
         if (strcasecmp(name, NAMES[k].name) == 0) return NAMES[k].role;
     return ROLE_NONE;
 }
 
-void cloud_leave_out(atn_cloud *cloud, const char *name) {
-    size_t used = strlen(cloud->left_out), room = sizeof cloud->left_out - used;
-    if (used && strlen(name) + 8 > room) { /* no room for the name, and more to come after it */
-        if (used < 4 || strcmp(cloud->left_out + used - 3, "...") != 0)
-            snprintf(cloud->left_out + used, room, room > 5 ? ", ..." : "");
-        return;
+const char *cloud_role_name(cloud_role role) {
+    size_t k = 0;
+    while (NAMES[k].role != role) ++k;
+    return NAMES[k].name;
+}
+
+atn_status cloud_add_extra(atn_cloud *cloud, const char *name, number_type type, size_t values, size_t *index) {
+    *index = SIZE_MAX;
+    atn_status status =
+        cloud->keep & KEEP_EXTRAS ? cloud_extras_add(cloud->ctx, &cloud->extra, name, type, values, index) : ATN_OK;
+    if (status == ATN_OK && *index == SIZE_MAX) cloud_leave_out(cloud, name);
+    return status;
+}
+
+atn_status cloud_add_columns(atn_cloud *cloud, size_t from, size_t to, number_type type, size_t *first) {
+    atn_status status = ATN_OK;
+    char name[64];
+    *first = SIZE_MAX;
+    if (!(cloud->keep & KEEP_EXTRAS) && to >= from) {
+        snprintf(name, sizeof name, to > from ? "columns %zu to %zu" : "column %zu", from, to);
+        cloud_leave_out(cloud, name);
+        return ATN_OK;
     }
-    size_t start = used ? used + 2 : 0;
-    snprintf(cloud->left_out + used, room, "%s%.*s", used ? ", " : "", 100, name);
-    for (char *c = cloud->left_out + start; *c; ++c)
-        if (*c < ' ' || *c > '~') *c = '?'; /* names are told to people */
+    for (size_t k = from; status == ATN_OK && k <= to; ++k) {
+        size_t index;
+        snprintf(name, sizeof name, CLOUD_COLUMN "%zu", k);
+        status = cloud_add_extra(cloud, name, type, 1, &index);
+        if (k == from) *first = index;
+    }
+    return status;
+}
+
+void cloud_leave_out(atn_cloud *cloud, const char *name) {
+    cloud_list_name(cloud->left_out, sizeof cloud->left_out, name);
 }
 
 double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point) {
@@ -221,6 +351,8 @@ atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud) {
                            .weights = cloud->roles & ROLE_BIT(ROLE_WEIGHT),
                            .masses = cloud->roles & ROLE_BIT(ROLE_MASS),
                            .species = cloud->roles & ROLE_BIT(ROLE_SPECIES),
+                           .faces = cloud->faces ? cloud->faces->count : 0,
+                           .properties = cloud->extra.names,
                            .left_out = cloud->left_out};
     for (int d = 0; d < 3 && cloud->count; ++d) {
         const double *column = cloud->column[d];

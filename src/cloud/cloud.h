@@ -2,6 +2,7 @@
 #ifndef ATN_CLOUD_CLOUD_H
 #define ATN_CLOUD_CLOUD_H
 
+#include "cloud/extras.h"
 #include "cloud/source.h"
 
 #include <attune/cloud.h>
@@ -25,7 +26,14 @@ typedef enum cloud_role {
 #define ROLE_POSITION  (ROLE_BIT(ROLE_X) | ROLE_BIT(ROLE_Y) | ROLE_BIT(ROLE_Z))
 #define ROLE_NORMAL    (ROLE_BIT(ROLE_NX) | ROLE_BIT(ROLE_NY) | ROLE_BIT(ROLE_NZ))
 
-typedef struct cloud_mesh cloud_mesh;
+typedef struct cloud_faces cloud_faces;
+
+/* What a reader keeps beside the columns; bits. */
+typedef enum cloud_keep {
+    KEEP_EXTRAS = 1,
+    KEEP_FACES = 2,
+    KEEP_FACES_NEEDED = 4 /* faces that are wrong are refused, not left out */
+} cloud_keep;
 
 struct atn_cloud {
     const atn_ctx *ctx;
@@ -36,7 +44,11 @@ struct atn_cloud {
     size_t n_frames, frame_capacity;
     size_t nan, inf; /* points that were dropped */
     atn_invalid invalid;
-    cloud_mesh *mesh; /* where a reader puts triangles, not owned; NULL: they are left out */
+    unsigned keep;      /* bits of cloud_keep */
+    cloud_extras extra; /* properties that only travel */
+    cloud_faces *faces; /* owned; NULL: none */
+    size_t *dropped;    /* owned; which points of the file were dropped, where faces are kept */
+    size_t n_dropped, dropped_capacity;
     /* Takes `most` points away, which the cloud then has no more; NULL: it keeps all that are added. */
     atn_status (*drain)(void *user, atn_cloud *cloud);
     void *drain_user;
@@ -48,6 +60,12 @@ struct atn_cloud {
 /* An empty one, without roles. */
 atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out);
 
+/* An empty one with the same properties beside the columns, and room for so many points. */
+atn_status cloud_make_like(const atn_cloud *cloud, unsigned roles, size_t points, atn_cloud **out);
+
+/* The points index[0], index[1], ... with all they have; faces whose corners are all there. */
+atn_status cloud_select(const atn_cloud *cloud, const uint32_t *index, size_t count, atn_cloud **out);
+
 /* The same points, with room for `roles` too, which are not filled. */
 atn_status cloud_copy(const atn_cloud *cloud, unsigned roles, atn_cloud **out);
 
@@ -58,10 +76,21 @@ atn_status cloud_begin(atn_cloud *cloud, const source *where, unsigned roles, si
 /* A point; value has an element for each role. Invalid ones are refused or dropped and counted. A normal that is not
  * finite becomes zeros. */
 atn_status cloud_add(atn_cloud *cloud, const source *where, const double value[ROLE_COUNT]);
+/* Points `from` on were filled in place, as many as `count` says, with coordinates that may be invalid: those are
+ * refused, by `wrong` for the first of them, or dropped and counted. */
+atn_status cloud_filled(atn_cloud *cloud, size_t from, atn_status (*wrong)(void *user, size_t point), void *user);
 atn_status cloud_add_frame(atn_cloud *cloud); /* the points to come are a new frame */
 
-cloud_role cloud_role_of(const char *name);               /* a column's name, any case; ROLE_NONE: not known */
-void cloud_leave_out(atn_cloud *cloud, const char *name); /* for atn_cloud_info.left_out */
+void cloud_drop_role(atn_cloud *cloud, cloud_role role); /* as if it had never been there */
+cloud_role cloud_role_of(const char *name);              /* a column's name, any case; ROLE_NONE: not known */
+const char *cloud_role_name(cloud_role role);
+/* A property that only travels; *index is SIZE_MAX, and it is noted as left out, where it is not kept. */
+atn_status cloud_add_extra(atn_cloud *cloud, const char *name, number_type type, size_t values, size_t *index);
+/* Columns `from` to `to`, counted from 1, that have no names: properties column4, column5, ... *first is SIZE_MAX, and
+ * they are noted as left out, where they are not kept. */
+#define CLOUD_COLUMN "column"
+atn_status cloud_add_columns(atn_cloud *cloud, size_t from, size_t to, number_type type, size_t *first);
+void cloud_leave_out(atn_cloud *cloud, const char *name);                /* for atn_cloud_info.left_out */
 double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point); /* the role is there */
 bool cloud_is_single(const atn_cloud *cloud);                            /* do positions lose nothing as floats? */
 

@@ -3,20 +3,29 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "cloud/faces.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#define ALL ((1u << ROLE_COUNT) - 1)
+
+static bool holds_all(const atn_cloud *cloud, const cloud_extra *extra) {
+    (void)cloud, (void)extra;
+    return true;
+}
+
 const cloud_format CLOUD_FORMATS[] = {
-    {"PLY", "ply", cloud_ply_begins, cloud_ply_read, cloud_ply_write},
-    {"PCD", "pcd", cloud_pcd_begins, cloud_pcd_read, cloud_pcd_write},
-    {"NPY", "npy", cloud_npy_begins, cloud_npy_read, cloud_npy_write},
-    {"XYZ", "xyz txt csv asc", NULL, cloud_xyz_read, cloud_xyz_write},
-    {"OBJ", "obj", NULL, cloud_obj_read, NULL},
-    {"STL", "stl", NULL, cloud_stl_read, NULL},
-    {"POS", "pos", NULL, cloud_pos_read, cloud_pos_write},
-    {"ePOS", "epos", NULL, cloud_epos_read, NULL},
-    {"APT", "apt", cloud_apt_begins, cloud_apt_read, NULL},
+    {"PLY", "ply", cloud_ply_begins, cloud_ply_read, cloud_ply_write, ALL, holds_all, true},
+    {"PCD", "pcd", cloud_pcd_begins, cloud_pcd_read, cloud_pcd_write, ALL, holds_all, false},
+    {"NPY", "npy", cloud_npy_begins, cloud_npy_read, cloud_npy_write, ROLE_POSITION, cloud_npy_holds, false},
+    {"XYZ", "xyz txt csv asc", NULL, cloud_xyz_read, cloud_xyz_write, ALL, holds_all, false},
+    {"LAS", "las", cloud_las_begins, cloud_las_read, cloud_las_write, ROLE_POSITION, cloud_las_holds, false},
+    {"OBJ", "obj", NULL, cloud_obj_read, NULL, 0, NULL, false},
+    {"STL", "stl", NULL, cloud_stl_read, NULL, 0, NULL, false},
+    {"POS", "pos", NULL, cloud_pos_read, cloud_pos_write, ROLE_POSITION | ROLE_BIT(ROLE_MASS), NULL, false},
+    {"ePOS", "epos", NULL, cloud_epos_read, NULL, 0, NULL, false},
+    {"APT", "apt", cloud_apt_begins, cloud_apt_read, NULL, 0, NULL, false},
     {0},
 };
 
@@ -24,9 +33,8 @@ const cloud_format CLOUD_FORMATS[] = {
 static const struct {
     const char *ending, *advice;
 } NOT_READ[] = {
-    {"laz", "LAZ is not read; PDAL converts it: pdal translate IN.laz OUT.ply"},
-    {"las", "LAS is not read; PDAL converts it: pdal translate IN.las OUT.ply"},
-    {"e57", "E57 is not read; CloudCompare opens it and saves PLY"},
+    {"laz", "LAZ is not read; PDAL converts it: pdal translate IN.laz OUT.las"},
+    {"e57", "E57 is not read; CloudCompare opens it and saves PLY or LAS, as does PDAL: pdal translate IN.e57 OUT.las"},
     {"rrng", "ranges of masses, no points; --ranges takes it"},
     {"rng", "ranges of masses, no points; --ranges takes it"},
     {"ply.gz", "packed files are not read; gunzip it first"},
@@ -51,12 +59,13 @@ static atn_status not_known(const source *s) {
     for (size_t k = 0; k < sizeof NOT_READ / sizeof *NOT_READ; ++k)
         if (source_has_ending(s->name, NOT_READ[k].ending))
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
-    return atn_fail(s->ctx, ATN_ERR_INPUT,
-                    "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, obj, stl, pos, epos, apt",
-                    s->name);
+    return atn_fail(
+        s->ctx, ATN_ERR_INPUT,
+        "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, las, obj, stl, pos, epos, apt",
+        s->name);
 }
 
-atn_status cloud_read_source(source *s, const atn_cloud_options *options, cloud_mesh *mesh, atn_cloud **out) {
+atn_status cloud_read_source(source *s, const atn_cloud_options *options, unsigned keep, atn_cloud **out) {
     *out = NULL;
     const char *head;
     size_t length;
@@ -68,9 +77,9 @@ atn_status cloud_read_source(source *s, const atn_cloud_options *options, cloud_
     status = cloud_make(s->ctx, options, &cloud);
     if (status != ATN_OK) return status;
     snprintf(cloud->format, sizeof cloud->format, "%s", format->name);
-    cloud->mesh = mesh;
+    cloud->keep = keep;
     status = format->read(s, cloud);
-    cloud->mesh = NULL;
+    if (status == ATN_OK) status = cloud_faces_settle(cloud, s, keep & KEEP_FACES_NEEDED);
     if (status == ATN_OK)
         *out = cloud;
     else
@@ -78,11 +87,15 @@ atn_status cloud_read_source(source *s, const atn_cloud_options *options, cloud_
     return status;
 }
 
+unsigned cloud_kept(const atn_cloud_options *options) {
+    return options && options->no_properties ? 0 : KEEP_EXTRAS | KEEP_FACES;
+}
+
 atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_cloud **out) {
     source s;
     *out = NULL;
     atn_status status = source_open(ctx, path, &s);
-    if (status == ATN_OK) status = cloud_read_source(&s, options, NULL, out);
+    if (status == ATN_OK) status = cloud_read_source(&s, options, cloud_kept(options), out);
     source_close(&s);
     return status;
 }
@@ -92,16 +105,31 @@ atn_status atn_cloud_read_bytes(const atn_ctx *ctx, const char *name, const char
     source s;
     *out = NULL;
     atn_status status = source_of_bytes(ctx, name, bytes, length, &s);
-    if (status == ATN_OK) status = cloud_read_source(&s, options, NULL, out);
+    if (status == ATN_OK) status = cloud_read_source(&s, options, cloud_kept(options), out);
     source_close(&s);
     return status;
+}
+
+void atn_cloud_not_written(const atn_cloud *cloud, const char *path, char *names, size_t size) {
+    const cloud_format *format = by_ending(path);
+    unsigned lost = format ? cloud->roles & ~format->roles : 0;
+    if (size == 0) return;
+    *names = '\0';
+    if (lost & ROLE_NORMAL) cloud_list_name(names, size, "normals");
+    for (cloud_role k = ROLE_WEIGHT; k < ROLE_COUNT; ++k)
+        if (lost & ROLE_BIT(k)) cloud_list_name(names, size, cloud_role_name(k));
+    for (size_t k = 0; format && k < cloud->extra.count; ++k)
+        if (!format->holds || !format->holds(cloud, &cloud->extra.field[k]))
+            cloud_list_name(names, size, cloud->extra.field[k].name);
+    if (format && cloud->faces && !format->faces) cloud_list_name(names, size, "faces");
+    if (*cloud->left_out) cloud_list_name(names, size, cloud->left_out);
 }
 
 atn_status atn_cloud_write(const atn_cloud *cloud, const char *path) {
     const cloud_format *format = by_ending(path);
     if (!format || !format->write)
         return atn_fail(cloud->ctx, ATN_ERR_INPUT,
-                        "%s: clouds are written as ply, pcd, xyz, txt, csv, asc, npy or pos; %s", path,
+                        "%s: clouds are written as ply, pcd, xyz, txt, csv, asc, npy, las or pos; %s", path,
                         format ? "this one is only read" : "the ending says which");
     atn_text file = {.ctx = cloud->ctx};
     atn_status status = format->write(cloud, source_has_ending(path, "csv") ? ',' : ' ', &file);

@@ -185,7 +185,7 @@ static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_
 }
 
 static atn_status open_whole(atn_frame *f, const atn_cloud_options *options) {
-    atn_status status = cloud_read_source(&f->s, options, NULL, &f->cloud);
+    atn_status status = cloud_read_source(&f->s, options, 0, &f->cloud);
     if (status != ATN_OK) return status;
     atn_cloud_info info = atn_cloud_get_info(f->cloud);
     f->info = (atn_frame_info){.format = info.format, .masses = info.masses, .species = info.species};

@@ -1,11 +1,9 @@
-/* The triangles of a mesh: faces become fans, (first, last, next); what they name is held against the points there are.
- */
+/* The triangles of a mesh: faces become fans; those of less than three corners have none. */
 #include "cloud/mesh.h"
 
 #include "base/memory.h"
+#include "cloud/faces.h"
 #include "cloud/formats.h"
-
-#include <math.h>
 
 void cloud_mesh_free(cloud_mesh *mesh) {
     if (!mesh->ctx) return;
@@ -13,55 +11,38 @@ void cloud_mesh_free(cloud_mesh *mesh) {
     *mesh = (cloud_mesh){0};
 }
 
-void cloud_mesh_begin_face(cloud_mesh *mesh) { mesh->corners = 0; }
+static size_t triangles_of(const cloud_faces *faces, size_t face) {
+    size_t corners = cloud_faces_end(faces, face) - faces->start[face];
+    return corners < 3 ? 0 : corners - 2;
+}
 
-static atn_status add_triangle(cloud_mesh *mesh, uint32_t next) {
-    void *corner = mesh->corner;
-    atn_status status = atn_grow(mesh->ctx, &corner, &mesh->capacity, mesh->triangles, 3 * sizeof *mesh->corner);
-    mesh->corner = corner;
-    if (status != ATN_OK) return status;
-    uint32_t *at = mesh->corner + 3 * mesh->triangles++;
-    at[0] = mesh->first;
-    at[1] = mesh->last;
-    at[2] = next;
+static atn_status cut_fans(const cloud_faces *faces, cloud_mesh *mesh) {
+    size_t triangles = 0;
+    for (size_t k = 0; k < faces->count; ++k) triangles += triangles_of(faces, k);
+    mesh->corner = atn_alloc(mesh->ctx, 3 * triangles * sizeof *mesh->corner);
+    if (!mesh->corner) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < faces->count; ++k)
+        for (size_t t = 0; t < triangles_of(faces, k); ++t) {
+            const uint32_t *face = faces->corner + faces->start[k];
+            uint32_t *at = mesh->corner + 3 * mesh->triangles++;
+            at[0] = face[0];
+            at[1] = face[t + 1];
+            at[2] = face[t + 2];
+        }
     return ATN_OK;
 }
 
-atn_status cloud_mesh_add_corner(cloud_mesh *mesh, const source *where, double point) {
-    if (!(point >= 0) || point >= UINT32_MAX || floor(point) != point)
-        return source_wrong(where, "a face names the vertex %g", point);
-    uint32_t index = (uint32_t)point;
-    if (index >= mesh->highest) {
-        mesh->highest = (size_t)index + 1;
-        mesh->item = where->item;
-        mesh->line = where->line;
-    }
-    atn_status status = ATN_OK;
-    if (mesh->corners == 0)
-        mesh->first = index;
-    else if (mesh->corners >= 2)
-        status = add_triangle(mesh, index);
-    mesh->last = index;
-    ++mesh->corners;
-    return status;
-}
-
-static atn_status check(source *s, const cloud_mesh *mesh, const atn_cloud *points) {
-    if (mesh->highest > points->count) {
-        s->item = mesh->item;
-        s->line = mesh->line;
-        return source_wrong(s, "a face names vertex %zu, counted from 0; there are %zu", mesh->highest - 1,
-                            points->count);
-    }
-    if (mesh->triangles) return ATN_OK;
+static atn_status read_mesh(source *s, cloud_mesh *mesh, atn_cloud **points) {
+    atn_status status = cloud_read_source(s, NULL, KEEP_FACES | KEEP_FACES_NEEDED, points);
+    if (status == ATN_OK && (*points)->faces) status = cut_fans((*points)->faces, mesh);
+    if (status != ATN_OK || mesh->triangles) return status;
     return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: there are no triangles; a mesh is a PLY or OBJ file with faces, or STL",
                     s->name);
 }
 
 atn_status cloud_mesh_read(source *s, cloud_mesh *mesh, atn_cloud **points) {
     *mesh = (cloud_mesh){.ctx = s->ctx};
-    atn_status status = cloud_read_source(s, NULL, mesh, points);
-    if (status == ATN_OK) status = check(s, mesh, *points);
+    atn_status status = read_mesh(s, mesh, points);
     if (status == ATN_OK) return ATN_OK;
     cloud_mesh_free(mesh);
     atn_cloud_free(*points);

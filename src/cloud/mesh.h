@@ -1,26 +1,17 @@
-/* The triangles of a mesh, as the readers of formats hand them over: faces corner by corner, which become fans of
- * triangles. */
+/* The triangles of a mesh: its faces as fans, (first, last, next). */
 #ifndef ATN_CLOUD_MESH_H
 #define ATN_CLOUD_MESH_H
 
 #include "cloud/cloud.h"
 
-/* A plain value, begun with its context only; ended with cloud_mesh_free. */
-struct cloud_mesh {
+/* A plain value; ended with cloud_mesh_free. */
+typedef struct cloud_mesh {
     const atn_ctx *ctx;
     uint32_t *corner; /* owned; three points of the cloud for each triangle */
-    size_t triangles, capacity;
-    /* The face that is being read. */
-    size_t corners;
-    uint32_t first, last;
-    /* Faces may come before what they name: the highest point named, and where. */
-    size_t highest, item; /* one more than it; 0: none yet */
-    int64_t line;
-};
+    size_t triangles;
+} cloud_mesh;
 
 void cloud_mesh_free(cloud_mesh *mesh);
-void cloud_mesh_begin_face(cloud_mesh *mesh); /* one of less than three corners has no triangles */
-atn_status cloud_mesh_add_corner(cloud_mesh *mesh, const source *where, double point);
 
 /* The points of a file, with its triangles; one without any, or whose faces name points that are not there, is refused.
  * Points that are not finite are. */

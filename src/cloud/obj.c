@@ -1,8 +1,8 @@
-/* Wavefront OBJ: the vertices, "v x y z", of a mesh, and its faces, "f 1/2/3 4 -1", where they are asked for; all else
- * is left out. */
+/* Wavefront OBJ: the vertices, "v x y z", of a mesh, and its faces, "f 1/2/3 4 -1", where they are kept; all else is
+ * left out. */
+#include "cloud/faces.h"
 #include "cloud/fields.h"
 #include "cloud/formats.h"
-#include "cloud/mesh.h"
 
 #include <string.h>
 
@@ -17,6 +17,9 @@ static atn_status read_vertex(source *s, atn_cloud *cloud, char *rest, bool *ext
     return cloud_add(cloud, s, value);
 }
 
+/* That the file had so far. */
+static size_t vertices_of(const atn_cloud *cloud) { return cloud->count + cloud->nan + cloud->inf; }
+
 /* Corners are counted from 1, or back from the last vertex so far; what follows a slash are normals and textures. */
 static atn_status read_corners(source *s, atn_cloud *cloud, char *rest) {
     atn_status status = ATN_OK;
@@ -24,9 +27,10 @@ static atn_status read_corners(source *s, atn_cloud *cloud, char *rest) {
         bool back = *field == '-';
         size_t number;
         field[strcspn(field, "/")] = '\0';
-        if (!field_count(field + back, &number) || !number || (back && number > cloud->count))
-            return source_wrong(s, "'%.40s' names no vertex", field);
-        status = cloud_mesh_add_corner(cloud->mesh, s, (double)(back ? cloud->count - number : number - 1));
+        if (!field_count(field + back, &number) || !number || (back && number > vertices_of(cloud)))
+            cloud_faces_wrong(cloud, s, "'%.40s' names no vertex", field);
+        else
+            status = cloud_faces_add(cloud, s, (double)(back ? vertices_of(cloud) - number : number - 1));
     }
     return status;
 }
@@ -53,15 +57,15 @@ atn_status cloud_obj_read(source *s, atn_cloud *cloud) {
         if (strcmp(word, "v") == 0) {
             if (goes_on) return source_wrong(s, "a vertex that goes on in the next line is not read");
             status = read_vertex(s, cloud, rest, &extra);
-        } else if (cloud->mesh && strcmp(word, "f") == 0) {
+        } else if (cloud->keep & KEEP_FACES && strcmp(word, "f") == 0) {
             face = true;
-            cloud_mesh_begin_face(cloud->mesh);
-            status = read_corners(s, cloud, rest);
+            status = cloud_faces_begin(cloud);
+            if (status == ATN_OK) status = read_corners(s, cloud, rest);
         } else if (!((*word >= 'a' && *word <= 'z') || (*word >= 'A' && *word <= 'Z')))
             return source_wrong(s, "'%.40s' is nothing that OBJ has", word);
     }
     if (status != ATN_OK) return status;
-    if (cloud->count + cloud->nan + cloud->inf == 0)
+    if (vertices_of(cloud) == 0)
         return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: there is no vertex; those are lines \"v x y z\"", s->name);
     if (extra) cloud_leave_out(cloud, "what follows z");
     if (normals) cloud_leave_out(cloud, "vn");

@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "cloud/fields.h"
 #include "cloud/formats.h"
+#include "cloud/records.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ bool cloud_pcd_begins(const char *head, size_t length) {
     return (length >= 6 && memcmp(head, "# .PCD", 6) == 0) || (length >= 8 && memcmp(head, "VERSION ", 8) == 0);
 }
 
-static atn_status text_point(source *s, const pcd_header *h, double *value) {
+static atn_status text_point(source *s, const pcd_header *h, atn_cloud *cloud, double *value) {
     char *line;
     do {
         atn_status status = source_line(s, &line);
@@ -31,6 +32,7 @@ static atn_status text_point(source *s, const pcd_header *h, double *value) {
             if (!field) return source_wrong(s, "a value is missing; a point has %zu", h->values);
             if (!field_number(field, &number)) return source_wrong(s, "'%.40s' is no number", field);
             if (v == 0) value[h->field[k].role] = number;
+            if (h->field[k].extra != SIZE_MAX) cloud_extras_put(&cloud->extra, h->field[k].extra, v, number);
         }
     return fields_next(&line) ? source_wrong(s, "more values than a point has: %zu", h->values) : ATN_OK;
 }
@@ -38,23 +40,24 @@ static atn_status text_point(source *s, const pcd_header *h, double *value) {
 static atn_status read_text(source *s, const pcd_header *h, atn_cloud *cloud) {
     atn_status status = ATN_OK;
     for (size_t k = 0; status == ATN_OK && k < h->points; ++k) {
-        double value[ROLE_COUNT + 1] = {0}; /* and one for all that is left out */
-        status = text_point(s, h, value);
+        double value[ROLE_COUNT + 1] = {0}; /* and one for all that has no role */
+        status = text_point(s, h, cloud, value);
         if (status == ATN_OK) status = cloud_add(cloud, s, value);
     }
     return status;
 }
 
 static atn_status read_binary(source *s, const pcd_header *h, atn_cloud *cloud) {
-    atn_status status = ATN_OK;
-    for (size_t k = 0; status == ATN_OK && k < h->points; ++k) {
-        const char *record;
-        double value[ROLE_COUNT + 1] = {0};
-        status = source_take(s, h->bytes, &record);
-        for (size_t f = 0; status == ATN_OK && f < h->fields; ++f)
-            value[h->field[f].role] = number_load(h->field[f].type, record + h->field[f].at, false);
-        if (status == ATN_OK) status = cloud_add(cloud, s, value);
-    }
+    cloud_records *r = atn_zalloc(s->ctx, sizeof *r);
+    if (!r) return ATN_ERR_MEMORY;
+    r->start = s->size - source_left(s);
+    r->stride = h->bytes;
+    r->count = h->points;
+    r->n_parts = h->fields;
+    for (size_t k = 0; k < h->fields; ++k)
+        r->part[k] = (record_part){h->field[k].at, h->field[k].type, h->field[k].role, h->field[k].extra, 0, 0};
+    atn_status status = h->points ? cloud_records_read(s, cloud, r) : ATN_OK;
+    atn_free(s->ctx, r);
     return status;
 }
 
@@ -67,7 +70,10 @@ static atn_status add_columns(source *s, const pcd_header *h, const char *bytes,
         for (size_t f = 0; f < h->fields; ++f) {
             const pcd_field *field = &h->field[f];
             size_t stride = number_bytes(field->type) * field->values;
-            value[field->role] = number_load(field->type, bytes + field->at * h->points + k * stride, false);
+            const char *at = bytes + field->at * h->points + k * stride;
+            value[field->role] = number_load(field->type, at, false);
+            if (field->extra == SIZE_MAX) continue;
+            memcpy(cloud->extra.next + cloud->extra.field[field->extra].at, at, stride);
         }
         status = cloud_add(cloud, s, value);
     }
@@ -129,38 +135,4 @@ atn_status cloud_pcd_read(source *s, atn_cloud *cloud) {
     }
     atn_free(s->ctx, h);
     return status;
-}
-
-/* ---- writing: binary ---- */
-
-atn_status cloud_pcd_write(const atn_cloud *cloud, char separator, atn_text *out) {
-    static const char *const names[ROLE_COUNT] = {"x",        "y",      "z",    "normal_x", "normal_y",
-                                                  "normal_z", "weight", "mass", "species"};
-    (void)separator;
-    bool single = cloud_is_single(cloud);
-    number_type type[ROLE_COUNT];
-    atn_text_add(out, "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS");
-    for (cloud_role k = 0; k < ROLE_COUNT; ++k) {
-        bool there = cloud->roles & ROLE_BIT(k);
-        type[k] = !there                   ? NUMBER_NONE
-                  : k == ROLE_SPECIES      ? NUMBER_I32
-                  : k <= ROLE_Z && !single ? NUMBER_F64
-                                           : NUMBER_F32;
-        if (there) atn_text_printf(out, " %s", names[k]);
-    }
-    atn_text_add(out, "\nSIZE");
-    for (int k = 0; k < ROLE_COUNT; ++k)
-        if (type[k] != NUMBER_NONE) atn_text_printf(out, " %zu", number_bytes(type[k]));
-    atn_text_add(out, "\nTYPE");
-    for (int k = 0; k < ROLE_COUNT; ++k)
-        if (type[k] != NUMBER_NONE) atn_text_add(out, k == ROLE_SPECIES ? " I" : " F");
-    atn_text_add(out, "\nCOUNT");
-    for (int k = 0; k < ROLE_COUNT; ++k)
-        if (type[k] != NUMBER_NONE) atn_text_add(out, " 1");
-    atn_text_printf(out, "\nWIDTH %zu\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %zu\nDATA binary\n", cloud->count,
-                    cloud->count);
-    for (size_t point = 0; point < cloud->count; ++point)
-        for (cloud_role k = 0; k < ROLE_COUNT; ++k)
-            if (type[k] != NUMBER_NONE) number_add(out, type[k], cloud_get(cloud, k, point), false);
-    return ATN_OK;
 }

@@ -11,7 +11,8 @@ typedef struct pcd_field {
     number_type type;
     size_t values;   /* of one point; > 0 */
     size_t at;       /* bytes before it in a point */
-    cloud_role role; /* ROLE_NONE: left out */
+    cloud_role role; /* ROLE_NONE: none */
+    size_t extra;    /* where it only travels; SIZE_MAX: left out */
 } pcd_field;
 
 typedef enum pcd_data { PCD_TEXT, PCD_BINARY, PCD_COMPRESSED } pcd_data;

@@ -40,17 +40,16 @@ typedef struct reader {
     size_t width, height;
     size_t bytes[PCD_MOST_FIELDS]; /* of one value */
     char letter[PCD_MOST_FIELDS];
+    char name[PCD_MOST_FIELDS][EXTRA_NAME]; /* cut short if it is longer */
 } reader;
 
 static atn_status read_field_name(reader *r, const char *name) {
     pcd_header *h = r->out;
     if (h->fields == PCD_MOST_FIELDS) return source_wrong(r->s, "more than %d fields", PCD_MOST_FIELDS);
     pcd_field *f = &h->field[h->fields++];
-    *f = (pcd_field){.values = 1, .role = cloud_role_of(name)};
-    if (f->role == ROLE_NONE) {
-        if (strcmp(name, "_") != 0) cloud_leave_out(r->cloud, name); /* _ is padding */
-        return ATN_OK;
-    }
+    *f = (pcd_field){.values = 1, .role = cloud_role_of(name), .extra = SIZE_MAX};
+    snprintf(r->name[h->fields - 1], EXTRA_NAME, "%s", name);
+    if (f->role == ROLE_NONE) return ATN_OK;
     if (h->roles & ROLE_BIT(f->role)) return source_wrong(r->s, "a second field '%.40s'", name);
     h->roles |= ROLE_BIT(f->role);
     return ATN_OK;
@@ -135,7 +134,14 @@ static atn_status finish_fields(reader *r) {
     }
     if (h->bytes > MOST_BYTES)
         return source_wrong(r->s, "a point of %zu bytes; at most %d are read", h->bytes, MOST_BYTES);
-    return ATN_OK;
+    atn_status status = ATN_OK;
+    for (size_t k = 0; status == ATN_OK && k < h->fields; ++k) {
+        pcd_field *f = &h->field[k];
+        bool padding = strcmp(r->name[k], "_") == 0;
+        if (f->role == ROLE_NONE && !padding)
+            status = cloud_add_extra(r->cloud, r->name[k], f->type, f->values, &f->extra);
+    }
+    return status;
 }
 
 static atn_status finish(reader *r) {

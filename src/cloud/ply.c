@@ -4,9 +4,10 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "cloud/faces.h"
 #include "cloud/fields.h"
 #include "cloud/formats.h"
-#include "cloud/mesh.h"
+#include "cloud/records.h"
 
 #include <string.h>
 
@@ -30,20 +31,25 @@ static atn_status text_value(source *s, char **rest, double *value) {
     return field_number(field, value) ? ATN_OK : source_wrong(s, "'%.40s' is no number", field);
 }
 
-/* The values of a list; corners of a face go to the mesh. */
-static atn_status text_list(source *s, char **rest, double items, cloud_mesh *mesh) {
+/* A value of a vertex; of other elements nothing is kept. */
+static void keep_value(const ply_element *e, const ply_property *p, double number, atn_cloud *cloud, double *value) {
+    value[p->role] = number;
+    if (e->vertex && p->extra != SIZE_MAX) cloud_extras_put(&cloud->extra, p->extra, 0, number);
+}
+
+/* The values of a list; corners of a face are kept. */
+static atn_status text_list(source *s, char **rest, double items, bool corners, atn_cloud *cloud) {
     if (!(items >= 0) || items > CLOUD_PIECE) return source_wrong(s, "a list of %g values", items);
-    if (mesh) cloud_mesh_begin_face(mesh);
-    atn_status status = ATN_OK;
+    atn_status status = corners ? cloud_faces_begin(cloud) : ATN_OK;
     for (size_t left = (size_t)items; status == ATN_OK && left; --left) {
         double number = 0;
         status = text_value(s, rest, &number);
-        if (status == ATN_OK && mesh) status = cloud_mesh_add_corner(mesh, s, number);
+        if (status == ATN_OK && corners) status = cloud_faces_add(cloud, s, number);
     }
     return status;
 }
 
-static atn_status text_row(source *s, const ply_header *h, const ply_element *e, cloud_mesh *mesh, double *value) {
+static atn_status text_row(source *s, const ply_header *h, const ply_element *e, atn_cloud *cloud, double *value) {
     char *line;
     do {
         atn_status status = source_line(s, &line);
@@ -56,55 +62,73 @@ static atn_status text_row(source *s, const ply_header *h, const ply_element *e,
         atn_status status = text_value(s, &line, &number);
         if (status != ATN_OK) return status;
         if (p->count != NUMBER_NONE)
-            status = text_list(s, &line, number, p->corners ? mesh : NULL);
+            status = text_list(s, &line, number, p->corners, cloud);
         else
-            value[p->role] = number;
+            keep_value(e, p, number, cloud, value);
         if (status != ATN_OK) return status;
     }
     return fields_next(&line) ? source_wrong(s, "more values than element %s has properties", e->name) : ATN_OK;
 }
 
 static atn_status binary_list(source *s, const ply_header *h, const ply_property *p, const char *count,
-                              cloud_mesh *mesh) {
+                              atn_cloud *cloud) {
     double items = number_load(p->count, count, h->big);
     size_t bytes = number_bytes(p->type), most = source_left(s) / bytes;
     if (items < 0 || items > (double)most)
         return source_wrong(s, "a list of %.0f values, %zu bytes are left", items, source_left(s));
-    if (!p->corners || !mesh) return source_skip(s, (size_t)items * bytes);
-    cloud_mesh_begin_face(mesh);
-    atn_status status = ATN_OK;
+    if (!p->corners || !(cloud->keep & KEEP_FACES)) return source_skip(s, (size_t)items * bytes);
+    atn_status status = cloud_faces_begin(cloud);
     for (size_t left = (size_t)items; status == ATN_OK && left; --left) {
         const char *corner;
         status = source_take(s, bytes, &corner);
-        if (status == ATN_OK) status = cloud_mesh_add_corner(mesh, s, number_load(p->type, corner, h->big));
+        if (status == ATN_OK) status = cloud_faces_add(cloud, s, number_load(p->type, corner, h->big));
     }
     return status;
 }
 
-static atn_status binary_row(source *s, const ply_header *h, const ply_element *e, cloud_mesh *mesh, double *value) {
-    const char *record = NULL;
-    atn_status status = e->lists ? ATN_OK : source_take(s, e->bytes, &record);
+/* A row with lists. */
+static atn_status binary_row(source *s, const ply_header *h, const ply_element *e, atn_cloud *cloud, double *value) {
+    atn_status status = ATN_OK;
     for (size_t k = 0; status == ATN_OK && k < e->properties; ++k) {
         const ply_property *p = &h->property[e->first + k];
-        size_t bytes = number_bytes(p->count == NUMBER_NONE ? p->type : p->count);
-        if (e->lists) status = source_take(s, bytes, &record);
+        const char *number;
+        status = source_take(s, number_bytes(p->count == NUMBER_NONE ? p->type : p->count), &number);
         if (status != ATN_OK) break;
         if (p->count != NUMBER_NONE)
-            status = binary_list(s, h, p, record, mesh);
+            status = binary_list(s, h, p, number, cloud);
         else
-            value[p->role] = number_load(p->type, record, h->big);
-        record += bytes;
+            keep_value(e, p, number_load(p->type, number, h->big), cloud, value);
     }
+    return status;
+}
+
+/* Vertices without lists. */
+static atn_status read_records(source *s, const ply_header *h, const ply_element *e, atn_cloud *cloud) {
+    cloud_records *r = atn_zalloc(s->ctx, sizeof *r);
+    if (!r) return ATN_ERR_MEMORY;
+    r->start = s->size - source_left(s);
+    r->stride = e->bytes;
+    r->count = e->rows;
+    r->big = h->big;
+    r->n_parts = e->properties;
+    for (size_t k = 0, at = 0; k < e->properties; ++k) {
+        const ply_property *p = &h->property[e->first + k];
+        r->part[k] = (record_part){.at = at, .type = p->type, .role = p->role, .extra = p->extra};
+        at += number_bytes(p->type);
+    }
+    atn_status status = cloud_records_read(s, cloud, r);
+    atn_free(s->ctx, r);
     return status;
 }
 
 static atn_status read_element(source *s, const ply_header *h, const ply_element *e, atn_cloud *cloud) {
     atn_status status = check_rows(s, h, e);
     if (status == ATN_OK && e->vertex) status = cloud_begin(cloud, s, h->roles, e->rows);
-    if (status == ATN_OK && !e->vertex && !h->ascii && !e->lists) return source_skip(s, e->rows * e->bytes);
+    if (status == ATN_OK && !h->ascii && !e->lists)
+        return e->vertex ? read_records(s, h, e, cloud) : source_skip(s, e->rows * e->bytes);
     for (size_t k = 0; status == ATN_OK && k < e->rows; ++k) {
-        double value[ROLE_COUNT + 1] = {0}; /* and one for all that is left out */
-        status = h->ascii ? text_row(s, h, e, cloud->mesh, value) : binary_row(s, h, e, cloud->mesh, value);
+        double value[ROLE_COUNT + 1] = {0}; /* and one for all that has no role */
+        status = (h->ascii ? text_row : binary_row)(s, h, e, cloud, value);
         if (status == ATN_OK && e->vertex) status = cloud_add(cloud, s, value);
     }
     return status;
@@ -119,43 +143,4 @@ atn_status cloud_ply_read(source *s, atn_cloud *cloud) {
     for (size_t k = 0; status == ATN_OK && k < h->n_elements; ++k) status = read_element(s, h, &h->element[k], cloud);
     atn_free(s->ctx, h);
     return status;
-}
-
-/* ---- writing: binary, little-endian ---- */
-
-static const struct {
-    cloud_role role;
-    const char *name, *type; /* NULL: float or double, by what is needed */
-} WRITTEN[] = {
-    {ROLE_X, "x", NULL},
-    {ROLE_Y, "y", NULL},
-    {ROLE_Z, "z", NULL},
-    {ROLE_NX, "nx", "float"},
-    {ROLE_NY, "ny", "float"},
-    {ROLE_NZ, "nz", "float"},
-    {ROLE_WEIGHT, "weight", "float"},
-    {ROLE_MASS, "mass", "float"},
-    {ROLE_SPECIES, "species", "int"},
-};
-enum { N_WRITTEN = sizeof WRITTEN / sizeof *WRITTEN };
-
-atn_status cloud_ply_write(const atn_cloud *cloud, char separator, atn_text *out) {
-    (void)separator;
-    bool single = cloud_is_single(cloud);
-    atn_text_printf(out, "ply\nformat binary_little_endian 1.0\nelement vertex %zu\n", cloud->count);
-    for (size_t k = 0; k < N_WRITTEN; ++k)
-        if (cloud->roles & ROLE_BIT(WRITTEN[k].role))
-            atn_text_printf(out, "property %s %s\n",
-                            WRITTEN[k].type ? WRITTEN[k].type
-                            : single        ? "float"
-                                            : "double",
-                            WRITTEN[k].name);
-    atn_text_add(out, "end_header\n");
-    for (size_t point = 0; point < cloud->count; ++point)
-        for (cloud_role role = 0; role < ROLE_COUNT; ++role) {
-            if (!(cloud->roles & ROLE_BIT(role))) continue;
-            number_type type = role == ROLE_SPECIES ? NUMBER_I32 : role <= ROLE_Z && !single ? NUMBER_F64 : NUMBER_F32;
-            number_add(out, type, cloud_get(cloud, role, point), false);
-        }
-    return ATN_OK;
 }

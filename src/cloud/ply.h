@@ -10,7 +10,8 @@ enum { PLY_MOST_ELEMENTS = 32, PLY_MOST_PROPERTIES = 512, PLY_NAME = 32 };
 typedef struct ply_property {
     number_type type;  /* of the value, or of a list's values */
     number_type count; /* of a list's count; NUMBER_NONE: no list */
-    cloud_role role;   /* in the element vertex; ROLE_NONE: left out */
+    cloud_role role;   /* in the element vertex; ROLE_NONE: none */
+    size_t extra;      /* of the element vertex, where it only travels; SIZE_MAX: left out */
     bool corners;      /* a list of what a face has as corners */
 } ply_property;
 

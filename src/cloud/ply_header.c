@@ -72,6 +72,7 @@ static atn_status read_element(reader *r, char *rest) {
 /* What a vertex's property is to the cloud. */
 static atn_status give_role(reader *r, ply_property *p, const char *name) {
     p->role = p->count == NUMBER_NONE ? cloud_role_of(name) : ROLE_NONE;
+    if (p->role == ROLE_NONE && p->count == NUMBER_NONE) return cloud_add_extra(r->cloud, name, p->type, 1, &p->extra);
     if (p->role == ROLE_NONE) {
         cloud_leave_out(r->cloud, name);
         return ATN_OK;
@@ -88,7 +89,7 @@ static atn_status read_property(reader *r, char *rest) {
         return source_wrong(r->s, "more than %d properties", PLY_MOST_PROPERTIES);
     ply_element *e = &h->element[h->n_elements - 1];
     ply_property *p = &h->property[h->n_properties];
-    *p = (ply_property){.count = NUMBER_NONE, .role = ROLE_NONE};
+    *p = (ply_property){.count = NUMBER_NONE, .role = ROLE_NONE, .extra = SIZE_MAX};
     const char *type = fields_next(&rest);
     if (type && strcmp(type, "list") == 0) {
         const char *count = fields_next(&rest);

@@ -61,21 +61,6 @@ static inline double cloud_mean_share(cloud_mean *mean, double weight) {
  * are kept apart. A cube's points are summed in their order, the result is in Morton order. */
 atn_status cloud_points_merge(const cloud_points *points, double edge, cloud_points *out);
 
-/* Merges points at the very same place (and of one species) into the first of them, which gets their weights. *from:
- * which point each one left was before, owned by the caller (atn_free); NULL where all places are distinct, and then
- * nothing changes. At most UINT32_MAX points, in a time that does not depend on where they lie. */
-atn_status cloud_points_distinct(cloud_points *points, uint32_t **from);
-
-/* Merges points where they crowd: of a cube of side `edge` > 0 with more than `most` points of one species, those that
- * share a smaller cube, a power of two smaller, as small as leaves `most` of them. Elsewhere nothing changes. *from as
- * in cloud_points_join. */
-atn_status cloud_points_thin(cloud_points *points, double edge, size_t most, uint32_t **from);
-
-/* Merges point k into point of[k] <= k, which is its own: the weighted mean, with the sum of the weights. `of` is used
- * up. *from: which point each one left was before, owned by the caller (atn_free); NULL before: the points are in their
- * first order; NULL afterwards: they still are. */
-atn_status cloud_points_join(cloud_points *points, uint32_t *of, uint32_t **from);
-
 /* Refuses bounds whose sides are more than `most` edges long, or not finite, before any cells are made of them. `who`
  * begins the sentence. */
 atn_status cloud_extent_check(const atn_ctx *ctx, const char *who, const double low[3], const double high[3],

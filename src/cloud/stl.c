@@ -2,9 +2,9 @@
  * its size, 84 + 50 n, never by a missing "solid": many binary files begin with that word. */
 #include "base/memory.h"
 #include "cloud/binary.h"
+#include "cloud/faces.h"
 #include "cloud/fields.h"
 #include "cloud/formats.h"
-#include "cloud/mesh.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +17,8 @@ typedef struct welder {
     atn_cloud *cloud;
     size_t *slot; /* index of a point plus one; 0: free */
     size_t slots; /* a power of two */
+    size_t corner[3];
+    bool broken; /* a corner of this facet was dropped */
 } welder;
 
 static size_t hash_of(const double *position) {
@@ -75,13 +77,16 @@ static atn_status weld(welder *w, const double value[ROLE_COUNT], size_t *point)
     return status;
 }
 
-static atn_status add_corner(welder *w, const double value[ROLE_COUNT], bool first) {
-    size_t point;
-    cloud_mesh *mesh = w->cloud->mesh;
+static atn_status add_corner(welder *w, const double value[ROLE_COUNT], size_t place) {
+    size_t point = 0;
     atn_status status = weld(w, value, &point);
-    if (status != ATN_OK || !mesh) return status;
-    if (first) cloud_mesh_begin_face(mesh);
-    return cloud_mesh_add_corner(mesh, w->s, (double)point);
+    if (place == 0) w->broken = false;
+    if (place < 3) w->corner[place] = point;
+    w->broken |= point >= w->cloud->count;
+    if (status != ATN_OK || place != 2 || w->broken) return status;
+    status = cloud_faces_begin(w->cloud);
+    for (int k = 0; status == ATN_OK && k < 3; ++k) status = cloud_faces_add(w->cloud, w->s, (double)w->corner[k]);
+    return status;
 }
 
 static atn_status read_binary(welder *w, size_t facets) {
@@ -93,20 +98,20 @@ static atn_status read_binary(welder *w, size_t facets) {
         for (size_t corner = 1; status == ATN_OK && corner <= 3; ++corner) {
             double value[ROLE_COUNT] = {0};
             for (size_t d = 0; d < 3; ++d) value[d] = number_load(NUMBER_F32, facet + 12 * corner + 4 * d, false);
-            status = add_corner(w, value, corner == 1);
+            status = add_corner(w, value, corner - 1);
         }
     }
     return status;
 }
 
-static atn_status read_vertex(welder *w, char *rest, bool first) {
+static atn_status read_vertex(welder *w, char *rest, size_t place) {
     double value[ROLE_COUNT] = {0};
     for (int d = 0; d < 3; ++d) {
         const char *field = fields_next(&rest);
         if (!field) return source_wrong(w->s, "a vertex of %d numbers; three are needed", d);
         if (!field_number(field, &value[d])) return source_wrong(w->s, "'%.40s' is no number", field);
     }
-    return add_corner(w, value, first);
+    return add_corner(w, value, place);
 }
 
 /* What may follow what: facets of three vertices between solid and endsolid. */
@@ -128,7 +133,7 @@ static atn_status read_text(welder *w) {
         }
         if (!open) return source_wrong(w->s, "'%.40s' outside a solid", word);
         if (strcmp(word, "vertex") == 0) {
-            status = read_vertex(w, line, corners++ == 0);
+            status = read_vertex(w, line, corners++);
         } else if (strcmp(word, "endfacet") == 0) {
             if (corners != 3) return source_wrong(w->s, "a facet of %zu vertices; three are needed", corners);
             corners = 0;
@@ -168,6 +173,7 @@ static atn_status read_either(welder *w) {
 atn_status cloud_stl_read(source *s, atn_cloud *cloud) {
     welder w = {.s = s, .cloud = cloud};
     atn_status status = read_either(&w);
+    cloud->n_dropped = 0; /* facets name points that are kept */
     atn_free(s->ctx, w.slot);
     return status;
 }

@@ -12,6 +12,23 @@ static void make_unit(double *normal) {
     for (int d = 0; d < 3; ++d) normal[d] = length > 0 && isfinite(length) ? normal[d] / length : 0;
 }
 
+/* What only travels is that of the point nearest to the mean: labels are not blended. */
+static void take_extra(const atn_cloud *from, size_t offset, const uint32_t *order, size_t count, const double *mean,
+                       atn_cloud *to) {
+    if (!from->extra.bytes) return;
+    size_t nearest = 0;
+    double least = INFINITY;
+    for (size_t k = 0; k < count; ++k) {
+        double distance2 = 0;
+        for (cloud_role d = 0; d < 3; ++d) {
+            double way = cloud_get(from, d, offset + order[k]) - mean[d];
+            distance2 += way * way;
+        }
+        if (distance2 < least) least = distance2, nearest = k;
+    }
+    memcpy(to->extra.next, from->extra.data + (offset + order[nearest]) * from->extra.bytes, from->extra.bytes);
+}
+
 static atn_status add_cube(const atn_cloud *from, const cloud_points *points, size_t offset, const uint32_t *order,
                            size_t count, atn_cloud *to) {
     cloud_mean mean = {0};
@@ -23,6 +40,7 @@ static atn_status add_cube(const atn_cloud *from, const cloud_points *points, si
         for (cloud_role r = 0; r < ROLE_SPECIES; ++r) /* the species is that of all of them */
             if (from->roles & ROLE_BIT(r)) value[r] += share * (cloud_get(from, r, offset + order[k]) - value[r]);
     }
+    take_extra(from, offset, order, count, value, to);
     value[ROLE_WEIGHT] = fmin(mean.weight, (double)FLT_MAX);
     make_unit(value + ROLE_NX);
     return cloud_add(to, NULL, value);
@@ -51,8 +69,7 @@ atn_status atn_cloud_voxels(const atn_cloud *cloud, double edge, atn_cloud **out
     atn_cloud *made = NULL;
     *out = NULL;
     atn_status status = cloud_points_of(cloud->ctx, cloud, &points);
-    if (status == ATN_OK) status = cloud_make(cloud->ctx, NULL, &made);
-    if (status == ATN_OK) status = cloud_begin(made, NULL, cloud->roles | ROLE_BIT(ROLE_WEIGHT), 0);
+    if (status == ATN_OK) status = cloud_make_like(cloud, cloud->roles | ROLE_BIT(ROLE_WEIGHT), 0, &made);
     size_t frames = cloud->n_frames ? cloud->n_frames : 1;
     for (size_t f = 0; status == ATN_OK && f < frames; ++f) {
         if (cloud->n_frames) status = cloud_add_frame(made);
@@ -60,10 +77,9 @@ atn_status atn_cloud_voxels(const atn_cloud *cloud, double edge, atn_cloud **out
             status = add_frame(cloud, &points, atn_cloud_frame(cloud, f), atn_cloud_frame(cloud, f + 1), edge, made);
     }
     cloud_points_free(&points);
-    if (status == ATN_OK) {
-        memcpy(made->format, cloud->format, sizeof made->format);
+    if (status == ATN_OK)
         *out = made;
-    } else
+    else
         atn_cloud_free(made);
     return status;
 }

@@ -6,7 +6,6 @@
 #include "cloud/fields.h"
 #include "cloud/formats.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool is_comment(const char *line) { return *line == '#' || *line == '%' || strncmp(line, "//", 2) == 0; }
@@ -22,9 +21,19 @@ static char *without_quotes(char *name) {
 }
 
 void xyz_set_plain(xyz_table *t, size_t first) {
+    for (size_t k = 0; k < XYZ_MOST_COLUMNS; ++k) t->kept[k].extra = SIZE_MAX;
     for (size_t k = 0; k < XYZ_MOST_COLUMNS; ++k)
         t->role[k] = k >= first && k < first + 3 ? (cloud_role)(k - first) : ROLE_NONE;
     t->roles = ROLE_POSITION;
+}
+
+/* Columns that are no role are kept, if they turn out to be numbers. */
+static atn_status keep_others(xyz_table *t, char **field) {
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k < XYZ_MOST_COLUMNS; ++k) t->kept[k].extra = SIZE_MAX;
+    for (size_t k = 0; status == ATN_OK && k < t->columns; ++k)
+        if (t->role[k] == ROLE_NONE) status = cloud_add_extra(t->cloud, field[k], NUMBER_F64, 1, &t->kept[k].extra);
+    return status;
 }
 
 /* Names with x, y and z among them, each once; else nothing happens. */
@@ -43,9 +52,17 @@ static bool take_names(xyz_table *t, char **field, size_t columns) {
     memcpy(t->role, role, sizeof role);
     t->roles = roles;
     t->columns = columns;
-    for (size_t k = 0; k < columns; ++k)
-        if (role[k] == ROLE_NONE) cloud_leave_out(t->cloud, field[k]);
     return true;
+}
+
+/* A column with a word in it is no property that travels. */
+static void keep_value(xyz_table *t, size_t column, const char *field) {
+    cloud_extras *extras = &t->cloud->extra;
+    size_t index = t->kept[column].extra;
+    double number = 0;
+    if (index == SIZE_MAX) return;
+    if (!field_number(field, &number)) extras->field[index].gone = true;
+    cloud_extras_put(extras, index, t->kept[column].value, number);
 }
 
 atn_status xyz_row(xyz_table *t, char **field, size_t columns) {
@@ -55,6 +72,7 @@ atn_status xyz_row(xyz_table *t, char **field, size_t columns) {
         return source_wrong(t->s, "%zu columns where there were %zu before", columns, t->columns);
     for (size_t k = 0; k < columns && k < XYZ_MOST_COLUMNS; ++k) {
         cloud_role role = t->role[k];
+        if (role == ROLE_NONE) keep_value(t, k, field[k]);
         if (role == ROLE_NONE || field_number(field[k], &value[role])) continue;
         if (role != ROLE_SPECIES)
             return source_wrong(t->s, "'%.40s' is no number%s", field[k],
@@ -65,22 +83,25 @@ atn_status xyz_row(xyz_table *t, char **field, size_t columns) {
 }
 
 /* The line that decides: a count begins frames, names or numbers begin a table. */
+static atn_status begin_names(xyz_table *t, char **field) {
+    atn_status status = keep_others(t, field);
+    return status == ATN_OK ? cloud_begin(t->cloud, t->s, t->roles, 0) : status;
+}
+
 static atn_status read_first(xyz_table *t, char **field, size_t columns) {
     size_t count;
     double number;
     if (columns == 1 && field_count(field[0], &count)) return xyz_frames(t, count);
-    if (take_names(t, field, columns)) return cloud_begin(t->cloud, t->s, t->roles, 0);
+    if (take_names(t, field, columns)) return begin_names(t, field);
     if (columns < 3) return source_wrong(t->s, "%zu columns; a point has three, x y z", columns);
     if (!field_number(field[0], &number))
         return source_wrong(t->s, "'%.40s' is no number%s, and the line does not name x, y and z", field[0],
                             strchr(field[0], ',') ? " (those are written with a point: 0.5)" : "");
     xyz_set_plain(t, 0);
-    if (columns > 3) {
-        char note[64];
-        snprintf(note, sizeof note, columns > 4 ? "columns 4 to %zu" : "column %zu", columns);
-        cloud_leave_out(t->cloud, note);
-    }
-    atn_status status = cloud_begin(t->cloud, t->s, t->roles, 0);
+    size_t known = columns < XYZ_MOST_COLUMNS ? columns : XYZ_MOST_COLUMNS, first;
+    atn_status status = cloud_add_columns(t->cloud, 4, known, NUMBER_F64, &first);
+    for (size_t k = 3; k < known && first != SIZE_MAX; ++k) t->kept[k].extra = first + k - 3;
+    if (status == ATN_OK) status = cloud_begin(t->cloud, t->s, t->roles, 0);
     return status == ATN_OK ? xyz_row(t, field, columns) : status;
 }
 
@@ -93,7 +114,7 @@ static atn_status read_line(xyz_table *t, char *line) {
     if (comment) line += *line == '/' ? 2 : 1; /* may hold the names */
     if (!t->roles) t->separator = separator_of(line);
     size_t columns = fields_cut(line, t->separator, field, XYZ_MOST_COLUMNS);
-    if (comment) return take_names(t, field, columns) ? cloud_begin(t->cloud, t->s, t->roles, 0) : ATN_OK;
+    if (comment) return take_names(t, field, columns) ? begin_names(t, field) : ATN_OK;
     return t->roles ? xyz_row(t, field, columns) : read_first(t, field, columns);
 }
 
@@ -104,5 +125,7 @@ atn_status cloud_xyz_read(source *s, atn_cloud *cloud) {
     atn_status status = source_skip_mark(s);
     while (status == ATN_OK && (status = source_line(s, &line)) == ATN_OK && line) status = read_line(&t, line);
     if (status == ATN_OK && !t.roles) status = atn_fail(s->ctx, ATN_ERR_INPUT, "%s: there are no points", s->name);
-    return status;
+    for (size_t k = 0; k < cloud->extra.count; ++k)
+        if (cloud->extra.field[k].gone) cloud_leave_out(cloud, cloud->extra.field[k].name);
+    return status == ATN_OK ? cloud_extras_settle(s->ctx, &cloud->extra, cloud->count) : status;
 }

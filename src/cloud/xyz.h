@@ -13,6 +13,9 @@ typedef struct xyz_table {
     char separator;
     size_t columns; /* of every row; 0: the first row says */
     cloud_role role[XYZ_MOST_COLUMNS];
+    struct {
+        size_t extra, value; /* of the property that travels; SIZE_MAX: none */
+    } kept[XYZ_MOST_COLUMNS];
     unsigned roles; /* 0: not known yet */
 } xyz_table;
 

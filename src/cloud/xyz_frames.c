@@ -17,13 +17,35 @@ static const struct {
     {"mass", ROLE_MASS, 1},       {"weight", ROLE_WEIGHT, 1},
 };
 
-static atn_status read_property(xyz_table *t, const char *name, size_t columns) {
+/* What a property that only travels is called in the first frame holds for all of them. */
+static atn_status keep_property(xyz_table *t, const char *name, char type, size_t columns) {
+    size_t index = SIZE_MAX;
+    atn_status status = ATN_OK;
+    bool number = type == 'R' || type == 'I';
+    if (t->cloud->n_frames == 1 && number)
+        status = cloud_add_extra(t->cloud, name, NUMBER_F64, columns, &index);
+    else if (t->cloud->n_frames == 1)
+        cloud_leave_out(t->cloud, name);
+    else {
+        cloud_extra like = {.type = NUMBER_F64, .values = columns};
+        snprintf(like.name, sizeof like.name, "%s", name);
+        index = number ? cloud_extras_find(&t->cloud->extra, &like) : SIZE_MAX;
+    }
+    for (size_t k = 0; k < columns; ++k) {
+        t->kept[t->columns + k].extra = index;
+        t->kept[t->columns + k].value = k;
+    }
+    return status;
+}
+
+static atn_status read_property(xyz_table *t, const char *name, char type, size_t columns) {
     size_t known = 0, n = sizeof PROPERTIES / sizeof *PROPERTIES;
     while (known < n && (strcmp(name, PROPERTIES[known].name) != 0 || columns != PROPERTIES[known].columns)) ++known;
     if (columns == 0 || columns > XYZ_MOST_COLUMNS - t->columns)
         return source_wrong(t->s, "property '%.40s' has %zu columns; all together have at most %d", name, columns,
                             XYZ_MOST_COLUMNS);
-    if (known == n && t->cloud->n_frames == 1) cloud_leave_out(t->cloud, name);
+    atn_status status = known == n ? keep_property(t, name, type, columns) : ATN_OK;
+    if (status != ATN_OK) return status;
     for (size_t k = 0; k < columns; ++k) {
         cloud_role role = known < n ? (cloud_role)(PROPERTIES[known].role + k) : ROLE_NONE;
         if (role != ROLE_NONE && t->roles & ROLE_BIT(role))
@@ -39,13 +61,19 @@ static atn_status read_properties(xyz_table *t, char *text) {
     size_t quoted = *text == '"', length = strcspn(text + quoted, quoted ? "\"" : " \t");
     text += quoted;
     text[length] = '\0';
+    for (size_t k = 0; k < XYZ_MOST_COLUMNS; ++k) t->kept[k].extra = SIZE_MAX;
     for (char *rest = text; rest;) {
         size_t columns;
         const char *name = strsep(&rest, ":"), *type = strsep(&rest, ":"), *count = strsep(&rest, ":");
         if (!count || strlen(type) != 1 || !field_count(count, &columns))
             return source_wrong(t->s, "Properties is no list of name:type:columns");
-        atn_status status = read_property(t, name, columns);
+        atn_status status = read_property(t, name, *type, columns);
         if (status != ATN_OK) return status;
+    }
+    for (size_t e = 0; e < t->cloud->extra.count; ++e) { /* a frame without it */
+        bool there = false;
+        for (size_t k = 0; k < t->columns; ++k) there |= t->kept[k].extra == e;
+        if (!there) t->cloud->extra.field[e].gone = true;
     }
     return ATN_OK;
 }
@@ -55,6 +83,7 @@ static void guess_columns(xyz_table *t, char **field) {
     double number;
     bool species = !field_number(field[0], &number);
     xyz_set_plain(t, species);
+    for (size_t e = 0; e < t->cloud->extra.count; ++e) t->cloud->extra.field[e].gone = true;
     if (!species) return;
     t->role[0] = ROLE_SPECIES;
     t->roles |= ROLE_BIT(ROLE_SPECIES);

@@ -17,12 +17,13 @@ struct atn_device {
     struct atn_recorder *making; /* the tape that is being made, or NULL */
     uint64_t tapes;              /* begun so far */
     bool lost;                   /* set through atn_device_lose */
-    size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most */
+    size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most since a watch began */
 };
 struct atn_buffer {
     atn_device *device;
     size_t bytes;
     uint64_t number; /* no other one ever has it */
+    bool foreign;    /* its memory is somebody else's: never freed here */
 };
 struct atn_module {
     atn_device *device;
@@ -81,9 +82,14 @@ struct atn_backend {
 
     atn_status (*buffer_create)(atn_device *device, size_t bytes, atn_buffer **out);     /* bytes > 0 */
     atn_status (*buffer_around)(atn_device *device, const void *data, atn_buffer **out); /* optional */
+    /* Optional, both: a buffer over memory that the device can address and somebody else allocated; where a buffer is.
+     */
+    atn_status (*buffer_at)(atn_device *device, void *address, atn_buffer **out);
+    void *(*buffer_address)(const atn_buffer *buffer);
     void (*buffer_free)(atn_buffer *buffer);
     void *(*buffer_host)(atn_buffer *buffer);              /* optional */
     void *(*host_alloc)(atn_device *device, size_t bytes); /* optional: pinned memory; NULL when there is none left */
+    bool (*host_pinned)(atn_device *device, const void *at); /* optional: is the byte there in pinned memory? */
     void (*host_free)(atn_device *device, void *block);
     /* put and get return at once where they can; the host's memory stays as it is until the queue has come past. */
     atn_status (*put)(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);
@@ -102,6 +108,9 @@ struct atn_backend {
     void (*queue_free)(atn_queue *queue);
     atn_status (*queue_finish)(atn_queue *queue);
     atn_status (*queue_wait)(atn_queue *queue, const atn_event *event);
+    /* Optional, both: later work starts after what the driver's stream has now; the queue as the driver knows it. */
+    atn_status (*queue_follow)(atn_queue *queue, void *stream);
+    void *(*queue_stream)(const atn_queue *queue);
     atn_status (*event_create)(atn_device *device, atn_event **out);
     atn_status (*event_mark)(atn_queue *queue, atn_event *event);
     atn_status (*event_wait)(atn_event *event);

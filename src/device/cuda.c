@@ -101,9 +101,21 @@ static atn_status buffer_create(atn_device *base, size_t bytes, atn_buffer **out
     return ATN_OK;
 }
 
+/* Addresses of the primary context are the same for everybody in the process. */
+static atn_status buffer_at(atn_device *base, void *address, atn_buffer **out) {
+    atn_cuda_buffer *buffer = atn_zalloc(base->ctx, sizeof *buffer);
+    *out = buffer ? &buffer->base : NULL;
+    if (!buffer) return ATN_ERR_MEMORY;
+    buffer->address = (atn_cu_address)(uintptr_t)address;
+    return ATN_OK;
+}
+
+static void *buffer_address(const atn_buffer *buffer) { return (void *)(uintptr_t)address_of(buffer); }
+
 static void buffer_free(atn_buffer *base) {
     atn_cuda_device *device = device_of(base->device);
-    if (device->api.context_set(device->context) == ATN_CU_SUCCESS) device->api.free(address_of(base));
+    if (!base->foreign && device->api.context_set(device->context) == ATN_CU_SUCCESS)
+        device->api.free(address_of(base));
     atn_free(device->base.ctx, base);
 }
 
@@ -113,6 +125,15 @@ static void *host_alloc(atn_device *base, size_t bytes) {
     void *block = NULL;
     if (device->api.context_set(device->context) != ATN_CU_SUCCESS) return NULL;
     return device->api.host_alloc(&block, bytes) == ATN_CU_SUCCESS ? block : NULL;
+}
+
+/* Other libraries pin memory, too. */
+static bool host_pinned(atn_device *base, const void *at) {
+    atn_cuda_device *device = device_of(base);
+    unsigned type = 0;
+    if (!device->api.pointer_attribute || device->api.context_set(device->context) != ATN_CU_SUCCESS) return false;
+    int result = device->api.pointer_attribute(&type, ATN_CU_POINTER_MEMORY_TYPE, (atn_cu_address)(uintptr_t)at);
+    return result == ATN_CU_SUCCESS && type == ATN_CU_MEMORY_HOST;
 }
 
 static void host_free(atn_device *base, void *block) {
@@ -196,6 +217,22 @@ static atn_status queue_wait(atn_queue *queue, const atn_event *event) {
     return atn_cuda_check(device, result, "letting a queue wait for an event");
 }
 
+/* An event of its own, which the driver keeps until it has come: streams of others may be from anywhere. */
+static atn_status queue_follow(atn_queue *queue, void *stream) {
+    atn_cuda_device *device = device_of(queue->device);
+    atn_cu_event *event = NULL;
+    atn_status status = atn_cuda_enter(device);
+    if (status != ATN_OK) return status;
+    status = atn_cuda_check(device, device->api.event_create(&event, ATN_CU_EVENT_DEFAULT), "making an event");
+    if (status != ATN_OK) return status;
+    int result = device->api.event_record(event, stream);
+    if (result == ATN_CU_SUCCESS) result = device->api.stream_wait(stream_of(queue), event, 0);
+    (void)device->api.event_destroy(event);
+    return atn_cuda_check(device, result, "waiting for the caller's stream");
+}
+
+static void *queue_stream(const atn_queue *queue) { return stream_of(queue); }
+
 /* ---- events ---- */
 
 static void event_free(atn_event *base) {
@@ -253,8 +290,11 @@ const atn_backend ATN_BACKEND_CUDA = {
     .open = open_device,
     .close = close_device,
     .buffer_create = buffer_create,
+    .buffer_at = buffer_at,
+    .buffer_address = buffer_address,
     .buffer_free = buffer_free,
     .host_alloc = host_alloc,
+    .host_pinned = host_pinned,
     .host_free = host_free,
     .put = put,
     .get = get,
@@ -269,6 +309,8 @@ const atn_backend ATN_BACKEND_CUDA = {
     .queue_free = queue_free,
     .queue_finish = queue_finish,
     .queue_wait = queue_wait,
+    .queue_follow = queue_follow,
+    .queue_stream = queue_stream,
     .event_create = event_create,
     .event_mark = event_mark,
     .event_wait = event_wait,

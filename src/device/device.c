@@ -79,6 +79,8 @@ atn_status atn_device_check(const atn_device *device) {
 
 static bool counted_by_context(const atn_device *device) { return device->backend == &ATN_BACKEND_HOST; }
 
+size_t atn_device_watch_peak(atn_device *device) { return device->peak_bytes = device->bytes; }
+
 size_t atn_device_peak_bytes(const atn_device *device) { return device->peak_bytes; }
 
 int64_t atn_device_free_bytes(const atn_device *device) {
@@ -131,9 +133,27 @@ atn_status atn_buffer_around(atn_device *device, const void *data, size_t bytes,
     return ATN_OK;
 }
 
+atn_status atn_buffer_at(atn_device *device, void *address, size_t bytes, atn_buffer **out) {
+    *out = NULL;
+    atn_status status = atn_device_check(device);
+    if (status != ATN_OK || !device->backend->buffer_at) return status;
+    status = device->backend->buffer_at(device, address, out);
+    if (status != ATN_OK) return status;
+    (*out)->device = device;
+    (*out)->bytes = bytes;
+    (*out)->number = next_number();
+    (*out)->foreign = true;
+    return ATN_OK;
+}
+
+void *atn_buffer_address(const atn_buffer *buffer) {
+    const atn_backend *backend = buffer->device->backend;
+    return buffer->bytes && backend->buffer_address ? backend->buffer_address(buffer) : NULL;
+}
+
 void atn_buffer_free(atn_buffer *buffer) {
     if (!buffer) return;
-    if (!counted_by_context(buffer->device)) buffer->device->bytes -= buffer->bytes;
+    if (!counted_by_context(buffer->device) && !buffer->foreign) buffer->device->bytes -= buffer->bytes;
     if (buffer->bytes == 0)
         atn_free(buffer->device->ctx, buffer);
     else
@@ -161,6 +181,11 @@ atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out
     if (!out->block) return atn_fail_memory(device->ctx, bytes, "host memory for copies");
     out->data = (void *)atn_size_round_up((uintptr_t)out->block, ALIGNMENT);
     return ATN_OK;
+}
+
+bool atn_host_is_pinned(atn_device *device, const void *memory, size_t bytes) {
+    bool (*pinned)(atn_device *, const void *) = device->backend->host_pinned;
+    return pinned && pinned(device, memory) && pinned(device, (const char *)memory + bytes - 1);
 }
 
 void atn_host_free(atn_device *device, atn_host_memory *memory) {

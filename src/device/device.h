@@ -21,6 +21,10 @@ atn_status atn_buffer_create(atn_device *device, size_t bytes,
 /* Memory of the caller's as a buffer, without a copy: it outlives the buffer, and kernels only read it. *out is NULL
  * where the device has memory of its own. bytes > 0. */
 atn_status atn_buffer_around(atn_device *device, const void *data, size_t bytes, atn_buffer **out);
+/* The same for memory that the device can address, to be read and written: a CUDA address, a pointer on the host. *out
+ * is NULL where a backend takes none. bytes > 0. */
+atn_status atn_buffer_at(atn_device *device, void *address, size_t bytes, atn_buffer **out);
+void *atn_buffer_address(const atn_buffer *buffer); /* as atn_buffer_at takes it; NULL where a backend has none */
 void atn_buffer_free(atn_buffer *buffer);
 size_t atn_buffer_bytes(const atn_buffer *buffer);
 uint64_t
@@ -50,6 +54,7 @@ typedef struct atn_host_memory {
     void *block; /* as allocated */
 } atn_host_memory;
 atn_status atn_host_alloc(atn_device *device, size_t bytes, atn_host_memory *out);
+bool atn_host_is_pinned(atn_device *device, const void *memory, size_t bytes); /* whoever pinned it; bytes > 0 */
 void atn_host_free(atn_device *device, atn_host_memory *memory); /* all zero is fine, and is left; waits for no copy */
 
 /* ---- modules ---- */
@@ -159,8 +164,9 @@ typedef enum atn_places { ATN_PLACES_THREADS, ATN_PLACES_CORES, ATN_PLACES_SOCKE
 atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places);
 
 atn_ctx *atn_device_ctx(const atn_device *device);
-/* The most bytes that its buffers had at any time, where they are no memory of the host's (that is counted by the
- * context). */
+/* The most bytes that its buffers had since a watch began, where they are no memory of the host's (that is counted by
+ * the context). The beginning returns what they have then. */
+size_t atn_device_watch_peak(atn_device *device);
 size_t atn_device_peak_bytes(const atn_device *device);
 /* Bytes that may still be allocated there, as far as is known: of the host what is available now. */
 int64_t atn_device_free_bytes(const atn_device *device);

@@ -101,6 +101,10 @@ static atn_status buffer_around(atn_device *device, const void *data, atn_buffer
     return ATN_OK;
 }
 
+static atn_status buffer_at(atn_device *device, void *address, atn_buffer **out) {
+    return buffer_around(device, address, out);
+}
+
 static void buffer_free(atn_buffer *base) {
     host_buffer *buffer = (host_buffer *)base;
     const atn_ctx *ctx = base->device->ctx;
@@ -112,6 +116,7 @@ static unsigned char *data_of(const atn_buffer *buffer) {
     return buffer->bytes ? ((const host_buffer *)buffer)->data : NULL;
 }
 static void *buffer_host(atn_buffer *buffer) { return data_of(buffer); }
+static void *buffer_address(const atn_buffer *buffer) { return data_of(buffer); }
 
 static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
     (void)queue;
@@ -285,6 +290,8 @@ const atn_backend ATN_BACKEND_HOST = {
     .close = close_host,
     .buffer_create = buffer_create,
     .buffer_around = buffer_around,
+    .buffer_at = buffer_at,
+    .buffer_address = buffer_address,
     .buffer_free = buffer_free,
     .buffer_host = buffer_host,
     .put = put,

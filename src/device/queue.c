@@ -35,6 +35,19 @@ atn_status atn_work_queue(atn_queue *queue, const atn_work *work) {
 /* ---- queues ---- */
 
 atn_queue *atn_device_queue(atn_device *device) { return device->queue; }
+
+atn_status atn_device_follow(atn_device *device, void *stream) {
+    atn_status status = atn_device_check(device);
+    if (status == ATN_OK && atn_queue_is_kept(device->queue))
+        status = atn_tape_refuse(device->queue, "following a stream");
+    if (status != ATN_OK || !device->backend->queue_follow) return status;
+    return device->backend->queue_follow(device->queue, stream);
+}
+
+void *atn_device_stream(atn_device *device) {
+    return device->backend->queue_stream ? device->backend->queue_stream(device->queue) : NULL;
+}
+
 bool atn_queue_is_kept(const atn_queue *queue) { return queue->tape; }
 
 /* The lowest number that no queue has; ATN_MAX_QUEUES: there are as many as there may be. */

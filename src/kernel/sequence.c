@@ -142,6 +142,14 @@ void atn_runner_size(atn_runner *r, int32_t object, const int64_t size[ATN_MAX_R
     view->pitch = size[0];
 }
 
+static void refresh(const atn_runner *r, step *s) {
+    for (int32_t k = 0; k < s->graph->n_objects; ++k)
+        if (s->object[k] >= 0) {
+            s->slots[k] = r->objects[s->object[k]].slot;
+            s->views[k] = s->slots[k].view;
+        }
+}
+
 atn_status atn_runner_give(atn_runner *r, const atn_param_value *given, size_t n_given) {
     atn_param_value *some = atn_zalloc(r->ctx, (n_given + 1) * sizeof *some);
     bool *used = atn_zalloc(r->ctx, n_given + 1);
@@ -157,6 +165,7 @@ atn_status atn_runner_give(atn_runner *r, const atn_param_value *given, size_t n
             used[g] = used[g] || has;
         }
         status = atn_eval_bind(r->ctx, s->graph, NULL, 0, some, n, s->views, s->params);
+        if (status == ATN_OK) refresh(r, s); /* sizes that are known stay: what is interpreted reads them */
     }
     for (size_t g = 0; g < n_given && status == ATN_OK; ++g)
         if (!used[g])
@@ -170,14 +179,6 @@ atn_status atn_runner_give(atn_runner *r, const atn_param_value *given, size_t n
 
 static atn_frame frame_of(const step *s) {
     return (atn_frame){.views = s->views, .params = (const double(*)[2])s->params};
-}
-
-static void refresh(const atn_runner *r, step *s) {
-    for (int32_t k = 0; k < s->graph->n_objects; ++k)
-        if (s->object[k] >= 0) {
-            s->slots[k] = r->objects[s->object[k]].slot;
-            s->views[k] = s->slots[k].view;
-        }
 }
 
 /* One output may take its size from another, so: as long as any is found. */
@@ -318,6 +319,7 @@ void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
 /* The host without a compiler: its buffers are at hand. */
 static atn_status interpret(const atn_runner *r, step *s) {
     int64_t bad = 0;
+    refresh(r, s);
     for (int32_t k = 0; k < s->graph->n_objects; ++k)
         if (s->object[k] >= 0)
             s->views[k].data = (char *)atn_buffer_host(s->slots[k].buffer) +

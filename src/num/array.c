@@ -82,6 +82,33 @@ atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t co
     return ATN_OK;
 }
 
+atn_status atn_array_create_at(atn_device *device, const atn_array_info *info, void *address, atn_array **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_array shape = {.type = info->type, .rank = info->rank, .pitch = info->pitch ? info->pitch : info->size[0]};
+    atn_array *array = NULL;
+    *out = NULL;
+    if (info->rank < 1 || info->rank > ATN_MAX_RANK)
+        return atn_fail(ctx, ATN_ERR_INPUT, "array: %d axes; there are 1 to %d", (int)info->rank, ATN_MAX_RANK);
+    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) shape.size[axis] = axis < info->rank ? info->size[axis] : 1;
+    atn_status status = create(device, &shape, &array);
+    atn_storage *s = array ? array->storage : NULL;
+    if (status == ATN_OK && s->bytes && !address)
+        status = atn_fail(ctx, ATN_ERR_INPUT, "array: no address for its %zu bytes", s->bytes);
+    if (status == ATN_OK && s->bytes) status = atn_buffer_at(device, address, s->bytes, &s->buffer);
+    if (status == ATN_OK && s->bytes && !s->buffer)
+        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "array: %s (%s) takes no memory of others'",
+                          atn_device_get_info(device)->name, atn_device_get_info(device)->backend);
+    if (status != ATN_OK) {
+        atn_array_free(array);
+        return status;
+    }
+    s->host = s->buffer ? atn_buffer_host(s->buffer) : NULL;
+    s->on_device = true;
+    s->on_host = s->host != NULL;
+    *out = array;
+    return ATN_OK;
+}
+
 atn_status atn_array_create_like(atn_device *device, const atn_view *v, atn_array **out) {
     atn_array shape = {.type = v->type, .rank = v->rank, .pitch = v->size[0]};
     for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) shape.size[axis] = axis < v->rank ? v->size[axis] : 1;

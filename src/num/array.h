@@ -17,9 +17,11 @@ typedef struct atn_storage {
     atn_buffer *buffer;      /* NULL until the device needs it */
     atn_host_memory block;   /* the host's copy; none where the host may touch the buffer, or until needed */
     void *host;              /* where the host finds byte 0; NULL until needed */
+    bool pinned;             /* the host's copy, whatever its size */
     bool on_host, on_device; /* valid there, or on the way */
     atn_motion motion;       /* a copy that may be under way between block and buffer */
     atn_event *moved;        /* behind that copy; NULL until there was one */
+    bool sent;               /* in another queue than the device's first, which does not wait for it yet */
     int64_t to_device, to_host;
 } atn_storage;
 
@@ -40,6 +42,9 @@ atn_status atn_array_create_like(atn_device *device, const atn_view *view, atn_a
 atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t columns, int64_t rows, const void *data,
                                    atn_array **out);
 int64_t atn_array_rows(const atn_array *array); /* of all planes */
+/* The host's copy is pinned though it may be small: for what goes back and forth often, each time without waiting.
+ * Before its elements are touched. */
+void atn_array_pin(atn_array *array);
 
 const atn_ctx *atn_array_ctx(const atn_array *array);
 atn_device *atn_array_device(const atn_array *array);
@@ -53,7 +58,7 @@ bool atn_array_is_whole(const atn_array *array);
 atn_status atn_array_ready_device(atn_array *array, bool discard);
 /* Begins to overwrite all elements of a whole array on the device, in order with `queue`, and returns: `from` stays as
  * it is until the array is freed, or work that reads it has been waited for. Work in the device's own first queue waits
- * for it. */
+ * for it once it needs the array: other work there goes on. */
 atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from);
 /* Begins to bring the host's copy up to date, in order with `queue` (NULL: the device's own first), and returns; what
  * reads or writes the array on the host waits for it. Nothing to do where the host's copy holds. */

@@ -20,6 +20,7 @@ static bool is_shared(const atn_storage *s) { return s->host && !s->block.data; 
 atn_status atn_storage_settle(atn_storage *s) {
     if (s->motion == ATN_MOTION_NONE) return ATN_OK;
     s->motion = ATN_MOTION_NONE;
+    s->sent = false;
     return atn_event_wait(s->moved);
 }
 
@@ -34,6 +35,13 @@ static atn_status move(atn_storage *s, atn_queue *queue, atn_motion motion) {
     return status;
 }
 
+/* Work that is queued in the device's first queue from here on comes after a copy in another one. */
+static atn_status await_sent(atn_storage *s) {
+    if (!s->sent) return ATN_OK;
+    s->sent = false;
+    return atn_queue_wait(atn_device_queue(s->device), s->moved);
+}
+
 /* What is kept on a tape is not done when it is queued: no copy of an array may depend on it. */
 static atn_status check_queue(const atn_storage *s, const atn_queue *queue) {
     if (!atn_queue_is_kept(queue)) return ATN_OK;
@@ -44,12 +52,14 @@ static atn_status check_queue(const atn_storage *s, const atn_queue *queue) {
 /* Pinned memory pays where copies are large, and what is pinned is taken from all processes. */
 static bool is_pinned_at(size_t bytes) { return bytes > (64 << 10) && bytes < (size_t)1 << 30; }
 
+void atn_array_pin(atn_array *array) { array->storage->pinned = true; }
+
 /* The host's own copy, or the buffer itself where the host may touch it. Nothing is said of its contents. */
 static atn_status ready_block(atn_storage *s) {
     if (s->host || s->bytes == 0) return ATN_OK;
     atn_status status = ready_buffer(s);
     if (status != ATN_OK || s->host) return status;
-    if (is_pinned_at(s->bytes))
+    if (s->pinned || is_pinned_at(s->bytes))
         status = atn_host_alloc(s->device, s->bytes, &s->block);
     else if (!(s->block.block = s->block.data = atn_alloc(atn_device_ctx(s->device), s->bytes)))
         status = ATN_ERR_MEMORY;
@@ -68,6 +78,7 @@ static atn_status upload(atn_storage *s) {
 atn_status atn_array_ready_device(atn_array *array, bool discard) {
     atn_storage *s = array->storage;
     atn_status status = ready_buffer(s);
+    if (status == ATN_OK) status = await_sent(s);
     if (status != ATN_OK || s->on_device || s->bytes == 0) return status;
     if (discard && atn_array_is_whole(array)) return ATN_OK;
     status = check_queue(s, atn_device_queue(s->device));
@@ -94,8 +105,8 @@ atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from) 
     if (status == ATN_OK) status = atn_storage_settle(s);
     if (status == ATN_OK) status = atn_buffer_put_async(queue, s->buffer, 0, from, s->bytes);
     if (status == ATN_OK) status = move(s, queue, ATN_MOTION_TO_DEVICE);
-    if (status == ATN_OK) status = atn_queue_wait(atn_device_queue(s->device), s->moved);
     if (status != ATN_OK) return status;
+    s->sent = true;
     ++s->to_device;
     s->on_device = true;
     s->on_host = is_shared(s);
@@ -105,6 +116,20 @@ atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from) 
 void atn_array_written_on_device(atn_array *array) {
     array->storage->on_device = true;
     array->storage->on_host = is_shared(array->storage);
+}
+
+atn_status atn_array_address(atn_array *array, void **out) {
+    atn_storage *s = array->storage;
+    *out = NULL;
+    atn_status status = atn_array_ready_device(array, false);
+    if (status != ATN_OK || s->bytes == 0) return status;
+    char *first = atn_buffer_address(s->buffer);
+    if (!first)
+        return atn_fail(atn_array_ctx(array), ATN_ERR_UNSUPPORTED, "array: %s has no addresses to hand out",
+                        atn_device_get_info(s->device)->backend);
+    atn_array_written_on_device(array);
+    *out = first + (size_t)array->offset * atn_type_bytes(array->type);
+    return ATN_OK;
 }
 
 void atn_array_spoiled_on_device(atn_array *array) {
@@ -139,14 +164,16 @@ static atn_status ready_host(atn_array *array, use how) {
     if (status != ATN_OK || s->bytes == 0) return status;
     if (is_shared(s)) {
         if (!s->on_device && !discard) memset(s->host, 0, s->bytes);
-        status = s->on_device ? atn_queue_finish(atn_device_queue(s->device)) : ATN_OK;
+        status = await_sent(s);
+        if (status == ATN_OK && s->on_device) status = atn_queue_finish(atn_device_queue(s->device));
         if (status == ATN_OK) s->on_host = s->on_device = true;
         return status;
     }
     if (s->motion == ATN_MOTION_TO_HOST || how != TO_READ) status = atn_storage_settle(s);
     if (status != ATN_OK || s->on_host || discard) return status;
     if (s->on_device) {
-        status = atn_buffer_get(NULL, s->buffer, 0, s->host, s->bytes);
+        status = await_sent(s);
+        if (status == ATN_OK) status = atn_buffer_get(NULL, s->buffer, 0, s->host, s->bytes);
         s->to_host += status == ATN_OK;
     } else {
         memset(s->host, 0, s->bytes);
@@ -218,8 +245,20 @@ static void copy_rows(const atn_array *array, char *to, int64_t to_pitch, const 
     atn_parallel(rows, (int64_t)(WORTH / c.row), copy_part, &c);
 }
 
+/* All of the array, between the device and the caller's memory: no copy on the way is needed. */
+static bool goes_directly(const atn_array *array, const void *memory, int64_t pitch) {
+    atn_storage *s = array->storage;
+    size_t bytes = (size_t)(array->size[0] * atn_array_rows(array)) * atn_type_bytes(array->type);
+    return is_pinned_at(bytes) && bytes == s->bytes && pitch == array->size[0] && array->pitch == array->size[0] &&
+           !is_shared(s) && atn_host_is_pinned(s->device, memory, bytes);
+}
+
 atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
     atn_status status = check_pitch(array, &pitch);
+    if (status == ATN_OK && goes_directly(array, from, pitch)) {
+        status = atn_array_send(array, atn_device_queue(array->storage->device), from);
+        return status == ATN_OK ? atn_storage_settle(array->storage) : status;
+    }
     if (status == ATN_OK) status = ready_host(array, TO_OVERWRITE);
     if (status != ATN_OK) return status;
     written_on_host(array);
@@ -228,7 +267,13 @@ atn_status atn_array_put(atn_array *array, const void *from, int64_t pitch) {
 }
 
 atn_status atn_array_get(atn_array *array, void *to, int64_t pitch) {
+    atn_storage *s = array->storage;
     atn_status status = check_pitch(array, &pitch);
+    if (status == ATN_OK && s->on_device && !s->on_host && goes_directly(array, to, pitch)) {
+        status = atn_buffer_get(NULL, s->buffer, 0, to, s->bytes);
+        s->to_host += status == ATN_OK;
+        return status;
+    }
     if (status == ATN_OK) status = ready_host(array, TO_READ);
     if (status == ATN_OK) copy_rows(array, to, pitch, place(array), array->pitch);
     return status;

@@ -2,6 +2,7 @@
 #include "num/program.h"
 
 #include "base/memory.h"
+#include "graph/shipped.h"
 #include "num/array.h"
 #include "num/description.h"
 
@@ -28,6 +29,14 @@ struct atn_program {
 
 /* ---- making ---- */
 
+/* Shipped programs that gather and scatter by what their own steps made, whatever keys and scalars they are given. */
+static bool makes_indices(const char *text) {
+    static const char *const NAMES[] = {"sort", "sort64", "sort_real", "sort_real64"};
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k)
+        if (!strcmp(text, atn_shipped_find(NAMES[k]))) return true;
+    return false;
+}
+
 static atn_status fill(atn_program *p, const char *description, const atn_kernel_options *options) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     atn_description *d = &p->described;
@@ -38,6 +47,7 @@ static atn_status fill(atn_program *p, const char *description, const atn_kernel
                                &(atn_parse_options){.defines = d->pairs, .n_defines = d->n_pairs}, NULL, &p->programs);
     if (status != ATN_OK) return status;
     p->routine = p->programs->routines[p->programs->main];
+    p->trusted = makes_indices(d->text);
     size_t n = (size_t)p->routine->n_head + 1;
     p->array = atn_zalloc(ctx, n * sizeof *p->array);
     p->slot = atn_zalloc(ctx, n * sizeof *p->slot);
@@ -175,6 +185,34 @@ static atn_status make_plan(const atn_program *p, const int8_t *wanted, int32_t 
     if (status == ATN_OK) status = atn_plan_make(ctx, p->programs, &given, &options, out);
     atn_free(ctx, given.size);
     return status;
+}
+
+atn_status atn_program_size(atn_program *p) {
+    atn_plan *plan = NULL;
+    atn_planned *planned = NULL;
+    atn_status status = make_plan(p, p->wanted, p->n_wanted, &plan);
+    if (status == ATN_OK) status = atn_planned_create(atn_device_ctx(p->device), plan, &planned);
+    for (int32_t k = 0; k < p->routine->n_head && status == ATN_OK; ++k)
+        if (!p->array[k]) p->slot[k] = atn_planned_slot(planned, k);
+    atn_planned_free(planned);
+    return status;
+}
+
+int32_t atn_program_count(const atn_program *p) { return p->routine->n_head; }
+
+atn_program_name atn_program_get(const atn_program *p, int32_t name) {
+    const atn_datum_use *use = &p->routine->names[name];
+    const atn_view *view = &p->slot[name].view;
+    atn_program_name out = {.name = use->name,
+                            .type = use->type,
+                            .rank = use->rank,
+                            .read = use->rank && use->use != ATN_USE_OUT,
+                            .written = use->rank && use->use != ATN_USE_IN,
+                            .has_value = !use->rank && p->has_value[name],
+                            .value = {p->value[name][0], p->value[name][1]},
+                            .size = {-1, -1, -1}};
+    if (use->rank && view->rank) memcpy(out.size, view->size, sizeof out.size);
+    return out;
 }
 
 static void bind_arrays(const atn_program *p) {

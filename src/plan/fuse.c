@@ -10,6 +10,7 @@ enum {
     MOST_VALUES = 4000 /* of a fused step */,
     CELL = 2,
     EDGE = 4 /* operations of a read that looks where it is */,
+    SERIAL = 4 /* what a scan computes step by step, a host's vectors compute at once */,
     SOME = 16
 };
 
@@ -87,8 +88,8 @@ static double rounds_of(const atn_graph *graph, const double length[ATN_MAX_DIMS
     return rounds;
 }
 
-static atn_status work_of(const atn_plan *plan, const atn_graph *graph, double *work) {
-    double length[ATN_MAX_DIMS];
+static atn_status work_of(const atn_plan *plan, const atn_graph *graph, bool host, double *work) {
+    double length[ATN_MAX_DIMS], serial = host && atn_graph_has_scan(graph) ? SERIAL : 1;
     atn_status status = lengths_of(plan, graph, length);
     *work = 0;
     for (int32_t v = 0; v < graph->n_values && status == ATN_OK; ++v) {
@@ -97,7 +98,7 @@ static atn_status work_of(const atn_plan *plan, const atn_graph *graph, double *
         if (index || !node->dims) continue;
         bool edge = node->op == ATN_OP_READ && graph->reads[node->index].boundary != ATN_EDGE_NONE;
         double times = edge ? EDGE : node->op >= ATN_OP_SQRT && node->op != ATN_OP_READ ? 10 : 1;
-        *work += times * rounds_of(graph, length, node->dims);
+        *work += serial * times * rounds_of(graph, length, node->dims);
     }
     return status;
 }
@@ -108,8 +109,7 @@ static double bytes_of(const atn_plan_array *array) {
 }
 
 /* Elements that are never stored save their way to memory and back; what is computed again costs. */
-static bool pays(const atn_device_info *info, const atn_plan_array *array, double before, double after) {
-    bool host = !info || !strcmp(info->backend, "host");
+static bool pays(bool host, const atn_plan_array *array, double before, double after) {
     double operations_per_byte = host ? 2 : 8; /* what a device does while a byte goes by, with its vectors half full */
     double launch = host ? 2e4 : 2e6;          /* operations in the time of a launch */
     return after - before <= 2 * bytes_of(array) * operations_per_byte + launch;
@@ -202,8 +202,9 @@ static atn_status try_seam(atn_plan *plan, const atn_device_info *info, int32_t 
         seam->why_not = why ? why : writer < 0 ? "it is the caller's" : "its step has other results";
         return ATN_OK;
     }
+    bool host = !info || !strcmp(info->backend, "host");
     double before = 0, after = 0;
-    atn_status status = work_of(plan, plan->nodes[writer].graph, &before);
+    atn_status status = work_of(plan, plan->nodes[writer].graph, host, &before);
     int32_t made = 0;
     for (; made < f->count && status == ATN_OK; ++made) {
         const atn_graph *second = plan->nodes[f->readers[made]].graph;
@@ -212,8 +213,8 @@ static atn_status try_seam(atn_plan *plan, const atn_device_info *info, int32_t 
         bool sound;
         double alone = 0, together = 0;
         status = check(plan, f->graphs[made], &sound);
-        if (status == ATN_OK && sound) status = work_of(plan, second, &alone);
-        if (status == ATN_OK && sound) status = work_of(plan, f->graphs[made], &together);
+        if (status == ATN_OK && sound) status = work_of(plan, second, host, &alone);
+        if (status == ATN_OK && sound) status = work_of(plan, f->graphs[made], host, &together);
         if (status != ATN_OK || !sound) {
             atn_graph_free(plan->ctx, f->graphs[made]);
             seam->why_not = "elements beyond its ends are read, or it grows too large";
@@ -227,7 +228,7 @@ static atn_status try_seam(atn_plan *plan, const atn_device_info *info, int32_t 
         status = seam->why_not ? ATN_OK : atn_plan_no_memory(plan);
     }
     seam->possible = status == ATN_OK && made == f->count;
-    seam->fused = seam->possible && (wanted >= 0 ? wanted : pays(info, &plan->arrays[array], before, after));
+    seam->fused = seam->possible && (wanted >= 0 ? wanted : pays(host, &plan->arrays[array], before, after));
     for (int32_t k = 0; k < made; ++k) {
         atn_plan_node *node = &plan->nodes[f->readers[k]];
         if (!seam->fused) {

@@ -1,7 +1,6 @@
 /* Points and variants. */
 #include "tune/field.h"
 
-#include "base/memory.h"
 #include "graph/type.h"
 
 #include <string.h>
@@ -44,9 +43,9 @@ bool atn_field_point(const atn_field *f, const atn_variant *variant, int32_t *po
         const char *knob = atn_space_parameter(f->space, k);
         int64_t wanted;
         if (!atn_variant_get(variant, knob, &wanted)) return false;
-        for (point[k] = 0; point[k] < f->levels[k]; ++point[k])
+        for (point[k] = 0; point[k] < f->open.levels[k]; ++point[k])
             if (means(f, knob, atn_space_setting(f->space, k, point[k]), wanted)) break;
-        if (point[k] == f->levels[k]) return false;
+        if (point[k] == f->open.levels[k]) return false;
         atn_text usual = {.ctx = f->ctx};
         atn_variant_get(&plain, knob, &wanted);
         atn_text_printf(&usual, "%lld", (long long)wanted);
@@ -95,22 +94,12 @@ static bool draw(void *self, uint64_t (*random)(void *user), void *user, int32_t
 
 /* ---- opening ---- */
 
-static atn_status read_parameter(atn_field *f, int32_t k) {
+static atn_status check_knob(const atn_field *f, int32_t k) {
     const char *name = atn_space_parameter(f->space, k);
     atn_variant plain = atn_variant_plain();
     int64_t unused;
-    if (!atn_variant_get(&plain, name, &unused)) return atn_variant_set(f->ctx, &plain, name, "0"); /* says which are */
-    f->levels[k] = atn_space_levels(f->space, k);
-    f->number[k] = atn_zalloc(f->ctx, ((size_t)f->levels[k] + 1) * sizeof **f->number);
-    if (!f->number[k]) return ATN_ERR_MEMORY;
-    f->ordered[k] = true;
-    for (int32_t level = 0; level < f->levels[k]; ++level) {
-        const atn_setting *setting = atn_space_setting(f->space, k, level);
-        bool number = setting->kind != ATN_SETTING_TEXT;
-        f->ordered[k] = f->ordered[k] && number;
-        f->number[k][level] = number ? setting->number : level;
-    }
-    return ATN_OK;
+    if (atn_variant_get(&plain, name, &unused)) return ATN_OK;
+    return atn_variant_set(f->ctx, &plain, name, "0"); /* says which there are */
 }
 
 atn_status atn_field_open(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
@@ -120,39 +109,22 @@ atn_status atn_field_open(const atn_ctx *ctx, const atn_graph *graph, const atn_
                        .info = info,
                        .space = space,
                        .target = atn_target_of(info),
-                       .reproducible = reproducible};
-    int32_t n = atn_space_count_parameters(space);
-    out->levels = atn_zalloc(ctx, ((size_t)n + 1) * sizeof *out->levels);
-    out->number = atn_zalloc(ctx, ((size_t)n + 1) * sizeof *out->number);
-    out->ordered = atn_zalloc(ctx, ((size_t)n + 1) * sizeof *out->ordered);
-    if (!out->levels || !out->number || !out->ordered) return ATN_ERR_MEMORY;
+                       .reproducible = reproducible,
+                       .n = atn_space_count_parameters(space)};
     atn_status status = ATN_OK;
-    for (int32_t k = 0; k < n && status == ATN_OK; ++k) {
-        out->n = k + 1;
-        status = read_parameter(out, k);
-    }
-    atn_count count = {0};
-    if (status == ATN_OK) status = atn_space_count(ctx, space, &count);
-    if (status == ATN_OK && !(count.number > 0))
-        status = atn_fail(ctx, ATN_ERR_INPUT, "%s: the space allows no point on this device", graph->name);
-    out->domain = (atn_domain){.n_parameters = n,
-                               .levels = out->levels,
-                               .number = (const double *const *)out->number,
-                               .ordered = out->ordered,
-                               .size = count.number,
-                               .allows = allows,
-                               .draw = draw,
-                               .self = out};
+    for (int32_t k = 0; k < out->n && status == ATN_OK; ++k) status = check_knob(out, k);
+    if (status == ATN_OK) status = atn_space_domain_open(ctx, space, &out->open);
+    if (status == ATN_ERR_INPUT && out->open.ctx) status = atn_fail_within(ctx, status, "%s", graph->name);
+    out->domain = out->open.domain;
+    out->domain.allows = allows;
+    out->domain.draw = draw;
+    out->domain.at = NULL; /* ranks of the space count points that the graph has no variant for */
+    out->domain.self = out;
     return status;
 }
 
 void atn_field_close(atn_field *f) {
-    for (int32_t k = 0; k < f->n && f->number; ++k) atn_free(f->ctx, f->number[k]);
-    if (f->ctx) {
-        atn_free(f->ctx, f->levels);
-        atn_free(f->ctx, f->number);
-        atn_free(f->ctx, f->ordered);
-    }
+    atn_space_domain_close(&f->open);
     *f = (atn_field){0};
 }
 

@@ -3,8 +3,7 @@
 #define ATN_TUNE_FIELD_H
 
 #include "built/built.h"
-#include "space/space.h"
-#include "tune/strategy.h"
+#include "tune/domain.h"
 
 typedef struct atn_field {
     const atn_ctx *ctx;
@@ -13,11 +12,9 @@ typedef struct atn_field {
     const atn_space *space;
     atn_target target;
     bool reproducible;
-    int32_t n; /* parameters */
-    int32_t *levels;
-    double **number;
-    bool *ordered;
-    atn_domain domain; /* what strategies see; its self is this field, which may therefore not be moved */
+    int32_t n;             /* parameters */
+    atn_space_domain open; /* the space's own, whatever the graph */
+    atn_domain domain;     /* what strategies see; its self is this field, which may therefore not be moved */
 } atn_field;
 
 /* Refuses spaces whose parameters are no knobs. On failure too, it goes back with atn_field_close. */

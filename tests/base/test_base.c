@@ -69,6 +69,8 @@ static void cancel_is_seen(void **state) {
     assert_int_equal(atn_check_cancel(ctx), ATN_OK);
     atn_ctx_cancel(ctx);
     kit_fails(ctx, ATN_ERR_CANCELLED, "stopped", atn_check_cancel(ctx));
+    atn_ctx_resume(ctx);
+    assert_int_equal(atn_check_cancel(ctx), ATN_OK);
     kit_free(ctx);
 }
 
@@ -82,6 +84,10 @@ static void memory_is_counted(void **state) {
     block = atn_resize(ctx, block, 10);
     assert_int_equal(atn_ctx_bytes(ctx) - before, 10);
     assert_true(atn_ctx_peak_bytes(ctx) >= before + 4000);
+    assert_int_equal(atn_ctx_watch_peak(ctx), before + 10); /* from here on */
+    block = atn_resize(ctx, block, 300);
+    block = atn_resize(ctx, block, 20);
+    assert_int_equal(atn_ctx_watched_peak(ctx), before + 300);
     atn_free(ctx, block);
     assert_int_equal(atn_ctx_bytes(ctx), before);
     assert_null(atn_alloc(ctx, SIZE_MAX));

@@ -23,6 +23,20 @@ static void there_are_threads(void **state) {
     }
 }
 
+/* What a library keeps is what its last region had, of each library by itself. */
+static void they_are_counted(void **state) {
+    (void)state;
+    static const char NEW;
+    assert_int_equal(atn_threads_kept(&NEW), 1);
+    assert_int_equal(atn_threads_ready(&ONE, 4), 4);
+    assert_int_equal(atn_threads_ready(&OTHER, 2), 2);
+    assert_int_equal(atn_threads_ready(&ONE, 1), 1);
+    assert_int_equal(atn_threads_kept(&ONE), 4);
+    assert_int_equal(atn_threads_kept(&OTHER), 2);
+    assert_int_equal(atn_threads_ready(&ONE, 3), 3);
+    assert_int_equal(atn_threads_kept(&ONE), 3);
+}
+
 /* No address space for another stack: in a child, which has never had a thread whose stack is kept. */
 static void none_can_be_made(void **state) {
     (void)state;
@@ -44,6 +58,7 @@ static void none_can_be_made(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(none_can_be_made), cmocka_unit_test(there_are_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(none_can_be_made), cmocka_unit_test(there_are_threads),
+                                       cmocka_unit_test(they_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,15 @@ static void short_ranges(void **state) {
 }
 
 /* Ranges whose ends the points decide: a block of keys each, for as many items. */
+static void narrow_matrices_keep_items_busy(void **state) {
+    (void)state;
+    const atn_extent pairs = {.points = {2, 1000000}}, rows = {.points = {1000, 1000}};
+    atn_variant v = estimate("laplace2d", &GPU, &pairs);
+    assert_true(v.p[0].lanes == 2 && v.p[1].lanes == 128);
+    assert_int_equal(estimate("laplace2d", &GPU, &rows).p[0].lanes, 64);
+    assert_int_equal(estimate("laplace2d", &GPU, NULL).p[0].lanes, 64);
+}
+
 static void blocks_of_keys(void **state) {
     (void)state;
     enum { KEYS = 10000000, PER = 4096, COUNTS = 39072 };
@@ -101,6 +110,7 @@ static void blocks_of_keys(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(filters_are_not_staged),
                                        cmocka_unit_test(rows_are_read_along_the_range), cmocka_unit_test(short_ranges),
+                                       cmocka_unit_test(narrow_matrices_keep_items_busy),
                                        cmocka_unit_test(blocks_of_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

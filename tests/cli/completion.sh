@@ -17,7 +17,7 @@ expect() { # $1: the words wanted (sorted), $2...: the words typed, the last of 
 }
 
 expect "devices" dev
-expect "check devices help info lattice needle register replay run sample selftest show" ""
+expect "check convert devices help info lattice needle register replay run sample selftest show" ""
 expect "--json" devices --js
 expect "--version" --v
 expect "--device" selftest --dev

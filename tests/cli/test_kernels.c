@@ -288,7 +288,7 @@ static void info_says_what_is_in_it(void **state) {
                     "1 2 3 0 0 1 9\n-1 2.5 3 0 0 1 9\nnan 2 3 0 0 1 9\n");
     cli_does("info @/scan.ply",
              "kind      point cloud (PLY, text)\npoints    2\nx         -1 to 1\ny         2 to 2.5\n"
-             "z         3 to 3\nNaN       1\nInf       0\nalso has  normals\nleft out  red\n");
+             "z         3 to 3\nNaN       1\nInf       0\nalso has  normals, red\n");
     cli_does("info @/scan.ply --json", "\"format\": \"PLY, text\"");
     cli_does("info @/scan.ply --json", "\"normals\": true");
     put("none.csv", "x,y,z\n");

@@ -46,8 +46,9 @@ static void what_it_refuses(void **state) {
     static const cli_refusal CASES[] = {
         {"register", 2, "attune register: needs SOURCE TARGET, or --batch FILE"},
         {"register @/one.xyz", 2, "needs SOURCE TARGET"},
-        {"register a b c", 2, "'c' is one too many"},
-        {"register a b --method luck", 2, "--method cannot be 'luck'; it takes em-icp|icp|icp-plane|softassign|cpd|gicp"},
+        {"register a b c", 1, "a: No such file"},
+        {"register a b --method luck", 2,
+         "--method cannot be 'luck'; it takes em-icp|icp|icp-plane|softassign|cpd|gicp"},
         {"register a b --transform odd", 2, "--transform cannot be 'odd'; it takes rigid|similarity|affine"},
         {"register a b --precision 8", 2, "--precision cannot be '8'; it takes 16|32|64"},
         {"register a b --sigma-start 0", 2, "--sigma-start cannot be '0'; it takes a number above 0"},
@@ -62,7 +63,7 @@ static void what_it_refuses(void **state) {
         {"register a b --memory 4Gb", 2, "--memory cannot be '4Gb'"},
         {"register a b -o x.stl", 2, "points cannot be written to 'x.stl'"},
         {"register --batch @/list.csv a", 2, "--batch takes its files from the list, not 'a'"},
-        {"register --batch @/list.csv --report r.html", 2, "--report is for one pair"},
+        {"register --batch @/list.csv --truth r.txt", 2, "--truth is for one pair"},
         {"register @/nowhere.ply @/one.xyz", 1, "nowhere.ply"},
         {"register @/one.xyz @/nowhere.ply", 1, "nowhere.ply"},
         {"register a b --init @/nowhere.txt", 1, "nowhere.txt"},
@@ -260,9 +261,19 @@ static void many_pairs(void **state) {
 
     put("good.csv", "scans/source.ply,scans/target.ply\n");
     cli_does("register --batch @/good.csv --device host", "trusted: ");
+    put("auto.csv", "scans/source.ply,scans/target.ply,auto,,found.txt\n"); /* though --init says something else */
+    cli_does("register --batch @/auto.csv --device host --init identity --voxel 0.02 --report @/batch.html",
+             "trusted: ");
+    char *page = get("batch.html"), *found = get("found.txt");
+    kit_contains(page, "1 pairs of ");
+    kit_contains(page, "trusted: ");
+    kit_contains(found, "0 0 0 1");
+    atn_free(cli_ctx, page);
+    atn_free(cli_ctx, found);
     static const cli_refusal CASES[] = {
         {"register --batch @/nowhere.csv --device host", 1, "nowhere.csv"},
-        {"register --batch @/bad1.csv --device host", 1, "bad1.csv:1: a row is source,target[,init[,aligned]]"},
+        {"register --batch @/bad1.csv --device host", 1,
+         "bad1.csv:1: a row is source,target[,init[,aligned[,matrix]]]"},
         {"register --batch @/bad2.csv --device host", 1, "bad2.csv:1: a quote is not closed"},
         {"register --batch @/bad3.csv --device host", 1, "bad3.csv: there are no pairs"},
         {"register --batch @/bad4.csv --device host", 2, "points cannot be written to"},
@@ -272,7 +283,7 @@ static void many_pairs(void **state) {
     put("bad2.csv", "\"a.ply,b.ply\n");
     put("bad3.csv", "source,target\n");
     put("bad4.csv", "scans/source.ply,scans/target.ply,,x.stl\n");
-    put("bad5.csv", "a,b\na,b,c,d,e\n");
+    put("bad5.csv", "a,b\na,b,c,d,e,f\n");
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }
 

@@ -350,7 +350,7 @@ static void bench_has_rows(void **state) {
     (void)state;
     json_t *root = cli_object("bench unwrap --quick --device host --json"), *rows = json_object_get(root, "rows");
     size_t count = json_array_size(rows) - 3; /* two less where no python3 has scipy; then cuts and layover */
-    assert_true(count == 7 || count == 9);
+    assert_true(count == 8 || count == 12);
     assert_true(number(json_array_get(rows, 0), "ours") > 0 && number(json_array_get(rows, 0), "reference") > 0);
     assert_true(number(json_array_get(rows, 0), "ratio") > 0);
     assert_string_equal(json_string_value(json_object_get(json_array_get(rows, count - 6), "unit")), "frame/s");

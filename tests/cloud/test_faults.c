@@ -49,7 +49,8 @@ static void spoiled_at_every_byte(void **state) {
                 copy[at] = (char)spoilers[k];
                 atn_cloud *cloud;
                 atn_status status = atn_cloud_read_bytes(ctx, f->name, copy, f->length, &drop, &cloud);
-                if (status != ATN_OK && status != ATN_ERR_INPUT) fail_msg("%s spoiled at %zu", f->name, at);
+                if (status != ATN_OK && status != ATN_ERR_INPUT && status != ATN_ERR_UNSUPPORTED)
+                    fail_msg("%s spoiled at %zu", f->name, at);
                 if (status == ATN_OK) (void)atn_cloud_get_info(cloud);
                 atn_cloud_free(cloud);
                 free(copy);

@@ -28,24 +28,27 @@ static void reads_every_format(void **state) {
 static void tells_what_there_is(void **state) {
     (void)state;
     static const struct {
-        const char *name, *format, *left_out;
+        const char *name, *format, *properties, *left_out;
         size_t frames;
         bool masses, species;
     } cases[] = {
-        {"ascii.ply", "PLY, text", "red, z2, near", 1, false, false},
-        {"little.ply", "PLY, binary, little-endian", "red, z2, near", 1, false, false},
-        {"big.ply", "PLY, binary, big-endian", "red, z2, near", 1, false, false},
-        {"binary.pcd", "PCD, binary", "rgb", 1, false, false},
-        {"table.csv", "XYZ", "intensity", 1, false, false},
-        {"frames.xyz", "XYZ, 2 frames", "", 2, false, true},
-        {"extended.xyz", "XYZ", "id", 1, false, true},
-        {"mesh.obj", "OBJ", "what follows z, vn", 1, false, false},
-        {"pos.pos", "POS", "", 1, true, false},
-        {"ions.apt", "APT", "", 1, true, false},
-        {"e.epos", "ePOS", "tof, V_dc, V_pulse, det_x, det_y, pulses, ions", 1, true, false},
-        {"fortran.npy", "NPY", "column 4", 1, false, false},
-        {"binary.stl", "STL, binary, 2 triangles", "", 1, false, false},
-        {"text.stl", "STL, text, 2 triangles", "", 1, false, false},
+        {"ascii.ply", "PLY, text", "red, z2", "near", 1, false, false},
+        {"little.ply", "PLY, binary, little-endian", "red, z2", "near", 1, false, false},
+        {"big.ply", "PLY, binary, big-endian", "red, z2", "near", 1, false, false},
+        {"binary.pcd", "PCD, binary", "rgb", "", 1, false, false},
+        {"table.csv", "XYZ", "intensity", "", 1, false, false},
+        {"frames.xyz", "XYZ, 2 frames", "", "", 2, false, true},
+        {"extended.xyz", "XYZ", "id", "", 1, false, true},
+        {"mesh.obj", "OBJ", "", "what follows z, vn", 1, false, false},
+        {"pos.pos", "POS", "", "", 1, true, false},
+        {"ions.apt", "APT", "", "", 1, true, false},
+        {"e.epos", "ePOS", "", "tof, V_dc, V_pulse, det_x, det_y, pulses, ions", 1, true, false},
+        {"fortran.npy", "NPY", "column4", "", 1, false, false},
+        {"binary.stl", "STL, binary, 2 triangles", "", "", 1, false, false},
+        {"colours.las", "LAS 1.2, point format 2",
+         "intensity, classification, red, green, blue, return_bits, scan_angle_rank, user_data, point_source_id", "", 1,
+         false, false},
+        {"text.stl", "STL, text, 2 triangles", "", "", 1, false, false},
     };
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
@@ -54,6 +57,7 @@ static void tells_what_there_is(void **state) {
         atn_cloud *cloud = cloud_of(ctx, f, ATN_INVALID_REFUSE);
         atn_cloud_info info = atn_cloud_get_info(cloud);
         assert_string_equal(info.format, cases[k].format);
+        assert_string_equal(info.properties, cases[k].properties);
         assert_string_equal(info.left_out, cases[k].left_out);
         assert_int_equal(info.frames, cases[k].frames);
         assert_int_equal(info.masses, cases[k].masses);

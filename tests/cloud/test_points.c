@@ -449,104 +449,18 @@ static atn_status use_all(atn_ctx *ctx, const void *given) {
     atn_cloud *cloud;
     uint32_t order[2];
     double spacing;
-    uint32_t *kept = NULL;
     atn_status status = atn_cloud_read_bytes(ctx, WEIGHTED.name, WEIGHTED.bytes, WEIGHTED.length, NULL, &cloud);
     if (status == ATN_OK) status = cloud_points_of(ctx, cloud, &p);
     if (status == ATN_OK) status = cloud_points_order(&p, order);
     if (status == ATN_OK) status = cloud_points_merge(&p, 1, &merged);
     if (status == ATN_OK) status = cloud_points_spacing(&p, &spacing);
-    if (status == ATN_OK) p.position[0][1] = p.position[0][0], p.position[1][1] = p.position[1][0];
-    if (status == ATN_OK) p.position[2][1] = p.position[2][0];
-    if (status == ATN_OK) status = cloud_points_distinct(&p, &kept);
-    if (status == ATN_OK) status = cloud_points_thin(&p, 100, 2, &kept);
-    atn_free(ctx, kept);
     cloud_points_free(&merged);
     cloud_points_free(&p);
     atn_cloud_free(cloud);
     return status;
 }
 
-/* ---- distinct ---- */
-
-static bool at_one_place(const cloud_points *p, size_t a, size_t b) {
-    bool same = !p->species || p->species[a] == p->species[b];
-    for (int d = 0; d < 3; ++d) same = same && p->position[d][a] == p->position[d][b];
-    return same;
-}
-
-/* Against every point before it; the order of those that stay is as it was. */
-static void check_distinct(atn_ctx *ctx, lie way, const cloud_points *p) {
-    (void)way;
-    cloud_points left;
-    uint32_t identity[1000], *kept;
-    for (uint32_t k = 0; k < p->count; ++k) identity[k] = k;
-    kit_ok(ctx, cloud_points_permute(p, identity, &left));
-    kit_ok(ctx, cloud_points_distinct(&left, &kept));
-    size_t wanted = 0;
-    for (size_t k = 0; k < p->count; ++k) {
-        size_t first = 0;
-        while (!at_one_place(p, first, k)) ++first;
-        if (first < k) continue;
-        float weight = 0;
-        for (size_t n = k; n < p->count; ++n) weight += at_one_place(p, n, k) ? p->weight[n] : 0;
-        assert_true(wanted < left.count);
-        assert_true(left.weight[wanted] == weight);
-        assert_int_equal(kept ? kept[wanted] : wanted, k);
-        for (int d = 0; d < 3; ++d) assert_true(left.position[d][wanted] == p->position[d][k]);
-        if (p->species) assert_int_equal(left.species[wanted], p->species[k]);
-        ++wanted;
-    }
-    assert_int_equal(left.count, wanted);
-    assert_true((kept == NULL) == (wanted == p->count));
-    atn_free(ctx, kept);
-    cloud_points_free(&left);
-}
-
-static void merges_equal_points(void **state) {
-    (void)state;
-    over_all(check_distinct);
-}
-
-/* Of 1,200 points 800 lie within a millionth: no cube has more than 16 left, others are as they were. */
-static void thins_out_crowds(void **state) {
-    (void)state;
-    enum { POINTS = 1200, MOST = 16, SIDE = 5 };
-    atn_ctx *ctx = kit_ctx();
-    for (int species = 0; species < 2; ++species) {
-        cloud_points p = points_of(ctx, LIE_EVENLY, POINTS, species, 5), left;
-        uint32_t identity[POINTS], *kept = NULL;
-        for (uint32_t k = 0; k < POINTS; ++k) {
-            identity[k] = k;
-            for (int d = 0; d < 3 && k % 3; ++d) p.position[d][k] = 0.3 + 1e-6 * p.position[d][k];
-        }
-        kit_ok(ctx, cloud_points_permute(&p, identity, &left));
-        kit_ok(ctx, cloud_points_thin(&left, 1.0 / SIDE, 1000, &kept));
-        assert_null(kept);
-        assert_int_equal(left.count, POINTS);
-        kit_ok(ctx, cloud_points_thin(&left, 1.0 / SIDE, MOST, &kept));
-        assert_non_null(kept);
-        assert_in_range(left.count, 400, 400 + 3 * MOST);
-        size_t in_cube[3 * (SIDE + 1) * (SIDE + 1) * (SIDE + 1)] = {0};
-        double weight[2] = {0}, moment[2] = {0};
-        for (size_t k = 0; k < POINTS; ++k)
-            weight[0] += (double)p.weight[k], moment[0] += (double)p.weight[k] * p.position[1][k];
-        for (size_t k = 0; k < left.count; ++k) {
-            size_t cube = species ? (size_t)(left.species[k] + 1) : 0;
-            for (int d = 0; d < 3; ++d) cube = cube * (SIDE + 1) + (size_t)(floor(left.position[d][k] * SIDE) + 3);
-            assert_in_range(++in_cube[cube], 1, MOST);
-            if (k) assert_true(kept[k] > kept[k - 1]);
-            for (int d = 0; d < 3 && kept[k] % 3 == 0; ++d) assert_true(left.position[d][k] == p.position[d][kept[k]]);
-            if (species) assert_int_equal(left.species[k], p.species[kept[k]]);
-            weight[1] += (double)left.weight[k], moment[1] += (double)left.weight[k] * left.position[1][k];
-        }
-        assert_true(weight[0] == weight[1]);
-        assert_float_equal(moment[0], moment[1], 1e-9);
-        atn_free(ctx, kept);
-        cloud_points_free(&left);
-        cloud_points_free(&p);
-    }
-    kit_free(ctx);
-}
+/* ---- limits ---- */
 
 static void bounds_have_their_limits(void **state) {
     (void)state;
@@ -582,8 +496,6 @@ int main(void) {
         cmocka_unit_test(is_quick_with_equal_points),
         cmocka_unit_test(do_not_depend_on_the_number_of_cores),
         cmocka_unit_test(takes_weights_and_species),
-        cmocka_unit_test(merges_equal_points),
-        cmocka_unit_test(thins_out_crowds),
         cmocka_unit_test(bounds_have_their_limits),
         cmocka_unit_test(every_allocation_fails_once),
     };

@@ -186,6 +186,12 @@ bool fake_pinned(const void *memory, size_t bytes) {
         if ((const char *)memory >= b->bytes && (const char *)memory + bytes <= b->bytes + b->length) return true;
     return false;
 }
+int cuPointerGetAttribute(void *value, int attribute, atn_cu_address at) {
+    ENTER();
+    if (attribute != ATN_CU_POINTER_MEMORY_TYPE || !fake_pinned((const void *)(uintptr_t)at, 1)) return 1;
+    *(unsigned *)value = ATN_CU_MEMORY_HOST;
+    return 0;
+}
 
 /* ---- modules ---- */
 static const char MAGIC[] = "FAKECUBIN\n";

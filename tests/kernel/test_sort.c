@@ -187,6 +187,17 @@ static void host(void **state) {
     on("host", (const int64_t[]){0, 1, 2, 301, 20021}, 5, 1);
 }
 
+/* What it scatters by is its own, whatever the caller says: counters of 16 bits never run over. */
+static void blocks_of_any_size(void **state) {
+    (void)state;
+    static const double PER[] = {-3, 0, 1, 65536, 70001, INT32_MAX};
+    if (!kit_wants("host")) skip();
+    atn_device *device = kit_open_host(ctx);
+    for (size_t k = 0; k < sizeof PER / sizeof *PER; ++k)
+        on_device(device, &CASES[0], PER[k] < 2 ? 301 : 70001, PER[k]);
+    atn_device_close(device);
+}
+
 static void opencl(void **state) {
     (void)state;
     if (getenv("ATTUNE_TEST_SMALL")) /* Oclgrind, which loses track of large buffers that are filled */
@@ -241,8 +252,8 @@ static void oracle(void **state) {
 int main(void) {
     ctx = kit_ctx();
     kit_ok(ctx, atn_devices_find(ctx, &devices));
-    const struct CMUnitTest tests[] = {cmocka_unit_test(host), cmocka_unit_test(opencl), cmocka_unit_test(cuda),
-                                       cmocka_unit_test(oracle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(host), cmocka_unit_test(blocks_of_any_size),
+                                       cmocka_unit_test(opencl), cmocka_unit_test(cuda), cmocka_unit_test(oracle)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     atn_devices_free(devices);
     kit_free(ctx);

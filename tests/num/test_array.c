@@ -194,6 +194,40 @@ static void host_has_one_copy(void **state) {
     kit_free(ctx);
 }
 
+/* Memory of the caller's that kernels write, too. */
+static void memory_of_others(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_device *device = num_device(ctx, "host");
+    float mine[2][5] = {{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}}, got[6];
+    atn_array_info info = {.type = ATN_SP, .rank = 2, .size = {3, 2}, .pitch = 5};
+    atn_array *a;
+    void *address;
+    kit_ok(ctx, atn_array_create_at(device, &info, mine, &a));
+    kit_ok(ctx, atn_array_get(a, got, 0));
+    assert_true(got[0] == 1 && got[2] == 3 && got[3] == 6 && got[5] == 8);
+    kit_ok(ctx, atn_array_put(a, (float[]){-1, -2, -3, -6, -7, -8}, 0));
+    assert_true(mine[0][2] == -3 && mine[0][3] == 4 && mine[1][0] == -6);
+    kit_ok(ctx, atn_array_address(a, &address));
+    assert_ptr_equal(address, mine);
+    kit_ok(ctx, atn_device_follow(device, NULL)); /* the host has no streams: nothing to wait for */
+    assert_null(atn_device_stream(device));
+    atn_array_free(a);
+    assert_true(mine[1][2] == -8);
+    kit_fails(ctx, ATN_ERR_INPUT, "no address", atn_array_create_at(device, &info, NULL, &a));
+    info.pitch = 2;
+    kit_fails(ctx, ATN_ERR_INPUT, "a pitch of 2", atn_array_create_at(device, &info, mine, &a));
+    info.rank = 4;
+    kit_fails(ctx, ATN_ERR_INPUT, "4 axes", atn_array_create_at(device, &info, mine, &a));
+    info = (atn_array_info){.type = ATN_DP, .rank = 1};
+    kit_ok(ctx, atn_array_create_at(device, &info, NULL, &a)); /* no elements, no memory */
+    kit_ok(ctx, atn_array_address(a, &address));
+    assert_null(address);
+    atn_array_free(a);
+    atn_device_close(device);
+    kit_free(ctx);
+}
+
 static void sparse_is_validated(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
@@ -276,6 +310,7 @@ int main(void) {
         cmocka_unit_test(volumes),
         cmocka_unit_test(copies_are_coherent),
         cmocka_unit_test(host_has_one_copy),
+        cmocka_unit_test(memory_of_others),
         cmocka_unit_test(sparse_is_validated),
         cmocka_unit_test(failing_allocations),
     };

@@ -2,6 +2,7 @@
  * tests/device): the host never sees what has not arrived, and never overwrites what has not left. */
 #include "device/cuda_bench.h"
 
+#include "device/backend.h"
 #include "num/array.h"
 
 enum { LENGTH = 50000 }; /* of INT32: large enough for pinned memory */
@@ -148,6 +149,33 @@ static void sends_go_beside_the_first_queue(void **state) {
     }
 }
 
+/* Work of the first queue that does not need an array does not wait for it either. */
+static void sends_hold_nothing_up(void **state) {
+    (void)state;
+    field f = start_field(0), other = {.b = f.b};
+    atn_queue *queue;
+    atn_host_memory from;
+    kit_ok(f.b.ctx, atn_queue_create(f.b.device, &queue));
+    kit_ok(f.b.ctx, atn_host_alloc(f.b.device, LENGTH * sizeof(int32_t), &from));
+    kit_ok(f.b.ctx, atn_array_create_vector(f.b.device, ATN_INT32, LENGTH, &other.array));
+    give(&f, 3);
+    kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+    int32_t *all = from.data;
+    for (int k = 0; k < LENGTH; ++k) all[k] = 10 + k;
+    kit_ok(f.b.ctx, atn_array_send(f.array, queue, all));
+    give(&other, 7);
+    kit_ok(f.b.ctx, atn_array_ready_device(other.array, false));
+    device_has(&other, 7);
+    device_has(&f, 3); /* what was sent is still under way */
+    kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
+    device_has(&f, 10);
+    atn_array_free(other.array);
+    atn_array_free(f.array);
+    atn_queue_free(queue);
+    atn_host_free(f.b.device, &from);
+    finish(&f.b);
+}
+
 /* Random uses in one queue, the device at random, too. */
 static void copies_agree(void **state) {
     (void)state;
@@ -206,13 +234,81 @@ static void tapes_take_no_arrays(void **state) {
     finish_field(&f);
 }
 
+/* The caller's memory is pinned: copies go there and back without one on the way, and may be forgotten at once. */
+static void pinned_memory_is_used_as_it_is(void **state) {
+    (void)state;
+    field f = start_field(5);
+    atn_host_memory memory;
+    kit_ok(f.b.ctx, atn_host_alloc(f.b.device, LENGTH * sizeof(int32_t), &memory));
+    int32_t *all = memory.data;
+    for (int value = 3; value < 5; ++value) {
+        for (int k = 0; k < LENGTH; ++k) all[k] = value + k;
+        kit_ok(f.b.ctx, atn_array_put(f.array, all, 0));
+        memset(all, 1, LENGTH * sizeof *all);
+        device_has(&f, value);
+        kit_ok(f.b.ctx, atn_array_get(f.array, all, 0));
+        for (int k = 0; k < LENGTH; ++k) assert_int_equal(all[k], value + k);
+        assert_null(f.array->storage->block.data);
+    }
+    write_on_device(&f, 9);
+    kit_ok(f.b.ctx, atn_array_get(f.array, all, 0));
+    for (int k = 0; k < LENGTH; ++k) assert_int_equal(all[k], 9 + k);
+    give(&f, 12); /* from plain memory again */
+    kit_ok(f.b.ctx, atn_array_get(f.array, all, 0));
+    assert_true(all[0] == 12 && all[LENGTH - 1] == 12 + LENGTH - 1);
+    atn_host_free(f.b.device, &memory);
+    finish_field(&f);
+}
+
+/* A tensor of another library's in the same context, filled in a stream of its own: seen once that stream is followed,
+ * written where it is, never freed, and no copy goes to the host unless somebody asks. */
+static void tensors_of_others(void **state) {
+    (void)state;
+    field theirs = start_field(7), ours = {.b = theirs.b};
+    atn_ctx *ctx = theirs.b.ctx;
+    atn_device *device = theirs.b.device;
+    atn_array_info info = {.type = ATN_INT32, .rank = 1, .size = {LENGTH}};
+    int64_t to_device, to_host;
+    void *address;
+    atn_queue *queue;
+    write_on_device(&theirs, 3);
+    kit_ok(ctx, atn_array_address(theirs.array, &address));
+    kit_ok(ctx, atn_array_create_at(device, &info, address, &ours.array));
+    kit_ok(ctx, atn_queue_create(device, &queue)); /* stands for the other library's */
+    assert_non_null(atn_device_stream(device));
+    int32_t *all = malloc(LENGTH * sizeof *all);
+    for (int k = 0; k < LENGTH; ++k) all[k] = 40 + k;
+    kit_ok(ctx, atn_queue_finish(atn_device_queue(device)));
+    kit_ok(ctx, atn_buffer_put_async(queue, theirs.array->storage->buffer, 0, all, LENGTH * sizeof *all));
+    kit_ok(ctx, atn_device_follow(device, device->backend->queue_stream(queue)));
+    device_has(&ours, 40);
+    atn_array_transfers(ours.array, &to_device, &to_host);
+    assert_true(to_device == 0 && to_host == 0);
+    write_on_device(&ours, 9);
+    kit_ok(ctx, atn_queue_finish(atn_device_queue(device)));
+    device_has(&theirs, 9);
+    host_has(&ours, 9);
+    atn_array_transfers(ours.array, &to_device, &to_host);
+    assert_int_equal(to_host, 1);
+    size_t peak = atn_device_peak_bytes(device);
+    atn_array_free(ours.array);
+    assert_int_equal(atn_device_peak_bytes(device), peak);
+    device_has(&theirs, 9); /* it is there still */
+    atn_queue_free(queue);
+    free(all);
+    finish_field(&theirs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pinned_memory_is_used_as_it_is),
         cmocka_unit_test(uploads_do_not_wait),
         cmocka_unit_test(fetches_are_waited_for),
         cmocka_unit_test(sends_go_beside_the_first_queue),
+        cmocka_unit_test(sends_hold_nothing_up),
         cmocka_unit_test(copies_agree),
         cmocka_unit_test(tapes_take_no_arrays),
+        cmocka_unit_test(tensors_of_others),
     };
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }

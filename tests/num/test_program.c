@@ -93,7 +93,7 @@ static void smooths(void **state) {
 }
 
 /* Runs of equal keys, by a join of their own; loops and single values. */
-static const char RUNS[] = "kernel runs(key: vector INT32, inout add total: vector INT32)\n"
+static const char RUNS[] = "kernel runs(key: vector INT32, inout add total: vector INT32, by: INT32)\n"
                            "    for i in key\n"
                            "        after_it = key[i + 1]  with key clamped\n"
                            "        before_it = key[i - 1]  with key clamped\n"
@@ -106,11 +106,11 @@ static const char RUNS[] = "kernel runs(key: vector INT32, inout add total: vect
                            "            n = right(f) != 0 ? right(n) : left(n) + right(n);\n"
                            "            f = left(f) | right(f);\n"
                            "        }\n"
-                           "        total[key[i]] += n  where last\n"
-                           "program twice(key: vector INT32, inout total: vector INT32) -> rounds: INT32\n"
+                           "        total[key[i]] += by * n  where last\n"
+                           "program twice(key: vector INT32, inout total: vector INT32, by: INT32) -> rounds: INT32\n"
                            "    n: INT32 = 0\n"
                            "    while n < 3, at most 9, counted in rounds\n"
-                           "        runs(key, total)\n"
+                           "        runs(key, total, by)\n"
                            "        n = n + 1\n";
 
 /* On a host without a compiler what is not compiled in is interpreted: slowly, and right, time after time. */
@@ -134,11 +134,13 @@ static void needs_no_compiler(void **state) {
         kit_ok(of, atn_program_bind(program, "total", total));
         kit_ok(of, atn_program_bind(program, "rounds", rounds));
         for (int run = 1; run < 4; ++run) {
+            kit_ok(of, atn_program_param(program, "by", run, 0));
             kit_ok(of, atn_program_run(program));
             kit_ok(of, atn_array_get(total, got, 0));
             kit_ok(of, atn_array_get(rounds, &count, 0));
-            assert_true(count == 3 && got[0] == 42 * run && got[1] == 36 * run && got[2] == 21 * run &&
-                        got[3] == 21 * run);
+            int32_t times = run * (run + 1) / 2;
+            assert_true(count == 3 && got[0] == 42 * times && got[1] == 36 * times && got[2] == 21 * times &&
+                        got[3] == 21 * times);
         }
         atn_program_free(program);
         atn_array_free(key), atn_array_free(total), atn_array_free(rounds);
@@ -148,10 +150,72 @@ static void needs_no_compiler(void **state) {
     unsetenv("ATTUNE_CC");
 }
 
+/* Parameters that change between runs leave what is interpreted with its sizes. */
+static void parameters_change_without_a_compiler(void **state) {
+    (void)state;
+    setenv("ATTUNE_CC", "/nowhere/cc", 1);
+    atn_ctx *of = kit_ctx();
+    atn_device *on = kit_open_host(of);
+    atn_program *program;
+    atn_array *x, *y;
+    const double numbers[3] = {1, 2, 3};
+    double got[3];
+    kit_ok(of, atn_program_create(on,
+                                  "kernel odd(x: vector DP, s: DP) -> y: vector DP\n"
+                                  "    y[i] = s * x[i] + cos(s) * 0\n",
+                                  NULL, &program));
+    kit_ok(of, atn_array_create_vector(on, ATN_DP, 3, &x));
+    kit_ok(of, atn_array_create_vector(on, ATN_DP, 3, &y));
+    kit_ok(of, atn_array_put(x, numbers, 0));
+    kit_ok(of, atn_program_bind(program, "x", x));
+    kit_ok(of, atn_program_bind(program, "y", y));
+    for (int s = 2; s < 5; ++s) {
+        kit_ok(of, atn_program_param(program, "s", s, 0));
+        kit_ok(of, atn_program_run(program));
+        kit_ok(of, atn_array_get(y, got, 0));
+        assert_true(got[0] == s && got[2] == 3 * s);
+    }
+    atn_program_free(program);
+    atn_array_free(x), atn_array_free(y);
+    atn_device_close(on);
+    kit_free(of);
+    unsetenv("ATTUNE_CC");
+}
+
+/* Who writes a binding for another language asks what there is to bind, and how large results will be. */
+static void names_and_sizes_are_told(void **state) {
+    (void)state;
+    atn_program *program = open("kernel outer(a, b: vector T, s: T = 2) -> c: matrix T\n"
+                                "    c[y, x] = s * a[y] * b[x]\n");
+    assert_int_equal(atn_program_count(program), 4);
+    atn_program_name a = atn_program_get(program, 0), c = a, s = a;
+    for (int32_t k = 0; k < 4; ++k) {
+        atn_program_name name = atn_program_get(program, k);
+        if (strcmp(name.name, "c") == 0) c = name;
+        if (strcmp(name.name, "s") == 0) s = name;
+    }
+    assert_string_equal(a.name, "a");
+    assert_true(a.rank == 1 && a.type == ATN_DP && a.read && !a.written && a.size[0] == -1);
+    assert_true(c.rank == 2 && !c.read && c.written && c.size[0] == -1);
+    assert_true(s.rank == 0 && s.has_value && s.value[0] == 2);
+    atn_array *left = vector(7, count_up), *right = vector(5, count_up);
+    kit_ok(ctx, atn_program_bind(program, "a", left));
+    kit_ok(ctx, atn_program_bind(program, "b", right));
+    kit_ok(ctx, atn_program_size(program));
+    for (int32_t k = 0; k < 4; ++k) {
+        c = atn_program_get(program, k);
+        if (strcmp(c.name, "c") == 0) assert_true(c.size[0] == 5 && c.size[1] == 7);
+    }
+    atn_program_free(program);
+    atn_array_free(left), atn_array_free(right);
+}
+
 int main(void) {
     ctx = kit_ctx();
     device = kit_open_host(ctx);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(smooths), cmocka_unit_test(needs_no_compiler)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(smooths), cmocka_unit_test(needs_no_compiler),
+                                       cmocka_unit_test(parameters_change_without_a_compiler),
+                                       cmocka_unit_test(names_and_sizes_are_told)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     atn_device_close(device);
     kit_free(ctx);

@@ -14,7 +14,7 @@ atn_plan *plan_make(atn_ctx *ctx, const plan_case *of, atn_programs **programs) 
     kit_ok(ctx, plan_try(ctx, of, programs, &plan));
     int8_t wanted[64];
     memset(wanted, of->seams, sizeof wanted);
-    if (of->seams < 2) kit_ok(ctx, atn_plan_fuse(plan, NULL, wanted, 64));
+    if (of->seams < 2) kit_ok(ctx, atn_plan_fuse(plan, of->device, wanted, 64));
     return plan;
 }
 

@@ -11,7 +11,8 @@ typedef struct plan_case {
     const char *text;
     int64_t size[8][ATN_MAX_RANK];
     double value[8][2];
-    int8_t seams; /* -1: as estimated, 0 or 1: all of them; 2: that pass is left out */
+    int8_t seams;                  /* -1: as estimated, 0 or 1: all of them; 2: that pass is left out */
+    const atn_device_info *device; /* NULL: a host */
 } plan_case;
 
 /* Expands, and fuses where wanted. The plan goes with the programs. */

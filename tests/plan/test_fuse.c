@@ -94,11 +94,32 @@ static void edges_of_loops_stay(void **state) {
            "4 u_1: stays: it is wanted outside of kernels\n");
 }
 
+/* What vectors compute at once a scan computes step by step. */
+static void scans_stay_short_on_hosts(void **state) {
+    (void)state;
+    static const atn_device_info CUDA = {.backend = "cuda"};
+    static const char TEXT[] = "kernel much(x: vector SP) -> y: vector SP\n    y[i] = exp(x[i]) + exp(-x[i])\n"
+                               "kernel little(x: vector SP) -> y: vector SP\n    y[i] = 2 * x[i]\n"
+                               "kernel running(x: vector SP) -> y: vector SP\n    s += x[i]\n    y[i] = s\n"
+                               "program p(x: vector SP) -> a, b: vector SP\n"
+                               "    a = running(much(x))\n    b = running(little(x))\n";
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        atn_programs *programs;
+        plan_case of = {.text = TEXT, .size = {{1000000, 1}, {-1, -1}, {-1, -1}}, .seams = -1};
+        of.device = gpu ? &CUDA : NULL;
+        atn_plan *plan = plan_make(ctx, &of, &programs);
+        plan_steps_are(plan, gpu ? "a = running(x)    with much\nb = running(x)    with little\n"
+                                 : "much_1 = much(x)\na = running(much_1)\nb = running(x)    with little\n");
+        plan_done(plan, programs);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pointwise_goes_into_its_readers), cmocka_unit_test(stencils_go_into_stencils),
         cmocka_unit_test(several_readers_compute_it_each), cmocka_unit_test(what_changes_in_between_stays),
         cmocka_unit_test(cells_are_not_reduced),           cmocka_unit_test(edges_of_loops_stay),
+        cmocka_unit_test(scans_stay_short_on_hosts),
     };
     ctx = kit_ctx();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

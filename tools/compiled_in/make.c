@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "built/built.h"
 #include "device/builtin.h"
+#include "graph/routine.h"
 #include "graph/shipped.h"
 
 #include <stdio.h>
@@ -89,22 +90,44 @@ static atn_status compile_in(const job *j, const atn_graph *graph, atn_text *out
     return status;
 }
 
+/* The kernels that a description has: all steps of a kernel's, those of its own of a program's. */
+typedef struct kernels {
+    atn_sequence *sequence;
+    atn_programs *programs;
+} kernels;
+
+static atn_status open_kernels(const job *j, kernels *k) {
+    const char *text = atn_shipped_find(j->kernel);
+    atn_define define = {"USED_FLOAT", j->type};
+    atn_parse_options options = {.defines = &define, .n_defines = strcmp(j->type, "as_described") != 0};
+    if (!atn_shipped_is_kernel(j->kernel))
+        return atn_programs_parse(j->ctx, j->kernel, text, strlen(text), &options, NULL, &k->programs);
+    return atn_sequence_parse(j->ctx, j->kernel, text, strlen(text), &options, NULL, &k->sequence);
+}
+
+/* NULL: there are fewer. */
+static const atn_graph *kernel_at(const kernels *k, int step) {
+    if (k->sequence) return step < k->sequence->count ? k->sequence->step[step] : NULL;
+    for (int32_t n = 0; n < k->programs->n_callees; ++n)
+        if (!atn_shipped_find(k->programs->callees[n].name) && step-- == 0) return k->programs->callees[n].graph;
+    return NULL;
+}
+
 /* One file. A description that does not exist in this type leaves a file that says so. */
 static atn_status make(job *j, const char *what) {
     atn_text out = {.ctx = j->ctx};
-    atn_sequence *sequence = NULL;
+    kernels all = {0};
     char name[128];
     if (sscanf(what, "%63[^:]:%15[^:]:%d", j->kernel, j->type, &j->step) != 3 || !atn_shipped_find(j->kernel))
         return atn_fail(j->ctx, ATN_ERR_INPUT, "'%s': KERNEL:TYPE:STEP is wanted", what);
-    const char *xml = atn_shipped_find(j->kernel);
-    atn_define define = {"USED_FLOAT", j->type};
-    atn_parse_options options = {.defines = &define, .n_defines = strcmp(j->type, "as_described") != 0};
-    atn_status status = atn_sequence_parse(j->ctx, j->kernel, xml, strlen(xml), &options, NULL, &sequence);
-    if (status == ATN_OK && j->step < sequence->count)
-        status = compile_in(j, sequence->step[j->step], &out);
+    atn_status status = open_kernels(j, &all);
+    const atn_graph *graph = status == ATN_OK ? kernel_at(&all, j->step) : NULL;
+    if (graph)
+        status = compile_in(j, graph, &out);
     else if (status != ATN_ERR_MEMORY)
         status = ATN_OK, atn_text_printf(&out, "typedef int not_in_this_type; /* %s, %s */\n", j->kernel, j->type);
-    atn_sequence_free(sequence);
+    atn_sequence_free(all.sequence);
+    atn_programs_free(all.programs);
     snprintf(name, sizeof name, "%s_%s_%d", j->kernel, j->type, j->step);
     if (status == ATN_OK) status = write_file(j, name, &out);
     atn_text_free(&out);

@@ -81,17 +81,36 @@ static void slot_free(needle_slot *slot) {
     *slot = (needle_slot){0};
 }
 
+static void free_counted(needle_counted *c) {
+    for (int axis = 0; axis < 3; ++axis) {
+        atn_array_free(c->position[axis]);
+        c->position[axis] = NULL;
+    }
+    atn_array_free(c->positions);
+    c->positions = NULL;
+}
+
+static void free_combinations(atn_needle *n) {
+    atn_free(n->ctx, n->pose);
+    atn_free(n->ctx, n->worth);
+    atn_free(n->ctx, n->weighed);
+    n->pose = NULL;
+    n->worth = NULL;
+    n->weighed = NULL;
+    n->poses = 0;
+}
+
 void needle_engine_close(atn_needle *n) {
     for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
     for (int axis = 0; axis < 3; ++axis) {
         atn_array_free(n->model_array[axis]);
-        for (int k = 0; k < NEEDLE_CHOICES; ++k) atn_array_free(n->counted[k].position[axis]);
     }
+    for (int k = 0; k < NEEDLE_CHOICES; ++k) free_counted(&n->counted[k]);
     atn_array_free(n->list_array);
     atn_array_free(n->start_array);
     atn_array_free(n->index_array);
     needle_volume_free(&n->volume);
-    atn_free(n->ctx, n->pose);
+    free_combinations(n);
 }
 
 /* Where a point is near to nothing whatever the pose: far beyond both clouds. */
@@ -105,36 +124,35 @@ static float nowhere(const atn_needle *n) {
     return (float)(1e4 * (far + n->options.threshold));
 }
 
-/* Every stride-th point of the scan. */
-static atn_status put_counted(atn_needle *n, needle_counted *c, int64_t stride) {
+/* Every stride-th point of the scan, then `rest`. */
+static atn_status put_counted(atn_needle *n, needle_counted *c, int64_t stride, float rest) {
     atn_status status = ATN_OK;
     c->count = ((int64_t)n->scan.count + stride - 1) / stride;
-    if (c->count > c->capacity || c->count < c->capacity / 4 * 3 || !c->position[0]) {
+    if (c->count > c->capacity || c->count < c->capacity / 4 * 3 || !c->positions) {
         for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
         c->capacity = (c->count + GRAIN - 1) / GRAIN * GRAIN;
-        for (int axis = 0; axis < 3; ++axis) {
-            atn_array_free(c->position[axis]);
-            c->position[axis] = NULL;
-        }
+        free_counted(c);
+        status = atn_array_create_matrix(n->device, ATN_SP, c->capacity, 3, 0, &c->positions);
+        if (status == ATN_OK) atn_array_pin(c->positions);
         for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
-            status = atn_array_create_vector(n->device, ATN_SP, c->capacity, &c->position[axis]);
+            status = atn_array_view_row(c->positions, axis, &c->position[axis]);
     }
-    float rest = nowhere(n);
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
-        void *to;
-        status = atn_array_map_write(c->position[axis], &to);
-        float *at = to;
-        for (int64_t k = 0; k < c->capacity && status == ATN_OK; ++k)
-            at[k] = k < c->count ? (float)(n->scan.position[axis][k * stride] - n->scan_centre[axis]) : rest;
-    }
-    return status;
+    void *to = NULL;
+    if (status == ATN_OK) status = atn_array_map_write(c->positions, &to);
+    if (status != ATN_OK) return status;
+    float *at = to;
+    for (int axis = 0; axis < 3; ++axis)
+        for (int64_t k = 0; k < c->capacity; ++k)
+            *at++ = k < c->count ? (float)(n->scan.position[axis][k * stride] - n->scan_centre[axis]) : rest;
+    return ATN_OK;
 }
 
 atn_status needle_engine_scan(atn_needle *n) {
     int64_t stride = (int64_t)n->scan.count / ENOUGH;
     if (by_model(n) || stride < 1) stride = 1; /* which of the model's have a partner: all of the scan's tell */
-    atn_status status = put_counted(n, &n->counted[NEEDLE_ALL], 1);
-    return status == ATN_OK ? put_counted(n, &n->counted[NEEDLE_SOME], stride) : status;
+    float rest = nowhere(n);
+    atn_status status = put_counted(n, &n->counted[NEEDLE_ALL], 1, rest);
+    return status == ATN_OK ? put_counted(n, &n->counted[NEEDLE_SOME], stride, rest) : status;
 }
 
 static atn_status make_kernel(atn_needle *n, const char *name, bool trusted, atn_kernel **out) {
@@ -163,6 +181,8 @@ static atn_status slot_make(atn_needle *n, int64_t combinations, needle_choice p
     double threshold = n->options.threshold;
     atn_status status = atn_array_create_matrix(n->device, ATN_SP, combinations, 12, 0, &slot->pose);
     if (status == ATN_OK) status = atn_array_create_vector(n->device, ATN_INT32, combinations, &slot->count);
+    if (status == ATN_OK) atn_array_pin(slot->pose);
+    if (status == ATN_OK) atn_array_pin(slot->count);
     if (status == ATN_OK) status = make_kernel(n, kernel_name(n), !n->options.brute, &slot->kernel);
     if (status == ATN_OK) status = atn_kernel_param(slot->kernel, "threshold2", threshold * threshold, 0);
     if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "pose", slot->pose);
@@ -208,10 +228,13 @@ static atn_status find_slot(atn_needle *n, int64_t combinations, needle_choice p
 }
 
 atn_status needle_engine_room(atn_needle *n, int64_t combinations) {
+    size_t count = (size_t)combinations;
     if (combinations <= n->poses) return ATN_OK;
-    reg_pose *more = atn_resize(n->ctx, n->pose, (size_t)combinations * sizeof *more);
-    if (!more) return ATN_ERR_MEMORY;
-    n->pose = more;
+    free_combinations(n);
+    n->pose = atn_alloc(n->ctx, count * sizeof *n->pose);
+    n->worth = atn_alloc(n->ctx, count * sizeof *n->worth);
+    n->weighed = atn_alloc(n->ctx, count * sizeof *n->weighed);
+    if (!n->pose || !n->worth || !n->weighed) return ATN_ERR_MEMORY;
     n->poses = combinations;
     return ATN_OK;
 }

@@ -40,11 +40,9 @@ typedef struct look {
     int64_t anchor[2];    /* scans that have the needle for certain: the first, the last */
     double end[2];        /* z of the first and the last scan that have it */
     bool has_line;
-    size_t count;
     bool other, no_tip; /* another needle is there too; the tip is not in the scans */
     needle_ends ends;
-    double *position; /* owned: x y z after x y z */
-    uint8_t *seen;    /* owned: scans that are not missing */
+    uint8_t *seen; /* owned: scans that are not missing */
 } look;
 
 static atn_status miss(atn_needle_result *out, const char *why) {
@@ -161,8 +159,8 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
     return status;
 }
 
-/* Points of a scan's surface about the axis; NULL position: only their number. */
-static size_t points_of(const look *l, int64_t f, double *position) {
+/* Points of a scan's surface about the axis, added to others; NULL: only their number. */
+static size_t points_of(const look *l, int64_t f, cloud_points *out) {
     const needle_surface *s = &l->n->surface;
     const float *row = s->row + f * s->width;
     double reach = NEAR * l->n->shape.radius, z = (double)f * l->spacing[2];
@@ -174,9 +172,10 @@ static size_t points_of(const look *l, int64_t f, double *position) {
     for (int64_t c = from; c <= to; ++c) {
         double p[3] = {(double)c * l->spacing[0], (double)row[c] * l->spacing[1], z};
         if (isnan(row[c]) || needle_line_distance2(&l->line, p) > reach * reach) continue;
-        if (position) memcpy(position + 3 * count, p, sizeof p);
+        for (int axis = 0; axis < 3 && out; ++axis) out->position[axis][out->count + count] = p[axis];
         ++count;
     }
+    if (out) out->count += count;
     return count;
 }
 
@@ -219,17 +218,31 @@ static void tell_seen(look *l) {
     l->no_tip = l->ends.has_arcs && needle_doubt_leaves(l->n, &l->ends, 0) && needle_doubt_leaves(l->n, &l->ends, 1);
 }
 
+/* For all points of a surface, none of which is taken yet; kept from frame to frame. */
+static atn_status make_room(atn_needle *n) {
+    size_t most = (size_t)n->surface.frames * (size_t)n->surface.width;
+    if (most > n->gathered_room) {
+        cloud_points_free(&n->gathered);
+        n->gathered_room = 0;
+        atn_status status = cloud_points_make(n->ctx, most, false, &n->gathered);
+        if (status != ATN_OK) return status;
+        for (size_t k = 0; k < most; ++k) n->gathered.weight[k] = 1;
+        n->gathered_room = most;
+    }
+    n->gathered.count = 0;
+    return ATN_OK;
+}
+
 /* Points of the surface about the axis, between the needle's ends. */
 static atn_status gather(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
     int64_t first = walk(l, l->anchor[0], -1), last = walk(l, l->anchor[1], 1);
-    size_t most = (size_t)(last - first + 1) * (size_t)n->surface.width;
-    l->position = atn_alloc(n->ctx, most * 3 * sizeof *l->position);
-    if (!l->position) return ATN_ERR_MEMORY;
-    for (int64_t f = first; f <= last; ++f) l->count += points_of(l, f, l->position + 3 * l->count);
+    atn_status status = make_room(n);
+    if (status != ATN_OK) return status;
+    for (int64_t f = first; f <= last; ++f) points_of(l, f, &n->gathered);
     l->end[0] = (double)first * l->spacing[2];
     l->end[1] = (double)last * l->spacing[2];
-    out->surface = (int64_t)l->count;
+    out->surface = (int64_t)n->gathered.count;
     return ATN_OK;
 }
 
@@ -259,8 +272,8 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
         n->pose[k] =
             needle_pose(&frame, 360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts));
     if (status == ATN_OK) status = needle_engine_count(n, combinations, NEEDLE_SOME, &count);
-    if (status == ATN_OK) status = needle_best(n, COARSE_ROLLS, shifts, count, NEEDLE_SOME, about, &k);
     if (status != ATN_OK) return status;
+    k = needle_best(n, COARSE_ROLLS, shifts, count, NEEDLE_SOME, about);
     needle_view view = needle_free_view(n, &n->pose[k]);
     double worth = (double)count[k] / (double)n->counted[NEEDLE_SOME].count - view.against / fmax(view.facing, 1);
     if (worth > best->worth)
@@ -402,7 +415,6 @@ static void line_of_start(const atn_needle *n, const atn_needle_settings *s, loo
 static atn_status locate(look *l, const atn_needle_settings *settings, coarse *start, atn_needle_result *out) {
     double begin = atn_clock_seconds();
     atn_needle *n = l->n;
-    atn_cloud *cloud = NULL;
     atn_status status = ATN_OK;
     if (settings->has_start)
         line_of_start(n, settings, l);
@@ -415,14 +427,12 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
     double since = atn_clock_seconds();
     status = take_seen(l);
     if (status == ATN_OK) status = gather(l, out);
-    if (status == ATN_OK && l->count == 0) return miss(out, "nothing bright is where the needle was");
-    if (status == ATN_OK) status = atn_cloud_create(n->ctx, l->count, l->position, NULL, &cloud);
-    if (status == ATN_OK) status = needle_take_scan(n, cloud);
+    if (status == ATN_OK && n->gathered.count == 0) return miss(out, "nothing bright is where the needle was");
+    if (status == ATN_OK) status = needle_take_points(n, &n->gathered);
     if (status == ATN_OK) tell_seen(l);
     needle_part_end(n, NEEDLE_PART_POINTS, &since);
     if (status == ATN_OK && !settings->has_start) status = find_start(l, start);
     needle_part_end(n, NEEDLE_PART_START, &since);
-    atn_cloud_free(cloud);
     out->axis_seconds = atn_clock_seconds() - begin;
     return status;
 }
@@ -433,11 +443,8 @@ static atn_status pose_from(look *l, const atn_needle_settings *settings, atn_ne
     atn_status status = locate(l, settings, &start, out);
     if (status == ATN_OK && !*out->reason) status = match(l, settings, settings->has_start ? NULL : &start, out);
     needle_free_forget(l->n);
-    atn_free(l->n->ctx, l->position);
     atn_free(l->n->ctx, l->seen);
-    l->position = NULL;
     l->seen = NULL;
-    l->count = 0;
     l->has_line = l->other = l->no_tip = l->ends.has_arcs = false;
     memset(l->anchor, 0, sizeof l->anchor);
     return status;

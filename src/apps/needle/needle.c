@@ -2,6 +2,7 @@
 #include "apps/needle/needle.h"
 
 #include "base/clock.h"
+#include "base/extreme.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -123,9 +124,12 @@ void atn_needle_free(atn_needle *needle) {
     needle_arcs_free(&needle->arcs);
     cloud_points_free(&needle->model);
     cloud_points_free(&needle->scan);
+    cloud_points_free(&needle->gathered);
     cloud_grid_free(needle->grid);
     atn_free(needle->ctx, needle->normal);
     atn_free(needle->ctx, needle->sample);
+    atn_free(needle->ctx, needle->partner);
+    atn_free(needle->ctx, needle->pair);
     atn_free(needle->ctx, needle);
 }
 
@@ -208,38 +212,30 @@ static atn_status take_axis(const atn_ctx *ctx, const atn_needle_settings *s, ne
 }
 
 /* The scan, filtered and in Morton order, so that neighbours look into the same voxels. */
-static atn_status filter_scan(atn_needle *n, const atn_cloud *scan) {
-    cloud_points all = {0}, next = {0};
+static atn_status filter_scan(atn_needle *n, const cloud_points *all) {
+    atn_status status = ATN_OK;
     cloud_points_free(&n->scan);
     n->scan = (cloud_points){0};
-    if (atn_cloud_get_info(scan).points == 0) return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the scan has no points");
-    atn_status status = cloud_points_of(n->ctx, scan, &all);
-    if (status == ATN_OK && n->options.edge > 0) {
-        status = cloud_points_merge(&all, n->options.edge, &next);
-    } else if (status == ATN_OK) {
-        uint32_t *order = atn_alloc(n->ctx, all.count * sizeof *order);
-        status = order ? cloud_points_order(&all, order) : ATN_ERR_MEMORY;
-        if (status == ATN_OK) status = cloud_points_permute(&all, order, &next);
+    if (n->options.edge > 0) {
+        status = cloud_points_merge(all, n->options.edge, &n->scan);
+    } else {
+        uint32_t *order = atn_alloc(n->ctx, all->count * sizeof *order);
+        status = order ? cloud_points_order(all, order) : ATN_ERR_MEMORY;
+        if (status == ATN_OK) status = cloud_points_permute(all, order, &n->scan);
         atn_free(n->ctx, order);
     }
-    cloud_points_free(&all);
-    if (status != ATN_OK) return status;
-    n->scan = next;
-    if (n->scan.count > INT32_MAX / 2)
+    if (status == ATN_OK && n->scan.count > INT32_MAX / 2)
         return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the scan has %zu points; the voxel filter leaves fewer",
                         n->scan.count);
-    atn_cloud_info info = atn_cloud_get_info(scan);
-    for (int axis = 0; axis < 3; ++axis) n->scan_centre[axis] = 0.5 * (info.low[axis] + info.high[axis]);
-    return needle_engine_scan(n);
+    return status;
 }
 
 /* Metres beside millimetres, and the like. */
-static atn_status check_units(const atn_needle *n, const atn_cloud *scan) {
-    atn_cloud_info info = atn_cloud_get_info(scan);
+static atn_status check_units(const atn_needle *n, const double low[3], const double high[3]) {
     double a = 0, b = 0;
     for (int axis = 0; axis < 3; ++axis) {
         a += (n->high[axis] - n->low[axis]) * (n->high[axis] - n->low[axis]);
-        b += (info.high[axis] - info.low[axis]) * (info.high[axis] - info.low[axis]);
+        b += (high[axis] - low[axis]) * (high[axis] - low[axis]);
     }
     if (!(a > 0 && b > 0)) return ATN_OK;
     double times = sqrt(b / a);
@@ -251,9 +247,29 @@ static atn_status check_units(const atn_needle *n, const atn_cloud *scan) {
         sqrt(a), sqrt(b), times > 1 ? "the model" : "one of them");
 }
 
+atn_status needle_take_points(atn_needle *n, const cloud_points *scan) {
+    double low[3], high[3];
+    if (scan->count == 0) return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the scan has no points");
+    for (int axis = 0; axis < 3; ++axis) {
+        const double *at = scan->position[axis];
+        low[axis] = high[axis] = at[0];
+        for (size_t k = 1; k < scan->count; ++k) {
+            low[axis] = atn_lesser(low[axis], at[k]);
+            high[axis] = atn_larger(high[axis], at[k]);
+        }
+        n->scan_centre[axis] = 0.5 * (low[axis] + high[axis]);
+    }
+    atn_status status = check_units(n, low, high);
+    if (status == ATN_OK) status = filter_scan(n, scan);
+    return status == ATN_OK ? needle_engine_scan(n) : status;
+}
+
 atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan) {
-    atn_status status = check_units(n, scan);
-    return status == ATN_OK ? filter_scan(n, scan) : status;
+    cloud_points points = {0};
+    atn_status status = cloud_points_of(n->ctx, scan, &points);
+    if (status == ATN_OK) status = needle_take_points(n, &points);
+    cloud_points_free(&points);
+    return status;
 }
 
 /* Is the winner at an end? An interval of one step has none. */
@@ -262,15 +278,18 @@ static bool at_end(const atn_needle_interval *i, double winner) {
     return i->high - i->low > edge && (winner < i->low + edge || winner > i->high - edge);
 }
 
+/* Of those that are counted. */
+static double points_of(const atn_needle *n) {
+    return (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
+}
+
 static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_result *out) {
-    double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
     bool shift_ends = at_end(&s->shift, out->round[0].shift);
     out->at_end = shift_ends || (out->roll_observable && at_end(&s->roll_deg, out->round[0].roll_deg));
-    out->found = (double)out->matches >= s->least * points;
     if (!out->found)
         snprintf(out->reason, sizeof out->reason,
                  "only %lld of %.0f %s points have a partner within %g; the needle is not there, or far from the start",
-                 (long long)out->matches, points, n->options.count == ATN_NEEDLE_COUNT_MODEL ? "model" : "scan",
+                 (long long)out->matches, points_of(n), n->options.count == ATN_NEEDLE_COUNT_MODEL ? "model" : "scan",
                  n->options.threshold);
     else if (shift_ends)
         snprintf(out->reason, sizeof out->reason,
@@ -299,14 +318,18 @@ atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled
 atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out) {
     double since = atn_clock_seconds();
     atn_status status = needle_rounds(n, frame, out);
+    int64_t matches = 0;
     out->match_seconds = atn_clock_seconds() - since;
     out->scan_points = (int64_t)n->scan.count;
     out->model_points = (int64_t)n->model.count;
-    reg_pose pose = needle_pose(frame, out->roll_deg, out->shift);
-    if (status == ATN_OK) status = needle_roll_observable(n, frame, out);
-    if (status == ATN_OK) judge(n, frame->settings, out);
+    out->found = status == ATN_OK && (double)out->matches >= frame->settings->least * points_of(n);
+    const reg_pose winner = needle_pose(frame, out->roll_deg, out->shift);
+    reg_pose pose = winner;
     needle_part_end(n, NEEDLE_PART_ROUNDS, &since);
-    if (status == ATN_OK && out->found && !frame->settings->no_refine) status = needle_refine(n, frame, &pose, out);
+    if (out->found && !frame->settings->no_refine) status = needle_refine(n, &pose, out);
+    if (status == ATN_OK) status = needle_roll_observable(n, frame, &pose, out, &matches);
+    if (status == ATN_OK) needle_refine_end(&winner, matches, &pose, out);
+    if (status == ATN_OK) judge(n, frame->settings, out);
     needle_part_end(n, NEEDLE_PART_REFINEMENT, &since);
     put_transform(&pose, out->transform);
     reg_pose_apply(&pose, n->shape.tip, out->tip);

@@ -49,7 +49,8 @@ typedef enum needle_choice { NEEDLE_ALL, NEEDLE_SOME, NEEDLE_CHOICES } needle_ch
 /* Their arrays: somewhat longer than they are many, filled up with points that are near to nothing. */
 typedef struct needle_counted {
     int64_t count, capacity;
-    atn_array *position[3];
+    atn_array *positions;   /* a row for each axis: they go to the device in one piece */
+    atn_array *position[3]; /* views of them */
 } needle_counted;
 
 enum { NEEDLE_SLOTS = 6 };
@@ -74,6 +75,17 @@ typedef struct needle_empty {
 typedef struct needle_sample {
     double at[3], normal[3];
 } needle_sample;
+
+enum { NEEDLE_KEPT = 4 };
+
+/* The model points that were nearest to a scan point when they were looked for last. */
+typedef struct needle_partner {
+    double at[3]; /* where the point was, in the model's frame */
+    double bound; /* all that are not kept were as far away, or farther; 0: none were looked for yet */
+    int32_t count;
+    uint32_t index[NEEDLE_KEPT];
+    double position[NEEDLE_KEPT][3];
+} needle_partner;
 
 /* Where the time of a volume goes, in the order of the chain. */
 typedef enum needle_part {
@@ -105,12 +117,19 @@ struct atn_needle {
     atn_array *model_array[3]; /* or candidates */
     atn_array *list_array, *start_array, *index_array;
     /* The frame. */
+    cloud_points gathered; /* points of a volume's surface about the axis; room for: */
+    size_t gathered_room;
     cloud_points scan;
     double scan_centre[3];
     needle_counted counted[NEEDLE_CHOICES];
+    needle_partner *partner; /* owned: of the scan's points; */
+    double *pair;            /* owned: eight numbers for each, of the refinement; room for: */
+    size_t partners;
     needle_slot slot[NEEDLE_SLOTS];
     int64_t uses;
-    reg_pose *pose; /* of a round's combinations; room for: */
+    reg_pose *pose;   /* of a round's combinations; */
+    double *worth;    /* what each is worth; */
+    int64_t *weighed; /* which of them are looked at; room for: */
     int64_t poses;
     /* Of volumes. */
     needle_bright bright;
@@ -130,6 +149,7 @@ typedef struct needle_frame {
 
 /* needle.c: a frame in two steps. */
 atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan);
+atn_status needle_take_points(atn_needle *n, const cloud_points *scan); /* the same, of points */
 atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame);
 atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 
@@ -149,8 +169,9 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations); /* of n->pos
 /* The pose of a combination: R Rz(roll), t + along * shift. */
 reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift);
 atn_status needle_rounds(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
-/* Does the count change over a whole turn by more than noise? */
-atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
+/* Does the count change over a whole turn by more than noise? *matches: those of `pose`, which is counted along. */
+atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, const reg_pose *pose,
+                                  atn_needle_result *out, int64_t *matches);
 
 /* free.c: what of the model the beam would meet at a pose. A plain value. */
 typedef struct needle_view {
@@ -165,8 +186,8 @@ void needle_free_forget(atn_needle *n);
 needle_view needle_free_view(const atn_needle *n, const reg_pose *pose);
 /* rounds.c: the combination with the most matches; where free space is known, of those that have as many, but for
  * `about` of the points that were counted, the one with the fewest points in it. counts[c] belongs to n->pose[c]. */
-atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
-                       double about, int64_t *best);
+int64_t needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
+                    double about);
 
 /* doubt.c: where the needle begins and ends in a volume. A plain value. */
 typedef struct needle_ends {
@@ -184,7 +205,15 @@ bool needle_doubt_leaves(const atn_needle *n, const needle_ends *ends, int side)
 /* Is the tip of this pose outside of what was scanned, or does the needle go on behind it? */
 bool needle_doubt_tip(const atn_needle *n, const needle_ends *ends, const double transform[16]);
 
+/* partner.c */
+atn_status needle_partners_begin(atn_needle *n); /* of n->scan nothing is known yet; n->partner and n->pair have room */
+/* The nearest model point to a scan point that is at q in the model's frame, no farther than `reach`, which is the same
+ * for all calls; false: there is none. At the same time for other points only. */
+bool needle_partner_find(const atn_needle *n, size_t point, const double q[3], double reach, uint32_t *at);
+
 /* refine.c: moves `pose`; fills rmse and covariance of the result. */
-atn_status needle_refine(atn_needle *n, const needle_frame *frame, reg_pose *pose, atn_needle_result *out);
+atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out);
+/* What is left of the refinement of a pose that has so many `matches`, once out->roll_observable is known. */
+void needle_refine_end(const reg_pose *winner, int64_t matches, reg_pose *pose, atn_needle_result *out);
 
 #endif

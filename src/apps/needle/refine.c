@@ -2,13 +2,13 @@
  * pairs losing their weight (Tukey), and a prior that keeps what the pairs do not tell where the counts put it. */
 #include "apps/needle/needle.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { STEPS = 14, FEWEST = 12, ENOUGH = 1200 }; /* points that do until a step is small */
+enum { WORTH_A_THREAD = 512 };                   /* points */
 static const double REACH = 2;                   /* thresholds that pairs may be apart */
 static const double TUKEY = 4.685;               /* deviations beyond which a pair has no weight */
 static const double SMALLEST = 0.01;             /* thresholds: no deviation is taken to be smaller */
@@ -77,12 +77,12 @@ static void pair_some(void *user, int64_t begin, int64_t end, int32_t worker) {
     const reg_pose *pose = t->pose;
     (void)worker;
     for (int64_t k = begin; k < end; ++k) {
-        double p[3], q[3], m[3], x[3], n[3] = {0}, from[3], distance2, residual = 0, *row = t->out->row[k];
+        double p[3], q[3], m[3], x[3], n[3] = {0}, from[3], residual = 0, *row = t->out->row[k];
         uint32_t at;
         t->out->residual[k] = NAN;
         for (int axis = 0; axis < 3; ++axis) p[axis] = needle->scan.position[axis][(size_t)k * t->stride];
         reg_pose_apply(&t->back, p, q);
-        if (!cloud_grid_nearest(needle->grid, q, 1, REACH * needle->options.threshold, &at, &distance2)) continue;
+        if (!needle_partner_find(needle, (size_t)k * t->stride, q, REACH * needle->options.threshold, &at)) continue;
         const float *normal = needle->normal + 3 * (size_t)at;
         if (normal[0] == 0 && normal[1] == 0 && normal[2] == 0) continue;
         for (int axis = 0; axis < 3; ++axis) m[axis] = needle->model.position[axis][at];
@@ -106,7 +106,7 @@ static void find_pairs(const atn_needle *needle, const reg_pose *pose, const dou
     size_t points = (needle->scan.count + stride - 1) / stride;
     out->count = 0;
     if (!reg_pose_invert(pose, &t.back)) return;
-    atn_parallel((int64_t)points, 64, pair_some, &t);
+    atn_parallel((int64_t)points, WORTH_A_THREAD, pair_some, &t);
     for (size_t k = 0; k < points; ++k) {
         if (isnan(out->residual[k])) continue;
         if (out->count != k) memcpy(out->row[out->count], out->row[k], sizeof *out->row);
@@ -228,38 +228,20 @@ static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_po
     return ATN_OK;
 }
 
-/* Does the refined pose keep the matches of the winner? */
-static atn_status keeps(atn_needle *n, const reg_pose *winner, const reg_pose *refined, bool *out) {
-    const int32_t *count;
-    atn_status status = needle_engine_room(n, 2);
+atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out) {
+    size_t count = n->scan.count;
+    atn_status status = needle_partners_begin(n);
     if (status != ATN_OK) return status;
-    n->pose[0] = *winner;
-    n->pose[1] = *refined;
-    status = needle_engine_count(n, 2, NEEDLE_ALL, &count);
-    *out = status == ATN_OK && (double)count[1] >= (1 - LOSS) * (double)count[0];
-    return status;
+    pairs p = {n->pair, (double(*)[6])(n->pair + 2 * count), n->pair + count, 0};
+    return settle(n, &p, n->scan_centre, pose, out);
 }
 
-atn_status needle_refine(atn_needle *n, const needle_frame *frame, reg_pose *pose, atn_needle_result *out) {
-    size_t count = n->scan.count;
-    const reg_pose winner = *pose;
-    bool kept = false;
-    double centre[3] = {0};
-    (void)frame;
-    pairs p = {atn_alloc(n->ctx, count * sizeof *p.residual), atn_alloc(n->ctx, count * sizeof *p.row),
-               atn_alloc(n->ctx, count * sizeof *p.scratch), 0};
-    atn_status status = p.residual && p.row && p.scratch ? ATN_OK : ATN_ERR_MEMORY;
-    for (int axis = 0; axis < 3 && count; ++axis) centre[axis] = n->scan_centre[axis];
-    if (status == ATN_OK) status = settle(n, &p, centre, pose, out);
-    if (status == ATN_OK && out->has_covariance) status = keeps(n, &winner, pose, &kept);
-    if (status == ATN_OK && !kept) {
-        *pose = winner;
+/* A pose that loses matches is dropped for the winner. */
+void needle_refine_end(const reg_pose *winner, int64_t matches, reg_pose *pose, atn_needle_result *out) {
+    if (!out->has_covariance || (double)matches < (1 - LOSS) * (double)out->matches) {
+        *pose = *winner;
         out->has_covariance = false;
         out->rmse = 0;
-    }
-    if (status == ATN_OK && out->has_covariance && !out->roll_observable) add_any_roll(pose, out->covariance);
-    atn_free(n->ctx, p.residual);
-    atn_free(n->ctx, p.row);
-    atn_free(n->ctx, p.scratch);
-    return status;
+    } else if (!out->roll_observable)
+        add_any_roll(pose, out->covariance);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { WORTH_A_THREAD = 32 };     /* combinations that are weighed */
 static const double ABOUT = 0.02; /* of the points: counts that are as good as the most */
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -54,41 +55,49 @@ static int64_t middle_of_best(int64_t rolls, int64_t shifts, const double *worth
 
 typedef struct weighing {
     const atn_needle *n;
-    const int32_t *counts;
-    double points; /* that were counted */
-    double least;  /* fewer matches are not looked at */
-    double *worth;
+    double count, points; /* matches of those that are weighed, of points that were counted */
 } weighing;
 
 static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const weighing *w = user;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
-        w->worth[k] = -INFINITY;
-        if (w->counts[k] < w->least) continue;
-        needle_view view = needle_free_view(w->n, &w->n->pose[k]);
-        w->worth[k] = w->counts[k] - view.against * w->points / fmax(view.facing, 1);
+        int64_t at = w->n->weighed[k];
+        needle_view view = needle_free_view(w->n, &w->n->pose[at]);
+        w->n->worth[at] = w->count - view.against * w->points / fmax(view.facing, 1);
     }
 }
 
+/* Weighs the combinations with so many matches; returns the next smaller number of them, -1 where there is none. */
+static int32_t weigh_those(atn_needle *n, int64_t combinations, const int32_t *counts, int32_t count, double points,
+                           double *best) {
+    int32_t next = -1;
+    int64_t found = 0;
+    for (int64_t k = 0; k < combinations; ++k) {
+        if (counts[k] == count) n->weighed[found++] = k;
+        if (counts[k] < count && counts[k] > next) next = counts[k];
+    }
+    weighing w = {n, count, points};
+    atn_parallel(found, WORTH_A_THREAD, weigh_some, &w);
+    for (int64_t k = 0; k < found; ++k) *best = fmax(*best, n->worth[n->weighed[k]]);
+    return next;
+}
+
 /* The largest count; or with free space the largest count less the points in it, as many as they would be of the
- * scan's. Only what comes near to the most is looked at: free space decides where counts do not. */
-atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
-                       double about, int64_t *best) {
+ * scan's. Only what comes near to the most is looked at: free space decides where counts do not. Nothing is worth more
+ * than its count: what has fewer matches than the best is worth need not be weighed. */
+int64_t needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
+                    double about) {
     int64_t combinations = rolls * shifts;
     int32_t most = 0;
-    double *worth = atn_alloc(n->ctx, (size_t)combinations * sizeof *worth);
-    if (!worth) return ATN_ERR_MEMORY;
+    double all = (double)n->counted[points].count, best = -INFINITY;
     for (int64_t k = 0; k < combinations; ++k) {
         if (counts[k] > most) most = counts[k];
-        worth[k] = counts[k];
+        n->worth[k] = n->empty_space.on ? -INFINITY : (double)counts[k];
     }
-    double all = (double)n->counted[points].count;
-    weighing w = {n, counts, all, most - about * all, worth};
-    if (n->empty_space.on) atn_parallel(combinations, 16, weigh_some, &w);
-    *best = middle_of_best(rolls, shifts, worth);
-    atn_free(n->ctx, worth);
-    return ATN_OK;
+    for (int32_t count = most; n->empty_space.on && count >= most - about * all && count >= best;)
+        count = weigh_those(n, combinations, counts, count, all, &best);
+    return middle_of_best(rolls, shifts, n->worth);
 }
 
 /* As published: the roll with the largest sum over shifts, the shift with the largest sum over rolls; the first. */
@@ -146,9 +155,7 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
         if (f->settings->marginal) {
             marginal(&g, &roll, &shift);
         } else {
-            int64_t best;
-            status = needle_best(n, g.rolls, g.shifts, g.count, NEEDLE_ALL, ABOUT, &best);
-            if (status != ATN_OK) return status;
+            int64_t best = needle_best(n, g.rolls, g.shifts, g.count, NEEDLE_ALL, ABOUT);
             roll = best / g.shifts;
             shift = best % g.shifts;
         }
@@ -168,14 +175,17 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
 
 /* Counts over a whole turn at the winner's shift. The count is a sum over points, each matched with probability p: that
  * is its noise where the surface does not tell rolls apart. */
-atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, atn_needle_result *out) {
+atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, const reg_pose *pose, atn_needle_result *out,
+                                  int64_t *matches) {
     enum { ROLLS = 36, DEVIATIONS = 5 };
     const int32_t *count;
-    atn_status status = needle_engine_room(n, ROLLS);
+    atn_status status = needle_engine_room(n, ROLLS + 1);
     if (status != ATN_OK) return status;
     for (int k = 0; k < ROLLS; ++k) n->pose[k] = needle_pose(f, out->roll_deg + 360.0 / ROLLS * k, out->shift);
-    status = needle_engine_count(n, ROLLS, NEEDLE_ALL, &count);
+    n->pose[ROLLS] = *pose;
+    status = needle_engine_count(n, ROLLS + 1, NEEDLE_ALL, &count);
     if (status != ATN_OK) return status;
+    *matches = count[ROLLS];
     double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
     double least = (double)out->matches, share = points > 0 ? (double)out->matches / points : 0;
     for (int k = 0; k < ROLLS; ++k) least = atn_lesser(least, (double)count[k]);

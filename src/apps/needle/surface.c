@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { PEAK_ROWS = 32 }; /* of a run, in which its peak is looked for: metal is brightest where the beam enters it */
+enum { AT_ONCE = 4 };    /* times eight columns that are looked at together */
 enum { MOST_RUNS = 16 }; /* of a column: the needle is above its shadow, what is far below it is not looked at */
 
 typedef struct needle_run {
@@ -17,11 +18,14 @@ typedef struct needle_run {
 } needle_run;
 
 /* What a thread needs for a scan: the runs of each column, to which component each belongs, and how many pixels that
- * has. Room for MOST_RUNS of each column; the one that is open may be one more. */
+ * has. Room for MOST_RUNS of each column. */
 typedef struct scratch {
     needle_run *run;
+    int32_t *end; /* the same memory: the first row of a run, its last, the next one's */
     int32_t *parent, *pixels;
-    int32_t *count; /* of a column's runs */
+    int32_t *count;  /* of a column's runs, */
+    int32_t *ends;   /* and of their ends so far */
+    uint64_t *above; /* eight columns each, of the eight rows above */
 } scratch;
 
 void needle_surface_free(needle_surface *s) {
@@ -31,12 +35,24 @@ void needle_surface_free(needle_surface *s) {
     *s = (needle_surface){.ctx = s->ctx};
 }
 
-static size_t scratch_numbers(int64_t width) { return (size_t)width * (4 * MOST_RUNS + 1); }
+/* Columns that are looked at together, filled up. */
+static size_t scratch_columns(int64_t width) {
+    size_t together = 8 * AT_ONCE;
+    return ((size_t)width + together - 1) / together * together;
+}
+
+static size_t scratch_numbers(int64_t width) { return scratch_columns(width) / 8 * (8 * (4 * MOST_RUNS + 2) + 2); }
 
 static scratch scratch_of(const needle_surface *s, int32_t worker) {
-    size_t runs = (size_t)s->width * MOST_RUNS;
-    int32_t *at = s->scratch + (size_t)worker * scratch_numbers(s->width);
-    return (scratch){(needle_run *)at, at + 2 * runs, at + 3 * runs, at + 4 * runs};
+    size_t columns = scratch_columns(s->width), runs = columns * MOST_RUNS;
+    int32_t *at = s->scratch + (size_t)worker * scratch_numbers(s->width), *after = at + 4 * runs;
+    return (scratch){(needle_run *)at,
+                     at,
+                     at + 2 * runs,
+                     at + 3 * runs,
+                     after,
+                     after + columns,
+                     (uint64_t *)(void *)(after + 2 * columns)};
 }
 
 atn_status needle_surface_begin(needle_surface *s, int64_t frames, int64_t width) {
@@ -55,44 +71,48 @@ atn_status needle_surface_begin(needle_surface *s, int64_t frames, int64_t width
 
 /* ---- runs ---- */
 
-/* The ends of runs within eight rows of a column; returns whether one is open behind them. */
-static bool cut_byte(scratch *s, int64_t column, uint32_t bits, bool open, int32_t row) {
-    needle_run *run = s->run + column * MOST_RUNS;
-    int32_t *count = &s->count[column];
-    for (uint32_t at = 0; at < NEEDLE_ROWS && *count < MOST_RUNS;) { /* the next bit that differs from what it is in */
-        uint32_t rest = ((open ? ~bits : bits) & 0xff) >> at;
-        if (!rest) break;
-        at += (uint32_t)__builtin_ctz(rest);
-        if (open)
-            run[(*count)++].last = row + (int32_t)at - 1;
-        else
-            run[*count].first = row + (int32_t)at;
-        open = !open;
-    }
-    return open;
+/* Where eight columns change between black and bright, in these eight rows and at the border to the eight above. */
+static uint64_t changes(uint64_t here, uint64_t above) {
+    return here ^ ((here << 1 & 0xfefefefefefefefe) | (above >> 7 & 0x0101010101010101));
 }
 
-/* Runs of the columns c to c + many - 1, the uppermost of each. Eight rows of eight columns are as they were, all black
- * or all bright, where they are equal to what was open before. */
-static void find_runs(scratch *s, const uint8_t *mask, int64_t high, int64_t stride, int64_t c, int64_t many) {
-    uint64_t open = 0;
-    for (int64_t r = 0; r < high; ++r) {
-        uint64_t here = 0;
-        if (many == 8) /* one load */
-            memcpy(&here, mask + r * stride + c, 8);
-        else
-            memcpy(&here, mask + r * stride + c, (size_t)many);
-        if (here == open) continue;
-        for (int64_t k = 0; k < many; ++k) {
-            uint64_t all = (uint64_t)0xff << (8 * k);
-            if (((here ^ open) & all) == 0 || s->count[c + k] == MOST_RUNS) continue;
-            bool now = cut_byte(s, c + k, (uint32_t)(here >> (8 * k)) & 0xff, open & all, (int32_t)(NEEDLE_ROWS * r));
-            open = now ? open | all : open & ~all;
-        }
+/* A run begins at the first row of a change and ends in front of the next. */
+static void cut(scratch *s, int64_t column, uint64_t change, int32_t row) {
+    for (; change; change &= change - 1) {
+        int32_t at = __builtin_ctzll(change);
+        int64_t c = column + at / NEEDLE_ROWS;
+        int32_t ends = s->ends[c];
+        if (ends == 2 * MOST_RUNS) continue;
+        s->end[c * 2 * MOST_RUNS + ends] = row + at % NEEDLE_ROWS - (ends & 1);
+        s->ends[c] = ends + 1;
     }
-    for (int64_t k = 0; k < many; ++k)
-        if (open >> (8 * k) & 1 && s->count[c + k] < MOST_RUNS)
-            s->run[(c + k) * MOST_RUNS + s->count[c + k]++].last = (int32_t)(NEEDLE_ROWS * high) - 1;
+}
+
+/* Runs of all columns, the uppermost of each. Most eights of columns do not change: several are passed over at a time.
+ */
+static void find_runs(scratch *s, const uint8_t *mask, int64_t high, int64_t stride, int64_t width) {
+    int64_t groups = (stride + 7) / 8;
+    memset(s->ends, 0, scratch_columns(width) * sizeof *s->ends);
+    memset(s->above, 0, scratch_columns(width) / 8 * sizeof *s->above);
+    for (int64_t r = 0; r < high; ++r)
+        for (int64_t g = 0; g < groups; g += AT_ONCE) {
+            uint64_t here[AT_ONCE] = {0}, change[AT_ONCE], any = 0;
+            int64_t rest = stride - 8 * g;
+            if (rest >= (int64_t)sizeof here)
+                memcpy(here, mask + r * stride + 8 * g, sizeof here);
+            else
+                memcpy(here, mask + r * stride + 8 * g, (size_t)rest);
+            for (int k = 0; k < AT_ONCE; ++k) {
+                change[k] = changes(here[k], s->above[g + k]);
+                any |= change[k];
+                s->above[g + k] = here[k];
+            }
+            for (int k = 0; k < AT_ONCE && any; ++k) cut(s, 8 * (g + k), change[k], (int32_t)(NEEDLE_ROWS * r));
+        }
+    for (int64_t c = 0; c < width; ++c) {
+        if (s->ends[c] & 1) s->end[c * 2 * MOST_RUNS + s->ends[c]++] = (int32_t)(NEEDLE_ROWS * high) - 1;
+        s->count[c] = s->ends[c] / 2;
+    }
 }
 
 /* ---- components ---- */
@@ -133,40 +153,48 @@ static void join_runs(scratch *s, int64_t width) {
 
 /* ---- points ---- */
 
-static int32_t pixel_at(const atn_volume_info *info, const void *frame, int64_t row, int64_t column) {
-    int64_t at = row * info->width + column;
-    return info->bits == 8 ? ((const uint8_t *)frame)[at] : ((const uint16_t *)frame)[at];
+/* A column of a scan: pixels of 8 bits, or of 16 (wide), `step` apart. */
+typedef struct line {
+    const uint8_t *low;
+    const uint16_t *high;
+    int64_t step, rows;
+} line;
+
+static inline int32_t pixel_at(const line *l, bool wide, int64_t row) {
+    return wide ? l->high[row * l->step] : l->low[row * l->step];
 }
 
 /* Where a run is brightest, of three rows each time; the rows beyond its ends count nothing. */
-static int64_t brightest(const atn_volume_info *info, const void *frame, int64_t column, int64_t first, int64_t last) {
-    int32_t value[PEAK_ROWS + 3] = {0}, most = -1;
-    int64_t rows = last - first + 1, peak = 0;
-    for (int64_t k = 0; k < rows; ++k) value[k + 1] = pixel_at(info, frame, first + k, column);
-    value[rows + 1] = 0;
-    for (int64_t k = 0; k < rows; ++k) {
-        int32_t sum = value[k] + 2 * value[k + 1] + value[k + 2];
-        if (sum > most) most = sum, peak = k;
+static inline int64_t brightest(const line *l, bool wide, int64_t first, int64_t last) {
+    int32_t before = 0, here = pixel_at(l, wide, first), most = -1;
+    int64_t peak = first;
+    for (int64_t r = first; r <= last; ++r) {
+        int32_t after = r < last ? pixel_at(l, wide, r + 1) : 0, sum = before + 2 * here + after;
+        if (sum > most) most = sum, peak = r;
+        before = here;
+        here = after;
     }
-    return first + peak;
+    return peak;
 }
 
 /* The middle of what is above half of the run's peak, around the peak: metal is bright over the axial resolution, and
- * what echoes below it is dimmer. */
-static float peak_of(const atn_volume_info *info, const void *frame, int64_t column, const needle_run *run) {
-    int64_t last = run->last < info->height - 1 ? run->last : info->height - 1;
+ * what echoes below it is dimmer. Weights are twice a pixel less the peak's: whole. */
+static inline float peak_of(const line *l, bool wide, const needle_run *run) {
+    int64_t last = run->last < l->rows - 1 ? run->last : l->rows - 1;
     if (last > run->first + PEAK_ROWS) last = run->first + PEAK_ROWS;
-    int64_t peak = brightest(info, frame, column, run->first, last), from = peak, to = peak;
-    double weight = 0, sum = 0, half = 0.5 * pixel_at(info, frame, peak, column);
-    while (from > 0 && pixel_at(info, frame, from - 1, column) > half) --from;
-    while (to + 1 < info->height && pixel_at(info, frame, to + 1, column) > half) ++to;
-    int64_t reach = peak - from < to - peak ? peak - from : to - peak; /* as far to both sides */
-    for (int64_t r = peak - reach; r <= peak + reach; ++r) {
-        double w = pixel_at(info, frame, r, column) - half;
-        weight += w;
-        sum += w * (double)r;
+    int64_t peak = brightest(l, wide, run->first, last), reach = 0, weight, sum;
+    int32_t most = pixel_at(l, wide, peak);
+    weight = most;
+    sum = most * peak;
+    for (;; ++reach) { /* as far to both sides */
+        int64_t up = peak - reach - 1, down = peak + reach + 1;
+        if (up < 0 || down >= l->rows) break;
+        int32_t over = 2 * pixel_at(l, wide, up) - most, under = 2 * pixel_at(l, wide, down) - most;
+        if (over <= 0 || under <= 0) break;
+        weight += over + under;
+        sum += over * up + under * down;
     }
-    return (float)(weight > 0 ? sum / weight : (double)peak);
+    return (float)(weight > 0 ? (double)sum / (double)weight : (double)peak);
 }
 
 typedef struct task {
@@ -185,15 +213,15 @@ static void find_scans(void *user, int64_t from, int64_t to, int32_t worker) {
     scratch w = scratch_of(t->s, worker);
     for (int64_t f = from; f < to; ++f) {
         const void *frame = atn_volume_frame(t->volume, t->first + f);
-        memset(w.count, 0, (size_t)info.width * sizeof *w.count);
-        for (int64_t c = 0; c < info.width; c += 8)
-            find_runs(&w, t->mask + f * high * stride, high, stride, c, info.width - c < 8 ? info.width - c : 8);
+        find_runs(&w, t->mask + f * high * stride, high, stride, info.width);
         join_runs(&w, info.width);
         for (int32_t c = 0; c < (int32_t)info.width; ++c) {
             float *row = &t->s->row[(t->first + f) * info.width + c];
+            line l = {(const uint8_t *)frame + c, (const uint16_t *)frame + c, info.width, info.height};
             *row = NAN;
             for (int32_t k = c * MOST_RUNS; k < c * MOST_RUNS + w.count[c] && isnan(*row); ++k)
-                if (w.pixels[root(w.parent, k)] >= t->least) *row = peak_of(&info, frame, c, &w.run[k]);
+                if (w.pixels[root(w.parent, k)] >= t->least)
+                    *row = info.bits == 8 ? peak_of(&l, false, &w.run[k]) : peak_of(&l, true, &w.run[k]);
         }
     }
 }

@@ -77,7 +77,7 @@ static atn_status step(reg_problem *p, double sigma2, const row_sums *sums, bool
     if (*fits) p->pose = next;
     p->sigma = sigma;
     ++p->iterations;
-    reg_timed(&p->engine, REG_HOST, since);
+    reg_timed(&p->engine, REG_FIT, since);
     return reg_step_done(p, sigma, 0, motion, rows->count, columns->count);
 }
 

@@ -11,18 +11,19 @@
 #include "apps/register/polish.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double CUBE = 4;     /* spacings: the edge of the smallest cubes, which are joined to larger ones */
-static const double SEEN = 9;     /* distance squared, in deviations, up to which clouds that change places agree */
-static const double REACH = 4;    /* spacings within which another method's answer has its pairs */
-static const double CHANCE = 1;   /* deviations that larger cubes scatter more by chance */
-static const double SAME = 0.25;  /* spacings within which half the pairs are where points correspond: of independent
-                                   * samples of a surface they are about one spacing apart */
-enum { FEWEST = 24, LEAST = 13 }; /* cubes that B should have, and must have */
-enum { THIN = 8192 };             /* points that H is taken from, at most */
+static const double CUBE = 4;        /* spacings: the edge of the smallest cubes, which are joined to larger ones */
+static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
+static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
+static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
+static const double SAME = 0.25;     /* spacings within which half the pairs are where points correspond: of independent
+                                      * samples of a surface they are about one spacing apart */
+enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
+enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 
 /* ---- small matrices ---- */
 
@@ -83,17 +84,49 @@ static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
     return status;
 }
 
-static atn_status terms_of(const reg_polish_state *s, const reg_pose *pose, terms *out) {
-    size_t n = 0;
-    atn_status status = terms_make(s->p->engine.ctx, s->pairs, out);
-    for (size_t r = 0; r < s->source->padded && status == ATN_OK; ++r) {
-        double y[3], g[6], w = s->index[r] < 0 ? 0 : reg_polish_term(s, pose, r, y, g);
-        if (!(w > 0)) continue;
-        for (int axis = 0; axis < 3; ++axis) out->at.position[axis][n] = y[axis];
-        for (int i = 0; i < 6; ++i) out->g[n][i] = w * g[i];
-        out->at.weight[n++] = 1;
+enum { STRETCH = 4096 }; /* pairs that one thread looks at */
+
+typedef struct collecting {
+    const reg_polish_state *s;
+    const reg_pose *pose;
+    size_t *count; /* of the terms of each stretch; then of those before it */
+    terms *to;     /* NULL: they are counted */
+} collecting;
+
+static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
+    const collecting *t = user;
+    size_t padded = t->s->source->padded;
+    (void)worker;
+    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < padded ? (k + 1) * STRETCH : padded;
+        for (size_t r = k * STRETCH; r < end; ++r) {
+            double y[3], g[6], w = t->s->index[r] < 0 ? 0 : reg_polish_term(t->s, t->pose, r, y, g);
+            if (!(w > 0)) continue;
+            for (int axis = 0; axis < 3 && t->to; ++axis) t->to->at.position[axis][n] = y[axis];
+            for (int i = 0; i < 6 && t->to; ++i) t->to->g[n][i] = w * g[i];
+            if (t->to) t->to->at.weight[n] = 1;
+            ++n;
+        }
+        if (!t->to) t->count[k] = n;
     }
-    if (status == ATN_OK) out->at.count = n;
+}
+
+static atn_status terms_of(const reg_polish_state *s, const reg_pose *pose, terms *out) {
+    const atn_ctx *ctx = s->p->engine.ctx;
+    size_t stretches = (s->source->padded + STRETCH - 1) / STRETCH, n = 0;
+    collecting t = {.s = s, .pose = pose, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
+    *out = (terms){0};
+    if (!t.count) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)stretches, 1, collect, &t);
+    for (size_t k = 0; k < stretches; ++k) {
+        size_t here = t.count[k];
+        t.count[k] = n;
+        n += here;
+    }
+    atn_status status = terms_make(ctx, n, out);
+    t.to = out;
+    if (status == ATN_OK) atn_parallel((int64_t)stretches, 1, collect, &t);
+    atn_free(ctx, t.count);
     return status;
 }
 
@@ -179,7 +212,7 @@ static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, doubl
 
 /* ---- H ---- */
 
-/* Every so many points of a side, with their shapes: sums over them are as good as sums over all. */
+/* Some blocks of a side, with their shapes: sums over them are as good as sums over all. */
 typedef struct thinned {
     reg_side side;
     float (*shape)[6];
@@ -192,31 +225,14 @@ static void thinned_free(thinned *t, reg_problem *p) {
     *t = (thinned){0};
 }
 
-static atn_status thin(reg_problem *p, const reg_side *side, float (*shape)[6], thinned *out) {
-    const atn_ctx *ctx = p->engine.ctx;
-    static const double ORIGIN[3] = {0, 0, 0};
-    size_t every = side->count / THIN + 1, seen = 0, n = 0;
-    cloud_points few = {0};
+static atn_status thin(reg_problem *p, const reg_side *side, float (*shape)[6], size_t most, thinned *out) {
+    size_t every = side->padded / most + 1, block = side->block;
     *out = (thinned){0};
-    uint32_t *from = atn_alloc(ctx, (side->count / every + 1) * sizeof *from);
-    atn_status status =
-        from ? cloud_points_make(ctx, side->count / every + 1, side->species != NULL, &few) : ATN_ERR_MEMORY;
-    for (size_t r = 0; r < side->padded && status == ATN_OK; ++r) {
-        if (!(side->weight[r] > 0) || seen++ % every) continue;
-        for (int axis = 0; axis < 3; ++axis) few.position[axis][n] = side->position[axis][r];
-        few.weight[n] = side->weight[r];
-        if (side->species) few.species[n] = side->species[r / side->block];
-        from[n++] = (uint32_t)r;
-    }
-    few.count = n;
-    if (status == ATN_OK)
-        status = reg_side_make(p->engine.device, &few, ORIGIN, 1, p->engine.type, p->engine.block, &out->side);
-    if (status == ATN_OK && !(out->shape = atn_alloc(ctx, out->side.padded * sizeof *out->shape)))
+    atn_status status = reg_side_sample(side, every, &out->side);
+    if (status == ATN_OK && !(out->shape = atn_alloc(p->engine.ctx, out->side.padded * sizeof *out->shape)))
         status = ATN_ERR_MEMORY;
-    for (size_t r = 0; r < out->side.padded && status == ATN_OK; ++r)
-        memcpy(out->shape[r], shape[from[out->side.origin[r]]], sizeof out->shape[r]);
-    cloud_points_free(&few);
-    atn_free(ctx, from);
+    for (size_t b = 0; b < out->side.blocks && status == ATN_OK; ++b)
+        memcpy(out->shape[b * block], shape[b * every * block], block * sizeof *shape);
     if (status != ATN_OK) thinned_free(out, p);
     return status;
 }
@@ -257,8 +273,9 @@ static atn_status open_like(const reg_polish_state *like, bool swapped, reg_surf
                              .target = swapped ? from->source : from->target};
     *few = (thinned){0};
     *out = (reg_polish_state){0};
-    if (rows->count > THIN) {
-        status = thin(p, rows, surface->source, few);
+    size_t most = swapped ? MANY : THIN;
+    if (rows->count > most) {
+        status = thin(p, rows, surface->source, most, few);
         if (status != ATN_OK) return status;
         rows = &few->side;
         surface->source = few->shape;

@@ -157,7 +157,7 @@ static atn_status step(cpd *s, cpd_step *out) {
     out->motion = reg_motion(p, &p->pose, &out->next);
     out->change = fabs(log(out->sigma2 / s->sigma2));
     ++p->iterations;
-    reg_timed(&p->engine, REG_HOST, since);
+    reg_timed(&p->engine, REG_FIT, since);
     return reg_step_done(p, sigma, sqrt(3 * out->sigma2), out->motion, source->count, target->count);
 }
 

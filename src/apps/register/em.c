@@ -72,7 +72,7 @@ static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose,
     p->sigma = sigma;
     p->outlier2 = ratio2;
     ++p->iterations;
-    reg_timed(e, REG_HOST, since);
+    reg_timed(e, REG_FIT, since);
     return ATN_OK;
 }
 
@@ -208,7 +208,7 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
     restore(p, &best);
     *end = best.end;
     *lost = !any;
-    if (status == ATN_OK && p->converged && !p->settings->no_covariance) status = reg_covariance(p, &surface);
+    if (status == ATN_OK && p->converged) status = reg_polish_end(p, &surface);
     reg_surface_free(&surface, p->engine.ctx);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -12,20 +13,32 @@
 static const struct {
     const char *name;
     bool trusted; /* its index arrays are made here */
+    bool single;  /* of single precision, whatever the coordinates are of */
 } TABLE[REG_WORKS] = {
-    [REG_MOVE] = {"move", false},
-    [REG_ESTEP] = {"estep", false},
-    [REG_ESTEP_NEAR] = {"estep_near", true},
-    [REG_ESTEP_COMPAT] = {"estep_compat", false},
-    [REG_NEAREST] = {"nearest", true},
-    [REG_AROUND] = {"around", true},
-    [REG_MSTEP] = {"mstep", false},
-    [REG_SPREAD] = {"spread", false},
-    [REG_PREPARE] = {"sort and decimate", false},
-    [REG_LISTS] = {"near lists", false},
-    [REG_SEARCH] = {"search for a start", false},
-    [REG_JUDGE] = {"verdict", false},
-    [REG_HOST] = {"fit", false},
+    [REG_MOVE] = {"move", false, false},
+    [REG_ESTEP] = {"estep", false, false},
+    [REG_ESTEP_NEAR] = {"estep_near", true, false},
+    [REG_ESTEP_COMPAT] = {"estep_compat", false, false},
+    [REG_NEAREST] = {"nearest", true, false},
+    [REG_AROUND] = {"around", true, false},
+    [REG_MSTEP] = {"mstep", false, false},
+    [REG_SPREAD] = {"spread", false, false},
+    [REG_STARTS] = {"estep", false, true},
+    [REG_LIKENESS] = {"gemm", false, true},
+    [REG_AGREE] = {"agree", false, true},
+    [REG_BUILD] = {"building kernels, first run only", false, false},
+    [REG_READ] = {"copy and check points", false, false},
+    [REG_ORDER] = {"sort", false, false},
+    [REG_SPACING] = {"spacing", false, false},
+    [REG_LEVELS] = {"decimate and cut into blocks", false, false},
+    [REG_LISTS] = {"near lists", false, false},
+    [REG_SHAPES] = {"shapes around points", false, false},
+    [REG_PAIRS] = {"weights of pairs", false, false},
+    [REG_FIT] = {"fit", false, false},
+    [REG_COVARIANCE] = {"covariance", false, false},
+    [REG_SEARCH] = {"search for a start", false, false},
+    [REG_JUDGE] = {"verdict", false, false},
+    [REG_MEASURE] = {"rmse and overlap", false, false},
 };
 
 const char *reg_work_name(int work) { return TABLE[work].name; }
@@ -33,6 +46,19 @@ const char *reg_work_name(int work) { return TABLE[work].name; }
 void reg_timed(reg_engine *e, int work, double since) {
     ++e->calls[work];
     e->seconds[work] += atn_clock_seconds() - since;
+}
+
+static double all_timed(const reg_engine *e) {
+    double sum = 0;
+    for (int k = 0; k < REG_WORKS; ++k) sum += e->seconds[k];
+    return sum;
+}
+
+reg_span reg_begin(const reg_engine *e) { return (reg_span){atn_clock_seconds(), all_timed(e)}; }
+
+void reg_end(reg_engine *e, int work, reg_span span) {
+    ++e->calls[work];
+    e->seconds[work] += atn_clock_seconds() - span.since - (all_timed(e) - span.timed);
 }
 
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out) {
@@ -74,16 +100,18 @@ void reg_engine_close(reg_engine *e) {
     *e = (reg_engine){0};
 }
 
-/* The handle, made when it is first asked for. */
-static atn_status handle(reg_engine *e, reg_kernel which, atn_kernel **out) {
+atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) {
     atn_status status = ATN_OK;
     if (!e->kernel[which]) {
+        double since = atn_clock_seconds();
         char define[32];
-        snprintf(define, sizeof define, "USED_FLOAT=%s", e->type == ATN_DP ? "DP" : e->type == ATN_HP ? "HP" : "SP");
+        atn_type type = TABLE[which].single ? ATN_SP : e->type;
+        snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
         atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
+        reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];
     return status;
@@ -94,12 +122,19 @@ typedef struct binding {
     atn_array *array;
 } binding;
 
+atn_status reg_engine_plan(reg_engine *e, atn_kernel *kernel) {
+    double since = atn_clock_seconds();
+    atn_status status = atn_kernel_plan(kernel);
+    e->seconds[REG_BUILD] += atn_clock_seconds() - since;
+    return status;
+}
+
 static atn_status run(reg_engine *e, reg_kernel which, const binding *bound, size_t count) {
     atn_kernel *kernel = e->kernel[which];
     atn_status status = atn_check_cancel(e->ctx);
     for (size_t k = 0; k < count && status == ATN_OK; ++k)
         status = atn_kernel_bind(kernel, bound[k].name, bound[k].array);
-    if (status == ATN_OK) status = atn_kernel_plan(kernel); /* building is no time of the kernel's */
+    if (status == ATN_OK) status = reg_engine_plan(e, kernel); /* building is no time of the kernel's */
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_kernel_run(kernel);
     if (status == ATN_OK && e->wait) status = atn_queue_finish(atn_device_queue(e->device));
@@ -113,7 +148,8 @@ atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
     static const char *const B[3] = {"b0", "b1", "b2"};
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
     atn_kernel *move;
-    atn_status status = handle(e, REG_MOVE, &move);
+    atn_status status = reg_side_unpark(side);
+    if (status == ATN_OK) status = reg_engine_kernel(e, REG_MOVE, &move);
     for (int k = 0; k < 9 && status == ATN_OK; ++k) status = atn_kernel_param(move, A[k], pose->a[k], 0);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(move, B[k], pose->b[k], 0);
     if (status != ATN_OK) return status;
@@ -127,7 +163,7 @@ atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
 
 static atn_status dense(reg_engine *e, reg_side *rows, reg_side *columns) {
     atn_kernel *kernel;
-    atn_status status = handle(e, REG_ESTEP, &kernel);
+    atn_status status = reg_engine_kernel(e, REG_ESTEP, &kernel);
     if (status != ATN_OK) return status;
     binding bound[] = {{"yx", rows->moved[0]},      {"yy", rows->moved[1]},    {"yz", rows->moved[2]},
                        {"xx", columns->moved[0]},   {"xy", columns->moved[1]}, {"xz", columns->moved[2]},
@@ -152,7 +188,7 @@ static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, do
 
 static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near) {
     atn_kernel *kernel;
-    atn_status status = handle(e, REG_ESTEP_NEAR, &kernel);
+    atn_status status = reg_engine_kernel(e, REG_ESTEP_NEAR, &kernel);
     if (status != ATN_OK) return status;
     binding bound[] = {{"yx", rows->moved_rows[0]},    {"yy", rows->moved_rows[1]},      {"yz", rows->moved_rows[2]},
                        {"ys", rows->shift_rows},       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]},
@@ -195,7 +231,7 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
 atn_status reg_estep_compat(reg_engine *e, reg_side *rows, reg_side *columns, atn_array *square) {
     atn_kernel *kernel;
     atn_array *target[3] = {0};
-    atn_status status = handle(e, REG_ESTEP_COMPAT, &kernel);
+    atn_status status = reg_engine_kernel(e, REG_ESTEP_COMPAT, &kernel);
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) /* it knows no weights: without what fills up blocks */
         status = atn_array_view_range(columns->moved[axis], 0, (int64_t)columns->count, &target[axis]);
     if (status == ATN_OK) {
@@ -210,68 +246,97 @@ atn_status reg_estep_compat(reg_engine *e, reg_side *rows, reg_side *columns, at
     return status;
 }
 
+typedef struct taking {
+    const float *single; /* distances squared: these, */
+    const double *wide;  /* or these */
+    const int32_t *place;
+    double reach2;
+    double *distance2;
+    int32_t *index;
+} taking;
+
+static void take_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const taking *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        double d2 = t->single ? (double)t->single[k] : t->wide[k];
+        t->distance2[k] = d2;
+        t->index[k] = d2 <= t->reach2 ? t->place[k] : -1;
+    }
+}
+
+/* Results of the kernel, for the host. */
+static atn_status take(reg_side *rows, double reach, double *distance2, int32_t *index) {
+    const void *d2, *place;
+    bool wide = reg_sum_type(rows->type) == ATN_DP;
+    atn_status status = atn_array_map_read(rows->sum[0], &d2);
+    if (status == ATN_OK) status = atn_array_map_read(rows->partner, &place);
+    if (status != ATN_OK) return status;
+    taking t = {.single = wide ? NULL : d2,
+                .wide = wide ? d2 : NULL,
+                .place = place,
+                .reach2 = reach * reach,
+                .distance2 = distance2,
+                .index = index};
+    atn_parallel((int64_t)rows->padded, 16384, take_some, &t);
+    return ATN_OK;
+}
+
 atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index) {
     atn_kernel *kernel;
     reg_near *near;
-    atn_array *places = NULL, *place_rows = NULL;
     atn_status status = find_near(e, rows, columns, reach, &near);
-    if (status == ATN_OK) status = handle(e, REG_NEAREST, &kernel);
-    if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)rows->padded, &places);
-    if (status == ATN_OK)
-        status = atn_array_view_matrix(places, (int64_t)rows->block, (int64_t)rows->blocks, &place_rows);
-    if (status == ATN_OK) {
-        binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},
-                           {"yz", rows->moved_rows[2]},      {"xx", columns->moved_rows[0]},
-                           {"xy", columns->moved_rows[1]},   {"xz", columns->moved_rows[2]},
-                           {"distance2", rows->sum_rows[0]}, {"index", place_rows},
-                           {"start", near->start_array},     {"near", near->list_array}};
-        status = run(e, REG_NEAREST, bound, COUNT(bound));
+    if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
+    if (status != ATN_OK) return status;
+    binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},    {"yz", rows->moved_rows[2]},
+                       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]}, {"xz", columns->moved_rows[2]},
+                       {"distance2", rows->sum_rows[0]}, {"index", rows->partner_rows},  {"start", near->start_array},
+                       {"near", near->list_array}};
+    status = run(e, REG_NEAREST, bound, COUNT(bound));
+    e->evaluated += e->pairs = near->pairs;
+    return status == ATN_OK ? take(rows, reach, distance2, index) : status;
+}
+
+atn_status reg_around(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_around_sums *out) {
+    static const char *const NAMES[REG_AROUND_SUMS] = {"mass", "mx",  "my",  "mz",  "mxx",
+                                                       "mxy",  "mxz", "myy", "myz", "mzz"};
+    atn_kernel *kernel;
+    reg_near near = {0};
+    binding bound[9 + REG_AROUND_SUMS] = {{"yx", rows->moved_rows[0]},     {"yy", rows->moved_rows[1]},
+                                          {"yz", rows->moved_rows[2]},     {"xx", columns->moved_rows[0]},
+                                          {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
+                                          {"xw", columns->log_weight_rows}};
+    *out = (reg_around_sums){.type = reg_sum_type(rows->type)};
+    double since = atn_clock_seconds();
+    atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach);
+    reg_timed(e, REG_LISTS, since);
+    if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
+    for (int k = 0; k < REG_AROUND_SUMS && status == ATN_OK; ++k) {
+        status = atn_array_create_matrix(e->device, out->type, (int64_t)rows->block, (int64_t)rows->blocks, 0,
+                                         &out->array[k]);
+        bound[7 + k] = (binding){NAMES[k], out->array[k]};
     }
-    if (status == ATN_OK) {
-        e->evaluated += e->pairs = near->pairs;
-        status = reg_array_get(rows->sum[0], rows->padded, distance2);
-    }
-    if (status == ATN_OK) status = atn_array_get(places, index, 0);
-    for (size_t k = 0; k < rows->padded && status == ATN_OK; ++k)
-        if (!(distance2[k] <= reach * reach)) index[k] = -1;
-    atn_array_free(place_rows);
-    atn_array_free(places);
+    bound[7 + REG_AROUND_SUMS] = (binding){"start", near.start_array};
+    bound[8 + REG_AROUND_SUMS] = (binding){"near", near.list_array};
+    if (status == ATN_OK) status = run(e, REG_AROUND, bound, COUNT(bound));
+    for (int k = 0; k < REG_AROUND_SUMS && status == ATN_OK; ++k)
+        status = atn_array_map_read(out->array[k], &out->number[k]);
+    reg_near_free(&near, e->ctx);
+    if (status != ATN_OK) reg_around_free(out);
     return status;
 }
 
-atn_status reg_around(reg_engine *e, reg_side *side, double reach, double *out) {
-    static const char *const NAMES[10] = {"mass", "mx", "my", "mz", "mxx", "mxy", "mxz", "myy", "myz", "mzz"};
-    atn_kernel *kernel;
-    reg_near near = {0};
-    atn_array *sum[10] = {0};
-    binding bound[19] = {{"yx", side->moved_rows[0]},  {"yy", side->moved_rows[1]}, {"yz", side->moved_rows[2]},
-                         {"xx", side->moved_rows[0]},  {"xy", side->moved_rows[1]}, {"xz", side->moved_rows[2]},
-                         {"xw", side->log_weight_rows}};
-    double since = atn_clock_seconds();
-    atn_status status = reg_near_update(&near, side, side, &side->placed, &side->placed, reach);
-    reg_timed(e, REG_LISTS, since);
-    if (status == ATN_OK) status = handle(e, REG_AROUND, &kernel);
-    for (int k = 0; k < 10 && status == ATN_OK; ++k) {
-        status = atn_array_create_matrix(e->device, reg_sum_type(side->type), (int64_t)side->block,
-                                         (int64_t)side->blocks, 0, &sum[k]);
-        bound[7 + k] = (binding){NAMES[k], sum[k]};
-    }
-    bound[17] = (binding){"start", near.start_array};
-    bound[18] = (binding){"near", near.list_array};
-    if (status == ATN_OK) status = run(e, REG_AROUND, bound, COUNT(bound));
-    for (size_t k = 0; k < 10 && status == ATN_OK; ++k)
-        status = reg_array_get(sum[k], side->padded, out + k * side->padded);
-    for (int k = 0; k < 10; ++k) atn_array_free(sum[k]);
-    reg_near_free(&near, e->ctx);
-    return status;
+void reg_around_free(reg_around_sums *sums) {
+    for (int k = 0; k < REG_AROUND_SUMS; ++k) atn_array_free(sums->array[k]);
+    *sums = (reg_around_sums){0};
 }
 
 static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double outlier, const char *result,
                        atn_array *to, const double **out) {
     atn_kernel *kernel;
     const void *numbers;
-    atn_status status = handle(e, which, &kernel);
+    atn_status status = reg_engine_kernel(e, which, &kernel);
     if (status == ATN_OK) status = atn_kernel_param(kernel, "outlier", outlier, 0);
     if (status != ATN_OK) return status;
     binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]},  {"yz", rows->moved[2]},

@@ -16,11 +16,29 @@ typedef enum reg_kernel {
     REG_AROUND,
     REG_MSTEP,
     REG_SPREAD,
+    REG_STARTS, /* of the search, which times itself: */
+    REG_LIKENESS,
+    REG_AGREE,
     REG_KERNELS
 } reg_kernel;
 
 /* Work that is timed beside the kernels. */
-typedef enum reg_work { REG_PREPARE = REG_KERNELS, REG_LISTS, REG_SEARCH, REG_JUDGE, REG_HOST, REG_WORKS } reg_work;
+typedef enum reg_work {
+    REG_BUILD = REG_KERNELS, /* not part of a result's seconds */
+    REG_READ,
+    REG_ORDER,
+    REG_SPACING,
+    REG_LEVELS,
+    REG_LISTS,
+    REG_SHAPES,
+    REG_PAIRS,
+    REG_FIT,
+    REG_COVARIANCE,
+    REG_SEARCH,
+    REG_JUDGE,
+    REG_MEASURE,
+    REG_WORKS
+} reg_work;
 
 /* Made by reg_engine_open, ended by reg_engine_close. */
 typedef struct reg_engine {
@@ -48,8 +66,20 @@ void reg_engine_reset(reg_engine *engine,
 void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */
 void reg_engine_close(reg_engine *engine);                        /* zeroed ones are fine */
 
+/* A kernel, made when it is first asked for; and made ready to run, once its arrays are bound. Both are timed as
+ * building. */
+atn_status reg_engine_kernel(reg_engine *engine, reg_kernel which, atn_kernel **out);
+atn_status reg_engine_plan(reg_engine *engine, atn_kernel *kernel);
+
 const char *reg_work_name(int work);
 void reg_timed(reg_engine *engine, int work, double since); /* adds the time from `since` (atn_clock_seconds) on */
+
+/* Work around other work that is timed: what was added within is not counted twice. */
+typedef struct reg_span {
+    double since, timed; /* the clock, and all that had been added, when it began */
+} reg_span;
+reg_span reg_begin(const reg_engine *engine);
+void reg_end(reg_engine *engine, int work, reg_span span);
 
 /* moved = pose(position); kept where it is there already. */
 atn_status reg_place(reg_engine *engine, reg_side *side, const reg_pose *pose);
@@ -66,9 +96,16 @@ atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *column
 atn_status reg_nearest(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index);
 
-/* Sums over all points near each point of a side, as placed, of a = 2^(log_weight - |d|^2), a d and a d d^T (xx xy xz
- * yy yz zz): ten numbers, `padded` of each, one kind after the other. */
-atn_status reg_around(reg_engine *engine, reg_side *side, double reach, double *out);
+/* Sums over all columns near each row, as placed, of a = 2^(log_weight - |d|^2), a d and a d d^T (xx xy xz yy yz zz):
+ * ten numbers, as the host reads them. Ended by reg_around_free. */
+enum { REG_AROUND_SUMS = 10 };
+typedef struct reg_around_sums {
+    atn_type type; /* of the numbers: ATN_SP or ATN_DP */
+    atn_array *array[REG_AROUND_SUMS];
+    const void *number[REG_AROUND_SUMS]; /* `padded` of the rows */
+} reg_around_sums;
+atn_status reg_around(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, reg_around_sums *out);
+void reg_around_free(reg_around_sums *sums);
 
 /* From the rows' sums: l = w a / (a + outlier), x = sum a x / a, and what a fit needs of them, all lengths divided by
  * `unit`. */

@@ -7,6 +7,7 @@
 #include "apps/register/search_parts.h"
 #include "base/eigen.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -58,6 +59,13 @@ static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
 static const fitness_plane *plane_of(const fitness_side *s, size_t k) {
     if (!s->plane[k].known) find_plane(s, k, &s->plane[k]);
     return &s->plane[k];
+}
+
+/* Of the samples, which are all different points. */
+static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
+    const fitness_side *s = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) plane_of(s, s->sample[k]);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -121,6 +129,7 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
         size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
         s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
     }
+    atn_parallel((int64_t)s->samples, 32, find_planes, s);
     for (size_t k = 0; k < s->samples; ++k) list[k] = plane_of(s, s->sample[k])->reach;
     s->spacing = median(list, s->samples);
     for (size_t k = 0; k < s->samples; ++k) {
@@ -149,20 +158,44 @@ static atn_status inside(const cloud_points *p, const double origin[3], double u
     return ATN_OK;
 }
 
-/* The finest points that show surfaces; the finest of all where none do. */
-static atn_status side_make(const cloud_points *given, const double origin[3], double unit, fitness_side *out) {
-    cloud_points all = {0}, merged = {0};
-    double edge = 0;
-    atn_status status = inside(given, origin, unit, &all);
-    if (status == ATN_OK && all.count > MOST_POINTS) {
-        status = search_edge(&all, MOST_POINTS / 3, &edge);
-        if (status == ATN_OK && edge > 0) status = cloud_points_merge(&all, edge, &merged);
-        if (status == ATN_OK && edge > 0) {
-            cloud_points_free(&all);
-            all = merged;
-            merged = (cloud_points){0};
-        }
+/* The same from a level's points, which are in that frame. */
+static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, cloud_points *out) {
+    size_t n = 0;
+    atn_status status = cloud_points_make(ctx, s->padded, false, out);
+    for (size_t r = 0; r < s->padded && status == ATN_OK; ++r) {
+        if (!(s->weight[r] > 0)) continue;
+        for (int a = 0; a < 3; ++a) out->position[a][n] = s->position[a][r];
+        out->weight[n++] = 1;
     }
+    if (status == ATN_OK) out->count = n;
+    return status;
+}
+
+/* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
+ */
+static atn_status points_of(const reg_problem *p, bool target, cloud_points *out) {
+    size_t all = target ? p->target.count : p->source.count;
+    double edge = 0;
+    cloud_points merged;
+    for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS; ++k) {
+        const reg_side *side = target ? &p->level[k].target : &p->level[k].source;
+        if (side->count >= MOST_POINTS / 2) return inside_of(side, p->engine.ctx, out);
+    }
+    atn_status status =
+        inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);
+    if (status == ATN_OK && out->count > MOST_POINTS) status = search_edge(out, MOST_POINTS / 3, &edge);
+    if (status != ATN_OK || !(edge > 0)) return status;
+    status = cloud_points_merge(out, edge, &merged);
+    cloud_points_free(out);
+    *out = merged;
+    return status;
+}
+
+/* The finest points that show surfaces; the finest of all where none do. */
+static atn_status side_make(const reg_problem *p, bool target, fitness_side *out) {
+    const atn_ctx *ctx = p->engine.ctx;
+    cloud_points all = {0}, merged = {0};
+    atn_status status = points_of(p, target, &all);
     if (status == ATN_OK) status = describe(&all, out);
     double finest = out->spacing;
     for (double by = 1.5; status == ATN_OK && out->flat < MOSTLY && finest > 0; by *= 1.6) {
@@ -171,11 +204,11 @@ static atn_status side_make(const cloud_points *given, const double origin[3], d
         if (status == ATN_OK && merged.count < FEWEST_POINTS) break;
         if (status == ATN_OK) status = describe(&merged, &coarser);
         if (status == ATN_OK && coarser.flat > MUCH * out->flat && coarser.flat > HARDLY) {
-            side_free(out, given->ctx);
+            side_free(out, ctx);
             *out = coarser;
             coarser = (fitness_side){0};
         }
-        side_free(&coarser, given->ctx);
+        side_free(&coarser, ctx);
     }
     cloud_points_free(&merged);
     cloud_points_free(&all);
@@ -184,8 +217,8 @@ static atn_status side_make(const cloud_points *given, const double origin[3], d
 
 atn_status fitness_make(const reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
-    atn_status status = side_make(&p->source, p->source_origin, p->unit, &out->side[0]);
-    if (status == ATN_OK) status = side_make(&p->target, p->target_origin, p->unit, &out->side[1]);
+    atn_status status = side_make(p, false, &out->side[0]);
+    if (status == ATN_OK) status = side_make(p, true, &out->side[1]);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) fitness_find_walls(&out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);

@@ -2,30 +2,82 @@
 #include "apps/register/judge.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double ALONE = 5;              /* radii that a point is away, which no line has */
 static const double WITHIN = 3, NOISES = 4; /* spacings of the target, deviations: as far may a partner be */
 
-double reg_radius(const cloud_points *p, const double origin[3]) {
-    double sum = 0, weight = 0;
-    for (size_t k = 0; k < p->count; ++k) {
-        double d2 = 0, w = (double)p->weight[k];
-        for (int axis = 0; axis < 3; ++axis) {
-            double d = p->position[axis][k] - origin[axis];
-            d2 += d * d;
+enum { LOOKED_AT = 100000 }; /* points of the source that rmse and overlap are taken from, about */
+
+/* Sums over stretches of points, by all cores, in an order that does not depend on their number. */
+enum { STRETCH = 16384, MOST_STRETCHES = 2048 };
+typedef struct spreading {
+    const cloud_points *points;
+    const double *origin;
+    double unit;
+    size_t stretch;
+    struct {
+        double spread[6], weight, farthest2; /* xx xy xz yy yz zz */
+    } sum[MOST_STRETCHES];
+} spreading;
+
+static void spread_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    spreading *t = user;
+    const cloud_points *p = t->points;
+    (void)worker;
+    for (size_t s = (size_t)from; s < (size_t)to; ++s) {
+        size_t end = (s + 1) * t->stretch < p->count ? (s + 1) * t->stretch : p->count;
+        double m[6] = {0}, weight = 0, farthest2 = 0;
+        for (size_t k = s * t->stretch; k < end; ++k) {
+            double w = (double)p->weight[k], d[3];
+            for (int i = 0; i < 3; ++i) d[i] = (p->position[i][k] - t->origin[i]) / t->unit;
+            m[0] += w * d[0] * d[0], m[1] += w * d[0] * d[1], m[2] += w * d[0] * d[2];
+            m[3] += w * d[1] * d[1], m[4] += w * d[1] * d[2], m[5] += w * d[2] * d[2];
+            weight += w;
+            if (w > 0) farthest2 = fmax(farthest2, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         }
-        sum += w * d2;
-        weight += w;
+        memcpy(t->sum[s].spread, m, sizeof m);
+        t->sum[s].weight = weight;
+        t->sum[s].farthest2 = farthest2;
     }
-    return weight > 0 ? sqrt(sum / weight) : 0;
 }
 
-static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *target, double reach, double *sum,
+/* The weighted spread about the origin, and the square of the largest distance from it; returns all weights. */
+static double spread_of(const cloud_points *p, const double origin[3], double unit, double spread[9],
+                        double *farthest2) {
+    spreading t = {.points = p, .origin = origin, .unit = unit, .stretch = STRETCH};
+    static const int PLACE[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+    double weight = 0;
+    if (p->count / t.stretch >= MOST_STRETCHES) t.stretch = p->count / MOST_STRETCHES + 1;
+    size_t stretches = (p->count + t.stretch - 1) / t.stretch;
+    memset(spread, 0, 9 * sizeof *spread);
+    *farthest2 = 0;
+    atn_parallel((int64_t)stretches, 1, spread_some, &t);
+    for (size_t s = 0; s < stretches; ++s) {
+        for (int i = 0; i < 9; ++i) spread[i] += t.sum[s].spread[PLACE[i]];
+        weight += t.sum[s].weight;
+        *farthest2 = fmax(*farthest2, t.sum[s].farthest2);
+    }
+    return weight;
+}
+
+double reg_radius(const cloud_points *p, const double origin[3]) {
+    double spread[9], farthest2, weight = spread_of(p, origin, 1, spread, &farthest2);
+    return weight > 0 ? sqrt((spread[0] + spread[4] + spread[8]) / weight) : 0;
+}
+
+/* Blocks of the source stand for all of it where there are many. */
+static atn_status measure_part(reg_problem *p, const reg_side *all, reg_side *target, double reach, double *sum,
                                double *weight) {
     const atn_ctx *ctx = p->engine.ctx;
+    reg_side some, *source = &some;
+    atn_status made = reg_side_sample(all, all->padded / LOOKED_AT + 1, source);
+    if (made != ATN_OK) return made;
+    double by = all->total / fmax(source->total, 1e-300);
     double *distance2 = atn_alloc(ctx, source->padded * sizeof *distance2);
     int32_t *index = atn_alloc(ctx, source->padded * sizeof *index);
     atn_status status = distance2 && index ? ATN_OK : ATN_ERR_MEMORY;
@@ -33,11 +85,13 @@ static atn_status measure_part(reg_problem *p, reg_side *source, reg_side *targe
     if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
     for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
         if (index[k] >= 0) {
-            *weight += (double)source->weight[k];
-            *sum += (double)source->weight[k] * distance2[k];
+            *weight += by * (double)source->weight[k];
+            *sum += by * (double)source->weight[k] * distance2[k];
         }
     atn_free(ctx, distance2);
     atn_free(ctx, index);
+    reg_engine_forget(&p->engine, source);
+    reg_side_free(source);
     return status;
 }
 
@@ -49,9 +103,8 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r) {
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
     atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
     for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
-        reg_side *source;
-        status = reg_part(level, part, &source);
-        if (status == ATN_OK) status = measure_part(p, source, target, reach, &sum, &weight);
+        const reg_side *source = part ? &level->more[part - 1] : &level->source;
+        status = measure_part(p, source, target, reach, &sum, &weight);
     }
     p->engine.evaluated = evaluated; /* a check, no work of the method */
     r->rmse = weight > 0 ? sqrt(sum / weight) * p->unit : 0;
@@ -65,17 +118,12 @@ bool judge_degenerate(const reg_problem *p, char *why, size_t bytes) {
     const cloud_points *clouds[2] = {&p->source, &p->target};
     const double *origins[2] = {p->source_origin, p->target_origin};
     for (int c = 0; c < 2; ++c) {
-        double spread[9] = {0}, value[3], vector[9], size = reg_radius(clouds[c], origins[c]), farthest2 = 0;
+        double spread[9], value[3], vector[9], size = reg_radius(clouds[c], origins[c]), farthest2;
         if (!(size > 0)) {
             snprintf(why, bytes, "all %s points are at one place: no turn can be told", WHICH[c]);
             return true;
         }
-        for (size_t k = 0; k < clouds[c]->count; ++k) {
-            double d[3];
-            for (int i = 0; i < 3; ++i) d[i] = (clouds[c]->position[i][k] - origins[c][i]) / size;
-            for (int i = 0; i < 9; ++i) spread[i] += (double)clouds[c]->weight[k] * d[i / 3] * d[i % 3];
-            if (clouds[c]->weight[k] > 0) farthest2 = fmax(farthest2, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        }
+        spread_of(clouds[c], origins[c], size, spread, &farthest2);
         reg_eigen(3, spread, value, vector);
         if (value[1] >= 1e-12 * value[2]) continue;
         if (farthest2 > ALONE * ALONE)

@@ -1,7 +1,6 @@
 /* Resolutions: while the distance scale is large, few points say as much as all of them. */
 #include "apps/register/problem.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -12,19 +11,14 @@ static const double WORTH = 0.6; /* a level has at most that share of the points
 /* so far from its edge on, this one is enough: points that crowd at many scales are few only at the largest of them. */
 static const double APART = 8, CROWDED = 0.95;
 
-/* Points `from` to `to` along the curve. */
-static atn_status take(const cloud_points *all, const uint32_t *order, size_t from, size_t to, cloud_points *out) {
-    *out = (cloud_points){.ctx = all->ctx, .count = to - from};
-    for (int axis = 0; axis < 3; ++axis)
-        if (!(out->position[axis] = atn_alloc(all->ctx, out->count * sizeof(double)))) return ATN_ERR_MEMORY;
-    if (!(out->weight = atn_alloc(all->ctx, out->count * sizeof *out->weight))) return ATN_ERR_MEMORY;
-    if (all->species && !(out->species = atn_alloc(all->ctx, out->count * sizeof *out->species))) return ATN_ERR_MEMORY;
-    for (size_t k = from; k < to; ++k) {
-        for (int axis = 0; axis < 3; ++axis) out->position[axis][k - from] = all->position[axis][order[k]];
-        out->weight[k - from] = all->weight[order[k]];
-        if (all->species) out->species[k - from] = all->species[order[k]];
-    }
-    return ATN_OK;
+/* Points `from` to `to` - 1, which stay whose they are. */
+static cloud_points take(const cloud_points *all, size_t from, size_t to) {
+    cloud_points some = *all;
+    some.count = to - from;
+    for (int axis = 0; axis < 3; ++axis) some.position[axis] += from;
+    some.weight += from;
+    if (some.species) some.species += from;
+    return some;
 }
 
 static void note_part(reg_level *level, const reg_side *part) {
@@ -39,36 +33,79 @@ static void note_part(reg_level *level, const reg_side *part) {
 static atn_status make_parts(reg_problem *p, const cloud_points *source, reg_level *level) {
     reg_engine *e = &p->engine;
     int32_t parts = p->parts;
-    uint32_t *order = atn_alloc(e->ctx, source->count * sizeof *order);
-    atn_status status = order ? cloud_points_order(source, order) : ATN_ERR_MEMORY;
-    if (status == ATN_OK && !(level->more = atn_zalloc(e->ctx, (size_t)(parts - 1) * sizeof *level->more)))
-        status = ATN_ERR_MEMORY;
+    atn_status status = ATN_OK;
+    if (!(level->more = atn_zalloc(e->ctx, (size_t)(parts - 1) * sizeof *level->more))) status = ATN_ERR_MEMORY;
     for (int32_t k = 0; k < parts && status == ATN_OK; ++k) {
         size_t from = source->count * (size_t)k / (size_t)parts, to = source->count * (size_t)(k + 1) / (size_t)parts;
         reg_side *side = k ? &level->more[k - 1] : &level->source;
-        cloud_points points;
-        status = take(source, order, from, to, &points);
-        if (status == ATN_OK)
-            status = reg_side_make(e->device, &points, p->source_origin, p->unit, e->type, e->block, side);
-        cloud_points_free(&points);
+        cloud_points points = take(source, from, to);
+        status = reg_side_make(e->device, &points, p->source_origin, p->unit, e->type, e->block, side);
         if (status != ATN_OK) break;
         level->n_more = k;
         note_part(level, side);
-        reg_side_park(side);
     }
-    atn_free(e->ctx, order);
     return status;
 }
 
+/* Sides that are there already stay. */
 static atn_status make_sides(reg_problem *p, const cloud_points *source, const cloud_points *target, reg_level *level) {
     static const reg_box EMPTY = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     reg_engine *e = &p->engine;
+    atn_status status = ATN_OK;
     level->bounds = EMPTY;
-    atn_status status = reg_side_make(e->device, target, p->target_origin, p->unit, e->type, e->block, &level->target);
+    if (!level->target.device)
+        status = reg_side_make(e->device, target, p->target_origin, p->unit, e->type, e->block, &level->target);
     if (status != ATN_OK) return status;
-    if (p->parts > 1 && source->count > (size_t)p->parts) return make_parts(p, source, level);
-    status = reg_side_make(e->device, source, p->source_origin, p->unit, e->type, e->block, &level->source);
+    if (p->parts > 1 && source->count > (size_t)p->parts) {
+        reg_side_free(&level->source);
+        return make_parts(p, source, level);
+    }
+    if (!level->source.device)
+        status = reg_side_make(e->device, source, p->source_origin, p->unit, e->type, e->block, &level->source);
     if (status == ATN_OK) note_part(level, &level->source);
+    return status;
+}
+
+/* All points of a cloud, before the other levels are wanted: they tell the spacing. */
+static atn_status look(reg_problem *p, const cloud_points *points, const double origin[3], reg_side *side,
+                       double *spacing) {
+    reg_engine *e = &p->engine;
+    reg_span span = reg_begin(e);
+    atn_status status = reg_side_make(e->device, points, origin, p->unit, e->type, e->block, side);
+    reg_end(e, REG_LEVELS, span);
+    span = reg_begin(e);
+    *spacing = status == ATN_OK ? reg_side_spacing(side) : 0;
+    reg_end(e, REG_SPACING, span);
+    return status;
+}
+
+/* The sigma of the end is half a spacing; pairs of up to three are looked at. A surface has 4 points in such a cell,
+ * points that fill space have 8. Lists of near pairs would be as long as the square of the number of points that crowd,
+ * and say no more about the pose than a few of them with their weights. */
+static atn_status thin(reg_problem *p, const char *which, double spacing, cloud_points *points, reg_curve *curve,
+                       uint32_t *from, reg_side *side) {
+    static const double CELL = 2; /* spacings */
+    enum { MOST = 64 };
+    size_t before = points->count;
+    if (!(spacing > 0) || p->settings->compat || p->settings->dense) return ATN_OK; /* all pairs are asked for */
+    atn_status status = reg_curve_thin(points, curve, reg_curve_edge(curve, CELL * spacing * p->unit), MOST, from);
+    if (status != ATN_OK || points->count == before) return status;
+    reg_side_free(side); /* of all points */
+    atn_log(p->engine.ctx, ATN_LOG_INFO, "register: the %s has crowded places: %zu points are merged into others there",
+            which, before - points->count);
+    return ATN_OK;
+}
+
+atn_status reg_levels_begin(reg_problem *p) {
+    reg_level *level = &p->level[0];
+    atn_status status = look(p, &p->target, p->target_origin, &level->target, &p->spacing);
+    if (status == ATN_OK) status = look(p, &p->source, p->source_origin, &level->source, &p->source_spacing);
+    reg_span span = reg_begin(&p->engine);
+    if (status == ATN_OK)
+        status = thin(p, "source", p->source_spacing, &p->source, &p->source_curve, p->source_from, &level->source);
+    if (status == ATN_OK)
+        status = thin(p, "target", p->spacing, &p->target, &p->target_curve, p->target_from, &level->target);
+    reg_end(&p->engine, REG_LEVELS, span);
     return status;
 }
 
@@ -79,46 +116,62 @@ atn_status reg_part(reg_level *level, int32_t k, reg_side **out) {
     return reg_side_unpark(*out);
 }
 
-/* Levels are made from fine to coarse, each from the one before, and then turned round. */
-atn_status reg_levels_make(reg_problem *p, bool pyramid) {
-    if (p->levels) return ATN_OK;
-    double since = atn_clock_seconds();
-    cloud_points fine[2] = {p->source, p->target}, coarse[2] = {{0}, {0}};
-    bool owned = false;
-    double edge = 2 * p->spacing, last = p->spacing; /* in units */
-    atn_status status = make_sides(p, &fine[0], &fine[1], &p->level[0]);
-    p->levels = 1;
-    while (status == ATN_OK && pyramid && p->levels < REG_MOST_LEVELS && edge > 0) {
-        for (int k = 0; k < 2 && status == ATN_OK; ++k)
-            status = cloud_points_merge(&fine[k], edge * p->unit, &coarse[k]);
-        bool small = status == ATN_OK && (coarse[0].count < FEWEST || coarse[1].count < FEWEST);
-        double worth = edge >= APART * last ? CROWDED : WORTH;
-        bool useful = status == ATN_OK &&
-                      (double)(coarse[0].count + coarse[1].count) < worth * (double)(fine[0].count + fine[1].count);
+/* Two clouds and their curves. */
+typedef struct pair {
+    cloud_points points[2];
+    reg_curve curve[2];
+} pair;
+
+static void pair_free(pair *both) {
+    for (int k = 0; k < 2; ++k) {
+        cloud_points_free(&both->points[k]);
+        reg_curve_free(&both->curve[k]);
+    }
+}
+
+/* Levels are made from fine to coarse, each from the one before. */
+static atn_status make_coarser(reg_problem *p) {
+    pair fine = {{p->source, p->target}, {p->source_curve, p->target_curve}};
+    double edge = reg_curve_edge(&p->target_curve, REG_FIRST_EDGE * p->spacing * p->unit), last = edge / 2;
+    bool owned = false, small = false;
+    atn_status status = ATN_OK;
+    for (; status == ATN_OK && !small && p->levels < REG_MOST_LEVELS && p->spacing > 0; edge *= 2) {
+        pair coarse = {0};
+        size_t counts[2] = {0};
+        for (int k = 0; k < 2 && status == ATN_OK; ++k) {
+            status = reg_curve_merge(&fine.points[k], &fine.curve[k], edge, &coarse.points[k], &coarse.curve[k]);
+            counts[0] += fine.points[k].count;
+            counts[1] += coarse.points[k].count;
+            small = small || coarse.points[k].count < FEWEST;
+        }
+        bool useful = (double)counts[1] < (edge >= APART * last ? CROWDED : WORTH) * (double)counts[0];
         if (status == ATN_OK && useful && !small) {
             reg_level *level = &p->level[p->levels++];
-            level->edge = last = edge;
-            status = make_sides(p, &coarse[0], &coarse[1], level);
-        }
-        for (int k = 0; k < 2; ++k) {
-            if (status == ATN_OK && useful && !small) {
-                if (owned) cloud_points_free(&fine[k]);
-                fine[k] = coarse[k];
-            } else
-                cloud_points_free(&coarse[k]);
-            coarse[k] = (cloud_points){0};
-        }
-        owned = owned || (useful && !small);
-        edge *= 2;
-        if (small) break;
+            last = edge;
+            level->edge = edge / p->unit;
+            status = make_sides(p, &coarse.points[0], &coarse.points[1], level);
+            if (owned) pair_free(&fine);
+            fine = coarse;
+            owned = true;
+        } else
+            pair_free(&coarse);
     }
-    for (int k = 0; k < 2 && owned; ++k) cloud_points_free(&fine[k]);
-    for (int32_t a = 0, b = p->levels - 1; a < b; ++a, --b) {
+    if (owned) pair_free(&fine);
+    return status;
+}
+
+atn_status reg_levels_make(reg_problem *p, bool pyramid) {
+    if (p->levels) return ATN_OK;
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = make_sides(p, &p->source, &p->target, &p->level[0]);
+    p->levels = 1;
+    if (status == ATN_OK && pyramid) status = make_coarser(p);
+    for (int32_t a = 0, b = p->levels - 1; a < b; ++a, --b) { /* the coarsest first */
         reg_level kept = p->level[a];
         p->level[a] = p->level[b];
         p->level[b] = kept;
     }
-    reg_timed(&p->engine, REG_PREPARE, since);
+    reg_end(&p->engine, REG_LEVELS, span);
     return status;
 }
 

@@ -4,10 +4,11 @@
 
 #include <stdio.h>
 
-static const double LEVELS = 1.6; /* all levels together, in points of the finest */
-/* Bytes a point: as read, in blocks, what the polish adds; of the larger cloud while it is put in order, or looked at.
- */
-enum { COPY = 32, HOST = 32, POLISH = 36, SORTING = 48, LOOKING = 128, LISTS = 16 };
+static const double LEVELS = 1.7; /* all levels together, in points of the finest, */
+static const double PLACED = 1.2; /* and those that are on the device at the same time */
+/* Bytes a point: in order, in blocks, what the polish adds; of the larger cloud while it is put in order. */
+enum { COPY = 40, HOST = 36, POLISH = 20, SORTING = 36, LISTS = 16 };
+enum { SCENE = 4000000 }; /* of the search for rivals, however many points there are */
 
 /* Bytes a point on the device: coordinates twice, weights three times, four sums. */
 static double on_device(const atn_register_settings *s) {
@@ -21,11 +22,12 @@ typedef struct need {
 } need;
 
 static need needs(const atn_register_settings *s, bool polish, double source, double target) {
-    double larger = source > target ? source : target, levels = s->dense || s->compat ? 1 : LEVELS;
-    return (need){.source = levels * source * on_device(s),
-                  .target = levels * target * on_device(s),
-                  .host = (source + target) * (COPY + levels * (HOST + (polish ? POLISH : 0))) +
-                          larger * (polish ? LOOKING : SORTING)};
+    double larger = source > target ? source : target;
+    double levels = s->dense || s->compat ? 1 : LEVELS, placed = s->dense || s->compat ? 1 : PLACED;
+    return (need){.source = placed * source * on_device(s),
+                  .target = placed * target * on_device(s),
+                  .host =
+                      (source + target) * (COPY + levels * HOST + (polish ? POLISH : 0)) + larger * SORTING + SCENE};
 }
 
 size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target) {

@@ -3,6 +3,8 @@
  * Planes: min sum w (n . (x - y - o x y - v))^2 over twists (o, v). */
 #include "apps/register/pairs.h"
 
+#include "apps/register/nth.h"
+
 #include "base/clock.h"
 #include "base/memory.h"
 
@@ -32,28 +34,6 @@ static const struct {
     [ATN_ROBUST_CAUCHY] = {weight_cauchy, cost_cauchy, 2.385},
 };
 static const double DEVIATION = 1.4826; /* standard deviations of a Gaussian for each median of its sizes */
-
-/* The k-th smallest, from 0; reorders. */
-static double nth(double *a, size_t n, size_t k) {
-    size_t low = 0, high = n - 1;
-    while (low < high) {
-        double middle = a[low + (high - low) / 2];
-        size_t i = low, j = high;
-        for (;;) { /* Hoare: no element of low … j is above one of j + 1 … high */
-            while (a[i] < middle) ++i;
-            while (a[j] > middle) --j;
-            if (i >= j) break;
-            double kept = a[i];
-            a[i++] = a[j];
-            a[j--] = kept;
-        }
-        if (k <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-    return a[k];
-}
 
 /* ---- finding ---- */
 
@@ -102,8 +82,7 @@ static void look_at(const reg_pairs *s, const reg_pose *pose, size_t r, double y
     size_t at = (size_t)s->index[r];
     double from[3] = {s->source->position[0][r], s->source->position[1][r], s->source->position[2][r]};
     reg_pose_apply(pose, from, y);
-    size_t of = s->target->origin[at];
-    if (s->p->target_from) of = s->p->target_from[of];
+    size_t of = s->p->target_from[s->target->origin[at]];
     for (int i = 0; i < 3; ++i) {
         way[i] = s->target->position[i][at] - y[i];
         normal[i] = s->plane ? (double)s->normal[i][of] : 0;
@@ -152,14 +131,14 @@ atn_status reg_pairs_find(reg_pairs *s, reg_side *source, const reg_pose *pose, 
     s->limit2 = INFINITY;
     if (settings->trim > 0 && s->count) {
         size_t kept = (size_t)ceil((1 - settings->trim) * (double)s->count), n = copy(s, s->distance2, INFINITY);
-        s->limit2 = nth(s->sorted, n, kept ? kept - 1 : 0);
+        s->limit2 = reg_nth(s->sorted, n, kept ? kept - 1 : 0);
     }
     if (settings->robust != ATN_ROBUST_NONE && !(s->scale > 0) && s->count) {
         size_t n = copy(s, s->size, s->limit2);
         double least = fmax(1e-3 * s->p->spacing, 1e-12); /* exact copies have medians of 0 */
-        s->scale = fmax(ROBUST[settings->robust].width * DEVIATION * nth(s->sorted, n, n / 2), least);
+        s->scale = fmax(ROBUST[settings->robust].width * DEVIATION * reg_nth(s->sorted, n, n / 2), least);
     }
-    reg_timed(e, REG_HOST, since);
+    reg_timed(e, REG_FIT, since);
     return ATN_OK;
 }
 
@@ -238,5 +217,5 @@ void reg_pairs_fit(const reg_pairs *s, const reg_pose *pose, double far, atn_tra
         by = reg_pose_exp(twist);
     if (out->fits) out->next = reg_pose_compose(&by, pose);
     out->rmse = weight > 0 ? sqrt(squares / weight) : 0;
-    reg_timed(&s->p->engine, REG_HOST, since);
+    reg_timed(&s->p->engine, REG_FIT, since);
 }

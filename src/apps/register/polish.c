@@ -11,7 +11,9 @@ static const double FITS = 0.4;     /* spacings within which a pair fits */
 static const double CALM = 0.1;     /* motion, in spacings, from which on nothing else changes */
 static const double ASTRAY = 16;    /* times as far as pairs may be apart to begin with: it ran away */
 static const double DONE = 1e-3;    /* motion, in spacings, that ends it */
-enum { STEPS = 50 };
+static const double LAST_REACH = 1.25, LAST_DONE = 5e-3; /* the same for the last steps, over points of cells */
+enum { STEPS = 50, HALF = STEPS / 2, LAST_STEPS = 12 };
+enum { FEWEST = 2000 }; /* points of a source that stand for all */
 
 /* Where the distance that counts is a small part of the spacing. */
 static double share_that_fits(const reg_polish_state *s) {
@@ -21,14 +23,20 @@ static double share_that_fits(const reg_polish_state *s) {
     return fits / s->surface->level->weight;
 }
 
+/* Few points as long as pairs may be far apart, or another pose is found with half as many along each side. */
+static reg_side *rows_for(const reg_polish_state *s, double reach) {
+    reg_level *level = reg_level_for(s->p, reach / COARSE), *of = s->surface->level;
+    if (!s->fine && level >= of && of > s->p->level && (of - 1)->source.count >= FEWEST) level = of - 1;
+    return level < of ? &level->source : s->all;
+}
+
 static atn_status steps(reg_polish_state *s, double reach) {
     reg_problem *p = s->p;
     reg_pose pose = p->pose;
     double began = reach;
     for (int k = 0; (k < STEPS || s->whole) && (s->quiet || p->iterations < p->settings->most_iterations); ++k) {
         double inverse[36], twist[6];
-        reg_level *level = reg_level_for(p, reach / COARSE);
-        s->source = level < s->surface->level ? &level->source : s->all;
+        s->source = rows_for(s, reach);
         atn_status status = reg_polish_pairs(s, &pose, reach);
         if (status != ATN_OK) return status;
         reg_polish_sum(s, &pose);
@@ -48,6 +56,7 @@ static atn_status steps(reg_polish_state *s, double reach) {
         if (status != ATN_OK) return status;
         double least = REG_POLISH_NEAREST * s->surface->spacing;
         bool narrow = reach <= 1.01 * least && s->source == s->all;
+        if (reach <= 1.01 * least && (motion < CALM * s->surface->spacing || k > HALF)) s->fine = true;
         pose = next;
         s->settled = narrow && motion < CALM * s->surface->spacing;
         if (s->whole) p->pose = pose;
@@ -76,6 +85,55 @@ static atn_status polish(reg_problem *p, const reg_surface *surface, double reac
 
 atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach) {
     return polish(p, surface, reach, false);
+}
+
+/* Steps fall by a constant factor from one to the next, since pairs follow along the surface: longer ones end sooner.
+ */
+static atn_status last_steps(reg_polish_state *s, double reach) {
+    static const double LONGER = 1.5;
+    reg_problem *p = s->p;
+    reg_pose pose = p->pose;
+    for (int k = 0; k < LAST_STEPS; ++k) {
+        double inverse[36], twist[6];
+        atn_status status = reg_polish_pairs(s, &pose, reach);
+        if (status != ATN_OK) return status;
+        reg_polish_sum(s, &pose);
+        if (!reg_invert_symmetric(6, s->h, inverse)) return ATN_OK;
+        for (int i = 0; i < 6; ++i) {
+            twist[i] = 0;
+            for (int j = 0; j < 6; ++j) twist[i] += LONGER * inverse[6 * i + j] * s->g[j];
+        }
+        reg_pose by = reg_pose_exp(twist), next = reg_pose_compose(&by, &pose);
+        double motion = reg_motion(p, &pose, &next);
+        if (reg_motion(p, &p->pose, &next) > reach) return ATN_OK; /* as if nothing had been */
+        pose = next;
+        s->settled = true;
+        if (motion < LAST_DONE * s->surface->spacing) {
+            p->pose = pose;
+            break;
+        }
+    }
+    return ATN_OK;
+}
+
+static atn_status polish_more(reg_problem *p, const reg_surface *finer) {
+    reg_polish_state s = {0};
+    atn_status status = reg_polish_open(p, finer, &finer->level->source, &finer->level->target, &s);
+    if (status == ATN_OK) status = last_steps(&s, LAST_REACH * finer->spacing);
+    reg_polish_close(&s);
+    return status;
+}
+
+atn_status reg_polish_end(reg_problem *p, const reg_surface *surface) {
+    reg_surface finer = {0};
+    atn_status status = ATN_OK;
+    if (surface->finer) status = reg_surface_finer(p, surface, &finer);
+    if (status == ATN_OK && surface->finer) status = polish_more(p, &finer);
+    reg_span span = reg_begin(&p->engine);
+    if (status == ATN_OK && !p->settings->no_covariance) status = reg_covariance(p, surface->finer ? &finer : surface);
+    reg_end(&p->engine, REG_COVARIANCE, span);
+    reg_surface_free(&finer, p->engine.ctx);
+    return status;
 }
 
 atn_status reg_polish_whole(reg_problem *p, const reg_surface *surface, double reach, bool *lost) {

@@ -19,6 +19,7 @@ typedef struct reg_polish_state {
     double *q;         /* d^T W d per pair */
     double *room;      /* for the median */
     struct sums *sums; /* owned: of each stretch of pairs */
+    bool fine;         /* all points take part, once fewer of them ask for no other pose */
     bool settled;      /* scale2 and reach stay as they are */
     bool quiet;        /* steps are no iterations that anybody is told of */
     bool whole;        /* they are all there is of a method: as many as its iterations, and the last pose stays */

@@ -4,15 +4,17 @@
  * shapes, since a plane of one alone lies outside of what is curved. */
 #include "apps/register/polish.h"
 
+#include "apps/register/nth.h"
+
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double TUKEY = 4.7; /* deviations beyond which a pair counts for nothing */
+enum { ROOM = 8192 };            /* for the median */
 enum { STRETCH = 4096 };         /* pairs whose sums one thread makes: the same for any number of threads */
 
 static void apply(const float w[6], const double d[3], double out[3]) {
@@ -56,43 +58,50 @@ static void weigh(const reg_polish_state *s, const reg_pose *pose, size_t r, flo
     out[5] = (float)(factor * (c[3] * c[4] - c[0] * c[5]));
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+/* The median of some thousand of them. */
+static double median(reg_polish_state *s) {
+    size_t every = s->pairs / (ROOM / 2) | 1, taken = 0; /* odd: no place of a block is left out */
+    for (size_t r = 0; r < s->source->padded && taken < ROOM; r += every)
+        if (s->index[r] >= 0) s->room[taken++] = s->q[r];
+    return taken ? reg_nth(s->room, taken, taken / 2) : 0;
 }
 
-/* The median of at most 4096 of them. */
-static double median(reg_polish_state *s) {
-    size_t every = s->pairs / 4096 + 1, seen = 0, taken = 0;
-    for (size_t r = 0; r < s->source->padded; ++r)
-        if (s->index[r] >= 0 && seen++ % every == 0) s->room[taken++] = s->q[r];
-    qsort(s->room, taken, sizeof *s->room, ascending);
-    return taken ? s->room[taken / 2] : 0;
-}
+/* Of a stretch of pairs. */
+typedef struct sums {
+    double h[36], g[6], weight, cost;
+    size_t pairs;
+} sums;
 
 typedef struct task {
     reg_polish_state *s;
     const reg_pose *pose;
-    struct sums *sums; /* of each stretch */
 } task;
 
 static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const task *t = user;
     reg_polish_state *s = t->s;
     (void)worker;
-    for (size_t r = (size_t)from; r < (size_t)to; ++r) {
-        double y[3], d[3], f[3];
-        if (s->index[r] < 0) continue;
-        if (!(s->source->weight[r] > 0)) {
-            s->index[r] = -1;
-            continue;
+    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+        size_t first = k * STRETCH, end = first + STRETCH < s->source->padded ? first + STRETCH : s->source->padded;
+        size_t pairs = 0;
+        for (size_t r = first; r < end; ++r) {
+            double y[3], d[3], f[3];
+            if (s->index[r] < 0) continue;
+            if (!(s->source->weight[r] > 0)) {
+                s->index[r] = -1;
+                continue;
+            }
+            pair_at(s, t->pose, r, y, d);
+            weigh(s, t->pose, r, s->w[r]);
+            apply(s->w[r], d, f);
+            s->q[r] = d[0] * f[0] + d[1] * f[1] + d[2] * f[2];
+            ++pairs;
         }
-        pair_at(s, t->pose, r, y, d);
-        weigh(s, t->pose, r, s->w[r]);
-        apply(s->w[r], d, f);
-        s->q[r] = d[0] * f[0] + d[1] * f[1] + d[2] * f[2];
+        s->sums[k].pairs = pairs;
     }
 }
+
+static size_t stretches(const reg_polish_state *s) { return (s->source->padded + STRETCH - 1) / STRETCH; }
 
 atn_status reg_polish_pairs(reg_polish_state *s, const reg_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
@@ -100,11 +109,12 @@ atn_status reg_polish_pairs(reg_polish_state *s, const reg_pose *pose, double re
     if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
     if (status == ATN_OK) status = reg_nearest(e, s->source, s->target, reach, s->distance2, s->index);
     s->pairs = 0;
-    task t = {.s = s, .pose = pose};
-    if (status == ATN_OK) atn_parallel((int64_t)s->source->padded, STRETCH, weigh_some, &t);
-    for (size_t r = 0; r < s->source->padded && status == ATN_OK; ++r) s->pairs += s->index[r] >= 0;
+    double since = atn_clock_seconds();
+    if (status == ATN_OK) atn_parallel((int64_t)stretches(s), 1, weigh_some, &(task){s, pose});
+    for (size_t k = 0; k < stretches(s) && status == ATN_OK; ++k) s->pairs += s->sums[k].pairs;
     double least = 1e-5 * s->surface->spacing;
     if (!s->settled) s->scale2 = fmax(2.2 * (status == ATN_OK ? median(s) : 0), least * least); /* 1.4826 squared */
+    reg_timed(e, REG_PAIRS, since);
     return status;
 }
 
@@ -141,16 +151,12 @@ static void add_curvature(const float w[6], const double y[3], double weight, do
     }
 }
 
-typedef struct sums {
-    double h[36], g[6], weight, cost;
-} sums;
-
 static void sum_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const task *t = user;
     const reg_polish_state *s = t->s;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
-        sums *into = &t->sums[k];
+        sums *into = &s->sums[k];
         size_t first = (size_t)k * STRETCH, end = first + STRETCH;
         *into = (sums){0};
         for (size_t r = first; r < s->source->padded && r < end; ++r) {
@@ -166,13 +172,11 @@ static void sum_some(void *user, int64_t from, int64_t to, int32_t worker) {
 
 void reg_polish_sum(reg_polish_state *s, const reg_pose *pose) {
     double since = atn_clock_seconds();
-    size_t stretches = (s->source->padded + STRETCH - 1) / STRETCH;
-    task t = {.s = s, .pose = pose, .sums = s->sums};
-    atn_parallel((int64_t)stretches, 1, sum_some, &t);
+    atn_parallel((int64_t)stretches(s), 1, sum_some, &(task){s, pose});
     memset(s->h, 0, sizeof s->h);
     memset(s->g, 0, sizeof s->g);
     s->weight = s->cost = 0;
-    for (size_t k = 0; k < stretches; ++k) {
+    for (size_t k = 0; k < stretches(s); ++k) {
         for (int i = 0; i < 36; ++i) s->h[i] += s->sums[k].h[i];
         for (int i = 0; i < 6; ++i) s->g[i] += s->sums[k].g[i];
         s->weight += s->sums[k].weight;
@@ -180,7 +184,7 @@ void reg_polish_sum(reg_polish_state *s, const reg_pose *pose) {
     }
     for (int i = 0; i < 6; ++i)
         for (int j = 0; j < i; ++j) s->h[6 * i + j] = s->h[6 * j + i];
-    reg_timed(&s->p->engine, REG_HOST, since);
+    reg_timed(&s->p->engine, REG_FIT, since);
 }
 
 atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side *source, reg_side *target,
@@ -192,7 +196,7 @@ atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side 
         (out->distance2 = atn_alloc(ctx, n * sizeof *out->distance2)) &&
         (out->q = atn_alloc(ctx, n * sizeof *out->q)) &&
         (out->sums = atn_alloc(ctx, (n / STRETCH + 1) * sizeof *out->sums)) &&
-        (out->room = atn_alloc(ctx, (n < 8192 ? n : 8192) * sizeof *out->room)))
+        (out->room = atn_alloc(ctx, ROOM * sizeof *out->room)))
         return ATN_OK;
     reg_polish_close(out);
     return ATN_ERR_MEMORY;

@@ -3,9 +3,11 @@
 #ifndef ATN_APPS_REGISTER_PROBLEM_H
 #define ATN_APPS_REGISTER_PROBLEM_H
 
+#include "apps/register/curve.h"
 #include "apps/register/engine.h"
 
 enum { REG_MOST_LEVELS = 12 };
+#define REG_FIRST_EDGE 2.3 /* spacings: about the edge of the smallest cells whose points are merged */
 
 /* Both clouds at one resolution. */
 typedef struct reg_level {
@@ -28,7 +30,8 @@ typedef struct reg_problem {
     const atn_register_settings *settings; /* defaults filled in */
     const atn_cloud *source_cloud, *target_cloud;
     cloud_points source, target;
-    uint32_t *target_from; /* the cloud's point that each of `target` was, where some were merged; or NULL */
+    reg_curve source_curve, target_curve;
+    uint32_t *source_from, *target_from; /* the cloud's point that each of them was, or the first of those it was */
     double source_origin[3], target_origin[3], unit;
     double spacing; /* median distance between neighbours of the target, in units */
     double source_spacing;
@@ -58,8 +61,12 @@ typedef struct reg_problem {
     bool beaten;             /* where there is one */
     double value;            /* of the answer, for comparing it with others */
     char reason[200];
+    size_t held; /* bytes before it began */
     atn_register_result *result;
 } reg_problem;
+
+/* The spacings, and points merged where there are many more than elsewhere within them. */
+atn_status reg_levels_begin(reg_problem *p);
 
 /* Once for all runs: all points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as
  * large. */
@@ -90,9 +97,6 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
 /* reg_estep and reg_mstep in one, free of underflow: the outlier class is 2^-far2, INFINITY: there is none. */
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
                             reg_moments *out);
-
-/* Merges points of both clouds where there are many more than elsewhere within their spacings. */
-atn_status reg_thin(reg_problem *p);
 
 /* The root mean square distance from the origin. */
 double reg_radius(const cloud_points *points, const double origin[3]);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -96,14 +97,42 @@ static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
 
 /* ---- frames ---- */
 
-static void centroid(const cloud_points *p, double out[3]) {
-    double weight = 0;
-    out[0] = out[1] = out[2] = 0;
-    for (size_t k = 0; k < p->count; ++k) {
-        double w = (double)p->weight[k];
-        weight += w;
-        for (int axis = 0; axis < 3 && w > 0; ++axis) out[axis] += (p->position[axis][k] - out[axis]) * (w / weight);
+/* Sums over stretches of points, by all cores, in an order that does not depend on their number. */
+enum { STRETCH = 16384 };
+typedef struct summing {
+    const cloud_points *points;
+    const double *origin;
+    double (*sum)[4]; /* of each stretch */
+} summing;
+
+static void sum_weighted(void *user, int64_t from, int64_t to, int32_t worker) {
+    const summing *t = user;
+    const cloud_points *p = t->points;
+    (void)worker;
+    for (size_t s = (size_t)from; s < (size_t)to; ++s) {
+        size_t end = (s + 1) * STRETCH < p->count ? (s + 1) * STRETCH : p->count;
+        double sum[4] = {0};
+        for (size_t k = s * STRETCH; k < end; ++k) {
+            double w = (double)p->weight[k];
+            for (int axis = 0; axis < 3; ++axis) sum[axis] += w * (p->position[axis][k] - t->origin[axis]);
+            sum[3] += w;
+        }
+        memcpy(t->sum[s], sum, sizeof sum);
     }
+}
+
+/* Of coordinates about the first point, so that no digits are lost. */
+static atn_status centroid(const cloud_points *p, double out[3]) {
+    size_t stretches = (p->count + STRETCH - 1) / STRETCH;
+    double first[3] = {p->position[0][0], p->position[1][0], p->position[2][0]}, all[4] = {0};
+    summing t = {p, first, atn_alloc(p->ctx, stretches * sizeof *t.sum)};
+    if (!t.sum) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)stretches, 1, sum_weighted, &t);
+    for (size_t s = 0; s < stretches; ++s)
+        for (int k = 0; k < 4; ++k) all[k] += t.sum[s][k];
+    for (int axis = 0; axis < 3; ++axis) out[axis] = first[axis] + (all[3] > 0 ? all[axis] / all[3] : 0);
+    atn_free(p->ctx, t.sum);
+    return ATN_OK;
 }
 
 /* Not all at one place, yet squares of their distances are none that a double holds. */
@@ -111,31 +140,58 @@ static bool too_small(const cloud_points *p) {
     static const double LEAST = 1e-140;
     double most = 0;
     for (int axis = 0; axis < 3; ++axis)
-        for (size_t k = 1; k < p->count; ++k) most = fmax(most, fabs(p->position[axis][k] - p->position[axis][0]));
+        for (size_t k = 1; k < p->count && most < LEAST; ++k)
+            most = fmax(most, fabs(p->position[axis][k] - p->position[axis][0]));
     return most > 0 && most < LEAST;
 }
 
-/* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
- * published code knows no weights. */
-static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which,
-                             const atn_register_settings *s, cloud_points *out, uint32_t **from) {
-    bool species = s->match_species;
-    if (atn_cloud_get_info(cloud).points == 0)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
-    if (atn_cloud_get_info(cloud).points > UINT32_MAX / 2)
-        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %u points", which, UINT32_MAX / 2);
-    if (species && !atn_cloud_species(cloud))
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but the %s has none", which);
-    atn_status status = cloud_points_of(ctx, cloud, out);
-    if (status != ATN_OK) return status;
-    if (!species) {
-        atn_free(ctx, out->species);
-        out->species = NULL;
+typedef struct weighing {
+    const float *from; /* NULL: all weigh 1 */
+    float *to;
+    bool wrong[ATN_PARALLEL_MOST], any[ATN_PARALLEL_MOST]; /* by worker: not a weight; above 0 */
+} weighing;
+
+static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    weighing *t = user;
+    for (int64_t k = from; k < to; ++k) {
+        float w = t->from ? t->from[k] : 1;
+        t->to[k] = w;
+        t->wrong[worker] = t->wrong[worker] || !(w >= 0) || !isfinite(w);
+        t->any[worker] = t->any[worker] || w > 0;
     }
-    double weight = 0;
-    for (size_t k = 0; k < out->count; ++k) weight += (double)out->weight[k];
-    if (weight > 0) return s->compat ? ATN_OK : cloud_points_distinct(out, from);
-    return atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
+}
+
+/* Files may have any numbers as weights; methods rely on these. */
+static atn_status take_weights(const atn_ctx *ctx, const atn_cloud *cloud, const char *which, cloud_points *out) {
+    weighing t = {.from = atn_cloud_weights(cloud), .to = atn_alloc(ctx, out->count * sizeof *out->weight)};
+    bool wrong = false, any = false;
+    out->weight = t.to;
+    if (!t.to) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)out->count, STRETCH, weigh_some, &t);
+    for (int32_t w = 0; w < ATN_PARALLEL_MOST; ++w) {
+        wrong = wrong || t.wrong[w];
+        any = any || t.any[w];
+    }
+    for (size_t k = 0; wrong && k < out->count; ++k)
+        if (!(t.to[k] >= 0) || !isfinite(t.to[k]))
+            return atn_fail(ctx, ATN_ERR_INPUT, "point %zu has the weight %g; weights are finite and not negative", k,
+                            (double)t.to[k]);
+    return any ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
+}
+
+/* The points as the caller has them: all but the weights is the caller's. */
+static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which,
+                             const atn_register_settings *s, cloud_points *out) {
+    size_t count = atn_cloud_get_info(cloud).points;
+    const int32_t *species = s->match_species ? atn_cloud_species(cloud) : NULL;
+    *out = (cloud_points){.ctx = ctx, .count = count, .species = (int32_t *)(uintptr_t)species};
+    if (count == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
+    if (count > UINT32_MAX / 2)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %u points", which, UINT32_MAX / 2);
+    if (s->match_species && !species)
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but the %s has none", which);
+    for (int axis = 0; axis < 3; ++axis) out->position[axis] = (double *)(uintptr_t)atn_cloud_positions(cloud, axis);
+    return take_weights(ctx, cloud, which, out);
 }
 
 void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
@@ -198,27 +254,55 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
-static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
+/* Frames without units; coordinates that cannot be squared are refused. */
+static atn_status find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target) {
     const atn_ctx *ctx = p->engine.ctx;
-    uint32_t *source_from = NULL;
-    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &p->source, &source_from);
-    atn_free(ctx, source_from);
-    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &p->target, &p->target_from);
+    atn_status status = centroid(source, p->source_origin);
+    if (status == ATN_OK) status = centroid(target, p->target_origin);
     if (status != ATN_OK) return status;
-    centroid(&p->source, p->source_origin);
-    centroid(&p->target, p->target_origin);
-    p->unit = reg_radius(&p->target, p->target_origin);
-    if (!isfinite(p->unit) || !isfinite(reg_radius(&p->source, p->source_origin)))
+    p->unit = reg_radius(target, p->target_origin);
+    if (!isfinite(p->unit) || !isfinite(reg_radius(source, p->source_origin)))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
-    if (too_small(&p->source) || too_small(&p->target))
+    if (too_small(source) || too_small(target))
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "register: points are too near to each other for distances to be squared; another unit helps");
     if (!(p->unit > 0)) p->unit = 1;
-    status = cloud_points_spacing(&p->target, &p->spacing);
-    if (status == ATN_OK) status = cloud_points_spacing(&p->source, &p->source_spacing);
-    p->spacing /= p->unit;
-    p->source_spacing /= p->unit;
-    if (status == ATN_OK) status = reg_thin(p);
+    return ATN_OK;
+}
+
+/* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
+ * published code knows no weights. */
+static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
+    double spacing;
+    atn_status status = reg_curve_guess(target, &spacing);
+    if (status == ATN_OK)
+        status =
+            reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
+    if (status == ATN_OK)
+        status = reg_curve_make(source, p->target_curve.cell, distinct, &p->source, &p->source_curve, &p->source_from);
+    return status;
+}
+
+/* Copies of both clouds, in order. */
+static atn_status take_clouds(reg_problem *p, const atn_register_settings *settings) {
+    const atn_ctx *ctx = p->engine.ctx;
+    cloud_points source = {0}, target = {0};
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
+    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
+    if (status == ATN_OK) status = find_frames(p, &source, &target);
+    reg_end(&p->engine, REG_READ, span);
+    span = reg_begin(&p->engine);
+    if (status == ATN_OK) status = sort_points(p, &source, &target, !settings->compat);
+    reg_end(&p->engine, REG_ORDER, span);
+    atn_free(ctx, source.weight);
+    atn_free(ctx, target.weight);
+    return status;
+}
+
+static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
+    atn_status status = take_clouds(p, settings);
+    if (status == ATN_OK) status = reg_levels_begin(p);
     if (status != ATN_OK) return status;
     fill_in(settings, p);
     if (settings->init == ATN_START_GIVEN) straighten(settings);
@@ -246,7 +330,7 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
 static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
     const reg_engine *e = &p->engine;
     for (int k = 0; k < REG_WORKS; ++k) {
-        if (!e->calls[k] || r->profile_count == ATN_REGISTER_MOST_PROFILE) continue;
+        if (k == REG_BUILD || !e->calls[k] || r->profile_count == ATN_REGISTER_MOST_PROFILE) continue;
         int32_t at = r->profile_count++;
         for (; at > 0 && r->profile[at - 1].seconds < e->seconds[k]; --at) r->profile[at] = r->profile[at - 1];
         snprintf(r->profile[at].name, sizeof r->profile[at].name, "%s", reg_work_name(k));
@@ -281,10 +365,14 @@ static const char *withheld(const reg_problem *p, const atn_register_result *r) 
 
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
+    reg_span span = reg_begin(&p->engine);
     atn_status status = reg_measure(p, r);
+    reg_end(&p->engine, REG_MEASURE, span);
+    span = reg_begin(&p->engine);
     if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance && r->verdict != ATN_VERDICT_REFUSED &&
         !r->n_sliding)
         status = reg_covariance_aside(p);
+    reg_end(&p->engine, REG_COVARIANCE, span);
     if (status != ATN_OK) return status;
     if (!r->has_covariance) snprintf(r->covariance_reason, sizeof r->covariance_reason, "%s", withheld(p, r));
     reg_to_outside(p, &p->pose, r->transform);
@@ -294,9 +382,10 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     r->evaluated_pairs = p->engine.evaluated;
     r->error_bound = p->engine.truncated ? s->error_bound : 0;
     r->sigma_end = p->sigma * p->unit;
-    r->seconds = atn_clock_seconds() - since;
+    r->building_seconds = p->engine.seconds[REG_BUILD];
+    r->seconds = atn_clock_seconds() - since - r->building_seconds;
     r->gpts = r->seconds > 0 ? p->engine.evaluated / r->seconds / 1e9 : 0;
-    r->peak_bytes = atn_ctx_peak_bytes(p->engine.ctx) + atn_device_peak_bytes(p->engine.device);
+    r->peak_bytes = atn_ctx_watched_peak(p->engine.ctx) + atn_device_peak_bytes(p->engine.device) - p->held;
     snprintf(r->device, sizeof r->device, "%.63s", atn_device_get_info(p->engine.device)->name);
     return note_profile(p, r);
 }
@@ -372,8 +461,10 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
 /* Does enough of the source fit where the clouds lie, after some short fits? Then p->pose is what they found. */
 static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, int fits_most, bool *fits) {
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
-    double since = atn_clock_seconds(), at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    reg_span span = reg_begin(&p->engine);
+    double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
     atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
+    if (status == ATN_OK) reg_scene_lend(p->scene, &p->engine);
     double score = 0, before = -1;
     for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && score > GROWS * before; ++k) {
         before = score;
@@ -381,7 +472,7 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
     }
     *fits = score > LIKELY;
     if (*fits) reg_to_inside(p, at, &p->pose);
-    reg_timed(&p->engine, REG_SEARCH, since);
+    reg_end(&p->engine, REG_SEARCH, span);
     return status;
 }
 
@@ -393,9 +484,9 @@ static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *setti
     atn_status status = fit_where_they_lie(p, settings, 1, &tried);
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
-    double since = atn_clock_seconds();
+    reg_span span = reg_begin(&p->engine);
     status = reg_search(p->engine.device, p->scene, settings, &start);
-    reg_timed(&p->engine, REG_SEARCH, since);
+    reg_end(&p->engine, REG_SEARCH, span);
     if (status != ATN_OK) return status;
     reg_to_inside(p, start.transform, &found);
     if (!tried) {
@@ -432,6 +523,7 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     const atn_ctx *ctx = engine->ctx;
     double since = atn_clock_seconds();
     atn_register_settings settings = *given;
+    size_t held = atn_ctx_watch_peak(ctx) + atn_device_watch_peak(engine->device);
     *out = (atn_register_result){0};
     reg_problem *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
@@ -439,6 +531,7 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     p->source_cloud = source;
     p->target_cloud = target;
     p->result = out;
+    p->held = held;
     p->parts = 1;
     p->haste = 1;
     reg_engine_reset(engine, &settings);
@@ -453,6 +546,9 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     atn_free(ctx, p->fitness);
     cloud_points_free(&p->source);
     cloud_points_free(&p->target);
+    reg_curve_free(&p->source_curve);
+    reg_curve_free(&p->target_curve);
+    atn_free(ctx, p->source_from);
     atn_free(ctx, p->target_from);
     *engine = p->engine; /* with the kernels that are planned now */
     engine->settings = given;
@@ -486,6 +582,7 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         atn_register_pair *pair = &pairs[k];
         atn_register_settings own = settings;
+        if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
         if (pair->start) {
             own.init = ATN_START_GIVEN;
             memcpy(own.start, pair->start, sizeof own.start);
@@ -495,6 +592,7 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         if (pair->status == ATN_OK)
             pair->status = register_pair(&engine, pair->source, pair->target, &own, &pair->result);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
+        if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
     }
     reg_engine_close(&engine);

@@ -4,6 +4,7 @@
 #include "apps/register/search_parts.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,10 +21,9 @@ static const double CLEAR_SCORE = 0.5, CLEAR_LEAD = 0.2; /* nothing else needs t
 
 /* What is tried at one scale. */
 typedef struct attempt {
-    atn_device *device;
+    search_tools tools;
     reg_scene *scene;
     const search_surface *source;
-    bool reproducible;
     search_pose pose[POSES];
 } attempt;
 
@@ -42,28 +42,44 @@ void search_sort(search_pose *pose, size_t count) {
     }
 }
 
+/* Poses that are looked at by all cores, each by one. */
+typedef struct looking {
+    const reg_scene *scene;
+    const search_surface *source;
+    bool scaled;
+    search_pose *pose;
+} looking;
+
+static void score_one(void *user, int64_t from, int64_t to, int32_t worker) {
+    const looking *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) t->pose[k].score = search_score(&t->scene->raster, t->source, &t->pose[k]);
+}
+
+static void refine_one(void *user, int64_t from, int64_t to, int32_t worker) {
+    const looking *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k)
+        search_refine(&t->scene->raster, t->source, t->scaled, REFINE_STEPS, &t->pose[k]);
+}
+
 atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, search_pose *pose,
                         size_t *count) {
+    looking t = {scene, source, scaled, pose};
     size_t taken = 0;
-    for (size_t k = 0; k < *count; ++k) {
-        atn_status status = k % 64 == 0 ? atn_check_cancel(scene->ctx) : ATN_OK;
-        if (status != ATN_OK) return status;
-        pose[k].score = search_score(&scene->raster, source, &pose[k]);
-    }
+    atn_parallel_pieces((int64_t)*count, score_one, &t);
+    atn_status status = atn_check_cancel(scene->ctx);
+    if (status != ATN_OK) return status;
     search_sort(pose, *count);
     for (size_t k = 0; k < *count && taken < SEARCH_REFINED; ++k) {
         bool known = false;
         for (size_t n = 0; n < taken && !known; ++n) known = same(&pose[k], &pose[n]);
         if (!known) pose[taken++] = pose[k];
     }
-    for (size_t k = 0; k < taken; ++k) {
-        atn_status status = atn_check_cancel(scene->ctx);
-        if (status != ATN_OK) return status;
-        search_refine(&scene->raster, source, scaled, REFINE_STEPS, &pose[k]);
-    }
+    atn_parallel_pieces((int64_t)taken, refine_one, &t);
     search_sort(pose, taken);
     *count = taken;
-    return ATN_OK;
+    return atn_check_cancel(scene->ctx);
 }
 
 /* Judges `count` poses of the attempt and puts the best among those of the scene. */
@@ -90,12 +106,12 @@ static double runner_up(const reg_scene *s) {
 static atn_status try_all(attempt *t, int32_t *tried) {
     reg_scene *s = t->scene;
     size_t count = 0;
-    atn_status status = search_paired(t->device, t->source, &s->of_target, s->scaled, t->reproducible, t->pose, &count);
+    atn_status status = search_paired(&t->tools, t->source, &s->of_target, s->scaled, t->pose, &count);
     *tried += (int32_t)count;
     if (status == ATN_OK) status = judge(t, count);
     if (status != ATN_OK) return status;
     if (s->bests > 0 && s->best[0].score > CLEAR_SCORE && s->best[0].score - runner_up(s) > CLEAR_LEAD) return ATN_OK;
-    status = search_turned(t->device, t->source, &s->of_target, NULL, NULL, t->reproducible, t->pose, &count);
+    status = search_turned(&t->tools, t->source, &s->of_target, NULL, NULL, t->pose, &count);
     *tried += (int32_t)count;
     return status == ATN_OK ? judge(t, count) : status;
 }
@@ -174,18 +190,39 @@ static atn_status search_scales(attempt *t, reg_start *out, double *best) {
     return status;
 }
 
+/* Both clouds of a scene at the same time. */
+typedef struct making {
+    const cloud_points *points[2];
+    double edge[2];
+    search_surface *surface[2];
+    atn_status status[2];
+} making;
+
+static void find_edge(void *user, int64_t from, int64_t to, int32_t worker) {
+    making *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+}
+
+static void make_surface(void *user, int64_t from, int64_t to, int32_t worker) {
+    making *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k)
+        t->status[k] = search_surface_make(t->points[k], t->edge[k], false, t->surface[k]);
+}
+
+static atn_status make_both(making *t, atn_parallel_part *part) {
+    atn_parallel_pieces(2, part, t);
+    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
+}
+
 /* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
-static atn_status edges(const cloud_points *source, const cloud_points *target, bool scaled, double edge[2]) {
-    atn_status status = search_edge(source, FEW, &edge[0]);
-    if (status == ATN_OK) status = search_edge(target, FEW, &edge[1]);
-    if (status != ATN_OK || scaled || !(edge[0] > 0) || !(edge[1] > 0)) return status;
+static void share_edge(double edge[2]) {
     double low = fmin(edge[0], edge[1]), high = fmax(edge[0], edge[1]);
     edge[0] = edge[1] = fmax(low, high * sqrt((double)FEW / MANY)); /* a surface has as many as 1 / edge squared */
-    return ATN_OK;
 }
 
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out) {
-    double edge[2] = {0, 0};
     *out = NULL;
     if (source->count == 0 || target->count == 0)
         return atn_fail(source->ctx, ATN_ERR_INPUT, "register: the %s has no points; a start needs some in both clouds",
@@ -193,10 +230,11 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
     reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
-    atn_status status = edges(source, target, scaled, edge);
-    if (status == ATN_OK && edge[0] > 0 && edge[1] > 0) {
-        status = search_surface_make(target, edge[1], false, &s->of_target);
-        if (status == ATN_OK) status = search_surface_make(source, edge[0], false, &s->of_source);
+    making both = {.points = {source, target}, .surface = {&s->of_source, &s->of_target}};
+    atn_status status = make_both(&both, find_edge);
+    if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
+        if (!scaled) share_edge(both.edge);
+        status = make_both(&both, make_surface);
         s->blank = status != ATN_OK || is_line(&s->of_source) || is_line(&s->of_target);
         if (!s->blank) status = search_raster_make(&s->of_target, &s->raster);
     }
@@ -206,6 +244,8 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
         reg_scene_free(s);
     return status;
 }
+
+void reg_scene_lend(reg_scene *s, reg_engine *engine) { s->engine = engine; }
 
 void reg_scene_free(reg_scene *s) {
     if (!s) return;
@@ -221,7 +261,7 @@ atn_status reg_search(atn_device *device, reg_scene *scene, const atn_register_s
     if (scene->blank) return ATN_OK;
     attempt *t = atn_zalloc(scene->ctx, sizeof *t);
     if (!t) return ATN_ERR_MEMORY;
-    *t = (attempt){.device = device, .scene = scene, .reproducible = settings && settings->reproducible};
+    *t = (attempt){.tools = {device, settings && settings->reproducible, scene->engine}, .scene = scene};
     atn_status status = search_surface_describe(&scene->of_target);
     if (status == ATN_OK && !scene->scaled) status = search_surface_describe(&scene->of_source);
     if (status == ATN_OK)
@@ -288,7 +328,8 @@ atn_status reg_scene_rivals(atn_device *device, const reg_scene *s, const double
     take(s, answer, &own);
     own.score = search_score(&s->raster, &s->of_source, &own);
     middle(s, &own, about);
-    atn_status status = search_turned(device, &s->of_source, &s->of_target, &own, about, reproducible, pose, &n);
+    search_tools tools = {device, reproducible, s->engine};
+    atn_status status = search_turned(&tools, &s->of_source, &s->of_target, &own, about, pose, &n);
     if (status != ATN_OK) return status;
     memcpy(pose + n, s->best, s->bests * sizeof *pose);
     n += s->bests;

@@ -9,11 +9,15 @@
 
 #include <attune/register.h>
 
+struct reg_engine;
+
 /* Both clouds thinned to about a thousand points, to look at poses; ended with reg_scene_free. The clouds must stay. */
 typedef struct reg_scene reg_scene;
 /* scaled: their sizes may differ. Fails where a cloud has no points. */
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out);
 void reg_scene_free(reg_scene *scene); /* NULL is fine */
+/* Kernels of the engine are used from now on, which stay planned from one scene to the next. */
+void reg_scene_lend(reg_scene *scene, struct reg_engine *engine);
 
 /* Share of the source that lies on the target, in [0, 1], at a transform that is refined by a few steps. Not for scaled
  * scenes. */

@@ -24,20 +24,15 @@ static int compare(const void *left, const void *right) {
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
-static atn_status kernel_make(atn_device *device, const char *name, bool reproducible, atn_kernel **out) {
-    static const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    return atn_kernel_create(device, name, &(atn_kernel_options){.defines = defines, .reproducible = reproducible},
-                             out);
-}
-
 /* likeness(i, j) = feature i of the source times feature j of the target. */
-static atn_status likenesses(atn_device *device, const search_surface *source, const search_surface *target,
-                             bool reproducible, atn_array **out) {
+static atn_status likenesses(const search_tools *tools, const search_surface *source, const search_surface *target,
+                             atn_array **out) {
+    atn_device *device = tools->device;
     atn_kernel *gemm = NULL;
     atn_array *a = NULL, *b = NULL;
     void *turned;
     *out = NULL;
-    atn_status status = kernel_make(device, "gemm", reproducible, &gemm);
+    atn_status status = search_kernel(tools, REG_LIKENESS, &gemm);
     if (status == ATN_OK)
         status = atn_array_create_matrix(device, ATN_SP, SEARCH_FEATURE, (int64_t)source->count, 0, &a);
     if (status == ATN_OK)
@@ -53,8 +48,8 @@ static atn_status likenesses(atn_device *device, const search_surface *source, c
     if (status == ATN_OK) status = atn_kernel_bind(gemm, "A", a);
     if (status == ATN_OK) status = atn_kernel_bind(gemm, "B", b);
     if (status == ATN_OK) status = atn_kernel_bind(gemm, "C", *out);
-    if (status == ATN_OK) status = atn_kernel_run(gemm);
-    atn_kernel_free(gemm);
+    if (status == ATN_OK) status = search_run(tools, gemm);
+    search_kernel_done(tools, gemm);
     atn_array_free(a);
     atn_array_free(b);
     if (status == ATN_OK) return ATN_OK;
@@ -64,12 +59,12 @@ static atn_status likenesses(atn_device *device, const search_surface *source, c
 }
 
 /* The best target point for each source point, mutual ones first; `pairs` has room for all source points. */
-static atn_status match(atn_device *device, const search_surface *source, const search_surface *target,
-                        bool reproducible, pair *pairs, size_t *count) {
+static atn_status match(const search_tools *tools, const search_surface *source, const search_surface *target,
+                        pair *pairs, size_t *count) {
     atn_array *all = NULL;
     const void *likeness = NULL;
     float *back = atn_alloc(source->ctx, target->count * sizeof *back);
-    atn_status status = back ? likenesses(device, source, target, reproducible, &all) : ATN_ERR_MEMORY;
+    atn_status status = back ? likenesses(tools, source, target, &all) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_array_map_read(all, &likeness);
     *count = 0;
     if (status != ATN_OK) goto end;
@@ -96,13 +91,14 @@ end:
 }
 
 /* agreed(i, j): 1 where pairs i and j do. */
-static atn_status agreements(atn_device *device, const search_surface *source, const search_surface *target,
-                             bool reproducible, const pair *pairs, size_t count, atn_array **out) {
+static atn_status agreements(const search_tools *tools, const search_surface *source, const search_surface *target,
+                             const pair *pairs, size_t count, atn_array **out) {
     static const char *const names[12] = {"px", "py", "pz", "pu", "pv", "pw", "qx", "qy", "qz", "qu", "qv", "qw"};
     atn_kernel *agree = NULL;
     atn_array *of[12] = {0};
+    atn_device *device = tools->device;
     *out = NULL;
-    atn_status status = kernel_make(device, "agree", reproducible, &agree);
+    atn_status status = search_kernel(tools, REG_AGREE, &agree);
     for (int c = 0; c < 12 && status == ATN_OK; ++c) {
         const search_surface *side = c < 6 ? source : target;
         const float *from = c % 6 < 3 ? side->at[c % 3] : side->normal[c % 3];
@@ -118,8 +114,8 @@ static atn_status agreements(atn_device *device, const search_surface *source, c
     if (status == ATN_OK) status = atn_kernel_param(agree, "least", LEAST, 0);
     if (status == ATN_OK) status = atn_kernel_param(agree, "reach", REACH, 0);
     if (status == ATN_OK) status = atn_kernel_param(agree, "turn", TURN, 0);
-    if (status == ATN_OK) status = atn_kernel_run(agree);
-    atn_kernel_free(agree);
+    if (status == ATN_OK) status = search_run(tools, agree);
+    search_kernel_done(tools, agree);
     for (int c = 0; c < 12; ++c) atn_array_free(of[c]);
     if (status == ATN_OK) return ATN_OK;
     atn_array_free(*out);
@@ -194,8 +190,8 @@ static size_t starts(web *w, const search_surface *source, const search_surface 
     return made;
 }
 
-atn_status search_paired(atn_device *device, const search_surface *source, const search_surface *target, bool scaled,
-                         bool reproducible, search_pose *out, size_t *count) {
+atn_status search_paired(const search_tools *tools, const search_surface *source, const search_surface *target,
+                         bool scaled, search_pose *out, size_t *count) {
     pair *pairs = atn_alloc(source->ctx, source->count * sizeof *pairs);
     web *w = atn_zalloc(source->ctx, sizeof *w);
     atn_array *agreed = NULL;
@@ -203,10 +199,10 @@ atn_status search_paired(atn_device *device, const search_surface *source, const
     size_t n = 0;
     *count = 0;
     atn_status status = pairs && w ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = match(device, source, target, reproducible, pairs, &n);
+    if (status == ATN_OK) status = match(tools, source, target, pairs, &n);
     if (status == ATN_OK) status = atn_check_cancel(source->ctx);
     if (status == ATN_OK && n >= 4) {
-        status = agreements(device, source, target, reproducible, pairs, n, &agreed);
+        status = agreements(tools, source, target, pairs, n, &agreed);
         if (status == ATN_OK) status = atn_array_map_read(agreed, &read);
         if (status == ATN_OK) {
             weave(w, read, n);

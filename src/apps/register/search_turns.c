@@ -72,6 +72,7 @@ static size_t choose(const search_surface *s, uint32_t *list) {
 /* All the starts' points one after the other, their sums, and the target's. */
 enum { YX, YY, YZ, XX, XY, XZ, XW, SUM, SUM_X, SUM_Y, SUM_Z, ARRAYS };
 typedef struct em {
+    const search_tools *tools;
     atn_kernel *estep;
     atn_array *array[ARRAYS];
     float *mapped[ARRAYS];
@@ -79,18 +80,17 @@ typedef struct em {
     size_t sources, targets;
 } em;
 
-static atn_status prepare(atn_device *device, const search_surface *source, const search_surface *target, size_t starts,
-                          bool reproducible, em *e) {
+static atn_status prepare(const search_tools *tools, const search_surface *source, const search_surface *target,
+                          size_t starts, em *e) {
     static const char *const names[ARRAYS] = {"yx", "yy",  "yz",    "xx",    "xy",   "xz",
                                               "xw", "sum", "sum_x", "sum_y", "sum_z"};
-    static const char *const defines[] = {"USED_FLOAT=SP", NULL};
     e->sources = choose(source, e->from);
     e->targets = choose(target, e->to);
-    atn_status status = atn_kernel_create(
-        device, "estep", &(atn_kernel_options){.defines = defines, .reproducible = reproducible}, &e->estep);
+    e->tools = tools;
+    atn_status status = search_kernel(tools, REG_STARTS, &e->estep);
     for (int a = 0; a < ARRAYS && status == ATN_OK; ++a) {
         size_t length = a >= XX && a <= XW ? e->targets : starts * e->sources;
-        status = atn_array_create_vector(device, ATN_SP, (int64_t)length, &e->array[a]);
+        status = atn_array_create_vector(tools->device, ATN_SP, (int64_t)length, &e->array[a]);
         if (status == ATN_OK) status = atn_kernel_bind(e->estep, names[a], e->array[a]);
     }
     return status;
@@ -118,7 +118,7 @@ static atn_status sums(em *e, const search_surface *source, const search_surface
             search_pose_move(&pose[s], y, x);
             for (int a = 0; a < 3; ++a) e->mapped[YX + a][s * e->sources + k] = (float)(unit * x[a]);
         }
-    status = atn_kernel_run(e->estep);
+    status = search_run(e->tools, e->estep);
     for (int a = SUM; a < ARRAYS && status == ATN_OK; ++a) {
         const void *map;
         status = atn_array_map_read(e->array[a], &map);
@@ -158,9 +158,8 @@ static void turn_about(const search_pose *from, const double about[3], search_po
     for (int a = 0; a < 3; ++a) pose->shift[a] = to[a] - at[a];
 }
 
-atn_status search_turned(atn_device *device, const search_surface *source, const search_surface *target,
-                         const search_pose *from, const double about[3], bool reproducible, search_pose *out,
-                         size_t *count) {
+atn_status search_turned(const search_tools *tools, const search_surface *source, const search_surface *target,
+                         const search_pose *from, const double about[3], search_pose *out, size_t *count) {
     em e = {0};
     size_t starts = even_turns(out);
     for (size_t s = 0; s < starts; ++s) {
@@ -169,7 +168,7 @@ atn_status search_turned(atn_device *device, const search_surface *source, const
         if (from) turn_about(from, about, &out[s]);
     }
     *count = starts;
-    atn_status status = prepare(device, source, target, starts, reproducible, &e);
+    atn_status status = prepare(tools, source, target, starts, &e);
     for (int step = 0; step < STEPS && status == ATN_OK; ++step) {
         double sigma = target->size * SIGMA_FIRST * pow(SIGMA_LAST / SIGMA_FIRST, step / (STEPS - 1.0));
         double unit = sqrt(LOG2_E) / sigma;
@@ -177,7 +176,7 @@ atn_status search_turned(atn_device *device, const search_surface *source, const
         if (status == ATN_OK) status = sums(&e, source, target, out, starts, unit);
         if (status == ATN_OK) fit(&e, source, out, starts, unit);
     }
-    atn_kernel_free(e.estep);
+    search_kernel_done(tools, e.estep);
     for (int a = 0; a < ARRAYS; ++a) atn_array_free(e.array[a]);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "eval/number.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- arrays ---- */
@@ -136,12 +137,16 @@ static size_t place_species(const cutting *c) {
     return at;
 }
 
+static void add_weights(reg_side *s) {
+    for (size_t k = 0; k < s->padded; ++k) s->total += (double)s->weight[k];
+}
+
 static void cut(reg_side *s, const cloud_points *p, const uint32_t *order, const double origin[3], double unit) {
     cutting c = {s, p, order, origin, unit};
     size_t placed = p->species ? place_species(&c) : p->count;
     if (!p->species) atn_parallel((int64_t)p->count, LEAST, place_some, &c);
     fill_up(s, placed);
-    for (size_t k = 0; k < s->padded; ++k) s->total += (double)s->weight[k];
+    add_weights(s);
 }
 
 /* ---- balls, boxes, tree ---- */
@@ -214,7 +219,13 @@ static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
+static void copy_weights(void *user, int64_t from, int64_t to, int32_t worker) {
+    const weighing *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) t->number[k] = (double)t->s->weight[k];
+}
+
+static atn_status weigh(const reg_side *s, const double *factor, double *number) {
     weighing t = {s, factor, number};
     atn_parallel((int64_t)s->padded, LEAST, weigh_some, &t);
     return reg_array_put(s->log_weight, s->padded, number);
@@ -232,17 +243,19 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     if (status == ATN_OK) status = vector(s, &s->log_weight);
     if (status == ATN_OK) status = vector(s, &s->w);
     if (status == ATN_OK) status = vector(s, &s->shift);
+    if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)s->padded, &s->partner);
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
         status = atn_array_create_vector(s->device, reg_sum_type(s->type), (int64_t)s->padded, &s->sum[k]);
     for (int k = 0; k < 4 && status == ATN_OK; ++k) status = rows_of(s, s->sum[k], &s->sum_rows[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = rows_of(s, s->moved[k], &s->moved_rows[k]);
     if (status == ATN_OK) status = rows_of(s, s->log_weight, &s->log_weight_rows);
     if (status == ATN_OK) status = rows_of(s, s->shift, &s->shift_rows);
+    if (status == ATN_OK) status = rows_of(s, s->partner, &s->partner_rows);
     if (status == ATN_OK) {
-        for (size_t k = 0; k < s->padded; ++k) number[k] = (double)s->weight[k];
+        atn_parallel((int64_t)s->padded, LEAST, copy_weights, &(weighing){s, NULL, number});
         status = reg_array_put(s->w, s->padded, number);
     }
-    if (status == ATN_OK) status = reg_side_weigh(s, NULL, number);
+    if (status == ATN_OK) status = weigh(s, NULL, number);
     atn_free(ctx, number);
     return status;
 }
@@ -261,7 +274,6 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
     if (status == ATN_OK) {
         cut(&s, points, order, origin, unit);
         enclose(&s);
-        status = upload(&s, ctx);
     }
     atn_free(ctx, order);
     *out = s;
@@ -269,8 +281,104 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
     return status;
 }
 
+atn_status reg_side_sample(const reg_side *from, size_t every, reg_side *out) {
+    const atn_ctx *ctx = atn_device_ctx(from->device);
+    size_t block = from->block, bytes = block * sizeof(double);
+    reg_side s = {.device = from->device, .type = from->type, .block = block};
+    s.blocks = (from->blocks + every - 1) / every;
+    s.padded = s.blocks * block;
+    atn_status status = allocate(&s, ctx, from->species != NULL);
+    for (size_t b = 0; b < s.blocks && status == ATN_OK; ++b) {
+        size_t at = b * block, of = b * every * block;
+        for (int axis = 0; axis < 3; ++axis) memcpy(s.position[axis] + at, from->position[axis] + of, bytes);
+        memcpy(s.weight + at, from->weight + of, block * sizeof *s.weight);
+        memcpy(s.origin + at, from->origin + of, block * sizeof *s.origin);
+        if (s.species) s.species[b] = from->species[b * every];
+    }
+    if (status == ATN_OK) {
+        add_weights(&s);
+        enclose(&s);
+        for (size_t k = 0; k < s.padded; ++k) s.count += s.weight[k] > 0;
+    }
+    *out = s;
+    if (status != ATN_OK) reg_side_free(out);
+    return status;
+}
+
+/* ---- spacing ---- */
+
+static double gap2(const reg_box *box, const double p[3]) {
+    double d2 = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double d = fmax(fmax(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
+        d2 += d * d;
+    }
+    return d2;
+}
+
+static double nearest_in_block(const reg_side *s, size_t b, const double p[3], double best) {
+    for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
+        double x = s->position[0][k] - p[0], y = s->position[1][k] - p[1], z = s->position[2][k] - p[2];
+        double d2 = x * x + y * y + z * z;
+        if (d2 > 0 && d2 < best) best = d2;
+    }
+    return best;
+}
+
+/* The square of the distance to the nearest point at another place; INFINITY where there is none. */
+static double nearest_elsewhere(const reg_side *s, size_t r) {
+    double p[3] = {s->position[0][r], s->position[1][r], s->position[2][r]};
+    double best = nearest_in_block(s, r / s->block, p, INFINITY);
+    size_t stack[64], depth = 0;
+    stack[depth++] = 1;
+    while (depth) {
+        size_t node = stack[--depth];
+        if (!(gap2(&s->tree.node[node], p) < best)) continue;
+        if (node >= s->tree.leaves) {
+            best = nearest_in_block(s, node - s->tree.leaves, p, best);
+            continue;
+        }
+        size_t near = 2 * node, far = 2 * node + 1;
+        if (gap2(&s->tree.node[far], p) < gap2(&s->tree.node[near], p)) near = far, far = 2 * node;
+        stack[depth++] = far;
+        stack[depth++] = near;
+    }
+    return best;
+}
+
+enum { SAMPLES = 1000 };
+
+typedef struct sampling {
+    const reg_side *s;
+    size_t samples;
+    double found[SAMPLES];
+} sampling;
+
+static void look_at_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    sampling *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k)
+        t->found[k] = nearest_elsewhere(t->s, t->s->padded / t->samples * (size_t)k +
+                                                  t->s->padded % t->samples * (size_t)k / t->samples);
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double reg_side_spacing(const reg_side *s) {
+    sampling t = {.s = s, .samples = s->padded < SAMPLES ? s->padded : SAMPLES};
+    size_t n = t.samples;
+    atn_parallel((int64_t)n, 64, look_at_some, &t);
+    qsort(t.found, n, sizeof *t.found, ascending);
+    while (n && !isfinite(t.found[n - 1])) --n;
+    return n ? (sqrt(t.found[(n - 1) / 2]) + sqrt(t.found[n / 2])) / 2 : 0;
+}
+
 /* All arrays of a side, wherever they are in it. */
-typedef atn_array **every_array[22];
+enum { ARRAYS = 24 };
+typedef atn_array **every_array[ARRAYS];
 static void all_arrays(reg_side *s, every_array out) {
     int n = 0;
     for (int k = 0; k < 4; ++k) {
@@ -283,6 +391,8 @@ static void all_arrays(reg_side *s, every_array out) {
     }
     out[n++] = &s->log_weight_rows;
     out[n++] = &s->shift_rows;
+    out[n++] = &s->partner_rows;
+    out[n++] = &s->partner;
     out[n++] = &s->log_weight;
     out[n++] = &s->w;
     out[n++] = &s->shift;
@@ -291,7 +401,7 @@ static void all_arrays(reg_side *s, every_array out) {
 void reg_side_park(reg_side *s) {
     every_array arrays;
     all_arrays(s, arrays);
-    for (int k = 0; k < 22; ++k) {
+    for (int k = 0; k < ARRAYS; ++k) {
         if (!arrays[k]) continue;
         atn_array_free(*arrays[k]);
         *arrays[k] = NULL;
@@ -304,6 +414,11 @@ atn_status reg_side_unpark(reg_side *s) {
     atn_status status = upload(s, atn_device_ctx(s->device));
     if (status != ATN_OK) reg_side_park(s);
     return status;
+}
+
+atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
+    atn_status status = reg_side_unpark(s);
+    return status == ATN_OK ? weigh(s, factor, number) : status;
 }
 
 void reg_side_free(reg_side *s) {

@@ -45,19 +45,27 @@ typedef struct reg_side {
     atn_array *moved[3];   /* where the points are now; reg_place of engine.h */
     atn_array *sum[4];     /* of the last E-step over these points as rows: a, a x */
     atn_array *shift;      /* log2 of a factor for the sums of each point; zeros until somebody sets it */
-    atn_array *moved_rows[3], *sum_rows[4], *log_weight_rows,
-        *shift_rows; /* the same as matrices, a row for each block */
-    reg_pose placed; /* what `moved` holds */
+    atn_array *partner;    /* of the last search for nearest points: where it stands, -1 for none */
+    atn_array *moved_rows[3], *sum_rows[4], *log_weight_rows, *shift_rows,
+        *partner_rows; /* the same as matrices, a row for each block */
+    reg_pose placed;   /* what `moved` holds */
     bool is_placed;
 } reg_side;
 
-/* Copies points, taken from `origin` and divided by `unit`. */
+/* Copies points, taken from `origin` and divided by `unit`. They come in an order that keeps neighbours together
+ * (reg_curve), each species by itself. Parked: nothing is on the device yet. */
 atn_status reg_side_make(atn_device *device, const cloud_points *points, const double origin[3], double unit,
                          atn_type type, size_t block, reg_side *out);
+/* One block in `every`, as they are. */
+atn_status reg_side_sample(const reg_side *side, size_t every, reg_side *out);
 /* Frees what is on the device, and brings it back. */
 void reg_side_park(reg_side *side);
 atn_status reg_side_unpark(reg_side *side); /* nothing to do where it is there */
 void reg_side_free(reg_side *side);         /* zeroed ones are fine */
+
+/* The median distance from a point to the nearest one at another place, of at most 1,000 points spread evenly over the
+ * order; 0 where all are at one place. */
+double reg_side_spacing(const reg_side *side);
 
 atn_type reg_sum_type(atn_type type); /* what sums over such coordinates are kept in */
 

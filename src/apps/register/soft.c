@@ -51,7 +51,7 @@ atn_status reg_soft_turn(reg_soft *s, reg_side *rows, reg_side *columns, double 
     if (status == ATN_OK) status = reg_array_get(rows->sum[0], rows->padded, s->sum);
     for (size_t k = 0; k < rows->padded && status == ATN_OK; ++k) s->factor[k] = 1 / (s->sum[k] + outlier);
     if (status == ATN_OK) status = reg_side_weigh(rows, s->factor, s->number);
-    reg_timed(e, REG_HOST, since);
+    reg_timed(e, REG_FIT, since);
     return status;
 }
 

@@ -12,14 +12,17 @@ typedef struct reg_surface {
     double spacing;                   /* between neighbours there, in units */
     bool seen;                        /* twice as much variance along as across; else noise hides surfaces */
     float (*source)[6], (*target)[6]; /* padded */
+    reg_level *finer;                 /* would show surfaces too, with more points than steps need; or NULL */
 } reg_surface;
 
 /* The places of a symmetric matrix in such six, and the other way round. */
 extern const int REG_AXES[6][2], REG_PLACES[9];
 
-/* The finest level whose points are farther apart than noise throws them, so that surfaces are flat; the finest of all
- * where none is. After the levels have been made. */
+/* The finest level whose points are farther apart than noise throws them, so that surfaces are flat, or the next
+ * coarser one where that has very many points; the finest of all where none is. After the levels have been made. */
 atn_status reg_surface_make(reg_problem *p, reg_surface *out);
+/* Points of the finer level of `from` with the shapes that those they are merged into have. */
+atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surface *out);
 /* All points, all directions alike: points that are near each other are the same. */
 atn_status reg_surface_points(reg_problem *p, reg_surface *out);
 void reg_surface_free(reg_surface *surface, const atn_ctx *ctx); /* zeroed ones are fine */
@@ -27,6 +30,10 @@ void reg_surface_free(reg_surface *surface, const atn_ctx *ctx); /* zeroed ones 
 /* The last steps of a rigid pose, over the points of the surface, pairs being at most `reach` apart to begin with; sets
  * converged where it succeeds, leaves all as it was where it does not. */
 atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach);
+
+/* After a polish that converged: a few steps more over the points of the finer level, where there is one, since what
+ * merged points leave out shows there (all stays as it was where they do not succeed); and how sure the pose is. */
+atn_status reg_polish_end(reg_problem *p, const reg_surface *surface);
 
 /* The same as a method of its own: p->pose moves along, and may still move when there are no iterations left. lost: no
  * target point is within reach. */

@@ -3,7 +3,6 @@
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -178,7 +177,7 @@ static atn_status look_closely(reg_problem *p) {
 
 atn_status reg_judge(reg_problem *p, atn_register_result *r) {
     double larger = reg_radius(&p->source, p->source_origin) / p->unit * reg_pose_scale(&p->pose);
-    double since = atn_clock_seconds();
+    reg_span span = reg_begin(&p->engine);
     atn_status status = ATN_OK;
     r->n_alternatives = r->n_sliding = 0;
     r->runner_up = p->value = 0;
@@ -202,6 +201,6 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
                  100 * r->agreement);
     if (r->verdict == ATN_VERDICT_REFUSED) r->converged = r->has_covariance = false;
     if (r->n_sliding) r->has_covariance = false; /* what slides has no deviation */
-    reg_timed(&p->engine, REG_JUDGE, since);
+    reg_end(&p->engine, REG_JUDGE, span);
     return status;
 }

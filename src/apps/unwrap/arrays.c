@@ -20,11 +20,10 @@ typedef struct use {
 static atn_status bind_again(atn_unwrap *u) {
     struct unwrap_frame_ops *o = &u->ops;
     const use uses[] = {
-        {&o->survey, 1, "psi", u->psi},    {&o->survey, 1, "mask", u->mask},        {o->phasor, 4, "psi", u->psi},
-        {o->phasor, 4, "mask", u->mask},   {o->finish, 4, "psi", u->psi},           {o->finish, 4, "mask", u->mask},
-        {o->finish, 4, "v", u->out},       {&o->report, 1, "psi", u->psi},          {&o->report, 1, "mask", u->mask},
-        {&o->report, 1, "v", u->out},      {&o->moments, 1, "v", u->out},           {&o->grading, 1, "psi", u->psi},
-        {&o->grading, 1, "mask", u->mask}, {&o->grading, 1, "quality", u->quality},
+        {o->phasor, 4, "psi", u->psi},    {o->phasor, 4, "mask", u->mask},   {o->finish, 4, "psi", u->psi},
+        {o->finish, 4, "mask", u->mask},  {o->finish, 4, "v", u->out},       {&o->report, 1, "psi", u->psi},
+        {&o->report, 1, "mask", u->mask}, {&o->report, 1, "v", u->out},      {&o->moments, 1, "v", u->out},
+        {&o->grading, 1, "psi", u->psi},  {&o->grading, 1, "mask", u->mask}, {&o->grading, 1, "quality", u->quality},
     };
     atn_status status = ATN_OK;
     for (size_t k = 0; k < sizeof uses / sizeof *uses; ++k)
@@ -37,6 +36,7 @@ static atn_status bind_again(atn_unwrap *u) {
 /* Programs keep to what is bound; ours take the place of the caller's. */
 static void release(atn_unwrap *u, const atn_array *from, atn_array *to) {
     if (from == to || !to) return;
+    unwrap_program_replace(&u->follow.program, from, to);
     unwrap_program_replace(&u->labels.program, from, to);
     for (int k = 0; k < 4; ++k) unwrap_program_replace(&u->islands.program[k / 2][k % 2], from, to);
 }

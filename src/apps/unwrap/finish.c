@@ -25,10 +25,10 @@ static atn_status find_angle(atn_unwrap *u, double *off) {
     unwrap_op *op = &u->ops.phasor[u->place];
     double x = 0, y = 0;
     atn_status status = UNWRAP_OP(u, op, "unwrap_phasor", "psi", u->psi, "u", unwrap_answer(u), "mask", u->mask,
-                                  "sum_cos", u->rows[2], "sum_sin", u->rows[3]);
+                                  "sum_cos", u->rows[1], "sum_sin", u->rows[2]);
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
-    if (status == ATN_OK) status = row_sum(u, 2, &x);
-    if (status == ATN_OK) status = row_sum(u, 3, &y);
+    if (status == ATN_OK) status = row_sum(u, 1, &x);
+    if (status == ATN_OK) status = row_sum(u, 2, &y);
     *off = atan2(y, x);
     return status;
 }
@@ -49,12 +49,12 @@ atn_status unwrap_report(atn_unwrap *u, bool congruent, atn_unwrap_result *resul
     const void *farthest;
     double squares = 0, cuts = 0, pairs = 0, most = 0;
     atn_status status = UNWRAP_OP(u, op, "unwrap_report", "psi", u->psi, "v", u->out, "mask", u->mask, "squares",
-                                  u->rows[4], "cuts", u->rows[5], "farthest", u->rows[6], "pairs", u->rows[7]);
+                                  u->rows[3], "cuts", u->rows[4], "farthest", u->rows[5], "pairs", u->rows[6]);
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
-    if (status == ATN_OK) status = row_sum(u, 4, &squares);
-    if (status == ATN_OK) status = row_sum(u, 5, &cuts);
-    if (status == ATN_OK) status = row_sum(u, 7, &pairs);
-    if (status == ATN_OK) status = atn_array_map_read(u->rows[6], &farthest);
+    if (status == ATN_OK) status = row_sum(u, 3, &squares);
+    if (status == ATN_OK) status = row_sum(u, 4, &cuts);
+    if (status == ATN_OK) status = row_sum(u, 6, &pairs);
+    if (status == ATN_OK) status = atn_array_map_read(u->rows[5], &farthest);
     if (status != ATN_OK) return status;
     for (int64_t k = 0; k < u->height; ++k) most = atn_larger(most, number(farthest, u->type, k));
     result->residual_rms = pairs > 0 ? sqrt(squares / pairs) : 0;
@@ -82,10 +82,10 @@ atn_status unwrap_plane_of(atn_unwrap *u, bool tilt, double plane[3]) {
     unwrap_op *op = &u->ops.moments;
     const void *row[5];
     double m[MOMENTS] = {0};
-    atn_status status = UNWRAP_OP(u, op, "unwrap_moments", "v", u->out, NAMES[0], u->rows[2], NAMES[1], u->rows[3],
-                                  NAMES[2], u->rows[4], NAMES[3], u->rows[5], NAMES[4], u->rows[6]);
+    atn_status status = UNWRAP_OP(u, op, "unwrap_moments", "v", u->out, NAMES[0], u->rows[1], NAMES[1], u->rows[2],
+                                  NAMES[2], u->rows[3], NAMES[3], u->rows[4], NAMES[4], u->rows[5]);
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
-    for (int k = 0; k < 5 && status == ATN_OK; ++k) status = atn_array_map_read(u->rows[2 + k], &row[k]);
+    for (int k = 0; k < 5 && status == ATN_OK; ++k) status = atn_array_map_read(u->rows[1 + k], &row[k]);
     if (status != ATN_OK) return status;
     for (int64_t j = 0; j < u->height; ++j) {
         double y = (double)j, count = number(row[0], u->type, j), x = number(row[1], u->type, j);

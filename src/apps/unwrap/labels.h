@@ -9,13 +9,13 @@ typedef struct unwrap_labels {
     unwrap_program program;
     atn_array *label; /* of pixels: their island, -1: not valid */
     atn_array *runs;  /* of rows: as many numbers of them may be islands, from row * width on */
-    atn_array *surface;
-    atn_array *count, *torn; /* one number each */
-    int64_t islands;
-    bool adds_up; /* the wrapped differences around every hole, where there are no residues: `surface` is an answer */
+    atn_array *counts;
+    int64_t valid, residues, islands; /* pixels; corners; parts */
+    bool adds_up; /* the wrapped differences around every hole, where there are no residues: the surface is an answer */
 } unwrap_labels;
 
-atn_status unwrap_labels_find(unwrap_labels *l, const unwrap_image *image);
+/* `surface` takes the phase with turns. */
+atn_status unwrap_labels_find(unwrap_labels *l, const unwrap_image *image, atn_array *surface);
 void unwrap_labels_free(unwrap_labels *l);
 
 #endif

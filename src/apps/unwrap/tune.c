@@ -72,7 +72,8 @@ static atn_status measure(const search *s, const unwrap_knobs *knobs, double *se
     atn_unwrap *u;
     atn_unwrap_result result;
     *seconds = INFINITY;
-    atn_status status = unwrap_open(s->device, s->width, s->height, &(atn_unwrap_options){.bits = s->bits}, knobs, &u);
+    atn_unwrap_options options = {.bits = s->bits, .method = ATN_UNWRAP_METHOD_MULTIGRID};
+    atn_status status = unwrap_open(s->device, s->width, s->height, &options, knobs, &u);
     for (int k = 0; k < WARM + FRAMES && status == ATN_OK; ++k) {
         double since = atn_clock_seconds();
         status = atn_unwrap_solve(u, s->phase, NULL, s->out, &result);

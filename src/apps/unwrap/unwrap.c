@@ -59,7 +59,7 @@ static atn_status open_frame(atn_unwrap *u) {
     if (status == ATN_OK) status = unwrap_array(u, u->type, u->width, u->height, &u->out);
     if (status == ATN_OK) status = unwrap_array(u, ATN_U8, u->width, u->height, &u->mask);
     for (int k = 0; k < UNWRAP_ROWS && status == ATN_OK; ++k)
-        status = unwrap_array(u, k < 2 ? ATN_INT32 : u->type, u->height, 0, &u->rows[k]);
+        status = unwrap_array(u, k < 1 ? ATN_INT32 : u->type, u->height, 0, &u->rows[k]);
     u->masked = true; /* by nothing yet */
     return status;
 }
@@ -121,13 +121,14 @@ atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, 
 
 void atn_unwrap_free(atn_unwrap *u) {
     if (!u) return;
+    unwrap_follow_free(&u->follow);
     unwrap_islands_free(&u->islands);
     unwrap_labels_free(&u->labels);
     unwrap_op *op = (unwrap_op *)&u->ops;
     for (size_t k = 0; k < sizeof u->ops / sizeof *op; ++k) unwrap_op_free(&op[k]);
     unwrap_solver_free(u->solver);
-    atn_array *all[] = {u->psi,   u->out, u->mask, u->quality, u->state, u->clean,
-                        u->grade, u->wx,  u->wy,   u->inv,     u->u[0]};
+    atn_array *all[] = {u->psi,   u->out,   u->mask, u->quality, u->state, u->surface,
+                        u->clean, u->grade, u->wx,   u->wy,      u->inv,   u->u[0]};
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) atn_array_free(all[k]);
     for (int k = 0; k < UNWRAP_ROWS; ++k) atn_array_free(u->rows[k]);
     atn_free(u->ctx, u);
@@ -158,20 +159,6 @@ static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_settings 
     return ATN_OK;
 }
 
-static atn_status survey(atn_unwrap *u, atn_unwrap_result *result) {
-    unwrap_op *op = &u->ops.survey;
-    const void *valid, *residues;
-    atn_status status =
-        UNWRAP_OP(u, op, "unwrap_survey", "psi", u->psi, "mask", u->mask, "valid", u->rows[0], "residues", u->rows[1]);
-    if (status == ATN_OK) status = atn_kernel_run(op->kernel);
-    if (status == ATN_OK) status = atn_array_map_read(u->rows[0], &valid);
-    if (status == ATN_OK) status = atn_array_map_read(u->rows[1], &residues);
-    if (status != ATN_OK) return status;
-    result->valid = (int64_t)unwrap_row_sum(valid, ATN_INT32, u->height);
-    result->residues = (int64_t)unwrap_row_sum(residues, ATN_INT32, u->height);
-    return ATN_OK;
-}
-
 typedef struct frame {
     const atn_unwrap_settings *settings; /* defaults filled in */
     double tolerance;
@@ -180,7 +167,9 @@ typedef struct frame {
     bool weights, warm;
     bool many;           /* weights are adapted */
     bool known;          /* the answer is psi and whole turns, without a solution */
-    bool labelled;       /* the islands are known */
+    bool followed;       /* and is there already */
+    bool labelled;       /* the islands are known, and: */
+    atn_array *surface;  /* the phase with turns */
     atn_array *known_as; /* where it is */
     unwrap_progress progress;
 } frame;
@@ -189,11 +178,28 @@ static unwrap_image image_of(const atn_unwrap *u) {
     return (unwrap_image){u->device, u->width, u->height, u->type, u->psi, u->mask, u->out, u->least};
 }
 
+/* The islands; and the phase with turns: as the answer, unless more is to be done with it. */
 static atn_status label(atn_unwrap *u, frame *f) {
     unwrap_image image = image_of(u);
     if (f->labelled) return ATN_OK;
     f->labelled = true;
-    return unwrap_labels_find(&u->labels, &image);
+    f->surface = u->out;
+    atn_status status = ATN_OK;
+    if (f->settings->remove != ATN_UNWRAP_REMOVE_NOTHING) {
+        status = unwrap_array(u, u->type, u->width, u->height, &u->surface);
+        f->surface = u->surface;
+    }
+    return status == ATN_OK ? unwrap_labels_find(&u->labels, &image, f->surface) : status;
+}
+
+/* What there is to unwrap; and the answer at once, where nothing has to be solved. Masks are given where holes are. */
+static atn_status survey(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
+    bool masked = f->settings->mask || f->settings->mask_array || u->least > 1;
+    unwrap_image image = image_of(u);
+    atn_status status = masked ? label(u, f) : unwrap_follow_turns(&u->follow, &image, (const double[3]){0});
+    result->valid = masked ? u->labels.valid : u->follow.valid;
+    result->residues = masked ? u->labels.residues : u->follow.residues;
+    return status;
 }
 
 /* What the caller leaves open: without residues plain least squares has no reason to fail. Where the wrapped
@@ -214,11 +220,9 @@ static atn_status choose(atn_unwrap *u, atn_unwrap_settings *s, frame *f, atn_un
     result->weighted = asked || holes || u->options.method == ATN_UNWRAP_METHOD_CG;
     result->smeared = f->torn && s->weights == ATN_UNWRAP_WEIGHTS_NONE;
     f->weights = result->weighted || !unwrap_solver_is_plain(u->solver); /* few pixels, or thin: all count alike */
-    if (status == ATN_OK && result->weighted && !f->torn && u->options.method == ATN_UNWRAP_METHOD_AUTO) {
-        status = label(u, f);
-        f->known = true;
-        f->known_as = u->labels.surface;
-    }
+    f->known = !f->torn && u->options.method == ATN_UNWRAP_METHOD_AUTO;
+    f->followed = f->known && !f->labelled;
+    if (f->known) f->known_as = f->followed ? u->out : f->surface;
     return status;
 }
 
@@ -308,7 +312,8 @@ static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_resul
     unwrap_shape shape = {
         .u = f->known ? f->known_as : unwrap_answer(u), .known = f->known, .congruent = f->known || s->congruent};
     double plane[3] = {0};
-    atn_status status = unwrap_islands_write(&u->islands, &image, &u->labels, &shape);
+    atn_status status = ATN_OK;
+    if (shape.u != u->out) status = unwrap_islands_write(&u->islands, &image, &u->labels, &shape);
     if (status == ATN_OK) status = unwrap_report(u, shape.congruent, result);
     result->islands = u->labels.islands;
     if (status != ATN_OK || s->remove == ATN_UNWRAP_REMOVE_NOTHING) return status;
@@ -319,6 +324,19 @@ static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_resul
     return status == ATN_OK ? unwrap_islands_write(&u->islands, &image, &u->labels, &shape) : status;
 }
 
+/* What was written when the frame was looked at; once more where a plane is to be taken off. */
+static atn_status finish_followed(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result) {
+    const unwrap_follow *f = &u->follow;
+    unwrap_image image = image_of(u);
+    double plane[3];
+    result->islands = 1;
+    result->cut_length = f->cuts;
+    result->residual_rms = f->pairs > 0 ? sqrt(f->squares / (double)f->pairs) : 0;
+    if (s->remove == ATN_UNWRAP_REMOVE_NOTHING) return ATN_OK;
+    atn_status status = unwrap_plane_of(u, s->remove == ATN_UNWRAP_REMOVE_TILT, plane);
+    return status == ATN_OK ? unwrap_follow_turns(&u->follow, &image, plane) : status;
+}
+
 /* The shortest cuts, or a solution. */
 static atn_status find_answer(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
     const atn_unwrap_settings *s = f->settings;
@@ -326,8 +344,9 @@ static atn_status find_answer(atn_unwrap *u, frame *f, atn_unwrap_result *result
     atn_status status = ATN_OK;
     if (f->many && s->congruent) {
         status = label(u, f);
-        if (status == ATN_OK) status = unwrap_shortest(u, u->labels.surface, &f->known);
-        f->known_as = u->labels.surface;
+        if (status == ATN_OK) status = unwrap_array(u, u->type, u->width, u->height, &u->surface);
+        if (status == ATN_OK) status = unwrap_shortest(u, u->surface, &f->known);
+        f->known_as = u->surface;
         result->shortest = f->known;
     }
     result->solve_seconds = atn_clock_seconds() - ready;
@@ -347,7 +366,7 @@ static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap
                                                           : 1e-5;
     if (!(s->tolerance > 0)) f.progress.within = NEAR[u->type == ATN_DP];
     f.most = s->most_cycles ? s->most_cycles : 100;
-    atn_status status = survey(u, result);
+    atn_status status = survey(u, &f, result);
     if (status == ATN_OK && result->valid == 0) return nothing(u, result);
     if (status == ATN_OK) status = choose(u, s, &f, result);
     result->setup_seconds = atn_clock_seconds() - start;
@@ -357,8 +376,11 @@ static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap
     if (!f.known) status = find_answer(u, &f, result);
     double solved = atn_clock_seconds();
     bool apart = f.known || result->valid < u->pixels || u->least > 1;
-    if (status == ATN_OK && apart) status = label(u, &f);
-    if (status == ATN_OK) status = apart ? finish_islands(u, &f, result) : unwrap_finish(u, s, result);
+    if (status == ATN_OK && apart && !f.followed) status = label(u, &f);
+    if (status == ATN_OK)
+        status = f.followed ? finish_followed(u, s, result)
+                 : apart    ? finish_islands(u, &f, result)
+                            : unwrap_finish(u, s, result);
     if (status != ATN_OK) return status;
     tell(u, &f, result);
     u->solved = u->solved && result->converged;

@@ -3,6 +3,7 @@
 #define ATN_APPS_UNWRAP_UNWRAP_H
 
 #include "apps/unwrap/bound.h"
+#include "apps/unwrap/follow.h"
 #include "apps/unwrap/islands.h"
 #include "apps/unwrap/knobs.h"
 #include "apps/unwrap/smooth.h"
@@ -12,7 +13,7 @@
 
 #include <attune/unwrap.h>
 
-enum { UNWRAP_ROWS = 8, UNWRAP_ROUNDS = 12 };
+enum { UNWRAP_ROWS = 7, UNWRAP_ROUNDS = 12 };
 
 /* The arrays that a frame comes in and goes to. */
 typedef struct unwrap_arrays {
@@ -34,12 +35,14 @@ struct atn_unwrap {
     unwrap_arrays own;                        /* ours, within a frame */
     atn_array *around[UNWRAP_AROUND];         /* the caller's memory, where the device reads it */
     atn_array *state;                         /* the mask of frames with qualities */
+    atn_array *surface;                       /* psi and turns that are not the answer yet */
     atn_array *clean, *grade, *wx, *wy, *inv; /* with weights only */
     atn_array *u[1];                          /* the answer with weights */
-    atn_array *rows[UNWRAP_ROWS];             /* one number a row; the first two are whole numbers */
+    atn_array *rows[UNWRAP_ROWS];             /* one number a row; the first is of whole numbers */
     struct unwrap_frame_ops {
-        unwrap_op survey, phasor[4], finish[4], report, moments, validity, grading, edges; /* [place] */
+        unwrap_op phasor[4], finish[4], report, moments, validity, grading, edges; /* [place] */
     } ops;
+    unwrap_follow follow; /* of the frame, as it was looked at */
     unwrap_labels labels; /* of frames with holes or cuts */
     unwrap_islands islands;
     int32_t least;      /* of the mask: pixels that hang together; 2 where there are qualities */

@@ -107,6 +107,37 @@ static void forms_agree(void **state) {
 }
 
 /* The published winner need not be the best combination; the best one has the largest count. */
+/* Points that wander by steps of all lengths: what is remembered is what the tree says, also where nothing is near. */
+static void partners_are_the_nearest(void **state) {
+    (void)state;
+    enum { POINTS = 200, STEPS = 40 };
+    static const double LONG[4] = {1e-4, 2e-3, 1e-2, 0.1};
+    const double reach = 0.04;
+    scene s = scene_make(30, &NEEDLE);
+    atn_random random;
+    int found = 0;
+    atn_random_seed(&random, 31);
+    kit_ok(ctx, needle_take_scan(needle, s.scan));
+    kit_ok(ctx, needle_partners_begin(needle));
+    assert_true(needle->scan.count > POINTS);
+    for (size_t k = 0; k < POINTS; ++k) {
+        double q[3];
+        for (int axis = 0; axis < 3; ++axis) q[axis] = needle->model.position[axis][k * 7 % needle->model.count];
+        for (int step = 0; step < STEPS; ++step) {
+            uint32_t at = 0, nearest = 0;
+            double distance2;
+            for (int axis = 0; axis < 3; ++axis)
+                q[axis] += LONG[(k + (size_t)step / 8) % 4] * atn_random_normal(&random);
+            bool any = cloud_grid_nearest(needle->grid, q, 1, reach, &nearest, &distance2) > 0;
+            assert_true(needle_partner_find(needle, k, q, reach, &at) == any);
+            if (any) assert_int_equal(at, nearest);
+            found += any;
+        }
+    }
+    assert_true(found > POINTS * STEPS / 10 && found < POINTS * STEPS * 9 / 10);
+    atn_cloud_free(s.scan);
+}
+
 static void marginal_and_joint(void **state) {
     (void)state;
     scene s = scene_make(5, &NEEDLE);
@@ -250,8 +281,9 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(poses_are_found), cmocka_unit_test(forms_agree),        cmocka_unit_test(marginal_and_joint),
-        cmocka_unit_test(roll_of_a_rod),   cmocka_unit_test(frames_are_tracked), cmocka_unit_test(what_is_not_there),
-        cmocka_unit_test(refusals)};
+        cmocka_unit_test(poses_are_found),    cmocka_unit_test(forms_agree),
+        cmocka_unit_test(marginal_and_joint), cmocka_unit_test(roll_of_a_rod),
+        cmocka_unit_test(frames_are_tracked), cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(refusals),           cmocka_unit_test(partners_are_the_nearest)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -240,6 +240,67 @@ static void columns_of_many_runs_and_of_one(void **state) {
     needle_surface_free(&s);
 }
 
+/* The middle of a column's first run of bright pixels, step by step; NaN: there is none. */
+static double plain_peak(const int32_t *pixel, const bool *bright, int rows) {
+    int first = 0, most = -1, peak = 0, reach = 0;
+    double weight = 0, sum = 0;
+    while (first < rows && !bright[first]) ++first;
+    if (first == rows) return (double)NAN;
+    for (int r = first; r < rows && bright[r] && r <= first + 32; ++r) {
+        bool ends = r + 1 == rows || !bright[r + 1] || r == first + 32;
+        int three = (r > first ? pixel[r - 1] : 0) + 2 * pixel[r] + (ends ? 0 : pixel[r + 1]);
+        if (three > most) most = three, peak = r;
+    }
+    while (peak - reach > 0 && peak + reach + 1 < rows && 2 * pixel[peak - reach - 1] > pixel[peak] &&
+           2 * pixel[peak + reach + 1] > pixel[peak])
+        ++reach;
+    for (int r = peak - reach; r <= peak + reach; ++r) {
+        weight += pixel[r] - 0.5 * pixel[peak];
+        sum += (pixel[r] - 0.5 * pixel[peak]) * r;
+    }
+    return weight > 0 ? sum / weight : peak;
+}
+
+/* Scans of any width, with runs of any length, in pixels of 8 and 16 bits. */
+static void surfaces_are_those_of_a_loop(void **state) {
+    (void)state;
+    enum { HIGH = 90, MOST = 70 };
+    static const int64_t WIDTHS[] = {1, 4, 7, 31, 33, 64, 70};
+    uint64_t seed = 11;
+    for (size_t w = 0; w < 2 * sizeof WIDTHS / sizeof *WIDTHS; ++w) {
+        int64_t width = WIDTHS[w / 2], stride = (width + 3) / 4 * 4;
+        const int64_t shape[3] = {1, HIGH, width};
+        uint8_t narrow[HIGH * MOST], mask[(HIGH + 7) / 8 * (MOST + 3)] = {0};
+        uint16_t wide[HIGH * MOST];
+        atn_volume *volume;
+        needle_surface s = {.ctx = ctx};
+        for (int64_t k = 0; k < HIGH * width; ++k) {
+            int64_t row = k / width, column = k % width;
+            bool on = row > 2 && kit_random(&seed) % 40 > 36; /* runs begin and end */
+            if (row > 0) on = (narrow[k - width] > 100) != on;
+            narrow[k] = (uint8_t)((on ? 101 : 0) + kit_random(&seed) % 100);
+            wide[k] = (uint16_t)(narrow[k] << 8);
+            if (on) mask[row / 8 * stride + column] |= (uint8_t)(1u << (row % 8));
+        }
+        kit_ok(ctx, atn_volume_create(ctx, shape, w % 2 ? 16 : 8, w % 2 ? (void *)wide : narrow, NULL, &volume));
+        kit_ok(ctx, needle_surface_begin(&s, 1, width));
+        needle_surface_find(&s, volume, mask, 0, 1, 1);
+        for (int64_t c = 0; c < width; ++c) {
+            int32_t pixel[HIGH];
+            bool bright[HIGH];
+            for (int r = 0; r < HIGH; ++r) {
+                pixel[r] = narrow[r * width + c];
+                bright[r] = pixel[r] > 100;
+            }
+            double wanted = plain_peak(pixel, bright, HIGH);
+            if (isnan(wanted) != isnan(s.row[c]) || fabs(wanted - (double)s.row[c]) > 1e-5)
+                fail_msg("width %d, column %d: %g instead of %g", (int)width, (int)c, (double)s.row[c], wanted);
+        }
+        needle_surface_free(&s);
+        atn_volume_free(volume);
+    }
+}
+
 /* ---- arcs ---- */
 
 static const double SPACING[3] = {0.01, 0.005, 0.02}, RADIUS = 0.25;
@@ -340,6 +401,7 @@ int main(void) {
                                        cmocka_unit_test(the_uppermost_run_counts_at_its_peak),
                                        cmocka_unit_test(runs_go_on_over_words),
                                        cmocka_unit_test(columns_of_many_runs_and_of_one),
+                                       cmocka_unit_test(surfaces_are_those_of_a_loop),
                                        cmocka_unit_test(circles_are_found),
                                        cmocka_unit_test(jumps_and_gaps_end_an_arc),
                                        cmocka_unit_test(what_is_not_round)};

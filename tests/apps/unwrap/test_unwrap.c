@@ -48,15 +48,21 @@ static void drop(scene *s) {
     free(s->truth), free(s->psi), free(s->out), free(s->single), free(s->single_out), free(s->mask);
 }
 
-static atn_unwrap_result solve(scene *s, int32_t bits, const atn_unwrap_settings *settings) {
+static atn_unwrap_result solve_by(scene *s, atn_unwrap_method method, int32_t bits,
+                                  const atn_unwrap_settings *settings) {
     atn_unwrap *unwrap;
     atn_unwrap_result result;
-    kit_ok(ctx, atn_unwrap_create(device, s->width, s->height, &(atn_unwrap_options){.bits = bits}, &unwrap));
+    atn_unwrap_options options = {.bits = bits, .method = method};
+    kit_ok(ctx, atn_unwrap_create(device, s->width, s->height, &options, &unwrap));
     kit_ok(ctx, atn_unwrap_solve(unwrap, bits == 64 ? (void *)s->psi : (void *)s->single, settings,
                                  bits == 64 ? (void *)s->out : (void *)s->single_out, &result));
     atn_unwrap_free(unwrap);
     for (size_t k = 0; bits == 32 && k < s->pixels; ++k) s->out[k] = (double)s->single_out[k];
     return result;
+}
+
+static atn_unwrap_result solve(scene *s, int32_t bits, const atn_unwrap_settings *settings) {
+    return solve_by(s, ATN_UNWRAP_METHOD_AUTO, bits, settings);
 }
 
 /* rms of out - truth without its mean, over what is valid and lies in [from, to). */
@@ -77,18 +83,19 @@ static double error_of(const scene *s, size_t from, size_t to) {
 static void is_accurate(void **state) {
     (void)state;
     static const int64_t SIZE[][2] = {{64, 64}, {50, 37}, {1, 2048}, {2, 2}, {65, 17}, {1, 1}};
-    for (size_t k = 0; k < sizeof SIZE / sizeof *SIZE; ++k) {
-        scene s = make(SIZE[k][0], SIZE[k][1]);
-        atn_unwrap_result double_result = solve(&s, 64, NULL);
-        if (error_of(&s, 0, s.pixels) > 1e-9 || !double_result.converged)
-            fail_msg("%lld x %lld: %g", (long long)s.width, (long long)s.height, error_of(&s, 0, s.pixels));
-        assert_int_equal(double_result.islands, 1);
-        assert_int_equal(double_result.cut_length, 0);
-        assert_int_equal(double_result.residues, 0);
-        atn_unwrap_result single = solve(&s, 32, NULL);
-        if (error_of(&s, 0, s.pixels) > 1e-4 || !single.converged)
-            fail_msg("%lld x %lld in 32 bits: %g, %s", (long long)s.width, (long long)s.height,
-                     error_of(&s, 0, s.pixels), single.reason);
+    for (size_t k = 0; k < 2 * sizeof SIZE / sizeof *SIZE; ++k) {
+        scene s = make(SIZE[k / 2][0], SIZE[k / 2][1]);
+        atn_unwrap_method method = k % 2 ? ATN_UNWRAP_METHOD_MULTIGRID : ATN_UNWRAP_METHOD_AUTO;
+        for (int32_t bits = 32; bits <= 64; bits += 32) {
+            atn_unwrap_result r = solve_by(&s, method, bits, NULL);
+            /* turns are whole: nothing but the phase itself is rounded */
+            double error = error_of(&s, 0, s.pixels), bound = bits == 64 ? 1e-9 : method ? 1e-4 : 2e-5;
+            if (error > bound || !r.converged)
+                fail_msg("%lld x %lld in %d bits: %g, %s", (long long)s.width, (long long)s.height, bits, error,
+                         r.reason);
+            assert_true(r.islands == 1 && r.cut_length == 0 && r.residues == 0);
+            assert_int_equal(r.solutions, method ? 1 : 0);
+        }
         drop(&s);
     }
 }
@@ -98,7 +105,7 @@ static void does_not_slow_down(void **state) {
     int32_t least = 1000, most = 0;
     for (int64_t n = 128; n <= 512; n *= 2) {
         scene s = make(n, n);
-        atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.tolerance = 1e-8});
+        atn_unwrap_result r = solve_by(&s, ATN_UNWRAP_METHOD_MULTIGRID, 64, &(atn_unwrap_settings){.tolerance = 1e-8});
         assert_true(r.converged);
         assert_true(r.residual <= 1e-8);
         least = r.cycles < least ? r.cycles : least;
@@ -223,7 +230,8 @@ static void starts_warm(void **state) {
     scene s = make(64, 64);
     atn_unwrap *unwrap;
     atn_unwrap_result cold, warm;
-    kit_ok(ctx, atn_unwrap_create(device, 64, 64, &(atn_unwrap_options){.bits = 64}, &unwrap));
+    atn_unwrap_options options = {.bits = 64, .method = ATN_UNWRAP_METHOD_MULTIGRID};
+    kit_ok(ctx, atn_unwrap_create(device, 64, 64, &options, &unwrap));
     atn_unwrap_settings settings = {.warm = true, .tolerance = 1e-6};
     kit_ok(ctx, atn_unwrap_solve(unwrap, s.psi, &settings, s.out, &cold));
     for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(1.001 * s.truth[k]);

@@ -1,0 +1,225 @@
+"""Point set registration."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Callable, Union
+
+from . import _arrays, _attune
+from ._clouds import cloud_input, view_html
+from ._engines import Key, borrow, device_key
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ._clouds import CloudInput, Points
+
+    Progress = Union[bool, None, Callable[[dict[str, Any]], Any]]
+
+
+class Registration:
+    """Where a source cloud belongs on a target cloud, and how sure that is. Lengths are in the target's unit."""
+
+    transform: np.ndarray[Any, Any]
+    """(4, 4): target = transform @ source"""
+    verdict: str
+    """"trusted", "doubtful" or "refused" """
+    reason: str
+    """why the verdict is what it is"""
+    rmse: float
+    """of inlier pairs: a source point and the nearest target point within inlier_distance"""
+    overlap: float
+    """share of the source points that have one"""
+    covariance: np.ndarray[Any, Any] | None
+    """(6, 6) of the rotation vector (radians), then the translation, left perturbation; None: covariance_reason says
+    why"""
+    covariance_reason: str
+    alternatives: np.ndarray[Any, Any]
+    """(k, 4, 4): poses that fit as well"""
+    sliding: np.ndarray[Any, Any]
+    """(k, 6): directions in which the fit does not hold"""
+    scale: float
+    converged: bool
+    inlier_distance: float
+    overlap_source: float
+    overlap_target: float
+    agreement: float
+    runner_up: float
+    iterations: int
+    pairs: float
+    evaluated_pairs: float
+    seconds: float
+    gpts: float
+    error_bound: float
+    peak_bytes: int
+    """the most that the engine of this call has held so far, host and device"""
+    sigma_end: float
+    device: str
+    variant: str
+    profile: list[dict[str, Any]]
+    """with profile=True: name, calls and seconds of each kernel"""
+
+    def __init__(self, raw: dict[str, Any], source: CloudInput, target: CloudInput) -> None:
+        np = _arrays.numpy()
+        many, sliding = raw.pop("n_alternatives"), raw.pop("n_sliding")
+        covariance = np.array(raw.pop("covariance")).reshape(6, 6) if raw.pop("has_covariance") else None
+        raw["covariance"] = covariance
+        raw["transform"] = np.array(raw["transform"]).reshape(4, 4)
+        raw["alternatives"] = np.array(raw["alternatives"]).reshape(-1, 4, 4)[:many]
+        raw["sliding"] = np.array(raw["sliding"]).reshape(6, 6)[:sliding]
+        self.__dict__.update(raw)
+        self._clouds = (source, target)
+
+    @property
+    def trusted(self) -> bool:
+        return self.verdict == "trusted"
+
+    def apply(self, points: Any) -> np.ndarray[Any, Any]:
+        """Points (n, 3), moved as the source is."""
+        array = _arrays.real(points, "points", "f8", 2, "(n, 3)")
+        return array @ self.transform[:3, :3].T + self.transform[:3, 3]  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return (
+            f"<attune.Registration {self.verdict}: {self.reason}\n"
+            f" rmse {self.rmse:.6g}, overlap {self.overlap:.1%}, {self.iterations} iterations, {self.seconds:.3g} s "
+            f"on {self.device}\n"
+            f" {str(self.transform).replace(chr(10), chr(10) + ' ')}>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("verdict", f"{self.verdict}: {self.reason}"),
+            ("rmse", f"{self.rmse:.6g}, of points with a partner within {self.inlier_distance:.4g}"),
+            ("overlap", f"{self.overlap:.1%} of the source"),
+            ("time", f"{self.seconds:.3g} s, {self.iterations} iterations on {self.device}"),
+        ]
+        eye = _arrays.numpy().eye(4)
+        source, target = self._clouds
+        return view_html("attune.register", rows, [("source", source, self.transform), ("target", target, eye)])
+
+
+def _print_step() -> Callable[[dict[str, Any]], Any]:
+    shown = 0.0
+
+    def show(step: dict[str, Any]) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown > 0.1:
+            shown = now
+            line = (
+                f"iteration {step['iteration']}, rmse {step['rmse']:.4g}, {step['source']} and {step['target']} points"
+            )
+            print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _start(init: Any) -> dict[str, Any]:
+    if init is None:
+        return {}
+    if isinstance(init, str):
+        if init not in ("auto", "identity"):
+            raise ValueError(f"register: init cannot be {init!r}; there are auto, identity, and a (4, 4) matrix")
+        return {"init": init}
+    return {"init": "given", "start": [float(v) for v in _arrays.matrix(init, "init").ravel()]}
+
+
+def _host_copy(value: Any, key: Key) -> Any:
+    """Points that lie on a CUDA device are copied to the host once: trees are built there."""
+    number = _arrays.cuda_device(value)
+    if number is None:
+        return value
+    with borrow(("cuda", number)) as engine:
+        array = _arrays.Foreign(engine, value, "points").array(engine)
+        kind, shape, _ = array.place()
+        out = _arrays.numpy().empty(shape, kind)
+        array.get(out)
+    return out
+
+
+def register(
+    source: Points,
+    target: Points,
+    *,
+    init: Any = "auto",
+    method: str | None = None,
+    transform: str | None = None,
+    device: Any = None,
+    progress: Progress = None,
+    drop_invalid: bool = False,
+    compat: bool | None = None,
+    precision: int | None = None,
+    reproducible: bool | None = None,
+    sigma_start: float | None = None,
+    sigma_end: float | None = None,
+    sigma_factor: float | None = None,
+    outlier_distance: float | None = None,
+    error_bound: float | None = None,
+    dense: bool | None = None,
+    no_acceleration: bool | None = None,
+    no_polish: bool | None = None,
+    most_iterations: int | None = None,
+    trim: float | None = None,
+    robust: str | None = None,
+    robust_scale: float | None = None,
+    match_species: bool | None = None,
+    most_bytes: int | None = None,
+    profile: bool | None = None,
+    no_covariance: bool | None = None,
+) -> Registration:
+    """The transform that moves `source` onto `target`: settings in, result out.
+
+    source, target: (n, 3) arrays of any real type and order, paths of files, attune.Cloud, or Open3D clouds.
+    init: "auto" (any pose, partial overlap), "identity" (they lie near each other) or a (4, 4) matrix.
+    method: "em-icp" (default), "icp", "icp-plane", "softassign", "cpd" or "gicp".
+    transform: "rigid" (default), "similarity" or "affine".
+    device: a name or index of attune.devices(); default: the best that is ready.
+    progress: True for a line on standard error, or a function that gets a dictionary after each iteration (iteration,
+        sigma, rmse, motion, pairs, source, target); one that returns False stops the work.
+    drop_invalid: leaves out points with NaN or infinity instead of refusing them.
+
+    The other settings are those of atn_register_settings (include/attune/register.h); None takes the default. Clouds
+    that do not fit each other are no exception: the result's verdict says "refused", with its reason.
+
+        >>> import numpy
+        >>> points = numpy.random.default_rng(3).normal(size=(400, 3))
+        >>> register(points, points + 0.01, init="identity", device="host").trusted
+        True
+    """
+    given = {
+        "method": method,
+        "transform": transform,
+        "compat": compat,
+        "precision": precision,
+        "reproducible": reproducible,
+        "sigma_start": sigma_start,
+        "sigma_end": sigma_end,
+        "sigma_factor": sigma_factor,
+        "outlier_distance": outlier_distance,
+        "error_bound": error_bound,
+        "dense": dense,
+        "no_acceleration": no_acceleration,
+        "no_polish": no_polish,
+        "most_iterations": most_iterations,
+        "trim": trim,
+        "robust": robust,
+        "robust_scale": robust_scale,
+        "match_species": match_species,
+        "most_bytes": most_bytes,
+        "profile": profile,
+        "no_covariance": no_covariance,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    settings.update(_start(None if init == "auto" and compat else init) if isinstance(init, str) else _start(init))
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise TypeError("register: progress takes True, False or a function")
+    key = device_key(device)
+    clouds = [cloud_input(_host_copy(c, key), n, drop_invalid) for c, n in ((source, "source"), (target, "target"))]
+    watch = _print_step() if progress is True else progress or None
+    with borrow(key) as engine:
+        raw = _attune.register(engine.c, clouds[0], clouds[1], settings, watch, drop_invalid)
+    if progress is True:
+        print(file=sys.stderr)
+    return Registration(raw, clouds[0], clouds[1])

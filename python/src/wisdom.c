@@ -1,0 +1,70 @@
+/* What was measured before: entries of the wisdom database, for people. */
+#include "module.h"
+
+#include "base/text.h"
+#include "wisdom/wisdom.h"
+
+#include <string.h>
+
+typedef struct asking {
+    const atn_ctx *ctx;
+    atn_wisdom_filter filter;
+    const char *import; /* a text to take in, or NULL */
+    size_t length;
+    bool forget, export;
+    atn_text out; /* export: JSON; else a row for each entry, cells separated by tabs */
+    atn_wisdom_counts counts;
+} asking;
+
+static bool add_entry(void *user, const atn_wisdom_entry *e) {
+    asking *a = user;
+    atn_text_printf(&a->out, "%s\t%s\t%s\t", e->key.kernel ? e->key.kernel : "", e->key.backend ? e->key.backend : "",
+                    e->key.device ? e->key.device : "");
+    for (int32_t k = 0; k < e->key.n_shape; ++k)
+        atn_text_printf(&a->out, "%s%lld", k ? "," : "", (long long)e->key.shape[k]);
+    atn_text_printf(&a->out, "\t%lld\t%lld\t%s\t%.9g\t%.9g\t%s\t%s\n", (long long)e->measured, (long long)e->right,
+                    e->has_winner ? e->winner.variant : "", e->has_winner ? e->winner.seconds : 0,
+                    e->has_winner ? e->winner.fallback_seconds : 0, e->has_winner ? e->winner.when : "",
+                    e->stale ? e->stale : "");
+    return !a->out.failed;
+}
+
+static atn_status ask(void *user) {
+    asking *a = user;
+    atn_wisdom *wisdom = NULL;
+    atn_status status = atn_wisdom_open(a->ctx, NULL, !a->forget && !a->import, &wisdom);
+    if (status == ATN_OK && a->import) status = atn_wisdom_import(wisdom, "wisdom", a->import, a->length, &a->counts);
+    if (status == ATN_OK && a->forget) status = atn_wisdom_forget(wisdom, &a->filter, &a->counts);
+    if (status == ATN_OK && a->export) status = atn_wisdom_export(a->ctx, wisdom, &a->filter, &a->out, &a->counts);
+    if (status == ATN_OK && wisdom && !a->forget && !a->export && !a->import)
+        status = atn_wisdom_entries(wisdom, &a->filter, add_entry, a);
+    if (status == ATN_OK) status = atn_text_status(&a->out);
+    atn_wisdom_close(wisdom);
+    return status;
+}
+
+/* wisdom(engine, action, kernel or None, device or None, text or None) -> (text, entries, winners, taken) */
+static PyObject *wisdom(PyObject *module, PyObject *args) {
+    PyObject *object;
+    const char *action, *text;
+    Py_ssize_t length;
+    asking a = {0};
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Oszzz#", &object, &action, &a.filter.kernel, &a.filter.device, &text, &length))
+        return NULL;
+    py_engine *engine = py_engine_of(object);
+    if (!engine) return NULL;
+    a.ctx = a.out.ctx = engine->ctx;
+    a.import = strcmp(action, "import") == 0 ? text : NULL;
+    a.length = (size_t)length;
+    a.forget = strcmp(action, "forget") == 0;
+    a.export = strcmp(action, "export") == 0;
+    atn_status status = py_work(engine, ask, &a);
+    PyObject *out = status == ATN_OK ? Py_BuildValue("(sLLL)", atn_text_str(&a.out), (long long)a.counts.entries,
+                                                     (long long)a.counts.winners, (long long)a.counts.taken)
+                                     : py_fail(engine->ctx, status);
+    atn_text_free(&a.out);
+    return out;
+}
+
+PyMethodDef PY_WISDOM_FUNCTIONS[] = {{"wisdom", wisdom, METH_VARARGS, NULL}, {0}};

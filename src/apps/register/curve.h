@@ -1,0 +1,41 @@
+/* Points along a Morton curve through cells that are halved again and again: cells of any size are runs of points, so
+ * that one sort finds equal points, crowds, and all coarser resolutions. */
+#ifndef ATN_APPS_REGISTER_CURVE_H
+#define ATN_APPS_REGISTER_CURVE_H
+
+#include "cloud/points.h"
+
+/* Made by reg_curve_make, ended by reg_curve_free. */
+typedef struct reg_curve {
+    const atn_ctx *ctx;
+    double cell;   /* the edge of the smallest cells; 0: all points are at one place */
+    uint64_t *key; /* of the cell of each point; they ascend within a species */
+} reg_curve;
+
+/* About how far points are from their neighbours, from few of them: how fast that grows with fewer still says what it
+ * is for all. */
+atn_status reg_curve_guess(const cloud_points *points, double *spacing);
+
+/* *out: the points in order, each species by itself. Cells are a power of two as large as `like`; 0: any will do.
+ * distinct: points at the same place (and of one species) become one with their weights (`given->weight` is changed for
+ * it). *from: which point each one was before, owned by the caller (atn_free). The same for any number of threads. */
+atn_status reg_curve_make(const cloud_points *given, double like, bool distinct, cloud_points *out, reg_curve *curve,
+                          uint32_t **from);
+void reg_curve_free(reg_curve *curve); /* zeroed ones are fine */
+
+/* The edge of the cells that are nearest to `edge` in size; not below the smallest ones. */
+double reg_curve_edge(const reg_curve *curve, double edge);
+
+/* One point for each cell of that edge (of reg_curve_edge), at the weighted mean, with the sum of the weights; species
+ * are kept apart. In order again. */
+atn_status reg_curve_merge(const cloud_points *points, const reg_curve *curve, double edge, cloud_points *out,
+                           reg_curve *out_curve);
+
+/* Which of the points that reg_curve_merge makes each point is part of, with the same edge. */
+atn_status reg_curve_cells(const cloud_points *points, const reg_curve *curve, double edge, uint32_t *cell);
+
+/* Merges points where they crowd: of a cell of that edge with more than `most` points, those that share a smaller cell,
+ * as small as leaves `most` of them. Elsewhere nothing changes. `from` follows. */
+atn_status reg_curve_thin(cloud_points *points, reg_curve *curve, double edge, size_t most, uint32_t *from);
+
+#endif
