@@ -438,11 +438,12 @@ static double apart(const reg_problem *p, const opinion *o) {
     return reg_invert_symmetric(6, o->c, inverse) ? form(inverse, way) : INFINITY;
 }
 
-/* The error of another method is that of the polish and the way between the two. What the polish's own error explains
- * of that way, six deviations squared, is already counted: the rest of its square is added. */
+/* The error of another method is that of the polish and the way between the two. Some of that way is the polish's own
+ * error, already counted: half of its square is added, or, where it is long, all but the six deviations squared that
+ * the polish's error explains. */
 static void tell_aside(reg_problem *p, const opinion *o) {
     reg_pose off = way_to(p, o), turn = off;
-    double distance2 = o->told ? apart(p, o) : 0, rest = distance2 > 6 ? 1 - 6 / distance2 : 0;
+    double distance2 = o->told ? apart(p, o) : 0, rest = fmax(0.5, 1 - 6 / distance2);
     double at[3], way[6]; /* in the caller's frame: it may be too long for what is linear in it */
     tell(p, o);
     memset(turn.b, 0, sizeof turn.b);
