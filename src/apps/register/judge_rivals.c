@@ -15,8 +15,10 @@ static const double PLANES = 0.9;  /* of planes along three directions, the shar
 static const double FREE = 6;      /* power of what is at the other's surface and not over it */
 static const double AS_WELL = 3;   /* deviations by which scores of nearest points differ in poses that fit equally, */
 static const double CLEARLY = 5;   /* and in those of which one fits better */
-static const double APART = 0.2;   /* radians, */
-static const double AWAY = 0.1;    /* or that part of the size of what overlaps: another pose */
+static const double FEW_DETAILS =
+    8;                           /* samples that are no walls: fewer hardly tell poses apart, as on a cube's edges */
+static const double APART = 0.2; /* radians, */
+static const double AWAY = 0.1;  /* or that part of the size of what overlaps: another pose */
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
 
 typedef struct poses {
@@ -38,9 +40,11 @@ static bool other(const reg_pose *a, const reg_pose *b, const double centre[3], 
     return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * size * size);
 }
 
-double judge_detail(const fitness_seen *seen) {
-    return ((double)seen->detail + 1) / ((double)(seen->detail + seen->missing) + 2);
+static double detail_with(const fitness_seen *seen, double prior) {
+    return ((double)seen->detail + prior) / ((double)(seen->detail + seen->missing) + 2 * prior);
 }
+
+double judge_detail(const fitness_seen *seen) { return detail_with(seen, 1); }
 
 /* Points that lie on each other tell more than surfaces do, and walls and floors alone less than what stands there:
  * planes along other directions, and points that would hang over them. */
@@ -48,7 +52,7 @@ double judge_value(const fitness_seen *there, const fitness_seen *answer) {
     double value = there->value;
     if (answer->identical) value *= fmin(1, there->same / answer->same);
     if (answer->free > 0) value *= pow(fmin(1, there->free / answer->free), FREE);
-    value *= fmin(1, judge_detail(there) / judge_detail(answer));
+    value *= fmin(1, detail_with(there, FEW_DETAILS) / detail_with(answer, FEW_DETAILS));
     return value * fmin(1, (1 - PLANES * there->planar) / (1 - PLANES * answer->planar));
 }
 
