@@ -71,7 +71,8 @@ def pair():
 def wrapped(shape=(96, 80)):
     """(phase, surface): a bowl of some turns."""
     y, x = np.mgrid[0 : shape[0], 0 : shape[1]]
-    bowl = 0.004 * ((x - 30) ** 2 + (y - 50) ** 2)
+    steep = min(0.004, 1.2 / max(shape))  # below half a turn from pixel to pixel
+    bowl = steep * ((x - 30) ** 2 + (y - 50) ** 2)
     return np.angle(np.exp(1j * bowl)), bowl
 
 
