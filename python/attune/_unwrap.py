@@ -134,12 +134,8 @@ class Unwrapper:
         engine, solver = self._parts()
         frame = _image(phase, "phase", self._dtype, self.shape)
         if mask is not None:
-            mask = (
-                _image(mask, "mask", "u1", self.shape)
-                if _arrays.host(mask, "mask").dtype.kind in "bu"
-                else (_arrays.host(mask, "mask") != 0)
-            )
-            mask = _image(mask, "mask", "u1", self.shape)
+            mask = _arrays.host(mask, "mask")
+            mask = _image(mask if mask.dtype.kind in "bu" else mask != 0, "mask", "u1", self.shape)
         if quality is not None:
             quality = _image(quality, "quality", "f4", self.shape)
         answer = np.empty(self.shape, self._dtype) if out is None else self._check_out(out)

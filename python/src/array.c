@@ -312,8 +312,6 @@ int py_array_add(PyObject *module) {
         {Py_tp_new, (void *)make}, {Py_tp_dealloc, (void *)dealloc}, {Py_tp_methods, methods}, {0, NULL}};
     static PyType_Spec spec = {
         .name = "attune._attune.Array", .basicsize = sizeof(py_array), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
-    array_type = PyType_FromSpec(&spec);
-    if (!array_type || PyModule_AddFunctions(module, functions) < 0) return -1;
-    Py_INCREF(array_type);
-    return PyModule_AddObject(module, "Array", array_type);
+    array_type = py_type_add(module, &spec, "Array");
+    return array_type ? PyModule_AddFunctions(module, functions) : -1;
 }

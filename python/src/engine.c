@@ -404,8 +404,6 @@ int py_engine_add(PyObject *module) {
     static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc}, {0, NULL}};
     static PyType_Spec spec = {
         .name = "attune._attune.Engine", .basicsize = sizeof(py_engine), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
-    engine_type = PyType_FromSpec(&spec);
-    if (!engine_type) return -1;
-    Py_INCREF(engine_type);
-    return PyModule_AddObject(module, "Engine", engine_type);
+    engine_type = py_type_add(module, &spec, "Engine");
+    return engine_type ? 0 : -1;
 }

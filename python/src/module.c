@@ -1,6 +1,13 @@
 /* The module itself: its functions and types in one place. */
 #include "module.h"
 
+PyObject *py_type_add(PyObject *module, PyType_Spec *spec, const char *name) {
+    PyObject *type = PyType_FromSpec(spec);
+    if (!type) return NULL;
+    Py_INCREF(type);
+    return PyModule_AddObject(module, name, type) < 0 ? NULL : type;
+}
+
 static int add_functions(PyObject *module) {
     PyMethodDef *const all[] = {PY_ENGINE_FUNCTIONS, PY_REGISTER_FUNCTIONS, PY_ALIGN_FUNCTIONS,  PY_LATTICE_FUNCTIONS,
                                 PY_NEEDLE_FUNCTIONS, PY_SPACE_FUNCTIONS,    PY_WISDOM_FUNCTIONS, PY_CLOUD_FUNCTIONS};

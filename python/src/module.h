@@ -67,7 +67,8 @@ bool py_view_read(PyObject *object, const char *name, const char *types, int axe
 bool py_path(PyObject *object, const char **out); /* bytes of os.fsencode; lives as long as the object */
 
 /* ---- functions and types of the subjects ---- */
-bool py_register_settings(PyObject *dictionary, atn_register_settings *out); /* by the names of its fields */
+PyObject *py_type_add(PyObject *module, PyType_Spec *spec, const char *name); /* lives with the module; NULL: raised */
+bool py_register_settings(PyObject *dictionary, atn_register_settings *out);  /* by the names of its fields */
 extern PyMethodDef PY_REGISTER_FUNCTIONS[], PY_ALIGN_FUNCTIONS[], PY_LATTICE_FUNCTIONS[], PY_NEEDLE_FUNCTIONS[],
     PY_SPACE_FUNCTIONS[], PY_WISDOM_FUNCTIONS[], PY_CLOUD_FUNCTIONS[];
 int py_array_add(PyObject *module);

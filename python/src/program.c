@@ -201,8 +201,6 @@ int py_program_add(PyObject *module) {
         {Py_tp_new, (void *)make}, {Py_tp_dealloc, (void *)dealloc}, {Py_tp_methods, methods}, {0, NULL}};
     static PyType_Spec spec = {
         .name = "attune._attune.Program", .basicsize = sizeof(py_program), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
-    program_type = PyType_FromSpec(&spec);
-    if (!program_type || PyModule_AddFunctions(module, functions) < 0) return -1;
-    Py_INCREF(program_type);
-    return PyModule_AddObject(module, "Program", program_type);
+    program_type = py_type_add(module, &spec, "Program");
+    return program_type ? PyModule_AddFunctions(module, functions) : -1;
 }

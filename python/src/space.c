@@ -434,13 +434,6 @@ static PyObject *shipped_space(PyObject *module, PyObject *args) {
 
 PyMethodDef PY_SPACE_FUNCTIONS[] = {{"shipped_space", shipped_space, METH_VARARGS, NULL}, {0}};
 
-static PyObject *add_type(PyObject *module, PyType_Spec *spec, const char *name) {
-    PyObject *type = PyType_FromSpec(spec);
-    if (!type) return NULL;
-    Py_INCREF(type);
-    return PyModule_AddObject(module, name, type) < 0 ? NULL : type;
-}
-
 int py_search_add(PyObject *module) {
     static PyMethodDef methods[] = {{"parameters", parameters, METH_NOARGS, NULL},
                                     {"constraints", constraints, METH_NOARGS, NULL},
@@ -463,7 +456,7 @@ int py_search_add(PyObject *module) {
                                       .basicsize = sizeof(py_search),
                                       .flags = Py_TPFLAGS_DEFAULT,
                                       .slots = search_slots};
-    space_type = add_type(module, &spec, "Space");
-    search_type = add_type(module, &search_spec, "Search");
+    space_type = py_type_add(module, &spec, "Space");
+    search_type = py_type_add(module, &search_spec, "Search");
     return space_type && search_type ? 0 : -1;
 }

@@ -193,8 +193,6 @@ int py_unwrap_add(PyObject *module) {
                                .basicsize = sizeof(py_unwrapper),
                                .flags = Py_TPFLAGS_DEFAULT,
                                .slots = slots};
-    unwrapper_type = PyType_FromSpec(&spec);
-    if (!unwrapper_type || PyModule_AddFunctions(module, functions) < 0) return -1;
-    Py_INCREF(unwrapper_type);
-    return PyModule_AddObject(module, "Unwrapper", unwrapper_type);
+    unwrapper_type = py_type_add(module, &spec, "Unwrapper");
+    return unwrapper_type ? PyModule_AddFunctions(module, functions) : -1;
 }
