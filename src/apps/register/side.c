@@ -2,6 +2,7 @@
  * full. */
 #include "apps/register/side.h"
 
+#include "apps/register/nth.h"
 #include "apps/register/order.h"
 
 #include "base/memory.h"
@@ -200,6 +201,15 @@ static void enclose_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
+/* The median of the radii, of some blocks spread evenly over all. */
+static double usual_radius(const reg_side *s) {
+    enum { MOST = 512 };
+    double some[MOST];
+    size_t count = s->blocks < MOST ? s->blocks : MOST;
+    for (size_t k = 0; k < count; ++k) some[k] = s->radius[s->blocks * k / count];
+    return count ? reg_nth(some, count, count / 2) : 0;
+}
+
 static void enclose(reg_side *s) {
     for (size_t n = 0; n < 2 * s->tree.leaves; ++n) s->tree.node[n] = EMPTY;
     atn_parallel((int64_t)s->blocks, 64, enclose_some, s);
@@ -208,6 +218,7 @@ static void enclose(reg_side *s) {
         join(&s->tree.node[n], &s->tree.node[2 * n + 1]);
     }
     s->bounds = s->tree.node[1];
+    s->usual_radius = usual_radius(s);
 }
 
 /* ---- on the device ---- */
