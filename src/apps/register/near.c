@@ -14,13 +14,15 @@ static const double WIDE = 2;      /* times the usual radius: points of such a b
 static double distance2(const reg_box *box, const double p[3]) {
     double d2 = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        double d = fmax(fmax(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
-        d2 += d * d;
+        double below = box->low[axis] - p[axis],
+               above = p[axis] - box->high[axis]; /* fmax is a call on some machines */
+        double d = below > above ? below : above;
+        d2 += d > 0 ? d * d : 0;
     }
     return d2;
 }
 
-enum { PIECE = 64 }; /* blocks of rows that a thread takes at a time */
+enum { PIECE = 8 }; /* blocks of rows that a thread takes at a time */
 
 /* What a block of rows covers: the ball around it, or its points where they lie far from each other (what belongs to
  * nothing is spread over the whole space, and a ball around such would be near everything). */
