@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Threads that can hold a sentence at once; with more, the one that failed longest ago loses its own. */
 enum { SLOTS = 32, ATTACHMENTS = 8 };
@@ -67,13 +68,23 @@ const char *atn_status_name(atn_status status) {
 
 const char *atn_version(void) { return ATN_VERSION; }
 
+/* Large blocks are asked for in large pages: the first touch of small ones costs as much as what is done with them. */
+enum { LARGE_PAGE = 1 << 21 };
+
 static void *plain_resize(void *user, void *block, size_t bytes) {
     (void)user;
     if (bytes == 0) {
         free(block);
         return NULL;
     }
-    return realloc(block, bytes);
+    if (block || bytes < LARGE_PAGE) return realloc(block, bytes);
+    void *large = bytes <= SIZE_MAX - LARGE_PAGE
+                      ? aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE)
+                      : NULL;
+#ifdef MADV_HUGEPAGE
+    if (large) (void)madvise(large, bytes, MADV_HUGEPAGE);
+#endif
+    return large;
 }
 
 atn_status atn_ctx_create(const atn_options *options, atn_ctx **out) {

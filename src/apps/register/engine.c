@@ -70,7 +70,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                         .type = settings->precision == 64   ? ATN_DP
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
-                        .block = cpu ? 32 : 64,
+                        .block = cpu ? 32 : REG_LARGEST_BLOCK,
                         .wait = settings->profile};
     atn_status status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);

@@ -1,4 +1,4 @@
-/* Lists of near blocks: for each ball of a block of rows, a walk down the tree of boxes of the columns. */
+/* Lists of near blocks: for each block of rows, a walk down the tree of boxes of the columns. */
 #include "apps/register/near.h"
 
 #include "base/memory.h"
@@ -9,32 +9,89 @@
 
 static const double LARGER = 1.15; /* lists reach farther than asked for, so that small motions keep them, */
 static const double WASTED = 1.5;  /* and are made anew when they reach this much farther than needed */
+static const double WIDE = 2;      /* times the usual radius: points of such a block are looked at one by one */
 
 static double distance2(const reg_box *box, const double p[3]) {
     double d2 = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        double d = fmax(fmax(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
-        d2 += d * d;
+        double below = box->low[axis] - p[axis],
+               above = p[axis] - box->high[axis]; /* fmax is a call on some machines */
+        double d = below > above ? below : above;
+        d2 += d > 0 ? d * d : 0;
     }
     return d2;
 }
 
-/* All blocks of columns whose boxes are within `reach` of `centre`, in ascending order, to `list` where it is not NULL;
- * returns how many there are. */
-static size_t walk(const reg_side *columns, const double centre[3], double reach, const int32_t *species,
-                   int32_t *list) {
-    size_t stack[64], depth = 0, count = 0;
-    stack[depth++] = 1;
+enum { PIECE = 8 }; /* blocks of rows that a thread takes at a time */
+
+/* What a block of rows covers: the ball around it, or its points where they lie far from each other (what belongs to
+ * nothing is spread over the whole space, and a ball around such would be near everything). */
+typedef struct cover {
+    size_t count;
+    double at[REG_LARGEST_BLOCK][3];
+    double reach; /* from each of these */
+} cover;
+
+static bool is_wide(const reg_side *side, size_t block) { return side->radius[block] > WIDE * side->usual_radius; }
+
+static void cover_block(const reg_near *near, size_t b, double stretch, cover *out) {
+    const reg_side *rows = near->rows;
+    bool points = !near->all && is_wide(rows, b);
+    out->count = points ? rows->block : 1;
+    out->reach = near->all ? INFINITY : (near->reach + (points ? 0 : rows->radius[b] * stretch)) * (1 + 1e-6);
+    for (size_t k = 0; k < out->count; ++k) {
+        size_t r = b * rows->block + k;
+        double at[3] = {rows->position[0][r], rows->position[1][r], rows->position[2][r]};
+        reg_pose_apply(&near->relative, points ? at : rows->centre[b], out->at[k]);
+    }
+}
+
+/* Those of the first `count` that a box is within reach of come first; returns how many they are. */
+static size_t within(cover *c, size_t count, const reg_box *box) {
+    size_t kept = 0;
+    for (size_t k = 0; k < count; ++k) {
+        if (distance2(box, c->at[k]) > c->reach * c->reach) continue;
+        double swapped[3];
+        memcpy(swapped, c->at[kept], sizeof swapped);
+        memcpy(c->at[kept++], c->at[k], sizeof swapped);
+        memcpy(c->at[k], swapped, sizeof swapped);
+    }
+    return kept;
+}
+
+/* The same for points of a wide block, whose box says little. */
+static bool meets(const cover *c, size_t count, const reg_side *columns, size_t block) {
+    for (size_t j = block * columns->block; j < (block + 1) * columns->block; ++j)
+        for (size_t k = 0; k < count; ++k) {
+            double x = columns->position[0][j] - c->at[k][0], y = columns->position[1][j] - c->at[k][1],
+                   z = columns->position[2][j] - c->at[k][2];
+            if (x * x + y * y + z * z <= c->reach * c->reach) return true;
+        }
+    return false;
+}
+
+/* All blocks of columns within reach of what is covered, in ascending order, to `list` where it is not NULL; returns
+ * how many there are. Reorders the cover: below a node only those count that reach it. */
+static size_t walk(const reg_side *columns, cover *c, const int32_t *species, int32_t *list) {
+    struct {
+        size_t node, count;
+    } stack[64];
+    size_t depth = 0, count = 0;
+    stack[depth].node = 1;
+    stack[depth++].count = c->count;
     while (depth) {
-        size_t node = stack[--depth];
-        if (distance2(&columns->tree.node[node], centre) > reach * reach) continue;
+        size_t node = stack[--depth].node, reaching = within(c, stack[depth].count, &columns->tree.node[node]);
+        if (!reaching) continue;
         if (node < columns->tree.leaves) {
-            stack[depth++] = 2 * node + 1;
-            stack[depth++] = 2 * node;
+            for (int k = 1; k >= 0; --k) {
+                stack[depth].node = 2 * node + (size_t)k;
+                stack[depth++].count = reaching;
+            }
             continue;
         }
         size_t block = node - columns->tree.leaves;
         if (block >= columns->blocks || (species && columns->species && columns->species[block] != *species)) continue;
+        if (is_wide(columns, block) && !meets(c, reaching, columns, block)) continue;
         if (list) list[count] = (int32_t)block;
         ++count;
     }
@@ -46,11 +103,11 @@ static void look(void *user, int64_t from, int64_t to, int32_t worker) {
     reg_near *near = user;
     const reg_side *rows = near->rows;
     double stretch = reg_pose_stretch(&near->relative);
+    cover c;
     (void)worker;
-    for (int64_t b = from; b < to; ++b) {
-        double centre[3], reach = near->all ? INFINITY : near->reach + rows->radius[b] * stretch;
-        reg_pose_apply(&near->relative, rows->centre[b], centre);
-        size_t count = walk(near->columns, centre, reach * (1 + 1e-6), rows->species ? &rows->species[b] : NULL,
+    for (size_t b = (size_t)from * PIECE; b < (size_t)to * PIECE && b < rows->blocks; ++b) {
+        cover_block(near, b, stretch, &c);
+        size_t count = walk(near->columns, &c, rows->species ? &rows->species[b] : NULL,
                             near->counted ? near->list + near->start[b] : NULL);
         if (!near->counted) near->start[b] = (int32_t)count;
     }
@@ -61,7 +118,7 @@ static atn_status fill(reg_near *near, const atn_ctx *ctx) {
     const reg_side *rows = near->rows;
     near->count = 0;
     near->counted = false;
-    atn_parallel((int64_t)rows->blocks, 64, look, near);
+    atn_parallel_pieces((int64_t)((rows->blocks + PIECE - 1) / PIECE), look, near);
     for (size_t b = 0; b < rows->blocks; ++b) {
         size_t here = (size_t)near->start[b];
         near->start[b] = (int32_t)near->count;
@@ -80,7 +137,7 @@ static atn_status fill(reg_near *near, const atn_ctx *ctx) {
         near->capacity = capacity;
     }
     near->counted = true;
-    atn_parallel((int64_t)rows->blocks, 64, look, near);
+    atn_parallel_pieces((int64_t)((rows->blocks + PIECE - 1) / PIECE), look, near);
     near->pairs = (double)near->count * (double)rows->block * (double)near->columns->block;
     return atn_check_cancel(ctx);
 }

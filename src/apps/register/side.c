@@ -2,6 +2,7 @@
  * full. */
 #include "apps/register/side.h"
 
+#include "apps/register/nth.h"
 #include "apps/register/order.h"
 
 #include "base/memory.h"
@@ -84,8 +85,9 @@ atn_type reg_sum_type(atn_type type) { return type == ATN_HP ? ATN_SP : type; }
 /* How many blocks: species do not share one. */
 static size_t count_blocks(const cloud_points *p, const uint32_t *order, size_t block) {
     size_t blocks = 0, filled = block;
+    if (!p->species) return (p->count + block - 1) / block;
     for (size_t k = 0; k < p->count; ++k) {
-        bool other = k && p->species && p->species[order[k]] != p->species[order[k - 1]];
+        bool other = k && p->species[order[k]] != p->species[order[k - 1]];
         if (other || filled == block) {
             ++blocks;
             filled = 0;
@@ -153,8 +155,32 @@ static size_t place_species(const cutting *c) {
     return at;
 }
 
-static void add_weights(reg_side *s) {
-    for (size_t k = 0; k < s->padded; ++k) s->total += (double)s->weight[k];
+/* Stretch by stretch: the sum does not depend on how many threads there are. */
+typedef struct adding {
+    const reg_side *s;
+    double *sum;
+} adding;
+enum { STRETCH = 16384 };
+
+static void add_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const adding *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        size_t first = (size_t)k * STRETCH, end = first + STRETCH < t->s->padded ? first + STRETCH : t->s->padded;
+        double sum = 0;
+        for (size_t r = first; r < end; ++r) sum += (double)t->s->weight[r];
+        t->sum[k] = sum;
+    }
+}
+
+static atn_status add_weights(reg_side *s, const atn_ctx *ctx) {
+    size_t stretches = (s->padded + STRETCH - 1) / STRETCH;
+    adding t = {s, atn_alloc(ctx, stretches * sizeof *t.sum)};
+    if (!t.sum) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)stretches, 1, add_some, &t);
+    for (size_t k = 0; k < stretches; ++k) s->total += t.sum[k];
+    atn_free(ctx, t.sum);
+    return ATN_OK;
 }
 
 static void cut(reg_side *s, const cloud_points *p, const uint32_t *order, const double origin[3], double unit) {
@@ -162,17 +188,19 @@ static void cut(reg_side *s, const cloud_points *p, const uint32_t *order, const
     size_t placed = p->species ? place_species(&c) : p->count;
     if (!p->species) atn_parallel((int64_t)p->count, LEAST, place_some, &c);
     fill_up(s, placed);
-    add_weights(s);
 }
 
 /* ---- balls, boxes, tree ---- */
 
 static const reg_box EMPTY = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
+static double lower(double a, double b) { return b < a ? b : a; } /* fmin is a call on some machines */
+static double higher(double a, double b) { return b > a ? b : a; }
+
 static void join(reg_box *box, const reg_box *more) {
     for (int axis = 0; axis < 3; ++axis) {
-        box->low[axis] = fmin(box->low[axis], more->low[axis]);
-        box->high[axis] = fmax(box->high[axis], more->high[axis]);
+        box->low[axis] = lower(box->low[axis], more->low[axis]);
+        box->high[axis] = higher(box->high[axis], more->high[axis]);
     }
 }
 
@@ -181,11 +209,16 @@ static void enclose_some(void *user, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (size_t b = (size_t)from; b < (size_t)to; ++b) {
         reg_box *box = &s->tree.node[s->tree.leaves + b];
-        for (size_t k = b * s->block; k < (b + 1) * s->block; ++k)
-            for (int axis = 0; axis < 3; ++axis) {
-                box->low[axis] = fmin(box->low[axis], s->position[axis][k]);
-                box->high[axis] = fmax(box->high[axis], s->position[axis][k]);
+        for (int axis = 0; axis < 3; ++axis) {
+            const double *at = s->position[axis];
+            double low = INFINITY, high = -INFINITY;
+            for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
+                low = lower(low, at[k]);
+                high = higher(high, at[k]);
             }
+            box->low[axis] = low;
+            box->high[axis] = high;
+        }
         double far2 = 0;
         for (int axis = 0; axis < 3; ++axis) s->centre[b][axis] = (box->low[axis] + box->high[axis]) / 2;
         for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
@@ -194,10 +227,19 @@ static void enclose_some(void *user, int64_t from, int64_t to, int32_t worker) {
                 double d = s->position[axis][k] - s->centre[b][axis];
                 d2 += d * d;
             }
-            far2 = fmax(far2, d2);
+            far2 = higher(far2, d2);
         }
         s->radius[b] = sqrt(far2);
     }
+}
+
+/* The median of the radii, of some blocks spread evenly over all. */
+static double usual_radius(const reg_side *s) {
+    enum { MOST = 512 };
+    double some[MOST];
+    size_t count = s->blocks < MOST ? s->blocks : MOST;
+    for (size_t k = 0; k < count; ++k) some[k] = s->radius[s->blocks * k / count];
+    return count ? reg_nth(some, count, count / 2) : 0;
 }
 
 static void enclose(reg_side *s) {
@@ -208,6 +250,7 @@ static void enclose(reg_side *s) {
         join(&s->tree.node[n], &s->tree.node[2 * n + 1]);
     }
     s->bounds = s->tree.node[1];
+    s->usual_radius = usual_radius(s);
 }
 
 /* ---- on the device ---- */
@@ -290,6 +333,7 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
     if (status == ATN_OK) {
         cut(&s, points, order, origin, unit);
         enclose(&s);
+        status = add_weights(&s, ctx);
     }
     atn_free(ctx, order);
     *out = s;
@@ -311,8 +355,8 @@ atn_status reg_side_sample(const reg_side *from, size_t every, reg_side *out) {
         memcpy(s.origin + at, from->origin + of, block * sizeof *s.origin);
         if (s.species) s.species[b] = from->species[b * every];
     }
+    if (status == ATN_OK) status = add_weights(&s, ctx);
     if (status == ATN_OK) {
-        add_weights(&s);
         enclose(&s);
         for (size_t k = 0; k < s.padded; ++k) s.count += s.weight[k] > 0;
     }
@@ -326,7 +370,7 @@ atn_status reg_side_sample(const reg_side *from, size_t every, reg_side *out) {
 static double gap2(const reg_box *box, const double p[3]) {
     double d2 = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        double d = fmax(fmax(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
+        double d = higher(higher(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
         d2 += d * d;
     }
     return d2;

@@ -12,6 +12,8 @@
 /* log2 of a weight that counts for nothing; fits a half. */
 #define REG_NOTHING (-60000.0)
 
+enum { REG_LARGEST_BLOCK = 64 }; /* points of a block */
+
 typedef struct reg_box {
     double low[3], high[3];
 } reg_box;
@@ -37,6 +39,7 @@ typedef struct reg_side {
     int32_t *species;     /* per block; NULL: all of one kind */
     double (*centre)[3];  /* per block, the ball around its points */
     double *radius;
+    double usual_radius; /* the median */
     reg_tree tree;
     reg_box bounds;
     atn_array *point[3];   /* on the device: position */
