@@ -29,7 +29,6 @@ static const struct {
     [REG_TERMS] = {"polish_terms", true, false},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
-    [REG_STARTS] = {"estep", false, true},
     [REG_LIKENESS] = {"gemm", false, true},
     [REG_AGREE] = {"agree", false, true},
     [REG_BUILD] = {"building kernels, first run only", false, false},

@@ -22,8 +22,7 @@ typedef enum reg_kernel {
     REG_TERMS,
     REG_MSTEP,
     REG_SPREAD,
-    REG_STARTS, /* of the search, which times itself: */
-    REG_LIKENESS,
+    REG_LIKENESS, /* of the search, which times itself: */
     REG_AGREE,
     REG_KERNELS
 } reg_kernel;
