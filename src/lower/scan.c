@@ -2,7 +2,8 @@
  * once, take a row of the range each time: every step's own contribution, joined over the items (scan_group.c), then
  * over the registers, then with what was before the row. Where a range is split, a first stage leaves the total of each
  * part, and the second one begins each part with those before it. Long ranges are cut into slabs first, which are done
- * one after the other, both stages each, so that the second one finds in a cache what the first has read. Joins are associative; the earlier side is left. */
+ * one after the other, both stages each, so that the second one finds in a cache what the first has read. Joins are
+ * associative; the earlier side is left. */
 #include "lower/scan.h"
 
 #include <stdio.h>
@@ -306,16 +307,17 @@ static void slab_end(scan *s, scan_accs carry) {
     ir_if(p, l->block, last, body, IR_EMPTY);
 }
 
-/* All parts of a slab before this group's, in order: each item takes a few that follow each other, then the items are joined. */
+/* All parts of a slab before this group's, in order: each item takes a few that follow each other, then the items are
+ * joined. */
 static void parts_before(scan *s, scan_accs first, scan_accs out) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
     scan_accs mine, other, next;
     ir_ref from = l->slab >= 0 ? ir_multiply_integer(p, l->slab, l->cuts.splits) : ir_address(p, 0), to = l->split;
     if (s->lanes > 1) {
-        ir_ref each = ir_operation(p, ATN_OP_DIV, IR_ADDRESS,
-                                   ir_add_integer(p, ir_subtract(p, l->split, from), s->lanes - 1),
-                                   ir_address(p, s->lanes), -1);
+        ir_ref each =
+            ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(p, ir_subtract(p, l->split, from), s->lanes - 1),
+                         ir_address(p, s->lanes), -1);
         each = ir_declare(p, l->block, "each", each);
         from = ir_declare(p, l->block, "part_from", ir_add(p, from, ir_multiply(p, s->lane, each)));
         to = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add(p, from, each), l->split, -1);
