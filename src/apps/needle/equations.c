@@ -8,7 +8,7 @@
 
 enum { ROWS = 6, SUMS = 8 };      /* of the model: positions, normals; of a pair: what a twist changes, residual, 1 */
 static const double REACH = 2;    /* thresholds that pairs may be apart, */
-static const double EDGE = 0.5;   /* and of a voxel */
+static const double EDGE = 1;     /* and of a voxel */
 static const double LEAST = 0.01; /* thresholds: no deviation is taken to be smaller */
 
 void needle_equations_free(needle_equations *e) {
