@@ -209,7 +209,8 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
         status = look_closely(p);
         if (status == ATN_OK) status = judge(p, r);
         if (r->verdict == ATN_VERDICT_TRUSTED && !p->converged) r->verdict = ATN_VERDICT_DOUBTFUL;
-        if (!p->converged && *p->reason) snprintf(r->reason, sizeof r->reason, "%s", p->reason);
+        bool known = *r->reason && r->verdict == ATN_VERDICT_REFUSED && p->settings->init == ATN_START_AUTO;
+        if (!p->converged && *p->reason && !known) snprintf(r->reason, sizeof r->reason, "%s", p->reason);
         if (r->verdict != ATN_VERDICT_TRUSTED && (larger > LARGER || larger < SMALLER)) {
             r->verdict = ATN_VERDICT_REFUSED;
             snprintf(r->reason, sizeof r->reason,
