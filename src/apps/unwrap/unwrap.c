@@ -306,6 +306,12 @@ static atn_status nothing(atn_unwrap *u, atn_unwrap_result *result) {
     return status;
 }
 
+/* What is known of the phase with turns since islands were looked for: it differs from the phase by whole turns. */
+static void report_surface(const unwrap_labels *l, atn_unwrap_result *result) {
+    result->residual_rms = l->pairs > 0 ? sqrt(l->squares / (double)l->pairs) : 0;
+    result->cut_length = l->cuts;
+}
+
 /* Where there are holes or cuts: each island has its own angle and piston. */
 static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_result *result) {
     const atn_unwrap_settings *s = f->settings;
@@ -315,7 +321,10 @@ static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_resul
     double plane[3] = {0};
     atn_status status = ATN_OK;
     if (shape.u != u->out) status = unwrap_islands_write(&u->islands, &image, &u->labels, &shape);
-    if (status == ATN_OK) status = unwrap_report(u, shape.congruent, result);
+    if (f->known && f->known_as == f->surface)
+        report_surface(&u->labels, result);
+    else if (status == ATN_OK)
+        status = unwrap_report(u, shape.congruent, result);
     result->islands = u->labels.islands;
     if (status != ATN_OK || s->remove == ATN_UNWRAP_REMOVE_NOTHING) return status;
     if (s->remove == ATN_UNWRAP_REMOVE_TILT) status = unwrap_plane_of(u, true, plane);
