@@ -205,21 +205,107 @@ static atn_status divide_all(cloud_grid *grid) {
     return status;
 }
 
+/* ---- along a curve: neighbours in the order are halves of a box ---- */
+
+static size_t leaves_of(const cloud_grid *grid) { return (grid->count + LEAF_POINTS - 1) / LEAF_POINTS; }
+
+static box leaf_of(const cloud_grid *grid, size_t leaf) {
+    size_t first = leaf * LEAF_POINTS, left = grid->count - first;
+    return bounds_of(grid->entry, first, left < LEAF_POINTS ? left : LEAF_POINTS);
+}
+
+/* A box over two that follow each other. */
+static box join(const box *lower, const box *upper, size_t at) {
+    box b = *lower;
+    b.count += upper->count;
+    b.upper = (uint32_t)at;
+    b.least = lower->least < upper->least ? lower->least : upper->least;
+    for (int d = 0; d < 3; ++d) {
+        b.low[d] = upper->low[d] < b.low[d] ? upper->low[d] : b.low[d];
+        b.high[d] = upper->high[d] > b.high[d] ? upper->high[d] : b.high[d];
+    }
+    return b;
+}
+
+/* `leaves` leaves from one on, whose boxes are numbered from `here`: one less than twice as many. */
+typedef struct twig {
+    size_t here, leaf, leaves;
+} twig;
+
+enum { MOST_TWIGS = 256 };
+typedef struct tree {
+    cloud_grid *grid;
+    size_t most; /* leaves of a twig */
+    twig twig[MOST_TWIGS];
+    size_t twigs;
+} tree;
+
+/* Boxes of a twig from its leaves up; halves in depth. */
+static void grow(cloud_grid *grid, const twig *t) { // NOLINT(misc-no-recursion)
+    if (t->leaves == 1) {
+        grid->box[t->here] = leaf_of(grid, t->leaf);
+        return;
+    }
+    size_t half = t->leaves / 2, upper = t->here + 2 * half;
+    grow(grid, &(twig){t->here + 1, t->leaf, half});
+    grow(grid, &(twig){upper, t->leaf + half, t->leaves - half});
+    grid->box[t->here] = join(&grid->box[t->here + 1], &grid->box[upper], upper);
+}
+
+/* Either cuts a twig into those that cores work on, or joins what these have made. */
+static void cut(tree *w, const twig *t, bool made) { // NOLINT(misc-no-recursion)
+    if (t->leaves <= w->most) {
+        if (!made) w->twig[w->twigs++] = *t;
+        return;
+    }
+    size_t half = t->leaves / 2, upper = t->here + 2 * half;
+    cut(w, &(twig){t->here + 1, t->leaf, half}, made);
+    cut(w, &(twig){upper, t->leaf + half, t->leaves - half}, made);
+    box *all = w->grid->box;
+    if (made) all[t->here] = join(&all[t->here + 1], &all[upper], upper);
+}
+
+static void grow_twigs(void *user, int64_t from, int64_t to, int32_t worker) {
+    tree *w = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) grow(w->grid, &w->twig[k]);
+}
+
+static atn_status grow_all(cloud_grid *grid) {
+    enum { LEAST = 64 };
+    size_t leaves = leaves_of(grid);
+    tree w = {.grid = grid, .most = 2 * leaves / MOST_TWIGS + 1};
+    if (w.most < LEAST) w.most = LEAST;
+    grid->n_boxes = 2 * leaves - 1;
+    grid->box = atn_alloc(grid->ctx, grid->n_boxes * sizeof *grid->box);
+    if (!grid->box) return ATN_ERR_MEMORY;
+    cut(&w, &(twig){0, 0, leaves}, false);
+    atn_parallel_pieces((int64_t)w.twigs, grow_twigs, &w);
+    cut(&w, &(twig){0, 0, leaves}, true);
+    return atn_check_cancel(grid->ctx);
+}
+
+/* ---- making ---- */
+
 typedef struct entering {
     cloud_grid *grid;
     const cloud_points *points;
+    const uint32_t *order; /* NULL: theirs */
 } entering;
 
 static void enter(void *user, int64_t from, int64_t to, int32_t worker) {
     const entering *t = user;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
-        t->grid->entry[k].index = (uint32_t)k;
-        for (int d = 0; d < 3; ++d) t->grid->entry[k].position[d] = t->points->position[d][k];
+        size_t point = t->order ? t->order[k] : (size_t)k;
+        t->grid->entry[k].index = (uint32_t)point;
+        for (int d = 0; d < 3; ++d) t->grid->entry[k].position[d] = t->points->position[d][point];
     }
 }
 
-atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
+/* With `part` for its boxes. */
+static atn_status make(const cloud_points *points, double edge, const uint32_t *order,
+                       atn_status (*part)(cloud_grid *grid), cloud_grid **out) {
     const atn_ctx *ctx = points->ctx;
     size_t bytes;
     *out = NULL;
@@ -232,13 +318,21 @@ atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid *
     if (!grid) return ATN_ERR_MEMORY;
     *grid = (cloud_grid){.ctx = ctx, .edge = edge, .count = points->count, .entry = atn_alloc(ctx, bytes)};
     atn_status status = grid->entry ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) atn_parallel((int64_t)points->count, BRANCH_POINTS, enter, &(entering){grid, points});
-    if (status == ATN_OK && points->count) status = divide_all(grid);
+    if (status == ATN_OK) atn_parallel((int64_t)points->count, BRANCH_POINTS, enter, &(entering){grid, points, order});
+    if (status == ATN_OK && points->count) status = part(grid);
     if (status == ATN_OK)
         *out = grid;
     else
         cloud_grid_free(grid);
     return status;
+}
+
+atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
+    return make(points, edge, NULL, divide_all, out);
+}
+
+atn_status cloud_grid_along(const cloud_points *points, const uint32_t *order, cloud_grid **out) {
+    return make(points, 0, order, grow_all, out);
 }
 
 void cloud_grid_free(cloud_grid *grid) {
@@ -360,30 +454,58 @@ static double nearest_elsewhere(const cloud_grid *grid, const double at[3]) {
     return best;
 }
 
+/* ---- the spacing ---- */
+
+typedef struct spacing {
+    const cloud_points *points;
+    const cloud_grid *grid;
+    double found[MOST_SAMPLES]; /* squares; -1: another point at that place counts */
+} spacing;
+
+static void ask_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    spacing *t = user;
+    const cloud_points *p = t->points;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        size_t self = p->count < MOST_SAMPLES ? (size_t)k : (size_t)((double)k / MOST_SAMPLES * (double)p->count);
+        double at[3] = {p->position[0][self], p->position[1][self], p->position[2][self]}, here;
+        uint32_t first = 0;
+        cloud_grid_nearest(t->grid, at, 1, INFINITY, &first, &here);
+        t->found[k] = first == self ? nearest_elsewhere(t->grid, at) : -1; /* of several at one place, one counts */
+    }
+}
+
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
+static atn_status grid_of(const cloud_points *points, cloud_grid **out) {
+    uint32_t *order = atn_alloc(points->ctx, points->count * sizeof *order);
+    *out = NULL;
+    if (!order) return ATN_ERR_MEMORY;
+    cloud_points plain = *points; /* of all species alike */
+    plain.species = NULL;
+    atn_status status = cloud_points_order(&plain, order);
+    if (status == ATN_OK) status = cloud_grid_along(points, order, out);
+    atn_free(points->ctx, order);
+    return status;
+}
+
 atn_status cloud_points_spacing(const cloud_points *points, double *out) {
+    enum { WORTH_A_THREAD = 32 };
     *out = 0;
     if (points->count < 2) return ATN_OK;
     cloud_grid *grid;
-    atn_status status = cloud_grid_make(points, 0, &grid);
+    atn_status status = grid_of(points, &grid);
     if (!grid) return status;
-    double found[MOST_SAMPLES];
+    spacing t = {.points = points, .grid = grid};
     size_t asked = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES, samples = 0;
-    for (size_t k = 0; k < asked; ++k) {
-        size_t self = points->count < MOST_SAMPLES ? k : (size_t)((double)k / MOST_SAMPLES * (double)points->count);
-        double at[3] = {points->position[0][self], points->position[1][self], points->position[2][self]};
-        uint32_t first = 0;
-        double here;
-        cloud_grid_nearest(grid, at, 1, INFINITY, &first, &here);
-        if (first == self) found[samples++] = nearest_elsewhere(grid, at); /* of several at one place, one counts */
-    }
+    atn_parallel((int64_t)asked, WORTH_A_THREAD, ask_some, &t);
     cloud_grid_free(grid);
-    qsort(found, samples, sizeof *found, compare);
-    while (samples && !isfinite(found[samples - 1])) --samples;
-    if (samples) *out = (sqrt(found[(samples - 1) / 2]) + sqrt(found[samples / 2])) / 2;
+    for (size_t k = 0; k < asked; ++k)
+        if (t.found[k] >= 0 && isfinite(t.found[k])) t.found[samples++] = t.found[k];
+    qsort(t.found, samples, sizeof *t.found, compare);
+    if (samples) *out = (sqrt(t.found[(samples - 1) / 2]) + sqrt(t.found[samples / 2])) / 2;
     return ATN_OK;
 }

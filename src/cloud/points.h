@@ -73,6 +73,9 @@ atn_status cloud_extent_check(const atn_ctx *ctx, const char *who, const double 
  * UINT32_MAX. */
 typedef struct cloud_grid cloud_grid;
 atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out);
+/* The same from points that follow a space-filling curve in `order`, or as they are where it is NULL: nothing is
+ * sorted. In any other order it is right too, and slow to ask. */
+atn_status cloud_grid_along(const cloud_points *points, const uint32_t *order, cloud_grid **out);
 void cloud_grid_free(cloud_grid *grid); /* NULL is fine */
 
 /* The `most` nearest points to `at` that are no farther than `reach` (INFINITY: any), the nearest first, of equal
