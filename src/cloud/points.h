@@ -31,6 +31,9 @@ void cloud_points_free(cloud_points *points); /* zeroed ones are fine */
  * their longest side); points of lower species first where there are species. The same for any number of threads. At
  * most UINT32_MAX points. */
 atn_status cloud_points_order(const cloud_points *points, uint32_t *order);
+struct cloud_keyed; /* cloud/sort.h */
+/* The same with the places on the curve, which ascend, and without species; owned by the caller (atn_free). */
+atn_status cloud_points_keys(const cloud_points *points, struct cloud_keyed **out);
 
 /* Point k of the result is point order[k]. */
 atn_status cloud_points_permute(const cloud_points *points, const uint32_t *order, cloud_points *out);
@@ -73,9 +76,6 @@ atn_status cloud_extent_check(const atn_ctx *ctx, const char *who, const double 
  * UINT32_MAX. */
 typedef struct cloud_grid cloud_grid;
 atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out);
-/* The same from points that follow a space-filling curve in `order`, or as they are where it is NULL: nothing is
- * sorted. In any other order it is right too, and slow to ask. */
-atn_status cloud_grid_along(const cloud_points *points, const uint32_t *order, cloud_grid **out);
 void cloud_grid_free(cloud_grid *grid); /* NULL is fine */
 
 /* The `most` nearest points to `at` that are no farther than `reach` (INFINITY: any), the nearest first, of equal
