@@ -60,6 +60,7 @@ static void lay_arguments(atn_lowered *p) {
     }
     for (int32_t k = 0; k < g->n_parameters; ++k) add_argument(p, IR_ARG_PARAM, k);
     if (p->scratch_slots > 0) add_argument(p, IR_ARG_SCRATCH, 0);
+    if (p->variant.slabs > 1) add_argument(p, IR_ARG_SLAB, 0);
     if (p->reports) add_argument(p, IR_ARG_REPORT, 0);
 }
 
@@ -119,6 +120,9 @@ static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[ATN_MAX_RANK]
             lower_declare(l, "start", d, ir_add(p, l->begin[d], ir_multiply_integer(p, number, l->cuts.span[d])));
         if (!last) left = ir_declare(p, l->block, "left", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, left, tiles[d], -1));
     }
+    l->slab = split && l->cuts.slabs > 1 ? ir_argument_ref(p, IR_ARG_SLAB, 0, IR_ADDRESS) : -1;
+    if (l->slab >= 0)
+        left = ir_declare(p, l->block, "part", ir_add(p, ir_multiply_integer(p, l->slab, l->cuts.splits), left));
     l->split = split ? left : -1;
 }
 

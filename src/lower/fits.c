@@ -120,6 +120,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
                "vectors along a scan add up its parts only");
         REFUSE(v->stage > 0 || v->q[0].tile > 0, "a scan stages nothing");
     }
+    REFUSE(v->slabs > 1 && (!atn_graph_has_scan(g) || atn_variant_splits(v) == 1), "slabs are those of a split scan");
     REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp),
            "lanes of q are more than warps can shuffle");
     REFUSE(v->half && !t->half, "the device, or its dialect, has no arithmetic on halves");

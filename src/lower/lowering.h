@@ -72,6 +72,7 @@ typedef struct lowering {
     ir_ref extent[ATN_MAX_RANK], begin[ATN_MAX_RANK]; /* of the points */
     lower_scan_phase scan_phase;
     ir_ref split;                                     /* this group's part of the reduced range; -1: no split */
+    ir_ref slab;                                      /* the slab that is done; -1: there is one */
     ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
     int32_t warp;               /* items that shuffle with each other */
     ir_ref start[ATN_MAX_RANK]; /* first point of the group's tile */

@@ -36,6 +36,8 @@ typedef struct atn_variant {
     int32_t wide; /* elements moved at once, 1, 2 or 4: GPU: by an item into a staged tile, any alignment stays right;
                      host: registers read from a staged tile, each then a lane */
     int32_t pad;  /* elements added to each row of a staged tile */
+    int32_t slabs; /* of a split scan: pieces of the range done one after the other, totals and then values, so that a
+                      cache still has what is read twice */
     int32_t reduce, finish, exp;
     int32_t degree;     /* of the polynomial exp: 3 to 7 */
     int32_t accumulate; /* accumulators of floating sums: 0 as described, 32, 64 */
@@ -67,6 +69,9 @@ const char *atn_variant_knob_name(int32_t knob);
 
 /* Groups that share a reduced range: the split of its slowest dimension. */
 int32_t atn_variant_splits(const atn_variant *variant);
+
+/* Places for partial results: one for each part; with several slabs, and one for each of their ends. */
+int32_t atn_variant_kept(const atn_variant *variant);
 
 /* What values of a type are computed in, complex ones part by part: HP in SP, unless the variant says half. */
 atn_type atn_variant_type(const atn_variant *variant, atn_type type);

@@ -316,7 +316,9 @@ static void unpack(printer *r) {
 }
 
 /* Passed in 64 bits, used in those of addresses. */
-static bool is_address(const ir_argument *a) { return a->kind >= IR_ARG_OFFSET && a->kind <= IR_ARG_SIZE2; }
+static bool is_address(const ir_argument *a) {
+    return (a->kind >= IR_ARG_OFFSET && a->kind <= IR_ARG_SIZE2) || a->kind == IR_ARG_SLAB;
+}
 
 static void signature(printer *r) {
     bool first = true;

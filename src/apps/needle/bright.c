@@ -236,7 +236,7 @@ void needle_bright_end(needle_bright *b) {
 
 static atn_status queue_batch(needle_bright *b, int64_t batch) {
     atn_array *median = b->median[batch % b->slots];
-    atn_status status = atn_check_cancel(b->ctx);
+    atn_status status = atn_tell_progress(b->ctx, "segmenting", batch, b->batches);
     if (status == ATN_OK && b->sent == batch) status = send(b, b->sent++);
     if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "pixels", b->pixels[batch % b->slots]);
     if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "median", median);

@@ -412,7 +412,8 @@ static void line_of_start(const atn_needle *n, const atn_needle_settings *s, loo
 static atn_status locate(look *l, const atn_needle_settings *settings, coarse *start, atn_needle_result *out) {
     double begin = atn_clock_seconds();
     atn_needle *n = l->n;
-    atn_status status = ATN_OK;
+    atn_status status = atn_tell_progress(n->ctx, "looking for the axis", 0, 0);
+    if (status != ATN_OK) return status;
     if (settings->has_start)
         line_of_start(n, settings, l);
     else if (l->frames < FEWEST_CENTRES)

@@ -290,6 +290,19 @@ static atn_status weigh(const reg_side *s, const double *factor, double *number)
     return reg_array_put(s->log_weight, s->padded, number);
 }
 
+/* What is there already, where that is exact; `number`: the weights. */
+static atn_status make_exact(reg_side *s, const double *number) {
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 4 && status == ATN_OK; ++k)
+        if (s->type != ATN_HP)
+            status = atn_array_view_range(k < 3 ? s->point[k] : s->w, 0, (int64_t)s->padded, &s->exact[k]);
+        else {
+            status = atn_array_create_vector(s->device, ATN_SP, (int64_t)s->padded, &s->exact[k]);
+            if (status == ATN_OK) status = reg_array_put(s->exact[k], s->padded, k < 3 ? s->position[k] : number);
+        }
+    return status;
+}
+
 static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     double *number = atn_alloc(ctx, s->padded * sizeof *number);
     if (!number) return ATN_ERR_MEMORY;
@@ -314,6 +327,7 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
         atn_parallel((int64_t)s->padded, LEAST, copy_weights, &(weighing){s, NULL, number});
         status = reg_array_put(s->w, s->padded, number);
     }
+    if (status == ATN_OK) status = make_exact(s, number);
     if (status == ATN_OK) status = weigh(s, NULL, number);
     atn_free(ctx, number);
     return status;
@@ -437,7 +451,7 @@ double reg_side_spacing(const reg_side *s) {
 }
 
 /* All arrays of a side, wherever they are in it. */
-enum { ARRAYS = 24 };
+enum { ARRAYS = 29 };
 typedef atn_array **every_array[ARRAYS];
 static void all_arrays(reg_side *s, every_array out) {
     int n = 0;
@@ -449,6 +463,8 @@ static void all_arrays(reg_side *s, every_array out) {
         out[n++] = &s->moved[k];
         out[n++] = &s->point[k];
     }
+    for (int k = 0; k < 4; ++k) out[n++] = &s->exact[k];
+    out[n++] = &s->pair;
     out[n++] = &s->log_weight_rows;
     out[n++] = &s->shift_rows;
     out[n++] = &s->partner_rows;
@@ -474,6 +490,11 @@ atn_status reg_side_unpark(reg_side *s) {
     atn_status status = upload(s, atn_device_ctx(s->device));
     if (status != ATN_OK) reg_side_park(s);
     return status;
+}
+
+atn_status reg_side_pairs(reg_side *s) {
+    if (s->pair) return ATN_OK;
+    return atn_array_create_matrix(s->device, reg_sum_type(s->type), (int64_t)s->padded, REG_PAIR_ROWS, 0, &s->pair);
 }
 
 atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
