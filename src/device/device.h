@@ -174,4 +174,9 @@ size_t atn_device_peak_bytes(const atn_device *device);
 int64_t atn_device_free_bytes(const atn_device *device);
 bool atn_device_lost(const atn_device *device); /* true: only closing it is left */
 
+/* What takes long to make, as kernels that are planned, left with the device for the next call of the same owner (any
+ * address); dropped when the device is closed, or at once where it is lost. NULL: nothing was left. */
+void atn_device_leave(atn_device *device, const void *owner, void *thing, void (*drop)(void *thing));
+void *atn_device_take(atn_device *device, const void *owner);
+
 #endif

@@ -119,7 +119,7 @@ typedef struct ir_stage {
     int32_t items;    /* per work-group */
     ir_stmt body;
     int32_t n_tiles;
-    ir_tile tile[16];
+    ir_tile tile[48]; /* of what is staged, and of accumulators */
     /* How many groups: the product of ceil(extent / span) over the points' dimensions, times split. */
     int32_t span[ATN_MAX_RANK]; /* points covered by one group per dimension; 1 where there is none */
     bool over_points;           /* false: one group for all (the end of a reduction) */

@@ -48,6 +48,13 @@ bool search_moments_fit(const search_moments *moments, bool scaled, search_pose 
 /* The eigenvector of the smallest eigenvalue of a symmetric matrix (upper half: xx xy xz yy yz zz); values ascend. */
 void search_least_direction(const double matrix[6], double values[3], double direction[3]);
 
+/* ---- search_thin.c: one point for each cube ---- */
+/* The side of cubes that leave about `most` points, or 0.6 of all where there are few. 0: all are at one place. */
+atn_status search_edge(const cloud_points *points, size_t most, double *out);
+/* The mean of each cube's points, without those that hardly have any, in Morton order; weights are points of a sample.
+ */
+atn_status search_thin(const cloud_points *points, double edge, cloud_points *out);
+
 /* ---- search_surface.c: a cloud thinned and described ---- */
 enum {
     SEARCH_SHELLS = 4,  /* around a point, of equal thickness */
@@ -57,7 +64,7 @@ enum {
     SEARCH_FEATURE = SEARCH_SHELLS * SEARCH_SHELL
 };
 
-/* A point for each cube, about the centroid, in order of x. Ended with search_surface_free. */
+/* A point for each cube, about the centroid, in Morton order. Ended with search_surface_free. */
 typedef struct search_surface {
     const atn_ctx *ctx;
     size_t count;
@@ -71,24 +78,31 @@ typedef struct search_surface {
                        NULL: not described yet */
 } search_surface;
 
-/* The side of cubes that leave about `most` points, or 0.6 of all where there are few. 0: all are at one place. */
-atn_status search_edge(const cloud_points *points, size_t most, double *out);
 atn_status search_surface_make(const cloud_points *points, double edge, bool features, search_surface *out);
 atn_status search_surface_describe(search_surface *surface); /* fills feature, once */
 void search_surface_free(search_surface *surface);           /* zeroed ones are fine */
 
 /* ---- search_score.c: how much of the source lies on the target ---- */
-/* Which target point is the nearest, for each cell of a raster; -1: none within reach. */
+/* A target point with its plane, all in one place of memory. */
+typedef struct search_place {
+    float at[3], normal[3];
+    float known; /* 1: has a normal; 0 */
+    float unused;
+} search_place;
+
+/* Which target point is the nearest, for each cell of a raster and one more; their number: none within reach. */
 typedef struct search_raster {
     const search_surface *target;
-    int32_t *nearest; /* owned */
+    int32_t *nearest;    /* owned */
+    search_place *place; /* of the target's points and one more, which nothing lies on; owned */
     int32_t size[3];
     double low[3], step;
+    float corner[3], per_step; /* the same, as points are looked up */
 } search_raster;
 atn_status search_raster_make(const search_surface *target, search_raster *out);
 void search_raster_free(search_raster *raster); /* zeroed ones are fine */
-/* How well point i lies there, in [0, 1]; and the mean over all points. */
-double search_lies(const search_raster *raster, const search_surface *source, size_t i, const search_pose *pose);
+/* How well each point lies there, in [0, 1]; and the mean over all points. */
+void search_lies(const search_raster *raster, const search_surface *source, const search_pose *pose, float *out);
 double search_score(const search_raster *raster, const search_surface *source, const search_pose *pose);
 /* Some steps towards the nearest planes; the score is brought up to date. */
 void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps,
@@ -99,8 +113,8 @@ enum { SEARCH_MOST_PAIRED = 100, SEARCH_TURNS = 60 };
 atn_status search_paired(const search_tools *tools, const search_surface *source, const search_surface *target,
                          bool scaled, search_pose *out, size_t *count);
 /* From even turns of the pose `from` about the place `about` of the source; NULL: of none, about the centres. */
-atn_status search_turned(const search_tools *tools, const search_surface *source, const search_surface *target,
-                         const search_pose *from, const double about[3], search_pose *out, size_t *count);
+atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
+                         const double about[3], search_pose *out, size_t *count);
 
 /* ---- search.c: what the search and the look for rivals share ---- */
 enum { SEARCH_REFINED = 16 }; /* poses that are refined */

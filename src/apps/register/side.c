@@ -2,7 +2,7 @@
  * full. */
 #include "apps/register/side.h"
 
-#include "apps/register/order.h"
+#include "apps/register/nth.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -82,10 +82,11 @@ atn_type reg_sum_type(atn_type type) { return type == ATN_HP ? ATN_SP : type; }
 /* ---- cutting ---- */
 
 /* How many blocks: species do not share one. */
-static size_t count_blocks(const cloud_points *p, const uint32_t *order, size_t block) {
+static size_t count_blocks(const cloud_points *p, size_t block) {
     size_t blocks = 0, filled = block;
+    if (!p->species) return (p->count + block - 1) / block;
     for (size_t k = 0; k < p->count; ++k) {
-        bool other = k && p->species && p->species[order[k]] != p->species[order[k - 1]];
+        bool other = k && p->species[k] != p->species[k - 1];
         if (other || filled == block) {
             ++blocks;
             filled = 0;
@@ -121,23 +122,22 @@ static size_t fill_up(reg_side *s, size_t at) {
 typedef struct cutting {
     reg_side *s;
     const cloud_points *p;
-    const uint32_t *order;
     const double *origin;
     double unit;
 } cutting;
 
-static void place(const cutting *c, uint32_t from, size_t at) {
+static void place(const cutting *c, size_t from, size_t at) {
     reg_side *s = c->s;
     for (int axis = 0; axis < 3; ++axis)
         s->position[axis][at] = (c->p->position[axis][from] - c->origin[axis]) / c->unit;
     s->weight[at] = c->p->weight[from];
-    s->origin[at] = from;
+    s->origin[at] = (uint32_t)from;
 }
 
 static void place_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const cutting *c = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) place(c, c->order[k], (size_t)k);
+    for (int64_t k = from; k < to; ++k) place(c, (size_t)k, (size_t)k);
 }
 
 /* Blocks end where the species does; returns how many points there are then. */
@@ -145,34 +145,59 @@ static size_t place_species(const cutting *c) {
     const int32_t *species = c->p->species;
     size_t at = 0;
     for (size_t k = 0; k < c->p->count; ++k) {
-        uint32_t from = c->order[k];
-        if (k && species[from] != species[c->order[k - 1]]) at = fill_up(c->s, at);
-        place(c, from, at);
-        c->s->species[at++ / c->s->block] = species[from];
+        if (k && species[k] != species[k - 1]) at = fill_up(c->s, at);
+        place(c, k, at);
+        c->s->species[at++ / c->s->block] = species[k];
     }
     return at;
 }
 
-static void add_weights(reg_side *s) {
-    for (size_t k = 0; k < s->padded; ++k) s->total += (double)s->weight[k];
+/* Stretch by stretch: the sum does not depend on how many threads there are. */
+typedef struct adding {
+    const reg_side *s;
+    double *sum;
+} adding;
+enum { STRETCH = 16384 };
+
+static void add_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const adding *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        size_t first = (size_t)k * STRETCH, end = first + STRETCH < t->s->padded ? first + STRETCH : t->s->padded;
+        double sum = 0;
+        for (size_t r = first; r < end; ++r) sum += (double)t->s->weight[r];
+        t->sum[k] = sum;
+    }
 }
 
-static void cut(reg_side *s, const cloud_points *p, const uint32_t *order, const double origin[3], double unit) {
-    cutting c = {s, p, order, origin, unit};
+static atn_status add_weights(reg_side *s, const atn_ctx *ctx) {
+    size_t stretches = (s->padded + STRETCH - 1) / STRETCH;
+    adding t = {s, atn_alloc(ctx, stretches * sizeof *t.sum)};
+    if (!t.sum) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)stretches, 1, add_some, &t);
+    for (size_t k = 0; k < stretches; ++k) s->total += t.sum[k];
+    atn_free(ctx, t.sum);
+    return ATN_OK;
+}
+
+static void cut(reg_side *s, const cloud_points *p, const double origin[3], double unit) {
+    cutting c = {s, p, origin, unit};
     size_t placed = p->species ? place_species(&c) : p->count;
     if (!p->species) atn_parallel((int64_t)p->count, LEAST, place_some, &c);
     fill_up(s, placed);
-    add_weights(s);
 }
 
 /* ---- balls, boxes, tree ---- */
 
 static const reg_box EMPTY = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
+static double lower(double a, double b) { return b < a ? b : a; } /* fmin is a call on some machines */
+static double higher(double a, double b) { return b > a ? b : a; }
+
 static void join(reg_box *box, const reg_box *more) {
     for (int axis = 0; axis < 3; ++axis) {
-        box->low[axis] = fmin(box->low[axis], more->low[axis]);
-        box->high[axis] = fmax(box->high[axis], more->high[axis]);
+        box->low[axis] = lower(box->low[axis], more->low[axis]);
+        box->high[axis] = higher(box->high[axis], more->high[axis]);
     }
 }
 
@@ -181,11 +206,16 @@ static void enclose_some(void *user, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (size_t b = (size_t)from; b < (size_t)to; ++b) {
         reg_box *box = &s->tree.node[s->tree.leaves + b];
-        for (size_t k = b * s->block; k < (b + 1) * s->block; ++k)
-            for (int axis = 0; axis < 3; ++axis) {
-                box->low[axis] = fmin(box->low[axis], s->position[axis][k]);
-                box->high[axis] = fmax(box->high[axis], s->position[axis][k]);
+        for (int axis = 0; axis < 3; ++axis) {
+            const double *at = s->position[axis];
+            double low = INFINITY, high = -INFINITY;
+            for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
+                low = lower(low, at[k]);
+                high = higher(high, at[k]);
             }
+            box->low[axis] = low;
+            box->high[axis] = high;
+        }
         double far2 = 0;
         for (int axis = 0; axis < 3; ++axis) s->centre[b][axis] = (box->low[axis] + box->high[axis]) / 2;
         for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
@@ -194,10 +224,19 @@ static void enclose_some(void *user, int64_t from, int64_t to, int32_t worker) {
                 double d = s->position[axis][k] - s->centre[b][axis];
                 d2 += d * d;
             }
-            far2 = fmax(far2, d2);
+            far2 = higher(far2, d2);
         }
         s->radius[b] = sqrt(far2);
     }
+}
+
+/* The median of the radii, of some blocks spread evenly over all. */
+static double usual_radius(const reg_side *s) {
+    enum { MOST = 512 };
+    double some[MOST];
+    size_t count = s->blocks < MOST ? s->blocks : MOST;
+    for (size_t k = 0; k < count; ++k) some[k] = s->radius[s->blocks * k / count];
+    return count ? reg_nth(some, count, count / 2) : 0;
 }
 
 static void enclose(reg_side *s) {
@@ -208,6 +247,7 @@ static void enclose(reg_side *s) {
         join(&s->tree.node[n], &s->tree.node[2 * n + 1]);
     }
     s->bounds = s->tree.node[1];
+    s->usual_radius = usual_radius(s);
 }
 
 /* ---- on the device ---- */
@@ -247,6 +287,19 @@ static atn_status weigh(const reg_side *s, const double *factor, double *number)
     return reg_array_put(s->log_weight, s->padded, number);
 }
 
+/* What is there already, where that is exact; `number`: the weights. */
+static atn_status make_exact(reg_side *s, const double *number) {
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 4 && status == ATN_OK; ++k)
+        if (s->type != ATN_HP)
+            status = atn_array_view_range(k < 3 ? s->point[k] : s->w, 0, (int64_t)s->padded, &s->exact[k]);
+        else {
+            status = atn_array_create_vector(s->device, ATN_SP, (int64_t)s->padded, &s->exact[k]);
+            if (status == ATN_OK) status = reg_array_put(s->exact[k], s->padded, k < 3 ? s->position[k] : number);
+        }
+    return status;
+}
+
 static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     double *number = atn_alloc(ctx, s->padded * sizeof *number);
     if (!number) return ATN_ERR_MEMORY;
@@ -271,6 +324,7 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
         atn_parallel((int64_t)s->padded, LEAST, copy_weights, &(weighing){s, NULL, number});
         status = reg_array_put(s->w, s->padded, number);
     }
+    if (status == ATN_OK) status = make_exact(s, number);
     if (status == ATN_OK) status = weigh(s, NULL, number);
     atn_free(ctx, number);
     return status;
@@ -280,18 +334,14 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
                          atn_type type, size_t block, reg_side *out) {
     const atn_ctx *ctx = points->ctx;
     reg_side s = {.device = device, .type = type, .count = points->count, .block = block};
-    uint32_t *order = atn_alloc(ctx, points->count * sizeof *order);
-    atn_status status = order ? reg_order(points, block, order) : ATN_ERR_MEMORY;
+    s.blocks = count_blocks(points, block);
+    s.padded = s.blocks * block;
+    atn_status status = allocate(&s, ctx, points->species != NULL);
     if (status == ATN_OK) {
-        s.blocks = count_blocks(points, order, block);
-        s.padded = s.blocks * block;
-        status = allocate(&s, ctx, points->species != NULL);
-    }
-    if (status == ATN_OK) {
-        cut(&s, points, order, origin, unit);
+        cut(&s, points, origin, unit);
         enclose(&s);
+        status = add_weights(&s, ctx);
     }
-    atn_free(ctx, order);
     *out = s;
     if (status != ATN_OK) reg_side_free(out);
     return status;
@@ -311,8 +361,8 @@ atn_status reg_side_sample(const reg_side *from, size_t every, reg_side *out) {
         memcpy(s.origin + at, from->origin + of, block * sizeof *s.origin);
         if (s.species) s.species[b] = from->species[b * every];
     }
+    if (status == ATN_OK) status = add_weights(&s, ctx);
     if (status == ATN_OK) {
-        add_weights(&s);
         enclose(&s);
         for (size_t k = 0; k < s.padded; ++k) s.count += s.weight[k] > 0;
     }
@@ -326,7 +376,7 @@ atn_status reg_side_sample(const reg_side *from, size_t every, reg_side *out) {
 static double gap2(const reg_box *box, const double p[3]) {
     double d2 = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        double d = fmax(fmax(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
+        double d = higher(higher(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
         d2 += d * d;
     }
     return d2;
@@ -393,7 +443,7 @@ double reg_side_spacing(const reg_side *s) {
 }
 
 /* All arrays of a side, wherever they are in it. */
-enum { ARRAYS = 24 };
+enum { ARRAYS = 29 };
 typedef atn_array **every_array[ARRAYS];
 static void all_arrays(reg_side *s, every_array out) {
     int n = 0;
@@ -405,6 +455,8 @@ static void all_arrays(reg_side *s, every_array out) {
         out[n++] = &s->moved[k];
         out[n++] = &s->point[k];
     }
+    for (int k = 0; k < 4; ++k) out[n++] = &s->exact[k];
+    out[n++] = &s->pair;
     out[n++] = &s->log_weight_rows;
     out[n++] = &s->shift_rows;
     out[n++] = &s->partner_rows;
@@ -430,6 +482,11 @@ atn_status reg_side_unpark(reg_side *s) {
     atn_status status = upload(s, atn_device_ctx(s->device));
     if (status != ATN_OK) reg_side_park(s);
     return status;
+}
+
+atn_status reg_side_pairs(reg_side *s) {
+    if (s->pair) return ATN_OK;
+    return atn_array_create_matrix(s->device, reg_sum_type(s->type), (int64_t)s->padded, REG_PAIR_ROWS, 0, &s->pair);
 }
 
 atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
