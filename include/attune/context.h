@@ -72,6 +72,19 @@ ATN_API void atn_ctx_cancel(atn_ctx *ctx);
 /* Forgets that a stop was asked for, so that new work may begin. Not while work is under way. */
 ATN_API void atn_ctx_resume(atn_ctx *ctx);
 
+/* Where long work is. `doing` lives during the call only. */
+typedef struct atn_progress {
+    const char *doing;
+    int64_t done, count; /* parts of it; count 0: not known */
+} atn_progress;
+
+/* Called now and then by the thread that works; false stops the work with ATN_ERR_CANCELLED. */
+typedef bool (*atn_progress_fn)(void *user, const atn_progress *now);
+
+/* Lets unwrapping, lattices and needles report where they are (registrations have a watch of their own). NULL: nobody
+ * listens. Not while work is under way. */
+ATN_API void atn_ctx_on_progress(atn_ctx *ctx, atn_progress_fn progress, void *user);
+
 /* Bytes of host memory held through this context now, and the most there ever was. */
 ATN_API size_t atn_ctx_bytes(const atn_ctx *ctx);
 ATN_API size_t atn_ctx_peak_bytes(const atn_ctx *ctx);

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from . import _arrays, _attune
 from ._clouds import cloud_input, view_html
 from ._engines import borrow, device_key
+from ._progress import Progress, told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,9 +71,8 @@ class Poses:
         )
 
 
-def _print_step(step: dict[str, Any]) -> None:
-    line = f"{step['doing']}: {step['done']} of {step['count']} pairs, {step['joined']} scans joined"
-    print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
+def _step_line(step: dict[str, Any]) -> str:
+    return f"{step['doing']}: {step['done']} of {step['count']} pairs, {step['joined']} scans joined"
 
 
 def register_many(
@@ -82,7 +81,7 @@ def register_many(
     pairs: Mapping[str, Any] | None = None,
     neighbours: int = 0,
     device: Any = None,
-    progress: bool | None | Callable[[dict[str, Any]], Any] = None,
+    progress: Progress = None,
     drop_invalid: bool = False,
 ) -> Poses:
     """Registers many scans into one frame: pairs that overlap are found and registered, and their poses made to agree.
@@ -92,14 +91,9 @@ def register_many(
     least, where so many overlap; default 4. progress: True for a line on standard error, or a function that gets a
     dictionary (doing, done, count, joined); one that returns False stops the work.
     """
-    if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise TypeError("register_many: progress takes True, False or a function")
     clouds = [cloud_input(scan, f"scans[{k}]", drop_invalid) for k, scan in enumerate(scans)]
-    watch = _print_step if progress is True else progress or None
-    with borrow(device_key(device)) as engine:
+    with told(progress, "register_many", _step_line) as watch, borrow(device_key(device)) as engine:
         raw = _attune.register_many(
             engine.c, clouds, None if pairs is None else dict(pairs), int(neighbours), watch, drop_invalid
         )
-    if progress is True:
-        print(file=sys.stderr)
     return Poses(raw, clouds)

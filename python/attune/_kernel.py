@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
 
 from . import _arrays, _attune
 from ._arrays import TYPES, DeviceArray, Foreign
 from ._clouds import table_html
 from ._engines import Engine, Key, device_key, program, refresh
+from ._progress import Progress, Watch, told
 
 _MOST_KEPT = 8
 _RANKS = {1: "a vector", 2: "a matrix", 3: "a volume"}
@@ -34,6 +36,39 @@ class Tuned(dict[str, Any]):
     def _repr_html_(self) -> str:
         keys = ("kernel", "shape", "default_s", "best_s", "variant", "tried")
         return table_html([[str(r.get(k, "")) for k in keys] for r in self.get("results", [self])], keys)
+
+
+def _tune_line(step: dict[str, Any]) -> str:
+    best = f"{step['best_s']:.4g} s" if step["best_s"] else "none yet"
+    return f"{step['doing']}: {step['done']} tried, {step['failed']} failed, best {best}"
+
+
+def _run_watched(command: list[str], answer: IO[str], watch: Watch | None) -> None:
+    """Runs a command that writes lines of JSON where it is to standard error. Whatever ends this call ends it, too."""
+    said = ""
+    with subprocess.Popen(command, stdout=answer, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            for line in process.stderr or ():
+                if not line.startswith("{"):
+                    said = line.strip()
+                elif watch and watch(json.loads(line)) is False:
+                    stopped = _attune.Error("stopped as asked; what was measured is kept")
+                    stopped.status = "cancelled"
+                    raise stopped
+        except BaseException:
+            _stop(process)
+            raise
+    if process.returncode != 0:
+        raise _attune.Error(said or "tuning failed")
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """As Ctrl-C does; one that does not listen is killed."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 class Kernel:
@@ -286,11 +321,13 @@ class Kernel:
         *,
         evaluations: int | None = None,
         strategy: str | None = None,
-        progress: bool = False,
+        progress: Progress = None,
         **sizes: Any,
     ) -> Tuned:
         """Finds the fastest variant by measurement, for the sizes of the last call or those given (A=(1024, 1024)), and
-        remembers it: later calls, in this process and others, take it. budget: seconds."""
+        remembers it: later calls, in this process and others, take it. budget: seconds. progress: True for a line on
+        standard error, or a function that gets a dictionary (doing, done, failed, best_s, shape, elapsed_s); one that
+        returns False stops the tuning. What was measured until then is kept."""
         with self._lock:
             if not sizes and self._last is None:
                 raise ValueError("tune: call it once before, or give the sizes of its arrays: A=(1024, 1024)")
@@ -320,8 +357,8 @@ class Kernel:
             refresh()
             return found
 
-    def _tune_aside(self, command: list[str], progress: bool) -> Tuned:
-        with tempfile.TemporaryDirectory() as folder:
+    def _tune_aside(self, command: list[str], progress: Progress) -> Tuned:
+        with tempfile.TemporaryDirectory() as folder, told(progress, "tune", _tune_line) as watch:
             command[2] = self._text
             if "\n" in self._text:
                 command[2] = os.path.join(
@@ -329,13 +366,10 @@ class Kernel:
                 )
                 with open(command[2], "w", encoding="utf-8") as file:
                     file.write(self._text)
-            done = subprocess.run(
-                command, stdout=subprocess.PIPE, stderr=None if progress else subprocess.PIPE, text=True
-            )
-        if done.returncode != 0:
-            lines = (done.stderr or "").strip().splitlines()
-            raise _attune.Error(lines[-1] if lines else "tuning failed")
-        return Tuned(json.loads(done.stdout))
+            with open(os.path.join(folder, "answer.json"), "w+", encoding="utf-8") as answer:
+                _run_watched([*command, "--progress"], answer, watch)
+                answer.seek(0)
+                return Tuned(json.load(answer))
 
     def __repr__(self) -> str:
         inputs = ", ".join(name for name, row in self._names.items() if row["read"] or not row["rank"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _arrays, _attune
 from ._clouds import Cloud, cloud_input, table_html
 from ._engines import borrow, device_key
+from ._progress import Progress, watched
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,6 +97,7 @@ def needle(
     init: Any = None,
     shape: tuple[int, int, int] | None = None,
     device: Any = None,
+    progress: Progress = None,
     threshold: float | None = None,
     edge: float | None = None,
     brute: bool | None = None,
@@ -118,7 +120,8 @@ def needle(
     model: a mesh (path), or points as attune.register takes them, z along the needle. volume: (scans, rows, columns) of
     uint8 or uint16, the path of a folder of images, of a TIFF or of raw pixels (with ``shape``), or points. spacing:
     between columns, rows and scans, in the model's unit. init: a (4, 4) matrix to start from, as the last frame's pose.
-    roll_deg and shift are (low, high, step). The others are fields of atn_needle_options, atn_needle_settings and
+    roll_deg and shift are (low, high, step). progress: True for a line on standard error, or a function that gets a
+    dictionary (doing, done, count); one that returns False stops the work. The others are fields of atn_needle_options, atn_needle_settings and
     atn_needle_view.
     """
     options = {"threshold": threshold, "edge": edge, "brute": brute, "count": count}
@@ -139,7 +142,7 @@ def needle(
         settings["start"] = [float(v) for v in _arrays.matrix(init, "init").ravel()]
     scan = _scan(volume, shape)
     given = cloud_input(model, "model")
-    with borrow(device_key(device)) as engine:
+    with borrow(device_key(device)) as engine, watched(engine, progress, "needle"):
         raw = _attune.needle(
             engine.c, given, scan, *({k: v for k, v in d.items() if v is not None} for d in (options, settings, view))
         )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from typing import TYPE_CHECKING, Any, Callable, Union
+from typing import TYPE_CHECKING, Any
 
 from . import _arrays, _attune
 from ._clouds import cloud_input, view_html
 from ._engines import Key, borrow, device_key
+from ._progress import Progress, told
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ._clouds import CloudInput, Points
-
-    Progress = Union[bool, None, Callable[[dict[str, Any]], Any]]
 
 
 class Registration:
@@ -102,20 +99,8 @@ class Registration:
         return view_html("attune.register", rows, [("source", source, self.transform), ("target", target, eye)])
 
 
-def _print_step() -> Callable[[dict[str, Any]], Any]:
-    shown = 0.0
-
-    def show(step: dict[str, Any]) -> None:
-        nonlocal shown
-        now = time.monotonic()
-        if now - shown > 0.1:
-            shown = now
-            line = (
-                f"iteration {step['iteration']}, rmse {step['rmse']:.4g}, {step['source']} and {step['target']} points"
-            )
-            print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
-
-    return show
+def _step_line(step: dict[str, Any]) -> str:
+    return f"iteration {step['iteration']}, rmse {step['rmse']:.4g}, {step['source']} and {step['target']} points"
 
 
 def _start(init: Any) -> dict[str, Any]:
@@ -215,13 +200,9 @@ def register(
     }
     settings = {name: value for name, value in given.items() if value is not None}
     settings.update(_start(None if init == "auto" and compat else init) if isinstance(init, str) else _start(init))
-    if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise TypeError("register: progress takes True, False or a function")
     key = device_key(device)
-    clouds = [cloud_input(_host_copy(c, key), n, drop_invalid) for c, n in ((source, "source"), (target, "target"))]
-    watch = _print_step() if progress is True else progress or None
-    with borrow(key) as engine:
-        raw = _attune.register(engine.c, clouds[0], clouds[1], settings, watch, drop_invalid)
-    if progress is True:
-        print(file=sys.stderr)
+    with told(progress, "register", _step_line) as watch:
+        clouds = [cloud_input(_host_copy(c, key), n, drop_invalid) for c, n in ((source, "source"), (target, "target"))]
+        with borrow(key) as engine:
+            raw = _attune.register(engine.c, clouds[0], clouds[1], settings, watch, drop_invalid)
     return Registration(raw, clouds[0], clouds[1])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _arrays, _attune
 from ._arrays import DeviceArray, Foreign
 from ._engines import Engine, Key, device_key
+from ._progress import Progress, watched
 
 if TYPE_CHECKING:
     import numpy as np
@@ -192,6 +193,7 @@ class Unwrapper:
         mask: Any = None,
         quality: Any = None,
         out: Any = None,
+        progress: Progress = None,
         weights: str | None = None,
         remove: str | None = None,
         congruent: bool | None = None,
@@ -204,7 +206,8 @@ class Unwrapper:
 
         phase, mask, quality: arrays of the shape; a mask is 0 where a pixel is not valid, quality a weight >= 0. Frames
         on a CUDA device (PyTorch, CuPy) are read where they lie, and the answer is a DeviceArray there. out: an array
-        for the answer. The other settings are those of atn_unwrap_settings.
+        for the answer. progress: True for a line on standard error, or a function that gets a dictionary (doing, done,
+        count); one that returns False stops the work. The other settings are those of atn_unwrap_settings.
         """
         given = {
             "weights": weights,
@@ -220,7 +223,7 @@ class Unwrapper:
         with self._lock:
             engine = self._parts()[0]
             try:
-                with engine.lock:
+                with engine.lock, watched(engine, progress, "unwrap"):
                     return (self._device if on_device else self._host)(phase, mask, quality, out, settings)
             except BaseException as error:
                 engine.revive(error)
@@ -251,6 +254,7 @@ def unwrap(
     device: Any = None,
     out: Any = None,
     full_output: bool = False,
+    progress: Progress = None,
     weights: str | None = None,
     remove: str | None = None,
     congruent: bool | None = None,
@@ -303,6 +307,7 @@ def unwrap(
         mask=mask,
         quality=quality,
         out=out,
+        progress=progress,
         weights=weights,
         remove=remove,
         congruent=congruent,

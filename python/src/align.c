@@ -11,6 +11,7 @@ static const py_field EDGE[] = {EDGE(PY_SIZE, source, 0),
                                 EDGE(PY_SIZE, target, 0),
                                 EDGE(PY_BOOL, loop, 0),
                                 EDGE(PY_BOOL, used, 0),
+                                EDGE(PY_BOOL, likely, 0),
                                 {"verdict", PY_WORD, offsetof(atn_align_edge, verdict), 0, VERDICTS},
                                 EDGE(PY_TEXT, reason, 0),
                                 EDGE(PY_DOUBLE, transform, 16),
@@ -43,22 +44,16 @@ typedef struct job {
     atn_register_settings pairs;
     atn_align_settings settings;
     atn_align_result result;
-    PyObject *watch;
-    PyObject *type, *value, *traceback; /* what it raised; owned */
+    py_watch watch;
 } job;
 
-static bool watch(void *user, const atn_align_step *step) {
-    job *j = user;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *answer =
-        PyObject_CallFunction(j->watch, "{ss,sn,sn,sn}", "doing", step->doing, "done", (Py_ssize_t)step->done, "count",
-                              (Py_ssize_t)step->count, "joined", (Py_ssize_t)step->joined);
-    bool go_on = answer && answer != Py_False;
-    if (!answer) PyErr_Fetch(&j->type, &j->value, &j->traceback);
-    Py_XDECREF(answer);
-    PyGILState_Release(state);
-    return go_on;
+static PyObject *step_of(const void *user) {
+    const atn_align_step *step = user;
+    return Py_BuildValue("{ss,sn,sn,sn}", "doing", step->doing, "done", (Py_ssize_t)step->done, "count",
+                         (Py_ssize_t)step->count, "joined", (Py_ssize_t)step->joined);
 }
+
+static bool watch(void *user, const atn_align_step *step) { return py_watch_tell(user, step_of, step); }
 
 static atn_status work(void *user) {
     job *j = user;
@@ -117,9 +112,9 @@ static PyObject *register_many(PyObject *module, PyObject *args) {
     j.settings.pairs = pairs != Py_None ? &j.pairs : NULL;
     j.settings.neighbours = neighbours;
     if (callback != Py_None) {
-        j.watch = callback;
+        j.watch.call = callback;
         j.settings.watch = watch;
-        j.settings.watch_user = &j;
+        j.settings.watch_user = &j.watch;
     }
     j.from = calloc(j.count + 1, sizeof *j.from);
     j.clouds = calloc(j.count + 1, sizeof *j.clouds);
@@ -127,10 +122,7 @@ static PyObject *register_many(PyObject *module, PyObject *args) {
         PyErr_NoMemory();
     } else if (read_scans(list, drop, &j)) {
         atn_status status = py_work(engine, work, &j);
-        if (j.type)
-            PyErr_Restore(j.type, j.value, j.traceback);
-        else
-            out = status == ATN_OK ? result_of(&j.result) : py_fail(engine->ctx, status);
+        if (!py_watch_raised(&j.watch)) out = status == ATN_OK ? result_of(&j.result) : py_fail(engine->ctx, status);
         atn_align_free(&j.result);
     }
     free(j.from);

@@ -32,6 +32,7 @@ static py_engine *new_engine(atn_status *status) {
     engine->ctx = NULL;
     engine->device = NULL;
     engine->abandoned = engine->running = false;
+    engine->watch = (py_watch){0};
     engine->pending = NULL;
     engine->next = all_engines;
     all_engines = engine;
@@ -44,6 +45,7 @@ static void dealloc(PyObject *self) {
     py_engine *engine = (py_engine *)self, **at = &all_engines;
     while (*at && *at != engine) at = &(*at)->next;
     if (*at) *at = engine->next;
+    Py_XDECREF(engine->watch.call);
     if (!engine->abandoned) {
         atn_device_close(engine->device);
         atn_ctx_free(engine->ctx);
@@ -229,6 +231,7 @@ atn_status py_work(py_engine *engine, atn_status (*work)(void *user), void *user
     Py_END_ALLOW_THREADS end_interrupts(engine->ctx, outer);
     engine->running = false;
     release_pending(engine);
+    if (py_watch_raised(&engine->watch) && e.status == ATN_OK) e.status = ATN_ERR_CANCELLED;
     Py_DECREF(engine);
     return e.status;
 }

@@ -19,12 +19,23 @@ int py_errors_add(PyObject *module);
 PyObject *py_fail(const atn_ctx *ctx, atn_status status);
 PyObject *py_fail_with(atn_status status, const char *sentence);
 
+/* ---- progress: a function of Python's that long work calls ---- */
+typedef struct py_watch {
+    PyObject *call;                     /* borrowed; NULL: nobody watches */
+    PyObject *type, *value, *traceback; /* what it raised; owned */
+} py_watch;
+/* Calls it with what `make` returns, under the interpreter's lock; false: it had enough, or raised. */
+bool py_watch_tell(py_watch *watch, PyObject *(*make)(const void *step), const void *step);
+bool py_watch_raised(py_watch *watch); /* raises it again */
+extern PyMethodDef PY_WATCH_FUNCTIONS[];
+
 /* ---- an engine: a context and an open device of its own; used by one thread at a time ---- */
 typedef struct py_engine {
     PyObject_HEAD atn_ctx *ctx;
     atn_device *device; /* NULL: one that only reads spaces, wisdom and lists of devices */
     bool abandoned;     /* made before a fork: nothing of it may be touched */
     bool running;
+    py_watch watch;             /* of atn_ctx_on_progress; its function is owned */
     struct py_pending *pending; /* what to free once it is not */
     struct py_engine *next;     /* of all there are */
 } py_engine;

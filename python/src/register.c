@@ -87,22 +87,11 @@ typedef struct job {
     py_cloud source, target;
     atn_register_settings settings;
     atn_register_result result;
-    PyObject *watch;                    /* called after each step, or NULL */
-    PyObject *type, *value, *traceback; /* what it raised; owned */
+    py_watch watch;
 } job;
 
-static bool watch(void *user, const atn_register_step *step) {
-    job *j = user;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *now = py_fields_write(step, STEPS);
-    PyObject *answer = now ? PyObject_CallFunctionObjArgs(j->watch, now, NULL) : NULL;
-    bool go_on = answer && answer != Py_False;
-    if (!answer) PyErr_Fetch(&j->type, &j->value, &j->traceback);
-    Py_XDECREF(answer);
-    Py_XDECREF(now);
-    PyGILState_Release(state);
-    return go_on;
-}
+static PyObject *step_of(const void *step) { return py_fields_write(step, STEPS); }
+static bool watch(void *user, const atn_register_step *step) { return py_watch_tell(user, step_of, step); }
 
 static atn_status work(void *user) {
     job *j = user;
@@ -150,15 +139,12 @@ static PyObject *register_(PyObject *module, PyObject *args) {
     j.ctx = engine->ctx;
     j.source.drop_invalid = j.target.drop_invalid = drop;
     if (callback != Py_None) {
-        j.watch = callback;
+        j.watch.call = callback;
         j.settings.watch = watch;
-        j.settings.watch_user = &j;
+        j.settings.watch_user = &j.watch;
     }
     atn_status status = py_work(engine, work, &j);
-    if (j.type) {
-        PyErr_Restore(j.type, j.value, j.traceback);
-        return NULL;
-    }
+    if (py_watch_raised(&j.watch)) return NULL;
     if (status != ATN_OK) return py_fail(engine->ctx, status);
     PyObject *out = py_fields_write(&j.result, RESULT);
     if (out && !add_profile(out, &j.result)) Py_CLEAR(out);

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import tempfile
 
 import pytest
@@ -66,6 +67,16 @@ def pair():
     target = surface()
     truth = pose()
     return moved(target[::2], np.linalg.inv(truth)), target, truth
+
+
+@pytest.fixture(scope="session")
+def needle_folder(tmp_path_factory):
+    """A needle (model.stl), its scans (scan) and truth.json, as the program makes them."""
+    from attune._engines import program
+
+    folder = tmp_path_factory.mktemp("needle")
+    subprocess.run([program(), "sample", "needle", "-o", str(folder)], check=True, capture_output=True)
+    return folder
 
 
 def wrapped(shape=(96, 80)):

@@ -1,21 +1,16 @@
 import inspect
 import json
-import subprocess
 
 import numpy as np
 import pytest
 
 import attune
 from attune import _attune
-from attune._engines import program
 
 
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    """A needle, its scans and the truth, as the program makes them."""
-    folder = tmp_path_factory.mktemp("needle")
-    subprocess.run([program(), "sample", "needle", "-o", str(folder)], check=True, capture_output=True)
-    return folder, json.loads((folder / "truth.json").read_text())
+@pytest.fixture
+def sample(needle_folder):
+    return needle_folder, json.loads((needle_folder / "truth.json").read_text())
 
 
 def test_its_pose_in_a_folder_of_scans(sample):

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import os
 import pkgutil
+import shutil
 import subprocess
 import sys
 
@@ -24,12 +25,35 @@ def test_everything_public_is_documented():
         assert name == "__version__" or getattr(attune, name).__doc__, name
 
 
-def test_types():
+USER = """
+import attune
+
+result: attune.Registration = attune.register([[0.0, 0.0, 0.0]], "target.ply", init="auto", progress=True)
+good: bool = result.trusted
+rmse: float = result.rmse
+attune.register("a.ply", "b.ply", methd="icp")
+"""
+
+
+def test_types(tmp_path):
+    """Of the package, and of a program that uses it: its one mistake is found."""
     mypy = [sys.executable, "-m", "mypy"]
     if subprocess.run([*mypy, "--version"], capture_output=True).returncode != 0:
         pytest.skip("mypy is not installed")
-    done = subprocess.run([*mypy, "--strict", "--cache-dir", os.devnull, os.path.dirname(attune.__file__)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    shutil.copytree(os.path.dirname(attune.__file__), tmp_path / "attune", ignore=shutil.ignore_patterns("bin", "*.so"))
+    (tmp_path / "user.py").write_text(USER)
+    done = subprocess.run([*mypy, "--strict", "--cache-dir", os.devnull, "attune", "user.py"], cwd=tmp_path, capture_output=True, text=True)
+    wrong = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert len(wrong) == 1 and 'user.py:7: error: Unexpected keyword argument "methd"' in wrong[0], done.stdout
+
+
+def test_the_lines_of_the_readme(tmp_path):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "README.md")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    lines = text[text.index("```python") + 9 :]
+    done = subprocess.run([sys.executable, "-c", lines[: lines.index("```")]], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "True" in done.stdout, done.stderr
 
 
 def test_stubs_name_what_the_module_has():

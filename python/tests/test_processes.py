@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 import attune
-from conftest import moved, pose, surface
+from conftest import moved, needs_compiler, pose, surface
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -129,6 +129,40 @@ def test_an_unwrapper_outlives_ctrl_c():
     """)
     assert code == 0, err
     assert out.splitlines() == ["stopped", "True"]
+
+
+def test_ctrl_c_stops_a_lattice():
+    code, out, err = run("""
+    cells = np.stack(np.meshgrid(*[np.arange(25)] * 3, indexing="ij"), -1).reshape(-1, 1, 3)
+    atoms = 4.05 * (cells + np.array([[0, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])).reshape(-1, 3)
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        while True:
+            attune.lattice(atoms, device="host")
+    except KeyboardInterrupt:
+        print("stopped")
+    print(len(attune.lattice(atoms[:500], models={"fcc": 4.05}, device="host")))
+    """)
+    assert code == 0, err
+    assert out.splitlines() == ["stopped", "500"]
+
+
+@needs_compiler
+def test_ctrl_c_stops_a_tuning_and_its_processes():
+    code, out, err = run("""
+    k = attune.kernel("transpose", device="host")
+    threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        k.tune(budget=100, A=(512, 512))
+    except KeyboardInterrupt:
+        print("stopped")
+    try:
+        print(os.waitpid(-1, os.WNOHANG))
+    except ChildProcessError:
+        print("no child is left")
+    """)
+    assert code == 0, err
+    assert out.splitlines() == ["stopped", "no child is left"]
 
 
 def test_a_handler_of_ones_own_is_called():

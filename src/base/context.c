@@ -30,10 +30,12 @@ typedef struct slot {
 } slot;
 
 struct atn_ctx {
-    atn_options options;   /* as given, strings copied */
-    char *cache_dir;       /* owned copy, or NULL */
-    char *compiler;        /* owned copy, or NULL */
-    atomic_bool cancelled; /* set by atn_ctx_cancel */
+    atn_options options;      /* as given, strings copied */
+    char *cache_dir;          /* owned copy, or NULL */
+    char *compiler;           /* owned copy, or NULL */
+    atomic_bool cancelled;    /* set by atn_ctx_cancel */
+    atn_progress_fn progress; /* or NULL */
+    void *progress_user;
     atomic_size_t bytes;   /* allocated now */
     atomic_size_t peak;    /* the most allocated at once */
     atomic_size_t watched; /* the same since a watch began */
@@ -201,6 +203,18 @@ void atn_ctx_resume(atn_ctx *ctx) { atomic_store(&ctx->cancelled, false); }
 
 atn_status atn_check_cancel(const atn_ctx *ctx) {
     if (!atomic_load(&ctx->cancelled)) return ATN_OK;
+    return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped as asked");
+}
+
+void atn_ctx_on_progress(atn_ctx *ctx, atn_progress_fn progress, void *user) {
+    ctx->progress = progress;
+    ctx->progress_user = user;
+}
+
+atn_status atn_tell_progress(const atn_ctx *ctx, const char *doing, int64_t done, int64_t count) {
+    const atn_progress now = {.doing = doing, .done = done, .count = count};
+    atn_status status = atn_check_cancel(ctx);
+    if (status != ATN_OK || !ctx->progress || ctx->progress(ctx->progress_user, &now)) return status;
     return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped as asked");
 }
 

@@ -29,6 +29,9 @@ void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) A
 /* ATN_ERR_CANCELLED with its sentence once atn_ctx_cancel was called, ATN_OK before. */
 atn_status atn_check_cancel(const atn_ctx *ctx);
 
+/* The same; and says where the work is to whoever listens, who may stop it. `done` of `count` parts; 0: not known. */
+atn_status atn_tell_progress(const atn_ctx *ctx, const char *doing, int64_t done, int64_t count);
+
 /* Things a context carries for its whole life, one per `tag` (the address of a static object): found again with
  * atn_ctx_attached, freed with `release` when the context is. NULL where nothing is attached. At most 8. */
 void *atn_ctx_attached(const atn_ctx *ctx, const void *tag);

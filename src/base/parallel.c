@@ -16,8 +16,12 @@ typedef struct piece {
     int32_t worker;
 } piece;
 
+/* Is this thread at work on a part? A loop inside of it has this one thread: the others are busy. */
+static _Thread_local int inside;
+
 int32_t atn_parallel_workers(void) {
     cpu_set_t set;
+    if (inside) return 1;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     int count = CPU_COUNT(&set);
     return count < 1 ? 1 : count > ATN_PARALLEL_MOST ? ATN_PARALLEL_MOST : count;
@@ -25,7 +29,9 @@ int32_t atn_parallel_workers(void) {
 
 static void *run(void *argument) {
     const piece *p = argument;
+    ++inside;
     p->part(p->user, p->from, p->to, p->worker);
+    --inside;
     return NULL;
 }
 

@@ -26,6 +26,8 @@ typedef struct tuning {
     atn_tune_options options;
     atn_tune_result *results;
     int32_t now;            /* the one at work */
+    bool lines;             /* --progress */
+    char line[320];         /* what it said last */
     atn_cli_kernel program; /* programs NULL: kernels are tuned */
     atn_plan_given given;   /* of the program */
     char *space;            /* text of --space, or NULL */
@@ -98,13 +100,29 @@ static atn_status read_options(tuning *t) {
     t->options.cold = atn_cli_has(call, "cold");
     t->options.again = atn_cli_has(call, "again");
     t->options.resume = atn_cli_has(call, "resume");
+    t->lines = atn_cli_has(call, "progress");
     return status;
 }
 
 /* ---- while it works ---- */
 
+/* For a program that watches: a line of JSON whenever something is new. */
+static bool print_progress(void *user, const atn_tune_progress *p) {
+    tuning *t = user;
+    char line[sizeof t->line];
+    const atn_cli_label *at = &t->list.labels[t->now];
+    snprintf(line, sizeof line,
+             "\"shape\": \"%s\", \"doing\": \"%s\", \"done\": %lld, \"failed\": %lld, \"best_s\": %.9g", at->shape,
+             p->phase, (long long)p->tried, (long long)p->failed, p->best_s);
+    if (strcmp(line, t->line) == 0) return true;
+    memcpy(t->line, line, sizeof line);
+    fprintf(t->call->err, "{%s, \"elapsed_s\": %.3f}\n", line, p->elapsed_s);
+    return fflush(t->call->err) == 0;
+}
+
 static bool show_progress(void *user, const atn_tune_progress *p) {
     const tuning *t = user;
+    if (t->lines) return print_progress(user, p);
     char best[64] = "", left[32] = "", gain[32] = "";
     if (p->best_s > 0 && p->default_s > p->best_s) snprintf(gain, sizeof gain, " (%.2fx)", p->default_s / p->best_s);
     if (p->best_s > 0) atn_cli_print_time(p->best_s, best, sizeof best);
@@ -313,6 +331,7 @@ const atn_cli_verb ATN_VERB_TUNE = {
             {.name = "cold", .meaning = "empty the caches before each run"},
             {.name = "resume", .meaning = "go on: what is known counts into --evals"},
             {.name = "again", .meaning = "measure anew what is known already"},
+            {.name = "progress", .meaning = "a line of JSON on standard error whenever something is new"},
             {.name = "report", .value = "FILE", .meaning = "write an HTML page with all that was found"},
             {.name = "seed", .value = "N", .meaning = "of inputs and of the search; 0"},
             ATN_CLI_KERNEL_OPTIONS,

@@ -2,6 +2,7 @@
 #include "cloud/cloud.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 #include "cloud/faces.h"
 
@@ -341,6 +342,41 @@ atn_status atn_cloud_create(atn_ctx *ctx, size_t points, const double *positions
     return status;
 }
 
+typedef struct bounding {
+    const atn_cloud *cloud;
+    double low[ATN_PARALLEL_MOST][3], high[ATN_PARALLEL_MOST][3]; /* by worker */
+} bounding;
+
+/* Comparisons: fmin and fmax are calls on some processors. */
+static void bound_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    bounding *t = user;
+    for (int d = 0; d < 3; ++d) {
+        const double *column = t->cloud->column[d];
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t k = from; k < to; ++k) {
+            low = column[k] < low ? column[k] : low;
+            high = column[k] > high ? column[k] : high;
+        }
+        t->low[worker][d] = low;
+        t->high[worker][d] = high;
+    }
+}
+
+static void find_bounds(const atn_cloud *cloud, double low[3], double high[3]) {
+    enum { WORTH_A_THREAD = 16384 };
+    bounding t = {.cloud = cloud};
+    for (int w = 0; w < ATN_PARALLEL_MOST; ++w)
+        for (int d = 0; d < 3; ++d) t.low[w][d] = INFINITY, t.high[w][d] = -INFINITY;
+    atn_parallel((int64_t)cloud->count, WORTH_A_THREAD, bound_some, &t);
+    for (int d = 0; d < 3; ++d) {
+        low[d] = INFINITY, high[d] = -INFINITY;
+        for (int w = 0; w < ATN_PARALLEL_MOST; ++w) {
+            low[d] = fmin(low[d], t.low[w][d]);
+            high[d] = fmax(high[d], t.high[w][d]);
+        }
+    }
+}
+
 atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud) {
     atn_cloud_info info = {.format = cloud->format,
                            .points = cloud->count,
@@ -354,14 +390,7 @@ atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud) {
                            .faces = cloud->faces ? cloud->faces->count : 0,
                            .properties = cloud->extra.names,
                            .left_out = cloud->left_out};
-    for (int d = 0; d < 3 && cloud->count; ++d) {
-        const double *column = cloud->column[d];
-        info.low[d] = info.high[d] = column[0];
-        for (size_t k = 1; k < cloud->count; ++k) {
-            info.low[d] = fmin(info.low[d], column[k]);
-            info.high[d] = fmax(info.high[d], column[k]);
-        }
-    }
+    if (cloud->count) find_bounds(cloud, info.low, info.high);
     return info;
 }
 

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+size_t cloud_count(const atn_cloud *cloud) { return cloud->count; }
+
 atn_status cloud_points_make(const atn_ctx *ctx, size_t count, bool species, cloud_points *out) {
     size_t bytes;
     *out = (cloud_points){.ctx = ctx, .count = count};

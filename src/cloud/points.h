@@ -18,6 +18,8 @@ typedef struct cloud_points {
 
 enum { CLOUD_WORTH_A_THREAD = 8192 }; /* points */
 
+size_t cloud_count(const atn_cloud *cloud); /* points; atn_cloud_get_info looks through all of them for bounds */
+
 /* Room for `count` points, not filled. */
 atn_status cloud_points_make(const atn_ctx *ctx, size_t count, bool species, cloud_points *out);
 

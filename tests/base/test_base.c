@@ -74,6 +74,28 @@ static void cancel_is_seen(void **state) {
     kit_free(ctx);
 }
 
+static bool count_steps(void *user, const atn_progress *now) {
+    int *left = user;
+    assert_string_equal(now->doing, "counting");
+    assert_true(now->done < now->count);
+    return --*left > 0;
+}
+
+static void progress_is_told_and_may_stop_it(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    int left = 2;
+    assert_int_equal(atn_tell_progress(ctx, "counting", 0, 3), ATN_OK); /* nobody listens */
+    atn_ctx_on_progress(ctx, count_steps, &left);
+    assert_int_equal(atn_tell_progress(ctx, "counting", 1, 3), ATN_OK);
+    kit_fails(ctx, ATN_ERR_CANCELLED, "stopped", atn_tell_progress(ctx, "counting", 2, 3));
+    assert_int_equal(left, 0);
+    atn_ctx_on_progress(ctx, NULL, NULL);
+    atn_ctx_cancel(ctx);
+    kit_fails(ctx, ATN_ERR_CANCELLED, "stopped", atn_tell_progress(ctx, "counting", 0, 3));
+    kit_free(ctx);
+}
+
 static void memory_is_counted(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
@@ -241,6 +263,7 @@ int main(void) {
         cmocka_unit_test(sentence_is_one_line),
         cmocka_unit_test(each_thread_has_its_sentence),
         cmocka_unit_test(cancel_is_seen),
+        cmocka_unit_test(progress_is_told_and_may_stop_it),
         cmocka_unit_test(memory_is_counted),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(arena_blocks_are_apart),

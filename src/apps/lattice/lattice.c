@@ -253,7 +253,8 @@ static atn_status match_own(atn_lattice *l, const lattice_cells *cells, const in
     atn_status status = ATN_OK;
     size_t at = 0;
     for (find(l, cells, first, &at, next); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
-        if (l->near.atoms) status = lattice_engine_finish(l);
+        status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating", (int64_t)at, (int64_t)cells->atoms);
+        if (status == ATN_OK && l->near.atoms) status = lattice_engine_finish(l);
         if (status == ATN_OK && l->next.atoms) status = lattice_engine_start(l, &l->next);
         if (status == ATN_OK) status = lattice_judge_batch(l, which, out);
         lattice_near near = l->near;

@@ -214,7 +214,8 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
         x->alone = x->gain + s->count;
         lattice_even_shares(l, 0.1);
         l->info.background = fmax(l->info.strangers, LATTICE_FEWEST);
-        status = lattice_engine_open(l);
+        status = atn_tell_progress(l->ctx, "learning from a sample", round, rounds);
+        if (status == ATN_OK) status = lattice_engine_open(l);
         if (status == ATN_OK) status = match_sample(l, s, x);
         if (status != ATN_OK) break;
         take_shares(l, x);

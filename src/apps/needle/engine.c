@@ -66,7 +66,8 @@ atn_status needle_engine_open(atn_needle *n) {
     const float *const read[3] = {position[0], position[1], position[2]};
     if (status == ATN_OK && !n->options.brute) /* short lists are worth small voxels; all that are near, less so */
         status = needle_volume_make(n->ctx, n->model.count, read, n->options.threshold,
-                                    n->options.threshold / (by_model(n) ? 2 : 4), by_model(n), &n->volume);
+                                    n->options.threshold / (by_model(n) ? 2 : 4),
+                                    by_model(n) ? NEEDLE_LISTS_ALL : NEEDLE_LISTS_DECIDING, &n->volume);
     if (status == ATN_OK) status = put_model(n, read);
     for (int axis = 0; axis < 3; ++axis) atn_free(n->ctx, position[axis]);
     return status;
@@ -130,6 +131,7 @@ static atn_status put_counted(atn_needle *n, needle_counted *c, int64_t stride, 
     c->count = ((int64_t)n->scan.count + stride - 1) / stride;
     if (c->count > c->capacity || c->count < c->capacity / 4 * 3 || !c->positions) {
         for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
+        n->equations.bound = false;
         c->capacity = (c->count + GRAIN - 1) / GRAIN * GRAIN;
         free_counted(c);
         status = atn_array_create_matrix(n->device, ATN_SP, c->capacity, 3, 0, &c->positions);

@@ -73,8 +73,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
             n->centre[axis] = 0.5 * (info.low[axis] + info.high[axis]);
         }
         n->shape = needle_shape_of(&n->model, n->low, n->high, n->options.edge);
-        status = cloud_grid_make(&n->model, 0, &n->grid);
-        if (status == ATN_OK) status = needle_free_open(n);
+        status = needle_free_open(n);
     }
     atn_cloud_free(with);
     atn_cloud_free(filtered);
@@ -126,11 +125,9 @@ void atn_needle_free(atn_needle *needle) {
     cloud_points_free(&needle->scan);
     cloud_points_free(&needle->gathered);
     needle_filter_free(&needle->filter, needle->ctx);
-    cloud_grid_free(needle->grid);
+    needle_equations_free(&needle->equations);
     atn_free(needle->ctx, needle->normal);
     atn_free(needle->ctx, needle->sample);
-    atn_free(needle->ctx, needle->partner);
-    atn_free(needle->ctx, needle->pair);
     atn_free(needle->ctx, needle);
 }
 

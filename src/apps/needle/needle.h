@@ -10,6 +10,7 @@
 #include <attune/array.h>
 #include <attune/kernel.h>
 #include <attune/needle.h>
+#include <attune/program.h>
 
 enum { NEEDLE_OUTSIDE, NEEDLE_INSIDE, NEEDLE_MIXED }; /* numbers of lists; mixed ones from there on */
 
@@ -27,10 +28,12 @@ typedef struct needle_volume {
     int64_t inside, mixed; /* voxels that one point covers, and others that have any */
 } needle_volume;
 
-/* full: every point that is near enough to any place of the voxel (counting model points needs all); otherwise points
- * that another one is nearer than everywhere in the voxel are left out, and where one covers it all others. */
+/* What a voxel's list has: every point that is near enough to any place of the voxel; those that may be the nearest one
+ * of a place, others being left out that another one is nearer than everywhere in the voxel; of them none where one
+ * point covers all of the voxel. */
+typedef enum needle_lists { NEEDLE_LISTS_ALL, NEEDLE_LISTS_NEAREST, NEEDLE_LISTS_DECIDING } needle_lists;
 atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *const position[3], double threshold,
-                              double edge, bool full, needle_volume *out);
+                              double edge, needle_lists lists, needle_volume *out);
 void needle_volume_free(needle_volume *volume); /* zeroed ones are fine */
 
 /* The model as a needle. A plain value. */
@@ -77,16 +80,18 @@ typedef struct needle_sample {
     bool telling; /* a roll would move the surface there */
 } needle_sample;
 
-enum { NEEDLE_KEPT = 4 };
+/* Sums over pairs of a scan point and a model point, about the scan's centre: see equations.c. A plain value. */
+typedef struct needle_sums {
+    double h[36], g[6], weight, square;
+} needle_sums;
 
-/* The model points that were nearest to a scan point when they were looked for last. */
-typedef struct needle_partner {
-    double at[3]; /* where the point was, in the model's frame */
-    double bound; /* all that are not kept were as far away, or farther; 0: none were looked for yet */
-    int32_t count;
-    uint32_t index[NEEDLE_KEPT];
-    double position[NEEDLE_KEPT][3];
-} needle_partner;
+/* The program of the refinement and its arrays. Zeroed: not needed yet. */
+typedef struct needle_equations {
+    atn_program *program;
+    atn_array *list, *start, *model; /* the lookup volume of the nearest ones */
+    atn_array *pose, *sums;
+    bool bound; /* to the scan's points as they are */
+} needle_equations;
 
 /* What the voxel filter keeps from frame to frame. Zeroed: nothing yet. */
 typedef struct needle_filter {
@@ -123,7 +128,6 @@ struct atn_needle {
     double low[3], high[3]; /* bounds of the model */
     double centre[3];       /* of the model: kernels see it from there */
     needle_shape shape;
-    cloud_grid *grid; /* over the model */
     needle_volume volume;
     atn_array *model_array[3]; /* or candidates */
     atn_array *list_array, *start_array, *index_array;
@@ -134,9 +138,7 @@ struct atn_needle {
     cloud_points scan;
     double scan_centre[3];
     needle_counted counted[NEEDLE_CHOICES];
-    needle_partner *partner; /* owned: of the scan's points; */
-    double *pair;            /* owned: eight numbers for each, of the refinement; room for: */
-    size_t partners;
+    needle_equations equations;
     needle_slot slot[NEEDLE_SLOTS];
     int64_t uses;
     reg_pose *pose;   /* of a round's combinations; */
@@ -224,11 +226,9 @@ bool needle_doubt_leaves(const atn_needle *n, const needle_ends *ends, int side)
 /* Is the tip of this pose outside of what was scanned, or does the needle go on behind it? */
 bool needle_doubt_tip(const atn_needle *n, const needle_ends *ends, const double transform[16]);
 
-/* partner.c */
-atn_status needle_partners_begin(atn_needle *n); /* of n->scan nothing is known yet; n->partner and n->pair have room */
-/* The nearest model point to a scan point that is at q in the model's frame, no farther than `reach`, which is the same
- * for all calls; false: there is none. At the same time for other points only. */
-bool needle_partner_find(const atn_needle *n, size_t point, const double q[3], double reach, uint32_t *at);
+/* equations.c: of the pairs at a pose, of n->scan; zeros where it has no inverse. */
+atn_status needle_equations_of(atn_needle *n, const reg_pose *pose, needle_sums *out);
+void needle_equations_free(needle_equations *equations);
 
 /* refine.c: moves `pose`; fills rmse and covariance of the result. */
 atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out);

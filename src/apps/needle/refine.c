@@ -2,142 +2,21 @@
  * pairs losing their weight (Tukey), and a prior that keeps what the pairs do not tell where the counts put it. */
 #include "apps/needle/needle.h"
 
-#include "base/parallel.h"
-
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 14, FEWEST = 12, ENOUGH = 1200 }; /* points that do until a step is small */
-enum { ASKED = 64, REMEMBERED = 4096 }; /* points worth a thread: whose partners are looked for, or known most often */
-static const double REACH = 2;          /* thresholds that pairs may be apart */
-static const double TUKEY = 4.685;      /* deviations beyond which a pair has no weight */
-static const double SMALLEST = 0.01;    /* thresholds: no deviation is taken to be smaller */
-static const double NEARLY = 0.025;     /* thresholds: a step after which all points are taken, */
-static const double DONE = 1e-3;        /* and one that ends it */
-static const double STEADY = 0.8;       /* a step is stretched as if they shrink by this factor at most */
-static const double LOSS = 0.02;        /* share of the matches that the refined pose may lose */
-static const double TURN = 0.03;        /* radians: how far the start's axis may be off, and the roll, */
-static const double SHIFT = 1;          /* and in thresholds where it is */
-
-/* Pairs of a pose, as sums about `centre` of the scan. */
-typedef struct pairs {
-    double *residual; /* of each pair, */
-    double (*row)[6]; /* and what a twist changes of it */
-    double *scratch;
-    size_t count;
-} pairs;
-
-typedef struct sums {
-    double h[36], g[6], weight, square;
-} sums;
-
-/* The k-th smallest, by Hoare: what is around a pivot is parted until the place is in the middle. Shuffles. */
-static double smallest(double *value, size_t count, size_t k) {
-    size_t from = 0, to = count - 1;
-    while (from < to) {
-        double pivot = value[from + (to - from) / 2];
-        size_t a = from, b = to;
-        while (a <= b) {
-            while (value[a] < pivot) ++a;
-            while (value[b] > pivot) --b;
-            if (a > b) break;
-            double held = value[a];
-            value[a++] = value[b];
-            value[b] = held;
-            if (b-- == 0) break;
-        }
-        if (k >= a)
-            from = a;
-        else if (k <= b && b < to)
-            to = b;
-        else
-            break;
-    }
-    return value[k];
-}
+enum { STEPS = 14, FEWEST = 12 };    /* pairs, by their weight */
+static const double SMALLEST = 0.01; /* thresholds: no deviation is taken to be smaller */
+static const double DONE = 3e-3;     /* thresholds: a step that ends it */
+static const double STEADY = 0.8;    /* a step is stretched as if they shrink by this factor at most */
+static const double LOSS = 0.02;     /* share of the matches that the refined pose may lose */
+static const double TURN = 0.03;     /* radians: how far the start's axis may be off, and the roll, */
+static const double SHIFT = 1;       /* and in thresholds where it is */
 
 static void cross(const double a[3], const double b[3], double out[3]) {
     out[0] = a[1] * b[2] - a[2] * b[1];
     out[1] = a[2] * b[0] - a[0] * b[2];
     out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-typedef struct pairing {
-    const atn_needle *needle;
-    const reg_pose *pose;
-    reg_pose back;
-    const double *centre;
-    size_t stride;
-    pairs *out;
-} pairing;
-
-/* r = n . (p - x), x = T m being where the model's point is; a twist (w, v) about the centre makes it
- * r - w . ((x - centre) x n) - v . n. A point without a partner has the residual NaN. */
-static void pair_some(void *user, int64_t begin, int64_t end, int32_t worker) {
-    const pairing *t = user;
-    const atn_needle *needle = t->needle;
-    const reg_pose *pose = t->pose;
-    (void)worker;
-    for (int64_t k = begin; k < end; ++k) {
-        double p[3], q[3], m[3], x[3], n[3] = {0}, from[3], residual = 0, *row = t->out->row[k];
-        uint32_t at;
-        t->out->residual[k] = NAN;
-        for (int axis = 0; axis < 3; ++axis) p[axis] = needle->scan.position[axis][(size_t)k * t->stride];
-        reg_pose_apply(&t->back, p, q);
-        if (!needle_partner_find(needle, (size_t)k * t->stride, q, REACH * needle->options.threshold, &at)) continue;
-        const float *normal = needle->normal + 3 * (size_t)at;
-        if (normal[0] == 0 && normal[1] == 0 && normal[2] == 0) continue;
-        for (int axis = 0; axis < 3; ++axis) m[axis] = needle->model.position[axis][at];
-        reg_pose_apply(pose, m, x);
-        for (int r = 0; r < 3; ++r)
-            for (int c = 0; c < 3; ++c) n[r] += pose->a[3 * r + c] * (double)normal[c];
-        for (int axis = 0; axis < 3; ++axis) {
-            residual += n[axis] * (p[axis] - x[axis]);
-            from[axis] = x[axis] - t->centre[axis];
-            row[3 + axis] = n[axis];
-        }
-        cross(from, n, row);
-        t->out->residual[k] = residual;
-    }
-}
-
-/* Of every stride-th point of the scan, of which `least` are worth a thread. */
-static void find_pairs(const atn_needle *needle, const reg_pose *pose, const double centre[3], size_t stride,
-                       int64_t least, pairs *out) {
-    pairing t = {.needle = needle, .pose = pose, .centre = centre, .stride = stride, .out = out};
-    size_t points = (needle->scan.count + stride - 1) / stride;
-    out->count = 0;
-    if (!reg_pose_invert(pose, &t.back)) return;
-    atn_parallel((int64_t)points, least, pair_some, &t);
-    for (size_t k = 0; k < points; ++k) {
-        if (isnan(out->residual[k])) continue;
-        if (out->count != k) memcpy(out->row[out->count], out->row[k], sizeof *out->row);
-        out->residual[out->count++] = out->residual[k];
-    }
-}
-
-/* 1.4826 times the median of |r|: a standard deviation that outliers do not move. */
-static double deviation(const pairs *p, double threshold) {
-    for (size_t k = 0; k < p->count; ++k) p->scratch[k] = fabs(p->residual[k]);
-    double median = p->count ? smallest(p->scratch, p->count, p->count / 2) : 0;
-    return fmax(1.4826 * median, SMALLEST * threshold);
-}
-
-static sums add_up(const pairs *p, double scale) {
-    sums out = {0};
-    for (size_t k = 0; k < p->count; ++k) {
-        double u = p->residual[k] / (TUKEY * scale), w = fabs(u) < 1 ? (1 - u * u) * (1 - u * u) : 0;
-        const double *row = p->row[k];
-        out.weight += w;
-        out.square += w * p->residual[k] * p->residual[k];
-        for (int r = 0; r < 6; ++r) {
-            out.g[r] += w * row[r] * p->residual[k];
-            for (int c = r; c < 6; ++c) out.h[6 * r + c] += w * row[r] * row[c];
-        }
-    }
-    for (int r = 1; r < 6; ++r)
-        for (int c = 0; c < r; ++c) out.h[6 * r + c] = out.h[6 * c + r];
-    return out;
 }
 
 /* The twist about the centre that led from one pose to the other. */
@@ -210,28 +89,23 @@ static void stretch(const double h[36], const double last[6], double twist[6]) {
     for (int k = 0; k < 6; ++k) twist[k] /= 1 - rate;
 }
 
-static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_pose *pose, atn_needle_result *out) {
+atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out) {
     const reg_pose first = *pose;
-    double threshold = n->options.threshold, inverse[36], variance = 0;
-    sums s = {0};
-    bool solved = false, has_last = false; /* every other step is stretched, by the one before */
-    double last[6];
-    size_t stride = n->scan.count / ENOUGH + 1, before = 0;
+    const double *centre = n->scan_centre, threshold = n->options.threshold, extent = n->high[2] - n->low[2];
+    double inverse[36], last[6], variance = 0;
+    bool has_last = false; /* every other step is stretched, by the one before */
+    needle_sums s = {0};
     for (int step = 0; step < STEPS; ++step) {
         double off[6], twist[6] = {0}, most = 0;
-        find_pairs(n, pose, centre, stride, step < 2 || stride != before ? ASKED : REMEMBERED, p);
-        before = stride;
-        double scale = deviation(p, threshold);
-        s = add_up(p, scale);
-        if (p->count < FEWEST || s.weight < FEWEST) return ATN_OK;
+        atn_status status = needle_equations_of(n, pose, &s);
+        if (status != ATN_OK || s.weight < FEWEST) return status;
         variance = fmax(s.square / (s.weight - 6), SMALLEST * SMALLEST * threshold * threshold);
         twist_between(&first, pose, centre, off);
         for (int k = 0; k < 6; ++k) {
             s.h[7 * k] += prior(k, variance, threshold);
             s.g[k] -= prior(k, variance, threshold) * off[k];
         }
-        solved = reg_invert_symmetric(6, s.h, inverse);
-        if (!solved) return ATN_OK;
+        if (!reg_invert_symmetric(6, s.h, inverse)) return ATN_OK;
         for (int r = 0; r < 6; ++r)
             for (int c = 0; c < 6; ++c) twist[r] += inverse[6 * r + c] * s.g[c];
         if (has_last)
@@ -240,25 +114,13 @@ static atn_status settle(atn_needle *n, pairs *p, const double centre[3], reg_po
             memcpy(last, twist, sizeof last);
         has_last = !has_last;
         *pose = moved(pose, twist, centre);
-        double extent = n->high[2] - n->low[2];
         for (int k = 0; k < 6; ++k) most = fmax(most, fabs(twist[k]) * (k < 3 ? extent : 1));
-        if (stride == 1 && most < DONE * threshold) break;
-        if (most > NEARLY * threshold && step <= STEPS / 2) continue;
-        has_last = has_last && stride == 1;
-        stride = 1;
+        if (most < DONE * threshold) break;
     }
     out->rmse = sqrt(s.square / s.weight);
     put_covariance(inverse, variance, centre, out->covariance);
     out->has_covariance = true;
     return ATN_OK;
-}
-
-atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out) {
-    size_t count = n->scan.count;
-    atn_status status = needle_partners_begin(n);
-    if (status != ATN_OK) return status;
-    pairs p = {n->pair, (double(*)[6])(n->pair + 2 * count), n->pair + count, 0};
-    return settle(n, &p, n->scan_centre, pose, out);
 }
 
 /* A pose that loses matches is dropped for the winner. */

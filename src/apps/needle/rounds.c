@@ -162,7 +162,8 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
     for (int32_t k = 0; k < f->settings->rounds; ++k) {
         grid g;
         int64_t roll = 0, shift = 0;
-        atn_status status = one_round(n, f, &rolls, &shifts, &g);
+        atn_status status = atn_tell_progress(n->ctx, "matching", k, f->settings->rounds);
+        if (status == ATN_OK) status = one_round(n, f, &rolls, &shifts, &g);
         if (status != ATN_OK) return status;
         if (f->settings->marginal) {
             marginal(&g, &roll, &shift);

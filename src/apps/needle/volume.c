@@ -22,7 +22,7 @@ typedef struct building {
     size_t count;
     const float *const *position;
     double threshold, margin; /* margin: of lengths */
-    bool full;
+    needle_lists lists;
     int32_t *known; /* lists by hash, 0: none; a power of two of them, less 1: */
     size_t mask;
 } building;
@@ -105,13 +105,32 @@ static bool is_nearer(const building *b, const int64_t at[3], int32_t a, int32_t
     return worst < -4 * b->margin * (b->threshold + b->v->edge);
 }
 
+/* Leaves out what the point nearest to the voxel's middle is nearer than: most of a list. What that one beats, no one
+ * else of the list needs to be held against; returns how many are left. */
+static int32_t thin_by_middle(const building *b, const int64_t at[3], int32_t *list, int32_t count) {
+    double least = INFINITY;
+    int32_t middle = 0, left = 0;
+    for (int32_t k = 0; k < count; ++k) {
+        double sum = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            double off = b->v->low[axis] + ((double)at[axis] + 0.5) * b->v->edge - (double)b->position[axis][list[k]];
+            sum += off * off;
+        }
+        if (sum < least) least = sum, middle = list[k];
+    }
+    for (int32_t k = 0; k < count; ++k)
+        if (list[k] == middle || !is_nearer(b, at, middle, list[k])) list[left++] = list[k];
+    return left;
+}
+
 /* Shortens the list of a voxel; returns how many are left, -1 where one point covers all of it. */
 static int32_t thin(const building *b, const int64_t at[3], int32_t *list, int32_t count) {
     double sure = b->threshold - b->margin, nearest2, farthest2;
-    for (int32_t k = 0; k < count && sure > 0; ++k) {
+    for (int32_t k = 0; k < count && sure > 0 && b->lists == NEEDLE_LISTS_DECIDING; ++k) {
         reach_of(b, (size_t)list[k], at, &nearest2, &farthest2);
         if (farthest2 < sure * sure) return -1;
     }
+    count = thin_by_middle(b, at, list, count);
     if (count > MOST_COMPARED) return count; /* a longer list is as right */
     int32_t left = 0;
     for (int32_t k = 0; k < count; ++k) {
@@ -161,7 +180,8 @@ static void thin_some(void *user, int64_t from, int64_t to, int32_t worker) {
         for (at[1] = 0; at[1] < v->size[1]; ++at[1])
             for (at[0] = 0; at[0] < v->size[0]; ++at[0], ++k) {
                 int32_t begin = k ? t->end[k - 1] : 0, count = t->end[k] - begin;
-                v->list[k] = count > 0 && !t->b->full ? thin(t->b, at, v->index + begin, count) : count;
+                v->list[k] =
+                    count > 0 && t->b->lists != NEEDLE_LISTS_ALL ? thin(t->b, at, v->index + begin, count) : count;
             }
 }
 
@@ -253,7 +273,7 @@ static atn_status fill(building *b, size_t voxels) {
 }
 
 atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *const position[3], double threshold,
-                              double edge, bool full, needle_volume *out) {
+                              double edge, needle_lists lists, needle_volume *out) {
     double low[3] = {0}, high[3] = {0}, largest = threshold;
     *out = (needle_volume){.ctx = ctx, .edge = edge};
     for (int axis = 0; axis < 3 && count; ++axis) {
@@ -270,7 +290,7 @@ atn_status needle_volume_make(const atn_ctx *ctx, size_t count, const float *con
                   .position = position,
                   .threshold = threshold,
                   .margin = 16 * 0x1p-24 * (2 * largest + threshold),
-                  .full = full};
+                  .lists = lists};
     atn_status status = cloud_extent_check(ctx, "needle", low, high, threshold, MOST_EXTENT);
     if (status != ATN_OK) return status;
     choose_size(&b, low, high);

@@ -21,8 +21,6 @@ static const double CUBE = 4;        /* spacings: the edge of the smallest cubes
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
 static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
-static const double SAME = 0.25;     /* spacings within which half the pairs are where points correspond: of independent
-                                      * samples of a surface they are about one spacing apart */
 enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
 enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 
@@ -88,23 +86,27 @@ static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
 enum { STRETCH = 4096 }; /* pairs that one thread looks at */
 
 typedef struct collecting {
-    const reg_polish_state *s;
-    const reg_pose *pose;
+    const float *single; /* as reg_polish_terms has them: these, */
+    const double *wide;  /* or these */
+    size_t padded;
     size_t *count; /* of the terms of each stretch; then of those before it */
     terms *to;     /* NULL: they are counted */
 } collecting;
 
+static double number_at(const collecting *t, int row, size_t r) {
+    size_t at = (size_t)row * t->padded + r;
+    return t->single ? (double)t->single[at] : t->wide[at];
+}
+
 static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
     const collecting *t = user;
-    size_t padded = t->s->source->padded;
     (void)worker;
     for (size_t k = (size_t)from; k < (size_t)to; ++k) {
-        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < padded ? (k + 1) * STRETCH : padded;
+        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < t->padded ? (k + 1) * STRETCH : t->padded;
         for (size_t r = k * STRETCH; r < end; ++r) {
-            double y[3], g[6], w = t->s->index[r] < 0 ? 0 : reg_polish_term(t->s, t->pose, r, y, g);
-            if (!(w > 0)) continue;
-            for (int axis = 0; axis < 3 && t->to; ++axis) t->to->at.position[axis][n] = y[axis];
-            for (int i = 0; i < 6 && t->to; ++i) t->to->g[n][i] = w * g[i];
+            if (!(number_at(t, REG_POLISH_TERM - 1, r) > 0)) continue;
+            for (int axis = 0; axis < 3 && t->to; ++axis) t->to->at.position[axis][n] = number_at(t, axis, r);
+            for (int i = 0; i < 6 && t->to; ++i) t->to->g[n][i] = number_at(t, 3 + i, r);
             if (t->to) t->to->at.weight[n] = 1;
             ++n;
         }
@@ -112,44 +114,71 @@ static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static atn_status terms_of(const reg_polish_state *s, const reg_pose *pose, terms *out) {
+static atn_status terms_of(reg_polish_state *s, const reg_pose *pose, terms *out) {
     const atn_ctx *ctx = s->p->engine.ctx;
     size_t stretches = (s->source->padded + STRETCH - 1) / STRETCH, n = 0;
-    collecting t = {.s = s, .pose = pose, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
+    collecting t = {.padded = s->source->padded, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
+    atn_array *numbers = NULL;
+    const void *from = NULL;
     *out = (terms){0};
-    if (!t.count) return ATN_ERR_MEMORY;
-    atn_parallel((int64_t)stretches, 1, collect, &t);
-    for (size_t k = 0; k < stretches; ++k) {
-        size_t here = t.count[k];
-        t.count[k] = n;
-        n += here;
+    atn_status status = t.count ? reg_polish_terms(s, pose, &numbers) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = atn_array_map_read(numbers, &from);
+    if (status == ATN_OK) {
+        bool wide = reg_sum_type(s->source->type) == ATN_DP;
+        t.single = wide ? NULL : from;
+        t.wide = wide ? from : NULL;
+        atn_parallel((int64_t)stretches, 1, collect, &t);
+        for (size_t k = 0; k < stretches; ++k) {
+            size_t here = t.count[k];
+            t.count[k] = n;
+            n += here;
+        }
+        status = terms_make(ctx, n, out);
     }
-    atn_status status = terms_make(ctx, n, out);
     t.to = out;
     if (status == ATN_OK) atn_parallel((int64_t)stretches, 1, collect, &t);
+    atn_array_free(numbers);
     atn_free(ctx, t.count);
     return status;
+}
+
+typedef struct joining {
+    const terms *from;
+    const cloud_cubes *cubes;
+    double edge, shift;
+    terms *to;
+} joining;
+
+static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const joining *t = user;
+    (void)worker;
+    for (int64_t c = from; c < to; ++c) {
+        double *g = t->to->g[c];
+        memset(g, 0, sizeof t->to->g[c]);
+        for (uint32_t k = t->cubes->start[c]; k < t->cubes->start[c + 1]; ++k)
+            for (int i = 0; i < 6; ++i) g[i] += t->from->g[t->cubes->order[k]][i];
+        for (int axis = 0; axis < 3; ++axis) {
+            double at = t->from->at.position[axis][t->cubes->order[t->cubes->start[c]]];
+            t->to->at.position[axis][c] = (floor(at / t->edge) + 0.5) * t->edge - t->shift;
+        }
+        t->to->at.weight[c] = 1;
+    }
+}
+
+static void move_all(terms *t, double by) {
+    for (int axis = 0; axis < 3 && by != 0; ++axis)
+        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += by;
 }
 
 /* One term for each cube, at its middle. `shift` of them all to begin with, back at the end. */
 static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, terms *out) {
     cloud_cubes cubes = {0};
-    for (int axis = 0; axis < 3; ++axis)
-        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += shift;
+    move_all(t, shift);
     atn_status status = cloud_cubes_make(&t->at, edge, &cubes);
     if (status == ATN_OK) status = terms_make(ctx, cubes.count, out);
-    for (size_t c = 0; c < cubes.count && status == ATN_OK; ++c) {
-        memset(out->g[c], 0, sizeof out->g[c]);
-        for (uint32_t k = cubes.start[c]; k < cubes.start[c + 1]; ++k)
-            for (int i = 0; i < 6; ++i) out->g[c][i] += t->g[cubes.order[k]][i];
-        for (int axis = 0; axis < 3; ++axis)
-            out->at.position[axis][c] =
-                (floor(t->at.position[axis][cubes.order[cubes.start[c]]] / edge) + 0.5) * edge - shift;
-        out->at.weight[c] = 1;
-    }
+    if (status == ATN_OK) atn_parallel((int64_t)cubes.count, 256, join_some, &(joining){t, &cubes, edge, shift, out});
     cloud_cubes_free(&cubes);
-    for (int axis = 0; axis < 3; ++axis)
-        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] -= shift;
+    move_all(t, -shift);
     return status;
 }
 
@@ -189,7 +218,7 @@ static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const doubl
 }
 
 /* B from cubes of 2 edges, widened where larger ones tell more; told: false where there are too few of them. */
-static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, double b[36], bool *told) {
+static atn_status scatter(reg_polish_state *s, const reg_pose *pose, double b[36], bool *told) {
     const atn_ctx *ctx = s->p->engine.ctx;
     terms all, small = {0};
     double inverse[36], widen = 1;
@@ -216,32 +245,33 @@ static atn_status scatter(const reg_polish_state *s, const reg_pose *pose, doubl
 /* Some blocks of a side, with their shapes: sums over them are as good as sums over all. */
 typedef struct thinned {
     reg_side side;
-    float (*shape)[6];
+    atn_array *shape;
 } thinned;
 
 static void thinned_free(thinned *t, reg_problem *p) {
     reg_engine_forget(&p->engine, &t->side);
     reg_side_free(&t->side);
-    atn_free(p->engine.ctx, t->shape);
+    atn_array_free(t->shape);
     *t = (thinned){0};
 }
 
-static atn_status thin(reg_problem *p, const reg_side *side, float (*shape)[6], size_t most, thinned *out) {
+static atn_status thin(reg_problem *p, const reg_side *side, atn_array *shape, size_t most, thinned *out) {
     size_t every = side->padded / most + 1, block = side->block;
+    int32_t *from = NULL;
     *out = (thinned){0};
     atn_status status = reg_side_sample(side, every, &out->side);
-    if (status == ATN_OK && !(out->shape = atn_alloc(p->engine.ctx, out->side.padded * sizeof *out->shape)))
+    if (status == ATN_OK && !(from = atn_alloc(p->engine.ctx, out->side.padded * sizeof *from)))
         status = ATN_ERR_MEMORY;
-    for (size_t b = 0; b < out->side.blocks && status == ATN_OK; ++b)
-        memcpy(out->shape[b * block], shape[b * every * block], block * sizeof *shape);
+    for (size_t r = 0; status == ATN_OK && r < out->side.padded; ++r)
+        from[r] = (int32_t)(r / block * every * block + r % block);
+    if (status == ATN_OK) status = reg_surface_take(&p->engine, shape, from, out->side.padded, &out->shape);
+    atn_free(p->engine.ctx, from);
     if (status != ATN_OK) thinned_free(out, p);
     return status;
 }
 
 static atn_status gradient(reg_polish_state *s, const reg_pose *pose) {
-    atn_status status = reg_polish_pairs(s, pose, REG_POLISH_NEAREST * s->surface->spacing);
-    if (status == ATN_OK) reg_polish_sum(s, pose);
-    return status;
+    return reg_polish_step(s, pose, REG_POLISH_NEAREST * s->surface->spacing);
 }
 
 /* -dg / dtheta by central differences, made symmetric. */
@@ -349,12 +379,8 @@ typedef struct opinion {
     const char *why; /* not told */
 } opinion;
 
-static bool correspond(const reg_polish_state *s) {
-    double most = SAME * s->surface->spacing;
-    size_t near = 0;
-    for (size_t r = 0; r < s->source->padded; ++r) near += s->index[r] >= 0 && s->distance2[r] < most * most;
-    return 2 * near > s->pairs;
-}
+/* Of independent samples of a surface they are about one spacing apart. */
+static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
 
 /* H^-1 B H^-1, times half of what it takes to explain the step back; `s` has its sums at the pose. */
 static atn_status estimate(reg_polish_state *s, opinion *o) {
@@ -455,17 +481,16 @@ static void tell_aside(reg_problem *p, const opinion *o) {
 }
 
 atn_status reg_covariance_aside(reg_problem *p) {
-    const atn_ctx *ctx = p->engine.ctx;
     reg_surface surface = {0}, points = {0};
     opinion o = {0}, other = {0};
     p->withheld = p->parts != 1 ? IN_PARTS : ONE_PLACE;
     if (p->parts != 1 || !(p->spacing > 0) || !(p->source_spacing > 0)) return ATN_OK;
     atn_status status = reg_surface_make(p, &surface);
     if (status == ATN_OK) status = look_aside(p, &surface, &o);
-    reg_surface_free(&surface, ctx);
+    reg_surface_free(&surface);
     if (status == ATN_OK && o.same) status = reg_surface_points(p, &points);
     if (status == ATN_OK && o.same) status = look_aside(p, &points, &other);
-    reg_surface_free(&points, ctx);
+    reg_surface_free(&points);
     if (status == ATN_OK && other.told && (!o.told || apart(p, &other) < apart(p, &o))) o = other;
     if (status == ATN_OK) tell_aside(p, &o);
     return status;

@@ -209,7 +209,7 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
     *end = best.end;
     *lost = !any;
     if (status == ATN_OK && p->converged) status = reg_polish_end(p, &surface);
-    reg_surface_free(&surface, p->engine.ctx);
+    reg_surface_free(&surface);
     return status;
 }
 

@@ -21,9 +21,14 @@ static const struct {
     [REG_ESTEP_COMPAT] = {"estep_compat", false, false},
     [REG_NEAREST] = {"nearest", true, false},
     [REG_AROUND] = {"around", true, false},
+    [REG_SHAPES] = {"shapes", false, false},
+    [REG_INHERIT] = {"inherit", true, false},
+    [REG_WEIGHTS] = {"polish_weights", true, false},
+    [REG_SAMPLE] = {"polish_sample", true, false},
+    [REG_SUMS] = {"polish_sums", true, false},
+    [REG_TERMS] = {"polish_terms", true, false},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
-    [REG_STARTS] = {"estep", false, true},
     [REG_LIKENESS] = {"gemm", false, true},
     [REG_AGREE] = {"agree", false, true},
     [REG_BUILD] = {"building kernels, first run only", false, false},
@@ -34,8 +39,6 @@ static const struct {
     [REG_UPLOAD] = {"points to the device", false, false},
     [REG_FETCH] = {"partners to the host", false, false},
     [REG_LISTS] = {"near lists", false, false},
-    [REG_SHAPES] = {"shapes around points", false, false},
-    [REG_PAIRS] = {"weights of pairs", false, false},
     [REG_FIT] = {"fit", false, false},
     [REG_COVARIANCE] = {"covariance", false, false},
     [REG_SEARCH] = {"search for a start", false, false},
@@ -63,6 +66,41 @@ void reg_end(reg_engine *e, int work, reg_span span) {
     e->seconds[work] += atn_clock_seconds() - span.since - (all_timed(e) - span.timed);
 }
 
+/* Kernels stay with the device from call to call: making them ready takes longer than small clouds do. */
+typedef struct kernels {
+    const atn_ctx *ctx;
+    atn_kernel *kernel[REG_KERNELS];
+} kernels;
+
+static void drop_kernels(void *thing) {
+    kernels *k = thing;
+    for (int n = 0; n < REG_KERNELS; ++n) atn_kernel_free(k->kernel[n]);
+    atn_free(k->ctx, k);
+}
+
+static const void *owner_of(const reg_engine *e) {
+    static const char OWNER[2][3];
+    return &OWNER[e->settings->reproducible][e->type == ATN_DP ? 2 : e->type == ATN_SP];
+}
+
+static void take_kernels(reg_engine *e) {
+    kernels *k = atn_device_take(e->device, owner_of(e));
+    if (!k) return;
+    memcpy(e->kernel, k->kernel, sizeof e->kernel);
+    atn_free(e->ctx, k);
+}
+
+static void leave_kernels(reg_engine *e) {
+    kernels *k = atn_alloc(e->ctx, sizeof *k);
+    if (!k) {
+        for (int n = 0; n < REG_KERNELS; ++n) atn_kernel_free(e->kernel[n]);
+        return;
+    }
+    k->ctx = e->ctx;
+    memcpy(k->kernel, e->kernel, sizeof k->kernel);
+    atn_device_leave(e->device, owner_of(e), k, drop_kernels);
+}
+
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out) {
     bool cpu = atn_device_get_info(device)->cpu;
     *out = (reg_engine){.device = device,
@@ -73,6 +111,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                                             : ATN_SP,
                         .block = cpu ? 32 : REG_LARGEST_BLOCK,
                         .wait = settings->profile};
+    take_kernels(out);
     atn_status status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);
     if (status != ATN_OK) reg_engine_close(out);
@@ -95,7 +134,7 @@ void reg_engine_forget(reg_engine *e, const reg_side *side) {
 
 void reg_engine_close(reg_engine *e) {
     if (!e->device) return;
-    for (int k = 0; k < REG_KERNELS; ++k) atn_kernel_free(e->kernel[k]);
+    leave_kernels(e);
     atn_array_free(e->moment);
     atn_array_free(e->total);
     for (int k = 0; k < 2; ++k) reg_near_free(&e->near[k], e->ctx);
@@ -107,22 +146,19 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
     if (!e->kernel[which]) {
         double since = atn_clock_seconds();
         char define[32];
-        atn_type type = TABLE[which].single ? ATN_SP : e->type;
+        bool exact = which >= REG_SHAPES && which <= REG_TERMS; /* what the polish reads is never of 16 bits */
+        atn_type type = TABLE[which].single ? ATN_SP : exact ? reg_sum_type(e->type) : e->type;
         snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
         atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
+        if (status == ATN_OK && (exact || TABLE[which].trusted)) atn_kernel_any_size(e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];
     return status;
 }
-
-typedef struct binding {
-    const char *name;
-    atn_array *array;
-} binding;
 
 atn_status reg_engine_plan(reg_engine *e, atn_kernel *kernel) {
     double since = atn_clock_seconds();
@@ -131,7 +167,7 @@ atn_status reg_engine_plan(reg_engine *e, atn_kernel *kernel) {
     return status;
 }
 
-static atn_status run(reg_engine *e, reg_kernel which, const binding *bound, size_t count) {
+atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bound, size_t count) {
     atn_kernel *kernel = e->kernel[which];
     atn_status status = atn_check_cancel(e->ctx);
     for (size_t k = 0; k < count && status == ATN_OK; ++k)
@@ -145,9 +181,16 @@ static atn_status run(reg_engine *e, reg_kernel which, const binding *bound, siz
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
+atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose) {
     static const char *const A[9] = {"a00", "a01", "a02", "a10", "a11", "a12", "a20", "a21", "a22"};
     static const char *const B[3] = {"b0", "b1", "b2"};
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 9 && status == ATN_OK; ++k) status = atn_kernel_param(kernel, A[k], pose->a[k], 0);
+    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(kernel, B[k], pose->b[k], 0);
+    return status;
+}
+
+atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
     atn_kernel *move;
     double since = atn_clock_seconds();
@@ -155,12 +198,11 @@ atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
     atn_status status = reg_side_unpark(side);
     if (!there) reg_timed(e, REG_UPLOAD, since);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_MOVE, &move);
-    for (int k = 0; k < 9 && status == ATN_OK; ++k) status = atn_kernel_param(move, A[k], pose->a[k], 0);
-    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(move, B[k], pose->b[k], 0);
+    if (status == ATN_OK) status = reg_engine_pose(move, pose);
     if (status != ATN_OK) return status;
-    binding bound[] = {{"px", side->point[0]}, {"py", side->point[1]}, {"pz", side->point[2]},
-                       {"mx", side->moved[0]}, {"my", side->moved[1]}, {"mz", side->moved[2]}};
-    status = run(e, REG_MOVE, bound, COUNT(bound));
+    reg_binding bound[] = {{"px", side->point[0]}, {"py", side->point[1]}, {"pz", side->point[2]},
+                           {"mx", side->moved[0]}, {"my", side->moved[1]}, {"mz", side->moved[2]}};
+    status = reg_engine_run(e, REG_MOVE, bound, COUNT(bound));
     side->is_placed = status == ATN_OK;
     side->placed = *pose;
     return status;
@@ -170,12 +212,12 @@ static atn_status dense(reg_engine *e, reg_side *rows, reg_side *columns) {
     atn_kernel *kernel;
     atn_status status = reg_engine_kernel(e, REG_ESTEP, &kernel);
     if (status != ATN_OK) return status;
-    binding bound[] = {{"yx", rows->moved[0]},      {"yy", rows->moved[1]},    {"yz", rows->moved[2]},
-                       {"xx", columns->moved[0]},   {"xy", columns->moved[1]}, {"xz", columns->moved[2]},
-                       {"xw", columns->log_weight}, {"sum", rows->sum[0]},     {"sum_x", rows->sum[1]},
-                       {"sum_y", rows->sum[2]},     {"sum_z", rows->sum[3]}};
+    reg_binding bound[] = {{"yx", rows->moved[0]},      {"yy", rows->moved[1]},    {"yz", rows->moved[2]},
+                           {"xx", columns->moved[0]},   {"xy", columns->moved[1]}, {"xz", columns->moved[2]},
+                           {"xw", columns->log_weight}, {"sum", rows->sum[0]},     {"sum_x", rows->sum[1]},
+                           {"sum_y", rows->sum[2]},     {"sum_z", rows->sum[3]}};
     e->pairs = (double)rows->count * (double)columns->count;
-    return run(e, REG_ESTEP, bound, COUNT(bound));
+    return reg_engine_run(e, REG_ESTEP, bound, COUNT(bound));
 }
 
 /* The list for this direction: the first side that was ever used as rows has the first. */
@@ -195,13 +237,14 @@ static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, cons
     atn_kernel *kernel;
     atn_status status = reg_engine_kernel(e, REG_ESTEP_NEAR, &kernel);
     if (status != ATN_OK) return status;
-    binding bound[] = {{"yx", rows->moved_rows[0]},    {"yy", rows->moved_rows[1]},      {"yz", rows->moved_rows[2]},
-                       {"ys", rows->shift_rows},       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]},
-                       {"xz", columns->moved_rows[2]}, {"xw", columns->log_weight_rows}, {"sum", rows->sum_rows[0]},
-                       {"sum_x", rows->sum_rows[1]},   {"sum_y", rows->sum_rows[2]},     {"sum_z", rows->sum_rows[3]},
-                       {"start", near->start_array},   {"near", near->list_array}};
+    reg_binding bound[] = {
+        {"yx", rows->moved_rows[0]},    {"yy", rows->moved_rows[1]},      {"yz", rows->moved_rows[2]},
+        {"ys", rows->shift_rows},       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]},
+        {"xz", columns->moved_rows[2]}, {"xw", columns->log_weight_rows}, {"sum", rows->sum_rows[0]},
+        {"sum_x", rows->sum_rows[1]},   {"sum_y", rows->sum_rows[2]},     {"sum_z", rows->sum_rows[3]},
+        {"start", near->start_array},   {"near", near->list_array}};
     e->pairs = near->pairs;
-    return run(e, REG_ESTEP_NEAR, bound, COUNT(bound));
+    return reg_engine_run(e, REG_ESTEP_NEAR, bound, COUNT(bound));
 }
 
 /* Is it worth a list? Far reaches take in nearly everything; then whichever was seen to be cheaper. */
@@ -240,11 +283,11 @@ atn_status reg_estep_compat(reg_engine *e, reg_side *rows, reg_side *columns, at
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) /* it knows no weights: without what fills up blocks */
         status = atn_array_view_range(columns->moved[axis], 0, (int64_t)columns->count, &target[axis]);
     if (status == ATN_OK) {
-        binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]}, {"yz", rows->moved[2]},
-                           {"xx", target[0]},       {"xy", target[1]},      {"xz", target[2]},
-                           {"square", square},      {"sum", rows->sum[0]},  {"sum_x", rows->sum[1]},
-                           {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
-        status = run(e, REG_ESTEP_COMPAT, bound, COUNT(bound));
+        reg_binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]}, {"yz", rows->moved[2]},
+                               {"xx", target[0]},       {"xy", target[1]},      {"xz", target[2]},
+                               {"square", square},      {"sum", rows->sum[0]},  {"sum_x", rows->sum[1]},
+                               {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
+        status = reg_engine_run(e, REG_ESTEP_COMPAT, bound, COUNT(bound));
     }
     for (int axis = 0; axis < 3; ++axis) atn_array_free(target[axis]);
     e->evaluated += e->pairs = (double)rows->count * (double)columns->count;
@@ -287,57 +330,86 @@ static atn_status take(reg_side *rows, double reach, double *distance2, int32_t 
     return ATN_OK;
 }
 
-atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double *distance2,
-                       int32_t *index) {
+atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach) {
     atn_kernel *kernel;
     reg_near *near;
     atn_status status = find_near(e, rows, columns, reach, &near);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
     if (status != ATN_OK) return status;
-    binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},    {"yz", rows->moved_rows[2]},
-                       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]}, {"xz", columns->moved_rows[2]},
-                       {"distance2", rows->sum_rows[0]}, {"index", rows->partner_rows},  {"start", near->start_array},
-                       {"near", near->list_array}};
-    status = run(e, REG_NEAREST, bound, COUNT(bound));
+    reg_binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},
+                           {"yz", rows->moved_rows[2]},      {"xx", columns->moved_rows[0]},
+                           {"xy", columns->moved_rows[1]},   {"xz", columns->moved_rows[2]},
+                           {"distance2", rows->sum_rows[0]}, {"index", rows->partner_rows},
+                           {"start", near->start_array},     {"near", near->list_array}};
+    status = reg_engine_run(e, REG_NEAREST, bound, COUNT(bound));
     e->evaluated += e->pairs = near->pairs;
+    return status;
+}
+
+atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double *distance2,
+                       int32_t *index) {
+    atn_status status = reg_partners(e, rows, columns, reach);
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = take(rows, reach, distance2, index);
     reg_timed(e, REG_FETCH, since);
     return status;
 }
 
-atn_status reg_around(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_around_sums *out) {
-    static const char *const NAMES[REG_AROUND_SUMS] = {"mass", "mx",  "my",  "mz",  "mxx",
-                                                       "mxy",  "mxz", "myy", "myz", "mzz"};
+enum { SUMS_AROUND = 10 };
+static const char *const AROUND[SUMS_AROUND] = {"mass", "mx", "my", "mz", "mxx", "mxy", "mxz", "myy", "myz", "mzz"};
+
+/* Sums of a = 2^(log_weight - |d|^2), a d and a d d^T over all columns near each row: vectors, and rows of blocks. */
+static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, double reach,
+                              atn_array *vector[SUMS_AROUND], atn_array *matrix[SUMS_AROUND]) {
     atn_kernel *kernel;
     reg_near near = {0};
-    binding bound[9 + REG_AROUND_SUMS] = {{"yx", rows->moved_rows[0]},     {"yy", rows->moved_rows[1]},
+    reg_binding bound[9 + SUMS_AROUND] = {{"yx", rows->moved_rows[0]},     {"yy", rows->moved_rows[1]},
                                           {"yz", rows->moved_rows[2]},     {"xx", columns->moved_rows[0]},
                                           {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
                                           {"xw", columns->log_weight_rows}};
-    *out = (reg_around_sums){.type = reg_sum_type(rows->type)};
     double since = atn_clock_seconds();
     atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach);
     reg_timed(e, REG_LISTS, since);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
-    for (int k = 0; k < REG_AROUND_SUMS && status == ATN_OK; ++k) {
-        status = atn_array_create_matrix(e->device, out->type, (int64_t)rows->block, (int64_t)rows->blocks, 0,
-                                         &out->array[k]);
-        bound[7 + k] = (binding){NAMES[k], out->array[k]};
+    for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
+        status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);
+        if (status == ATN_OK)
+            status = atn_array_view_matrix(vector[k], (int64_t)rows->block, (int64_t)rows->blocks, &matrix[k]);
+        bound[7 + k] = (reg_binding){AROUND[k], matrix[k]};
     }
-    bound[7 + REG_AROUND_SUMS] = (binding){"start", near.start_array};
-    bound[8 + REG_AROUND_SUMS] = (binding){"near", near.list_array};
-    if (status == ATN_OK) status = run(e, REG_AROUND, bound, COUNT(bound));
-    for (int k = 0; k < REG_AROUND_SUMS && status == ATN_OK; ++k)
-        status = atn_array_map_read(out->array[k], &out->number[k]);
+    bound[7 + SUMS_AROUND] = (reg_binding){"start", near.start_array};
+    bound[8 + SUMS_AROUND] = (reg_binding){"near", near.list_array};
+    if (status == ATN_OK) status = reg_engine_run(e, REG_AROUND, bound, COUNT(bound));
     reg_near_free(&near, e->ctx);
-    if (status != ATN_OK) reg_around_free(out);
     return status;
 }
 
-void reg_around_free(reg_around_sums *sums) {
-    for (int k = 0; k < REG_AROUND_SUMS; ++k) atn_array_free(sums->array[k]);
-    *sums = (reg_around_sums){0};
+atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double flattest,
+                      atn_array **shape, atn_array **ratio) {
+    atn_array *vector[SUMS_AROUND] = {0}, *matrix[SUMS_AROUND] = {0};
+    reg_binding bound[SUMS_AROUND + 2];
+    atn_kernel *kernel;
+    atn_type type = reg_sum_type(rows->type);
+    *shape = *ratio = NULL;
+    atn_status status = look_around(e, rows, columns, reach, vector, matrix);
+    if (status == ATN_OK) status = reg_engine_kernel(e, REG_SHAPES, &kernel);
+    if (status == ATN_OK) status = atn_kernel_param(kernel, "flattest", flattest, 0);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, (int64_t)rows->padded, 6, 0, shape);
+    if (status == ATN_OK) status = atn_array_create_vector(e->device, type, (int64_t)rows->padded, ratio);
+    for (int k = 0; k < SUMS_AROUND; ++k) bound[k] = (reg_binding){AROUND[k], vector[k]};
+    bound[SUMS_AROUND] = (reg_binding){"shape", *shape};
+    bound[SUMS_AROUND + 1] = (reg_binding){"ratio", *ratio};
+    if (status == ATN_OK) status = reg_engine_run(e, REG_SHAPES, bound, COUNT(bound));
+    for (int k = 0; k < SUMS_AROUND; ++k) {
+        atn_array_free(matrix[k]);
+        atn_array_free(vector[k]);
+    }
+    if (status != ATN_OK) {
+        atn_array_free(*shape);
+        atn_array_free(*ratio);
+        *shape = *ratio = NULL;
+    }
+    return status;
 }
 
 static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double outlier, const char *result,
@@ -347,10 +419,10 @@ static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double o
     atn_status status = reg_engine_kernel(e, which, &kernel);
     if (status == ATN_OK) status = atn_kernel_param(kernel, "outlier", outlier, 0);
     if (status != ATN_OK) return status;
-    binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]},  {"yz", rows->moved[2]},
-                       {"w", rows->w},          {"sum", rows->sum[0]},   {result, to},
-                       {"sum_x", rows->sum[1]}, {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
-    status = run(e, which, bound, COUNT(bound));
+    reg_binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]},  {"yz", rows->moved[2]},
+                           {"w", rows->w},          {"sum", rows->sum[0]},   {result, to},
+                           {"sum_x", rows->sum[1]}, {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
+    status = reg_engine_run(e, which, bound, COUNT(bound));
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_array_map_read(to, &numbers);
     e->seconds[which] += atn_clock_seconds() - since; /* on a GPU this is where the work is waited for */

@@ -14,10 +14,15 @@ typedef enum reg_kernel {
     REG_ESTEP_COMPAT,
     REG_NEAREST,
     REG_AROUND,
+    REG_SHAPES,
+    REG_INHERIT,
+    REG_WEIGHTS,
+    REG_SAMPLE,
+    REG_SUMS,
+    REG_TERMS,
     REG_MSTEP,
     REG_SPREAD,
-    REG_STARTS, /* of the search, which times itself: */
-    REG_LIKENESS,
+    REG_LIKENESS, /* of the search, which times itself: */
     REG_AGREE,
     REG_KERNELS
 } reg_kernel;
@@ -32,8 +37,6 @@ typedef enum reg_work {
     REG_UPLOAD,
     REG_FETCH,
     REG_LISTS,
-    REG_SHAPES,
-    REG_PAIRS,
     REG_FIT,
     REG_COVARIANCE,
     REG_SEARCH,
@@ -73,6 +76,16 @@ void reg_engine_close(reg_engine *engine);                        /* zeroed ones
 atn_status reg_engine_kernel(reg_engine *engine, reg_kernel which, atn_kernel **out);
 atn_status reg_engine_plan(reg_engine *engine, atn_kernel *kernel);
 
+/* An array for a name of a kernel. */
+typedef struct reg_binding {
+    const char *name;
+    atn_array *array;
+} reg_binding;
+/* Binds and runs a kernel; its parameters have been given. */
+atn_status reg_engine_run(reg_engine *engine, reg_kernel which, const reg_binding *bound, size_t count);
+/* The parameters a00 to a22 and b0 to b2 of a kernel. */
+atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose);
+
 const char *reg_work_name(int work);
 void reg_timed(reg_engine *engine, int work, double since); /* adds the time from `since` (atn_clock_seconds) on */
 
@@ -93,21 +106,18 @@ atn_status reg_estep(reg_engine *engine, reg_side *rows, reg_side *columns, doub
 /* The published code's sums: of e^2 into `square`, of e and e x into rows->sum, e = 2^-|x - y|^2; all pairs. */
 atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square);
 
-/* For every row, as placed, the nearest column within `reach`: distance2 (padded elements of the host) and where it
- * stands among the columns, -1 for none. */
+/* For every row, as placed, the nearest column in reach: distance squared in rows->sum[0], where it stands among the
+ * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. */
+atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach);
+/* The same for the host: distance2 (padded elements), and -1 for what is farther than `reach`. */
 atn_status reg_nearest(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index);
 
-/* Sums over all columns near each row, as placed, of a = 2^(log_weight - |d|^2), a d and a d d^T (xx xy xz yy yz zz):
- * ten numbers, as the host reads them. Ended by reg_around_free. */
-enum { REG_AROUND_SUMS = 10 };
-typedef struct reg_around_sums {
-    atn_type type; /* of the numbers: ATN_SP or ATN_DP */
-    atn_array *array[REG_AROUND_SUMS];
-    const void *number[REG_AROUND_SUMS]; /* `padded` of the rows */
-} reg_around_sums;
-atn_status reg_around(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, reg_around_sums *out);
-void reg_around_free(reg_around_sums *sums);
+/* The shapes of columns about each row, as placed (programs/shapes.atn): over all within `reach`, weighed by
+ * 2^(log_weight - |d|^2). shape: a matrix of six rows, ratio: thickness over width, or NULL; owned by the caller.
+ * Variances are at least the share `flattest` of the largest. */
+atn_status reg_shapes(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double flattest,
+                      atn_array **shape, atn_array **ratio);
 
 /* From the rows' sums: l = w a / (a + outlier), x = sum a x / a, and what a fit needs of them, all lengths divided by
  * `unit`. */

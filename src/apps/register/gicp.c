@@ -20,7 +20,7 @@ atn_status reg_gicp(reg_problem *p) {
     if (status == ATN_OK && surface.spacing > 0) status = reg_polish_whole(p, &surface, reach, &lost);
     p->sigma = REG_POLISH_NEAREST * surface.spacing;
     if (status == ATN_OK && p->converged) status = reg_polish_end(p, &surface);
-    reg_surface_free(&surface, p->engine.ctx);
+    reg_surface_free(&surface);
     if (status == ATN_OK) reg_ended(p, lost);
     return status;
 }

@@ -18,56 +18,52 @@ enum { STRETCH = 16384, MOST_STRETCHES = 2048 };
 typedef struct spreading {
     const cloud_points *points;
     const double *origin;
-    double unit;
     size_t stretch;
     struct {
-        double spread[6], weight, farthest2; /* xx xy xz yy yz zz */
+        double of[6], weight, farthest2; /* xx xy xz yy yz zz */
     } sum[MOST_STRETCHES];
 } spreading;
 
 static void spread_some(void *user, int64_t from, int64_t to, int32_t worker) {
     spreading *t = user;
     const cloud_points *p = t->points;
+    const double *x = p->position[0], *y = p->position[1], *z = p->position[2], *o = t->origin;
     (void)worker;
     for (size_t s = (size_t)from; s < (size_t)to; ++s) {
         size_t end = (s + 1) * t->stretch < p->count ? (s + 1) * t->stretch : p->count;
         double m[6] = {0}, weight = 0, farthest2 = 0;
         for (size_t k = s * t->stretch; k < end; ++k) {
-            double w = (double)p->weight[k], d[3];
-            for (int i = 0; i < 3; ++i) d[i] = (p->position[i][k] - t->origin[i]) / t->unit;
+            double w = (double)p->weight[k], d[3] = {x[k] - o[0], y[k] - o[1], z[k] - o[2]};
+            double away2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
             m[0] += w * d[0] * d[0], m[1] += w * d[0] * d[1], m[2] += w * d[0] * d[2];
             m[3] += w * d[1] * d[1], m[4] += w * d[1] * d[2], m[5] += w * d[2] * d[2];
             weight += w;
-            if (w > 0) farthest2 = fmax(farthest2, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            away2 = w > 0 ? away2 : 0;
+            farthest2 = away2 > farthest2 ? away2 : farthest2;
         }
-        memcpy(t->sum[s].spread, m, sizeof m);
+        memcpy(t->sum[s].of, m, sizeof m);
         t->sum[s].weight = weight;
         t->sum[s].farthest2 = farthest2;
     }
 }
 
-/* The weighted spread about the origin, and the square of the largest distance from it; returns all weights. */
-static double spread_of(const cloud_points *p, const double origin[3], double unit, double spread[9],
-                        double *farthest2) {
-    spreading t = {.points = p, .origin = origin, .unit = unit, .stretch = STRETCH};
+void reg_spread_of(const cloud_points *p, const double origin[3], reg_spread *out) {
+    spreading t = {.points = p, .origin = origin, .stretch = STRETCH};
     static const int PLACE[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
-    double weight = 0;
+    double weight = 0, farthest2 = 0;
     if (p->count / t.stretch >= MOST_STRETCHES) t.stretch = p->count / MOST_STRETCHES + 1;
     size_t stretches = (p->count + t.stretch - 1) / t.stretch;
-    memset(spread, 0, 9 * sizeof *spread);
-    *farthest2 = 0;
+    *out = (reg_spread){.radius = 0};
     atn_parallel((int64_t)stretches, 1, spread_some, &t);
     for (size_t s = 0; s < stretches; ++s) {
-        for (int i = 0; i < 9; ++i) spread[i] += t.sum[s].spread[PLACE[i]];
+        for (int i = 0; i < 9; ++i) out->shape[i] += t.sum[s].of[PLACE[i]];
         weight += t.sum[s].weight;
-        *farthest2 = fmax(*farthest2, t.sum[s].farthest2);
+        farthest2 = fmax(farthest2, t.sum[s].farthest2);
     }
-    return weight;
-}
-
-double reg_radius(const cloud_points *p, const double origin[3]) {
-    double spread[9], farthest2, weight = spread_of(p, origin, 1, spread, &farthest2);
-    return weight > 0 ? sqrt((spread[0] + spread[4] + spread[8]) / weight) : 0;
+    double square = out->shape[0] + out->shape[4] + out->shape[8];
+    out->radius = weight > 0 ? sqrt(square / weight) : 0;
+    for (int i = 0; i < 9 && square > 0; ++i) out->shape[i] /= square;
+    out->farthest = sqrt(farthest2);
 }
 
 /* Blocks of the source stand for all of it where there are many. */
@@ -115,21 +111,19 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r) {
 
 bool judge_degenerate(const reg_problem *p, char *why, size_t bytes) {
     static const char *const WHICH[] = {"source", "target"};
-    const cloud_points *clouds[2] = {&p->source, &p->target};
-    const double *origins[2] = {p->source_origin, p->target_origin};
+    const reg_spread *spreads[2] = {&p->source_spread, &p->target_spread};
     for (int c = 0; c < 2; ++c) {
-        double spread[9], value[3], vector[9], size = reg_radius(clouds[c], origins[c]), farthest2;
+        double value[3], vector[9], size = spreads[c]->radius;
         if (!(size > 0)) {
             snprintf(why, bytes, "all %s points are at one place: no turn can be told", WHICH[c]);
             return true;
         }
-        spread_of(clouds[c], origins[c], size, spread, &farthest2);
-        reg_eigen(3, spread, value, vector);
+        reg_eigen(3, spreads[c]->shape, value, vector);
         if (value[1] >= 1e-12 * value[2]) continue;
-        if (farthest2 > ALONE * ALONE)
+        if (spreads[c]->farthest > ALONE * size)
             snprintf(why, bytes,
                      "a %s point is %.3g away from the others, which are one place beside that: leave it out", WHICH[c],
-                     sqrt(farthest2) * size);
+                     spreads[c]->farthest);
         else
             snprintf(why, bytes, "the %s points lie on a line: a turn about it cannot be told", WHICH[c]);
         return true;

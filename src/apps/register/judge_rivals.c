@@ -109,8 +109,7 @@ static atn_status moved_rivals(reg_problem *p, const double answer[16], double (
     cloud_points moved;
     atn_status status = judge_moved(p, answer, &moved);
     if (status == ATN_OK) status = reg_scene_make(&moved, &p->target, false, &scene);
-    if (status == ATN_OK)
-        status = reg_scene_rivals(p->engine.device, scene, NONE, p->settings->reproducible, out, count);
+    if (status == ATN_OK) status = reg_scene_rivals(scene, NONE, out, count);
     if (status == ATN_OK) judge_after(out, *count, answer);
     reg_scene_free(scene);
     cloud_points_free(&moved);
@@ -126,8 +125,7 @@ static atn_status find_rivals(reg_problem *p, double (*found)[16], size_t *count
     if (p->settings->transform != ATN_TRANSFORM_RIGID) return moved_rivals(p, answer, found, count);
     if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
     if (status == ATN_OK) reg_scene_lend(p->scene, &p->engine);
-    if (status == ATN_OK)
-        status = reg_scene_rivals(p->engine.device, p->scene, answer, p->settings->reproducible, found, count);
+    if (status == ATN_OK) status = reg_scene_rivals(p->scene, answer, found, count);
     return status;
 }
 

@@ -5,22 +5,12 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 static const double LARGER = 1.15; /* lists reach farther than asked for, so that small motions keep them, */
 static const double WASTED = 1.5;  /* and are made anew when they reach this much farther than needed */
 static const double WIDE = 2;      /* times the usual radius: points of such a block are looked at one by one */
-
-static double distance2(const reg_box *box, const double p[3]) {
-    double d2 = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-        double below = box->low[axis] - p[axis],
-               above = p[axis] - box->high[axis]; /* fmax is a call on some machines */
-        double d = below > above ? below : above;
-        d2 += d > 0 ? d * d : 0;
-    }
-    return d2;
-}
 
 enum { PIECE = 8 }; /* blocks of rows that a thread takes at a time */
 
@@ -28,7 +18,7 @@ enum { PIECE = 8 }; /* blocks of rows that a thread takes at a time */
  * nothing is spread over the whole space, and a ball around such would be near everything). */
 typedef struct cover {
     size_t count;
-    double at[REG_LARGEST_BLOCK][3];
+    double at[3][REG_LARGEST_BLOCK];
     double reach; /* from each of these */
 } cover;
 
@@ -41,20 +31,41 @@ static void cover_block(const reg_near *near, size_t b, double stretch, cover *o
     out->reach = near->all ? INFINITY : (near->reach + (points ? 0 : rows->radius[b] * stretch)) * (1 + 1e-6);
     for (size_t k = 0; k < out->count; ++k) {
         size_t r = b * rows->block + k;
-        double at[3] = {rows->position[0][r], rows->position[1][r], rows->position[2][r]};
-        reg_pose_apply(&near->relative, points ? at : rows->centre[b], out->at[k]);
+        double at[3] = {rows->position[0][r], rows->position[1][r], rows->position[2][r]}, to[3];
+        reg_pose_apply(&near->relative, points ? at : rows->centre[b], to);
+        for (int axis = 0; axis < 3; ++axis) out->at[axis][k] = to[axis];
     }
+}
+
+/* Squares of the distances from a box to the first `count`. */
+static void distances(const cover *c, size_t count, const reg_box *box, double *out) {
+    for (size_t k = 0; k < count; ++k) {
+        double d2 = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            double below = box->low[axis] - c->at[axis][k], above = c->at[axis][k] - box->high[axis];
+            double d = below > above ? below : above; /* fmax is a call on some machines */
+            d = d > 0 ? d : 0;
+            d2 += d * d;
+        }
+        out[k] = d2;
+    }
+}
+
+static void swap(double *a, double *b) {
+    double kept = *a;
+    *a = *b;
+    *b = kept;
 }
 
 /* Those of the first `count` that a box is within reach of come first; returns how many they are. */
 static size_t within(cover *c, size_t count, const reg_box *box) {
+    double d2[REG_LARGEST_BLOCK];
     size_t kept = 0;
+    distances(c, count, box, d2);
     for (size_t k = 0; k < count; ++k) {
-        if (distance2(box, c->at[k]) > c->reach * c->reach) continue;
-        double swapped[3];
-        memcpy(swapped, c->at[kept], sizeof swapped);
-        memcpy(c->at[kept++], c->at[k], sizeof swapped);
-        memcpy(c->at[k], swapped, sizeof swapped);
+        if (d2[k] > c->reach * c->reach) continue;
+        for (int axis = 0; axis < 3 && kept < k; ++axis) swap(&c->at[axis][kept], &c->at[axis][k]);
+        ++kept;
     }
     return kept;
 }
@@ -63,20 +74,38 @@ static size_t within(cover *c, size_t count, const reg_box *box) {
 static bool meets(const cover *c, size_t count, const reg_side *columns, size_t block) {
     for (size_t j = block * columns->block; j < (block + 1) * columns->block; ++j)
         for (size_t k = 0; k < count; ++k) {
-            double x = columns->position[0][j] - c->at[k][0], y = columns->position[1][j] - c->at[k][1],
-                   z = columns->position[2][j] - c->at[k][2];
+            double x = columns->position[0][j] - c->at[0][k], y = columns->position[1][j] - c->at[1][k],
+                   z = columns->position[2][j] - c->at[2][k];
             if (x * x + y * y + z * z <= c->reach * c->reach) return true;
         }
     return false;
 }
 
-/* All blocks of columns within reach of what is covered, in ascending order, to `list` where it is not NULL; returns
- * how many there are. Reorders the cover: below a node only those count that reach it. */
-static size_t walk(const reg_side *columns, cover *c, const int32_t *species, int32_t *list) {
+/* What a thread found, one piece after the other. */
+typedef struct found {
+    int32_t *block;
+    size_t count, capacity;
+} found;
+
+static bool note(const atn_ctx *ctx, found *f, size_t block) {
+    if (f->count == f->capacity) {
+        size_t capacity = f->capacity ? 2 * f->capacity : 4096;
+        int32_t *larger = atn_resize(ctx, f->block, capacity * sizeof *larger);
+        if (!larger) return false;
+        f->block = larger;
+        f->capacity = capacity;
+    }
+    f->block[f->count++] = (int32_t)block;
+    return true;
+}
+
+/* All blocks of columns within reach of what is covered, in ascending order. Reorders the cover: below a node only
+ * those count that reach it. */
+static bool walk(const atn_ctx *ctx, const reg_side *columns, cover *c, const int32_t *species, found *out) {
     struct {
         size_t node, count;
     } stack[64];
-    size_t depth = 0, count = 0;
+    size_t depth = 0;
     stack[depth].node = 1;
     stack[depth++].count = c->count;
     while (depth) {
@@ -92,34 +121,60 @@ static size_t walk(const reg_side *columns, cover *c, const int32_t *species, in
         size_t block = node - columns->tree.leaves;
         if (block >= columns->blocks || (species && columns->species && columns->species[block] != *species)) continue;
         if (is_wide(columns, block) && !meets(c, reaching, columns, block)) continue;
-        if (list) list[count] = (int32_t)block;
-        ++count;
+        if (!note(ctx, out, block)) return false;
     }
-    return count;
+    return true;
 }
 
-/* Of each block of rows: how many are near it, to `start`; or, once there is a list, which. */
+typedef struct looking {
+    reg_near *near;
+    const atn_ctx *ctx;
+    found found[ATN_PARALLEL_MOST]; /* by worker */
+    struct {
+        int32_t worker;
+        size_t first; /* of what that one found */
+    } * piece;
+    atomic_bool failed;
+} looking;
+
+/* Of each block of rows: which are near it, and how many, to `start`. */
 static void look(void *user, int64_t from, int64_t to, int32_t worker) {
-    reg_near *near = user;
+    looking *t = user;
+    const reg_near *near = t->near;
     const reg_side *rows = near->rows;
+    found *out = &t->found[worker];
     double stretch = reg_pose_stretch(&near->relative);
     cover c;
-    (void)worker;
-    for (size_t b = (size_t)from * PIECE; b < (size_t)to * PIECE && b < rows->blocks; ++b) {
-        cover_block(near, b, stretch, &c);
-        size_t count = walk(near->columns, &c, rows->species ? &rows->species[b] : NULL,
-                            near->counted ? near->list + near->start[b] : NULL);
-        if (!near->counted) near->start[b] = (int32_t)count;
+    for (int64_t p = from; p < to; ++p) {
+        t->piece[p].worker = worker;
+        t->piece[p].first = out->count;
+        for (size_t b = (size_t)p * PIECE; b < (size_t)(p + 1) * PIECE && b < rows->blocks; ++b) {
+            size_t before = out->count;
+            cover_block(near, b, stretch, &c);
+            if (!walk(t->ctx, near->columns, &c, rows->species ? &rows->species[b] : NULL, out))
+                atomic_store(&t->failed, true);
+            near->start[b] = (int32_t)(out->count - before);
+        }
     }
 }
 
-/* Counted, added up, filled. A list has elements. */
-static atn_status fill(reg_near *near, const atn_ctx *ctx) {
-    const reg_side *rows = near->rows;
+static void gather(void *user, int64_t from, int64_t to, int32_t worker) {
+    const looking *t = user;
+    const reg_near *near = t->near;
+    (void)worker;
+    for (int64_t p = from; p < to; ++p) {
+        size_t first = (size_t)p * PIECE, end = first + PIECE < near->rows->blocks ? first + PIECE : near->rows->blocks;
+        size_t count = (size_t)(near->start[end] - near->start[first]);
+        const int32_t *block = t->found[t->piece[p].worker].block;
+        if (count) memcpy(near->list + near->start[first], block + t->piece[p].first, count * sizeof *near->list);
+    }
+}
+
+/* From how many are near each block to where its list begins. */
+static atn_status add_up(reg_near *near, const atn_ctx *ctx) {
+    size_t blocks = near->rows->blocks;
     near->count = 0;
-    near->counted = false;
-    atn_parallel_pieces((int64_t)((rows->blocks + PIECE - 1) / PIECE), look, near);
-    for (size_t b = 0; b < rows->blocks; ++b) {
+    for (size_t b = 0; b < blocks; ++b) {
         size_t here = (size_t)near->start[b];
         near->start[b] = (int32_t)near->count;
         near->count += here;
@@ -127,7 +182,7 @@ static atn_status fill(reg_near *near, const atn_ctx *ctx) {
             return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: more than %d pairs of blocks are near each other",
                             INT32_MAX / 2);
     }
-    near->start[rows->blocks] = (int32_t)near->count;
+    near->start[blocks] = (int32_t)near->count;
     size_t capacity = near->capacity ? near->capacity : 4096;
     while (capacity < near->count) capacity *= 2;
     if (capacity > near->capacity) {
@@ -136,10 +191,27 @@ static atn_status fill(reg_near *near, const atn_ctx *ctx) {
         near->list = list;
         near->capacity = capacity;
     }
-    near->counted = true;
-    atn_parallel_pieces((int64_t)((rows->blocks + PIECE - 1) / PIECE), look, near);
-    near->pairs = (double)near->count * (double)rows->block * (double)near->columns->block;
-    return atn_check_cancel(ctx);
+    return ATN_OK;
+}
+
+/* Found, added up, put together. A list has elements. */
+static atn_status fill(reg_near *near, const atn_ctx *ctx) {
+    size_t pieces = (near->rows->blocks + PIECE - 1) / PIECE;
+    looking *t = atn_zalloc(ctx, sizeof *t);
+    if (!t) return ATN_ERR_MEMORY;
+    t->near = near;
+    t->ctx = ctx;
+    atn_status status = (t->piece = atn_alloc(ctx, pieces * sizeof *t->piece)) ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) atn_parallel_pieces((int64_t)pieces, look, t);
+    if (status == ATN_OK && t->failed)
+        status = atn_fail_memory(ctx, pieces * PIECE * sizeof *near->list, "near blocks");
+    if (status == ATN_OK) status = add_up(near, ctx);
+    if (status == ATN_OK) atn_parallel((int64_t)pieces, 256, gather, t);
+    for (int k = 0; k < ATN_PARALLEL_MOST; ++k) atn_free(ctx, t->found[k].block);
+    atn_free(ctx, t->piece);
+    atn_free(ctx, t);
+    near->pairs = (double)near->count * (double)near->rows->block * (double)near->columns->block;
+    return status == ATN_OK ? atn_check_cancel(ctx) : status;
 }
 
 /* The device's copy; its length changes only when the capacity does, so that kernels stay planned. */

@@ -13,7 +13,6 @@ typedef struct reg_near {
     bool all;                       /* every block of the same species */
     int32_t *start, *list;          /* of the host: blocks of rows + 1, and `count` */
     size_t count, capacity;
-    bool counted;                        /* while it is made: how many, but not which */
     double pairs;                        /* that a kernel evaluates with it */
     atn_array *start_array, *list_array; /* the same on the device; list_array has `capacity` elements */
 } reg_near;

@@ -7,21 +7,12 @@
 
 static const double NARROWER = 0.6; /* of how far they may be apart, from step to step */
 static const double COARSE = 4;     /* a level's source is used while pairs may be that many of its edges apart */
-static const double FITS = 0.4;     /* spacings within which a pair fits */
 static const double CALM = 0.1;     /* motion, in spacings, from which on nothing else changes */
 static const double ASTRAY = 16;    /* times as far as pairs may be apart to begin with: it ran away */
 static const double DONE = 1e-3;    /* motion, in spacings, that ends it */
 static const double LAST_REACH = 1.25, LAST_DONE = 5e-3; /* the same for the last steps, over points of cells */
 enum { STEPS = 50, HALF = STEPS / 2, LAST_STEPS = 12 };
 enum { FEWEST = 2000 }; /* points of a source that stand for all */
-
-/* Where the distance that counts is a small part of the spacing. */
-static double share_that_fits(const reg_polish_state *s) {
-    double fits = 0, most = FITS * s->surface->spacing;
-    for (size_t r = 0; r < s->source->padded; ++r)
-        if (s->index[r] >= 0 && s->q[r] < most * most) fits += (double)s->source->weight[r];
-    return fits / s->surface->level->weight;
-}
 
 /* Few points as long as pairs may be far apart, or another pose is found with half as many along each side. */
 static reg_side *rows_for(const reg_polish_state *s, double reach) {
@@ -37,9 +28,8 @@ static atn_status steps(reg_polish_state *s, double reach) {
     for (int k = 0; (k < STEPS || s->whole) && (s->quiet || p->iterations < p->settings->most_iterations); ++k) {
         double inverse[36], twist[6];
         s->source = rows_for(s, reach);
-        atn_status status = reg_polish_pairs(s, &pose, reach);
+        atn_status status = reg_polish_step(s, &pose, reach);
         if (status != ATN_OK) return status;
-        reg_polish_sum(s, &pose);
         p->iterations += !s->quiet;
         s->lost = !(s->weight > 0);
         if (!reg_invert_symmetric(6, s->h, inverse)) return ATN_OK;
@@ -65,7 +55,7 @@ static atn_status steps(reg_polish_state *s, double reach) {
             p->pose = pose;
             p->converged = true;
             p->far = least;
-            p->share = share_that_fits(s);
+            p->share = s->fits / s->surface->level->weight;
             return ATN_OK;
         }
         if (!s->settled) reach = fmax(NARROWER * reach, least);
@@ -95,9 +85,8 @@ static atn_status last_steps(reg_polish_state *s, double reach) {
     reg_pose pose = p->pose;
     for (int k = 0; k < LAST_STEPS; ++k) {
         double inverse[36], twist[6];
-        atn_status status = reg_polish_pairs(s, &pose, reach);
+        atn_status status = reg_polish_step(s, &pose, reach);
         if (status != ATN_OK) return status;
-        reg_polish_sum(s, &pose);
         if (!reg_invert_symmetric(6, s->h, inverse)) return ATN_OK;
         for (int i = 0; i < 6; ++i) {
             twist[i] = 0;
@@ -132,7 +121,7 @@ atn_status reg_polish_end(reg_problem *p, const reg_surface *surface) {
     reg_span span = reg_begin(&p->engine);
     if (status == ATN_OK && !p->settings->no_covariance) status = reg_covariance(p, surface->finer ? &finer : surface);
     reg_end(&p->engine, REG_COVARIANCE, span);
-    reg_surface_free(&finer, p->engine.ctx);
+    reg_surface_free(&finer);
     return status;
 }
 

@@ -23,6 +23,13 @@ typedef struct reg_level {
 /* Part `k` of the source, 0 to n_more, on the device; the others are not, where there are several. */
 atn_status reg_part(reg_level *level, int32_t k, reg_side **out);
 
+/* How the points of a cloud lie about its origin, in the caller's unit, by their weights. */
+typedef struct reg_spread {
+    double radius;   /* root mean square distance */
+    double farthest; /* largest distance of a point that weighs anything */
+    double shape[9]; /* second moments, trace 1; zeros where all are at the origin */
+} reg_spread;
+
 /* Lengths inside are in `unit`s; the target's frame has its origin at `target_origin`, the source's at `source_origin`.
  */
 typedef struct reg_problem {
@@ -33,6 +40,7 @@ typedef struct reg_problem {
     reg_curve source_curve, target_curve;
     uint32_t *source_from, *target_from; /* the cloud's point that each of them was, or the first of those it was */
     double source_origin[3], target_origin[3], unit;
+    reg_spread source_spread, target_spread;
     double spacing; /* median distance between neighbours of the target, in units */
     double source_spacing;
     reg_level level[REG_MOST_LEVELS]; /* the coarsest first; the last has all points */
@@ -98,8 +106,7 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
                             reg_moments *out);
 
-/* The root mean square distance from the origin. */
-double reg_radius(const cloud_points *points, const double origin[3]);
+void reg_spread_of(const cloud_points *points, const double origin[3], reg_spread *out);
 
 /* Inlier pairs at p->pose, nearest points within a distance that spacing and noise suggest: rmse, overlap,
  * inlier_distance. */

@@ -182,7 +182,7 @@ static atn_status take_weights(const atn_ctx *ctx, const atn_cloud *cloud, const
 /* The points as the caller has them: all but the weights is the caller's. */
 static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which,
                              const atn_register_settings *s, cloud_points *out) {
-    size_t count = atn_cloud_get_info(cloud).points;
+    size_t count = cloud_count(cloud);
     const int32_t *species = s->match_species ? atn_cloud_species(cloud) : NULL;
     *out = (cloud_points){.ctx = ctx, .count = count, .species = (int32_t *)(uintptr_t)species};
     if (count == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
@@ -260,8 +260,10 @@ static atn_status find_frames(reg_problem *p, const cloud_points *source, const 
     atn_status status = centroid(source, p->source_origin);
     if (status == ATN_OK) status = centroid(target, p->target_origin);
     if (status != ATN_OK) return status;
-    p->unit = reg_radius(target, p->target_origin);
-    if (!isfinite(p->unit) || !isfinite(reg_radius(source, p->source_origin)))
+    reg_spread_of(source, p->source_origin, &p->source_spread);
+    reg_spread_of(target, p->target_origin, &p->target_spread);
+    p->unit = p->target_spread.radius;
+    if (!isfinite(p->unit) || !isfinite(p->source_spread.radius))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
     if (too_small(source) || too_small(target))
         return atn_fail(ctx, ATN_ERR_INPUT,

@@ -111,7 +111,7 @@ static atn_status try_all(attempt *t, int32_t *tried) {
     if (status == ATN_OK) status = judge(t, count);
     if (status != ATN_OK) return status;
     if (s->bests > 0 && s->best[0].score > CLEAR_SCORE && s->best[0].score - runner_up(s) > CLEAR_LEAD) return ATN_OK;
-    status = search_turned(&t->tools, t->source, &s->of_target, NULL, NULL, t->pose, &count);
+    status = search_turned(t->source, &s->of_target, NULL, NULL, t->pose, &count);
     *tried += (int32_t)count;
     return status == ATN_OK ? judge(t, count) : status;
 }
@@ -300,14 +300,18 @@ static const double FAR_SHIFT = 2;  /* cubes that a rival is away, */
 static const double FAR_TURN = 0.2; /* or radians */
 
 /* The middle of what lies on the target. */
-static void middle(const reg_scene *s, const search_pose *pose, double out[3]) {
+static atn_status middle(const reg_scene *s, const search_pose *pose, double out[3]) {
     double weight = 0, sum[3] = {0};
+    float *lies = atn_alloc(s->ctx, s->of_source.count * sizeof *lies);
+    if (!lies) return ATN_ERR_MEMORY;
+    search_lies(&s->raster, &s->of_source, pose, lies);
     for (size_t i = 0; i < s->of_source.count; ++i) {
-        double w = search_lies(&s->raster, &s->of_source, i, pose);
-        weight += w;
-        for (int a = 0; a < 3; ++a) sum[a] += w * (double)s->of_source.at[a][i];
+        weight += (double)lies[i];
+        for (int a = 0; a < 3; ++a) sum[a] += (double)lies[i] * (double)s->of_source.at[a][i];
     }
     for (int a = 0; a < 3; ++a) out[a] = weight > 0 ? sum[a] / weight : 0;
+    atn_free(s->ctx, lies);
+    return ATN_OK;
 }
 
 static bool far(const search_pose *a, const search_pose *b, const double about[3]) {
@@ -318,8 +322,7 @@ static bool far(const search_pose *a, const search_pose *b, const double about[3
     return d2 > FAR_SHIFT * FAR_SHIFT || search_pose_angle(a, b) > FAR_TURN;
 }
 
-atn_status reg_scene_rivals(atn_device *device, const reg_scene *s, const double answer[16], bool reproducible,
-                            double (*out)[16], size_t *count) {
+atn_status reg_scene_rivals(const reg_scene *s, const double answer[16], double (*out)[16], size_t *count) {
     search_pose own, pose[SEARCH_TURNS + SEARCH_REFINED];
     double about[3];
     size_t n = 0;
@@ -327,9 +330,8 @@ atn_status reg_scene_rivals(atn_device *device, const reg_scene *s, const double
     if (s->blank) return ATN_OK;
     take(s, answer, &own);
     own.score = search_score(&s->raster, &s->of_source, &own);
-    middle(s, &own, about);
-    search_tools tools = {device, reproducible, s->engine};
-    atn_status status = search_turned(&tools, &s->of_source, &s->of_target, &own, about, pose, &n);
+    atn_status status = middle(s, &own, about);
+    if (status == ATN_OK) status = search_turned(&s->of_source, &s->of_target, &own, about, pose, &n);
     if (status != ATN_OK) return status;
     memcpy(pose + n, s->best, s->bests * sizeof *pose);
     n += s->bests;

@@ -42,7 +42,6 @@ size_t reg_scene_bests(const reg_scene *scene, double (*out)[16]);
 
 /* Poses far from `answer` that fit nearly as well or better, the best first, refined; at most REG_MOST_RIVALS. Not for
  * scaled scenes. */
-atn_status reg_scene_rivals(atn_device *device, const reg_scene *scene, const double answer[16], bool reproducible,
-                            double (*out)[16], size_t *count);
+atn_status reg_scene_rivals(const reg_scene *scene, const double answer[16], double (*out)[16], size_t *count);
 
 #endif

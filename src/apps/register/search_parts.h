@@ -78,17 +78,26 @@ atn_status search_surface_describe(search_surface *surface); /* fills feature, o
 void search_surface_free(search_surface *surface);           /* zeroed ones are fine */
 
 /* ---- search_score.c: how much of the source lies on the target ---- */
-/* Which target point is the nearest, for each cell of a raster; -1: none within reach. */
+/* A target point with its plane, all in one place of memory. */
+typedef struct search_place {
+    float at[3], normal[3];
+    float known; /* 1: has a normal; 0 */
+    float unused;
+} search_place;
+
+/* Which target point is the nearest, for each cell of a raster and one more; their number: none within reach. */
 typedef struct search_raster {
     const search_surface *target;
-    int32_t *nearest; /* owned */
+    int32_t *nearest;    /* owned */
+    search_place *place; /* of the target's points and one more, which nothing lies on; owned */
     int32_t size[3];
     double low[3], step;
+    float corner[3], per_step; /* the same, as points are looked up */
 } search_raster;
 atn_status search_raster_make(const search_surface *target, search_raster *out);
 void search_raster_free(search_raster *raster); /* zeroed ones are fine */
-/* How well point i lies there, in [0, 1]; and the mean over all points. */
-double search_lies(const search_raster *raster, const search_surface *source, size_t i, const search_pose *pose);
+/* How well each point lies there, in [0, 1]; and the mean over all points. */
+void search_lies(const search_raster *raster, const search_surface *source, const search_pose *pose, float *out);
 double search_score(const search_raster *raster, const search_surface *source, const search_pose *pose);
 /* Some steps towards the nearest planes; the score is brought up to date. */
 void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps,
@@ -99,8 +108,8 @@ enum { SEARCH_MOST_PAIRED = 100, SEARCH_TURNS = 60 };
 atn_status search_paired(const search_tools *tools, const search_surface *source, const search_surface *target,
                          bool scaled, search_pose *out, size_t *count);
 /* From even turns of the pose `from` about the place `about` of the source; NULL: of none, about the centres. */
-atn_status search_turned(const search_tools *tools, const search_surface *source, const search_surface *target,
-                         const search_pose *from, const double about[3], search_pose *out, size_t *count);
+atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
+                         const double about[3], search_pose *out, size_t *count);
 
 /* ---- search.c: what the search and the look for rivals share ---- */
 enum { SEARCH_REFINED = 16 }; /* poses that are refined */

@@ -2,17 +2,21 @@
  * and turned alike. The nearest points are looked up in a raster, made once. */
 #include "apps/register/search_parts.h"
 
+#include "base/lanes.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_CELLS = 3000000 };
 static const double MOST_EXTENT = 1e8; /* in cubes: edges are at least a millionth of the extent */
-static const double REACH = 1.5;       /* from a source point to its target point */
-static const double OFF_PLANE = 0.5;   /* where a point lies on the target no more */
-static const double ALIKE = 0.8;       /* least cosine between the normals of both */
+static const float REACH = 1.5F;       /* from a source point to its target point */
+static const float OFF_PLANE = 0.5F;   /* where a point lies on the target no more */
+static const float ALIKE = 0.8F;       /* least cosine between the normals of both */
 static const double AROUND = 3;        /* of the raster around the points */
 static const double FINEST_STEP = 0.5;
+static const float NOBODY = 1e6F; /* where a target point is that nothing lies on */
 
 /* Bounds of the points that have normals (strays have none), or of all. */
 static void bounds(const search_surface *s, double low[3], double high[3]) {
@@ -31,35 +35,62 @@ static void bounds(const search_surface *s, double low[3], double high[3]) {
     }
 }
 
-/* Cells whose middle is within reach of a target point, each with the nearest. */
-static void enter(const search_surface *t, search_raster *r, float *distance2) {
-    double reach = REACH + r->step;
-    int32_t span = (int32_t)ceil(reach / r->step);
-    for (size_t j = 0; j < t->count; ++j) {
-        double p[3];
-        int32_t first[3], last[3];
+/* The cells around a target point, and where it is among them, from their middles. */
+typedef struct spot {
+    int32_t first[3], last[3];
+    float at[3];
+} spot;
+
+/* Layers of cells that are filled by all cores, each by one. */
+typedef struct entering {
+    const search_raster *raster;
+    const spot *spot;
+    size_t spots;
+    float *distance2; /* of the cells */
+} entering;
+
+static void find_spots(const search_raster *r, spot *out) {
+    const search_surface *t = r->target;
+    int32_t span = (int32_t)ceil((REACH + r->step) / r->step);
+    for (size_t j = 0; j < t->count; ++j)
         for (int a = 0; a < 3; ++a) {
-            p[a] = (t->at[a][j] - r->low[a]) / r->step - 0.5; /* in cells, from their middles */
-            double cell = fmax(-1e6, fmin(1e6, rint(p[a])));
-            first[a] = (int32_t)fmax(0, cell - span);
-            last[a] = (int32_t)fmin(r->size[a] - 1, cell + span);
+            double at = (t->at[a][j] - r->low[a]) / r->step - 0.5, cell = fmax(-1e6, fmin(1e6, rint(at)));
+            out[j].at[a] = (float)at;
+            out[j].first[a] = (int32_t)fmax(0, cell - span);
+            out[j].last[a] = (int32_t)fmin(r->size[a] - 1, cell + span);
         }
-        for (int32_t z = first[2]; z <= last[2]; ++z)
-            for (int32_t y = first[1]; y <= last[1]; ++y) {
-                double yz2 = (z - p[2]) * (z - p[2]) + (y - p[1]) * (y - p[1]);
-                size_t row = ((size_t)z * (size_t)r->size[1] + (size_t)y) * (size_t)r->size[0];
-                for (int32_t x = first[0]; x <= last[0]; ++x) {
-                    float d2 = (float)(yz2 + (x - p[0]) * (x - p[0]));
-                    if (!(d2 < distance2[row + (size_t)x])) continue;
-                    distance2[row + (size_t)x] = d2;
-                    r->nearest[row + (size_t)x] = (int32_t)j;
+}
+
+/* Cells of a layer whose middle is within reach of a target point, each with the nearest. */
+static void enter_layer(void *user, int64_t from, int64_t to, int32_t worker) {
+    const entering *t = user;
+    const search_raster *r = t->raster;
+    const float reach = (float)((REACH + r->step) / r->step);
+    size_t layer = (size_t)r->size[0] * (size_t)r->size[1];
+    (void)worker;
+    for (int64_t z = from; z < to; ++z) {
+        float *distance2 = t->distance2 + (size_t)z * layer;
+        int32_t *nearest = r->nearest + (size_t)z * layer;
+        for (size_t k = 0; k < layer; ++k) distance2[k] = reach * reach, nearest[k] = (int32_t)t->spots;
+        for (size_t j = 0; j < t->spots; ++j) {
+            const spot *s = &t->spot[j];
+            if (z < s->first[2] || z > s->last[2]) continue;
+            float dz = (float)z - s->at[2];
+            for (int32_t y = s->first[1]; y <= s->last[1]; ++y) {
+                float dy = (float)y - s->at[1], yz2 = dz * dz + dy * dy;
+                size_t row = (size_t)y * (size_t)r->size[0];
+                for (int32_t x = s->first[0]; x <= s->last[0]; ++x) {
+                    float dx = (float)x - s->at[0], d2 = yz2 + dx * dx, before = distance2[row + (size_t)x];
+                    distance2[row + (size_t)x] = d2 < before ? d2 : before;
+                    nearest[row + (size_t)x] = d2 < before ? (int32_t)j : nearest[row + (size_t)x];
                 }
             }
+        }
     }
 }
 
-atn_status search_raster_make(const search_surface *target, search_raster *out) {
-    *out = (search_raster){.target = target, .step = FINEST_STEP};
+/* Cells of half a cube, larger ones where these would be too many. */
+static atn_status measure(const search_surface *target, search_raster *out) {
     double high[3], cells = 1;
     bounds(target, out->low, high);
     atn_status status = cloud_extent_check(target->ctx, "register", out->low, high, 1, MOST_EXTENT);
@@ -69,88 +100,245 @@ atn_status search_raster_make(const search_surface *target, search_raster *out) 
         cells *= (high[a] + AROUND - out->low[a]) / out->step + 1;
     }
     if (cells > MOST_CELLS) out->step *= cbrt(cells / MOST_CELLS);
-    size_t count = 1;
+    out->per_step = (float)(1 / out->step);
     for (int a = 0; a < 3; ++a) {
+        out->corner[a] = (float)out->low[a];
         out->size[a] = (int32_t)((high[a] + AROUND - out->low[a]) / out->step) + 1;
-        count *= (size_t)out->size[a];
     }
+    return ATN_OK;
+}
+
+/* Those of the target, and nobody's, which is far from everything. */
+static void find_places(const search_surface *t, search_place *out) {
+    for (size_t j = 0; j < t->count; ++j) {
+        out[j] = (search_place){.known = t->normal[0][j] != 0 || t->normal[1][j] != 0 || t->normal[2][j] != 0};
+        for (int a = 0; a < 3; ++a) {
+            out[j].at[a] = t->at[a][j];
+            out[j].normal[a] = t->normal[a][j];
+        }
+    }
+    out[t->count] = (search_place){.at = {NOBODY, NOBODY, NOBODY}};
+}
+
+atn_status search_raster_make(const search_surface *target, search_raster *out) {
+    *out = (search_raster){.target = target, .step = FINEST_STEP};
+    atn_status status = measure(target, out);
+    if (status != ATN_OK) return status;
+    size_t count = (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2];
+    spot *spots = atn_alloc(target->ctx, target->count * sizeof *spots);
     float *distance2 = atn_alloc(target->ctx, count * sizeof *distance2);
-    out->nearest = atn_alloc(target->ctx, count * sizeof *out->nearest);
-    status = distance2 && out->nearest ? ATN_OK : ATN_ERR_MEMORY;
+    out->nearest = atn_alloc(target->ctx, (count + 1) * sizeof *out->nearest);
+    out->place = atn_alloc(target->ctx, (target->count + 1) * sizeof *out->place);
+    status = spots && distance2 && out->nearest && out->place ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
-        float reach = (float)((REACH + out->step) / out->step);
-        for (size_t k = 0; k < count; ++k) distance2[k] = reach * reach, out->nearest[k] = -1;
-        enter(target, out, distance2);
+        find_spots(out, spots);
+        find_places(target, out->place);
+        out->nearest[count] = (int32_t)target->count;
+        atn_parallel_pieces(out->size[2], enter_layer, &(entering){out, spots, target->count, distance2});
     }
     atn_free(target->ctx, distance2);
+    atn_free(target->ctx, spots);
     if (status != ATN_OK) search_raster_free(out);
     return status;
 }
 
 void search_raster_free(search_raster *raster) {
-    if (raster->nearest) atn_free(raster->target->ctx, raster->nearest);
+    if (raster->target) {
+        atn_free(raster->target->ctx, raster->nearest);
+        atn_free(raster->target->ctx, raster->place);
+    }
     *raster = (search_raster){0};
 }
 
-/* Where source point i goes (`on`: the nearest place of the target's surface) and how well it lies there, in [0, 1]. */
-static double lies(const search_raster *r, const search_surface *s, size_t i, const search_pose *pose, double y[3],
-                   double on[3], double off_plane) {
-    const search_surface *t = r->target;
-    double p[3], d[3], cell[3], d2 = 0;
-    for (int a = 0; a < 3; ++a) y[a] = s->at[a][i];
-    search_pose_move(pose, y, p);
+/* ---- a pose ---- */
+
+/* Points are looked at in blocks: where they go, which target points are there, and how they lie, each step for all of
+ * a block, so that memory is waited for at most once and the rest is done in lanes. */
+enum { BLOCK = 256 };
+typedef struct landing {
+    float y[3][BLOCK]; /* the points, */
+    float m[3][BLOCK]; /* and their normals, */
+    float p[3][BLOCK]; /* where they go */
+    int32_t cell[BLOCK];
+    float t[3][BLOCK], n[3][BLOCK], known[BLOCK]; /* the nearest target points */
+} landing;
+
+/* What the points of a block come to. */
+typedef struct tally {
+    float score;
+    int32_t pairs;
+    float w, y[3], x[3], xy[9], yy, xx; /* weighed by the square of how well they lie */
+} tally;
+
+/* Where points go, and their cells; those outside of the raster come into the last, which is nobody's. */
+ATN_IN_LANES static void place_block(const search_raster *r, const search_surface *s, size_t first, size_t count,
+                                     const search_pose *pose, landing *b) {
+    float by[9], turn[9], shift[3];
+    const float low[3] = {r->corner[0], r->corner[1], r->corner[2]}, per = r->per_step;
+    const float high[3] = {(float)r->size[0], (float)r->size[1], (float)r->size[2]};
+    const int32_t row = r->size[0], layer = r->size[0] * r->size[1], nobody = layer * r->size[2];
+    for (int k = 0; k < 9; ++k) turn[k] = (float)pose->turn[k], by[k] = (float)(pose->scale * pose->turn[k]);
     for (int a = 0; a < 3; ++a) {
-        cell[a] = (p[a] - r->low[a]) / r->step;
-        if (!(cell[a] >= 0) || !(cell[a] < r->size[a])) return 0;
+        shift[a] = (float)pose->shift[a];
+        memcpy(b->y[a], s->at[a] + first, count * sizeof *b->y[a]);
     }
-    int32_t j =
-        r->nearest[((size_t)cell[2] * (size_t)r->size[1] + (size_t)cell[1]) * (size_t)r->size[0] + (size_t)cell[0]];
-    if (j < 0) return 0;
-    double n[3], m[3] = {0}, cosine = 0, height = 0, known = 0, mine = 0;
+    const float *nx = s->normal[0] + first, *ny = s->normal[1] + first, *nz = s->normal[2] + first;
     for (int a = 0; a < 3; ++a) {
-        n[a] = t->normal[a][j];
-        d[a] = p[a] - t->at[a][j];
-        d2 += d[a] * d[a];
-        height += d[a] * n[a];
-        known += n[a] * n[a];
-        mine += (double)s->normal[a][i] * s->normal[a][i];
+        const float *row_by = by + 3 * a, *row_turn = turn + 3 * a;
+        float *p = b->p[a], *m = b->m[a];
+        ATN_LANES()
+        for (size_t i = 0; i < count; ++i) {
+            p[i] = row_by[0] * b->y[0][i] + row_by[1] * b->y[1][i] + row_by[2] * b->y[2][i] + shift[a];
+            m[i] = row_turn[0] * nx[i] + row_turn[1] * ny[i] + row_turn[2] * nz[i];
+        }
     }
-    if (d2 > REACH * REACH) return 0;
-    bool plane = known > 0 && mine > 0;
-    for (int a = 0; a < 3; ++a) {
-        for (int b = 0; b < 3; ++b) m[a] += pose->turn[3 * a + b] * s->normal[b][i];
-        cosine += m[a] * n[a];
-        on[a] = plane ? p[a] - height * n[a] : t->at[a][j];
+    ATN_LANES()
+    for (size_t i = 0; i < count; ++i) {
+        float x = (b->p[0][i] - low[0]) * per, y = (b->p[1][i] - low[1]) * per, z = (b->p[2][i] - low[2]) * per;
+        bool in = (x >= 0) & (y >= 0) & (z >= 0) & (x < high[0]) & (y < high[1]) & (z < high[2]);
+        x = in ? x : 0, y = in ? y : 0, z = in ? z : 0;
+        int32_t cell = (int32_t)z * layer + (int32_t)y * row + (int32_t)x;
+        b->cell[i] = in ? cell : nobody;
     }
-    if (!plane) return 1 - d2 / (REACH * REACH);
-    if (fabs(cosine) < ALIKE) return 0;
-    return fmax(0, 1 - height * height / (off_plane * off_plane));
 }
 
-double search_lies(const search_raster *raster, const search_surface *source, size_t i, const search_pose *pose) {
-    double y[3], on[3];
-    return lies(raster, source, i, pose, y, on, OFF_PLANE);
+static void fetch_block(const search_raster *r, size_t count, landing *b) {
+    for (size_t i = 0; i < count; ++i) {
+        const search_place *place = &r->place[r->nearest[b->cell[i]]];
+        for (int a = 0; a < 3; ++a) {
+            b->t[a][i] = place->at[a];
+            b->n[a][i] = place->normal[a];
+        }
+        b->known[i] = place->known;
+    }
+}
+
+/* How a point lies on the target: 1 on its surface, 0 from where it is off by more than it may; `per2`: 1 / that
+ * squared. */
+static inline float lies(float off2, float per2) {
+    float left = 1 - off2 * per2;
+    return left > 0 ? left : 0;
+}
+
+/* Choices between two values are all that loops in lanes may decide: of what a point is off, plane or point; by how
+ * much it may be; and whether it lies there at all. */
+ATN_IN_LANES static void score_block(size_t count, const landing *b, float *lie) {
+    const float per_reach2 = 1 / (REACH * REACH), per_off2 = 1 / (OFF_PLANE * OFF_PLANE);
+    ATN_LANES()
+    for (size_t i = 0; i < count; ++i) {
+        float dx = b->p[0][i] - b->t[0][i], dy = b->p[1][i] - b->t[1][i], dz = b->p[2][i] - b->t[2][i];
+        float mx = b->m[0][i], my = b->m[1][i], mz = b->m[2][i], nx = b->n[0][i], ny = b->n[1][i], nz = b->n[2][i];
+        float d2 = dx * dx + dy * dy + dz * dz, height = dx * nx + dy * ny + dz * nz;
+        float plane = (mx * mx + my * my + mz * mz) * b->known[i], cosine = fabsf(mx * nx + my * ny + mz * nz);
+        float least = plane > 0 ? ALIKE : -1, off2 = plane > 0 ? height * height : d2;
+        float left = lies(off2, plane > 0 ? per_off2 : per_reach2);
+        left = cosine >= least ? left : 0;
+        lie[i] = d2 <= REACH * REACH ? left : 0;
+    }
+}
+
+ATN_IN_LANES static void sum_block(size_t count, const landing *b, float off_plane, tally *out) {
+    const float per_reach2 = 1 / (REACH * REACH), per_off2 = 1 / (OFF_PLANE * OFF_PLANE);
+    const float per_wide2 = 1 / (off_plane * off_plane);
+    float score = 0, w = 0, y0 = 0, y1 = 0, y2 = 0, x0 = 0, x1 = 0, x2 = 0, yy = 0, xx = 0, pairs = 0;
+    float a00 = 0, a01 = 0, a02 = 0, a10 = 0, a11 = 0, a12 = 0, a20 = 0, a21 = 0, a22 = 0;
+    ATN_LANES(reduction(+ : score, w, y0, y1, y2, x0, x1, x2, yy, xx, a00, a01, a02, a10, a11, a12, a20, a21, a22, pairs))
+    for (size_t i = 0; i < count; ++i) {
+        float dx = b->p[0][i] - b->t[0][i], dy = b->p[1][i] - b->t[1][i], dz = b->p[2][i] - b->t[2][i];
+        float mx = b->m[0][i], my = b->m[1][i], mz = b->m[2][i], nx = b->n[0][i], ny = b->n[1][i], nz = b->n[2][i];
+        float d2 = dx * dx + dy * dy + dz * dz, height = dx * nx + dy * ny + dz * nz;
+        float plane = (mx * mx + my * my + mz * mz) * b->known[i], cosine = fabsf(mx * nx + my * ny + mz * nz);
+        float least = plane > 0 ? ALIKE : -1, off2 = plane > 0 ? height * height : d2;
+        float strict = lies(off2, plane > 0 ? per_off2 : per_reach2);
+        float wide = lies(off2, plane > 0 ? per_wide2 : per_reach2);
+        strict = cosine >= least ? strict : 0;
+        wide = cosine >= least ? wide : 0;
+        strict = d2 <= REACH * REACH ? strict : 0;
+        wide = d2 <= REACH * REACH ? wide : 0;
+        float weight = wide * wide, back = plane > 0 ? height : 0, u = b->y[0][i], v = b->y[1][i], z = b->y[2][i];
+        /* the target's point is its own nearest place where there is no plane */
+        float px = plane > 0 ? b->p[0][i] : b->t[0][i], py = plane > 0 ? b->p[1][i] : b->t[1][i];
+        float pz = plane > 0 ? b->p[2][i] : b->t[2][i], on0 = px - back * nx, on1 = py - back * ny,
+              on2 = pz - back * nz;
+        float wx0 = weight * on0, wx1 = weight * on1, wx2 = weight * on2;
+        score += strict;
+        pairs += weight > 0 ? 1.0F : 0.0F;
+        w += weight;
+        y0 += weight * u, y1 += weight * v, y2 += weight * z;
+        x0 += wx0, x1 += wx1, x2 += wx2;
+        yy += weight * (u * u + v * v + z * z);
+        xx += wx0 * on0 + wx1 * on1 + wx2 * on2;
+        a00 += wx0 * u, a01 += wx0 * v, a02 += wx0 * z;
+        a10 += wx1 * u, a11 += wx1 * v, a12 += wx1 * z;
+        a20 += wx2 * u, a21 += wx2 * v, a22 += wx2 * z;
+    }
+    *out = (tally){
+        score, (int32_t)pairs, w, {y0, y1, y2}, {x0, x1, x2}, {a00, a01, a02, a10, a11, a12, a20, a21, a22}, yy, xx};
+}
+
+static size_t block_at(const search_surface *s, size_t first) {
+    return s->count - first < BLOCK ? s->count - first : BLOCK;
+}
+
+void search_lies(const search_raster *raster, const search_surface *source, const search_pose *pose, float *out) {
+    landing b;
+    for (size_t first = 0; first < source->count; first += BLOCK) {
+        size_t count = block_at(source, first);
+        place_block(raster, source, first, count, pose, &b);
+        fetch_block(raster, count, &b);
+        score_block(count, &b, out + first);
+    }
 }
 
 double search_score(const search_raster *raster, const search_surface *source, const search_pose *pose) {
-    double sum = 0, y[3], on[3];
-    for (size_t i = 0; i < source->count; ++i) sum += lies(raster, source, i, pose, y, on, OFF_PLANE);
+    double sum = 0;
+    landing b;
+    float lie[BLOCK];
+    for (size_t first = 0; first < source->count; first += BLOCK) {
+        size_t count = block_at(source, first);
+        place_block(raster, source, first, count, pose, &b);
+        fetch_block(raster, count, &b);
+        score_block(count, &b, lie);
+        for (size_t i = 0; i < count; ++i) sum += (double)lie[i];
+    }
     return sum / (double)source->count;
+}
+
+static void add_tally(const tally *t, search_moments *m) {
+    m->pairs += t->pairs;
+    m->weight += (double)t->w;
+    m->yy += (double)t->yy;
+    m->xx += (double)t->xx;
+    for (int a = 0; a < 3; ++a) m->y[a] += (double)t->y[a], m->x[a] += (double)t->x[a];
+    for (int k = 0; k < 9; ++k) m->xy[k] += (double)t->xy[k];
+}
+
+/* The score of a pose, and where the points that lie on the target pull it. */
+static double look(const search_raster *raster, const search_surface *source, const search_pose *pose, float off_plane,
+                   search_moments *moments) {
+    double score = 0;
+    landing b;
+    *moments = (search_moments){0};
+    for (size_t first = 0; first < source->count; first += BLOCK) {
+        tally t;
+        size_t count = block_at(source, first);
+        place_block(raster, source, first, count, pose, &b);
+        fetch_block(raster, count, &b);
+        sum_block(count, &b, off_plane, &t);
+        score += (double)t.score;
+        add_tally(&t, moments);
+    }
+    return score / (double)source->count;
 }
 
 void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps,
                    search_pose *pose) {
+    search_moments moments;
+    pose->score = look(raster, source, pose, 3 * OFF_PLANE, &moments);
     search_pose best = *pose;
-    best.score = search_score(raster, source, &best);
-    for (int step = 0; step < steps; ++step) {
-        search_moments moments = {0};
-        double y[3], on[3], off_plane = step < steps / 2 ? 3 * OFF_PLANE : OFF_PLANE;
-        for (size_t i = 0; i < source->count; ++i) {
-            double weight = lies(raster, source, i, pose, y, on, off_plane);
-            if (weight > 0) search_moments_add(&moments, weight * weight, y, on);
-        }
+    for (int step = 1; step <= steps; ++step) {
         if (moments.pairs < 6 || !search_moments_fit(&moments, scaled, pose)) break;
-        pose->score = search_score(raster, source, pose);
+        pose->score = look(raster, source, pose, step < steps / 2 ? 3 * OFF_PLANE : OFF_PLANE, &moments);
         if (pose->score > best.score) best = *pose;
     }
     *pose = best;

@@ -1,7 +1,7 @@
 /* Kernels of the search: those of the engine, which stay planned from pair to pair, or some of its own. */
 #include "apps/register/search_parts.h"
 
-static const char *const NAMES[REG_KERNELS] = {[REG_STARTS] = "estep", [REG_LIKENESS] = "gemm", [REG_AGREE] = "agree"};
+static const char *const NAMES[REG_KERNELS] = {[REG_LIKENESS] = "gemm", [REG_AGREE] = "agree"};
 
 atn_status search_kernel(const search_tools *t, reg_kernel which, atn_kernel **out) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};

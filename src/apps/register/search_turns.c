@@ -1,15 +1,17 @@
 /* Starts from turns spread evenly: the 60 of the icosahedron, no other turn is farther than 45 degrees from one of
- * them. From each a short EM-ICP with an outlier class, on few points; the E-steps of all run as one (kernel estep). It
- * finds what has no surface to look at, as long as most of it overlaps. */
+ * them. From each a short EM-ICP with an outlier class, on few points: so few that a start stays on one core, and waits
+ * for no other. It finds what has no surface to look at, as long as most of it overlaps. */
 #include "apps/register/search_parts.h"
 
+#include "base/lanes.h"
 #include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 15, MOST_POINTS = 160 };
+enum { STEPS = 15, MOST_POINTS = 160, FEWEST_POINTS = 80, LANES = 16 };
 static const double SIGMA_FIRST = 0.4, SIGMA_LAST = 0.08; /* of the target's size */
+static const double COARSE = 0.2;                         /* likewise: above it half of the points tell as much */
 static const double OUTLIER2 = 2.25;                      /* (d0 / sigma)^2 */
 static const double LOG2_E = 1.4426950408889634;
 
@@ -48,122 +50,141 @@ static size_t even_turns(search_pose *out) {
     return count;
 }
 
-/* The points of some of a surface: indices spread evenly over space by taking those not within a growing distance. */
-static size_t choose(const search_surface *s, uint32_t *list) {
-    for (int round = 0;; ++round) {
-        double apart = s->size * 0.1 * pow(1.15, round);
-        size_t count = 0;
-        for (size_t i = 0; i < s->count && count <= MOST_POINTS; ++i) {
-            size_t k = 0;
-            for (; k < count; ++k) {
-                double d2 = 0;
-                for (int a = 0; a < 3; ++a) {
-                    double d = (double)s->at[a][i] - s->at[a][list[k]];
-                    d2 += d * d;
-                }
-                if (d2 < apart * apart) break;
-            }
-            if (k == count) list[count++] = (uint32_t)i;
-        }
-        if (count <= MOST_POINTS) return count;
+/* Some points of a surface, spread evenly over space. */
+typedef struct chosen {
+    float at[3][MOST_POINTS + LANES];
+    size_t count;
+} chosen;
+
+/* Is a place within the root of `apart2` of one that is chosen? */
+ATN_IN_LANES static bool is_near(const chosen *c, const float at[3], float apart2) {
+    float least = apart2;
+    ATN_LANES(reduction(min : least))
+    for (size_t k = 0; k < c->count; ++k) {
+        float x = c->at[0][k] - at[0], y = c->at[1][k] - at[1], z = c->at[2][k] - at[2];
+        float d2 = x * x + y * y + z * z;
+        least = d2 < least ? d2 : least;
     }
+    return least < apart2;
 }
 
-/* All the starts' points one after the other, their sums, and the target's. */
-enum { YX, YY, YZ, XX, XY, XZ, XW, SUM, SUM_X, SUM_Y, SUM_Z, ARRAYS };
+/* Those that are not within a growing distance of one before. */
+static void choose(const search_surface *s, chosen *out) {
+    double apart = 0.1 * s->size;
+    do {
+        out->count = 0;
+        for (size_t i = 0; i < s->count && out->count <= MOST_POINTS; ++i) {
+            const float at[3] = {s->at[0][i], s->at[1][i], s->at[2][i]};
+            if (is_near(out, at, (float)(apart * apart))) continue;
+            for (int a = 0; a < 3; ++a) out->at[a][out->count] = at[a];
+            ++out->count;
+        }
+        apart *= 1.15;
+    } while (out->count > MOST_POINTS);
+}
+
+/* Both clouds' points, and what all the starts share. */
 typedef struct em {
-    const search_tools *tools;
-    atn_kernel *estep;
-    atn_array *array[ARRAYS];
-    float *mapped[ARRAYS];
-    uint32_t from[MOST_POINTS + 1], to[MOST_POINTS + 1];
-    size_t sources, targets;
+    const search_surface *surface[2]; /* source, target */
+    chosen of[2], half[2];            /* for the last steps; for the first, which are coarse */
+    search_pose *pose;
 } em;
 
-static atn_status prepare(const search_tools *tools, const search_surface *source, const search_surface *target,
-                          size_t starts, em *e) {
-    static const char *const names[ARRAYS] = {"yx", "yy",  "yz",    "xx",    "xy",   "xz",
-                                              "xw", "sum", "sum_x", "sum_y", "sum_z"};
-    e->sources = choose(source, e->from);
-    e->targets = choose(target, e->to);
-    e->tools = tools;
-    atn_status status = search_kernel(tools, REG_STARTS, &e->estep);
-    for (int a = 0; a < ARRAYS && status == ATN_OK; ++a) {
-        size_t length = a >= XX && a <= XW ? e->targets : starts * e->sources;
-        status = atn_array_create_vector(tools->device, ATN_SP, (int64_t)length, &e->array[a]);
-        if (status == ATN_OK) status = atn_kernel_bind(e->estep, names[a], e->array[a]);
-    }
-    return status;
-}
-
-/* Starts that are looked at by all cores, each by one. */
-typedef struct starting {
-    const em *e;
-    const search_surface *source;
-    search_pose *pose;
-    double unit;
-} starting;
-
-static void place_starts(void *user, int64_t from, int64_t to, int32_t worker) {
-    const starting *t = user;
-    const em *e = t->e;
+static void choose_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    em *e = user;
     (void)worker;
-    for (size_t s = (size_t)from; s < (size_t)to; ++s)
-        for (size_t k = 0; k < e->sources; ++k) {
-            double y[3], x[3];
-            for (int a = 0; a < 3; ++a) y[a] = t->source->at[a][e->from[k]];
-            search_pose_move(&t->pose[s], y, x);
-            for (int a = 0; a < 3; ++a) e->mapped[YX + a][s * e->sources + k] = (float)(t->unit * x[a]);
-        }
+    for (int64_t k = from; k < to; ++k) {
+        chosen *all = &e->of[k], *half = &e->half[k];
+        choose(e->surface[k], all);
+        half->count = all->count < FEWEST_POINTS ? all->count : all->count / 2;
+        for (int a = 0; a < 3; ++a)
+            for (size_t j = 0; j < half->count; ++j) half->at[a][j] = all->at[a][j * all->count / half->count];
+    }
 }
 
-static void fit_starts(void *user, int64_t from, int64_t to, int32_t worker) {
-    const starting *t = user;
-    const em *e = t->e;
+/* 2^-x for x >= 0, to five digits: the whole part becomes the exponent, the rest a polynomial. */
+static inline float half_to(float x) {
+    static const float MAGIC = 12582912, MOST = 125; /* 1.5 x 2^23: what is taken from it loses its fraction */
+    union {
+        float value;
+        uint32_t bits;
+    } whole, part;
+    x = x < MOST ? x : MOST;
+    whole.value = MAGIC - x;
+    float f = (MAGIC - whole.value) - x;
+    part.value = 1 + f * (0.693121045F + f * (0.24022349F + f * (0.0559219758F + f * 0.00966636852F)));
+    part.bits += whole.bits << 23;
+    return part.value;
+}
+
+static inline float weight_of(float x, float y, float z) { return half_to(x * x + y * y + z * z); }
+
+/* The sums over the target of w = 2^-|y - x|^2, and of w x, for two places of the source at once: one alone would wait
+ * for its own results. */
+enum { TOGETHER = 2 };
+typedef struct expected {
+    float w[TOGETHER], x[3][TOGETHER];
+} expected;
+
+ATN_IN_LANES static void expect(const chosen *target, const float at[3][TOGETHER], expected *out) {
+    const float *x = target->at[0], *y = target->at[1], *z = target->at[2];
+    const float px = at[0][0], py = at[1][0], pz = at[2][0], qx = at[0][1], qy = at[1][1], qz = at[2][1];
+    float pw = 0, pwx = 0, pwy = 0, pwz = 0, qw = 0, qwx = 0, qwy = 0, qwz = 0;
+    ATN_LANES(reduction(+ : pw, pwx, pwy, pwz, qw, qwx, qwy, qwz))
+    for (size_t j = 0; j < target->count / LANES * LANES; ++j) {
+        float p = weight_of(x[j] - px, y[j] - py, z[j] - pz), q = weight_of(x[j] - qx, y[j] - qy, z[j] - qz);
+        pw += p, pwx += p * x[j], pwy += p * y[j], pwz += p * z[j];
+        qw += q, qwx += q * x[j], qwy += q * y[j], qwz += q * z[j];
+    }
+    *out = (expected){{pw, qw}, {{pwx, qwx}, {pwy, qwy}, {pwz, qwz}}};
+}
+
+/* One step of a start: where its points are expected to belong, and the pose that these ask for. The target is in units
+ * in which the exponent needs no factor. */
+static void step(const chosen *source, const chosen *target, double unit, search_pose *pose) {
     const double outlier = exp(-OUTLIER2);
-    (void)worker;
-    for (size_t s = (size_t)from; s < (size_t)to; ++s) {
-        search_moments moments = {0};
-        for (size_t k = 0; k < e->sources; ++k) {
-            size_t at = s * e->sources + k;
-            double sum = e->mapped[SUM][at], y[3], x[3];
-            if (!(sum > 1e-20)) continue;
-            for (int a = 0; a < 3; ++a) {
-                y[a] = t->source->at[a][e->from[k]];
-                x[a] = e->mapped[SUM_X + a][at] / sum / t->unit;
-            }
-            search_moments_add(&moments, sum / (sum + outlier), y, x);
+    search_moments moments = {0};
+    for (size_t first = 0; first < source->count; first += TOGETHER) {
+        double y[TOGETHER][3], x[3];
+        float at[3][TOGETHER];
+        expected to;
+        for (size_t k = 0; k < TOGETHER; ++k) {
+            size_t from = first + k < source->count ? first + k : source->count - 1;
+            for (int a = 0; a < 3; ++a) y[k][a] = source->at[a][from];
+            search_pose_move(pose, y[k], x);
+            for (int a = 0; a < 3; ++a) at[a][k] = (float)(unit * x[a]);
         }
-        search_moments_fit(&moments, false, &t->pose[s]);
+        expect(target, at, &to);
+        for (size_t k = 0; k < TOGETHER && first + k < source->count; ++k) {
+            double w = (double)to.w[k];
+            if (!(w > 1e-20)) continue;
+            for (int a = 0; a < 3; ++a) x[a] = (double)to.x[a][k] / w / unit;
+            search_moments_add(&moments, w / (w + outlier), y[k], x);
+        }
     }
+    search_moments_fit(&moments, false, pose);
 }
 
-/* All starts' points where their poses put them, in units in which exp2 needs no factor; the sums over the target; and
- * the poses that these ask for. */
-static atn_status step_all(em *e, const search_surface *source, const search_surface *target, search_pose *pose,
-                           size_t starts, double unit) {
-    enum { EACH = 4 }; /* starts that are worth a thread */
-    starting t = {e, source, pose, unit};
-    atn_status status = ATN_OK;
-    for (int a = 0; a < SUM && status == ATN_OK; ++a) {
-        void *map;
-        status = atn_array_map_write(e->array[a], &map);
-        e->mapped[a] = map;
+/* In another unit; the last lanes are filled with points that are far from everything. */
+static void prepare(const chosen *from, float unit, chosen *out) {
+    static const float AWAY = 1e4F;
+    out->count = (from->count + LANES - 1) / LANES * LANES;
+    for (int a = 0; a < 3; ++a)
+        for (size_t j = 0; j < out->count; ++j) out->at[a][j] = j < from->count ? unit * from->at[a][j] : AWAY;
+}
+
+/* Starts are followed by all cores, each by one. */
+static void follow(void *user, int64_t from, int64_t to, int32_t worker) {
+    const em *e = user;
+    (void)worker;
+    for (int k = 0; k < STEPS; ++k) {
+        double sigma = e->surface[1]->size * SIGMA_FIRST * pow(SIGMA_LAST / SIGMA_FIRST, k / (STEPS - 1.0));
+        double unit = sqrt(LOG2_E) / sigma;
+        const chosen *of = sigma > COARSE * e->surface[1]->size ? e->half : e->of;
+        chosen target;
+        prepare(&of[1], (float)unit, &target);
+        for (int64_t s = from; s < to; ++s) step(&of[0], &target, unit, &e->pose[s]);
     }
-    if (status != ATN_OK) return status;
-    for (size_t k = 0; k < e->targets; ++k) {
-        for (int a = 0; a < 3; ++a) e->mapped[XX + a][k] = (float)(unit * target->at[a][e->to[k]]);
-        e->mapped[XW][k] = 0;
-    }
-    atn_parallel((int64_t)starts, EACH, place_starts, &t);
-    status = search_run(e->tools, e->estep);
-    for (int a = SUM; a < ARRAYS && status == ATN_OK; ++a) {
-        const void *map;
-        status = atn_array_map_read(e->array[a], &map);
-        e->mapped[a] = (float *)(uintptr_t)map;
-    }
-    if (status == ATN_OK) atn_parallel((int64_t)starts, EACH, fit_starts, &t);
-    return status;
 }
 
 /* The place `about` goes where `from` sends it, and the source turns there. */
@@ -179,9 +200,9 @@ static void turn_about(const search_pose *from, const double about[3], search_po
     for (int a = 0; a < 3; ++a) pose->shift[a] = to[a] - at[a];
 }
 
-atn_status search_turned(const search_tools *tools, const search_surface *source, const search_surface *target,
-                         const search_pose *from, const double about[3], search_pose *out, size_t *count) {
-    em e = {0};
+atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
+                         const double about[3], search_pose *out, size_t *count) {
+    em e = {.surface = {source, target}, .pose = out};
     size_t starts = even_turns(out);
     for (size_t s = 0; s < starts; ++s) {
         out[s].scale = 1;
@@ -189,14 +210,7 @@ atn_status search_turned(const search_tools *tools, const search_surface *source
         if (from) turn_about(from, about, &out[s]);
     }
     *count = starts;
-    atn_status status = prepare(tools, source, target, starts, &e);
-    for (int step = 0; step < STEPS && status == ATN_OK; ++step) {
-        double sigma = target->size * SIGMA_FIRST * pow(SIGMA_LAST / SIGMA_FIRST, step / (STEPS - 1.0));
-        double unit = sqrt(LOG2_E) / sigma;
-        status = atn_check_cancel(source->ctx);
-        if (status == ATN_OK) status = step_all(&e, source, target, out, starts, unit);
-    }
-    search_kernel_done(tools, e.estep);
-    for (int a = 0; a < ARRAYS; ++a) atn_array_free(e.array[a]);
-    return status;
+    atn_parallel_pieces(2, choose_some, &e);
+    atn_parallel_pieces((int64_t)starts, follow, &e);
+    return atn_check_cancel(source->ctx);
 }

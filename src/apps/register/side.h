@@ -12,7 +12,7 @@
 /* log2 of a weight that counts for nothing; fits a half. */
 #define REG_NOTHING (-60000.0)
 
-enum { REG_LARGEST_BLOCK = 64 }; /* points of a block */
+enum { REG_LARGEST_BLOCK = 64, REG_PAIR_ROWS = 7 }; /* points of a block; numbers of a pair */
 
 typedef struct reg_box {
     double low[3], high[3];
@@ -45,6 +45,8 @@ typedef struct reg_side {
     atn_array *point[3];   /* on the device: position */
     atn_array *log_weight; /* log2 weight, REG_NOTHING for what has none */
     atn_array *w;          /* weight */
+    atn_array *exact[4];   /* position and weight for the polish: of 32 bits where coordinates have 16 */
+    atn_array *pair;       /* of the polish's last step (programs/polish_weights.atn); NULL until it is wanted */
     atn_array *moved[3];   /* where the points are now; reg_place of engine.h */
     atn_array *sum[4];     /* of the last E-step over these points as rows: a, a x */
     atn_array *shift;      /* log2 of a factor for the sums of each point; zeros until somebody sets it */
@@ -71,6 +73,9 @@ void reg_side_free(reg_side *side);         /* zeroed ones are fine */
 double reg_side_spacing(const reg_side *side);
 
 atn_type reg_sum_type(atn_type type); /* what sums over such coordinates are kept in */
+
+/* Room for pairs. */
+atn_status reg_side_pairs(reg_side *side);
 
 /* log_weight = log2(weight * factor); NULL: of the weight alone. `number`: room for `padded` doubles. */
 atn_status reg_side_weigh(reg_side *side, const double *factor, double *number);

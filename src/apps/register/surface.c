@@ -15,116 +15,34 @@ static const double FLAT = 0.2;        /* thickness over width below which a sur
 static const double NEARLY_FLAT = 0.3; /* and below which points tell where it is */
 enum { FEWEST = 1000, LOOKED_AT = 2000, MANY = 80000 };
 
-const int REG_AXES[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-const int REG_PLACES[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-
-/* Eigenvalues of a symmetric matrix (xx yy zz xy xz yz), ascending; in closed form, which is exact enough for shapes:
- * what matters of the smallest one is beside the largest. */
-static void eigenvalues(const double c[6], double value[3]) {
-    double mean = (c[0] + c[1] + c[2]) / 3, x = c[0] - mean, y = c[1] - mean, z = c[2] - mean;
-    double square = x * x + y * y + z * z + 2 * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5]), p = sqrt(square / 6);
-    value[0] = value[1] = value[2] = mean;
-    if (!(p > 0)) return;
-    double det = x * (y * z - c[5] * c[5]) - c[3] * (c[3] * z - c[4] * c[5]) + c[4] * (c[3] * c[5] - y * c[4]);
-    double angle = acos(fmax(-1, fmin(1, det / (2 * p * p * p)))) / 3;
-    value[2] = mean + 2 * p * cos(angle);
-    value[0] = mean + 2 * p * cos(angle + 2 * M_PI / 3);
-    value[1] = fmin(fmax(3 * mean - value[0] - value[2], value[0]), value[2]);
-}
-
-/* Adds by u u^T, u the eigenvector of `value`: the longest product of two rows of c - value. */
-static void add_along(double c[6], double value, double by) {
-    const double row[3][3] = {{c[0] - value, c[3], c[4]}, {c[3], c[1] - value, c[5]}, {c[4], c[5], c[2] - value}};
-    double u[3] = {0}, longest = 0;
-    for (int k = 0; k < 3; ++k) {
-        const double *a = row[k], *b = row[(k + 1) % 3];
-        double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-        double n2 = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-        if (!(n2 > longest)) continue;
-        longest = n2;
-        for (int d = 0; d < 3; ++d) u[d] = n[d];
-    }
-    for (int k = 0; k < 6 && longest > 0; ++k) c[k] += by * u[REG_AXES[k][0]] * u[REG_AXES[k][1]] / longest;
-}
-
-/* From the ten sums about a point; returns thickness over width. Variances below `least` are raised to it; then C is
- * the square of the spread over `least`. */
-static double shape_of(const double m[REG_AROUND_SUMS], float out[6]) {
-    static const int MOMENT[6] = {4, 7, 9, 5, 6, 8};
-    double c[6], value[3], by = m[0] > 0 ? 1 / m[0] : 0;
-    for (int k = 0; k < 6; ++k) {
-        out[k] = k < 3;
-        c[k] = (m[MOMENT[k]] - m[1 + REG_AXES[k][0]] * m[1 + REG_AXES[k][1]] * by) * by;
-    }
-    eigenvalues(c, value);
-    if (!(value[2] > 0)) return 1; /* alone: all directions alike */
-    double least = fmax(value[0], FLATTEST * value[2]);
-    if (value[0] < least && value[1] > least)
-        add_along(c, value[0], least - value[0]);
-    else if (value[0] < least) { /* a line: least I + (l2 - least) u u^T */
-        double line[6] = {least, least, least, 0, 0, 0}, before[6];
-        memcpy(before, c, sizeof c);
-        add_along(c, value[2], value[2] - least);
-        for (int k = 0; k < 6; ++k) c[k] += line[k] - before[k];
-    }
-    for (int k = 0; k < 6; ++k) {
-        const int *row = REG_PLACES + 3 * REG_AXES[k][0], *column = REG_PLACES + 3 * REG_AXES[k][1];
-        out[k] =
-            (float)((c[row[0]] * c[column[0]] + c[row[1]] * c[column[1]] + c[row[2]] * c[column[2]]) / (least * least));
-    }
-    return sqrt(fmax(value[0], 0) / fmax(value[1], least));
-}
-
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
-typedef struct task {
-    const reg_around_sums *sums;
-    float (*out)[6]; /* or NULL */
-    double *ratio;   /* thickness over width; or NULL */
-} task;
-
-static void shape_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    const task *t = user;
-    bool wide = t->sums->type == ATN_DP;
-    (void)worker;
-    for (int64_t r = from; r < to; ++r) {
-        double m[REG_AROUND_SUMS], flat;
-        float shape[6];
-        for (int a = 0; a < REG_AROUND_SUMS; ++a)
-            m[a] = wide ? ((const double *)t->sums->number[a])[r] : (double)((const float *)t->sums->number[a])[r];
-        flat = shape_of(m, t->out ? t->out[r] : shape);
-        if (t->ratio) t->ratio[r] = flat;
-    }
-}
-
-/* Shapes of rows among the points of `all`, or how thick they are. */
-static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spacing, float (*out)[6], double *ratio) {
+/* Shapes of rows among the points of `all`, and how thick they are. */
+static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spacing, atn_array **shape,
+                       atn_array **ratio) {
     reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
-    reg_around_sums sums = {0};
     atn_status status = reg_place(e, rows, &scaled);
     if (status == ATN_OK) status = reg_place(e, all, &scaled);
-    if (status == ATN_OK) status = reg_around(e, rows, all, sqrt(log2(1e3)), &sums);
-    double since = atn_clock_seconds();
-    task t = {&sums, out, ratio};
-    if (status == ATN_OK) atn_parallel((int64_t)rows->padded, 1024, shape_some, &t);
-    reg_timed(e, REG_SHAPES, since);
-    reg_around_free(&sums);
-    return status;
+    return status == ATN_OK ? reg_shapes(e, rows, all, sqrt(log2(1e3)), FLATTEST, shape, ratio) : status;
 }
 
 /* The median of thickness over width, of some blocks of a side. */
 static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, double *out) {
     reg_side some = {0};
     atn_status status = reg_side_sample(side, side->padded / LOOKED_AT + 1, &some);
+    atn_array *shape = NULL, *thick = NULL;
     double *ratio = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *ratio) : NULL;
-    if (status == ATN_OK) status = ratio ? look(e, &some, side, spacing, NULL, ratio) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = ratio ? look(e, &some, side, spacing, &shape, &thick) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = reg_array_get(thick, some.padded, ratio);
     if (status == ATN_OK) {
         qsort(ratio, some.padded, sizeof *ratio, ascending);
         *out = ratio[some.padded / 2];
     }
+    atn_array_free(shape);
+    atn_array_free(thick);
     atn_free(e->ctx, ratio);
     reg_engine_forget(e, &some);
     reg_side_free(&some);
@@ -153,7 +71,6 @@ static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness
 }
 
 atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
-    const atn_ctx *ctx = p->engine.ctx;
     double thickness = 1;
     int32_t level, finest;
     *out = (reg_surface){0};
@@ -166,14 +83,16 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
     *out = (reg_surface){.level = of,
                          .spacing = spacing_at(p, level),
                          .finer = level < flat ? &p->level[finest] : NULL,
-                         .seen = 2 * thickness * thickness <= 1,
-                         .source = atn_alloc(ctx, of->source.padded * sizeof *out->source),
-                         .target = atn_alloc(ctx, of->target.padded * sizeof *out->target)};
-    if (!out->source || !out->target) status = ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = look(&p->engine, &of->target, &of->target, out->spacing, out->target, NULL);
+                         .seen = 2 * thickness * thickness <= 1};
+    atn_array *ratio = NULL;
+    status = look(&p->engine, &of->target, &of->target, out->spacing, &out->target, &ratio);
+    atn_array_free(ratio);
+    ratio = NULL;
     if (status == ATN_OK)
-        status = look(&p->engine, &of->source, &of->source, all ? p->source_spacing : out->spacing, out->source, NULL);
-    if (status != ATN_OK) reg_surface_free(out, ctx);
+        status =
+            look(&p->engine, &of->source, &of->source, all ? p->source_spacing : out->spacing, &out->source, &ratio);
+    atn_array_free(ratio);
+    if (status != ATN_OK) reg_surface_free(out);
     return status;
 }
 
@@ -194,31 +113,52 @@ static atn_status merged_into(const cloud_points *points, const reg_curve *curve
 typedef struct inheriting {
     const reg_side *side;
     const uint32_t *cell, *place;
-    float (*from)[6], (*to)[6];
+    int32_t *from;
 } inheriting;
 
 static void inherit_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const inheriting *t = user;
     (void)worker;
-    for (int64_t r = from; r < to; ++r) memcpy(t->to[r], t->from[t->place[t->cell[t->side->origin[r]]]], sizeof *t->to);
+    for (int64_t r = from; r < to; ++r) t->from[r] = (int32_t)t->place[t->cell[t->side->origin[r]]];
+}
+
+atn_status reg_surface_take(reg_engine *e, atn_array *shape, const int32_t *from, size_t count, atn_array **out) {
+    atn_array *places = NULL;
+    atn_kernel *kernel;
+    *out = NULL;
+    atn_status status = reg_engine_kernel(e, REG_INHERIT, &kernel);
+    if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)count, &places);
+    if (status == ATN_OK) status = atn_array_put(places, from, 0);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, reg_sum_type(e->type), (int64_t)count, 6, 0, out);
+    reg_binding bound[] = {{"given", shape}, {"from", places}, {"taken", *out}};
+    if (status == ATN_OK) status = reg_engine_run(e, REG_INHERIT, bound, sizeof bound / sizeof *bound);
+    atn_array_free(places);
+    if (status != ATN_OK) {
+        atn_array_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* The shapes of a side of the finer level. */
-static atn_status inherit(const reg_problem *p, const reg_surface *s, bool target, float (**out)[6]) {
+static atn_status inherit(reg_problem *p, const reg_surface *s, bool target, atn_array **out) {
     const atn_ctx *ctx = p->engine.ctx;
     const reg_side *coarse = target ? &s->level->target : &s->level->source;
     const reg_side *fine = target ? &s->finer->target : &s->finer->source;
     uint32_t *cell = atn_alloc(ctx, fine->count * sizeof *cell), *place = atn_alloc(ctx, coarse->count * sizeof *place);
-    *out = atn_alloc(ctx, fine->padded * sizeof **out);
-    atn_status status = cell && place && *out ? ATN_OK : ATN_ERR_MEMORY;
+    int32_t *from = atn_alloc(ctx, fine->padded * sizeof *from);
+    atn_status status = cell && place && from ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK)
         status = merged_into(target ? &p->target : &p->source, target ? &p->target_curve : &p->source_curve,
                              s->finer->edge * p->unit, s->level->edge * p->unit, cell);
-    inheriting t = {fine, cell, place, target ? s->target : s->source, *out};
+    inheriting t = {fine, cell, place, from};
     for (size_t r = coarse->padded; r-- > 0 && status == ATN_OK;) place[coarse->origin[r]] = (uint32_t)r;
     if (status == ATN_OK) atn_parallel((int64_t)fine->padded, 8192, inherit_some, &t);
+    if (status == ATN_OK)
+        status = reg_surface_take(&p->engine, target ? s->target : s->source, from, fine->padded, out);
     atn_free(ctx, cell);
     atn_free(ctx, place);
+    atn_free(ctx, from);
     return status;
 }
 
@@ -227,31 +167,36 @@ atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surfac
         .level = from->finer, .spacing = spacing_at(p, (int32_t)(from->finer - p->level)), .seen = from->seen};
     atn_status status = inherit(p, from, false, &out->source);
     if (status == ATN_OK) status = inherit(p, from, true, &out->target);
-    if (status != ATN_OK) reg_surface_free(out, p->engine.ctx);
+    if (status != ATN_OK) reg_surface_free(out);
+    return status;
+}
+
+/* All directions alike. */
+static atn_status round_shapes(reg_engine *e, size_t count, atn_array **out) {
+    double *number = atn_alloc(e->ctx, 6 * count * sizeof *number);
+    atn_array *whole = NULL;
+    atn_status status = number ? ATN_OK : ATN_ERR_MEMORY;
+    for (size_t k = 0; k < 6 * count && status == ATN_OK; ++k) number[k] = k < 3 * count;
+    if (status == ATN_OK)
+        status = atn_array_create_vector(e->device, reg_sum_type(e->type), 6 * (int64_t)count, &whole);
+    if (status == ATN_OK) status = reg_array_put(whole, 6 * count, number);
+    if (status == ATN_OK) status = atn_array_view_matrix(whole, (int64_t)count, 6, out);
+    atn_array_free(whole); /* the view keeps its elements */
+    atn_free(e->ctx, number);
     return status;
 }
 
 atn_status reg_surface_points(reg_problem *p, reg_surface *out) {
     reg_level *level = &p->level[p->levels - 1];
-    const struct {
-        float (**to)[6];
-        size_t count;
-    } sides[] = {{&out->source, level->source.padded}, {&out->target, level->target.padded}};
     *out = (reg_surface){.level = level, .spacing = p->spacing};
-    for (int side = 0; side < 2; ++side) {
-        float(*shape)[6] = *sides[side].to = atn_alloc(p->engine.ctx, sides[side].count * sizeof *shape);
-        if (!shape) {
-            reg_surface_free(out, p->engine.ctx);
-            return ATN_ERR_MEMORY;
-        }
-        for (size_t r = 0; r < sides[side].count; ++r)
-            for (int k = 0; k < 6; ++k) shape[r][k] = k < 3;
-    }
-    return ATN_OK;
+    atn_status status = round_shapes(&p->engine, level->source.padded, &out->source);
+    if (status == ATN_OK) status = round_shapes(&p->engine, level->target.padded, &out->target);
+    if (status != ATN_OK) reg_surface_free(out);
+    return status;
 }
 
-void reg_surface_free(reg_surface *s, const atn_ctx *ctx) {
-    atn_free(ctx, s->source);
-    atn_free(ctx, s->target);
+void reg_surface_free(reg_surface *s) {
+    atn_array_free(s->source);
+    atn_array_free(s->target);
     *s = (reg_surface){0};
 }

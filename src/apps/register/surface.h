@@ -8,15 +8,12 @@
  * kept as xx yy zz xy xz yz. The square, since pairs follow along a surface: that they are near each other there tells
  * little. Ended by reg_surface_free. */
 typedef struct reg_surface {
-    reg_level *level;                 /* whose points they are */
-    double spacing;                   /* between neighbours there, in units */
-    bool seen;                        /* twice as much variance along as across; else noise hides surfaces */
-    float (*source)[6], (*target)[6]; /* padded */
-    reg_level *finer;                 /* would show surfaces too, with more points than steps need; or NULL */
+    reg_level *level;           /* whose points they are */
+    double spacing;             /* between neighbours there, in units */
+    bool seen;                  /* twice as much variance along as across; else noise hides surfaces */
+    atn_array *source, *target; /* of the device: matrices of six rows, a column for each point; owned */
+    reg_level *finer;           /* would show surfaces too, with more points than steps need; or NULL */
 } reg_surface;
-
-/* The places of a symmetric matrix in such six, and the other way round. */
-extern const int REG_AXES[6][2], REG_PLACES[9];
 
 /* The finest level whose points are farther apart than noise throws them, so that surfaces are flat, or the next
  * coarser one where that has very many points; the finest of all where none is. After the levels have been made. */
@@ -25,7 +22,9 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out);
 atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surface *out);
 /* All points, all directions alike: points that are near each other are the same. */
 atn_status reg_surface_points(reg_problem *p, reg_surface *out);
-void reg_surface_free(reg_surface *surface, const atn_ctx *ctx); /* zeroed ones are fine */
+void reg_surface_free(reg_surface *surface); /* zeroed ones are fine */
+/* The columns of shapes at `count` places, a matrix of the caller's. */
+atn_status reg_surface_take(reg_engine *engine, atn_array *shape, const int32_t *from, size_t count, atn_array **out);
 
 /* The last steps of a rigid pose, over the points of the surface, pairs being at most `reach` apart to begin with; sets
  * converged where it succeeds, leaves all as it was where it does not. */

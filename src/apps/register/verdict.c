@@ -196,7 +196,7 @@ static atn_status look_closely(reg_problem *p) {
 }
 
 atn_status reg_judge(reg_problem *p, atn_register_result *r) {
-    double larger = reg_radius(&p->source, p->source_origin) / p->unit * reg_pose_scale(&p->pose);
+    double larger = p->source_spread.radius / p->unit * reg_pose_scale(&p->pose);
     reg_span span = reg_begin(&p->engine);
     atn_status status = ATN_OK;
     r->n_alternatives = r->n_sliding = 0;

@@ -37,6 +37,7 @@ typedef struct search {
     const atn_ctx *ctx;
     const unwrap_cuts *cuts;
     corner *corner;
+    int32_t at; /* the corner whose turns are led away */
     int64_t columns, rows, count;
     int32_t step[STEPS];
     entry *heap; /* the nearest first */
@@ -195,7 +196,7 @@ static atn_status find_way(search *s, int32_t start, int32_t *end) {
         status = look_around(s, node);
         if (status == ATN_OK && s->looked - s->work > LOOK) {
             s->looked = s->work;
-            status = atn_check_cancel(s->ctx);
+            status = atn_tell_progress(s->ctx, "searching the shortest cuts", s->at, s->count);
         }
     }
     return status;
@@ -239,12 +240,12 @@ atn_status unwrap_cuts_find(const atn_ctx *ctx, const unwrap_cuts *cuts, int64_t
     atn_status status = open(&s);
     if (status == ATN_OK) join(&s);
     bool whole = true;
-    for (int32_t at = 0; at < s.count && whole && status == ATN_OK; ++at)
-        while (s.corner[at].excess > 0 && whole && status == ATN_OK) {
+    for (; s.at < s.count && whole && status == ATN_OK; ++s.at)
+        while (s.corner[s.at].excess > 0 && whole && status == ATN_OK) {
             int32_t end;
-            status = find_way(&s, at, &end);
+            status = find_way(&s, s.at, &end);
             whole = status == ATN_OK && end != NONE;
-            if (whole) send(&s, at, end);
+            if (whole) send(&s, s.at, end);
         }
     *found = whole && status == ATN_OK;
     atn_free(ctx, s.corner);

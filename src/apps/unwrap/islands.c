@@ -19,15 +19,16 @@ atn_status unwrap_islands_write(unwrap_islands *islands, const unwrap_image *ima
     const struct {
         const char *name;
         double value;
-    } PARAMETERS[] = {{"known", shape->known},
+    } PARAMETERS[] = {{"stride", (double)labels->stride},
+                      {"known", shape->known},
                       {"level", shape->level},
                       {"congruent", shape->congruent},
                       {"tilt_x", shape->tilt[0]},
                       {"tilt_y", shape->tilt[1]},
                       {"unit", unit},
                       {"fine", fine}};
-    atn_status status = UNWRAP_BIND(p, image, "unwrap_islands", "psi", image->psi, "u", shape->u, "label",
-                                    labels->label, "runs", labels->runs, "v", image->out);
+    atn_status status = UNWRAP_BIND(p, image, "unwrap_islands", "psi", image->psi, "u", shape->u, "of", labels->of,
+                                    "root", labels->root, "runs", labels->runs, "v", image->out);
     for (size_t k = 0; k < sizeof PARAMETERS / sizeof *PARAMETERS && status == ATN_OK; ++k)
         status = atn_program_param(p->program, PARAMETERS[k].name, PARAMETERS[k].value, 0);
     return status == ATN_OK ? atn_program_run(p->program) : status;

@@ -239,7 +239,8 @@ static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result
     atn_status status = ATN_OK;
     double bend = acos(-1.0);
     for (int k = 0; k < UNWRAP_ROUNDS && status == ATN_OK; ++k) {
-        status = unwrap_edges(u, bend);
+        status = atn_tell_progress(u->ctx, "solving", k + 1, UNWRAP_ROUNDS + 1);
+        if (status == ATN_OK) status = unwrap_edges(u, bend);
         if (status == ATN_OK) status = solve_once(u, f, true, LOOSE, p);
         ++result->solutions;
         bend = fmax(bend * SHARPER, SHARPEST);
@@ -249,8 +250,8 @@ static atn_status adapt(atn_unwrap *u, const frame *f, atn_unwrap_result *result
 
 static atn_status solve(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
     double start = atn_clock_seconds();
-    atn_status status = ATN_OK;
-    if (f->weights) status = unwrap_grade(u, f->settings);
+    atn_status status = atn_tell_progress(u->ctx, "solving", 0, f->many ? UNWRAP_ROUNDS + 1 : 1);
+    if (status == ATN_OK && f->weights) status = unwrap_grade(u, f->settings);
     if (status == ATN_OK && f->weights) status = unwrap_edges(u, 0);
     double ready = atn_clock_seconds();
     result->setup_seconds += ready - start;
@@ -305,6 +306,12 @@ static atn_status nothing(atn_unwrap *u, atn_unwrap_result *result) {
     return status;
 }
 
+/* What is known of the phase with turns since islands were looked for: it differs from the phase by whole turns. */
+static void report_surface(const unwrap_labels *l, atn_unwrap_result *result) {
+    result->residual_rms = l->pairs > 0 ? sqrt(l->squares / (double)l->pairs) : 0;
+    result->cut_length = l->cuts;
+}
+
 /* Where there are holes or cuts: each island has its own angle and piston. */
 static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_result *result) {
     const atn_unwrap_settings *s = f->settings;
@@ -314,7 +321,10 @@ static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_resul
     double plane[3] = {0};
     atn_status status = ATN_OK;
     if (shape.u != u->out) status = unwrap_islands_write(&u->islands, &image, &u->labels, &shape);
-    if (status == ATN_OK) status = unwrap_report(u, shape.congruent, result);
+    if (f->known && f->known_as == f->surface)
+        report_surface(&u->labels, result);
+    else if (status == ATN_OK)
+        status = unwrap_report(u, shape.congruent, result);
     result->islands = u->labels.islands;
     if (status != ATN_OK || s->remove == ATN_UNWRAP_REMOVE_NOTHING) return status;
     if (s->remove == ATN_UNWRAP_REMOVE_TILT) status = unwrap_plane_of(u, true, plane);
@@ -343,7 +353,8 @@ static atn_status find_answer(atn_unwrap *u, frame *f, atn_unwrap_result *result
     double ready = atn_clock_seconds();
     atn_status status = ATN_OK;
     if (f->many && s->congruent) {
-        status = label(u, f);
+        status = atn_tell_progress(u->ctx, "searching the shortest cuts", 0, 0);
+        if (status == ATN_OK) status = label(u, f);
         if (status == ATN_OK) status = unwrap_array(u, u->type, u->width, u->height, &u->surface);
         if (status == ATN_OK) status = unwrap_shortest(u, u->surface, &f->known);
         f->known_as = u->surface;
@@ -366,7 +377,8 @@ static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap
                                                           : 1e-5;
     if (!(s->tolerance > 0)) f.progress.within = NEAR[u->type == ATN_DP];
     f.most = s->most_cycles ? s->most_cycles : 100;
-    atn_status status = survey(u, &f, result);
+    atn_status status = atn_tell_progress(u->ctx, "looking for residues", 0, 0);
+    if (status == ATN_OK) status = survey(u, &f, result);
     if (status == ATN_OK && result->valid == 0) return nothing(u, result);
     if (status == ATN_OK) status = choose(u, s, &f, result);
     result->setup_seconds = atn_clock_seconds() - start;
@@ -375,6 +387,7 @@ static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap
     u->solved = false;
     if (!f.known) status = find_answer(u, &f, result);
     double solved = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_tell_progress(u->ctx, "finishing", 0, 0);
     bool apart = f.known || result->valid < u->pixels || u->least > 1;
     if (status == ATN_OK && apart && !f.followed) status = label(u, &f);
     if (status == ATN_OK)

@@ -188,13 +188,13 @@ static float distance2(const float *const model[3], size_t point, const float pl
 }
 
 /* What voxels of this edge say of places is true: at random, and within a rounding of a border between two. */
-static void hold_volume(size_t count, const float *const model[3], double threshold, double edge, bool full) {
+static void hold_volume(size_t count, const float *const model[3], double threshold, double edge, needle_lists lists) {
     needle_volume v;
     uint64_t seed = 5;
     float threshold2 = (float)(threshold * threshold), per = (float)(1 / edge);
-    kit_ok(ctx, needle_volume_make(ctx, count, model, threshold, edge, full, &v));
+    kit_ok(ctx, needle_volume_make(ctx, count, model, threshold, edge, lists, &v));
     assert_true(v.edge == edge && v.inside + v.mixed > 0 &&
-                (full ? v.inside == 0 : v.inside > 0 || edge > threshold / 2));
+                (lists != NEEDLE_LISTS_DECIDING ? v.inside == 0 : v.inside > 0 || edge > threshold / 2));
     for (int n = 0; n < 20000; ++n) {
         float place[3];
         int64_t at[3];
@@ -207,13 +207,20 @@ static void hold_volume(size_t count, const float *const model[3], double thresh
         int32_t list = v.list[(at[2] * v.size[1] + at[1]) * v.size[0] + at[0]];
         bool near = false, said = list == NEEDLE_INSIDE;
         int32_t nearby = 0, listed = 0;
-        for (size_t k = 0; k < count; ++k) nearby += distance2(model, k, place) < threshold2;
-        for (int32_t k = v.start[list]; k < v.start[list + 1]; ++k)
+        float nearest2 = INFINITY, least2 = INFINITY;
+        for (size_t k = 0; k < count; ++k) {
+            nearby += distance2(model, k, place) < threshold2;
+            nearest2 = fminf(nearest2, distance2(model, k, place));
+        }
+        for (int32_t k = v.start[list]; k < v.start[list + 1]; ++k) {
             listed += distance2(model, (size_t)v.index[k], place) < threshold2;
+            least2 = fminf(least2, distance2(model, (size_t)v.index[k], place));
+        }
         near = nearby > 0;
         said = said || listed > 0;
         assert_int_equal(near, said);
-        if (full) assert_int_equal(nearby, listed);
+        if (lists == NEEDLE_LISTS_ALL) assert_int_equal(nearby, listed);
+        if (lists == NEEDLE_LISTS_NEAREST && near) assert_true(least2 == nearest2);
     }
     needle_volume_free(&v);
 }
@@ -231,11 +238,12 @@ static void voxels(void **state) {
         for (int n = 0; n < 1000; ++n) axis[k][n] = (float)position[3 * n + k];
     }
     const float *const read[3] = {axis[0], axis[1], axis[2]};
-    kit_ok(ctx, needle_volume_make(ctx, 1000, read, 0.03, 0.015, false, &v));
-    kit_ok(ctx, needle_volume_make(ctx, 1000, read, 0.03, 0.015, true, &full));
+    kit_ok(ctx, needle_volume_make(ctx, 1000, read, 0.03, 0.015, NEEDLE_LISTS_DECIDING, &v));
+    kit_ok(ctx, needle_volume_make(ctx, 1000, read, 0.03, 0.015, NEEDLE_LISTS_ALL, &full));
     for (int k = 1; k <= 8; k *= 2) {
-        hold_volume(300, read, 0.03, 0.03 / k, false);
-        hold_volume(300, read, 0.03, 0.03 / k, true);
+        hold_volume(300, read, 0.03, 0.03 / k, NEEDLE_LISTS_DECIDING);
+        hold_volume(300, read, 0.03, 0.03 / k, NEEDLE_LISTS_NEAREST);
+        hold_volume(300, read, 0.03, 0.03 / k, NEEDLE_LISTS_ALL);
     }
     int64_t all = (int64_t)v.size[0] * v.size[1] * v.size[2];
     assert_true(v.inside > 1000 && v.mixed > 1000 && v.inside + v.mixed < all / 2);

@@ -1,0 +1,28 @@
+/* Loops in lanes: functions that are compiled for several widths of registers, of which the processor chooses when the
+ * library is loaded, and loops whose sums may be taken in any order. */
+#ifndef ATN_BASE_LANES_H
+#define ATN_BASE_LANES_H
+
+#include <stdint.h> /* says which C library it is */
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define ATN_SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ATN_SANITIZED 1
+#endif
+
+/* Before the function. Its choice is made before a sanitizer is ready, and only where the C library can make one. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(ATN_SANITIZED)
+#define ATN_IN_LANES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define ATN_IN_LANES
+#endif
+
+/* Before a loop whose turns may be done in any order and at once; ATN_LANES(reduction(+ : a, b)): sums as well. Files
+ * that use it are compiled with -fopenmp-simd (CMakeLists.txt). */
+#define ATN_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define ATN_LANES(...)  ATN_PRAGMA(omp simd __VA_ARGS__)
+
+#endif
