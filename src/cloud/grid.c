@@ -1,14 +1,16 @@
-/* Neighbours of places: boxes that are halved at the median of their longest side until few points are left, each with
- * its exact bounds. Neither points far away from all others nor points at one place make it slow. */
+/* Neighbours of places: points along a Morton curve, cut into boxes where its bits change until few points are left,
+ * each with its exact bounds. What the curve does not tell apart is halved at the median of its longest side, so that
+ * neither points far away from all others nor points at one place make it slow. */
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
 #include "cloud/points.h"
+#include "cloud/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAF_POINTS = 8, PIVOTS = 63, MANY = 4096, MOST_SAMPLES = 1000 };
+enum { LEAF_POINTS = 8, PIVOTS = 63, MANY = 4096, MOST_SAMPLES = 1000, DEEPEST = 63 + 50 };
 
 typedef struct entry {
     double position[3];
@@ -30,6 +32,7 @@ struct cloud_grid {
     size_t count;
     box *box; /* owned; none without points */
     size_t n_boxes;
+    cloud_keyed *keyed; /* of the entries, while boxes are made */
 };
 
 static void exchange(entry *a, entry *b) {
@@ -94,17 +97,52 @@ static box bounds_of(const entry *e, size_t first, size_t count) {
     return b;
 }
 
-/* How many entries of a box go into its lower half; 0: it is not halved. */
-static size_t halve_box(const cloud_grid *grid, const box *b) {
+/* A box over two that follow each other. */
+static box join(const box *lower, const box *upper, size_t at) {
+    box b = *lower;
+    b.count += upper->count;
+    b.upper = (uint32_t)at;
+    b.least = lower->least < upper->least ? lower->least : upper->least;
+    for (int d = 0; d < 3; ++d) {
+        b.low[d] = upper->low[d] < b.low[d] ? upper->low[d] : b.low[d];
+        b.high[d] = upper->high[d] > b.high[d] ? upper->high[d] : b.high[d];
+    }
+    return b;
+}
+
+/* The first of keys that ascend which has the highest bit in which they differ. */
+static size_t change_of(const cloud_keyed *k, size_t count, uint64_t differ) {
+    while (differ & (differ - 1)) differ &= differ - 1;
+    size_t low = 0, high = count - 1; /* without it; with it */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (k[middle].key & differ)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* Entries that differ along the curve are cut where its highest bit changes: both halves have a box of their own, and
+ * nothing is moved. Others, which are one place of the curve, are halved along the longest side of their bounds. How
+ * many go into the lower half; 0: they are not halved. */
+static size_t part(const cloud_grid *grid, size_t first, size_t count) {
+    const cloud_keyed *k = grid->keyed + first;
+    uint64_t differ = k[0].key ^ k[count - 1].key;
+    if (count <= LEAF_POINTS) return 0;
+    if (differ && !(grid->edge > 0)) return change_of(k, count, differ);
+    box b = bounds_of(grid->entry, first, count);
     int axis = 0;
     double side = 0; /* half of it: the whole may be more than a double holds */
     for (int d = 0; d < 3; ++d)
-        if (b->high[d] / 2 - b->low[d] / 2 > side) {
-            side = b->high[d] / 2 - b->low[d] / 2;
+        if (b.high[d] / 2 - b.low[d] / 2 > side) {
+            side = b.high[d] / 2 - b.low[d] / 2;
             axis = d;
         }
-    if (b->count <= LEAF_POINTS || (grid->edge > 0 && side <= grid->edge / 2)) return 0;
-    return side > 0 ? halve(grid->entry + b->first, b->count, axis) : b->count / 2;
+    if (grid->edge > 0 && side <= grid->edge / 2) return 0;
+    if (differ) return change_of(k, count, differ);
+    return side > 0 ? halve(grid->entry + first, count, axis) : count / 2;
 }
 
 /* A box with all that is below it, numbered from the first one. */
@@ -116,25 +154,27 @@ typedef struct branch {
     atn_status status;
 } branch;
 
-static box *add_box(const cloud_grid *grid, branch *to, size_t first, size_t count) {
+/* Its number; its bounds are not known yet. */
+static size_t add_box(const cloud_grid *grid, branch *to) {
     void *boxes = to->box;
     to->status = atn_grow(grid->ctx, &boxes, &to->capacity, to->count, sizeof *to->box);
     to->box = boxes;
-    if (to->status != ATN_OK) return NULL;
-    to->box[to->count] = bounds_of(grid->entry, first, count);
-    return &to->box[to->count++];
+    return to->count++;
 }
 
-/* Each half has at most five eighths: less than 50 deep. */
+/* As deep as a key has bits, and what halves of five eighths add: less than DEEPEST. */
 static void divide(const cloud_grid *grid, branch *to, size_t first, size_t count) { // NOLINT(misc-no-recursion)
-    size_t here = to->count;
-    const box *b = add_box(grid, to, first, count);
-    size_t lower = b ? halve_box(grid, b) : 0;
-    if (!lower) return;
+    size_t here = add_box(grid, to), lower = part(grid, first, count);
+    if (to->status != ATN_OK) return;
+    if (!lower) {
+        to->box[here] = bounds_of(grid->entry, first, count);
+        return;
+    }
     divide(grid, to, first, lower);
     if (to->status != ATN_OK) return;
-    to->box[here].upper = (uint32_t)to->count;
+    size_t upper = to->count;
     divide(grid, to, first + lower, count - lower);
+    if (to->status == ATN_OK) to->box[here] = join(&to->box[here + 1], &to->box[upper], upper);
 }
 
 /* Branches as a heap: those of 2^level ... 2^(level + 1) - 1 are halved at the same time, the last ones to their ends.
@@ -151,9 +191,10 @@ static void halve_branches(void *user, int64_t from, int64_t to, int32_t worker)
     (void)worker;
     for (int64_t k = w->level + from; k < w->level + to; ++k) {
         branch *b = &w->branch[k];
-        const box *whole = b->entries ? add_box(w->grid, b, b->first, b->entries) : NULL;
-        size_t lower = whole ? halve_box(w->grid, whole) : 0;
+        if (!b->entries) continue;
+        size_t here = add_box(w->grid, b), lower = part(w->grid, b->first, b->entries);
         b->halved = lower > 0;
+        if (!lower && b->status == ATN_OK) b->box[here] = bounds_of(w->grid->entry, b->first, b->entries);
         if (!lower) continue;
         w->branch[2 * k] = (branch){.first = b->first, .entries = lower};
         w->branch[2 * k + 1] = (branch){.first = b->first + lower, .entries = b->entries - lower};
@@ -178,8 +219,9 @@ static void gather(wood *w, int64_t k, cloud_grid *grid) { // NOLINT(misc-no-rec
     grid->n_boxes += b->count;
     if (!b->halved) return;
     gather(w, 2 * k, grid);
-    grid->box[here].upper = (uint32_t)grid->n_boxes;
+    size_t upper = grid->n_boxes;
     gather(w, 2 * k + 1, grid);
+    grid->box[here] = join(&grid->box[here + 1], &grid->box[upper], upper);
 }
 
 static atn_status divide_all(cloud_grid *grid) {
@@ -214,8 +256,9 @@ static void enter(void *user, int64_t from, int64_t to, int32_t worker) {
     const entering *t = user;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
-        t->grid->entry[k].index = (uint32_t)k;
-        for (int d = 0; d < 3; ++d) t->grid->entry[k].position[d] = t->points->position[d][k];
+        size_t point = t->grid->keyed[k].index;
+        t->grid->entry[k].index = (uint32_t)point;
+        for (int d = 0; d < 3; ++d) t->grid->entry[k].position[d] = t->points->position[d][point];
     }
 }
 
@@ -232,8 +275,11 @@ atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid *
     if (!grid) return ATN_ERR_MEMORY;
     *grid = (cloud_grid){.ctx = ctx, .edge = edge, .count = points->count, .entry = atn_alloc(ctx, bytes)};
     atn_status status = grid->entry ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = cloud_points_keys(points, &grid->keyed);
     if (status == ATN_OK) atn_parallel((int64_t)points->count, BRANCH_POINTS, enter, &(entering){grid, points});
     if (status == ATN_OK && points->count) status = divide_all(grid);
+    atn_free(ctx, grid->keyed);
+    grid->keyed = NULL;
     if (status == ATN_OK)
         *out = grid;
     else
@@ -300,7 +346,7 @@ size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t mos
     struct {
         uint32_t box;
         double distance2;
-    } later[64]; /* one for each halving */
+    } later[DEEPEST]; /* one for each halving */
     question q = {.grid = grid, .at = at, .most = most, .reach2 = reach * reach};
     q.index = index;
     q.distance2 = distance2;
@@ -337,7 +383,7 @@ size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t mos
 
 /* The square of the distance to the nearest point at another place; INFINITY where there is none. */
 static double nearest_elsewhere(const cloud_grid *grid, const double at[3]) {
-    uint32_t later[64], waiting = 0;
+    uint32_t later[DEEPEST + 1], waiting = 0;
     double best = INFINITY;
     later[waiting++] = 0;
     while (waiting) {
@@ -360,30 +406,46 @@ static double nearest_elsewhere(const cloud_grid *grid, const double at[3]) {
     return best;
 }
 
+/* ---- the spacing ---- */
+
+typedef struct spacing {
+    const cloud_points *points;
+    const cloud_grid *grid;
+    double found[MOST_SAMPLES]; /* squares; -1: another point at that place counts */
+} spacing;
+
+static void ask_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    spacing *t = user;
+    const cloud_points *p = t->points;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        size_t self = p->count < MOST_SAMPLES ? (size_t)k : (size_t)((double)k / MOST_SAMPLES * (double)p->count);
+        double at[3] = {p->position[0][self], p->position[1][self], p->position[2][self]}, here;
+        uint32_t first = 0;
+        cloud_grid_nearest(t->grid, at, 1, INFINITY, &first, &here);
+        t->found[k] = first == self ? nearest_elsewhere(t->grid, at) : -1; /* of several at one place, one counts */
+    }
+}
+
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 atn_status cloud_points_spacing(const cloud_points *points, double *out) {
+    enum { WORTH_A_THREAD = 32 };
     *out = 0;
     if (points->count < 2) return ATN_OK;
     cloud_grid *grid;
     atn_status status = cloud_grid_make(points, 0, &grid);
     if (!grid) return status;
-    double found[MOST_SAMPLES];
+    spacing t = {.points = points, .grid = grid};
     size_t asked = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES, samples = 0;
-    for (size_t k = 0; k < asked; ++k) {
-        size_t self = points->count < MOST_SAMPLES ? k : (size_t)((double)k / MOST_SAMPLES * (double)points->count);
-        double at[3] = {points->position[0][self], points->position[1][self], points->position[2][self]};
-        uint32_t first = 0;
-        double here;
-        cloud_grid_nearest(grid, at, 1, INFINITY, &first, &here);
-        if (first == self) found[samples++] = nearest_elsewhere(grid, at); /* of several at one place, one counts */
-    }
+    atn_parallel((int64_t)asked, WORTH_A_THREAD, ask_some, &t);
     cloud_grid_free(grid);
-    qsort(found, samples, sizeof *found, compare);
-    while (samples && !isfinite(found[samples - 1])) --samples;
-    if (samples) *out = (sqrt(found[(samples - 1) / 2]) + sqrt(found[samples / 2])) / 2;
+    for (size_t k = 0; k < asked; ++k)
+        if (t.found[k] >= 0 && isfinite(t.found[k])) t.found[samples++] = t.found[k];
+    qsort(t.found, samples, sizeof *t.found, compare);
+    if (samples) *out = (sqrt(t.found[(samples - 1) / 2]) + sqrt(t.found[samples / 2])) / 2;
     return ATN_OK;
 }

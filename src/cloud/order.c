@@ -53,13 +53,19 @@ static void key_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
+atn_status cloud_points_keys(const cloud_points *points, cloud_keyed **out) {
+    atn_status status = cloud_keyed_make(points->ctx, points->count, out);
+    if (status != ATN_OK) return status;
+    task t = {points, raster_of(points), *out};
+    atn_parallel((int64_t)points->count, CLOUD_WORTH_A_THREAD, key_some, &t);
+    cloud_keyed_sort(*out, points->count);
+    return ATN_OK;
+}
+
 atn_status cloud_points_order(const cloud_points *points, uint32_t *order) {
     cloud_keyed *items;
-    atn_status status = cloud_keyed_make(points->ctx, points->count, &items);
+    atn_status status = cloud_points_keys(points, &items);
     if (status != ATN_OK) return status;
-    task t = {points, raster_of(points), items};
-    atn_parallel((int64_t)points->count, CLOUD_WORTH_A_THREAD, key_some, &t);
-    cloud_keyed_sort(items, points->count);
     if (points->species) {
         for (size_t k = 0; k < points->count; ++k)
             items[k].key = (uint32_t)points->species[items[k].index] ^ 0x80000000u; /* in the order of signed ones */

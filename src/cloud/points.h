@@ -31,6 +31,9 @@ void cloud_points_free(cloud_points *points); /* zeroed ones are fine */
  * their longest side); points of lower species first where there are species. The same for any number of threads. At
  * most UINT32_MAX points. */
 atn_status cloud_points_order(const cloud_points *points, uint32_t *order);
+struct cloud_keyed; /* cloud/sort.h */
+/* The same with the places on the curve, which ascend, and without species; owned by the caller (atn_free). */
+atn_status cloud_points_keys(const cloud_points *points, struct cloud_keyed **out);
 
 /* Point k of the result is point order[k]. */
 atn_status cloud_points_permute(const cloud_points *points, const uint32_t *order, cloud_points *out);

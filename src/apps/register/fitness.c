@@ -1,9 +1,11 @@
-/* Samples of either cloud against the planes of the other. The plane of a point is that of its twelve neighbours; its
- * thickness says what noise and curvature leave, so that a sample lies on the surface where it is within 2.5 such
- * thicknesses (of both clouds) and turned alike. Beside the surface are samples within four times that, or two
- * spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all. */
+/* Samples of either cloud against the planes of the other. The plane of a point is that of its twelve neighbours, or of
+ * more where noise hides it; its thickness says what noise and curvature leave, so that a sample lies on the surface
+ * where it is within 2.5 such thicknesses (of both clouds) and turned alike. Beside the surface are samples within four
+ * times that, or two spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all.
+ */
 #include "apps/register/fitness.h"
 
+#include "apps/register/nth.h"
 #include "apps/register/search_parts.h"
 #include "base/eigen.h"
 #include "base/memory.h"
@@ -11,12 +13,12 @@
 #include "base/random.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double IDENTICAL = 0.5; /* share at the very place from which on points are the same */
 enum { FEWEST_SAME = 12 };
 enum { MOST_POINTS = 30000, FEWEST_POINTS = 300, SAMPLES = 800, NEIGHBOURS = 13, SIXTH = 6 };
+enum { MOST_NEIGHBOURS = 8 * NEIGHBOURS, FEWEST_PLANES = 20 }; /* of a plane; so many times that many points */
 static const double FLAT = 0.35;      /* thickness over width below which a neighbourhood is a plane */
 static const double MOSTLY = 0.5;     /* share of planes from which on coarser points need not be looked at */
 static const double HARDLY = 0.05;    /* share of planes below which points fill space */
@@ -35,15 +37,16 @@ static const double SAME = 0.15;         /* of the sixth neighbour's distance: t
 /* ---- one cloud ---- */
 
 static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
-    uint32_t index[NEIGHBOURS];
-    double distance2[NEIGHBOURS], mean[3] = {0}, c[6] = {0}, value[3], vector[3][3];
+    uint32_t index[MOST_NEIGHBOURS];
+    double distance2[MOST_NEIGHBOURS], mean[3] = {0}, c[6] = {0}, value[3], vector[3][3];
     double at[3] = {s->points.position[0][k], s->points.position[1][k], s->points.position[2][k]};
-    size_t n = cloud_grid_nearest(s->grid, at, NEIGHBOURS, INFINITY, index, distance2);
-    *out = (fitness_plane){.known = true, .reach = n > SIXTH ? (float)sqrt(distance2[SIXTH]) : 0};
+    size_t n = cloud_grid_nearest(s->grid, at, s->neighbours, INFINITY, index, distance2), half = s->neighbours / 2;
+    *out = (fitness_plane){.reach = n > half ? (float)sqrt(distance2[half]) : 0,
+                           .sixth = n > SIXTH ? (float)sqrt(distance2[SIXTH]) : 0};
     for (size_t i = 0; i < n; ++i)
         for (int a = 0; a < 3; ++a) mean[a] += (s->points.position[a][index[i]] - at[a]) / (double)n;
     for (int a = 0; a < 3; ++a) out->at[a] = (float)(at[a] + mean[a]);
-    if (n < NEIGHBOURS) return;
+    if (n < s->neighbours) return;
     for (size_t i = 0; i < n; ++i) {
         double d[3];
         for (int a = 0; a < 3; ++a) d[a] = s->points.position[a][index[i]] - at[a] - mean[a];
@@ -56,9 +59,18 @@ static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
     out->flat = value[1] > 1e-3 * value[2] && value[0] < FLAT * FLAT * value[1];
 }
 
-static const fitness_plane *plane_of(const fitness_side *s, size_t k) {
-    if (!s->plane[k].known) find_plane(s, k, &s->plane[k]);
-    return &s->plane[k];
+/* Looked at when first asked for, by whoever asks: of several at once each looks for itself, and one keeps it. */
+static fitness_plane plane_of(const fitness_side *s, size_t k) {
+    enum { NONE, BEING_KEPT, KEPT };
+    unsigned char state = atomic_load_explicit(&s->state[k], memory_order_acquire);
+    fitness_plane plane;
+    if (state == KEPT) return s->plane[k];
+    find_plane(s, k, &plane);
+    if (state == NONE && atomic_compare_exchange_strong(&s->state[k], &state, BEING_KEPT)) {
+        s->plane[k] = plane;
+        atomic_store_explicit(&s->state[k], KEPT, memory_order_release);
+    }
+    return plane;
 }
 
 /* Of the samples, which are all different points. */
@@ -68,60 +80,91 @@ static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t k = from; k < to; ++k) plane_of(s, s->sample[k]);
 }
 
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return x < y ? -1 : x > y;
+static double median(double *list, size_t n) { return n ? reg_nth(list, n, n / 2) : 0; }
+
+/* Normals, one array for each coordinate. */
+typedef struct normals {
+    float of[3][SAMPLES];
+    size_t count;
+} normals;
+
+static void add_normal(normals *n, const float normal[3]) {
+    for (int a = 0; a < 3; ++a) n->of[a][n->count] = normal[a];
+    ++n->count;
 }
 
-static double median(float *list, size_t n) {
-    qsort(list, n, sizeof *list, ascending);
-    return n ? (double)list[n / 2] : 0;
-}
-
-/* The share of the normals that lie along three directions, each the first of those that are left. */
-static double along_three(float (*normal)[3], size_t count) {
-    enum { DIRECTIONS = 3 };
+static inline bool is_along(const normals *n, size_t k, const float direction[3]) {
     static const float ALONG = 0.966F; /* 15 degrees */
-    size_t left = count;
-    for (int k = 0; k < DIRECTIONS && left; ++k) {
-        size_t best = 0, most = 0;
-        for (size_t i = 0; i < left; i += left / 24 + 1) {
-            size_t like = 0;
-            for (size_t j = 0; j < left; ++j)
-                like += fabsf(normal[i][0] * normal[j][0] + normal[i][1] * normal[j][1] + normal[i][2] * normal[j][2]) >
-                        ALONG;
-            if (like > most) most = like, best = i;
+    return fabsf(direction[0] * n->of[0][k] + direction[1] * n->of[1][k] + direction[2] * n->of[2][k]) > ALONG;
+}
+
+/* The share of the normals that lie along three directions, each the first of those that are left, which go. */
+static double along_three(normals *n) {
+    enum { DIRECTIONS = 3, TRIES = 24 };
+    size_t count = n->count;
+    for (int k = 0; k < DIRECTIONS && n->count; ++k) {
+        float best[3] = {0};
+        int32_t most = 0;
+        for (size_t i = 0; i < n->count; i += n->count / TRIES + 1) {
+            const float own[3] = {n->of[0][i], n->of[1][i], n->of[2][i]};
+            int32_t like = 0;
+            for (size_t j = 0; j < n->count; ++j) like += is_along(n, j, own);
+            if (like > most) most = like, memcpy(best, own, sizeof best);
         }
-        float of[3] = {normal[best][0], normal[best][1], normal[best][2]};
-        size_t kept = 0;
-        for (size_t j = 0; j < left; ++j)
-            if (fabsf(of[0] * normal[j][0] + of[1] * normal[j][1] + of[2] * normal[j][2]) <= ALONG)
-                memmove(normal[kept++], normal[j], sizeof *normal);
-        left = kept;
+        size_t kept = 0, all = n->count;
+        for (size_t j = 0; j < all; ++j) {
+            if (is_along(n, j, best)) continue;
+            for (int a = 0; a < 3; ++a) n->of[a][kept] = n->of[a][j];
+            ++kept;
+        }
+        n->count = kept;
     }
-    return count ? 1 - (double)left / (double)count : 0;
+    return count ? 1 - (double)n->count / (double)count : 0;
 }
 
 static void side_free(fitness_side *s, const atn_ctx *ctx) {
     cloud_points_free(&s->points);
     cloud_grid_free(s->grid);
     atn_free(ctx, s->plane);
+    atn_free(ctx, s->state);
     atn_free(ctx, s->sample);
     atn_free(ctx, s->wall);
     *s = (fitness_side){0};
 }
 
+/* Planes of so many neighbours, and what the samples come to. */
+static void survey(fitness_side *s, size_t neighbours) {
+    double list[SAMPLES];
+    normals flat = {.count = 0};
+    s->neighbours = neighbours;
+    memset(s->state, 0, s->points.count * sizeof *s->state);
+    atn_parallel((int64_t)s->samples, 32, find_planes, s);
+    for (size_t k = 0; k < s->samples; ++k) list[k] = (double)s->plane[s->sample[k]].reach;
+    s->spacing = median(list, s->samples);
+    for (size_t k = 0; k < s->samples; ++k) list[k] = (double)s->plane[s->sample[k]].sixth;
+    s->sixth = median(list, s->samples);
+    for (size_t k = 0; k < s->samples; ++k) {
+        const fitness_plane *plane = &s->plane[s->sample[k]];
+        if (!plane->flat) continue;
+        list[flat.count] = (double)plane->thickness;
+        add_normal(&flat, plane->normal);
+    }
+    s->flat = s->samples ? (double)flat.count / (double)s->samples : 0;
+    s->noise = median(list, flat.count);
+    s->planar = along_three(&flat);
+}
+
 /* Takes the points over. */
 static atn_status describe(cloud_points *points, fitness_side *s) {
     const atn_ctx *ctx = points->ctx;
-    float list[SAMPLES], normal[SAMPLES][3];
-    size_t n = 0;
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
     s->sample = atn_alloc(ctx, SAMPLES * sizeof *s->sample);
     s->wall = atn_zalloc(ctx, SAMPLES * sizeof *s->wall);
-    s->plane = atn_zalloc(ctx, (s->points.count + 1) * sizeof *s->plane);
-    atn_status status = s->sample && s->wall && s->plane ? cloud_grid_make(&s->points, 0, &s->grid) : ATN_ERR_MEMORY;
+    s->plane = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->plane);
+    s->state = atn_zalloc(ctx, (s->points.count + 1) * sizeof *s->state);
+    atn_status status = s->sample && s->wall && s->plane && s->state ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = cloud_grid_make(&s->points, 0, &s->grid);
     if (status != ATN_OK) return status;
     atn_random random;
     atn_random_seed(&random, 5);
@@ -129,18 +172,7 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
         size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
         s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
     }
-    atn_parallel((int64_t)s->samples, 32, find_planes, s);
-    for (size_t k = 0; k < s->samples; ++k) list[k] = plane_of(s, s->sample[k])->reach;
-    s->spacing = median(list, s->samples);
-    for (size_t k = 0; k < s->samples; ++k) {
-        const fitness_plane *plane = plane_of(s, s->sample[k]);
-        if (!plane->flat) continue;
-        memcpy(normal[n], plane->normal, sizeof *normal);
-        list[n++] = plane->thickness;
-    }
-    s->planar = along_three(normal, n);
-    s->flat = s->samples ? (double)n / (double)s->samples : 0;
-    s->noise = median(list, n);
+    survey(s, NEIGHBOURS);
     return ATN_OK;
 }
 
@@ -191,27 +223,41 @@ static atn_status points_of(const reg_problem *p, bool target, cloud_points *out
     return status;
 }
 
-/* The finest points that show surfaces; the finest of all where none do. */
+/* Without outliers, if that shows more planes. */
+static atn_status without_outliers(const atn_ctx *ctx, fitness_side *side) {
+    fitness_side other = {0};
+    cloud_points some = {0};
+    atn_status status = fitness_dense(side, &some);
+    if (status == ATN_OK && some.count >= FEWEST_POINTS) status = describe(&some, &other);
+    if (status == ATN_OK && other.flat > side->flat) {
+        fitness_side last = *side;
+        *side = other;
+        other = last;
+    }
+    side_free(&other, ctx);
+    cloud_points_free(&some);
+    return status;
+}
+
+/* The smallest neighbourhoods that show surfaces; the smallest of all where none do. */
+static void widen(fitness_side *s) {
+    size_t best = s->neighbours;
+    double flat = s->flat;
+    for (size_t n = 2 * s->neighbours; flat < MOSTLY && n <= MOST_NEIGHBOURS && n * FEWEST_PLANES < s->points.count;
+         n *= 2) {
+        survey(s, n);
+        if (s->flat > MUCH * flat && s->flat > HARDLY) best = n, flat = s->flat;
+    }
+    if (s->neighbours != best) survey(s, best);
+}
+
 static atn_status side_make(const reg_problem *p, bool target, fitness_side *out) {
-    const atn_ctx *ctx = p->engine.ctx;
-    cloud_points all = {0}, merged = {0};
+    cloud_points all = {0};
     atn_status status = points_of(p, target, &all);
     if (status == ATN_OK) status = describe(&all, out);
-    double finest = out->spacing;
-    for (double by = 1.5; status == ATN_OK && out->flat < MOSTLY && finest > 0; by *= 1.6) {
-        fitness_side coarser = {0};
-        status = cloud_points_merge(&out->points, by * finest, &merged);
-        if (status == ATN_OK && merged.count < FEWEST_POINTS) break;
-        if (status == ATN_OK) status = describe(&merged, &coarser);
-        if (status == ATN_OK && coarser.flat > MUCH * out->flat && coarser.flat > HARDLY) {
-            side_free(out, ctx);
-            *out = coarser;
-            coarser = (fitness_side){0};
-        }
-        side_free(&coarser, ctx);
-    }
-    cloud_points_free(&merged);
     cloud_points_free(&all);
+    if (status == ATN_OK && out->flat < MOSTLY && out->spacing > 0) status = without_outliers(p->engine.ctx, out);
+    if (status == ATN_OK) widen(out);
     return status;
 }
 
@@ -219,7 +265,7 @@ atn_status fitness_make(const reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
     atn_status status = side_make(p, false, &out->side[0]);
     if (status == ATN_OK) status = side_make(p, true, &out->side[1]);
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) fitness_find_walls(&out->side[k]);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = fitness_find_walls(&out->side[k], out->ctx);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);
     return status;
@@ -243,20 +289,20 @@ typedef struct meeting {
 /* Sample `k` of a side, moved into the other's frame. `solid`: distances of points alone count. */
 static void meet(const fitness *f, int from, const reg_pose *pose, double scale, size_t k, meeting *m) {
     const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
-    const fitness_plane *own = plane_of(mine, mine->sample[k]);
+    const fitness_plane *own = &mine->plane[mine->sample[k]];
     double at[3], d2, reach = fmax(FARTHEST * other->spacing, OVER * (from ? scale : 1));
     uint32_t nearest;
     for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
     *m = (meeting){0};
     reg_pose_apply(pose, at, m->y);
     if (!cloud_grid_nearest(other->grid, m->y, 1, reach, &nearest, &d2)) return;
-    const fitness_plane *plane = plane_of(other, nearest);
-    double length = (double)plane->reach;
+    const fitness_plane there = plane_of(other, nearest), *plane = &there;
+    double length = (double)plane->reach, sixth = (double)plane->sixth;
     m->met = d2 < length * length;
-    m->same = d2 < SAME * SAME * length * length;
+    m->same = d2 < SAME * SAME * sixth * sixth;
     if (f->solid) {
-        m->beside = m->met;
-        m->on = d2 < 0.25 * length * length;
+        m->beside = d2 < sixth * sixth;
+        m->on = d2 < 0.25 * sixth * sixth;
         return;
     }
     if (!plane->flat) return; /* edges and strays say nothing */
@@ -281,8 +327,26 @@ static void meet(const fitness *f, int from, const reg_pose *pose, double scale,
     m->miss = m->on ? m->height * m->height / (tolerance * tolerance) : 1;
 }
 
-/* Information about the target's origin, of the samples on the surface; seen from the source's side it is turned. */
-static void add_information(const meeting *m, const reg_pose *forward, int from, fitness_seen *s, double sums[36]) {
+/* What some samples of a side come to; sums are about the target's origin. */
+enum { STRETCH = 50, STRETCHES = SAMPLES / STRETCH };
+typedef struct tally {
+    size_t near, same, met, around, over, at, detail, missing, on;
+    double misfit;
+    double centre[3], size, information[36]; /* of those on the surface */
+    double h[36], g[6];                      /* of those beside it: where they pull the pose; of the source's alone */
+    float normal[STRETCH][3];                /* of the target, under those of the source on it */
+    size_t normals;
+} tally;
+
+typedef struct looking {
+    const fitness *f;
+    reg_pose ways[2]; /* from the source, from the target */
+    double scale[2];
+    tally of[2][STRETCHES];
+} looking;
+
+/* J J^T and where it is, of a sample on the surface; seen from the source's side it is turned. */
+static void add_information(const meeting *m, const reg_pose *forward, int from, tally *t) {
     double y[3], n[3], j[6];
     memcpy(y, m->y, sizeof y);
     memcpy(n, m->n, sizeof n);
@@ -297,10 +361,56 @@ static void add_information(const meeting *m, const reg_pose *forward, int from,
     j[1] = y[2] * n[0] - y[0] * n[2];
     j[2] = y[0] * n[1] - y[1] * n[0];
     memcpy(j + 3, n, sizeof n);
-    for (int a = 0; a < 36; ++a) sums[a] += j[a / 6] * j[a % 6];
+    for (int a = 0; a < 36; ++a) t->information[a] += j[a / 6] * j[a % 6];
     for (int a = 0; a < 3; ++a) {
-        s->centre[a] += y[a];
-        s->size += y[a] * y[a];
+        t->centre[a] += y[a];
+        t->size += y[a] * y[a];
+    }
+}
+
+static void add_pull(const meeting *m, tally *t) {
+    double w = m->on ? 1 : 0.1, j[6];
+    j[0] = m->y[1] * m->n[2] - m->y[2] * m->n[1];
+    j[1] = m->y[2] * m->n[0] - m->y[0] * m->n[2];
+    j[2] = m->y[0] * m->n[1] - m->y[1] * m->n[0];
+    memcpy(j + 3, m->n, sizeof m->n);
+    for (int a = 0; a < 36; ++a) t->h[a] += w * j[a / 6] * j[a % 6];
+    for (int a = 0; a < 6; ++a) t->g[a] -= w * m->height * j[a];
+}
+
+static void add_meeting(const meeting *m, const looking *l, int from, tally *t) {
+    t->near += m->beside;
+    t->same += m->same;
+    t->met += m->met;
+    t->around += m->around;
+    t->over += m->over;
+    t->at += m->at;
+    t->detail += m->detail && m->at;
+    t->missing += m->detail && m->over;
+    t->on += m->on;
+    if (m->beside) t->misfit += m->miss;
+    if (m->beside && from == 0) add_pull(m, t);
+    if (!m->on || l->f->solid) return;
+    add_information(m, &l->ways[0], from, t);
+    if (from == 1) return; /* of the other way round they are turned, and of the same surface */
+    for (int a = 0; a < 3; ++a) t->normal[t->normals][a] = (float)m->n[a];
+    ++t->normals;
+}
+
+/* Stretches of the source's samples, then of the target's. */
+static void look_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    looking *l = user;
+    (void)worker;
+    for (int64_t piece = from; piece < to; ++piece) {
+        int side = piece >= STRETCHES;
+        size_t first = (size_t)(piece % STRETCHES) * STRETCH, samples = l->f->side[side].samples;
+        tally *t = &l->of[side][piece % STRETCHES];
+        *t = (tally){.near = 0};
+        for (size_t k = first; k < first + STRETCH && k < samples; ++k) {
+            meeting m;
+            meet(l->f, side, &l->ways[side], l->scale[side], k, &m);
+            add_meeting(&m, l, side, t);
+        }
     }
 }
 
@@ -331,87 +441,91 @@ static void centre_information(fitness_seen *s, const double sums[36]) {
     }
 }
 
-void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
-    reg_pose ways[2] = {*pose};
-    double sums[36] = {0}, on[2] = {0};
-    float normal[SAMPLES][3];
-    size_t normals = 0;
-    size_t same = 0, met = 0, around = 0, over = 0, at_it = 0;
-    *out = (fitness_seen){0};
-    if (!reg_pose_invert(pose, &ways[1])) return;
-    for (int from = 0; from < 2; ++from) {
-        double scale = reg_pose_scale(&ways[from]);
-        for (size_t k = 0; k < f->side[from].samples; ++k) {
-            meeting m;
-            meet(f, from, &ways[from], scale, k, &m);
-            out->near += m.beside;
-            same += m.same;
-            met += m.met;
-            around += m.around;
-            over += m.over;
-            at_it += m.at;
-            out->detail += m.detail && m.at;
-            out->missing += m.detail && m.over;
-            if (m.beside) out->misfit += m.miss;
-            if (!m.on) continue;
-            ++on[from];
-            if (f->solid) continue;
-            add_information(&m, pose, from, out, sums);
-            if (from == 0) /* of the other way round they are turned, and of the same surface */
-                for (int a = 0; a < 3; ++a) normal[normals][a] = (float)m.n[a];
-            normals += from == 0;
-        }
-        out->overlap[from] = on[from] / fmax(1, (double)f->side[from].samples);
+/* Where the source's samples pull a pose. */
+typedef struct pull {
+    double h[36], g[6];
+} pull;
+
+/* All stretches together, in their order; `normal` as far as they lie on the target. */
+static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, normals *normal) {
+    *all = (tally){.near = 0};
+    *by = (pull){.g = {0}};
+    normal->count = on[0] = on[1] = 0;
+    for (int k = 0; k < 2 * STRETCHES; ++k) {
+        const tally *t = &l->of[k / STRETCHES][k % STRETCHES];
+        on[k / STRETCHES] += t->on;
+        all->near += t->near, all->same += t->same, all->met += t->met, all->around += t->around;
+        all->over += t->over, all->at += t->at, all->detail += t->detail, all->missing += t->missing;
+        all->misfit += t->misfit;
+        all->size += t->size;
+        for (int a = 0; a < 3; ++a) all->centre[a] += t->centre[a];
+        for (int a = 0; a < 36; ++a) all->information[a] += t->information[a], by->h[a] += t->h[a];
+        for (int a = 0; a < 6; ++a) by->g[a] += t->g[a];
+        for (size_t i = 0; i < t->normals; ++i) add_normal(normal, t->normal[i]);
     }
-    out->fits = (size_t)(on[0] + on[1]);
-    out->precision = (double)out->fits / fmax(1, (double)out->near);
-    out->misfit /= fmax(1, (double)out->near);
-    out->clear = (double)out->fits / fmax(1, (double)around);
-    out->over = over;
-    out->free = (double)at_it / fmax(1, (double)(at_it + over));
-    out->same = (double)same / fmax(1, (double)met);
-    out->identical = out->same > IDENTICAL && met >= FEWEST_SAME;
-    out->planar = along_three(normal, normals);
-    out->value = 0.5 * (out->overlap[0] + out->overlap[1]) * out->precision;
-    if (!f->solid) out->value *= out->clear * out->clear;
-    centre_information(out, sums);
 }
 
-/* One step from the samples of the source; false: they do not tell. */
-static bool step(const fitness *f, const reg_pose *pose, reg_pose *out) {
-    double h[36] = {0}, g[6] = {0}, inverse[36], twist[6], scale = reg_pose_scale(pose);
-    for (size_t k = 0; k < f->side[0].samples; ++k) {
-        meeting m;
-        meet(f, 0, pose, scale, k, &m);
-        if (!m.beside) continue;
-        double w = m.on ? 1 : 0.1, j[6];
-        j[0] = m.y[1] * m.n[2] - m.y[2] * m.n[1];
-        j[1] = m.y[2] * m.n[0] - m.y[0] * m.n[2];
-        j[2] = m.y[0] * m.n[1] - m.y[1] * m.n[0];
-        memcpy(j + 3, m.n, sizeof m.n);
-        for (int a = 0; a < 36; ++a) h[a] += w * j[a / 6] * j[a % 6];
-        for (int a = 0; a < 6; ++a) g[a] -= w * m.height * j[a];
-    }
-    double trace = 0;
+static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull *by) {
+    enum { EACH = 2 }; /* stretches that are worth a thread */
+    looking l = {.f = f, .ways = {*pose}};
+    tally all;
+    normals normal;
+    size_t on[2];
+    *out = (fitness_seen){0};
+    *by = (pull){.g = {0}};
+    if (!reg_pose_invert(pose, &l.ways[1])) return;
+    for (int k = 0; k < 2; ++k) l.scale[k] = reg_pose_scale(&l.ways[k]);
+    atn_parallel(2 * STRETCHES, EACH, look_some, &l);
+    sum_up(&l, &all, on, by, &normal);
+    for (int k = 0; k < 2; ++k) out->overlap[k] = (double)on[k] / fmax(1, (double)f->side[k].samples);
+    out->fits = on[0] + on[1];
+    out->near = all.near;
+    out->detail = all.detail;
+    out->missing = all.missing;
+    out->over = all.over;
+    out->precision = (double)out->fits / fmax(1, (double)out->near);
+    out->misfit = all.misfit / fmax(1, (double)out->near);
+    out->clear = (double)out->fits / fmax(1, (double)all.around);
+    out->free = (double)all.at / fmax(1, (double)(all.at + all.over));
+    out->same = (double)all.same / fmax(1, (double)all.met);
+    out->identical = out->same > IDENTICAL && all.met >= FEWEST_SAME;
+    out->planar = along_three(&normal);
+    out->value = 0.5 * (out->overlap[0] + out->overlap[1]) * out->precision;
+    if (!f->solid) out->value *= out->clear * out->clear;
+    memcpy(out->centre, all.centre, sizeof out->centre);
+    out->size = all.size;
+    centre_information(out, all.information);
+}
+
+void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
+    pull by;
+    look(f, pose, out, &by);
+}
+
+/* One step from where the source's samples pull; false: they do not tell. */
+static bool step(const pull *by, const reg_pose *pose, reg_pose *out) {
+    double h[36], inverse[36], twist[6], trace = 0;
+    memcpy(h, by->h, sizeof h);
     for (int a = 0; a < 6; ++a) trace += h[7 * a];
     for (int a = 0; a < 6; ++a) h[7 * a] += 1e-3 * trace; /* what slides stays where it is */
     if (!(trace > 0) || !reg_invert_symmetric(6, h, inverse)) return false;
     for (int a = 0; a < 6; ++a) {
         twist[a] = 0;
-        for (int b = 0; b < 6; ++b) twist[a] += inverse[6 * a + b] * g[b];
+        for (int b = 0; b < 6; ++b) twist[a] += inverse[6 * a + b] * by->g[b];
     }
-    reg_pose by = reg_pose_exp(twist);
-    *out = reg_pose_compose(&by, pose);
+    reg_pose change = reg_pose_exp(twist);
+    *out = reg_pose_compose(&change, pose);
     return true;
 }
 
 void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out) {
     reg_pose at = *pose, next;
-    fitness_look(f, pose, out);
+    pull by;
+    look(f, pose, out, &by);
     if (f->solid) return;
-    for (int k = 0; k < steps && step(f, &at, &next); ++k) {
+    for (int k = 0; k < steps && step(&by, &at, &next); ++k) {
         fitness_seen seen;
-        fitness_look(f, &next, &seen);
+        look(f, &next, &seen, &by);
         at = next;
         if (!(seen.value > out->value)) continue;
         *out = seen;

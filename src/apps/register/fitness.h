@@ -5,23 +5,29 @@
 
 #include "apps/register/problem.h"
 
+#include <stdatomic.h>
+
 /* The neighbourhood of a point. */
 typedef struct fitness_plane {
     float at[3], normal[3]; /* the mean of the neighbours; of length 1, of either sign */
     float thickness;        /* deviation across the plane: noise, and what curvature adds */
-    float reach;            /* distance of the sixth neighbour */
-    bool known, flat;       /* looked at before; is a plane */
+    float reach;            /* distance of the neighbour that half of them are nearer than */
+    float sixth;            /* of the sixth one */
+    bool flat;              /* is a plane */
 } fitness_plane;
 
 /* One cloud in its frame inside. */
 typedef struct fitness_side {
     cloud_points points;
     cloud_grid *grid;
-    fitness_plane *plane; /* of the points; made when first asked for */
+    fitness_plane *plane; /* of the points; made when first asked for, those of the samples at once */
+    atomic_uchar *state;  /* of these: kept, or not yet */
     uint32_t *sample;
     bool *wall; /* of the samples: part of a plane that is as large as a wall */
     size_t samples;
-    double spacing; /* median distance of the sixth neighbour over the samples */
+    size_t neighbours; /* that tell a plane, the point among them: more where noise hides it */
+    double spacing;    /* median reach over the samples */
+    double sixth;      /* median distance of the sixth neighbour */
     double noise;   /* median thickness of the flat ones */
     double flat;    /* share of the samples that are */
     double planar;  /* of these, the share whose normals lie along three directions */
@@ -58,7 +64,10 @@ typedef struct fitness_seen {
 } fitness_seen;
 
 /* ---- fitness_walls.c ---- */
-void fitness_find_walls(fitness_side *side); /* fills wall, from the planes of the samples */
+atn_status fitness_find_walls(fitness_side *side, const atn_ctx *ctx); /* fills wall, from the planes of the samples */
+
+/* ---- fitness_dense.c ---- */
+atn_status fitness_dense(const fitness_side *side, cloud_points *out); /* points but those far from others; none: 0 */
 
 void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out);
 

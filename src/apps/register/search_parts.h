@@ -48,6 +48,13 @@ bool search_moments_fit(const search_moments *moments, bool scaled, search_pose 
 /* The eigenvector of the smallest eigenvalue of a symmetric matrix (upper half: xx xy xz yy yz zz); values ascend. */
 void search_least_direction(const double matrix[6], double values[3], double direction[3]);
 
+/* ---- search_thin.c: one point for each cube ---- */
+/* The side of cubes that leave about `most` points, or 0.6 of all where there are few. 0: all are at one place. */
+atn_status search_edge(const cloud_points *points, size_t most, double *out);
+/* The mean of each cube's points, without those that hardly have any, in Morton order; weights are points of a sample.
+ */
+atn_status search_thin(const cloud_points *points, double edge, cloud_points *out);
+
 /* ---- search_surface.c: a cloud thinned and described ---- */
 enum {
     SEARCH_SHELLS = 4,  /* around a point, of equal thickness */
@@ -57,7 +64,7 @@ enum {
     SEARCH_FEATURE = SEARCH_SHELLS * SEARCH_SHELL
 };
 
-/* A point for each cube, about the centroid, in order of x. Ended with search_surface_free. */
+/* A point for each cube, about the centroid, in Morton order. Ended with search_surface_free. */
 typedef struct search_surface {
     const atn_ctx *ctx;
     size_t count;
@@ -71,8 +78,6 @@ typedef struct search_surface {
                        NULL: not described yet */
 } search_surface;
 
-/* The side of cubes that leave about `most` points, or 0.6 of all where there are few. 0: all are at one place. */
-atn_status search_edge(const cloud_points *points, size_t most, double *out);
 atn_status search_surface_make(const cloud_points *points, double edge, bool features, search_surface *out);
 atn_status search_surface_describe(search_surface *surface); /* fills feature, once */
 void search_surface_free(search_surface *surface);           /* zeroed ones are fine */

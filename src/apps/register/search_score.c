@@ -79,6 +79,7 @@ static void enter_layer(void *user, int64_t from, int64_t to, int32_t worker) {
             for (int32_t y = s->first[1]; y <= s->last[1]; ++y) {
                 float dy = (float)y - s->at[1], yz2 = dz * dz + dy * dy;
                 size_t row = (size_t)y * (size_t)r->size[0];
+                if (yz2 >= reach * reach) continue;
                 for (int32_t x = s->first[0]; x <= s->last[0]; ++x) {
                     float dx = (float)x - s->at[0], d2 = yz2 + dx * dx, before = distance2[row + (size_t)x];
                     distance2[row + (size_t)x] = d2 < before ? d2 : before;

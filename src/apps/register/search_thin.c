@@ -1,0 +1,296 @@
+/* A cloud made small: one point for each cube that has any, at the mean of some of its points. Cubes are found in a
+ * table, stretch by stretch of the cloud by all cores, and put together in the order of the stretches. */
+#include "apps/register/search_parts.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLED_FOR_EDGE = 12000, SAMPLED = 120000, STRETCH = 4096 };
+static const double SPARSE = 0.1; /* of the points of a usual cube */
+
+/* ---- cubes ---- */
+
+typedef struct cube {
+    int64_t at[3];  /* its corner is at these multiples of the edge */
+    double from[3]; /* sum of its points' coordinates from there */
+    uint32_t points;
+} cube;
+
+/* Cubes in the order in which they were met; those of a hash are looked for from their slot on. */
+typedef struct table {
+    const atn_ctx *ctx;
+    cube *cube; /* owned */
+    size_t count, capacity;
+    uint32_t *slot; /* owned; number of a cube and 1, or 0 */
+    size_t slots;   /* a power of 2, at least twice the cubes */
+} table;
+
+static void table_free(table *t) {
+    atn_free(t->ctx, t->cube);
+    atn_free(t->ctx, t->slot);
+    *t = (table){0};
+}
+
+static size_t slot_of(const table *t, const int64_t at[3]) {
+    uint64_t hash = (uint64_t)at[0] * 0x9e3779b97f4a7c15u ^ (uint64_t)at[1] * 0xc2b2ae3d27d4eb4fu ^
+                    (uint64_t)at[2] * 0x165667b19e3779f9u;
+    size_t k = (size_t)(hash >> 20) & (t->slots - 1);
+    while (t->slot[k] && memcmp(t->cube[t->slot[k] - 1].at, at, sizeof t->cube->at) != 0) k = (k + 1) & (t->slots - 1);
+    return k;
+}
+
+static atn_status widen(table *t) {
+    enum { FIRST = 2048 };
+    size_t slots = t->slots ? 2 * t->slots : FIRST;
+    uint32_t *wider = atn_zalloc(t->ctx, slots * sizeof *wider);
+    if (!wider) return ATN_ERR_MEMORY;
+    atn_free(t->ctx, t->slot);
+    t->slot = wider;
+    t->slots = slots;
+    for (size_t k = 0; k < t->count; ++k) t->slot[slot_of(t, t->cube[k].at)] = (uint32_t)k + 1;
+    return ATN_OK;
+}
+
+/* The cube, which is made where there is none yet; NULL: no memory. */
+static cube *find_cube(table *t, const int64_t at[3]) {
+    if (2 * t->count >= t->slots && widen(t) != ATN_OK) return NULL;
+    size_t k = slot_of(t, at);
+    if (t->slot[k]) return &t->cube[t->slot[k] - 1];
+    void *cubes = t->cube;
+    atn_status status = atn_grow(t->ctx, &cubes, &t->capacity, t->count, sizeof *t->cube);
+    t->cube = cubes;
+    if (status != ATN_OK) return NULL;
+    cube *made = &t->cube[t->count++];
+    *made = (cube){.at = {at[0], at[1], at[2]}};
+    t->slot[k] = (uint32_t)t->count;
+    return made;
+}
+
+/* The largest whole number below; numbers that have no fraction, or are no numbers, stay in bounds. floor is a call on
+ * some processors. */
+static int64_t floor_of(double value) {
+    static const double MOST = 4e18;
+    if (!(value > -MOST && value < MOST)) return value > 0 ? (int64_t)MOST : -(int64_t)MOST;
+    int64_t whole = (int64_t)value;
+    return whole - ((double)whole > value);
+}
+
+static atn_status add_point(table *t, double edge, const double p[3], cube **last) {
+    int64_t at[3];
+    for (int a = 0; a < 3; ++a) at[a] = floor_of(p[a] / edge);
+    if (!*last || memcmp((*last)->at, at, sizeof at) != 0) *last = find_cube(t, at); /* often the one before */
+    if (!*last) return ATN_ERR_MEMORY;
+    ++(*last)->points;
+    for (int a = 0; a < 3; ++a) (*last)->from[a] += p[a] - (double)at[a] * edge;
+    return ATN_OK;
+}
+
+/* Cubes with far fewer points than those which half of all points are in are not of the thing: points that belong to
+ * nothing are alone in theirs, and there are many. The points that a cube must have. */
+static atn_status least_points(const table *t, double *out) {
+    size_t most = 0, all = 0, seen = 0, points = 0;
+    for (size_t k = 0; k < t->count; ++k) {
+        most = t->cube[k].points > most ? t->cube[k].points : most;
+        all += t->cube[k].points;
+    }
+    size_t *cubes = atn_zalloc(t->ctx, (most + 1) * sizeof *cubes); /* that have so many points */
+    *out = 0;
+    if (!cubes) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < t->count; ++k) ++cubes[t->cube[k].points];
+    while (points < most && 2 * seen < all) {
+        ++points;
+        seen += points * cubes[points];
+    }
+    *out = SPARSE * (double)points;
+    atn_free(t->ctx, cubes);
+    return ATN_OK;
+}
+
+/* ---- some points ---- */
+
+/* Of `count` points about `most`: one by chance out of each run of the array. */
+typedef struct sampling {
+    size_t count, most;
+} sampling;
+
+static sampling sampling_of(const cloud_points *points, size_t most) {
+    return (sampling){points->count, points->count < most ? points->count : most};
+}
+
+/* The points that stand for runs first ... last - 1, which are of one stretch. */
+static void sample(const sampling *s, size_t first, size_t last, uint32_t *out) {
+    atn_random random;
+    atn_random_seed(&random, 1 + first / STRETCH);
+    for (size_t k = first; k < last; ++k) {
+        size_t low = s->count / s->most * k + s->count % s->most * k / s->most;
+        size_t high = s->count / s->most * (k + 1) + s->count % s->most * (k + 1) / s->most;
+        out[k - first] = (uint32_t)(low + (high - low > 1 ? (size_t)atn_random_below(&random, high - low) : 0));
+    }
+}
+
+/* ---- the edge ---- */
+
+static size_t stretches_of(const sampling *s) { return (s->most + STRETCH - 1) / STRETCH; }
+
+static size_t stretch_end(const sampling *s, size_t stretch) {
+    return (stretch + 1) * STRETCH < s->most ? (stretch + 1) * STRETCH : s->most;
+}
+
+static void take_some(const cloud_points *points, const sampling *s, double (*out)[3]) {
+    for (size_t stretch = 0; stretch < stretches_of(s); ++stretch) {
+        uint32_t from[STRETCH];
+        size_t first = stretch * STRETCH, last = stretch_end(s, stretch);
+        sample(s, first, last, from);
+        for (size_t k = first; k < last; ++k)
+            for (int a = 0; a < 3; ++a) out[k][a] = points->position[a][from[k - first]];
+    }
+}
+
+static double extent_of(const double (*p)[3], size_t count) {
+    double extent = 0;
+    for (int a = 0; a < 3; ++a) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t k = 0; k < count; ++k) {
+            low = p[k][a] < low ? p[k][a] : low;
+            high = p[k][a] > high ? p[k][a] : high;
+        }
+        extent = fmax(extent, high - low);
+    }
+    return extent;
+}
+
+/* Cubes that are not sparse. */
+static atn_status count_cubes(table *t, const double (*p)[3], size_t points, double edge, double *out) {
+    double least = 0;
+    cube *last = NULL;
+    atn_status status = ATN_OK;
+    t->count = 0;
+    if (t->slots) memset(t->slot, 0, t->slots * sizeof *t->slot);
+    for (size_t k = 0; k < points && status == ATN_OK; ++k) status = add_point(t, edge, p[k], &last);
+    if (status == ATN_OK) status = least_points(t, &least);
+    *out = 0;
+    for (size_t k = 0; k < t->count; ++k) *out += t->cube[k].points >= least;
+    return status;
+}
+
+/* A surface has as many cubes as the square of 1 / edge. */
+static atn_status find_edge(const atn_ctx *ctx, const double (*p)[3], size_t points, size_t most, double *out) {
+    double extent = extent_of(p, points), count;
+    table t = {.ctx = ctx};
+    atn_status status = ATN_OK;
+    if (!(extent > 0) || !isfinite(extent)) return ATN_OK;
+    double wanted = fmin((double)most, 0.6 * (double)points), edge = extent / sqrt(wanted);
+    double low = extent * 1e-6, high = 2 * extent; /* cubes of side low are too many, those of side high too few */
+    for (int round = 0; round < 12; ++round) {
+        status = count_cubes(&t, p, points, edge, &count);
+        if (status != ATN_OK || fabs(count / wanted - 1) < 0.08) break;
+        if (count > wanted)
+            low = edge;
+        else
+            high = edge;
+        edge *= sqrt(count / wanted);
+        if (edge <= low || edge >= high) edge = sqrt(low * high);
+    }
+    table_free(&t);
+    *out = edge;
+    return status;
+}
+
+atn_status search_edge(const cloud_points *points, size_t most, double *out) {
+    sampling s = sampling_of(points, SAMPLED_FOR_EDGE);
+    double(*some)[3] = atn_alloc(points->ctx, s.most * sizeof *some);
+    *out = 0;
+    if (!some) return ATN_ERR_MEMORY;
+    take_some(points, &s, some);
+    atn_status status = find_edge(points->ctx, (const double(*)[3])some, s.most, most, out);
+    atn_free(points->ctx, some);
+    return status;
+}
+
+/* ---- one point for each cube ---- */
+
+typedef struct thinning {
+    const cloud_points *points;
+    sampling sampling;
+    double edge;
+    table *of; /* of the stretches */
+    atn_status *status;
+} thinning;
+
+static void thin_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const thinning *t = user;
+    (void)worker;
+    for (size_t stretch = (size_t)from; stretch < (size_t)to; ++stretch) {
+        uint32_t point[STRETCH];
+        size_t first = stretch * STRETCH, last = stretch_end(&t->sampling, stretch);
+        table *of = &t->of[stretch];
+        cube *now = NULL;
+        *of = (table){.ctx = t->points->ctx};
+        t->status[stretch] = ATN_OK;
+        sample(&t->sampling, first, last, point);
+        for (size_t k = 0; k < last - first && t->status[stretch] == ATN_OK; ++k) {
+            double p[3];
+            for (int a = 0; a < 3; ++a) p[a] = t->points->position[a][point[k]];
+            t->status[stretch] = add_point(of, t->edge, p, &now);
+        }
+    }
+}
+
+/* Cubes that lie in several stretches become one. */
+static atn_status join(const table *from, table *to) {
+    for (size_t k = 0; k < from->count; ++k) {
+        cube *all = find_cube(to, from->cube[k].at);
+        if (!all) return ATN_ERR_MEMORY;
+        all->points += from->cube[k].points;
+        for (int a = 0; a < 3; ++a) all->from[a] += from->cube[k].from[a];
+    }
+    return ATN_OK;
+}
+
+/* The means of cubes that are not sparse, in Morton order. */
+static atn_status keep(const table *t, double edge, cloud_points *out) {
+    cloud_points means = {0};
+    double least;
+    size_t kept = 0;
+    uint32_t *order = NULL;
+    atn_status status = least_points(t, &least);
+    if (status == ATN_OK) status = cloud_points_make(t->ctx, t->count, false, &means);
+    for (size_t k = 0; k < t->count && status == ATN_OK; ++k) {
+        const cube *c = &t->cube[k];
+        if (c->points < least) continue;
+        for (int a = 0; a < 3; ++a) means.position[a][kept] = (double)c->at[a] * edge + c->from[a] / (double)c->points;
+        means.weight[kept++] = (float)c->points;
+    }
+    means.count = status == ATN_OK ? kept : 0;
+    if (status == ATN_OK && !(order = atn_alloc(t->ctx, kept * sizeof *order))) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = cloud_points_order(&means, order);
+    if (status == ATN_OK) status = cloud_points_permute(&means, order, out);
+    atn_free(t->ctx, order);
+    cloud_points_free(&means);
+    return status;
+}
+
+atn_status search_thin(const cloud_points *points, double edge, cloud_points *out) {
+    thinning t = {.points = points, .sampling = sampling_of(points, SAMPLED), .edge = edge};
+    size_t stretches = stretches_of(&t.sampling);
+    table all = {.ctx = points->ctx};
+    *out = (cloud_points){0};
+    t.of = atn_zalloc(points->ctx, stretches * sizeof *t.of);
+    t.status = atn_alloc(points->ctx, stretches * sizeof *t.status);
+    atn_status status = t.of && t.status ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) atn_parallel_pieces((int64_t)stretches, thin_some, &t);
+    for (size_t k = 0; k < stretches && t.of && t.status; ++k) {
+        if (status == ATN_OK) status = t.status[k];
+        if (status == ATN_OK) status = join(&t.of[k], &all);
+        table_free(&t.of[k]);
+    }
+    if (status == ATN_OK) status = keep(&all, edge, out);
+    table_free(&all);
+    atn_free(points->ctx, t.of);
+    atn_free(points->ctx, t.status);
+    return status;
+}
