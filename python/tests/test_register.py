@@ -104,6 +104,17 @@ def test_invalid_points_can_be_dropped(pair):
     assert attune.register(source, target, init=truth, device="host", drop_invalid=True).trusted
 
 
+def test_marks_and_strays_do_not_decide(pair):
+    """Nine tenths of the points at one place, a different one in each cloud; and one point that is far away from all."""
+    source, target, truth = pair
+    clean = attune.register(source, target, init=truth, device="host").transform
+    marked = [np.concatenate([c, np.repeat(c[k : k + 1], 9 * len(c), 0)]) for c, k in ((source, 3), (target, 99))]
+    result = attune.register(*marked, init=truth, device="host")
+    assert result.trusted and np.allclose(result.transform, clean, atol=1e-3)
+    result = attune.register(source, np.concatenate([target, [[1e6, 0, 0]]]), device="host")
+    assert result.trusted and np.allclose(result.transform, truth, atol=1e-3)
+
+
 def test_progress_is_called_and_may_stop_it(pair, capfd):
     source, target, truth = pair
     steps = []

@@ -209,16 +209,21 @@ static int by_place(const void *a, const void *b) {
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* What is at one place to the last bit is there by rounding a few times, and as a mark for nothing else many times: no
+ * more than SAME of them count, or marks would decide the pose. */
+static const double SAME = 8;
+
 /* The weights of points at the place of the first go to it; the others stay, in order. Returns how many are left. */
 static size_t absorb(const cloud_points *p, cloud_keyed *run, size_t count) {
     size_t kept = 1;
-    double weight = (double)p->weight[run[0].index];
+    double weight = (double)p->weight[run[0].index], most = weight;
     for (size_t k = 1; k < count; ++k)
-        if (same_place(p, run[0].index, run[k].index))
+        if (same_place(p, run[0].index, run[k].index)) {
             weight += (double)p->weight[run[k].index];
-        else
+            most = fmax(most, (double)p->weight[run[k].index]);
+        } else
             run[kept++].index = run[k].index;
-    p->weight[run[0].index] = (float)fmin(weight, (double)FLT_MAX);
+    p->weight[run[0].index] = (float)fmin(fmin(weight, SAME * most), (double)FLT_MAX);
     return kept;
 }
 
@@ -239,12 +244,12 @@ static atn_status unite(const cloud_points *p, cloud_keyed *run, size_t count, s
     }
     qsort(list, n, sizeof *list, by_place);
     size_t kept = first;
-    for (size_t k = 0; k < n; ++k)
-        if (k && same_place(p, list[k].index, run[kept - 1].index)) {
-            float *weight = &p->weight[run[kept - 1].index];
-            *weight = fminf(*weight + p->weight[list[k].index], FLT_MAX);
-        } else
-            run[kept++].index = list[k].index;
+    for (size_t k = 0, next; k < n; k = next) {
+        next = k + 1;
+        while (next < n && same_place(p, list[k].index, list[next].index)) ++next;
+        for (size_t i = k; i < next; ++i) run[kept + i - k].index = list[i].index;
+        (void)absorb(p, run + kept++, next - k);
+    }
     atn_free(p->ctx, list);
     *left = kept;
     return ATN_OK;

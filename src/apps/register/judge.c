@@ -1,5 +1,6 @@
 /* How near the clouds came to each other, and clouds of which no pose can be told. */
 #include "apps/register/judge.h"
+#include "apps/register/nth.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -45,6 +46,24 @@ static void spread_some(void *user, int64_t from, int64_t to, int32_t worker) {
         t->sum[s].weight = weight;
         t->sum[s].farthest2 = farthest2;
     }
+}
+
+double reg_usual_radius(const cloud_points *points, double middle[3]) {
+    enum { SAMPLE = 1023 };
+    double at[3][SAMPLE], distance[SAMPLE];
+    size_t count = points->count < SAMPLE ? points->count : SAMPLE;
+    if (count == 0) return 0;
+    for (size_t k = 0; k < count; ++k)
+        for (int d = 0; d < 3; ++d) at[d][k] = points->position[d][points->count / count * k];
+    for (int d = 0; d < 3; ++d) {
+        memcpy(distance, at[d], count * sizeof *distance);
+        middle[d] = reg_nth(distance, count, count / 2);
+    }
+    for (size_t k = 0; k < count; ++k) {
+        double way[3] = {at[0][k] - middle[0], at[1][k] - middle[1], at[2][k] - middle[2]};
+        distance[k] = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
+    }
+    return reg_nth(distance, count, count / 2);
 }
 
 void reg_spread_of(const cloud_points *p, const double origin[3], reg_spread *out) {

@@ -108,6 +108,11 @@ atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, do
 
 void reg_spread_of(const cloud_points *points, const double origin[3], reg_spread *out);
 
+/* How far the usual point is from the middle, by medians of a sample. A cloud is no larger than REG_STRAY times that:
+ * few points that are far away from all others do not say how large it is. 0: most points are at one place. */
+#define REG_STRAY 30.0
+double reg_usual_radius(const cloud_points *points, double middle[3]);
+
 /* Inlier pairs at p->pose, nearest points within a distance that spacing and noise suggest: rmse, overlap,
  * inlier_distance. */
 atn_status reg_measure(reg_problem *p, atn_register_result *r);

@@ -196,7 +196,8 @@ static atn_status look_closely(reg_problem *p) {
 }
 
 atn_status reg_judge(reg_problem *p, atn_register_result *r) {
-    double larger = p->source_spread.radius / p->unit * reg_pose_scale(&p->pose);
+    double middle[3], usual = reg_usual_radius(&p->source, middle), all = p->source_spread.radius;
+    double larger = (usual > 0 ? fmin(all, REG_STRAY * usual) : all) / p->unit * reg_pose_scale(&p->pose);
     reg_span span = reg_begin(&p->engine);
     atn_status status = ATN_OK;
     r->n_alternatives = r->n_sliding = 0;
