@@ -18,7 +18,7 @@ static atn_status find_mirrored(reg_problem *p, reg_pose *out, size_t *count) {
     for (int k = 0; k < 4; ++k) mirror[k] = -mirror[k];
     atn_status status = judge_moved(p, mirror, &source);
     if (status == ATN_OK) status = reg_scene_make(&source, &p->target, false, &scene);
-    if (status == ATN_OK) status = reg_search(p->engine.device, scene, p->settings, &start);
+    if (status == ATN_OK) status = reg_search(scene, &start);
     if (status == ATN_OK) n = reg_scene_bests(scene, found);
     judge_after(found, n, mirror);
     *count = n < MOST ? n : MOST;

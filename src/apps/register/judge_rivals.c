@@ -122,7 +122,6 @@ static atn_status find_rivals(reg_problem *p, double (*found)[16], size_t *count
     reg_to_outside(p, &p->pose, answer);
     if (p->settings->transform != ATN_TRANSFORM_RIGID) return moved_rivals(p, answer, found, count);
     if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
-    if (status == ATN_OK) reg_scene_lend(p->scene, &p->engine);
     if (status == ATN_OK) status = reg_scene_rivals(p->scene, answer, found, count);
     return status;
 }

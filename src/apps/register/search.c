@@ -21,7 +21,6 @@ static const double CLEAR_SCORE = 0.5, CLEAR_LEAD = 0.2; /* nothing else needs t
 
 /* What is tried at one scale. */
 typedef struct attempt {
-    search_tools tools;
     reg_scene *scene;
     const search_surface *source;
     search_pose pose[POSES];
@@ -106,7 +105,7 @@ static double runner_up(const reg_scene *s) {
 static atn_status try_all(attempt *t, int32_t *tried) {
     reg_scene *s = t->scene;
     size_t count = 0;
-    atn_status status = search_paired(&t->tools, t->source, &s->of_target, s->scaled, t->pose, &count);
+    atn_status status = search_paired(t->source, &s->of_target, s->scaled, t->pose, &count);
     *tried += (int32_t)count;
     if (status == ATN_OK) status = judge(t, count);
     if (status != ATN_OK) return status;
@@ -245,8 +244,6 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
     return status;
 }
 
-void reg_scene_lend(reg_scene *s, reg_engine *engine) { s->engine = engine; }
-
 void reg_scene_free(reg_scene *s) {
     if (!s) return;
     search_raster_free(&s->raster);
@@ -255,13 +252,13 @@ void reg_scene_free(reg_scene *s) {
     atn_free(s->ctx, s);
 }
 
-atn_status reg_search(atn_device *device, reg_scene *scene, const atn_register_settings *settings, reg_start *out) {
+atn_status reg_search(reg_scene *scene, reg_start *out) {
     double best = -1;
     align_centres(scene->source, scene->target, out);
     if (scene->blank) return ATN_OK;
     attempt *t = atn_zalloc(scene->ctx, sizeof *t);
     if (!t) return ATN_ERR_MEMORY;
-    *t = (attempt){.tools = {device, settings && settings->reproducible, scene->engine}, .scene = scene};
+    t->scene = scene;
     atn_status status = search_surface_describe(&scene->of_target);
     if (status == ATN_OK && !scene->scaled) status = search_surface_describe(&scene->of_source);
     if (status == ATN_OK)
