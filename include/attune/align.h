@@ -34,7 +34,8 @@ typedef struct atn_align_settings {
 typedef struct atn_align_edge {
     size_t source, target; /* scans, from 0 */
     bool loop;             /* the poses predicted it; else it was searched for */
-    bool used;             /* trusted, and the other edges do not contradict it */
+    bool used;             /* trusted, or likely where nothing trusted joins the scans; and no other contradicts it */
+    bool likely;           /* doubtful, but its surfaces agree as those of wrong poses do not */
     atn_verdict verdict;   /* of the pair alone, */
     char reason[200];      /* and its reason */
     double transform[16];  /* target = T source, by this pair alone */
@@ -53,7 +54,7 @@ typedef struct atn_align_scan {
     double
         covariance[36]; /* 6 x 6 of the rotation vector, then the translation; left perturbation; zeros of the anchor */
     size_t edges;       /* used ones */
-    char reason[200];   /* why it is not placed; "" where it is */
+    char reason[200];   /* why it is not placed, or that its place is in doubt; "" where it is not */
 } atn_align_scan;
 
 /* Owns its arrays: atn_align_free. */

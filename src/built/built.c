@@ -80,6 +80,10 @@ static atn_status build(atn_built *k, const atn_variant *variant) {
         if (status == ATN_OK && built.max_group > 0 && items > built.max_group) /* only a build tells */
             status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: built so, a work-group has at most %d items, not %d",
                               k->graph->name, built.max_group, items);
+        int32_t most = built.groups_per_core * info->cores;
+        if (status == ATN_OK && k->program->stage[n].together && atn_variant_splits(variant) > most)
+            status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: built so, %d groups run at once, not %d", k->graph->name,
+                              most, atn_variant_splits(variant));
     }
     if (status == ATN_OK && k->program->reports) status = atn_buffer_create(k->device, 2 * sizeof(int32_t), &k->report);
     return status;
@@ -283,6 +287,7 @@ static atn_status launch_slab(atn_built *k, atn_queue *queue, const atn_extent *
                                                                  : most)},
                              .items = {(size_t)k->program->stage[s].items},
                              .threads = threads_for(k, extent),
+                             .together = k->program->stage[s].together,
                              .args = args,
                              .n_args = n};
         atn_status status = atn_function_launch(queue, k->function[s], &launch);
@@ -293,8 +298,10 @@ static atn_status launch_slab(atn_built *k, atn_queue *queue, const atn_extent *
 
 static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
                                 const double (*params)[2]) {
+    const atn_variant *v = &k->program->variant;
+    int32_t launches = v->finish == ATN_FINISH_WAIT ? 1 : v->slabs;
     atn_status status = ATN_OK;
-    for (int32_t slab = 0; slab < k->program->variant.slabs && status == ATN_OK; ++slab)
+    for (int32_t slab = 0; slab < launches && status == ATN_OK; ++slab)
         status = launch_slab(k, queue, extent, slots, params, slab);
     return status;
 }

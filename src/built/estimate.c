@@ -72,6 +72,12 @@ static bool is_little(const atn_outlook *o, const atn_extent *extent) {
     return (double)atn_extent_points(extent) * (double)(extent->range > 0 ? extent->range : 1) <= LITTLE;
 }
 
+/* So much for one point that several at once share no registers, and take the compiler seconds. */
+static bool is_long(const atn_outlook *o) {
+    enum { LONG = 80 };
+    return o->points == 1 && o->g->n_values > LONG;
+}
+
 /* Products of small matrices, p2 numbers them. */
 static bool is_stack(const atn_outlook *o, const atn_extent *extent) {
     enum { SMALL = 64 };
@@ -120,7 +126,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
     }
     if (o->block < 0) { /* point by point */
         v->p[0].vec = vectors ? fitting(n0, lanes) : 1;
-        v->p[0].regs = fitting(n0 / v->p[0].vec, 4);
+        v->p[0].regs = is_long(o) ? 1 : fitting(n0 / v->p[0].vec, 4);
         v->p[0].seq = fitting(n0 / v->p[0].vec / v->p[0].regs, 16);
         v->stream = writes_apart(o) && !stays_in_caches(o, extent);
         return;
@@ -236,10 +242,7 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         int32_t row = most < 64 ? most : 64;
         v->p[0].lanes = plane ? covering(extent ? extent->points[0] : 0, row) : most;
         if (plane) v->p[1].lanes = most / v->p[0].lanes;
-        if (plane)
-            v->p[1].regs = 4;
-        else
-            v->p[0].regs = 4;
+        v->p[plane ? 1 : 0].regs = is_long(o) ? 1 : 4;
         return;
     }
     bool common = o->rows || (!o->ragged && !plane && !o->along_range);                /* neighbours read the same */

@@ -145,6 +145,7 @@ static json_t *edge_json(const atn_cli_align *a, size_t k) {
     json_object_set_new(object, "loop", json_boolean(e->loop));
     json_object_set_new(object, "used", json_boolean(e->used));
     json_object_set_new(object, "verdict", json_string(atn_verdict_name(e->verdict)));
+    json_object_set_new(object, "likely", json_boolean(e->likely));
     json_object_set_new(object, "reason", atn_cli_json_text(ctx, e->reason));
     json_object_set_new(object, "transform", atn_cli_json_matrix(e->transform, 4, 4));
     json_object_set_new(object, "covariance",

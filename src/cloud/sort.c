@@ -53,7 +53,7 @@ static void sort_part(cloud_keyed *items, cloud_keyed *scratch, size_t count) { 
         sort_part(items + first, scratch + first, end[value] - first);
 }
 
-/* ---- many items: the first digit by all cores, then the parts that it makes ---- */
+/* ---- many items: the first digit by all cores, and again in parts that are still large; then the others ---- */
 
 /* Each worker counts and moves a part of its own: what was in order stays so. */
 typedef struct task {
@@ -64,6 +64,8 @@ typedef struct task {
     uint64_t differ[ATN_PARALLEL_MOST];
     uint32_t end[ATN_PARALLEL_MOST][VALUES]; /* where the next one of a slice goes */
     size_t begin[VALUES + 1];
+    size_t
+        large; /* parts of more items are split by all cores again: most points are in few cells of a coarse raster */
 } task;
 
 static size_t slice_begin(const task *t, int64_t k) { return t->count * (size_t)k / (size_t)t->slices; }
@@ -101,22 +103,27 @@ static void sort_parts(void *user, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (int64_t v = from; v < to; ++v) {
         size_t first = t->begin[v], count = t->begin[v + 1] - first;
+        if (count > t->large) continue;
         memcpy(t->items + first, t->scratch + first, count * sizeof *t->items);
         if (t->shift) sort_part(t->items + first, t->scratch + first, count);
     }
 }
 
-void cloud_keyed_sort(cloud_keyed *items, size_t count) {
-    if (count < MANY) {
-        sort_part(items, items + count, count);
-        return;
-    }
+static void copy_back(void *user, int64_t from, int64_t to, int32_t worker) {
+    cloud_keyed *const *both = user;
+    (void)worker;
+    memcpy(both[0] + from, both[1] + from, (size_t)(to - from) * sizeof **both);
+}
+
+/* As deep as sort_part. */
+static void sort_many(cloud_keyed *items, cloud_keyed *scratch, size_t count) { // NOLINT(misc-no-recursion)
     task t;
     t.items = items;
-    t.scratch = items + count;
+    t.scratch = scratch;
     t.count = count;
     t.shift = 0;
     t.slices = atn_parallel_workers();
+    t.large = count / (4 * (size_t)t.slices) > MANY ? count / (4 * (size_t)t.slices) : MANY;
     uint64_t differ = 0;
     uint32_t sum = 0; /* of at most that many */
     atn_parallel(t.slices, 1, find_difference, &t);
@@ -133,5 +140,20 @@ void cloud_keyed_sort(cloud_keyed *items, size_t count) {
     }
     t.begin[VALUES] = sum;
     atn_parallel(t.slices, 1, move_items, &t);
+    if (!t.shift) t.large = count;
     atn_parallel_pieces(VALUES, sort_parts, &t);
+    for (size_t value = 0; value < VALUES; ++value) {
+        size_t first = t.begin[value], many = t.begin[value + 1] - first;
+        if (many <= t.large) continue;
+        cloud_keyed *both[] = {items + first, scratch + first};
+        atn_parallel((int64_t)many, MANY / 4, copy_back, both);
+        sort_many(items + first, scratch + first, many);
+    }
+}
+
+void cloud_keyed_sort(cloud_keyed *items, size_t count) {
+    if (count < MANY)
+        sort_part(items, items + count, count);
+    else
+        sort_many(items, items + count, count);
 }

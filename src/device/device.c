@@ -48,8 +48,49 @@ atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_d
     return ATN_OK;
 }
 
+/* ---- left for next time ---- */
+
+typedef struct atn_left {
+    const void *owner;
+    void *thing;
+    void (*drop)(void *thing);
+    struct atn_left *next;
+} atn_left;
+
+void *atn_device_take(atn_device *device, const void *owner) {
+    for (atn_left **at = &device->left; *at; at = &(*at)->next) {
+        atn_left *found = *at;
+        if (found->owner != owner) continue;
+        void *thing = found->thing;
+        *at = found->next;
+        atn_free(device->ctx, found);
+        return thing;
+    }
+    return NULL;
+}
+
+void atn_device_leave(atn_device *device, const void *owner, void *thing, void (*drop)(void *)) {
+    atn_left *left = device->lost ? NULL : atn_alloc(device->ctx, sizeof *left);
+    if (!left) {
+        drop(thing);
+        return;
+    }
+    *left = (atn_left){owner, thing, drop, device->left};
+    device->left = left;
+}
+
+static void drop_all(atn_device *device) {
+    while (device->left) {
+        atn_left *first = device->left;
+        device->left = first->next;
+        first->drop(first->thing);
+        atn_free(device->ctx, first);
+    }
+}
+
 void atn_device_close(atn_device *device) {
     if (!device) return;
+    drop_all(device);
     atn_queue_free(device->queue);
     atn_pinned_drop(device);
     device->backend->close(device);

@@ -98,6 +98,7 @@ typedef struct atn_launch {
     size_t items[3];    /* work-items per group; 0 counts as 1; the host ignores them */
     size_t local_bytes; /* dynamic local memory (cuda); 0 elsewhere */
     int32_t threads;    /* host: OpenMP threads; 0, or more than the device's cores: as many as those */
+    bool together;      /* cuda: groups wait for each other; more of them than run at once are refused */
     const atn_arg *args;
     size_t n_args; /* at most ATN_MAX_ARGS */
 } atn_launch;
@@ -172,5 +173,10 @@ size_t atn_device_peak_bytes(const atn_device *device);
 /* Bytes that may still be allocated there, as far as is known: of the host what is available now. */
 int64_t atn_device_free_bytes(const atn_device *device);
 bool atn_device_lost(const atn_device *device); /* true: only closing it is left */
+
+/* What takes long to make, as kernels that are planned, left with the device for the next call of the same owner (any
+ * address); dropped when the device is closed, or at once where it is lost. NULL: nothing was left. */
+void atn_device_leave(atn_device *device, const void *owner, void *thing, void (*drop)(void *thing));
+void *atn_device_take(atn_device *device, const void *owner);
 
 #endif

@@ -3,8 +3,7 @@
 const atn_cut LOWER_PLAIN = {.lanes = 1, .vec = 1, .regs = 1, .pack = 1, .seq = 1, .tile = 0, .unroll = 1, .split = 1};
 
 lower_cuts lower_cut(const atn_graph *g, const atn_variant *v) {
-    lower_cuts cuts = {
-        .items = atn_variant_items(v), .lanes_q = 1, .splits = atn_variant_splits(v), .slabs = v->slabs};
+    lower_cuts cuts = {.items = atn_variant_items(v), .lanes_q = 1, .splits = atn_variant_splits(v), .slabs = v->slabs};
     cuts.kept = atn_variant_kept(v);
     for (int d = 0; d < ATN_MAX_RANK; ++d) {
         cuts.point[d] = -1;

@@ -115,6 +115,8 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_FOR] = "for",
                                         [IR_IF] = "if",
                                         [IR_BARRIER] = "barrier",
+                                        [IR_ARRIVE] = "arrive",
+                                        [IR_AWAIT] = "await",
                                         [IR_REPORT] = "report",
                                         [IR_ORDER] = "order",
                                         [IR_HIDE] = "hide",

@@ -79,6 +79,8 @@ typedef enum ir_statement_kind {
     IR_FOR,            /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
     IR_IF,             /* value; body, other */
     IR_BARRIER,        /* all items of the group, local memory */
+    IR_ARRIVE,         /* counts this group in slot index: what it left in the scratch is there for those that wait */
+    IR_AWAIT,          /* until `step` groups have been counted in slot index */
     IR_REPORT,         /* gather of read id was out of range */
     IR_ORDER,          /* host: variable value is made before those of later such statements */
     IR_HIDE,           /* host: the compiler forgets what it knows of variable value */
@@ -122,6 +124,7 @@ typedef struct ir_stage {
     int32_t span[ATN_MAX_RANK]; /* points covered by one group per dimension; 1 where there is none */
     bool over_points;           /* false: one group for all (the end of a reduction) */
     bool over_splits;
+    bool together; /* groups wait for each other: all of them must run at once */
 } ir_stage;
 
 typedef struct ir_argument {

@@ -2,7 +2,8 @@
  * once, take a row of the range each time: every step's own contribution, joined over the items (scan_group.c), then
  * over the registers, then with what was before the row. Where a range is split, a first stage leaves the total of each
  * part, and the second one begins each part with those before it. Long ranges are cut into slabs first, which are done
- * one after the other, both stages each, so that the second one finds in a cache what the first has read. Joins are associative; the earlier side is left. */
+ * one after the other, both stages each, so that the second one finds in a cache what the first has read. Joins are
+ * associative; the earlier side is left. */
 #include "lower/scan.h"
 
 #include <stdio.h>
@@ -306,16 +307,56 @@ static void slab_end(scan *s, scan_accs carry) {
     ir_if(p, l->block, last, body, IR_EMPTY);
 }
 
-/* All parts of a slab before this group's, in order: each item takes a few that follow each other, then the items are joined. */
+/* Where groups wait for each other, each knows all totals of the slab: those before its own part, and all of them,
+ * which is where the next slab begins. */
+static void parts_of_slab(scan *s, scan_accs out) {
+    lowering *l = s->l;
+    atn_lowered *p = l->p;
+    scan_accs upto, all, other, value[2], earlier[2], total[2], next;
+    int32_t splits = l->cuts.splits, each = (splits + s->lanes - 1) / s->lanes, n = 0;
+    ir_ref base = ir_multiply_integer(p, l->slab, splits);
+    ir_ref from = ir_declare(p, l->block, "part_from", ir_add(p, base, ir_multiply_integer(p, s->lane, each)));
+    ir_ref to =
+        ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(p, from, each), ir_add_integer(p, base, splits), -1);
+    make_variables(s, "upto", s->neutral, upto);
+    make_variables(s, "all", s->neutral, all);
+    int32_t variable = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    l->block = &body;
+    ir_ref mine = ir_less(p, ir_variable_ref(p, variable), l->split);
+    mine = ir_declare(p, l->block, "earlier", mine);
+    SCAN_EACH(s->b, k, part)
+    other[k][part] = ir_declare(p, l->block, "partial", partial(s, k, n++, ir_variable_ref(p, variable)));
+    scan_join(s, "joined", all, other, next);
+    if (!p->failed) set_variables(s, all, next);
+    SCAN_EACH(s->b, k, part)
+    if (!p->failed)
+        next[k][part] = ir_operation(p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), mine, next[k][part], upto[k][part]);
+    if (!p->failed) set_variables(s, upto, next);
+    l->block = outer;
+    ir_for(p, outer, variable, from, ir_declare(p, outer, "part_to", to), 1, 1, body);
+    bool before = s->before;
+    s->before = false;
+    SCAN_EACH(s->b, k, part) value[0][k][part] = upto[k][part], value[1][k][part] = all[k][part];
+    scan_group(s, 2, value, earlier, total);
+    s->before = before;
+    if (p->failed) return;
+    scan_join(s, "first", l->begun, total[0], out);
+    scan_join(s, "next", l->begun, total[1], next);
+    if (!p->failed) set_variables(s, l->begun, next);
+}
+
+/* All parts of a slab before this group's, in order: each item takes a few that follow each other, then the items are
+ * joined. */
 static void parts_before(scan *s, scan_accs first, scan_accs out) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
     scan_accs mine, other, next;
     ir_ref from = l->slab >= 0 ? ir_multiply_integer(p, l->slab, l->cuts.splits) : ir_address(p, 0), to = l->split;
     if (s->lanes > 1) {
-        ir_ref each = ir_operation(p, ATN_OP_DIV, IR_ADDRESS,
-                                   ir_add_integer(p, ir_subtract(p, l->split, from), s->lanes - 1),
-                                   ir_address(p, s->lanes), -1);
+        ir_ref each =
+            ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(p, ir_subtract(p, l->split, from), s->lanes - 1),
+                         ir_address(p, s->lanes), -1);
         each = ir_declare(p, l->block, "each", each);
         from = ir_declare(p, l->block, "part_from", ir_add(p, from, ir_multiply(p, s->lane, each)));
         to = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add(p, from, each), l->split, -1);
@@ -356,6 +397,13 @@ static int32_t slots_of(const atn_block *b) {
     return n;
 }
 
+void lower_scan_begin(lowering *l, int32_t block) {
+    scan s = {.l = l, .b = &l->g->blocks[block], .block = block, .lanes = 1, .regs = 1, .lane = -1};
+    scan_accs first;
+    first_values(&s, first);
+    if (!l->p->failed) make_variables(&s, "begun", first, l->begun);
+}
+
 bool lower_scans(const lowering *l, int32_t block) {
     if (!atn_block_is_scan(l->g, block)) return false;
     /* The totals of parts are joined in any order that lanes and vectors like, where the join allows it. */
@@ -393,8 +441,12 @@ void lower_block_scan(lowering *l, int32_t block) {
     if (l->p->failed) return;
     if (parts && l->scan_phase == SCAN_ALL) {
         scan_accs begun;
-        if (l->slab >= 0) slab_before(&s, first);
-        parts_before(&s, first, begun);
+        if (l->v.finish == ATN_FINISH_WAIT) {
+            parts_of_slab(&s, begun);
+        } else {
+            if (l->slab >= 0) slab_before(&s, first);
+            parts_before(&s, first, begun);
+        }
         if (l->p->failed) return;
         make_variables(&s, "carry", begun, carry);
     } else {
@@ -402,7 +454,7 @@ void lower_block_scan(lowering *l, int32_t block) {
     }
     loop_axis(&s, &o, o.b->rank - 1, carry);
     if (l->p->failed) return;
-    if (parts && l->scan_phase == SCAN_ALL && l->slab >= 0) slab_end(&s, carry);
+    if (parts && l->scan_phase == SCAN_ALL && l->slab >= 0 && l->v.finish != ATN_FINISH_WAIT) slab_end(&s, carry);
     if (parts && l->scan_phase == SCAN_PARTS)
         loops_store_partial(l, o.b, PLACE_ORIGIN, carry);
     else

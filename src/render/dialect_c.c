@@ -32,8 +32,12 @@ static const char PRELUDE[] =
     "INLINE float atn_max_float(float a, float b) { return a > b || b != b ? a : b; }\n"
     "INLINE double atn_min_double(double a, double b) { return a < b || b != b ? a : b; }\n"
     "INLINE double atn_max_double(double a, double b) { return a > b || b != b ? a : b; }\n"
+    "#if defined(__aarch64__) && !defined(__clang__)\n" /* fcvtzs saturates, NaN becomes 0; clang has it undefined */
+    "INLINE int atn_to_int(double x) { return (int)x; }\n"
+    "#else\n"
     "INLINE int atn_to_int(double x) { return x != x ? 0 : x <= -2147483648.0 ? -2147483647 - 1 : x >= 2147483647.0 ? "
     "2147483647 : (int)x; }\n"
+    "#endif\n"
     "INLINE uchar atn_to_u8(double x) { return x != x || x <= 0 ? 0 : x >= 255 ? 255 : (uchar)x; }\n"
     "INLINE ushort atn_to_u16(double x) { return x != x || x <= 0 ? 0 : x >= 65535 ? 65535 : (ushort)x; }\n"
     "INLINE idx atn_to_idx(double x) {\n"

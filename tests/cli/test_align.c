@@ -90,6 +90,28 @@ static void each_into_a_folder(void **state) {
     assert_int_not_equal(stat(path, &info), 0);
 }
 
+/* Few points and little overlap: what is placed is right, in doubt or not, and what is not says why. */
+static void sparse_views(void **state) {
+    (void)state;
+    cli_does("sample scans -o @/sparse --views 5 --size 1500 --seed 1", "scan04.ply");
+    cli_result r = cli_run("register @/sparse --device host --truth @/sparse/truth.json --json");
+    json_t *root = json_loads(r.out, 0, NULL), *each;
+    assert_int_equal(r.code, 0);
+    assert_true(json_integer_value(json_object_get(root, "placed")) >= 3);
+    size_t k;
+    json_array_foreach(json_object_get(root, "scans"), k, each) {
+        const char *reason = json_string_value(json_object_get(each, "reason"));
+        bool placed = json_is_true(json_object_get(each, "placed"));
+        if (placed)
+            assert_true(json_number_value(json_object_get(json_object_get(each, "truth"), "rotation_deg")) < 0.5);
+        else
+            kit_contains(reason, "fits");
+        if (placed && reason) kit_contains(reason, "in doubt: no trusted pair holds it");
+    }
+    json_decref(root);
+    cli_drop(&r);
+}
+
 /* Nothing in common: said, and exit 1. */
 static void none_fits(void **state) {
     (void)state;
@@ -104,6 +126,7 @@ static void none_fits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_it_refuses), cmocka_unit_test(a_folder_becomes_one),
-                                       cmocka_unit_test(each_into_a_folder), cmocka_unit_test(none_fits)};
+                                       cmocka_unit_test(each_into_a_folder), cmocka_unit_test(sparse_views),
+                                       cmocka_unit_test(none_fits)};
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -35,6 +35,8 @@ static const struct {
     {"scale", "SP2", "lanes_p0=64"},
     {"scan", "SP", "lanes_q0=256,regs_q0=4,split_q0=64,reduce=shuffle"},
     {"scan", "DP", "lanes_q0=256,regs_q0=8,split_q0=528,slabs=16,reduce=shuffle,index=32"},
+    {"scan", "SP", "lanes_q0=128,regs_q0=8,split_q0=1056,slabs=24,reduce=shuffle,finish=wait,stream=1,index=32"},
+    {"segments", "SP", "lanes_q0=64,regs_q0=2,split_q0=8,slabs=3,finish=wait"},
     {"reduce_by_key", "DP", "lanes_q0=64,regs_q0=2,split_q0=8,reduce=shuffle"},
     {"sort_scatter", "SP", "lanes_q0=128,regs_q0=4,reduce=shuffle"},
     {"spmv", "SP", "lanes_p0=16,lanes_q0=8,reduce=shuffle"},

@@ -1,7 +1,7 @@
 /* Edges that make scans hang together. Each scan is first searched against those that look most like it; the best poses
  * that join two groups are registered, as a tree of the highest scores would have them, and trusted ones join. Groups
  * that are left are searched against all others, and tried a few times; at last with the longer search that a pair
- * without a start gets. */
+ * without a start gets. What is left then may hang on pairs in doubt that are likely. */
 #include "apps/align/align.h"
 
 #include "base/memory.h"
@@ -15,6 +15,8 @@ enum { ALIKE = 5, FEW_TRIES = 3, ASKED = 3 };
 /* Scores of right poses; wrong ones reach 0.37 where shapes propose them. Below the first none is tried, below the
  * second only a few. */
 static const double LEAST_SCORE = 0.2, CLEAR_SCORE = 0.4;
+/* Of pairs in doubt: wrong poses agree to 0.2 to 0.5, and others come near them. */
+static const double LIKELY_AGREEMENT = 0.65, LIKELY_RIVAL = 0.25;
 
 atn_status align_tell(align_work *w, const char *doing, size_t done, size_t count) {
     w->step.doing = doing;
@@ -87,6 +89,7 @@ static atn_status add_edge(align_work *w, const align_start *start, const atn_re
     const atn_register_result *r = &pair->result;
     e->verdict = r->verdict;
     e->used = r->verdict == ATN_VERDICT_TRUSTED;
+    e->likely = r->verdict == ATN_VERDICT_DOUBTFUL && r->agreement >= LIKELY_AGREEMENT && r->runner_up <= LIKELY_RIVAL;
     memcpy(e->reason, r->reason, sizeof e->reason);
     memcpy(e->transform, r->transform, sizeof e->transform);
     e->rmse = r->rmse;
@@ -248,6 +251,20 @@ static atn_status ask(align_work *w, size_t large, bool *any) {
     return status;
 }
 
+/* Joins two groups by the likely pair that overlaps most; false: there is none. Its loops may still refuse it. */
+static bool lean(align_work *w) {
+    atn_align_edge *best = NULL;
+    for (size_t k = 0; k < w->out->edges; ++k) {
+        atn_align_edge *e = &w->out->edge[k];
+        if (!e->likely || e->used || w->group[e->source] == w->group[e->target]) continue;
+        if (!best || e->overlap > best->overlap) best = e;
+    }
+    if (!best) return false;
+    best->used = true;
+    align_group(w);
+    return true;
+}
+
 static size_t largest_group(const align_work *w) {
     size_t best = 0;
     for (size_t k = 1; k < w->count; ++k)
@@ -266,7 +283,7 @@ atn_status align_join(align_work *w) {
         for (size_t k = 0; k < w->count && status == ATN_OK; ++k)
             if (w->group[k] != large) status = search_alike(w, k, most, list);
         if (status == ATN_OK && w->out->searched == before) status = ask(w, large, &any);
-        if (status == ATN_OK && !any) break;
+        if (status == ATN_OK && !any && !lean(w)) break;
         if (status == ATN_OK) status = plant_all(w);
     }
     atn_free(w->ctx, list);

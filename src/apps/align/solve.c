@@ -343,6 +343,25 @@ static void say_why(const align_work *w, size_t scan, atn_align_scan *out) {
                  looked, 100 * best, tried);
 }
 
+/* Marks what trusted edges hold to the anchor, one step farther each round; all else hangs on likely ones. */
+static void say_doubt(const align_work *w) {
+    atn_align_result *out = w->out;
+    bool more = true;
+    static const char DOUBT[] = "in doubt: no trusted pair holds it to the others";
+    for (size_t k = 0; k < w->count; ++k)
+        if (out->scan[k].placed && k != out->anchor) memcpy(out->scan[k].reason, DOUBT, sizeof DOUBT);
+    while (more) {
+        more = false;
+        for (size_t n = 0; n < out->edges; ++n) {
+            const atn_align_edge *e = &out->edge[n];
+            atn_align_scan *a = &out->scan[e->source], *b = &out->scan[e->target];
+            if (!e->used || e->likely || !a->placed || !b->placed || !*a->reason == !*b->reason) continue;
+            a->reason[0] = b->reason[0] = 0;
+            more = true;
+        }
+    }
+}
+
 /* Optimises the largest group, leaving out edges until none contradicts. */
 static atn_status settle(align_work *w, solving *s) {
     bool changed = true;
@@ -369,6 +388,7 @@ atn_status align_solve(align_work *w) {
         if (status == ATN_OK && s.g.nodes > 1) status = publish(&s);
         solving_free(&s);
     }
+    if (status == ATN_OK) say_doubt(w);
     for (size_t k = 0; k < w->count && status == ATN_OK; ++k)
         if (!w->out->scan[k].placed) say_why(w, k, &w->out->scan[k]);
     return status;

@@ -1,4 +1,4 @@
-/* The normal equations of a step of the refinement, by the program needle_refine: 8 x 8 sums come back from the device,
+/* The normal equations of a step of the refinement, by the program needle_refine: 36 sums come back from the device,
  * nothing of single points. The nearest model point of a scan point is looked for in the list of its voxel. */
 #include "apps/needle/needle.h"
 
@@ -6,9 +6,10 @@
 #include "num/array.h"
 #include "num/program.h"
 
-enum { ROWS = 6, SUMS = 8 };      /* of the model: positions, normals; of a pair: what a twist changes, residual, 1 */
+/* Of the model: positions, normals; of a pair: what a twist changes, residual, 1; sums of products of two of them. */
+enum { ROWS = 6, OF_PAIR = 8, SUMS = OF_PAIR * (OF_PAIR + 1) / 2 };
 static const double REACH = 2;    /* thresholds that pairs may be apart, */
-static const double EDGE = 0.5;   /* and of a voxel */
+static const double EDGE = 1;     /* and of a voxel */
 static const double LEAST = 0.01; /* thresholds: no deviation is taken to be smaller */
 
 void needle_equations_free(needle_equations *e) {
@@ -85,7 +86,7 @@ static atn_status fill(atn_needle *n, const float *const position[3]) {
     status = put_lists(n, &v);
     if (status == ATN_OK) status = put_model(n, &v, position);
     if (status == ATN_OK) status = atn_array_create_vector(n->device, ATN_SP, 12, &e->pose);
-    if (status == ATN_OK) status = atn_array_create_matrix(n->device, ATN_SP, SUMS, SUMS, 0, &e->sums);
+    if (status == ATN_OK) status = atn_array_create_vector(n->device, ATN_SP, SUMS, &e->sums);
     if (status == ATN_OK) atn_array_pin(e->pose);
     if (status == ATN_OK) atn_array_pin(e->sums);
     if (status == ATN_OK) status = atn_program_create(n->device, "needle_refine", &options, &e->program);
@@ -133,17 +134,23 @@ static atn_status put_pose(const atn_needle *n, const reg_pose *back) {
     return ATN_OK;
 }
 
+/* The sum of products of numbers r and c of a pair: they come as an upper triangle. */
+static double sum_of(const float *from, int r, int c) {
+    int low = r < c ? r : c, high = r < c ? c : r;
+    return (double)from[low * OF_PAIR - low * (low - 1) / 2 + high - low];
+}
+
 /* The sums of the model's frame, turned by the pose. */
 static void take_sums(const float *from, const reg_pose *pose, needle_sums *out) {
     double turn[36] = {0}, half[36] = {0};
-    *out = (needle_sums){.weight = (double)from[SUMS * 7 + 7], .square = (double)from[SUMS * 6 + 6]};
+    *out = (needle_sums){.weight = sum_of(from, 7, 7), .square = sum_of(from, 6, 6)};
     for (int part = 0; part < 2; ++part)
         for (int r = 0; r < 3; ++r)
             for (int c = 0; c < 3; ++c) turn[6 * (3 * part + r) + 3 * part + c] = pose->a[3 * r + c];
     for (int r = 0; r < 6; ++r)
         for (int k = 0; k < 6; ++k) {
-            out->g[r] += turn[6 * r + k] * (double)from[SUMS * 6 + k];
-            for (int c = 0; c < 6; ++c) half[6 * r + c] += turn[6 * r + k] * (double)from[SUMS * k + c];
+            out->g[r] += turn[6 * r + k] * sum_of(from, k, 6);
+            for (int c = 0; c < 6; ++c) half[6 * r + c] += turn[6 * r + k] * sum_of(from, k, c);
         }
     for (int r = 0; r < 6; ++r)
         for (int c = 0; c < 6; ++c)

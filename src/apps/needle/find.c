@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@ enum {
     LEAST_PIXELS = 60,  /* of a component, */
     LEAST_COLUMNS = 50, /* and of an arc, unless the view says others */
     GAP = 2,            /* scans without the needle that do not end it */
-    FEWEST_POINTS = 3   /* of a scan that has it */
+    FEWEST_POINTS = 3,  /* of a scan that has it */
+    WORTH_A_THREAD = 16 /* scans */
 };
 static const double NEAR = 1.25;                 /* radii from the axis: what may be the needle */
 static const double REACH = 0.3;                 /* radii: centres on the axis */
@@ -43,6 +45,7 @@ typedef struct look {
     bool other, no_tip; /* another needle is there too; the tip is not in the scans */
     needle_ends ends;
     uint8_t *seen; /* owned: scans that are not missing */
+    int64_t *near; /* owned: points of each about the axis, while they are gathered */
 } look;
 
 static atn_status miss(atn_needle_result *out, const char *why) {
@@ -159,31 +162,34 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
     return status;
 }
 
-/* Points of a scan's surface about the axis, added to others; NULL: only their number. */
-static size_t points_of(const look *l, int64_t f, cloud_points *out) {
+/* Points of a scan's surface about the axis, put where all of the scan's would be; how many is in l->near. */
+static void gather_some(void *user, int64_t begin, int64_t end, int32_t worker) {
+    look *l = user;
     const needle_surface *s = &l->n->surface;
-    const float *row = s->row + f * s->width;
-    double reach = NEAR * l->n->shape.radius, z = (double)f * l->spacing[2];
-    double along = (z - l->line.point[2]) / l->line.direction[2];
-    double x = l->line.point[0] + along * l->line.direction[0], wide = reach / fabs(l->line.direction[2]);
-    int64_t from = (int64_t)fmax((x - wide) / l->spacing[0], 0);
-    int64_t to = (int64_t)fmin((x + wide) / l->spacing[0] + 1, (double)(s->width - 1));
-    size_t count = 0;
-    for (int64_t c = from; c <= to; ++c) {
-        double p[3] = {(double)c * l->spacing[0], (double)row[c] * l->spacing[1], z};
-        if (isnan(row[c]) || needle_line_distance2(&l->line, p) > reach * reach) continue;
-        for (int axis = 0; axis < 3 && out; ++axis) out->position[axis][out->count + count] = p[axis];
-        ++count;
+    double *const *to = l->n->gathered.position;
+    const double *d = l->line.direction, *at = l->line.point, reach = NEAR * l->n->shape.radius;
+    (void)worker;
+    for (int64_t f = begin; f < end; ++f) {
+        const float *row = s->row + f * s->width;
+        double z = (double)f * l->spacing[2], along = (z - at[2]) / d[2];
+        double x = at[0] + along * d[0], wide = reach / fabs(d[2]);
+        int64_t from = (int64_t)fmax((x - wide) / l->spacing[0], 0), next = f * s->width;
+        int64_t last = (int64_t)fmin((x + wide) / l->spacing[0] + 1, (double)(s->width - 1));
+        for (int64_t c = from; c <= last; ++c) {
+            double p[3] = {(double)c * l->spacing[0], (double)row[c] * l->spacing[1], z};
+            if (!(needle_line_distance2(&l->line, p) <= reach * reach)) continue; /* nor where there is no surface */
+            for (int axis = 0; axis < 3; ++axis) to[axis][next] = p[axis];
+            ++next;
+        }
+        l->near[f] = next - f * s->width;
     }
-    if (out) out->count += count;
-    return count;
 }
 
 /* The last scan that still has the needle, going from one that has: what comes after a gap is something else. */
 static int64_t walk(const look *l, int64_t from, int64_t step) {
     int64_t last = from, gap = 0;
     for (int64_t f = from; f >= 0 && f < l->frames && gap <= GAP; f += step) {
-        if (points_of(l, f, NULL) >= FEWEST_POINTS)
+        if (l->near[f] >= FEWEST_POINTS)
             last = f, gap = 0;
         else
             gap += l->seen[f];
@@ -236,10 +242,20 @@ static atn_status make_room(atn_needle *n) {
 /* Points of the surface about the axis, between the needle's ends. */
 static atn_status gather(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
-    int64_t first = walk(l, l->anchor[0], -1), last = walk(l, l->anchor[1], 1);
     atn_status status = make_room(n);
-    if (status != ATN_OK) return status;
-    for (int64_t f = first; f <= last; ++f) points_of(l, f, &n->gathered);
+    l->near = status == ATN_OK ? atn_alloc(n->ctx, (size_t)l->frames * sizeof *l->near) : NULL;
+    if (!l->near) return status == ATN_OK ? ATN_ERR_MEMORY : status;
+    atn_parallel(l->frames, WORTH_A_THREAD, gather_some, l);
+    int64_t first = walk(l, l->anchor[0], -1), last = walk(l, l->anchor[1], 1);
+    cloud_points *all = &n->gathered;
+    for (int64_t f = first; f <= last; ++f) {
+        size_t count = (size_t)l->near[f], from = (size_t)(f * n->surface.width);
+        for (int axis = 0; axis < 3; ++axis)
+            memmove(all->position[axis] + all->count, all->position[axis] + from, count * sizeof **all->position);
+        all->count += count;
+    }
+    atn_free(n->ctx, l->near);
+    l->near = NULL;
     l->end[0] = (double)first * l->spacing[2];
     l->end[1] = (double)last * l->spacing[2];
     out->surface = (int64_t)n->gathered.count;

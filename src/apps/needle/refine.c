@@ -7,7 +7,7 @@
 
 enum { STEPS = 14, FEWEST = 12 };    /* pairs, by their weight */
 static const double SMALLEST = 0.01; /* thresholds: no deviation is taken to be smaller */
-static const double DONE = 1e-3;     /* thresholds: a step that ends it */
+static const double DONE = 3e-3;     /* thresholds: a step that ends it */
 static const double STEADY = 0.8;    /* a step is stretched as if they shrink by this factor at most */
 static const double LOSS = 0.02;     /* share of the matches that the refined pose may lose */
 static const double TURN = 0.03;     /* radians: how far the start's axis may be off, and the roll, */

@@ -105,6 +105,24 @@ static bool is_nearer(const building *b, const int64_t at[3], int32_t a, int32_t
     return worst < -4 * b->margin * (b->threshold + b->v->edge);
 }
 
+/* Leaves out what the point nearest to the voxel's middle is nearer than: most of a list. What that one beats, no one
+ * else of the list needs to be held against; returns how many are left. */
+static int32_t thin_by_middle(const building *b, const int64_t at[3], int32_t *list, int32_t count) {
+    double least = INFINITY;
+    int32_t middle = 0, left = 0;
+    for (int32_t k = 0; k < count; ++k) {
+        double sum = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            double off = b->v->low[axis] + ((double)at[axis] + 0.5) * b->v->edge - (double)b->position[axis][list[k]];
+            sum += off * off;
+        }
+        if (sum < least) least = sum, middle = list[k];
+    }
+    for (int32_t k = 0; k < count; ++k)
+        if (list[k] == middle || !is_nearer(b, at, middle, list[k])) list[left++] = list[k];
+    return left;
+}
+
 /* Shortens the list of a voxel; returns how many are left, -1 where one point covers all of it. */
 static int32_t thin(const building *b, const int64_t at[3], int32_t *list, int32_t count) {
     double sure = b->threshold - b->margin, nearest2, farthest2;
@@ -112,6 +130,7 @@ static int32_t thin(const building *b, const int64_t at[3], int32_t *list, int32
         reach_of(b, (size_t)list[k], at, &nearest2, &farthest2);
         if (farthest2 < sure * sure) return -1;
     }
+    count = thin_by_middle(b, at, list, count);
     if (count > MOST_COMPARED) return count; /* a longer list is as right */
     int32_t left = 0;
     for (int32_t k = 0; k < count; ++k) {

@@ -141,25 +141,43 @@ static atn_status terms_of(reg_polish_state *s, const reg_pose *pose, terms *out
     return status;
 }
 
+typedef struct joining {
+    const terms *from;
+    const cloud_cubes *cubes;
+    double edge, shift;
+    terms *to;
+} joining;
+
+static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const joining *t = user;
+    (void)worker;
+    for (int64_t c = from; c < to; ++c) {
+        double *g = t->to->g[c];
+        memset(g, 0, sizeof t->to->g[c]);
+        for (uint32_t k = t->cubes->start[c]; k < t->cubes->start[c + 1]; ++k)
+            for (int i = 0; i < 6; ++i) g[i] += t->from->g[t->cubes->order[k]][i];
+        for (int axis = 0; axis < 3; ++axis) {
+            double at = t->from->at.position[axis][t->cubes->order[t->cubes->start[c]]];
+            t->to->at.position[axis][c] = (floor(at / t->edge) + 0.5) * t->edge - t->shift;
+        }
+        t->to->at.weight[c] = 1;
+    }
+}
+
+static void move_all(terms *t, double by) {
+    for (int axis = 0; axis < 3 && by != 0; ++axis)
+        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += by;
+}
+
 /* One term for each cube, at its middle. `shift` of them all to begin with, back at the end. */
 static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, terms *out) {
     cloud_cubes cubes = {0};
-    for (int axis = 0; axis < 3; ++axis)
-        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += shift;
+    move_all(t, shift);
     atn_status status = cloud_cubes_make(&t->at, edge, &cubes);
     if (status == ATN_OK) status = terms_make(ctx, cubes.count, out);
-    for (size_t c = 0; c < cubes.count && status == ATN_OK; ++c) {
-        memset(out->g[c], 0, sizeof out->g[c]);
-        for (uint32_t k = cubes.start[c]; k < cubes.start[c + 1]; ++k)
-            for (int i = 0; i < 6; ++i) out->g[c][i] += t->g[cubes.order[k]][i];
-        for (int axis = 0; axis < 3; ++axis)
-            out->at.position[axis][c] =
-                (floor(t->at.position[axis][cubes.order[cubes.start[c]]] / edge) + 0.5) * edge - shift;
-        out->at.weight[c] = 1;
-    }
+    if (status == ATN_OK) atn_parallel((int64_t)cubes.count, 256, join_some, &(joining){t, &cubes, edge, shift, out});
     cloud_cubes_free(&cubes);
-    for (int axis = 0; axis < 3; ++axis)
-        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] -= shift;
+    move_all(t, -shift);
     return status;
 }
 

@@ -1,5 +1,5 @@
-/* The order of points along a Morton curve: the bits of x, y and z take turns. The raster covers nearly all points;
- * those that are far away from it come last, each in a cell of its own, so that they do not make it coarse. */
+/* The order of points along Hilbert's curve through the cells of a raster. The raster covers nearly all points; those
+ * that are far away from it come last, each in a cell of its own, so that they do not make it coarse. */
 #include "apps/register/curve.h"
 
 #include "apps/register/order.h"
@@ -136,6 +136,27 @@ atn_status reg_curve_guess(const cloud_points *points, double *spacing) {
 
 /* ---- keys ---- */
 
+/* Hilbert's curve: of each of twelve ways through a cell, for each of its octants (x + 2 y + 4 z) the place on the way,
+ * and 8 times the way through the octant. Cells that follow each other are neighbours, so that any run of them is
+ * compact, and those of a larger cell follow each other. */
+static const uint8_t WAY[12][8] = {
+    {8, 23, 25, 38, 43, 44, 26, 37},  {24, 51, 63, 52, 1, 2, 70, 69},   {76, 39, 75, 80, 5, 6, 66, 65},
+    {0, 9, 83, 10, 95, 78, 84, 77},   {22, 7, 21, 60, 49, 88, 50, 59},  {58, 85, 3, 4, 57, 86, 72, 55},
+    {90, 89, 45, 46, 11, 32, 12, 87}, {36, 13, 71, 14, 35, 74, 40, 73}, {62, 81, 15, 16, 61, 82, 92, 91},
+    {94, 93, 41, 42, 31, 20, 56, 19}, {18, 27, 17, 64, 53, 28, 54, 47}, {68, 67, 29, 34, 79, 48, 30, 33}};
+
+static uint64_t along(const uint32_t cell[3]) {
+    uint64_t key = 0;
+    uint32_t way = 0;
+    for (int bit = AXIS_BITS - 1; bit >= 0; --bit) {
+        uint32_t octant = (cell[0] >> bit & 1) | (cell[1] >> bit & 1) << 1 | (cell[2] >> bit & 1) << 2;
+        uint32_t next = WAY[way][octant];
+        key = key << 3 | (next & 7);
+        way = next >> 3;
+    }
+    return key;
+}
+
 typedef struct keying {
     const cloud_points *points;
     raster raster;
@@ -147,13 +168,15 @@ static void key_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const double *low = t->raster.low, by = t->raster.cell > 0 ? 1 / t->raster.cell : 0;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
-        uint64_t key = 0;
+        uint32_t cell[3];
+        bool inside = true;
         for (int d = 0; d < 3; ++d) {
             double step = (t->points->position[d][k] - low[d]) * by;
             bool in = step >= 0 && step < (1 << AXIS_BITS);
-            key |= in ? cloud_spread((uint64_t)step) << d : OUTSIDE;
+            cell[d] = in ? (uint32_t)step : 0;
+            inside = inside && in;
         }
-        t->items[k] = (cloud_keyed){.key = key & OUTSIDE ? OUTSIDE : key, .index = (uint32_t)k};
+        t->items[k] = (cloud_keyed){.key = inside ? along(cell) : OUTSIDE, .index = (uint32_t)k};
     }
 }
 

@@ -1,4 +1,4 @@
-/* Points along a Morton curve through cells that are halved again and again: cells of any size are runs of points, so
+/* Points along Hilbert's curve through cells that are halved again and again: cells of any size are runs of points, so
  * that one sort finds equal points, crowds, and all coarser resolutions. */
 #ifndef ATN_APPS_REGISTER_CURVE_H
 #define ATN_APPS_REGISTER_CURVE_H

@@ -64,6 +64,41 @@ void reg_end(reg_engine *e, int work, reg_span span) {
     e->seconds[work] += atn_clock_seconds() - span.since - (all_timed(e) - span.timed);
 }
 
+/* Kernels stay with the device from call to call: making them ready takes longer than small clouds do. */
+typedef struct kernels {
+    const atn_ctx *ctx;
+    atn_kernel *kernel[REG_KERNELS];
+} kernels;
+
+static void drop_kernels(void *thing) {
+    kernels *k = thing;
+    for (int n = 0; n < REG_KERNELS; ++n) atn_kernel_free(k->kernel[n]);
+    atn_free(k->ctx, k);
+}
+
+static const void *owner_of(const reg_engine *e) {
+    static const char OWNER[2][3];
+    return &OWNER[e->settings->reproducible][e->type == ATN_DP ? 2 : e->type == ATN_SP];
+}
+
+static void take_kernels(reg_engine *e) {
+    kernels *k = atn_device_take(e->device, owner_of(e));
+    if (!k) return;
+    memcpy(e->kernel, k->kernel, sizeof e->kernel);
+    atn_free(e->ctx, k);
+}
+
+static void leave_kernels(reg_engine *e) {
+    kernels *k = atn_alloc(e->ctx, sizeof *k);
+    if (!k) {
+        for (int n = 0; n < REG_KERNELS; ++n) atn_kernel_free(e->kernel[n]);
+        return;
+    }
+    k->ctx = e->ctx;
+    memcpy(k->kernel, e->kernel, sizeof k->kernel);
+    atn_device_leave(e->device, owner_of(e), k, drop_kernels);
+}
+
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out) {
     bool cpu = atn_device_get_info(device)->cpu;
     *out = (reg_engine){.device = device,
@@ -74,6 +109,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                                             : ATN_SP,
                         .block = cpu ? 32 : REG_LARGEST_BLOCK,
                         .wait = settings->profile};
+    take_kernels(out);
     atn_status status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);
     if (status != ATN_OK) reg_engine_close(out);
@@ -96,7 +132,7 @@ void reg_engine_forget(reg_engine *e, const reg_side *side) {
 
 void reg_engine_close(reg_engine *e) {
     if (!e->device) return;
-    for (int k = 0; k < REG_KERNELS; ++k) atn_kernel_free(e->kernel[k]);
+    leave_kernels(e);
     atn_array_free(e->moment);
     atn_array_free(e->total);
     for (int k = 0; k < 2; ++k) reg_near_free(&e->near[k], e->ctx);
@@ -115,6 +151,7 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
+        if (status == ATN_OK && (exact || TABLE[which].trusted)) atn_kernel_any_size(e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];

@@ -1,7 +1,8 @@
-/* Samples of either cloud against the planes of the other. The plane of a point is that of its twelve neighbours; its
- * thickness says what noise and curvature leave, so that a sample lies on the surface where it is within 2.5 such
- * thicknesses (of both clouds) and turned alike. Beside the surface are samples within four times that, or two
- * spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all. */
+/* Samples of either cloud against the planes of the other. The plane of a point is that of its twelve neighbours, or of
+ * more where noise hides it; its thickness says what noise and curvature leave, so that a sample lies on the surface
+ * where it is within 2.5 such thicknesses (of both clouds) and turned alike. Beside the surface are samples within four
+ * times that, or two spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all.
+ */
 #include "apps/register/fitness.h"
 
 #include "apps/register/nth.h"
@@ -17,6 +18,7 @@
 static const double IDENTICAL = 0.5; /* share at the very place from which on points are the same */
 enum { FEWEST_SAME = 12 };
 enum { MOST_POINTS = 30000, FEWEST_POINTS = 300, SAMPLES = 800, NEIGHBOURS = 13, SIXTH = 6 };
+enum { MOST_NEIGHBOURS = 8 * NEIGHBOURS, FEWEST_PLANES = 20 }; /* of a plane; so many times that many points */
 static const double FLAT = 0.35;      /* thickness over width below which a neighbourhood is a plane */
 static const double MOSTLY = 0.5;     /* share of planes from which on coarser points need not be looked at */
 static const double HARDLY = 0.05;    /* share of planes below which points fill space */
@@ -35,15 +37,16 @@ static const double SAME = 0.15;         /* of the sixth neighbour's distance: t
 /* ---- one cloud ---- */
 
 static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
-    uint32_t index[NEIGHBOURS];
-    double distance2[NEIGHBOURS], mean[3] = {0}, c[6] = {0}, value[3], vector[3][3];
+    uint32_t index[MOST_NEIGHBOURS];
+    double distance2[MOST_NEIGHBOURS], mean[3] = {0}, c[6] = {0}, value[3], vector[3][3];
     double at[3] = {s->points.position[0][k], s->points.position[1][k], s->points.position[2][k]};
-    size_t n = cloud_grid_nearest(s->grid, at, NEIGHBOURS, INFINITY, index, distance2);
-    *out = (fitness_plane){.reach = n > SIXTH ? (float)sqrt(distance2[SIXTH]) : 0};
+    size_t n = cloud_grid_nearest(s->grid, at, s->neighbours, INFINITY, index, distance2), half = s->neighbours / 2;
+    *out = (fitness_plane){.reach = n > half ? (float)sqrt(distance2[half]) : 0,
+                           .sixth = n > SIXTH ? (float)sqrt(distance2[SIXTH]) : 0};
     for (size_t i = 0; i < n; ++i)
         for (int a = 0; a < 3; ++a) mean[a] += (s->points.position[a][index[i]] - at[a]) / (double)n;
     for (int a = 0; a < 3; ++a) out->at[a] = (float)(at[a] + mean[a]);
-    if (n < NEIGHBOURS) return;
+    if (n < s->neighbours) return;
     for (size_t i = 0; i < n; ++i) {
         double d[3];
         for (int a = 0; a < 3; ++a) d[a] = s->points.position[a][index[i]] - at[a] - mean[a];
@@ -129,29 +132,17 @@ static void side_free(fitness_side *s, const atn_ctx *ctx) {
     *s = (fitness_side){0};
 }
 
-/* Takes the points over. */
-static atn_status describe(cloud_points *points, fitness_side *s) {
-    const atn_ctx *ctx = points->ctx;
+/* Planes of so many neighbours, and what the samples come to. */
+static void survey(fitness_side *s, size_t neighbours) {
     double list[SAMPLES];
     normals flat = {.count = 0};
-    *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
-    *points = (cloud_points){0};
-    s->sample = atn_alloc(ctx, SAMPLES * sizeof *s->sample);
-    s->wall = atn_zalloc(ctx, SAMPLES * sizeof *s->wall);
-    s->plane = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->plane);
-    s->state = atn_zalloc(ctx, (s->points.count + 1) * sizeof *s->state);
-    atn_status status = s->sample && s->wall && s->plane && s->state ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = cloud_grid_make(&s->points, 0, &s->grid);
-    if (status != ATN_OK) return status;
-    atn_random random;
-    atn_random_seed(&random, 5);
-    for (size_t k = 0; k < s->samples; ++k) { /* one by chance out of each run of the array */
-        size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
-        s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
-    }
+    s->neighbours = neighbours;
+    memset(s->state, 0, s->points.count * sizeof *s->state);
     atn_parallel((int64_t)s->samples, 32, find_planes, s);
     for (size_t k = 0; k < s->samples; ++k) list[k] = (double)s->plane[s->sample[k]].reach;
     s->spacing = median(list, s->samples);
+    for (size_t k = 0; k < s->samples; ++k) list[k] = (double)s->plane[s->sample[k]].sixth;
+    s->sixth = median(list, s->samples);
     for (size_t k = 0; k < s->samples; ++k) {
         const fitness_plane *plane = &s->plane[s->sample[k]];
         if (!plane->flat) continue;
@@ -161,6 +152,27 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
     s->flat = s->samples ? (double)flat.count / (double)s->samples : 0;
     s->noise = median(list, flat.count);
     s->planar = along_three(&flat);
+}
+
+/* Takes the points over. */
+static atn_status describe(cloud_points *points, fitness_side *s) {
+    const atn_ctx *ctx = points->ctx;
+    *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
+    *points = (cloud_points){0};
+    s->sample = atn_alloc(ctx, SAMPLES * sizeof *s->sample);
+    s->wall = atn_zalloc(ctx, SAMPLES * sizeof *s->wall);
+    s->plane = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->plane);
+    s->state = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->state);
+    atn_status status = s->sample && s->wall && s->plane && s->state ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = cloud_grid_make(&s->points, 0, &s->grid);
+    if (status != ATN_OK) return status;
+    atn_random random;
+    atn_random_seed(&random, 5);
+    for (size_t k = 0; k < s->samples; ++k) { /* one by chance out of each run of the array */
+        size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
+        s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
+    }
+    survey(s, NEIGHBOURS);
     return ATN_OK;
 }
 
@@ -211,27 +223,41 @@ static atn_status points_of(const reg_problem *p, bool target, cloud_points *out
     return status;
 }
 
-/* The finest points that show surfaces; the finest of all where none do. */
+/* Without outliers, if that shows more planes. */
+static atn_status without_outliers(const atn_ctx *ctx, fitness_side *side) {
+    fitness_side other = {0};
+    cloud_points some = {0};
+    atn_status status = fitness_dense(side, &some);
+    if (status == ATN_OK && some.count >= FEWEST_POINTS) status = describe(&some, &other);
+    if (status == ATN_OK && other.flat > side->flat) {
+        fitness_side last = *side;
+        *side = other;
+        other = last;
+    }
+    side_free(&other, ctx);
+    cloud_points_free(&some);
+    return status;
+}
+
+/* The smallest neighbourhoods that show surfaces; the smallest of all where none do. */
+static void widen(fitness_side *s) {
+    size_t best = s->neighbours;
+    double flat = s->flat;
+    for (size_t n = 2 * s->neighbours; flat < MOSTLY && n <= MOST_NEIGHBOURS && n * FEWEST_PLANES < s->points.count;
+         n *= 2) {
+        survey(s, n);
+        if (s->flat > MUCH * flat && s->flat > HARDLY) best = n, flat = s->flat;
+    }
+    if (s->neighbours != best) survey(s, best);
+}
+
 static atn_status side_make(const reg_problem *p, bool target, fitness_side *out) {
-    const atn_ctx *ctx = p->engine.ctx;
-    cloud_points all = {0}, merged = {0};
+    cloud_points all = {0};
     atn_status status = points_of(p, target, &all);
     if (status == ATN_OK) status = describe(&all, out);
-    double finest = out->spacing;
-    for (double by = 1.5; status == ATN_OK && out->flat < MOSTLY && finest > 0; by *= 1.6) {
-        fitness_side coarser = {0};
-        status = cloud_points_merge(&out->points, by * finest, &merged);
-        if (status == ATN_OK && merged.count < FEWEST_POINTS) break;
-        if (status == ATN_OK) status = describe(&merged, &coarser);
-        if (status == ATN_OK && coarser.flat > MUCH * out->flat && coarser.flat > HARDLY) {
-            side_free(out, ctx);
-            *out = coarser;
-            coarser = (fitness_side){0};
-        }
-        side_free(&coarser, ctx);
-    }
-    cloud_points_free(&merged);
     cloud_points_free(&all);
+    if (status == ATN_OK && out->flat < MOSTLY && out->spacing > 0) status = without_outliers(p->engine.ctx, out);
+    if (status == ATN_OK) widen(out);
     return status;
 }
 
@@ -271,12 +297,12 @@ static void meet(const fitness *f, int from, const reg_pose *pose, double scale,
     reg_pose_apply(pose, at, m->y);
     if (!cloud_grid_nearest(other->grid, m->y, 1, reach, &nearest, &d2)) return;
     const fitness_plane there = plane_of(other, nearest), *plane = &there;
-    double length = (double)plane->reach;
+    double length = (double)plane->reach, sixth = (double)plane->sixth;
     m->met = d2 < length * length;
-    m->same = d2 < SAME * SAME * length * length;
+    m->same = d2 < SAME * SAME * sixth * sixth;
     if (f->solid) {
-        m->beside = m->met;
-        m->on = d2 < 0.25 * length * length;
+        m->beside = d2 < sixth * sixth;
+        m->on = d2 < 0.25 * sixth * sixth;
         return;
     }
     if (!plane->flat) return; /* edges and strays say nothing */

@@ -11,7 +11,8 @@
 typedef struct fitness_plane {
     float at[3], normal[3]; /* the mean of the neighbours; of length 1, of either sign */
     float thickness;        /* deviation across the plane: noise, and what curvature adds */
-    float reach;            /* distance of the sixth neighbour */
+    float reach;            /* distance of the neighbour that half of them are nearer than */
+    float sixth;            /* of the sixth one */
     bool flat;              /* is a plane */
 } fitness_plane;
 
@@ -24,10 +25,12 @@ typedef struct fitness_side {
     uint32_t *sample;
     bool *wall; /* of the samples: part of a plane that is as large as a wall */
     size_t samples;
-    double spacing; /* median distance of the sixth neighbour over the samples */
-    double noise;   /* median thickness of the flat ones */
-    double flat;    /* share of the samples that are */
-    double planar;  /* of these, the share whose normals lie along three directions */
+    size_t neighbours; /* that tell a plane, the point among them: more where noise hides it */
+    double spacing;    /* median reach over the samples */
+    double sixth;      /* median distance of the sixth neighbour */
+    double noise;      /* median thickness of the flat ones */
+    double flat;       /* share of the samples that are */
+    double planar;     /* of these, the share whose normals lie along three directions */
 } fitness_side;
 
 /* Ended with fitness_free. */
@@ -62,6 +65,9 @@ typedef struct fitness_seen {
 
 /* ---- fitness_walls.c ---- */
 atn_status fitness_find_walls(fitness_side *side, const atn_ctx *ctx); /* fills wall, from the planes of the samples */
+
+/* ---- fitness_dense.c ---- */
+atn_status fitness_dense(const fitness_side *side, cloud_points *out); /* points but those far from others; none: 0 */
 
 void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out);
 

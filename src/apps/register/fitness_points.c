@@ -6,7 +6,7 @@
 
 static const double REACH = 0.75; /* of the sixth neighbour's distance: beyond it a sample does not fit */
 
-static double reach_of(const fitness *f) { return REACH * fmax(f->side[0].spacing, f->side[1].spacing); }
+static double reach_of(const fitness *f) { return REACH * fmax(f->side[0].sixth, f->side[1].sixth); }
 
 /* The nearest point to a sample of a side in the other's frame; false: none within reach. */
 static bool nearest(const fitness *f, int from, const reg_pose *pose, size_t k, double reach, double y[3], double x[3],

@@ -12,7 +12,8 @@
 static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
 static const double BETTER = 1.15; /* fits clearly better */
 static const double PLANES = 0.9;  /* of planes along three directions, the share that tells nothing */
-static const double FREE = 6;      /* power of what is at the other's surface and not over it */
+static const double FREE = 6;      /* power of what is at the other's surface and not over it, */
+static const double CLEAR = 2;     /* and of what lies on it and not beside or over it, besides its power in the value */
 static const double AS_WELL = 3;   /* deviations by which scores of nearest points differ in poses that fit equally, */
 static const double CLEARLY = 5;   /* and in those of which one fits better */
 static const double FEW_DETAILS =
@@ -52,6 +53,7 @@ double judge_value(const fitness_seen *there, const fitness_seen *answer) {
     double value = there->value;
     if (answer->identical) value *= fmin(1, there->same / answer->same);
     if (answer->free > 0) value *= pow(fmin(1, there->free / answer->free), FREE);
+    if (answer->clear > 0) value *= pow(fmin(1, there->clear / answer->clear), CLEAR);
     value *= fmin(1, detail_with(there, FEW_DETAILS) / detail_with(answer, FEW_DETAILS));
     return value * fmin(1, (1 - PLANES * there->planar) / (1 - PLANES * answer->planar));
 }

@@ -1,9 +1,6 @@
 /* Halving by selection: all blocks but the last of a species are full, and neighbours in space. */
 #include "apps/register/order.h"
 
-#include "base/memory.h"
-#include "base/parallel.h"
-
 #include <math.h>
 
 /* By position along the axis, then by index, so that the order does not depend on how the selection went. */
@@ -62,57 +59,4 @@ void reg_halve(reg_item *items, size_t count, size_t block) { // NOLINT(misc-no-
         items += left;
         count -= left;
     }
-}
-
-/* ---- stretches ---- */
-
-enum { BLOCKS = 16, MOST_BLOCK = 64 }; /* of a stretch; points of a block */
-
-typedef struct task {
-    const cloud_points *points;
-    size_t block;
-    uint32_t *order;
-} task;
-
-/* Points `from` to `to` - 1. */
-static void halve_stretch(const task *t, size_t from, size_t to) {
-    reg_item items[BLOCKS * MOST_BLOCK];
-    for (size_t k = from; k < to; ++k) {
-        for (int axis = 0; axis < 3; ++axis)
-            items[k - from].at[axis] = (float)(t->points->position[axis][k] - t->points->position[axis][from]);
-        items[k - from].index = (uint32_t)k;
-    }
-    reg_halve(items, to - from, t->block);
-    for (size_t k = from; k < to; ++k) t->order[k] = items[k - from].index;
-}
-
-static void halve_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    const task *t = user;
-    size_t stretch = BLOCKS * t->block, count = t->points->count;
-    (void)worker;
-    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
-        size_t end = (k + 1) * stretch < count ? (k + 1) * stretch : count;
-        halve_stretch(t, k * stretch, end);
-    }
-}
-
-/* Stretches end where the species does. */
-static void halve_species(const task *t) {
-    const int32_t *species = t->points->species;
-    size_t count = t->points->count, stretch = BLOCKS * t->block;
-    for (size_t from = 0, to; from < count; from = to) {
-        to = from + 1;
-        while (to < count && to - from < stretch && species[to] == species[from]) ++to;
-        halve_stretch(t, from, to);
-    }
-}
-
-atn_status reg_order(const cloud_points *p, size_t block, uint32_t *order) {
-    task t = {p, block, order};
-    size_t stretches = (p->count + BLOCKS * block - 1) / (BLOCKS * block);
-    if (p->species)
-        halve_species(&t);
-    else
-        atn_parallel((int64_t)stretches, 8, halve_some, &t);
-    return atn_check_cancel(p->ctx);
 }

@@ -1,4 +1,4 @@
-/* An order of points whose blocks, of a given number of points, are compact. */
+/* Blocks of neighbours, of a given number of points, where no raster tells points apart. */
 #ifndef ATN_APPS_REGISTER_ORDER_H
 #define ATN_APPS_REGISTER_ORDER_H
 
@@ -12,9 +12,5 @@ typedef struct reg_item {
 
 /* Items are halved along the longest side of their bounds, at a multiple of `block`, until a block is left. */
 void reg_halve(reg_item *items, size_t count, size_t block);
-
-/* order[k] is the point that comes k-th. Points are given in an order that keeps neighbours together, each species by
- * itself: stretches of a few blocks are halved. */
-atn_status reg_order(const cloud_points *points, size_t block, uint32_t *order);
 
 #endif

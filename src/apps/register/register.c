@@ -460,18 +460,20 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
     return status;
 }
 
-/* Does enough of the source fit where the clouds lie, after some short fits? Then p->pose is what they found. */
+/* Does enough of the source fit where the clouds lie, after a short fit or some? Then p->pose is what they found. */
 static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, int fits_most, bool *fits) {
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
     reg_span span = reg_begin(&p->engine);
     double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
     atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
     double score = 0, before = -1;
-    for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && score > GROWS * before; ++k) {
-        before = score;
+    *fits = false;
+    for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && !*fits; ++k) {
         score = reg_scene_refine(p->scene, at);
+        *fits = score > LIKELY;
+        if (score <= GROWS * before) break;
+        before = score;
     }
-    *fits = score > LIKELY;
     if (*fits) reg_to_inside(p, at, &p->pose);
     reg_end(&p->engine, REG_SEARCH, span);
     return status;

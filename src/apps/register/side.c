@@ -3,7 +3,6 @@
 #include "apps/register/side.h"
 
 #include "apps/register/nth.h"
-#include "apps/register/order.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -83,11 +82,11 @@ atn_type reg_sum_type(atn_type type) { return type == ATN_HP ? ATN_SP : type; }
 /* ---- cutting ---- */
 
 /* How many blocks: species do not share one. */
-static size_t count_blocks(const cloud_points *p, const uint32_t *order, size_t block) {
+static size_t count_blocks(const cloud_points *p, size_t block) {
     size_t blocks = 0, filled = block;
     if (!p->species) return (p->count + block - 1) / block;
     for (size_t k = 0; k < p->count; ++k) {
-        bool other = k && p->species[order[k]] != p->species[order[k - 1]];
+        bool other = k && p->species[k] != p->species[k - 1];
         if (other || filled == block) {
             ++blocks;
             filled = 0;
@@ -123,23 +122,22 @@ static size_t fill_up(reg_side *s, size_t at) {
 typedef struct cutting {
     reg_side *s;
     const cloud_points *p;
-    const uint32_t *order;
     const double *origin;
     double unit;
 } cutting;
 
-static void place(const cutting *c, uint32_t from, size_t at) {
+static void place(const cutting *c, size_t from, size_t at) {
     reg_side *s = c->s;
     for (int axis = 0; axis < 3; ++axis)
         s->position[axis][at] = (c->p->position[axis][from] - c->origin[axis]) / c->unit;
     s->weight[at] = c->p->weight[from];
-    s->origin[at] = from;
+    s->origin[at] = (uint32_t)from;
 }
 
 static void place_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const cutting *c = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) place(c, c->order[k], (size_t)k);
+    for (int64_t k = from; k < to; ++k) place(c, (size_t)k, (size_t)k);
 }
 
 /* Blocks end where the species does; returns how many points there are then. */
@@ -147,10 +145,9 @@ static size_t place_species(const cutting *c) {
     const int32_t *species = c->p->species;
     size_t at = 0;
     for (size_t k = 0; k < c->p->count; ++k) {
-        uint32_t from = c->order[k];
-        if (k && species[from] != species[c->order[k - 1]]) at = fill_up(c->s, at);
-        place(c, from, at);
-        c->s->species[at++ / c->s->block] = species[from];
+        if (k && species[k] != species[k - 1]) at = fill_up(c->s, at);
+        place(c, k, at);
+        c->s->species[at++ / c->s->block] = species[k];
     }
     return at;
 }
@@ -183,8 +180,8 @@ static atn_status add_weights(reg_side *s, const atn_ctx *ctx) {
     return ATN_OK;
 }
 
-static void cut(reg_side *s, const cloud_points *p, const uint32_t *order, const double origin[3], double unit) {
-    cutting c = {s, p, order, origin, unit};
+static void cut(reg_side *s, const cloud_points *p, const double origin[3], double unit) {
+    cutting c = {s, p, origin, unit};
     size_t placed = p->species ? place_species(&c) : p->count;
     if (!p->species) atn_parallel((int64_t)p->count, LEAST, place_some, &c);
     fill_up(s, placed);
@@ -337,19 +334,14 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
                          atn_type type, size_t block, reg_side *out) {
     const atn_ctx *ctx = points->ctx;
     reg_side s = {.device = device, .type = type, .count = points->count, .block = block};
-    uint32_t *order = atn_alloc(ctx, points->count * sizeof *order);
-    atn_status status = order ? reg_order(points, block, order) : ATN_ERR_MEMORY;
+    s.blocks = count_blocks(points, block);
+    s.padded = s.blocks * block;
+    atn_status status = allocate(&s, ctx, points->species != NULL);
     if (status == ATN_OK) {
-        s.blocks = count_blocks(points, order, block);
-        s.padded = s.blocks * block;
-        status = allocate(&s, ctx, points->species != NULL);
-    }
-    if (status == ATN_OK) {
-        cut(&s, points, order, origin, unit);
+        cut(&s, points, origin, unit);
         enclose(&s);
         status = add_weights(&s, ctx);
     }
-    atn_free(ctx, order);
     *out = s;
     if (status != ATN_OK) reg_side_free(out);
     return status;

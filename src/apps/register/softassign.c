@@ -7,11 +7,13 @@
 
 #include <math.h>
 
-static const double COARSE = 1.5;      /* a level is used while sigma is that many times its edge */
+static const double COARSE = 0.7;      /* a level is used while sigma is that many times its edge */
 static const double STILL = 0.02;      /* motion, in sigmas, that ends the steps at one T */
 static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last T */
 static const double FREE_SCALE = 0.35; /* sigma, in units, from which on scale and shear are fitted */
-enum { STEPS = 5, TURNS = 3 };
+enum { STEPS = 5 };
+enum { FIRST_TURNS = 3 }; /* of rows and columns, where nothing is normalised yet; then factors of the step before are
+                             nearly right, and one is enough: what nothing changes is the same */
 
 typedef struct softassign {
     reg_problem *p;
@@ -35,9 +37,10 @@ static atn_status step(softassign *s, double sigma) {
     reg_side *source = &level->source, *target = &level->target;
     double k = sqrt(REG_LOG2E) / sigma, ratio = settings->outlier_distance / p->unit / sigma;
     double outlier = fmax(exp(-ratio * ratio), REG_LEAST_OUTLIER), reach = reg_soft_reach(&s->soft, level, outlier);
+    int turns = level == s->level ? 1 : FIRST_TURNS;
     atn_status status = level == s->level ? ATN_OK : begin(s, level, outlier);
     if (status == ATN_OK) status = reg_soft_place(&s->soft, level, &p->pose, k);
-    for (int turn = 0; turn < TURNS && status == ATN_OK; ++turn) {
+    for (int turn = 0; turn < turns && status == ATN_OK; ++turn) {
         status = reg_soft_turn(&s->soft, target, source, reach, 1);
         if (status == ATN_OK) status = reg_soft_turn(&s->soft, source, target, reach, outlier);
     }

@@ -11,6 +11,7 @@
 static const double CHANCE = 0.45; /* agreement that wrong poses reach */
 static const double AGREES = 0.65; /* agreement that is none by chance */
 static const double MISFIT = 0.31; /* more is no noise; a third is for distances spread evenly */
+static const double MISFIT_ALONE = 0.36, NONE_NEAR = 0.1; /* a little more is forgiven beside such a runner-up */
 static const double PLANAR = 0.97; /* share of normals along three directions: walls and floors */
 static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
 static const double MOSTLY_PLANAR = 0.9, MOSTLY_FREE = 0.92; /* where a little else meets */
@@ -42,6 +43,13 @@ static void say(atn_register_result *r, atn_verdict verdict, const char *why) {
     snprintf(r->reason, sizeof r->reason, "%s", why);
 }
 
+/* Walls and floors meet, and what stands there does not, or there is nothing. */
+static bool only_walls(const fitness_seen *seen) {
+    double detail = judge_detail(seen);
+    if (seen->planar > PLANAR && seen->free < FREE && detail < FURNISHED) return true;
+    return seen->planar > MOSTLY_PLANAR && (seen->free < MOSTLY_FREE || (seen->missing > 1 && detail < DETAIL));
+}
+
 /* What can be said without other poses; false: there is nothing to ask of them. */
 static bool stands(const fitness_seen *seen, atn_register_result *r) {
     r->verdict = ATN_VERDICT_REFUSED;
@@ -55,18 +63,22 @@ static bool stands(const fitness_seen *seen, atn_register_result *r) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
                  100 * seen->precision);
+    } else if (only_walls(seen)) {
+        r->verdict = ATN_VERDICT_DOUBTFUL;
+        snprintf(r->reason, sizeof r->reason, "only planes along three directions meet, as in any room");
     } else if (seen->misfit > MISFIT) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason,
                  "the surfaces meet, but are farther apart than noise and spacing explain");
-    } else if ((seen->planar > PLANAR && seen->free < FREE && judge_detail(seen) < FURNISHED) ||
-               (seen->planar > MOSTLY_PLANAR &&
-                (seen->free < MOSTLY_FREE || (seen->missing > 1 && judge_detail(seen) < DETAIL)))) {
-        r->verdict = ATN_VERDICT_DOUBTFUL;
-        snprintf(r->reason, sizeof r->reason, "only planes along three directions meet, as in any room");
     } else
         r->verdict = ATN_VERDICT_TRUSTED;
     return r->verdict != ATN_VERDICT_REFUSED;
+}
+
+/* Surfaces that are a little too far apart: chance would have found other poses that fit like this. */
+static bool forgiven(const fitness_seen *seen, const atn_register_result *r) {
+    return seen->precision >= AGREES && !only_walls(seen) && seen->misfit > MISFIT && seen->misfit <= MISFIT_ALONE &&
+           r->runner_up <= NONE_NEAR;
 }
 
 /* Other poses and sliding directions take trust away. */
@@ -88,8 +100,12 @@ static void weigh(const reg_problem *p, const fitness_seen *seen, const char *li
         snprintf(r->reason, sizeof r->reason, "another pose fits %.2g times as well", r->runner_up);
     else if (r->runner_up > rivalled)
         snprintf(r->reason, sizeof r->reason, "another pose fits %.0f %% as well", 100 * r->runner_up);
-    else
+    else {
+        if (!forgiven(seen, r)) return;
+        r->reason[0] = '\0';
+        r->verdict = ATN_VERDICT_TRUSTED;
         return;
+    }
     r->verdict = ATN_VERDICT_DOUBTFUL;
 }
 
@@ -132,7 +148,11 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
         snprintf(r->reason, sizeof r->reason,
                  "of the points beside the other surface %.0f %% lie on it, which clouds that share nothing reach too",
                  100 * seen->precision);
-    else if (stands_out && (by_chance < NEARLY_AHEAD || mirrored > MIRRORED_BLIND))
+    else if (stands_out && !p->fitness->solid && seen->near >= FEWEST && seen->precision < AGREES) {
+        r->verdict = ATN_VERDICT_DOUBTFUL;
+        snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
+                 100 * seen->precision);
+    } else if (stands_out && (by_chance < NEARLY_AHEAD || mirrored > MIRRORED_BLIND))
         say(r, ATN_VERDICT_DOUBTFUL, "there is no surface to compare, and the mirrored source fits about as well");
     else if (stands_out)
         say(r, ATN_VERDICT_TRUSTED, "points lie nearer to each other than in any other pose");
@@ -189,7 +209,8 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
         status = look_closely(p);
         if (status == ATN_OK) status = judge(p, r);
         if (r->verdict == ATN_VERDICT_TRUSTED && !p->converged) r->verdict = ATN_VERDICT_DOUBTFUL;
-        if (!p->converged && *p->reason) snprintf(r->reason, sizeof r->reason, "%s", p->reason);
+        bool known = *r->reason && r->verdict == ATN_VERDICT_REFUSED && p->settings->init == ATN_START_AUTO;
+        if (!p->converged && *p->reason && !known) snprintf(r->reason, sizeof r->reason, "%s", p->reason);
         if (r->verdict != ATN_VERDICT_TRUSTED && (larger > LARGER || larger < SMALLER)) {
             r->verdict = ATN_VERDICT_REFUSED;
             snprintf(r->reason, sizeof r->reason,

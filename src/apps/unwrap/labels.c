@@ -8,7 +8,8 @@ static atn_status open_labels(unwrap_labels *l, const unwrap_image *image) {
     l->stride = w / 32 * 32 + 48;
     atn_status status = ATN_OK;
     if (!l->of) status = atn_array_create_matrix(image->device, ATN_INT32, w, h, 0, &l->of);
-    if (status == ATN_OK && !l->root) status = atn_array_create_vector(image->device, ATN_INT32, l->stride * h, &l->root);
+    if (status == ATN_OK && !l->root)
+        status = atn_array_create_vector(image->device, ATN_INT32, l->stride * h, &l->root);
     if (status == ATN_OK && !l->runs) status = atn_array_create_vector(image->device, ATN_INT32, h, &l->runs);
     if (status == ATN_OK && !l->counts) status = atn_array_create_vector(image->device, ATN_INT32, COUNTS, &l->counts);
     if (status == ATN_OK && !l->misfit) status = atn_array_create_vector(image->device, image->type, 1, &l->misfit);

@@ -199,6 +199,34 @@ static void survives_failing_allocations(void **state) {
     }
 }
 
+/* One point in each cell: the next one is a step along one axis away. */
+static void cells_that_follow_each_other_are_neighbours(void **state) {
+    (void)state;
+    enum { SIDE = 8, COUNT = SIDE * SIDE * SIDE };
+    kit_host host = host_open();
+    cloud_points points, ordered;
+    reg_curve curve;
+    uint32_t *from;
+    kit_ok(host.ctx, cloud_points_make(host.ctx, COUNT, false, &points));
+    for (size_t k = 0; k < COUNT; ++k) {
+        for (size_t axis = 0, rest = k; axis < 3; ++axis, rest /= SIDE)
+            points.position[axis][k] = (double)(rest % SIDE);
+        points.weight[k] = 1;
+    }
+    kit_ok(host.ctx, reg_curve_make(&points, 0, true, &ordered, &curve, &from));
+    assert_int_equal(ordered.count, COUNT);
+    for (size_t k = 1; k < COUNT; ++k) {
+        double way = 0;
+        for (int axis = 0; axis < 3; ++axis) way += fabs(ordered.position[axis][k] - ordered.position[axis][k - 1]);
+        assert_true(way == 1);
+    }
+    cloud_points_free(&points);
+    cloud_points_free(&ordered);
+    reg_curve_free(&curve);
+    atn_free(host.ctx, from);
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_and_unites),
@@ -206,6 +234,7 @@ int main(void) {
         cmocka_unit_test(thins_out_crowds),
         cmocka_unit_test(takes_points_at_one_place),
         cmocka_unit_test(survives_failing_allocations),
+        cmocka_unit_test(cells_that_follow_each_other_are_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

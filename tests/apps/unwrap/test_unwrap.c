@@ -213,6 +213,92 @@ static void follows_turns(void **state) {
     drop(&s);
 }
 
+/* ---- windings ---- */
+
+typedef bool pattern(int64_t x, int64_t y, uint64_t *seed);
+
+static bool comb(int64_t x, int64_t y, uint64_t *seed) {
+    (void)seed;
+    return x % 2 == 0 || y == (x % 4 == 1 ? 0 : 129); /* one long way up and down */
+}
+
+static bool lying_comb(int64_t x, int64_t y, uint64_t *seed) {
+    (void)seed;
+    return y % 2 == 0 || x == (y % 4 == 1 ? 0 : 96);
+}
+
+static bool squares(int64_t x, int64_t y, uint64_t *seed) { /* one in another, closed: islands with holes */
+    int64_t dx = x > 48 ? x - 48 : 48 - x, dy = y > 64 ? y - 64 : 64 - y;
+    (void)seed;
+    return (dx > dy ? dx : dy) % 2 == 0;
+}
+
+static bool stairs(int64_t x, int64_t y, uint64_t *seed) {
+    (void)seed;
+    return (x + y) % 5 < 2;
+}
+
+static bool grains(int64_t x, int64_t y, uint64_t *seed) { /* of all sizes */
+    (void)x, (void)y;
+    return kit_uniform(seed) > 0.41;
+}
+
+static bool sand(int64_t x, int64_t y, uint64_t *seed) {
+    (void)x, (void)y;
+    return kit_uniform(seed) > 0.2;
+}
+
+/* Fills one island and sums up how far its answer is from the phase; every pixel is as far from the truth as the first.
+ */
+static double fill_island(const scene *s, size_t seed, uint8_t *seen, size_t *stack, size_t *size) {
+    size_t top = 0, w = (size_t)s->width;
+    double sum = 0, off = s->out[seed] - s->truth[seed];
+    stack[top++] = seed;
+    seen[seed] = 1;
+    for (*size = 0; top > 0; ++*size) {
+        size_t k = stack[--top], near[4] = {k % w ? k - 1 : k, k % w + 1 < w ? k + 1 : k, k >= w ? k - w : k,
+                                            k + w < s->pixels ? k + w : k};
+        sum += s->out[k] - s->psi[k];
+        if (!(fabs(s->out[k] - s->truth[k] - off) < 1e-9)) fail_msg("pixel %zu is off by another turn", k);
+        for (int n = 0; n < 4; ++n)
+            if (s->mask[near[n]] && !seen[near[n]]) seen[near[n]] = 1, stack[top++] = near[n];
+    }
+    return sum;
+}
+
+/* However a mask winds, islands and turns are those that a fill finds; means are those of the phase, up to half a turn.
+ */
+static void joins_windings(void **state) {
+    static pattern *const PATTERNS[] = {comb, lying_comb, squares, stairs, grains, sand};
+    (void)state;
+    scene s = make(97, 130);
+    uint8_t *seen = malloc(s.pixels);
+    size_t *stack = malloc(s.pixels * sizeof *stack);
+    uint64_t seed = 11;
+    for (size_t p = 0; p < sizeof PATTERNS / sizeof *PATTERNS; ++p) {
+        int64_t islands = 0, valid = 0;
+        for (size_t k = 0; k < s.pixels; ++k)
+            s.mask[k] = PATTERNS[p]((int64_t)k % s.width, (int64_t)k / s.width, &seed);
+        atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.mask = s.mask});
+        memset(seen, 0, s.pixels);
+        for (size_t k = 0; k < s.pixels; ++k) {
+            size_t size;
+            assert_int_equal(isnan(s.out[k]), !s.mask[k]);
+            if (!s.mask[k] || seen[k]) continue;
+            double sum = fill_island(&s, k, seen, stack, &size);
+            assert_true(fabs(sum) < (TURN / 2 + 1e-9) * (double)size);
+            ++islands;
+            valid += (int64_t)size;
+        }
+        assert_int_equal(r.islands, islands);
+        assert_int_equal(r.valid, valid);
+        assert_true(r.solutions == 0 && r.cut_length == 0 && r.residual_rms < 1e-12);
+    }
+    free(seen);
+    free(stack);
+    drop(&s);
+}
+
 static void removes_tilt(void **state) {
     (void)state;
     scene s = make(64, 64);
@@ -368,6 +454,7 @@ int main(void) {
         cmocka_unit_test(answers_the_hopeless),
         cmocka_unit_test(refuses),
         cmocka_unit_test(follows_turns),
+        cmocka_unit_test(joins_windings),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
