@@ -532,3 +532,25 @@ void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *o
         *pose = next;
     }
 }
+
+/* Poses by all cores, each by one, where there are many; else one after the other, each by all. */
+typedef struct refining {
+    const fitness *f;
+    int steps;
+    reg_pose *pose;
+    fitness_seen *seen;
+} refining;
+
+static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const refining *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) fitness_refine(t->f, t->steps, &t->pose[k], &t->seen[k]);
+}
+
+void fitness_refine_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_seen *out) {
+    refining t = {f, steps, pose, out};
+    if (2 * (int64_t)count >= atn_parallel_workers())
+        atn_parallel_pieces((int64_t)count, refine_some, &t);
+    else
+        refine_some(&t, 0, (int64_t)count, 0);
+}

@@ -73,5 +73,6 @@ void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out);
 
 /* Gauss-Newton steps of a rigid change of the pose towards the planes; kept where the value grows. */
 void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out);
+void fitness_refine_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_seen *out); /* of each */
 
 #endif

@@ -30,15 +30,14 @@ static atn_status find_mirrored(reg_problem *p, reg_pose *out, size_t *count) {
 
 atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double *as_well) {
     reg_pose pose[MOST];
+    fitness_seen there[MOST];
     size_t count = 0;
     atn_status status = find_mirrored(p, pose, &count);
     *as_well = 0;
-    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        fitness_seen there;
-        fitness_refine(p->fitness, STEPS, &pose[k], &there);
-        *as_well = fmax(*as_well, judge_value(&there, seen) / seen->value);
-    }
-    return status;
+    if (status != ATN_OK) return status;
+    fitness_refine_all(p->fitness, STEPS, count, pose, there);
+    for (size_t k = 0; k < count; ++k) *as_well = fmax(*as_well, judge_value(&there[k], seen) / seen->value);
+    return ATN_OK;
 }
 
 atn_status judge_mirror_by_points(reg_problem *p, const fitness_seen *seen, const fitness_scores *scores,
