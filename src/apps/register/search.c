@@ -189,30 +189,17 @@ static atn_status search_scales(attempt *t, reg_start *out, double *best) {
     return status;
 }
 
-/* Both clouds of a scene at the same time. */
-typedef struct making {
+/* The edges of both clouds at the same time. */
+typedef struct edges {
     const cloud_points *points[2];
     double edge[2];
-    search_surface *surface[2];
     atn_status status[2];
-} making;
+} edges;
 
 static void find_edge(void *user, int64_t from, int64_t to, int32_t worker) {
-    making *t = user;
+    edges *t = user;
     (void)worker;
     for (int64_t k = from; k < to; ++k) t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
-}
-
-static void make_surface(void *user, int64_t from, int64_t to, int32_t worker) {
-    making *t = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k)
-        t->status[k] = search_surface_make(t->points[k], t->edge[k], false, t->surface[k]);
-}
-
-static atn_status make_both(making *t, atn_parallel_part *part) {
-    atn_parallel_pieces(2, part, t);
-    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
 }
 
 /* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
@@ -229,11 +216,13 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
     reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
-    making both = {.points = {source, target}, .surface = {&s->of_source, &s->of_target}};
-    atn_status status = make_both(&both, find_edge);
+    edges both = {.points = {source, target}};
+    atn_parallel_pieces(2, find_edge, &both);
+    atn_status status = both.status[0] != ATN_OK ? both.status[0] : both.status[1];
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);
-        status = make_both(&both, make_surface);
+        status = search_surface_make(source, both.edge[0], false, &s->of_source);
+        if (status == ATN_OK) status = search_surface_make(target, both.edge[1], false, &s->of_target);
         s->blank = status != ATN_OK || is_line(&s->of_source) || is_line(&s->of_target);
         if (!s->blank) status = search_raster_make(&s->of_target, &s->raster);
     }
