@@ -132,7 +132,6 @@ static void publish(const search_surface *source, const search_surface *target, 
 }
 
 static void align_centres(const cloud_points *source, const cloud_points *target, reg_start *out) {
-    *out = (reg_start){.transform = {[0] = 1, [5] = 1, [10] = 1, [15] = 1}};
     for (int a = 0; a < 3; ++a) {
         double of[2] = {0, 0};
         for (size_t k = 0; k < source->count; ++k) of[0] += (source->position[a][k] - of[0]) / (double)(k + 1);
@@ -235,23 +234,61 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
 
 void reg_scene_free(reg_scene *s) {
     if (!s) return;
-    search_raster_free(&s->raster);
-    search_surface_free(&s->of_source);
-    search_surface_free(&s->of_target);
+    if (s->mirrored) {
+        atn_free(s->ctx, s->of_source.block);
+    } else {
+        search_raster_free(&s->raster);
+        search_surface_free(&s->of_source);
+        search_surface_free(&s->of_target);
+    }
     atn_free(s->ctx, s);
+}
+
+static atn_status describe(reg_scene *s) {
+    atn_status status = search_surface_describe(&s->of_target);
+    return status == ATN_OK && !s->scaled ? search_surface_describe(&s->of_source) : status;
+}
+
+/* No histogram changes, and all else has one coordinate the other way round. */
+atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out) {
+    *out = NULL;
+    atn_status status = scene->blank ? ATN_OK : describe(scene);
+    reg_scene *s = status == ATN_OK ? atn_alloc(scene->ctx, sizeof *s) : NULL;
+    if (!s) return status == ATN_OK ? ATN_ERR_MEMORY : status;
+    *s = *scene;
+    s->mirrored = true;
+    s->bests = 0;
+    search_surface *to = &s->of_source;
+    const search_surface *from = &scene->of_source;
+    to->block = atn_alloc(s->ctx, from->count * 6 * sizeof *to->block);
+    if (!to->block) {
+        atn_free(s->ctx, s);
+        return ATN_ERR_MEMORY;
+    }
+    if (from->count) memcpy(to->block, from->block, from->count * 6 * sizeof *to->block);
+    for (int a = 0; a < 3; ++a) {
+        to->at[a] = to->block + (size_t)a * from->count;
+        to->normal[a] = to->block + (size_t)(3 + a) * from->count;
+    }
+    to->centre[0] = -to->centre[0];
+    for (size_t k = 0; k < from->count; ++k) to->at[0][k] = -to->at[0][k], to->normal[0][k] = -to->normal[0][k];
+    *out = s;
+    return ATN_OK;
 }
 
 atn_status reg_search(reg_scene *scene, reg_start *out) {
     double best = -1;
-    align_centres(scene->source, scene->target, out);
-    if (scene->blank) return ATN_OK;
-    attempt *t = atn_zalloc(scene->ctx, sizeof *t);
-    if (!t) return ATN_ERR_MEMORY;
-    t->scene = scene;
-    atn_status status = search_surface_describe(&scene->of_target);
-    if (status == ATN_OK && !scene->scaled) status = search_surface_describe(&scene->of_source);
-    if (status == ATN_OK)
-        status = scene->scaled ? search_scales(t, out, &best) : search_at(t, &scene->of_source, out, &best);
+    *out = (reg_start){.transform = {[0] = 1, [5] = 1, [10] = 1, [15] = 1}};
+    attempt *t = scene->blank ? NULL : atn_zalloc(scene->ctx, sizeof *t);
+    if (!t && !scene->blank) return ATN_ERR_MEMORY;
+    atn_status status = ATN_OK;
+    if (t) {
+        t->scene = scene;
+        status = describe(scene);
+        if (status == ATN_OK)
+            status = scene->scaled ? search_scales(t, out, &best) : search_at(t, &scene->of_source, out, &best);
+    }
+    if (best < 0) align_centres(scene->source, scene->target, out);
     atn_free(scene->ctx, t);
     return status;
 }

@@ -13,6 +13,8 @@
 typedef struct reg_scene reg_scene;
 /* scaled: their sizes may differ. Fails where a cloud has no points. */
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out);
+/* The same with the source the other way round along x; `scene` is described, and must stay. Not for scaled scenes. */
+atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out);
 void reg_scene_free(reg_scene *scene); /* NULL is fine */
 
 /* Share of the source that lies on the target, in [0, 1], at a transform that is refined by a few steps. Not for scaled

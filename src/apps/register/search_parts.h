@@ -109,6 +109,7 @@ struct reg_scene {
     const atn_ctx *ctx;
     const cloud_points *source, *target; /* not owned */
     bool scaled;                         /* the source's cubes are its own */
+    bool mirrored;                       /* the source is; all but its places and normals is another scene's */
     bool blank;                          /* points on a line or at one place: no turn can be told */
     search_surface of_source, of_target;
     search_raster raster;
