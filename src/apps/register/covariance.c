@@ -19,6 +19,7 @@
 static const double CUBE = 4;        /* spacings: the edge of the smallest cubes, which are joined to larger ones */
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
+static const double AHEAD = 1.3;     /* of lists that serve all poses that the curvature is taken from */
 static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
 enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
 enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
@@ -322,6 +323,7 @@ static atn_status curvature_of(const reg_polish_state *s, const reg_pose *pose, 
     thinned few;
     reg_polish_state sums;
     atn_status status = open_like(s, false, &surface, &few, &sums);
+    sums.ahead = AHEAD;
     if (status == ATN_OK) status = gradient(&sums, pose);
     double by = status == ATN_OK && sums.weight > 0 ? s->weight / sums.weight : 0;
     if (status == ATN_OK) status = curvature(&sums, pose, h);

@@ -21,6 +21,7 @@ typedef struct reg_polish_state {
     bool quiet;       /* steps are no iterations that anybody is told of */
     bool whole;       /* they are all there is of a method: as many as its iterations, and the last pose stays */
     bool lost;        /* no pair within reach */
+    double ahead;     /* partners are looked for that many times farther than reach: lists serve poses around this one */
     double scale2;    /* deviation squared of the square root of q */
     double h[36], g[6];
     double weight, cost;

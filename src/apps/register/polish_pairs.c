@@ -105,7 +105,7 @@ atn_status reg_polish_step(reg_polish_state *s, const reg_pose *pose, double rea
     reg_engine *e = &s->p->engine;
     atn_status status = reg_place(e, s->source, pose);
     if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
-    if (status == ATN_OK) status = reg_partners(e, s->source, s->target, reach);
+    if (status == ATN_OK) status = reg_partners(e, s->source, s->target, s->ahead * reach);
     if (status == ATN_OK) status = reg_side_pairs(s->source);
     if (status == ATN_OK) status = weigh(s, pose, reach);
     if (status == ATN_OK && !s->settled) status = find_scale(s);
@@ -132,7 +132,8 @@ atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, atn_array
 atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side *source, reg_side *target,
                            reg_polish_state *out) {
     atn_device *device = p->engine.device;
-    *out = (reg_polish_state){.p = p, .surface = surface, .source = source, .all = source, .target = target};
+    *out = (reg_polish_state){
+        .p = p, .surface = surface, .source = source, .all = source, .target = target, .ahead = 1};
     atn_status status = atn_array_create_vector(device, reg_sum_type(p->engine.type), SOME, &out->some);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, TOTALS, &out->total);
     if (status != ATN_OK) reg_polish_close(out);
