@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ATOMS = 1000, CHECKED = 4000, ROUNDS = 2 };
+enum { ATOMS = 1000, CHECKED = 4000, FRAMES = 3, ROUNDS = 2 };
 static const double LEAST = 0.02; /* share of a phase */
 static const double FAITH = 1;    /* nats that doubling or halving a power must gain */
 static const double ENOUGH = 40;  /* atoms of which as many are right as there will be */
@@ -23,9 +23,9 @@ enum { LEAST_SURE = 20 };        /* atoms that tell it */
 
 typedef struct made {
     size_t count;
-    double axis[3][CHECKED];
-    int32_t label[CHECKED];
-    atn_lattice_atom atom[CHECKED];
+    double axis[3][FRAMES * CHECKED];
+    int32_t label[FRAMES * CHECKED];
+    atn_lattice_atom atom[FRAMES * CHECKED];
     size_t which[ATOMS];
 } made;
 
@@ -57,20 +57,19 @@ static int32_t structure_of(const atn_lattice *l, crystal_structure k) {
     return 0;
 }
 
-/* So many atoms; every phase has as many grains, of about 1,000 atoms or less. */
+/* So many atoms after those that are there; every phase has as many grains, of about 1,000 atoms or less. */
 static atn_status make(const atn_lattice *l, atn_sample_atoms_settings *s, size_t size, made *out) {
     atn_ctx *ctx = atn_device_ctx(l->device);
     atn_sample_atoms *atoms = NULL;
     atn_sample_atom rows[100];
-    size_t got = 1, least = size / ATOMS > 2 ? size / ATOMS : 2;
+    size_t got = 1, least = size / ATOMS > 2 ? size / ATOMS : 2, end = out->count + size;
     s->size = size;
-    s->seed = size; /* any, but the same one whenever */
+    s->seed = end; /* any, but the same one whenever */
     s->grains = (least + s->lattices - 1) / s->lattices * s->lattices;
-    out->count = 0;
     atn_status status = atn_sample_atoms_make(ctx, s, NULL, NULL, &atoms);
     while (status == ATN_OK && got) {
         status = atn_sample_atoms_next(atoms, sizeof rows / sizeof *rows, rows, &got);
-        for (size_t k = 0; k < got && status == ATN_OK && out->count < size; ++k, ++out->count) {
+        for (size_t k = 0; k < got && status == ATN_OK && out->count < end; ++k, ++out->count) {
             const crystal_grain *grain = atn_sample_atoms_crystal(atoms)->grain;
             for (int axis = 0; axis < 3; ++axis) out->axis[axis][out->count] = 10 * (double)rows[k].position[axis];
             out->label[out->count] = rows[k].grain < 0 ? 0 : structure_of(l, grain[rows[k].grain].structure);
@@ -105,6 +104,7 @@ static atn_status correct_background(atn_lattice *l, atn_sample_atoms_settings *
     size_t sure = 0;
     if (about->strangers == 0 || l->settings.strangers > 0) return ATN_OK;
     about->strangers = 0;
+    m->count = 0;
     atn_status status = make(l, about, ATOMS, m);
     if (status == ATN_OK) status = match(l, m);
     for (size_t i = 0; i < m->count && status == ATN_OK; ++i) {
@@ -251,20 +251,32 @@ static void fit_odds(atn_lattice *l, const made *m) {
     }
 }
 
+/* Several frames: in one of them too few atoms are at boundaries, and these at the same few. */
+static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
+    atn_status status = ATN_OK;
+    m->count = 0;
+    for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
+        size_t first = m->count;
+        l->near.atoms = 0;
+        memset(&l->recent, 0, sizeof l->recent);
+        status = make(l, about, CHECKED, m);
+        atn_atoms atoms = {.count = m->count - first, .own = m->count - first};
+        for (int axis = 0; axis < 3; ++axis) atoms.position[axis] = m->axis[axis] + first;
+        if (status == ATN_OK) status = lattice_match_atoms(l, &atoms, 1, m->atom + first);
+    }
+    return status;
+}
+
 atn_status lattice_calibrate(atn_lattice *l) {
     atn_sample_atoms_settings about;
     if (!describe(l, &about)) return ATN_OK;
     made *m = atn_zalloc(l->ctx, sizeof *m);
     atn_status status = m ? correct_background(l, &about, m) : ATN_ERR_MEMORY;
+    if (m) m->count = 0;
     if (status == ATN_OK) status = make(l, &about, ATOMS, m);
     if (status == ATN_OK) status = match(l, m);
     if (status == ATN_OK) choose_all(l, m);
-    l->near.atoms = 0;
-    memset(&l->recent, 0, sizeof l->recent);
-    if (status == ATN_OK) status = make(l, &about, CHECKED, m);
-    atn_atoms atoms = {.count = CHECKED, .own = CHECKED};
-    for (int axis = 0; axis < 3 && m; ++axis) atoms.position[axis] = m->axis[axis];
-    if (status == ATN_OK) status = lattice_match_atoms(l, &atoms, 1, m->atom);
+    if (status == ATN_OK) status = check_frames(l, &about, m);
     if (status == ATN_OK) fit_odds(l, m);
     memset(&l->recent, 0, sizeof l->recent);
     l->near.atoms = 0;
