@@ -194,6 +194,25 @@ def test_the_interpreter_ends_while_a_thread_works():
     assert (code, out) == (0, "ending") and "Fatal" not in err and "Segmentation" not in err, err
 
 
+def test_without_a_compiler():
+    """What is compiled in does for all that the package offers."""
+    code, out, err = run("""
+    target = surface(1500)
+    for method in ("em-icp", "icp", "icp-plane", "gicp"):
+        result = attune.register(moved(target, pose(0.1)), target, init="auto", method=method, device="host")
+        print(method, result.trusted)
+    phase, bowl = wrapped()
+    print(off(attune.unwrap(phase, device="host"), bowl) < 1e-6)
+    noisy = np.angle(np.exp(1j * (bowl + np.random.default_rng(0).normal(size=bowl.shape) * 0.8)))
+    print(attune.unwrap(noisy, device="host", full_output=True)[1].converged)
+    cells = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), -1).reshape(-1, 1, 3)
+    atoms = 4.05 * (cells + np.array([[0, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])).reshape(-1, 3)
+    print(attune.lattice(atoms, models={"fcc": 4.05}, device="host").counts["fcc"] > 200)
+    """, env=dict(os.environ, ATTUNE_CC="/nowhere/cc"))
+    assert code == 0, err
+    assert [line.split()[-1] for line in out.splitlines()] == ["True"] * 7
+
+
 def test_import_needs_no_numpy():
     code, out, err = run("""
     """)

@@ -105,11 +105,16 @@ static atn_status open_kernels(const job *j, kernels *k) {
     return atn_sequence_parse(j->ctx, j->kernel, text, strlen(text), &options, NULL, &k->sequence);
 }
 
+/* What others ship is compiled in with them; a file of one kernel may have its name. */
+static bool is_own(const char *file, const char *kernel) {
+    return strcmp(file, kernel) == 0 || !atn_shipped_find(kernel);
+}
+
 /* NULL: there are fewer. */
-static const atn_graph *kernel_at(const kernels *k, int step) {
+static const atn_graph *kernel_at(const kernels *k, const char *file, int step) {
     if (k->sequence) return step < k->sequence->count ? k->sequence->step[step] : NULL;
     for (int32_t n = 0; n < k->programs->n_callees; ++n)
-        if (!atn_shipped_find(k->programs->callees[n].name) && step-- == 0) return k->programs->callees[n].graph;
+        if (is_own(file, k->programs->callees[n].name) && step-- == 0) return k->programs->callees[n].graph;
     return NULL;
 }
 
@@ -121,7 +126,7 @@ static atn_status make(job *j, const char *what) {
     if (sscanf(what, "%63[^:]:%15[^:]:%d", j->kernel, j->type, &j->step) != 3 || !atn_shipped_find(j->kernel))
         return atn_fail(j->ctx, ATN_ERR_INPUT, "'%s': KERNEL:TYPE:STEP is wanted", what);
     atn_status status = open_kernels(j, &all);
-    const atn_graph *graph = status == ATN_OK ? kernel_at(&all, j->step) : NULL;
+    const atn_graph *graph = status == ATN_OK ? kernel_at(&all, j->kernel, j->step) : NULL;
     if (graph)
         status = compile_in(j, graph, &out);
     else if (status != ATN_ERR_MEMORY)
