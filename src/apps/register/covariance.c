@@ -6,9 +6,9 @@
  * points), so the terms of all pairs in a cube of several spacings are added before they are squared; larger cubes
  * that tell more widen it. What both clouds get wrong together shows when they change places: each target point and
  * its nearest source point ask for another pose, and where that is farther away than B explains, the covariance grows
- * by most of what explains it: that pose errs, too. Where points of both clouds are the same ones,
- * noise aside, methods that fit points are held against pairs that count alike in all directions. A twist (w, v) moves
- * a point p to p + w x p + v. */
+ * by most of what explains it: that pose errs, too. Where points of both clouds are the same ones, noise aside, methods
+ * that fit points are held against pairs that count alike in all directions. A twist (w, v) moves a point p to
+ * p + w x p + v. */
 #include "apps/register/polish.h"
 
 #include "base/memory.h"
