@@ -6,9 +6,9 @@
  * points), so the terms of all pairs in a cube of several spacings are added before they are squared; larger cubes
  * that tell more widen it. What both clouds get wrong together shows when they change places: each target point and
  * its nearest source point ask for another pose, and where that is farther away than B explains, the covariance grows
- * by half of what explains it: that pose errs as much, the other way. Where points of both clouds are the same ones,
- * noise aside, methods that fit points are held against pairs that count alike in all directions. A twist (w, v) moves
- * a point p to p + w x p + v. */
+ * by most of what explains it: that pose errs, too. Where points of both clouds are the same ones, noise aside, methods
+ * that fit points are held against pairs that count alike in all directions. A twist (w, v) moves a point p to
+ * p + w x p + v. */
 #include "apps/register/polish.h"
 
 #include "base/memory.h"
@@ -19,6 +19,7 @@
 
 static const double CUBE = 4;        /* spacings: the edge of the smallest cubes, which are joined to larger ones */
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
+static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
 static const double AHEAD = 1.3;     /* of lists that serve all poses that the curvature is taken from */
 static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
@@ -384,7 +385,7 @@ typedef struct opinion {
 /* Of independent samples of a surface they are about one spacing apart. */
 static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
 
-/* H^-1 B H^-1, times half of what it takes to explain the step back; `s` has its sums at the pose. */
+/* H^-1 B H^-1, times most of what it takes to explain the step back; `s` has its sums at the pose. */
 static atn_status estimate(reg_polish_state *s, opinion *o) {
     double b[36], h[36], inverse[36], half[36], plain[36], back[6], step[6], force[6];
     memcpy(plain, s->h, sizeof plain);
@@ -402,7 +403,7 @@ static atn_status estimate(reg_polish_state *s, opinion *o) {
     apply(inverse, force, step);
     o->told = reg_invert_symmetric(6, o->c, half);
     double widen = o->told ? form(half, step) / SEEN : 1;
-    for (int i = 0; i < 36 && widen > 1; ++i) o->c[i] *= (1 + widen) / 2;
+    for (int i = 0; i < 36 && widen > 1; ++i) o->c[i] *= 1 + OWN * (widen - 1);
     return ATN_OK;
 }
 

@@ -117,7 +117,6 @@ static void hard_pairs(void **state) {
         {{THING_TERRAIN, THING_OTHER, 6972, 1796, 0.45, 0.62, 0.53, 845933}, false, 0},
         {{THING_TERRAIN, THING_SAME, 2983, 2187, 0.45, 0, 0.32, 37}, true, 0.5},
         {{THING_LUMPY, THING_SAME, 7578, 2345, 0.42, 0, 0.26, 38}, true, 0.5},
-        {{THING_TERRAIN, THING_SAME, 2338, 1000, 0.8, 0.63, 0.51, 28354607}, true, 4},
         {{THING_ROOM, THING_SAME, 1834, 1362, 0.67, 0.28, 0.5, 18195894}, true, 4},
         {{THING_ROOM, THING_MIRRORED, 3453, 13795, 0.31, 0.78, 0.41, 14425650}, false, 0},
     };
