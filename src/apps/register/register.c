@@ -254,14 +254,6 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
-/* Where few points are far away from all others, the frame is that of the others. */
-static void leave_strays(const cloud_points *points, double origin[3], double *radius) {
-    double middle[3], usual = reg_usual_radius(points, middle);
-    if (!(usual > 0) || !(*radius > REG_STRAY * usual)) return;
-    memcpy(origin, middle, sizeof middle);
-    *radius = REG_STRAY / 10 * usual;
-}
-
 /* Frames without units; coordinates that cannot be squared are refused. */
 static atn_status find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target) {
     const atn_ctx *ctx = p->engine.ctx;
@@ -270,15 +262,14 @@ static atn_status find_frames(reg_problem *p, const cloud_points *source, const 
     if (status != ATN_OK) return status;
     reg_spread_of(source, p->source_origin, &p->source_spread);
     reg_spread_of(target, p->target_origin, &p->target_spread);
-    double source_radius = p->source_spread.radius;
     p->unit = p->target_spread.radius;
     if (!isfinite(p->unit) || !isfinite(p->source_spread.radius))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
     if (too_small(source) || too_small(target))
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "register: points are too near to each other for distances to be squared; another unit helps");
-    leave_strays(source, p->source_origin, &source_radius);
-    leave_strays(target, p->target_origin, &p->unit);
+    (void)reg_leave_strays(source, p->source_spread.radius, p->source_origin);
+    p->unit = reg_leave_strays(target, p->unit, p->target_origin);
     if (!(p->unit > 0)) p->unit = 1;
     return ATN_OK;
 }
