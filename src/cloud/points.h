@@ -16,7 +16,7 @@ typedef struct cloud_points {
     int32_t *species; /* NULL: all of one kind */
 } cloud_points;
 
-enum { CLOUD_WORTH_A_THREAD = 8192 }; /* points */
+enum { CLOUD_WORTH_A_THREAD = 2048 }; /* points */
 
 size_t cloud_count(const atn_cloud *cloud); /* points; atn_cloud_get_info looks through all of them for bounds */
 

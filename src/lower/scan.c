@@ -316,17 +316,21 @@ static void parts_of_slab(scan *s, scan_accs out) {
     int32_t splits = l->cuts.splits, each = (splits + s->lanes - 1) / s->lanes, n = 0;
     ir_ref base = ir_multiply_integer(p, l->slab, splits);
     ir_ref from = ir_declare(p, l->block, "part_from", ir_add(p, base, ir_multiply_integer(p, s->lane, each)));
-    ir_ref to =
-        ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(p, from, each), ir_add_integer(p, base, splits), -1);
+    ir_ref last = ir_declare(p, l->block, "part_last", ir_add_integer(p, base, splits - 1));
     make_variables(s, "upto", s->neutral, upto);
     make_variables(s, "all", s->neutral, all);
     int32_t variable = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
     ir_block body = IR_EMPTY, *outer = l->block;
     l->block = &body;
-    ir_ref mine = ir_less(p, ir_variable_ref(p, variable), l->split);
-    mine = ir_declare(p, l->block, "earlier", mine);
-    SCAN_EACH(s->b, k, part)
-    other[k][part] = ir_declare(p, l->block, "partial", partial(s, k, n++, ir_variable_ref(p, variable)));
+    ir_ref here = ir_declare(p, l->block, "here", ir_add(p, from, ir_variable_ref(p, variable)));
+    ir_ref mine = ir_declare(p, l->block, "earlier", ir_less(p, here, l->split));
+    ir_ref none = ir_declare(p, l->block, "none", ir_less(p, last, here)); /* not left out: all are read at once */
+    ir_ref at = ir_declare(p, l->block, "at", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, here, last, -1));
+    SCAN_EACH(s->b, k, part) {
+        int32_t type = acc_type(l, &s->b->acc[k]);
+        ir_ref there = ir_operation(p, ATN_OP_SELECT, type, none, s->neutral[k][part], partial(s, k, n++, at));
+        other[k][part] = ir_declare(p, l->block, "partial", there);
+    }
     scan_join(s, "joined", all, other, next);
     if (!p->failed) set_variables(s, all, next);
     SCAN_EACH(s->b, k, part)
@@ -334,7 +338,7 @@ static void parts_of_slab(scan *s, scan_accs out) {
         next[k][part] = ir_operation(p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), mine, next[k][part], upto[k][part]);
     if (!p->failed) set_variables(s, upto, next);
     l->block = outer;
-    ir_for(p, outer, variable, from, ir_declare(p, outer, "part_to", to), 1, 1, body);
+    ir_for(p, outer, variable, ir_address(p, 0), ir_address(p, each), 1, each < 32 ? each : 32, body);
     bool before = s->before;
     s->before = false;
     SCAN_EACH(s->b, k, part) value[0][k][part] = upto[k][part], value[1][k][part] = all[k][part];

@@ -31,7 +31,7 @@ static atn_status make(align_work *w, atn_align_result *out) {
         out->scan[k] = (atn_align_scan){.transform = {[0] = 1, [5] = 1, [10] = 1, [15] = 1}};
     align_group(w);
     atn_status status = align_tell(w, "looking at each", 0, w->count);
-    if (status == ATN_OK) status = candidates_make(w->device, w->count, w->scans, w->pairs.reproducible, &w->views);
+    if (status == ATN_OK) status = candidates_make(w->ctx, w->count, w->scans, &w->views);
     return status;
 }
 

@@ -3,7 +3,6 @@
 #include "apps/align/candidates.h"
 
 #include "base/memory.h"
-#include "device/device.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,10 +124,8 @@ static atn_status fill(candidates *c, const atn_cloud *const *scans) {
     return status;
 }
 
-atn_status candidates_make(atn_device *device, size_t count, const atn_cloud *const *scans, bool reproducible,
-                           candidates *out) {
-    const atn_ctx *ctx = atn_device_ctx(device);
-    *out = (candidates){.ctx = ctx, .device = device, .reproducible = reproducible};
+atn_status candidates_make(const atn_ctx *ctx, size_t count, const atn_cloud *const *scans, candidates *out) {
+    *out = (candidates){.ctx = ctx};
     out->view = atn_zalloc(ctx, count * sizeof *out->view);
     if (!out->view) return ATN_ERR_MEMORY;
     out->count = count;
@@ -191,8 +188,7 @@ atn_status candidates_search(const candidates *c, size_t source, size_t target, 
     *score = *runner_up = 0;
     if (s->blank || t->blank) return ATN_OK;
     const reg_scene scene = {.ctx = c->ctx, .raster = t->raster};
-    const search_tools tools = {c->device, c->reproducible, NULL};
-    atn_status status = search_paired(&tools, &s->surface, &t->surface, false, pose, &count);
+    atn_status status = search_paired(&s->surface, &t->surface, false, pose, &count);
     if (status == ATN_OK) status = search_judge(&scene, &s->surface, false, pose, &count);
     if (status != ATN_OK || count == 0) return status;
     publish(&s->surface, &t->surface, &pose[0], transform);

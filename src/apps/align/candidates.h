@@ -16,15 +16,12 @@ typedef struct candidate_view {
 
 typedef struct candidates {
     const atn_ctx *ctx;
-    atn_device *device;
-    bool reproducible;
     size_t count;
     candidate_view *view; /* owned */
 } candidates;
 
 /* Fails where a scan has no points. Ended with candidates_free. */
-atn_status candidates_make(atn_device *device, size_t count, const atn_cloud *const *scans, bool reproducible,
-                           candidates *out);
+atn_status candidates_make(const atn_ctx *ctx, size_t count, const atn_cloud *const *scans, candidates *out);
 void candidates_free(candidates *c); /* zeroed ones are fine */
 
 /* How alike the shapes of two scans are, 0 to 1; the same both ways. */

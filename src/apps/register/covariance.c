@@ -6,8 +6,9 @@
  * points), so the terms of all pairs in a cube of several spacings are added before they are squared; larger cubes
  * that tell more widen it. What both clouds get wrong together shows when they change places: each target point and
  * its nearest source point ask for another pose, and where that is farther away than B explains, the covariance grows
- * to explain it. Where points of both clouds are the same ones, noise aside, methods that fit points are held against
- * pairs that count alike in all directions. A twist (w, v) moves a point p to p + w x p + v. */
+ * by half of what explains it: that pose errs as much, the other way. Where points of both clouds are the same ones,
+ * noise aside, methods that fit points are held against pairs that count alike in all directions. A twist (w, v) moves
+ * a point p to p + w x p + v. */
 #include "apps/register/polish.h"
 
 #include "base/memory.h"
@@ -383,7 +384,7 @@ typedef struct opinion {
 /* Of independent samples of a surface they are about one spacing apart. */
 static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
 
-/* H^-1 B H^-1, times what it takes to explain the step back; `s` has its sums at the pose. */
+/* H^-1 B H^-1, times half of what it takes to explain the step back; `s` has its sums at the pose. */
 static atn_status estimate(reg_polish_state *s, opinion *o) {
     double b[36], h[36], inverse[36], half[36], plain[36], back[6], step[6], force[6];
     memcpy(plain, s->h, sizeof plain);
@@ -401,7 +402,7 @@ static atn_status estimate(reg_polish_state *s, opinion *o) {
     apply(inverse, force, step);
     o->told = reg_invert_symmetric(6, o->c, half);
     double widen = o->told ? form(half, step) / SEEN : 1;
-    for (int i = 0; i < 36 && widen > 1; ++i) o->c[i] *= widen;
+    for (int i = 0; i < 36 && widen > 1; ++i) o->c[i] *= (1 + widen) / 2;
     return ATN_OK;
 }
 

@@ -29,8 +29,6 @@ static const struct {
     [REG_TERMS] = {"polish_terms", true, false},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
-    [REG_LIKENESS] = {"gemm", false, true},
-    [REG_AGREE] = {"agree", false, true},
     [REG_BUILD] = {"building kernels, first run only", false, false},
     [REG_READ] = {"copy and check points", false, false},
     [REG_ORDER] = {"sort", false, false},

@@ -22,8 +22,6 @@ typedef enum reg_kernel {
     REG_TERMS,
     REG_MSTEP,
     REG_SPREAD,
-    REG_LIKENESS, /* of the search, which times itself: */
-    REG_AGREE,
     REG_KERNELS
 } reg_kernel;
 

@@ -162,7 +162,7 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
     s->sample = atn_alloc(ctx, SAMPLES * sizeof *s->sample);
     s->wall = atn_zalloc(ctx, SAMPLES * sizeof *s->wall);
     s->plane = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->plane);
-    s->state = atn_zalloc(ctx, (s->points.count + 1) * sizeof *s->state);
+    s->state = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->state);
     atn_status status = s->sample && s->wall && s->plane && s->state ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = cloud_grid_make(&s->points, 0, &s->grid);
     if (status != ATN_OK) return status;
@@ -531,4 +531,26 @@ void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *o
         *out = seen;
         *pose = next;
     }
+}
+
+/* Poses by all cores, each by one, where there are many; else one after the other, each by all. */
+typedef struct refining {
+    const fitness *f;
+    int steps;
+    reg_pose *pose;
+    fitness_seen *seen;
+} refining;
+
+static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const refining *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) fitness_refine(t->f, t->steps, &t->pose[k], &t->seen[k]);
+}
+
+void fitness_refine_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_seen *out) {
+    refining t = {f, steps, pose, out};
+    if (2 * (int64_t)count >= atn_parallel_workers())
+        atn_parallel_pieces((int64_t)count, refine_some, &t);
+    else
+        refine_some(&t, 0, (int64_t)count, 0);
 }

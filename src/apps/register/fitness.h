@@ -28,9 +28,9 @@ typedef struct fitness_side {
     size_t neighbours; /* that tell a plane, the point among them: more where noise hides it */
     double spacing;    /* median reach over the samples */
     double sixth;      /* median distance of the sixth neighbour */
-    double noise;   /* median thickness of the flat ones */
-    double flat;    /* share of the samples that are */
-    double planar;  /* of these, the share whose normals lie along three directions */
+    double noise;      /* median thickness of the flat ones */
+    double flat;       /* share of the samples that are */
+    double planar;     /* of these, the share whose normals lie along three directions */
 } fitness_side;
 
 /* Ended with fitness_free. */
@@ -73,5 +73,6 @@ void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out);
 
 /* Gauss-Newton steps of a rigid change of the pose towards the planes; kept where the value grows. */
 void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out);
+void fitness_refine_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_seen *out); /* of each */
 
 #endif

@@ -7,9 +7,10 @@
 
 #include <math.h>
 
-enum { NEIGHBOURS = 7, BINS = 64 };    /* the point itself and six others */
+enum { NEIGHBOURS = 7, BINS = 64 };      /* the point itself and six others */
 static const double FROM = 0.1, TO = 10; /* of the spacing: distances that are told apart */
-static const double APART = 1.9; /* times as far: two groups; parting one, of a surface or a filled box, gives 1.3 to 1.55 */
+static const double APART =
+    1.9; /* times as far: two groups; parting one, of a surface or a filled box, gives 1.3 to 1.55 */
 
 typedef struct reaching {
     const cloud_points *points;

@@ -1,6 +1,8 @@
 /* Samples against nearest points: s = max(0, 1 - d^2 / h^2), h from the larger spacing of both clouds. */
 #include "apps/register/fitness_points.h"
 
+#include "base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -85,6 +87,23 @@ void fitness_refine_points(const fitness *f, int steps, reg_pose *pose, fitness_
         *out = there;
         *pose = next;
     }
+}
+
+typedef struct refining {
+    const fitness *f;
+    int steps;
+    reg_pose *pose;
+    fitness_scores *scores;
+} refining;
+
+static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const refining *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) fitness_refine_points(t->f, t->steps, &t->pose[k], &t->scores[k]);
+}
+
+void fitness_refine_points_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_scores *out) {
+    atn_parallel_pieces((int64_t)count, refine_some, &(refining){f, steps, pose, out});
 }
 
 double fitness_ahead(const fitness_scores *a, const fitness_scores *b) {

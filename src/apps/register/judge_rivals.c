@@ -13,9 +13,9 @@ static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
 static const double BETTER = 1.15; /* fits clearly better */
 static const double PLANES = 0.9;  /* of planes along three directions, the share that tells nothing */
 static const double FREE = 6;      /* power of what is at the other's surface and not over it, */
-static const double CLEAR = 2;     /* and of what lies on it and not beside or over it, besides its power in the value */
-static const double AS_WELL = 3;   /* deviations by which scores of nearest points differ in poses that fit equally, */
-static const double CLEARLY = 5;   /* and in those of which one fits better */
+static const double CLEAR = 2;   /* and of what lies on it and not beside or over it, besides its power in the value */
+static const double AS_WELL = 3; /* deviations by which scores of nearest points differ in poses that fit equally, */
+static const double CLEARLY = 5; /* and in those of which one fits better */
 static const double FEW_DETAILS =
     8;                           /* samples that are no walls: fewer hardly tell poses apart, as on a cube's edges */
 static const double APART = 0.2; /* radians, */
@@ -124,7 +124,6 @@ static atn_status find_rivals(reg_problem *p, double (*found)[16], size_t *count
     reg_to_outside(p, &p->pose, answer);
     if (p->settings->transform != ATN_TRANSFORM_RIGID) return moved_rivals(p, answer, found, count);
     if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
-    if (status == ATN_OK) reg_scene_lend(p->scene, &p->engine);
     if (status == ATN_OK) status = reg_scene_rivals(p->scene, answer, found, count);
     return status;
 }
@@ -135,25 +134,25 @@ static void tell_alternatives(const reg_problem *p, const poses *known, atn_regi
 
 atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double found[REG_MOST_RIVALS][16], best = 0;
+    reg_pose pose[REG_MOST_RIVALS];
+    fitness_seen there[REG_MOST_RIVALS];
     size_t count;
     poses known = {.list = {p->pose}, .count = 1};
     atn_status status = find_rivals(p, found, &count);
     p->beaten = false;
-    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        reg_pose pose;
-        fitness_seen there;
-        reg_to_inside(p, found[k], &pose);
-        fitness_refine(p->fitness, STEPS, &pose, &there);
-        if (!other(&pose, &p->pose, seen->centre, seen->size)) continue;
-        double value = judge_value(&there, seen);
+    if (status != ATN_OK) return status;
+    for (size_t k = 0; k < count; ++k) reg_to_inside(p, found[k], &pose[k]);
+    fitness_refine_all(p->fitness, STEPS, count, pose, there);
+    for (size_t k = 0; k < count; ++k) {
+        if (!other(&pose[k], &p->pose, seen->centre, seen->size)) continue;
+        double value = judge_value(&there[k], seen);
         if (value > best) {
             best = value;
-            p->rival = pose;
+            p->rival = pose[k];
         }
-        if (value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose, seen->centre, seen->size))
-            known.list[known.count++] = pose;
+        if (value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose[k], seen->centre, seen->size))
+            known.list[known.count++] = pose[k];
     }
-    if (status != ATN_OK) return status;
     p->beaten = best > BETTER * seen->value;
     r->runner_up = seen->value > 0 ? best / seen->value : 0;
     if (!p->beaten) complete(p, seen, &known);
@@ -163,27 +162,30 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
 
 atn_status judge_rivals_by_points(reg_problem *p, const fitness_scores *scores, atn_register_result *r, double *ahead) {
     double found[REG_MOST_RIVALS][16], best = 0;
+    reg_pose pose[REG_MOST_RIVALS];
     size_t count;
     poses known = {.list = {p->pose}, .count = 1};
     atn_status status = find_rivals(p, found, &count);
+    fitness_scores *there = atn_alloc(p->engine.ctx, REG_MOST_RIVALS * sizeof *there);
     *ahead = INFINITY;
-    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        reg_pose pose;
-        fitness_scores there;
-        reg_to_inside(p, found[k], &pose);
-        fitness_refine_points(p->fitness, STEPS, &pose, &there);
-        if (!other(&pose, &p->pose, scores->centre, scores->size)) continue;
-        double z = fitness_ahead(scores, &there);
+    if (!there) return ATN_ERR_MEMORY;
+    if (status != ATN_OK) count = 0;
+    for (size_t k = 0; k < count; ++k) reg_to_inside(p, found[k], &pose[k]);
+    fitness_refine_points_all(p->fitness, STEPS, count, pose, there);
+    for (size_t k = 0; k < count; ++k) {
+        if (!other(&pose[k], &p->pose, scores->centre, scores->size)) continue;
+        double z = fitness_ahead(scores, &there[k]);
         *ahead = fmin(*ahead, z);
-        if (there.mean > best) {
-            best = there.mean;
-            p->rival = pose;
+        if (there[k].mean > best) {
+            best = there[k].mean;
+            p->rival = pose[k];
         }
-        if (z < AS_WELL && known.count < MOST && is_new(&known, &pose, scores->centre, scores->size))
-            known.list[known.count++] = pose;
+        if (z < AS_WELL && known.count < MOST && is_new(&known, &pose[k], scores->centre, scores->size))
+            known.list[known.count++] = pose[k];
     }
     p->beaten = *ahead < -CLEARLY;
     r->runner_up = scores->mean > 0 ? best / scores->mean : 0;
     if (status == ATN_OK) tell_alternatives(p, &known, r);
+    atn_free(p->engine.ctx, there);
     return status;
 }

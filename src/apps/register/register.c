@@ -468,7 +468,6 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
     reg_span span = reg_begin(&p->engine);
     double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
     atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
-    if (status == ATN_OK) reg_scene_lend(p->scene, &p->engine);
     double score = 0, before = -1;
     *fits = false;
     for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && !*fits; ++k) {
@@ -491,7 +490,7 @@ static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *setti
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
     reg_span span = reg_begin(&p->engine);
-    status = reg_search(p->engine.device, p->scene, settings, &start);
+    status = reg_search(p->scene, &start);
     reg_end(&p->engine, REG_SEARCH, span);
     if (status != ATN_OK) return status;
     reg_to_inside(p, start.transform, &found);

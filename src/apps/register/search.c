@@ -21,7 +21,6 @@ static const double CLEAR_SCORE = 0.5, CLEAR_LEAD = 0.2; /* nothing else needs t
 
 /* What is tried at one scale. */
 typedef struct attempt {
-    search_tools tools;
     reg_scene *scene;
     const search_surface *source;
     search_pose pose[POSES];
@@ -106,7 +105,7 @@ static double runner_up(const reg_scene *s) {
 static atn_status try_all(attempt *t, int32_t *tried) {
     reg_scene *s = t->scene;
     size_t count = 0;
-    atn_status status = search_paired(&t->tools, t->source, &s->of_target, s->scaled, t->pose, &count);
+    atn_status status = search_paired(t->source, &s->of_target, s->scaled, t->pose, &count);
     *tried += (int32_t)count;
     if (status == ATN_OK) status = judge(t, count);
     if (status != ATN_OK) return status;
@@ -133,7 +132,6 @@ static void publish(const search_surface *source, const search_surface *target, 
 }
 
 static void align_centres(const cloud_points *source, const cloud_points *target, reg_start *out) {
-    *out = (reg_start){.transform = {[0] = 1, [5] = 1, [10] = 1, [15] = 1}};
     for (int a = 0; a < 3; ++a) {
         double of[2] = {0, 0};
         for (size_t k = 0; k < source->count; ++k) of[0] += (source->position[a][k] - of[0]) / (double)(k + 1);
@@ -190,30 +188,17 @@ static atn_status search_scales(attempt *t, reg_start *out, double *best) {
     return status;
 }
 
-/* Both clouds of a scene at the same time. */
-typedef struct making {
+/* The edges of both clouds at the same time. */
+typedef struct edges {
     const cloud_points *points[2];
     double edge[2];
-    search_surface *surface[2];
     atn_status status[2];
-} making;
+} edges;
 
 static void find_edge(void *user, int64_t from, int64_t to, int32_t worker) {
-    making *t = user;
+    edges *t = user;
     (void)worker;
     for (int64_t k = from; k < to; ++k) t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
-}
-
-static void make_surface(void *user, int64_t from, int64_t to, int32_t worker) {
-    making *t = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k)
-        t->status[k] = search_surface_make(t->points[k], t->edge[k], false, t->surface[k]);
-}
-
-static atn_status make_both(making *t, atn_parallel_part *part) {
-    atn_parallel_pieces(2, part, t);
-    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
 }
 
 /* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
@@ -230,11 +215,13 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
     reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
-    making both = {.points = {source, target}, .surface = {&s->of_source, &s->of_target}};
-    atn_status status = make_both(&both, find_edge);
+    edges both = {.points = {source, target}};
+    atn_parallel_pieces(2, find_edge, &both);
+    atn_status status = both.status[0] != ATN_OK ? both.status[0] : both.status[1];
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);
-        status = make_both(&both, make_surface);
+        status = search_surface_make(source, both.edge[0], false, &s->of_source);
+        if (status == ATN_OK) status = search_surface_make(target, both.edge[1], false, &s->of_target);
         s->blank = status != ATN_OK || is_line(&s->of_source) || is_line(&s->of_target);
         if (!s->blank) status = search_raster_make(&s->of_target, &s->raster);
     }
@@ -245,27 +232,63 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
     return status;
 }
 
-void reg_scene_lend(reg_scene *s, reg_engine *engine) { s->engine = engine; }
-
 void reg_scene_free(reg_scene *s) {
     if (!s) return;
-    search_raster_free(&s->raster);
-    search_surface_free(&s->of_source);
-    search_surface_free(&s->of_target);
+    if (s->mirrored) {
+        atn_free(s->ctx, s->of_source.block);
+    } else {
+        search_raster_free(&s->raster);
+        search_surface_free(&s->of_source);
+        search_surface_free(&s->of_target);
+    }
     atn_free(s->ctx, s);
 }
 
-atn_status reg_search(atn_device *device, reg_scene *scene, const atn_register_settings *settings, reg_start *out) {
+static atn_status describe(reg_scene *s) {
+    atn_status status = search_surface_describe(&s->of_target);
+    return status == ATN_OK && !s->scaled ? search_surface_describe(&s->of_source) : status;
+}
+
+/* No histogram changes, and all else has one coordinate the other way round. */
+atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out) {
+    *out = NULL;
+    atn_status status = scene->blank ? ATN_OK : describe(scene);
+    reg_scene *s = status == ATN_OK ? atn_alloc(scene->ctx, sizeof *s) : NULL;
+    if (!s) return status == ATN_OK ? ATN_ERR_MEMORY : status;
+    *s = *scene;
+    s->mirrored = true;
+    s->bests = 0;
+    search_surface *to = &s->of_source;
+    const search_surface *from = &scene->of_source;
+    to->block = atn_alloc(s->ctx, from->count * 6 * sizeof *to->block);
+    if (!to->block) {
+        atn_free(s->ctx, s);
+        return ATN_ERR_MEMORY;
+    }
+    if (from->count) memcpy(to->block, from->block, from->count * 6 * sizeof *to->block);
+    for (int a = 0; a < 3; ++a) {
+        to->at[a] = to->block + (size_t)a * from->count;
+        to->normal[a] = to->block + (size_t)(3 + a) * from->count;
+    }
+    to->centre[0] = -to->centre[0];
+    for (size_t k = 0; k < from->count; ++k) to->at[0][k] = -to->at[0][k], to->normal[0][k] = -to->normal[0][k];
+    *out = s;
+    return ATN_OK;
+}
+
+atn_status reg_search(reg_scene *scene, reg_start *out) {
     double best = -1;
-    align_centres(scene->source, scene->target, out);
-    if (scene->blank) return ATN_OK;
-    attempt *t = atn_zalloc(scene->ctx, sizeof *t);
-    if (!t) return ATN_ERR_MEMORY;
-    *t = (attempt){.tools = {device, settings && settings->reproducible, scene->engine}, .scene = scene};
-    atn_status status = search_surface_describe(&scene->of_target);
-    if (status == ATN_OK && !scene->scaled) status = search_surface_describe(&scene->of_source);
-    if (status == ATN_OK)
-        status = scene->scaled ? search_scales(t, out, &best) : search_at(t, &scene->of_source, out, &best);
+    *out = (reg_start){.transform = {[0] = 1, [5] = 1, [10] = 1, [15] = 1}};
+    attempt *t = scene->blank ? NULL : atn_zalloc(scene->ctx, sizeof *t);
+    if (!t && !scene->blank) return ATN_ERR_MEMORY;
+    atn_status status = ATN_OK;
+    if (t) {
+        t->scene = scene;
+        status = describe(scene);
+        if (status == ATN_OK)
+            status = scene->scaled ? search_scales(t, out, &best) : search_at(t, &scene->of_source, out, &best);
+    }
+    if (best < 0) align_centres(scene->source, scene->target, out);
     atn_free(scene->ctx, t);
     return status;
 }

@@ -9,15 +9,13 @@
 
 #include <attune/register.h>
 
-struct reg_engine;
-
 /* Both clouds thinned to about a thousand points, to look at poses; ended with reg_scene_free. The clouds must stay. */
 typedef struct reg_scene reg_scene;
 /* scaled: their sizes may differ. Fails where a cloud has no points. */
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out);
+/* The same with the source the other way round along x; `scene` is described, and must stay. Not for scaled scenes. */
+atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out);
 void reg_scene_free(reg_scene *scene); /* NULL is fine */
-/* Kernels of the engine are used from now on, which stay planned from one scene to the next. */
-void reg_scene_lend(reg_scene *scene, struct reg_engine *engine);
 
 /* Share of the source that lies on the target, in [0, 1], at a transform that is refined by a few steps. Not for scaled
  * scenes. */
@@ -32,9 +30,8 @@ typedef struct reg_start {
 } reg_start;
 
 /* A start for moving the source onto the target, good to a few degrees and some percent of the extent; with a scale
- * where settings->transform is not rigid. The same every time; with settings->reproducible for any number of threads
- * too. */
-atn_status reg_search(atn_device *device, reg_scene *scene, const atn_register_settings *settings, reg_start *out);
+ * where the scene is scaled. The same every time, for any number of threads. */
+atn_status reg_search(reg_scene *scene, reg_start *out);
 
 enum { REG_MOST_RIVALS = 16 };
 /* What the search has met, the best first; at most REG_MOST_RIVALS, their number. */

@@ -1,17 +1,18 @@
 /* Starts from points that look alike. Each source point is paired with the target point whose surroundings resemble its
- * own most (kernel gemm: all likenesses at once); which two pairs can be true together is kernel agree. A pair counts
- * for another by how many third ones agree with both (second order spatial compatibility: Chen and others, CVPR 2022),
- * and the best of those around a pair make a start. */
+ * own most. A pair counts for another by how many third ones agree with both (second order spatial compatibility: Chen
+ * and others, CVPR 2022), and the best of those around a pair make a start. */
 #include "apps/register/search_parts.h"
 
+#include "base/lanes.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 960, TOGETHER = 20, WORDS = MOST_PAIRS / 64 };
-static const double LEAST = 4, REACH = 1, TURN = 0.25; /* parameters of agree */
+enum { MOST_PAIRS = 960, TOGETHER = 20, WORDS = MOST_PAIRS / 64, LANES = 16 };
+static const float LEAST = 4, REACH = 1, TURN = 0.25F; /* of pairs that agree: cubes, cubes, cosines */
 
 typedef struct pair {
     float likeness; /* higher where each is the other's best */
@@ -24,107 +25,111 @@ static int compare(const void *left, const void *right) {
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* likeness(i, j) = feature i of the source times feature j of the target. */
-static atn_status likenesses(const search_tools *tools, const search_surface *source, const search_surface *target,
-                             atn_array **out) {
-    atn_device *device = tools->device;
-    atn_kernel *gemm = NULL;
-    atn_array *a = NULL, *b = NULL;
-    void *turned;
-    *out = NULL;
-    atn_status status = search_kernel(tools, REG_LIKENESS, &gemm);
-    if (status == ATN_OK)
-        status = atn_array_create_matrix(device, ATN_SP, SEARCH_FEATURE, (int64_t)source->count, 0, &a);
-    if (status == ATN_OK)
-        status = atn_array_create_matrix(device, ATN_SP, (int64_t)target->count, SEARCH_FEATURE, 0, &b);
-    if (status == ATN_OK)
-        status = atn_array_create_matrix(device, ATN_SP, (int64_t)target->count, (int64_t)source->count, 0, out);
-    if (status == ATN_OK) status = atn_array_put(a, source->feature, 0);
-    if (status == ATN_OK) status = atn_array_map_write(b, &turned);
-    if (status == ATN_OK)
-        for (size_t j = 0; j < target->count; ++j)
-            for (size_t k = 0; k < SEARCH_FEATURE; ++k)
-                ((float *)turned)[k * target->count + j] = target->feature[j * SEARCH_FEATURE + k];
-    if (status == ATN_OK) status = atn_kernel_bind(gemm, "A", a);
-    if (status == ATN_OK) status = atn_kernel_bind(gemm, "B", b);
-    if (status == ATN_OK) status = atn_kernel_bind(gemm, "C", *out);
-    if (status == ATN_OK) status = search_run(tools, gemm);
-    search_kernel_done(tools, gemm);
-    atn_array_free(a);
-    atn_array_free(b);
-    if (status == ATN_OK) return ATN_OK;
-    atn_array_free(*out);
-    *out = NULL;
-    return status;
+/* ---- likenesses: feature i of the source times feature j of the target ---- */
+
+/* Rows are told by all cores, some at a time; each of these keeps what it saw of the target's points. */
+enum { ROWS = 4, STRETCH = 16 * ROWS };
+typedef struct matching {
+    const search_surface *source, *target;
+    size_t width;    /* target points, filled up to whole lanes */
+    float *features; /* of the target: SEARCH_FEATURE rows of them; 0 behind the last */
+    float *row;      /* ROWS rows of likenesses, by worker */
+    float *back;     /* the best of each target point, by worker */
+    pair *pairs;     /* of each source point */
+} matching;
+
+/* Likenesses of ROWS source points with a lane of target points at a time. */
+ATN_IN_LANES static void tell_rows(const matching *t, const float *const from[ROWS], float *out) {
+    for (size_t j = 0; j < t->width; j += LANES) {
+        float sum[ROWS][LANES] = {{0}};
+        for (size_t k = 0; k < SEARCH_FEATURE; ++k) {
+            const float *to = t->features + k * t->width + j;
+            for (int r = 0; r < ROWS; ++r) {
+                float by = from[r][k];
+                ATN_LANES()
+                for (int l = 0; l < LANES; ++l) sum[r][l] += by * to[l];
+            }
+        }
+        for (int r = 0; r < ROWS; ++r) memcpy(out + (size_t)r * t->width + j, sum[r], sizeof sum[r]);
+    }
+}
+
+/* The largest of a row; `back` keeps up with the columns. */
+ATN_IN_LANES static float best_of(const float *row, size_t count, float *back) {
+    float best = 0;
+    ATN_LANES(reduction(max : best))
+    for (size_t j = 0; j < count; ++j) {
+        back[j] = row[j] > back[j] ? row[j] : back[j];
+        best = row[j] > best ? row[j] : best;
+    }
+    return best;
+}
+
+static void match_stretch(void *user, int64_t from, int64_t to, int32_t worker) {
+    const matching *t = user;
+    float *row = t->row + (size_t)worker * ROWS * t->width, *back = t->back + (size_t)worker * t->width;
+    for (size_t i = (size_t)from * STRETCH; i < (size_t)to * STRETCH && i < t->source->count; i += ROWS) {
+        const float *features[ROWS];
+        for (size_t r = 0; r < ROWS; ++r) /* the last one again where there are no more */
+            features[r] =
+                t->source->feature + (i + r < t->source->count ? i + r : t->source->count - 1) * SEARCH_FEATURE;
+        tell_rows(t, features, row);
+        for (size_t r = 0; r < ROWS && i + r < t->source->count; ++r) {
+            const float *own = row + r * t->width;
+            pair p = {best_of(own, t->target->count, back), (uint32_t)(i + r), 0};
+            while (p.likeness > 0 && own[p.to] != p.likeness) ++p.to;
+            t->pairs[i + r] = p;
+        }
+    }
+}
+
+static atn_status match_all(matching *t) {
+    const atn_ctx *ctx = t->source->ctx;
+    size_t workers = (size_t)atn_parallel_workers(), count = t->target->count;
+    t->width = (count + LANES - 1) / LANES * LANES;
+    t->features = atn_zalloc(ctx, SEARCH_FEATURE * t->width * sizeof *t->features);
+    t->row = atn_alloc(ctx, workers * ROWS * t->width * sizeof *t->row);
+    t->back = atn_zalloc(ctx, workers * t->width * sizeof *t->back);
+    if (!t->features || !t->row || !t->back) return ATN_ERR_MEMORY;
+    for (size_t j = 0; j < count; ++j)
+        for (size_t k = 0; k < SEARCH_FEATURE; ++k)
+            t->features[k * t->width + j] = t->target->feature[j * SEARCH_FEATURE + k];
+    atn_parallel_pieces((int64_t)((t->source->count + STRETCH - 1) / STRETCH), match_stretch, t);
+    for (size_t w = 1; w < workers; ++w)
+        for (size_t j = 0; j < count; ++j) t->back[j] = fmaxf(t->back[j], t->back[w * t->width + j]);
+    return atn_check_cancel(ctx);
 }
 
 /* The best target point for each source point, mutual ones first; `pairs` has room for all source points. */
-static atn_status match(const search_tools *tools, const search_surface *source, const search_surface *target,
-                        pair *pairs, size_t *count) {
-    atn_array *all = NULL;
-    const void *likeness = NULL;
-    float *back = atn_alloc(source->ctx, target->count * sizeof *back);
-    atn_status status = back ? likenesses(tools, source, target, &all) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = atn_array_map_read(all, &likeness);
+static atn_status match(const search_surface *source, const search_surface *target, pair *pairs, size_t *count) {
+    matching t = {.source = source, .target = target, .pairs = pairs};
+    atn_status status = match_all(&t);
     *count = 0;
-    if (status != ATN_OK) goto end;
-    for (size_t j = 0; j < target->count; ++j) back[j] = 0;
-    for (size_t i = 0; i < source->count; ++i) {
-        const float *row = (const float *)likeness + i * target->count;
-        for (size_t j = 0; j < target->count; ++j) back[j] = row[j] > back[j] ? row[j] : back[j];
-    }
-    for (size_t i = 0; i < source->count; ++i) {
-        const float *row = (const float *)likeness + i * target->count;
-        pair p = {0, (uint32_t)i, 0};
-        for (size_t j = 0; j < target->count; ++j)
-            if (row[j] > p.likeness) p.likeness = row[j], p.to = (uint32_t)j;
+    for (size_t i = 0; i < source->count && status == ATN_OK; ++i) {
+        pair p = pairs[i];
         if (!(p.likeness > 0)) continue;
-        if (p.likeness >= back[p.to]) p.likeness += 2 * SEARCH_SHELLS;
+        if (p.likeness >= t.back[p.to]) p.likeness += 2 * SEARCH_SHELLS;
         pairs[(*count)++] = p;
     }
     qsort(pairs, *count, sizeof *pairs, compare);
     if (*count > MOST_PAIRS) *count = MOST_PAIRS;
-end:
-    atn_array_free(all);
-    atn_free(source->ctx, back);
+    atn_free(source->ctx, t.features);
+    atn_free(source->ctx, t.row);
+    atn_free(source->ctx, t.back);
     return status;
 }
 
-/* agreed(i, j): 1 where pairs i and j do. */
-static atn_status agreements(const search_tools *tools, const search_surface *source, const search_surface *target,
-                             const pair *pairs, size_t count, atn_array **out) {
-    static const char *const names[12] = {"px", "py", "pz", "pu", "pv", "pw", "qx", "qy", "qz", "qu", "qv", "qw"};
-    atn_kernel *agree = NULL;
-    atn_array *of[12] = {0};
-    atn_device *device = tools->device;
-    *out = NULL;
-    atn_status status = search_kernel(tools, REG_AGREE, &agree);
-    for (int c = 0; c < 12 && status == ATN_OK; ++c) {
-        const search_surface *side = c < 6 ? source : target;
-        const float *from = c % 6 < 3 ? side->at[c % 3] : side->normal[c % 3];
-        void *to;
-        status = atn_array_create_vector(device, ATN_SP, (int64_t)count, &of[c]);
-        if (status == ATN_OK) status = atn_array_map_write(of[c], &to);
-        for (size_t k = 0; k < count && status == ATN_OK; ++k)
-            ((float *)to)[k] = from[c < 6 ? pairs[k].from : pairs[k].to];
-        if (status == ATN_OK) status = atn_kernel_bind(agree, names[c], of[c]);
-    }
-    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_SP, (int64_t)count, (int64_t)count, 0, out);
-    if (status == ATN_OK) status = atn_kernel_bind(agree, "agreed", *out);
-    if (status == ATN_OK) status = atn_kernel_param(agree, "least", LEAST, 0);
-    if (status == ATN_OK) status = atn_kernel_param(agree, "reach", REACH, 0);
-    if (status == ATN_OK) status = atn_kernel_param(agree, "turn", TURN, 0);
-    if (status == ATN_OK) status = search_run(tools, agree);
-    search_kernel_done(tools, agree);
-    for (int c = 0; c < 12; ++c) atn_array_free(of[c]);
-    if (status == ATN_OK) return ATN_OK;
-    atn_array_free(*out);
-    *out = NULL;
-    return status;
-}
+/* ---- which pairs can be true together ---- */
+
+/* The places and normals of the pairs' points, in the source and in the target. */
+typedef struct ends {
+    float p[3][MOST_PAIRS], m[3][MOST_PAIRS], q[3][MOST_PAIRS], n[3][MOST_PAIRS];
+} ends;
 
 /* Rows of bits, and how much each pair is supported. */
 typedef struct web {
+    ends ends;
+    size_t count;
     uint64_t bits[MOST_PAIRS][WORDS];
     uint16_t strength[MOST_PAIRS][MOST_PAIRS]; /* third pairs that agree with both, 0 where the two do not agree */
     int64_t support[MOST_PAIRS];
@@ -132,21 +137,70 @@ typedef struct web {
     bool used[MOST_PAIRS];
 } web;
 
+/* Pairs i and j agree (1, else 0) where the distances of their points are over LEAST in both clouds and differ by less
+ * than REACH, and so do the cosines between the normals, and of the normals with the line between the points, by less
+ * than TURN. Normals have no sign: cosines are compared by size. */
+ATN_IN_LANES static void agree_row(const ends *e, size_t count, size_t i, uint8_t *out) {
+    const float px = e->p[0][i], py = e->p[1][i], pz = e->p[2][i], mx = e->m[0][i], my = e->m[1][i], mz = e->m[2][i];
+    const float qx = e->q[0][i], qy = e->q[1][i], qz = e->q[2][i], nx = e->n[0][i], ny = e->n[1][i], nz = e->n[2][i];
+    float agreed[MOST_PAIRS];
+    ATN_LANES()
+    for (size_t j = 0; j < count; ++j) {
+        float dx = e->p[0][j] - px, dy = e->p[1][j] - py, dz = e->p[2][j] - pz;
+        float ex = e->q[0][j] - qx, ey = e->q[1][j] - qy, ez = e->q[2][j] - qz;
+        float ux = e->m[0][j], uy = e->m[1][j], uz = e->m[2][j], vx = e->n[0][j], vy = e->n[1][j], vz = e->n[2][j];
+        float p = sqrtf(dx * dx + dy * dy + dz * dz), q = sqrtf(ex * ex + ey * ey + ez * ez), within = TURN * p * q;
+        float between = fabsf(fabsf(mx * ux + my * uy + mz * uz) - fabsf(nx * vx + ny * vy + nz * vz));
+        float here = fabsf(fabsf(dx * mx + dy * my + dz * mz) * q - fabsf(ex * nx + ey * ny + ez * nz) * p);
+        float there = fabsf(fabsf(dx * ux + dy * uy + dz * uz) * q - fabsf(ex * vx + ey * vy + ez * vz) * p);
+        float near = p < q ? p : q, one = near > LEAST ? 1.0F : 0.0F;
+        one = fabsf(p - q) < REACH ? one : 0;
+        one = between < TURN ? one : 0;
+        one = here < within ? one : 0;
+        agreed[j] = there < within ? one : 0;
+    }
+    for (size_t j = 0; j < count; ++j) out[j] = agreed[j] > 0;
+}
+
 static bool has(const web *w, size_t i, size_t j) { return w->bits[i][j / 64] >> (j % 64) & 1; }
 
-static void weave(web *w, const float *agreed, size_t count) {
-    for (size_t i = 0; i < count; ++i)
-        for (size_t j = 0; j < count; ++j)
-            if (agreed[i * count + j] > 0) w->bits[i][j / 64] |= (uint64_t)1 << (j % 64);
-    for (size_t i = 0; i < count; ++i)
-        for (size_t j = i + 1; j < count; ++j) {
-            if (!has(w, i, j)) continue;
+static void agree_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    web *w = user;
+    (void)worker;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        uint8_t agreed[MOST_PAIRS];
+        agree_row(&w->ends, w->count, i, agreed);
+        memset(w->bits[i], 0, sizeof w->bits[i]);
+        for (size_t j = 0; j < w->count; ++j) w->bits[i][j / 64] |= (uint64_t)agreed[j] << (j % 64);
+    }
+}
+
+static void support_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    web *w = user;
+    (void)worker;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        w->support[i] = 0;
+        for (size_t j = 0; j < w->count; ++j) {
             int third = 0;
-            for (size_t k = 0; k < WORDS; ++k) third += __builtin_popcountll(w->bits[i][k] & w->bits[j][k]);
-            w->strength[i][j] = w->strength[j][i] = (uint16_t)third;
+            for (size_t k = 0; k < WORDS && has(w, i, j); ++k)
+                third += __builtin_popcountll(w->bits[i][k] & w->bits[j][k]);
+            w->strength[i][j] = (uint16_t)third;
             w->support[i] += third;
-            w->support[j] += third;
         }
+    }
+}
+
+static void weave(web *w, const search_surface *source, const search_surface *target, const pair *pairs, size_t count) {
+    enum { EACH = 16 }; /* rows that are worth a thread */
+    w->count = count;
+    for (int a = 0; a < 3; ++a)
+        for (size_t k = 0; k < count; ++k) {
+            w->ends.p[a][k] = source->at[a][pairs[k].from], w->ends.m[a][k] = source->normal[a][pairs[k].from];
+            w->ends.q[a][k] = target->at[a][pairs[k].to], w->ends.n[a][k] = target->normal[a][pairs[k].to];
+        }
+    atn_parallel((int64_t)count, EACH, agree_some, w);
+    atn_parallel((int64_t)count, EACH, support_some, w);
+    memset(w->used, 0, sizeof w->used);
     for (size_t i = 0; i < count; ++i) { /* insertion by falling support, the first of equals first */
         size_t k = i;
         for (; k > 0 && w->support[w->order[k - 1]] < w->support[i]; --k) w->order[k] = w->order[k - 1];
@@ -190,26 +244,17 @@ static size_t starts(web *w, const search_surface *source, const search_surface 
     return made;
 }
 
-atn_status search_paired(const search_tools *tools, const search_surface *source, const search_surface *target,
-                         bool scaled, search_pose *out, size_t *count) {
+atn_status search_paired(const search_surface *source, const search_surface *target, bool scaled, search_pose *out,
+                         size_t *count) {
     pair *pairs = atn_alloc(source->ctx, source->count * sizeof *pairs);
-    web *w = atn_zalloc(source->ctx, sizeof *w);
-    atn_array *agreed = NULL;
-    const void *read = NULL;
+    web *w = atn_alloc(source->ctx, sizeof *w);
     size_t n = 0;
     *count = 0;
-    atn_status status = pairs && w ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = match(tools, source, target, pairs, &n);
-    if (status == ATN_OK) status = atn_check_cancel(source->ctx);
+    atn_status status = pairs && w ? match(source, target, pairs, &n) : ATN_ERR_MEMORY;
     if (status == ATN_OK && n >= 4) {
-        status = agreements(tools, source, target, pairs, n, &agreed);
-        if (status == ATN_OK) status = atn_array_map_read(agreed, &read);
-        if (status == ATN_OK) {
-            weave(w, read, n);
-            *count = starts(w, source, target, pairs, n, scaled, out);
-        }
+        weave(w, source, target, pairs, n);
+        *count = starts(w, source, target, pairs, n, scaled, out);
     }
-    atn_array_free(agreed);
     atn_free(source->ctx, w);
     atn_free(source->ctx, pairs);
     return status;

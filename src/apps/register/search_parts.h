@@ -3,10 +3,7 @@
 #ifndef ATN_APPS_REGISTER_SEARCH_PARTS_H
 #define ATN_APPS_REGISTER_SEARCH_PARTS_H
 
-#include "apps/register/engine.h"
 #include "apps/register/search.h"
-
-#include <attune/kernel.h>
 
 /* x = scale turn y + shift. A plain value. */
 typedef struct search_pose {
@@ -22,16 +19,6 @@ static inline void search_pose_move(const search_pose *pose, const double y[3], 
         x[a] = pose->scale * (pose->turn[3 * a] * y[0] + pose->turn[3 * a + 1] * y[1] + pose->turn[3 * a + 2] * y[2]) +
                pose->shift[a];
 }
-
-/* ---- search_tools.c: kernels of the search ---- */
-typedef struct search_tools {
-    atn_device *device;
-    bool reproducible;
-    reg_engine *engine; /* keeps the kernels; NULL: they are made anew */
-} search_tools;
-atn_status search_kernel(const search_tools *tools, reg_kernel which, atn_kernel **out);
-atn_status search_run(const search_tools *tools, atn_kernel *kernel);
-void search_kernel_done(const search_tools *tools, atn_kernel *kernel); /* NULL is fine */
 
 /* ---- search_fit.c: the pose that fits weighted pairs best ---- */
 /* Sums over pairs; begins zeroed. */
@@ -110,8 +97,8 @@ void search_refine(const search_raster *raster, const search_surface *source, bo
 
 /* ---- search_pairs.c, search_turns.c: where starts come from; each fills at most `room` poses, without scores ---- */
 enum { SEARCH_MOST_PAIRED = 100, SEARCH_TURNS = 60 };
-atn_status search_paired(const search_tools *tools, const search_surface *source, const search_surface *target,
-                         bool scaled, search_pose *out, size_t *count);
+atn_status search_paired(const search_surface *source, const search_surface *target, bool scaled, search_pose *out,
+                         size_t *count);
 /* From even turns of the pose `from` about the place `about` of the source; NULL: of none, about the centres. */
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
                          const double about[3], search_pose *out, size_t *count);
@@ -121,8 +108,8 @@ enum { SEARCH_REFINED = 16 }; /* poses that are refined */
 struct reg_scene {
     const atn_ctx *ctx;
     const cloud_points *source, *target; /* not owned */
-    reg_engine *engine;                  /* its kernels are used; or NULL */
     bool scaled;                         /* the source's cubes are its own */
+    bool mirrored;                       /* the source is; all but its places and normals is another scene's */
     bool blank;                          /* points on a line or at one place: no turn can be told */
     search_surface of_source, of_target;
     search_raster raster;

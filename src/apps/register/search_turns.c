@@ -56,11 +56,11 @@ typedef struct chosen {
     size_t count;
 } chosen;
 
-/* Is a place within the root of `apart2` of one that is chosen? */
+/* Is a place within the root of `apart2` of one that is chosen? The last lanes are filled with points far away. */
 ATN_IN_LANES static bool is_near(const chosen *c, const float at[3], float apart2) {
     float least = apart2;
     ATN_LANES(reduction(min : least))
-    for (size_t k = 0; k < c->count; ++k) {
+    for (size_t k = 0; k < (c->count + LANES - 1) / LANES * LANES; ++k) {
         float x = c->at[0][k] - at[0], y = c->at[1][k] - at[1], z = c->at[2][k] - at[2];
         float d2 = x * x + y * y + z * z;
         least = d2 < least ? d2 : least;
@@ -68,19 +68,34 @@ ATN_IN_LANES static bool is_near(const chosen *c, const float at[3], float apart
     return least < apart2;
 }
 
-/* Those that are not within a growing distance of one before. */
+/* Those that are not within a distance of one before; false: there are too many. */
+static bool choose_apart(const search_surface *s, double apart, chosen *out) {
+    static const float AWAY = 1e9F;
+    for (int a = 0; a < 3; ++a)
+        for (size_t k = 0; k < MOST_POINTS + LANES; ++k) out->at[a][k] = AWAY;
+    out->count = 0;
+    for (size_t i = 0; i < s->count; ++i) {
+        const float at[3] = {s->at[0][i], s->at[1][i], s->at[2][i]};
+        if (is_near(out, at, (float)(apart * apart))) continue;
+        if (out->count == MOST_POINTS) return false;
+        for (int a = 0; a < 3; ++a) out->at[a][out->count] = at[a];
+        ++out->count;
+    }
+    return true;
+}
+
+/* The least of distances 0.1 x 1.15^n of the size that leaves few enough; what is usual is tried first. */
 static void choose(const search_surface *s, chosen *out) {
-    double apart = 0.1 * s->size;
-    do {
-        out->count = 0;
-        for (size_t i = 0; i < s->count && out->count <= MOST_POINTS; ++i) {
-            const float at[3] = {s->at[0][i], s->at[1][i], s->at[2][i]};
-            if (is_near(out, at, (float)(apart * apart))) continue;
-            for (int a = 0; a < 3; ++a) out->at[a][out->count] = at[a];
-            ++out->count;
-        }
-        apart *= 1.15;
-    } while (out->count > MOST_POINTS);
+    enum { USUAL = 7 };
+    int n = USUAL;
+    bool few = choose_apart(s, 0.1 * s->size * pow(1.15, n), out);
+    while (!few) few = choose_apart(s, 0.1 * s->size * pow(1.15, ++n), out);
+    while (n > 0 && n <= USUAL) { /* a smaller one, as long as that does */
+        chosen more;
+        if (!choose_apart(s, 0.1 * s->size * pow(1.15, n - 1), &more)) return;
+        *out = more;
+        --n;
+    }
 }
 
 /* Both clouds' points, and what all the starts share. */
@@ -102,9 +117,10 @@ static void choose_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-/* 2^-x for x >= 0, to five digits: the whole part becomes the exponent, the rest a polynomial. */
+/* 2^-x for x >= 0, to five digits: the whole part becomes the exponent, the rest a polynomial. What is less than 2^-90
+ * stays that: products of smaller ones have fewer digits, which takes some processors a hundred times as long. */
 static inline float half_to(float x) {
-    static const float MAGIC = 12582912, MOST = 125; /* 1.5 x 2^23: what is taken from it loses its fraction */
+    static const float MAGIC = 12582912, MOST = 90; /* 1.5 x 2^23: what is taken from it loses its fraction */
     union {
         float value;
         uint32_t bits;

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double CHANCE = 0.45; /* agreement that wrong poses reach */
-static const double AGREES = 0.65; /* agreement that is none by chance */
-static const double MISFIT = 0.31; /* more is no noise; a third is for distances spread evenly */
+static const double CHANCE = 0.45;                        /* agreement that wrong poses reach */
+static const double AGREES = 0.65;                        /* agreement that is none by chance */
+static const double MISFIT = 0.31;                        /* more is no noise; a third is for distances spread evenly */
 static const double MISFIT_ALONE = 0.36, NONE_NEAR = 0.1; /* a little more is forgiven beside such a runner-up */
 static const double PLANAR = 0.97; /* share of normals along three directions: walls and floors */
 static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
@@ -25,9 +25,10 @@ static const double LEAST = 0.03;          /* overlap that tells anything */
 static const double RIVALLED = 0.5;        /* value of the runner-up from which on the answer does not stand out, */
 static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere */
 static const double NEARLY_CLEAR = 0.96;
-static const double CLOSE = 0.8;                 /* value of the runner-up that makes a doubt of its own a refusal */
-static const double LARGER = 20, SMALLER = 1e-3; /* the source beside the target: hardly the same unit */
-static const double AHEAD = 5;                   /* deviations that scores of nearest points are above all others, */
+static const double CLOSE = 0.8; /* value of the runner-up that makes a doubt of its own a refusal */
+static const double LARGER = 20, FAR_LARGER = 200,
+                    SMALLER = 1e-3;     /* the source beside the target: hardly the same unit */
+static const double AHEAD = 5;          /* deviations that scores of nearest points are above all others, */
 static const double NEARLY_AHEAD = 3;   /* and above the mirrored source's; or which only a doubt remains for */
 static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
 static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
@@ -212,7 +213,9 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
         if (r->verdict == ATN_VERDICT_TRUSTED && !p->converged) r->verdict = ATN_VERDICT_DOUBTFUL;
         bool known = *r->reason && r->verdict == ATN_VERDICT_REFUSED && p->settings->init == ATN_START_AUTO;
         if (!p->converged && *p->reason && !known) snprintf(r->reason, sizeof r->reason, "%s", p->reason);
-        if (r->verdict != ATN_VERDICT_TRUSTED && (larger > LARGER || larger < SMALLER)) {
+        double most =
+            r->verdict == ATN_VERDICT_TRUSTED ? FAR_LARGER : LARGER; /* next to nothing of it is on the target */
+        if (larger > most || (r->verdict != ATN_VERDICT_TRUSTED && larger < SMALLER)) {
             r->verdict = ATN_VERDICT_REFUSED;
             snprintf(r->reason, sizeof r->reason,
                      "the source is %.3g times as large as the target: are both in one unit?", larger);

@@ -6,26 +6,21 @@
 #include "base/memory.h"
 #include "base/random.h"
 
-#include <attune/device.h>
-
 #include <math.h>
 #include <string.h>
 
 static const double DEGREE = 0.017453292519943295;
 
 static atn_ctx *ctx;
-static atn_device *device;
 
 static int setup(void **state) {
     (void)state;
     ctx = kit_ctx();
-    device = kit_open_host(ctx);
     return 0;
 }
 
 static int teardown(void **state) {
     (void)state;
-    atn_device_close(device);
     kit_free(ctx);
     return 0;
 }
@@ -143,12 +138,10 @@ static miss missed(const double t[16], const double m[16]) {
 }
 
 /* A scene for one search. */
-static atn_status search_in(atn_device *on, const cloud_points *source, const cloud_points *target,
-                            const atn_register_settings *settings, reg_start *out) {
+static atn_status search_in(const cloud_points *source, const cloud_points *target, bool scaled, reg_start *out) {
     reg_scene *scene;
-    bool scaled = settings && settings->transform != ATN_TRANSFORM_RIGID;
     atn_status status = reg_scene_make(source, target, scaled, &scene);
-    if (status == ATN_OK) status = reg_search(on, scene, settings, out);
+    if (status == ATN_OK) status = reg_search(scene, out);
     reg_scene_free(scene);
     return status;
 }
@@ -170,8 +163,7 @@ static int found(int rounds, double from, double noise, double scale, bool simil
         motion(&random, scale, m);
         move(&source, m);
         reg_start start;
-        atn_register_settings settings = {.transform = similarity ? ATN_TRANSFORM_SIMILARITY : ATN_TRANSFORM_RIGID};
-        kit_ok(ctx, search_in(device, &source, &target, &settings, &start));
+        kit_ok(ctx, search_in(&source, &target, similarity, &start));
         miss by = missed(start.transform, m);
         bool good = by.degrees < 5 && by.way < 0.2 && fabs(by.scale - 1) < (similarity ? 0.05 : 1e-9);
         assert_true(start.score >= start.runner_up && start.score <= 1 && start.runner_up >= 0);
@@ -234,7 +226,7 @@ static void test_degenerate(void **state) {
             cloud_points source = made(cases[k].of, cases[k].count, NULL, 0, 0, 5);
             cloud_points target = made(cases[n].of, cases[n].count, NULL, 0, 0, 6);
             reg_start start;
-            kit_ok(ctx, search_in(device, &source, &target, NULL, &start));
+            kit_ok(ctx, search_in(&source, &target, false, &start));
             holds(&start);
             if (!cases[k].tried || !cases[n].tried) assert_int_equal(start.tried, 0);
             cloud_points_free(&source);
@@ -247,7 +239,7 @@ static void test_line_is_centred(void **state) {
     (void)state;
     cloud_points source = made(line, 100, NULL, 0, 0, 5), target = made(one_place, 7, NULL, 0, 0, 6);
     reg_start start;
-    kit_ok(ctx, search_in(device, &source, &target, NULL, &start));
+    kit_ok(ctx, search_in(&source, &target, false, &start));
     for (int a = 0; a < 3; ++a) {
         double mean = 0;
         for (size_t k = 0; k < source.count; ++k) mean += source.position[a][k] / (double)source.count;
@@ -269,7 +261,7 @@ static void test_flat(void **state) {
         motion(&random, 1, m);
         move(&source, m);
         reg_start start;
-        kit_ok(ctx, search_in(device, &source, &target, NULL, &start));
+        kit_ok(ctx, search_in(&source, &target, false, &start));
         assert_true(missed(start.transform, m).degrees < 5);
         cloud_points_free(&source);
         cloud_points_free(&target);
@@ -281,10 +273,9 @@ static void test_flat(void **state) {
 static void test_repeats(void **state) {
     (void)state;
     cloud_points source = made(whole, 5000, NULL, 0, 0.01, 5), target = made(whole, 5000, NULL, 0, 0.01, 6);
-    atn_register_settings settings = {.reproducible = true};
     reg_start first, again;
-    kit_ok(ctx, search_in(device, &source, &target, &settings, &first));
-    kit_ok(ctx, search_in(device, &source, &target, &settings, &again));
+    kit_ok(ctx, search_in(&source, &target, false, &first));
+    kit_ok(ctx, search_in(&source, &target, false, &again));
     assert_memory_equal(first.transform, again.transform, sizeof first.transform);
     assert_true(first.score == again.score && first.runner_up == again.runner_up && first.tried == again.tried);
     cloud_points_free(&source);
@@ -295,8 +286,8 @@ static void test_no_points(void **state) {
     (void)state;
     cloud_points some = made(whole, 10, NULL, 0, 0, 5), none = {.ctx = ctx};
     reg_start start;
-    kit_fails(ctx, ATN_ERR_INPUT, "source has no points", search_in(device, &none, &some, NULL, &start));
-    kit_fails(ctx, ATN_ERR_INPUT, "target has no points", search_in(device, &some, &none, NULL, &start));
+    kit_fails(ctx, ATN_ERR_INPUT, "source has no points", search_in(&none, &some, false, &start));
+    kit_fails(ctx, ATN_ERR_INPUT, "target has no points", search_in(&some, &none, false, &start));
     cloud_points_free(&some);
 }
 
@@ -309,30 +300,24 @@ static void test_memory(void **state) {
     options.cache_dir = dir;
     atn_ctx *faulty;
     assert_int_equal(atn_ctx_create(&options, &faulty), ATN_OK);
-    atn_devices *devices;
-    atn_device *host;
-    kit_ok(faulty, atn_devices_find(faulty, &devices));
-    kit_ok(faulty, atn_device_open(devices, 0, &host));
     cloud_points source = made(whole, 300, NULL, 0, 0.01, 5), target = made(whole, 300, NULL, 0, 0.01, 6);
     source.ctx = target.ctx = faulty;
     reg_start start;
-    kit_ok(faulty, search_in(host, &source, &target, NULL, &start)); /* builds what is kept */
+    kit_ok(faulty, search_in(&source, &target, false, &start));
     long before = atomic_load(&faults.count);
-    kit_ok(faulty, search_in(host, &source, &target, NULL, &start));
+    kit_ok(faulty, search_in(&source, &target, false, &start));
     long all = atomic_load(&faults.count) - before, step = all > 40 ? all / 40 : 1;
     for (long k = 1; k <= all; k += step) {
         long live = atomic_load(&faults.live);
         faults.fail_at = atomic_load(&faults.count) + k;
-        atn_status status = search_in(host, &source, &target, NULL, &start);
+        atn_status status = search_in(&source, &target, false, &start);
         faults.fail_at = 0;
-        assert_true(status == ATN_OK || status == ATN_ERR_MEMORY); /* wisdom that is not read stops nothing */
+        assert_true(status == ATN_OK || status == ATN_ERR_MEMORY);
         if (status != ATN_OK) assert_true(atomic_load(&faults.live) <= live);
     }
     source.ctx = target.ctx = ctx;
     cloud_points_free(&source);
     cloud_points_free(&target);
-    atn_device_close(host);
-    atn_devices_free(devices);
     atn_ctx_free(faulty);
     assert_int_equal(atomic_load(&faults.live), 0);
     kit_remove(dir);
@@ -345,7 +330,7 @@ static void test_cancel(void **state) {
     reg_start start;
     source.ctx = target.ctx = other;
     atn_ctx_cancel(other);
-    assert_int_equal(search_in(device, &source, &target, NULL, &start), ATN_ERR_CANCELLED);
+    assert_int_equal(search_in(&source, &target, false, &start), ATN_ERR_CANCELLED);
     source.ctx = target.ctx = ctx;
     kit_free(other);
     cloud_points_free(&source);
