@@ -66,6 +66,13 @@ double reg_usual_radius(const cloud_points *points, double middle[3]) {
     return reg_nth(distance, count, count / 2);
 }
 
+double reg_leave_strays(const cloud_points *points, double radius, double origin[3]) {
+    double middle[3], usual = reg_usual_radius(points, middle);
+    if (!(usual > 0) || !(radius > REG_STRAY * usual)) return radius;
+    memcpy(origin, middle, sizeof middle);
+    return REG_STRAY / 10 * usual;
+}
+
 void reg_spread_of(const cloud_points *p, const double origin[3], reg_spread *out) {
     spreading t = {.points = p, .origin = origin, .stretch = STRETCH};
     static const int PLACE[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};

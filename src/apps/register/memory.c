@@ -2,13 +2,16 @@
  * than there is. */
 #include "apps/register/problem.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const double LEVELS = 1.7; /* all levels together, in points of the finest, */
 static const double PLACED = 1.2; /* and those that are on the device at the same time */
-/* Bytes a point: in order, in blocks, what the polish adds; of the larger cloud while it is put in order. */
-enum { COPY = 40, HOST = 36, POLISH = 20, SORTING = 36, LISTS = 16 };
-enum { SCENE = 4000000 }; /* of the search for rivals, however many points there are */
+/* Bytes a point of the host's, measured at the peak, which comes after the sort: in order, in blocks, what the polish
+ * adds; lists of the device. */
+enum { COPY = 40, HOST = 12, POLISH = 18, LISTS = 16 };
+enum { JUDGED = 230, MOST_JUDGED = 30000 }; /* what the verdict adds for each point, of so many of a cloud at most */
+enum { SCENE = 2000000 };                   /* of the search for rivals, however many points there are */
 
 /* Bytes a point on the device: coordinates twice, weights three times, four sums. */
 static double on_device(const atn_register_settings *s) {
@@ -22,12 +25,12 @@ typedef struct need {
 } need;
 
 static need needs(const atn_register_settings *s, bool polish, double source, double target) {
-    double larger = source > target ? source : target;
+    double judged = fmin(source, MOST_JUDGED) + fmin(target, MOST_JUDGED);
     double levels = s->dense || s->compat ? 1 : LEVELS, placed = s->dense || s->compat ? 1 : PLACED;
     return (need){.source = placed * source * on_device(s),
                   .target = placed * target * on_device(s),
-                  .host =
-                      (source + target) * (COPY + levels * HOST + (polish ? POLISH : 0)) + larger * SORTING + SCENE};
+                  .host = (source + target) * (COPY + levels * HOST + (polish ? POLISH : 0)) +
+                          (s->compat ? 0 : judged * JUDGED) + SCENE};
 }
 
 size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target) {

@@ -108,10 +108,15 @@ atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, do
 
 void reg_spread_of(const cloud_points *points, const double origin[3], reg_spread *out);
 
+/* Frames without units: origins, spreads and the unit; coordinates that cannot be squared are refused. */
+atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target);
+
 /* How far the usual point is from the middle, by medians of a sample. A cloud is no larger than REG_STRAY times that:
  * few points that are far away from all others do not say how large it is. 0: most points are at one place. */
 #define REG_STRAY 30.0
 double reg_usual_radius(const cloud_points *points, double middle[3]);
+/* Where they make `radius` larger than that, the origin becomes the middle; returns the radius without them. */
+double reg_leave_strays(const cloud_points *points, double radius, double origin[3]);
 
 /* Inlier pairs at p->pose, nearest points within a distance that spacing and noise suggest: rmse, overlap,
  * inlier_distance. */

@@ -97,53 +97,7 @@ static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
 
 /* ---- frames ---- */
 
-/* Sums over stretches of points, by all cores, in an order that does not depend on their number. */
-enum { STRETCH = 16384 };
-typedef struct summing {
-    const cloud_points *points;
-    const double *origin;
-    double (*sum)[4]; /* of each stretch */
-} summing;
-
-static void sum_weighted(void *user, int64_t from, int64_t to, int32_t worker) {
-    const summing *t = user;
-    const cloud_points *p = t->points;
-    (void)worker;
-    for (size_t s = (size_t)from; s < (size_t)to; ++s) {
-        size_t end = (s + 1) * STRETCH < p->count ? (s + 1) * STRETCH : p->count;
-        double sum[4] = {0};
-        for (size_t k = s * STRETCH; k < end; ++k) {
-            double w = (double)p->weight[k];
-            for (int axis = 0; axis < 3; ++axis) sum[axis] += w * (p->position[axis][k] - t->origin[axis]);
-            sum[3] += w;
-        }
-        memcpy(t->sum[s], sum, sizeof sum);
-    }
-}
-
-/* Of coordinates about the first point, so that no digits are lost. */
-static atn_status centroid(const cloud_points *p, double out[3]) {
-    size_t stretches = (p->count + STRETCH - 1) / STRETCH;
-    double first[3] = {p->position[0][0], p->position[1][0], p->position[2][0]}, all[4] = {0};
-    summing t = {p, first, atn_alloc(p->ctx, stretches * sizeof *t.sum)};
-    if (!t.sum) return ATN_ERR_MEMORY;
-    atn_parallel((int64_t)stretches, 1, sum_weighted, &t);
-    for (size_t s = 0; s < stretches; ++s)
-        for (int k = 0; k < 4; ++k) all[k] += t.sum[s][k];
-    for (int axis = 0; axis < 3; ++axis) out[axis] = first[axis] + (all[3] > 0 ? all[axis] / all[3] : 0);
-    atn_free(p->ctx, t.sum);
-    return ATN_OK;
-}
-
-/* Not all at one place, yet squares of their distances are none that a double holds. */
-static bool too_small(const cloud_points *p) {
-    static const double LEAST = 1e-140;
-    double most = 0;
-    for (int axis = 0; axis < 3; ++axis)
-        for (size_t k = 1; k < p->count && most < LEAST; ++k)
-            most = fmax(most, fabs(p->position[axis][k] - p->position[axis][0]));
-    return most > 0 && most < LEAST;
-}
+enum { STRETCH = 16384 }; /* points that a core takes at once */
 
 typedef struct weighing {
     const float *from; /* NULL: all weigh 1 */
@@ -254,35 +208,6 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
-/* Where few points are far away from all others, the frame is that of the others. */
-static void leave_strays(const cloud_points *points, double origin[3], double *radius) {
-    double middle[3], usual = reg_usual_radius(points, middle);
-    if (!(usual > 0) || !(*radius > REG_STRAY * usual)) return;
-    memcpy(origin, middle, sizeof middle);
-    *radius = REG_STRAY / 10 * usual;
-}
-
-/* Frames without units; coordinates that cannot be squared are refused. */
-static atn_status find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target) {
-    const atn_ctx *ctx = p->engine.ctx;
-    atn_status status = centroid(source, p->source_origin);
-    if (status == ATN_OK) status = centroid(target, p->target_origin);
-    if (status != ATN_OK) return status;
-    reg_spread_of(source, p->source_origin, &p->source_spread);
-    reg_spread_of(target, p->target_origin, &p->target_spread);
-    double source_radius = p->source_spread.radius;
-    p->unit = p->target_spread.radius;
-    if (!isfinite(p->unit) || !isfinite(p->source_spread.radius))
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
-    if (too_small(source) || too_small(target))
-        return atn_fail(ctx, ATN_ERR_INPUT,
-                        "register: points are too near to each other for distances to be squared; another unit helps");
-    leave_strays(source, p->source_origin, &source_radius);
-    leave_strays(target, p->target_origin, &p->unit);
-    if (!(p->unit > 0)) p->unit = 1;
-    return ATN_OK;
-}
-
 /* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
  * published code knows no weights. */
 static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
@@ -303,7 +228,7 @@ static atn_status take_clouds(reg_problem *p, const atn_register_settings *setti
     reg_span span = reg_begin(&p->engine);
     atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
-    if (status == ATN_OK) status = find_frames(p, &source, &target);
+    if (status == ATN_OK) status = reg_find_frames(p, &source, &target);
     reg_end(&p->engine, REG_READ, span);
     span = reg_begin(&p->engine);
     if (status == ATN_OK) status = sort_points(p, &source, &target, !settings->compat);
