@@ -80,10 +80,6 @@ static atn_status build(atn_built *k, const atn_variant *variant) {
         if (status == ATN_OK && built.max_group > 0 && items > built.max_group) /* only a build tells */
             status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: built so, a work-group has at most %d items, not %d",
                               k->graph->name, built.max_group, items);
-        int32_t most = built.groups_per_core * info->cores;
-        if (status == ATN_OK && k->program->stage[n].together && atn_variant_splits(variant) > most)
-            status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: built so, %d groups run at once, not %d", k->graph->name,
-                              most, atn_variant_splits(variant));
     }
     if (status == ATN_OK && k->program->reports) status = atn_buffer_create(k->device, 2 * sizeof(int32_t), &k->report);
     return status;
@@ -209,8 +205,8 @@ static atn_arg parameter(const atn_parameter *p, const double value[2], int32_t 
 }
 
 /* All arguments in the program's order; returns how many. */
-static size_t fill_arguments(const atn_built *k, const atn_slot *slots, const double (*params)[2], int32_t slab,
-                             atn_arg *args, scalar *keep) {
+static size_t fill_arguments(const atn_built *k, const atn_slot *slots, const double (*params)[2], atn_arg *args,
+                             scalar *keep) {
     size_t n = 0;
     for (int32_t a = 0; a < k->program->n_arguments; ++a) {
         const ir_argument *argument = &k->program->arguments[a];
@@ -225,9 +221,6 @@ static size_t fill_arguments(const atn_built *k, const atn_slot *slots, const do
         case IR_ARG_REPORT:
             args[n++] = (atn_arg){.buffer = k->report};
             continue;
-        case IR_ARG_SLAB:
-            keep[n].index = slab;
-            break;
         case IR_ARG_PARAM: {
             const atn_parameter *p = &k->graph->parameters[argument->id];
             int32_t parts = p->type == ATN_SP2 || p->type == ATN_DP2 ? 2 : 1;
@@ -272,11 +265,11 @@ static int32_t threads_for(const atn_built *k, const atn_extent *e) {
     return steps <= LITTLE ? 1 : 0;
 }
 
-static atn_status launch_slab(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
-                              const double (*params)[2], int32_t slab) {
+static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
+                                const double (*params)[2]) {
     atn_arg args[ATN_MAX_ARGS];
     scalar keep[ATN_MAX_ARGS];
-    size_t n = fill_arguments(k, slots, params, slab, args, keep);
+    size_t n = fill_arguments(k, slots, params, args, keep);
     const atn_variant *v = &k->program->variant;
     bool host = strcmp(atn_device_get_info(k->device)->backend, "host") == 0;
     for (int32_t s = 0; s < k->program->n_stages; ++s) {
@@ -287,23 +280,12 @@ static atn_status launch_slab(atn_built *k, atn_queue *queue, const atn_extent *
                                                                  : most)},
                              .items = {(size_t)k->program->stage[s].items},
                              .threads = threads_for(k, extent),
-                             .together = k->program->stage[s].together,
                              .args = args,
                              .n_args = n};
         atn_status status = atn_function_launch(queue, k->function[s], &launch);
         if (status != ATN_OK) return status;
     }
     return ATN_OK;
-}
-
-static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
-                                const double (*params)[2]) {
-    const atn_variant *v = &k->program->variant;
-    int32_t launches = v->finish == ATN_FINISH_WAIT ? 1 : v->slabs;
-    atn_status status = ATN_OK;
-    for (int32_t slab = 0; slab < launches && status == ATN_OK; ++slab)
-        status = launch_slab(k, queue, extent, slots, params, slab);
-    return status;
 }
 
 static bool same_view(const atn_view *a, const atn_view *b) {

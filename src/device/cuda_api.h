@@ -122,9 +122,6 @@ enum {
 /* The same for what may be missing: NULL then. Sizes of a kernel's parameters came with CUDA 12.4, graphs as they are
  * used here with 11.4, loops in them with 12.3. */
 #define ATN_CUDA_OPTIONAL_FUNCTIONS(X) \
-    X(launch_together, cuLaunchCooperativeKernel, \
-      (atn_cu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
-       unsigned block_y, unsigned block_z, unsigned dynamic_bytes, atn_cu_stream *stream, void **params)) \
     X(pointer_attribute, cuPointerGetAttribute, (void *value, int attribute, atn_cu_address at)) \
     X(function_param, cuFuncGetParamInfo, (atn_cu_function *function, size_t index, size_t *offset, size_t *bytes)) \
     X(capture_begin, cuStreamBeginCapture_v2, (atn_cu_stream *stream, int mode)) \

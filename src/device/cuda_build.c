@@ -276,16 +276,8 @@ atn_status atn_cuda_launch(atn_queue *queue, atn_function *base, const atn_launc
     if (status == ATN_OK) status = allow_local(device, function, launch->local_bytes);
     if (status != ATN_OK) return status;
     const size_t *groups = launch->groups, *items = launch->items;
-    unsigned g[3] = {(unsigned)groups[0], (unsigned)groups[1], (unsigned)groups[2]},
-             bytes = (unsigned)launch->local_bytes;
-    unsigned n[3] = {(unsigned)items[0], (unsigned)items[1], (unsigned)items[2]};
-    atn_cu_stream *stream = ((atn_cuda_queue *)queue)->stream;
-    if (launch->together && !device->api.launch_together)
-        return atn_fail(device->base.ctx, ATN_ERR_UNSUPPORTED,
-                        "%s: the driver launches no groups that wait for each other", function->name);
-    int result =
-        launch->together
-            ? device->api.launch_together(function->handle, g[0], g[1], g[2], n[0], n[1], n[2], bytes, stream, params)
-            : device->api.launch(function->handle, g[0], g[1], g[2], n[0], n[1], n[2], bytes, stream, params, NULL);
+    int result = device->api.launch(function->handle, (unsigned)groups[0], (unsigned)groups[1], (unsigned)groups[2],
+                                    (unsigned)items[0], (unsigned)items[1], (unsigned)items[2],
+                                    (unsigned)launch->local_bytes, ((atn_cuda_queue *)queue)->stream, params, NULL);
     return atn_cuda_check(device, result, "launching %s", function->name);
 }

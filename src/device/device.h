@@ -98,7 +98,6 @@ typedef struct atn_launch {
     size_t items[3];    /* work-items per group; 0 counts as 1; the host ignores them */
     size_t local_bytes; /* dynamic local memory (cuda); 0 elsewhere */
     int32_t threads;    /* host: OpenMP threads; 0, or more than the device's cores: as many as those */
-    bool together;      /* cuda: groups wait for each other; more of them than run at once are refused */
     const atn_arg *args;
     size_t n_args; /* at most ATN_MAX_ARGS */
 } atn_launch;

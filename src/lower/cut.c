@@ -3,8 +3,7 @@
 const atn_cut LOWER_PLAIN = {.lanes = 1, .vec = 1, .regs = 1, .pack = 1, .seq = 1, .tile = 0, .unroll = 1, .split = 1};
 
 lower_cuts lower_cut(const atn_graph *g, const atn_variant *v) {
-    lower_cuts cuts = {.items = atn_variant_items(v), .lanes_q = 1, .splits = atn_variant_splits(v), .slabs = v->slabs};
-    cuts.kept = atn_variant_kept(v);
+    lower_cuts cuts = {.items = atn_variant_items(v), .lanes_q = 1, .splits = atn_variant_splits(v)};
     for (int d = 0; d < ATN_MAX_RANK; ++d) {
         cuts.point[d] = -1;
         cuts.span[d] = 1;
@@ -27,7 +26,6 @@ void lower_print_cuts(const atn_graph *g, const lower_cuts *cuts, atn_text *out)
     atn_text_printf(out, "items in a group: %d", cuts->items);
     if (cuts->lanes_q > 1) atn_text_printf(out, ", %d along the range", cuts->lanes_q);
     if (cuts->splits > 1) atn_text_printf(out, "\nparts of the range: %d", cuts->splits);
-    if (cuts->slabs > 1) atn_text_printf(out, " in each of %d slabs", cuts->slabs);
     atn_text_add(out, "\n");
 }
 

@@ -14,8 +14,6 @@ typedef struct lower_cuts {
     int32_t items;               /* of a group; 1 on the host */
     int32_t lanes_q;             /* of them, along the reduced dimensions */
     int32_t splits;              /* parts of the outermost range, each a group's; 1: it is not split */
-    int32_t slabs;               /* launches for a scan, one after the other, each of that many parts */
-    int32_t kept;                /* places for partial results: of all parts, and of each slab's end if there are many */
 } lower_cuts;
 
 extern const atn_cut LOWER_PLAIN; /* a dimension that is not cut */

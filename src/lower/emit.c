@@ -60,7 +60,6 @@ static void lay_arguments(atn_lowered *p) {
     }
     for (int32_t k = 0; k < g->n_parameters; ++k) add_argument(p, IR_ARG_PARAM, k);
     if (p->scratch_slots > 0) add_argument(p, IR_ARG_SCRATCH, 0);
-    if (p->variant.slabs > 1 && p->variant.finish != ATN_FINISH_WAIT) add_argument(p, IR_ARG_SLAB, 0);
     if (p->reports) add_argument(p, IR_ARG_REPORT, 0);
 }
 
@@ -120,9 +119,6 @@ static void decode_group(lowering *l, ir_ref g, const ir_ref tiles[ATN_MAX_RANK]
             lower_declare(l, "start", d, ir_add(p, l->begin[d], ir_multiply_integer(p, number, l->cuts.span[d])));
         if (!last) left = ir_declare(p, l->block, "left", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, left, tiles[d], -1));
     }
-    l->slab = split && l->cuts.slabs > 1 ? ir_argument_ref(p, IR_ARG_SLAB, 0, IR_ADDRESS) : -1;
-    if (l->slab >= 0)
-        left = ir_declare(p, l->block, "part", ir_add(p, ir_multiply_integer(p, l->slab, l->cuts.splits), left));
     l->split = split ? left : -1;
 }
 
@@ -332,78 +328,9 @@ static void end_stage(lowering *l, const atn_target *target) {
     lower_enter(l, kept);
 }
 
-/* One slab of a scan by this group: `slab` is which. */
-static void waiting_slab(lowering *l, ir_ref group, ir_ref slab, lower_scan_phase phase) {
-    size_t mark = lower_mark(l);
-    l->scan_phase = phase;
-    l->slab = slab;
-    l->split = ir_declare(l->p, l->block, "part", ir_add(l->p, ir_multiply_integer(l->p, slab, l->cuts.splits), group));
-    lower_group(l);
-    lower_forget(l, mark);
-    l->bound = 0;
-    l->inside = false;
-}
-
-static void count_groups(lowering *l, ir_statement_kind kind, ir_ref slab) {
-    ir_append(l->p, l->block,
-              (ir_statement){.kind = kind,
-                             .index = ir_add_integer(l->p, slab, (int64_t)l->cuts.splits * l->cuts.slabs),
-                             .step = l->cuts.splits,
-                             .value = -1,
-                             .limit = -1,
-                             .body = -1,
-                             .other = -1});
-}
-
-/* A scan in one launch, whose groups run all at once. Each leaves the total of its part of a slab, then of the next
- * one, and only then waits for those of the others and scans: by then they are there, and the slab still is in the
- * cache. */
-static void waiting_stage(lowering *l) {
-    atn_lowered *p = l->p;
-    ir_stage *stage = open_stage(l, "", l->cuts.items);
-    ir_block body = IR_EMPTY, round = IR_EMPTY, ahead = IR_EMPTY, behind = IR_EMPTY, last = IR_EMPTY;
-    stage->over_splits = stage->together = true;
-    l->block = &body;
-    l->item = l->lane_q = ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
-    ir_ref group = ir_declare(p, l->block, "group", ir_special(p, IR_GROUP, IR_ADDRESS));
-    l->inside = false;
-    l->clamp = true;
-    lower_scan_begin(l, lower_split_block(l->g));
-    int32_t variable = ir_new_variable(p, "slab", IR_ADDRESS, 1, true);
-    ir_ref slab = ir_variable_ref(p, variable), slabs = ir_address(p, l->cuts.slabs);
-    l->block = &ahead;
-    waiting_slab(l, group, slab, SCAN_PARTS);
-    count_groups(l, IR_ARRIVE, slab);
-    l->block = &behind;
-    ir_ref before = ir_declare(p, l->block, "before", ir_add_integer(p, slab, -1));
-    count_groups(l, IR_AWAIT, before);
-    waiting_slab(l, group, before, SCAN_ALL);
-    ir_if(p, &round, ir_less(p, slab, slabs), ahead, IR_EMPTY);
-    ir_if(p, &round, ir_less(p, ir_address(p, 0), slab), behind, IR_EMPTY);
-    ir_for(p, &body, variable, ir_address(p, 0), ir_address(p, l->cuts.slabs + 1), 1, 1, round);
-    for (int32_t k = 0; k < l->cuts.slabs; ++k) /* for the next launch */
-        ir_append(p, &last,
-                  (ir_statement){.kind = IR_SCRATCH_STORE,
-                                 .index = ir_address(p, (int64_t)l->cuts.splits * l->cuts.slabs + k),
-                                 .value = ir_integer(p, ATN_INDEX, 0),
-                                 .limit = -1,
-                                 .body = -1,
-                                 .other = -1});
-    ir_ref is_last = ir_make(
-        p, (ir_node){.kind = IR_LAST, .type = ATN_B, .width = 1, .arg = {ir_address(p, l->cuts.splits), -1, -1}});
-    ir_if(p, &body, ir_declare(p, &body, "last", is_last), last, IR_EMPTY);
-    p->scratch_counter = true;
-    if (!p->failed) p->stage[l->stage].body = body.first;
-}
-
 void lower_emit(lowering *l, const atn_target *target) {
     lower_scene scene = lower_scene_of(l);
     bool scan = l->cuts.splits > 1 && atn_graph_has_scan(l->g);
-    if (scan && l->v.finish == ATN_FINISH_WAIT) {
-        waiting_stage(l);
-        lay_arguments(l->p);
-        return;
-    }
     if (scan) l->scan_phase = SCAN_PARTS;
     main_stage(l, "", target);
     if (scan) {

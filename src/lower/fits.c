@@ -114,17 +114,12 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         REFUSE(lanes_q > 1 && v->p[0].lanes * v->p[1].lanes > 1, "the items of a group share one scan, not several");
         REFUSE(v->q[1].lanes > 1, "a scan has its items along q0");
         REFUSE(v->q[0].regs > 1 && g->blocks[block].rank > 1, "a scan over rows takes one step at a time");
-        REFUSE(atn_variant_splits(v) > 1 &&
-                   (points > 0 || (v->finish != ATN_FINISH_LAUNCH && v->finish != ATN_FINISH_WAIT)),
-               "a scan is split where it is that of everything, with finish=launch or wait");
+        REFUSE(atn_variant_splits(v) > 1 && (points > 0 || v->finish != ATN_FINISH_LAUNCH),
+               "a scan is split where it is that of everything, with finish=launch");
         REFUSE(v->q[0].vec > 1 && (atn_variant_splits(v) == 1 || g->blocks[block].acc[0].join == ATN_JOIN_CUSTOM),
                "vectors along a scan add up its parts only");
         REFUSE(v->stage > 0 || v->q[0].tile > 0, "a scan stages nothing");
     }
-    REFUSE(v->finish == ATN_FINISH_WAIT && (!t->shuffle || !atn_graph_has_scan(g) || atn_variant_splits(v) == 1 ||
-                                            lanes_q < 2 || v->q[0].regs < 2 || v->groups > 0),
-           "groups wait for each other on CUDA, in a split scan with lanes and registers");
-    REFUSE(v->slabs > 1 && (!atn_graph_has_scan(g) || atn_variant_splits(v) == 1), "slabs are those of a split scan");
     REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp),
            "lanes of q are more than warps can shuffle");
     REFUSE(v->half && !t->half, "the device, or its dialect, has no arithmetic on halves");

@@ -148,7 +148,7 @@ void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
     const atn_dim *d = &l->g->dims[o->b->dim[axis]];
     *from = ir_declare(l->p, l->block, "from", lower_end(l, d->begin));
     *to = ir_declare(l->p, l->block, "to", lower_end(l, d->end));
-    int32_t splits = l->cuts.splits * l->cuts.slabs;
+    int32_t splits = l->cuts.splits;
     if (l->split < 0 || !o->r.outermost || axis != o->b->rank - 1) return;
     int64_t stride = (int64_t)o->r.q[0].lanes * o->r.q[0].vec * o->r.q[0].regs;
     split_range(o, splits, axis > 0 ? o->r.q[axis].lanes : o->r.q[0].tile > 0 ? o->r.q[0].tile : stride, from, to);

@@ -33,7 +33,6 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
                   .warp = target->warp,
                   .vec_dim = -1,
                   .split = -1,
-                  .slab = -1,
                   .lane_q = -1,
                   .item = -1};
     for (int d = 0; d < ATN_MAX_RANK; ++d) l.start[d] = -1;

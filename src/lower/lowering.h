@@ -72,8 +72,6 @@ typedef struct lowering {
     ir_ref extent[ATN_MAX_RANK], begin[ATN_MAX_RANK]; /* of the points */
     lower_scan_phase scan_phase;
     ir_ref split;                                     /* this group's part of the reduced range; -1: no split */
-    ir_ref slab;                                      /* the slab that is done; -1: there is one */
-    ir_ref begun[ATN_MAX_ACCS][2];                    /* finish=wait: variables, where the slab that is done begins */
     ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
     int32_t warp;               /* items that shuffle with each other */
     ir_ref start[ATN_MAX_RANK]; /* first point of the group's tile */
@@ -176,7 +174,6 @@ atn_status lower_check_length(const atn_ctx *ctx, const atn_lowered *p, const at
 /* ---- reductions (reduce.c, join.c, apart.c) ---- */
 void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */
 void lower_block_whole(lowering *l, int32_t block); /* the same for all places at once */
-void lower_scan_begin(lowering *l, int32_t block); /* finish=wait: makes `begun`, in front of all slabs (scan.c) */
 bool lower_scans(const lowering *l, int32_t block); /* its running values are to be made (scan.c) */
 void lower_block_scan(lowering *l, int32_t block);
 void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l));

@@ -82,8 +82,7 @@ static ir_ref first_lane(lowering *l) {
 
 static void epilogue(lowering *l) {
     if (l->split >= 0 && l->scan_phase == SCAN_ALL) { /* the last part knows the total */
-        ir_ref last =
-            ir_operation(l->p, ATN_OP_EQ, ATN_B, l->split, ir_address(l->p, l->cuts.splits * l->cuts.slabs - 1), -1);
+        ir_ref last = ir_operation(l->p, ATN_OP_EQ, ATN_B, l->split, ir_address(l->p, l->cuts.splits - 1), -1);
         lower_writes(l, l->g->blocks[0].n_accs > 0 ? -1 : 0, 0, ir_and(l->p, last, first_lane(l)));
         return;
     }

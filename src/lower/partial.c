@@ -49,7 +49,8 @@ static ir_ref scratch_slot(lowering *l, int32_t n, ir_ref split, place at) {
                        ir_subtract(p, lower_dimension(l, l->cuts.point[d], at), l->begin[d]));
         points = ir_multiply(p, points, l->extent[d]);
     }
-    ir_ref row = ir_add(p, ir_address(p, (int64_t)n * l->cuts.kept), split);
+    int32_t splits = l->cuts.splits;
+    ir_ref row = ir_add(p, ir_address(p, (int64_t)n * splits), split);
     return ir_add(p, ir_multiply(p, row, points), point);
 }
 

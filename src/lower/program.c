@@ -44,7 +44,7 @@ int64_t atn_extent_points(const atn_extent *extent) {
 
 int64_t atn_lowered_pieces(const atn_lowered *program, const atn_extent *extent) {
     int64_t slots = program->scratch_slots > 0 ? program->scratch_slots : 1;
-    if (!atn_i64_mul(slots, atn_variant_kept(&program->variant), &slots) ||
+    if (!atn_i64_mul(slots, atn_lowered_splits(program, extent), &slots) ||
         !atn_i64_mul(slots, atn_extent_points(extent), &slots))
         return INT64_MAX;
     return slots;
@@ -115,8 +115,6 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_FOR] = "for",
                                         [IR_IF] = "if",
                                         [IR_BARRIER] = "barrier",
-                                        [IR_ARRIVE] = "arrive",
-                                        [IR_AWAIT] = "await",
                                         [IR_REPORT] = "report",
                                         [IR_ORDER] = "order",
                                         [IR_HIDE] = "hide",

@@ -50,7 +50,6 @@ typedef enum ir_argument_kind {
     IR_ARG_SIZE2,   /* SIZE0 + axis */
     IR_ARG_PARAM,   /* a parameter's value */
     IR_ARG_SCRATCH, /* partial results: 8-byte slots, then one counter */
-    IR_ARG_SLAB,    /* which slab of a scan this launch does */
     IR_ARG_REPORT   /* two int32: count of bad gathers, and 1 + the number of one read that had one */
 } ir_argument_kind;
 
@@ -79,8 +78,6 @@ typedef enum ir_statement_kind {
     IR_FOR,            /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
     IR_IF,             /* value; body, other */
     IR_BARRIER,        /* all items of the group, local memory */
-    IR_ARRIVE,         /* counts this group in slot index: what it left in the scratch is there for those that wait */
-    IR_AWAIT,          /* until `step` groups have been counted in slot index */
     IR_REPORT,         /* gather of read id was out of range */
     IR_ORDER,          /* host: variable value is made before those of later such statements */
     IR_HIDE,           /* host: the compiler forgets what it knows of variable value */
@@ -124,7 +121,6 @@ typedef struct ir_stage {
     int32_t span[ATN_MAX_RANK]; /* points covered by one group per dimension; 1 where there is none */
     bool over_points;           /* false: one group for all (the end of a reduction) */
     bool over_splits;
-    bool together; /* groups wait for each other: all of them must run at once */
 } ir_stage;
 
 typedef struct ir_argument {
@@ -143,7 +139,7 @@ typedef struct atn_lowered {
     ir_ref *list;
     ir_argument *arguments; /* of every stage, in this order */
     ir_stage stage[4];
-    /* Partial results: slots of 8 bytes per point and place for them; 0: no scratch. */
+    /* Partial results: slots of 8 bytes per point and split; 0: no scratch. */
     int32_t scratch_slots;
     bool scratch_counter; /* one more slot, zero before the first launch and after each */
     bool reports;         /* has the report argument */
@@ -163,7 +159,7 @@ typedef struct atn_extent {
 int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent);
 int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent);
 int64_t atn_extent_points(const atn_extent *extent); /* all of them; INT64_MAX: more than can be counted */
-/* Points times places times slots: the numbers that groups and partial results are counted by. */
+/* Points times splits times slots: the numbers that groups and partial results are counted by. */
 int64_t atn_lowered_pieces(const atn_lowered *program, const atn_extent *extent);
 int64_t atn_lowered_scratch_bytes(const atn_lowered *program, const atn_extent *extent);
 

@@ -52,7 +52,7 @@ int32_t lower_split_block(const atn_graph *g) {
 
 lower_meeting lower_find_meeting(const lower_scene *c) {
     if (c->cuts->splits <= 1) return LOWER_MEET_NOWHERE;
-    if (c->host || c->v->finish == ATN_FINISH_LAUNCH || c->v->finish == ATN_FINISH_WAIT) return LOWER_MEET_LAUNCH;
+    if (c->host || c->v->finish == ATN_FINISH_LAUNCH) return LOWER_MEET_LAUNCH;
     return c->v->finish == ATN_FINISH_ATOMIC && c->cuts->n_points == 0 ? LOWER_MEET_ATOMIC : LOWER_MEET_LAST;
 }
 

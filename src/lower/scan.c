@@ -1,9 +1,7 @@
 /* Scans: a block whose running values are used. One item alone goes step by step. Several items, or several steps at
  * once, take a row of the range each time: every step's own contribution, joined over the items (scan_group.c), then
  * over the registers, then with what was before the row. Where a range is split, a first stage leaves the total of each
- * part, and the second one begins each part with those before it. Long ranges are cut into slabs first, which are done
- * one after the other, both stages each, so that the second one finds in a cache what the first has read. Joins are
- * associative; the earlier side is left. */
+ * part, and the second one begins each part with those before it. Joins are associative; the earlier side is left. */
 #include "lower/scan.h"
 
 #include <stdio.h>
@@ -267,102 +265,23 @@ static void loop_axis(scan *s, loops *o, int32_t axis, scan_accs carry) {
 /* ---- parts of a split range ---- */
 
 static ir_ref partial(scan *s, int32_t k, int32_t n, ir_ref split) {
-    ir_ref slot = ir_add(s->l->p, ir_address(s->l->p, (int64_t)n * s->l->cuts.kept), split);
+    ir_ref slot = ir_add(s->l->p, ir_address(s->l->p, (int64_t)n * s->l->cuts.splits), split);
     return ir_make(
         s->l->p,
         (ir_node){.kind = IR_SCRATCH, .type = acc_type(s->l, &s->b->acc[k]), .width = 1, .arg = {slot, -1, -1}});
 }
 
-/* Where a slab begins: with what the one before it left, the first one with `first`. */
-static void slab_before(scan *s, scan_accs first) {
-    lowering *l = s->l;
-    atn_lowered *p = l->p;
-    int32_t n = 0, parts = l->cuts.splits * l->cuts.slabs;
-    ir_ref begins = ir_declare(p, l->block, "begins", ir_operation(p, ATN_OP_EQ, ATN_B, l->slab, ir_address(p, 0), -1));
-    SCAN_EACH(s->b, k, part) {
-        ir_ref left = partial(s, k, n++, ir_add_integer(p, l->slab, parts - 1));
-        first[k][part] =
-            ir_declare(p, l->block, "first",
-                       ir_operation(p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), begins, first[k][part], left));
-    }
-}
-
-/* What the last part of a slab leaves for the next one. */
-static void slab_end(scan *s, scan_accs carry) {
-    lowering *l = s->l;
-    atn_lowered *p = l->p;
-    int32_t n = 0, parts = l->cuts.splits * l->cuts.slabs;
-    ir_ref behind = ir_multiply_integer(p, ir_add_integer(p, l->slab, 1), l->cuts.splits);
-    ir_ref last = ir_operation(p, ATN_OP_EQ, ATN_B, ir_add_integer(p, l->split, 1), behind, -1);
-    if (s->lane >= 0) last = ir_and(p, last, ir_operation(p, ATN_OP_EQ, ATN_B, s->lane, ir_address(p, 0), -1));
-    ir_block body = IR_EMPTY;
-    SCAN_EACH(s->b, k, part)
-    ir_append(p, &body,
-              (ir_statement){.kind = IR_SCRATCH_STORE,
-                             .index = ir_add_integer(p, l->slab, (int64_t)l->cuts.kept * n++ + parts),
-                             .value = carry[k][part],
-                             .limit = -1,
-                             .body = -1,
-                             .other = -1});
-    ir_if(p, l->block, last, body, IR_EMPTY);
-}
-
-/* Where groups wait for each other, each knows all totals of the slab: those before its own part, and all of them,
- * which is where the next slab begins. */
-static void parts_of_slab(scan *s, scan_accs out) {
-    lowering *l = s->l;
-    atn_lowered *p = l->p;
-    scan_accs upto, all, other, value[2], earlier[2], total[2], next;
-    int32_t splits = l->cuts.splits, each = (splits + s->lanes - 1) / s->lanes, n = 0;
-    ir_ref base = ir_multiply_integer(p, l->slab, splits);
-    ir_ref from = ir_declare(p, l->block, "part_from", ir_add(p, base, ir_multiply_integer(p, s->lane, each)));
-    ir_ref last = ir_declare(p, l->block, "part_last", ir_add_integer(p, base, splits - 1));
-    make_variables(s, "upto", s->neutral, upto);
-    make_variables(s, "all", s->neutral, all);
-    int32_t variable = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
-    ir_block body = IR_EMPTY, *outer = l->block;
-    l->block = &body;
-    ir_ref here = ir_declare(p, l->block, "here", ir_add(p, from, ir_variable_ref(p, variable)));
-    ir_ref mine = ir_declare(p, l->block, "earlier", ir_less(p, here, l->split));
-    ir_ref none = ir_declare(p, l->block, "none", ir_less(p, last, here)); /* not left out: all are read at once */
-    ir_ref at = ir_declare(p, l->block, "at", ir_operation(p, ATN_OP_MIN, IR_ADDRESS, here, last, -1));
-    SCAN_EACH(s->b, k, part) {
-        int32_t type = acc_type(l, &s->b->acc[k]);
-        ir_ref there = ir_operation(p, ATN_OP_SELECT, type, none, s->neutral[k][part], partial(s, k, n++, at));
-        other[k][part] = ir_declare(p, l->block, "partial", there);
-    }
-    scan_join(s, "joined", all, other, next);
-    if (!p->failed) set_variables(s, all, next);
-    SCAN_EACH(s->b, k, part)
-    if (!p->failed)
-        next[k][part] = ir_operation(p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), mine, next[k][part], upto[k][part]);
-    if (!p->failed) set_variables(s, upto, next);
-    l->block = outer;
-    ir_for(p, outer, variable, ir_address(p, 0), ir_address(p, each), 1, each < 32 ? each : 32, body);
-    bool before = s->before;
-    s->before = false;
-    SCAN_EACH(s->b, k, part) value[0][k][part] = upto[k][part], value[1][k][part] = all[k][part];
-    scan_group(s, 2, value, earlier, total);
-    s->before = before;
-    if (p->failed) return;
-    scan_join(s, "first", l->begun, total[0], out);
-    scan_join(s, "next", l->begun, total[1], next);
-    if (!p->failed) set_variables(s, l->begun, next);
-}
-
-/* All parts of a slab before this group's, in order: each item takes a few that follow each other, then the items are
- * joined. */
+/* All parts before this group's, in order: each item takes a few that follow each other, then the items are joined. */
 static void parts_before(scan *s, scan_accs first, scan_accs out) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
     scan_accs mine, other, next;
-    ir_ref from = l->slab >= 0 ? ir_multiply_integer(p, l->slab, l->cuts.splits) : ir_address(p, 0), to = l->split;
+    ir_ref from = ir_address(p, 0), to = l->split;
     if (s->lanes > 1) {
-        ir_ref each =
-            ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(p, ir_subtract(p, l->split, from), s->lanes - 1),
-                         ir_address(p, s->lanes), -1);
+        ir_ref each = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_add_integer(p, l->split, s->lanes - 1),
+                                   ir_address(p, s->lanes), -1);
         each = ir_declare(p, l->block, "each", each);
-        from = ir_declare(p, l->block, "part_from", ir_add(p, from, ir_multiply(p, s->lane, each)));
+        from = ir_declare(p, l->block, "part_from", ir_multiply(p, s->lane, each));
         to = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add(p, from, each), l->split, -1);
         to = ir_declare(p, l->block, "part_to", to);
     }
@@ -399,13 +318,6 @@ static int32_t slots_of(const atn_block *b) {
     int32_t n = 0;
     SCAN_EACH(b, k, part) n += part >= 0;
     return n;
-}
-
-void lower_scan_begin(lowering *l, int32_t block) {
-    scan s = {.l = l, .b = &l->g->blocks[block], .block = block, .lanes = 1, .regs = 1, .lane = -1};
-    scan_accs first;
-    first_values(&s, first);
-    if (!l->p->failed) make_variables(&s, "begun", first, l->begun);
 }
 
 bool lower_scans(const lowering *l, int32_t block) {
@@ -445,12 +357,7 @@ void lower_block_scan(lowering *l, int32_t block) {
     if (l->p->failed) return;
     if (parts && l->scan_phase == SCAN_ALL) {
         scan_accs begun;
-        if (l->v.finish == ATN_FINISH_WAIT) {
-            parts_of_slab(&s, begun);
-        } else {
-            if (l->slab >= 0) slab_before(&s, first);
-            parts_before(&s, first, begun);
-        }
+        parts_before(&s, first, begun);
         if (l->p->failed) return;
         make_variables(&s, "carry", begun, carry);
     } else {
@@ -458,7 +365,6 @@ void lower_block_scan(lowering *l, int32_t block) {
     }
     loop_axis(&s, &o, o.b->rank - 1, carry);
     if (l->p->failed) return;
-    if (parts && l->scan_phase == SCAN_ALL && l->slab >= 0 && l->v.finish != ATN_FINISH_WAIT) slab_end(&s, carry);
     if (parts && l->scan_phase == SCAN_PARTS)
         loops_store_partial(l, o.b, PLACE_ORIGIN, carry);
     else

@@ -39,9 +39,8 @@ static const knob KNOBS[] = {
     {"stage_swap", AT(stage_swap), 0, 0, 3, NULL, false},
     {"wide", AT(wide), 1, 1, 4, NULL, true},
     {"pad", AT(pad), 0, 0, 64, NULL, false},
-    {"slabs", AT(slabs), 1, 1, 256, NULL, false},
     {"reduce", AT(reduce), 0, 0, 1, "tree|shuffle", false},
-    {"finish", AT(finish), 0, 0, 3, "launch|last|atomic|wait", false},
+    {"finish", AT(finish), 0, 0, 2, "launch|last|atomic", false},
     {"exp", AT(exp), 0, 0, 2, "library|native|polynomial", false},
     {"degree", AT(degree), 6, 3, 7, NULL, false},
     {"accumulate", AT(accumulate), 0, 0, 64, NULL, false},
@@ -170,11 +169,6 @@ int32_t atn_variant_splits(const atn_variant *v) {
     int32_t splits = 1;
     for (int d = 0; d < ATN_MAX_RANK; ++d) splits = v->q[d].split > splits ? v->q[d].split : splits;
     return splits;
-}
-
-int32_t atn_variant_kept(const atn_variant *v) {
-    bool ends = v->slabs > 1 || v->finish == ATN_FINISH_WAIT;
-    return atn_variant_splits(v) * v->slabs + (ends ? v->slabs : 0);
 }
 
 atn_type atn_variant_type(const atn_variant *v, atn_type type) {

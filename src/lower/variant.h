@@ -25,8 +25,7 @@ typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* h
 typedef enum atn_finish {
     ATN_FINISH_LAUNCH,
     ATN_FINISH_LAST,
-    ATN_FINISH_ATOMIC,
-    ATN_FINISH_WAIT
+    ATN_FINISH_ATOMIC
 } atn_finish; /* how groups of a q are */
 typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED } atn_schedule;
 
@@ -34,11 +33,9 @@ typedef struct atn_variant {
     atn_cut p[ATN_MAX_RANK], q[ATN_MAX_RANK];
     int32_t stage;      /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered */
     int32_t stage_swap; /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */
-    int32_t wide;  /* elements moved at once, 1, 2 or 4: GPU: by an item into a staged tile, any alignment stays right;
-                      host: registers read from a staged tile, each then a lane */
-    int32_t pad;   /* elements added to each row of a staged tile */
-    int32_t slabs; /* of a split scan: pieces of the range done one after the other, totals and then values, so that a
-                      cache still has what is read twice */
+    int32_t wide; /* elements moved at once, 1, 2 or 4: GPU: by an item into a staged tile, any alignment stays right;
+                     host: registers read from a staged tile, each then a lane */
+    int32_t pad;  /* elements added to each row of a staged tile */
     int32_t reduce, finish, exp;
     int32_t degree;     /* of the polynomial exp: 3 to 7 */
     int32_t accumulate; /* accumulators of floating sums: 0 as described, 32, 64 */
@@ -70,9 +67,6 @@ const char *atn_variant_knob_name(int32_t knob);
 
 /* Groups that share a reduced range: the split of its slowest dimension. */
 int32_t atn_variant_splits(const atn_variant *variant);
-
-/* Places for partial results: one for each part; and one for each slab, where there are several or groups wait. */
-int32_t atn_variant_kept(const atn_variant *variant);
 
 /* What values of a type are computed in, complex ones part by part: HP in SP, unless the variant says half. */
 atn_type atn_variant_type(const atn_variant *variant, atn_type type);

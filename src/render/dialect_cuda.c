@@ -62,18 +62,6 @@ static const char PRELUDE[] =
     "    }\n"
     "    return __syncthreads_or(last);\n"
     "}\n"
-    /* The first item does what its group leaves for others, and waits for its group. */
-    "INLINE void atn_arrive(int *count) {\n"
-    "    if (threadIdx.x == 0) asm volatile(\"red.release.gpu.global.add.s32 [%0], 1;\" :: \"l\"(count) : "
-    "\"memory\");\n"
-    "}\n"
-    "INLINE void atn_await(int *count, int groups) {\n"
-    "    int n = groups;\n"
-    "    if (threadIdx.x == 0)\n"
-    "        do asm volatile(\"ld.acquire.gpu.global.s32 %0, [%1];\" : \"=r\"(n) : \"l\"(count) : \"memory\");\n"
-    "        while (n < groups);\n"
-    "    __syncthreads();\n"
-    "}\n"
     /* The mask names the items that shuffle with each other, and no others: those may be elsewhere. */
     "template <int W, class T> INLINE T atn_shuffle(T value, int distance) {\n"
     "    unsigned mask = W == 32 ? 0xffffffffu : ((1u << W % 32) - 1) << (threadIdx.x % 32 / W * W);\n"

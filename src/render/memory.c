@@ -154,8 +154,6 @@ void print_argument_name(printer *r, ir_argument_kind kind, int32_t id, int32_t 
         ADD("%s_param%s", r->p->graph->parameters[id].name, part ? "_im" : "");
     else if (kind == IR_ARG_SCRATCH)
         ADD("scratch");
-    else if (kind == IR_ARG_SLAB)
-        ADD("slab");
     else if (kind == IR_ARG_REPORT)
         ADD("report");
     else

@@ -60,16 +60,13 @@ static void store(printer *r, const ir_statement *s) {
         ADD(");\n");
         return;
     }
-    bool streams =
-        print_is_cuda(r) && r->p->variant.stream && (o->type == ATN_SP || o->type == ATN_DP || o->type == ATN_INT32);
-    if (streams) ADD("__stcs(&");
     print_pointer(r, s->id);
     ADD(complex_object ? "[2 * (" : "[");
     print_expression(r, s->index);
     if (complex_object) ADD(") + %d", s->component);
-    ADD(streams ? "], " : "] = ");
+    ADD("] = ");
     print_expression(r, s->value);
-    ADD(streams ? ");\n" : ";\n");
+    ADD(";\n");
 }
 
 static const char *scatter_name(int32_t scatter) {
@@ -239,13 +236,6 @@ static void statement(printer *r, const ir_statement *s) {
     case IR_BARRIER:
         ADD("%s;\n", r->d->barrier);
         return;
-    case IR_ARRIVE:
-    case IR_AWAIT:
-        ADD(s->kind == IR_ARRIVE ? "atn_arrive((int *)&scratch[2 + (" : "atn_await((int *)&scratch[2 + (");
-        print_expression(r, s->index);
-        if (s->kind == IR_AWAIT) ADD(")], %d);\n", (int)s->step);
-        if (s->kind == IR_ARRIVE) ADD(")]);\n");
-        return;
     case IR_REPORT:
         ADD("atn_report(report, %d);\n", s->id + 1);
         return;
@@ -326,9 +316,7 @@ static void unpack(printer *r) {
 }
 
 /* Passed in 64 bits, used in those of addresses. */
-static bool is_address(const ir_argument *a) {
-    return (a->kind >= IR_ARG_OFFSET && a->kind <= IR_ARG_SIZE2) || a->kind == IR_ARG_SLAB;
-}
+static bool is_address(const ir_argument *a) { return a->kind >= IR_ARG_OFFSET && a->kind <= IR_ARG_SIZE2; }
 
 static void signature(printer *r) {
     bool first = true;

@@ -138,13 +138,6 @@ atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) 
     v.accumulate = draw_chance(&d, 15) ? 64 : 0;
     v.groups = draw_chance(&d, 20) ? ONE_OF(1, 3, 16) : 0;
     v.index = draw_chance(&d, 40) ? 32 : 64;
-    if (atn_graph_has_scan(graph) && atn_variant_splits(&v) > 1 && draw_chance(&d, 50)) v.slabs = ONE_OF(2, 3, 7);
-    if (atn_graph_has_scan(graph) && atn_variant_splits(&v) > 1 && !host && draw_chance(&d, 40)) {
-        v.finish = ATN_FINISH_WAIT;
-        v.q[0].lanes = ONE_OF(2, 16, 64, 128);
-        v.q[0].regs = ONE_OF(2, 4);
-        v.groups = 0;
-    }
     if (host) {
         v.schedule = ONE_OF(ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED);
         v.chunk = draw_chance(&d, 30) ? ONE_OF(1, 4, 64) : 0;
