@@ -20,7 +20,7 @@ struct atn_device {
     bool lost;                   /* set through atn_device_lose */
     size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most since a watch began */
     atn_pinned_pool pinned;
-    struct atn_left *left; /* see atn_device_leave */
+    atn_left *left; /* see atn_device_leave */
 };
 struct atn_buffer {
     atn_device *device;
@@ -90,8 +90,8 @@ struct atn_backend {
     atn_status (*buffer_at)(atn_device *device, void *address, atn_buffer **out);
     void *(*buffer_address)(const atn_buffer *buffer);
     void (*buffer_free)(atn_buffer *buffer);
-    void *(*buffer_host)(atn_buffer *buffer);              /* optional */
-    void *(*host_alloc)(atn_device *device, size_t bytes); /* optional: pinned memory; NULL when there is none left */
+    void *(*buffer_host)(atn_buffer *buffer);                /* optional */
+    void *(*host_alloc)(atn_device *device, size_t bytes);   /* optional: pinned memory; NULL when there is none left */
     bool (*host_pinned)(atn_device *device, const void *at); /* optional: is the byte there in pinned memory? */
     void (*host_free)(atn_device *device, void *block);
     /* put and get return at once where they can; the host's memory stays as it is until the queue has come past. */

@@ -50,32 +50,22 @@ atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_d
 
 /* ---- left for next time ---- */
 
-typedef struct atn_left {
-    const void *owner;
-    void *thing;
-    void (*drop)(void *thing);
-    struct atn_left *next;
-} atn_left;
-
-void *atn_device_take(atn_device *device, const void *owner) {
+atn_left *atn_device_take(atn_device *device, const void *owner) {
     for (atn_left **at = &device->left; *at; at = &(*at)->next) {
         atn_left *found = *at;
         if (found->owner != owner) continue;
-        void *thing = found->thing;
         *at = found->next;
-        atn_free(device->ctx, found);
-        return thing;
+        return found;
     }
     return NULL;
 }
 
-void atn_device_leave(atn_device *device, const void *owner, void *thing, void (*drop)(void *)) {
-    atn_left *left = device->lost ? NULL : atn_alloc(device->ctx, sizeof *left);
-    if (!left) {
-        drop(thing);
+void atn_device_leave(atn_device *device, atn_left *left) {
+    if (device->lost) {
+        left->drop(left);
         return;
     }
-    *left = (atn_left){owner, thing, drop, device->left};
+    left->next = device->left;
     device->left = left;
 }
 
@@ -83,8 +73,7 @@ static void drop_all(atn_device *device) {
     while (device->left) {
         atn_left *first = device->left;
         device->left = first->next;
-        first->drop(first->thing);
-        atn_free(device->ctx, first);
+        first->drop(first);
     }
 }
 

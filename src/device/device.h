@@ -174,8 +174,13 @@ int64_t atn_device_free_bytes(const atn_device *device);
 bool atn_device_lost(const atn_device *device); /* true: only closing it is left */
 
 /* What takes long to make, as kernels that are planned, left with the device for the next call of the same owner (any
- * address); dropped when the device is closed, or at once where it is lost. NULL: nothing was left. */
-void atn_device_leave(atn_device *device, const void *owner, void *thing, void (*drop)(void *thing));
-void *atn_device_take(atn_device *device, const void *owner);
+ * address); dropped when the device is closed, or at once where it is lost. The first member of what is left. */
+typedef struct atn_left {
+    const void *owner;
+    void (*drop)(struct atn_left *left);
+    struct atn_left *next;
+} atn_left;
+void atn_device_leave(atn_device *device, atn_left *left);
+atn_left *atn_device_take(atn_device *device, const void *owner); /* NULL: nothing was left */
 
 #endif

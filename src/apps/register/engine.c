@@ -13,7 +13,7 @@
 static const struct {
     const char *name;
     bool trusted; /* its index arrays are made here */
-    bool single;  /* of single precision, whatever the coordinates are of */
+    bool exact;   /* never of 16 bits, whatever the coordinates are of */
 } TABLE[REG_WORKS] = {
     [REG_MOVE] = {"move", false, false},
     [REG_ESTEP] = {"estep", false, false},
@@ -21,27 +21,27 @@ static const struct {
     [REG_ESTEP_COMPAT] = {"estep_compat", false, false},
     [REG_NEAREST] = {"nearest", true, false},
     [REG_AROUND] = {"around", true, false},
-    [REG_SHAPES] = {"shapes", false, false},
-    [REG_INHERIT] = {"inherit", true, false},
-    [REG_WEIGHTS] = {"polish_weights", true, false},
-    [REG_SAMPLE] = {"polish_sample", true, false},
-    [REG_SUMS] = {"polish_sums", true, false},
-    [REG_TERMS] = {"polish_terms", true, false},
+    [REG_SHAPES] = {"shapes", false, true},
+    [REG_INHERIT] = {"inherit", true, true},
+    [REG_WEIGHTS] = {"polish_weights", true, true},
+    [REG_SAMPLE] = {"polish_sample", true, true},
+    [REG_SUMS] = {"polish_sums", true, true},
+    [REG_TERMS] = {"polish_terms", true, true},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
-    [REG_BUILD] = {"building kernels, first run only", false, false},
-    [REG_READ] = {"copy and check points", false, false},
-    [REG_ORDER] = {"sort", false, false},
-    [REG_SPACING] = {"spacing", false, false},
-    [REG_LEVELS] = {"decimate and cut into blocks", false, false},
-    [REG_UPLOAD] = {"points to the device", false, false},
-    [REG_FETCH] = {"partners to the host", false, false},
-    [REG_LISTS] = {"near lists", false, false},
-    [REG_FIT] = {"fit", false, false},
-    [REG_COVARIANCE] = {"covariance", false, false},
-    [REG_SEARCH] = {"search for a start", false, false},
-    [REG_JUDGE] = {"verdict", false, false},
-    [REG_MEASURE] = {"rmse and overlap", false, false},
+    [REG_BUILD] = {"building kernels, first run only"},
+    [REG_READ] = {"copy and check points"},
+    [REG_ORDER] = {"sort"},
+    [REG_SPACING] = {"spacing"},
+    [REG_LEVELS] = {"decimate and cut into blocks"},
+    [REG_UPLOAD] = {"points to the device"},
+    [REG_FETCH] = {"partners to the host"},
+    [REG_LISTS] = {"near lists"},
+    [REG_FIT] = {"fit"},
+    [REG_COVARIANCE] = {"covariance"},
+    [REG_SEARCH] = {"search for a start"},
+    [REG_JUDGE] = {"verdict"},
+    [REG_MEASURE] = {"rmse and overlap"},
 };
 
 const char *reg_work_name(int work) { return TABLE[work].name; }
@@ -65,13 +65,14 @@ void reg_end(reg_engine *e, int work, reg_span span) {
 }
 
 /* Kernels stay with the device from call to call: making them ready takes longer than small clouds do. */
-typedef struct kernels {
+struct reg_kernels {
+    atn_left left;
     const atn_ctx *ctx;
     atn_kernel *kernel[REG_KERNELS];
-} kernels;
+};
 
-static void drop_kernels(void *thing) {
-    kernels *k = thing;
+static void drop_kernels(atn_left *left) {
+    struct reg_kernels *k = (struct reg_kernels *)left;
     for (int n = 0; n < REG_KERNELS; ++n) atn_kernel_free(k->kernel[n]);
     atn_free(k->ctx, k);
 }
@@ -81,22 +82,20 @@ static const void *owner_of(const reg_engine *e) {
     return &OWNER[e->settings->reproducible][e->type == ATN_DP ? 2 : e->type == ATN_SP];
 }
 
-static void take_kernels(reg_engine *e) {
-    kernels *k = atn_device_take(e->device, owner_of(e));
-    if (!k) return;
+static atn_status take_kernels(reg_engine *e) {
+    struct reg_kernels *k = (struct reg_kernels *)atn_device_take(e->device, owner_of(e));
+    if (!k && !(k = atn_zalloc(e->ctx, sizeof *k))) return ATN_ERR_MEMORY;
+    k->left = (atn_left){.owner = owner_of(e), .drop = drop_kernels};
+    k->ctx = e->ctx;
     memcpy(e->kernel, k->kernel, sizeof e->kernel);
-    atn_free(e->ctx, k);
+    e->kernels = k;
+    return ATN_OK;
 }
 
 static void leave_kernels(reg_engine *e) {
-    kernels *k = atn_alloc(e->ctx, sizeof *k);
-    if (!k) {
-        for (int n = 0; n < REG_KERNELS; ++n) atn_kernel_free(e->kernel[n]);
-        return;
-    }
-    k->ctx = e->ctx;
-    memcpy(k->kernel, e->kernel, sizeof k->kernel);
-    atn_device_leave(e->device, owner_of(e), k, drop_kernels);
+    if (!e->kernels) return;
+    memcpy(e->kernels->kernel, e->kernel, sizeof e->kernel);
+    atn_device_leave(e->device, &e->kernels->left);
 }
 
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out) {
@@ -109,8 +108,8 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                                             : ATN_SP,
                         .block = cpu ? 32 : REG_LARGEST_BLOCK,
                         .wait = settings->profile};
-    take_kernels(out);
-    atn_status status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
+    atn_status status = take_kernels(out);
+    if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);
     if (status != ATN_OK) reg_engine_close(out);
     return status;
@@ -144,14 +143,13 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
     if (!e->kernel[which]) {
         double since = atn_clock_seconds();
         char define[32];
-        bool exact = which >= REG_SHAPES && which <= REG_TERMS; /* what the polish reads is never of 16 bits */
-        atn_type type = TABLE[which].single ? ATN_SP : exact ? reg_sum_type(e->type) : e->type;
+        atn_type type = TABLE[which].exact ? reg_sum_type(e->type) : e->type;
         snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
         atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
-        if (status == ATN_OK && (exact || TABLE[which].trusted)) atn_kernel_any_size(e->kernel[which]);
+        if (status == ATN_OK && (TABLE[which].exact || TABLE[which].trusted)) atn_kernel_any_size(e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];

@@ -51,7 +51,8 @@ typedef struct reg_engine {
     atn_type type;                   /* of coordinates */
     size_t block;                    /* points of a block that suit the device */
     bool wait;                       /* for every kernel, to time it */
-    atn_kernel *kernel[REG_KERNELS]; /* made when first used */
+    atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
+    struct reg_kernels *kernels;     /* and where they stay when it is over */
     atn_array *moment;               /* results of sums for fits */
     atn_array *total;
     reg_near near[2]; /* lists: rows over columns, and the other way round */

@@ -196,9 +196,16 @@ static atn_status look_closely(reg_problem *p) {
     return status;
 }
 
+/* But for points far away from all others. */
+static double size_of(const cloud_points *points, double radius) {
+    double middle[3], usual = reg_usual_radius(points, middle);
+    return usual > 0 ? fmin(radius, REG_STRAY * usual) : radius;
+}
+
 atn_status reg_judge(reg_problem *p, atn_register_result *r) {
-    double middle[3], usual = reg_usual_radius(&p->source, middle), all = p->source_spread.radius;
-    double larger = (usual > 0 ? fmin(all, REG_STRAY * usual) : all) / p->unit * reg_pose_scale(&p->pose);
+    double target = size_of(&p->target, p->target_spread.radius);
+    double larger = size_of(&p->source, p->source_spread.radius) / (target > 0 ? target : p->unit);
+    larger *= reg_pose_scale(&p->pose);
     reg_span span = reg_begin(&p->engine);
     atn_status status = ATN_OK;
     r->n_alternatives = r->n_sliding = 0;
