@@ -39,16 +39,7 @@ static void cover_block(const reg_near *near, size_t b, double stretch, cover *o
 
 /* Squares of the distances from a box to the first `count`. */
 static void distances(const cover *c, size_t count, const reg_box *box, double *out) {
-    for (size_t k = 0; k < count; ++k) {
-        double d2 = 0;
-        for (int axis = 0; axis < 3; ++axis) {
-            double below = box->low[axis] - c->at[axis][k], above = c->at[axis][k] - box->high[axis];
-            double d = below > above ? below : above; /* fmax is a call on some machines */
-            d = d > 0 ? d : 0;
-            d2 += d * d;
-        }
-        out[k] = d2;
-    }
+    for (size_t k = 0; k < count; ++k) out[k] = reg_box_gap2(box, c->at[0][k], c->at[1][k], c->at[2][k]);
 }
 
 static void swap(double *a, double *b) {

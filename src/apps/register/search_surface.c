@@ -22,6 +22,8 @@ typedef struct surroundings {
     size_t runs;
     size_t run; /* points of one: more than RUN where there would be more than MOST_RUNS */
     float low[MOST_RUNS][3], high[MOST_RUNS][3];
+    float reach;                                                                              /* around each point, */
+    void (*find)(const struct surroundings *t, size_t i, const uint16_t *near, size_t count); /* with the runs in it */
 } surroundings;
 
 static size_t run_end(const surroundings *t, size_t run) {
@@ -97,16 +99,6 @@ static void find_normal(const surroundings *t, size_t i, const uint16_t *near, s
     for (int a = 0; a < 3; ++a) s->normal[a][i] = (float)normal[a];
 }
 
-static void find_normals(void *user, int64_t from, int64_t to, int32_t worker) {
-    const surroundings *t = user;
-    uint16_t near[MOST_RUNS];
-    (void)worker;
-    for (size_t run = (size_t)from; run < (size_t)to; ++run) {
-        size_t count = find_near(t, run, NORMAL_REACH, near);
-        for (size_t i = run * t->run; i < run_end(t, run); ++i) find_normal(t, i, near, count);
-    }
-}
-
 /* ---- features ---- */
 
 /* A unit shared between the two bins next to `value` in [low, high]. */
@@ -169,22 +161,27 @@ static void find_feature(const surroundings *t, size_t i, const uint16_t *near, 
     }
 }
 
-static void find_features(void *user, int64_t from, int64_t to, int32_t worker) {
+/* ---- around all points ---- */
+
+static void look_at_runs(void *user, int64_t from, int64_t to, int32_t worker) {
     const surroundings *t = user;
     uint16_t near[MOST_RUNS];
     (void)worker;
     for (size_t run = (size_t)from; run < (size_t)to; ++run) {
-        size_t count = find_near(t, run, FEATURE_REACH, near);
-        for (size_t i = run * t->run; i < run_end(t, run); ++i) find_feature(t, i, near, count);
+        size_t count = find_near(t, run, t->reach, near);
+        for (size_t i = run * t->run; i < run_end(t, run); ++i) t->find(t, i, near, count);
     }
 }
 
 /* Runs by all cores: whoever is free takes the next one. */
-static atn_status look_around(search_surface *s, atn_parallel_part *part) {
+static atn_status look_around(search_surface *s, float reach,
+                              void (*find)(const surroundings *, size_t, const uint16_t *, size_t)) {
     surroundings *t = atn_alloc(s->ctx, sizeof *t);
     if (!t) return ATN_ERR_MEMORY;
     find_boxes(s, t);
-    atn_parallel_pieces((int64_t)t->runs, part, t);
+    t->reach = reach;
+    t->find = find;
+    atn_parallel_pieces((int64_t)t->runs, look_at_runs, t);
     atn_free(s->ctx, t);
     return ATN_OK;
 }
@@ -192,7 +189,7 @@ static atn_status look_around(search_surface *s, atn_parallel_part *part) {
 atn_status search_surface_describe(search_surface *s) {
     if (s->feature) return ATN_OK;
     s->feature = atn_zalloc(s->ctx, s->count * SEARCH_FEATURE * sizeof *s->feature);
-    return s->feature ? look_around(s, find_features) : ATN_ERR_MEMORY;
+    return s->feature ? look_around(s, FEATURE_REACH, find_feature) : ATN_ERR_MEMORY;
 }
 
 /* ---- the surface ---- */
@@ -228,7 +225,7 @@ atn_status search_surface_make(const cloud_points *points, double edge, bool fea
             out->normal[a] = out->block + (size_t)(3 + a) * out->count;
         }
         arrange(&merged, out);
-        status = look_around(out, find_normals);
+        status = look_around(out, NORMAL_REACH, find_normal);
     }
     if (status == ATN_OK && features) status = search_surface_describe(out);
     cloud_points_free(&merged);

@@ -373,15 +373,6 @@ atn_status reg_side_sample(const reg_side *from, size_t every, reg_side *out) {
 
 /* ---- spacing ---- */
 
-static double gap2(const reg_box *box, const double p[3]) {
-    double d2 = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-        double d = higher(higher(box->low[axis] - p[axis], p[axis] - box->high[axis]), 0);
-        d2 += d * d;
-    }
-    return d2;
-}
-
 static double nearest_in_block(const reg_side *s, size_t b, const double p[3], double best) {
     for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
         double x = s->position[0][k] - p[0], y = s->position[1][k] - p[1], z = s->position[2][k] - p[2];
@@ -399,13 +390,14 @@ static double nearest_elsewhere(const reg_side *s, size_t r) {
     stack[depth++] = 1;
     while (depth) {
         size_t node = stack[--depth];
-        if (!(gap2(&s->tree.node[node], p) < best)) continue;
+        if (!(reg_box_gap2(&s->tree.node[node], p[0], p[1], p[2]) < best)) continue;
         if (node >= s->tree.leaves) {
             best = nearest_in_block(s, node - s->tree.leaves, p, best);
             continue;
         }
         size_t near = 2 * node, far = 2 * node + 1;
-        if (gap2(&s->tree.node[far], p) < gap2(&s->tree.node[near], p)) near = far, far = 2 * node;
+        if (reg_box_gap2(&s->tree.node[far], p[0], p[1], p[2]) < reg_box_gap2(&s->tree.node[near], p[0], p[1], p[2]))
+            near = far, far = 2 * node;
         stack[depth++] = far;
         stack[depth++] = near;
     }

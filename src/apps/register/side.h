@@ -18,6 +18,19 @@ typedef struct reg_box {
     double low[3], high[3];
 } reg_box;
 
+/* The square of the distance from a box to a point. fmax is a call on some machines. */
+static inline double reg_box_gap2(const reg_box *box, double x, double y, double z) {
+    const double at[3] = {x, y, z};
+    double d2 = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double below = box->low[axis] - at[axis], above = at[axis] - box->high[axis];
+        double d = below > above ? below : above;
+        d = d > 0 ? d : 0;
+        d2 += d * d;
+    }
+    return d2;
+}
+
 /* A tree over the blocks: node 1 is the root, node n has the children 2 n and 2 n + 1, leaf `leaves` + b is block b.
  * Boxes of nodes without blocks are empty (low above high). */
 typedef struct reg_tree {
