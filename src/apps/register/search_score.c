@@ -221,20 +221,34 @@ static inline float lies(float off2, float per2) {
     return left > 0 ? left : 0;
 }
 
-/* Choices between two values are all that loops in lanes may decide: of what a point is off, plane or point; by how
- * much it may be; and whether it lies there at all. */
+/* How a point comes to lie. Choices between two values are all that loops in lanes may decide: of what it is off, plane
+ * or point; by how much it may be; and whether it lies there at all. */
+typedef struct fall {
+    float d2, height, plane, off2, least, cosine; /* least: the cosine below which it is turned too far */
+} fall;
+
+static inline fall fall_of(const landing *b, size_t i) {
+    float dx = b->p[0][i] - b->t[0][i], dy = b->p[1][i] - b->t[1][i], dz = b->p[2][i] - b->t[2][i];
+    float mx = b->m[0][i], my = b->m[1][i], mz = b->m[2][i], nx = b->n[0][i], ny = b->n[1][i], nz = b->n[2][i];
+    float d2 = dx * dx + dy * dy + dz * dz, height = dx * nx + dy * ny + dz * nz;
+    float plane = (mx * mx + my * my + mz * mz) * b->known[i], cosine = fabsf(mx * nx + my * ny + mz * nz);
+    float least = plane > 0 ? ALIKE : -1, off2 = plane > 0 ? height * height : d2;
+    return (fall){d2, height, plane, off2, least, cosine};
+}
+
+/* How well it lies there, of 1, where it may be off by so much. */
+static inline float lies_there(const fall *f, float per_plane2, float per_reach2) {
+    float left = lies(f->off2, f->plane > 0 ? per_plane2 : per_reach2);
+    left = f->cosine >= f->least ? left : 0;
+    return f->d2 <= REACH * REACH ? left : 0;
+}
+
 ATN_IN_LANES static void score_block(size_t count, const landing *b, float *lie) {
     const float per_reach2 = 1 / (REACH * REACH), per_off2 = 1 / (OFF_PLANE * OFF_PLANE);
     ATN_LANES()
     for (size_t i = 0; i < count; ++i) {
-        float dx = b->p[0][i] - b->t[0][i], dy = b->p[1][i] - b->t[1][i], dz = b->p[2][i] - b->t[2][i];
-        float mx = b->m[0][i], my = b->m[1][i], mz = b->m[2][i], nx = b->n[0][i], ny = b->n[1][i], nz = b->n[2][i];
-        float d2 = dx * dx + dy * dy + dz * dz, height = dx * nx + dy * ny + dz * nz;
-        float plane = (mx * mx + my * my + mz * mz) * b->known[i], cosine = fabsf(mx * nx + my * ny + mz * nz);
-        float least = plane > 0 ? ALIKE : -1, off2 = plane > 0 ? height * height : d2;
-        float left = lies(off2, plane > 0 ? per_off2 : per_reach2);
-        left = cosine >= least ? left : 0;
-        lie[i] = d2 <= REACH * REACH ? left : 0;
+        fall f = fall_of(b, i);
+        lie[i] = lies_there(&f, per_off2, per_reach2);
     }
 }
 
@@ -245,22 +259,13 @@ ATN_IN_LANES static void sum_block(size_t count, const landing *b, float off_pla
     float a00 = 0, a01 = 0, a02 = 0, a10 = 0, a11 = 0, a12 = 0, a20 = 0, a21 = 0, a22 = 0;
     ATN_LANES(reduction(+ : score, w, y0, y1, y2, x0, x1, x2, yy, xx, a00, a01, a02, a10, a11, a12, a20, a21, a22, pairs))
     for (size_t i = 0; i < count; ++i) {
-        float dx = b->p[0][i] - b->t[0][i], dy = b->p[1][i] - b->t[1][i], dz = b->p[2][i] - b->t[2][i];
-        float mx = b->m[0][i], my = b->m[1][i], mz = b->m[2][i], nx = b->n[0][i], ny = b->n[1][i], nz = b->n[2][i];
-        float d2 = dx * dx + dy * dy + dz * dz, height = dx * nx + dy * ny + dz * nz;
-        float plane = (mx * mx + my * my + mz * mz) * b->known[i], cosine = fabsf(mx * nx + my * ny + mz * nz);
-        float least = plane > 0 ? ALIKE : -1, off2 = plane > 0 ? height * height : d2;
-        float strict = lies(off2, plane > 0 ? per_off2 : per_reach2);
-        float wide = lies(off2, plane > 0 ? per_wide2 : per_reach2);
-        strict = cosine >= least ? strict : 0;
-        wide = cosine >= least ? wide : 0;
-        strict = d2 <= REACH * REACH ? strict : 0;
-        wide = d2 <= REACH * REACH ? wide : 0;
-        float weight = wide * wide, back = plane > 0 ? height : 0, u = b->y[0][i], v = b->y[1][i], z = b->y[2][i];
+        fall f = fall_of(b, i);
+        float strict = lies_there(&f, per_off2, per_reach2), wide = lies_there(&f, per_wide2, per_reach2);
+        float weight = wide * wide, back = f.plane > 0 ? f.height : 0, u = b->y[0][i], v = b->y[1][i], z = b->y[2][i];
         /* the target's point is its own nearest place where there is no plane */
-        float px = plane > 0 ? b->p[0][i] : b->t[0][i], py = plane > 0 ? b->p[1][i] : b->t[1][i];
-        float pz = plane > 0 ? b->p[2][i] : b->t[2][i], on0 = px - back * nx, on1 = py - back * ny,
-              on2 = pz - back * nz;
+        float px = f.plane > 0 ? b->p[0][i] : b->t[0][i], py = f.plane > 0 ? b->p[1][i] : b->t[1][i];
+        float pz = f.plane > 0 ? b->p[2][i] : b->t[2][i];
+        float on0 = px - back * b->n[0][i], on1 = py - back * b->n[1][i], on2 = pz - back * b->n[2][i];
         float wx0 = weight * on0, wx1 = weight * on1, wx2 = weight * on2;
         score += strict;
         pairs += weight > 0 ? 1.0F : 0.0F;
