@@ -221,10 +221,11 @@ static reg_near *list_of(reg_engine *e, const reg_side *rows, const reg_side *co
     return e->near[0].rows == columns && e->near[0].columns == rows ? &e->near[1] : &e->near[0];
 }
 
-static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_near **out) {
+static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack,
+                            reg_near **out) {
     double since = atn_clock_seconds();
     *out = list_of(e, rows, columns);
-    atn_status status = reg_near_update(*out, rows, columns, &rows->placed, &columns->placed, reach);
+    atn_status status = reg_near_update(*out, rows, columns, &rows->placed, &columns->placed, reach, slack);
     reg_timed(e, REG_LISTS, since);
     return status;
 }
@@ -258,7 +259,7 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
     reg_near *near = NULL;
     atn_status status = ATN_OK;
     if (gated || shifted || worth_lists(e, rows, columns, reach)) {
-        status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, &near);
+        status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, 0, &near);
         if (status != ATN_OK) return status;
         double ratio = e->cost[0] > 0 && e->cost[1] > 0 ? e->cost[1] / e->cost[0] : 1.3;
         use = gated || shifted || near->pairs * ratio < (double)rows->count * (double)columns->count;
@@ -326,10 +327,10 @@ static atn_status take(reg_side *rows, double reach, double *distance2, int32_t 
     return ATN_OK;
 }
 
-atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach) {
+atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack) {
     atn_kernel *kernel;
     reg_near *near;
-    atn_status status = find_near(e, rows, columns, reach, &near);
+    atn_status status = find_near(e, rows, columns, reach, slack, &near);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
     if (status != ATN_OK) return status;
     reg_binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},
@@ -344,7 +345,7 @@ atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double
 
 atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index) {
-    atn_status status = reg_partners(e, rows, columns, reach);
+    atn_status status = reg_partners(e, rows, columns, reach, 0);
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = take(rows, reach, distance2, index);
     reg_timed(e, REG_FETCH, since);
@@ -364,7 +365,7 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
                                           {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
                                           {"xw", columns->log_weight_rows}};
     double since = atn_clock_seconds();
-    atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach);
+    atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach, 0);
     reg_timed(e, REG_LISTS, since);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {

@@ -106,8 +106,8 @@ atn_status reg_estep(reg_engine *engine, reg_side *rows, reg_side *columns, doub
 atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square);
 
 /* For every row, as placed, the nearest column in reach: distance squared in rows->sum[0], where it stands among the
- * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. */
-atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach);
+ * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. slack: as in reg_near_update. */
+atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double slack);
 /* The same for the host: distance2 (padded elements), and -1 for what is farther than `reach`. */
 atn_status reg_nearest(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index);

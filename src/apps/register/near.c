@@ -229,22 +229,23 @@ static atn_status upload(reg_near *near) {
 
 /* Does what is there still hold all pairs within `reach`, without too many others? */
 static bool holds(const reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *relative,
-                  double reach) {
+                  double reach, double slack) {
     if (near->rows != rows || near->columns != columns || !near->start_array) return false;
     if (near->all || isinf(reach)) return near->all && isinf(reach);
     double moved = reg_pose_motion(relative, &near->relative, rows->bounds.low, rows->bounds.high);
-    return reach + moved <= near->reach && near->reach <= WASTED * reach;
+    return reach + moved <= near->reach && near->reach <= fmax(WASTED * reach, reach + slack);
 }
 
 atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *row_pose,
-                           const reg_pose *column_pose, double reach) {
+                           const reg_pose *column_pose, double reach, double slack) {
     const atn_ctx *ctx = atn_device_ctx(rows->device);
     reg_pose back, relative;
     if (!reg_pose_invert(column_pose, &back))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the map found for the points has no inverse");
     relative = reg_pose_compose(&back, row_pose);
     reach *= reg_pose_stretch(&back);
-    if (holds(near, rows, columns, &relative, reach)) return ATN_OK;
+    slack *= reg_pose_stretch(&back);
+    if (holds(near, rows, columns, &relative, reach, slack)) return ATN_OK;
     if (near->rows != rows) {
         int32_t *start = atn_resize(ctx, near->start, (rows->blocks + 1) * sizeof *start);
         if (!start) return ATN_ERR_MEMORY;
@@ -254,7 +255,7 @@ atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side 
     near->columns = columns;
     near->relative = relative;
     near->all = isinf(reach);
-    near->reach = LARGER * reach;
+    near->reach = fmax(LARGER * reach, reach + slack);
     atn_status status = fill(near, ctx);
     if (status == ATN_OK) status = upload(near);
     if (status != ATN_OK) near->rows = NULL;

@@ -59,7 +59,7 @@ static void every_pair_within_reach_is_listed(void **state) {
     reg_side rows = side_of(&host, 1500, 40, 3), columns = side_of(&host, 1300, 30, 4);
     for (size_t k = 0; k < sizeof reaches / sizeof *reaches; ++k) {
         reg_near near = {0};
-        kit_ok(host.ctx, reg_near_update(&near, &rows, &columns, &pose, &REG_IDENTITY, reaches[k]));
+        kit_ok(host.ctx, reg_near_update(&near, &rows, &columns, &pose, &REG_IDENTITY, reaches[k], 0));
         holds_every_pair(&near, &rows, &columns, &pose, reaches[k]);
         reg_near_free(&near, host.ctx);
     }
@@ -74,7 +74,7 @@ static void scattered_points_do_not_fill_lists(void **state) {
     reg_side rows = side_of(&host, 20000, 300, 5);
     reg_near near = {0};
     int32_t most = 0;
-    kit_ok(host.ctx, reg_near_update(&near, &rows, &rows, &REG_IDENTITY, &REG_IDENTITY, 0.01));
+    kit_ok(host.ctx, reg_near_update(&near, &rows, &rows, &REG_IDENTITY, &REG_IDENTITY, 0.01, 0));
     for (size_t b = 0; b < rows.blocks; ++b)
         if (near.start[b + 1] - near.start[b] > most) most = near.start[b + 1] - near.start[b];
     assert_in_range(most, 1, (int32_t)rows.blocks / 4); /* a ball around such a block reaches nearly all of them */
@@ -83,10 +83,38 @@ static void scattered_points_do_not_fill_lists(void **state) {
     host_close(&host);
 }
 
+/* Lists stay while rows have moved less than the slack, and serve what is within reach there. */
+static void lists_serve_poses_within_the_slack(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    const double reach = 0.02, slack = 0.05;
+    reg_side rows = side_of(&host, 1500, 40, 3), columns = side_of(&host, 1300, 30, 4);
+    reg_near near = {0};
+    kit_ok(host.ctx, reg_near_update(&near, &rows, &columns, &REG_IDENTITY, &REG_IDENTITY, reach, slack));
+    for (int k = 0; k < 7; ++k) {
+        double twist[6] = {0};
+        if (k < 6) twist[k] = k < 3 ? slack / 2 : 0.99 * slack; /* no point is farther than sqrt(3) from the origin */
+        reg_pose pose = reg_pose_exp(twist);
+        kit_ok(host.ctx, reg_near_update(&near, &rows, &columns, &pose, &REG_IDENTITY, reach, slack));
+        assert_memory_equal(&near.relative, &REG_IDENTITY, sizeof near.relative);
+        holds_every_pair(&near, &rows, &columns, &pose, reach);
+    }
+    const double far[6] = {0, 0, 0, 2 * slack, 0, 0};
+    reg_pose pose = reg_pose_exp(far);
+    kit_ok(host.ctx, reg_near_update(&near, &rows, &columns, &pose, &REG_IDENTITY, reach, slack));
+    assert_memory_not_equal(&near.relative, &REG_IDENTITY, sizeof near.relative);
+    holds_every_pair(&near, &rows, &columns, &pose, reach);
+    reg_near_free(&near, host.ctx);
+    reg_side_free(&rows);
+    reg_side_free(&columns);
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_within_reach_is_listed),
         cmocka_unit_test(scattered_points_do_not_fill_lists),
+        cmocka_unit_test(lists_serve_poses_within_the_slack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
