@@ -87,8 +87,8 @@ static bounds usual(const cloud_points *points, const bounds *all) {
     return some;
 }
 
-static raster raster_of(const cloud_points *points, double like) {
-    bounds all = bounds_of(points), some = usual(points, &all);
+static raster raster_within(const cloud_points *points, const bounds *all, double like) {
+    bounds some = usual(points, all);
     raster r = {.cell = 0};
     for (int d = 0; d < 3; ++d) {
         r.low[d] = some.low[d];
@@ -97,6 +97,21 @@ static raster raster_of(const cloud_points *points, double like) {
     r.cell *= 1.000001 / (1 << AXIS_BITS); /* the highest ones are inside */
     if (r.cell > 0 && like > 0) r.cell = like * exp2(ceil(log2(r.cell / like)));
     return r;
+}
+
+static raster raster_of(const cloud_points *points, double like) {
+    bounds all = bounds_of(points);
+    return raster_within(points, &all, like);
+}
+
+double reg_curve_raster(const cloud_points *some, const double low[3], const double high[3], double like,
+                        double corner[3]) {
+    bounds all;
+    memcpy(all.low, low, sizeof all.low);
+    memcpy(all.high, high, sizeof all.high);
+    raster r = raster_within(some, &all, like);
+    memcpy(corner, r.low, sizeof r.low);
+    return r.cell;
 }
 
 /* One by chance out of each of `count` runs of the array. */

@@ -206,12 +206,14 @@ static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, cloud_points 
 /* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
  */
 static atn_status points_of(const reg_problem *p, bool target, cloud_points *out) {
-    size_t all = target ? p->target.count : p->source.count;
+    size_t all = target ? p->target_count : p->source_count;
     double edge = 0;
     cloud_points merged;
     for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS; ++k) {
-        const reg_side *side = target ? &p->level[k].target : &p->level[k].source;
-        if (side->count >= MOST_POINTS / 2) return inside_of(side, p->engine.ctx, out);
+        reg_side *side = (reg_side *)(uintptr_t)(target ? &p->level[k].target : &p->level[k].source);
+        if (side->count < MOST_POINTS / 2) continue;
+        atn_status fetched = reg_side_fetch(side);
+        return fetched == ATN_OK ? inside_of(side, p->engine.ctx, out) : fetched;
     }
     atn_status status =
         inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);

@@ -97,7 +97,7 @@ static atn_status measure_part(reg_problem *p, const reg_side *all, reg_side *ta
                                double *weight) {
     const atn_ctx *ctx = p->engine.ctx;
     reg_side some, *source = &some;
-    atn_status made = reg_side_sample(all, all->padded / LOOKED_AT + 1, source);
+    atn_status made = reg_side_sample(&p->engine, all, all->padded / LOOKED_AT + 1, source);
     if (made != ATN_OK) return made;
     double by = all->total / fmax(source->total, 1e-300);
     double *distance2 = atn_alloc(ctx, source->padded * sizeof *distance2);

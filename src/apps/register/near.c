@@ -255,7 +255,9 @@ atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side 
     near->relative = relative;
     near->all = isinf(reach);
     near->reach = LARGER * reach;
-    atn_status status = fill(near, ctx);
+    atn_status status = reg_side_fetch((reg_side *)(uintptr_t)rows);
+    if (status == ATN_OK) status = reg_side_fetch((reg_side *)(uintptr_t)columns);
+    if (status == ATN_OK) status = fill(near, ctx);
     if (status == ATN_OK) status = upload(near);
     if (status != ATN_OK) near->rows = NULL;
     return status;

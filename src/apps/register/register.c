@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -97,57 +96,6 @@ static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
 
 /* ---- frames ---- */
 
-enum { STRETCH = 16384 }; /* points that a core takes at once */
-
-typedef struct weighing {
-    const float *from; /* NULL: all weigh 1 */
-    float *to;
-    bool wrong[ATN_PARALLEL_MOST], any[ATN_PARALLEL_MOST]; /* by worker: not a weight; above 0 */
-} weighing;
-
-static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    weighing *t = user;
-    for (int64_t k = from; k < to; ++k) {
-        float w = t->from ? t->from[k] : 1;
-        t->to[k] = w;
-        t->wrong[worker] = t->wrong[worker] || !(w >= 0) || !isfinite(w);
-        t->any[worker] = t->any[worker] || w > 0;
-    }
-}
-
-/* Files may have any numbers as weights; methods rely on these. */
-static atn_status take_weights(const atn_ctx *ctx, const atn_cloud *cloud, const char *which, cloud_points *out) {
-    weighing t = {.from = atn_cloud_weights(cloud), .to = atn_alloc(ctx, out->count * sizeof *out->weight)};
-    bool wrong = false, any = false;
-    out->weight = t.to;
-    if (!t.to) return ATN_ERR_MEMORY;
-    atn_parallel((int64_t)out->count, STRETCH, weigh_some, &t);
-    for (int32_t w = 0; w < ATN_PARALLEL_MOST; ++w) {
-        wrong = wrong || t.wrong[w];
-        any = any || t.any[w];
-    }
-    for (size_t k = 0; wrong && k < out->count; ++k)
-        if (!(t.to[k] >= 0) || !isfinite(t.to[k]))
-            return atn_fail(ctx, ATN_ERR_INPUT, "point %zu has the weight %g; weights are finite and not negative", k,
-                            (double)t.to[k]);
-    return any ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
-}
-
-/* The points as the caller has them: all but the weights is the caller's. */
-static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which,
-                             const atn_register_settings *s, cloud_points *out) {
-    size_t count = cloud_count(cloud);
-    const int32_t *species = s->match_species ? atn_cloud_species(cloud) : NULL;
-    *out = (cloud_points){.ctx = ctx, .count = count, .species = (int32_t *)(uintptr_t)species};
-    if (count == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
-    if (count > UINT32_MAX / 2)
-        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %u points", which, UINT32_MAX / 2);
-    if (s->match_species && !species)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but the %s has none", which);
-    for (int axis = 0; axis < 3; ++axis) out->position[axis] = (double *)(uintptr_t)atn_cloud_positions(cloud, axis);
-    return take_weights(ctx, cloud, which, out);
-}
-
 void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
     reg_pose pose;
     for (int i = 0; i < 3; ++i) {
@@ -208,38 +156,8 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
-/* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
- * published code knows no weights. */
-static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
-    double spacing;
-    atn_status status = reg_curve_guess(target, &spacing);
-    if (status == ATN_OK)
-        status =
-            reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
-    if (status == ATN_OK)
-        status = reg_curve_make(source, p->target_curve.cell, distinct, &p->source, &p->source_curve, &p->source_from);
-    return status;
-}
-
-/* Copies of both clouds, in order. */
-static atn_status take_clouds(reg_problem *p, const atn_register_settings *settings) {
-    const atn_ctx *ctx = p->engine.ctx;
-    cloud_points source = {0}, target = {0};
-    reg_span span = reg_begin(&p->engine);
-    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
-    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
-    if (status == ATN_OK) status = reg_find_frames(p, &source, &target);
-    reg_end(&p->engine, REG_READ, span);
-    span = reg_begin(&p->engine);
-    if (status == ATN_OK) status = sort_points(p, &source, &target, !settings->compat);
-    reg_end(&p->engine, REG_ORDER, span);
-    atn_free(ctx, source.weight);
-    atn_free(ctx, target.weight);
-    return status;
-}
-
 static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
-    atn_status status = take_clouds(p, settings);
+    atn_status status = reg_take_clouds(p, settings);
     if (status == ATN_OK) status = reg_levels_begin(p);
     if (status != ATN_OK) return status;
     fill_in(settings, p);
@@ -252,7 +170,7 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
 /* ---- the result ---- */
 
 atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target) {
-    p->dense_pairs += (double)p->source.count * (double)p->target.count;
+    p->dense_pairs += (double)p->source_count * (double)p->target_count;
     if (!p->settings->watch) return ATN_OK;
     atn_register_step step = {.iteration = p->iterations,
                               .sigma = sigma * p->unit,
@@ -369,7 +287,7 @@ static void restore(reg_problem *p, const answer *from) {
 /* From p->pose on, with its verdict. What the caller allows is for all runs together, a default for each. */
 static atn_status run(reg_problem *p, atn_register_settings *settings) {
     int32_t each = METHODS[settings->method].most_iterations / p->haste;
-    double points = (double)p->source.count + (double)p->target.count;
+    double points = (double)p->source_count + (double)p->target_count;
     p->most_pairs = INFINITY;
     if (p->open_iterations) {
         settings->most_iterations = p->iterations + each;
@@ -483,6 +401,8 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     reg_scene_free(p->scene);
     if (p->fitness) fitness_free(p->fitness);
     atn_free(ctx, p->fitness);
+    reg_ordered_free(&p->source_ordered);
+    reg_ordered_free(&p->target_ordered);
     cloud_points_free(&p->source);
     cloud_points_free(&p->target);
     reg_curve_free(&p->source_curve);
