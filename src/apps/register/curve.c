@@ -131,9 +131,9 @@ static atn_status sample(const cloud_points *points, size_t count, cloud_points 
 /* Noise keeps points apart where they are many: the power is smaller at the end than among few. */
 static const double NOISE = 0.06;
 
-atn_status reg_curve_guess(const cloud_points *points, double *spacing) {
+atn_status reg_curve_guess(const cloud_points *points, size_t all, double *spacing) {
     enum { LEAST = 4096, MOST = 16384, FEWER = 16 };
-    size_t count = points->count / 16 < LEAST ? LEAST : points->count / 16 > MOST ? MOST : points->count / 16;
+    size_t count = all / 16 < LEAST ? LEAST : all / 16 > MOST ? MOST : all / 16;
     cloud_points some = {0}, few = {0};
     double of_few = 0;
     if (points->count <= LEAST) return cloud_points_spacing(points, spacing);
@@ -143,7 +143,7 @@ atn_status reg_curve_guess(const cloud_points *points, double *spacing) {
     if (status == ATN_OK) status = cloud_points_spacing(&some, spacing);
     if (status == ATN_OK) status = cloud_points_spacing(&few, &of_few);
     double power = *spacing > 0 ? log(of_few / *spacing) / log(FEWER) - NOISE : 0; /* 1/2: a surface */
-    if (status == ATN_OK) *spacing *= pow((double)count / (double)points->count, fmax(1.0 / 3, fmin(power, 1)));
+    if (status == ATN_OK) *spacing *= pow((double)count / (double)all, fmax(1.0 / 3, fmin(power, 1)));
     cloud_points_free(&some);
     cloud_points_free(&few);
     return status;

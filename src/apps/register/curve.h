@@ -13,8 +13,8 @@ typedef struct reg_curve {
 } reg_curve;
 
 /* About how far points are from their neighbours, from few of them: how fast that grows with fewer still says what it
- * is for all. */
-atn_status reg_curve_guess(const cloud_points *points, double *spacing);
+ * is for all. `all`: how many there are, where `points` are a sample of them. */
+atn_status reg_curve_guess(const cloud_points *points, size_t all, double *spacing);
 
 /* The edge of the smallest cells for points within these bounds, of which `some` tell where nearly all are, and the
  * lowest corner of their raster; `like` as in reg_curve_make. */

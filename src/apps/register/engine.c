@@ -30,6 +30,8 @@ static const struct {
     [REG_TERMS] = {"polish_terms", true, true},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
+    [REG_CURVE_LOAD] = {"curve_load", true, true, REG_READ},
+    [REG_CURVE_LOAD64] = {"curve_load64", true, true, REG_READ},
     [REG_CURVE_SUMS] = {"curve_sums", true, true, REG_READ},
     [REG_CURVE_KEYS] = {"curve_keys", true, true, REG_ORDER},
     [REG_SORT_COUNT] = {"sort_count", true, true, REG_ORDER},

@@ -22,6 +22,8 @@ typedef enum reg_kernel {
     REG_TERMS,
     REG_MSTEP,
     REG_SPREAD,
+    REG_CURVE_LOAD,
+    REG_CURVE_LOAD64,
     REG_CURVE_SUMS,
     REG_CURVE_KEYS,
     REG_SORT_COUNT,

@@ -80,6 +80,29 @@ atn_status reg_ordered_load(reg_engine *e, const cloud_points *given, reg_ordere
     return status;
 }
 
+atn_status reg_ordered_split(reg_engine *e, atn_array *rows, const char *which, reg_ordered *out) {
+    atn_array_info info = atn_array_get_info(rows);
+    reg_kernel load = info.type == ATN_DP ? REG_CURVE_LOAD64 : REG_CURVE_LOAD;
+    atn_array *wrong = NULL;
+    atn_kernel *kernel;
+    const void *count;
+    atn_status status = reg_engine_kernel(e, load, &kernel);
+    if (status == ATN_OK) status = make(e, (size_t)info.size[1], false, out);
+    if (status == ATN_OK) status = words(e, 1, &wrong);
+    if (status == ATN_OK) {
+        reg_binding bound[] = {{"points", rows}, {"x", out->x[0]}, {"y", out->x[1]},
+                               {"z", out->x[2]}, {"w", out->w},    {"wrong", wrong}};
+        status = reg_engine_run(e, load, bound, COUNT(bound));
+    }
+    if (status == ATN_OK) status = atn_array_map_read(wrong, &count);
+    if (status == ATN_OK && *(const int32_t *)count > 0)
+        status = atn_fail(e->ctx, ATN_ERR_INPUT, "register: %d points of the %s have a coordinate that is not finite",
+                          *(const int32_t *)count, which);
+    atn_array_free(wrong);
+    if (status != ATN_OK) reg_ordered_free(out);
+    return status;
+}
+
 /* ---- sums ---- */
 
 static atn_status param3(atn_kernel *kernel, const char *const name[3], const double value[3]) {
@@ -200,8 +223,9 @@ static atn_status find_keys(reg_engine *e, const reg_ordered *o, const double lo
 /* Keys for `given`, and a copy in their order. */
 static atn_status sort_points(reg_engine *e, reg_ordered *given, const double low[3], double cell, reg_ordered *out) {
     sorting s = {0};
-    atn_status status = words(e, given->count, &given->low);
-    if (status == ATN_OK) status = words(e, given->count, &given->high);
+    atn_status status = ATN_OK;
+    if (!given->low) status = words(e, given->count, &given->low);
+    if (status == ATN_OK && !given->high) status = words(e, given->count, &given->high);
     if (status == ATN_OK) status = sorting_make(e, given->count, &s);
     if (status == ATN_OK) status = find_keys(e, given, low, cell, s.place[1]);
     if (status == ATN_OK) status = sort_words(&s, given->low, s.place[1]);

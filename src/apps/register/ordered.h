@@ -21,6 +21,9 @@ typedef struct reg_ordered {
 
 /* Points as they are given, on the device. */
 atn_status reg_ordered_load(reg_engine *engine, const cloud_points *given, reg_ordered *out);
+/* The same of a matrix of the device's, SP or DP, a row of three for each point; refused where one is not finite.
+ * `which` names it. */
+atn_status reg_ordered_split(reg_engine *engine, atn_array *rows, const char *which, reg_ordered *out);
 void reg_ordered_free(reg_ordered *points); /* zeroed ones are fine */
 
 /* What programs/curve_sums.atn says of them. */
@@ -46,7 +49,7 @@ atn_status reg_ordered_merge(reg_engine *engine, const reg_ordered *points, doub
 /* out[k] = given[place[k]], all of INT32. */
 atn_status reg_ordered_words(reg_engine *engine, atn_array *given, atn_array *place, atn_array *out);
 
-/* Some of them for the host: one by chance of each of `most` runs of the order; all where they are no more. */
+/* Some of them for the host, in order or not: one by chance of each of `most` runs; all where they are no more. */
 atn_status reg_ordered_sample(reg_engine *engine, const reg_ordered *points, size_t most, cloud_points *out);
 /* All of them, as reg_curve_make has them. */
 atn_status reg_ordered_fetch(reg_engine *engine, const reg_ordered *points, cloud_points *out, reg_curve *curve,

@@ -34,8 +34,9 @@ typedef struct reg_spread {
  */
 typedef struct reg_problem {
     reg_engine engine;
-    const atn_register_settings *settings; /* defaults filled in */
-    const atn_cloud *source_cloud, *target_cloud;
+    const atn_register_settings *settings;        /* defaults filled in */
+    const atn_cloud *source_cloud, *target_cloud; /* the caller's, or */
+    atn_array *source_rows, *target_rows;         /* points where they lie on the device */
     cloud_points source, target;       /* in order; where they are on the device, a sample of REG_SAMPLED at most */
     size_t source_count, target_count; /* points, those at one place and those that crowd as one */
     reg_ordered source_ordered, target_ordered; /* on the device, until all levels are made */
@@ -78,6 +79,11 @@ typedef struct reg_problem {
 
 /* Copies of both clouds, in order, and their frames. */
 atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings);
+/* The same of rows on the device, which reg_goes_to_device is true for. */
+atn_status reg_take_rows(reg_problem *p);
+/* Is it worth preparing points on the device? It is where that is not the host, for methods that ask the host for few
+ * of many points. */
+bool reg_goes_to_device(const reg_engine *engine, const atn_register_settings *settings, size_t source, size_t target);
 
 /* The spacings, and points merged where there are many more than elsewhere within them. */
 atn_status reg_levels_begin(reg_problem *p);

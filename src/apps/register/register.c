@@ -157,7 +157,7 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
 }
 
 static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
-    atn_status status = reg_take_clouds(p, settings);
+    atn_status status = p->source_rows ? reg_take_rows(p) : reg_take_clouds(p, settings);
     if (status == ATN_OK) status = reg_levels_begin(p);
     if (status != ATN_OK) return status;
     fill_in(settings, p);
@@ -374,9 +374,15 @@ static atn_status register_from_start(reg_problem *p, atn_register_settings *set
     return settings->init == ATN_START_IDENTITY ? run_from_identity(p, settings) : run(p, settings);
 }
 
+/* What is registered: two clouds, or rows of two arrays. */
+typedef struct given_pair {
+    const atn_cloud *source, *target;
+    atn_array *source_rows, *target_rows;
+} given_pair;
+
 /* One pair with an engine that others have used before and will use again. */
-static atn_status register_pair(reg_engine *engine, const atn_cloud *source, const atn_cloud *target,
-                                const atn_register_settings *given, atn_register_result *out) {
+static atn_status register_pair(reg_engine *engine, const given_pair *pair, const atn_register_settings *given,
+                                atn_register_result *out) {
     const atn_ctx *ctx = engine->ctx;
     double since = atn_clock_seconds();
     atn_register_settings settings = *given;
@@ -385,8 +391,10 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     reg_problem *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
     p->settings = &settings;
-    p->source_cloud = source;
-    p->target_cloud = target;
+    p->source_cloud = pair->source;
+    p->target_cloud = pair->target;
+    p->source_rows = pair->source_rows;
+    p->target_rows = pair->target_rows;
     p->result = out;
     p->held = held;
     p->parts = 1;
@@ -427,7 +435,77 @@ atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_c
     reg_engine engine;
     *out = (atn_register_result){0};
     atn_status status = open_engine(device, &settings, &engine);
-    if (status == ATN_OK) status = register_pair(&engine, source, target, &settings, out);
+    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, out);
+    reg_engine_close(&engine);
+    return status;
+}
+
+/* ---- points where they lie ---- */
+
+static atn_status check_rows(atn_device *device, const atn_array *rows, const char *which) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_array_info info = atn_array_get_info(rows);
+    if (atn_array_device(rows) != device)
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
+    if (info.rank != 2 || info.size[0] != 3 || (info.type != ATN_SP && info.type != ATN_DP))
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "register: the %s is no matrix of 32-bit or 64-bit numbers, three in a row for each point",
+                        which);
+    if (info.size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
+    if (info.size[1] > INT32_MAX)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %d points", which, INT32_MAX);
+    return ATN_OK;
+}
+
+/* A copy for the host. */
+static atn_status cloud_of(atn_ctx *ctx, atn_array *rows, atn_cloud **out) {
+    atn_array_info info = atn_array_get_info(rows);
+    size_t numbers = 3 * (size_t)info.size[1];
+    bool wide = info.type == ATN_DP;
+    double *positions = atn_alloc(ctx, numbers * sizeof *positions);
+    float *single = wide ? NULL : atn_alloc(ctx, numbers * sizeof *single);
+    *out = NULL;
+    atn_status status = positions && (wide || single) ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = atn_array_get(rows, wide ? (void *)positions : single, 0);
+    for (size_t k = 0; k < numbers && single && status == ATN_OK; ++k) positions[k] = (double)single[k];
+    if (status == ATN_OK) status = atn_cloud_create(ctx, (size_t)info.size[1], positions, NULL, out);
+    atn_free(ctx, positions);
+    atn_free(ctx, single);
+    return status;
+}
+
+static atn_status register_copies(reg_engine *engine, atn_array *source, atn_array *target,
+                                  const atn_register_settings *settings, atn_register_result *out) {
+    atn_ctx *ctx = (atn_ctx *)(uintptr_t)engine->ctx;
+    given_pair pair = {0};
+    atn_cloud *from = NULL, *to = NULL;
+    atn_status status = cloud_of(ctx, source, &from);
+    if (status == ATN_OK) status = cloud_of(ctx, target, &to);
+    pair.source = from;
+    pair.target = to;
+    if (status == ATN_OK) status = register_pair(engine, &pair, settings, out);
+    atn_cloud_free(from);
+    atn_cloud_free(to);
+    return status;
+}
+
+atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
+                               const atn_register_settings *given, atn_register_result *out) {
+    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    reg_engine engine = {0};
+    *out = (atn_register_result){0};
+    atn_status status = check_rows(device, source, "source");
+    if (status == ATN_OK) status = check_rows(device, target, "target");
+    if (status == ATN_OK && settings.match_species)
+        status =
+            atn_fail(atn_device_ctx(device), ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+    if (status == ATN_OK) status = open_engine(device, &settings, &engine);
+    if (status != ATN_OK) return status;
+    size_t counts[2] = {(size_t)atn_array_get_info(source).size[1], (size_t)atn_array_get_info(target).size[1]};
+    if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
+        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
+    else
+        status = register_copies(&engine, source, target, &settings, out);
     reg_engine_close(&engine);
     return status;
 }
@@ -449,7 +527,8 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         pair->message[0] = '\0';
         pair->status = check(ctx, &own);
         if (pair->status == ATN_OK)
-            pair->status = register_pair(&engine, pair->source, pair->target, &own, &pair->result);
+            pair->status =
+                register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &pair->result);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
         if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;

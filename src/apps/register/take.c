@@ -67,7 +67,7 @@ static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const c
  * published code knows no weights. */
 static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
     double spacing;
-    atn_status status = reg_curve_guess(target, &spacing);
+    atn_status status = reg_curve_guess(target, target->count, &spacing);
     if (status == ATN_OK)
         status =
             reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
@@ -76,43 +76,39 @@ static atn_status sort_points(reg_problem *p, const cloud_points *source, const 
     return status;
 }
 
-/* Is it worth going to the device before all else? Only methods that ask the host for few points gain by it. */
-static bool goes_to_device(const reg_problem *p, const atn_register_settings *s, size_t source, size_t target) {
+bool reg_goes_to_device(const reg_engine *e, const atn_register_settings *s, size_t source, size_t target) {
     enum { FEWEST = 32768, BYTES = 160 }; /* points of the smaller cloud; a point's at most while it is sorted */
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat;
     size_t fewer = source < target ? source : target;
-    double free = (double)atn_device_free_bytes(p->engine.device);
+    double free = (double)atn_device_free_bytes(e->device);
     if (s->most_bytes) free = fmin(free, (double)s->most_bytes);
-    return method && !s->match_species && p->engine.type != ATN_HP && fewer >= FEWEST &&
+    return method && !s->match_species && e->type != ATN_HP && fewer >= FEWEST &&
            BYTES * ((double)source + (double)target) < free / 2 &&
-           strcmp(atn_device_get_info(p->engine.device)->backend, "host") != 0;
+           strcmp(atn_device_get_info(e->device)->backend, "host") != 0;
 }
 
-static atn_status sort_on_device(reg_problem *p, const cloud_points *points, const reg_lying *lies, double like,
+static atn_status sort_on_device(reg_problem *p, const cloud_points *some, const reg_lying *lies, double like,
                                  reg_ordered *ordered, cloud_points *sample, bool *settled) {
-    double corner[3], cell = reg_curve_raster(points, lies->low, lies->high, like, corner);
+    double corner[3], cell = reg_curve_raster(some, lies->low, lies->high, like, corner);
     atn_status status = reg_ordered_sort(&p->engine, ordered, corner, cell, settled);
     return status == ATN_OK && *settled ? reg_ordered_sample(&p->engine, ordered, REG_SAMPLED, sample) : status;
 }
 
-/* The same on the device; *done is false where that leaves the order to the host. */
+/* Points that are on the device, and all or some of them for the host; *done is false where their order is left to the
+ * host. */
 static atn_status take_on_device(reg_problem *p, const cloud_points *source, const cloud_points *target, bool *done) {
     reg_engine *e = &p->engine;
     reg_lying source_lies, target_lies;
     double spacing = 0;
-    reg_span span = reg_begin(e);
-    atn_status status = reg_ordered_load(e, target, &p->target_ordered);
-    if (status == ATN_OK) status = reg_ordered_load(e, source, &p->source_ordered);
-    reg_end(e, REG_UPLOAD, span);
-    span = reg_begin(e);
     const double first[2][3] = {{source->position[0][0], source->position[1][0], source->position[2][0]},
                                 {target->position[0][0], target->position[1][0], target->position[2][0]}};
-    if (status == ATN_OK) status = reg_lying_on_device(e, &p->source_ordered, first[0], &source_lies);
+    reg_span span = reg_begin(e);
+    atn_status status = reg_lying_on_device(e, &p->source_ordered, first[0], &source_lies);
     if (status == ATN_OK) status = reg_lying_on_device(e, &p->target_ordered, first[1], &target_lies);
     if (status == ATN_OK) status = reg_find_frames(p, source, target, &source_lies, &target_lies);
     reg_end(e, REG_READ, span);
     span = reg_begin(e);
-    if (status == ATN_OK) status = reg_curve_guess(target, &spacing);
+    if (status == ATN_OK) status = reg_curve_guess(target, p->target_ordered.count, &spacing);
     if (status == ATN_OK)
         status =
             sort_on_device(p, target, &target_lies, REG_FIRST_EDGE * spacing, &p->target_ordered, &p->target, done);
@@ -145,6 +141,14 @@ static atn_status take_on_host(reg_problem *p, const cloud_points *source, const
     return status;
 }
 
+static atn_status send(reg_problem *p, const cloud_points *source, const cloud_points *target) {
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = reg_ordered_load(&p->engine, target, &p->target_ordered);
+    if (status == ATN_OK) status = reg_ordered_load(&p->engine, source, &p->source_ordered);
+    reg_end(&p->engine, REG_UPLOAD, span);
+    return status;
+}
+
 atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings) {
     const atn_ctx *ctx = p->engine.ctx;
     cloud_points source = {0}, target = {0};
@@ -153,10 +157,55 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
     atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
     reg_end(&p->engine, REG_READ, span);
-    if (status == ATN_OK && goes_to_device(p, settings, source.count, target.count))
-        status = take_on_device(p, &source, &target, &done);
+    if (status == ATN_OK && reg_goes_to_device(&p->engine, settings, source.count, target.count)) {
+        status = send(p, &source, &target);
+        if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
+    }
     if (status == ATN_OK && !done) status = take_on_host(p, &source, &target, !settings->compat);
     atn_free(ctx, source.weight);
     atn_free(ctx, target.weight);
     return status;
+}
+
+/* ---- where they lie ---- */
+
+static atn_status split(reg_problem *p) {
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = reg_ordered_split(&p->engine, p->target_rows, "target", &p->target_ordered);
+    if (status == ATN_OK) status = reg_ordered_split(&p->engine, p->source_rows, "source", &p->source_ordered);
+    reg_end(&p->engine, REG_READ, span);
+    return status;
+}
+
+static atn_status sample(reg_problem *p, size_t most, cloud_points *source, cloud_points *target) {
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = reg_ordered_sample(&p->engine, &p->source_ordered, most, source);
+    if (status == ATN_OK) status = reg_ordered_sample(&p->engine, &p->target_ordered, most, target);
+    reg_end(&p->engine, REG_FETCH, span);
+    return status;
+}
+
+/* Where the device cannot do it, all points come to the host after all. */
+static atn_status leave_device(reg_problem *p) {
+    cloud_points source = {0}, target = {0};
+    atn_status status = split(p);
+    if (status == ATN_OK) status = sample(p, SIZE_MAX, &source, &target);
+    reg_ordered_free(&p->source_ordered);
+    reg_ordered_free(&p->target_ordered);
+    if (status == ATN_OK) status = take_on_host(p, &source, &target, true);
+    cloud_points_free(&source);
+    cloud_points_free(&target);
+    return status;
+}
+
+atn_status reg_take_rows(reg_problem *p) {
+    enum { SOME = 65536 }; /* points that tell where nearly all are, and how far from each other */
+    cloud_points source = {0}, target = {0};
+    bool done = false;
+    atn_status status = split(p);
+    if (status == ATN_OK) status = sample(p, SOME, &source, &target);
+    if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
+    cloud_points_free(&source);
+    cloud_points_free(&target);
+    return status == ATN_OK && !done ? leave_device(p) : status;
 }
