@@ -56,7 +56,8 @@ typedef struct reg_side {
     double usual_radius; /* the median */
     reg_tree tree;
     reg_box bounds;
-    atn_array *box;        /* on the device: boxes of the blocks, seven rows as in programs/side_boxes.atn, DP */
+    atn_array
+        *box; /* of a side made on the device: the blocks' boxes there, seven rows (programs/side_boxes.atn), DP */
     atn_array *parent;     /* of each point its place in the next coarser level, INT32; NULL: not known there */
     atn_array *point[3];   /* on the device: position */
     atn_array *log_weight; /* log2 weight, REG_NOTHING for what has none */
