@@ -29,6 +29,16 @@ static const struct {
     [REG_TERMS] = {"polish_terms", true, true},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
+    [REG_NEAR_BOXES] = {"near_boxes", true, true},
+    [REG_NEAR_GROUPS] = {"near_groups", true, true},
+    [REG_NEAR_WIDE] = {"near_wide", true, true},
+    [REG_NEAR_COARSE_COUNT] = {"near_coarse_count", true, true},
+    [REG_NEAR_COARSE_FILL] = {"near_coarse_fill", true, true},
+    [REG_NEAR_COUNT] = {"near_count", true, true},
+    [REG_NEAR_FILL] = {"near_fill", true, true},
+    [REG_NEAR_START] = {"sort_start", true, true},
+    [REG_NEAR_BEGIN] = {"near_begin", true, true},
+    [REG_NEAR_TOTAL] = {"near_total", true, true},
     [REG_BUILD] = {"building kernels, first run only"},
     [REG_READ] = {"copy and check points"},
     [REG_ORDER] = {"sort"},
@@ -107,6 +117,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
                         .block = cpu ? 32 : REG_LARGEST_BLOCK,
+                        .remote = strcmp(atn_device_get_info(device)->backend, "host") != 0,
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
@@ -223,10 +234,10 @@ static reg_near *list_of(reg_engine *e, const reg_side *rows, const reg_side *co
 
 static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack,
                             reg_near **out) {
-    double since = atn_clock_seconds();
+    reg_span span = reg_begin(e);
     *out = list_of(e, rows, columns);
-    atn_status status = reg_near_update(*out, rows, columns, &rows->placed, &columns->placed, reach, slack);
-    reg_timed(e, REG_LISTS, since);
+    atn_status status = reg_near_update(e, *out, rows, columns, &rows->placed, &columns->placed, reach, slack);
+    reg_end(e, REG_LISTS, span);
     return status;
 }
 
@@ -364,9 +375,9 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
                                           {"yz", rows->moved_rows[2]},     {"xx", columns->moved_rows[0]},
                                           {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
                                           {"xw", columns->log_weight_rows}};
-    double since = atn_clock_seconds();
-    atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach, 0);
-    reg_timed(e, REG_LISTS, since);
+    reg_span span = reg_begin(e);
+    atn_status status = reg_near_update(e, &near, rows, columns, &rows->placed, &columns->placed, reach, 0);
+    reg_end(e, REG_LISTS, span);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
         status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);
