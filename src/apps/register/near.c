@@ -1,4 +1,5 @@
-/* Lists of near blocks: for each block of rows, a walk down the tree of boxes of the columns. */
+/* Lists of near blocks: when they are made anew, and how the host makes them: the walk of near_walk.c by all cores. */
+#include "apps/register/engine.h"
 #include "apps/register/near_walk.h"
 
 #include "base/memory.h"
@@ -71,7 +72,7 @@ static atn_status add_up(reg_near *near, const atn_ctx *ctx) {
 }
 
 /* Found, added up, put together. A list has elements. */
-static atn_status fill(reg_near *near, const atn_ctx *ctx) {
+static atn_status walk_all(reg_near *near, const atn_ctx *ctx) {
     size_t pieces = (near->rows->blocks + NEAR_GROUP - 1) / NEAR_GROUP;
     looking *t = atn_zalloc(ctx, sizeof *t);
     if (!t) return ATN_ERR_MEMORY;
@@ -115,36 +116,39 @@ static atn_status upload(reg_near *near) {
     return status;
 }
 
+static atn_status fill_here(reg_near *near, const atn_ctx *ctx) {
+    int32_t *start = atn_resize(ctx, near->start, (near->rows->blocks + 1) * sizeof *start);
+    if (!start) return ATN_ERR_MEMORY;
+    near->start = start;
+    atn_status status = walk_all(near, ctx);
+    return status == ATN_OK ? upload(near) : status;
+}
+
 /* Does what is there still hold all pairs within `reach`, without too many others? */
 static bool holds(const reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *relative,
-                  double reach) {
+                  double reach, double slack) {
     if (near->rows != rows || near->columns != columns || !near->start_array) return false;
     if (near->all || isinf(reach)) return near->all && isinf(reach);
     double moved = reg_pose_motion(relative, &near->relative, rows->bounds.low, rows->bounds.high);
-    return reach + moved <= near->reach && near->reach <= WASTED * reach;
+    return reach + moved <= near->reach && near->reach <= fmax(WASTED * reach, reach + slack);
 }
 
-atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *row_pose,
-                           const reg_pose *column_pose, double reach) {
-    const atn_ctx *ctx = atn_device_ctx(rows->device);
+atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_side *columns, const reg_pose *row_pose,
+                           const reg_pose *column_pose, double reach, double slack) {
+    const atn_ctx *ctx = e->ctx;
     reg_pose back, relative;
     if (!reg_pose_invert(column_pose, &back))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the map found for the points has no inverse");
     relative = reg_pose_compose(&back, row_pose);
     reach *= reg_pose_stretch(&back);
-    if (holds(near, rows, columns, &relative, reach)) return ATN_OK;
-    if (near->rows != rows) {
-        int32_t *start = atn_resize(ctx, near->start, (rows->blocks + 1) * sizeof *start);
-        if (!start) return ATN_ERR_MEMORY;
-        near->start = start;
-    }
+    slack *= reg_pose_stretch(&back);
+    if (holds(near, rows, columns, &relative, reach, slack)) return ATN_OK;
     near->rows = rows;
     near->columns = columns;
     near->relative = relative;
     near->all = isinf(reach);
-    near->reach = LARGER * reach;
-    atn_status status = fill(near, ctx);
-    if (status == ATN_OK) status = upload(near);
+    near->reach = fmax(LARGER * reach, reach + slack);
+    atn_status status = e->remote ? reg_near_fill(e, near, rows, columns) : fill_here(near, ctx);
     if (status != ATN_OK) near->rows = NULL;
     return status;
 }
@@ -154,5 +158,6 @@ void reg_near_free(reg_near *near, const atn_ctx *ctx) {
     atn_array_free(near->list_array);
     atn_free(ctx, near->start);
     atn_free(ctx, near->list);
+    reg_near_work_free(&near->work);
     *near = (reg_near){0};
 }

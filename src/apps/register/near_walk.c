@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double WIDE = 2;            /* times the usual radius or the reach: such a block is looked at run by run */
 static const double ROUNDING = 1 + 1e-6; /* of reaches */
 
 /* A walk and what all blocks share. */
@@ -206,7 +205,7 @@ static size_t next_run(const walk *t, size_t r, size_t end, ball *out) {
         reg_box more = box;
         reg_pose_apply(&t->near->relative, at, to);
         widen(&more, to, to);
-        if (half_diagonal(&more) > t->wide_rows / WIDE * t->stretch) break; /* of one row it is 0 */
+        if (half_diagonal(&more) > t->wide_rows / REG_WIDE * t->stretch) break; /* of one row it is 0 */
         box = more;
     }
     for (int axis = 0; axis < 3; ++axis) out->at[axis] = (box.low[axis] + box.high[axis]) / 2;
@@ -293,8 +292,8 @@ bool near_walk(const reg_near *near, const near_group *columns, size_t group, co
     const reg_side *rows = near->rows;
     size_t first = group * NEAR_GROUP, end = first + NEAR_GROUP < rows->blocks ? first + NEAR_GROUP : rows->blocks;
     walk t = {.near = near, .columns = columns, .ctx = ctx, .out = out, .stretch = reg_pose_stretch(&near->relative)};
-    t.wide_rows = WIDE * higher(rows->usual_radius, near->reach / t.stretch);
-    t.wide_columns = WIDE * higher(near->columns->usual_radius, near->reach);
+    t.wide_rows = REG_WIDE * higher(rows->usual_radius, near->reach / t.stretch);
+    t.wide_columns = REG_WIDE * higher(near->columns->usual_radius, near->reach);
     if (!near->all && !find_group_of(&t, first, end)) return false;
     t.shared = out->groups;
     for (size_t b = first; b < end; ++b) {
