@@ -132,8 +132,9 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         return;
     }
     if (o->rows && o->along_p0 > 0) { /* blocks of points, each against a list of its own */
+        enum { TILE = 16 }; /* points of a block at once: more leave registers, fewer wait for their own results */
         v->p[0].vec = fitting(n0, lanes);
-        v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, v->p[0].vec < TILE ? 2 : 1);
         v->schedule = ATN_SCHEDULE_DYNAMIC;
         v->chunk = 4;
         return;

@@ -116,7 +116,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                         .type = settings->precision == 64   ? ATN_DP
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
-                        .block = cpu ? 32 : REG_LARGEST_BLOCK,
+                        .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
                         .remote = strcmp(atn_device_get_info(device)->backend, "host") != 0,
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
@@ -124,6 +124,15 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);
     if (status != ATN_OK) reg_engine_close(out);
     return status;
+}
+
+/* On a host, two vectors: small blocks leave out most of the far pairs, and their lists are short where points are few.
+ */
+size_t reg_engine_block(const reg_engine *e, size_t points) {
+    enum { FEW = 200000, LEAST = 8 };
+    size_t two = 2 * (size_t)atn_device_get_info(e->device)->simd;
+    if (e->block != REG_HOST_BLOCK || points > FEW || two > REG_HOST_BLOCK) return e->block;
+    return two < LEAST ? LEAST : two;
 }
 
 void reg_engine_reset(reg_engine *e, const atn_register_settings *settings) {

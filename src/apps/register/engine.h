@@ -59,7 +59,7 @@ typedef struct reg_engine {
     const atn_ctx *ctx;
     const atn_register_settings *settings;
     atn_type type;                   /* of coordinates */
-    size_t block;                    /* points of a block that suit the device */
+    size_t block;                    /* most points of a block that suit the device */
     bool remote;                     /* the device is another one than the host: it makes its lists itself */
     bool wait;                       /* for every kernel, to time it */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
@@ -80,6 +80,9 @@ void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */
 void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */
 void reg_engine_close(reg_engine *engine);                        /* zeroed ones are fine */
+
+enum { REG_HOST_BLOCK = 16 };
+size_t reg_engine_block(const reg_engine *engine, size_t points); /* points of a block of a side with so many */
 
 /* A kernel, made when it is first asked for; and made ready to run, once its arrays are bound. Both are timed as
  * building. */

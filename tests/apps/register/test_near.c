@@ -49,6 +49,7 @@ typedef struct scene {
     size_t count, scattered, far;
     uint64_t seed;
     bool species, equal;
+    size_t block; /* 0: BLOCK */
 } scene;
 
 static reg_side side_of(maker *m, scene s) {
@@ -66,7 +67,7 @@ static reg_side side_of(maker *m, scene s) {
         if (s.species) points.species[k] = (int32_t)(k % 3);
     }
     kit_ok(m->ctx, reg_curve_make(&points, 0, true, &ordered, &curve, &from));
-    kit_ok(m->ctx, reg_side_make(m->device, &ordered, origin, 1, ATN_SP, BLOCK, &side));
+    kit_ok(m->ctx, reg_side_make(m->device, &ordered, origin, 1, ATN_SP, s.block ? s.block : BLOCK, &side));
     kit_ok(m->ctx, reg_side_unpark(&side));
     cloud_points_free(&points);
     cloud_points_free(&ordered);
@@ -88,6 +89,8 @@ static unsigned char *listed(maker *m, const reg_near *near) {
         for (int32_t k = ((const int32_t *)start)[b]; k < ((const int32_t *)start)[b + 1]; ++k) {
             int32_t column = ((const int32_t *)list)[k];
             assert_in_range(column, 0, columns - 1);
+            if (!m->engine.remote && k > ((const int32_t *)start)[b])
+                assert_true(column > ((const int32_t *)list)[k - 1]);
             ++times[b * columns + (size_t)column];
         }
     return times;
@@ -102,7 +105,7 @@ static void holds_every_pair(maker *m, const reg_near *near, const reg_pose *pos
         for (size_t c = 0; c < columns->padded; ++c) {
             double x = columns->position[0][c] - y[0], dy = columns->position[1][c] - y[1],
                    z = columns->position[2][c] - y[2];
-            size_t b = r / BLOCK, of = c / BLOCK;
+            size_t b = r / rows->block, of = c / columns->block;
             bool gated = rows->species && columns->species && rows->species[b] != columns->species[of];
             if (times[b * columns->blocks + of] > (gated ? 0 : 1))
                 fail_msg("reach %g: block %zu is listed %d times for %zu", reach, of, times[b * columns->blocks + of],
@@ -138,6 +141,12 @@ static void compare_all(maker *m) {
     compare(m, (scene){.count = 1, .seed = 1}, (scene){.count = 1057, .scattered = 30, .seed = 4});
     compare(m, (scene){.count = 33, .seed = 1}, (scene){.count = 1, .seed = 1});
     compare(m, (scene){.count = 200, .equal = true}, (scene){.count = 300, .equal = true});
+    compare(m, (scene){.count = 1500, .scattered = 40, .seed = 3, .far = 1, .block = 8},
+            (scene){.count = 1300, .scattered = 30, .seed = 4, .far = 2, .block = 8});
+    compare(m, (scene){.count = 701, .scattered = 200, .seed = 3, .species = true, .block = 8},
+            (scene){.count = 1300, .scattered = 300, .seed = 4, .species = true, .block = 16});
+    compare(m, (scene){.count = 1500, .scattered = 40, .seed = 3, .block = 64},
+            (scene){.count = 60, .scattered = 10, .seed = 4, .block = 8});
     compare(m, (scene){.count = 200, .equal = true, .far = 1}, (scene){.count = 1300, .scattered = 1300, .seed = 2});
 }
 
