@@ -16,8 +16,9 @@ static const float OFF_PLANE = 0.5F;   /* where a point lies on the target no mo
 static const float ALIKE = 0.8F;       /* least cosine between the normals of both */
 static const double AROUND = 3;        /* of the raster around the points */
 static const double FINEST_STEP = 0.5;
-static const double STILL = 1e-3; /* radians and cubes: less is no step */
-static const float NOBODY = 1e6F; /* where a target point is that nothing lies on */
+static const double STILL = 1e-3;   /* radians and cubes: less is no step */
+static const double HOPELESS = 0.6; /* of a score that is wanted, halfway to it */
+static const float NOBODY = 1e6F;   /* where a target point is that nothing lies on */
 
 /* Bounds of the points that have normals (strays have none), or of all. */
 static void bounds(const search_surface *s, double low[3], double high[3]) {
@@ -346,7 +347,7 @@ static bool is_still(const search_pose *a, const search_pose *b) {
     return way2 < STILL * STILL;
 }
 
-void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps,
+void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps, double worth,
                    search_pose *pose) {
     search_moments moments;
     pose->score = look(raster, source, pose, 3 * OFF_PLANE, &moments);
@@ -359,6 +360,7 @@ void search_refine(const search_raster *raster, const search_surface *source, bo
         pose->score = look(raster, source, pose, step < steps / 2 ? 3 * OFF_PLANE : OFF_PLANE, &moments);
         if (pose->score > best.score) best = *pose;
         if (still && step > steps / 2) break; /* and so are narrow ones */
+        if (step == steps / 2 && best.score < HOPELESS * worth) break;
     }
     *pose = best;
 }
