@@ -15,7 +15,7 @@ static const double WASTED = 1.5;  /* and are made anew when they reach this muc
 typedef struct looking {
     reg_near *near;
     const atn_ctx *ctx;
-    near_group *columns;
+    near_boxes columns;
     near_found found[ATN_PARALLEL_MOST]; /* by worker */
     struct {
         int32_t worker;
@@ -30,7 +30,7 @@ static void look(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t p = from; p < to; ++p) {
         t->piece[p].worker = worker;
         t->piece[p].first = out->count;
-        if (!near_walk(t->near, t->columns, (size_t)p, t->ctx, out)) atomic_store(&t->failed, true);
+        if (!near_walk(t->near, &t->columns, (size_t)p, t->ctx, out)) atomic_store(&t->failed, true);
     }
 }
 
@@ -78,9 +78,9 @@ static atn_status walk_all(reg_near *near, const atn_ctx *ctx) {
     if (!t) return ATN_ERR_MEMORY;
     t->near = near;
     t->ctx = ctx;
-    t->columns = near_groups_make(ctx, near->columns);
     t->piece = atn_alloc(ctx, pieces * sizeof *t->piece);
-    atn_status status = t->columns && t->piece ? ATN_OK : ATN_ERR_MEMORY;
+    bool room = t->piece && near_boxes_make(ctx, near->columns, &t->columns);
+    atn_status status = room ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) atn_parallel_pieces((int64_t)pieces, look, t);
     if (status == ATN_OK && t->failed)
         status = atn_fail_memory(ctx, pieces * NEAR_GROUP * sizeof *near->list, "near blocks");
@@ -88,7 +88,7 @@ static atn_status walk_all(reg_near *near, const atn_ctx *ctx) {
     if (status == ATN_OK) atn_parallel((int64_t)pieces, 256, gather, t);
     for (int k = 0; k < ATN_PARALLEL_MOST; ++k) near_found_free(&t->found[k], ctx);
     atn_free(ctx, t->piece);
-    atn_free(ctx, t->columns);
+    near_boxes_free(&t->columns, ctx);
     atn_free(ctx, t);
     near->pairs = (double)near->count * (double)near->rows->block * (double)near->columns->block;
     return status == ATN_OK ? atn_check_cancel(ctx) : status;

@@ -16,7 +16,7 @@ static const double ROUNDING = 1 + 1e-6; /* of reaches */
 /* A walk and what all blocks share. */
 typedef struct walk {
     const reg_near *near;
-    const near_group *columns;
+    const near_boxes *columns;
     const atn_ctx *ctx;
     near_found *out;
     size_t shared;                  /* groups of columns that are near this group of rows: the first of the list */
@@ -50,83 +50,115 @@ static bool make_room(const atn_ctx *ctx, int32_t **list, size_t *capacity, size
 
 /* ---- groups ---- */
 
+/* The middle of a box and how far it reaches from there: rounded, what lies in the box is still within. */
+static void put_box(const reg_box *box, bool any, near_group *to, size_t k) {
+    for (int axis = 0; axis < 3; ++axis) {
+        double at = any ? (box->low[axis] + box->high[axis]) / 2 : 0;
+        to->at[axis][k] = at;
+        to->half[axis][k] = any ? higher(box->high[axis] - at, at - box->low[axis]) : -INFINITY;
+    }
+}
+
 typedef struct grouping {
-    const reg_side *side;
+    const reg_box *box; /* of this level */
+    size_t boxes;
     near_group *to;
 } grouping;
 
 static void group_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const grouping *t = user;
-    const reg_tree *tree = &t->side->tree;
     (void)worker;
-    for (size_t g = (size_t)from; g < (size_t)to; ++g) {
-        near_group *out = &t->to[g];
-        out->all = tree->node[tree->leaves > NEAR_GROUP ? tree->leaves / NEAR_GROUP + g : 1];
-        for (size_t k = 0; k < NEAR_GROUP; ++k) {
-            size_t block = g * NEAR_GROUP + k;
-            for (int axis = 0; axis < 3; ++axis) {
-                out->low[axis][k] = block < t->side->blocks ? tree->node[tree->leaves + block].low[axis] : INFINITY;
-                out->high[axis][k] = block < t->side->blocks ? tree->node[tree->leaves + block].high[axis] : -INFINITY;
-            }
-        }
-    }
+    for (size_t g = (size_t)from; g < (size_t)to; ++g)
+        for (size_t k = 0; k < NEAR_GROUP; ++k)
+            put_box(&t->box[g * NEAR_GROUP + k], g * NEAR_GROUP + k < t->boxes, &t->to[g], k);
 }
 
-near_group *near_groups_make(const atn_ctx *ctx, const reg_side *side) {
-    size_t groups = (side->blocks + NEAR_GROUP - 1) / NEAR_GROUP;
-    near_group *out = atn_alloc(ctx, groups * sizeof *out);
-    if (out) atn_parallel((int64_t)groups, 512, group_some, &(grouping){side, out});
-    return out;
-}
+static size_t groups_of(size_t boxes) { return (boxes + NEAR_GROUP - 1) / NEAR_GROUP; }
 
-static double gap2_between(const reg_box *a, const reg_box *b) {
-    double d2 = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-        double below = a->low[axis] - b->high[axis], above = b->low[axis] - a->high[axis];
-        double d = below > above ? below : above;
-        d = d > 0 ? d : 0;
-        d2 += d * d;
-    }
-    return d2;
-}
-
-/* Groups of columns that a box meets, in ascending order, from place `from` of the list on. */
-static bool find_groups(const walk *t, const reg_box *box, size_t from) {
-    const reg_side *columns = t->near->columns;
-    const reg_tree *tree = &columns->tree;
-    near_found *out = t->out;
-    size_t stack[64], depth = 0, first = tree->leaves > NEAR_GROUP ? tree->leaves / NEAR_GROUP : 1;
-    out->groups = from;
-    stack[depth++] = 1;
-    while (depth) {
-        size_t node = stack[--depth];
-        if (gap2_between(box, &tree->node[node]) > 0) continue;
-        if (node < first) {
-            stack[depth++] = 2 * node + 1;
-            stack[depth++] = 2 * node;
-            continue;
-        }
-        if ((node - first) * NEAR_GROUP >= columns->blocks) continue;
-        if (!make_room(t->ctx, &out->group, &out->group_capacity, out->groups + 1)) return false;
-        out->group[out->groups++] = (int32_t)(node - first);
+/* The tree has two children where groups have eight: every third of its levels. */
+bool near_boxes_make(const atn_ctx *ctx, const reg_side *side, near_boxes *out) {
+    size_t all = 0, boxes = side->blocks, first = side->tree.leaves;
+    *out = (near_boxes){.levels = 2};
+    for (size_t n = boxes; n > 1; n = groups_of(n)) all += groups_of(n);
+    out->level[0] = atn_alloc(ctx, (all + 2) * sizeof *out->level[0]);
+    if (!out->level[0]) return false;
+    for (int32_t k = 0; k < NEAR_LEVELS; ++k) {
+        grouping t = {side->tree.node + first, boxes, out->level[k]};
+        atn_parallel((int64_t)groups_of(boxes), 512, group_some, &t);
+        out->levels = k + 1;
+        if (k > 0 && groups_of(boxes) == 1) break;
+        out->level[k + 1] = out->level[k] + groups_of(boxes);
+        boxes = groups_of(boxes);
+        first = first > NEAR_GROUP ? first / NEAR_GROUP : 1;
     }
     return true;
 }
 
-/* The blocks of some groups within `reach` of a place; `out` has room for all of them. How many they are. */
-ATN_IN_LANES static size_t pick(const near_group *columns, const int32_t *group, size_t groups, const double at[3],
+void near_boxes_free(near_boxes *b, const atn_ctx *ctx) {
+    atn_free(ctx, b->level[0]);
+    *b = (near_boxes){0};
+}
+
+/* Which boxes of a group another one meets: 1 or 0. */
+ATN_IN_LANES static void meet_group(const near_group *g, const near_group *box, int32_t *met) {
+    const double x = box->at[0][0], y = box->at[1][0], z = box->at[2][0];
+    const double u = box->half[0][0], v = box->half[1][0], w = box->half[2][0];
+    double out[NEAR_GROUP];
+    ATN_LANES()
+    for (int k = 0; k < NEAR_GROUP; ++k) {
+        double a = fabs(g->at[0][k] - x) - (g->half[0][k] + u), b = fabs(g->at[1][k] - y) - (g->half[1][k] + v);
+        double c = fabs(g->at[2][k] - z) - (g->half[2][k] + w);
+        a = a > b ? a : b;
+        out[k] = a > c ? a : c;
+    }
+    for (int k = 0; k < NEAR_GROUP; ++k) met[k] = out[k] <= 0;
+}
+
+/* Groups of columns that a box meets, in ascending order, from place `from` of the list on. */
+static bool find_groups(const walk *t, const reg_box *box, size_t from) {
+    struct {
+        int32_t level, node;
+    } stack[NEAR_GROUP * NEAR_LEVELS];
+    size_t depth = 0;
+    near_found *out = t->out;
+    near_group around;
+    put_box(box, box->low[0] <= box->high[0], &around, 0);
+    out->groups = from;
+    stack[depth].level = t->columns->levels - 1;
+    stack[depth++].node = 0;
+    while (depth) {
+        int32_t level = stack[--depth].level, node = stack[depth].node, met[NEAR_GROUP];
+        meet_group(&t->columns->level[level][node], &around, met);
+        if (!make_room(t->ctx, &out->group, &out->group_capacity, out->groups + NEAR_GROUP)) return false;
+        for (int32_t k = 0; k < NEAR_GROUP && level == 1; ++k) {
+            out->group[out->groups] = NEAR_GROUP * node + k;
+            out->groups += (size_t)met[k];
+        }
+        for (int32_t k = NEAR_GROUP; k-- > 0 && level > 1;) { /* the first one is looked at next */
+            stack[depth].level = level - 1;
+            stack[depth].node = NEAR_GROUP * node + k;
+            depth += (size_t)met[k];
+        }
+    }
+    return true;
+}
+
+/* The blocks of some groups within `reach` of a place; `out` has room for all of them and one. How many they are. */
+ATN_IN_LANES static size_t pick(const near_boxes *columns, const int32_t *group, size_t groups, const double at[3],
                                 double reach, int32_t *out) {
     const double x = at[0], y = at[1], z = at[2], reach2 = reach * reach;
     size_t count = 0;
     for (size_t n = 0; n < groups; ++n) {
-        const near_group *g = &columns[group[n]];
-        double gap2[NEAR_GROUP];
-        if (reg_box_gap2(&g->all, x, y, z) > reach2) continue;
+        const near_group *all = &columns->level[1][group[n] / NEAR_GROUP], *g = &columns->level[0][group[n]];
+        int32_t own = group[n] % NEAR_GROUP;
+        double gap2[NEAR_GROUP], p = fabs(all->at[0][own] - x) - all->half[0][own],
+                                 q = fabs(all->at[1][own] - y) - all->half[1][own],
+                                 r = fabs(all->at[2][own] - z) - all->half[2][own];
+        if (p > reach || q > reach || r > reach) continue;
         ATN_LANES()
         for (int k = 0; k < NEAR_GROUP; ++k) {
-            double u = g->low[0][k] - x, v = g->low[1][k] - y, w = g->low[2][k] - z;
-            double a = x - g->high[0][k], b = y - g->high[1][k], c = z - g->high[2][k];
-            u = u > a ? u : a, v = v > b ? v : b, w = w > c ? w : c;
+            double u = fabs(g->at[0][k] - x) - g->half[0][k], v = fabs(g->at[1][k] - y) - g->half[1][k];
+            double w = fabs(g->at[2][k] - z) - g->half[2][k];
             u = u > 0 ? u : 0, v = v > 0 ? v : 0, w = w > 0 ? w : 0;
             gap2[k] = u * u + v * v + w * w;
         }
@@ -159,7 +191,7 @@ static bool meets(const ball *c, const reg_side *columns, size_t block) {
 /* The blocks near a ball among some groups that were found. */
 static bool take_ball(const walk *t, const ball *c, size_t from, size_t groups) {
     near_found *out = t->out;
-    if (!make_room(t->ctx, &out->block, &out->capacity, out->count + NEAR_GROUP * groups)) return false;
+    if (!make_room(t->ctx, &out->block, &out->capacity, out->count + NEAR_GROUP * groups + 1)) return false;
     size_t found = pick(t->columns, out->group + from, groups, c->at, c->reach, out->block + out->count);
     for (size_t k = 0, first = out->count; k < found; ++k) {
         int32_t block = out->block[first + k];
@@ -288,7 +320,7 @@ static bool take_block(const walk *t, size_t b) {
     return take_ball(t, &c, 0, t->shared);
 }
 
-bool near_walk(const reg_near *near, const near_group *columns, size_t group, const atn_ctx *ctx, near_found *out) {
+bool near_walk(const reg_near *near, const near_boxes *columns, size_t group, const atn_ctx *ctx, near_found *out) {
     const reg_side *rows = near->rows;
     size_t first = group * NEAR_GROUP, end = first + NEAR_GROUP < rows->blocks ? first + NEAR_GROUP : rows->blocks;
     walk t = {.near = near, .columns = columns, .ctx = ctx, .out = out, .stretch = reg_pose_stretch(&near->relative)};
