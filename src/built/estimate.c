@@ -132,9 +132,10 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         return;
     }
     if (o->rows && o->along_p0 > 0) { /* blocks of points, each against a list of its own */
-        enum { TILE = 16 }; /* points of a block at once: more leave registers, fewer wait for their own results */
+        enum { TILE = 16 }; /* points at once against a list of blocks: blocks are small */
+        bool blocks = o->g->n_blocks > 2;
         v->p[0].vec = fitting(n0, lanes);
-        v->p[0].regs = fitting(n0 / v->p[0].vec, v->p[0].vec < TILE ? 2 : 1);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, blocks && v->p[0].vec >= TILE ? 1 : 2);
         v->schedule = ATN_SCHEDULE_DYNAMIC;
         v->chunk = 4;
         return;
