@@ -385,7 +385,7 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
                                           {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
                                           {"xw", columns->log_weight_rows}};
     reg_span span = reg_begin(e);
-    atn_status status = reg_near_update(e, &near, rows, columns, &rows->placed, &columns->placed, reach, 0);
+    atn_status status = reg_near_update(e, &near, rows, columns, &rows->placed, &columns->placed, reach, -1);
     reg_end(e, REG_LISTS, span);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {

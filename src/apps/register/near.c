@@ -147,7 +147,7 @@ atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_si
     near->columns = columns;
     near->relative = relative;
     near->all = isinf(reach);
-    near->reach = fmax(LARGER * reach, reach + slack);
+    near->reach = slack < 0 ? reach : fmax(LARGER * reach, reach + slack);
     atn_status status = e->remote ? reg_near_fill(e, near, rows, columns) : fill_here(near, ctx);
     if (status != ATN_OK) near->rows = NULL;
     return status;

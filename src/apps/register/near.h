@@ -31,8 +31,8 @@ typedef struct reg_near {
 } reg_near;
 
 /* Fills or keeps: afterwards all pairs within `reach` (INFINITY: all) are in, for rows and columns where they are
- * placed. What is filled serves all poses that bring no row farther than `slack` from there. ATN_ERR_UNSUPPORTED where
- * a list would be longer than 2^31. */
+ * placed. What is filled serves all poses that bring no row farther than `slack` from there, below 0 this one alone.
+ * ATN_ERR_UNSUPPORTED where a list would be longer than 2^31. */
 atn_status reg_near_update(struct reg_engine *engine, reg_near *near, reg_side *rows, reg_side *columns,
                            const reg_pose *row_pose, const reg_pose *column_pose, double reach, double slack);
 void reg_near_free(reg_near *near, const atn_ctx *ctx);
