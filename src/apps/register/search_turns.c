@@ -137,17 +137,14 @@ static inline float half_to(float x) {
 
 static inline float weight_of(float x, float y, float z) { return half_to(x * x + y * y + z * z); }
 
-/* Some places of the source, a lane for each, as many as registers hold: where they are expected to belong. */
-#if defined(__x86_64__)
+/* Some places of the source, a lane for each: where they are expected to belong. */
 enum { EACH = 8 };
-#else
-enum { EACH = 4 };
-#endif
 typedef struct expected {
     float w[EACH], x[3][EACH]; /* the sums over the target of w = 2^-|y - x|^2, and of w x */
 } expected;
 
-ATN_IN_LANES static void expect(const chosen *target, const float at[3][EACH], expected *out) {
+/* On its own: sums stay in registers. */
+__attribute__((noinline)) ATN_IN_LANES static void expect(const chosen *target, const float at[3][EACH], expected *out) {
     float w[EACH] = {0}, x[EACH] = {0}, y[EACH] = {0}, z[EACH] = {0};
     for (size_t j = 0; j < target->count; ++j) {
         const float tx = target->at[0][j], ty = target->at[1][j], tz = target->at[2][j];
