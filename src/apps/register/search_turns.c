@@ -12,7 +12,7 @@
 enum { STEPS = 15, MOST_POINTS = 160, FEWEST_POINTS = 80, LANES = 16 };
 enum { HALFWAY = 11, KEPT_FIRST = 24, KEPT_THEN = 16 };   /* of rivals: behind the coarse steps, and behind that step */
 static const double SIGMA_FIRST = 0.4, SIGMA_LAST = 0.08; /* of the target's size */
-static const double COARSE = 0.2;                         /* likewise: above it half of the points tell as much */
+static const double COARSE = 0.2;                         /* likewise: above it some of the points tell as much */
 static const double OUTLIER2 = 2.25;                      /* (d0 / sigma)^2 */
 static const double LOG2_E = 1.4426950408889634;
 
@@ -102,7 +102,8 @@ static void choose(const search_surface *s, chosen *out) {
 /* Both clouds' points, and what all the starts share. */
 typedef struct em {
     const search_surface *surface[2]; /* source, target */
-    chosen of[2], half[2];            /* for the last steps; for the first, which are coarse */
+    chosen of[2], few[2];             /* for the last steps; for the first, which are coarse */
+    size_t part;                      /* of the former that are among the latter: one in so many */
     int first, end;                   /* steps that are to be done */
     search_pose *pose;
 } em;
@@ -111,11 +112,11 @@ static void choose_some(void *user, int64_t from, int64_t to, int32_t worker) {
     em *e = user;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
-        chosen *all = &e->of[k], *half = &e->half[k];
+        chosen *all = &e->of[k], *few = &e->few[k];
         choose(e->surface[k], all);
-        half->count = all->count < FEWEST_POINTS ? all->count : all->count / 2;
+        few->count = all->count < FEWEST_POINTS ? all->count : all->count / e->part;
         for (int a = 0; a < 3; ++a)
-            for (size_t j = 0; j < half->count; ++j) half->at[a][j] = all->at[a][j * all->count / half->count];
+            for (size_t j = 0; j < few->count; ++j) few->at[a][j] = all->at[a][j * all->count / few->count];
     }
 }
 
@@ -231,7 +232,7 @@ static void follow(void *user, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (int k = e->first; k < e->end; ++k) {
         double unit = sqrt(LOG2_E) / (sigma_of(k) * e->surface[1]->size);
-        const chosen *of = sigma_of(k) > COARSE ? e->half : e->of;
+        const chosen *of = sigma_of(k) > COARSE ? e->few : e->of;
         chosen target;
         prepare(&of[1], (float)unit, &target);
         for (int64_t s = from; s < to; ++s) step(&of[0], &target, unit, &e->pose[s]);
@@ -263,7 +264,7 @@ static void turn_about(const search_pose *from, const double about[3], search_po
 
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
                          const double about[3], search_pose *out, size_t *count) {
-    em e = {.surface = {source, target}, .pose = out};
+    em e = {.surface = {source, target}, .part = from ? 3 : 2, .pose = out};
     size_t starts = even_turns(out);
     for (size_t s = 0; s < starts; ++s) {
         out[s].scale = 1;
