@@ -2,6 +2,7 @@
  * that are far away from it come last, each in a cell of its own, so that they do not make it coarse. */
 #include "apps/register/curve.h"
 
+#include "apps/register/nth.h"
 #include "apps/register/order.h"
 
 #include "base/memory.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXIS_BITS = 21, SAMPLES = 1024, TAIL = SAMPLES / 128, CHUNK = 16384, UNRESOLVED = 32 };
+enum { AXIS_BITS = 21, SAMPLES = 1024, TAIL = SAMPLES / 128, CHUNK = 2048, UNRESOLVED = 32 };
 static const uint64_t OUTSIDE = (uint64_t)1 << 63;
 
 /* ---- the raster ---- */
@@ -60,11 +61,6 @@ static bounds bounds_of(const cloud_points *points) {
     return all;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where all but a sixty-fourth of a sample is on each axis, and as far again to all sides as its longest side; never
  * beyond `all`. All of them where most are at one place. */
 static bounds usual(const cloud_points *points, const bounds *all) {
@@ -74,9 +70,8 @@ static bounds usual(const cloud_points *points, const bounds *all) {
     for (int d = 0; d < 3; ++d) {
         for (size_t k = 0; k < SAMPLES; ++k)
             sample[k] = points->position[d][points->count / SAMPLES * k + points->count % SAMPLES * k / SAMPLES];
-        qsort(sample, SAMPLES, sizeof *sample, ascending);
-        some.low[d] = sample[TAIL];
-        some.high[d] = sample[SAMPLES - 1 - TAIL];
+        some.low[d] = reg_nth(sample, SAMPLES, TAIL);
+        some.high[d] = reg_nth(sample, SAMPLES, SAMPLES - 1 - TAIL);
         side = fmax(side, some.high[d] - some.low[d]);
     }
     if (!(side > 0)) return *all;
@@ -518,7 +513,7 @@ atn_status reg_curve_merge(const cloud_points *points, const reg_curve *curve, d
     if (status == ATN_OK) status = cloud_points_make(ctx, cells, points->species != NULL, out);
     if (status == ATN_OK && !(out_curve->key = atn_alloc(ctx, cells * sizeof *out_curve->key))) status = ATN_ERR_MEMORY;
     t.to_key = out_curve->key;
-    if (status == ATN_OK) atn_parallel((int64_t)cells, CHUNK / 8, merge_some, &t);
+    if (status == ATN_OK) atn_parallel((int64_t)cells, CHUNK, merge_some, &t);
     if (status == ATN_OK) status = atn_check_cancel(ctx);
     atn_free(ctx, t.start);
     if (status == ATN_OK) return ATN_OK;
@@ -539,7 +534,7 @@ atn_status reg_curve_cells(const cloud_points *points, const reg_curve *curve, d
     size_t cells;
     atn_status status = cells_of(&t, &cells);
     t.count = cell;
-    if (status == ATN_OK) atn_parallel((int64_t)cells, CHUNK / 8, name_cells, &t);
+    if (status == ATN_OK) atn_parallel((int64_t)cells, CHUNK, name_cells, &t);
     atn_free(points->ctx, t.start);
     return status;
 }

@@ -67,7 +67,7 @@ typedef struct reg_engine {
     const atn_ctx *ctx;
     const atn_register_settings *settings;
     atn_type type;                   /* of coordinates */
-    size_t block;                    /* points of a block that suit the device */
+    size_t block;                    /* most points of a block that suit the device */
     bool wait;                       /* for every kernel, to time it */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */
@@ -87,6 +87,9 @@ void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */
 void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */
 void reg_engine_close(reg_engine *engine);                        /* zeroed ones are fine */
+
+enum { REG_HOST_BLOCK = 16 };
+size_t reg_engine_block(const reg_engine *engine, size_t points); /* points of a block of a side with so many */
 
 /* A kernel, made when it is first asked for; and made ready to run, once its arrays are bound. Both are timed as
  * building. */
@@ -124,8 +127,8 @@ atn_status reg_estep(reg_engine *engine, reg_side *rows, reg_side *columns, doub
 atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square);
 
 /* For every row, as placed, the nearest column in reach: distance squared in rows->sum[0], where it stands among the
- * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. */
-atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach);
+ * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. slack: as in reg_near_update. */
+atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double slack);
 /* The same for the host: distance2 (padded elements), and -1 for what is farther than `reach`. */
 atn_status reg_nearest(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index);

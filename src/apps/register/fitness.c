@@ -154,8 +154,8 @@ static void survey(fitness_side *s, size_t neighbours) {
     s->planar = along_three(&flat);
 }
 
-/* Takes the points over. */
-static atn_status describe(cloud_points *points, fitness_side *s) {
+/* All but planes. Takes the points over. */
+static atn_status begin(cloud_points *points, fitness_side *s) {
     const atn_ctx *ctx = points->ctx;
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
@@ -172,8 +172,13 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
         size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
         s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
     }
-    survey(s, NEIGHBOURS);
     return ATN_OK;
+}
+
+static atn_status describe(cloud_points *points, fitness_side *s) {
+    atn_status status = begin(points, s);
+    if (status == ATN_OK) survey(s, NEIGHBOURS);
+    return status;
 }
 
 /* Into the frame inside, without points that weigh nothing. */
@@ -253,21 +258,38 @@ static void widen(fitness_side *s) {
     if (s->neighbours != best) survey(s, best);
 }
 
-static atn_status side_make(const reg_problem *p, bool target, fitness_side *out) {
-    cloud_points all = {0};
-    atn_status status = points_of(p, target, &all);
-    if (status == ATN_OK) status = describe(&all, out);
-    cloud_points_free(&all);
-    if (status == ATN_OK && out->flat < MOSTLY && out->spacing > 0) status = without_outliers(p->engine.ctx, out);
-    if (status == ATN_OK) widen(out);
-    return status;
+/* Both sides at the same time, as far as one core does it. */
+typedef struct beginning {
+    const reg_problem *p;
+    fitness *f;
+    atn_status status[2];
+} beginning;
+
+static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
+    beginning *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        cloud_points all = {0};
+        t->status[k] = points_of(t->p, k == 1, &all);
+        if (t->status[k] == ATN_OK) t->status[k] = begin(&all, &t->f->side[k]);
+        cloud_points_free(&all);
+    }
+}
+
+static atn_status end_side(fitness_side *s, const atn_ctx *ctx) {
+    atn_status status = ATN_OK;
+    survey(s, NEIGHBOURS);
+    if (s->flat < MOSTLY && s->spacing > 0) status = without_outliers(ctx, s);
+    if (status == ATN_OK) widen(s);
+    return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
 }
 
 atn_status fitness_make(const reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
-    atn_status status = side_make(p, false, &out->side[0]);
-    if (status == ATN_OK) status = side_make(p, true, &out->side[1]);
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = fitness_find_walls(&out->side[k], out->ctx);
+    beginning t = {.p = p, .f = out};
+    atn_parallel_pieces(2, begin_side, &t);
+    atn_status status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(&out->side[k], out->ctx);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);
     return status;

@@ -41,7 +41,8 @@ static atn_status make_parts(reg_problem *p, const cloud_points *source, reg_lev
         size_t from = source->count * (size_t)k / (size_t)parts, to = source->count * (size_t)(k + 1) / (size_t)parts;
         reg_side *side = k ? &level->more[k - 1] : &level->source;
         cloud_points points = take(source, from, to);
-        status = reg_side_make(e->device, &points, p->source_origin, p->unit, e->type, e->block, side);
+        status = reg_side_make(e->device, &points, p->source_origin, p->unit, e->type,
+                               reg_engine_block(e, points.count), side);
         if (status != ATN_OK) break;
         level->n_more = k;
         note_part(level, side);
@@ -55,14 +56,16 @@ static atn_status make_sides(reg_problem *p, const cloud_points *source, const c
     atn_status status = ATN_OK;
     level->bounds = NOWHERE;
     if (!level->target.device)
-        status = reg_side_make(e->device, target, p->target_origin, p->unit, e->type, e->block, &level->target);
+        status = reg_side_make(e->device, target, p->target_origin, p->unit, e->type,
+                               reg_engine_block(e, target->count), &level->target);
     if (status != ATN_OK) return status;
     if (p->parts > 1 && source->count > (size_t)p->parts) {
         reg_side_free(&level->source);
         return make_parts(p, source, level);
     }
     if (!level->source.device)
-        status = reg_side_make(e->device, source, p->source_origin, p->unit, e->type, e->block, &level->source);
+        status = reg_side_make(e->device, source, p->source_origin, p->unit, e->type,
+                               reg_engine_block(e, source->count), &level->source);
     if (status == ATN_OK) note_part(level, &level->source);
     return status;
 }
@@ -72,7 +75,8 @@ static atn_status look(reg_problem *p, const cloud_points *points, const double 
                        double *spacing) {
     reg_engine *e = &p->engine;
     reg_span span = reg_begin(e);
-    atn_status status = reg_side_make(e->device, points, origin, p->unit, e->type, e->block, side);
+    atn_status status =
+        reg_side_make(e->device, points, origin, p->unit, e->type, reg_engine_block(e, points->count), side);
     reg_end(e, REG_LEVELS, span);
     span = reg_begin(e);
     *spacing = status == ATN_OK ? reg_side_spacing(side) : 0;

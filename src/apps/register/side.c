@@ -449,12 +449,10 @@ static double nearest_in_block(const reg_side *s, size_t b, const double p[3], d
     return best;
 }
 
-/* The square of the distance to the nearest point at another place; INFINITY where there is none. */
-static double nearest_elsewhere(const reg_side *s, size_t r) {
-    double p[3] = {s->position[0][r], s->position[1][r], s->position[2][r]};
-    double best = nearest_in_block(s, r / s->block, p, INFINITY);
+/* The same of all blocks below a node. */
+static double nearest_below(const reg_side *s, size_t from, const double p[3], double best) {
     size_t stack[64], depth = 0;
-    stack[depth++] = 1;
+    stack[depth++] = from;
     while (depth) {
         size_t node = stack[--depth];
         if (!(reg_box_gap2(&s->tree.node[node], p[0], p[1], p[2]) < best)) continue;
@@ -462,12 +460,18 @@ static double nearest_elsewhere(const reg_side *s, size_t r) {
             best = nearest_in_block(s, node - s->tree.leaves, p, best);
             continue;
         }
-        size_t near = 2 * node, far = 2 * node + 1;
-        if (reg_box_gap2(&s->tree.node[far], p[0], p[1], p[2]) < reg_box_gap2(&s->tree.node[near], p[0], p[1], p[2]))
-            near = far, far = 2 * node;
-        stack[depth++] = far;
-        stack[depth++] = near;
+        stack[depth++] = 2 * node + 1;
+        stack[depth++] = 2 * node;
     }
+    return best;
+}
+
+/* The square of the distance to the nearest point at another place; INFINITY where there is none. */
+static double nearest_elsewhere(const reg_side *s, size_t r) {
+    double p[3] = {s->position[0][r], s->position[1][r], s->position[2][r]};
+    double best = nearest_in_block(s, r / s->block, p, INFINITY);
+    for (size_t node = s->tree.leaves + r / s->block; node > 1; node /= 2) /* up from its own block */
+        best = nearest_below(s, node ^ 1, p, best);
     return best;
 }
 

@@ -13,7 +13,7 @@ static const double AROUND = 2;        /* sigma of what counts as around a point
 static const double FLATTEST = 0.03;   /* of l0 / l2: no surface is flatter */
 static const double FLAT = 0.2;        /* thickness over width below which a surface is seen, */
 static const double NEARLY_FLAT = 0.3; /* and below which points tell where it is */
-enum { FEWEST = 1000, LOOKED_AT = 2000, MANY = 80000 };
+enum { FEWEST = 1000, LOOKED_AT = 1000, MANY = 80000 };
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
