@@ -14,7 +14,8 @@
 
 enum { HOST_TILES = 1 << 20, MAX_PARAMS = 16 };
 static const int64_t NEAR = (int64_t)1 << 29; /* what 32-bit addresses reach, with room for what overhangs */
-static const double LITTLE = 16384;           /* steps that are done sooner than another thread wakes */
+static const double LITTLE = 16384;           /* steps that are done sooner than another thread wakes, */
+static const double SHORT = 32;               /* as long as each computes no more values than these */
 
 struct atn_built {
     atn_device *device;
@@ -266,7 +267,8 @@ static int32_t threads_for(const atn_built *k, const atn_extent *e) {
     int32_t threads = k->program->variant.threads;
     if (threads != 0 || (e->range == 0 && k->graph->n_blocks > 1)) return threads;
     double steps = (double)atn_extent_points(e) * (double)(e->range > 0 ? e->range : 1);
-    return steps <= LITTLE ? 1 : 0;
+    double length = k->graph->n_values > SHORT ? k->graph->n_values / SHORT : 1;
+    return steps * length <= LITTLE ? 1 : 0;
 }
 
 static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,

@@ -117,8 +117,8 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->stream = 1;
         return;
     }
-    bool vectors = o->along_p0 + o->pairs_p0 >= o->across;
-    if (o->block < 0 && o->stencil && vectors) { /* rows share what they read */
+    bool vectors = o->along_p0 + o->pairs_p0 >= o->across || is_long(o); /* much arithmetic is worth gathers */
+    if (o->block < 0 && o->stencil && vectors) {                         /* rows share what they read */
         v->p[0].vec = fitting(n0, lanes);
         v->p[1].regs = fitting(n1, o->pairs_p0 > o->along_p0 ? 1 : 4); /* rows of pairs share little, and are many */
         v->p[0].seq = fitting((n0 - 2) / v->p[0].vec, 64); /* a tile as wide as the row would have no interior */
@@ -133,8 +133,10 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         return;
     }
     if (o->rows && o->along_p0 > 0) { /* blocks of points, each against a list of its own */
+        enum { TILE = 16 };           /* points at once against a list of blocks: blocks are small */
+        bool blocks = o->g->n_blocks > 2;
         v->p[0].vec = fitting(n0, lanes);
-        v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, blocks && v->p[0].vec >= TILE ? 1 : 2);
         v->schedule = ATN_SCHEDULE_DYNAMIC;
         v->chunk = 4;
         return;

@@ -14,6 +14,7 @@ static const struct {
     const char *name;
     bool trusted; /* its index arrays are made here */
     bool exact;   /* never of 16 bits, whatever the coordinates are of */
+    int within;   /* the work that its time belongs to; 0: its own */
 } TABLE[REG_WORKS] = {
     [REG_MOVE] = {"move", false, false},
     [REG_ESTEP] = {"estep", false, false},
@@ -29,6 +30,24 @@ static const struct {
     [REG_TERMS] = {"polish_terms", true, true},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
+    [REG_CURVE_LOAD] = {"curve_load", true, true, REG_READ},
+    [REG_CURVE_LOAD64] = {"curve_load64", true, true, REG_READ},
+    [REG_CURVE_SUMS] = {"curve_sums", true, true, REG_READ},
+    [REG_CURVE_KEYS] = {"curve_keys", true, true, REG_ORDER},
+    [REG_SORT_COUNT] = {"sort_count", true, true, REG_ORDER},
+    [REG_SORT_START] = {"sort_start", true, true, REG_ORDER},
+    [REG_SORT_SCATTER] = {"sort_scatter", true, true, REG_ORDER},
+    [REG_CURVE_WORDS] = {"curve_words", true, true, REG_ORDER},
+    [REG_CURVE_GATHER] = {"curve_gather", true, true, REG_ORDER},
+    [REG_CURVE_SURVEY] = {"curve_survey", true, true, REG_ORDER},
+    [REG_CURVE_UNITE] = {"curve_unite", true, true, REG_ORDER},
+    [REG_CURVE_CROWDS] = {"curve_crowds", true, true, REG_LEVELS},
+    [REG_CURVE_CELLS] = {"curve_cells", true, true, REG_LEVELS},
+    [REG_CURVE_MERGE] = {"curve_merge", true, true, REG_LEVELS},
+    [REG_SIDE_FILL] = {"side_fill", true, false, REG_LEVELS},
+    [REG_SIDE_BOXES] = {"side_boxes", true, true, REG_LEVELS},
+    [REG_SIDE_SPACING] = {"side_spacing", true, true, REG_SPACING},
+    [REG_SIDE_TAKE] = {"side_take", true, true, REG_LEVELS},
     [REG_BUILD] = {"building kernels, first run only"},
     [REG_READ] = {"copy and check points"},
     [REG_ORDER] = {"sort"},
@@ -106,13 +125,22 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                         .type = settings->precision == 64   ? ATN_DP
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
-                        .block = cpu ? 32 : REG_LARGEST_BLOCK,
+                        .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);
     if (status != ATN_OK) reg_engine_close(out);
     return status;
+}
+
+/* On a host, two vectors: small blocks leave out most of the far pairs, and their lists are short where points are few.
+ */
+size_t reg_engine_block(const reg_engine *e, size_t points) {
+    enum { FEW = 200000, LEAST = 8 };
+    size_t two = 2 * (size_t)atn_device_get_info(e->device)->simd;
+    if (e->block != REG_HOST_BLOCK || points > FEW || two > REG_HOST_BLOCK) return e->block;
+    return two < LEAST ? LEAST : two;
 }
 
 void reg_engine_reset(reg_engine *e, const atn_register_settings *settings) {
@@ -172,7 +200,7 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_kernel_run(kernel);
     if (status == ATN_OK && e->wait) status = atn_queue_finish(atn_device_queue(e->device));
-    reg_timed(e, (int)which, since);
+    reg_timed(e, TABLE[which].within ? TABLE[which].within : (int)which, since);
     return status;
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -223,10 +251,10 @@ static reg_near *list_of(reg_engine *e, const reg_side *rows, const reg_side *co
 
 static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack,
                             reg_near **out) {
-    double since = atn_clock_seconds();
+    reg_span span = reg_begin(e);
     *out = list_of(e, rows, columns);
-    atn_status status = reg_near_update(*out, rows, columns, &rows->placed, &columns->placed, reach, slack);
-    reg_timed(e, REG_LISTS, since);
+    atn_status status = reg_near_update(e, *out, rows, columns, &rows->placed, &columns->placed, reach, slack);
+    reg_end(e, REG_LISTS, span);
     return status;
 }
 
@@ -364,9 +392,9 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
                                           {"yz", rows->moved_rows[2]},     {"xx", columns->moved_rows[0]},
                                           {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
                                           {"xw", columns->log_weight_rows}};
-    double since = atn_clock_seconds();
-    atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach, 0);
-    reg_timed(e, REG_LISTS, since);
+    reg_span span = reg_begin(e);
+    atn_status status = reg_near_update(e, &near, rows, columns, &rows->placed, &columns->placed, reach, -1);
+    reg_end(e, REG_LISTS, span);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
         status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);

@@ -22,6 +22,24 @@ typedef enum reg_kernel {
     REG_TERMS,
     REG_MSTEP,
     REG_SPREAD,
+    REG_CURVE_LOAD,
+    REG_CURVE_LOAD64,
+    REG_CURVE_SUMS,
+    REG_CURVE_KEYS,
+    REG_SORT_COUNT,
+    REG_SORT_START,
+    REG_SORT_SCATTER,
+    REG_CURVE_WORDS,
+    REG_CURVE_GATHER,
+    REG_CURVE_SURVEY,
+    REG_CURVE_UNITE,
+    REG_CURVE_CROWDS,
+    REG_CURVE_CELLS,
+    REG_CURVE_MERGE,
+    REG_SIDE_FILL,
+    REG_SIDE_BOXES,
+    REG_SIDE_SPACING,
+    REG_SIDE_TAKE,
     REG_KERNELS
 } reg_kernel;
 
@@ -49,7 +67,7 @@ typedef struct reg_engine {
     const atn_ctx *ctx;
     const atn_register_settings *settings;
     atn_type type;                   /* of coordinates */
-    size_t block;                    /* points of a block that suit the device */
+    size_t block;                    /* most points of a block that suit the device */
     bool wait;                       /* for every kernel, to time it */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */
@@ -69,6 +87,9 @@ void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */
 void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */
 void reg_engine_close(reg_engine *engine);                        /* zeroed ones are fine */
+
+enum { REG_HOST_BLOCK = 16 };
+size_t reg_engine_block(const reg_engine *engine, size_t points); /* points of a block of a side with so many */
 
 /* A kernel, made when it is first asked for; and made ready to run, once its arrays are bound. Both are timed as
  * building. */

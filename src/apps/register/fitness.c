@@ -155,8 +155,8 @@ static void survey(fitness_side *s, size_t neighbours) {
     s->planar = along_three(&flat);
 }
 
-/* Takes the points over. */
-static atn_status describe(cloud_points *points, fitness_side *s) {
+/* All but planes. Takes the points over. */
+static atn_status begin(cloud_points *points, fitness_side *s) {
     const atn_ctx *ctx = points->ctx;
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
@@ -173,8 +173,13 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
         size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
         s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
     }
-    survey(s, NEIGHBOURS);
     return ATN_OK;
+}
+
+static atn_status describe(cloud_points *points, fitness_side *s) {
+    atn_status status = begin(points, s);
+    if (status == ATN_OK) survey(s, NEIGHBOURS);
+    return status;
 }
 
 /* Into the frame inside, without points that weigh nothing. */
@@ -218,17 +223,18 @@ static atn_status weigh(const reg_side *s, const atn_ctx *ctx, double *least, si
 }
 
 /* The coarsest level with enough points, strays counted or not; NULL where the cloud has not many, or there is none. */
-static atn_status level_of(const reg_problem *p, bool target, bool strays, const reg_side **out, double *least) {
-    size_t all = target ? p->target.count : p->source.count;
+static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_side **out, double *least) {
+    size_t all = target ? p->target_count : p->source_count;
     atn_status status = ATN_OK;
     *out = NULL;
     *least = 0;
     for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS && status == ATN_OK; ++k) {
-        const reg_side *side = target ? &p->level[k].target : &p->level[k].source;
+        reg_side *side = target ? &p->level[k].target : &p->level[k].source;
         size_t count = side->count;
         if (count < MOST_POINTS / 2) continue;
-        if (!strays) status = weigh(side, p->engine.ctx, least, &count);
-        if (count < MOST_POINTS / 2) continue;
+        status = reg_side_fetch(side);
+        if (status == ATN_OK && !strays) status = weigh(side, p->engine.ctx, least, &count);
+        if (status != ATN_OK || count < MOST_POINTS / 2) continue;
         *out = side;
         break;
     }
@@ -237,13 +243,12 @@ static atn_status level_of(const reg_problem *p, bool target, bool strays, const
 
 /* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
  */
-static atn_status points_of(const reg_problem *p, bool target, cloud_points *out) {
-    const reg_side *level;
-    double edge = 0, least;
+static atn_status points_of(const reg_problem *p, bool target, const reg_side *level, cloud_points *out) {
+    double edge = 0;
     cloud_points merged;
-    atn_status status = level_of(p, target, true, &level, &least);
-    if (status != ATN_OK || level) return status == ATN_OK ? inside_of(level, p->engine.ctx, 0, out) : status;
-    status = inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);
+    if (level) return inside_of(level, p->engine.ctx, 0, out);
+    atn_status status =
+        inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);
     if (status == ATN_OK && out->count > MOST_POINTS) status = search_edge(out, MOST_POINTS / 3, &edge);
     if (status != ATN_OK || !(edge > 0)) return status;
     status = cloud_points_merge(out, edge, &merged);
@@ -267,7 +272,7 @@ static atn_status take_if_flatter(const atn_ctx *ctx, cloud_points *some, fitnes
 
 /* Of very many points those that belong to nothing may be most of a level's, each alone in its cell: without them, of a
  * level that has enough others, if that shows more planes. */
-static atn_status without_strays(const reg_problem *p, bool target, fitness_side *side) {
+static atn_status without_strays(reg_problem *p, bool target, fitness_side *side) {
     const reg_side *level;
     cloud_points some = {0};
     double least;
@@ -297,22 +302,45 @@ static void widen(fitness_side *s) {
     if (s->neighbours != best) survey(s, best);
 }
 
-static atn_status side_make(const reg_problem *p, bool target, fitness_side *out) {
-    cloud_points all = {0};
-    atn_status status = points_of(p, target, &all);
-    if (status == ATN_OK) status = describe(&all, out);
-    cloud_points_free(&all);
-    if (status == ATN_OK && out->flat < MOSTLY) status = without_strays(p, target, out);
-    if (status == ATN_OK && out->flat < MOSTLY && out->spacing > 0) status = without_outliers(p->engine.ctx, out);
-    if (status == ATN_OK) widen(out);
-    return status;
+/* Both sides at the same time, as far as one core does it. */
+typedef struct beginning {
+    const reg_problem *p;
+    const reg_side *level[2]; /* whose points are taken; NULL: all */
+    fitness *f;
+    atn_status status[2];
+} beginning;
+
+static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
+    beginning *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        cloud_points all = {0};
+        t->status[k] = points_of(t->p, k == 1, t->level[k], &all);
+        if (t->status[k] == ATN_OK) t->status[k] = begin(&all, &t->f->side[k]);
+        cloud_points_free(&all);
+    }
 }
 
-atn_status fitness_make(const reg_problem *p, fitness *out) {
+static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
+    const atn_ctx *ctx = p->engine.ctx;
+    atn_status status = ATN_OK;
+    survey(s, NEIGHBOURS);
+    if (s->flat < MOSTLY) status = without_strays(p, target, s);
+    if (status == ATN_OK && s->flat < MOSTLY && s->spacing > 0) status = without_outliers(ctx, s);
+    if (status == ATN_OK) widen(s);
+    return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
+}
+
+atn_status fitness_make(reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
-    atn_status status = side_make(p, false, &out->side[0]);
-    if (status == ATN_OK) status = side_make(p, true, &out->side[1]);
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = fitness_find_walls(&out->side[k], out->ctx);
+    beginning t = {.p = p, .f = out};
+    double least;
+    atn_status status = level_of(p, false, true, &t.level[0], &least);
+    if (status == ATN_OK) status = level_of(p, true, true, &t.level[1], &least);
+    if (status != ATN_OK) return status;
+    atn_parallel_pieces(2, begin_side, &t);
+    status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);
     return status;

@@ -5,6 +5,8 @@
 
 #include "apps/register/side.h"
 
+struct reg_engine;
+
 /* Zeroed to begin with; ended by reg_near_free. */
 typedef struct reg_near {
     const reg_side *rows, *columns; /* what it is for; NULL: nothing yet */
@@ -18,10 +20,12 @@ typedef struct reg_near {
 } reg_near;
 
 /* Fills or keeps: afterwards all pairs within `reach` (INFINITY: all) are in, for rows and columns where they are
- * placed. What is filled serves all poses that bring no row farther than `slack` from there. ATN_ERR_UNSUPPORTED where
- * a list would be longer than 2^31. */
-atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *row_pose,
-                           const reg_pose *column_pose, double reach, double slack);
+ * placed. What is filled serves all poses that bring no row farther than `slack` from there, below 0 this one alone.
+ * ATN_ERR_UNSUPPORTED where a list would be longer than 2^31. */
+atn_status reg_near_update(struct reg_engine *engine, reg_near *near, reg_side *rows, reg_side *columns,
+                           const reg_pose *row_pose, const reg_pose *column_pose, double reach, double slack);
 void reg_near_free(reg_near *near, const atn_ctx *ctx);
+
+#define REG_WIDE 2.0 /* times the usual radius: points of such a block are looked at run by run, or one by one */
 
 #endif
