@@ -48,6 +48,20 @@ static const struct {
     [REG_SIDE_BOXES] = {"side_boxes", true, true, REG_LEVELS},
     [REG_SIDE_SPACING] = {"side_spacing", true, true, REG_SPACING},
     [REG_SIDE_TAKE] = {"side_take", true, true, REG_LEVELS},
+    [REG_NEAR_BOXES] = {"near_boxes", true, true, REG_LISTS},
+    [REG_NEAR_GROUPS] = {"near_groups", true, true, REG_LISTS},
+    [REG_NEAR_WIDE] = {"near_wide", true, true, REG_LISTS},
+    [REG_NEAR_PARTS] = {"near_parts", true, true, REG_LISTS},
+    [REG_NEAR_PART_BOXES] = {"near_part_boxes", true, true, REG_LISTS},
+    [REG_NEAR_COARSE_COUNT] = {"near_coarse_count", true, true, REG_LISTS},
+    [REG_NEAR_COARSE_FILL] = {"near_coarse_fill", true, true, REG_LISTS},
+    [REG_NEAR_CANDIDATE_COUNT] = {"near_candidate_count", true, true, REG_LISTS},
+    [REG_NEAR_CANDIDATES] = {"near_candidates", true, true, REG_LISTS},
+    [REG_NEAR_TEST] = {"near_test", true, true, REG_LISTS},
+    [REG_NEAR_PACK] = {"near_pack", true, true, REG_LISTS},
+    [REG_NEAR_BEGIN] = {"near_begin", true, true, REG_LISTS},
+    [REG_NEAR_START] = {"near_start", true, true, REG_LISTS},
+    [REG_NEAR_TOTAL] = {"near_total", true, true, REG_LISTS},
     [REG_BUILD] = {"building kernels, first run only"},
     [REG_READ] = {"copy and check points"},
     [REG_ORDER] = {"sort"},
@@ -126,6 +140,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
                         .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
+                        .remote = strcmp(atn_device_get_info(device)->backend, "host") != 0,
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);

@@ -116,13 +116,6 @@ static atn_status upload(reg_near *near) {
     return status;
 }
 
-/* The host looks at points of wide blocks alone; a side that was made on the device may have them there only. */
-static atn_status fetch_wide(reg_side *side) {
-    size_t b = 0;
-    while (b < side->blocks && side->radius[b] <= REG_WIDE * side->usual_radius) ++b;
-    return b < side->blocks ? reg_side_fetch(side) : ATN_OK;
-}
-
 static atn_status fill(reg_near *near, const atn_ctx *ctx) {
     int32_t *start = atn_resize(ctx, near->start, (near->rows->blocks + 1) * sizeof *start);
     if (!start) return ATN_ERR_MEMORY;
@@ -155,9 +148,7 @@ atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_si
     near->relative = relative;
     near->all = isinf(reach);
     near->reach = slack < 0 ? reach : fmax(LARGER * reach, reach + slack);
-    atn_status status = fetch_wide(rows);
-    if (status == ATN_OK) status = fetch_wide(columns);
-    if (status == ATN_OK) status = fill(near, ctx);
+    atn_status status = e->remote ? reg_near_fill(e, near, rows, columns) : fill(near, ctx);
     if (status != ATN_OK) near->rows = NULL;
     return status;
 }
@@ -167,5 +158,6 @@ void reg_near_free(reg_near *near, const atn_ctx *ctx) {
     atn_array_free(near->list_array);
     atn_free(ctx, near->start);
     atn_free(ctx, near->list);
+    reg_near_work_free(&near->work);
     *near = (reg_near){0};
 }

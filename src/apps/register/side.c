@@ -510,7 +510,7 @@ double reg_side_spacing(const reg_side *s) {
 }
 
 /* All arrays of a side, wherever they are in it. */
-enum { ARRAYS = 31 };
+enum { ARRAYS = 31 + REG_COVERS };
 typedef atn_array **every_array[ARRAYS];
 static void all_arrays(reg_side *s, every_array out) {
     int n = 0;
@@ -522,6 +522,7 @@ static void all_arrays(reg_side *s, every_array out) {
         out[n++] = &s->moved[k];
         out[n++] = &s->point[k];
     }
+    for (int k = 0; k < REG_COVERS; ++k) out[n++] = &s->cover[k];
     for (int k = 0; k < 4; ++k) out[n++] = &s->exact[k];
     out[n++] = &s->pair;
     out[n++] = &s->box;
