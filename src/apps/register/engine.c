@@ -48,6 +48,16 @@ static const struct {
     [REG_SIDE_BOXES] = {"side_boxes", true, true, REG_LEVELS},
     [REG_SIDE_SPACING] = {"side_spacing", true, true, REG_SPACING},
     [REG_SIDE_TAKE] = {"side_take", true, true, REG_LEVELS},
+    [REG_NEAR_BOXES] = {"near_boxes", true, true},
+    [REG_NEAR_GROUPS] = {"near_groups", true, true},
+    [REG_NEAR_WIDE] = {"near_wide", true, true},
+    [REG_NEAR_COARSE_COUNT] = {"near_coarse_count", true, true},
+    [REG_NEAR_COARSE_FILL] = {"near_coarse_fill", true, true},
+    [REG_NEAR_COUNT] = {"near_count", true, true},
+    [REG_NEAR_FILL] = {"near_fill", true, true},
+    [REG_NEAR_START] = {"sort_start", true, true},
+    [REG_NEAR_BEGIN] = {"near_begin", true, true},
+    [REG_NEAR_TOTAL] = {"near_total", true, true},
     [REG_BUILD] = {"building kernels, first run only"},
     [REG_READ] = {"copy and check points"},
     [REG_ORDER] = {"sort"},
@@ -126,6 +136,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
                         .block = cpu ? 32 : REG_LARGEST_BLOCK,
+                        .remote = strcmp(atn_device_get_info(device)->backend, "host") != 0,
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
@@ -240,11 +251,12 @@ static reg_near *list_of(reg_engine *e, const reg_side *rows, const reg_side *co
     return e->near[0].rows == columns && e->near[0].columns == rows ? &e->near[1] : &e->near[0];
 }
 
-static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_near **out) {
-    double since = atn_clock_seconds();
+static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack,
+                            reg_near **out) {
+    reg_span span = reg_begin(e);
     *out = list_of(e, rows, columns);
-    atn_status status = reg_near_update(*out, rows, columns, &rows->placed, &columns->placed, reach);
-    reg_timed(e, REG_LISTS, since);
+    atn_status status = reg_near_update(e, *out, rows, columns, &rows->placed, &columns->placed, reach, slack);
+    reg_end(e, REG_LISTS, span);
     return status;
 }
 
@@ -277,7 +289,7 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
     reg_near *near = NULL;
     atn_status status = ATN_OK;
     if (gated || shifted || worth_lists(e, rows, columns, reach)) {
-        status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, &near);
+        status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, 0, &near);
         if (status != ATN_OK) return status;
         double ratio = e->cost[0] > 0 && e->cost[1] > 0 ? e->cost[1] / e->cost[0] : 1.3;
         use = gated || shifted || near->pairs * ratio < (double)rows->count * (double)columns->count;
@@ -345,10 +357,10 @@ static atn_status take(reg_side *rows, double reach, double *distance2, int32_t 
     return ATN_OK;
 }
 
-atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach) {
+atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack) {
     atn_kernel *kernel;
     reg_near *near;
-    atn_status status = find_near(e, rows, columns, reach, &near);
+    atn_status status = find_near(e, rows, columns, reach, slack, &near);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
     if (status != ATN_OK) return status;
     reg_binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},
@@ -363,7 +375,7 @@ atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double
 
 atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index) {
-    atn_status status = reg_partners(e, rows, columns, reach);
+    atn_status status = reg_partners(e, rows, columns, reach, 0);
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = take(rows, reach, distance2, index);
     reg_timed(e, REG_FETCH, since);
@@ -382,9 +394,9 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
                                           {"yz", rows->moved_rows[2]},     {"xx", columns->moved_rows[0]},
                                           {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
                                           {"xw", columns->log_weight_rows}};
-    double since = atn_clock_seconds();
-    atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach);
-    reg_timed(e, REG_LISTS, since);
+    reg_span span = reg_begin(e);
+    atn_status status = reg_near_update(e, &near, rows, columns, &rows->placed, &columns->placed, reach, 0);
+    reg_end(e, REG_LISTS, span);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
         status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);

@@ -40,6 +40,16 @@ typedef enum reg_kernel {
     REG_SIDE_BOXES,
     REG_SIDE_SPACING,
     REG_SIDE_TAKE,
+    REG_NEAR_BOXES,
+    REG_NEAR_GROUPS,
+    REG_NEAR_WIDE,
+    REG_NEAR_COARSE_COUNT,
+    REG_NEAR_COARSE_FILL,
+    REG_NEAR_COUNT,
+    REG_NEAR_FILL,
+    REG_NEAR_START,
+    REG_NEAR_BEGIN,
+    REG_NEAR_TOTAL,
     REG_KERNELS
 } reg_kernel;
 
@@ -68,6 +78,7 @@ typedef struct reg_engine {
     const atn_register_settings *settings;
     atn_type type;                   /* of coordinates */
     size_t block;                    /* points of a block that suit the device */
+    bool remote;                     /* the device is another one than the host: it makes its lists itself */
     bool wait;                       /* for every kernel, to time it */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */
@@ -124,8 +135,8 @@ atn_status reg_estep(reg_engine *engine, reg_side *rows, reg_side *columns, doub
 atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square);
 
 /* For every row, as placed, the nearest column in reach: distance squared in rows->sum[0], where it stands among the
- * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. */
-atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach);
+ * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. slack: as in reg_near_update. */
+atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double slack);
 /* The same for the host: distance2 (padded elements), and -1 for what is farther than `reach`. */
 atn_status reg_nearest(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index);

@@ -1,5 +1,6 @@
-/* Lists of near blocks: for each block of rows, a walk down the tree of boxes of the columns. */
-#include "apps/register/near.h"
+/* Lists of near blocks: when they are made anew, and how the host makes them: for each block of rows, a walk down the
+ * tree of boxes of the columns. */
+#include "apps/register/engine.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -10,7 +11,6 @@
 
 static const double LARGER = 1.15; /* lists reach farther than asked for, so that small motions keep them, */
 static const double WASTED = 1.5;  /* and are made anew when they reach this much farther than needed */
-static const double WIDE = 2;      /* times the usual radius: points of such a block are looked at one by one */
 
 enum { PIECE = 8 }; /* blocks of rows that a thread takes at a time */
 
@@ -22,7 +22,7 @@ typedef struct cover {
     double reach; /* from each of these */
 } cover;
 
-static bool is_wide(const reg_side *side, size_t block) { return side->radius[block] > WIDE * side->usual_radius; }
+static bool is_wide(const reg_side *side, size_t block) { return side->radius[block] > REG_WIDE * side->usual_radius; }
 
 static void cover_block(const reg_near *near, size_t b, double stretch, cover *out) {
     const reg_side *rows = near->rows;
@@ -186,7 +186,7 @@ static atn_status add_up(reg_near *near, const atn_ctx *ctx) {
 }
 
 /* Found, added up, put together. A list has elements. */
-static atn_status fill(reg_near *near, const atn_ctx *ctx) {
+static atn_status walk_all(reg_near *near, const atn_ctx *ctx) {
     size_t pieces = (near->rows->blocks + PIECE - 1) / PIECE;
     looking *t = atn_zalloc(ctx, sizeof *t);
     if (!t) return ATN_ERR_MEMORY;
@@ -227,38 +227,39 @@ static atn_status upload(reg_near *near) {
     return status;
 }
 
+static atn_status fill_here(reg_near *near, const atn_ctx *ctx) {
+    int32_t *start = atn_resize(ctx, near->start, (near->rows->blocks + 1) * sizeof *start);
+    if (!start) return ATN_ERR_MEMORY;
+    near->start = start;
+    atn_status status = walk_all(near, ctx);
+    return status == ATN_OK ? upload(near) : status;
+}
+
 /* Does what is there still hold all pairs within `reach`, without too many others? */
 static bool holds(const reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *relative,
-                  double reach) {
+                  double reach, double slack) {
     if (near->rows != rows || near->columns != columns || !near->start_array) return false;
     if (near->all || isinf(reach)) return near->all && isinf(reach);
     double moved = reg_pose_motion(relative, &near->relative, rows->bounds.low, rows->bounds.high);
-    return reach + moved <= near->reach && near->reach <= WASTED * reach;
+    return reach + moved <= near->reach && near->reach <= fmax(WASTED * reach, reach + slack);
 }
 
-atn_status reg_near_update(reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *row_pose,
-                           const reg_pose *column_pose, double reach) {
-    const atn_ctx *ctx = atn_device_ctx(rows->device);
+atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_side *columns, const reg_pose *row_pose,
+                           const reg_pose *column_pose, double reach, double slack) {
+    const atn_ctx *ctx = e->ctx;
     reg_pose back, relative;
     if (!reg_pose_invert(column_pose, &back))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the map found for the points has no inverse");
     relative = reg_pose_compose(&back, row_pose);
     reach *= reg_pose_stretch(&back);
-    if (holds(near, rows, columns, &relative, reach)) return ATN_OK;
-    if (near->rows != rows) {
-        int32_t *start = atn_resize(ctx, near->start, (rows->blocks + 1) * sizeof *start);
-        if (!start) return ATN_ERR_MEMORY;
-        near->start = start;
-    }
+    slack *= reg_pose_stretch(&back);
+    if (holds(near, rows, columns, &relative, reach, slack)) return ATN_OK;
     near->rows = rows;
     near->columns = columns;
     near->relative = relative;
     near->all = isinf(reach);
-    near->reach = LARGER * reach;
-    atn_status status = reg_side_fetch((reg_side *)(uintptr_t)rows);
-    if (status == ATN_OK) status = reg_side_fetch((reg_side *)(uintptr_t)columns);
-    if (status == ATN_OK) status = fill(near, ctx);
-    if (status == ATN_OK) status = upload(near);
+    near->reach = fmax(LARGER * reach, reach + slack);
+    atn_status status = e->remote ? reg_near_fill(e, near, rows, columns) : fill_here(near, ctx);
     if (status != ATN_OK) near->rows = NULL;
     return status;
 }
@@ -268,5 +269,6 @@ void reg_near_free(reg_near *near, const atn_ctx *ctx) {
     atn_array_free(near->list_array);
     atn_free(ctx, near->start);
     atn_free(ctx, near->list);
+    reg_near_work_free(&near->work);
     *near = (reg_near){0};
 }

@@ -47,6 +47,8 @@ atn_status reg_side_of(reg_engine *e, const reg_ordered *o, const double origin[
     s.padded = s.blocks * s.block;
     atn_status status = reg_side_allocate(&s);
     if (status == ATN_OK) status = reg_side_create(&s);
+    if (status == ATN_OK)
+        status = atn_array_create_matrix(e->device, ATN_DP, (int64_t)s.blocks, REG_BOX_ROWS, 0, &s.box);
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
         status = atn_array_view_range(k < 3 ? s.point[k] : s.w, 0, (int64_t)s.padded, &s.exact[k]);
     if (status == ATN_OK) status = fill(e, o, origin, unit, &s);

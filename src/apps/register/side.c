@@ -348,24 +348,7 @@ atn_status reg_side_create(reg_side *s) {
     if (status == ATN_OK) status = rows_of(s, s->log_weight, &s->log_weight_rows);
     if (status == ATN_OK) status = rows_of(s, s->shift, &s->shift_rows);
     if (status == ATN_OK) status = rows_of(s, s->partner, &s->partner_rows);
-    if (status == ATN_OK)
-        status = atn_array_create_matrix(s->device, ATN_DP, (int64_t)s->blocks, REG_BOX_ROWS, 0, &s->box);
     return status;
-}
-
-static atn_status put_boxes(const reg_side *s) {
-    void *to;
-    atn_status status = atn_array_map_write(s->box, &to);
-    if (status != ATN_OK) return status;
-    for (size_t b = 0; b < s->blocks; ++b) {
-        const reg_box *box = &s->tree.node[s->tree.leaves + b];
-        for (size_t axis = 0; axis < 3; ++axis) {
-            ((double *)to)[axis * s->blocks + b] = box->low[axis];
-            ((double *)to)[(3 + axis) * s->blocks + b] = box->high[axis];
-        }
-        ((double *)to)[6 * s->blocks + b] = s->radius[b];
-    }
-    return ATN_OK;
 }
 
 static atn_status upload(reg_side *s, const atn_ctx *ctx) {
@@ -380,7 +363,6 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     }
     if (status == ATN_OK) status = make_exact(s, number);
     if (status == ATN_OK) status = weigh(s, NULL, number);
-    if (status == ATN_OK) status = put_boxes(s);
     atn_free(ctx, number);
     return status;
 }
@@ -524,7 +506,7 @@ double reg_side_spacing(const reg_side *s) {
 }
 
 /* All arrays of a side, wherever they are in it. */
-enum { ARRAYS = 31 };
+enum { ARRAYS = 31 + REG_COVERS };
 typedef atn_array **every_array[ARRAYS];
 static void all_arrays(reg_side *s, every_array out) {
     int n = 0;
@@ -536,6 +518,7 @@ static void all_arrays(reg_side *s, every_array out) {
         out[n++] = &s->moved[k];
         out[n++] = &s->point[k];
     }
+    for (int k = 0; k < REG_COVERS; ++k) out[n++] = &s->cover[k];
     for (int k = 0; k < 4; ++k) out[n++] = &s->exact[k];
     out[n++] = &s->pair;
     out[n++] = &s->box;

@@ -14,6 +14,18 @@
 
 enum { REG_LARGEST_BLOCK = 64, REG_PAIR_ROWS = 7, REG_BOX_ROWS = 7 }; /* points of a block; numbers of a pair, a box */
 
+/* Positions as matrices, a row for each block; boxes of blocks (programs/near_boxes.atn) and of groups of them; which
+ * blocks are wide and how many; the species of each block, or one element. */
+enum {
+    REG_COVER_POINT,
+    REG_COVER_BOX = REG_COVER_POINT + 3,
+    REG_COVER_GROUP,
+    REG_COVER_WIDE,
+    REG_COVER_WIDES,
+    REG_COVER_SPECIES,
+    REG_COVERS
+};
+
 typedef struct reg_box {
     double low[3], high[3];
 } reg_box;
@@ -56,7 +68,8 @@ typedef struct reg_side {
     double usual_radius; /* the median */
     reg_tree tree;
     reg_box bounds;
-    atn_array *box;        /* on the device: boxes of the blocks, seven rows as in programs/side_boxes.atn, DP */
+    atn_array
+        *box; /* of a side made on the device: the blocks' boxes there, seven rows (programs/side_boxes.atn), DP */
     atn_array *parent;     /* of each point its place in the next coarser level, INT32; NULL: not known there */
     atn_array *point[3];   /* on the device: position */
     atn_array *log_weight; /* log2 weight, REG_NOTHING for what has none */
@@ -69,7 +82,9 @@ typedef struct reg_side {
     atn_array *partner;    /* of the last search for nearest points: where it stands, -1 for none */
     atn_array *moved_rows[3], *sum_rows[4], *log_weight_rows, *shift_rows,
         *partner_rows; /* the same as matrices, a row for each block */
-    reg_pose placed;   /* what `moved` holds */
+    atn_array
+        *cover[REG_COVERS]; /* what lists of near blocks are made from on the device, once they are (near_device.c) */
+    reg_pose placed;        /* what `moved` holds */
     bool is_placed;
 } reg_side;
 
