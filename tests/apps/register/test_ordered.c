@@ -193,6 +193,44 @@ static void check_crowds(reg_engine *e) {
     }
 }
 
+/* Rows of a matrix with gaps, of both types; and what is no number among them. */
+static void check_rows(reg_engine *e) {
+    enum { MANY = 777, PITCH = 5 };
+    for (int wide = 0; wide < 2; ++wide) {
+        atn_array *rows;
+        void *to;
+        reg_ordered o;
+        cloud_points got;
+        uint64_t seed = 4;
+        kit_ok(e->ctx, atn_array_create_matrix(e->device, wide ? ATN_DP : ATN_SP, 3, MANY, PITCH, &rows));
+        kit_ok(e->ctx, atn_array_map_write(rows, &to));
+        for (size_t k = 0; k < PITCH * MANY; ++k) {
+            float x = k % PITCH < 3 ? (float)kit_uniform(&seed) : NAN;
+            if (wide)
+                ((double *)to)[k] = (double)x;
+            else
+                ((float *)to)[k] = x;
+        }
+        kit_ok(e->ctx, reg_ordered_split(e, rows, "source", &o));
+        kit_ok(e->ctx, reg_ordered_sample(e, &o, SIZE_MAX, &got));
+        seed = 4;
+        for (size_t k = 0; k < MANY; ++k) {
+            for (int d = 0; d < 3; ++d) assert_true(got.position[d][k] == (double)(float)kit_uniform(&seed));
+            assert_true(got.weight[k] == 1);
+        }
+        reg_ordered_free(&o);
+        cloud_points_free(&got);
+        kit_ok(e->ctx, atn_array_map_write(rows, &to));
+        if (wide)
+            ((double *)to)[PITCH * 300 + 1] = INFINITY;
+        else
+            ((float *)to)[PITCH * 300 + 1] = NAN;
+        kit_fails(e->ctx, ATN_ERR_INPUT, "1 points of the source have a coordinate that is not finite",
+                  reg_ordered_split(e, rows, "source", &o));
+        atn_array_free(rows);
+    }
+}
+
 /* What is sampled is there, and in order. */
 static void check_sample(reg_engine *e) {
     enum { MANY = 5000, FEW = 300 };
@@ -231,6 +269,7 @@ static void agrees_with_the_host_on_every_device(void **state) {
             for (kind k = EVEN; k < KINDS; ++k) check_kind(&e, COUNTS[c], k);
         check_crowds(&e);
         check_sample(&e);
+        check_rows(&e);
         reg_engine_close(&e);
         atn_device_close(device);
     }
