@@ -13,8 +13,12 @@ typedef struct reg_curve {
 } reg_curve;
 
 /* About how far points are from their neighbours, from few of them: how fast that grows with fewer still says what it
- * is for all. `all`: how many there are, where `points` are a sample of them. */
-atn_status reg_curve_guess(const cloud_points *points, size_t all, double *spacing);
+ * is for all. */
+atn_status reg_curve_guess(const cloud_points *points, double *spacing);
+/* The parts of it: how many points are looked at, and what their spacing and that of one in REG_FEWER of them say. */
+enum { REG_FEWER = 16 };
+size_t reg_curve_guessed(size_t count);
+double reg_curve_extrapolate(size_t guessed, size_t count, double of_some, double of_few);
 
 /* The edge of the smallest cells for points within these bounds, of which `some` tell where nearly all are, and the
  * lowest corner of their raster; `like` as in reg_curve_make. */

@@ -48,6 +48,34 @@ static atn_status make(const reg_engine *e, size_t count, bool from, reg_ordered
 
 /* ---- to the device ---- */
 
+/* Arrays of the host go by way of two blocks of pinned memory in turn: one is filled while the other is copied. */
+enum { STAGES = 2, STAGE = 4 << 20 }; /* bytes of a block */
+
+typedef struct staging {
+    atn_device *device;
+    atn_host_memory block[STAGES];
+    atn_event *sent[STAGES]; /* behind the copy from it; NULL: none yet */
+    size_t turn;
+} staging;
+
+static atn_status staging_make(atn_device *device, staging *out) {
+    atn_status status = ATN_OK;
+    *out = (staging){.device = device};
+    for (int k = 0; k < STAGES && status == ATN_OK; ++k) status = atn_host_alloc(device, STAGE, &out->block[k]);
+    return status;
+}
+
+/* Once all copies are over. */
+static atn_status staging_free(staging *s, atn_status status) {
+    for (int k = 0; k < STAGES; ++k) {
+        atn_status done = s->sent[k] ? atn_event_wait(s->sent[k]) : ATN_OK;
+        if (status == ATN_OK) status = done;
+        atn_event_free(s->sent[k]);
+        atn_host_free(s->device, &s->block[k]);
+    }
+    return status;
+}
+
 typedef struct copying {
     char *to;
     const char *from;
@@ -59,23 +87,44 @@ static void copy_some(void *user, int64_t from, int64_t to, int32_t worker) {
     memcpy(c->to + from, c->from + from, (size_t)(to - from));
 }
 
-/* By way of pinned memory of the array's own: the copy to the device goes on while the next array is filled. */
-static atn_status send(const reg_engine *e, atn_type type, size_t count, const void *from, atn_array **out) {
-    enum { WORTH_A_THREAD = 1 << 18 }; /* bytes */
+static atn_status send_part(staging *s, atn_array *array, size_t offset, const char *from, size_t bytes) {
+    enum { WORTH_A_THREAD = 1 << 17 }; /* bytes */
+    atn_queue *queue = atn_device_queue(s->device);
+    size_t k = s->turn++ % STAGES;
+    atn_status status = s->sent[k] ? atn_event_wait(s->sent[k]) : atn_event_create(s->device, &s->sent[k]);
+    if (status != ATN_OK) return status;
+    atn_parallel((int64_t)bytes, WORTH_A_THREAD, copy_some, &(copying){s->block[k].data, from});
+    status = atn_buffer_put_async(queue, array->storage->buffer, offset, s->block[k].data, bytes);
+    return status == ATN_OK ? atn_event_mark(queue, s->sent[k]) : status;
+}
+
+static atn_status send(const reg_engine *e, staging *s, atn_type type, size_t count, const void *from,
+                       atn_array **out) {
+    size_t bytes = count * atn_type_bytes(type);
     void *to;
     atn_status status = vector(e, type, count, out);
-    if (status == ATN_OK) status = atn_array_map_write(*out, &to);
-    if (status != ATN_OK) return status;
-    atn_parallel((int64_t)(count * atn_type_bytes(type)), WORTH_A_THREAD, copy_some, &(copying){to, from});
-    return atn_array_ready_device(*out, false);
+    if (status == ATN_OK && atn_device_get_info(e->device)->unified) {
+        status = atn_array_map_write(*out, &to);
+        if (status == ATN_OK) atn_parallel((int64_t)bytes, STAGE, copy_some, &(copying){to, from});
+        return status;
+    }
+    if (status == ATN_OK) status = atn_array_ready_device(*out, true);
+    for (size_t at = 0; at < bytes && status == ATN_OK; at += STAGE)
+        status = send_part(s, *out, at, (const char *)from + at, bytes - at < STAGE ? bytes - at : STAGE);
+    if (status == ATN_OK) atn_array_written_on_device(*out);
+    return status;
 }
 
 atn_status reg_ordered_load(reg_engine *e, const cloud_points *given, reg_ordered *out) {
+    staging s;
     *out = (reg_ordered){.count = given->count};
-    atn_status status = ATN_OK;
+    atn_status status = staging_make(e->device, &s);
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
-        status = send(e, ATN_DP, given->count, given->position[axis], &out->x[axis]);
-    if (status == ATN_OK) status = send(e, ATN_SP, given->count, given->weight, &out->w);
+        status = send(e, &s, ATN_DP, given->count, given->position[axis], &out->x[axis]);
+    if (status == ATN_OK) status = send(e, &s, ATN_SP, given->count, given->weight, &out->w);
+    if (status == ATN_OK) status = words(e, given->count, &out->low);
+    if (status == ATN_OK) status = words(e, given->count, &out->high);
+    status = staging_free(&s, status);
     if (status != ATN_OK) reg_ordered_free(out);
     return status;
 }
@@ -223,10 +272,7 @@ static atn_status find_keys(reg_engine *e, const reg_ordered *o, const double lo
 /* Keys for `given`, and a copy in their order. */
 static atn_status sort_points(reg_engine *e, reg_ordered *given, const double low[3], double cell, reg_ordered *out) {
     sorting s = {0};
-    atn_status status = ATN_OK;
-    if (!given->low) status = words(e, given->count, &given->low);
-    if (status == ATN_OK && !given->high) status = words(e, given->count, &given->high);
-    if (status == ATN_OK) status = sorting_make(e, given->count, &s);
+    atn_status status = sorting_make(e, given->count, &s);
     if (status == ATN_OK) status = find_keys(e, given, low, cell, s.place[1]);
     if (status == ATN_OK) status = sort_words(&s, given->low, s.place[1]);
     if (status == ATN_OK) status = reg_ordered_words(e, given->high, s.place[1], s.word[1]);
@@ -387,7 +433,9 @@ atn_status reg_ordered_merge(reg_engine *e, const reg_ordered *o, double edge, r
 static atn_status get(atn_array *from, void *to) { return atn_array_get(from, to, 0); }
 
 static atn_status get_points(const reg_ordered *o, cloud_points *to) {
-    atn_status status = get(o->w, to->weight);
+    atn_status status = atn_array_fetch(o->w, NULL);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) status = atn_array_fetch(o->x[axis], NULL);
+    if (status == ATN_OK) status = get(o->w, to->weight);
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) status = get(o->x[axis], to->position[axis]);
     return status;
 }
@@ -403,21 +451,26 @@ static void choose(size_t all, size_t count, int32_t *out) {
     }
 }
 
+atn_status reg_ordered_choose(reg_engine *e, const reg_ordered *o, size_t count, reg_ordered *out) {
+    atn_array *place = NULL;
+    void *to;
+    atn_status status = words(e, count, &place);
+    if (status == ATN_OK) status = atn_array_map_write(place, &to);
+    if (status == ATN_OK) choose(o->count, count, to);
+    if (status == ATN_OK) status = make(e, count, false, out);
+    if (status == ATN_OK) status = gather(e, o, place, out);
+    atn_array_free(place);
+    if (status != ATN_OK) reg_ordered_free(out);
+    return status;
+}
+
 atn_status reg_ordered_sample(reg_engine *e, const reg_ordered *o, size_t most, cloud_points *out) {
     size_t count = o->count < most ? o->count : most;
     reg_ordered some = {0};
-    atn_array *place = NULL;
-    void *to;
     atn_status status = cloud_points_make(e->ctx, count, false, out);
-    if (status == ATN_OK && count == o->count) return get_points(o, out);
-    if (status == ATN_OK) status = words(e, count, &place);
-    if (status == ATN_OK) status = atn_array_map_write(place, &to);
-    if (status == ATN_OK) choose(o->count, count, to);
-    if (status == ATN_OK) status = make(e, count, false, &some);
-    if (status == ATN_OK) status = gather(e, o, place, &some);
-    if (status == ATN_OK) status = get_points(&some, out);
+    if (status == ATN_OK && count < o->count) status = reg_ordered_choose(e, o, count, &some);
+    if (status == ATN_OK) status = get_points(count < o->count ? &some : o, out);
     reg_ordered_free(&some);
-    atn_array_free(place);
     if (status != ATN_OK) cloud_points_free(out);
     return status;
 }

@@ -14,7 +14,7 @@ typedef struct reg_ordered {
     double cell;                   /* the edge of the smallest cells, as reg_curve has it */
     double weight;                 /* of all */
     atn_array *x[3], *w;           /* of the device: positions (DP), weights (SP) */
-    atn_array *low, *high;         /* words of the keys; NULL: not in order yet */
+    atn_array *low, *high;         /* words of the keys, once they are in order */
     atn_array *from;               /* INT32: which point each was before, or the first of those it was; may be NULL */
     int32_t cells[REG_CELL_SIZES]; /* that hold points, of 1, 2, 4, ... smallest ones along each axis */
 } reg_ordered;
@@ -49,7 +49,9 @@ atn_status reg_ordered_merge(reg_engine *engine, const reg_ordered *points, doub
 /* out[k] = given[place[k]], all of INT32. */
 atn_status reg_ordered_words(reg_engine *engine, atn_array *given, atn_array *place, atn_array *out);
 
-/* Some of them for the host, in order or not: one by chance of each of `most` runs; all where they are no more. */
+/* One by chance of each of `count` runs, in order or not; no more than there are. */
+atn_status reg_ordered_choose(reg_engine *engine, const reg_ordered *points, size_t count, reg_ordered *out);
+/* The same for the host; all where they are no more than `most`. */
 atn_status reg_ordered_sample(reg_engine *engine, const reg_ordered *points, size_t most, cloud_points *out);
 /* All of them, as reg_curve_make has them. */
 atn_status reg_ordered_fetch(reg_engine *engine, const reg_ordered *points, cloud_points *out, reg_curve *curve,

@@ -76,10 +76,13 @@ atn_status reg_side_settle(reg_side *s) {
     return ATN_OK;
 }
 
-atn_status reg_ordered_spacing(reg_engine *e, const reg_ordered *o, const reg_side *s, const double origin[3],
-                               double unit, double *spacing) {
-    enum { SAMPLES = 1000 }; /* as reg_side_spacing has */
-    size_t samples = s->padded < SAMPLES ? s->padded : SAMPLES;
+enum { SAMPLES = 1000 }; /* as reg_side_spacing has */
+
+/* The median distance to the nearest, of points at even places up to `end`: in a block of `block`, and in all of `box`.
+ */
+static atn_status spacing_of(reg_engine *e, const reg_ordered *o, atn_array *box, size_t block, size_t end,
+                             const double origin[3], double unit, double *spacing) {
+    size_t samples = end < SAMPLES ? end : SAMPLES;
     double square[SAMPLES];
     atn_array *place = NULL, *squares = NULL;
     atn_kernel *kernel;
@@ -89,19 +92,51 @@ atn_status reg_ordered_spacing(reg_engine *e, const reg_ordered *o, const reg_si
     if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_DP, (int64_t)samples, &squares);
     if (status == ATN_OK) status = atn_array_map_write(place, &to);
     for (size_t k = 0; k < samples && status == ATN_OK; ++k) {
-        size_t at = s->padded / samples * k + s->padded % samples * k / samples;
+        size_t at = end / samples * k + end % samples * k / samples;
         ((int32_t *)to)[k] = (int32_t)(at < o->count ? at : o->count - 1);
     }
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_SIDE_SPACING, &kernel);
     if (status == ATN_OK) status = frame(kernel, origin, unit);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "block", (double)s->block, 0);
-    reg_binding bound[] = {{"x", o->x[0]},  {"y", o->x[1]},   {"z", o->x[2]},
-                           {"box", s->box}, {"place", place}, {"square", squares}};
+    if (status == ATN_OK) status = atn_kernel_param(kernel, "block", (double)block, 0);
+    reg_binding bound[] = {{"x", o->x[0]}, {"y", o->x[1]},   {"z", o->x[2]},
+                           {"box", box},   {"place", place}, {"square", squares}};
     if (status == ATN_OK) status = reg_engine_run(e, REG_SIDE_SPACING, bound, COUNT(bound));
     if (status == ATN_OK) status = atn_array_get(squares, square, 0);
     if (status == ATN_OK) *spacing = reg_side_median(square, samples) / unit;
     atn_array_free(place);
     atn_array_free(squares);
+    return status;
+}
+
+atn_status reg_ordered_spacing(reg_engine *e, const reg_ordered *o, const reg_side *s, const double origin[3],
+                               double unit, double *spacing) {
+    return spacing_of(e, o, s->box, s->block, s->padded, origin, unit, spacing);
+}
+
+/* Of some points, each against all of them: they are one block, and there is no box. */
+static atn_status spacing_among(reg_engine *e, const reg_ordered *o, size_t count, double *spacing) {
+    const double origin[3] = {0};
+    reg_ordered some = {0};
+    atn_array *nowhere = NULL;
+    void *to;
+    atn_status status = reg_ordered_choose(e, o, count, &some);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, ATN_DP, 1, REG_BOX_ROWS, 0, &nowhere);
+    if (status == ATN_OK) status = atn_array_map_write(nowhere, &to);
+    for (int k = 0; k < REG_BOX_ROWS && status == ATN_OK; ++k) ((double *)to)[k] = k < 3 ? INFINITY : -INFINITY;
+    if (status == ATN_OK) status = spacing_of(e, &some, nowhere, count, count, origin, 1, spacing);
+    atn_array_free(nowhere);
+    reg_ordered_free(&some);
+    return status;
+}
+
+atn_status reg_ordered_guess(reg_engine *e, const reg_ordered *o, double *spacing) {
+    size_t count = reg_curve_guessed(o->count);
+    double of_few = 0, of_some = 0;
+    *spacing = 0;
+    atn_status status = spacing_among(e, o, count, &of_some);
+    if (status == ATN_OK && count < o->count) status = spacing_among(e, o, count / REG_FEWER, &of_few);
+    if (status == ATN_OK)
+        *spacing = count < o->count ? reg_curve_extrapolate(count, o->count, of_some, of_few) : of_some;
     return status;
 }
 

@@ -67,7 +67,7 @@ static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const c
  * published code knows no weights. */
 static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
     double spacing;
-    atn_status status = reg_curve_guess(target, target->count, &spacing);
+    atn_status status = reg_curve_guess(target, &spacing);
     if (status == ATN_OK)
         status =
             reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
@@ -108,7 +108,7 @@ static atn_status take_on_device(reg_problem *p, const cloud_points *source, con
     if (status == ATN_OK) status = reg_find_frames(p, source, target, &source_lies, &target_lies);
     reg_end(e, REG_READ, span);
     span = reg_begin(e);
-    if (status == ATN_OK) status = reg_curve_guess(target, p->target_ordered.count, &spacing);
+    if (status == ATN_OK) status = reg_ordered_guess(e, &p->target_ordered, &spacing);
     if (status == ATN_OK)
         status =
             sort_on_device(p, target, &target_lies, REG_FIRST_EDGE * spacing, &p->target_ordered, &p->target, done);
