@@ -264,7 +264,7 @@ static atn_status thin(reg_problem *p, const reg_side *side, atn_array *shape, s
     size_t every = side->padded / most + 1, block = side->block;
     int32_t *from = NULL;
     *out = (thinned){0};
-    atn_status status = reg_side_sample(side, every, &out->side);
+    atn_status status = reg_side_sample(&p->engine, side, every, &out->side);
     if (status == ATN_OK && !(from = atn_alloc(p->engine.ctx, out->side.padded * sizeof *from)))
         status = ATN_ERR_MEMORY;
     for (size_t r = 0; status == ATN_OK && r < out->side.padded; ++r)

@@ -82,8 +82,8 @@ static bounds usual(const cloud_points *points, const bounds *all) {
     return some;
 }
 
-static raster raster_of(const cloud_points *points, double like) {
-    bounds all = bounds_of(points), some = usual(points, &all);
+static raster raster_within(const cloud_points *points, const bounds *all, double like) {
+    bounds some = usual(points, all);
     raster r = {.cell = 0};
     for (int d = 0; d < 3; ++d) {
         r.low[d] = some.low[d];
@@ -92,6 +92,21 @@ static raster raster_of(const cloud_points *points, double like) {
     r.cell *= 1.000001 / (1 << AXIS_BITS); /* the highest ones are inside */
     if (r.cell > 0 && like > 0) r.cell = like * exp2(ceil(log2(r.cell / like)));
     return r;
+}
+
+static raster raster_of(const cloud_points *points, double like) {
+    bounds all = bounds_of(points);
+    return raster_within(points, &all, like);
+}
+
+double reg_curve_raster(const cloud_points *some, const double low[3], const double high[3], double like,
+                        double corner[3]) {
+    bounds all;
+    memcpy(all.low, low, sizeof all.low);
+    memcpy(all.high, high, sizeof all.high);
+    raster r = raster_within(some, &all, like);
+    memcpy(corner, r.low, sizeof r.low);
+    return r.cell;
 }
 
 /* One by chance out of each of `count` runs of the array. */
@@ -111,19 +126,29 @@ static atn_status sample(const cloud_points *points, size_t count, cloud_points 
 /* Noise keeps points apart where they are many: the power is smaller at the end than among few. */
 static const double NOISE = 0.06;
 
+enum { LEAST_GUESSED = 4096, MOST_GUESSED = 16384 };
+
+size_t reg_curve_guessed(size_t count) {
+    size_t some = count / 16 < LEAST_GUESSED ? LEAST_GUESSED : count / 16 > MOST_GUESSED ? MOST_GUESSED : count / 16;
+    return count < some ? count : some;
+}
+
+double reg_curve_extrapolate(size_t guessed, size_t count, double of_some, double of_few) {
+    double power = of_some > 0 ? log(of_few / of_some) / log(REG_FEWER) - NOISE : 0; /* 1/2: a surface */
+    return of_some * pow((double)guessed / (double)count, fmax(1.0 / 3, fmin(power, 1)));
+}
+
 atn_status reg_curve_guess(const cloud_points *points, double *spacing) {
-    enum { LEAST = 4096, MOST = 16384, FEWER = 16 };
-    size_t count = points->count / 16 < LEAST ? LEAST : points->count / 16 > MOST ? MOST : points->count / 16;
+    size_t count = reg_curve_guessed(points->count);
     cloud_points some = {0}, few = {0};
-    double of_few = 0;
-    if (points->count <= LEAST) return cloud_points_spacing(points, spacing);
+    double of_few = 0, of_some = 0;
+    if (count == points->count) return cloud_points_spacing(points, spacing);
     *spacing = 0;
     atn_status status = sample(points, count, &some);
-    if (status == ATN_OK) status = sample(points, count / FEWER, &few);
-    if (status == ATN_OK) status = cloud_points_spacing(&some, spacing);
+    if (status == ATN_OK) status = sample(points, count / REG_FEWER, &few);
+    if (status == ATN_OK) status = cloud_points_spacing(&some, &of_some);
     if (status == ATN_OK) status = cloud_points_spacing(&few, &of_few);
-    double power = *spacing > 0 ? log(of_few / *spacing) / log(FEWER) - NOISE : 0; /* 1/2: a surface */
-    if (status == ATN_OK) *spacing *= pow((double)count / (double)points->count, fmax(1.0 / 3, fmin(power, 1)));
+    if (status == ATN_OK) *spacing = reg_curve_extrapolate(count, points->count, of_some, of_few);
     cloud_points_free(&some);
     cloud_points_free(&few);
     return status;

@@ -14,6 +14,7 @@ static const struct {
     const char *name;
     bool trusted; /* its index arrays are made here */
     bool exact;   /* never of 16 bits, whatever the coordinates are of */
+    int within;   /* the work that its time belongs to; 0: its own */
 } TABLE[REG_WORKS] = {
     [REG_MOVE] = {"move", false, false},
     [REG_ESTEP] = {"estep", false, false},
@@ -29,6 +30,24 @@ static const struct {
     [REG_TERMS] = {"polish_terms", true, true},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
+    [REG_CURVE_LOAD] = {"curve_load", true, true, REG_READ},
+    [REG_CURVE_LOAD64] = {"curve_load64", true, true, REG_READ},
+    [REG_CURVE_SUMS] = {"curve_sums", true, true, REG_READ},
+    [REG_CURVE_KEYS] = {"curve_keys", true, true, REG_ORDER},
+    [REG_SORT_COUNT] = {"sort_count", true, true, REG_ORDER},
+    [REG_SORT_START] = {"sort_start", true, true, REG_ORDER},
+    [REG_SORT_SCATTER] = {"sort_scatter", true, true, REG_ORDER},
+    [REG_CURVE_WORDS] = {"curve_words", true, true, REG_ORDER},
+    [REG_CURVE_GATHER] = {"curve_gather", true, true, REG_ORDER},
+    [REG_CURVE_SURVEY] = {"curve_survey", true, true, REG_ORDER},
+    [REG_CURVE_UNITE] = {"curve_unite", true, true, REG_ORDER},
+    [REG_CURVE_CROWDS] = {"curve_crowds", true, true, REG_LEVELS},
+    [REG_CURVE_CELLS] = {"curve_cells", true, true, REG_LEVELS},
+    [REG_CURVE_MERGE] = {"curve_merge", true, true, REG_LEVELS},
+    [REG_SIDE_FILL] = {"side_fill", true, false, REG_LEVELS},
+    [REG_SIDE_BOXES] = {"side_boxes", true, true, REG_LEVELS},
+    [REG_SIDE_SPACING] = {"side_spacing", true, true, REG_SPACING},
+    [REG_SIDE_TAKE] = {"side_take", true, true, REG_LEVELS},
     [REG_NEAR_BOXES] = {"near_boxes", true, true},
     [REG_NEAR_GROUPS] = {"near_groups", true, true},
     [REG_NEAR_WIDE] = {"near_wide", true, true},
@@ -192,7 +211,7 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_kernel_run(kernel);
     if (status == ATN_OK && e->wait) status = atn_queue_finish(atn_device_queue(e->device));
-    reg_timed(e, (int)which, since);
+    reg_timed(e, TABLE[which].within ? TABLE[which].within : (int)which, since);
     return status;
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))

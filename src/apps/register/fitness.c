@@ -211,12 +211,14 @@ static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, cloud_points 
 /* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
  */
 static atn_status points_of(const reg_problem *p, bool target, cloud_points *out) {
-    size_t all = target ? p->target.count : p->source.count;
+    size_t all = target ? p->target_count : p->source_count;
     double edge = 0;
     cloud_points merged;
     for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS; ++k) {
-        const reg_side *side = target ? &p->level[k].target : &p->level[k].source;
-        if (side->count >= MOST_POINTS / 2) return inside_of(side, p->engine.ctx, out);
+        reg_side *side = (reg_side *)(uintptr_t)(target ? &p->level[k].target : &p->level[k].source);
+        if (side->count < MOST_POINTS / 2) continue;
+        atn_status fetched = reg_side_fetch(side);
+        return fetched == ATN_OK ? inside_of(side, p->engine.ctx, out) : fetched;
     }
     atn_status status =
         inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);
@@ -258,20 +260,15 @@ static void widen(fitness_side *s) {
 
 /* Both sides at the same time, as far as one core does it. */
 typedef struct beginning {
-    const reg_problem *p;
-    fitness *f;
+    cloud_points points[2];
+    fitness_side *side; /* two of them */
     atn_status status[2];
 } beginning;
 
 static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
     beginning *t = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) {
-        cloud_points all = {0};
-        t->status[k] = points_of(t->p, k == 1, &all);
-        if (t->status[k] == ATN_OK) t->status[k] = begin(&all, &t->f->side[k]);
-        cloud_points_free(&all);
-    }
+    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], &t->side[k]);
 }
 
 static atn_status end_side(fitness_side *s, const atn_ctx *ctx) {
@@ -284,9 +281,14 @@ static atn_status end_side(fitness_side *s, const atn_ctx *ctx) {
 
 atn_status fitness_make(const reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
-    beginning t = {.p = p, .f = out};
-    atn_parallel_pieces(2, begin_side, &t);
-    atn_status status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    beginning t = {.side = out->side};
+    atn_status status = points_of(p, false, &t.points[0]);
+    if (status == ATN_OK) status = points_of(p, true, &t.points[1]);
+    if (status == ATN_OK) {
+        atn_parallel_pieces(2, begin_side, &t);
+        status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    }
+    for (int k = 0; k < 2; ++k) cloud_points_free(&t.points[k]);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(&out->side[k], out->ctx);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);

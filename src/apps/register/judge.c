@@ -98,7 +98,7 @@ static atn_status measure_side(reg_problem *p, reg_side *source, reg_side *targe
     const atn_ctx *ctx = p->engine.ctx;
     double *distance2 = atn_alloc(ctx, source->padded * sizeof *distance2);
     int32_t *index = atn_alloc(ctx, source->padded * sizeof *index);
-    atn_status status = distance2 && index ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = distance2 && index ? reg_side_fetch(source) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = reg_place(&p->engine, source, &p->pose);
     if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
     for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
@@ -116,7 +116,7 @@ static atn_status measure_part(reg_problem *p, reg_side *all, reg_side *target, 
                                double *weight) {
     if (all->padded < LOOKED_AT && p->parts == 1) return measure_side(p, all, target, 1, reach, sum, weight);
     reg_side some;
-    atn_status status = reg_side_sample(all, all->padded / LOOKED_AT + 1, &some);
+    atn_status status = reg_side_sample(&p->engine, all, all->padded / LOOKED_AT + 1, &some);
     if (status != ATN_OK) return status;
     status = measure_side(p, &some, target, all->total / fmax(some.total, 1e-300), reach, sum, weight);
     reg_engine_forget(&p->engine, &some);

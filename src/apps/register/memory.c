@@ -63,7 +63,7 @@ atn_status reg_plan_memory(reg_problem *p) {
     atn_device *device = p->engine.device;
     bool shared = atn_device_get_info(device)->cpu; /* the device's memory is the host's */
     bool whole = s->method == ATN_REGISTER_GICP;    /* does nothing without surfaces */
-    need n = needs(s, whole || p->polished || p->surveyed, (double)p->source.count, (double)p->target.count);
+    need n = needs(s, whole || p->polished || p->surveyed, (double)p->source_count, (double)p->target_count);
     double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
     double fixed = shared ? n.host + n.target : n.target;
     p->parts = 1;

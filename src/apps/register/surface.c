@@ -32,7 +32,7 @@ static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spac
 /* The median of thickness over width, of some blocks of a side. */
 static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, double *out) {
     reg_side some = {0};
-    atn_status status = reg_side_sample(side, side->padded / LOOKED_AT + 1, &some);
+    atn_status status = reg_side_sample(e, side, side->padded / LOOKED_AT + 1, &some);
     atn_array *shape = NULL, *thick = NULL;
     double *ratio = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *ratio) : NULL;
     if (status == ATN_OK) status = ratio ? look(e, &some, side, spacing, &shape, &thick) : ATN_ERR_MEMORY;
@@ -122,21 +122,47 @@ static void inherit_some(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t r = from; r < to; ++r) t->from[r] = (int32_t)t->place[t->cell[t->side->origin[r]]];
 }
 
-atn_status reg_surface_take(reg_engine *e, atn_array *shape, const int32_t *from, size_t count, atn_array **out) {
-    atn_array *places = NULL;
+/* The columns of shapes at places that are on the device. */
+static atn_status take_at(reg_engine *e, atn_array *shape, atn_array *places, size_t count, atn_array **out) {
     atn_kernel *kernel;
     *out = NULL;
     atn_status status = reg_engine_kernel(e, REG_INHERIT, &kernel);
-    if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)count, &places);
-    if (status == ATN_OK) status = atn_array_put(places, from, 0);
     if (status == ATN_OK) status = atn_array_create_matrix(e->device, reg_sum_type(e->type), (int64_t)count, 6, 0, out);
     reg_binding bound[] = {{"given", shape}, {"from", places}, {"taken", *out}};
     if (status == ATN_OK) status = reg_engine_run(e, REG_INHERIT, bound, sizeof bound / sizeof *bound);
-    atn_array_free(places);
     if (status != ATN_OK) {
         atn_array_free(*out);
         *out = NULL;
     }
+    return status;
+}
+
+atn_status reg_surface_take(reg_engine *e, atn_array *shape, const int32_t *from, size_t count, atn_array **out) {
+    atn_array *places = NULL;
+    *out = NULL;
+    atn_status status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)count, &places);
+    if (status == ATN_OK) status = atn_array_put(places, from, 0);
+    if (status == ATN_OK) status = take_at(e, shape, places, count, out);
+    atn_array_free(places);
+    return status;
+}
+
+/* From level to level down to the one that has shapes, where the device knows which points were merged into which. */
+static atn_status inherit_on_device(reg_problem *p, const reg_surface *s, bool target, atn_array **out) {
+    reg_engine *e = &p->engine;
+    const reg_side *fine = target ? &s->finer->target : &s->finer->source;
+    atn_array *place = fine->parent, *owned = NULL;
+    atn_status status = ATN_OK;
+    for (const reg_level *level = s->finer - 1; level > s->level && status == ATN_OK; --level) {
+        atn_array *next = NULL;
+        status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)fine->padded, &next);
+        if (status == ATN_OK)
+            status = reg_ordered_words(e, target ? level->target.parent : level->source.parent, place, next);
+        atn_array_free(owned);
+        place = owned = next;
+    }
+    if (status == ATN_OK) status = take_at(e, target ? s->target : s->source, place, fine->padded, out);
+    atn_array_free(owned);
     return status;
 }
 
@@ -145,6 +171,7 @@ static atn_status inherit(reg_problem *p, const reg_surface *s, bool target, atn
     const atn_ctx *ctx = p->engine.ctx;
     const reg_side *coarse = target ? &s->level->target : &s->level->source;
     const reg_side *fine = target ? &s->finer->target : &s->finer->source;
+    if (fine->parent) return inherit_on_device(p, s, target, out);
     uint32_t *cell = atn_alloc(ctx, fine->count * sizeof *cell), *place = atn_alloc(ctx, coarse->count * sizeof *place);
     int32_t *from = atn_alloc(ctx, fine->padded * sizeof *from);
     atn_status status = cell && place && from ? ATN_OK : ATN_ERR_MEMORY;
