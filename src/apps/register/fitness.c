@@ -251,6 +251,8 @@ static void widen(fitness_side *s) {
     if (s->neighbours != best) survey(s, best);
 }
 
+bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
+
 static atn_status side_make(const reg_problem *p, bool target, fitness_side *out) {
     cloud_points all = {0};
     atn_status status = points_of(p, target, &all);
