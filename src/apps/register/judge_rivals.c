@@ -20,7 +20,8 @@ static const double FEW_DETAILS =
     8;                           /* samples that are no walls: fewer hardly tell poses apart, as on a cube's edges */
 static const double APART = 0.2; /* radians, */
 static const double AWAY = 0.1;  /* or that part of the size of what overlaps: another pose, */
-static const double BLURRED = 5; /* unless points move by fewer spacings: the same, as far as an answer may be off */
+static const double BLURRED = 5; /* unless points move by fewer spacings: the same, as far as an answer may be off, */
+static const double MOST_BLURRED = 0.3; /* up to that part of the size, and as many radians */
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
 
 typedef struct poses {
@@ -31,7 +32,7 @@ typedef struct poses {
 } poses;
 
 static poses only_answer(const reg_problem *p, const double *centre, double size) {
-    double blurred = BLURRED * fmax(p->spacing, p->source_spacing);
+    double blurred = fmin(BLURRED * fmax(p->spacing, p->source_spacing), MOST_BLURRED * size);
     return (poses){.list = {p->pose},
                    .count = 1,
                    .centre = centre,
