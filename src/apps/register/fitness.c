@@ -302,6 +302,8 @@ static void widen(fitness_side *s) {
     if (s->neighbours != best) survey(s, best);
 }
 
+bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
+
 /* Both sides at the same time, as far as one core does it. */
 typedef struct beginning {
     cloud_points points[2];
