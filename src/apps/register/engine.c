@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "num/ahead.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -14,19 +15,21 @@ static const struct {
     const char *name;
     bool trusted; /* its index arrays are made here */
     bool exact;   /* never of 16 bits, whatever the coordinates are of */
+    bool modest;  /* takes little time: on hosts, what came with the library serves */
+    bool ahead;   /* nearly every registration takes it */
 } TABLE[REG_WORKS] = {
-    [REG_MOVE] = {"move", false, false},
+    [REG_MOVE] = {"move", false, false, true, false},
     [REG_ESTEP] = {"estep", false, false},
     [REG_ESTEP_NEAR] = {"estep_near", true, false},
     [REG_ESTEP_COMPAT] = {"estep_compat", false, false},
-    [REG_NEAREST] = {"nearest", true, false},
-    [REG_AROUND] = {"around", true, false},
-    [REG_SHAPES] = {"shapes", false, true},
-    [REG_INHERIT] = {"inherit", true, true},
-    [REG_WEIGHTS] = {"polish_weights", true, true},
-    [REG_SAMPLE] = {"polish_sample", true, true},
-    [REG_SUMS] = {"polish_sums", true, true},
-    [REG_TERMS] = {"polish_terms", true, true},
+    [REG_NEAREST] = {"nearest", true, false, false, true},
+    [REG_AROUND] = {"around", true, false, false, true},
+    [REG_SHAPES] = {"shapes", false, true, false, true},
+    [REG_INHERIT] = {"inherit", true, true, true, true},
+    [REG_WEIGHTS] = {"polish_weights", true, true, false, true},
+    [REG_SAMPLE] = {"polish_sample", true, true, true, true},
+    [REG_SUMS] = {"polish_sums", true, true, false, true},
+    [REG_TERMS] = {"polish_terms", true, true, true, true},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
     [REG_BUILD] = {"building kernels, first run only"},
@@ -149,10 +152,26 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
+        if (status == ATN_OK && TABLE[which].modest) atn_kernel_modest(e->kernel[which]);
         if (status == ATN_OK && (TABLE[which].exact || TABLE[which].trusted)) atn_kernel_any_size(e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];
+    return status;
+}
+
+atn_status reg_engine_build_ahead(reg_engine *e) {
+    char set[64];
+    atn_kernel *kernels[REG_KERNELS];
+    int32_t n = 0;
+    atn_status status = ATN_OK;
+    snprintf(set, sizeof set, "register %d %d", (int)e->type, e->settings->reproducible);
+    if (e->kernel[REG_NEAREST] || !atn_ahead_is_due(e->device, set)) return ATN_OK;
+    for (int k = 0; k < REG_KERNELS && status == ATN_OK; ++k)
+        if (TABLE[k].ahead) status = reg_engine_kernel(e, (reg_kernel)k, &kernels[n++]);
+    double since = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_ahead_build(e->device, set, kernels, n);
+    e->seconds[REG_BUILD] += atn_clock_seconds() - since;
     return status;
 }
 
