@@ -49,5 +49,7 @@ void scan_group(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier, sca
  * items before this one in the warp, `below` the warps before. Values of the first `items` count, others have none. */
 void scan_warps(scan *s, int32_t rows, int32_t items, scan_accs *value, scan_accs *earlier, scan_accs below,
                 scan_accs total);
+/* What the first item has computed in `first`, and nobody else, for all; as the last thing that the items share. */
+void scan_hand_out(scan *s, ir_block first, scan_accs value, scan_accs out);
 
 #endif

@@ -209,6 +209,29 @@ void scan_warps(scan *s, int32_t rows, int32_t items, scan_accs *value, scan_acc
     over_warps(s, lane, warp, first < warps ? first : warps, own, below, total);
 }
 
+void scan_hand_out(scan *s, ir_block first, scan_accs value, scan_accs out) {
+    lowering *l = s->l;
+    atn_lowered *p = l->p;
+    ir_ref is_first = ir_operation(p, ATN_OP_EQ, ATN_B, s->lane, ir_address(p, 0), -1);
+    if (s->tile_row > 0) {
+        SCAN_EACH(s->b, k, part) write_slot(s, &first, k, part, 0, ir_address(p, 0), value[k][part]);
+        ir_if(p, l->block, is_first, first, IR_EMPTY);
+        ir_barrier(p, l->block);
+        SCAN_EACH(s->b, k, part)
+        out[k][part] = ir_declare(p, l->block, "handed", read_slot(s, k, part, 0, ir_address(p, 0)));
+        return;
+    }
+    scan_accs kept;
+    scan_variables(s, "kept", s->neutral, kept);
+    ir_block *outer = l->block;
+    l->block = &first;
+    scan_assign(s, kept, value);
+    l->block = outer;
+    ir_if(p, outer, is_first, first, IR_EMPTY);
+    SCAN_EACH(s->b, k, part)
+    out[k][part] = ir_declare(p, l->block, "handed", shuffle(s, k, kept[k][part], IR_SHUFFLE_FROM, 0, s->lanes));
+}
+
 static void in_local_memory(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier, scan_accs *total) {
     lowering *l = s->l;
     atn_lowered *p = l->p;

@@ -55,17 +55,36 @@ static ir_ref is_first_item(scan *s) {
     return ir_operation(s->l->p, ATN_OP_EQ, ATN_B, s->lane, ir_address(s->l->p, 0), -1);
 }
 
-/* mine = mine joined with what is awaited at `row`, which is earlier or not, where `there`. */
-static void join_awaited(scan *s, ir_ref there, ir_ref row, bool earlier, scan_accs mine) {
+/* mine = mine joined with what is awaited at `row`, where `there`. */
+static void join_awaited(scan *s, ir_ref there, ir_ref row, scan_accs mine) {
     lowering *l = s->l;
     scan_accs other, next;
     ir_block body = IR_EMPTY, *outer = l->block;
     l->block = &body;
     await(s, row, other);
-    scan_join(s, "joined", earlier ? other : mine, earlier ? mine : other, next);
+    scan_join(s, "joined", mine, other, next);
     if (!l->p->failed) scan_assign(s, mine, next);
     l->block = outer;
     ir_if(l->p, outer, there, body, IR_EMPTY);
+}
+
+/* The first item awaits what is before the window, joins it with `earlier`, those of the window before this tile, and
+ * leaves it for the next window at once where this tile is the last: windows wait for each other in a row. */
+static void before_tile(scan *s, ir_ref window, ir_ref last, scan_accs earlier, scan_accs tile, scan_accs out) {
+    lowering *l = s->l;
+    atn_lowered *p = l->p;
+    scan_accs before, all, next;
+    ir_block first = IR_EMPTY, end = IR_EMPTY, *outer = l->block;
+    l->block = &first;
+    scan_variables(s, "before", s->neutral, before);
+    join_awaited(s, ir_less(p, ir_address(p, 0), window), window_row(s, window), before);
+    scan_join(s, "all", before, earlier, all);
+    l->block = &end;
+    scan_join(s, "next", all, tile, next);
+    leave(s, &end, window_row(s, ir_add_integer(p, window, 1)), next);
+    ir_if(p, &first, last, end, IR_EMPTY);
+    l->block = outer;
+    scan_hand_out(s, first, all, out);
 }
 
 /* out = first joined with all tiles before this group's, whose total is `tile`; it is left for others. */
@@ -73,32 +92,25 @@ static void look_back(scan *s, scan_accs first, scan_accs tile, scan_accs out) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
     int32_t n = l->cuts.splits, each = (n + s->lanes - 1) / s->lanes;
-    scan_accs mine, value[1], earlier[1], below, total, next;
-    ir_block own = IR_EMPTY, end = IR_EMPTY;
+    scan_accs mine, value[1], earlier[1], below, total, before;
+    ir_block own = IR_EMPTY;
     leave(s, &own, l->split, tile);
     ir_if(p, l->block, is_first_item(s), own, IR_EMPTY);
     ir_ref window = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, l->split, ir_address(p, n), -1);
     window = ir_declare(p, l->block, "window", window);
     ir_ref base = ir_declare(p, l->block, "window_from", ir_multiply_integer(p, window, n));
-    scan_variables(s, "before", s->neutral, mine);
+    scan_variables(s, "mine", s->neutral, mine);
     for (int32_t k = 0; k < each && !p->failed; ++k) { /* those of an item follow each other */
         ir_ref row = ir_add_integer(p, ir_add(p, base, ir_multiply_integer(p, s->lane, each)), k);
         row = ir_declare(p, l->block, "row", row);
-        join_awaited(s, ir_less(p, row, l->split), row, false, mine);
+        join_awaited(s, ir_less(p, row, l->split), row, mine);
     }
-    ir_ref later = ir_less(p, ir_address(p, 0), window); /* awaited last: windows wait for each other in a row */
-    join_awaited(s, ir_and(p, is_first_item(s), later), window_row(s, window), true, mine);
     SCAN_EACH(s->b, k, part) value[0][k][part] = mine[k][part];
     scan_warps(s, 1, (n + each - 1) / each, value, earlier, below, total);
     if (p->failed) return;
-    scan_join(s, "begun", first, total, out);
-    ir_block *outer = l->block;
-    l->block = &end;
-    scan_join(s, "next", total, tile, next);
-    leave(s, &end, window_row(s, ir_add_integer(p, window, 1)), next);
-    l->block = outer;
     ir_ref last = ir_operation(p, ATN_OP_EQ, ATN_B, ir_add_integer(p, base, n - 1), l->split, -1);
-    ir_if(p, outer, ir_and(p, is_first_item(s), last), end, IR_EMPTY);
+    before_tile(s, window, last, total, tile, before);
+    if (!p->failed) scan_join(s, "begun", first, before, out);
 }
 
 /* ---- tiles ---- */
