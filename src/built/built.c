@@ -43,9 +43,11 @@ atn_target atn_target_of(const atn_device_info *info) {
                         .vectors = facts->vectors,
                         .half = host && info->fp16,
                         .shuffle = facts->shuffle,
+                        .waits = facts->waits,
                         .warp = facts->warp,
                         .max_items = host ? 1 : info->max_group,
                         .local_bytes = local,
+                        .dynamic_bytes = facts->most_local ? info->local_bytes : 0,
                         .vector_bytes = host ? 4 * info->simd : 0};
 }
 
@@ -62,7 +64,7 @@ atn_status atn_built_source(const atn_ctx *ctx, const atn_graph *graph, const at
     return status;
 }
 
-static atn_status build(atn_built *k, const atn_variant *variant) {
+static atn_status build(atn_built *k, const atn_variant *variant, bool compiled_in) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     const atn_device_info *info = atn_device_get_info(k->device);
     atn_target target = atn_target_of(info);
@@ -74,7 +76,8 @@ static atn_status build(atn_built *k, const atn_variant *variant) {
     atn_build how = {.name = k->graph->name,
                      .source = atn_text_str(&source),
                      .fast_math = variant->fast,
-                     .flags = atn_backend_facts_of(info)->flags};
+                     .flags = atn_backend_facts_of(info)->flags,
+                     .compiled_in = compiled_in};
     if (status == ATN_OK) status = atn_module_build(k->device, &how, &k->module);
     atn_text_free(&source);
     for (int32_t n = 0; n < k->program->n_stages && status == ATN_OK; ++n) {
@@ -90,7 +93,8 @@ static atn_status build(atn_built *k, const atn_variant *variant) {
     return status;
 }
 
-atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out) {
+static atn_status make(atn_device *device, const atn_graph *graph, const atn_variant *variant, bool compiled_in,
+                       atn_built **out) {
     *out = NULL;
     const atn_ctx *ctx = atn_device_ctx(device);
     if (graph->n_objects > ATN_BUILT_OBJECTS)
@@ -101,13 +105,21 @@ atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_
     k->device = device;
     k->graph = graph;
     atn_status status = graph->n_parameters <= MAX_PARAMS ? atn_eval_deciding(ctx, graph, k->decides) : ATN_OK;
-    if (status == ATN_OK) status = build(k, variant);
+    if (status == ATN_OK) status = build(k, variant, compiled_in);
     if (status != ATN_OK) {
         atn_built_free(k);
         return status;
     }
     *out = k;
     return ATN_OK;
+}
+
+atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out) {
+    return make(device, graph, variant, false, out);
+}
+
+atn_status atn_built_take(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out) {
+    return make(device, graph, variant, true, out);
 }
 
 void atn_built_free(atn_built *k) {
@@ -286,6 +298,7 @@ static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent
                                                                  : most)},
                              .items = {(size_t)k->program->stage[s].items},
                              .threads = threads_for(k, extent),
+                             .local_bytes = (size_t)atn_stage_dynamic_bytes(&k->program->stage[s]),
                              .args = args,
                              .n_args = n};
         atn_status status = atn_function_launch(queue, k->function[s], &launch);

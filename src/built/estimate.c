@@ -228,7 +228,8 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024;
         v->q[o->g->blocks[o->block].rank - 1].split = splits;
-        v->finish = ATN_FINISH_LAST;
+        /* Many are joined by a launch of their own: in a branch of the first one compilers take a second for them. */
+        v->finish = accumulators > ACCUMULATORS ? ATN_FINISH_LAUNCH : ATN_FINISH_LAST;
         return;
     }
     if (o->points == 0) return;

@@ -62,7 +62,9 @@ enum {
     ATN_CU_FUNC_SHARED_SIZE_BYTES = 1,
     ATN_CU_FUNC_LOCAL_SIZE_BYTES = 3,
     ATN_CU_FUNC_NUM_REGS = 4,
-    ATN_CU_FUNC_MAX_DYNAMIC_SHARED_BYTES = 8
+    ATN_CU_FUNC_MAX_DYNAMIC_SHARED_BYTES = 8,
+    ATN_CU_FUNC_SHARED_CARVEOUT = 9,
+    ATN_CU_CARVEOUT_MOST = 100 /* per cent */
 };
 
 /* What cuPointerGetAttribute is asked, and answers. */

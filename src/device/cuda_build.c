@@ -254,16 +254,22 @@ static atn_status take_args(const atn_cuda_device *device, const atn_cuda_functi
 
 /* More dynamic local memory than a function starts with has to be asked for, once for each larger amount. */
 static atn_status allow_local(atn_cuda_device *device, atn_cuda_function *function, size_t bytes) {
-    if (bytes <= (size_t)function->dynamic_bytes) return ATN_OK;
     int64_t most = device->base.info.local_bytes - function->shared_bytes;
-    if (most < 0) most = 0;
-    if (bytes > (size_t)most || bytes > INT_MAX)
-        return atn_fail(device->base.ctx, ATN_ERR_DEVICE,
-                        "%s: %zu bytes of dynamic local memory, %s allows %lld beside the %d declared", function->name,
-                        bytes, device->base.info.name, (long long)most, function->shared_bytes);
-    int result = device->api.function_set(function->handle, ATN_CU_FUNC_MAX_DYNAMIC_SHARED_BYTES, (int)bytes);
-    if (result == ATN_CU_SUCCESS) function->dynamic_bytes = (int)bytes;
-    return atn_cuda_check(device, result, "allowing %s %zu bytes of local memory", function->name, bytes);
+    if (bytes > (size_t)function->dynamic_bytes) {
+        if (most < 0) most = 0;
+        if (bytes > (size_t)most || bytes > INT_MAX)
+            return atn_fail(device->base.ctx, ATN_ERR_DEVICE,
+                            "%s: %zu bytes of dynamic local memory, %s allows %lld beside the %d declared",
+                            function->name, bytes, device->base.info.name, (long long)most, function->shared_bytes);
+        int result = device->api.function_set(function->handle, ATN_CU_FUNC_MAX_DYNAMIC_SHARED_BYTES, (int)bytes);
+        if (result != ATN_CU_SUCCESS)
+            return atn_cuda_check(device, result, "allowing %s %zu bytes of local memory", function->name, bytes);
+        function->dynamic_bytes = (int)bytes;
+    }
+    if (bytes > 0 && !function->carved) /* as many groups at once as fit; a hint, which may be refused */
+        (void)device->api.function_set(function->handle, ATN_CU_FUNC_SHARED_CARVEOUT, ATN_CU_CARVEOUT_MOST);
+    function->carved = function->carved || bytes > 0;
+    return ATN_OK;
 }
 
 atn_status atn_cuda_launch(atn_queue *queue, atn_function *base, const atn_launch *launch) {

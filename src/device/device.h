@@ -67,6 +67,7 @@ typedef struct atn_build {
     const char *compiler; /* host: gcc or clang instead of the context's choice; NULL elsewhere */
     double timeout_s;     /* for the compiler; 0: 120 */
     bool no_cache;        /* neither looks into the cache nor stores */
+    bool compiled_in;     /* host: what came with the library serves, where it is the same text: no compiler is asked */
 } atn_build;
 
 atn_status atn_module_build(atn_device *device, const atn_build *build, atn_module **out);

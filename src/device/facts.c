@@ -6,7 +6,14 @@ static const atn_backend_facts FACTS[] = {
     {.name = "host", .threads = true, .vectors = true, .warp = 1, .queues = 1, .index = 64},
     {.name = "opencl", .vectors = true, .warp = 1, .queues = 1, .index = 32, .flags = "-w"}, /* unused helpers are no
                                                                                                 news */
-    {.name = "cuda", .shuffle = true, .exact_exp2 = true, .warp = 32, .queues = 4, .index = 32, .most_local = 48 << 10},
+    {.name = "cuda",
+     .shuffle = true,
+     .waits = true,
+     .exact_exp2 = true,
+     .warp = 32,
+     .queues = 4,
+     .index = 32,
+     .most_local = 48 << 10},
 };
 enum { N_FACTS = sizeof FACTS / sizeof *FACTS };
 

@@ -10,6 +10,7 @@ typedef struct atn_backend_facts {
     bool threads;       /* work is shared among this process's threads: no work-groups, and done when it is queued */
     bool vectors;       /* its language has vector types */
     bool shuffle;       /* items of a warp hand values to each other */
+    bool waits;         /* groups of a launch may wait for those that began before them */
     bool exact_exp2;    /* the native exp2 errs by some units in the last place wherever its argument lies */
     int32_t warp;       /* items that go together */
     int32_t queues;     /* that a plan gains from */

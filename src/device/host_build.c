@@ -330,9 +330,17 @@ static const atn_builtin *find_builtin(const atn_build *build) {
     return plain ? atn_builtin_of_source(build->source) : NULL;
 }
 
+static bool take_builtin(const host_job *job, host_module *module) {
+    module->builtin = find_builtin(job->build);
+    module->base.compiled_in = module->builtin;
+    module->runtime = atn_threads_runtime();
+    return module->builtin;
+}
+
 /* With the compiler; without one, or with one that fails, crashes or hangs, what is compiled in. */
 static atn_status build_somehow(host_job *job, host_module *module) {
     char *compiler;
+    if (job->build->compiled_in && take_builtin(job, module)) return ATN_OK;
     atn_status status = atn_host_compiler(job->ctx, job->build->compiler, &compiler);
     if (status != ATN_OK) return status;
     bool found = compiler;
@@ -345,13 +353,12 @@ static atn_status build_somehow(host_job *job, host_module *module) {
         atn_free(job->ctx, compiler);
     }
     if (found && status != ATN_ERR_BUILD && status != ATN_ERR_TIMEOUT) return status;
-    module->builtin = find_builtin(job->build);
-    if (module->builtin && found)
-        atn_log(job->ctx, ATN_LOG_WARNING, "%s; the variant that is compiled in runs instead",
-                atn_ctx_message(job->ctx));
-    module->base.compiled_in = module->builtin;
-    module->runtime = atn_threads_runtime();
-    if (module->builtin) return ATN_OK;
+    if (take_builtin(job, module)) {
+        if (found)
+            atn_log(job->ctx, ATN_LOG_WARNING, "%s; the variant that is compiled in runs instead",
+                    atn_ctx_message(job->ctx));
+        return ATN_OK;
+    }
     return found ? status
                  : atn_fail(job->ctx, ATN_ERR_BUILD, "%s: %s; without one only the kernels that attune ships run",
                             job->build->name, atn_ctx_message(job->ctx));

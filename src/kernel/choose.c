@@ -53,11 +53,11 @@ static bool take_compiled_in(const atn_ctx *ctx, const atn_graph *graph, const a
 /* Do 32-bit addresses do? Not where that cannot be found out. */
 static atn_status is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
                           const atn_choose_options *options, bool *near) {
-    *near = frame;
-    for (int32_t k = 0; k < graph->n_objects && *near; ++k)
+    *near = frame || options->near;
+    for (int32_t k = 0; k < graph->n_objects && *near && frame; ++k)
         *near = graph->objects[k].table || atn_view_is_near(&frame->views[k], options->offset);
     atn_status status =
-        *near ? atn_span_is_near(ctx, graph, frame, options->indices != ATN_INDICES_UNKNOWN, near) : ATN_OK;
+        *near && frame ? atn_span_is_near(ctx, graph, frame, options->indices != ATN_INDICES_UNKNOWN, near) : ATN_OK;
     return status == ATN_ERR_MEMORY ? status : ATN_OK;
 }
 
@@ -167,7 +167,9 @@ atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_devi
     if (!options) options = &NONE;
     *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}, .origin = ATN_ORIGIN_ESTIMATE};
     atn_status status = ATN_OK;
-    if (atn_device_cannot_compile(info) && take_compiled_in(ctx, graph, info, out)) return ATN_OK;
+    bool modest = options->modest && !options->reproducible;
+    out->modest = modest && !atn_device_cannot_compile(info);
+    if ((atn_device_cannot_compile(info) || modest) && take_compiled_in(ctx, graph, info, out)) return ATN_OK;
     if (frame) status = ask_wisdom(ctx, graph, info, frame, options, out);
     if (status == ATN_OK && out->origin == ATN_ORIGIN_ESTIMATE)
         status = take_estimate(ctx, graph, info, frame, options, out);
@@ -231,7 +233,8 @@ atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const at
                             const atn_choose_options *options, atn_choice *choice, atn_built **out) {
     static const atn_choose_options NONE;
     if (!options) options = &NONE;
-    atn_status status = atn_built_make(device, graph, &choice->variant, out);
+    atn_status status = choice->origin == ATN_ORIGIN_COMPILED_IN ? atn_built_take(device, graph, &choice->variant, out)
+                                                                 : atn_built_make(device, graph, &choice->variant, out);
     bool at_once = status == ATN_OK;
     if (is_variants_own(status) && choice->origin > ATN_ORIGIN_ESTIMATE)
         status = build_estimate(device, graph, frame, options, choice, out);

@@ -84,10 +84,9 @@ static void explain_estimate(const atn_choice *c, atn_text *out) {
 }
 
 static void explain_compiled_in(const atn_choice *c, atn_text *out) {
-    (void)c;
-    atn_text_add(out,
-                 "compiled into the library for any CPU, since there is no C compiler that works here; with one it "
-                 "would be built for this CPU");
+    atn_text_add(out, c->modest ? "compiled into the library for any CPU: it takes too little time for a compiler's"
+                                : "compiled into the library for any CPU, since there is no C compiler that works "
+                                  "here; with one it would be built for this CPU");
 }
 
 static void explain_plain(const atn_choice *c, atn_text *out) {

@@ -278,10 +278,11 @@ static atn_status build_choice(const atn_runner *r, step *s, const atn_frame *fr
         s->inherited = NULL;
         return ATN_OK;
     }
+    bool compiled_in = s->choice.origin == ATN_ORIGIN_COMPILED_IN;
     atn_status status = atn_choice_build(r->device, s->code, frame, options, &s->choice, &s->kernel);
     s->asked = chosen;
     s->as_asked = status == ATN_OK && memcmp(&chosen, &s->choice.variant, sizeof chosen) == 0 &&
-                  !atn_built_is_compiled_in(s->kernel);
+                  atn_built_is_compiled_in(s->kernel) == compiled_in;
     return status;
 }
 

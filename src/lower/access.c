@@ -251,6 +251,98 @@ ir_ref lower_widened_bytes(lowering *l, atn_value value, place at) {
     return all;
 }
 
+/* Steps of a scan's item that lie side by side (pack_q0): how many elements of such an access are moved at once, 1: one
+ * by one, and along which dimension. */
+static int32_t moved_at_once(const lowering *l, const atn_value select[ATN_MAX_RANK], atn_type type, int32_t *dim) {
+    int32_t most = type == ATN_SP || type == ATN_INT32 ? 4 : type == ATN_DP ? 2 : 1; /* 16 bytes */
+    atn_affine column = atn_affine_of(l->g, select[0]);
+    if (l->host || l->v.q[0].pack == 1 || most == 1 || !column.is_affine || column.modulus >= 0) return 1;
+    for (int32_t d = 0; d < l->g->n_dims; ++d) {
+        const dim_state *s = &l->dim[d];
+        if (!s->bound || s->pack == 1 || s->limit >= 0 || (l->cuts.points >> d & 1)) continue;
+        if (column.coefficient[d] != 1 || (column.rest >= 0 && l->g->values[column.rest].dims >> d & 1)) return 1;
+        for (int32_t axis = 1; axis < ATN_MAX_RANK; ++axis)
+            if (select[axis] >= 0 && l->g->values[select[axis]].dims >> d & 1) return 1;
+        *dim = d;
+        return s->pack < most ? s->pack : most;
+    }
+    return 1;
+}
+
+static int32_t read_elements(const lowering *l, const atn_read *read, int32_t *dim) {
+    if (is_written(l->g, read->object) || l->g->objects[read->object].table) return 1;
+    if (read->boundary != ATN_EDGE_NONE || atn_select_is_computed(l->g, read->select)) return 1;
+    return moved_at_once(l, read->select, l->g->objects[read->object].type, dim);
+}
+
+/* Where an item keeps what it reads from a register on. */
+static ir_ref kept_at(lowering *l, int32_t r, int32_t wide) {
+    ir_ref at = ir_multiply_integer(l->p, l->item, wide);
+    return ir_add_integer(l->p, at, (int64_t)((l->kept.first + r) / wide) * l->cuts.items * wide);
+}
+
+void lower_keep_reads(lowering *l) {
+    ir_stage *stage = &l->p->stage[l->stage];
+    int32_t d;
+    for (int32_t k = 0; k < l->g->n_reads; ++k) {
+        const atn_read *read = &l->g->reads[k];
+        int32_t wide = read_elements(l, read, &d), n = 0;
+        if (wide == 1 || l->g->values[read->select[0]].dims != 1u << d) continue;
+        while (n < l->kept.count && l->kept.of[n].read != k) ++n;
+        if (n == LOWER_MOST_KEPT || stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) continue;
+        if (n == l->kept.count) {
+            l->kept.of[l->kept.count++].read = k;
+            l->kept.of[n].wide = wide;
+            l->kept.of[n].tile = stage->n_tiles;
+            stage->tile[stage->n_tiles++] = (ir_tile){.name = l->g->objects[read->object].name,
+                                                      .type = l->g->objects[read->object].type,
+                                                      .elements = (int64_t)l->cuts.items * l->v.q[0].regs,
+                                                      .dynamic = true};
+        }
+        for (int32_t r = 0; r < l->dim[d].regs; r += wide) {
+            place at = PLACE_ORIGIN;
+            at.r[d] = (int8_t)r;
+            lower_at where = lower_select(l, read->select, at, true);
+            ir_append(l->p, l->block,
+                      (ir_statement){.kind = IR_FETCH,
+                                     .id = l->kept.of[n].tile,
+                                     .index = kept_at(l, r, wide),
+                                     .value = lower_load_wide(l, read->object, where, wide),
+                                     .limit = -1,
+                                     .body = -1,
+                                     .other = -1});
+        }
+    }
+}
+
+/* Elements that are moved at once, from where they are kept, or from the object itself. */
+static ir_ref load_at_once(lowering *l, int32_t read, place first, int32_t dim, int32_t wide) {
+    const atn_read *r = &l->g->reads[read];
+    for (int32_t n = 0; n < l->kept.count; ++n)
+        if (l->kept.of[n].read == read)
+            return ir_make(l->p, (ir_node){.kind = IR_TILE,
+                                           .type = lower_type(l, l->g->objects[r->object].type),
+                                           .width = wide,
+                                           .arg = {kept_at(l, first.r[dim], wide), -1, -1},
+                                           .id = l->kept.of[n].tile});
+    return lower_load_wide(l, r->object, lower_select(l, r->select, first, true), wide);
+}
+
+/* Such a read, made once for all of its elements, each a lane; -1: it is none. */
+static ir_ref read_at_once(lowering *l, const atn_node *node, place at) {
+    const atn_read *read = &l->g->reads[node->index];
+    int32_t d, wide = read_elements(l, read, &d);
+    if (wide == 1) return -1;
+    place first = at;
+    first.r[d] = (int8_t)(at.r[d] / wide * wide);
+    ir_ref all;
+    if (!lower_memo_find(l, WIDE_READS - node->index, 0, first, &all)) {
+        all = ir_declare(l->p, l->block, read->name, load_at_once(l, node->index, first, d, wide));
+        lower_memo_keep(l, WIDE_READS - node->index, 0, first, all);
+    }
+    return ir_lane(l->p, all, at.r[d] - first.r[d]);
+}
+
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     const atn_read *read = &l->g->reads[node->index];
     const atn_object *object = &l->g->objects[read->object];
@@ -272,6 +364,8 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
         }
         return ir_join(l->p, lanes, width);
     }
+    ir_ref lane = width == 1 ? read_at_once(l, node, at) : -1;
+    if (lane >= 0) return lane;
     lower_at where = lower_select(l, read->select, at, proven);
     if (proven) {
         ir_ref all = load_apart(l, read->object, element(l, read->object, where), part, width, wide ? apart : 1);
@@ -286,17 +380,18 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
 
 void lower_store(lowering *l, const atn_write *w, lower_at at, ir_ref value, int32_t part) {
     bool vector = ir_width_of(l->p, value) > 1;
-    ir_append(l->p, l->block,
-              (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
-                             .id = w->object,
-                             .index = element(l, w->object, at),
-                             .value = value,
-                             .limit = -1,
-                             .step = vector ? lanes_apart(l, w->select, l->g->objects[w->object].type) : 1,
-                             .component = part,
-                             .scatter = (int32_t)w->combine,
-                             .body = -1,
-                             .other = -1});
+    ir_append(
+        l->p, l->block,
+        (ir_statement){.kind = w->combine == ATN_WRITE_ONCE ? IR_STORE : IR_STORE_ATOMIC,
+                       .id = w->object,
+                       .index = element(l, w->object, at),
+                       .value = value,
+                       .limit = -1,
+                       .step = vector && l->vec_dim >= 0 ? lanes_apart(l, w->select, l->g->objects[w->object].type) : 1,
+                       .component = part,
+                       .scatter = (int32_t)w->combine,
+                       .body = -1,
+                       .other = -1});
 }
 
 /* The element itself; where its place is computed, only if that is inside. */
@@ -353,6 +448,24 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     }
 }
 
+/* Elements of a write that are moved at once, and along which dimension; 1: each by itself. */
+static int32_t written_at_once(const lowering *l, const atn_write *w, int32_t *dim) {
+    atn_type type = l->g->objects[w->object].type;
+    if (w->combine != ATN_WRITE_ONCE || w->enable >= 0 || atn_select_is_computed(l->g, w->select)) return 1;
+    if (l->needs.in_place[w->value] || l->g->values[w->value].type != type) return 1;
+    return moved_at_once(l, w->select, type, dim);
+}
+
+static void write_at_once(lowering *l, const atn_write *w, place at, int32_t dim, int32_t wide) {
+    ir_ref lanes[4];
+    for (int32_t k = 0; k < wide; ++k) {
+        place one = at;
+        one.r[dim] = (int8_t)(at.r[dim] + k);
+        lanes[k] = lower_value(l, w->value, one, 0);
+    }
+    if (!l->p->failed) lower_store(l, w, lower_select(l, w->select, at, true), ir_join(l->p, lanes, wide), 0);
+}
+
 /* What is read is what was there before any of the writes: in place, all of it is read before the first is made.
  * Returns whether there is any. */
 static bool read_first(lowering *l, const atn_write *w) {
@@ -378,9 +491,13 @@ void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {
         const atn_write *w = &l->g->writes[k];
         if (w->block != block) continue;
         place at = PLACE_ORIGIN;
-        int32_t turn = enable < 0 ? lower_turned(l, w, dims) : -1;
+        int32_t turn = enable < 0 ? lower_turned(l, w, dims) : -1, along = -1;
+        int32_t wide = enable < 0 && turn < 0 ? written_at_once(l, w, &along) : 1;
         do {
-            if (turn < 0)
+            if (wide > 1 && at.r[along] % wide != 0) continue;
+            if (wide > 1)
+                write_at_once(l, w, at, along, wide);
+            else if (turn < 0)
                 write_at(l, w, dims, at, enable, writes == 1);
             else if (at.r[turn] == 0)
                 lower_write_turned(l, w, at, turn);

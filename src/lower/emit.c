@@ -328,9 +328,33 @@ static void end_stage(lowering *l, const atn_target *target) {
     lower_enter(l, kept);
 }
 
+/* A scan in one launch: a group for each tile, numbered as they begin. */
+static void look_stage(lowering *l) {
+    atn_lowered *p = l->p;
+    ir_block body = IR_EMPTY;
+    open_stage(l, "", l->cuts.items);
+    l->block = &body;
+    l->item = l->lane_q = ir_declare(p, l->block, "item", ir_special(p, IR_ITEM, IR_ADDRESS));
+    ir_ref drawn = ir_declare(p, l->block, "drawn", ir_special(p, IR_DRAW, ATN_INDEX));
+    ir_ref low = ir_operation(p, ATN_OP_BITAND, ATN_INDEX, drawn, ir_integer(p, ATN_INDEX, UINT32_MAX), -1);
+    ir_ref high = ir_operation(p, ATN_OP_SHR, ATN_INDEX, drawn, ir_integer(p, ATN_INDEX, 32), -1);
+    l->split = ir_declare(p, l->block, "tile", ir_cast(p, IR_ADDRESS, low));
+    l->launch = ir_declare(p, l->block, "launch", ir_cast(p, ATN_INT32, high));
+    l->scan_phase = SCAN_LOOK;
+    l->inside = false;
+    l->clamp = true;
+    lower_group(l);
+    if (!p->failed) p->stage[l->stage].body = body.first;
+}
+
 void lower_emit(lowering *l, const atn_target *target) {
     lower_scene scene = lower_scene_of(l);
     bool scan = l->cuts.splits > 1 && atn_graph_has_scan(l->g);
+    if (scan && l->v.finish == ATN_FINISH_LOOK) {
+        look_stage(l);
+        lay_arguments(l->p);
+        return;
+    }
     if (scan) l->scan_phase = SCAN_PARTS;
     main_stage(l, "", target);
     if (scan) {

@@ -9,7 +9,8 @@ static bool plain_points(const atn_cut *c) {
 }
 
 static bool plain_range(const atn_cut *c) {
-    return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->tile == 0 && c->unroll == 1 && c->split == 1;
+    return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->pack == 1 && c->tile == 0 && c->unroll == 1 &&
+           c->split == 1;
 }
 
 /* The outermost reduction: the algorithm itself, or the iterators directly in it. */
@@ -75,7 +76,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         if (d < rank && v->q[d].regs > 1) many_mask |= 1u << g->blocks[block].dim[d];
     }
     for (int d = 1; d < ATN_MAX_RANK; ++d)
-        REFUSE(v->q[d].vec > 1 || v->q[d].regs > 1 || v->q[d].tile > 0 || v->q[d].unroll > 1,
+        REFUSE(v->q[d].vec > 1 || v->q[d].regs > 1 || v->q[d].pack > 1 || v->q[d].tile > 0 || v->q[d].unroll > 1,
                "q1 and q2 are cut into lanes and splits only");
     REFUSE(vectors > 1, "more than one dimension is cut into vectors");
     REFUSE(vectors > 0 && !t->vectors, "the dialect has no vectors to compute on; use pack");
@@ -114,11 +115,27 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         REFUSE(lanes_q > 1 && v->p[0].lanes * v->p[1].lanes > 1, "the items of a group share one scan, not several");
         REFUSE(v->q[1].lanes > 1, "a scan has its items along q0");
         REFUSE(v->q[0].regs > 1 && g->blocks[block].rank > 1, "a scan over rows takes one step at a time");
-        REFUSE(atn_variant_splits(v) > 1 && (points > 0 || v->finish != ATN_FINISH_LAUNCH),
-               "a scan is split where it is that of everything, with finish=launch");
+        REFUSE(atn_variant_splits(v) > 1 &&
+                   (points > 0 || (v->finish != ATN_FINISH_LAUNCH && v->finish != ATN_FINISH_LOOK)),
+               "a scan is split where it is that of everything, with finish=launch or look");
         REFUSE(v->q[0].vec > 1 && (atn_variant_splits(v) == 1 || g->blocks[block].acc[0].join == ATN_JOIN_CUSTOM),
                "vectors along a scan add up its parts only");
-        REFUSE(v->stage > 0 || v->q[0].tile > 0, "a scan stages nothing");
+        REFUSE((v->stage > 0 && v->finish != ATN_FINISH_LOOK) || v->stage > 1 || v->q[0].tile > 0,
+               "a scan stages nothing, but for the tile of a group that looks back (stage=1)");
+    }
+    REFUSE(v->q[0].regs > 16 && v->finish != ATN_FINISH_LOOK, "more than 16 registers of q0 are for finish=look");
+    REFUSE(v->q[0].pack > 1 && (!atn_graph_has_scan(g) || lanes_q == 1 || v->q[0].regs % v->q[0].pack != 0),
+           "pack_q0 is that of a scan with lanes, whose registers are a multiple of it");
+    if (v->finish == ATN_FINISH_LOOK) {
+        REFUSE(!t->waits || v->reduce != ATN_REDUCE_SHUFFLE,
+               "groups that wait for those before them exist on CUDA only, with reduce=shuffle");
+        REFUSE(!atn_graph_has_scan(g) || atn_variant_splits(v) == 1 || lanes_q == 1 || rank != 1 || v->groups > 0,
+               "groups look back in a split scan over one dimension, with lanes and with groups=0");
+        REFUSE(v->stage > 0 && v->q[0].pack == 1, "a tile is kept where several of its elements are moved at once");
+        for (int32_t d = 0; d < rank; ++d)
+            REFUSE(!atn_value_is_static(g, g->dims[g->blocks[block].dim[d]].begin) ||
+                       !atn_value_is_static(g, g->dims[g->blocks[block].dim[d]].end),
+                   "elements decide how long the range is, and so how many groups there are");
     }
     REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp),
            "lanes of q are more than warps can shuffle");

@@ -174,7 +174,7 @@ static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t t
             }
             if (t < 0) {
                 t = stage->n_tiles++;
-                stage->tile[t] = (ir_tile){name, (atn_type)acc_type(l, &b->acc[k]), slots};
+                stage->tile[t] = (ir_tile){.name = name, .type = (atn_type)acc_type(l, &b->acc[k]), .elements = slots};
             }
             tile[k][part] = t;
         }

@@ -8,10 +8,13 @@ static atn_status check_local(const atn_ctx *ctx, const atn_lowered *p, const at
     for (int32_t k = 0; k < p->n_stages; ++k) {
         int64_t bytes = 0;
         for (int32_t t = 0; t < p->stage[k].n_tiles; ++t)
-            bytes += p->stage[k].tile[t].elements * (int64_t)atn_type_bytes(p->stage[k].tile[t].type);
-        if (bytes > target->local_bytes)
+            if (!p->stage[k].tile[t].dynamic)
+                bytes += p->stage[k].tile[t].elements * (int64_t)atn_type_bytes(p->stage[k].tile[t].type);
+        int64_t dynamic = atn_stage_dynamic_bytes(&p->stage[k]), room = target->local_bytes;
+        if (dynamic > 0) bytes += dynamic, room = target->dynamic_bytes;
+        if (bytes > room)
             return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: the variant stages %lld bytes in a group, %lld are there",
-                            p->graph->name, (long long)bytes, (long long)target->local_bytes);
+                            p->graph->name, (long long)bytes, (long long)room);
     }
     return ATN_OK;
 }

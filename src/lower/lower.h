@@ -9,14 +9,16 @@
 
 /* What the passes must know of where the program will run. */
 typedef struct atn_target {
-    bool host;            /* C on threads; else work-groups of items */
-    bool vectors;         /* the dialect has vector types to compute on */
-    bool half;            /* arithmetic on halves, not only storage */
-    bool shuffle;         /* items of a warp can hand values to each other */
-    int32_t warp;         /* items in lockstep, 1 where none are */
-    int32_t max_items;    /* in a group */
-    int64_t local_bytes;  /* local memory of a group, or what a thread may keep in its cache */
-    int32_t vector_bytes; /* of a vector register; 0: not known */
+    bool host;             /* C on threads; else work-groups of items */
+    bool vectors;          /* the dialect has vector types to compute on */
+    bool half;             /* arithmetic on halves, not only storage */
+    bool shuffle;          /* items of a warp can hand values to each other */
+    bool waits;            /* a group may wait for what those that started before it leave in memory */
+    int32_t warp;          /* items in lockstep, 1 where none are */
+    int32_t max_items;     /* in a group */
+    int64_t local_bytes;   /* local memory of a group, or what a thread may keep in its cache */
+    int64_t dynamic_bytes; /* the same where a launch asks for it; 0: it cannot */
+    int32_t vector_bytes;  /* of a vector register; 0: not known */
 } atn_target;
 
 /* ATN_ERR_UNSUPPORTED, with the reason, where this variant of this graph does not exist. *out is owned by the caller;

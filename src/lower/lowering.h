@@ -42,8 +42,18 @@ typedef struct memo {
 enum { MEMO_CHAINS = 1024 };
 
 /* A scan of a split range has two stages: totals of its parts, then everything, each part begun with those before it.
- */
-typedef enum lower_scan_phase { SCAN_WHOLE, SCAN_PARTS, SCAN_ALL } lower_scan_phase;
+ * With finish=look it has one, whose groups take tiles and await what those before them leave. */
+typedef enum lower_scan_phase { SCAN_WHOLE, SCAN_PARTS, SCAN_ALL, SCAN_LOOK } lower_scan_phase;
+
+/* Reads whose elements the items of a scan keep in local memory, each its own: `wide` of them side by side. */
+enum { LOWER_MOST_KEPT = 4 };
+typedef struct lower_kept {
+    int32_t count;
+    struct {
+        int32_t read, tile, wide;
+    } of[LOWER_MOST_KEPT];
+    int32_t first; /* register of the row at hand among all of an item's */
+} lower_kept;
 
 typedef struct lowering {
     const atn_ctx *ctx;
@@ -69,9 +79,12 @@ typedef struct lowering {
     int32_t acc_variable[ATN_MAX_ACCS][2]; /* what ACC means just now: [accumulator][part] */
     ir_ref side[2][ATN_MAX_ACCS][2];       /* what LEFT, RIGHT mean just now */
     lower_staging staged;
+    lower_kept kept;
     ir_ref extent[ATN_MAX_RANK], begin[ATN_MAX_RANK]; /* of the points */
     lower_scan_phase scan_phase;
-    ir_ref split;                                     /* this group's part of the reduced range; -1: no split */
+    ir_ref split;               /* this group's part of the reduced range, or tile of a scan;
+                                   -1: no split */
+    ir_ref launch;              /* SCAN_LOOK: which launch this is */
     ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
     int32_t warp;               /* items that shuffle with each other */
     ir_ref start[ATN_MAX_RANK]; /* first point of the group's tile */
@@ -136,6 +149,7 @@ ir_ref lower_from_zero(lowering *l, lower_at at);                            /* 
 ir_ref lower_pick(lowering *l, int32_t object, lower_at at, bool from_zero); /* the element, or 0 outside */
 ir_ref lower_load_wide(lowering *l, int32_t object, lower_at at, int32_t wide);
 ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no); /* by one condition, whole vectors */
+void lower_keep_reads(lowering *l); /* of a row at hand: begins to fetch those that can be kept, into l->kept */
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable);
 void lower_store(lowering *l, const atn_write *w, lower_at at, ir_ref value, int32_t part);
 

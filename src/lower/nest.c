@@ -81,8 +81,10 @@ static ir_ref first_lane(lowering *l) {
 }
 
 static void epilogue(lowering *l) {
-    if (l->split >= 0 && l->scan_phase == SCAN_ALL) { /* the last part knows the total */
-        ir_ref last = ir_operation(l->p, ATN_OP_EQ, ATN_B, l->split, ir_address(l->p, l->cuts.splits - 1), -1);
+    if (l->split >= 0 && l->scan_phase >= SCAN_ALL) { /* the last part knows the total */
+        ir_ref parts =
+            l->scan_phase == SCAN_ALL ? ir_address(l->p, l->cuts.splits) : ir_special(l->p, IR_GROUPS, IR_ADDRESS);
+        ir_ref last = ir_operation(l->p, ATN_OP_EQ, ATN_B, l->split, ir_add_integer(l->p, parts, -1), -1);
         lower_writes(l, l->g->blocks[0].n_accs > 0 ? -1 : 0, 0, ir_and(l->p, last, first_lane(l)));
         return;
     }

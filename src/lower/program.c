@@ -18,14 +18,21 @@ void atn_lowered_free(atn_lowered *program) {
     atn_free(ctx, program);
 }
 
+/* Tiles of a scan whose groups look back; 0: it is no such scan. */
+static int64_t tiles_of(const atn_lowered *program, const atn_extent *extent) {
+    int64_t steps = program->n_stages > 0 ? program->stage[0].over_steps : 0;
+    return steps == 0 ? 0 : extent->range <= steps ? 1 : (extent->range - 1) / steps + 1;
+}
+
 int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent) {
-    (void)extent;
-    return atn_variant_splits(&program->variant);
+    int64_t tiles = tiles_of(program, extent), splits = atn_variant_splits(&program->variant);
+    return tiles == 0 ? splits : tiles + tiles / splits + 1; /* what each window begins with, too */
 }
 
 int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent) {
     const ir_stage *s = &program->stage[stage];
     int64_t groups = 1;
+    if (s->over_steps > 0) return tiles_of(program, extent);
     if (s->over_points)
         for (int d = 0; d < ATN_MAX_RANK; ++d) {
             int64_t tiles = extent->points[d] <= 0 ? 0 : (extent->points[d] - 1) / s->span[d] + 1;
@@ -33,6 +40,14 @@ int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_
         }
     if (s->over_splits && !atn_i64_mul(groups, atn_lowered_splits(program, extent), &groups)) return INT64_MAX;
     return groups;
+}
+
+int64_t atn_stage_dynamic_bytes(const ir_stage *stage) {
+    int64_t bytes = 0;
+    for (int32_t t = 0; t < stage->n_tiles; ++t)
+        if (stage->tile[t].dynamic)
+            bytes += (stage->tile[t].elements * (int64_t)atn_type_bytes(stage->tile[t].type) + 15) / 16 * 16;
+    return bytes;
 }
 
 int64_t atn_extent_points(const atn_extent *extent) {
@@ -70,7 +85,7 @@ static void print_expression(const atn_lowered *p, ir_ref ref, atn_text *out) {
         [IR_SPLAT] = "splat", [IR_LANE] = "lane",     [IR_JOIN] = "join",       [IR_TURN] = "turn",
         [IR_LOAD] = "load",   [IR_TILE] = "tile",     [IR_SCRATCH] = "scratch", [IR_ARGUMENT] = "argument",
         [IR_GROUP] = "group", [IR_GROUPS] = "groups", [IR_ITEM] = "item",       [IR_SHUFFLE] = "shuffle",
-        [IR_LAST] = "last",   [IR_WITHIN] = "within"};
+        [IR_LAST] = "last",   [IR_WITHIN] = "within", [IR_DRAW] = "draw",       [IR_AWAIT] = "await"};
     switch (n->kind) {
     case IR_INTEGER:
         atn_text_printf(out, "%" PRId64, n->integer);
@@ -110,8 +125,11 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_STORE] = "store",
                                         [IR_STORE_ATOMIC] = "store atomic",
                                         [IR_TILE_STORE] = "stage",
+                                        [IR_FETCH] = "fetch",
+                                        [IR_FETCHED] = "fetched",
                                         [IR_SCRATCH_STORE] = "partial",
                                         [IR_SCRATCH_ATOMIC] = "partial atomic",
+                                        [IR_LEAVE] = "leave",
                                         [IR_FOR] = "for",
                                         [IR_IF] = "if",
                                         [IR_BARRIER] = "barrier",
@@ -128,7 +146,7 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
             atn_text_printf(out, "%s ", p->variables[s->id].name);
         if (s->kind == IR_STORE || s->kind == IR_STORE_ATOMIC)
             atn_text_printf(out, "%s ", p->graph->objects[s->id].name);
-        if (s->kind == IR_TILE_STORE) atn_text_printf(out, "tile%d ", s->id);
+        if (s->kind == IR_TILE_STORE || s->kind == IR_FETCH) atn_text_printf(out, "tile%d ", s->id);
         const ir_ref parts[3] = {s->index, s->value, s->limit};
         for (int k = 0; k < 3; ++k) {
             if (parts[k] < 0) continue;

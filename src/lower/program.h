@@ -32,7 +32,9 @@ typedef enum ir_kind {
     IR_GROUPS,
     IR_ITEM,    /* this group, how many were launched, this item in its group */
     IR_SHUFFLE, /* arg[0] of another item, within segments of `id` items; list: ir_shuffle says which, by `integer` */
-    IR_LAST     /* true in the group that finishes last (all partial results are then visible) */
+    IR_LAST,    /* true in the group that finishes last (all partial results are then visible) */
+    IR_DRAW,    /* of INDEX: how many groups of this launch began before this one, plus 2^32 times which launch it is */
+    IR_AWAIT    /* what another group left at word arg[0] of the scratch in launch arg[1], as `type`; waits for it */
 } ir_kind;
 
 typedef enum ir_shuffle {
@@ -73,8 +75,11 @@ typedef enum ir_statement_kind {
     IR_STORE, /* object id, element index = value (width elements, `step` apart: 1, or 2); component: imaginary parts */
     IR_STORE_ATOMIC,   /* object id, element index combined with value by scatter */
     IR_TILE_STORE,     /* staged tile id, element index = value */
+    IR_FETCH,          /* the same of a load, which this item alone will see, and not before */
+    IR_FETCHED,        /* all that it fetched is there */
     IR_SCRATCH_STORE,  /* slot index of the partial results = value */
     IR_SCRATCH_ATOMIC, /* slot index joined with value by scatter */
+    IR_LEAVE,          /* word index of the scratch = value, for groups of launch `limit` that await it */
     IR_FOR,            /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
     IR_IF,             /* value; body, other */
     IR_BARRIER,        /* all items of the group, local memory */
@@ -109,6 +114,7 @@ typedef struct ir_tile {
     const char *name;
     atn_type type;
     int64_t elements;
+    bool dynamic; /* its memory comes with the launch, one behind the other (cuda) */
 } ir_tile;
 
 typedef struct ir_stage {
@@ -121,6 +127,7 @@ typedef struct ir_stage {
     int32_t span[ATN_MAX_RANK]; /* points covered by one group per dimension; 1 where there is none */
     bool over_points;           /* false: one group for all (the end of a reduction) */
     bool over_splits;
+    int32_t over_steps; /* > 0: one group for so many steps of the range; at least one */
 } ir_stage;
 
 typedef struct ir_argument {
@@ -139,7 +146,7 @@ typedef struct atn_lowered {
     ir_ref *list;
     ir_argument *arguments; /* of every stage, in this order */
     ir_stage stage[4];
-    /* Partial results: slots of 8 bytes per point and split; 0: no scratch. */
+    /* Partial results: slots of 8 bytes per point and split, or per tile and window of a scan; 0: no scratch. */
     int32_t scratch_slots;
     bool scratch_counter; /* one more slot, zero before the first launch and after each */
     bool reports;         /* has the report argument */
@@ -156,7 +163,8 @@ typedef struct atn_extent {
     int64_t points[ATN_MAX_RANK]; /* extent per dimension of the points; 1 where there is none */
     int64_t range; /* steps of the outermost reduction, at the first point, unless elements decide; 0: not known */
 } atn_extent;
-int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent);
+int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent); /* partial results at each point */
+int64_t atn_stage_dynamic_bytes(const ir_stage *stage); /* of its dynamic tiles, each a multiple of 16 */
 int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent);
 int64_t atn_extent_points(const atn_extent *extent); /* all of them; INT64_MAX: more than can be counted */
 /* Points times splits times slots: the numbers that groups and partial results are counted by. */

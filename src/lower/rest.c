@@ -83,8 +83,9 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
                 return;
             }
             o.rest[k][part] = stage->n_tiles;
-            stage->tile[stage->n_tiles++] =
-                (ir_tile){"rest", (atn_type)acc_type(l, &o.b->acc[k]), steps * o.places * loops_acc_width(&o, 0)};
+            stage->tile[stage->n_tiles++] = (ir_tile){.name = "rest",
+                                                      .type = (atn_type)acc_type(l, &o.b->acc[k]),
+                                                      .elements = steps * o.places * loops_acc_width(&o, 0)};
         }
     resting r = {.o = &o, .after = after, .phase = 0};
     lower_each_step(l, rest_step, &r);

@@ -1,7 +1,8 @@
 /* Scans: a block whose running values are used. One item alone goes step by step. Several items, or several steps at
  * once, take a row of the range each time: every step's own contribution, joined over the items (scan_group.c), then
  * over the registers, then with what was before the row. Where a range is split, a first stage leaves the total of each
- * part, and the second one begins each part with those before it. Joins are associative; the earlier side is left. */
+ * part, and the second one begins each part with those before it; or there is one stage, whose groups look back
+ * (scan_look.c). Joins are associative; the earlier side is left. */
 #include "lower/scan.h"
 
 #include <stdio.h>
@@ -31,18 +32,17 @@ static void first_values(scan *s, scan_accs out) {
     }
 }
 
-static void make_variables(scan *s, const char *name, scan_accs value, scan_accs variable) {
+void scan_variables(scan *s, const char *name, scan_accs value, scan_accs variable) {
     SCAN_EACH(s->b, k, part)
     variable[k][part] = ir_variable_ref(s->l->p, ir_declare_mutable(s->l->p, s->l->block, name, value[k][part]));
 }
 
-static void set_variables(scan *s, scan_accs variable, scan_accs value) {
+void scan_assign(scan *s, scan_accs variable, scan_accs value) {
     SCAN_EACH(s->b, k, part)
     if (!s->l->p->failed) ir_assign(s->l->p, s->l->block, s->l->p->nodes[variable[k][part]].id, value[k][part]);
 }
 
-/* Makes BEFORE or AFTER of the block known at a place. */
-static void keep_running(scan *s, atn_op op, place at, scan_accs value) {
+void scan_keep_running(scan *s, atn_op op, place at, scan_accs value) {
     lowering *l = s->l;
     for (atn_value v = 0; v < l->g->n_values && !l->p->failed; ++v) {
         const atn_node *n = &l->g->values[v];
@@ -62,7 +62,7 @@ static void keep_running(scan *s, atn_op op, place at, scan_accs value) {
 static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
     lowering *l = s->l;
     scan_accs right;
-    keep_running(s, ATN_OP_BEFORE, at, carry);
+    scan_keep_running(s, ATN_OP_BEFORE, at, carry);
     SCAN_EACH(s->b, k, part)
     if (!l->p->failed) l->acc_variable[k][part] = l->p->nodes[carry[k][part]].id;
     SCAN_EACH(s->b, k, part) {
@@ -74,11 +74,10 @@ static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
     else
         scan_join(s, "joined", carry, right, next);
     if (l->p->failed) return;
-    keep_running(s, ATN_OP_AFTER, at, next);
+    scan_keep_running(s, ATN_OP_AFTER, at, next);
 }
 
-/* What a step contributes by itself; nothing where it is none (valid is false). */
-static void contribution(scan *s, place at, ir_ref valid, scan_accs out) {
+void scan_contribution(scan *s, place at, ir_ref valid, scan_accs out) {
     lowering *l = s->l;
     scan_accs term, clean;
     SCAN_EACH(s->b, k, part)
@@ -100,115 +99,123 @@ static void contribution(scan *s, place at, ir_ref valid, scan_accs out) {
     }
 }
 
-enum { MOST_REGS = 16 };
+static void copy(const scan *s, scan_accs from, scan_accs to) { SCAN_EACH(s->b, k, part) to[k][part] = from[k][part]; }
 
-/* A row of the range whose steps lie side by side in each item: they are joined in order, then the items are, once. */
-static void step_packed(scan *s, scan_accs carry, int32_t rows, scan_accs next) {
-    lowering *l = s->l;
+/* What is before and after the steps of one row: `until` comes before the row. Of steps side by side, `upto` are those
+ * of this item up to each. */
+static void row_values(scan *s, int32_t first, int32_t pack, scan_accs until, scan_accs earlier, scan_accs value,
+                       scan_accs *upto) {
     int32_t q0 = s->b->dim[0];
-    scan_accs upto[MOST_REGS], value[1], earlier[1], total[1], until, here;
-    for (int32_t r = 0; r < rows && !l->p->failed; ++r) {
+    scan_accs begin, here;
+    if (pack > 1) scan_join(s, "until", until, earlier, begin);
+    for (int32_t r = first; r < first + pack && !s->l->p->failed; ++r) {
         place at = PLACE_ORIGIN;
         at.r[q0] = (int8_t)r;
-        contribution(s, at, -1, here);
-        if (l->p->failed) return;
-        if (r > 0) scan_join(s, "upto", upto[r - 1], here, upto[r]);
-        if (r == 0) SCAN_EACH(s->b, k, part) upto[r][k][part] = here[k][part];
+        if (pack > 1) {
+            if (s->before && r > first) scan_join(s, "before", begin, upto[r - 1], here);
+            if (s->before) scan_keep_running(s, ATN_OP_BEFORE, at, r > first ? here : begin);
+            if (s->after) scan_join(s, "after", begin, upto[r], here);
+        } else {
+            if (s->before && s->lanes > 1) scan_join(s, "before", until, earlier, here);
+            if (s->before) scan_keep_running(s, ATN_OP_BEFORE, at, s->lanes > 1 ? here : until);
+            if (s->after && s->lanes > 1) scan_join(s, "after", until, value, here);
+        }
+        if (s->after && s->lanes > 1) scan_keep_running(s, ATN_OP_AFTER, at, here);
     }
-    if (l->p->failed) return;
-    SCAN_EACH(s->b, k, part) value[0][k][part] = upto[rows - 1][k][part];
-    bool before = s->before;
-    s->before = true; /* where this item begins */
-    scan_group(s, 1, value, earlier, total);
-    s->before = before;
-    scan_join(s, "until", carry, earlier[0], until);
-    for (int32_t r = 0; r < rows && !l->p->failed; ++r) {
-        place at = PLACE_ORIGIN;
-        at.r[q0] = (int8_t)r;
-        if (s->before && r > 0) scan_join(s, "before", until, upto[r - 1], here);
-        if (s->before) keep_running(s, ATN_OP_BEFORE, at, r > 0 ? here : until);
-        if (!s->after) continue;
-        scan_join(s, "after", until, upto[r], here);
-        keep_running(s, ATN_OP_AFTER, at, here);
-    }
-    scan_join(s, "row", carry, total[0], next);
 }
 
-/* A row of the range: `rows` steps of every item, a row of items apart. */
-static void step_row(scan *s, scan_accs carry, int32_t rows, ir_ref limit, scan_accs next) {
+/* Rows of the range: `regs` steps of every item, of which `pack` lie side by side and are joined in order first; the
+ * others are a row of items apart. */
+static void step_rows(scan *s, scan_accs carry, int32_t regs, int32_t pack, ir_ref limit, scan_accs next) {
     lowering *l = s->l;
-    int32_t q0 = s->b->dim[0];
-    scan_accs value[MOST_REGS], earlier[MOST_REGS], total[MOST_REGS], below, until, upto;
-    for (int32_t r = 0; r < rows; ++r) {
+    int32_t q0 = s->b->dim[0], rows = regs / pack;
+    scan_accs upto[SCAN_MOST_REGS], value[SCAN_MOST_REGS], earlier[SCAN_MOST_REGS], total[SCAN_MOST_REGS], below, until,
+        joined;
+    for (int32_t r = 0; r < regs && !l->p->failed; ++r) {
         place at = PLACE_ORIGIN;
         at.r[q0] = (int8_t)r;
         ir_ref valid =
             limit < 0 ? -1 : ir_less(l->p, ir_add_integer(l->p, l->dim[q0].base, lower_offset(l, q0, at)), limit);
         if (valid >= 0) valid = ir_declare(l->p, l->block, "valid", valid);
-        contribution(s, at, valid, value[r]);
+        scan_contribution(s, at, valid, upto[r]);
+        if (l->p->failed) return;
+        if (r % pack > 0) {
+            scan_join(s, "upto", upto[r - 1], upto[r], joined);
+            copy(s, joined, upto[r]);
+        }
+        copy(s, upto[r], value[r / pack]);
     }
-    if (l->p->failed) return;
+    bool before = s->before;
+    s->before = before || pack > 1; /* where this item begins */
     scan_group(s, rows, value, earlier, total);
+    s->before = before;
     if (l->p->failed) return;
-    SCAN_EACH(s->b, k, part) until[k][part] = carry[k][part];
-    for (int32_t r = 0; r < rows && !l->p->failed; ++r) { /* until: what comes before the register */
+    copy(s, carry, until);
+    for (int32_t r = 0; r < rows && !l->p->failed; ++r) { /* until: what comes before the row */
+        row_values(s, r * pack, pack, until, earlier[r], value[r], upto);
+        if (r == 0) {
+            copy(s, total[r], below);
+        } else {
+            scan_join(s, "below", below, total[r], joined);
+            copy(s, joined, below);
+        }
+        /* Not after one another: each waits for one row only. */
+        scan_join(s, pack > 1 ? "row" : "until", carry, below, until);
         place at = PLACE_ORIGIN;
         at.r[q0] = (int8_t)r;
-        if (s->before && s->lanes > 1) scan_join(s, "before", until, earlier[r], upto);
-        if (s->before) keep_running(s, ATN_OP_BEFORE, at, s->lanes > 1 ? upto : until);
-        if (s->lanes > 1 && s->after) {
-            scan_join(s, "after", until, value[r], upto);
-            keep_running(s, ATN_OP_AFTER, at, upto);
-        }
-        if (r == 0) {
-            SCAN_EACH(s->b, k, part) below[k][part] = total[r][k][part];
-        } else {
-            scan_join(s, "below", below, total[r], upto);
-            SCAN_EACH(s->b, k, part) below[k][part] = upto[k][part];
-        }
-        scan_join(s, "until", carry, below, until); /* not after one another: each waits for one row only */
-        if (s->lanes == 1) keep_running(s, ATN_OP_AFTER, at, until);
+        if (s->lanes == 1) scan_keep_running(s, ATN_OP_AFTER, at, until);
     }
-    SCAN_EACH(s->b, k, part) next[k][part] = until[k][part];
+    copy(s, until, next);
 }
 
-/* A loop over the range whose body is a row, or one step. */
-static void loop(scan *s, scan_accs carry, ir_ref from, ir_ref to, int32_t rows, bool tail, int32_t unroll) {
+/* Binds the range to `rows` steps of each item from `index` on; how many of them lie side by side. */
+static int32_t bind(scan *s, ir_ref index, int32_t rows, ir_ref limit) {
     lowering *l = s->l;
-    int32_t q0 = s->b->dim[0];
-    char name[64];
-    snprintf(name, sizeof name, "%.30s_q0", s->b->name);
-    int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true);
-    ir_ref index = ir_variable_ref(l->p, variable);
-    ir_block body = IR_EMPTY, *outer = l->block;
-    size_t mark = lower_mark(l);
-    uint32_t bound = l->bound, done = l->done;
-    ir_ref limit = tail && s->lanes > 1 ? to : -1;
-    scan_accs next;
-    l->block = &body;
-    bool packed = s->lanes > 1 && rows > 1 && s->slots > 2;
-    ir_ref lane = s->lane >= 0 ? ir_multiply_integer(l->p, s->lane, packed ? rows : 1) : -1;
+    int32_t q0 = s->b->dim[0], wanted = l->v.q[0].pack;
+    int32_t pack = s->lanes == 1 || rows == 1 ? 1 : wanted > 1 ? wanted : s->slots > 2 ? rows : 1;
+    ir_ref lane = s->lane >= 0 ? ir_multiply_integer(l->p, s->lane, pack) : -1;
     ir_ref base = lane >= 0 ? ir_declare(l->p, l->block, "q0", ir_add(l->p, index, lane)) : index;
     l->dim[q0] = (dim_state){.bound = true,
                              .base = base,
                              .local = base,
                              .regs = rows,
-                             .pack = 1,
+                             .pack = pack,
                              .vec = 1,
-                             .row = packed ? 1 : s->lanes,
+                             .row = (int64_t)s->lanes * pack,
                              .limit = limit};
     l->bound |= 1u << q0;
+    return pack;
+}
+
+/* All that is done in a row, or in one step, from `index` on; carry is a variable. */
+static void body_of(scan *s, scan_accs carry, ir_ref index, int32_t rows, ir_ref limit) {
+    lowering *l = s->l;
+    size_t mark = lower_mark(l);
+    uint32_t bound = l->bound, done = l->done;
+    scan_accs next;
+    int32_t pack = bind(s, index, rows, limit);
     lower_children(l, s->block);
     if (s->lanes == 1 && s->regs == 1)
         step_alone(s, carry, PLACE_ORIGIN, next);
     else
-        (packed ? step_packed(s, carry, rows, next) : step_row(s, carry, rows, limit, next));
+        step_rows(s, carry, rows, pack, limit, next);
     if (l->scan_phase != SCAN_PARTS) lower_writes(l, s->block, l->cuts.points | l->bound, -1);
-    if (!l->p->failed) set_variables(s, carry, next); /* last: what is before a step is the variable itself */
+    if (!l->p->failed) scan_assign(s, carry, next); /* last: what is before a step is the variable itself */
     l->done = done;
     l->bound = bound;
-    l->dim[q0].bound = false;
+    l->dim[s->b->dim[0]].bound = false;
     lower_forget(l, mark);
+}
+
+/* A loop over the range whose body is a row, or one step. */
+static void loop(scan *s, scan_accs carry, ir_ref from, ir_ref to, int32_t rows, bool tail, int32_t unroll) {
+    lowering *l = s->l;
+    char name[64];
+    snprintf(name, sizeof name, "%.30s_q0", s->b->name);
+    int32_t variable = ir_new_variable(l->p, name, IR_ADDRESS, 1, true);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    l->block = &body;
+    body_of(s, carry, ir_variable_ref(l->p, variable), rows, tail && s->lanes > 1 ? to : -1);
     l->block = outer;
     ir_for(l->p, outer, variable, from, to, (int64_t)s->lanes * rows, unroll, body);
 }
@@ -285,14 +292,14 @@ static void parts_before(scan *s, scan_accs first, scan_accs out) {
         to = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add(p, from, each), l->split, -1);
         to = ir_declare(p, l->block, "part_to", to);
     }
-    make_variables(s, "parts", s->lanes > 1 ? s->neutral : first, mine);
+    scan_variables(s, "parts", s->lanes > 1 ? s->neutral : first, mine);
     int32_t variable = ir_new_variable(p, "part", IR_ADDRESS, 1, true), n = 0;
     ir_block body = IR_EMPTY, *outer = l->block;
     l->block = &body;
     SCAN_EACH(s->b, k, part)
     other[k][part] = ir_declare(p, l->block, "partial", partial(s, k, n++, ir_variable_ref(p, variable)));
     scan_join(s, "joined", mine, other, next);
-    if (!p->failed) set_variables(s, mine, next);
+    if (!p->failed) scan_assign(s, mine, next);
     l->block = outer;
     ir_for(p, outer, variable, from, to, 1, 1, body);
     SCAN_EACH(s->b, k, part) out[k][part] = mine[k][part];
@@ -338,7 +345,7 @@ void lower_block_scan(lowering *l, int32_t block) {
               .slots = slots_of(o.b),
               .before = uses(l->g, block, ATN_OP_BEFORE),
               .after = uses(l->g, block, ATN_OP_AFTER)};
-    bool parts = outermost && l->split >= 0;
+    bool parts = outermost && l->split >= 0, looks = parts && l->scan_phase == SCAN_LOOK;
     scan_accs first, carry, neutral;
     ir_comment(l->p, l->block, "%s", o.b->name);
     if (l->p->failed || !scan_group_open(&s)) return;
@@ -346,7 +353,7 @@ void lower_block_scan(lowering *l, int32_t block) {
     loops_hoist(l, o.b);
     SCAN_EACH(o.b, k, part) neutral[k][part] = acc_neutral(l, o.b, k, part);
     if (by_update(o.b)) { /* what ACC means, so a variable */
-        make_variables(&s, "none", neutral, s.neutral);
+        scan_variables(&s, "none", neutral, s.neutral);
     } else {
         SCAN_EACH(o.b, k, part) s.neutral[k][part] = neutral[k][part];
     }
@@ -359,11 +366,14 @@ void lower_block_scan(lowering *l, int32_t block) {
         scan_accs begun;
         parts_before(&s, first, begun);
         if (l->p->failed) return;
-        make_variables(&s, "carry", begun, carry);
+        scan_variables(&s, "carry", begun, carry);
     } else {
-        make_variables(&s, "carry", first, carry);
+        scan_variables(&s, "carry", first, carry);
     }
-    loop_axis(&s, &o, o.b->rank - 1, carry);
+    if (looks)
+        scan_look(&s, carry);
+    else
+        loop_axis(&s, &o, o.b->rank - 1, carry);
     if (l->p->failed) return;
     if (parts && l->scan_phase == SCAN_PARTS)
         loops_store_partial(l, o.b, PLACE_ORIGIN, carry);

@@ -48,7 +48,9 @@ bool scan_group_open(scan *s) {
         if (!name) return l->p->failed = true, false;
         s->tile[k][part] = stage->n_tiles;
         stage->tile[stage->n_tiles++] =
-            (ir_tile){name, (atn_type)acc_type(l, &s->b->acc[k]), (int64_t)s->tile_row * s->regs};
+            (ir_tile){.name = name,
+                      .type = (atn_type)acc_type(l, &s->b->acc[k]),
+                      .elements = (int64_t)s->tile_row * (l->scan_phase == SCAN_LOOK ? 1 : s->regs)};
     }
     return true;
 }
@@ -145,6 +147,89 @@ static void shuffled(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier
         SCAN_EACH(s->b, k, part) earlier[r][k][part] = joined[k][part];
     }
     ir_barrier(p, l->block);
+}
+
+/* Totals of warps, one slot each: those before this one, and all. */
+static void over_warps(scan *s, ir_ref lane, ir_ref warp, int32_t warps, scan_accs value, scan_accs below,
+                       scan_accs total) {
+    lowering *l = s->l;
+    atn_lowered *p = l->p;
+    ir_block first = IR_EMPTY;
+    SCAN_EACH(s->b, k, part) write_slot(s, &first, k, part, 0, warp, value[k][part]);
+    ir_if(p, l->block, ir_operation(p, ATN_OP_EQ, ATN_B, lane, ir_address(p, 0), -1), first, IR_EMPTY);
+    ir_barrier(p, l->block);
+    SCAN_EACH(s->b, k, part) {
+        below[k][part] = s->neutral[k][part];
+        total[k][part] = ir_declare(p, l->block, "total", read_slot(s, k, part, 0, ir_address(p, 0)));
+    }
+    for (int32_t w = 1; w < warps && !p->failed; ++w) { /* `total` is that of warps 0 to w - 1 */
+        scan_accs next, sum;
+        ir_ref behind = ir_operation(p, ATN_OP_LE, ATN_B, ir_address(p, w), warp, -1);
+        SCAN_EACH(s->b, k, part) {
+            below[k][part] = ir_declare(
+                p, l->block, "below",
+                ir_operation(p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), behind, total[k][part], below[k][part]));
+            next[k][part] = ir_declare(p, l->block, "next", read_slot(s, k, part, 0, ir_address(p, w)));
+        }
+        scan_join(s, "total", total, next, sum);
+        SCAN_EACH(s->b, k, part) total[k][part] = sum[k][part];
+    }
+    ir_barrier(p, l->block);
+}
+
+void scan_warps(scan *s, int32_t rows, int32_t items, scan_accs *value, scan_accs *earlier, scan_accs below,
+                scan_accs total) {
+    lowering *l = s->l;
+    atn_lowered *p = l->p;
+    int32_t segment = s->lanes < l->warp ? s->lanes : l->warp, warps = s->lanes / segment;
+    int32_t first = (items + segment - 1) / segment;
+    ir_ref width = ir_address(p, segment), lane = s->lane, warp = -1;
+    if (warps > 1) {
+        lane = ir_declare(p, l->block, "lane", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, s->lane, width, -1));
+        warp = ir_declare(p, l->block, "warp", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, s->lane, width, -1));
+    }
+    by_warp(s, lane, segment, rows, value);
+    for (int32_t r = 0; r < rows && !p->failed; ++r) {
+        scan_accs row, joined;
+        one_up(s, lane, segment, value[r], earlier[r]);
+        SCAN_EACH(s->b, k, part)
+        row[k][part] =
+            ir_declare(p, l->block, "row", shuffle(s, k, value[r][k][part], IR_SHUFFLE_FROM, segment - 1, segment));
+        if (r > 0) {
+            scan_join(s, "earlier", total, earlier[r], joined);
+            SCAN_EACH(s->b, k, part) earlier[r][k][part] = joined[k][part];
+            scan_join(s, "rows", total, row, joined);
+        }
+        SCAN_EACH(s->b, k, part) total[k][part] = r > 0 ? joined[k][part] : row[k][part];
+    }
+    SCAN_EACH(s->b, k, part) below[k][part] = s->neutral[k][part];
+    if (warps == 1 || p->failed) return;
+    scan_accs own;
+    SCAN_EACH(s->b, k, part) own[k][part] = total[k][part];
+    over_warps(s, lane, warp, first < warps ? first : warps, own, below, total);
+}
+
+void scan_hand_out(scan *s, ir_block first, scan_accs value, scan_accs out) {
+    lowering *l = s->l;
+    atn_lowered *p = l->p;
+    ir_ref is_first = ir_operation(p, ATN_OP_EQ, ATN_B, s->lane, ir_address(p, 0), -1);
+    if (s->tile_row > 0) {
+        SCAN_EACH(s->b, k, part) write_slot(s, &first, k, part, 0, ir_address(p, 0), value[k][part]);
+        ir_if(p, l->block, is_first, first, IR_EMPTY);
+        ir_barrier(p, l->block);
+        SCAN_EACH(s->b, k, part)
+        out[k][part] = ir_declare(p, l->block, "handed", read_slot(s, k, part, 0, ir_address(p, 0)));
+        return;
+    }
+    scan_accs kept;
+    scan_variables(s, "kept", s->neutral, kept);
+    ir_block *outer = l->block;
+    l->block = &first;
+    scan_assign(s, kept, value);
+    l->block = outer;
+    ir_if(p, outer, is_first, first, IR_EMPTY);
+    SCAN_EACH(s->b, k, part)
+    out[k][part] = ir_declare(p, l->block, "handed", shuffle(s, k, kept[k][part], IR_SHUFFLE_FROM, 0, s->lanes));
 }
 
 static void in_local_memory(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier, scan_accs *total) {

@@ -23,7 +23,8 @@ typedef struct knob {
     }
 #define CUT_Q(d)                                                                                                       \
     {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true}, {"vec_q" #d, AT(q[d].vec), 1, 1, 16, NULL, true},          \
-        {"regs_q" #d, AT(q[d].regs), 1, 1, 16, NULL, false}, {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false}, \
+        {"regs_q" #d, AT(q[d].regs), 1, 1, 32, NULL, false}, {"pack_q" #d, AT(q[d].pack), 1, 1, 16, NULL, true},       \
+        {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false},                                                      \
         {"unroll_q" #d, AT(q[d].unroll), 1, 1, 64, NULL, false}, {                                                     \
         "split_q" #d, AT(q[d].split), 1, 1, 65536, NULL, false                                                         \
     }
@@ -40,7 +41,7 @@ static const knob KNOBS[] = {
     {"wide", AT(wide), 1, 1, 4, NULL, true},
     {"pad", AT(pad), 0, 0, 64, NULL, false},
     {"reduce", AT(reduce), 0, 0, 1, "tree|shuffle", false},
-    {"finish", AT(finish), 0, 0, 2, "launch|last|atomic", false},
+    {"finish", AT(finish), 0, 0, 3, "launch|last|atomic|look", false},
     {"exp", AT(exp), 0, 0, 2, "library|native|polynomial", false},
     {"degree", AT(degree), 6, 3, 7, NULL, false},
     {"accumulate", AT(accumulate), 0, 0, 64, NULL, false},

@@ -13,11 +13,12 @@ typedef struct atn_cut {
     int32_t lanes;  /* work-items along it; 1 on the host */
     int32_t vec;    /* lanes of a vector type; one dimension at most has more than 1 */
     int32_t regs;   /* values held at once by one item */
-    int32_t pack;   /* of those, how many lie side by side; the others are a whole row of lanes apart */
+    int32_t pack;   /* of those, how many lie side by side; the others are a whole row of lanes apart (q: scans) */
     int32_t seq;    /* p: tiles done one after the other by one group */
     int32_t tile;   /* q: length of a tile; staged buffers are filled once per tile. 0: the whole range */
     int32_t unroll; /* q: steps of the loop written out */
-    int32_t split;  /* q: groups that share the range; partial results are joined in a fixed order at the end */
+    int32_t split;  /* q: groups that share the range; partial results are joined in a fixed order at the end; with
+                       finish=look: tiles of a window */
 } atn_cut;
 
 typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
@@ -25,8 +26,9 @@ typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* h
 typedef enum atn_finish {
     ATN_FINISH_LAUNCH,
     ATN_FINISH_LAST,
-    ATN_FINISH_ATOMIC
-} atn_finish; /* how groups of a q are */
+    ATN_FINISH_ATOMIC,
+    ATN_FINISH_LOOK
+} atn_finish; /* how groups of a q are; look: scans in one launch, whose groups look back (scan_look.c) */
 typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED } atn_schedule;
 
 typedef struct atn_variant {

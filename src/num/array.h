@@ -83,6 +83,13 @@ void atn_kernel_trust(atn_kernel *kernel);
 /* One variant for all sizes: handles of one description on arrays of many sizes share what is built, once. Before it is
  * planned. Where something was tuned, that is taken. */
 void atn_kernel_any_size(atn_kernel *kernel);
+/* On hosts, what came with the library serves: kernels that take too little time for a compiler's. Before it is
+ * planned.
+ */
+void atn_kernel_modest(atn_kernel *kernel);
+/* Builds a kernel of any size as it will be planned, but keeps nothing of it outside the cache; see num/ahead.h. May
+ * run beside others. */
+atn_status atn_kernel_build_ahead(const atn_kernel *kernel);
 /* The variant that step 0 runs, once it is planned; NULL before. */
 const atn_variant *atn_kernel_variant(const atn_kernel *kernel);
 

@@ -20,6 +20,7 @@ struct atn_kernel {
     bool planned;                 /* for what is bound now, */
     bool trusted;                 /* its index arrays were checked */
     bool any_size;                /* its variant does not depend on sizes */
+    bool modest;                  /* on hosts, what came with the library serves */
     bool moved;                   /* but some arrays are others of the same shape, */
     bool renewed;                 /* and some parameters have other values */
     int64_t offset;               /* of the array that began farthest into its buffer when it was planned */
@@ -76,6 +77,7 @@ void atn_kernel_free(atn_kernel *k) {
 void atn_kernel_trust(atn_kernel *k) { k->trusted = true; }
 
 void atn_kernel_any_size(atn_kernel *k) { k->any_size = true; }
+void atn_kernel_modest(atn_kernel *k) { k->modest = true; }
 
 const atn_variant *atn_kernel_variant(const atn_kernel *k) {
     return k->planned ? &atn_runner_choice(k->runner, 0)->variant : NULL;
@@ -204,12 +206,35 @@ static atn_status check_wisdom(const atn_kernel *k, const atn_choose_options *ch
     return status;
 }
 
+static atn_choose_options choice_of(const atn_kernel *k) {
+    return (atn_choose_options){.indices = k->trusted ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
+                                .reproducible = k->described.options.reproducible,
+                                .tolerance = k->described.options.tolerance,
+                                .any_size = k->any_size,
+                                .modest = k->modest};
+}
+
+atn_status atn_kernel_build_ahead(const atn_kernel *k) {
+    const atn_ctx *ctx = atn_device_ctx(k->device);
+    atn_choose_options choose = choice_of(k);
+    atn_status status = ATN_OK;
+    choose.near = true;
+    for (int32_t s = 0; s < k->sequence->count && k->any_size && status == ATN_OK; ++s) {
+        const atn_graph *graph = k->sequence->step[s];
+        atn_choice choice;
+        atn_built *built = NULL;
+        status = atn_choose(ctx, graph, atn_device_get_info(k->device), NULL, &choose, &choice);
+        if (status == ATN_OK && choice.origin != ATN_ORIGIN_COMPILED_IN)
+            status = atn_built_make(k->device, graph, &choice.variant, &built);
+        atn_built_free(built);
+        atn_choice_free(&choice);
+    }
+    return status;
+}
+
 static atn_status prepare(atn_kernel *k) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
-    atn_choose_options choose = {.indices = k->trusted ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
-                                 .reproducible = k->described.options.reproducible,
-                                 .tolerance = k->described.options.tolerance,
-                                 .any_size = k->any_size};
+    atn_choose_options choose = choice_of(k);
     atn_runner *runner;
     atn_status status = atn_runner_create(ctx, k->sequence, &runner);
     if (status != ATN_OK) return status;

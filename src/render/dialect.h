@@ -26,6 +26,8 @@ typedef struct atn_dialect {
     const char *prelude;        /* helper functions that every source starts with */
     const char *vector_prelude; /* of a width, macros taking it: see render.c; NULL where there are no vectors */
     const char *double_prelude; /* where doubles occur; NULL: nothing needed */
+    const char *wide_prelude;   /* where several elements are stored at once; NULL: nothing needed */
+    const char *look_prelude;   /* where groups await each other; NULL: they cannot */
     const char *exp_polynomial; /* printf format, defines atn_exp for one width; see exp.c */
 } atn_dialect;
 

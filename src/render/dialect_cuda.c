@@ -95,6 +95,77 @@ static const char PRELUDE[] =
     "INLINE void atn_atomic_or_int(int *to, int value) { atomicOr(to, value); }\n"
     "INLINE void atn_atomic_or_uchar(uchar *to, int value) { if (value) *to = 1; }\n";
 
+static const char WIDE_PRELUDE[] =
+    "#define STORE_WIDE(T, V) INLINE void atn_store_##V(T *to, V v) { /* in one piece where it is aligned */ \\\n"
+    "        if (((size_t)to & (sizeof(V) - 1)) == 0) { *(V *)to = v; return; } \\\n"
+    "        const T *from = (const T *)&v; \\\n"
+    "        _Pragma(\"unroll\") for (int k = 0; k < (int)(sizeof(V) / sizeof(T)); ++k) to[k] = from[k]; \\\n"
+    "    }\n"
+    "STORE_WIDE(float, float2) STORE_WIDE(float, float4) STORE_WIDE(int, int2) STORE_WIDE(int, int4)\n"
+    "STORE_WIDE(double, double2)\n"
+    "template <class V, class T> INLINE void atn_fetch(T *to, const T *from) {\n"
+    "    if (((size_t)from & (sizeof(V) - 1)) == 0) {\n"
+    "#if __CUDA_ARCH__ >= 800\n"
+    "        if (sizeof(V) == 16)\n"
+    "            asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\n"
+    "                         \"r\"((uint)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
+    "        else\n"
+    "#endif\n"
+    "            *(V *)to = *(const V *)from;\n"
+    "        return;\n"
+    "    }\n"
+    "    _Pragma(\"unroll\") for (int k = 0; k < (int)(sizeof(V) / sizeof(T)); ++k) to[k] = from[k];\n"
+    "}\n"
+    "INLINE void atn_fetched() {\n"
+    "#if __CUDA_ARCH__ >= 800\n"
+    "    asm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
+    "#endif\n"
+    "}\n";
+
+/* The first word of the scratch: how many groups of a launch have begun, and from bit 32 on how many launches there
+ * were. The group that begins last leaves it for the next launch. Words that are left have the launch above them, from
+ * 1 on; after 2^32 - 1 launches numbers begin anew. */
+static const char LOOK_PRELUDE[] =
+    "INLINE idx atn_draw(idx *scratch) {\n"
+    "    __shared__ idx drawn;\n"
+    "    if (threadIdx.x == 0) {\n"
+    "        uidx mine = atomicAdd((uidx *)scratch, (uidx)1), launch = (mine >> 32) + 1;\n"
+    "        if ((uint)mine == gridDim.x - 1) *(volatile uidx *)scratch = (launch == 0xffffffff ? 0 : launch) << 32;\n"
+    "        drawn = (idx)(launch << 32 | (uint)mine);\n"
+    "    }\n"
+    "    __syncthreads();\n"
+    "    return drawn;\n"
+    "}\n"
+    "#if __CUDA_ARCH__ >= 700 /* what is volatile is of the whole system, and slower */\n"
+    "INLINE void atn_leave_word(idx *to, uidx word) {\n"
+    "    asm volatile(\"st.relaxed.gpu.global.u64 [%0], %1;\" :: \"l\"(to), \"l\"(word) : \"memory\");\n"
+    "}\n"
+    "INLINE uidx atn_seen_word(const idx *from) {\n"
+    "    uidx word;\n"
+    "    asm volatile(\"ld.relaxed.gpu.global.u64 %0, [%1];\" : \"=l\"(word) : \"l\"(from) : \"memory\");\n"
+    "    return word;\n"
+    "}\n"
+    "#else\n"
+    "INLINE void atn_leave_word(idx *to, uidx word) { *(volatile uidx *)to = word; }\n"
+    "INLINE uidx atn_seen_word(const idx *from) { return *(const volatile uidx *)from; }\n"
+    "#endif\n"
+    "template <class T> INLINE void atn_leave(idx *to, int launch, T value) {\n"
+    "    union { T value; uint word[2]; } u;\n"
+    "    u.word[0] = u.word[1] = 0;\n"
+    "    u.value = value;\n"
+    "    _Pragma(\"unroll\") for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k)\n"
+    "        atn_leave_word(to + k, (uidx)(uint)launch << 32 | u.word[k]);\n"
+    "}\n"
+    "template <class T> INLINE T atn_await(const idx *from, int launch) {\n"
+    "    union { T value; uint word[2]; } u;\n"
+    "    _Pragma(\"unroll\") for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k) {\n"
+    "        uidx seen;\n"
+    "        do seen = atn_seen_word(from + k); while ((int)(seen >> 32) != launch);\n"
+    "        u.word[k] = (uint)seen;\n"
+    "    }\n"
+    "    return u.value;\n"
+    "}\n";
+
 const atn_dialect ATN_DIALECT_CUDA = {
     .name = "cuda",
     .entry = "extern \"C\" __global__ void ",
@@ -114,4 +185,6 @@ const atn_dialect ATN_DIALECT_CUDA = {
     .nan = {"__int_as_float(0x7fffffff)", "__longlong_as_double(0x7fffffffffffffffLL)"},
     .typed_functions = true,
     .prelude = PRELUDE,
+    .wide_prelude = WIDE_PRELUDE,
+    .look_prelude = LOOK_PRELUDE,
 };

@@ -556,6 +556,16 @@ void print_expression(printer *r, ir_ref ref) {
         print_expression(r, n->arg[0]);
         ADD(", %d)", (int)n->integer);
         return;
+    case IR_DRAW:
+        ADD("atn_draw(scratch)");
+        return;
+    case IR_AWAIT:
+        ADD("atn_await<%s>(&scratch[2 + (", print_type(n->type));
+        print_expression(r, n->arg[0]);
+        ADD(")], ");
+        print_expression(r, n->arg[1]);
+        ADD(")");
+        return;
     case IR_LAST:
         ADD("atn_last(scratch, item_flag, ");
         print_expression(r, n->arg[0]);

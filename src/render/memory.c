@@ -165,6 +165,8 @@ void print_tile(printer *r, const ir_node *n) {
     if (n->width > 1) {
         if (print_is_c(r))
             ADD("atn_load_%s%d(", t->type == ATN_B ? "bool" : print_vector_base((int32_t)t->type, 4), n->width);
+        else if (print_is_cuda(r))
+            ADD("*(%s%d *)(", print_vector_base((int32_t)t->type, 4), n->width);
         else
             ADD("vload%d(0, ", n->width);
         ADD("tile%d_%s + ", n->id, t->name);

@@ -114,6 +114,18 @@ static void tile_store(printer *r, const ir_statement *s) {
     ADD(";\n");
 }
 
+static void fetch(printer *r, const ir_statement *s) {
+    const ir_node *load = &r->p->nodes[s->value];
+    ADD("atn_fetch<%s%d>(tile%d_%s + ", print_storage(r->p->graph->objects[load->id].type), load->width, s->id,
+        r->stage->tile[s->id].name);
+    print_expression(r, s->index);
+    ADD(", ");
+    print_pointer(r, load->id);
+    ADD(" + ");
+    print_expression(r, load->arg[0]);
+    ADD(");\n");
+}
+
 static void scratch_store(printer *r, const ir_statement *s) {
     const char *type = print_type(r->p->nodes[s->value].type);
     bool call = s->kind == IR_SCRATCH_ATOMIC || print_atomic_partials(r);
@@ -127,6 +139,16 @@ static void scratch_store(printer *r, const ir_statement *s) {
     ADD(call ? ")], " : ")] = ");
     print_expression(r, s->value);
     ADD(call ? ");\n" : ";\n");
+}
+
+static void leave(printer *r, const ir_statement *s) {
+    ADD("atn_leave<%s>(&scratch[2 + (", print_type(r->p->nodes[s->value].type));
+    print_expression(r, s->index);
+    ADD(")], ");
+    print_expression(r, s->limit);
+    ADD(", ");
+    print_expression(r, s->value);
+    ADD(");\n");
 }
 
 static void braces(printer *r, ir_stmt body) {
@@ -159,9 +181,27 @@ static void loop(printer *r, const ir_statement *s) {
     ADD("\n");
 }
 
-static void tiles(printer *r) {
+/* Memory that comes with the launch is cut into tiles by hand. */
+static void dynamic_tiles(printer *r) {
+    int64_t at = 0;
+    if (atn_stage_dynamic_bytes(r->stage) == 0) return;
+    line(r);
+    ADD("extern %schar dynamic_local[];\n", r->d->local);
     for (int32_t t = 0; t < r->stage->n_tiles; ++t) {
         const ir_tile *tile = &r->stage->tile[t];
+        const char *type = print_type((int32_t)tile->type);
+        if (!tile->dynamic) continue;
+        line(r);
+        ADD("%s *const tile%d_%s = (%s *)(dynamic_local + %" PRId64 ");\n", type, t, tile->name, type, at);
+        at += (tile->elements * (int64_t)atn_type_bytes(tile->type) + 15) / 16 * 16;
+    }
+}
+
+static void tiles(printer *r) {
+    dynamic_tiles(r);
+    for (int32_t t = 0; t < r->stage->n_tiles; ++t) {
+        const ir_tile *tile = &r->stage->tile[t];
+        if (tile->dynamic) continue;
         line(r);
         ADD("%s%s tile%d_%s[%" PRId64 "]%s;\n", r->d->local,
             tile->type == ATN_B ? "int" : print_type((int32_t)tile->type), t, tile->name, tile->elements,
@@ -218,6 +258,15 @@ static void statement(printer *r, const ir_statement *s) {
     case IR_SCRATCH_STORE:
     case IR_SCRATCH_ATOMIC:
         scratch_store(r, s);
+        return;
+    case IR_FETCH:
+        fetch(r, s);
+        return;
+    case IR_FETCHED:
+        ADD("atn_fetched();\n");
+        return;
+    case IR_LEAVE:
+        leave(r, s);
         return;
     case IR_FOR:
         loop(r, s);
@@ -457,6 +506,8 @@ static void preface(printer *r) {
     ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n",
         u.halves + (u.halves && r->p->variant.half), u.doubles, r->p->variant.index, r->p->variant.stream);
     atn_text_add(r->out, r->d->prelude);
+    if (r->p->variant.q[0].pack > 1 && r->d->wide_prelude) atn_text_add(r->out, r->d->wide_prelude);
+    if (r->p->variant.finish == ATN_FINISH_LOOK && r->d->look_prelude) atn_text_add(r->out, r->d->look_prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {
             if (!strstr(atn_text_str(r->out), "#define ATN_VECTORS")) atn_text_add(r->out, r->d->vector_prelude);

@@ -70,6 +70,7 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     f[(*n)++] = truth("kernel", "gathers", o.gathers);
     f[(*n)++] = truth("kernel", "exponential", o.exponential);
     f[(*n)++] = truth("kernel", "ordered", o.ordered);
+    f[(*n)++] = truth("kernel", "scans", atn_graph_has_scan(g));
     f[(*n)++] = truth("kernel", "stages", has_shared_reads(&o));
     f[(*n)++] = truth("kernel", "stencil", o.stencil);
     f[(*n)++] = truth("kernel", "turned", o.along_p1 > 0 && o.along_p1 >= o.along_p0);

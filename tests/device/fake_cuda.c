@@ -296,6 +296,7 @@ int cuFuncGetAttribute(int *value, int attribute, atn_cu_function *function) {
 }
 int cuFuncSetAttribute(atn_cu_function *function, int attribute, int value) {
     ENTER();
+    if (attribute == 9 && value >= 0 && value <= 100) return 0; /* how local memory and cache share */
     if (attribute != 8 || value + fake_state_.function_shared > SHARED_OPTIN) return fake_misuse(1);
     ++fake_state_.sets;
     fake_state_.set_bytes = function->dynamic = value;

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export ATTUNE_TEST_DEVICE=cuda ATTUNE_TEST_SMALL=1 ATTUNE_TEST_CASES=20
 for check in memcheck racecheck initcheck; do
-    for program in test_kernel_sort test_kernel_compact test_kernel_random_scans; do
+    for program in test_kernel_look test_kernel_sort test_kernel_compact test_kernel_random_scans; do
         # what a function takes is asked for until the driver says there is no more: such answers are no errors of kernels
         options=(--tool $check --error-exitcode 9)
         [[ $check == memcheck ]] && options+=(--report-api-errors no)

@@ -34,6 +34,12 @@ static const struct {
     {"redblack", "SP", "lanes_p0=32,lanes_p1=4"},
     {"scale", "SP2", "lanes_p0=64"},
     {"scan", "SP", "lanes_q0=256,regs_q0=4,split_q0=64,reduce=shuffle"},
+    {"scan", "SP", "lanes_q0=256,regs_q0=16,pack_q0=4,split_q0=256,reduce=shuffle,finish=look,index=32"},
+    {"scan", "SP",
+     "lanes_q0=512,regs_q0=24,pack_q0=4,split_q0=64,stage=1,reduce=shuffle,finish=look,index=32,resident=4"},
+    {"scan", "DP", "lanes_q0=64,regs_q0=4,pack_q0=4,split_q0=100,stage=1,reduce=shuffle,finish=look"},
+    {"segments", "SP", "lanes_q0=128,regs_q0=8,split_q0=128,reduce=shuffle,finish=look"},
+    {"reduce_by_key", "DP", "lanes_q0=64,regs_q0=4,pack_q0=2,split_q0=16,reduce=shuffle,finish=look"},
     {"reduce_by_key", "DP", "lanes_q0=64,regs_q0=2,split_q0=8,reduce=shuffle"},
     {"sort_scatter", "SP", "lanes_q0=128,regs_q0=4,reduce=shuffle"},
     {"spmv", "SP", "lanes_p0=16,lanes_q0=8,reduce=shuffle"},
@@ -50,7 +56,12 @@ static void no_warnings(void **state) {
         kit_free(ctx);
         skip();
     }
-    atn_target target = {.shuffle = true, .warp = 32, .max_items = 1024, .local_bytes = 48 << 10};
+    atn_target target = {.shuffle = true,
+                         .waits = true,
+                         .warp = 32,
+                         .max_items = 1024,
+                         .local_bytes = 48 << 10,
+                         .dynamic_bytes = 100 << 10};
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         const char *xml = atn_shipped_find(CASES[k].kernel);
         atn_define define = {"USED_FLOAT", CASES[k].type};

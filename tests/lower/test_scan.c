@@ -1,5 +1,6 @@
-/* Scans: two stages where a range is split, one else; variants that do not exist, with their reasons; and every
- * allocation of lowering in turn fails. Results are held against the oracle by kernel/shipped and kernel/random_scans.
+/* Scans: two stages where a range is split, one else, also where groups look back; variants that do not exist, with
+ * their reasons; and every allocation of lowering in turn fails. Results are held against the oracle by kernel/shipped
+ * and kernel/random_scans.
  */
 #include "testkit.h"
 
@@ -21,6 +22,9 @@ static const char RUNS[] =
 static const char ORDERED[] =
     "kernel k(x: vector SP) -> y: vector SP\n    for i in x\n        carry s: SP = 0 { s = s * 0.5 + x[i]; }\n"
     "        y[i] = s\n";
+static const char ELEMENT[] =
+    "kernel k(x: vector SP, n: vector INT32) -> y: vector SP\n    over i in 0 .. n[0]\n        s += x[i]\n"
+    "        y[i] = s\n";
 
 /* Reductions whose combine has an earlier side, and one whose sides may change places. */
 static const char CHAIN[] =
@@ -37,6 +41,9 @@ static const char SPREAD[] =
 static const atn_target HOST = {.host = true, .vectors = true, .warp = 1, .max_items = 1, .local_bytes = 1 << 20};
 static const atn_target GPU = {.shuffle = true, .warp = 32, .max_items = 1024, .local_bytes = 48 << 10};
 
+static const atn_target CUDA = {
+    .shuffle = true, .waits = true, .warp = 32, .max_items = 1024, .local_bytes = 48 << 10, .dynamic_bytes = 100 << 10};
+
 static const struct {
     const char *text;
     const atn_target *target;
@@ -50,6 +57,23 @@ static const struct {
     {SUM, &GPU, "lanes_q0=256,regs_q0=8,split_q0=64,reduce=shuffle", 2, NULL},
     {SUM, &GPU, "lanes_q0=32,regs_q0=2", 1, NULL},
     {SUM, &GPU, "lanes_q0=32,split_q0=4,finish=last", 0, "with finish=launch"},
+    {SUM, &CUDA, "lanes_q0=256,regs_q0=16,pack_q0=4,split_q0=256,reduce=shuffle,finish=look", 1, NULL},
+    {SUM, &CUDA, "lanes_q0=64,split_q0=3,reduce=shuffle,finish=look", 1, NULL},
+    {SUM, &GPU, "lanes_q0=64,split_q0=3,reduce=shuffle,finish=look", 0, "exist on CUDA only"},
+    {SUM, &CUDA, "lanes_q0=512,regs_q0=24,pack_q0=4,split_q0=64,stage=1,reduce=shuffle,finish=look", 1, NULL},
+    {SUM, &CUDA, "lanes_q0=512,regs_q0=24,split_q0=64,stage=1,reduce=shuffle,finish=look", 0, "a tile is kept where"},
+    {SUM, &CUDA, "lanes_q0=1024,regs_q0=32,pack_q0=4,split_q0=64,stage=1,reduce=shuffle,finish=look", 0, "are there"},
+    {SUM, &CUDA, "lanes_q0=64,split_q0=3,finish=look", 0, "with reduce=shuffle"},
+    {SUM, &CUDA, "lanes_q0=64,regs_q0=24,split_q0=3", 0, "are for finish=look"},
+    {SUM, &CUDA, "lanes_q0=64,split_q0=3,stage=1", 0, "a scan stages nothing"},
+    {SUM, &CUDA, "lanes_q0=64,reduce=shuffle,finish=look", 0, "in a split scan"},
+    {SUM, &CUDA, "lanes_q0=64,split_q0=3,reduce=shuffle,finish=look,groups=7", 0, "groups=0"},
+    {SUM, &CUDA, "lanes_q0=64,regs_q0=6,pack_q0=4", 0, "a multiple of it"},
+    {SUM, &CUDA, "regs_q0=4,pack_q0=4", 0, "a scan with lanes"},
+    {SUM, &GPU, "lanes_q0=64,regs_q0=8,pack_q0=2,split_q0=3", 2, NULL},
+    {CHAIN, &CUDA, "split_q0=8,reduce=shuffle,finish=look", 0, "in a split scan"},
+    {ELEMENT, &CUDA, "lanes_q0=64,split_q0=3,reduce=shuffle,finish=look", 0, "elements decide how long"},
+    {RUNS, &CUDA, "lanes_q0=64,regs_q0=4,split_q0=4,reduce=shuffle,finish=look", 1, NULL},
     {ROWS, &GPU, "lanes_q0=32,regs_q0=4,reduce=shuffle", 1, NULL},
     {ROWS, &GPU, "lanes_p0=64", 1, NULL},
     {ROWS, &GPU, "lanes_p0=2,lanes_q0=32", 0, "the items of a group share one scan"},

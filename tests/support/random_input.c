@@ -138,6 +138,20 @@ atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) 
     v.accumulate = draw_chance(&d, 15) ? 64 : 0;
     v.groups = draw_chance(&d, 20) ? ONE_OF(1, 3, 16) : 0;
     v.index = draw_chance(&d, 40) ? 32 : 64;
+    if (!host && atn_graph_has_scan(graph) && points == 0 && draw_chance(&d, 60)) {
+        v.q[0].lanes = ONE_OF(2, 8, 32, 64);
+        v.q[0].regs = ONE_OF(1, 2, 4, 8);
+        v.q[0].pack = ONE_OF(1, 1, 2, 4);
+        if (draw_chance(&d, 70)) {
+            v.q[0].split = ONE_OF(2, 3, 16, 65);
+            v.finish = ATN_FINISH_LOOK;
+            v.reduce = ATN_REDUCE_SHUFFLE;
+            v.groups = 0;
+        }
+        v.q[0].tile = v.stage_swap = v.pad = 0;
+        v.stage = v.finish == ATN_FINISH_LOOK && v.q[0].pack > 1 && draw_chance(&d, 50);
+        v.q[0].vec = 1;
+    }
     if (host) {
         v.schedule = ONE_OF(ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED);
         v.chunk = draw_chance(&d, 30) ? ONE_OF(1, 4, 64) : 0;

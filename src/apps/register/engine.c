@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "device/facts.h"
+#include "num/ahead.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -16,53 +17,59 @@ static const struct {
     bool trusted; /* its index arrays are made here */
     bool exact;   /* never of 16 bits, whatever the coordinates are of */
     int within;   /* the work that its time belongs to; 0: its own */
+    bool modest;  /* takes little time: on hosts, what came with the library serves */
+    enum {
+        LATER,
+        AHEAD,
+        AHEAD_THERE
+    } ahead; /* nearly every registration takes it, or each whose points are sorted there */
 } TABLE[REG_WORKS] = {
-    [REG_MOVE] = {"move", false, false},
+    [REG_MOVE] = {"move", false, false, 0, true, LATER},
     [REG_ESTEP] = {"estep", false, false},
     [REG_ESTEP_NEAR] = {"estep_near", true, false},
     [REG_ESTEP_COMPAT] = {"estep_compat", false, false},
-    [REG_NEAREST] = {"nearest", true, false},
-    [REG_AROUND] = {"around", true, false},
-    [REG_SHAPES] = {"shapes", false, true},
-    [REG_INHERIT] = {"inherit", true, true},
-    [REG_WEIGHTS] = {"polish_weights", true, true},
-    [REG_SAMPLE] = {"polish_sample", true, true},
-    [REG_SUMS] = {"polish_sums", true, true},
-    [REG_TERMS] = {"polish_terms", true, true},
+    [REG_NEAREST] = {"nearest", true, false, 0, false, AHEAD},
+    [REG_AROUND] = {"around", true, false, 0, false, AHEAD},
+    [REG_SHAPES] = {"shapes", false, true, 0, false, AHEAD},
+    [REG_INHERIT] = {"inherit", true, true, 0, true, AHEAD},
+    [REG_WEIGHTS] = {"polish_weights", true, true, 0, false, AHEAD},
+    [REG_SAMPLE] = {"polish_sample", true, true, 0, true, AHEAD},
+    [REG_SUMS] = {"polish_sums", true, true, 0, false, AHEAD},
+    [REG_TERMS] = {"polish_terms", true, true, 0, true, AHEAD},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
-    [REG_CURVE_LOAD] = {"curve_load", true, true, REG_READ},
-    [REG_CURVE_LOAD64] = {"curve_load64", true, true, REG_READ},
-    [REG_CURVE_SUMS] = {"curve_sums", true, true, REG_READ},
-    [REG_CURVE_KEYS] = {"curve_keys", true, true, REG_ORDER},
-    [REG_SORT_COUNT] = {"sort_count", true, true, REG_ORDER},
-    [REG_SORT_START] = {"sort_start", true, true, REG_ORDER},
-    [REG_SORT_SCATTER] = {"sort_scatter", true, true, REG_ORDER},
-    [REG_CURVE_WORDS] = {"curve_words", true, true, REG_ORDER},
-    [REG_CURVE_GATHER] = {"curve_gather", true, true, REG_ORDER},
-    [REG_CURVE_SURVEY] = {"curve_survey", true, true, REG_ORDER},
-    [REG_CURVE_UNITE] = {"curve_unite", true, true, REG_ORDER},
-    [REG_CURVE_CROWDS] = {"curve_crowds", true, true, REG_LEVELS},
-    [REG_CURVE_CELLS] = {"curve_cells", true, true, REG_LEVELS},
-    [REG_CURVE_MERGE] = {"curve_merge", true, true, REG_LEVELS},
-    [REG_SIDE_FILL] = {"side_fill", true, false, REG_LEVELS},
-    [REG_SIDE_BOXES] = {"side_boxes", true, true, REG_LEVELS},
-    [REG_SIDE_SPACING] = {"side_spacing", true, true, REG_SPACING},
-    [REG_SIDE_TAKE] = {"side_take", true, true, REG_LEVELS},
-    [REG_NEAR_BOXES] = {"near_boxes", true, true, REG_LISTS},
-    [REG_NEAR_GROUPS] = {"near_groups", true, true, REG_LISTS},
-    [REG_NEAR_WIDE] = {"near_wide", true, true, REG_LISTS},
-    [REG_NEAR_PARTS] = {"near_parts", true, true, REG_LISTS},
-    [REG_NEAR_PART_BOXES] = {"near_part_boxes", true, true, REG_LISTS},
-    [REG_NEAR_COARSE_COUNT] = {"near_coarse_count", true, true, REG_LISTS},
-    [REG_NEAR_COARSE_FILL] = {"near_coarse_fill", true, true, REG_LISTS},
-    [REG_NEAR_CANDIDATE_COUNT] = {"near_candidate_count", true, true, REG_LISTS},
-    [REG_NEAR_CANDIDATES] = {"near_candidates", true, true, REG_LISTS},
-    [REG_NEAR_TEST] = {"near_test", true, true, REG_LISTS},
-    [REG_NEAR_PACK] = {"near_pack", true, true, REG_LISTS},
-    [REG_NEAR_BEGIN] = {"near_begin", true, true, REG_LISTS},
-    [REG_NEAR_START] = {"near_start", true, true, REG_LISTS},
-    [REG_NEAR_TOTAL] = {"near_total", true, true, REG_LISTS},
+    [REG_CURVE_LOAD] = {"curve_load", true, true, REG_READ, false, AHEAD_THERE},
+    [REG_CURVE_LOAD64] = {"curve_load64", true, true, REG_READ, false, AHEAD_THERE},
+    [REG_CURVE_SUMS] = {"curve_sums", true, true, REG_READ, false, AHEAD_THERE},
+    [REG_CURVE_KEYS] = {"curve_keys", true, true, REG_ORDER, false, AHEAD_THERE},
+    [REG_SORT_COUNT] = {"sort_count", true, true, REG_ORDER, false, AHEAD_THERE},
+    [REG_SORT_START] = {"sort_start", true, true, REG_ORDER, false, AHEAD_THERE},
+    [REG_SORT_SCATTER] = {"sort_scatter", true, true, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_WORDS] = {"curve_words", true, true, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_GATHER] = {"curve_gather", true, true, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_SURVEY] = {"curve_survey", true, true, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_UNITE] = {"curve_unite", true, true, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_CROWDS] = {"curve_crowds", true, true, REG_LEVELS, false, AHEAD_THERE},
+    [REG_CURVE_CELLS] = {"curve_cells", true, true, REG_LEVELS, false, AHEAD_THERE},
+    [REG_CURVE_MERGE] = {"curve_merge", true, true, REG_LEVELS, false, AHEAD_THERE},
+    [REG_SIDE_FILL] = {"side_fill", true, false, REG_LEVELS, false, AHEAD_THERE},
+    [REG_SIDE_BOXES] = {"side_boxes", true, true, REG_LEVELS, false, AHEAD_THERE},
+    [REG_SIDE_SPACING] = {"side_spacing", true, true, REG_SPACING, false, AHEAD_THERE},
+    [REG_SIDE_TAKE] = {"side_take", true, true, REG_LEVELS, false, AHEAD_THERE},
+    [REG_NEAR_BOXES] = {"near_boxes", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_GROUPS] = {"near_groups", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_WIDE] = {"near_wide", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_PARTS] = {"near_parts", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_PART_BOXES] = {"near_part_boxes", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_COARSE_COUNT] = {"near_coarse_count", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_COARSE_FILL] = {"near_coarse_fill", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_CANDIDATE_COUNT] = {"near_candidate_count", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_CANDIDATES] = {"near_candidates", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_TEST] = {"near_test", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_PACK] = {"near_pack", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_BEGIN] = {"near_begin", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_START] = {"near_start", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_TOTAL] = {"near_total", true, true, REG_LISTS, false, AHEAD_THERE},
     [REG_BUILD] = {"building kernels, first run only"},
     [REG_READ] = {"copy and check points"},
     [REG_ORDER] = {"sort"},
@@ -194,10 +201,27 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
+        if (status == ATN_OK && TABLE[which].modest) atn_kernel_modest(e->kernel[which]);
         if (status == ATN_OK && (TABLE[which].exact || TABLE[which].trusted)) atn_kernel_any_size(e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];
+    return status;
+}
+
+atn_status reg_engine_build_ahead(reg_engine *e, bool sorts) {
+    char set[64];
+    atn_kernel *kernels[REG_KERNELS];
+    int32_t n = 0;
+    atn_status status = ATN_OK;
+    snprintf(set, sizeof set, "register %d %d %d", (int)e->type, e->settings->reproducible, sorts);
+    if (e->kernel[REG_NEAREST] || !atn_ahead_is_due(e->device, set)) return ATN_OK;
+    for (int k = 0; k < REG_KERNELS && status == ATN_OK; ++k)
+        if (TABLE[k].ahead == AHEAD || (sorts && TABLE[k].ahead == AHEAD_THERE))
+            status = reg_engine_kernel(e, (reg_kernel)k, &kernels[n++]);
+    double since = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_ahead_build(e->device, set, kernels, n);
+    e->seconds[REG_BUILD] += atn_clock_seconds() - since;
     return status;
 }
 

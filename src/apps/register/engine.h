@@ -99,6 +99,9 @@ typedef struct reg_engine {
 } reg_engine;
 
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out);
+/* The first time on a device: what nearly all registrations take is built at once, side by side (num/ahead.h); `sorts`:
+ * what sorts, merges and lists points there as well. */
+atn_status reg_engine_build_ahead(reg_engine *engine, bool sorts);
 void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */
 void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */

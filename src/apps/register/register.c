@@ -403,6 +403,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     p->engine = *engine;
     atn_status status = set_up(p, &settings);
     if (status == ATN_OK) status = reg_plan_memory(p);
+    if (status == ATN_OK) status = reg_engine_build_ahead(&p->engine, false);
     if (status == ATN_OK) status = register_from_start(p, &settings);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_levels_free(p);

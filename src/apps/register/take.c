@@ -83,8 +83,7 @@ bool reg_goes_to_device(const reg_engine *e, const atn_register_settings *s, siz
     double free = (double)atn_device_free_bytes(e->device);
     if (s->most_bytes) free = fmin(free, (double)s->most_bytes);
     return method && !s->match_species && e->type != ATN_HP && fewer >= FEWEST &&
-           BYTES * ((double)source + (double)target) < free / 2 &&
-           strcmp(atn_device_get_info(e->device)->backend, "host") != 0;
+           BYTES * ((double)source + (double)target) < free / 2 && e->remote;
 }
 
 static atn_status sort_on_device(reg_problem *p, const cloud_points *some, const reg_lying *lies, double like,
@@ -158,7 +157,8 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
     reg_end(&p->engine, REG_READ, span);
     if (status == ATN_OK && reg_goes_to_device(&p->engine, settings, source.count, target.count)) {
-        status = send(p, &source, &target);
+        status = reg_engine_build_ahead(&p->engine, true);
+        if (status == ATN_OK) status = send(p, &source, &target);
         if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
     }
     if (status == ATN_OK && !done) status = take_on_host(p, &source, &target, !settings->compat);
@@ -202,7 +202,8 @@ atn_status reg_take_rows(reg_problem *p) {
     enum { SOME = 65536 }; /* points that tell where nearly all are, and how far from each other */
     cloud_points source = {0}, target = {0};
     bool done = false;
-    atn_status status = split(p);
+    atn_status status = reg_engine_build_ahead(&p->engine, true);
+    if (status == ATN_OK) status = split(p);
     if (status == ATN_OK) status = sample(p, SOME, &source, &target);
     if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
     cloud_points_free(&source);
