@@ -188,19 +188,21 @@ static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, 
 }
 
 /* Squares of terms joined to cubes of `edge`, over two places of the raster; the sum of all terms is 0 in six ways,
- * which few cubes are made larger for. */
+ * which few cubes are made larger for. The terms are of cubes whose edges are half of that, and become
+ * those of these. */
 static atn_status squares(const atn_ctx *ctx, terms *t, double edge, double b[36], size_t *cubes) {
     atn_status status = ATN_OK;
     memset(b, 0, 36 * sizeof *b);
-    for (int half = 0; half < 2 && status == ATN_OK; ++half) {
+    for (int half = 1; half >= 0 && status == ATN_OK; --half) {
         terms joined;
         status = join(ctx, t, edge, half * edge / 2, &joined);
         if (status != ATN_OK) return status;
         double n = (double)joined.at.count, by = n > 6 ? 0.5 * n / (n - 6) : 0;
         for (size_t c = 0; c < joined.at.count; ++c)
             for (int i = 0; i < 36; ++i) b[i] += by * joined.g[c][i / 6] * joined.g[c][i % 6];
-        if (!half || joined.at.count < *cubes) *cubes = joined.at.count;
-        terms_free(&joined, ctx);
+        if (half || joined.at.count < *cubes) *cubes = joined.at.count;
+        terms_free(half ? &joined : t, ctx);
+        if (!half) *t = joined;
     }
     return status;
 }
