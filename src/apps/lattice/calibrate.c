@@ -83,14 +83,22 @@ static atn_status make(const atn_lattice *l, atn_sample_atoms_settings *s, size_
 static atn_status match(atn_lattice *l, made *m) {
     atn_atoms atoms = {.count = m->count, .own = m->count, .position = {m->axis[0], m->axis[1], m->axis[2]}};
     lattice_cells cells = {0};
+    lattice_around around = {0};
     atn_status status = lattice_cells_make(l->ctx, &atoms, 1, l->info.cutoff, &cells);
+    if (status == ATN_OK) status = lattice_around_make(&cells, m->count, &around);
     size_t n = 0;
     for (size_t k = 0; k < m->count && status == ATN_OK && !lattice_batch_is_full(l); ++k, ++n) {
         m->which[n] = (size_t)cells.order[k]; /* as they lie, so that turns of those before help */
         lattice_add_atom(l, &cells, m->which[n]);
     }
+    if (status == ATN_OK && n) status = lattice_engine_run(l);
+    if (status == ATN_OK) {
+        lattice_judge_first(l, &around, m->which, m->atom);
+        lattice_judge_again(l, &around, m->which, m->atom);
+    }
+    l->near.atoms = 0;
+    lattice_around_free(&around);
     lattice_cells_free(&cells);
-    if (status == ATN_OK) status = lattice_run_batch(l, m->which, m->atom);
     m->count = n;
     return status;
 }

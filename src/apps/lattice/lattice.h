@@ -15,6 +15,7 @@ enum {
     LATTICE_REFINES = 3, /* kinds of EM steps */
     LATTICE_PART = 64,   /* atoms for which a core is worth waking */
     LATTICE_RECENT = 4,  /* turns that are remembered of each model */
+    LATTICE_BEYOND = 3,  /* lattices around an atom that may begin behind a boundary */
     LATTICE_RADIAL_BINS = 64,
     LATTICE_KNOTS = 8,
     LATTICE_ORDER_SITES = 4,  /* of a cell with sublattices */
@@ -278,13 +279,29 @@ double lattice_gain(const atn_lattice *l, size_t i, double term[]);
 void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
 /* Logarithms of the density of each neighbour, from what was found. */
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
-/* The likelihood of an atom that is on no site of the lattice around it, whose turn sure atoms near it have. */
-void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent);
+/* The step from a turn for one model, whatever was found. */
+void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const double q[4], lattice_found *out);
+
+/* Lattices around an atom that need no site for it, from the turns of sure atoms nearby. */
+typedef struct lattice_beyond {
+    int32_t count, model[LATTICE_BEYOND];
+    double turn[LATTICE_BEYOND][4], evidence[LATTICE_BEYOND];
+    double about[LATTICE_BEYOND];                            /* what the average around adds */
+    float each[LATTICE_BEYOND][ATN_LATTICE_MOST_NEIGHBOURS]; /* logarithms of the density of each neighbour */
+    double best[ATN_LATTICE_MOST_MODELS],
+        odds[ATN_LATTICE_MOST_MODELS]; /* of each model: the likelihood of an atom on no site; how
+                                    much likelier that is than on the nearest one */
+} lattice_beyond;
+void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent, lattice_beyond *out);
+void lattice_take_off(const atn_lattice *l, size_t i, const lattice_beyond *beyond); /* as the atom's background */
 bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
-void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent);
-/* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
- * elsewhere, as at a grain boundary. Makes evidences larger; judge again. Of different atoms at the same time. */
-void lattice_mixed(const atn_lattice *l, size_t i);
+void lattice_remember(const atn_lattice *l, int32_t model, const double turn[4], lattice_recent *recent);
+bool lattice_turn_is(const lattice_slot *s, const double a[4],
+                     const double b[4]); /* up to symmetry, within some degrees */
+/* For an atom that fits none of the models whole: each model once more, from what was found and from recent turns, with
+ * a part of the neighbours belonging elsewhere, as at a grain boundary: to a gas or to a lattice of `beyond`. Makes
+ * evidences larger; judge again. Of different atoms at the same time. recent and beyond may be NULL. */
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, const lattice_beyond *beyond);
 /* The turn of what was found as a matrix; the voxel that neighbour k falls into, and where it is in the model's frame.
  */
 void lattice_found_matrix(const lattice_found *found, double out[9]);
@@ -292,8 +309,6 @@ const float *lattice_voxel_at(const atn_lattice *l, const lattice_slot *s, const
                               const lattice_found *found, int32_t k, double out[3]);
 /* Adds sum w m y and sum w m^2 of an atom, whose quotient is how much larger than the model the lattice is. */
 void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);
-/* Judges all of l->near, which it empties: out[which[i]] for atom i. */
-atn_status lattice_judge_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out);
 /* Equation 1 with an explicit assignment, from what was found. */
 atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out);
 

@@ -144,6 +144,15 @@ static void step(const atn_lattice *l, pose *p) {
     for (int a = 0; a < 3 && square > most * most; ++a) p->t[a] *= most / sqrt(square);
 }
 
+static void keep(const pose *p, double about, lattice_found *f) {
+    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1};
+    f->background = -INFINITY;
+    for (int k = 0; k < 4; ++k) f->quaternion[k] = (float)p->q[k];
+    for (int k = 0; k < 3; ++k) f->shift[k] = (float)p->t[k];
+    f->weight = (float)p->weight;
+    f->spread = (float)p->spread;
+}
+
 /* From a turn and a shift; found is replaced where this one is more likely, or where `always`. */
 static void look_from(const atn_lattice *l, const lattice_slot *s, const float *const pull[2], size_t i, pose *p,
                       bool always, lattice_found *f) {
@@ -155,13 +164,16 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
     double size = 2 * log(l->info.noise) + log(l->info.depth_noise), n = (double)s->symmetries;
     double about = log(n / (8 * PI * PI)) - size + 1.5 * log(2 * PI) - 0.5 * factor(p->h) - 0.5 * p->shift2;
     about = fmin(about, -0.5 * p->shift2);
-    if (!always && !(p->likelihood + about > (double)f->evidence)) return;
-    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1};
-    f->background = -INFINITY;
-    for (int k = 0; k < 4; ++k) f->quaternion[k] = (float)p->q[k];
-    for (int k = 0; k < 3; ++k) f->shift[k] = (float)p->t[k];
-    f->weight = (float)p->weight;
-    f->spread = (float)p->spread;
+    if (always || p->likelihood + about > (double)f->evidence) keep(p, about, f);
+}
+
+void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const double q[4], lattice_found *f) {
+    const lattice_slot *s = &l->slot[model];
+    const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
+    pose p = {.likelihood = 0};
+    memcpy(p.q, q, sizeof p.q);
+    *f = (lattice_found){.evidence = -INFINITY};
+    look_from(l, s, pull, i, &p, false, f);
 }
 
 void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always) {
@@ -233,38 +245,7 @@ static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, po
            log(lattice_kind_volume(s->model.name, s->constant));
 }
 
-static void look_off_from(const atn_lattice *l, const lattice_slot *s, size_t i, const double q[4], double *best,
-                          double *odds) {
-    pose p = {.off = true};
-    memcpy(p.q, q, sizeof p.q);
-    start_off(l, s, i, &p);
-    for (int n = 0; n < STEPS_OFF; ++n) {
-        sums(l, s, NULL, i, &p);
-        step(l, &p);
-    }
-    sums(l, s, NULL, i, &p);
-    double volume = log(lattice_kind_volume(s->model.name, s->constant)), n = (double)s->symmetries;
-    double about = log(n / (8 * PI * PI)) - volume + 3 * log(2 * PI) - 0.5 * factor(p.h), here = p.likelihood;
-    if (here + about <= *best) return;
-    *best = here + about;
-    *odds = off_odds(l, s, i, &p);
-}
-
-void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent) {
-    for (int32_t m = 0; m < l->info.models; ++m) {
-        const lattice_slot *s = &l->slot[m];
-        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
-        double best = -INFINITY, odds = 0, own[4];
-        for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
-        for (int32_t k = 0; k < recent->count[m] && s->kind; ++k)
-            look_off_from(l, s, i, recent->turn[m][k], &best, &odds);
-        if (s->kind && recent->count[m]) look_off_from(l, s, i, own, &best, &odds);
-        f->background = (float)fmin(best, (double)f->evidence + odds);
-    }
-}
-
-/* Up to symmetry, within some degrees? */
-static bool same(const lattice_slot *s, const double a[4], const double b[4]) {
+bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]) {
     for (int32_t k = 0; k < s->symmetries; ++k) {
         double r[4], dot = 0;
         lattice_quaternion_multiply(s->symmetry[k], a, r);
@@ -274,15 +255,76 @@ static bool same(const lattice_slot *s, const double a[4], const double b[4]) {
     return false;
 }
 
-void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent) {
-    const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
-    double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
-                   (double)f->quaternion[3]};
+/* Among the lattices around the atom that fit best, of each turn one. */
+static void note_beyond(const atn_lattice *l, size_t i, int32_t model, pose *p, double about, lattice_beyond *b) {
+    const lattice_slot *s = &l->slot[model];
+    double evidence = p->likelihood + about, y[3], d[3];
+    int32_t at = 0, first = l->near.start[i];
+    while (at < b->count && !(b->model[at] == model && lattice_turn_is(s, p->q, b->turn[at]))) ++at;
+    if (at == LATTICE_BEYOND)
+        for (int32_t k = at = 0; k < b->count; ++k)
+            if (b->evidence[k] < b->evidence[at]) at = k;
+    if (at == b->count)
+        ++b->count;
+    else if (evidence <= b->evidence[at])
+        return;
+    b->model[at] = model;
+    memcpy(b->turn[at], p->q, sizeof p->q);
+    b->evidence[at] = evidence;
+    b->about[at] = about;
+    for (int32_t k = first; k < l->near.start[i + 1]; ++k) {
+        p->likelihood = 0;
+        place(l, s, NULL, p, k, y, d);
+        b->each[at][k - first] = (float)p->likelihood;
+    }
+}
+
+static void look_off_from(const atn_lattice *l, size_t i, int32_t model, const double q[4], lattice_beyond *b) {
+    const lattice_slot *s = &l->slot[model];
+    pose p = {.off = true};
+    memcpy(p.q, q, sizeof p.q);
+    start_off(l, s, i, &p);
+    for (int n = 0; n < STEPS_OFF; ++n) {
+        sums(l, s, NULL, i, &p);
+        step(l, &p);
+    }
+    sums(l, s, NULL, i, &p);
+    double volume = log(lattice_kind_volume(s->model.name, s->constant)), n = (double)s->symmetries;
+    double about = log(n / (8 * PI * PI)) - volume + 3 * log(2 * PI) - 0.5 * factor(p.h), here = p.likelihood + about;
+    if (here > b->best[model]) {
+        b->best[model] = here;
+        b->odds[model] = off_odds(l, s, i, &p);
+        p.likelihood = here - about;
+    }
+    note_beyond(l, i, model, &p, about, b);
+}
+
+void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent, lattice_beyond *out) {
+    out->count = 0;
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
+        double own[4];
+        for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
+        out->best[m] = -INFINITY, out->odds[m] = 0;
+        if (!l->slot[m].kind) continue;
+        for (int32_t k = 0; k < recent->count[m]; ++k) look_off_from(l, i, m, recent->turn[m][k], out);
+        if (recent->count[m]) look_off_from(l, i, m, own, out);
+    }
+}
+
+void lattice_take_off(const atn_lattice *l, size_t i, const lattice_beyond *b) {
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
+        f->background = (float)fmin(b->best[m], (double)f->evidence + b->odds[m]);
+    }
+}
+
+void lattice_remember(const atn_lattice *l, int32_t model, const double q[4], lattice_recent *recent) {
     double(*list)[4] = recent->turn[model];
     int32_t *n = &recent->count[model], at = 0;
-    while (at < *n && !same(&l->slot[model], q, list[at])) ++at;
+    while (at < *n && !lattice_turn_is(&l->slot[model], q, list[at])) ++at;
     if (at == *n && *n < LATTICE_RECENT) ++*n;
     if (at == LATTICE_RECENT) --at;
     memmove(list + 1, list, (size_t)at * sizeof *list);
-    memcpy(list[0], q, sizeof q);
+    memcpy(list[0], q, sizeof *list);
 }

@@ -141,7 +141,7 @@ static void weigh(const atn_lattice *l, size_t i, learned *x) {
     bool sure = a.structure && a.confidence > 0.9F;
     if (sure) count_sure(l, i, a.phase - 1, x);
     if (a.structure && a.confidence >= LATTICE_SURE) return;
-    lattice_mixed(l, i); /* as it is judged when it is told */
+    lattice_mixed(l, i, NULL, NULL); /* as it is judged when it is told */
     lattice_gain(l, i, term);
     if (!sure) x->likelihood += lattice_judge(l, i, &a, NULL) - here;
 }
@@ -153,7 +153,10 @@ static void weigh_batch(const atn_lattice *l, learned *x) {
     for (size_t i = 0; i < l->near.atoms; ++i) {
         if (lattice_is_uneven(l)) lattice_look(l, i, NULL, true);
         lattice_judge(l, i, &a, NULL);
-        if (a.structure && a.confidence >= LATTICE_SURE) lattice_remember(l, i, a.phase - 1, &recent);
+        if (!a.structure || a.confidence < LATTICE_SURE) continue;
+        const float *q = a.quaternion;
+        const double turn[4] = {(double)q[0], -(double)q[1], -(double)q[2], -(double)q[3]};
+        lattice_remember(l, a.phase - 1, turn, &recent);
     }
     for (size_t i = 0; i < l->near.atoms; ++i) {
         lattice_judge(l, i, &a, NULL);
