@@ -51,7 +51,7 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
     const lattice_around *a = j->around;
     int32_t site[ATN_LATTICE_MOST_NEIGHBOURS], n = 0;
     bool any = false;
-    *recent = (lattice_recent){{0}, {{{0}}}};
+    *recent = (lattice_recent){.near = true};
     for (int near = 0; near < 2; ++near) { /* those of the nearer ones come first */
         n = lattice_cells_sites(a->cells, atom, (near ? 1 : LATTICE_AROUND) * j->l->info.cutoff, site);
         for (int32_t k = 0; k < n; ++k) {
@@ -64,16 +64,12 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
 }
 
 static void look_again(const judging *j, size_t i, const lattice_recent *recent) {
-    lattice_beyond beyond;
     atn_lattice_atom *atom = &j->out[j->which[i]];
-    if (!is_sure(atom)) {
-        lattice_look(j->l, i, recent, false);
-        lattice_judge(j->l, i, atom, NULL);
-    }
+    lattice_look(j->l, i, recent, true); /* tables are too coarse to hold these against an atom on no site */
+    lattice_judge(j->l, i, atom, NULL);
     if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) return;
-    lattice_look_off(j->l, i, recent, &beyond);
-    lattice_mixed(j->l, i, recent, &beyond);
-    lattice_take_off(j->l, i, &beyond);
+    lattice_mixed(j->l, i, recent);
+    lattice_mixed_off(j->l, i, recent);
     lattice_judge(j->l, i, atom, NULL);
 }
 

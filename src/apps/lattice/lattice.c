@@ -97,7 +97,6 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
     l->shape = 12;
     l->temper = 0.65;
     l->temper_part = 0.12;
-    l->even_part = 0.75;
     if (settings) l->settings = *settings;
     if (l->settings.models == 0) {
         l->settings.models = 3;

@@ -15,7 +15,6 @@ enum {
     LATTICE_REFINES = 3, /* kinds of EM steps */
     LATTICE_PART = 64,   /* atoms for which a core is worth waking */
     LATTICE_RECENT = 4,  /* turns that are remembered of each model */
-    LATTICE_BEYOND = 3,  /* lattices around an atom that may begin behind a boundary */
     LATTICE_RADIAL_BINS = 64,
     LATTICE_KNOTS = 8,
     LATTICE_ORDER_SITES = 4,  /* of a cell with sublattices */
@@ -157,6 +156,13 @@ typedef struct lattice_found {
     float shift[3]; /* of the centre from its site, in the model's frame */
 } lattice_found;
 
+/* Of the sure atoms of a sample: how much larger than the model the lattice seems, how far neighbours are from sites.
+ */
+typedef struct lattice_fit {
+    size_t atoms;
+    double stretch, square; /* the second: mean square */
+} lattice_fit;
+
 typedef struct lattice_slot {
     char name[32];
     atn_lattice_model model;
@@ -170,6 +176,7 @@ typedef struct lattice_slot {
     double expected;  /* inside the cut-off, strangers too */
     double *number;   /* of sets that come alone: log of the chance of n neighbours times n!; else NULL */
     double misfit;    /* nats a neighbour, of the sample that was learned from */
+    lattice_fit seen; /* of that sample */
     bool strange;     /* the atoms that take it are of another lattice: they are `other` */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
@@ -182,6 +189,7 @@ typedef struct lattice_slot {
 
 /* Turns of atoms that were sure of late, the last first: atoms come in the order of their cells, so these are near. */
 typedef struct lattice_recent {
+    bool near; /* of atoms around: the turn is one of these, likely */
     int32_t count[ATN_LATTICE_MOST_MODELS];
     double turn[ATN_LATTICE_MOST_MODELS][LATTICE_RECENT][4];
 } lattice_recent;
@@ -215,7 +223,6 @@ struct atn_lattice {
     double inner;                   /* radius of the neighbours that coarse scores look at */
     double temper;                  /* power of likelihoods */
     double temper_part;             /* where a part of the neighbours belongs elsewhere */
-    double even_part;               /* how much less shares of the whole frame count there */
     lattice_knots knots;            /* of confidences that come true */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
@@ -279,29 +286,25 @@ double lattice_gain(const atn_lattice *l, size_t i, double term[]);
 void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
 /* Logarithms of the density of each neighbour, from what was found. */
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
-/* The step from a turn for one model, whatever was found. */
-void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const double q[4], lattice_found *out);
+/* The same from one of these turns alone, whatever was found. */
+void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
+                       lattice_found *out);
 
-/* Lattices around an atom that need no site for it, from the turns of sure atoms nearby. */
-typedef struct lattice_beyond {
-    int32_t count, model[LATTICE_BEYOND];
-    double turn[LATTICE_BEYOND][4], evidence[LATTICE_BEYOND];
-    double about[LATTICE_BEYOND];                            /* what the average around adds */
-    float each[LATTICE_BEYOND][ATN_LATTICE_MOST_NEIGHBOURS]; /* logarithms of the density of each neighbour */
-    double best[ATN_LATTICE_MOST_MODELS],
-        odds[ATN_LATTICE_MOST_MODELS]; /* of each model: the likelihood of an atom on no site; how
-                                    much likelier that is than on the nearest one */
-} lattice_beyond;
-void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent, lattice_beyond *out);
-void lattice_take_off(const atn_lattice *l, size_t i, const lattice_beyond *beyond); /* as the atom's background */
+/* A lattice that needs no site for the atom, from one of these turns, over neighbours that count as `left` says:
+ * logarithms of the density of each. Returns what the average around it adds. */
+double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
+                           const double *left, double *each);
 bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
 void lattice_remember(const atn_lattice *l, int32_t model, const double turn[4], lattice_recent *recent);
 bool lattice_turn_is(const lattice_slot *s, const double a[4],
                      const double b[4]); /* up to symmetry, within some degrees */
 /* For an atom that fits none of the models whole: each model once more, from what was found and from recent turns, with
- * a part of the neighbours belonging elsewhere, as at a grain boundary: to a gas or to a lattice of `beyond`. Makes
- * evidences larger; judge again. Of different atoms at the same time. recent and beyond may be NULL. */
-void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, const lattice_beyond *beyond);
+ * a part of the neighbours belonging elsewhere, as at a grain boundary: to a gas, to nothing, or to a lattice of
+ * another recent turn. Makes evidences larger; judge again. Of different atoms at the same time. recent may be NULL. */
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent);
+/* The likelihood of an atom that is on no site of the lattice around it, or of the two at a boundary, whose turns sure
+ * atoms near it have. */
+void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent);
 /* The turn of what was found as a matrix; the voxel that neighbour k falls into, and where it is in the model's frame.
  */
 void lattice_found_matrix(const lattice_found *found, double out[9]);

@@ -10,7 +10,7 @@
 
 static const double PLANE[] = {0.07, 0.22, 0.4, 0.65}, CHANCE = 0.1; /* of the cut-off; of an atom to be near one */
 static const double OPEN = 0.15;          /* of the cut-off: neighbours so near to a plane may be on either side */
-static const double LEFT = 0.02;          /* chance of the others to be on the wrong one */
+static const double LEFT = 0.005;         /* chance of the others to be on the wrong one */
 static const double LEAST = 14, FAR = 20; /* nats */
 static const double NEVER = -1e30;
 enum { PLANES = sizeof PLANE / sizeof *PLANE };
@@ -97,11 +97,11 @@ static double halves(const atn_lattice *l, int32_t first, const choice *of) {
 }
 
 /* beyond: logarithms of densities; NULL: everywhere the same one. */
-static double choose(const double *near, const float *beyond, double same, double expected, choice *out) {
+static double choose(const double *near, const double *beyond, double same, double expected, choice *out) {
     out->most = 0;
     out->expected[1] = expected;
     for (int32_t k = 0; k < out->n; ++k) {
-        double far = beyond ? (double)beyond[k] : same, high = fmax(near[k], far);
+        double far = beyond ? beyond[k] : same, high = fmax(near[k], far);
         out->near[k] = exp(fmax(near[k] - high, -LEAST));
         out->beyond[k] = exp(fmax(far - high, -LEAST));
         out->most += high;
@@ -111,38 +111,72 @@ static double choose(const double *near, const float *beyond, double same, doubl
 
 static double log_sum(double a, double b) { return fmax(a, b) + log1p(exp(-fabs(a - b))); }
 
-/* The likelihood of what was found with part of the neighbours elsewhere: in a gas of the same density, in nothing (a
- * surface), in one of the lattices beyond. */
-static void mix(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_beyond *beyond, lattice_found *f) {
-    double volume = 4.0 / 3 * PI * pow(l->info.cutoff, 3), near[ATN_LATTICE_MOST_NEIGHBOURS];
-    int32_t first = l->near.start[i], lattices = beyond ? beyond->count : 0;
-    choice of = {.n = l->near.start[i + 1] - first, .expected = {s->expected, 0}};
-    lattice_look_each(l, s, i, f, near);
-    choose(near, NULL, log(s->expected / volume), s->expected, &of);
-    double whole = (double)f->evidence + log(1 - CHANCE), part = halves(l, first, &of);
+/* Neighbours that what was found leaves to others: the chance of each to be a background atom. */
+static void leave(const atn_lattice *l, const choice *of, const double *near, double *left) {
+    for (int32_t k = 0; k < of->n; ++k) left[k] = fmin(l->stranger_density / exp(near[k]), 1);
+}
+
+/* The logarithm of the mean likelihood with a part of the neighbours elsewhere: in a gas of the same density, in
+ * nothing (a surface), in one of the lattices of atoms around. */
+static double part_of(const atn_lattice *l, int32_t model, size_t i, const lattice_recent *recent, const double own[4],
+                      const double *near) {
+    double volume = 4.0 / 3 * PI * pow(l->info.cutoff, 3), expected = l->slot[model].expected;
+    double left[ATN_LATTICE_MOST_NEIGHBOURS], each[ATN_LATTICE_MOST_NEIGHBOURS], lattices = 0;
+    int32_t first = l->near.start[i];
+    choice of = {.n = l->near.start[i + 1] - first, .expected = {expected, 0}};
+    choose(near, NULL, log(expected / volume), expected, &of);
+    double part = halves(l, first, &of);
     choose(near, NULL, log(l->stranger_density), l->stranger_density * volume, &of);
-    part = log_sum(part, halves(l, first, &of)) - log(lattices ? 4 : 2);
-    for (int32_t b = 0; b < lattices; ++b) {
-        double share = beyond->about[b] - log(2.0 * lattices);
-        if (choose(near, beyond->each[b], 0, l->slot[beyond->model[b]].expected, &of) + share < part - FAR) continue;
-        part = log_sum(part, halves(l, first, &of) + share);
-    }
-    part += (double)f->around + log(CHANCE);
+    part = log_sum(part, halves(l, first, &of)) - log(4);
+    for (int32_t m = 0; m < l->info.models && recent; ++m) lattices += l->slot[m].kind ? recent->count[m] : 0;
+    leave(l, &of, near, left);
+    for (int32_t m = 0; m < l->info.models && recent; ++m)
+        for (int32_t k = 0; l->slot[m].kind && k < recent->count[m]; ++k) {
+            if (m == model && lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
+            double share = lattice_look_beyond(l, i, m, recent, k, left, each) - log(2 * lattices);
+            if (choose(near, each, 0, l->slot[m].expected, &of) + share < part - FAR) continue;
+            part = log_sum(part, halves(l, first, &of) + share);
+        }
+    return part;
+}
+
+static void mix(const atn_lattice *l, int32_t model, size_t i, const lattice_recent *recent, lattice_found *f) {
+    double near[ATN_LATTICE_MOST_NEIGHBOURS], own[4];
+    for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
+    lattice_look_each(l, &l->slot[model], i, f, near);
+    double whole = (double)f->evidence + log(1 - CHANCE);
+    double part = part_of(l, model, i, recent, own, near) + (double)f->around + log(CHANCE);
     f->evidence = (float)log_sum(whole, part);
     f->part = (float)(1 / (1 + exp(whole - part)));
 }
 
-void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, const lattice_beyond *beyond) {
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent) {
     for (int32_t m = 0; m < l->info.models; ++m) {
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m], other;
         double own[4];
         for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
-        mix(l, &l->slot[m], i, beyond, f);
+        mix(l, m, i, recent, f);
         for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
             if (lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
-            lattice_look_from(l, i, m, recent->turn[m][k], &other);
-            mix(l, &l->slot[m], i, beyond, &other);
+            lattice_look_from(l, i, m, recent, k, &other);
+            mix(l, m, i, recent, &other);
             if (other.evidence > f->evidence) *f = other;
         }
+    }
+}
+
+void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+    double each[ATN_LATTICE_MOST_NEIGHBOURS];
+    int32_t n = l->near.start[i + 1] - l->near.start[i];
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
+        double best = -INFINITY;
+        for (int32_t k = 0; k < recent->count[m] && l->slot[m].kind; ++k) {
+            double about = lattice_look_beyond(l, i, m, recent, k, NULL, each), whole = about + log(1 - CHANCE);
+            for (int32_t c = 0; c < n; ++c) whole += each[c];
+            double part = part_of(l, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
+            best = fmax(best, log_sum(whole, part));
+        }
+        f->background = (float)best;
     }
 }

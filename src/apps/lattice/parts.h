@@ -60,13 +60,16 @@ typedef struct lattice_sample {
  * `rounds` times. likelihood: of the sample. */
 atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, int rounds, double *likelihood);
 /* Atoms on no site are as frequent among neighbours: from the shares of the neighbours of sure atoms that take none,
- * which it sorts, the mean of the middle, as atoms at boundaries see another grain's. */
-double lattice_background(double *alone, size_t count);
+ * some of which are at boundaries, where any share is another grain's. */
+double lattice_background(const double *alone, size_t count, double neighbours);
 /* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
  * none is. */
 bool lattice_accept(atn_lattice *l);
 /* Matches atoms once all is known; the engine is open. */
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out);
+/* Constants and noise, where they are not given, so that a frame made with them looks to us as the sample did: cut-offs
+ * and chance fits make both seem smaller than they are. changed: learn the sample once more. The engine is open. */
+atn_status lattice_correct(atn_lattice *l, bool *changed);
 /* Powers of likelihoods and the odds of confidences, from frames made with what was learned. The engine is open. */
 atn_status lattice_calibrate(atn_lattice *l);
 
