@@ -65,9 +65,10 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
 
 static void look_again(const judging *j, size_t i, const lattice_recent *recent) {
     atn_lattice_atom *atom = &j->out[j->which[i]];
-    lattice_look(j->l, i, recent, true); /* tables are too coarse to hold these against an atom on no site */
+    lattice_look(j->l, i, recent, false);
     lattice_judge(j->l, i, atom, NULL);
     if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) return;
+    lattice_look(j->l, i, recent, true); /* tables are too coarse to hold it against an atom on no site */
     lattice_mixed(j->l, i, recent);
     lattice_mixed_off(j->l, i, recent);
     lattice_judge(j->l, i, atom, NULL);

@@ -12,6 +12,7 @@
 
 enum { STEPS = 6, WIDE = 2, STEPS_OFF = 4 };
 static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 4.5;
+static const double FAR = 12;
 static const double LITTLE = 1e-2; /* curvature of turns, so that there is some */
 static const double TURNS = 0.03,
                     LIKELY = 0.5; /* radians by which turns of a grain differ; chance of a turn that is known */
@@ -25,6 +26,7 @@ typedef struct pose {
     double h[36], g[6]; /* curvature; slope */
     bool off;           /* on no site: t is anything */
     bool wide;          /* from the table that is blurred */
+    bool told;          /* the likelihood is wanted */
     const double *left; /* how much each neighbour counts; NULL: wholly */
 } pose;
 
@@ -42,17 +44,19 @@ static double norm(const atn_lattice *l) {
     return l->info.efficiency / (pow(2 * PI, 1.5) * l->info.noise * l->info.noise * l->info.depth_noise);
 }
 
-/* The same with all sites of the crystal. */
-static double place_off(const atn_lattice *l, const lattice_slot *s, pose *p, const double x[3], double y[3],
-                        double d[3]) {
+static double belongs(const atn_lattice *l, pose *p, double own) {
+    if (p->told) p->likelihood += log(own + l->stranger_density);
+    return own / (own + l->stranger_density);
+}
+
+/* Where a neighbour at x is in the crystal, and how far off the nearest of all its sites. */
+static double square_off(const lattice_slot *s, const pose *p, const double x[3], double y[3], double d[3]) {
     double square = 0;
     for (int c = 0; c < 3; ++c) y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
     lattice_kind_off(s->kind, s->constant, y, d);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
-    double own = exp(-0.5 * square) * norm(l);
-    p->likelihood += log(own + l->stranger_density);
-    return own / (own + l->stranger_density);
+    return square;
 }
 
 /* One neighbour: y, the offset d from its site; returns the chance that it belongs there and adds to the likelihood. */
@@ -60,7 +64,7 @@ static double place(const atn_lattice *l, const lattice_slot *s, const float *pu
                     double d[3]) {
     double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]}, square = 0;
     size_t at[3];
-    if (p->off) return place_off(l, s, p, x, y, d);
+    if (p->off) return belongs(l, p, exp(-0.5 * square_off(s, p, x, y, d)) * norm(l));
     for (int c = 0; c < 3; ++c) {
         y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
         at[c] = (size_t)fabs(y[c] / s->box.edge + s->box.offset[c]);
@@ -74,9 +78,7 @@ static double place(const atn_lattice *l, const lattice_slot *s, const float *pu
     }
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
-    double own = (double)v[0] < 1e-6 ? 0 : exp(-0.5 * square) * norm(l);
-    p->likelihood += log(own + l->stranger_density);
-    return own / (own + l->stranger_density);
+    return belongs(l, p, (double)v[0] < 1e-6 ? 0 : exp(-0.5 * square) * norm(l));
 }
 
 /* The sums of a pose. */
@@ -178,10 +180,11 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
                       int32_t known, bool always, lattice_found *f) {
     for (int k = 0; k < STEPS; ++k) {
         p->wide = k < WIDE && !always && !lattice_is_uneven(l);
+        p->told = false;
         sums(l, s, pull[!p->wide], i, p);
         step(l, p);
     }
-    p->wide = false;
+    p->wide = false, p->told = true;
     sums(l, s, pull[1], i, p);
     double size = 2 * log(l->info.noise) + log(l->info.depth_noise);
     double about = turns_term(s, p->h, known) - size + 1.5 * log(2 * PI) - 0.5 * p->shift2;
@@ -218,7 +221,7 @@ void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, 
 }
 
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *f, double *out) {
-    pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
+    pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}, .told = true};
     double y[3], d[3];
     for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
     ready(l, &p);
@@ -231,13 +234,12 @@ void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, co
 
 /* ---- on no site ---- */
 
-static double fit_off(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
+/* How far neighbours are from sites, in squares of deviations, of which FAR are as bad as any more. */
+static double misfit_off(const atn_lattice *l, const lattice_slot *s, size_t i, const pose *p) {
     double y[3], d[3], sum = 0;
-    int32_t first = l->near.start[i];
-    for (int32_t k = first; k < l->near.start[i + 1]; ++k) {
-        p->likelihood = 0;
-        place(l, s, NULL, p, k, y, d);
-        sum += p->likelihood * (p->left ? p->left[k - first] : 1);
+    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+        double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]};
+        sum += fmin(square_off(s, p, x, y, d), FAR) * (p->left ? p->left[k - l->near.start[i]] : 1);
     }
     return sum;
 }
@@ -246,15 +248,15 @@ static double fit_off(const atn_lattice *l, const lattice_slot *s, size_t i, pos
 static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
     enum { STARTS = 8 };
     int32_t first = l->near.start[i], tried = 0;
-    double best = -INFINITY, t[3] = {0};
+    double best = INFINITY, t[3] = {0};
     ready(l, p);
     for (int32_t n = first; n < l->near.start[i + 1] && tried < STARTS; ++n) {
         if (p->left && p->left[n - first] < 0.5) continue;
         double x[3] = {(double)l->near.axis[0][n], (double)l->near.axis[1][n], (double)l->near.axis[2][n]};
         for (int c = 0; c < 3; ++c) p->t[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2];
         ++tried;
-        double here = fit_off(l, s, i, p);
-        if (here <= best) continue;
+        double here = misfit_off(l, s, i, p);
+        if (here >= best) continue;
         best = here;
         memcpy(t, p->t, sizeof t);
     }
@@ -278,6 +280,7 @@ static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
         sums(l, s, NULL, i, p);
         step(l, p);
     }
+    p->told = true;
     sums(l, s, NULL, i, p);
     return turns_term(s, p->h, known) - log(lattice_kind_volume(s->model.name, s->constant)) + 3 * log(2 * PI);
 }

@@ -72,27 +72,44 @@ static double number(const atn_lattice *l, const choice *of, double plane) {
     return -(l->shape + of->n) * log((l->shape + expected) / (l->shape + of->expected[0]));
 }
 
-/* Neighbours on the far side of a plane belong elsewhere: planes across the 26 directions of a cube, at some distances
- * from the centre, which is on the near side. Returns the logarithm of the mean likelihood. */
-static double halves(const atn_lattice *l, int32_t first, const choice *of) {
-    double total = 0, times[PLANES];
-    for (int c = 0; c < PLANES; ++c) times[c] = exp(number(l, of, PLANE[c])) / (26 * PLANES);
-    for (int d = 0; d < 27; ++d) {
+/* Planes across the 26 directions of a cube, at some distances from the centre, which is on the near side: how much of
+ * each neighbour is on that side. Beyond MOST neighbours sides are left open. */
+enum { ALL = 26 * PLANES, MOST = 128 };
+typedef struct halving {
+    float side[MOST][ALL];
+} halving;
+
+static void halve(const atn_lattice *l, size_t i, halving *out) {
+    int32_t first = l->near.start[i], n = l->near.start[i + 1] - first;
+    float *const *x = l->near.axis;
+    for (int d = 0, p = 0; d < 27; ++d) {
         double u[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1}, length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-        double product[PLANES];
         if (d == 13) continue;
-        for (int c = 0; c < PLANES; ++c) product[c] = 1;
-        for (int32_t k = 0; k < of->n; ++k) {
-            double at = (u[0] * (double)l->near.axis[0][first + k] + u[1] * (double)l->near.axis[1][first + k] +
-                         u[2] * (double)l->near.axis[2][first + k]) /
-                        length;
-            for (int c = 0; c < PLANES; ++c) {
-                double side = near_side((at - PLANE[c] * l->info.cutoff) / (OPEN * l->info.cutoff));
-                product[c] *= side * of->near[k] + (1 - side) * of->beyond[k];
-            }
+        for (int32_t k = 0; k < n && k < MOST; ++k) {
+            double at =
+                (u[0] * (double)x[0][first + k] + u[1] * (double)x[1][first + k] + u[2] * (double)x[2][first + k]) /
+                length;
+            for (int c = 0; c < PLANES; ++c)
+                out->side[k][p + c] = (float)near_side((at / l->info.cutoff - PLANE[c]) / OPEN);
         }
-        for (int c = 0; c < PLANES; ++c) total += times[c] * product[c];
+        p += PLANES;
     }
+}
+
+/* Neighbours on the far side of a plane belong elsewhere. Returns the logarithm of the likelihood's mean over planes.
+ */
+static double halves(const atn_lattice *l, const halving *h, const choice *of) {
+    double total = 0, product[ALL], times[PLANES];
+    for (int c = 0; c < PLANES; ++c) times[c] = exp(number(l, of, PLANE[c])) / ALL;
+    for (int p = 0; p < ALL; ++p) product[p] = times[p % PLANES];
+    for (int32_t k = 0; k < of->n; ++k) {
+        double beyond = of->beyond[k], more = of->near[k] - beyond;
+        if (k < MOST)
+            for (int p = 0; p < ALL; ++p) product[p] *= beyond + (double)h->side[k][p] * more;
+        else
+            for (int p = 0; p < ALL; ++p) product[p] *= beyond + 0.5 * more;
+    }
+    for (int p = 0; p < ALL; ++p) total += product[p];
     return total > 0 ? of->most + log(total) : NEVER;
 }
 
@@ -118,16 +135,15 @@ static void leave(const atn_lattice *l, const choice *of, const double *near, do
 
 /* The logarithm of the mean likelihood with a part of the neighbours elsewhere: in a gas of the same density, in
  * nothing (a surface), in one of the lattices of atoms around. */
-static double part_of(const atn_lattice *l, int32_t model, size_t i, const lattice_recent *recent, const double own[4],
-                      const double *near) {
+static double part_of(const atn_lattice *l, const halving *h, int32_t model, size_t i, const lattice_recent *recent,
+                      const double own[4], const double *near) {
     double volume = 4.0 / 3 * PI * pow(l->info.cutoff, 3), expected = l->slot[model].expected;
     double left[ATN_LATTICE_MOST_NEIGHBOURS], each[ATN_LATTICE_MOST_NEIGHBOURS], lattices = 0;
-    int32_t first = l->near.start[i];
-    choice of = {.n = l->near.start[i + 1] - first, .expected = {expected, 0}};
+    choice of = {.n = l->near.start[i + 1] - l->near.start[i], .expected = {expected, 0}};
     choose(near, NULL, log(expected / volume), expected, &of);
-    double part = halves(l, first, &of);
+    double part = halves(l, h, &of);
     choose(near, NULL, log(l->stranger_density), l->stranger_density * volume, &of);
-    part = log_sum(part, halves(l, first, &of)) - log(4);
+    part = log_sum(part, halves(l, h, &of)) - log(4);
     for (int32_t m = 0; m < l->info.models && recent; ++m) lattices += l->slot[m].kind ? recent->count[m] : 0;
     leave(l, &of, near, left);
     for (int32_t m = 0; m < l->info.models && recent; ++m)
@@ -135,31 +151,34 @@ static double part_of(const atn_lattice *l, int32_t model, size_t i, const latti
             if (m == model && lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
             double share = lattice_look_beyond(l, i, m, recent, k, left, each) - log(2 * lattices);
             if (choose(near, each, 0, l->slot[m].expected, &of) + share < part - FAR) continue;
-            part = log_sum(part, halves(l, first, &of) + share);
+            part = log_sum(part, halves(l, h, &of) + share);
         }
     return part;
 }
 
-static void mix(const atn_lattice *l, int32_t model, size_t i, const lattice_recent *recent, lattice_found *f) {
+static void mix(const atn_lattice *l, const halving *h, int32_t model, size_t i, const lattice_recent *recent,
+                lattice_found *f) {
     double near[ATN_LATTICE_MOST_NEIGHBOURS], own[4];
     for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
     lattice_look_each(l, &l->slot[model], i, f, near);
     double whole = (double)f->evidence + log(1 - CHANCE);
-    double part = part_of(l, model, i, recent, own, near) + (double)f->around + log(CHANCE);
+    double part = part_of(l, h, model, i, recent, own, near) + (double)f->around + log(CHANCE);
     f->evidence = (float)log_sum(whole, part);
     f->part = (float)(1 / (1 + exp(whole - part)));
 }
 
 void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+    halving h;
+    halve(l, i, &h);
     for (int32_t m = 0; m < l->info.models; ++m) {
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m], other;
         double own[4];
         for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
-        mix(l, m, i, recent, f);
+        mix(l, &h, m, i, recent, f);
         for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
             if (lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
             lattice_look_from(l, i, m, recent, k, &other);
-            mix(l, m, i, recent, &other);
+            mix(l, &h, m, i, recent, &other);
             if (other.evidence > f->evidence) *f = other;
         }
     }
@@ -168,13 +187,15 @@ void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent)
 void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent) {
     double each[ATN_LATTICE_MOST_NEIGHBOURS];
     int32_t n = l->near.start[i + 1] - l->near.start[i];
+    halving h;
+    halve(l, i, &h);
     for (int32_t m = 0; m < l->info.models; ++m) {
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
         double best = -INFINITY;
         for (int32_t k = 0; k < recent->count[m] && l->slot[m].kind; ++k) {
             double about = lattice_look_beyond(l, i, m, recent, k, NULL, each), whole = about + log(1 - CHANCE);
             for (int32_t c = 0; c < n; ++c) whole += each[c];
-            double part = part_of(l, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
+            double part = part_of(l, &h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
             best = fmax(best, log_sum(whole, part));
         }
         f->background = (float)best;
