@@ -20,6 +20,7 @@ static const double DOUBT = 10;   /* atoms that count as if they were right as o
 static const double SUREST = 0.999999;
 static const double SOME = 0.01;                    /* background that frames are made with */
 enum { LEAST_SURE = 20 };                           /* atoms that tell it */
+static const double FINEST = 0.0085;                /* of the cut-off: noise that tables still show */
 static const double CONSTANT = 0.002, NOISE = 0.02; /* relative changes that matter */
 
 typedef struct made {
@@ -155,7 +156,9 @@ static bool take_factors(atn_lattice *l, const seen *made_as) {
     }
     double times = square[1] > 0 ? sqrt(square[0] / square[1]) : 1;
     if (lattice_given_noise(l) > 0 || fabs(times - 1) < NOISE) return changed;
-    lattice_take_noise(l, l->info.noise * fmin(fmax(times, 0.8), 1.25));
+    double noise = l->info.noise * fmin(fmax(times, 0.8), 1.25), least = FINEST * l->info.cutoff;
+    if (noise < least && l->info.noise <= least) return changed;
+    lattice_take_noise(l, fmax(noise, least));
     return true;
 }
 
