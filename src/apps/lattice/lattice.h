@@ -290,10 +290,11 @@ void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, co
 void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
                        lattice_found *out);
 
-/* A lattice that needs no site for the atom, from one of these turns, over neighbours that count as `left` says:
- * logarithms of the density of each. Returns what the average around it adds. */
+/* A lattice that needs no site for the atom, from one of these turns, over neighbours that count as `left` says (NULL:
+ * all): logarithms of the density of each. Returns what the average around it adds. odds (may be NULL): how much
+ * likelier the atom is on no site of it than on the nearest one. */
 double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
-                           const double *left, double *each);
+                           const double *left, double *each, double *odds);
 bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
 void lattice_remember(const atn_lattice *l, int32_t model, const double turn[4], lattice_recent *recent);
 bool lattice_turn_is(const lattice_slot *s, const double a[4],

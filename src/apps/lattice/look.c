@@ -285,14 +285,34 @@ static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
     return turns_term(s, p->h, known) - log(lattice_kind_volume(s->model.name, s->constant)) + 3 * log(2 * PI);
 }
 
+/* How much likelier the atom is on no site than on the nearest one, in the lattice that was found: that one it would
+ * take itself, so that neighbours there are on none; and it would be off it by noise, not by anything in the volume V.
+ */
+static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
+    const double back[3] = {-p->t[0], -p->t[1], -p->t[2]};
+    double t[3], square = 0, odds = 0, size = 2 * log(l->info.noise) + log(l->info.depth_noise);
+    lattice_kind_off(s->kind, s->constant, back, t);
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) square += t[a] * p->w[3 * a + b] * t[b];
+    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+        double y[3], d[3], apart = 0, c = place(l, s, NULL, p, k, y, d);
+        for (int a = 0; a < 3; ++a) apart += pow(y[a] - d[a] - back[a] + t[a], 2);
+        if (apart < 0.01) odds -= log(fmax(1 - c, 1e-12)); /* its site is the centre's */
+    }
+    double times = 1 + 1 / fmax(p->weight, 1); /* where the site is, is known as well as the neighbours say */
+    return odds + size + 1.5 * log(2 * PI * times) + 0.5 * square / times -
+           log(lattice_kind_volume(s->model.name, s->constant));
+}
+
 double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
-                           const double *left, double *each) {
+                           const double *left, double *each, double *odds) {
     const lattice_slot *s = &l->slot[model];
     int32_t first = l->near.start[i];
     double y[3], d[3];
     pose p = {.off = true, .left = left};
     memcpy(p.q, recent->turn[model][which], sizeof p.q);
     double about = settle_off(l, s, i, known_of(recent, model), &p);
+    if (odds) *odds = off_odds(l, s, i, &p);
     for (int32_t k = first; k < l->near.start[i + 1]; ++k) {
         p.likelihood = 0;
         place(l, s, NULL, &p, k, y, d);

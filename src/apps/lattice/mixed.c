@@ -149,7 +149,7 @@ static double part_of(const atn_lattice *l, const halving *h, int32_t model, siz
     for (int32_t m = 0; m < l->info.models && recent; ++m)
         for (int32_t k = 0; l->slot[m].kind && k < recent->count[m]; ++k) {
             if (m == model && lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
-            double share = lattice_look_beyond(l, i, m, recent, k, left, each) - log(2 * lattices);
+            double share = lattice_look_beyond(l, i, m, recent, k, left, each, NULL) - log(2 * lattices);
             if (choose(near, each, 0, l->slot[m].expected, &of) + share < part - FAR) continue;
             part = log_sum(part, halves(l, h, &of) + share);
         }
@@ -193,10 +193,14 @@ void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *rec
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
         double best = -INFINITY;
         for (int32_t k = 0; k < recent->count[m] && l->slot[m].kind; ++k) {
-            double about = lattice_look_beyond(l, i, m, recent, k, NULL, each), whole = about + log(1 - CHANCE);
+            double odds, about = lattice_look_beyond(l, i, m, recent, k, NULL, each, &odds),
+                         whole = about + log(1 - CHANCE);
             for (int32_t c = 0; c < n; ++c) whole += each[c];
             double part = part_of(l, &h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
-            best = fmax(best, log_sum(whole, part));
+            double here = log_sum(whole, part);
+            best = fmax(best, here);
+            f->evidence =
+                fmaxf(f->evidence, (float)(here - odds)); /* on a site of it that was not tried, as the second of hcp */
         }
         f->background = (float)best;
     }
