@@ -18,8 +18,10 @@ static const double FAITH = 1;    /* nats that doubling or halving a power must 
 static const double ENOUGH = 40;  /* atoms of which as many are right as there will be */
 static const double DOUBT = 10;   /* atoms that count as if they were right as often as all atoms together say */
 static const double SUREST = 0.999999;
-static const double SOME = 0.01; /* background that frames are made with */
-enum { LEAST_SURE = 20 };        /* atoms that tell it */
+static const double SOME = 0.01;                    /* background that frames are made with */
+enum { LEAST_SURE = 20 };                           /* atoms that tell it */
+static const double FINEST = 0.0085;                /* of the cut-off: noise that tables still show */
+static const double CONSTANT = 0.002, NOISE = 0.02; /* relative changes that matter */
 
 typedef struct made {
     size_t count;
@@ -83,44 +85,109 @@ static atn_status make(const atn_lattice *l, atn_sample_atoms_settings *s, size_
 static atn_status match(atn_lattice *l, made *m) {
     atn_atoms atoms = {.count = m->count, .own = m->count, .position = {m->axis[0], m->axis[1], m->axis[2]}};
     lattice_cells cells = {0};
+    lattice_around around = {0};
     atn_status status = lattice_cells_make(l->ctx, &atoms, 1, l->info.cutoff, &cells);
+    if (status == ATN_OK) status = lattice_around_make(&cells, m->count, &around);
     size_t n = 0;
     for (size_t k = 0; k < m->count && status == ATN_OK && !lattice_batch_is_full(l); ++k, ++n) {
         m->which[n] = (size_t)cells.order[k]; /* as they lie, so that turns of those before help */
         lattice_add_atom(l, &cells, m->which[n]);
     }
+    if (status == ATN_OK && n) status = lattice_engine_run(l);
+    if (status == ATN_OK) {
+        lattice_judge_first(l, &around, m->which, m->atom);
+        lattice_judge_again(l, &around, m->which, m->atom);
+    }
+    l->near.atoms = 0;
+    lattice_around_free(&around);
     lattice_cells_free(&cells);
-    if (status == ATN_OK) status = lattice_run_batch(l, m->which, m->atom);
     m->count = n;
     return status;
 }
 
-/* ---- the background ---- */
+/* ---- what is seen of a frame without background ---- */
 
-/* Some neighbours seem to be on no site where all are: that share, which a frame without background has too, is taken
- * off. */
-static atn_status correct_background(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
+typedef struct seen {
+    size_t sure;
     double alone[ATOMS];
-    size_t sure = 0;
-    if (about->strangers == 0 || l->settings.strangers > 0) return ATN_OK;
-    about->strangers = 0;
+    lattice_fit fit[ATN_LATTICE_MOST_MODELS];
+} seen;
+
+static atn_status look(atn_lattice *l, const atn_sample_atoms_settings *about, made *m, seen *out) {
+    atn_sample_atoms_settings plain = *about;
+    double stretch[ATN_LATTICE_MOST_MODELS][2] = {{0}}, weight[ATN_LATTICE_MOST_MODELS] = {0};
+    *out = (seen){0};
+    plain.strangers = 0;
     m->count = 0;
-    atn_status status = make(l, about, ATOMS, m);
+    atn_status status = make(l, &plain, ATOMS, m);
     if (status == ATN_OK) status = match(l, m);
     for (size_t i = 0; i < m->count && status == ATN_OK; ++i) {
         const atn_lattice_atom *a = &m->atom[m->which[i]];
         double n = l->near.start[i + 1] - l->near.start[i];
         if (!a->structure || a->confidence < 0.9F || !(n > 0)) continue;
-        const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)a->phase - 1];
-        alone[sure++] = fmax(0, 1 - (double)f->weight / n);
+        int32_t model = a->phase - 1;
+        const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
+        out->alone[out->sure++] = fmax(0, 1 - (double)f->weight / n);
+        ++out->fit[model].atoms;
+        lattice_stretch(l, model, i, stretch[model]);
+        out->fit[model].square += (double)f->spread, weight[model] += (double)f->weight;
+    }
+    for (int32_t k = 0; k < l->info.models; ++k) {
+        out->fit[k].stretch = stretch[k][0] / fmax(stretch[k][1], 1e-9);
+        out->fit[k].square /= fmax(weight[k], 1e-9);
     }
     l->near.atoms = 0;
     memset(&l->recent, 0, sizeof l->recent);
-    if (status != ATN_OK || sure < LEAST_SURE) return status;
-    double seen = lattice_background(alone, sure);
-    l->info.background = fmax((l->info.background - seen) / (1 - seen), LATTICE_FEWEST);
-    about->strangers = l->info.background > SOME ? l->info.background : 0;
-    return ATN_OK;
+    return status;
+}
+
+/* Factors that make `made` of `found`; false: they are all near to 1. */
+static bool take_factors(atn_lattice *l, const seen *made_as) {
+    double square[2] = {0};
+    bool changed = false;
+    for (int32_t k = 0; k < l->info.models; ++k) {
+        const lattice_fit *found = &l->slot[k].seen, *of = &made_as->fit[k];
+        if (found->atoms < LEAST_SURE || of->atoms < LEAST_SURE || l->slot[k].model.points) continue;
+        square[0] += (double)found->atoms * found->square, square[1] += (double)found->atoms * of->square;
+        double times = found->stretch / of->stretch;
+        if (l->slot[k].model.constant > 0 || fabs(times - 1) < CONSTANT) continue;
+        l->info.constant[k] *= fmin(fmax(times, 0.97), 1.03);
+        changed = true;
+    }
+    double times = square[1] > 0 ? sqrt(square[0] / square[1]) : 1;
+    if (lattice_given_noise(l) > 0 || fabs(times - 1) < NOISE) return changed;
+    double noise = l->info.noise * fmin(fmax(times, 0.8), 1.25), least = FINEST * l->info.cutoff;
+    if (noise < least && l->info.noise <= least) return changed;
+    lattice_take_noise(l, fmax(noise, least));
+    return true;
+}
+
+atn_status lattice_correct(atn_lattice *l, bool *changed) {
+    atn_sample_atoms_settings about;
+    *changed = false;
+    if (!describe(l, &about)) return ATN_OK;
+    made *m = atn_zalloc(l->ctx, sizeof *m);
+    seen *s = atn_zalloc(l->ctx, sizeof *s);
+    atn_status status = m && s ? look(l, &about, m, s) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) *changed = take_factors(l, s);
+    atn_free(l->ctx, s);
+    atn_free(l->ctx, m);
+    return status;
+}
+
+/* Some neighbours seem to be on no site where all are: that share, which a frame without background has too, is taken
+ * off. */
+static atn_status correct_background(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
+    if (about->strangers == 0 || l->settings.strangers > 0) return ATN_OK;
+    seen *s = atn_zalloc(l->ctx, sizeof *s);
+    atn_status status = s ? look(l, about, m, s) : ATN_ERR_MEMORY;
+    if (status == ATN_OK && s->sure >= LEAST_SURE) {
+        double none = lattice_background(s->alone, s->sure, l->info.neighbours);
+        l->info.background = fmax((l->info.background - none) / (1 - none), LATTICE_FEWEST);
+        about->strangers = l->info.background > SOME ? l->info.background : 0;
+    }
+    atn_free(l->ctx, s);
+    return status;
 }
 
 /* ---- the powers ---- */
@@ -152,11 +219,9 @@ static void choose(atn_lattice *l, const made *m, double *power, const double *v
 
 static void choose_all(atn_lattice *l, const made *m) {
     static const double WHOLE[] = {0.4, 0.5, 0.65, 0.8, 0.95, 1.2},
-                        PART[] = {0.04, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.8, 1},
-                        EVEN[] = {0.05, 0.25, 0.5, 0.75, 0.9};
+                        PART[] = {0.04, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.8, 1};
     for (int round = 0; round < ROUNDS; ++round) {
         choose(l, m, &l->temper_part, PART, sizeof PART / sizeof *PART);
-        choose(l, m, &l->even_part, EVEN, sizeof EVEN / sizeof *EVEN);
         choose(l, m, &l->temper, WHOLE, sizeof WHOLE / sizeof *WHOLE);
     }
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = LATTICE_PAIR_BINS, SAMPLE = 400, WANTED = 42 };
+enum { BINS = LATTICE_PAIR_BINS, SAMPLE = 400, WANTED = 42, CORRECTIONS = 2 };
 static const double PI = 3.14159265358979323846, MOST_REACH = 2.7;
 static const double CLEAR = 5;    /* nats of the sample by which phases of two sizes must be the likelier */
 static const double LEAST = 0.02; /* share of a second phase of a structure */
@@ -373,6 +373,13 @@ static atn_status learn(atn_lattice *l, learning *x) {
     int rounds = best % 2 && !twins ? 1 : 5; /* sizes of phases as pairs had them stay */
     if (status == ATN_OK && told) status = lattice_learn_sample(l, &sample, rounds, &likelihood);
     l->info.told = told && status == ATN_OK && lattice_accept(l);
+    for (int round = 0; round < CORRECTIONS && status == ATN_OK && l->info.told; ++round) {
+        bool changed;
+        status = lattice_correct(l, &changed);
+        if (!changed || status != ATN_OK) break;
+        status = lattice_learn_sample(l, &sample, 1, &likelihood);
+        l->info.told = status == ATN_OK && lattice_accept(l);
+    }
     if (!told) lattice_null_make(l, (const double[LATTICE_RADIAL_BINS]){0});
     if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
     if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);

@@ -62,7 +62,7 @@ static double class_terms(const atn_lattice *l, size_t i, double term[], double 
     double high = fmax(most, gas), sum = l->info.share[0] * exp(FIRST * (gas - high));
     for (int32_t m = 1; m <= l->info.models; ++m) sum += l->info.share[m] * exp(FIRST * (term[m] - high));
     *claim = FIRST * high + log(sum);
-    double temper = l->temper, even = part > 0 && l->temper < 1 ? l->even_part * part : 0;
+    double temper = l->temper;
     if (l->temper < 1) temper = part < 0 ? FIRST : part * l->temper_part + (1 - part) * l->temper;
     /* a boundary is no reason for a gas */
     term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most);
@@ -70,8 +70,7 @@ static double class_terms(const atn_lattice *l, size_t i, double term[], double 
     term[0] = log_sum(term[0], *background);
     most = term[0];
     for (int32_t m = 1; m <= l->info.models; ++m) {
-        double share = log(l->info.share[m]); /* what is frequent elsewhere says little at a boundary */
-        term[m] = share * (1 - even) + even * log((1 - l->info.share[0]) / l->info.models) + temper * term[m];
+        term[m] = log(l->info.share[m]) + temper * term[m];
         most = fmax(most, term[m]);
     }
     return most;

@@ -1,6 +1,7 @@
-/* The judgement over a batch, on all cores: each atom by itself first; then those that are not sure, from the turns of
- * sure atoms shortly before them. What an atom is told depends on the batch only, not on how many cores there are. */
-#include "apps/lattice/lattice.h"
+/* The judgement over atoms, on all cores: each by itself first; then those that are not sure, from the turns of sure
+ * atoms around them, which are all known by then: boundaries have two sides. What an atom is told does not depend on
+ * how many cores there are. */
+#include "apps/lattice/parts.h"
 
 #include "base/parallel.h"
 
@@ -10,6 +11,7 @@ enum { STRETCH = 64 }; /* atoms that one core goes through in their order */
 
 typedef struct judging {
     atn_lattice *l;
+    const lattice_around *around;
     const size_t *which;
     atn_lattice_atom *out;
 } judging;
@@ -38,56 +40,74 @@ static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-/* Turns of those that were sure at first in the stretch before atom `end`. */
-static void remember_before(const judging *j, size_t end, lattice_recent *recent) {
-    for (size_t i = end > STRETCH ? end - STRETCH : 0; i < end; ++i)
-        if (j->l->sure[i]) lattice_remember(j->l, i, j->out[j->which[i]].phase - 1, recent);
+static void remember(const atn_lattice *l, const atn_lattice_atom *atom, lattice_recent *recent) {
+    const float *q = atom->quaternion;
+    const double turn[4] = {(double)q[0], -(double)q[1], -(double)q[2], -(double)q[3]}; /* into the crystal */
+    lattice_remember(l, atom->phase - 1, turn, recent);
 }
 
-static void look_again(const judging *j, size_t from, size_t to, lattice_recent *recent) {
-    for (size_t i = from; i < to; ++i) {
-        atn_lattice_atom *atom = &j->out[j->which[i]];
-        if (!is_sure(atom)) {
-            lattice_look(j->l, i, recent, false);
-            lattice_judge(j->l, i, atom, NULL);
+/* Turns of sure atoms around one. False: there are none. */
+static bool remember_around(const judging *j, size_t atom, lattice_recent *recent) {
+    const lattice_around *a = j->around;
+    int32_t site[ATN_LATTICE_MOST_NEIGHBOURS], n = 0;
+    bool any = false;
+    *recent = (lattice_recent){.near = true};
+    for (int near = 0; near < 2; ++near) { /* those of the nearer ones come first */
+        n = lattice_cells_sites(a->cells, atom, (near ? 1 : LATTICE_AROUND) * j->l->info.cutoff, site);
+        for (int32_t k = 0; k < n; ++k) {
+            if (!a->phase[site[k]]) continue;
+            remember(j->l, &j->out[a->first[site[k]]], recent);
+            any = true;
         }
-        if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) {
-            lattice_remember(j->l, i, atom->phase - 1, recent);
-            continue;
-        }
-        if (!is_sure(atom)) lattice_mixed(j->l, i);
-        lattice_look_off(j->l, i, recent);
-        lattice_judge(j->l, i, atom, NULL);
     }
+    return any;
 }
 
+static void look_again(const judging *j, size_t i, const lattice_recent *recent) {
+    atn_lattice_atom *atom = &j->out[j->which[i]];
+    lattice_look(j->l, i, recent, false);
+    lattice_judge(j->l, i, atom, NULL);
+    if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) return;
+    lattice_look(j->l, i, recent, true); /* tables are too coarse to hold it against an atom on no site */
+    lattice_mixed(j->l, i, recent);
+    lattice_mixed_off(j->l, i, recent);
+    lattice_judge(j->l, i, atom, NULL);
+}
+
+/* Where no atom around is sure, the turns of those that were of late. */
 static void look_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const judging *j = user;
     (void)worker;
     for (int64_t s = from; s < to; ++s) {
-        size_t begin = (size_t)s * STRETCH, end = begin + STRETCH, i = begin;
-        if (end > j->l->near.atoms) end = j->l->near.atoms;
-        while (i < end && j->l->sure[i]) ++i;
-        if (i == end) continue;
-        lattice_recent recent = j->l->recent;
-        remember_before(j, begin, &recent);
-        look_again(j, begin, end, &recent);
+        size_t begin = (size_t)s * STRETCH, end = begin + STRETCH;
+        lattice_recent late = j->l->recent, around;
+        for (size_t i = begin; i < end && i < j->l->near.atoms; ++i) {
+            const atn_lattice_atom *atom = &j->out[j->which[i]];
+            if (j->l->sure[i]) continue;
+            look_again(j, i, remember_around(j, j->which[i], &around) ? &around : &late);
+            if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) remember(j->l, atom, &late);
+        }
     }
 }
 
-atn_status lattice_judge_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
-    judging j = {l, which, out};
-    int64_t atoms = (int64_t)l->near.atoms;
-    atn_status status = ATN_OK;
-    atn_parallel(atoms, STRETCH, judge_part, &j);
-    if (!l->alone) {
-        atn_parallel((atoms + STRETCH - 1) / STRETCH, 1, look_part, &j);
-        remember_before(&j, l->near.atoms, &l->recent);
+void lattice_judge_first(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
+    judging j = {l, around, which, out};
+    size_t n = l->near.atoms;
+    atn_parallel((int64_t)n, STRETCH, judge_part, &j);
+    if (!around) return;
+    for (size_t i = 0; i < n; ++i) {
+        int32_t site = around->cells->site[around->cells->rank[which[i]]];
+        if (l->sure[i]) around->phase[site] = (unsigned char)out[which[i]].phase;
+        if (l->sure[i] && i + STRETCH >= n) remember(l, &out[which[i]], &l->recent);
     }
-    for (size_t i = 0; i < l->near.atoms; ++i)
-        out[which[i]].confidence = lattice_confidence(l, out[which[i]].confidence);
-    for (size_t i = 0; i < l->near.atoms && status == ATN_OK && l->settings.exact; ++i)
-        if (out[which[i]].structure) status = lattice_exact(l, i, &out[which[i]]);
-    l->near.atoms = 0;
-    return status;
+}
+
+void lattice_judge_again(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
+    judging j = {l, around, which, out};
+    atn_parallel((int64_t)((l->near.atoms + STRETCH - 1) / STRETCH), 1, look_part, &j);
+}
+
+atn_status lattice_judge_end(const atn_lattice *l, size_t i, atn_lattice_atom *out) {
+    out->confidence = lattice_confidence(l, out->confidence);
+    return l->settings.exact && out->structure ? lattice_exact(l, i, out) : ATN_OK;
 }

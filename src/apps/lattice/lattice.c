@@ -97,7 +97,6 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *se
     l->shape = 12;
     l->temper = 0.65;
     l->temper_part = 0.12;
-    l->even_part = 0.75;
     if (settings) l->settings = *settings;
     if (l->settings.models == 0) {
         l->settings.models = 3;
@@ -184,14 +183,12 @@ void lattice_take_density(atn_lattice *l, double neighbours) {
 
 /* ---- matching ---- */
 
-atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
-    atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
-    return status == ATN_OK ? lattice_judge_batch(l, which, out) : status;
+bool lattice_near_has_room(const lattice_near *near) {
+    return (size_t)near->start[near->atoms] + ATN_LATTICE_MOST_NEIGHBOURS <= near->room;
 }
 
 bool lattice_batch_is_full(const atn_lattice *l) {
-    return l->near.atoms == (size_t)l->batch ||
-           (size_t)l->near.start[l->near.atoms] + ATN_LATTICE_MOST_NEIGHBOURS > l->room;
+    return l->near.atoms == (size_t)l->batch || !lattice_near_has_room(&l->near);
 }
 
 /* Neighbours of an atom that is to be matched; none in a crowd, which no lattice explains and which costs the most. */
@@ -247,16 +244,30 @@ static void find(atn_lattice *l, const lattice_cells *cells, const int32_t *firs
     l->next.atoms = n;
 }
 
+/* l->near, which is empty then: sure atoms are told, the others wait. */
+static atn_status judge(atn_lattice *l, const lattice_around *around, const size_t *which, lattice_late *late,
+                        atn_lattice_atom *out) {
+    atn_status status = ATN_OK;
+    size_t n = l->near.atoms;
+    lattice_judge_first(l, around, which, out);
+    for (size_t i = 0; i < n && status == ATN_OK; ++i)
+        status = l->sure[i] ? lattice_judge_end(l, i, &out[which[i]]) : lattice_late_add(l, i, which[i], late);
+    l->near.atoms = 0;
+    return status == ATN_OK && n ? lattice_late_look(l, around, late, &which[n - 1], out) : status;
+}
+
 /* While the device works on a batch, the host judges the one before and finds the neighbours of the one behind. */
-static atn_status match_own(atn_lattice *l, const lattice_cells *cells, const int32_t *first, size_t *which,
-                            size_t *next, atn_lattice_atom *out) {
+static atn_status match_own(atn_lattice *l, const lattice_around *around, size_t *which, size_t *next,
+                            lattice_late *late, atn_lattice_atom *out) {
+    const lattice_cells *cells = around->cells;
+    const int32_t *first = around->first;
     atn_status status = ATN_OK;
     size_t at = 0;
     for (find(l, cells, first, &at, next); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
         status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating", (int64_t)at, (int64_t)cells->atoms);
         if (status == ATN_OK && l->near.atoms) status = lattice_engine_finish(l);
         if (status == ATN_OK && l->next.atoms) status = lattice_engine_start(l, &l->next);
-        if (status == ATN_OK) status = lattice_judge_batch(l, which, out);
+        if (status == ATN_OK) status = judge(l, around, which, late, out);
         lattice_near near = l->near;
         size_t *list = which;
         l->near = l->next, l->next = near;
@@ -264,7 +275,7 @@ static atn_status match_own(atn_lattice *l, const lattice_cells *cells, const in
         if (status == ATN_OK) find(l, cells, first, &at, next);
     }
     l->next.atoms = 0;
-    return status;
+    return status == ATN_OK ? lattice_late_look(l, around, late, NULL, out) : status;
 }
 
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
@@ -275,14 +286,21 @@ void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
     l->near.start[++l->near.atoms] = at + n;
 }
 
-/* The first own atom at each site, which is matched for all of them; -1: none is the slab's own. */
-static int32_t *first_of_sites(const lattice_cells *cells, size_t own) {
+atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out) {
     size_t sites = (size_t)cells->start[cells->cells];
     int32_t *first = atn_alloc(cells->ctx, (sites + 1) * sizeof *first);
-    for (size_t k = 0; first && k < sites; ++k) first[k] = -1;
-    for (size_t k = 0; first && k < cells->atoms; ++k)
+    *out = (lattice_around){cells, first, atn_zalloc(cells->ctx, sites + 1)};
+    if (!first || !out->phase) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < sites; ++k) first[k] = -1;
+    for (size_t k = 0; k < cells->atoms; ++k)
         if ((size_t)cells->order[k] < own && first[cells->site[k]] < 0) first[cells->site[k]] = cells->order[k];
-    return first;
+    return ATN_OK;
+}
+
+void lattice_around_free(lattice_around *around) {
+    if (!around->cells) return;
+    atn_free(around->cells->ctx, around->first);
+    atn_free(around->cells->ctx, around->phase);
 }
 
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
@@ -290,14 +308,16 @@ atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double an
     atn_status status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
     if (status != ATN_OK) return status;
     size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
-    int32_t *first = which ? first_of_sites(&cells, atoms->own) : NULL;
-    if (!first) status = ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = match_own(l, &cells, first, which, which + l->batch, out);
+    lattice_around around = {0};
+    lattice_late late = {0};
+    status = which ? lattice_around_make(&cells, atoms->own, &around) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = match_own(l, &around, which, which + l->batch, &late, out);
     for (size_t k = 0; k < cells.atoms && status == ATN_OK; ++k)
-        if ((size_t)cells.order[k] < atoms->own) out[cells.order[k]] = out[first[cells.site[k]]];
+        if ((size_t)cells.order[k] < atoms->own) out[cells.order[k]] = out[around.first[cells.site[k]]];
     if (status == ATN_OK && atoms->species && lattice_is_ordered(l)) status = lattice_order_tell(l, &cells, atoms, out);
     l->near.atoms = 0;
-    atn_free(l->ctx, first);
+    lattice_late_free(l, &late);
+    lattice_around_free(&around);
     atn_free(l->ctx, which);
     lattice_cells_free(&cells);
     return status;

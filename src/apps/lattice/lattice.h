@@ -156,6 +156,13 @@ typedef struct lattice_found {
     float shift[3]; /* of the centre from its site, in the model's frame */
 } lattice_found;
 
+/* Of the sure atoms of a sample: how much larger than the model the lattice seems, how far neighbours are from sites.
+ */
+typedef struct lattice_fit {
+    size_t atoms;
+    double stretch, square; /* the second: mean square */
+} lattice_fit;
+
 typedef struct lattice_slot {
     char name[32];
     atn_lattice_model model;
@@ -169,6 +176,7 @@ typedef struct lattice_slot {
     double expected;  /* inside the cut-off, strangers too */
     double *number;   /* of sets that come alone: log of the chance of n neighbours times n!; else NULL */
     double misfit;    /* nats a neighbour, of the sample that was learned from */
+    lattice_fit seen; /* of that sample */
     bool strange;     /* the atoms that take it are of another lattice: they are `other` */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
@@ -181,6 +189,7 @@ typedef struct lattice_slot {
 
 /* Turns of atoms that were sure of late, the last first: atoms come in the order of their cells, so these are near. */
 typedef struct lattice_recent {
+    bool near; /* of atoms around: the turn is one of these, likely */
     int32_t count[ATN_LATTICE_MOST_MODELS];
     double turn[ATN_LATTICE_MOST_MODELS][LATTICE_RECENT][4];
 } lattice_recent;
@@ -214,7 +223,6 @@ struct atn_lattice {
     double inner;                   /* radius of the neighbours that coarse scores look at */
     double temper;                  /* power of likelihoods */
     double temper_part;             /* where a part of the neighbours belongs elsewhere */
-    double even_part;               /* how much less shares of the whole frame count there */
     lattice_knots knots;            /* of confidences that come true */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
@@ -278,13 +286,26 @@ double lattice_gain(const atn_lattice *l, size_t i, double term[]);
 void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
 /* Logarithms of the density of each neighbour, from what was found. */
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
-/* The likelihood of an atom that is on no site of the lattice around it, whose turn sure atoms near it have. */
-void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent);
+/* The same from one of these turns alone, whatever was found. */
+void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
+                       lattice_found *out);
+
+/* A lattice that needs no site for the atom, from one of these turns, over neighbours that count as `left` says (NULL:
+ * all): logarithms of the density of each. Returns what the average around it adds. odds (may be NULL): how much
+ * likelier the atom is on no site of it than on the nearest one. */
+double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
+                           const double *left, double *each, double *odds);
 bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
-void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent);
-/* For an atom that fits none of the models whole: each model once more with a part of the neighbours belonging
- * elsewhere, as at a grain boundary. Makes evidences larger; judge again. Of different atoms at the same time. */
-void lattice_mixed(const atn_lattice *l, size_t i);
+void lattice_remember(const atn_lattice *l, int32_t model, const double turn[4], lattice_recent *recent);
+bool lattice_turn_is(const lattice_slot *s, const double a[4],
+                     const double b[4]); /* up to symmetry, within some degrees */
+/* For an atom that fits none of the models whole: each model once more, from what was found and from recent turns, with
+ * a part of the neighbours belonging elsewhere, as at a grain boundary: to a gas, to nothing, or to a lattice of
+ * another recent turn. Makes evidences larger; judge again. Of different atoms at the same time. recent may be NULL. */
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent);
+/* The likelihood of an atom that is on no site of the lattice around it, or of the two at a boundary, whose turns sure
+ * atoms near it have. */
+void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent);
 /* The turn of what was found as a matrix; the voxel that neighbour k falls into, and where it is in the model's frame.
  */
 void lattice_found_matrix(const lattice_found *found, double out[9]);
@@ -292,8 +313,6 @@ const float *lattice_voxel_at(const atn_lattice *l, const lattice_slot *s, const
                               const lattice_found *found, int32_t k, double out[3]);
 /* Adds sum w m y and sum w m^2 of an atom, whose quotient is how much larger than the model the lattice is. */
 void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[2]);
-/* Judges all of l->near, which it empties: out[which[i]] for atom i. */
-atn_status lattice_judge_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out);
 /* Equation 1 with an explicit assignment, from what was found. */
 atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out);
 

@@ -11,7 +11,11 @@
 #include <string.h>
 
 enum { STEPS = 6, WIDE = 2, STEPS_OFF = 4 };
-static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 3.2;
+static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 4.5;
+static const double FAR = 12;
+static const double LITTLE = 1e-2; /* curvature of turns, so that there is some */
+static const double TURNS = 0.03,
+                    LIKELY = 0.5; /* radians by which turns of a grain differ; chance of a turn that is known */
 
 bool lattice_is_uneven(const atn_lattice *l) { return l->info.noise != l->info.depth_noise && !l->alone; }
 
@@ -21,6 +25,9 @@ typedef struct pose {
     double likelihood, weight, spread, shift2;
     double h[36], g[6]; /* curvature; slope */
     bool off;           /* on no site: t is anything */
+    bool wide;          /* from the table that is blurred */
+    bool told;          /* the likelihood is wanted */
+    const double *left; /* how much each neighbour counts; NULL: wholly */
 } pose;
 
 static void ready(const atn_lattice *l, pose *p) {
@@ -37,17 +44,19 @@ static double norm(const atn_lattice *l) {
     return l->info.efficiency / (pow(2 * PI, 1.5) * l->info.noise * l->info.noise * l->info.depth_noise);
 }
 
-/* The same with all sites of the crystal. */
-static double place_off(const atn_lattice *l, const lattice_slot *s, pose *p, const double x[3], double y[3],
-                        double d[3]) {
+static double belongs(const atn_lattice *l, pose *p, double own) {
+    if (p->told) p->likelihood += log(own + l->stranger_density);
+    return own / (own + l->stranger_density);
+}
+
+/* Where a neighbour at x is in the crystal, and how far off the nearest of all its sites. */
+static double square_off(const lattice_slot *s, const pose *p, const double x[3], double y[3], double d[3]) {
     double square = 0;
     for (int c = 0; c < 3; ++c) y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
     lattice_kind_off(s->kind, s->constant, y, d);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
-    double own = exp(-0.5 * square) * norm(l);
-    p->likelihood += log(own + l->stranger_density);
-    return own / (own + l->stranger_density);
+    return square;
 }
 
 /* One neighbour: y, the offset d from its site; returns the chance that it belongs there and adds to the likelihood. */
@@ -55,7 +64,7 @@ static double place(const atn_lattice *l, const lattice_slot *s, const float *pu
                     double d[3]) {
     double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]}, square = 0;
     size_t at[3];
-    if (p->off) return place_off(l, s, p, x, y, d);
+    if (p->off) return belongs(l, p, exp(-0.5 * square_off(s, p, x, y, d)) * norm(l));
     for (int c = 0; c < 3; ++c) {
         y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
         at[c] = (size_t)fabs(y[c] / s->box.edge + s->box.offset[c]);
@@ -63,15 +72,13 @@ static double place(const atn_lattice *l, const lattice_slot *s, const float *pu
     }
     const float *v = pull + LATTICE_PULL * ((at[2] * (size_t)s->box.size[1] + at[1]) * (size_t)s->box.size[0] + at[0]);
     for (int c = 0; c < 3; ++c) d[c] = y[c] - (s->box.mirror[c] ? copysign((double)v[1 + c], y[c]) : (double)v[1 + c]);
-    if (!lattice_is_uneven(l)) {
+    if (p->wide) {
         p->likelihood += (double)v[4];
         return (double)v[0];
     }
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
-    double own = (double)v[0] < 1e-6 ? 0 : exp(-0.5 * square) * norm(l);
-    p->likelihood += log(own + l->stranger_density);
-    return own / (own + l->stranger_density);
+    return belongs(l, p, (double)v[0] < 1e-6 ? 0 : exp(-0.5 * square) * norm(l));
 }
 
 /* The sums of a pose. */
@@ -87,7 +94,7 @@ static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull,
             p->g[a + 3] -= p->w[3 * a + b] * p->t[b];
         }
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
-        double y[3], d[3], wd[3], c = place(l, s, pull, p, k, y, d);
+        double y[3], d[3], wd[3], c = place(l, s, pull, p, k, y, d) * (p->left ? p->left[k - l->near.start[i]] : 1);
         /* y moves by w x y - t: columns of j */
         double j[3][6] = {{0, y[2], -y[1], -1, 0, 0}, {-y[2], 0, y[0], 0, -1, 0}, {y[1], -y[0], 0, 0, 0, -1}}, wj[3][6];
         p->weight += c;
@@ -105,11 +112,11 @@ static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull,
     }
 }
 
-/* Cholesky of the lower half of h, in place; the logarithm of its determinant. */
-static double factor(double h[36]) {
+/* Cholesky of the lower half of h, in place, with so much more curvature of turns; the logarithm of its determinant. */
+static double factor(double h[36], double more) {
     double det = 0;
     for (int a = 0; a < 6; ++a) {
-        h[7 * a] += a < 3 ? 1e-2 : 0;
+        h[7 * a] += a < 3 ? more : 0;
         for (int b = 0; b <= a; ++b) {
             for (int c = 0; c < b; ++c) h[6 * a + b] -= h[6 * a + c] * h[6 * b + c];
             if (a == b)
@@ -121,9 +128,21 @@ static double factor(double h[36]) {
     return det;
 }
 
+/* What the average over turns makes of a likelihood of curvature h, which it spoils, but for what shifts add: turns are
+ * any, or that of one of `known` grains around. */
+static double turns_term(const lattice_slot *s, double h[36], int32_t known) {
+    double again[36];
+    memcpy(again, h, sizeof again);
+    double any = log(s->symmetries / (8 * PI * PI)) - 0.5 * factor(h, LITTLE);
+    if (!known) return any;
+    double one = log(LIKELY / known) - 3 * log(TURNS) - 1.5 * log(2 * PI) - 0.5 * factor(again, 1 / (TURNS * TURNS));
+    any += log(1 - LIKELY);
+    return fmax(any, one) + log1p(exp(-fabs(any - one)));
+}
+
 static void step(const atn_lattice *l, pose *p) {
     double x[6], turn, length = 0, square = 0, q[4];
-    factor(p->h);
+    factor(p->h, LITTLE);
     for (int a = 0; a < 6; ++a) {
         x[a] = p->g[a];
         for (int b = 0; b < a; ++b) x[a] -= p->h[6 * a + b] * x[b];
@@ -144,24 +163,43 @@ static void step(const atn_lattice *l, pose *p) {
     for (int a = 0; a < 3 && square > most * most; ++a) p->t[a] *= most / sqrt(square);
 }
 
-/* From a turn and a shift; found is replaced where this one is more likely, or where `always`. */
-static void look_from(const atn_lattice *l, const lattice_slot *s, const float *const pull[2], size_t i, pose *p,
-                      bool always, lattice_found *f) {
-    for (int k = 0; k < STEPS; ++k) {
-        sums(l, s, pull[k >= WIDE || always], i, p);
-        step(l, p);
-    }
-    sums(l, s, pull[1], i, p);
-    double size = 2 * log(l->info.noise) + log(l->info.depth_noise), n = (double)s->symmetries;
-    double about = log(n / (8 * PI * PI)) - size + 1.5 * log(2 * PI) - 0.5 * factor(p->h) - 0.5 * p->shift2;
-    about = fmin(about, -0.5 * p->shift2);
-    if (!always && !(p->likelihood + about > (double)f->evidence)) return;
+static void keep(const pose *p, double about, lattice_found *f) {
     *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1};
     f->background = -INFINITY;
     for (int k = 0; k < 4; ++k) f->quaternion[k] = (float)p->q[k];
     for (int k = 0; k < 3; ++k) f->shift[k] = (float)p->t[k];
     f->weight = (float)p->weight;
     f->spread = (float)p->spread;
+}
+
+/* Turns of a model that an atom may have because atoms around it do. */
+static int32_t known_of(const lattice_recent *recent, int32_t model) { return recent->near ? recent->count[model] : 0; }
+
+/* From a turn and a shift; found is replaced where this one is more likely, or where `always`. */
+static void look_from(const atn_lattice *l, const lattice_slot *s, const float *const pull[2], size_t i, pose *p,
+                      int32_t known, bool always, lattice_found *f) {
+    for (int k = 0; k < STEPS; ++k) {
+        p->wide = k < WIDE && !always && !lattice_is_uneven(l);
+        p->told = false;
+        sums(l, s, pull[!p->wide], i, p);
+        step(l, p);
+    }
+    p->wide = false, p->told = true;
+    sums(l, s, pull[1], i, p);
+    double size = 2 * log(l->info.noise) + log(l->info.depth_noise);
+    double about = turns_term(s, p->h, known) - size + 1.5 * log(2 * PI) - 0.5 * p->shift2;
+    about = fmin(about, -0.5 * p->shift2);
+    if (always || p->likelihood + about > (double)f->evidence) keep(p, about, f);
+}
+
+void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
+                       lattice_found *f) {
+    const lattice_slot *s = &l->slot[model];
+    const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
+    pose p = {.likelihood = 0};
+    memcpy(p.q, recent->turn[model][which], sizeof p.q);
+    *f = (lattice_found){.evidence = -INFINITY};
+    look_from(l, s, pull, i, &p, known_of(recent, model), false, f);
 }
 
 void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always) {
@@ -172,18 +210,18 @@ void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, 
         if (always) {
             pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
             for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
-            look_from(l, s, pull, i, &p, true, f);
+            look_from(l, s, pull, i, &p, 0, true, f);
         }
         for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
             pose p = {.likelihood = 0};
             memcpy(p.q, recent->turn[m][k], sizeof p.q);
-            look_from(l, s, pull, i, &p, false, f);
+            look_from(l, s, pull, i, &p, known_of(recent, m), false, f);
         }
     }
 }
 
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *f, double *out) {
-    pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
+    pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}, .told = true};
     double y[3], d[3];
     for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
     ready(l, &p);
@@ -196,22 +234,55 @@ void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, co
 
 /* ---- on no site ---- */
 
-/* Which shift of a known turn: each of the first neighbours may be on a site. */
+/* How far neighbours are from sites, in squares of deviations, of which FAR are as bad as any more. */
+static double misfit_off(const atn_lattice *l, const lattice_slot *s, size_t i, const pose *p) {
+    double y[3], d[3], sum = 0;
+    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+        double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]};
+        sum += fmin(square_off(s, p, x, y, d), FAR) * (p->left ? p->left[k - l->near.start[i]] : 1);
+    }
+    return sum;
+}
+
+/* Which shift of a known turn: each of the first neighbours that count may be on a site. */
 static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
     enum { STARTS = 8 };
-    int32_t first = l->near.start[i], end = l->near.start[i + 1];
-    double best = -INFINITY, t[3] = {0};
+    int32_t first = l->near.start[i], tried = 0;
+    double best = INFINITY, t[3] = {0};
     ready(l, p);
-    for (int32_t n = first; n < end && n < first + STARTS; ++n) {
-        double x[3] = {(double)l->near.axis[0][n], (double)l->near.axis[1][n], (double)l->near.axis[2][n]}, y[3], d[3];
+    for (int32_t n = first; n < l->near.start[i + 1] && tried < STARTS; ++n) {
+        if (p->left && p->left[n - first] < 0.5) continue;
+        double x[3] = {(double)l->near.axis[0][n], (double)l->near.axis[1][n], (double)l->near.axis[2][n]};
         for (int c = 0; c < 3; ++c) p->t[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2];
-        p->likelihood = 0;
-        for (int32_t k = first; k < end; ++k) place(l, s, NULL, p, k, y, d);
-        if (p->likelihood <= best) continue;
-        best = p->likelihood;
+        ++tried;
+        double here = misfit_off(l, s, i, p);
+        if (here >= best) continue;
+        best = here;
         memcpy(t, p->t, sizeof t);
     }
     memcpy(p->t, t, sizeof t);
+}
+
+bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]) {
+    for (int32_t k = 0; k < s->symmetries; ++k) {
+        double r[4], dot = 0;
+        lattice_quaternion_multiply(s->symmetry[k], a, r);
+        for (int c = 0; c < 4; ++c) dot += r[c] * b[c];
+        if (fabs(dot) > 0.9985) return true;
+    }
+    return false;
+}
+
+/* The pose of a lattice of about that turn that needs no site for the atom; returns what the average around it adds. */
+static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, int32_t known, pose *p) {
+    start_off(l, s, i, p);
+    for (int n = 0; n < STEPS_OFF; ++n) {
+        sums(l, s, NULL, i, p);
+        step(l, p);
+    }
+    p->told = true;
+    sums(l, s, NULL, i, p);
+    return turns_term(s, p->h, known) - log(lattice_kind_volume(s->model.name, s->constant)) + 3 * log(2 * PI);
 }
 
 /* How much likelier the atom is on no site than on the nearest one, in the lattice that was found: that one it would
@@ -233,56 +304,29 @@ static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, po
            log(lattice_kind_volume(s->model.name, s->constant));
 }
 
-static void look_off_from(const atn_lattice *l, const lattice_slot *s, size_t i, const double q[4], double *best,
-                          double *odds) {
-    pose p = {.off = true};
-    memcpy(p.q, q, sizeof p.q);
-    start_off(l, s, i, &p);
-    for (int n = 0; n < STEPS_OFF; ++n) {
-        sums(l, s, NULL, i, &p);
-        step(l, &p);
+double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
+                           const double *left, double *each, double *odds) {
+    const lattice_slot *s = &l->slot[model];
+    int32_t first = l->near.start[i];
+    double y[3], d[3];
+    pose p = {.off = true, .left = left};
+    memcpy(p.q, recent->turn[model][which], sizeof p.q);
+    double about = settle_off(l, s, i, known_of(recent, model), &p);
+    if (odds) *odds = off_odds(l, s, i, &p);
+    for (int32_t k = first; k < l->near.start[i + 1]; ++k) {
+        p.likelihood = 0;
+        place(l, s, NULL, &p, k, y, d);
+        each[k - first] = p.likelihood;
     }
-    sums(l, s, NULL, i, &p);
-    double volume = log(lattice_kind_volume(s->model.name, s->constant)), n = (double)s->symmetries;
-    double about = log(n / (8 * PI * PI)) - volume + 3 * log(2 * PI) - 0.5 * factor(p.h), here = p.likelihood;
-    if (here + about <= *best) return;
-    *best = here + about;
-    *odds = off_odds(l, s, i, &p);
+    return about;
 }
 
-void lattice_look_off(const atn_lattice *l, size_t i, const lattice_recent *recent) {
-    for (int32_t m = 0; m < l->info.models; ++m) {
-        const lattice_slot *s = &l->slot[m];
-        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
-        double best = -INFINITY, odds = 0, own[4];
-        for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
-        for (int32_t k = 0; k < recent->count[m] && s->kind; ++k)
-            look_off_from(l, s, i, recent->turn[m][k], &best, &odds);
-        if (s->kind && recent->count[m]) look_off_from(l, s, i, own, &best, &odds);
-        f->background = (float)fmin(best, (double)f->evidence + odds);
-    }
-}
-
-/* Up to symmetry, within some degrees? */
-static bool same(const lattice_slot *s, const double a[4], const double b[4]) {
-    for (int32_t k = 0; k < s->symmetries; ++k) {
-        double r[4], dot = 0;
-        lattice_quaternion_multiply(s->symmetry[k], a, r);
-        for (int c = 0; c < 4; ++c) dot += r[c] * b[c];
-        if (fabs(dot) > 0.996) return true;
-    }
-    return false;
-}
-
-void lattice_remember(const atn_lattice *l, size_t i, int32_t model, lattice_recent *recent) {
-    const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
-    double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
-                   (double)f->quaternion[3]};
+void lattice_remember(const atn_lattice *l, int32_t model, const double q[4], lattice_recent *recent) {
     double(*list)[4] = recent->turn[model];
     int32_t *n = &recent->count[model], at = 0;
-    while (at < *n && !same(&l->slot[model], q, list[at])) ++at;
+    while (at < *n && !lattice_turn_is(&l->slot[model], q, list[at])) ++at;
     if (at == *n && *n < LATTICE_RECENT) ++*n;
     if (at == LATTICE_RECENT) --at;
     memmove(list + 1, list, (size_t)at * sizeof *list);
-    memcpy(list[0], q, sizeof q);
+    memcpy(list[0], q, sizeof *list);
 }

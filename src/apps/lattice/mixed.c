@@ -1,11 +1,18 @@
 /* Neighbourhoods that belong to a model in part, as at a boundary of grains or phases: on the centre's side of a plane
- * the density is the model's, beyond it that of a gas, n / V; the likelihood is averaged over planes. Only for
- * atoms that fit no model whole: the host does it, from the tables that the kernels use. */
+ * the density is the model's, beyond it that of a gas, n / V, or of a lattice that sure atoms nearby have and that
+ * needs no site for this one: an atom at the boundary of a grain is on no site of the next grain, as background atoms
+ * are. The side of a neighbour near the plane is left open in part, as planes are tried in few directions. The
+ * likelihood is averaged over planes. Only for atoms that fit no model whole: the host does it, from the tables that
+ * the kernels use. */
 #include "apps/lattice/lattice.h"
 
 #include <math.h>
 
 static const double PLANE[] = {0.07, 0.22, 0.4, 0.65}, CHANCE = 0.1; /* of the cut-off; of an atom to be near one */
+static const double OPEN = 0.15;          /* of the cut-off: neighbours so near to a plane may be on either side */
+static const double LEFT = 0.005;         /* chance of the others to be on the wrong one */
+static const double LEAST = 14, FAR = 20; /* nats */
+static const double NEVER = -1e30;
 enum { PLANES = sizeof PLANE / sizeof *PLANE };
 static const double PI = 3.14159265358979323846;
 
@@ -42,44 +49,159 @@ void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[
     }
 }
 
-/* Neighbours on the far side of a plane belong elsewhere: planes across the 26 directions of a cube, at some distances
- * from the centre, which is on the near side. gain: what a neighbour adds where it belongs. Returns the logarithm of
- * the mean likelihood, relative to all neighbours elsewhere. */
-static double halves(const atn_lattice *l, int32_t first, int32_t n, const double *gain) {
-    double part[26 * PLANES], most = -INFINITY, total = 0;
-    int planes = 0;
-    for (int d = 0; d < 27; ++d) {
-        double u[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1}, length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-        double sum[PLANES] = {0};
-        if (d == 13) continue;
-        for (int32_t k = 0; k < n; ++k) {
-            double at = u[0] * (double)l->near.axis[0][first + k] + u[1] * (double)l->near.axis[1][first + k] +
-                        u[2] * (double)l->near.axis[2][first + k];
-            for (int c = 0; c < PLANES; ++c)
-                if (at < PLANE[c] * l->info.cutoff * length) sum[c] += gain[k];
-        }
-        for (int c = 0; c < PLANES; ++c) {
-            part[planes++] = sum[c];
-            most = fmax(most, sum[c]);
-        }
-    }
-    for (int c = 0; c < planes; ++c) total += exp(part[c] - most);
-    return most + log(total / planes);
+/* The part of the neighbours at a height over a plane that belongs to the near side: all of it below -1, but for
+ * LEFT, as a boundary is no plane. */
+static double near_side(double x) {
+    double c = x < -1 ? -1 : x > 1 ? 1 : x;
+    return 0.5 - (0.5 - LEFT) * c * (1.5 - 0.5 * c * c);
 }
 
-static void mix(const atn_lattice *l, const lattice_slot *s, size_t i, lattice_found *f) {
-    double r = l->info.cutoff, gas = log(s->expected / (4.0 / 3 * PI * r * r * r));
-    double gain[ATN_LATTICE_MOST_NEIGHBOURS];
+/* What neighbours have to choose from: their densities near and beyond, over the larger of both; and how many of them
+ * are expected, if all of the ball were the one or the other. */
+typedef struct choice {
+    int32_t n;
+    double near[ATN_LATTICE_MOST_NEIGHBOURS], beyond[ATN_LATTICE_MOST_NEIGHBOURS], most;
+    double expected[2];
+} choice;
+
+/* How much likelier n neighbours are with a plane at a distance (of the cut-off) than without: the number is that of
+ * both sides together (judge.c has that of the model alone). */
+static double number(const atn_lattice *l, const choice *of, double plane) {
+    double near = (2 + 3 * plane - plane * plane * plane) / 4; /* of the ball */
+    double expected = near * of->expected[0] + (1 - near) * of->expected[1];
+    return -(l->shape + of->n) * log((l->shape + expected) / (l->shape + of->expected[0]));
+}
+
+/* Planes across the 26 directions of a cube, at some distances from the centre, which is on the near side: how much of
+ * each neighbour is on that side. Beyond MOST neighbours sides are left open. */
+enum { ALL = 26 * PLANES, MOST = 128 };
+typedef struct halving {
+    float side[MOST][ALL];
+} halving;
+
+static void halve(const atn_lattice *l, size_t i, halving *out) {
     int32_t first = l->near.start[i], n = l->near.start[i + 1] - first;
-    lattice_look_each(l, s, i, f, gain);
-    for (int32_t k = 0; k < n; ++k) gain[k] -= gas;
+    float *const *x = l->near.axis;
+    for (int d = 0, p = 0; d < 27; ++d) {
+        double u[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1}, length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+        if (d == 13) continue;
+        for (int32_t k = 0; k < n && k < MOST; ++k) {
+            double at =
+                (u[0] * (double)x[0][first + k] + u[1] * (double)x[1][first + k] + u[2] * (double)x[2][first + k]) /
+                length;
+            for (int c = 0; c < PLANES; ++c)
+                out->side[k][p + c] = (float)near_side((at / l->info.cutoff - PLANE[c]) / OPEN);
+        }
+        p += PLANES;
+    }
+}
+
+/* Neighbours on the far side of a plane belong elsewhere. Returns the logarithm of the likelihood's mean over planes.
+ */
+static double halves(const atn_lattice *l, const halving *h, const choice *of) {
+    double total = 0, product[ALL], times[PLANES];
+    for (int c = 0; c < PLANES; ++c) times[c] = exp(number(l, of, PLANE[c])) / ALL;
+    for (int p = 0; p < ALL; ++p) product[p] = times[p % PLANES];
+    for (int32_t k = 0; k < of->n; ++k) {
+        double beyond = of->beyond[k], more = of->near[k] - beyond;
+        if (k < MOST)
+            for (int p = 0; p < ALL; ++p) product[p] *= beyond + (double)h->side[k][p] * more;
+        else
+            for (int p = 0; p < ALL; ++p) product[p] *= beyond + 0.5 * more;
+    }
+    for (int p = 0; p < ALL; ++p) total += product[p];
+    return total > 0 ? of->most + log(total) : NEVER;
+}
+
+/* beyond: logarithms of densities; NULL: everywhere the same one. */
+static double choose(const double *near, const double *beyond, double same, double expected, choice *out) {
+    out->most = 0;
+    out->expected[1] = expected;
+    for (int32_t k = 0; k < out->n; ++k) {
+        double far = beyond ? beyond[k] : same, high = fmax(near[k], far);
+        out->near[k] = exp(fmax(near[k] - high, -LEAST));
+        out->beyond[k] = exp(fmax(far - high, -LEAST));
+        out->most += high;
+    }
+    return out->most;
+}
+
+static double log_sum(double a, double b) { return fmax(a, b) + log1p(exp(-fabs(a - b))); }
+
+/* Neighbours that what was found leaves to others: the chance of each to be a background atom. */
+static void leave(const atn_lattice *l, const choice *of, const double *near, double *left) {
+    for (int32_t k = 0; k < of->n; ++k) left[k] = fmin(l->stranger_density / exp(near[k]), 1);
+}
+
+/* The logarithm of the mean likelihood with a part of the neighbours elsewhere: in a gas of the same density, in
+ * nothing (a surface), in one of the lattices of atoms around. */
+static double part_of(const atn_lattice *l, const halving *h, int32_t model, size_t i, const lattice_recent *recent,
+                      const double own[4], const double *near) {
+    double volume = 4.0 / 3 * PI * pow(l->info.cutoff, 3), expected = l->slot[model].expected;
+    double left[ATN_LATTICE_MOST_NEIGHBOURS], each[ATN_LATTICE_MOST_NEIGHBOURS], lattices = 0;
+    choice of = {.n = l->near.start[i + 1] - l->near.start[i], .expected = {expected, 0}};
+    choose(near, NULL, log(expected / volume), expected, &of);
+    double part = halves(l, h, &of);
+    choose(near, NULL, log(l->stranger_density), l->stranger_density * volume, &of);
+    part = log_sum(part, halves(l, h, &of)) - log(4);
+    for (int32_t m = 0; m < l->info.models && recent; ++m) lattices += l->slot[m].kind ? recent->count[m] : 0;
+    leave(l, &of, near, left);
+    for (int32_t m = 0; m < l->info.models && recent; ++m)
+        for (int32_t k = 0; l->slot[m].kind && k < recent->count[m]; ++k) {
+            if (m == model && lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
+            double share = lattice_look_beyond(l, i, m, recent, k, left, each, NULL) - log(2 * lattices);
+            if (choose(near, each, 0, l->slot[m].expected, &of) + share < part - FAR) continue;
+            part = log_sum(part, halves(l, h, &of) + share);
+        }
+    return part;
+}
+
+static void mix(const atn_lattice *l, const halving *h, int32_t model, size_t i, const lattice_recent *recent,
+                lattice_found *f) {
+    double near[ATN_LATTICE_MOST_NEIGHBOURS], own[4];
+    for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
+    lattice_look_each(l, &l->slot[model], i, f, near);
     double whole = (double)f->evidence + log(1 - CHANCE);
-    double part = (double)f->around + n * gas + halves(l, first, n, gain) + log(CHANCE);
-    f->evidence = (float)(fmax(whole, part) + log1p(exp(-fabs(whole - part))));
+    double part = part_of(l, h, model, i, recent, own, near) + (double)f->around + log(CHANCE);
+    f->evidence = (float)log_sum(whole, part);
     f->part = (float)(1 / (1 + exp(whole - part)));
 }
 
-void lattice_mixed(const atn_lattice *l, size_t i) {
-    for (int32_t m = 0; m < l->info.models; ++m)
-        mix(l, &l->slot[m], i, &l->found[i * (size_t)l->info.models + (size_t)m]);
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+    halving h;
+    halve(l, i, &h);
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m], other;
+        double own[4];
+        for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
+        mix(l, &h, m, i, recent, f);
+        for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
+            if (lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
+            lattice_look_from(l, i, m, recent, k, &other);
+            mix(l, &h, m, i, recent, &other);
+            if (other.evidence > f->evidence) *f = other;
+        }
+    }
+}
+
+void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+    double each[ATN_LATTICE_MOST_NEIGHBOURS];
+    int32_t n = l->near.start[i + 1] - l->near.start[i];
+    halving h;
+    halve(l, i, &h);
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
+        double best = -INFINITY;
+        for (int32_t k = 0; k < recent->count[m] && l->slot[m].kind; ++k) {
+            double odds, about = lattice_look_beyond(l, i, m, recent, k, NULL, each, &odds),
+                         whole = about + log(1 - CHANCE);
+            for (int32_t c = 0; c < n; ++c) whole += each[c];
+            double part = part_of(l, &h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
+            double here = log_sum(whole, part);
+            best = fmax(best, here);
+            f->evidence =
+                fmaxf(f->evidence, (float)(here - odds)); /* on a site of it that was not tried, as the second of hcp */
+        }
+        f->background = (float)best;
+    }
 }

@@ -4,6 +4,7 @@
 
 #include "apps/lattice/lattice.h"
 
+#define LATTICE_AROUND 1.75  /* cut-offs: atoms that are nearer may have an atom's turn; below 2 */
 #define LATTICE_FEWEST 0.002 /* share of atoms on no site: there may always be some */
 
 void lattice_set_phase(atn_lattice *l, int32_t k, int32_t model); /* entry k is a phase of a model that was given */
@@ -14,8 +15,38 @@ void lattice_take_noise(atn_lattice *l, double noise);            /* where none 
 void lattice_take_density(atn_lattice *l, double neighbours);     /* mean number inside the cut-off */
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom); /* to the batch, which is not full */
 bool lattice_batch_is_full(const atn_lattice *l);
-/* The batch, into out[which[i]]; it is empty then. */
-atn_status lattice_run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out);
+bool lattice_near_has_room(const lattice_near *near); /* for the neighbours of one more atom */
+
+/* ---- judging ---- */
+/* Sure atoms of a frame: for each site the phase of the atom there that is sure, of which out has the turn; 0: none. */
+typedef struct lattice_around {
+    const lattice_cells *cells;
+    int32_t *first; /* own atom of a site that is matched for all of it; -1: none */
+    unsigned char *phase;
+} lattice_around;
+atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out);
+void lattice_around_free(lattice_around *around);
+
+/* All of l->near, each by itself, out[which[i]] for atom i; l->sure says which are sure. around: NULL for
+ * neighbourhoods that come alone. */
+void lattice_judge_first(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out);
+/* Those that are not sure, from the turns of sure atoms around them. */
+void lattice_judge_again(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out);
+/* The confidence that comes true, and the explicit assignment where that is wanted. */
+atn_status lattice_judge_end(const atn_lattice *l, size_t i, atn_lattice_atom *out);
+
+/* Atoms that wait until those around them are matched. */
+typedef struct lattice_late {
+    size_t count, which_room, found_room, batch;
+    size_t *which;
+    lattice_found *found;
+    lattice_near near;
+} lattice_late;
+atn_status lattice_late_add(const atn_lattice *l, size_t i, size_t atom, lattice_late *late); /* atom i of the batch */
+/* Judges those around which all are matched, where `last` is the last one that is; NULL: all of them. */
+atn_status lattice_late_look(atn_lattice *l, const lattice_around *around, lattice_late *late, const size_t *last,
+                             atn_lattice_atom *out);
+void lattice_late_free(const atn_lattice *l, lattice_late *late);
 
 /* ---- a sample that is matched ---- */
 typedef struct lattice_sample {
@@ -29,13 +60,16 @@ typedef struct lattice_sample {
  * `rounds` times. likelihood: of the sample. */
 atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, int rounds, double *likelihood);
 /* Atoms on no site are as frequent among neighbours: from the shares of the neighbours of sure atoms that take none,
- * which it sorts, the mean of the middle, as atoms at boundaries see another grain's. */
-double lattice_background(double *alone, size_t count);
+ * some of which are at boundaries, where any share is another grain's. */
+double lattice_background(const double *alone, size_t count, double neighbours);
 /* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
  * none is. */
 bool lattice_accept(atn_lattice *l);
 /* Matches atoms once all is known; the engine is open. */
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out);
+/* Constants and noise, where they are not given, so that a frame made with them looks to us as the sample did: cut-offs
+ * and chance fits make both seem smaller than they are. changed: learn the sample once more. The engine is open. */
+atn_status lattice_correct(atn_lattice *l, bool *changed);
 /* Powers of likelihoods and the odds of confidences, from frames made with what was learned. The engine is open. */
 atn_status lattice_calibrate(atn_lattice *l);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { BINS = LATTICE_RADIAL_BINS };
-static const double PI = 3.14159265358979323846;
+static const double PI = 3.14159265358979323846, MARGIN = 0.12; /* of the cut-off */
 
 static int bin_of(const atn_lattice *l, double r) {
     int at = (int)(r / l->info.cutoff * BINS);
@@ -89,10 +89,15 @@ static void said_by(const atn_lattice *l, const lattice_slot *s, double out[2 * 
 
 double lattice_misfit(const atn_lattice *l, int32_t model, const double seen[2 * LATTICE_RADIAL_BINS]) {
     double said[2 * LATTICE_RADIAL_BINS], all = 0, sum = 0, misfit = 0, bins = 0;
+    /* whether sites at the cut-off are inside is a matter of a noise that is found to a few hundredths of an Angstrom
+     */
+    int last = bin_of(l, l->info.cutoff - fmin(2.5 * l->info.shift_noise, MARGIN * l->info.cutoff));
     said_by(l, &l->slot[model], said);
-    for (int b = 0; b < 2 * BINS; ++b) all += seen[b], sum += said[b];
+    for (int b = 0; b < 2 * BINS; ++b)
+        if (b < last || b >= BINS) all += seen[b], sum += said[b];
     if (!(all > 0 && sum > 0)) return 0;
     for (int b = 0; b < 2 * BINS; ++b) {
+        if (b >= last && b < BINS) continue;
         double expected = said[b] / sum, share = 0.99 * seen[b] / all + 0.01 * expected;
         if (!(share > 0)) continue;
         misfit += share * log(share / fmax(expected, 1e-6));

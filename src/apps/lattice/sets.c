@@ -51,6 +51,14 @@ static atn_status open(atn_lattice *l, const lattice_sets *sets) {
     return lattice_engine_open(l);
 }
 
+static atn_status run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
+    atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
+    if (status == ATN_OK) lattice_judge_first(l, NULL, which, out);
+    for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) status = lattice_judge_end(l, i, &out[which[i]]);
+    l->near.atoms = 0;
+    return status;
+}
+
 atn_status atn_lattice_match_sets(atn_lattice *l, size_t sets, const size_t *start, const double *const position[3],
                                   double angstrom, atn_lattice_atom *out) {
     const lattice_sets all = {sets, start, position, angstrom};
@@ -64,9 +72,9 @@ atn_status atn_lattice_match_sets(atn_lattice *l, size_t sets, const size_t *sta
         which[l->near.atoms] = s;
         add_set(l, &all, s);
         sum += l->near.start[l->near.atoms] - before;
-        if (lattice_batch_is_full(l)) status = lattice_run_batch(l, which, out);
+        if (lattice_batch_is_full(l)) status = run_batch(l, which, out);
     }
-    if (status == ATN_OK) status = lattice_run_batch(l, which, out);
+    if (status == ATN_OK) status = run_batch(l, which, out);
     if (sets) l->info.neighbours = sum / (double)sets;
     l->near.atoms = 0;
     atn_free(l->ctx, which);

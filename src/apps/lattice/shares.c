@@ -7,7 +7,6 @@
 #include "base/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 60, LEAST = 8 };
@@ -20,6 +19,7 @@ static const double CLEAR = 5;   /* nats of the sample by which it must be likel
 /* Sums over the atoms of a sample that take a model and are sure of it. */
 typedef struct taken {
     double stretch[2];
+    double square, weight; /* of distances from sites; neighbours that have one */
     size_t atoms;
     double seen[2 * LATTICE_RADIAL_BINS]; /* sites that their neighbours take */
 } taken;
@@ -99,23 +99,41 @@ static void take_shares(atn_lattice *l, const learned *x) {
         l->info.share[c] = (share[c] * (double)x->count + 0.5) / ((double)x->count + 0.5 * (double)classes);
 }
 
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+/* Logarithm of the chance of a share of n: binomial, or all shares alike. */
+static double chance_of(double share, double n, double of) {
+    double k = share * n;
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(of) + (n - k) * log1p(-of);
 }
 
-double lattice_background(double *alone, size_t count) {
-    double sum = 0;
-    size_t from = count * 3 / 10, to = count - from;
-    qsort(alone, count, sizeof *alone, ascending);
-    for (size_t k = from; k < to; ++k) sum += alone[k] / (double)(to - from);
-    return fmin(fmax(sum, LATTICE_FEWEST), 0.5);
+/* The logarithm of the likelihood of all shares; the part of the atoms that are at no boundary by EM. */
+static double background_fit(const double *alone, size_t count, double n, double of) {
+    double inside = 0.5, likelihood = 0;
+    for (int round = 0; round < 12; ++round) {
+        double sum = 0;
+        likelihood = 0;
+        for (size_t k = 0; k < count; ++k) {
+            double own = inside * exp(chance_of(alone[k], n, of)), all = own + (1 - inside) / (n + 1);
+            sum += own / all;
+            likelihood += log(all);
+        }
+        inside = fmin(fmax(sum / (double)count, 0.05), 0.99);
+    }
+    return likelihood;
+}
+
+double lattice_background(const double *alone, size_t count, double neighbours) {
+    double best = LATTICE_FEWEST, most = -INFINITY;
+    for (double of = LATTICE_FEWEST; of < 0.5; of *= 1.1) {
+        double here = background_fit(alone, count, fmax(neighbours, 1), of);
+        if (here > most) most = here, best = of;
+    }
+    return best;
 }
 
 static void take_background(atn_lattice *l, const learned *x) {
     l->info.background = fmax(l->info.strangers, LATTICE_FEWEST);
     if (l->settings.strangers > 0 || x->sure < LEAST) return;
-    l->info.background = lattice_background(x->alone, x->sure);
+    l->info.background = lattice_background(x->alone, x->sure, l->info.neighbours);
 }
 
 /* ---- the sample ---- */
@@ -127,6 +145,7 @@ static void count_sure(const atn_lattice *l, size_t i, int32_t model, learned *x
     taken *t = &x->model[model];
     ++t->atoms;
     lattice_stretch(l, model, i, t->stretch);
+    t->square += (double)f->spread, t->weight += (double)f->weight;
     lattice_sites_add(l, model, i, t->seen);
     x->alone[x->sure++] = fmax(0, 1 - (double)f->weight / n);
 }
@@ -141,19 +160,22 @@ static void weigh(const atn_lattice *l, size_t i, learned *x) {
     bool sure = a.structure && a.confidence > 0.9F;
     if (sure) count_sure(l, i, a.phase - 1, x);
     if (a.structure && a.confidence >= LATTICE_SURE) return;
-    lattice_mixed(l, i); /* as it is judged when it is told */
+    lattice_mixed(l, i, NULL); /* as it is judged when it is told */
     lattice_gain(l, i, term);
     if (!sure) x->likelihood += lattice_judge(l, i, &a, NULL) - here;
 }
 
 /* The batch: those that are not sure are looked at again from the turns of those that are, as when they are told. */
 static void weigh_batch(const atn_lattice *l, learned *x) {
-    lattice_recent recent = {{0}, {{{0}}}};
+    lattice_recent recent = {.near = false};
     atn_lattice_atom a;
     for (size_t i = 0; i < l->near.atoms; ++i) {
         if (lattice_is_uneven(l)) lattice_look(l, i, NULL, true);
         lattice_judge(l, i, &a, NULL);
-        if (a.structure && a.confidence >= LATTICE_SURE) lattice_remember(l, i, a.phase - 1, &recent);
+        if (!a.structure || a.confidence < LATTICE_SURE) continue;
+        const float *q = a.quaternion;
+        const double turn[4] = {(double)q[0], -(double)q[1], -(double)q[2], -(double)q[3]};
+        lattice_remember(l, a.phase - 1, turn, &recent);
     }
     for (size_t i = 0; i < l->near.atoms; ++i) {
         lattice_judge(l, i, &a, NULL);
@@ -221,8 +243,12 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
         take_shares(l, x);
         take_background(l, x);
         *likelihood = x->likelihood;
-        for (int32_t m = 0; m < l->info.models; ++m)
-            l->slot[m].misfit = x->model[m].atoms >= LEAST ? lattice_misfit(l, m, x->model[m].seen) : 0;
+        for (int32_t m = 0; m < l->info.models; ++m) {
+            const taken *t = &x->model[m];
+            l->slot[m].misfit = t->atoms >= LEAST ? lattice_misfit(l, m, t->seen) : 0;
+            l->slot[m].seen = (lattice_fit){.atoms = t->atoms, .stretch = t->stretch[0] / fmax(t->stretch[1], 1e-9)};
+            l->slot[m].seen.square = t->square / fmax(t->weight, 1e-9);
+        }
         again = round + 1 < rounds && take_constants(l, x);
     }
     atn_free(l->ctx, x);
