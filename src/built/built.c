@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "device/facts.h"
 #include "device/host_abi.h"
 #include "graph/affine.h"
 #include "graph/type.h"
@@ -11,7 +12,7 @@
 
 #include <string.h>
 
-enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_PARAMS = 16 };
+enum { HOST_TILES = 1 << 20, MAX_PARAMS = 16 };
 static const int64_t NEAR = (int64_t)1 << 29; /* what 32-bit addresses reach, with room for what overhangs */
 static const double LITTLE = 16384;           /* steps that are done sooner than another thread wakes, */
 static const double SHORT = 32;               /* as long as each computes no more values than these */
@@ -34,14 +35,15 @@ struct atn_built {
 };
 
 atn_target atn_target_of(const atn_device_info *info) {
-    bool host = strcmp(info->backend, "host") == 0, cuda = strcmp(info->backend, "cuda") == 0;
+    const atn_backend_facts *facts = atn_backend_facts_of(info);
+    bool host = facts->threads;
     int64_t local = host ? HOST_TILES : info->local_bytes;
-    if (cuda && local > CUDA_STATIC_LOCAL) local = CUDA_STATIC_LOCAL; /* what a source may declare */
+    if (facts->most_local && local > facts->most_local) local = facts->most_local;
     return (atn_target){.host = host,
-                        .vectors = !cuda,
+                        .vectors = facts->vectors,
                         .half = host && info->fp16,
-                        .shuffle = cuda,
-                        .warp = cuda ? 32 : 1,
+                        .shuffle = facts->shuffle,
+                        .warp = facts->warp,
                         .max_items = host ? 1 : info->max_group,
                         .local_bytes = local,
                         .vector_bytes = host ? 4 * info->simd : 0};
@@ -69,8 +71,10 @@ static atn_status build(atn_built *k, const atn_variant *variant) {
     if (status != ATN_OK) return status;
     if (target.host) atn_text_add(&source, ATN_HOST_ABI_TEXT);
     status = atn_render(ctx, k->program, atn_dialect_find(info->backend), &source);
-    atn_build how = {.name = k->graph->name, .source = atn_text_str(&source), .fast_math = variant->fast};
-    if (strcmp(info->backend, "opencl") == 0) how.flags = "-w"; /* unused helpers are no news */
+    atn_build how = {.name = k->graph->name,
+                     .source = atn_text_str(&source),
+                     .fast_math = variant->fast,
+                     .flags = atn_backend_facts_of(info)->flags};
     if (status == ATN_OK) status = atn_module_build(k->device, &how, &k->module);
     atn_text_free(&source);
     for (int32_t n = 0; n < k->program->n_stages && status == ATN_OK; ++n) {
@@ -273,7 +277,7 @@ static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent
     scalar keep[ATN_MAX_ARGS];
     size_t n = fill_arguments(k, slots, params, args, keep);
     const atn_variant *v = &k->program->variant;
-    bool host = strcmp(atn_device_get_info(k->device)->backend, "host") == 0;
+    bool host = atn_backend_facts_of(atn_device_get_info(k->device))->threads;
     for (int32_t s = 0; s < k->program->n_stages; ++s) {
         int64_t groups = atn_lowered_groups(k->program, s, extent), most = v->groups > 0 ? v->groups : 0x7fffffff;
         if (groups == 0) continue;

@@ -2,8 +2,7 @@
  * row is a group's. At every point: the items of a warp along the range where there are warps. */
 #include "built/outlook.h"
 #include "built/scan.h"
-
-#include <string.h>
+#include "device/facts.h"
 
 static int32_t fitting(int64_t extent, int32_t most) {
     int32_t n = 1;
@@ -25,12 +24,12 @@ void atn_estimate_scan(const atn_graph *graph, const atn_device_info *info, cons
     v->q[0].regs = b->n_accs > 8 ? 1 : b->n_accs > 4 ? 2 : items ? 8 : 4;
     if (!items && o.points > 0 && b->n_accs > 2) v->q[0].regs = 1; /* more joins, and none of them is waited for */
     if (items) {
-        bool cuda = strcmp(info->backend, "cuda") == 0;
+        bool shuffle = atn_backend_facts_of(info)->shuffle;
         bool few = extent && extent->points[0] < (int64_t)info->cores * 64; /* a warp each would leave cores idle */
         int32_t most = o.points == 0 ? 256 : few ? 256 : 32;
         v->q[0].lanes = info->max_group < most ? info->max_group : most;
-        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
-        while (!cuda && v->q[0].lanes > 1 && v->q[0].lanes * v->q[0].regs * b->n_accs * 16 > info->local_bytes)
+        v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+        while (!shuffle && v->q[0].lanes > 1 && v->q[0].lanes * v->q[0].regs * b->n_accs * 16 > info->local_bytes)
             v->q[0].lanes /= 2;
         while (known && o.points > 0 && v->q[0].regs > 1 && v->q[0].lanes * v->q[0].regs > range) v->q[0].regs /= 2;
     }

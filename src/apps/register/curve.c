@@ -109,17 +109,23 @@ double reg_curve_raster(const cloud_points *some, const double low[3], const dou
     return r.cell;
 }
 
-/* One by chance out of each of `count` runs of the array. */
-static atn_status sample(const cloud_points *points, size_t count, cloud_points *out) {
+void reg_curve_choose(size_t all, size_t count, int32_t *out) {
     atn_random random;
     atn_random_seed(&random, 1);
-    atn_status status = cloud_points_make(points->ctx, count, false, out);
+    for (size_t k = 0; k < count; ++k)
+        out[k] = (int32_t)(all / count * k + all % count * k / count + atn_random_below(&random, all / count));
+}
+
+/* Points of reg_curve_choose. */
+static atn_status sample(const cloud_points *points, size_t count, cloud_points *out) {
+    int32_t *from = atn_alloc(points->ctx, count * sizeof *from);
+    atn_status status = from ? cloud_points_make(points->ctx, count, false, out) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) reg_curve_choose(points->count, count, from);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        size_t first = points->count / count * k + points->count % count * k / count;
-        size_t from = first + (size_t)atn_random_below(&random, points->count / count);
-        for (int d = 0; d < 3; ++d) out->position[d][k] = points->position[d][from];
+        for (int d = 0; d < 3; ++d) out->position[d][k] = points->position[d][from[k]];
         out->weight[k] = 1;
     }
+    atn_free(points->ctx, from);
     return status;
 }
 

@@ -12,6 +12,9 @@ typedef struct reg_curve {
     uint64_t *key; /* of the cell of each point; they ascend within a species */
 } reg_curve;
 
+/* Places of some points: one by chance out of each of `count` runs of `all`, count <= all. */
+void reg_curve_choose(size_t all, size_t count, int32_t *out);
+
 /* About how far points are from their neighbours, from few of them: how fast that grows with fewer still says what it
  * is for all. */
 atn_status reg_curve_guess(const cloud_points *points, double *spacing);

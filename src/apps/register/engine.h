@@ -43,12 +43,16 @@ typedef enum reg_kernel {
     REG_NEAR_BOXES,
     REG_NEAR_GROUPS,
     REG_NEAR_WIDE,
+    REG_NEAR_PARTS,
+    REG_NEAR_PART_BOXES,
     REG_NEAR_COARSE_COUNT,
     REG_NEAR_COARSE_FILL,
-    REG_NEAR_COUNT,
-    REG_NEAR_FILL,
-    REG_NEAR_START,
+    REG_NEAR_CANDIDATE_COUNT,
+    REG_NEAR_CANDIDATES,
+    REG_NEAR_TEST,
+    REG_NEAR_PACK,
     REG_NEAR_BEGIN,
+    REG_NEAR_START,
     REG_NEAR_TOTAL,
     REG_KERNELS
 } reg_kernel;
@@ -79,7 +83,6 @@ typedef struct reg_engine {
     atn_type type;                   /* of coordinates */
     size_t block;                    /* most points of a block that suit the device */
     bool remote;                     /* the device is another one than the host: it makes its lists itself */
-    size_t few_points;               /* up to which the host makes lists of near blocks for another device as well */
     bool wait;                       /* for every kernel, to time it */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */

@@ -40,7 +40,7 @@ typedef struct fitness {
     bool solid;           /* points fill space: there are no planes */
 } fitness;
 
-atn_status fitness_make(const reg_problem *p, fitness *out);
+atn_status fitness_make(reg_problem *p, fitness *out);
 void fitness_free(fitness *f); /* zeroed ones are fine */
 
 /* What a pose comes to. Shares are of both samples unless said. */

@@ -7,14 +7,14 @@
 
 struct reg_engine;
 
-/* Of the device, where lists are made there (near_device.c): of both stages how many blocks each part of the work found
- * and where they begin, as vectors and as matrices with a row for each block; and what the first one found. */
+/* Of the device, where lists are made there (near_device.c). Of each part of the rows: how many nodes and candidates
+ * are near it, where they begin, how many of the nodes are groups. Of candidates: the block, whose they are, whether
+ * they stay, how many do before each. */
 typedef struct reg_near_work {
-    atn_array *coarse_count, *coarse_first, *count, *first;
-    atn_array *coarse_counts, *coarse_firsts, *counts, *firsts;
-    atn_array *node;
-    size_t nodes; /* elements of it */
-    atn_array *total;
+    atn_array *node_count, *node_first, *groups, *node;
+    atn_array *candidate_count, *candidate_first, *block, *row, *keep, *rank;
+    size_t nodes; /* elements of `node` */
+    atn_array *listed, *total;
 } reg_near_work;
 
 /* Zeroed to begin with; ended by reg_near_free. */
@@ -25,7 +25,6 @@ typedef struct reg_near {
     bool all;                       /* every block of the same species */
     int32_t *start, *list;          /* where the host makes them: blocks of rows + 1, and `count` */
     size_t count, capacity;
-    size_t held;                         /* elements that `list` has room for: lists may be made by turns */
     double pairs;                        /* that a kernel evaluates with it */
     atn_array *start_array, *list_array; /* the same on the device; list_array has `capacity` elements */
     reg_near_work work;
@@ -38,8 +37,9 @@ atn_status reg_near_update(struct reg_engine *engine, reg_near *near, reg_side *
                            const reg_pose *row_pose, const reg_pose *column_pose, double reach, double slack);
 void reg_near_free(reg_near *near, const atn_ctx *ctx);
 
-/* For near.c: the same lists, made by kernels; `near` says what for. */
 #define REG_WIDE 2.0 /* times the usual radius: points of such a block are looked at run by run, or one by one */
+
+/* For near.c: lists made by kernels; `near` says what for. */
 atn_status reg_near_fill(struct reg_engine *engine, reg_near *near, reg_side *rows, reg_side *columns);
 void reg_near_work_free(reg_near_work *work);
 

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/random.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -440,23 +439,12 @@ static atn_status get_points(const reg_ordered *o, cloud_points *to) {
     return status;
 }
 
-/* One of each of `count` runs of `all` by chance. */
-static void choose(size_t all, size_t count, int32_t *out) {
-    atn_random random;
-    atn_random_seed(&random, 1);
-    for (size_t k = 0; k < count; ++k) {
-        size_t low = all / count * k + all % count * k / count,
-               high = all / count * (k + 1) + all % count * (k + 1) / count;
-        out[k] = (int32_t)(low + (high - low > 1 ? (size_t)atn_random_below(&random, high - low) : 0));
-    }
-}
-
 atn_status reg_ordered_choose(reg_engine *e, const reg_ordered *o, size_t count, reg_ordered *out) {
     atn_array *place = NULL;
     void *to;
     atn_status status = words(e, count, &place);
     if (status == ATN_OK) status = atn_array_map_write(place, &to);
-    if (status == ATN_OK) choose(o->count, count, to);
+    if (status == ATN_OK) reg_curve_choose(o->count, count, to);
     if (status == ATN_OK) status = make(e, count, false, out);
     if (status == ATN_OK) status = gather(e, o, place, out);
     atn_array_free(place);

@@ -15,13 +15,17 @@
 enum { REG_LARGEST_BLOCK = 64, REG_PAIR_ROWS = 7, REG_BOX_ROWS = 7 }; /* points of a block; numbers of a pair, a box */
 
 /* Positions as matrices, a row for each block; boxes of blocks (programs/near_boxes.atn) and of groups of them; which
- * blocks are wide and how many; the species of each block, or one element. */
+ * blocks are wide and how many; where the parts of each block begin, their boxes and whose they are; the species of
+ * each block, or one element. */
 enum {
     REG_COVER_POINT,
     REG_COVER_BOX = REG_COVER_POINT + 3,
     REG_COVER_GROUP,
     REG_COVER_WIDE,
     REG_COVER_WIDES,
+    REG_COVER_START,
+    REG_COVER_PART,
+    REG_COVER_OWNER,
     REG_COVER_SPECIES,
     REG_COVERS
 };

@@ -146,12 +146,12 @@ static void check_kind(reg_engine *e, size_t count, kind which) {
     reg_curve curve, keys;
     uint32_t *from, *wanted;
     reg_ordered o;
-    if (which == EVEN) { /* of few points the spacing, of many about that */
+    if (which == EVEN) {
         double guess, wanted_guess;
         kit_ok(e->ctx, reg_ordered_load(e, &given, &o));
         kit_ok(e->ctx, reg_ordered_guess(e, &o, &guess));
         kit_ok(e->ctx, reg_curve_guess(&given, &wanted_guess));
-        assert_true(alike(guess, wanted_guess, (count <= 4096 ? 1e-12 : 0.1) * wanted_guess));
+        assert_true(alike(guess, wanted_guess, 1e-9 * wanted_guess));
         reg_ordered_free(&o);
     }
     assert_true(order(e, &given, &o));
