@@ -20,7 +20,7 @@ static const double FEW_DETAILS =
     8;                           /* samples that are no walls: fewer hardly tell poses apart, as on a cube's edges */
 static const double APART = 0.2; /* radians, */
 static const double AWAY = 0.1;  /* or that part of the size of what overlaps: another pose, */
-static const double BLURRED = 5; /* unless points move by fewer spacings: the same, as far as an answer may be off, */
+static const double BLURRED = 5; /* unless points move by fewer spacings, and not along walls: the same answer, */
 static const double MOST_BLURRED = 0.3; /* up to that part of the size, and as many radians */
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
 
@@ -31,8 +31,9 @@ typedef struct poses {
     double turn, way;     /* radians, way of the centre: more is another pose */
 } poses;
 
-static poses only_answer(const reg_problem *p, const double *centre, double size) {
-    double blurred = fmin(BLURRED * fmax(p->spacing, p->source_spacing), MOST_BLURRED * size);
+/* `spacings` that the answer may be off. */
+static poses only_answer(const reg_problem *p, const double *centre, double size, double spacings) {
+    double blurred = fmin(spacings * fmax(p->spacing, p->source_spacing), MOST_BLURRED * size);
     return (poses){.list = {p->pose},
                    .count = 1,
                    .centre = centre,
@@ -151,7 +152,7 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
     reg_pose pose[REG_MOST_RIVALS];
     fitness_seen there[REG_MOST_RIVALS];
     size_t count;
-    poses known = only_answer(p, seen->centre, seen->size);
+    poses known = only_answer(p, seen->centre, seen->size, seen->planar < PLANES ? BLURRED : 0);
     atn_status status = find_rivals(p, found, &count);
     p->beaten = false;
     if (status != ATN_OK) return status;
@@ -178,7 +179,7 @@ atn_status judge_rivals_by_points(reg_problem *p, const fitness_scores *scores, 
     double found[REG_MOST_RIVALS][16], best = 0;
     reg_pose pose[REG_MOST_RIVALS];
     size_t count;
-    poses known = only_answer(p, scores->centre, scores->size);
+    poses known = only_answer(p, scores->centre, scores->size, 0);
     atn_status status = find_rivals(p, found, &count);
     fitness_scores *there = atn_alloc(p->engine.ctx, REG_MOST_RIVALS * sizeof *there);
     *ahead = INFINITY;

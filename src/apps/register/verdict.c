@@ -20,11 +20,12 @@ static const double DETAIL = 0.7;    /* share of what is no wall that must be th
 static const double FURNISHED = 0.8; /* share of it that makes up for points over walls and floors */
 static const double SURELY = 0.9;    /* agreement that needs no yardstick, unless walls and floors make it */
 static const double MIRRORED = 0.85; /* value of the mirrored source that makes a doubt: where walls and floors meet, */
-static const double MIRRORED_WEAK = 0.6;   /* where agreement is less than sure, or points hang over those, */
+static const double MIRRORED_WEAK = 0.6;   /* where agreement is less than sure, */
+static const double BOTH = 1;              /* value of it and of the runner-up together, where walls and floors meet, */
 static const double MIRRORED_BLIND = 1;    /* where there is no surface */
 static const double LEAST = 0.03;          /* overlap that tells anything */
 static const double RIVALLED = 0.5;        /* value of the runner-up from which on the answer does not stand out, */
-static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere, and not on walls and floors */
+static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere */
 static const double NEARLY_CLEAR = 0.96;
 static const double CLOSE = 0.8; /* value of the runner-up that makes a doubt of its own a refusal */
 static const double LARGER = 20, FAR_LARGER = 200,
@@ -86,13 +87,12 @@ static bool stands(const fitness *f, const fitness_seen *seen, atn_register_resu
 static bool forgiven(const fitness *f, const fitness_seen *seen, const atn_register_result *r) {
     double most = most_misfit(f);
     return seen->precision >= AGREES && !only_walls(seen) && seen->misfit > most &&
-           seen->misfit <= most + MISFIT_ALONE - MISFIT && r->runner_up <= NONE_NEAR;
+           seen->misfit <= (most < MISFIT ? MISFIT : MISFIT_ALONE) && r->runner_up <= NONE_NEAR;
 }
 
 /* Other poses and sliding directions take trust away. */
 static void weigh(const reg_problem *p, const fitness_seen *seen, const char *like, atn_register_result *r) {
-    bool clear = seen->clear > NEARLY_CLEAR && seen->planar < MOSTLY_PLANAR && !p->fitness->solid;
-    double rivalled = clear ? RIVALLED_CLEAR : RIVALLED;
+    double rivalled = seen->clear > NEARLY_CLEAR && !p->fitness->solid ? RIVALLED_CLEAR : RIVALLED;
     bool weak = !p->fitness->solid && (seen->precision < AGREES || seen->misfit > most_misfit(p->fitness));
     if (weak && r->verdict == ATN_VERDICT_DOUBTFUL && r->runner_up > CLOSE) {
         r->verdict = ATN_VERDICT_REFUSED;
@@ -128,10 +128,11 @@ static bool is_blind(const reg_problem *p, const fitness_seen *seen) {
  * do so by chance. */
 static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double as_well;
-    bool walls = seen->planar >= MOSTLY_PLANAR, weak = seen->precision < SURELY || (walls && seen->free < FREE);
+    bool walls = seen->planar >= MOSTLY_PLANAR, weak = seen->precision < SURELY;
     if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && seen->fits >= FEW)) return ATN_OK;
     atn_status status = judge_mirror(p, seen, &as_well);
-    if (status != ATN_OK || as_well < (weak ? MIRRORED_WEAK : MIRRORED)) return status;
+    bool both = walls && as_well + r->runner_up > BOTH;
+    if (status != ATN_OK || (as_well < (weak ? MIRRORED_WEAK : MIRRORED) && !both)) return status;
     r->verdict = ATN_VERDICT_DOUBTFUL;
     snprintf(r->reason, sizeof r->reason, "the mirrored source, which is another thing, fits %.0f %% as well",
              100 * as_well);
