@@ -105,6 +105,8 @@ static const char *const ITEMS[] = {
     "lanes_q0=16,reduce=shuffle",
     "lanes_q0=256,regs_q0=2,split_q0=3,reduce=shuffle,finish=last",
     "lanes_q0=64,split_q0=3,reduce=shuffle",
+    "lanes_q0=16,regs_q0=4,pack_q0=2,split_q0=3",
+    "lanes_q0=64,regs_q0=8,pack_q0=4,split_q0=3,stage=1,reduce=shuffle,finish=look",
     "lanes_q0=32,lanes_p0=4",
     "lanes_q0=8,lanes_p0=8,reduce=shuffle",
     "lanes_p0=64,tile_q0=32,stage=1",
