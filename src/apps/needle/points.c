@@ -8,6 +8,7 @@
 #include <math.h>
 
 enum { ABOUT = 11, TOLD = 4, FIRST_ROOM = 2560 }; /* numbers; points that there is room for at first */
+static const double TILE = 8;                     /* thresholds: of a tile whose points follow each other */
 
 void needle_points_free(needle_points *p) {
     atn_program_free(p->program);
@@ -76,6 +77,8 @@ static atn_status set_numbers(atn_needle *n, const double spacing[3], double rea
                   {"edge", edge},
                   {"far", nowhere(n, spacing)},
                   {"over_c", edge > 0 ? fmin(ceil(edge / spacing[0]), (double)n->surface.width) : 0},
+                  {"tile_f", fmin(fmax(floor(TILE * n->options.threshold / spacing[2]), 1), (double)n->surface.frames)},
+                  {"tile_c", fmin(fmax(floor(TILE * n->options.threshold / spacing[0]), 1), (double)n->surface.width)},
                   {"over_f", edge > 0 ? fmin(ceil(edge / spacing[2]), (double)n->surface.frames) : 0}};
     atn_status status = ATN_OK;
     for (size_t k = 0; k < sizeof number / sizeof *number && status == ATN_OK; ++k)

@@ -71,8 +71,10 @@ static int64_t plain_end(const scene *s, int64_t from, int64_t step) {
     return last;
 }
 
-/* Means of cubes, each where its first point is; returns how many. */
-static int64_t plain_points(const scene *s, double edge, int64_t first, int64_t last, double (*out)[3], int64_t *all) {
+enum { TILE_F = 7, TILE_C = 11 }; /* scans and columns of eight thresholds */
+
+/* Means of cubes, each where its first point is, and the tile of that; returns how many. */
+static int64_t plain_points(const scene *s, double edge, int64_t first, int64_t last, double (*out)[4], int64_t *all) {
     static int64_t cube[MOST][3];
     static double weight[MOST];
     int64_t count = 0;
@@ -86,8 +88,9 @@ static int64_t plain_points(const scene *s, double edge, int64_t first, int64_t 
             for (int axis = 0; axis < 3; ++axis) at[axis] = (int64_t)floor(p[axis] / EDGE);
             while (k < count && (edge < 0 || memcmp(cube[k], at, sizeof at) != 0)) ++k;
             if (k == count) {
+                out[count][3] = (double)(f / TILE_F * 1000 + c / TILE_C);
                 memcpy(cube[count], at, sizeof at);
-                memset(out[count], 0, sizeof out[count]);
+                memset(out[count], 0, 3 * sizeof **out);
                 weight[count++] = 0;
             }
             ++weight[k];
@@ -98,11 +101,18 @@ static int64_t plain_points(const scene *s, double edge, int64_t first, int64_t 
 }
 
 static void hold_points(atn_needle *n, const scene *s) {
-    static double wanted[MOST][3];
+    static double wanted[MOST][4];
     const atn_volume_info info = {.frames = s->scans, .height = 8, .width = s->columns, .bits = 8};
     needle_told told;
     int64_t all, first = plain_end(s, s->anchor[0], -1), last = plain_end(s, s->anchor[1], 1);
     int64_t count = plain_points(s, n->options.edge, first, last, wanted, &all);
+    for (int64_t k = 1; k < count; ++k) /* tile by tile; in a tile as they were */
+        for (int64_t j = k; j > 0 && wanted[j - 1][3] > wanted[j][3]; --j) {
+            double other[4];
+            memcpy(other, wanted[j], sizeof other);
+            memcpy(wanted[j], wanted[j - 1], sizeof other);
+            memcpy(wanted[j - 1], other, sizeof other);
+        }
     kit_ok(ctx, needle_surface_begin(&n->surface, &info));
     kit_ok(ctx, atn_array_put(n->surface.row, s->row, 0));
     kit_ok(ctx, atn_array_put(n->surface.seen, s->seen, 0));
