@@ -147,6 +147,21 @@ def test_ctrl_c_stops_a_lattice():
     assert out.splitlines() == ["stopped", "500"]
 
 
+def test_ctrl_c_stops_a_needle(needle_folder):
+    code, out, err = run(f"""
+    model, scan = {str(needle_folder / "model.stl")!r}, {str(needle_folder / "scan")!r}
+    threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        while True:
+            attune.needle(model, scan, device="host")
+    except KeyboardInterrupt:
+        print("stopped")
+    print(attune.needle(model, scan, device="host").found)
+    """)
+    assert code == 0, err
+    assert out.splitlines() == ["stopped", "True"]
+
+
 @needs_compiler
 def test_ctrl_c_stops_a_tuning_and_its_processes():
     code, out, err = run("""

@@ -18,6 +18,8 @@ interrupted() { # its sentence, whatever it was doing
 interrupted "$attune" register "$work/cloud.xyz" "$work/other.xyz" --dense --precision 64 --iterations 100000 --device host
 interrupted "$attune" register "$work/cloud.xyz" "$work/other.xyz" --method softassign --dense --iterations 100000 --device host
 interrupted "$attune" lattice "$work/atoms.xyz" --device host -o "$work/out.xyz"
+points 20000 'r(), r(), 4 * r()' >"$work/model.xyz"
+interrupted "$attune" needle "$work/model.xyz" "$work/model.xyz" --brute --roll=-180,180,0.5 --shift=-2,2,0.004 --rounds 8 --device host
 interrupted "$attune" sample scans --size 100000000 -o "$work/scans"
 
 # One launch that takes minutes: nothing asks whether to go on until it returns, and it is ended all the same.

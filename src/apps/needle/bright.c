@@ -1,7 +1,6 @@
 /* Which pixels of a volume are bright: above a level, and most of the 3 x 3 around too (kernels above and median_bits).
- * Scans go through in batches: on the host those that stay in its cache, read where they are; bits come back, not
- * pixels. To a GPU several batches are on their way at once: while one is copied there, the one before is computed, and
- * the bits of those before it are looked at by all cores, which are woken for each batch. */
+ * Scans go through in batches: on the host those that stay in its cache, read where they are. To a GPU several batches
+ * are on their way at once: while one is copied there, the one before is computed. Nothing comes back. */
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
@@ -12,16 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_BYTES = 16 << 20, CACHED_BYTES = 8 << 20 }; /* of a batch; on the host */
+enum { BATCH_BYTES = 16 << 20, CACHED_BYTES = 16 << 20 }; /* of a batch; on the host */
 
 void needle_bright_free(needle_bright *b) {
     atn_kernel_free(b->above_kernel);
     atn_kernel_free(b->median_kernel);
     for (int k = 0; k < NEEDLE_BATCHES; ++k) {
         atn_array_free(b->pixels[k]);
-        atn_array_free(b->median[k]);
+        atn_event_free(b->done[k]);
+        atn_host_free(b->device, &b->staged[k]);
     }
     atn_array_free(b->above);
+    atn_array_free(b->median);
     atn_queue_free(b->uploads);
     *b = (needle_bright){.device = b->device, .ctx = b->ctx};
 }
@@ -125,6 +126,7 @@ static atn_status make_kernels(needle_bright *b) {
     if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "bits", b->above);
     if (status == ATN_OK) status = atn_kernel_create(b->device, "median_bits", NULL, &b->median_kernel);
     if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "bits", b->above);
+    if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "median", b->median);
     if (status == ATN_OK) status = atn_kernel_param(b->median_kernel, "high", (double)b->high, 0);
     return status;
 }
@@ -158,8 +160,7 @@ static atn_status fit_to(needle_bright *b, const atn_volume_info *info) {
     b->slots = slots_of(b, b->batches);
     int64_t rows = b->batch * b->high;
     atn_status status = atn_array_create_matrix(b->device, ATN_INT32, b->wide, rows, 0, &b->above);
-    for (int64_t k = 0; k < b->slots && status == ATN_OK; ++k)
-        status = atn_array_create_matrix(b->device, ATN_INT32, b->wide, rows, 0, &b->median[k]);
+    if (status == ATN_OK) status = atn_array_create_matrix(b->device, ATN_INT32, b->wide, rows, 0, &b->median);
     if (status == ATN_OK && b->slots > 1) status = atn_queue_create(b->device, &b->uploads);
     if (status == ATN_ERR_INPUT) status = ATN_OK; /* there are as many as there may be: copies go in the first queue */
     if (status == ATN_OK) status = make_kernels(b);
@@ -198,26 +199,48 @@ static void put_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-/* A batch for its slot: where it lies, from pinned memory, or copied. */
+/* Scans of a batch as the device takes them. */
+static void fill(const needle_bright *b, int64_t first, void *to) {
+    filling f = {b, b->volume, first, to};
+    atn_parallel(b->batch * b->high * NEEDLE_ROWS, 64, put_some, &f);
+}
+
+static bool is_whole(const needle_bright *b) { return b->height % NEEDLE_ROWS == 0 && b->width % NEEDLE_COLUMNS == 0; }
+
+/* Beside the kernels, from pinned memory: where the volume is, or where its scans are copied to by all cores. */
+static atn_status send_beside(needle_bright *b, int64_t slot, int64_t first) {
+    atn_host_memory *staged = &b->staged[slot];
+    const void *from = atn_volume_frame(b->volume, first);
+    size_t bytes = (size_t)(b->batch * b->high * NEEDLE_ROWS * b->wide * (b->bits / 8)) * sizeof(int32_t);
+    atn_status status = ATN_OK;
+    if (!is_whole(b) || !volume_is_pinned(b->volume, b->device)) {
+        if (!staged->data) status = atn_host_alloc(b->device, bytes, staged);
+        if (status == ATN_OK && b->done[slot]) status = atn_event_wait(b->done[slot]); /* what was there is copied */
+        if (status != ATN_OK) return status;
+        fill(b, first, staged->data);
+        from = staged->data;
+    } else if (b->done[slot])
+        status = atn_queue_wait(b->uploads, b->done[slot]); /* what is there is no longer needed */
+    return status == ATN_OK ? atn_array_send(b->pixels[slot], b->uploads, from) : status;
+}
+
+/* A batch for its slot. */
 static atn_status send(needle_bright *b, int64_t batch) {
     int64_t first = first_of(b, batch), rows = b->batch * b->high * NEEDLE_ROWS, columns = b->wide * (b->bits / 8);
     atn_array **pixels = &b->pixels[batch % b->slots];
-    const void *from = atn_volume_frame(b->volume, first);
-    bool whole = b->height % NEEDLE_ROWS == 0 && b->width % NEEDLE_COLUMNS == 0;
     atn_status status = ATN_OK;
-    if (whole && b->slots == 1) {
+    if (is_whole(b) && is_host(b)) {
         atn_array_free(*pixels);
         *pixels = NULL;
-        status = atn_array_create_around(b->device, ATN_INT32, columns, rows, from, pixels);
+        status =
+            atn_array_create_around(b->device, ATN_INT32, columns, rows, atn_volume_frame(b->volume, first), pixels);
         if (status != ATN_OK || *pixels) return status;
     }
     if (!*pixels) status = atn_array_create_matrix(b->device, ATN_INT32, columns, rows, 0, pixels);
-    if (status != ATN_OK) return status;
-    if (whole && b->uploads && volume_is_pinned(b->volume, b->device)) return atn_array_send(*pixels, b->uploads, from);
+    if (status != ATN_OK || b->uploads) return status == ATN_OK ? send_beside(b, batch % b->slots, first) : status;
     void *to;
     status = atn_array_map_write(*pixels, &to);
-    filling f = {b, b->volume, first, to};
-    if (status == ATN_OK) atn_parallel(rows, 64, put_some, &f);
+    if (status == ATN_OK) fill(b, first, to);
     return status;
 }
 
@@ -234,36 +257,29 @@ atn_status needle_bright_begin(needle_bright *b, const atn_volume *volume) {
 
 void needle_bright_end(needle_bright *b) {
     if (b->uploads) (void)atn_queue_finish(b->uploads);
-    if (b->slots == 1 && b->volume) { /* it may be the volume's memory */
+    if (is_host(b) && b->volume) { /* it may be the volume's memory */
         atn_array_free(b->pixels[0]);
         b->pixels[0] = NULL;
     }
     b->volume = NULL;
 }
 
-static atn_status queue_batch(needle_bright *b, int64_t batch) {
-    atn_array *median = b->median[batch % b->slots];
+static atn_status queue_batch(needle_bright *b, int64_t batch, needle_bright_visit *visit, void *user) {
+    needle_batch on = {(int32_t)(batch % b->slots), first_of(b, batch), NULL, b->median};
     atn_status status = atn_tell_progress(b->ctx, "segmenting", batch, b->batches);
     if (status == ATN_OK && b->sent == batch) status = send(b, b->sent++);
-    if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "pixels", b->pixels[batch % b->slots]);
-    if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "median", median);
+    on.pixels = b->pixels[on.slot];
+    if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "pixels", on.pixels);
     if (status == ATN_OK) status = atn_kernel_run(b->above_kernel);
     if (status == ATN_OK) status = atn_kernel_run(b->median_kernel);
-    return status == ATN_OK ? atn_array_fetch(median, NULL) : status;
+    if (status == ATN_OK) status = visit(user, &on);
+    if (status == ATN_OK && b->uploads && !b->done[on.slot]) status = atn_event_create(b->device, &b->done[on.slot]);
+    return status == ATN_OK && b->uploads ? atn_event_mark(atn_device_queue(b->device), b->done[on.slot]) : status;
 }
 
 atn_status needle_bright_find(needle_bright *b, int32_t level, needle_bright_visit *visit, void *user) {
     atn_status status = atn_kernel_param(b->above_kernel, "level", level, 0);
-    for (int64_t k = 0; k < b->batches + b->slots - 1 && status == ATN_OK; ++k) {
-        int64_t done = k - (b->slots - 1);
-        const void *mask = NULL;
-        if (k < b->batches) status = queue_batch(b, k);
-        if (status != ATN_OK || done < 0) continue;
-        status = atn_array_map_read(b->median[done % b->slots], &mask);
-        int64_t first = done * b->batch, count = b->frames - first < b->batch ? b->frames - first : b->batch;
-        size_t seen = (size_t)(first - first_of(b, done)) * (size_t)b->high * (size_t)b->wide * sizeof(int32_t);
-        if (status == ATN_OK) visit(user, (const uint8_t *)mask + seen, first, count);
-    }
+    for (int64_t k = 0; k < b->batches && status == ATN_OK; ++k) status = queue_batch(b, k, visit, user);
     if (status != ATN_OK && b->slots > 1) (void)atn_queue_finish(atn_device_queue(b->device));
     needle_bright_end(b);
     return status;

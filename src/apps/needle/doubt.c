@@ -27,7 +27,7 @@ double needle_line_distance2(const atn_needle_line *line, const double p[3]) {
 
 /* A narrow piece of tissue beside a shadow passes for an arc of about any radius: another needle must be well round. */
 static bool may_be_other(const needle_arc *a, const atn_needle_line *line, double radius, double spacing) {
-    return a->round && (double)(a->last - a->first) * spacing > WIDE * radius && a->rms < WELL * radius &&
+    return (double)(a->last - a->first) * spacing > WIDE * radius && a->rms < WELL * radius &&
            needle_line_distance2(line, a->centre) > APART * APART * radius * radius;
 }
 
@@ -72,7 +72,7 @@ static bool goes_on(const atn_needle *n, const needle_ends *e, const atn_needle_
         scans += e->seen[f] && (side ? (double)f * e->spacing[2] - z : z - (double)f * e->spacing[2]) > beyond;
     for (size_t k = 0; k < n->arcs.count; ++k) {
         const needle_arc *a = &n->arcs.arc[k];
-        arcs += a->round && (side ? a->centre[2] - z : z - a->centre[2]) > beyond &&
+        arcs += (side ? a->centre[2] - z : z - a->centre[2]) > beyond &&
                 needle_line_distance2(axis, a->centre) < reach * reach;
     }
     return arcs >= FEWEST && (double)arcs > GOES_ON * (double)scans;

@@ -95,9 +95,12 @@ static void free_combinations(atn_needle *n) {
     atn_free(n->ctx, n->pose);
     atn_free(n->ctx, n->worth);
     atn_free(n->ctx, n->weighed);
+    atn_free(n->ctx, n->view);
+    atn_free(n->ctx, n->listed);
     n->pose = NULL;
     n->worth = NULL;
     n->weighed = NULL;
+    n->view = n->listed = NULL;
     n->poses = 0;
 }
 
@@ -114,47 +117,47 @@ void needle_engine_close(atn_needle *n) {
     free_combinations(n);
 }
 
-/* Where a point is near to nothing whatever the pose: far beyond both clouds. */
-static float nowhere(const atn_needle *n) {
-    double far = 1;
-    for (int axis = 0; axis < 3; ++axis) {
-        far = fmax(far, n->high[axis] - n->low[axis]);
-        for (size_t k = 0; k < n->scan.count; ++k)
-            far = fmax(far, fabs(n->scan.position[axis][k] - n->scan_centre[axis]));
-    }
-    return (float)(1e4 * (far + n->options.threshold));
+atn_status needle_engine_points(atn_needle *n, needle_choice points, int64_t count) {
+    needle_counted *c = &n->counted[points];
+    int64_t wanted = (count + GRAIN - 1) / GRAIN * GRAIN;
+    c->count = count;
+    if (c->positions && count <= c->capacity && wanted >= c->capacity / 4 * 3) return ATN_OK;
+    for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
+    n->equations.bound = n->points.bound = false;
+    c->capacity = wanted;
+    free_counted(c);
+    atn_status status = atn_array_create_matrix(n->device, ATN_SP, c->capacity, 3, 0, &c->positions);
+    if (status == ATN_OK) atn_array_pin(c->positions);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+        status = atn_array_view_row(c->positions, axis, &c->position[axis]);
+    if (status != ATN_OK) free_counted(c);
+    return status;
 }
 
-/* Every stride-th point of the scan, then `rest`. */
-static atn_status put_counted(atn_needle *n, needle_counted *c, int64_t stride, float rest) {
-    atn_status status = ATN_OK;
-    c->count = ((int64_t)n->scan.count + stride - 1) / stride;
-    if (c->count > c->capacity || c->count < c->capacity / 4 * 3 || !c->positions) {
-        for (int k = 0; k < NEEDLE_SLOTS; ++k) slot_free(&n->slot[k]);
-        n->equations.bound = false;
-        c->capacity = (c->count + GRAIN - 1) / GRAIN * GRAIN;
-        free_counted(c);
-        status = atn_array_create_matrix(n->device, ATN_SP, c->capacity, 3, 0, &c->positions);
-        if (status == ATN_OK) atn_array_pin(c->positions);
-        for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
-            status = atn_array_view_row(c->positions, axis, &c->position[axis]);
-    }
+int64_t needle_engine_stride(const atn_needle *n) {
+    int64_t stride = n->scan_points / ENOUGH;
+    return by_model(n) || stride < 1 ? 1 : stride; /* which of the model's have a partner: all of the scan's tell */
+}
+
+/* Every stride-th point of the scan, then `far`. */
+static atn_status put_counted(atn_needle *n, const cloud_points *scan, needle_choice points, int64_t stride,
+                              double far) {
+    needle_counted *c = &n->counted[points];
     void *to = NULL;
+    atn_status status = needle_engine_points(n, points, ((int64_t)scan->count + stride - 1) / stride);
     if (status == ATN_OK) status = atn_array_map_write(c->positions, &to);
     if (status != ATN_OK) return status;
     float *at = to;
     for (int axis = 0; axis < 3; ++axis)
         for (int64_t k = 0; k < c->capacity; ++k)
-            *at++ = k < c->count ? (float)(n->scan.position[axis][k * stride] - n->scan_centre[axis]) : rest;
+            *at++ = (float)(k < c->count ? scan->position[axis][k * stride] - n->scan_centre[axis] : far);
     return ATN_OK;
 }
 
-atn_status needle_engine_scan(atn_needle *n) {
-    int64_t stride = (int64_t)n->scan.count / ENOUGH;
-    if (by_model(n) || stride < 1) stride = 1; /* which of the model's have a partner: all of the scan's tell */
-    float rest = nowhere(n);
-    atn_status status = put_counted(n, &n->counted[NEEDLE_ALL], 1, rest);
-    return status == ATN_OK ? put_counted(n, &n->counted[NEEDLE_SOME], stride, rest) : status;
+atn_status needle_engine_scan(atn_needle *n, const cloud_points *scan, double far) {
+    n->scan_points = (int64_t)scan->count;
+    atn_status status = put_counted(n, scan, NEEDLE_ALL, 1, far);
+    return status == ATN_OK ? put_counted(n, scan, NEEDLE_SOME, needle_engine_stride(n), far) : status;
 }
 
 static atn_status make_kernel(atn_needle *n, const char *name, bool trusted, atn_kernel **out) {
@@ -236,7 +239,9 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations) {
     n->pose = atn_alloc(n->ctx, count * sizeof *n->pose);
     n->worth = atn_alloc(n->ctx, count * sizeof *n->worth);
     n->weighed = atn_alloc(n->ctx, count * sizeof *n->weighed);
-    if (!n->pose || !n->worth || !n->weighed) return ATN_ERR_MEMORY;
+    n->view = atn_alloc(n->ctx, count * sizeof *n->view);
+    n->listed = atn_alloc(n->ctx, count * sizeof *n->listed);
+    if (!n->pose || !n->worth || !n->weighed || !n->view || !n->listed) return ATN_ERR_MEMORY;
     n->poses = combinations;
     return ATN_OK;
 }

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +16,6 @@ enum {
     DRAW_SEED = 1,
     LEAST_PIXELS = 60,  /* of a component, */
     LEAST_COLUMNS = 50, /* and of an arc, unless the view says others */
-    GAP = 2,            /* scans without the needle that do not end it */
-    FEWEST_POINTS = 3,  /* of a scan that has it */
-    WORTH_A_THREAD = 16 /* scans */
 };
 static const double NEAR = 1.25;                 /* radii from the axis: what may be the needle */
 static const double REACH = 0.3;                 /* radii: centres on the axis */
@@ -45,7 +41,6 @@ typedef struct look {
     bool other, no_tip; /* another needle is there too; the tip is not in the scans */
     needle_ends ends;
     uint8_t *seen; /* owned: scans that are not missing */
-    int64_t *near; /* owned: points of each about the axis, while they are gathered */
 } look;
 
 static atn_status miss(atn_needle_result *out, const char *why) {
@@ -104,18 +99,19 @@ static atn_status check_radius(const look *l) {
 }
 
 /* Surfaces of scans as their bright pixels come. */
-static void take_bright(void *user, const uint8_t *mask, int64_t first, int64_t count) {
+static atn_status take_bright(void *user, const needle_batch *batch) {
     look *l = user;
     double since = atn_clock_seconds();
-    needle_surface_find(&l->n->surface, l->volume, mask, first, count, l->view.least_pixels);
+    atn_status status = needle_surface_find(&l->n->surface, batch, l->view.least_pixels);
     needle_part_end(l->n, NEEDLE_PART_SURFACE, &since);
+    return status;
 }
 
 static atn_status segment(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
     atn_volume_info info = atn_volume_get_info(l->volume);
     double begin = atn_clock_seconds(), since = begin, white = info.bits == 8 ? 255 : 65535;
-    atn_status status = needle_surface_begin(&n->surface, info.frames, info.width);
+    atn_status status = needle_surface_begin(&n->surface, &info);
     if (status == ATN_OK) status = needle_bright_begin(&n->bright, l->volume);
     needle_part_end(n, NEEDLE_PART_BRIGHT, &since);
     if (status != ATN_OK) return status;
@@ -140,7 +136,7 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
     size_t count = 0;
     if (status == ATN_OK && !centre) status = ATN_ERR_MEMORY;
     for (size_t k = 0; k < n->arcs.count && status == ATN_OK; ++k)
-        if (n->arcs.arc[k].round) memcpy(centre + 3 * count++, n->arcs.arc[k].centre, 3 * sizeof *centre);
+        memcpy(centre + 3 * count++, n->arcs.arc[k].centre, 3 * sizeof *centre);
     out->centres = (int64_t)count;
     if (status == ATN_OK && count >= FEWEST_CENTRES) {
         status = atn_needle_axis(n->ctx, count, centre, REACH * n->shape.radius, DRAW_SEED, &l->line);
@@ -151,7 +147,7 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
     for (size_t k = 0; k < n->arcs.count && l->has_line; ++k) {
         const needle_arc *a = &n->arcs.arc[k];
         double reach = REACH * n->shape.radius;
-        if (!a->round || needle_line_distance2(&l->line, a->centre) > reach * reach) continue;
+        if (needle_line_distance2(&l->line, a->centre) > reach * reach) continue;
         if (a->frame < l->anchor[0]) l->anchor[0] = a->frame;
         if (a->frame > l->anchor[1]) l->anchor[1] = a->frame;
     }
@@ -162,104 +158,31 @@ static atn_status find_axis(look *l, atn_needle_result *out) {
     return status;
 }
 
-/* Points of a scan's surface about the axis, put where all of the scan's would be; how many is in l->near. */
-static void gather_some(void *user, int64_t begin, int64_t end, int32_t worker) {
-    look *l = user;
-    const needle_surface *s = &l->n->surface;
-    double *const *to = l->n->gathered.position;
-    const double *d = l->line.direction, *at = l->line.point, reach = NEAR * l->n->shape.radius;
-    (void)worker;
-    for (int64_t f = begin; f < end; ++f) {
-        const float *row = s->row + f * s->width;
-        double z = (double)f * l->spacing[2], along = (z - at[2]) / d[2];
-        double x = at[0] + along * d[0], wide = reach / fabs(d[2]);
-        int64_t from = (int64_t)fmax((x - wide) / l->spacing[0], 0), next = f * s->width;
-        int64_t last = (int64_t)fmin((x + wide) / l->spacing[0] + 1, (double)(s->width - 1));
-        for (int64_t c = from; c <= last; ++c) {
-            double p[3] = {(double)c * l->spacing[0], (double)row[c] * l->spacing[1], z};
-            if (!(needle_line_distance2(&l->line, p) <= reach * reach)) continue; /* nor where there is no surface */
-            for (int axis = 0; axis < 3; ++axis) to[axis][next] = p[axis];
-            ++next;
-        }
-        l->near[f] = next - f * s->width;
-    }
-}
-
-/* The last scan that still has the needle, going from one that has: what comes after a gap is something else. */
-static int64_t walk(const look *l, int64_t from, int64_t step) {
-    int64_t last = from, gap = 0;
-    for (int64_t f = from; f >= 0 && f < l->frames && gap <= GAP; f += step) {
-        if (l->near[f] >= FEWEST_POINTS)
-            last = f, gap = 0;
-        else
-            gap += l->seen[f];
-    }
-    return last;
-}
-
-/* A scan that is all of one grey, in every eighth row, is missing: where a scanner looked there is noise at least. */
-static bool is_missing(const look *l, int64_t f) {
-    atn_volume_info info = atn_volume_get_info(l->volume);
-    const uint8_t *frame = atn_volume_frame(l->volume, f);
-    size_t row = info.frame_bytes / (size_t)info.height, pixel = (size_t)(info.bits / 8);
-    for (int64_t r = 0; r < info.height; r += 8) {
-        const uint8_t *at = frame + (size_t)r * row;
-        if (memcmp(at, frame, pixel) != 0 || memcmp(at, at + pixel, row - pixel) != 0) return false;
-    }
-    return true;
-}
-
 /* Scans that are missing tell nothing of free space. */
 static atn_status take_seen(look *l) {
-    l->seen = atn_alloc(l->n->ctx, (size_t)l->frames);
-    if (!l->seen) return ATN_ERR_MEMORY;
-    for (int64_t f = 0; f < l->frames; ++f) l->seen[f] = !is_missing(l, f);
+    const void *seen;
+    atn_status status = atn_array_map_read(l->n->surface.seen, &seen);
+    l->seen = status == ATN_OK ? atn_alloc(l->n->ctx, (size_t)l->frames) : NULL;
+    if (!l->seen) return status == ATN_OK ? ATN_ERR_MEMORY : status;
+    for (int64_t f = 0; f < l->frames; ++f) l->seen[f] = ((const int32_t *)seen)[f] != 0;
     return ATN_OK;
 }
 
 static void tell_seen(look *l) {
-    needle_free_take(l->n, l->spacing, l->seen);
+    needle_free_take(l->n, l->spacing);
     l->ends.seen = l->seen;
     memcpy(l->ends.anchor, l->anchor, sizeof l->anchor);
     l->no_tip = l->ends.has_arcs && needle_doubt_leaves(l->n, &l->ends, 0) && needle_doubt_leaves(l->n, &l->ends, 1);
 }
 
-/* For all points of a surface, none of which is taken yet; kept from frame to frame. */
-static atn_status make_room(atn_needle *n) {
-    size_t most = (size_t)n->surface.frames * (size_t)n->surface.width;
-    if (most > n->gathered_room) {
-        cloud_points_free(&n->gathered);
-        n->gathered_room = 0;
-        atn_status status = cloud_points_make(n->ctx, most, false, &n->gathered);
-        if (status != ATN_OK) return status;
-        for (size_t k = 0; k < most; ++k) n->gathered.weight[k] = 1;
-        n->gathered_room = most;
-    }
-    n->gathered.count = 0;
-    return ATN_OK;
-}
-
 /* Points of the surface about the axis, between the needle's ends. */
 static atn_status gather(look *l, atn_needle_result *out) {
-    atn_needle *n = l->n;
-    atn_status status = make_room(n);
-    l->near = status == ATN_OK ? atn_alloc(n->ctx, (size_t)l->frames * sizeof *l->near) : NULL;
-    if (!l->near) return status == ATN_OK ? ATN_ERR_MEMORY : status;
-    atn_parallel(l->frames, WORTH_A_THREAD, gather_some, l);
-    int64_t first = walk(l, l->anchor[0], -1), last = walk(l, l->anchor[1], 1);
-    cloud_points *all = &n->gathered;
-    for (int64_t f = first; f <= last; ++f) {
-        size_t count = (size_t)l->near[f], from = (size_t)(f * n->surface.width);
-        for (int axis = 0; axis < 3; ++axis)
-            memmove(all->position[axis] + all->count, all->position[axis] + from, count * sizeof **all->position);
-        all->count += count;
-    }
-    atn_free(n->ctx, l->near);
-    l->near = NULL;
-    l->end[0] = (double)first * l->spacing[2];
-    l->end[1] = (double)last * l->spacing[2];
-    out->surface = (int64_t)n->gathered.count;
-    return ATN_OK;
+    needle_told told;
+    atn_status status = needle_points_take(l->n, &l->line, l->anchor, l->spacing, NEAR * l->n->shape.radius, &told);
+    l->end[0] = (double)told.first * l->spacing[2];
+    l->end[1] = (double)told.last * l->spacing[2];
+    out->surface = told.surface;
+    return status;
 }
 
 /* ---- roll and tip ---- */
@@ -286,8 +209,9 @@ static atn_status count_coarse(look *l, const atn_needle_line *line, const doubl
     if (status == ATN_OK) status = needle_poses(n, &frame, &turn, COARSE_ROLLS, &along, shifts);
     if (status == ATN_OK) status = needle_engine_count(n, COARSE_ROLLS * shifts, NEEDLE_SOME, &count);
     if (status != ATN_OK) return status;
-    k = needle_best(n, COARSE_ROLLS, shifts, count, NEEDLE_SOME, about);
-    needle_view view = needle_free_view(n, &n->pose[k]);
+    status = needle_best(n, COARSE_ROLLS, shifts, count, NEEDLE_SOME, about, &k);
+    if (status != ATN_OK) return status;
+    const needle_view view = n->view[k];
     double worth = (double)count[k] / (double)n->counted[NEEDLE_SOME].count - view.against / fmax(view.facing, 1);
     if (worth > best->worth)
         *best = (coarse){360.0 / COARSE_ROLLS * (double)(k / shifts), between[0] + step * (double)(k % shifts), worth,
@@ -346,20 +270,22 @@ static atn_status measure_start(const atn_needle *n, const double start[16], dou
 
 /* A pose with metal where the beam went through is not the needle's, whatever matches. One that shows
  * little of its cut has its roll, and where it ends, told by outlines only, to some degrees. */
-static void judge(const look *l, atn_needle_result *out) {
+static atn_status judge(const look *l, atn_needle_result *out) {
     reg_pose pose;
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) pose.a[3 * r + c] = out->transform[4 * r + c];
         pose.b[r] = out->transform[4 * r + 3];
     }
-    needle_view view = needle_free_view(l->n, &pose);
+    needle_view view;
+    atn_status status = needle_free_view(l->n, &pose, &view);
+    if (status != ATN_OK) return status;
     out->free_share = view.against / fmax(view.facing, 1);
     if (l->no_tip || (out->found && needle_doubt_tip(l->n, &l->ends, out->transform))) {
         out->found = false;
         snprintf(out->reason, sizeof out->reason,
                  "the tip is not in the scans: the needle goes on to their border; the pose is the best match");
     }
-    if (!out->found) return;
+    if (!out->found) return ATN_OK;
     double coarse_by = fmax(1, 5 * l->spacing[2] / l->n->shape.radius); /* between two scans nobody looked */
     if (out->free_share > MOST_FREE * coarse_by) {
         out->found = false;
@@ -371,6 +297,7 @@ static void judge(const look *l, atn_needle_result *out) {
         snprintf(out->reason, sizeof out->reason,
                  "the cut does not face the scanner: the roll and where the tip is are told by outlines only");
     }
+    return ATN_OK;
 }
 
 static void tell_other(const look *l, atn_needle_result *out) {
@@ -406,8 +333,8 @@ static atn_status match(look *l, const atn_needle_settings *settings, const coar
         status = measure_start(n, filled.start, &roll_deg, &shift);
     if (status == ATN_OK) status = needle_take_settings(n, &filled, &frame);
     if (status == ATN_OK) status = needle_match_taken(n, &frame, out);
+    if (status == ATN_OK) status = judge(l, out);
     if (status == ATN_OK) {
-        judge(l, out);
         tell_other(l, out);
         add_start(roll_deg, shift, out);
     }
@@ -441,8 +368,7 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
     double since = atn_clock_seconds();
     status = take_seen(l);
     if (status == ATN_OK) status = gather(l, out);
-    if (status == ATN_OK && n->gathered.count == 0) return miss(out, "nothing bright is where the needle was");
-    if (status == ATN_OK) status = needle_take_points(n, &n->gathered);
+    if (status == ATN_OK && n->scan_points == 0) return miss(out, "nothing bright is where the needle was");
     if (status == ATN_OK) tell_seen(l);
     needle_part_end(n, NEEDLE_PART_POINTS, &since);
     if (status == ATN_OK && !settings->has_start) status = find_start(l, start);

@@ -105,7 +105,8 @@ atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const a
     n->ctx = ctx;
     n->options = filled;
     n->bright = (needle_bright){.device = device, .ctx = ctx};
-    n->surface.ctx = n->arcs.ctx = ctx;
+    n->surface = (needle_surface){.device = device, .ctx = ctx};
+    n->arcs = (needle_arcs){.device = device, .ctx = ctx};
     status = take_model(n, model);
     if (status == ATN_OK) status = needle_engine_open(n);
     if (status == ATN_OK)
@@ -122,12 +123,10 @@ void atn_needle_free(atn_needle *needle) {
     needle_surface_free(&needle->surface);
     needle_arcs_free(&needle->arcs);
     cloud_points_free(&needle->model);
-    cloud_points_free(&needle->scan);
-    cloud_points_free(&needle->gathered);
-    needle_filter_free(&needle->filter, needle->ctx);
+    needle_points_free(&needle->points);
+    needle_free_close(&needle->empty_space);
     needle_equations_free(&needle->equations);
     atn_free(needle->ctx, needle->normal);
-    atn_free(needle->ctx, needle->sample);
     atn_free(needle->ctx, needle);
 }
 
@@ -210,21 +209,13 @@ static atn_status take_axis(const atn_ctx *ctx, const atn_needle_settings *s, ne
 }
 
 /* The scan, filtered and in Morton order, so that neighbours look into the same voxels. */
-static atn_status filter_scan(atn_needle *n, const cloud_points *all) {
-    atn_status status = ATN_OK;
-    cloud_points_free(&n->scan);
-    n->scan = (cloud_points){0};
-    if (n->options.edge > 0) {
-        status = needle_filter_points(n, all, &n->scan);
-    } else {
-        uint32_t *order = atn_alloc(n->ctx, all->count * sizeof *order);
-        status = order ? cloud_points_order(all, order) : ATN_ERR_MEMORY;
-        if (status == ATN_OK) status = cloud_points_permute(all, order, &n->scan);
-        atn_free(n->ctx, order);
-    }
-    if (status == ATN_OK && n->scan.count > INT32_MAX / 2)
-        return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the scan has %zu points; the voxel filter leaves fewer",
-                        n->scan.count);
+static atn_status filter_scan(const atn_needle *n, const cloud_points *all, cloud_points *out) {
+    *out = (cloud_points){0};
+    if (n->options.edge > 0) return cloud_points_merge(all, n->options.edge, out);
+    uint32_t *order = atn_alloc(n->ctx, all->count * sizeof *order);
+    atn_status status = order ? cloud_points_order(all, order) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = cloud_points_permute(all, order, out);
+    atn_free(n->ctx, order);
     return status;
 }
 
@@ -245,8 +236,8 @@ static atn_status check_units(const atn_needle *n, const double low[3], const do
         sqrt(a), sqrt(b), times > 1 ? "the model" : "one of them");
 }
 
-atn_status needle_take_points(atn_needle *n, const cloud_points *scan) {
-    double low[3], high[3];
+static atn_status take_points(atn_needle *n, const cloud_points *scan) {
+    double low[3], high[3], far = 1;
     if (scan->count == 0) return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the scan has no points");
     for (int axis = 0; axis < 3; ++axis) {
         const double *at = scan->position[axis];
@@ -256,16 +247,24 @@ atn_status needle_take_points(atn_needle *n, const cloud_points *scan) {
             high[axis] = atn_larger(high[axis], at[k]);
         }
         n->scan_centre[axis] = 0.5 * (low[axis] + high[axis]);
+        far = fmax(far, fmax(n->high[axis] - n->low[axis], high[axis] - low[axis]));
     }
+    cloud_points filtered = {0};
     atn_status status = check_units(n, low, high);
-    if (status == ATN_OK) status = filter_scan(n, scan);
-    return status == ATN_OK ? needle_engine_scan(n) : status;
+    if (status == ATN_OK) status = filter_scan(n, scan, &filtered);
+    if (status == ATN_OK && filtered.count > INT32_MAX / 2)
+        status = atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the scan has %zu points; the voxel filter leaves fewer",
+                          filtered.count);
+    /* beyond both clouds, whatever the pose */
+    if (status == ATN_OK) status = needle_engine_scan(n, &filtered, 1e4 * (far + n->options.threshold));
+    cloud_points_free(&filtered);
+    return status;
 }
 
 atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan) {
     cloud_points points = {0};
     atn_status status = cloud_points_of(n->ctx, scan, &points);
-    if (status == ATN_OK) status = needle_take_points(n, &points);
+    if (status == ATN_OK) status = take_points(n, &points);
     cloud_points_free(&points);
     return status;
 }
@@ -278,7 +277,7 @@ static bool at_end(const atn_needle_interval *i, double winner) {
 
 /* Of those that are counted. */
 static double points_of(const atn_needle *n) {
-    return (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
+    return (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : (size_t)n->scan_points);
 }
 
 static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_result *out) {
@@ -318,7 +317,7 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
     atn_status status = needle_rounds(n, frame, out);
     int64_t matches = 0;
     out->match_seconds = atn_clock_seconds() - since;
-    out->scan_points = (int64_t)n->scan.count;
+    out->scan_points = n->scan_points;
     out->model_points = (int64_t)n->model.count;
     out->found = status == ATN_OK && (double)out->matches >= frame->settings->least * points_of(n);
     const reg_pose winner = needle_pose(frame, out->roll_deg, out->shift);

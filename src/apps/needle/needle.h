@@ -67,18 +67,23 @@ typedef struct needle_slot {
     atn_kernel *kernel, *sum;
 } needle_slot;
 
-/* What the volume says of places that are not metal. A plain value. */
-typedef struct needle_empty {
-    bool on;
-    double spacing[3];
-    const uint8_t *seen; /* for each scan: is it there? Not owned */
-} needle_empty;
+/* What of the model the beam would meet at a pose. A plain value. */
+typedef struct needle_view {
+    int32_t facing;  /* points of the model that face the beam, inside the volume, */
+    int32_t against; /* of them where the scan is empty, */
+    int32_t telling; /* and where it is not and a roll would move the surface */
+} needle_view;
 
-/* A point of the model that free space is held against. A plain value. */
-typedef struct needle_sample {
-    double at[3], normal[3];
-    bool telling; /* a roll would move the surface there */
-} needle_sample;
+enum { NEEDLE_VIEWS = 3 }; /* numbers of poses that the program needle_view is made for */
+
+/* Free space: the program needle_view for some numbers of poses. Zeroed: not needed yet. */
+typedef struct needle_free {
+    atn_array *sample; /* points of the model that it is held against */
+    atn_program *program[NEEDLE_VIEWS];
+    atn_array *pose[NEEDLE_VIEWS], *view[NEEDLE_VIEWS];
+    bool on;           /* the volume's surface is there, */
+    double spacing[3]; /* so far apart */
+} needle_free;
 
 /* Sums over pairs of a scan point and a model point, about the scan's centre: see equations.c. A plain value. */
 typedef struct needle_sums {
@@ -93,15 +98,12 @@ typedef struct needle_equations {
     bool bound; /* to the scan's points as they are */
 } needle_equations;
 
-/* What the voxel filter keeps from frame to frame. Zeroed: nothing yet. */
-typedef struct needle_filter {
-    uint32_t *table; /* owned: a number for each cube, all 0 between two frames */
-    size_t cubes;    /* that it has room for */
-    cloud_points merged;
-    cloud_mean *mean; /* owned: of each merged point, */
-    size_t *cube;     /* owned: and where it is in the table; room for: */
-    size_t room;
-} needle_filter;
+/* The programs that choose a volume's points, and their arrays. Zeroed: not needed yet. */
+typedef struct needle_points {
+    atn_program *program, *some;
+    atn_array *about, *told, *of; /* the line; what was found; which of the points are some */
+    bool bound;                   /* to the arrays of points as they are */
+} needle_points;
 
 /* Where the time of a volume goes, in the order of the chain. */
 typedef enum needle_part {
@@ -123,33 +125,31 @@ struct atn_needle {
     atn_needle_options options; /* defaults filled in */
     cloud_points model;         /* filtered, in the model's frame */
     float *normal;              /* three for each, of length 1; zeros where not known */
-    needle_sample *sample;      /* some of the points that have one */
-    size_t samples;
-    double low[3], high[3]; /* bounds of the model */
-    double centre[3];       /* of the model: kernels see it from there */
+    double low[3], high[3];     /* bounds of the model */
+    double centre[3];           /* of the model: kernels see it from there */
     needle_shape shape;
     needle_volume volume;
     atn_array *model_array[3]; /* or candidates */
     atn_array *list_array, *start_array, *index_array;
     /* The frame. */
-    cloud_points gathered; /* points of a volume's surface about the axis; room for: */
-    size_t gathered_room;
-    needle_filter filter;
-    cloud_points scan;
+    int64_t scan_points; /* filtered */
     double scan_centre[3];
     needle_counted counted[NEEDLE_CHOICES];
     needle_equations equations;
     needle_slot slot[NEEDLE_SLOTS];
     int64_t uses;
-    reg_pose *pose;   /* of a round's combinations; */
-    double *worth;    /* what each is worth; */
-    int64_t *weighed; /* which of them are looked at; room for: */
+    reg_pose *pose;      /* of a round's combinations; */
+    double *worth;       /* what each is worth; */
+    int64_t *weighed;    /* which of them are looked at; */
+    needle_view *view;   /* of those what is seen, at the place of each, */
+    needle_view *listed; /* and one behind the other; room for: */
     int64_t poses;
     /* Of volumes. */
     needle_bright bright;
     needle_surface surface;
     needle_arcs arcs;
-    needle_empty empty_space;
+    needle_points points;
+    needle_free empty_space;
     double part_s[NEEDLE_PARTS]; /* seconds of the last volume */
 };
 
@@ -163,21 +163,28 @@ typedef struct needle_frame {
 
 /* needle.c: a frame in two steps. */
 atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan);
-atn_status needle_take_points(atn_needle *n, const cloud_points *scan); /* the same, of points */
 atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame);
 atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 
 /* needle.c: adds what passed since *since to a part, and begins anew. */
 void needle_part_end(atn_needle *n, needle_part part, double *since);
 
-/* filter.c: one point for each cube of the voxel filter's edge, in Morton order. `out` is the caller's to free. */
-atn_status needle_filter_points(atn_needle *n, const cloud_points *points, cloud_points *out);
-void needle_filter_free(needle_filter *filter, const atn_ctx *ctx);
+/* points.c: those of n->surface about a line, filtered; the middle of its certain part is n->scan_centre. */
+typedef struct needle_told {
+    int64_t surface;     /* points about the line, */
+    int64_t first, last; /* scans that have them */
+} needle_told;
+atn_status needle_points_take(atn_needle *n, const atn_needle_line *line, const int64_t anchor[2],
+                              const double spacing[3], double reach, needle_told *out);
+void needle_points_free(needle_points *points);
 
 /* engine.c */
 atn_status needle_engine_open(atn_needle *n);
 void needle_engine_close(atn_needle *n);
-atn_status needle_engine_scan(atn_needle *n); /* n->scan is another one */
+atn_status needle_engine_scan(atn_needle *n, const cloud_points *scan, double far);
+/* Makes room for so many points of a scan, filled by the caller: then what is bound to their arrays is bound anew. */
+atn_status needle_engine_points(atn_needle *n, needle_choice points, int64_t count);
+int64_t needle_engine_stride(const atn_needle *n); /* of n->scan_points, every so many-th is one of some */
 /* counts[c] for n->pose[c], scan = pose(model); `counts` belongs to the needle and holds until the next call. */
 atn_status needle_engine_count(atn_needle *n, int64_t combinations, needle_choice points, const int32_t **counts);
 atn_status needle_engine_room(atn_needle *n, int64_t combinations); /* of n->pose */
@@ -194,21 +201,20 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *frame, atn_needle_re
 atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, const reg_pose *pose,
                                   atn_needle_result *out, int64_t *matches);
 
-/* free.c: what of the model the beam would meet at a pose. A plain value. */
-typedef struct needle_view {
-    int32_t facing;  /* points of the model that face the beam, inside the volume, */
-    int32_t against; /* of them where the scan is empty, */
-    int32_t telling; /* and where it is not and a roll would move the surface */
-} needle_view;
+/* free.c: what of the model the beam would meet at poses. */
 atn_status needle_free_open(atn_needle *n); /* once the model is there */
-/* n->surface is the scan's. */
-void needle_free_take(atn_needle *n, const double spacing[3], const uint8_t *seen);
+void needle_free_close(needle_free *f);
+void needle_free_unbind(needle_free *f);                       /* the surface is about to go */
+void needle_free_take(atn_needle *n, const double spacing[3]); /* n->surface is the scan's */
 void needle_free_forget(atn_needle *n);
-needle_view needle_free_view(const atn_needle *n, const reg_pose *pose);
+/* out[k] of n->pose[which[k]]. */
+atn_status needle_free_views(atn_needle *n, int64_t count, const int64_t *which, needle_view *out);
+atn_status needle_free_view(atn_needle *n, const reg_pose *pose, needle_view *out);
 /* rounds.c: the combination with the most matches; where free space is known, of those that have as many, but for
- * `about` of the points that were counted, the one with the fewest points in it. counts[c] belongs to n->pose[c]. */
-int64_t needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
-                    double about);
+ * `about` of the points that were counted, the one with the fewest points in it, and n->view[*best] is what is seen of
+ * it. counts[c] belongs to n->pose[c]. */
+atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
+                       double about, int64_t *best);
 
 /* doubt.c: where the needle begins and ends in a volume. A plain value. */
 typedef struct needle_ends {
@@ -226,7 +232,7 @@ bool needle_doubt_leaves(const atn_needle *n, const needle_ends *ends, int side)
 /* Is the tip of this pose outside of what was scanned, or does the needle go on behind it? */
 bool needle_doubt_tip(const atn_needle *n, const needle_ends *ends, const double transform[16]);
 
-/* equations.c: of the pairs at a pose, of n->scan; zeros where it has no inverse. */
+/* equations.c: of the pairs at a pose, of the scan; zeros where it has no inverse. */
 atn_status needle_equations_of(atn_needle *n, const reg_pose *pose, needle_sums *out);
 void needle_equations_free(needle_equations *equations);
 

@@ -3,13 +3,11 @@
 #include "apps/needle/needle.h"
 
 #include "base/extreme.h"
-#include "base/memory.h"
-#include "base/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { WORTH_A_THREAD = 32 };     /* combinations that are weighed */
+enum { WORTH_A_LIST = 6 };        /* combinations that are weighed together, at least */
 static const double ABOUT = 0.02; /* of the points: counts that are as good as the most */
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -67,51 +65,55 @@ static int64_t middle_of_best(int64_t rolls, int64_t shifts, const double *worth
     return best;
 }
 
-typedef struct weighing {
-    const atn_needle *n;
-    double count, points; /* matches of those that are weighed, of points that were counted */
-} weighing;
-
-static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    const weighing *w = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k) {
-        int64_t at = w->n->weighed[k];
-        needle_view view = needle_free_view(w->n, &w->n->pose[at]);
-        w->n->worth[at] = w->count - view.against * w->points / fmax(view.facing, 1);
+/* Lists combinations from so many matches down, whole counts at a time, as long as `least` allows; returns the next
+ * smaller count, -1 where there is none. */
+static int32_t list_some(atn_needle *n, int64_t combinations, const int32_t *counts, int32_t count, double least,
+                         int64_t *listed) {
+    for (*listed = 0; count >= least && *listed < WORTH_A_LIST;) {
+        int32_t next = -1;
+        for (int64_t k = 0; k < combinations; ++k) {
+            if (counts[k] == count) n->weighed[(*listed)++] = k;
+            if (counts[k] < count && counts[k] > next) next = counts[k];
+        }
+        count = next;
     }
+    return count;
 }
 
-/* Weighs the combinations with so many matches; returns the next smaller number of them, -1 where there is none. */
-static int32_t weigh_those(atn_needle *n, int64_t combinations, const int32_t *counts, int32_t count, double points,
-                           double *best) {
-    int32_t next = -1;
-    int64_t found = 0;
-    for (int64_t k = 0; k < combinations; ++k) {
-        if (counts[k] == count) n->weighed[found++] = k;
-        if (counts[k] < count && counts[k] > next) next = counts[k];
+/* Weighs the combinations that are listed: matches less the points in free space, as many as they would be of `points`.
+ */
+static atn_status weigh(atn_needle *n, const int32_t *counts, int64_t listed, double points, double *best) {
+    atn_status status = needle_free_views(n, listed, n->weighed, n->listed);
+    for (int64_t k = 0; k < listed && status == ATN_OK; ++k) {
+        int64_t at = n->weighed[k];
+        n->view[at] = n->listed[k];
+        n->worth[at] = counts[at] - n->view[at].against * points / fmax(n->view[at].facing, 1);
+        *best = fmax(*best, n->worth[at]);
     }
-    weighing w = {n, count, points};
-    atn_parallel(found, WORTH_A_THREAD, weigh_some, &w);
-    for (int64_t k = 0; k < found; ++k) *best = fmax(*best, n->worth[n->weighed[k]]);
-    return next;
+    return status;
 }
 
 /* The largest count; or with free space the largest count less the points in it, as many as they would be of the
  * scan's. Only what comes near to the most is looked at: free space decides where counts do not. Nothing is worth more
  * than its count: what has fewer matches than the best is worth need not be weighed. */
-int64_t needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
-                    double about) {
-    int64_t combinations = rolls * shifts;
+atn_status needle_best(atn_needle *n, int64_t rolls, int64_t shifts, const int32_t *counts, needle_choice points,
+                       double about, int64_t *out) {
+    int64_t combinations = rolls * shifts, listed;
     int32_t most = 0;
     double all = (double)n->counted[points].count, best = -INFINITY;
+    atn_status status = ATN_OK;
+    *out = 0;
     for (int64_t k = 0; k < combinations; ++k) {
         if (counts[k] > most) most = counts[k];
         n->worth[k] = n->empty_space.on ? -INFINITY : (double)counts[k];
     }
-    for (int32_t count = most; n->empty_space.on && count >= most - about * all && count >= best;)
-        count = weigh_those(n, combinations, counts, count, all, &best);
-    return middle_of_best(rolls, shifts, n->worth);
+    for (int32_t count = most; n->empty_space.on && status == ATN_OK && count >= 0;) {
+        count = list_some(n, combinations, counts, count, fmax(fmax(most - about * all, best), 0), &listed);
+        if (listed == 0) break;
+        status = weigh(n, counts, listed, all, &best);
+    }
+    if (status == ATN_OK) *out = middle_of_best(rolls, shifts, n->worth);
+    return status;
 }
 
 /* As published: the roll with the largest sum over shifts, the shift with the largest sum over rolls; the first. */
@@ -168,7 +170,9 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
         if (f->settings->marginal) {
             marginal(&g, &roll, &shift);
         } else {
-            int64_t best = needle_best(n, g.rolls, g.shifts, g.count, NEEDLE_ALL, ABOUT);
+            int64_t best;
+            status = needle_best(n, g.rolls, g.shifts, g.count, NEEDLE_ALL, ABOUT, &best);
+            if (status != ATN_OK) return status;
             roll = best / g.shifts;
             shift = best % g.shifts;
         }
@@ -199,7 +203,7 @@ atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, const re
     status = needle_engine_count(n, ROLLS + 1, NEEDLE_ALL, &count);
     if (status != ATN_OK) return status;
     *matches = count[ROLLS];
-    double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : n->scan.count);
+    double points = (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : (size_t)n->scan_points);
     double least = (double)out->matches, share = points > 0 ? (double)out->matches / points : 0;
     for (int k = 0; k < ROLLS; ++k) least = atn_lesser(least, (double)count[k]);
     double noise = sqrt(points * share * (1 - share) + 1);

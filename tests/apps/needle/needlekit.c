@@ -1,6 +1,8 @@
 /* Needles to look for. */
 #include "needlekit.h"
 
+#include <string.h>
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,5 +76,16 @@ reg_pose needle_get(const double transform[16]) {
         for (int c = 0; c < 3; ++c) out.a[3 * r + c] = transform[4 * r + c];
         out.b[r] = transform[4 * r + 3];
     }
+    return out;
+}
+
+float *needle_points_taken(atn_ctx *ctx, const atn_needle *n) {
+    const needle_counted *c = &n->counted[NEEDLE_ALL];
+    float *out = malloc(3 * (size_t)n->scan_points * sizeof *out);
+    const void *from;
+    kit_ok(ctx, atn_array_map_read(c->positions, &from));
+    for (int axis = 0; axis < 3; ++axis)
+        memcpy(out + axis * n->scan_points, (const float *)from + axis * c->capacity,
+               (size_t)n->scan_points * sizeof *out);
     return out;
 }

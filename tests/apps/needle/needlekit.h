@@ -15,5 +15,7 @@ atn_cloud *needle_scan(atn_ctx *ctx, const bevel *b, size_t points, const reg_po
 reg_pose needle_lay(double tx, double ty, double roll_deg, const double t[3]);
 void needle_put(const reg_pose *pose, double out[16]);
 reg_pose needle_get(const double transform[16]);
+/* The scan's points as kernels see them, from its centre: all x, then all y, all z. Freed by the caller. */
+float *needle_points_taken(atn_ctx *ctx, const atn_needle *n);
 
 #endif

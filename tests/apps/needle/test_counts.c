@@ -20,24 +20,27 @@ static atn_cloud *cloud_of(size_t count, const double *position) {
 
 /* The scan as a pose brings it to the model; x y z after x y z. */
 static float *mapped(const atn_needle *n, const reg_pose *pose) {
-    float *q = malloc(3 * n->scan.count * sizeof *q), a[9], b[3], p[3];
+    size_t points = (size_t)n->scan_points;
+    float *q = malloc(3 * points * sizeof *q), *scan = needle_points_taken(ctx, n), a[9], b[3], p[3];
     reg_pose back;
     double at[3];
     assert_true(reg_pose_invert(pose, &back));
     reg_pose_apply(&back, n->scan_centre, at);
     for (int k = 0; k < 9; ++k) a[k] = (float)back.a[k];
     for (int k = 0; k < 3; ++k) b[k] = (float)(at[k] - n->centre[k]);
-    for (size_t i = 0; i < n->scan.count; ++i) {
-        for (int k = 0; k < 3; ++k) p[k] = (float)(n->scan.position[k][i] - n->scan_centre[k]);
+    for (size_t i = 0; i < points; ++i) {
+        for (int k = 0; k < 3; ++k) p[k] = scan[(size_t)k * points + i];
         for (int k = 0; k < 3; ++k)
             q[3 * i + (size_t)k] = fmaf(a[3 * k], p[0], fmaf(a[3 * k + 1], p[1], fmaf(a[3 * k + 2], p[2], b[k])));
     }
+    free(scan);
     return q;
 }
 
 static int32_t plain(const atn_needle *n, const reg_pose *pose) {
     bool model = n->options.count == ATN_NEEDLE_COUNT_MODEL;
-    size_t rows = model ? n->model.count : n->scan.count, columns = model ? n->scan.count : n->model.count;
+    size_t points = (size_t)n->scan_points;
+    size_t rows = model ? n->model.count : points, columns = model ? points : n->model.count;
     float *q = mapped(n, pose), *m = malloc(3 * n->model.count * sizeof *m);
     float threshold2 = (float)(n->options.threshold * n->options.threshold);
     int32_t count = 0;
