@@ -149,7 +149,6 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                                             : ATN_SP,
                         .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
                         .remote = !atn_backend_facts_of(atn_device_get_info(device))->threads,
-                        .few_points = 32768,
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
