@@ -96,10 +96,17 @@ class Registration:
             ("time", f"{self.seconds:.3g} s, {self.iterations} iterations on {self.device}"),
         ]
         eye = _arrays.numpy().eye(4)
-        source, target = (
-            c if isinstance(c, (bytes, tuple)) else cloud_input(_host_copy(c), "points") for c in self._clouds
-        )
+        source, target = (_shown(c) for c in self._clouds)
         return view_html("attune.register", rows, [("source", source, self.transform), ("target", target, eye)])
+
+
+def _shown(cloud: CloudInput | Any) -> CloudInput:
+    """What was registered, for the host: a tensor on a device is copied when it is looked at."""
+    if isinstance(cloud, bytes):
+        return cloud
+    if isinstance(cloud, tuple):
+        return cloud[0], cloud[1]
+    return cloud_input(_host_copy(cloud), "points")
 
 
 def _step_line(step: dict[str, Any]) -> str:
@@ -129,7 +136,7 @@ def _host_copy(value: Any) -> Any:
     return out
 
 
-def _arrays_there(engine: Engine, clouds: Sequence[Any]) -> list[_attune.Array] | None:
+def _arrays_there(engine: Engine, clouds: Sequence[Any]) -> tuple[_attune.Array, _attune.Array] | None:
     """Both clouds where they lie, if that is the engine's device and they are (n, 3) floats; None: the host takes them."""
     if engine.info["backend"] != "cuda":
         return None
@@ -138,7 +145,7 @@ def _arrays_there(engine: Engine, clouds: Sequence[Any]) -> list[_attune.Array] 
     foreign = [_arrays.Foreign(engine, c, "points") for c in clouds]
     if any(f.kind not in ("f4", "f8") or len(f.shape) != 2 or f.shape[1] != 3 for f in foreign):
         return None
-    return [f.array(engine) for f in foreign]
+    return foreign[0].array(engine), foreign[1].array(engine)
 
 
 def register(
@@ -221,7 +228,8 @@ def register(
             with borrow(key) as engine:
                 there = _arrays_there(engine, (source, target))
                 if there:
-                    return Registration(_attune.register_arrays(engine.c, *there, settings, watch), source, target)
+                    raw = _attune.register_arrays(engine.c, there[0], there[1], settings, watch)
+                    return Registration(raw, source, target)
         clouds = [cloud_input(_host_copy(c), n, drop_invalid) for c, n in ((source, "source"), (target, "target"))]
         with borrow(key) as engine:
             raw = _attune.register(engine.c, clouds[0], clouds[1], settings, watch, drop_invalid)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "device/facts.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -140,7 +141,8 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
                         .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
-                        .remote = strcmp(atn_device_get_info(device)->backend, "host") != 0,
+                        .remote = !atn_backend_facts_of(atn_device_get_info(device))->threads,
+                        .few_points = 32768,
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);

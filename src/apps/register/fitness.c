@@ -263,23 +263,19 @@ static void widen(fitness_side *s) {
     if (s->neighbours != best) survey(s, best);
 }
 
+bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
+
 /* Both sides at the same time, as far as one core does it. */
 typedef struct beginning {
-    const reg_problem *p;
-    const reg_side *level[2]; /* whose points are taken; NULL: all */
-    fitness *f;
+    cloud_points points[2];
+    fitness_side *side; /* two of them */
     atn_status status[2];
 } beginning;
 
 static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
     beginning *t = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) {
-        cloud_points all = {0};
-        t->status[k] = points_of(t->p, k == 1, t->level[k], &all);
-        if (t->status[k] == ATN_OK) t->status[k] = begin(&all, &t->f->side[k]);
-        cloud_points_free(&all);
-    }
+    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], &t->side[k]);
 }
 
 static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
@@ -294,13 +290,19 @@ static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
 
 atn_status fitness_make(reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
-    beginning t = {.p = p, .f = out};
+    beginning t = {.side = out->side};
+    const reg_side *level;
     double least;
-    atn_status status = level_of(p, false, true, &t.level[0], &least);
-    if (status == ATN_OK) status = level_of(p, true, true, &t.level[1], &least);
-    if (status != ATN_OK) return status;
-    atn_parallel_pieces(2, begin_side, &t);
-    status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) {
+        status = level_of(p, k == 1, true, &level, &least);
+        if (status == ATN_OK) status = points_of(p, k == 1, level, &t.points[k]);
+    }
+    if (status == ATN_OK) {
+        atn_parallel_pieces(2, begin_side, &t);
+        status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    }
+    for (int k = 0; k < 2; ++k) cloud_points_free(&t.points[k]);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);

@@ -62,11 +62,12 @@ static atn_status add_up(reg_near *near, const atn_ctx *ctx) {
     near->start[blocks] = (int32_t)near->count;
     size_t capacity = near->capacity ? near->capacity : 4096;
     while (capacity < near->count) capacity *= 2;
-    if (capacity > near->capacity) {
+    near->capacity = capacity;
+    if (capacity > near->held) {
         int32_t *list = atn_resize(ctx, near->list, capacity * sizeof *list);
         if (!list) return ATN_ERR_MEMORY;
         near->list = list;
-        near->capacity = capacity;
+        near->held = capacity;
     }
     return ATN_OK;
 }
@@ -116,12 +117,18 @@ static atn_status upload(reg_near *near) {
     return status;
 }
 
-static atn_status fill(reg_near *near, const atn_ctx *ctx) {
+static atn_status fill_here(reg_near *near, const atn_ctx *ctx) {
     int32_t *start = atn_resize(ctx, near->start, (near->rows->blocks + 1) * sizeof *start);
     if (!start) return ATN_ERR_MEMORY;
     near->start = start;
     atn_status status = walk_all(near, ctx);
     return status == ATN_OK ? upload(near) : status;
+}
+
+/* The blocks of few points are found sooner than kernels start, as long as these are at hand. */
+static bool is_made_here(const reg_engine *e, const reg_side *rows, const reg_side *columns) {
+    bool few = rows->padded <= e->few_points && columns->padded <= e->few_points;
+    return !e->remote || (few && !rows->on_device && !columns->on_device);
 }
 
 /* Does what is there still hold all pairs within `reach`, without too many others? */
@@ -148,7 +155,7 @@ atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_si
     near->relative = relative;
     near->all = isinf(reach);
     near->reach = slack < 0 ? reach : fmax(LARGER * reach, reach + slack);
-    atn_status status = e->remote ? reg_near_fill(e, near, rows, columns) : fill(near, ctx);
+    atn_status status = is_made_here(e, rows, columns) ? fill_here(near, ctx) : reg_near_fill(e, near, rows, columns);
     if (status != ATN_OK) near->rows = NULL;
     return status;
 }

@@ -25,15 +25,6 @@ static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spac
     return status == ATN_OK ? reg_shapes(e, rows, all, sqrt(log2(1e3)), FLATTEST, shape, ratio) : status;
 }
 
-/* Weights of a side's points, which lie on the device. */
-static atn_status weights_of(const reg_side *side, reg_weighed *list) {
-    double *weight = atn_alloc(atn_device_ctx(side->device), side->padded * sizeof *weight);
-    atn_status status = weight ? reg_array_get(side->w, side->padded, weight) : ATN_ERR_MEMORY;
-    for (size_t k = 0; k < side->padded && status == ATN_OK; ++k) list[k].weight = weight[k];
-    atn_free(atn_device_ctx(side->device), weight);
-    return status;
-}
-
 /* The median of thickness over width, of some blocks of a side. Points count as much as they weigh: among those that
  * were merged, points that belong to nothing are many, and stand for few. */
 static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, double *out) {
@@ -44,8 +35,8 @@ static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, do
     reg_weighed *list = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *list) : NULL;
     if (status == ATN_OK) status = ratio && list ? look(e, &some, side, spacing, &shape, &thick) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = reg_array_get(thick, some.padded, ratio);
-    if (status == ATN_OK) status = weights_of(&some, list);
-    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k) list[k].number = ratio[k];
+    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
+        list[k] = (reg_weighed){.number = ratio[k], .weight = (double)some.weight[k]};
     if (status == ATN_OK) *out = reg_weighed_median(list, some.padded);
     atn_array_free(shape);
     atn_array_free(thick);
@@ -65,9 +56,8 @@ static atn_status count_of(reg_problem *p, int32_t level, double *out) {
     size_t solid = 0;
     *out = 0;
     if (status == ATN_OK && !list) status = ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = reg_side_unpark(&some);
-    if (status == ATN_OK) status = weights_of(&some, list);
-    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k) list[k].number = list[k].weight;
+    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
+        list[k] = (reg_weighed){.number = (double)some.weight[k], .weight = (double)some.weight[k]};
     double usual = status == ATN_OK ? reg_weighed_median(list, some.padded) : 0;
     for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
         solid += list[k].weight > 0 && list[k].weight >= SPARSE * usual;
