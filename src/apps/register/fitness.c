@@ -4,6 +4,7 @@
  * times that, or two spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all.
  */
 #include "apps/register/fitness.h"
+#include "apps/register/fitness_normals.h"
 
 #include "apps/register/nth.h"
 #include "apps/register/search_parts.h"
@@ -17,7 +18,7 @@
 
 static const double IDENTICAL = 0.5; /* share at the very place from which on points are the same */
 enum { FEWEST_SAME = 12 };
-enum { MOST_POINTS = 30000, FEWEST_POINTS = 300, SAMPLES = 800, NEIGHBOURS = 13, SIXTH = 6 };
+enum { MOST_POINTS = 30000, FEWEST_POINTS = 300, SAMPLES = FITNESS_SAMPLES, NEIGHBOURS = 13, SIXTH = 6 };
 enum { MOST_NEIGHBOURS = 8 * NEIGHBOURS, FEWEST_PLANES = 20 }; /* of a plane; so many times that many points */
 static const double FLAT = 0.35;      /* thickness over width below which a neighbourhood is a plane */
 static const double MOSTLY = 0.5;     /* share of planes from which on coarser points need not be looked at */
@@ -83,46 +84,6 @@ static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
 
 static double median(double *list, size_t n) { return n ? reg_nth(list, n, n / 2) : 0; }
 
-/* Normals, one array for each coordinate. */
-typedef struct normals {
-    float of[3][SAMPLES];
-    size_t count;
-} normals;
-
-static void add_normal(normals *n, const float normal[3]) {
-    for (int a = 0; a < 3; ++a) n->of[a][n->count] = normal[a];
-    ++n->count;
-}
-
-static inline bool is_along(const normals *n, size_t k, const float direction[3]) {
-    static const float ALONG = 0.966F; /* 15 degrees */
-    return fabsf(direction[0] * n->of[0][k] + direction[1] * n->of[1][k] + direction[2] * n->of[2][k]) > ALONG;
-}
-
-/* The share of the normals that lie along three directions, each the first of those that are left, which go. */
-static double along_three(normals *n) {
-    enum { DIRECTIONS = 3, TRIES = 24 };
-    size_t count = n->count;
-    for (int k = 0; k < DIRECTIONS && n->count; ++k) {
-        float best[3] = {0};
-        int32_t most = 0;
-        for (size_t i = 0; i < n->count; i += n->count / TRIES + 1) {
-            const float own[3] = {n->of[0][i], n->of[1][i], n->of[2][i]};
-            int32_t like = 0;
-            for (size_t j = 0; j < n->count; ++j) like += is_along(n, j, own);
-            if (like > most) most = like, memcpy(best, own, sizeof best);
-        }
-        size_t kept = 0, all = n->count;
-        for (size_t j = 0; j < all; ++j) {
-            if (is_along(n, j, best)) continue;
-            for (int a = 0; a < 3; ++a) n->of[a][kept] = n->of[a][j];
-            ++kept;
-        }
-        n->count = kept;
-    }
-    return count ? 1 - (double)n->count / (double)count : 0;
-}
-
 static void side_free(fitness_side *s, const atn_ctx *ctx) {
     cloud_points_free(&s->points);
     cloud_grid_free(s->grid);
@@ -136,7 +97,7 @@ static void side_free(fitness_side *s, const atn_ctx *ctx) {
 /* Planes of so many neighbours, and what the samples come to. */
 static void survey(fitness_side *s, size_t neighbours) {
     double list[SAMPLES];
-    normals flat = {.count = 0};
+    fitness_normals flat = {.count = 0};
     s->neighbours = neighbours;
     memset(s->state, 0, s->points.count * sizeof *s->state);
     atn_parallel((int64_t)s->samples, 32, find_planes, s);
@@ -148,11 +109,11 @@ static void survey(fitness_side *s, size_t neighbours) {
         const fitness_plane *plane = &s->plane[s->sample[k]];
         if (!plane->flat) continue;
         list[flat.count] = (double)plane->thickness;
-        add_normal(&flat, plane->normal);
+        fitness_normals_add(&flat, plane->normal);
     }
     s->flat = s->samples ? (double)flat.count / (double)s->samples : 0;
     s->noise = median(list, flat.count);
-    s->planar = along_three(&flat);
+    s->planar = fitness_normals_along_three(&flat);
 }
 
 /* All but planes. Takes the points over. */
@@ -524,7 +485,7 @@ typedef struct pull {
 } pull;
 
 /* All stretches together, in their order; `normal` as far as they lie on the target. */
-static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, normals *normal) {
+static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, fitness_normals *normal) {
     *all = (tally){.near = 0};
     *by = (pull){.g = {0}};
     normal->count = on[0] = on[1] = 0;
@@ -538,7 +499,7 @@ static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, normals
         for (int a = 0; a < 3; ++a) all->centre[a] += t->centre[a];
         for (int a = 0; a < 36; ++a) all->information[a] += t->information[a], by->h[a] += t->h[a];
         for (int a = 0; a < 6; ++a) by->g[a] += t->g[a];
-        for (size_t i = 0; i < t->normals; ++i) add_normal(normal, t->normal[i]);
+        for (size_t i = 0; i < t->normals; ++i) fitness_normals_add(normal, t->normal[i]);
     }
 }
 
@@ -546,7 +507,7 @@ static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull
     enum { EACH = 2 }; /* stretches that are worth a thread */
     looking l = {.f = f, .ways = {*pose}};
     tally all;
-    normals normal;
+    fitness_normals normal;
     size_t on[2];
     *out = (fitness_seen){0};
     *by = (pull){.g = {0}};
@@ -566,7 +527,7 @@ static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull
     out->free = (double)all.at / fmax(1, (double)(all.at + all.over));
     out->same = (double)all.same / fmax(1, (double)all.met);
     out->identical = out->same > IDENTICAL && all.met >= FEWEST_SAME;
-    out->planar = along_three(&normal);
+    out->planar = fitness_normals_along_three(&normal);
     out->value = 0.5 * (out->overlap[0] + out->overlap[1]) * out->precision;
     if (!f->solid) out->value *= out->clear * out->clear;
     memcpy(out->centre, all.centre, sizeof out->centre);

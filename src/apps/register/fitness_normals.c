@@ -1,0 +1,40 @@
+/* Counting normals along directions of their own. */
+#include "apps/register/fitness_normals.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+void fitness_normals_add(fitness_normals *n, const float normal[3]) {
+    for (int a = 0; a < 3; ++a) n->of[a][n->count] = normal[a];
+    ++n->count;
+}
+
+static inline bool is_along(const fitness_normals *n, size_t k, const float direction[3]) {
+    static const float ALONG = 0.966F; /* 15 degrees */
+    return fabsf(direction[0] * n->of[0][k] + direction[1] * n->of[1][k] + direction[2] * n->of[2][k]) > ALONG;
+}
+
+double fitness_normals_along_three(fitness_normals *n) {
+    enum { DIRECTIONS = 3, TRIES = 24 };
+    size_t count = n->count;
+    for (int k = 0; k < DIRECTIONS && n->count; ++k) {
+        float best[3] = {0};
+        int32_t most = 0;
+        for (size_t i = 0; i < n->count; i += n->count / TRIES + 1) {
+            const float own[3] = {n->of[0][i], n->of[1][i], n->of[2][i]};
+            int32_t like = 0;
+            for (size_t j = 0; j < n->count; ++j) like += is_along(n, j, own);
+            if (like > most) most = like, memcpy(best, own, sizeof best);
+        }
+        size_t kept = 0, all = n->count;
+        for (size_t j = 0; j < all; ++j) {
+            if (is_along(n, j, best)) continue;
+            for (int a = 0; a < 3; ++a) n->of[a][kept] = n->of[a][j];
+            ++kept;
+        }
+        n->count = kept;
+    }
+    return count ? 1 - (double)n->count / (double)count : 0;
+}
