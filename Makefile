@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 CONFIGURE ?= # more options for cmake, when build/ is configured
-SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.h'
+SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.js'
 
 .PHONY: all demo test test-all bench wheel format lint install clean help
 all: ## build the program, the library and the tests into build/
@@ -40,14 +40,15 @@ wheel: ## a Python wheel that carries its libraries, into dist/; its tests with 
 	@tools/setup test
 	@tools/make-wheel
 
-format: ## let clang-format lay out every C file
+format: ## let clang-format lay out every C and JavaScript file
 	@$(SOURCES) | xargs clang-format -i
 
-lint: all ## clang-format and clang-tidy, without changing anything
+lint: all ## clang-format, clang-tidy and node, without changing anything
 	@tools/setup lint
 	@$(SOURCES) | xargs clang-format --dry-run -Werror
 	@$(SOURCES) | grep '\.c$$' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet \
 		--extra-arg=-Wno-unknown-warning-option # gcc's
+	@$(SOURCES) | grep '\.js$$' | xargs -n 1 node --check
 
 install: all ## install under PREFIX (/usr/local); DESTDIR is put before it
 	cmake --install $(BUILD) --prefix "$(PREFIX)"

@@ -94,6 +94,14 @@ def register(
     drop_invalid: bool,
     /,
 ) -> dict[str, Any]: ...
+def register_arrays(
+    engine: Engine,
+    source: Array,
+    target: Array,
+    settings: dict[str, Any],
+    watch: Callable[[dict[str, Any]], Any] | None,
+    /,
+) -> dict[str, Any]: ...
 def register_many(
     engine: Engine,
     scans: list[Any],

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _arrays, _attune
 from ._clouds import cloud_input, view_html
-from ._engines import Key, borrow, device_key
+from ._engines import Engine, borrow, device_key
 from ._progress import Progress, told
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Registration:
     profile: list[dict[str, Any]]
     """with profile=True: name, calls and seconds of each kernel"""
 
-    def __init__(self, raw: dict[str, Any], source: CloudInput, target: CloudInput) -> None:
+    def __init__(self, raw: dict[str, Any], source: CloudInput | Any, target: CloudInput | Any) -> None:
         np = _arrays.numpy()
         many, sliding = raw.pop("n_alternatives"), raw.pop("n_sliding")
         covariance = np.array(raw.pop("covariance")).reshape(6, 6) if raw.pop("has_covariance") else None
@@ -95,8 +96,17 @@ class Registration:
             ("time", f"{self.seconds:.3g} s, {self.iterations} iterations on {self.device}"),
         ]
         eye = _arrays.numpy().eye(4)
-        source, target = self._clouds
+        source, target = (_shown(c) for c in self._clouds)
         return view_html("attune.register", rows, [("source", source, self.transform), ("target", target, eye)])
+
+
+def _shown(cloud: CloudInput | Any) -> CloudInput:
+    """What was registered, for the host: a tensor on a device is copied when it is looked at."""
+    if isinstance(cloud, bytes):
+        return cloud
+    if isinstance(cloud, tuple):
+        return cloud[0], cloud[1]
+    return cloud_input(_host_copy(cloud), "points")
 
 
 def _step_line(step: dict[str, Any]) -> str:
@@ -113,8 +123,8 @@ def _start(init: Any) -> dict[str, Any]:
     return {"init": "given", "start": [float(v) for v in _arrays.matrix(init, "init").ravel()]}
 
 
-def _host_copy(value: Any, key: Key) -> Any:
-    """Points that lie on a CUDA device are copied to the host once: trees are built there."""
+def _host_copy(value: Any) -> Any:
+    """Points of a CUDA device for the host; anything else as it is."""
     number = _arrays.cuda_device(value)
     if number is None:
         return value
@@ -124,6 +134,18 @@ def _host_copy(value: Any, key: Key) -> Any:
         out = _arrays.numpy().empty(shape, kind)
         array.get(out)
     return out
+
+
+def _arrays_there(engine: Engine, clouds: Sequence[Any]) -> tuple[_attune.Array, _attune.Array] | None:
+    """Both clouds where they lie, if that is the engine's device and they are (n, 3) floats; None: the host takes them."""
+    if engine.info["backend"] != "cuda":
+        return None
+    if any(_arrays.cuda_device(c) != engine.info["ordinal"] for c in clouds):
+        return None
+    foreign = [_arrays.Foreign(engine, c, "points") for c in clouds]
+    if any(f.kind not in ("f4", "f8") or len(f.shape) != 2 or f.shape[1] != 3 for f in foreign):
+        return None
+    return foreign[0].array(engine), foreign[1].array(engine)
 
 
 def register(
@@ -202,7 +224,13 @@ def register(
     settings.update(_start(None if init == "auto" and compat else init) if isinstance(init, str) else _start(init))
     key = device_key(device)
     with told(progress, "register", _step_line) as watch:
-        clouds = [cloud_input(_host_copy(c, key), n, drop_invalid) for c, n in ((source, "source"), (target, "target"))]
+        if not drop_invalid and all(_arrays.cuda_device(c) is not None for c in (source, target)):
+            with borrow(key) as engine:
+                there = _arrays_there(engine, (source, target))
+                if there:
+                    raw = _attune.register_arrays(engine.c, there[0], there[1], settings, watch)
+                    return Registration(raw, source, target)
+        clouds = [cloud_input(_host_copy(c), n, drop_invalid) for c, n in ((source, "source"), (target, "target"))]
         with borrow(key) as engine:
             raw = _attune.register(engine.c, clouds[0], clouds[1], settings, watch, drop_invalid)
     return Registration(raw, clouds[0], clouds[1])

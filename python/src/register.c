@@ -85,6 +85,7 @@ typedef struct job {
     atn_device *device;
     atn_ctx *ctx;
     py_cloud source, target;
+    atn_array *source_rows, *target_rows; /* instead, where they lie on the device */
     atn_register_settings settings;
     atn_register_result result;
     py_watch watch;
@@ -102,6 +103,11 @@ static atn_status work(void *user) {
     atn_cloud_free(source);
     atn_cloud_free(target);
     return status;
+}
+
+static atn_status work_there(void *user) {
+    job *j = user;
+    return atn_register_arrays(j->device, j->source_rows, j->target_rows, &j->settings, &j->result);
 }
 
 static bool add_profile(PyObject *out, const atn_register_result *r) {
@@ -125,6 +131,22 @@ bool py_register_settings(PyObject *dictionary, atn_register_settings *out) {
     return py_fields_read(dictionary, SETTINGS, "register", out);
 }
 
+static PyObject *run(py_engine *engine, job *j, PyObject *callback, atn_status (*how)(void *user)) {
+    j->device = engine->device;
+    j->ctx = engine->ctx;
+    if (callback != Py_None) {
+        j->watch.call = callback;
+        j->settings.watch = watch;
+        j->settings.watch_user = &j->watch;
+    }
+    atn_status status = py_work(engine, how, j);
+    if (py_watch_raised(&j->watch)) return NULL;
+    if (status != ATN_OK) return py_fail(engine->ctx, status);
+    PyObject *out = py_fields_write(&j->result, RESULT);
+    if (out && !add_profile(out, &j->result)) Py_CLEAR(out);
+    return out;
+}
+
 static PyObject *register_(PyObject *module, PyObject *args) {
     PyObject *object, *source, *target, *settings, *callback;
     int drop;
@@ -135,20 +157,21 @@ static PyObject *register_(PyObject *module, PyObject *args) {
     if (!engine || !py_cloud_read(source, "source", &j.source) || !py_cloud_read(target, "target", &j.target) ||
         !py_register_settings(settings, &j.settings))
         return NULL;
-    j.device = engine->device;
-    j.ctx = engine->ctx;
     j.source.drop_invalid = j.target.drop_invalid = drop;
-    if (callback != Py_None) {
-        j.watch.call = callback;
-        j.settings.watch = watch;
-        j.settings.watch_user = &j.watch;
-    }
-    atn_status status = py_work(engine, work, &j);
-    if (py_watch_raised(&j.watch)) return NULL;
-    if (status != ATN_OK) return py_fail(engine->ctx, status);
-    PyObject *out = py_fields_write(&j.result, RESULT);
-    if (out && !add_profile(out, &j.result)) Py_CLEAR(out);
-    return out;
+    return run(engine, &j, callback, work);
+}
+
+/* register_arrays(engine, source, target, settings, watch): arrays of the engine's device. */
+static PyObject *register_arrays(PyObject *module, PyObject *args) {
+    PyObject *object, *source, *target, *settings, *callback;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOOO", &object, &source, &target, &settings, &callback)) return NULL;
+    py_engine *engine = py_engine_with_device(object);
+    job j = {0};
+    if (!engine || !(j.source_rows = py_array_of(source, engine)) || !(j.target_rows = py_array_of(target, engine)) ||
+        !py_register_settings(settings, &j.settings))
+        return NULL;
+    return run(engine, &j, callback, work_there);
 }
 
 static PyObject *settings(PyObject *module, PyObject *nothing) {
@@ -156,5 +179,7 @@ static PyObject *settings(PyObject *module, PyObject *nothing) {
     return py_fields_names(SETTINGS);
 }
 
-PyMethodDef PY_REGISTER_FUNCTIONS[] = {
-    {"register", register_, METH_VARARGS, NULL}, {"register_settings", settings, METH_NOARGS, NULL}, {0}};
+PyMethodDef PY_REGISTER_FUNCTIONS[] = {{"register", register_, METH_VARARGS, NULL},
+                                       {"register_arrays", register_arrays, METH_VARARGS, NULL},
+                                       {"register_settings", settings, METH_NOARGS, NULL},
+                                       {0}};

@@ -71,6 +71,29 @@ def test_a_tensor_is_registered():
     assert result.trusted and np.allclose(result.transform, truth, atol=1e-3)
 
 
+def test_many_points_are_registered_where_they_lie(monkeypatch):
+    from attune import _register
+
+    used = []
+    there = _register._arrays_there
+    monkeypatch.setattr(_register, "_arrays_there", lambda *given: used.append(there(*given)) or used[-1])
+    target = surface(60000)
+    truth = pose()
+    for dtype in (torch.float32, torch.float64):
+        clouds = [torch.tensor(c, dtype=dtype, device="cuda") for c in (moved(target[::2], np.linalg.inv(truth)), target)]
+        result = attune.register(*clouds, device="cuda")
+        assert result.trusted and np.allclose(result.transform, truth, atol=1e-3)
+        assert [array.transfers() for array in used[-1]] == [(0, 0), (0, 0)], "they went to the host"
+        assert "iframe" in result._repr_html_()
+
+
+def test_points_that_are_no_numbers_are_refused_where_they_lie():
+    points = torch.zeros(40000, 3, device="cuda")
+    points[123, 1] = float("nan")
+    with pytest.raises(attune.InputError, match="1 points of the target have a coordinate that is not finite"):
+        attune.register(torch.rand(40000, 3, device="cuda"), points, device="cuda")
+
+
 def test_transposed_tensors_are_refused_and_rows_may_have_gaps():
     phase, bowl = wrapped((256, 256))
     frame = torch.tensor(phase, dtype=torch.float32, device="cuda")

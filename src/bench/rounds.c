@@ -5,6 +5,7 @@
 #include "bench/parts.h"
 
 #include "base/clock.h"
+#include "device/facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static atn_status choose_repeats(const stand *s, bench_runner *r, double *round_
 
 atn_status bench_measure(atn_device *device, bench_runner *runners, int32_t count, double budget_s, int32_t *rounds) {
     const atn_device_info *info = atn_device_get_info(device);
-    stand s = {.device = device, .host = strcmp(info->backend, "host") == 0};
+    stand s = {.device = device, .host = atn_backend_facts_of(info)->threads};
     atn_status status = s.host || info->unified ? ATN_OK : atn_buffer_create(device, PLUG_BYTES, &s.plug);
     double round_s = 0;
     for (int32_t k = 0; k < count && status == ATN_OK; ++k) status = choose_repeats(&s, &runners[k], &round_s);

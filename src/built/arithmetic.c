@@ -4,9 +4,8 @@
  * of others' we do not know. */
 #include "built/built.h"
 
+#include "device/facts.h"
 #include "render/exp.h"
-
-#include <string.h>
 
 static bool has_exponential(const atn_graph *g, bool twice) {
     for (atn_value v = 0; v < g->n_values; ++v) {
@@ -27,15 +26,15 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
                                         const atn_device_info *info) {
     atn_eval_options options = {.fast = variant->fast};
     options.unit[ATN_HP] = variant->half ? 0x1p-11 : 0x1p-24; /* stored as halves, computed in singles */
-    bool host = strcmp(info->backend, "host") == 0;
+    const atn_backend_facts *facts = atn_backend_facts_of(info);
     if (!has_exponential(graph, false)) {
         if (has_exponential(graph, true)) options.exp_error = 8 * 0x1p-53;
         return options;
     }
     options.exp_error = 8 * 0x1p-24;
-    if (variant->exp == ATN_EXP_POLYNOMIAL || (host && variant->exp == ATN_EXP_NATIVE))
+    if (variant->exp == ATN_EXP_POLYNOMIAL || (facts->threads && variant->exp == ATN_EXP_NATIVE))
         options.exp_error += 2 * atn_exp_error(variant->degree);
-    else if (variant->exp == ATN_EXP_NATIVE && (has_scaled(graph) || strcmp(info->backend, "cuda") != 0))
+    else if (variant->exp == ATN_EXP_NATIVE && (has_scaled(graph) || !facts->exact_exp2))
         options.exp_slope = 2 * 0x1p-24;
     return options;
 }

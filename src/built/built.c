@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "device/facts.h"
 #include "device/host_abi.h"
 #include "graph/affine.h"
 #include "graph/type.h"
@@ -11,9 +12,10 @@
 
 #include <string.h>
 
-enum { CUDA_STATIC_LOCAL = 48 << 10, HOST_TILES = 1 << 20, MAX_PARAMS = 16 };
+enum { HOST_TILES = 1 << 20, MAX_PARAMS = 16 };
 static const int64_t NEAR = (int64_t)1 << 29; /* what 32-bit addresses reach, with room for what overhangs */
-static const double LITTLE = 16384;           /* steps that are done sooner than another thread wakes */
+static const double LITTLE = 16384;           /* steps that are done sooner than another thread wakes, */
+static const double SHORT = 32;               /* as long as each computes no more values than these */
 
 struct atn_built {
     atn_device *device;
@@ -33,18 +35,19 @@ struct atn_built {
 };
 
 atn_target atn_target_of(const atn_device_info *info) {
-    bool host = strcmp(info->backend, "host") == 0, cuda = strcmp(info->backend, "cuda") == 0;
+    const atn_backend_facts *facts = atn_backend_facts_of(info);
+    bool host = facts->threads;
     int64_t local = host ? HOST_TILES : info->local_bytes;
-    if (cuda && local > CUDA_STATIC_LOCAL) local = CUDA_STATIC_LOCAL; /* what a source may declare */
+    if (facts->most_local && local > facts->most_local) local = facts->most_local;
     return (atn_target){.host = host,
-                        .vectors = !cuda,
+                        .vectors = facts->vectors,
                         .half = host && info->fp16,
-                        .shuffle = cuda,
-                        .waits = cuda,
-                        .warp = cuda ? 32 : 1,
+                        .shuffle = facts->shuffle,
+                        .waits = facts->shuffle,
+                        .warp = facts->warp,
                         .max_items = host ? 1 : info->max_group,
                         .local_bytes = local,
-                        .dynamic_bytes = cuda ? info->local_bytes : 0,
+                        .dynamic_bytes = facts->shuffle ? info->local_bytes : 0,
                         .vector_bytes = host ? 4 * info->simd : 0};
 }
 
@@ -73,8 +76,8 @@ static atn_status build(atn_built *k, const atn_variant *variant, bool compiled_
     atn_build how = {.name = k->graph->name,
                      .source = atn_text_str(&source),
                      .fast_math = variant->fast,
+                     .flags = atn_backend_facts_of(info)->flags,
                      .compiled_in = compiled_in};
-    if (strcmp(info->backend, "opencl") == 0) how.flags = "-w"; /* unused helpers are no news */
     if (status == ATN_OK) status = atn_module_build(k->device, &how, &k->module);
     atn_text_free(&source);
     for (int32_t n = 0; n < k->program->n_stages && status == ATN_OK; ++n) {
@@ -276,7 +279,8 @@ static int32_t threads_for(const atn_built *k, const atn_extent *e) {
     int32_t threads = k->program->variant.threads;
     if (threads != 0 || (e->range == 0 && k->graph->n_blocks > 1)) return threads;
     double steps = (double)atn_extent_points(e) * (double)(e->range > 0 ? e->range : 1);
-    return steps <= LITTLE ? 1 : 0;
+    double length = k->graph->n_values > SHORT ? k->graph->n_values / SHORT : 1;
+    return steps * length <= LITTLE ? 1 : 0;
 }
 
 static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,
@@ -285,7 +289,7 @@ static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent
     scalar keep[ATN_MAX_ARGS];
     size_t n = fill_arguments(k, slots, params, args, keep);
     const atn_variant *v = &k->program->variant;
-    bool host = strcmp(atn_device_get_info(k->device)->backend, "host") == 0;
+    bool host = atn_backend_facts_of(atn_device_get_info(k->device))->threads;
     for (int32_t s = 0; s < k->program->n_stages; ++s) {
         int64_t groups = atn_lowered_groups(k->program, s, extent), most = v->groups > 0 ? v->groups : 0x7fffffff;
         if (groups == 0) continue;

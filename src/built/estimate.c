@@ -3,6 +3,7 @@
 #include "built/built.h"
 #include "built/outlook.h"
 #include "built/scan.h"
+#include "device/facts.h"
 
 #include <string.h>
 
@@ -116,8 +117,8 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->stream = 1;
         return;
     }
-    bool vectors = o->along_p0 + o->pairs_p0 >= o->across;
-    if (o->block < 0 && o->stencil && vectors) { /* rows share what they read */
+    bool vectors = o->along_p0 + o->pairs_p0 >= o->across || is_long(o); /* much arithmetic is worth gathers */
+    if (o->block < 0 && o->stencil && vectors) {                         /* rows share what they read */
         v->p[0].vec = fitting(n0, lanes);
         v->p[1].regs = fitting(n1, o->pairs_p0 > o->along_p0 ? 1 : 4); /* rows of pairs share little, and are many */
         v->p[0].seq = fitting((n0 - 2) / v->p[0].vec, 64); /* a tile as wide as the row would have no interior */
@@ -132,8 +133,10 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         return;
     }
     if (o->rows && o->along_p0 > 0) { /* blocks of points, each against a list of its own */
+        enum { TILE = 16 };           /* points at once against a list of blocks: blocks are small */
+        bool blocks = o->g->n_blocks > 2;
         v->p[0].vec = fitting(n0, lanes);
-        v->p[0].regs = fitting(n0 / v->p[0].vec, 2);
+        v->p[0].regs = fitting(n0 / v->p[0].vec, blocks && v->p[0].vec >= TILE ? 1 : 2);
         v->schedule = ATN_SCHEDULE_DYNAMIC;
         v->chunk = 4;
         return;
@@ -212,17 +215,17 @@ enum { SHORT = 64 };
 
 static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
                            atn_variant *v) {
-    bool cuda = strcmp(info->backend, "cuda") == 0;
+    bool shuffle = atn_backend_facts_of(info)->shuffle;
     int32_t most = info->max_group < 256 ? info->max_group : 256;
     if (o->points == 0 && o->block >= 0) {
         if (o->ordered) return;
         int32_t twice = info->max_group < 512 ? info->max_group : 512;
         int32_t accumulators = o->g->blocks[o->block].n_accs;
-        v->q[0].lanes = cuda && accumulators <= 4 ? twice : most;
-        while (!cuda && v->q[0].lanes > 32 && (int64_t)v->q[0].lanes * accumulators * 16 > info->local_bytes)
+        v->q[0].lanes = shuffle && accumulators <= 4 ? twice : most;
+        while (!shuffle && v->q[0].lanes > 32 && (int64_t)v->q[0].lanes * accumulators * 16 > info->local_bytes)
             v->q[0].lanes /= 2;                  /* the tree holds them all, and half of the memory is enough */
         v->q[0].regs = accumulators > 4 ? 1 : 8; /* that registers hold them */
-        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+        v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024;
         v->q[o->g->blocks[o->block].rank - 1].split = splits;
         /* Many are joined by a launch of their own: in a branch of the first one compilers take a second for them. */
@@ -268,7 +271,7 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
             v->q[0].lanes = fitting(extent->range / 8, most);
         v->p[0].lanes = most / v->q[0].lanes;
         v->q[0].regs = o->ordered ? 1 : 4;
-        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+        v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         return;
     }
     if (is_stack(o, extent)) {
@@ -301,7 +304,7 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
     if (!plane && !o->exponential && !o->ordered && !info->cpu && are_few(info, extent)) { /* a group to each point */
         v->q[0].lanes = fitting(extent->range, most);
         v->q[0].regs = o->gathers ? 1 : fitting(extent->range / v->q[0].lanes, 4);
-        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+        v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         return;
     }
     if (!plane && o->exponential && !info->cpu && most >= 128) { /* many points against a common range */

@@ -2,9 +2,8 @@
  * only; on a GPU a row is a group's. At every point: the items of a warp along the range where there are warps. */
 #include "built/outlook.h"
 #include "built/scan.h"
+#include "device/facts.h"
 #include "graph/affine.h"
-
-#include <string.h>
 
 static int32_t fitting(int64_t extent, int32_t most) {
     int32_t n = 1;
@@ -18,7 +17,7 @@ static bool looks(const atn_outlook *o, const atn_device_info *info) {
     const atn_dim *d = &o->g->dims[b->dim[0]];
     for (int32_t k = 0; k < o->g->n_writes; ++k)
         if (atn_select_is_computed(o->g, o->g->writes[k].select)) return false;
-    return strcmp(info->backend, "cuda") == 0 && o->points == 0 && b->rank == 1 && b->n_accs == 1 && !o->gathers &&
+    return atn_target_of(info).waits && o->points == 0 && b->rank == 1 && b->n_accs == 1 && !o->gathers &&
            !o->complex_values && info->max_group >= 256 && atn_value_is_static(o->g, d->begin) &&
            atn_value_is_static(o->g, d->end);
 }
@@ -58,12 +57,12 @@ void atn_estimate_scan(const atn_graph *graph, const atn_device_info *info, cons
     v->q[0].regs = b->n_accs > 8 ? 1 : b->n_accs > 4 ? 2 : items ? 8 : 4;
     if (!items && o.points > 0 && b->n_accs > 2) v->q[0].regs = 1; /* more joins, and none of them is waited for */
     if (items) {
-        bool cuda = strcmp(info->backend, "cuda") == 0;
+        bool shuffle = atn_backend_facts_of(info)->shuffle;
         bool few = extent && extent->points[0] < (int64_t)info->cores * 64; /* a warp each would leave cores idle */
         int32_t most = o.points == 0 ? 256 : few ? 256 : 32;
         v->q[0].lanes = info->max_group < most ? info->max_group : most;
-        v->reduce = cuda ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
-        while (!cuda && v->q[0].lanes > 1 && v->q[0].lanes * v->q[0].regs * b->n_accs * 16 > info->local_bytes)
+        v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
+        while (!shuffle && v->q[0].lanes > 1 && v->q[0].lanes * v->q[0].regs * b->n_accs * 16 > info->local_bytes)
             v->q[0].lanes /= 2;
         while (known && o.points > 0 && v->q[0].regs > 1 && v->q[0].lanes * v->q[0].regs > range) v->q[0].regs /= 2;
     }

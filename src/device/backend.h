@@ -88,7 +88,7 @@ struct atn_backend {
     /* Optional, both: a buffer over memory that the device can address and somebody else allocated; where a buffer is.
      */
     atn_status (*buffer_at)(atn_device *device, void *address, atn_buffer **out);
-    void *(*buffer_address)(const atn_buffer *buffer);
+    void *(*buffer_address)(atn_buffer *buffer);
     void (*buffer_free)(atn_buffer *buffer);
     void *(*buffer_host)(atn_buffer *buffer);                /* optional */
     void *(*host_alloc)(atn_device *device, size_t bytes);   /* optional: pinned memory; NULL when there is none left */

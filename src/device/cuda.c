@@ -31,11 +31,18 @@ atn_status atn_cuda_enter(atn_cuda_device *device) {
 
 /* ---- devices ---- */
 
+static void drop_pool(atn_cuda_device *device) {
+    atn_cu_address address;
+    if (device->api.context_set(device->context) != ATN_CU_SUCCESS) return;
+    while (atn_cuda_pool_drop(&device->pool, &address)) device->api.free(address);
+}
+
 static void close_device(atn_device *base) {
     atn_cuda_device *device = device_of(base);
     const atn_ctx *ctx = base->ctx;
     if (device->context) {
         atn_cuda_while_free(device);
+        drop_pool(device);
         device->api.context_set(NULL);
         device->api.context_release(device->device);
     }
@@ -91,7 +98,15 @@ static atn_status buffer_create(atn_device *base, size_t bytes, atn_buffer **out
     if (status != ATN_OK) return status;
     atn_cuda_buffer *buffer = atn_zalloc(base->ctx, sizeof *buffer);
     if (!buffer) return ATN_ERR_MEMORY;
-    status = atn_cuda_check(device, device->api.alloc(&buffer->address, bytes), "a buffer of %zu bytes", bytes);
+    if (!atn_cuda_pool_take(&device->pool, bytes, &buffer->address, &buffer->size)) {
+        buffer->size = atn_cuda_pool_size(bytes);
+        int result = device->api.alloc(&buffer->address, buffer->size);
+        if (result != ATN_CU_SUCCESS && device->pool.count) {
+            drop_pool(device);
+            result = device->api.alloc(&buffer->address, buffer->size);
+        }
+        status = atn_cuda_check(device, result, "a buffer of %zu bytes", bytes);
+    }
     if (status != ATN_OK) {
         atn_free(base->ctx, buffer);
         return status;
@@ -110,11 +125,19 @@ static atn_status buffer_at(atn_device *base, void *address, atn_buffer **out) {
     return ATN_OK;
 }
 
-static void *buffer_address(const atn_buffer *buffer) { return (void *)(uintptr_t)address_of(buffer); }
+static void *buffer_address(atn_buffer *buffer) {
+    ((atn_cuda_buffer *)buffer)->shown = true;
+    return (void *)(uintptr_t)address_of(buffer);
+}
 
 static void buffer_free(atn_buffer *base) {
+    enum { KEPT = 16 }; /* of the device's memory, one part in so many is kept */
     atn_cuda_device *device = device_of(base->device);
-    if (!base->foreign && device->api.context_set(device->context) == ATN_CU_SUCCESS)
+    const atn_cuda_buffer *buffer = (const atn_cuda_buffer *)base;
+    bool one = device->base.queues && !device->base.queues->next, keep = one && !buffer->shown && !device->base.lost;
+    size_t most = (size_t)device->base.info.memory_bytes / KEPT;
+    if (!base->foreign && !(keep && atn_cuda_pool_give(&device->pool, buffer->address, buffer->size, most)) &&
+        device->api.context_set(device->context) == ATN_CU_SUCCESS)
         device->api.free(address_of(base));
     atn_free(device->base.ctx, base);
 }

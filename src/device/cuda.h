@@ -5,6 +5,7 @@
 
 #include "device/backend.h"
 #include "device/cuda_api.h"
+#include "device/cuda_pool.h"
 #include "device/nvrtc.h"
 
 /* What loops on tapes need; one tape of a device is made at a time. */
@@ -29,11 +30,14 @@ typedef struct atn_cuda_device {
     int max_grid[3];                   /* groups per dimension of a launch */
     char target[ATN_NVRTC_ARCH_BYTES]; /* what is built for: "sm_90a" */
     atn_cuda_loop loop;
+    atn_cuda_pool pool;
 } atn_cuda_device;
 
 typedef struct atn_cuda_buffer {
     atn_buffer base;
     atn_cu_address address;
+    size_t size; /* bytes that the driver gave for it */
+    bool shown;  /* somebody was told its address */
 } atn_cuda_buffer;
 
 typedef struct atn_cuda_queue {

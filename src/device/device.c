@@ -179,7 +179,7 @@ atn_status atn_buffer_at(atn_device *device, void *address, size_t bytes, atn_bu
 
 void *atn_buffer_address(const atn_buffer *buffer) {
     const atn_backend *backend = buffer->device->backend;
-    return buffer->bytes && backend->buffer_address ? backend->buffer_address(buffer) : NULL;
+    return buffer->bytes && backend->buffer_address ? backend->buffer_address((atn_buffer *)(uintptr_t)buffer) : NULL;
 }
 
 void atn_buffer_free(atn_buffer *buffer) {

@@ -116,7 +116,7 @@ static unsigned char *data_of(const atn_buffer *buffer) {
     return buffer->bytes ? ((const host_buffer *)buffer)->data : NULL;
 }
 static void *buffer_host(atn_buffer *buffer) { return data_of(buffer); }
-static void *buffer_address(const atn_buffer *buffer) { return data_of(buffer); }
+static void *buffer_address(atn_buffer *buffer) { return data_of(buffer); }
 
 static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes) {
     (void)queue;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "device/builtin.h"
+#include "device/facts.h"
 #include "kernel/known.h"
 #include "tune/key.h"
 
@@ -40,11 +41,8 @@ void atn_choice_free(atn_choice *choice) {
 
 /* ---- one way after the other ---- */
 
-/* The host without a compiler: its description says so. */
-static bool cannot_compile(const atn_device_info *info) { return strcmp(info->backend, "host") == 0 && !*info->driver; }
-
 static bool take_compiled_in(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info, atn_choice *out) {
-    const atn_builtin *builtin = strcmp(info->backend, "host") == 0 ? atn_builtin_of_graph(graph->hash) : NULL;
+    const atn_builtin *builtin = atn_backend_facts_of(info)->threads ? atn_builtin_of_graph(graph->hash) : NULL;
     atn_variant variant = atn_variant_plain();
     if (!builtin || atn_variant_parse(ctx, &variant, builtin->variant) != ATN_OK) return false;
     out->variant = variant;
@@ -72,7 +70,7 @@ static atn_status settle(const atn_ctx *ctx, atn_variant *v, const atn_graph *gr
     if (!near)
         v->index = 64;
     else if (!measured)
-        v->index = strcmp(info->backend, "host") == 0 ? 64 : 32; /* short ones spare registers of a GPU, that is all */
+        v->index = atn_backend_facts_of(info)->index;
     return status;
 }
 
@@ -169,9 +167,9 @@ atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_devi
     if (!options) options = &NONE;
     *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}, .origin = ATN_ORIGIN_ESTIMATE};
     atn_status status = ATN_OK;
-    bool modest = options->modest && !options->reproducible;
-    out->modest = modest && !cannot_compile(info);
-    if ((cannot_compile(info) || modest) && take_compiled_in(ctx, graph, info, out)) return ATN_OK;
+    bool none = atn_device_cannot_compile(info), modest = options->modest && !options->reproducible;
+    out->modest = modest && !none;
+    if ((none || modest) && take_compiled_in(ctx, graph, info, out)) return ATN_OK;
     if (frame) status = ask_wisdom(ctx, graph, info, frame, options, out);
     if (status == ATN_OK && out->origin == ATN_ORIGIN_ESTIMATE)
         status = take_estimate(ctx, graph, info, frame, options, out);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "device/facts.h"
 
 #include <string.h>
 
@@ -302,8 +303,7 @@ static atn_status build_step(const atn_runner *r, step *s, const atn_variant *va
     }
     atn_built_free(s->inherited);
     s->inherited = NULL;
-    const atn_device_info *info = atn_device_get_info(r->device);
-    bool no_compiler = strcmp(info->backend, "host") == 0 && !*info->driver;
+    bool no_compiler = atn_device_cannot_compile(atn_device_get_info(r->device));
     if (status != ATN_OK && status != ATN_ERR_MEMORY && r->interprets && no_compiler) return ATN_OK;
     return status == ATN_OK ? atn_built_ready(s->kernel, s->slots, (const double(*)[2])s->params) : status;
 }

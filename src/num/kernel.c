@@ -21,7 +21,8 @@ struct atn_kernel {
     bool trusted;                 /* its index arrays were checked */
     bool any_size;                /* its variant does not depend on sizes */
     bool modest;                  /* on hosts, what came with the library serves */
-    bool moved;                   /* but some arrays are others of the same shape */
+    bool moved;                   /* but some arrays are others of the same shape, */
+    bool renewed;                 /* and some parameters have other values */
     int64_t offset;               /* of the array that began farthest into its buffer when it was planned */
     atn_array *array[MOST_BOUND]; /* per object of the runner; NULL: not bound */
     atn_param_value given[MOST_BOUND];
@@ -138,8 +139,8 @@ atn_status atn_kernel_param(atn_kernel *k, const char *parameter, double real, d
     }
     k->given[n].value[0] = real;
     k->given[n].value[1] = imaginary;
-    if (k->planned && !k->decides[n]) return atn_runner_give(k->runner, k->given, k->n_given);
-    k->planned = false;
+    k->planned = k->planned && !k->decides[n];
+    k->renewed = true; /* they are given together, when all are known */
     return ATN_OK;
 }
 
@@ -255,12 +256,13 @@ atn_status atn_kernel_plan(atn_kernel *k) {
     if (!k->planned) {
         status = prepare(k);
         k->planned = status == ATN_OK;
-    } else if (k->moved) {
+    } else {
         int64_t before = k->offset;
-        bind_arrays(k, atn_runner_rebind);
+        if (k->moved) bind_arrays(k, atn_runner_rebind);
         k->offset = before; /* it is built for arrays that begin as far as that */
+        if (k->renewed) status = atn_runner_give(k->runner, k->given, k->n_given);
     }
-    if (status == ATN_OK) k->moved = false;
+    if (status == ATN_OK) k->moved = k->renewed = false;
     return status;
 }
 

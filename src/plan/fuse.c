@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 
 #include "built/built.h"
+#include "device/facts.h"
 
 #include <string.h>
 
@@ -202,7 +203,7 @@ static atn_status try_seam(atn_plan *plan, const atn_device_info *info, int32_t 
         seam->why_not = why ? why : writer < 0 ? "it is the caller's" : "its step has other results";
         return ATN_OK;
     }
-    bool host = !info || !strcmp(info->backend, "host");
+    bool host = !info || atn_backend_facts_of(info)->threads;
     double before = 0, after = 0;
     atn_status status = work_of(plan, plan->nodes[writer].graph, host, &before);
     int32_t made = 0;

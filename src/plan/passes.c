@@ -1,4 +1,5 @@
 /* The passes in their order, for whoever runs a program or looks at its plan. */
+#include "device/facts.h"
 #include "plan/remember.h"
 
 #include <string.h>
@@ -11,7 +12,8 @@ static atn_status see(const atn_plan_options *o, const char *pass, const atn_pla
 /* Graphs run queues side by side; elsewhere what was kept is done in the order in which it was queued. */
 static int32_t queues_of(const atn_plan_options *o) {
     if (o->queues) return o->queues;
-    return o->info && strcmp(o->info->backend, "cuda") == 0 ? ATN_PLAN_QUEUES : 1;
+    int32_t queues = o->info ? atn_backend_facts_of(o->info)->queues : 1;
+    return queues < ATN_PLAN_QUEUES ? queues : ATN_PLAN_QUEUES;
 }
 
 atn_status atn_plan_make(const atn_ctx *ctx, const atn_programs *programs, const atn_plan_given *given,

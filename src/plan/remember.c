@@ -1,6 +1,7 @@
 /* Seams that were measured: their key, their text, and how wisdom is asked for them. */
 #include "plan/remember.h"
 
+#include "device/facts.h"
 #include "kernel/known.h"
 
 #include <stdio.h>
@@ -42,7 +43,7 @@ void atn_plan_key(const atn_plan *plan, const atn_device_info *info, atn_tune_ke
             key->shape[key->n_shape++] = a->size[axis] > 1 ? a->size[axis] : 1;
     }
     atn_hash_print(sizes, text); /* there may be more of them than a key holds */
-    if (strcmp(info->backend, "host") == 0) snprintf(out->threads, sizeof out->threads, "%d threads", info->cores);
+    if (atn_backend_facts_of(info)->threads) snprintf(out->threads, sizeof out->threads, "%d threads", info->cores);
     snprintf(out->layout, sizeof out->layout, "plan %.16s", text);
     snprintf(out->tolerance, sizeof out->tolerance, "derived");
     key->kernel = plan->main.routine->name;

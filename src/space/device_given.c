@@ -1,6 +1,7 @@
 /* A device's caps as values. */
 #include "space/device_given.h"
 
+#include "device/facts.h"
 #include "device/host_cpu.h"
 
 #include <stdio.h>
@@ -15,9 +16,9 @@ static atn_setting truth(bool value) {
 static atn_setting text(const char *value) { return (atn_setting){.kind = ATN_SETTING_TEXT, .text = value}; }
 
 void atn_device_given(const atn_device_info *info, atn_given out[ATN_DEVICE_GIVEN]) {
-    bool host = strcmp(info->backend, "host") == 0; /* it has threads, not work-groups */
+    bool threads = atn_backend_facts_of(info)->threads;
     const atn_given given[ATN_DEVICE_GIVEN] = {
-        {"device", "max_threads", whole(host ? info->cores : info->max_group)},
+        {"device", "max_threads", whole(threads ? info->cores : info->max_group)},
         {"device", "local_memory", whole(info->local_bytes)},
         {"device", "simd_width", whole(info->simd)},
         {"device", "cores", whole(info->cores)},

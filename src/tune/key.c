@@ -2,11 +2,11 @@
 #include "tune/key.h"
 
 #include "built/built.h"
+#include "device/facts.h"
 #include "graph/affine.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { LINE = 64 }; /* bytes; rows that begin on one need no shifted loads */
 
@@ -106,14 +106,13 @@ static void print_tolerance(double tolerance, char *text, size_t bytes) {
         snprintf(text, bytes, "derived");
 }
 
-static bool is_host(const atn_device_info *info) { return strcmp(info->backend, "host") == 0; }
-
 atn_wisdom_key atn_tune_key_device(const atn_device_info *info) {
+    bool host = atn_backend_facts_of(info)->threads;
     return (atn_wisdom_key){.backend = info->backend,
                             .arch = info->arch,
                             .device = info->name,
-                            .driver = is_host(info) ? "" : info->driver,
-                            .compiler = is_host(info) ? info->driver : ""};
+                            .driver = host ? "" : info->driver,
+                            .compiler = host ? info->driver : ""};
 }
 
 atn_status atn_tune_key_make(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
@@ -123,7 +122,7 @@ atn_status atn_tune_key_make(const atn_ctx *ctx, const atn_graph *graph, const a
     out->key.graph = graph->hash;
     out->key.generator = ATN_GENERATOR_VERSION;
     out->key.reproducible = reproducible;
-    if (is_host(info)) snprintf(out->threads, sizeof out->threads, "%d threads", info->cores);
+    if (atn_backend_facts_of(info)->threads) snprintf(out->threads, sizeof out->threads, "%d threads", info->cores);
     snprintf(out->layout, sizeof out->layout, "%s", layout_of(graph, frame));
     print_tolerance(tolerance, out->tolerance, sizeof out->tolerance);
     out->key.threads = out->threads; /* so it may not be copied */

@@ -2,8 +2,7 @@
 #include "tune/moment.h"
 
 #include "base/clock.h"
-
-#include <string.h>
+#include "device/facts.h"
 
 enum { PLUG_BYTES = 512 << 20, RUNS_TO_A_PLUG = 8, MOST_REPEATS = 4096, LEAST_COLD = 32 << 20 };
 static const double HOST_MOMENT_S = 4e-3, DEVICE_MOMENT_S = 3e-4;
@@ -12,7 +11,7 @@ static const double WARM_BELOW_S =
 
 atn_status atn_moments_open(atn_device *device, bool cold, atn_moments *out) {
     const atn_device_info *info = atn_device_get_info(device);
-    *out = (atn_moments){.device = device, .host = strcmp(info->backend, "host") == 0, .cold = cold};
+    *out = (atn_moments){.device = device, .host = atn_backend_facts_of(info)->threads, .cold = cold};
     int64_t bytes = 2 * info->cache_bytes > LEAST_COLD ? 2 * info->cache_bytes : LEAST_COLD;
     if (cold && bytes > info->max_alloc_bytes / 4) bytes = info->max_alloc_bytes / 4;
     if (!cold) bytes = out->host || info->unified ? 0 : PLUG_BYTES;

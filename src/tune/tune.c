@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "built/outlook.h"
+#include "device/facts.h"
 #include "space/shipped.h"
 #include "tune/facts.h"
 #include "tune/seeds.h"
@@ -127,7 +128,7 @@ static atn_status queue_first(atn_session *s) {
         status = queue_text(s, *text, true);
     if (s->options.only) return status;
     const char *type = atn_outlook_of(s->c.graph).bytes == 8 ? "DP" : "SP";
-    bool known = !s->info->cpu || strcmp(s->info->backend, "host") == 0; /* OpenCL on a CPU is another thing */
+    bool known = !s->info->cpu || atn_backend_facts_of(s->info)->threads; /* OpenCL on a CPU is another thing */
     for (const atn_seed *seed = NULL;
          known && status == ATN_OK && (seed = atn_seed_next(s->c.graph->name, type, s->info->backend, seed));)
         status = queue_text(s, seed->variant, false);

@@ -55,6 +55,39 @@ static void several_devices_open_at_once(void **state) {
     finish(&b);
 }
 
+/* A large buffer that is freed serves the next, unless others may still work on it: another queue, or who was told
+ * where it is. */
+static void large_buffers_are_kept(void **state) {
+    (void)state;
+    enum { LARGE = 1 << 20, MOST = 4 };
+    use_fake();
+    fake->memory = (size_t)64 << 20;
+    bench b = open_bench(kit_ctx());
+    atn_buffer *one, *many[MOST + 1];
+    atn_queue *other;
+    kit_ok(b.ctx, atn_buffer_create(b.device, LARGE, &one));
+    atn_buffer_free(one);
+    assert_int_equal(fake->buffers, 1);
+    kit_ok(b.ctx, atn_buffer_create(b.device, LARGE - 1000, &one)); /* the same */
+    assert_int_equal(fake->buffers, 1);
+    assert_int_equal(atn_buffer_bytes(one), LARGE - 1000);
+    kit_fails(b.ctx, ATN_ERR_INPUT, "outside a buffer", atn_buffer_fill(NULL, one, 0, 1, LARGE));
+    assert_non_null(atn_buffer_address(one));
+    atn_buffer_free(one);
+    assert_int_equal(fake->buffers, 0);
+    for (int k = 0; k <= MOST; ++k) kit_ok(b.ctx, atn_buffer_create(b.device, LARGE, &many[k]));
+    for (int k = 0; k <= MOST; ++k) atn_buffer_free(many[k]); /* a sixteenth of the memory is kept */
+    assert_int_equal(fake->buffers, MOST);
+    kit_ok(b.ctx, atn_buffer_create(b.device, LARGE, &one));
+    kit_ok(b.ctx, atn_queue_create(b.device, &other));
+    atn_buffer_free(one);
+    assert_int_equal(fake->buffers, MOST - 1);
+    atn_queue_free(other);
+    kit_ok(b.ctx, atn_buffer_create(b.device, (size_t)62 << 20, &one)); /* what is kept makes room */
+    atn_buffer_free(one);
+    finish(&b);
+}
+
 /* Lists, expects no device and a note with `part`. */
 static void expect_note(const char *part) {
     atn_ctx *ctx = kit_ctx();
@@ -375,6 +408,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(info_is_filled_in),
         cmocka_unit_test(several_devices_open_at_once),
+        cmocka_unit_test(large_buffers_are_kept),
         cmocka_unit_test(what_is_missing_is_noted),
         cmocka_unit_test(opening_may_fail),
         cmocka_unit_test(bytes_arrive),

@@ -192,6 +192,12 @@ static void runs_without_allocating(void **state) {
         assert_int_equal(atomic_load(&faults.count), before);
         expect(w, 1001, -2, 1, -7);
         expect(z, 1001, 3, 1, -7);
+        /* values are given to what is built once, when it runs */
+        before = atomic_load(&faults.count);
+        for (int k = 0; k < 20; ++k) kit_ok(counting, atn_kernel_param(axpy, "a", k, 0));
+        assert_int_equal(atomic_load(&faults.count), before);
+        kit_ok(counting, atn_kernel_run(axpy));
+        expect(w, 1001, 19, 1, -7);
         atn_array_free(w), atn_array_free(z), atn_array_free(y), atn_array_free(x);
         atn_kernel_free(axpy);
         atn_device_close(device);

@@ -21,10 +21,12 @@ static const double CUBE = 4;        /* spacings: the edge of the smallest cubes
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
 static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
-static const double AHEAD = 1.3;     /* of lists that serve all poses that the curvature is taken from */
 static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
 enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
 enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
+/* Where there are more terms than that, neighbours along the curve are added up on the device, up to eight of them:
+ * they are closer together than the smallest cubes are wide. */
+enum { TERMS = 65536, JOINED = 8 };
 
 /* ---- small matrices ---- */
 
@@ -85,18 +87,18 @@ static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
     return status;
 }
 
-enum { STRETCH = 4096 }; /* pairs that one thread looks at */
+enum { STRETCH = 4096 }; /* terms that one thread looks at */
 
 typedef struct collecting {
     const float *single; /* as reg_polish_terms has them: these, */
     const double *wide;  /* or these */
-    size_t padded;
+    size_t columns;
     size_t *count; /* of the terms of each stretch; then of those before it */
     terms *to;     /* NULL: they are counted */
 } collecting;
 
 static double number_at(const collecting *t, int row, size_t r) {
-    size_t at = (size_t)row * t->padded + r;
+    size_t at = (size_t)row * t->columns + r;
     return t->single ? (double)t->single[at] : t->wide[at];
 }
 
@@ -104,7 +106,7 @@ static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
     const collecting *t = user;
     (void)worker;
     for (size_t k = (size_t)from; k < (size_t)to; ++k) {
-        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < t->padded ? (k + 1) * STRETCH : t->padded;
+        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < t->columns ? (k + 1) * STRETCH : t->columns;
         for (size_t r = k * STRETCH; r < end; ++r) {
             if (!(number_at(t, REG_POLISH_TERM - 1, r) > 0)) continue;
             for (int axis = 0; axis < 3 && t->to; ++axis) t->to->at.position[axis][n] = number_at(t, axis, r);
@@ -118,12 +120,13 @@ static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
 
 static atn_status terms_of(reg_polish_state *s, const reg_pose *pose, terms *out) {
     const atn_ctx *ctx = s->p->engine.ctx;
-    size_t stretches = (s->source->padded + STRETCH - 1) / STRETCH, n = 0;
-    collecting t = {.padded = s->source->padded, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
+    size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
+    size_t columns = (padded + per - 1) / per, stretches = (columns + STRETCH - 1) / STRETCH, n = 0;
+    collecting t = {.columns = columns, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
     atn_array *numbers = NULL;
     const void *from = NULL;
     *out = (terms){0};
-    atn_status status = t.count ? reg_polish_terms(s, pose, &numbers) : ATN_ERR_MEMORY;
+    atn_status status = t.count ? reg_polish_terms(s, pose, per, &numbers) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_array_map_read(numbers, &from);
     if (status == ATN_OK) {
         bool wide = reg_sum_type(s->source->type) == ATN_DP;
@@ -261,7 +264,7 @@ static atn_status thin(reg_problem *p, const reg_side *side, atn_array *shape, s
     size_t every = side->padded / most + 1, block = side->block;
     int32_t *from = NULL;
     *out = (thinned){0};
-    atn_status status = reg_side_sample(side, every, &out->side);
+    atn_status status = reg_side_sample(&p->engine, side, every, &out->side);
     if (status == ATN_OK && !(from = atn_alloc(p->engine.ctx, out->side.padded * sizeof *from)))
         status = ATN_ERR_MEMORY;
     for (size_t r = 0; status == ATN_OK && r < out->side.padded; ++r)
@@ -276,14 +279,30 @@ static atn_status gradient(reg_polish_state *s, const reg_pose *pose) {
     return reg_polish_step(s, pose, REG_POLISH_NEAREST * s->surface->spacing);
 }
 
+static reg_pose beside(const reg_pose *at, int direction, double step) {
+    double twist[6] = {0};
+    twist[direction] = step;
+    reg_pose by = reg_pose_exp(twist);
+    return reg_pose_compose(&by, at);
+}
+
+/* How far the poses that the curvature is taken from move a point: one list serves them all. */
+static double slack_of(const reg_polish_state *s, const reg_pose *at) {
+    double most = 0;
+    for (int k = 0; k < 12; ++k) {
+        reg_pose pose = beside(at, k / 2, k % 2 ? -sqrt(s->scale2) : sqrt(s->scale2));
+        most = fmax(most, reg_motion(s->p, at, &pose));
+    }
+    return 1.001 * most;
+}
+
 /* -dg / dtheta by central differences, made symmetric. */
 static atn_status curvature(reg_polish_state *s, const reg_pose *at, double h[36]) {
     double step = sqrt(s->scale2);
     for (int d = 0; d < 6; ++d)
         for (int side = 0; side < 2; ++side) {
-            double twist[6] = {0}, sign = side ? -1 : 1;
-            twist[d] = sign * step;
-            reg_pose by = reg_pose_exp(twist), pose = reg_pose_compose(&by, at);
+            double sign = side ? -1 : 1;
+            reg_pose pose = beside(at, d, sign * step);
             atn_status status = gradient(s, &pose);
             if (status != ATN_OK) return status;
             for (int i = 0; i < 6; ++i) h[6 * i + d] = (side ? h[6 * i + d] : 0) - sign * s->g[i] / (2 * step);
@@ -325,7 +344,7 @@ static atn_status curvature_of(const reg_polish_state *s, const reg_pose *pose, 
     thinned few;
     reg_polish_state sums;
     atn_status status = open_like(s, false, &surface, &few, &sums);
-    sums.ahead = AHEAD;
+    sums.slack = slack_of(s, pose);
     if (status == ATN_OK) status = gradient(&sums, pose);
     double by = status == ATN_OK && sums.weight > 0 ? s->weight / sums.weight : 0;
     if (status == ATN_OK) status = curvature(&sums, pose, h);

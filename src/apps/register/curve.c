@@ -2,6 +2,7 @@
  * that are far away from it come last, each in a cell of its own, so that they do not make it coarse. */
 #include "apps/register/curve.h"
 
+#include "apps/register/nth.h"
 #include "apps/register/order.h"
 
 #include "base/memory.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXIS_BITS = 21, SAMPLES = 1024, TAIL = SAMPLES / 128, CHUNK = 16384, UNRESOLVED = 32 };
+enum { AXIS_BITS = 21, SAMPLES = 1024, TAIL = SAMPLES / 128, CHUNK = 2048, UNRESOLVED = 32 };
 static const uint64_t OUTSIDE = (uint64_t)1 << 63;
 
 /* ---- the raster ---- */
@@ -60,11 +61,6 @@ static bounds bounds_of(const cloud_points *points) {
     return all;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where all but a sixty-fourth of a sample is on each axis, and as far again to all sides as its longest side; never
  * beyond `all`. All of them where most are at one place. */
 static bounds usual(const cloud_points *points, const bounds *all) {
@@ -74,9 +70,8 @@ static bounds usual(const cloud_points *points, const bounds *all) {
     for (int d = 0; d < 3; ++d) {
         for (size_t k = 0; k < SAMPLES; ++k)
             sample[k] = points->position[d][points->count / SAMPLES * k + points->count % SAMPLES * k / SAMPLES];
-        qsort(sample, SAMPLES, sizeof *sample, ascending);
-        some.low[d] = sample[TAIL];
-        some.high[d] = sample[SAMPLES - 1 - TAIL];
+        some.low[d] = reg_nth(sample, SAMPLES, TAIL);
+        some.high[d] = reg_nth(sample, SAMPLES, SAMPLES - 1 - TAIL);
         side = fmax(side, some.high[d] - some.low[d]);
     }
     if (!(side > 0)) return *all;
@@ -87,8 +82,8 @@ static bounds usual(const cloud_points *points, const bounds *all) {
     return some;
 }
 
-static raster raster_of(const cloud_points *points, double like) {
-    bounds all = bounds_of(points), some = usual(points, &all);
+static raster raster_within(const cloud_points *points, const bounds *all, double like) {
+    bounds some = usual(points, all);
     raster r = {.cell = 0};
     for (int d = 0; d < 3; ++d) {
         r.low[d] = some.low[d];
@@ -99,36 +94,67 @@ static raster raster_of(const cloud_points *points, double like) {
     return r;
 }
 
-/* One by chance out of each of `count` runs of the array. */
-static atn_status sample(const cloud_points *points, size_t count, cloud_points *out) {
+static raster raster_of(const cloud_points *points, double like) {
+    bounds all = bounds_of(points);
+    return raster_within(points, &all, like);
+}
+
+double reg_curve_raster(const cloud_points *some, const double low[3], const double high[3], double like,
+                        double corner[3]) {
+    bounds all;
+    memcpy(all.low, low, sizeof all.low);
+    memcpy(all.high, high, sizeof all.high);
+    raster r = raster_within(some, &all, like);
+    memcpy(corner, r.low, sizeof r.low);
+    return r.cell;
+}
+
+void reg_curve_choose(size_t all, size_t count, int32_t *out) {
     atn_random random;
     atn_random_seed(&random, 1);
-    atn_status status = cloud_points_make(points->ctx, count, false, out);
+    for (size_t k = 0; k < count; ++k)
+        out[k] = (int32_t)(all / count * k + all % count * k / count + atn_random_below(&random, all / count));
+}
+
+/* Points of reg_curve_choose. */
+static atn_status sample(const cloud_points *points, size_t count, cloud_points *out) {
+    int32_t *from = atn_alloc(points->ctx, count * sizeof *from);
+    atn_status status = from ? cloud_points_make(points->ctx, count, false, out) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) reg_curve_choose(points->count, count, from);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        size_t first = points->count / count * k + points->count % count * k / count;
-        size_t from = first + (size_t)atn_random_below(&random, points->count / count);
-        for (int d = 0; d < 3; ++d) out->position[d][k] = points->position[d][from];
+        for (int d = 0; d < 3; ++d) out->position[d][k] = points->position[d][from[k]];
         out->weight[k] = 1;
     }
+    atn_free(points->ctx, from);
     return status;
 }
 
 /* Noise keeps points apart where they are many: the power is smaller at the end than among few. */
 static const double NOISE = 0.06;
 
+enum { LEAST_GUESSED = 4096, MOST_GUESSED = 16384 };
+
+size_t reg_curve_guessed(size_t count) {
+    size_t some = count / 16 < LEAST_GUESSED ? LEAST_GUESSED : count / 16 > MOST_GUESSED ? MOST_GUESSED : count / 16;
+    return count < some ? count : some;
+}
+
+double reg_curve_extrapolate(size_t guessed, size_t count, double of_some, double of_few) {
+    double power = of_some > 0 ? log(of_few / of_some) / log(REG_FEWER) - NOISE : 0; /* 1/2: a surface */
+    return of_some * pow((double)guessed / (double)count, fmax(1.0 / 3, fmin(power, 1)));
+}
+
 atn_status reg_curve_guess(const cloud_points *points, double *spacing) {
-    enum { LEAST = 4096, MOST = 16384, FEWER = 16 };
-    size_t count = points->count / 16 < LEAST ? LEAST : points->count / 16 > MOST ? MOST : points->count / 16;
+    size_t count = reg_curve_guessed(points->count);
     cloud_points some = {0}, few = {0};
-    double of_few = 0;
-    if (points->count <= LEAST) return cloud_points_spacing(points, spacing);
+    double of_few = 0, of_some = 0;
+    if (count == points->count) return cloud_points_spacing(points, spacing);
     *spacing = 0;
     atn_status status = sample(points, count, &some);
-    if (status == ATN_OK) status = sample(points, count / FEWER, &few);
-    if (status == ATN_OK) status = cloud_points_spacing(&some, spacing);
+    if (status == ATN_OK) status = sample(points, count / REG_FEWER, &few);
+    if (status == ATN_OK) status = cloud_points_spacing(&some, &of_some);
     if (status == ATN_OK) status = cloud_points_spacing(&few, &of_few);
-    double power = *spacing > 0 ? log(of_few / *spacing) / log(FEWER) - NOISE : 0; /* 1/2: a surface */
-    if (status == ATN_OK) *spacing *= pow((double)count / (double)points->count, fmax(1.0 / 3, fmin(power, 1)));
+    if (status == ATN_OK) *spacing = reg_curve_extrapolate(count, points->count, of_some, of_few);
     cloud_points_free(&some);
     cloud_points_free(&few);
     return status;
@@ -487,7 +513,7 @@ atn_status reg_curve_merge(const cloud_points *points, const reg_curve *curve, d
     if (status == ATN_OK) status = cloud_points_make(ctx, cells, points->species != NULL, out);
     if (status == ATN_OK && !(out_curve->key = atn_alloc(ctx, cells * sizeof *out_curve->key))) status = ATN_ERR_MEMORY;
     t.to_key = out_curve->key;
-    if (status == ATN_OK) atn_parallel((int64_t)cells, CHUNK / 8, merge_some, &t);
+    if (status == ATN_OK) atn_parallel((int64_t)cells, CHUNK, merge_some, &t);
     if (status == ATN_OK) status = atn_check_cancel(ctx);
     atn_free(ctx, t.start);
     if (status == ATN_OK) return ATN_OK;
@@ -508,7 +534,7 @@ atn_status reg_curve_cells(const cloud_points *points, const reg_curve *curve, d
     size_t cells;
     atn_status status = cells_of(&t, &cells);
     t.count = cell;
-    if (status == ATN_OK) atn_parallel((int64_t)cells, CHUNK / 8, name_cells, &t);
+    if (status == ATN_OK) atn_parallel((int64_t)cells, CHUNK, name_cells, &t);
     atn_free(points->ctx, t.start);
     return status;
 }

@@ -12,13 +12,26 @@ typedef struct reg_curve {
     uint64_t *key; /* of the cell of each point; they ascend within a species */
 } reg_curve;
 
+/* Places of some points: one by chance out of each of `count` runs of `all`, count <= all. */
+void reg_curve_choose(size_t all, size_t count, int32_t *out);
+
 /* About how far points are from their neighbours, from few of them: how fast that grows with fewer still says what it
  * is for all. */
 atn_status reg_curve_guess(const cloud_points *points, double *spacing);
+/* The parts of it: how many points are looked at, and what their spacing and that of one in REG_FEWER of them say. */
+enum { REG_FEWER = 16 };
+size_t reg_curve_guessed(size_t count);
+double reg_curve_extrapolate(size_t guessed, size_t count, double of_some, double of_few);
+
+/* The edge of the smallest cells for points within these bounds, of which `some` tell where nearly all are, and the
+ * lowest corner of their raster; `like` as in reg_curve_make. */
+double reg_curve_raster(const cloud_points *some, const double low[3], const double high[3], double like,
+                        double corner[3]);
 
 /* *out: the points in order, each species by itself. Cells are a power of two as large as `like`; 0: any will do.
  * distinct: points at the same place (and of one species) become one with their weights, those of 8 at most
- * (`given->weight` is changed for it). *from: which point each one was before, owned by the caller (atn_free). The same for any number of threads. */
+ * (`given->weight` is changed for it). *from: which point each one was before, owned by the caller (atn_free). The same
+ * for any number of threads. */
 atn_status reg_curve_make(const cloud_points *given, double like, bool distinct, cloud_points *out, reg_curve *curve,
                           uint32_t **from);
 void reg_curve_free(reg_curve *curve); /* zeroed ones are fine */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "device/facts.h"
 #include "num/ahead.h"
 #include "num/array.h"
 
@@ -15,23 +16,56 @@ static const struct {
     const char *name;
     bool trusted; /* its index arrays are made here */
     bool exact;   /* never of 16 bits, whatever the coordinates are of */
+    int within;   /* the work that its time belongs to; 0: its own */
     bool modest;  /* takes little time: on hosts, what came with the library serves */
     bool ahead;   /* nearly every registration takes it */
 } TABLE[REG_WORKS] = {
-    [REG_MOVE] = {"move", false, false, true, false},
+    [REG_MOVE] = {"move", false, false, .modest = true},
     [REG_ESTEP] = {"estep", false, false},
     [REG_ESTEP_NEAR] = {"estep_near", true, false},
     [REG_ESTEP_COMPAT] = {"estep_compat", false, false},
-    [REG_NEAREST] = {"nearest", true, false, false, true},
-    [REG_AROUND] = {"around", true, false, false, true},
-    [REG_SHAPES] = {"shapes", false, true, false, true},
-    [REG_INHERIT] = {"inherit", true, true, true, true},
-    [REG_WEIGHTS] = {"polish_weights", true, true, false, true},
-    [REG_SAMPLE] = {"polish_sample", true, true, true, true},
-    [REG_SUMS] = {"polish_sums", true, true, false, true},
-    [REG_TERMS] = {"polish_terms", true, true, true, true},
+    [REG_NEAREST] = {"nearest", true, false, .ahead = true},
+    [REG_AROUND] = {"around", true, false, .ahead = true},
+    [REG_SHAPES] = {"shapes", false, true, .ahead = true},
+    [REG_INHERIT] = {"inherit", true, true, .modest = true, .ahead = true},
+    [REG_WEIGHTS] = {"polish_weights", true, true, .ahead = true},
+    [REG_SAMPLE] = {"polish_sample", true, true, .modest = true, .ahead = true},
+    [REG_SUMS] = {"polish_sums", true, true, .ahead = true},
+    [REG_TERMS] = {"polish_terms", true, true, .modest = true, .ahead = true},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
+    [REG_CURVE_LOAD] = {"curve_load", true, true, REG_READ},
+    [REG_CURVE_LOAD64] = {"curve_load64", true, true, REG_READ},
+    [REG_CURVE_SUMS] = {"curve_sums", true, true, REG_READ},
+    [REG_CURVE_KEYS] = {"curve_keys", true, true, REG_ORDER},
+    [REG_SORT_COUNT] = {"sort_count", true, true, REG_ORDER},
+    [REG_SORT_START] = {"sort_start", true, true, REG_ORDER},
+    [REG_SORT_SCATTER] = {"sort_scatter", true, true, REG_ORDER},
+    [REG_CURVE_WORDS] = {"curve_words", true, true, REG_ORDER},
+    [REG_CURVE_GATHER] = {"curve_gather", true, true, REG_ORDER},
+    [REG_CURVE_SURVEY] = {"curve_survey", true, true, REG_ORDER},
+    [REG_CURVE_UNITE] = {"curve_unite", true, true, REG_ORDER},
+    [REG_CURVE_CROWDS] = {"curve_crowds", true, true, REG_LEVELS},
+    [REG_CURVE_CELLS] = {"curve_cells", true, true, REG_LEVELS},
+    [REG_CURVE_MERGE] = {"curve_merge", true, true, REG_LEVELS},
+    [REG_SIDE_FILL] = {"side_fill", true, false, REG_LEVELS},
+    [REG_SIDE_BOXES] = {"side_boxes", true, true, REG_LEVELS},
+    [REG_SIDE_SPACING] = {"side_spacing", true, true, REG_SPACING},
+    [REG_SIDE_TAKE] = {"side_take", true, true, REG_LEVELS},
+    [REG_NEAR_BOXES] = {"near_boxes", true, true, REG_LISTS},
+    [REG_NEAR_GROUPS] = {"near_groups", true, true, REG_LISTS},
+    [REG_NEAR_WIDE] = {"near_wide", true, true, REG_LISTS},
+    [REG_NEAR_PARTS] = {"near_parts", true, true, REG_LISTS},
+    [REG_NEAR_PART_BOXES] = {"near_part_boxes", true, true, REG_LISTS},
+    [REG_NEAR_COARSE_COUNT] = {"near_coarse_count", true, true, REG_LISTS},
+    [REG_NEAR_COARSE_FILL] = {"near_coarse_fill", true, true, REG_LISTS},
+    [REG_NEAR_CANDIDATE_COUNT] = {"near_candidate_count", true, true, REG_LISTS},
+    [REG_NEAR_CANDIDATES] = {"near_candidates", true, true, REG_LISTS},
+    [REG_NEAR_TEST] = {"near_test", true, true, REG_LISTS},
+    [REG_NEAR_PACK] = {"near_pack", true, true, REG_LISTS},
+    [REG_NEAR_BEGIN] = {"near_begin", true, true, REG_LISTS},
+    [REG_NEAR_START] = {"near_start", true, true, REG_LISTS},
+    [REG_NEAR_TOTAL] = {"near_total", true, true, REG_LISTS},
     [REG_BUILD] = {"building kernels, first run only"},
     [REG_READ] = {"copy and check points"},
     [REG_ORDER] = {"sort"},
@@ -109,13 +143,24 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                         .type = settings->precision == 64   ? ATN_DP
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
-                        .block = cpu ? 32 : REG_LARGEST_BLOCK,
+                        .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
+                        .remote = !atn_backend_facts_of(atn_device_get_info(device))->threads,
+                        .few_points = 32768,
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 8, &out->total);
     if (status != ATN_OK) reg_engine_close(out);
     return status;
+}
+
+/* On a host, two vectors: small blocks leave out most of the far pairs, and their lists are short where points are few.
+ */
+size_t reg_engine_block(const reg_engine *e, size_t points) {
+    enum { FEW = 200000, LEAST = 8 };
+    size_t two = 2 * (size_t)atn_device_get_info(e->device)->simd;
+    if (e->block != REG_HOST_BLOCK || points > FEW || two > REG_HOST_BLOCK) return e->block;
+    return two < LEAST ? LEAST : two;
 }
 
 void reg_engine_reset(reg_engine *e, const atn_register_settings *settings) {
@@ -167,8 +212,10 @@ atn_status reg_engine_build_ahead(reg_engine *e) {
     atn_status status = ATN_OK;
     snprintf(set, sizeof set, "register %d %d", (int)e->type, e->settings->reproducible);
     if (e->kernel[REG_NEAREST] || !atn_ahead_is_due(e->device, set)) return ATN_OK;
+    bool prepares = !atn_device_get_info(e->device)->cpu; /* clouds are prepared, and lists made, on the device */
     for (int k = 0; k < REG_KERNELS && status == ATN_OK; ++k)
-        if (TABLE[k].ahead) status = reg_engine_kernel(e, (reg_kernel)k, &kernels[n++]);
+        if (TABLE[k].ahead || (prepares && TABLE[k].within))
+            status = reg_engine_kernel(e, (reg_kernel)k, &kernels[n++]);
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_ahead_build(e->device, set, kernels, n);
     e->seconds[REG_BUILD] += atn_clock_seconds() - since;
@@ -191,7 +238,7 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_kernel_run(kernel);
     if (status == ATN_OK && e->wait) status = atn_queue_finish(atn_device_queue(e->device));
-    reg_timed(e, (int)which, since);
+    reg_timed(e, TABLE[which].within ? TABLE[which].within : (int)which, since);
     return status;
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -240,11 +287,12 @@ static reg_near *list_of(reg_engine *e, const reg_side *rows, const reg_side *co
     return e->near[0].rows == columns && e->near[0].columns == rows ? &e->near[1] : &e->near[0];
 }
 
-static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, reg_near **out) {
-    double since = atn_clock_seconds();
+static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack,
+                            reg_near **out) {
+    reg_span span = reg_begin(e);
     *out = list_of(e, rows, columns);
-    atn_status status = reg_near_update(*out, rows, columns, &rows->placed, &columns->placed, reach);
-    reg_timed(e, REG_LISTS, since);
+    atn_status status = reg_near_update(e, *out, rows, columns, &rows->placed, &columns->placed, reach, slack);
+    reg_end(e, REG_LISTS, span);
     return status;
 }
 
@@ -277,7 +325,7 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
     reg_near *near = NULL;
     atn_status status = ATN_OK;
     if (gated || shifted || worth_lists(e, rows, columns, reach)) {
-        status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, &near);
+        status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, 0, &near);
         if (status != ATN_OK) return status;
         double ratio = e->cost[0] > 0 && e->cost[1] > 0 ? e->cost[1] / e->cost[0] : 1.3;
         use = gated || shifted || near->pairs * ratio < (double)rows->count * (double)columns->count;
@@ -345,10 +393,10 @@ static atn_status take(reg_side *rows, double reach, double *distance2, int32_t 
     return ATN_OK;
 }
 
-atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach) {
+atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack) {
     atn_kernel *kernel;
     reg_near *near;
-    atn_status status = find_near(e, rows, columns, reach, &near);
+    atn_status status = find_near(e, rows, columns, reach, slack, &near);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
     if (status != ATN_OK) return status;
     reg_binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},
@@ -363,7 +411,7 @@ atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double
 
 atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index) {
-    atn_status status = reg_partners(e, rows, columns, reach);
+    atn_status status = reg_partners(e, rows, columns, reach, 0);
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = take(rows, reach, distance2, index);
     reg_timed(e, REG_FETCH, since);
@@ -382,9 +430,9 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
                                           {"yz", rows->moved_rows[2]},     {"xx", columns->moved_rows[0]},
                                           {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
                                           {"xw", columns->log_weight_rows}};
-    double since = atn_clock_seconds();
-    atn_status status = reg_near_update(&near, rows, columns, &rows->placed, &columns->placed, reach);
-    reg_timed(e, REG_LISTS, since);
+    reg_span span = reg_begin(e);
+    atn_status status = reg_near_update(e, &near, rows, columns, &rows->placed, &columns->placed, reach, -1);
+    reg_end(e, REG_LISTS, span);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
         status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);

@@ -22,6 +22,38 @@ typedef enum reg_kernel {
     REG_TERMS,
     REG_MSTEP,
     REG_SPREAD,
+    REG_CURVE_LOAD,
+    REG_CURVE_LOAD64,
+    REG_CURVE_SUMS,
+    REG_CURVE_KEYS,
+    REG_SORT_COUNT,
+    REG_SORT_START,
+    REG_SORT_SCATTER,
+    REG_CURVE_WORDS,
+    REG_CURVE_GATHER,
+    REG_CURVE_SURVEY,
+    REG_CURVE_UNITE,
+    REG_CURVE_CROWDS,
+    REG_CURVE_CELLS,
+    REG_CURVE_MERGE,
+    REG_SIDE_FILL,
+    REG_SIDE_BOXES,
+    REG_SIDE_SPACING,
+    REG_SIDE_TAKE,
+    REG_NEAR_BOXES,
+    REG_NEAR_GROUPS,
+    REG_NEAR_WIDE,
+    REG_NEAR_PARTS,
+    REG_NEAR_PART_BOXES,
+    REG_NEAR_COARSE_COUNT,
+    REG_NEAR_COARSE_FILL,
+    REG_NEAR_CANDIDATE_COUNT,
+    REG_NEAR_CANDIDATES,
+    REG_NEAR_TEST,
+    REG_NEAR_PACK,
+    REG_NEAR_BEGIN,
+    REG_NEAR_START,
+    REG_NEAR_TOTAL,
     REG_KERNELS
 } reg_kernel;
 
@@ -49,7 +81,9 @@ typedef struct reg_engine {
     const atn_ctx *ctx;
     const atn_register_settings *settings;
     atn_type type;                   /* of coordinates */
-    size_t block;                    /* points of a block that suit the device */
+    size_t block;                    /* most points of a block that suit the device */
+    bool remote;                     /* the device is another one than the host: it makes its lists itself */
+    size_t few_points;               /* up to which the host makes lists of near blocks for another device as well */
     bool wait;                       /* for every kernel, to time it */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */
@@ -71,6 +105,9 @@ void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */
 void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */
 void reg_engine_close(reg_engine *engine);                        /* zeroed ones are fine */
+
+enum { REG_HOST_BLOCK = 16 };
+size_t reg_engine_block(const reg_engine *engine, size_t points); /* points of a block of a side with so many */
 
 /* A kernel, made when it is first asked for; and made ready to run, once its arrays are bound. Both are timed as
  * building. */
@@ -108,8 +145,8 @@ atn_status reg_estep(reg_engine *engine, reg_side *rows, reg_side *columns, doub
 atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square);
 
 /* For every row, as placed, the nearest column in reach: distance squared in rows->sum[0], where it stands among the
- * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. */
-atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach);
+ * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. slack: as in reg_near_update. */
+atn_status reg_partners(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double slack);
 /* The same for the host: distance2 (padded elements), and -1 for what is farther than `reach`. */
 atn_status reg_nearest(reg_engine *engine, reg_side *rows, reg_side *columns, double reach, double *distance2,
                        int32_t *index);

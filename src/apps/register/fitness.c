@@ -25,6 +25,7 @@ static const double HARDLY = 0.05;    /* share of planes below which points fill
 static const double FARTHEST = 6;     /* spacings that are looked at in any case */
 static const double AROUND = 0.1;     /* of the target's radius: over the surface */
 static const double OVER = 0.3;       /* likewise, for samples that are no planes too */
+static const double SPARSE = 0.1;     /* of a usual point's weight: a stray */
 static const double STRAY = 2;        /* spacings to the sixth neighbour, from which on a sample belongs to nothing */
 static const double MUCH = 1.3;       /* times as many planes, for which coarser points are taken */
 static const double TOLERANCE = 2.5;  /* thicknesses that a sample may be off */
@@ -154,8 +155,8 @@ static void survey(fitness_side *s, size_t neighbours) {
     s->planar = along_three(&flat);
 }
 
-/* Takes the points over. */
-static atn_status describe(cloud_points *points, fitness_side *s) {
+/* All but planes. Takes the points over. */
+static atn_status begin(cloud_points *points, fitness_side *s) {
     const atn_ctx *ctx = points->ctx;
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
@@ -172,8 +173,13 @@ static atn_status describe(cloud_points *points, fitness_side *s) {
         size_t first = s->points.count * k / s->samples, last = s->points.count * (k + 1) / s->samples;
         s->sample[k] = (uint32_t)(first + atn_random_below(&random, last - first));
     }
-    survey(s, NEIGHBOURS);
     return ATN_OK;
+}
+
+static atn_status describe(cloud_points *points, fitness_side *s) {
+    atn_status status = begin(points, s);
+    if (status == ATN_OK) survey(s, NEIGHBOURS);
+    return status;
 }
 
 /* Into the frame inside, without points that weigh nothing. */
@@ -190,12 +196,12 @@ static atn_status inside(const cloud_points *p, const double origin[3], double u
     return ATN_OK;
 }
 
-/* The same from a level's points, which are in that frame. */
-static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, cloud_points *out) {
+/* The same from a level's points, which are in that frame: those of at least some weight. */
+static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, double least, cloud_points *out) {
     size_t n = 0;
     atn_status status = cloud_points_make(ctx, s->padded, false, out);
     for (size_t r = 0; r < s->padded && status == ATN_OK; ++r) {
-        if (!(s->weight[r] > 0)) continue;
+        if (!(s->weight[r] > 0) || (double)s->weight[r] < least) continue;
         for (int a = 0; a < 3; ++a) out->position[a][n] = s->position[a][r];
         out->weight[n++] = 1;
     }
@@ -203,16 +209,44 @@ static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, cloud_points 
     return status;
 }
 
+/* What a level's point weighs at least that is no stray, and how many do: half of all weight lies in those of the usual
+ * weight or less. */
+static atn_status weigh(const reg_side *s, const atn_ctx *ctx, double *least, size_t *count) {
+    reg_weighed *list = atn_alloc(ctx, s->padded * sizeof *list);
+    if (!list) return ATN_ERR_MEMORY;
+    for (size_t r = 0; r < s->padded; ++r) list[r] = (reg_weighed){(double)s->weight[r], (double)s->weight[r]};
+    *least = SPARSE * reg_weighed_median(list, s->padded);
+    *count = 0;
+    for (size_t r = 0; r < s->padded; ++r) *count += list[r].number >= *least && list[r].number > 0;
+    atn_free(ctx, list);
+    return ATN_OK;
+}
+
+/* The coarsest level with enough points, strays counted or not; NULL where the cloud has not many, or there is none. */
+static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_side **out, double *least) {
+    size_t all = target ? p->target_count : p->source_count;
+    atn_status status = ATN_OK;
+    *out = NULL;
+    *least = 0;
+    for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS && status == ATN_OK; ++k) {
+        reg_side *side = target ? &p->level[k].target : &p->level[k].source;
+        size_t count = side->count;
+        if (count < MOST_POINTS / 2) continue;
+        status = reg_side_fetch(side);
+        if (status == ATN_OK && !strays) status = weigh(side, p->engine.ctx, least, &count);
+        if (status != ATN_OK || count < MOST_POINTS / 2) continue;
+        *out = side;
+        break;
+    }
+    return status;
+}
+
 /* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
  */
-static atn_status points_of(const reg_problem *p, bool target, cloud_points *out) {
-    size_t all = target ? p->target.count : p->source.count;
+static atn_status points_of(const reg_problem *p, bool target, const reg_side *level, cloud_points *out) {
     double edge = 0;
     cloud_points merged;
-    for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS; ++k) {
-        const reg_side *side = target ? &p->level[k].target : &p->level[k].source;
-        if (side->count >= MOST_POINTS / 2) return inside_of(side, p->engine.ctx, out);
-    }
+    if (level) return inside_of(level, p->engine.ctx, 0, out);
     atn_status status =
         inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);
     if (status == ATN_OK && out->count > MOST_POINTS) status = search_edge(out, MOST_POINTS / 3, &edge);
@@ -223,19 +257,36 @@ static atn_status points_of(const reg_problem *p, bool target, cloud_points *out
     return status;
 }
 
-/* Without outliers, if that shows more planes. */
-static atn_status without_outliers(const atn_ctx *ctx, fitness_side *side) {
+static atn_status take_if_flatter(const atn_ctx *ctx, cloud_points *some, fitness_side *side) {
     fitness_side other = {0};
-    cloud_points some = {0};
-    atn_status status = fitness_dense(side, &some);
-    if (status == ATN_OK && some.count >= FEWEST_POINTS) status = describe(&some, &other);
+    atn_status status = some->count >= FEWEST_POINTS ? describe(some, &other) : ATN_OK;
     if (status == ATN_OK && other.flat > side->flat) {
         fitness_side last = *side;
         *side = other;
         other = last;
     }
     side_free(&other, ctx);
-    cloud_points_free(&some);
+    cloud_points_free(some);
+    return status;
+}
+
+/* Of very many points those that belong to nothing may be most of a level's, each alone in its cell: without them, of a
+ * level that has enough others, if that shows more planes. */
+static atn_status without_strays(reg_problem *p, bool target, fitness_side *side) {
+    const reg_side *level;
+    cloud_points some = {0};
+    double least;
+    atn_status status = level_of(p, target, false, &level, &least);
+    if (status != ATN_OK || !level) return status;
+    status = inside_of(level, p->engine.ctx, least, &some);
+    return status == ATN_OK ? take_if_flatter(p->engine.ctx, &some, side) : status;
+}
+
+/* Without outliers, if that shows more planes. */
+static atn_status without_outliers(const atn_ctx *ctx, fitness_side *side) {
+    cloud_points some = {0};
+    atn_status status = fitness_dense(side, &some);
+    if (status == ATN_OK) status = take_if_flatter(ctx, &some, side);
     return status;
 }
 
@@ -251,21 +302,47 @@ static void widen(fitness_side *s) {
     if (s->neighbours != best) survey(s, best);
 }
 
-static atn_status side_make(const reg_problem *p, bool target, fitness_side *out) {
-    cloud_points all = {0};
-    atn_status status = points_of(p, target, &all);
-    if (status == ATN_OK) status = describe(&all, out);
-    cloud_points_free(&all);
-    if (status == ATN_OK && out->flat < MOSTLY && out->spacing > 0) status = without_outliers(p->engine.ctx, out);
-    if (status == ATN_OK) widen(out);
-    return status;
+bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
+
+/* Both sides at the same time, as far as one core does it. */
+typedef struct beginning {
+    cloud_points points[2];
+    fitness_side *side; /* two of them */
+    atn_status status[2];
+} beginning;
+
+static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
+    beginning *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], &t->side[k]);
 }
 
-atn_status fitness_make(const reg_problem *p, fitness *out) {
+static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
+    const atn_ctx *ctx = p->engine.ctx;
+    atn_status status = ATN_OK;
+    survey(s, NEIGHBOURS);
+    if (s->flat < MOSTLY) status = without_strays(p, target, s);
+    if (status == ATN_OK && s->flat < MOSTLY && s->spacing > 0) status = without_outliers(ctx, s);
+    if (status == ATN_OK) widen(s);
+    return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
+}
+
+atn_status fitness_make(reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
-    atn_status status = side_make(p, false, &out->side[0]);
-    if (status == ATN_OK) status = side_make(p, true, &out->side[1]);
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = fitness_find_walls(&out->side[k], out->ctx);
+    beginning t = {.side = out->side};
+    const reg_side *level;
+    double least;
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) {
+        status = level_of(p, k == 1, true, &level, &least);
+        if (status == ATN_OK) status = points_of(p, k == 1, level, &t.points[k]);
+    }
+    if (status == ATN_OK) {
+        atn_parallel_pieces(2, begin_side, &t);
+        status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    }
+    for (int k = 0; k < 2; ++k) cloud_points_free(&t.points[k]);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);
     return status;

@@ -40,7 +40,9 @@ typedef struct fitness {
     bool solid;           /* points fill space: there are no planes */
 } fitness;
 
-atn_status fitness_make(const reg_problem *p, fitness *out);
+bool fitness_in_noise(const fitness_side *side); /* planes show only in more neighbours than usual */
+
+atn_status fitness_make(reg_problem *p, fitness *out);
 void fitness_free(fitness *f); /* zeroed ones are fine */
 
 /* What a pose comes to. Shares are of both samples unless said. */

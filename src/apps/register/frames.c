@@ -45,27 +45,57 @@ static atn_status centroid(const cloud_points *p, double out[3]) {
     return ATN_OK;
 }
 
-/* Not all at one place, yet squares of their distances are none that a double holds. */
+static const double SMALLEST = 1e-140; /* distance whose square a double holds well */
+
 static bool too_small(const cloud_points *p) {
-    static const double LEAST = 1e-140;
     double most = 0;
     for (int axis = 0; axis < 3; ++axis)
-        for (size_t k = 1; k < p->count && most < LEAST; ++k)
+        for (size_t k = 1; k < p->count && most < SMALLEST; ++k)
             most = fmax(most, fabs(p->position[axis][k] - p->position[axis][0]));
-    return most > 0 && most < LEAST;
+    return most > 0 && most < SMALLEST;
 }
 
-atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target) {
-    const atn_ctx *ctx = p->engine.ctx;
-    atn_status status = centroid(source, p->source_origin);
-    if (status == ATN_OK) status = centroid(target, p->target_origin);
+atn_status reg_lying_of(const cloud_points *points, reg_lying *out) {
+    *out = (reg_lying){.too_small = too_small(points)};
+    atn_status status = centroid(points, out->centroid);
+    if (status == ATN_OK) reg_spread_of(points, out->centroid, &out->spread);
+    return status;
+}
+
+atn_status reg_lying_on_device(reg_engine *e, reg_ordered *points, const double first[3], reg_lying *out) {
+    static const int PLACE[9] = {4, 5, 6, 5, 7, 8, 6, 8, 9};
+    double about[REG_SUMS_COUNT], most = 0;
+    *out = (reg_lying){.too_small = false};
+    atn_status status = reg_ordered_sums(e, points, first, about);
     if (status != ATN_OK) return status;
-    reg_spread_of(source, p->source_origin, &p->source_spread);
-    reg_spread_of(target, p->target_origin, &p->target_spread);
+    for (int axis = 0; axis < 3; ++axis) {
+        out->centroid[axis] = first[axis] + (about[0] > 0 ? about[1 + axis] / about[0] : 0);
+        out->low[axis] = about[11 + axis];
+        out->high[axis] = about[14 + axis];
+        most = fmax(most, fmax(out->high[axis] - first[axis], first[axis] - out->low[axis]));
+    }
+    out->too_small = most > 0 && most < SMALLEST;
+    points->weight = about[0];
+    status = reg_ordered_sums(e, points, out->centroid, about);
+    if (status != ATN_OK) return status;
+    double square = about[4] + about[7] + about[9];
+    out->spread.radius = about[0] > 0 ? sqrt(square / about[0]) : 0;
+    out->spread.farthest = sqrt(about[10]);
+    for (int i = 0; i < 9; ++i) out->spread.shape[i] = square > 0 ? about[PLACE[i]] / square : about[PLACE[i]];
+    return ATN_OK;
+}
+
+atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target,
+                           const reg_lying *source_lies, const reg_lying *target_lies) {
+    const atn_ctx *ctx = p->engine.ctx;
+    memcpy(p->source_origin, source_lies->centroid, sizeof p->source_origin);
+    memcpy(p->target_origin, target_lies->centroid, sizeof p->target_origin);
+    p->source_spread = source_lies->spread;
+    p->target_spread = target_lies->spread;
     p->unit = p->target_spread.radius;
     if (!isfinite(p->unit) || !isfinite(p->source_spread.radius))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
-    if (too_small(source) || too_small(target))
+    if (source_lies->too_small || target_lies->too_small)
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "register: points are too near to each other for distances to be squared; another unit helps");
     (void)reg_leave_strays(source, p->source_spread.radius, p->source_origin);

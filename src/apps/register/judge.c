@@ -92,17 +92,13 @@ void reg_spread_of(const cloud_points *p, const double origin[3], reg_spread *ou
     out->farthest = sqrt(farthest2);
 }
 
-/* Blocks of the source stand for all of it where there are many. */
-static atn_status measure_part(reg_problem *p, const reg_side *all, reg_side *target, double reach, double *sum,
+/* Over one side of the source, which weighs `by` times as much as it has points for. */
+static atn_status measure_side(reg_problem *p, reg_side *source, reg_side *target, double by, double reach, double *sum,
                                double *weight) {
     const atn_ctx *ctx = p->engine.ctx;
-    reg_side some, *source = &some;
-    atn_status made = reg_side_sample(all, all->padded / LOOKED_AT + 1, source);
-    if (made != ATN_OK) return made;
-    double by = all->total / fmax(source->total, 1e-300);
     double *distance2 = atn_alloc(ctx, source->padded * sizeof *distance2);
     int32_t *index = atn_alloc(ctx, source->padded * sizeof *index);
-    atn_status status = distance2 && index ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = distance2 && index ? reg_side_fetch(source) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = reg_place(&p->engine, source, &p->pose);
     if (status == ATN_OK) status = reg_nearest(&p->engine, source, target, reach, distance2, index);
     for (size_t k = 0; k < source->padded && status == ATN_OK; ++k)
@@ -112,8 +108,19 @@ static atn_status measure_part(reg_problem *p, const reg_side *all, reg_side *ta
         }
     atn_free(ctx, distance2);
     atn_free(ctx, index);
-    reg_engine_forget(&p->engine, source);
-    reg_side_free(source);
+    return status;
+}
+
+/* Blocks of the source stand for all of it where there are many. */
+static atn_status measure_part(reg_problem *p, reg_side *all, reg_side *target, double reach, double *sum,
+                               double *weight) {
+    if (all->padded < LOOKED_AT && p->parts == 1) return measure_side(p, all, target, 1, reach, sum, weight);
+    reg_side some;
+    atn_status status = reg_side_sample(&p->engine, all, all->padded / LOOKED_AT + 1, &some);
+    if (status != ATN_OK) return status;
+    status = measure_side(p, &some, target, all->total / fmax(some.total, 1e-300), reach, sum, weight);
+    reg_engine_forget(&p->engine, &some);
+    reg_side_free(&some);
     return status;
 }
 
@@ -125,7 +132,7 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r) {
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
     atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
     for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
-        const reg_side *source = part ? &level->more[part - 1] : &level->source;
+        reg_side *source = part ? &level->more[part - 1] : &level->source;
         status = measure_part(p, source, target, reach, &sum, &weight);
     }
     p->engine.evaluated = evaluated; /* a check, no work of the method */

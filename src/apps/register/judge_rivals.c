@@ -19,15 +19,29 @@ static const double CLEARLY = 5; /* and in those of which one fits better */
 static const double FEW_DETAILS =
     8;                           /* samples that are no walls: fewer hardly tell poses apart, as on a cube's edges */
 static const double APART = 0.2; /* radians, */
-static const double AWAY = 0.1;  /* or that part of the size of what overlaps: another pose */
+static const double AWAY = 0.1;  /* or that part of the size of what overlaps: another pose, */
+static const double BLURRED = 5; /* unless points move by fewer spacings: the same, as far as an answer may be off, */
+static const double MOST_BLURRED = 0.3; /* up to that part of the size, and as many radians */
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
 
 typedef struct poses {
     reg_pose list[MOST]; /* the answer first */
     size_t count;
+    const double *centre; /* of what overlaps; borrowed */
+    double turn, way;     /* radians, way of the centre: more is another pose */
 } poses;
 
-static bool other(const reg_pose *a, const reg_pose *b, const double centre[3], double size) {
+static poses only_answer(const reg_problem *p, const double *centre, double size) {
+    double blurred = fmin(BLURRED * fmax(p->spacing, p->source_spacing), MOST_BLURRED * size);
+    return (poses){.list = {p->pose},
+                   .count = 1,
+                   .centre = centre,
+                   .turn = fmax(APART, size > 0 ? blurred / size : 0),
+                   .way = fmax(AWAY * size, blurred)};
+}
+
+static bool other(const poses *known, const reg_pose *a, const reg_pose *b) {
+    const double *centre = known->centre;
     reg_pose back, both;
     double twist[6], turn2 = 0, way2 = 0, moved[3], scale = reg_pose_scale(b);
     if (!reg_pose_invert(b, &back)) return true;
@@ -38,7 +52,7 @@ static bool other(const reg_pose *a, const reg_pose *b, const double centre[3], 
         turn2 += twist[k] * twist[k];
         way2 += (moved[k] - centre[k]) * (moved[k] - centre[k]);
     }
-    return scale > 0 && (turn2 > APART * APART || way2 > AWAY * AWAY * size * size);
+    return scale > 0 && (turn2 > known->turn * known->turn || way2 > known->way * known->way);
 }
 
 static double detail_with(const fitness_seen *seen, double prior) {
@@ -58,9 +72,9 @@ double judge_value(const fitness_seen *there, const fitness_seen *answer) {
     return value * fmin(1, (1 - PLANES * there->planar) / (1 - PLANES * answer->planar));
 }
 
-static bool is_new(const poses *known, const reg_pose *pose, const double centre[3], double size) {
+static bool is_new(const poses *known, const reg_pose *pose) {
     for (size_t k = 0; k < known->count; ++k)
-        if (!other(pose, &known->list[k], centre, size)) return false;
+        if (!other(known, pose, &known->list[k])) return false;
     return true;
 }
 
@@ -74,9 +88,9 @@ static void complete(const reg_problem *p, const fitness_seen *seen, poses *know
                 reg_pose step = reg_pose_compose(&known->list[way ? j : i], &back);
                 reg_pose pose = reg_pose_compose(&step, &known->list[way ? i : j]);
                 fitness_seen there;
-                if (!is_new(known, &pose, seen->centre, seen->size)) continue;
+                if (!is_new(known, &pose)) continue;
                 fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
-                if (judge_value(&there, seen) > EQUAL * seen->value && is_new(known, &pose, seen->centre, seen->size))
+                if (judge_value(&there, seen) > EQUAL * seen->value && is_new(known, &pose))
                     known->list[known->count++] = pose;
             }
 }
@@ -137,20 +151,20 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
     reg_pose pose[REG_MOST_RIVALS];
     fitness_seen there[REG_MOST_RIVALS];
     size_t count;
-    poses known = {.list = {p->pose}, .count = 1};
+    poses known = only_answer(p, seen->centre, seen->size);
     atn_status status = find_rivals(p, found, &count);
     p->beaten = false;
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < count; ++k) reg_to_inside(p, found[k], &pose[k]);
     fitness_refine_all(p->fitness, STEPS, count, pose, there);
     for (size_t k = 0; k < count; ++k) {
-        if (!other(&pose[k], &p->pose, seen->centre, seen->size)) continue;
+        if (!other(&known, &pose[k], &p->pose)) continue;
         double value = judge_value(&there[k], seen);
         if (value > best) {
             best = value;
             p->rival = pose[k];
         }
-        if (value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose[k], seen->centre, seen->size))
+        if (value > EQUAL * seen->value && known.count < MOST && is_new(&known, &pose[k]))
             known.list[known.count++] = pose[k];
     }
     p->beaten = best > BETTER * seen->value;
@@ -164,7 +178,7 @@ atn_status judge_rivals_by_points(reg_problem *p, const fitness_scores *scores, 
     double found[REG_MOST_RIVALS][16], best = 0;
     reg_pose pose[REG_MOST_RIVALS];
     size_t count;
-    poses known = {.list = {p->pose}, .count = 1};
+    poses known = only_answer(p, scores->centre, scores->size);
     atn_status status = find_rivals(p, found, &count);
     fitness_scores *there = atn_alloc(p->engine.ctx, REG_MOST_RIVALS * sizeof *there);
     *ahead = INFINITY;
@@ -173,15 +187,14 @@ atn_status judge_rivals_by_points(reg_problem *p, const fitness_scores *scores, 
     for (size_t k = 0; k < count; ++k) reg_to_inside(p, found[k], &pose[k]);
     fitness_refine_points_all(p->fitness, STEPS, count, pose, there);
     for (size_t k = 0; k < count; ++k) {
-        if (!other(&pose[k], &p->pose, scores->centre, scores->size)) continue;
+        if (!other(&known, &pose[k], &p->pose)) continue;
         double z = fitness_ahead(scores, &there[k]);
         *ahead = fmin(*ahead, z);
         if (there[k].mean > best) {
             best = there[k].mean;
             p->rival = pose[k];
         }
-        if (z < AS_WELL && known.count < MOST && is_new(&known, &pose[k], scores->centre, scores->size))
-            known.list[known.count++] = pose[k];
+        if (z < AS_WELL && known.count < MOST && is_new(&known, &pose[k])) known.list[known.count++] = pose[k];
     }
     p->beaten = *ahead < -CLEARLY;
     r->runner_up = scores->mean > 0 ? best / scores->mean : 0;

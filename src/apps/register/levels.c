@@ -11,6 +11,8 @@ static const double WORTH = 0.6; /* a level has at most that share of the points
 /* so far from its edge on, this one is enough: points that crowd at many scales are few only at the largest of them. */
 static const double APART = 8, CROWDED = 0.95;
 
+static const reg_box NOWHERE = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
 /* Points `from` to `to` - 1, which stay whose they are. */
 static cloud_points take(const cloud_points *all, size_t from, size_t to) {
     cloud_points some = *all;
@@ -39,7 +41,8 @@ static atn_status make_parts(reg_problem *p, const cloud_points *source, reg_lev
         size_t from = source->count * (size_t)k / (size_t)parts, to = source->count * (size_t)(k + 1) / (size_t)parts;
         reg_side *side = k ? &level->more[k - 1] : &level->source;
         cloud_points points = take(source, from, to);
-        status = reg_side_make(e->device, &points, p->source_origin, p->unit, e->type, e->block, side);
+        status = reg_side_make(e->device, &points, p->source_origin, p->unit, e->type,
+                               reg_engine_block(e, points.count), side);
         if (status != ATN_OK) break;
         level->n_more = k;
         note_part(level, side);
@@ -49,19 +52,20 @@ static atn_status make_parts(reg_problem *p, const cloud_points *source, reg_lev
 
 /* Sides that are there already stay. */
 static atn_status make_sides(reg_problem *p, const cloud_points *source, const cloud_points *target, reg_level *level) {
-    static const reg_box EMPTY = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     reg_engine *e = &p->engine;
     atn_status status = ATN_OK;
-    level->bounds = EMPTY;
+    level->bounds = NOWHERE;
     if (!level->target.device)
-        status = reg_side_make(e->device, target, p->target_origin, p->unit, e->type, e->block, &level->target);
+        status = reg_side_make(e->device, target, p->target_origin, p->unit, e->type,
+                               reg_engine_block(e, target->count), &level->target);
     if (status != ATN_OK) return status;
     if (p->parts > 1 && source->count > (size_t)p->parts) {
         reg_side_free(&level->source);
         return make_parts(p, source, level);
     }
     if (!level->source.device)
-        status = reg_side_make(e->device, source, p->source_origin, p->unit, e->type, e->block, &level->source);
+        status = reg_side_make(e->device, source, p->source_origin, p->unit, e->type,
+                               reg_engine_block(e, source->count), &level->source);
     if (status == ATN_OK) note_part(level, &level->source);
     return status;
 }
@@ -71,7 +75,8 @@ static atn_status look(reg_problem *p, const cloud_points *points, const double 
                        double *spacing) {
     reg_engine *e = &p->engine;
     reg_span span = reg_begin(e);
-    atn_status status = reg_side_make(e->device, points, origin, p->unit, e->type, e->block, side);
+    atn_status status =
+        reg_side_make(e->device, points, origin, p->unit, e->type, reg_engine_block(e, points->count), side);
     reg_end(e, REG_LEVELS, span);
     span = reg_begin(e);
     *spacing = status == ATN_OK ? reg_side_spacing(side) : 0;
@@ -82,13 +87,15 @@ static atn_status look(reg_problem *p, const cloud_points *points, const double 
 /* The sigma of the end is half a spacing; pairs of up to three are looked at. A surface has 4 points in such a cell,
  * points that fill space have 8. Lists of near pairs would be as long as the square of the number of points that crowd,
  * and say no more about the pose than a few of them with their weights. */
+static const double CROWD_CELL = 2; /* spacings */
+enum { CROWD_MOST = 64 };
+
 static atn_status thin(reg_problem *p, const char *which, double spacing, cloud_points *points, reg_curve *curve,
                        uint32_t *from, reg_side *side) {
-    static const double CELL = 2; /* spacings */
-    enum { MOST = 64 };
     size_t before = points->count;
     if (!(spacing > 0) || p->settings->compat || p->settings->dense) return ATN_OK; /* all pairs are asked for */
-    atn_status status = reg_curve_thin(points, curve, reg_curve_edge(curve, CELL * spacing * p->unit), MOST, from);
+    atn_status status =
+        reg_curve_thin(points, curve, reg_curve_edge(curve, CROWD_CELL * spacing * p->unit), CROWD_MOST, from);
     if (status != ATN_OK || points->count == before) return status;
     reg_side_free(side); /* of all points */
     atn_log(p->engine.ctx, ATN_LOG_INFO, "register: the %s has crowded places: %zu points are merged into others there",
@@ -96,8 +103,110 @@ static atn_status thin(reg_problem *p, const char *which, double spacing, cloud_
     return ATN_OK;
 }
 
+/* ---- on the device ---- */
+
+/* All points for the host again: it does what the device has no program for. */
+static atn_status leave_device(reg_problem *p) {
+    reg_engine *e = &p->engine;
+    reg_side_free(&p->level[0].source);
+    reg_side_free(&p->level[0].target);
+    cloud_points_free(&p->source);
+    cloud_points_free(&p->target);
+    atn_status status = reg_ordered_fetch(e, &p->source_ordered, &p->source, &p->source_curve, &p->source_from);
+    if (status == ATN_OK)
+        status = reg_ordered_fetch(e, &p->target_ordered, &p->target, &p->target_curve, &p->target_from);
+    reg_ordered_free(&p->source_ordered);
+    reg_ordered_free(&p->target_ordered);
+    p->on_device = false;
+    return status;
+}
+
+static atn_status find_crowds(reg_problem *p, const reg_ordered *points, double spacing, bool *crowded) {
+    *crowded = false;
+    if (!(spacing > 0) || p->settings->dense) return ATN_OK;
+    double edge = reg_curve_edge(&(reg_curve){.cell = points->cell}, CROWD_CELL * spacing * p->unit);
+    return reg_ordered_crowded(&p->engine, points, edge, CROWD_MOST, crowded);
+}
+
+static atn_status begin_on_device(reg_problem *p, bool *crowded) {
+    reg_engine *e = &p->engine;
+    reg_level *level = &p->level[0];
+    const reg_ordered *source = &p->source_ordered, *target = &p->target_ordered;
+    reg_span span = reg_begin(e);
+    atn_status status = reg_side_of(e, target, p->target_origin, p->unit, &level->target);
+    if (status == ATN_OK) status = reg_side_of(e, source, p->source_origin, p->unit, &level->source);
+    if (status == ATN_OK) status = reg_side_settle(&level->target);
+    if (status == ATN_OK) status = reg_side_settle(&level->source);
+    reg_end(e, REG_LEVELS, span);
+    span = reg_begin(e);
+    if (status == ATN_OK)
+        status = reg_ordered_spacing(e, target, &level->target, p->target_origin, p->unit, &p->spacing);
+    if (status == ATN_OK)
+        status = reg_ordered_spacing(e, source, &level->source, p->source_origin, p->unit, &p->source_spacing);
+    reg_end(e, REG_SPACING, span);
+    if (status == ATN_OK) status = find_crowds(p, source, p->source_spacing, crowded);
+    if (status == ATN_OK && !*crowded) status = find_crowds(p, target, p->spacing, crowded);
+    return status;
+}
+
+/* Sides of both merged clouds, on their way. */
+static atn_status make_level(reg_problem *p, const reg_ordered merged[2], reg_level *level) {
+    atn_status status = reg_side_of(&p->engine, &merged[0], p->source_origin, p->unit, &level->source);
+    return status == ATN_OK ? reg_side_of(&p->engine, &merged[1], p->target_origin, p->unit, &level->target) : status;
+}
+
+static atn_status merge_level(reg_problem *p, const reg_ordered fine[2], double edge, reg_level *from,
+                              reg_ordered coarse[2]) {
+    atn_status status = reg_ordered_merge(&p->engine, &fine[0], edge, &coarse[0], &from->source.parent);
+    if (status == ATN_OK) status = reg_ordered_merge(&p->engine, &fine[1], edge, &coarse[1], &from->target.parent);
+    return status == ATN_OK ? make_level(p, coarse, from + 1) : status;
+}
+
+static atn_status settle_level(reg_level *level) {
+    atn_status status = reg_side_settle(&level->source);
+    if (status == ATN_OK) status = reg_side_settle(&level->target);
+    if (status == ATN_OK) note_part(level, &level->source);
+    return status;
+}
+
+/* As make_coarser, with counts that are known before anything is merged. */
+static atn_status make_coarser_on_device(reg_problem *p) {
+    reg_ordered fine[2] = {p->source_ordered, p->target_ordered};
+    reg_curve curve = {.cell = fine[1].cell};
+    double edge = reg_curve_edge(&curve, REG_FIRST_EDGE * p->spacing * p->unit), last = edge / 2;
+    bool small = false;
+    atn_status status = ATN_OK;
+    p->source_ordered = p->target_ordered = (reg_ordered){0};
+    for (; status == ATN_OK && !small && p->levels < REG_MOST_LEVELS && p->spacing > 0; edge *= 2) {
+        size_t source = reg_ordered_cells(&fine[0], edge), target = reg_ordered_cells(&fine[1], edge);
+        double share = (double)(source + target) / (double)(fine[0].count + fine[1].count);
+        small = source < FEWEST || target < FEWEST;
+        if (small || share >= (edge >= APART * last ? CROWDED : WORTH)) continue;
+        reg_ordered coarse[2] = {{0}, {0}};
+        reg_level *level = &p->level[p->levels++];
+        last = edge;
+        *level = (reg_level){.edge = edge / p->unit, .bounds = NOWHERE};
+        status = merge_level(p, fine, edge, level - 1, coarse);
+        for (int k = 0; k < 2; ++k) {
+            reg_ordered_free(&fine[k]);
+            fine[k] = coarse[k];
+        }
+    }
+    for (int k = 0; k < 2; ++k) reg_ordered_free(&fine[k]);
+    for (int32_t k = 1; k < p->levels && status == ATN_OK; ++k) status = settle_level(&p->level[k]);
+    return status;
+}
+
+/* ---- from both ---- */
+
 atn_status reg_levels_begin(reg_problem *p) {
     reg_level *level = &p->level[0];
+    bool crowded = false;
+    if (p->on_device) {
+        atn_status begun = begin_on_device(p, &crowded);
+        if (begun == ATN_OK && crowded) begun = leave_device(p);
+        if (begun != ATN_OK || !crowded) return begun;
+    }
     atn_status status = look(p, &p->target, p->target_origin, &level->target, &p->spacing);
     if (status == ATN_OK) status = look(p, &p->source, p->source_origin, &level->source, &p->source_spacing);
     reg_span span = reg_begin(&p->engine);
@@ -105,6 +214,8 @@ atn_status reg_levels_begin(reg_problem *p) {
         status = thin(p, "source", p->source_spacing, &p->source, &p->source_curve, p->source_from, &level->source);
     if (status == ATN_OK)
         status = thin(p, "target", p->spacing, &p->target, &p->target_curve, p->target_from, &level->target);
+    p->source_count = p->source.count;
+    p->target_count = p->target.count;
     reg_end(&p->engine, REG_LEVELS, span);
     return status;
 }
@@ -163,9 +274,12 @@ static atn_status make_coarser(reg_problem *p) {
 atn_status reg_levels_make(reg_problem *p, bool pyramid) {
     if (p->levels) return ATN_OK;
     reg_span span = reg_begin(&p->engine);
-    atn_status status = make_sides(p, &p->source, &p->target, &p->level[0]);
+    atn_status status = p->on_device && p->parts > 1 ? leave_device(p) : ATN_OK;
+    if (status == ATN_OK) status = make_sides(p, &p->source, &p->target, &p->level[0]);
     p->levels = 1;
-    if (status == ATN_OK && pyramid) status = make_coarser(p);
+    if (status == ATN_OK && pyramid) status = p->on_device ? make_coarser_on_device(p) : make_coarser(p);
+    reg_ordered_free(&p->source_ordered);
+    reg_ordered_free(&p->target_ordered);
     for (int32_t a = 0, b = p->levels - 1; a < b; ++a, --b) { /* the coarsest first */
         reg_level kept = p->level[a];
         p->level[a] = p->level[b];

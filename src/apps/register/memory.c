@@ -9,7 +9,7 @@ static const double LEVELS = 1.7; /* all levels together, in points of the fines
 static const double PLACED = 1.2; /* and those that are on the device at the same time */
 /* Bytes a point of the host's, measured at the peak, which comes after the sort: in order, in blocks, what the polish
  * adds; lists of the device. */
-enum { COPY = 40, HOST = 12, POLISH = 18, LISTS = 16 };
+enum { COPY = 40, HOST = 26, POLISH = 18, LISTS = 16 };
 enum { JUDGED = 230, MOST_JUDGED = 30000 }; /* what the verdict adds for each point, of so many of a cloud at most */
 enum { SCENE = 2000000 };                   /* of the search for rivals, however many points there are */
 
@@ -63,7 +63,7 @@ atn_status reg_plan_memory(reg_problem *p) {
     atn_device *device = p->engine.device;
     bool shared = atn_device_get_info(device)->cpu; /* the device's memory is the host's */
     bool whole = s->method == ATN_REGISTER_GICP;    /* does nothing without surfaces */
-    need n = needs(s, whole || p->polished || p->surveyed, (double)p->source.count, (double)p->target.count);
+    need n = needs(s, whole || p->polished || p->surveyed, (double)p->source_count, (double)p->target_count);
     double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
     double fixed = shared ? n.host + n.target : n.target;
     p->parts = 1;

@@ -1,6 +1,8 @@
 /* Hoare's selection. */
 #include "apps/register/nth.h"
 
+#include <stdlib.h>
+
 double reg_nth(double *a, size_t n, size_t k) {
     size_t low = 0, high = n - 1;
     while (low < high) {
@@ -20,4 +22,18 @@ double reg_nth(double *a, size_t n, size_t k) {
             low = j + 1;
     }
     return a[k];
+}
+
+static int by_number(const void *a, const void *b) {
+    double x = ((const reg_weighed *)a)->number, y = ((const reg_weighed *)b)->number;
+    return x < y ? -1 : x > y;
+}
+
+double reg_weighed_median(reg_weighed *list, size_t n) {
+    double all = 0, seen = 0;
+    size_t k = 0;
+    if (n) qsort(list, n, sizeof *list, by_number);
+    for (size_t i = 0; i < n; ++i) all += list[i].weight;
+    while (k + 1 < n && 2 * (seen += list[k].weight) < all) ++k;
+    return n ? list[k].number : 0;
 }

@@ -7,4 +7,12 @@
 /* The k-th smallest of n > k numbers, from 0; reorders. */
 double reg_nth(double *numbers, size_t n, size_t k);
 
+/* A number and how much it counts. */
+typedef struct reg_weighed {
+    double number, weight;
+} reg_weighed;
+
+/* The number up to which half of the weight lies; 0 of none. Reorders. */
+double reg_weighed_median(reg_weighed *list, size_t n);
+
 #endif

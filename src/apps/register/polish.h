@@ -21,7 +21,7 @@ typedef struct reg_polish_state {
     bool quiet;       /* steps are no iterations that anybody is told of */
     bool whole;       /* they are all there is of a method: as many as its iterations, and the last pose stays */
     bool lost;        /* no pair within reach */
-    double ahead;     /* partners are looked for that many times farther than reach: lists serve poses around this one */
+    double slack;     /* how far poses to come move points from where they are now, where that is known */
     double scale2;    /* deviation squared of the square root of q */
     double h[36], g[6];
     double weight, cost;
@@ -38,9 +38,10 @@ void reg_polish_close(reg_polish_state *s); /* zeroed ones are fine */
  * sum of J^T W J, g = sum of J^T W d, weighed; the other sums. */
 atn_status reg_polish_step(reg_polish_state *s, const reg_pose *pose, double reach);
 
-/* What each pair of the last step added to g: rows of `padded` numbers, where its source point is, J^T W d times its
- * weight, and that weight, 0: it does not count. Of the type given; owned by the caller. */
+/* What the pairs of the last step added to g, `per` neighbours in a column: where their source points are, in the mean
+ * of those that count, J^T W d times the weight of each, and that weight, 0: none counts. Of reg_sum_type; owned by the
+ * caller. */
 enum { REG_POLISH_TERM = 10 };
-atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, atn_array **out);
+atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, size_t per, atn_array **out);
 
 #endif

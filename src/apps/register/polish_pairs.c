@@ -105,14 +105,14 @@ atn_status reg_polish_step(reg_polish_state *s, const reg_pose *pose, double rea
     reg_engine *e = &s->p->engine;
     atn_status status = reg_place(e, s->source, pose);
     if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
-    if (status == ATN_OK) status = reg_partners(e, s->source, s->target, s->ahead * reach);
+    if (status == ATN_OK) status = reg_partners(e, s->source, s->target, reach, s->slack);
     if (status == ATN_OK) status = reg_side_pairs(s->source);
     if (status == ATN_OK) status = weigh(s, pose, reach);
     if (status == ATN_OK && !s->settled) status = find_scale(s);
     return status == ATN_OK ? add_up(s, pose) : status;
 }
 
-atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, atn_array **out) {
+atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, size_t per, atn_array **out) {
     reg_engine *e = &s->p->engine;
     atn_kernel *kernel;
     reg_binding bound[POINTS + 1];
@@ -120,9 +120,10 @@ atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, atn_array
     atn_status status = reg_engine_kernel(e, REG_TERMS, &kernel);
     if (status == ATN_OK) status = reg_engine_pose(kernel, pose);
     if (status == ATN_OK) status = atn_kernel_param(kernel, "limit", limit_of(s), 0);
+    if (status == ATN_OK) status = atn_kernel_param(kernel, "per", (double)per, 0);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(e->device, reg_sum_type(e->type), (int64_t)s->source->padded, REG_POLISH_TERM,
-                                         0, out);
+        status = atn_array_create_matrix(e->device, reg_sum_type(e->type),
+                                         (int64_t)((s->source->padded + per - 1) / per), REG_POLISH_TERM, 0, out);
     bind_points(s, bound);
     bound[POINTS] = (reg_binding){"term", *out};
     if (status == ATN_OK) status = reg_engine_run(e, REG_TERMS, bound, COUNT(bound));
@@ -132,8 +133,7 @@ atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, atn_array
 atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side *source, reg_side *target,
                            reg_polish_state *out) {
     atn_device *device = p->engine.device;
-    *out = (reg_polish_state){
-        .p = p, .surface = surface, .source = source, .all = source, .target = target, .ahead = 1};
+    *out = (reg_polish_state){.p = p, .surface = surface, .source = source, .all = source, .target = target};
     atn_status status = atn_array_create_vector(device, reg_sum_type(p->engine.type), SOME, &out->some);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, TOTALS, &out->total);
     if (status != ATN_OK) reg_polish_close(out);

@@ -3,10 +3,10 @@
 #ifndef ATN_APPS_REGISTER_PROBLEM_H
 #define ATN_APPS_REGISTER_PROBLEM_H
 
-#include "apps/register/curve.h"
-#include "apps/register/engine.h"
+#include "apps/register/ordered_side.h"
 
 enum { REG_MOST_LEVELS = 12 };
+enum { REG_SAMPLED = 120000 };
 #define REG_FIRST_EDGE 2.3 /* spacings: about the edge of the smallest cells whose points are merged */
 
 /* Both clouds at one resolution. */
@@ -34,9 +34,13 @@ typedef struct reg_spread {
  */
 typedef struct reg_problem {
     reg_engine engine;
-    const atn_register_settings *settings; /* defaults filled in */
-    const atn_cloud *source_cloud, *target_cloud;
-    cloud_points source, target;
+    const atn_register_settings *settings;        /* defaults filled in */
+    const atn_cloud *source_cloud, *target_cloud; /* the caller's, or */
+    atn_array *source_rows, *target_rows;         /* points where they lie on the device */
+    cloud_points source, target;       /* in order; where they are on the device, a sample of REG_SAMPLED at most */
+    size_t source_count, target_count; /* points, those at one place and those that crowd as one */
+    reg_ordered source_ordered, target_ordered; /* on the device, until all levels are made */
+    bool on_device;                             /* they were ordered there; what follows is for others: */
     reg_curve source_curve, target_curve;
     uint32_t *source_from, *target_from; /* the cloud's point that each of them was, or the first of those it was */
     double source_origin[3], target_origin[3], unit;
@@ -73,6 +77,14 @@ typedef struct reg_problem {
     atn_register_result *result;
 } reg_problem;
 
+/* Copies of both clouds, in order, and their frames. */
+atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings);
+/* The same of rows on the device, which reg_goes_to_device is true for. */
+atn_status reg_take_rows(reg_problem *p);
+/* Is it worth preparing points on the device? It is where that is not the host, for methods that ask the host for few
+ * of many points. */
+bool reg_goes_to_device(const reg_engine *engine, const atn_register_settings *settings, size_t source, size_t target);
+
 /* The spacings, and points merged where there are many more than elsewhere within them. */
 atn_status reg_levels_begin(reg_problem *p);
 
@@ -108,8 +120,21 @@ atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, do
 
 void reg_spread_of(const cloud_points *points, const double origin[3], reg_spread *out);
 
-/* Frames without units: origins, spreads and the unit; coordinates that cannot be squared are refused. */
-atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target);
+/* How a whole cloud lies. */
+typedef struct reg_lying {
+    double centroid[3];
+    double low[3], high[3]; /* bounds, where the device was asked */
+    reg_spread spread;
+    bool too_small; /* not all at one place, yet squares of distances are none that a double holds */
+} reg_lying;
+atn_status reg_lying_of(const cloud_points *points, reg_lying *out);
+/* The same of points on the device, of which `first` is one; also their weight. */
+atn_status reg_lying_on_device(reg_engine *engine, reg_ordered *points, const double first[3], reg_lying *out);
+
+/* Frames without units: origins, spreads and the unit; coordinates that cannot be squared are refused. The points serve
+ * as samples. */
+atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target,
+                           const reg_lying *source_lies, const reg_lying *target_lies);
 
 /* How far the usual point is from the middle, by medians of a sample. A cloud is no larger than REG_STRAY times that:
  * few points that are far away from all others do not say how large it is. 0: most points are at one place. */

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -97,57 +96,6 @@ static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
 
 /* ---- frames ---- */
 
-enum { STRETCH = 16384 }; /* points that a core takes at once */
-
-typedef struct weighing {
-    const float *from; /* NULL: all weigh 1 */
-    float *to;
-    bool wrong[ATN_PARALLEL_MOST], any[ATN_PARALLEL_MOST]; /* by worker: not a weight; above 0 */
-} weighing;
-
-static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    weighing *t = user;
-    for (int64_t k = from; k < to; ++k) {
-        float w = t->from ? t->from[k] : 1;
-        t->to[k] = w;
-        t->wrong[worker] = t->wrong[worker] || !(w >= 0) || !isfinite(w);
-        t->any[worker] = t->any[worker] || w > 0;
-    }
-}
-
-/* Files may have any numbers as weights; methods rely on these. */
-static atn_status take_weights(const atn_ctx *ctx, const atn_cloud *cloud, const char *which, cloud_points *out) {
-    weighing t = {.from = atn_cloud_weights(cloud), .to = atn_alloc(ctx, out->count * sizeof *out->weight)};
-    bool wrong = false, any = false;
-    out->weight = t.to;
-    if (!t.to) return ATN_ERR_MEMORY;
-    atn_parallel((int64_t)out->count, STRETCH, weigh_some, &t);
-    for (int32_t w = 0; w < ATN_PARALLEL_MOST; ++w) {
-        wrong = wrong || t.wrong[w];
-        any = any || t.any[w];
-    }
-    for (size_t k = 0; wrong && k < out->count; ++k)
-        if (!(t.to[k] >= 0) || !isfinite(t.to[k]))
-            return atn_fail(ctx, ATN_ERR_INPUT, "point %zu has the weight %g; weights are finite and not negative", k,
-                            (double)t.to[k]);
-    return any ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
-}
-
-/* The points as the caller has them: all but the weights is the caller's. */
-static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which,
-                             const atn_register_settings *s, cloud_points *out) {
-    size_t count = cloud_count(cloud);
-    const int32_t *species = s->match_species ? atn_cloud_species(cloud) : NULL;
-    *out = (cloud_points){.ctx = ctx, .count = count, .species = (int32_t *)(uintptr_t)species};
-    if (count == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
-    if (count > UINT32_MAX / 2)
-        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %u points", which, UINT32_MAX / 2);
-    if (s->match_species && !species)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but the %s has none", which);
-    for (int axis = 0; axis < 3; ++axis) out->position[axis] = (double *)(uintptr_t)atn_cloud_positions(cloud, axis);
-    return take_weights(ctx, cloud, which, out);
-}
-
 void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
     reg_pose pose;
     for (int i = 0; i < 3; ++i) {
@@ -208,38 +156,8 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
-/* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
- * published code knows no weights. */
-static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
-    double spacing;
-    atn_status status = reg_curve_guess(target, &spacing);
-    if (status == ATN_OK)
-        status =
-            reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
-    if (status == ATN_OK)
-        status = reg_curve_make(source, p->target_curve.cell, distinct, &p->source, &p->source_curve, &p->source_from);
-    return status;
-}
-
-/* Copies of both clouds, in order. */
-static atn_status take_clouds(reg_problem *p, const atn_register_settings *settings) {
-    const atn_ctx *ctx = p->engine.ctx;
-    cloud_points source = {0}, target = {0};
-    reg_span span = reg_begin(&p->engine);
-    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
-    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
-    if (status == ATN_OK) status = reg_find_frames(p, &source, &target);
-    reg_end(&p->engine, REG_READ, span);
-    span = reg_begin(&p->engine);
-    if (status == ATN_OK) status = sort_points(p, &source, &target, !settings->compat);
-    reg_end(&p->engine, REG_ORDER, span);
-    atn_free(ctx, source.weight);
-    atn_free(ctx, target.weight);
-    return status;
-}
-
 static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
-    atn_status status = take_clouds(p, settings);
+    atn_status status = p->source_rows ? reg_take_rows(p) : reg_take_clouds(p, settings);
     if (status == ATN_OK) status = reg_levels_begin(p);
     if (status != ATN_OK) return status;
     fill_in(settings, p);
@@ -252,7 +170,7 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
 /* ---- the result ---- */
 
 atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target) {
-    p->dense_pairs += (double)p->source.count * (double)p->target.count;
+    p->dense_pairs += (double)p->source_count * (double)p->target_count;
     if (!p->settings->watch) return ATN_OK;
     atn_register_step step = {.iteration = p->iterations,
                               .sigma = sigma * p->unit,
@@ -369,7 +287,7 @@ static void restore(reg_problem *p, const answer *from) {
 /* From p->pose on, with its verdict. What the caller allows is for all runs together, a default for each. */
 static atn_status run(reg_problem *p, atn_register_settings *settings) {
     int32_t each = METHODS[settings->method].most_iterations / p->haste;
-    double points = (double)p->source.count + (double)p->target.count;
+    double points = (double)p->source_count + (double)p->target_count;
     p->most_pairs = INFINITY;
     if (p->open_iterations) {
         settings->most_iterations = p->iterations + each;
@@ -456,9 +374,15 @@ static atn_status register_from_start(reg_problem *p, atn_register_settings *set
     return settings->init == ATN_START_IDENTITY ? run_from_identity(p, settings) : run(p, settings);
 }
 
+/* What is registered: two clouds, or rows of two arrays. */
+typedef struct given_pair {
+    const atn_cloud *source, *target;
+    atn_array *source_rows, *target_rows;
+} given_pair;
+
 /* One pair with an engine that others have used before and will use again. */
-static atn_status register_pair(reg_engine *engine, const atn_cloud *source, const atn_cloud *target,
-                                const atn_register_settings *given, atn_register_result *out) {
+static atn_status register_pair(reg_engine *engine, const given_pair *pair, const atn_register_settings *given,
+                                atn_register_result *out) {
     const atn_ctx *ctx = engine->ctx;
     double since = atn_clock_seconds();
     atn_register_settings settings = *given;
@@ -467,23 +391,27 @@ static atn_status register_pair(reg_engine *engine, const atn_cloud *source, con
     reg_problem *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
     p->settings = &settings;
-    p->source_cloud = source;
-    p->target_cloud = target;
+    p->source_cloud = pair->source;
+    p->target_cloud = pair->target;
+    p->source_rows = pair->source_rows;
+    p->target_rows = pair->target_rows;
     p->result = out;
     p->held = held;
     p->parts = 1;
     p->haste = 1;
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
-    atn_status status = set_up(p, &settings);
+    atn_status status = reg_engine_build_ahead(&p->engine);
+    if (status == ATN_OK) status = set_up(p, &settings);
     if (status == ATN_OK) status = reg_plan_memory(p);
-    if (status == ATN_OK) status = reg_engine_build_ahead(&p->engine);
     if (status == ATN_OK) status = register_from_start(p, &settings);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_levels_free(p);
     reg_scene_free(p->scene);
     if (p->fitness) fitness_free(p->fitness);
     atn_free(ctx, p->fitness);
+    reg_ordered_free(&p->source_ordered);
+    reg_ordered_free(&p->target_ordered);
     cloud_points_free(&p->source);
     cloud_points_free(&p->target);
     reg_curve_free(&p->source_curve);
@@ -508,7 +436,77 @@ atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_c
     reg_engine engine;
     *out = (atn_register_result){0};
     atn_status status = open_engine(device, &settings, &engine);
-    if (status == ATN_OK) status = register_pair(&engine, source, target, &settings, out);
+    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, out);
+    reg_engine_close(&engine);
+    return status;
+}
+
+/* ---- points where they lie ---- */
+
+static atn_status check_rows(atn_device *device, const atn_array *rows, const char *which) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_array_info info = atn_array_get_info(rows);
+    if (atn_array_device(rows) != device)
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
+    if (info.rank != 2 || info.size[0] != 3 || (info.type != ATN_SP && info.type != ATN_DP))
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "register: the %s is no matrix of 32-bit or 64-bit numbers, three in a row for each point",
+                        which);
+    if (info.size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
+    if (info.size[1] > INT32_MAX)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %d points", which, INT32_MAX);
+    return ATN_OK;
+}
+
+/* A copy for the host. */
+static atn_status cloud_of(atn_ctx *ctx, atn_array *rows, atn_cloud **out) {
+    atn_array_info info = atn_array_get_info(rows);
+    size_t numbers = 3 * (size_t)info.size[1];
+    bool wide = info.type == ATN_DP;
+    double *positions = atn_alloc(ctx, numbers * sizeof *positions);
+    float *single = wide ? NULL : atn_alloc(ctx, numbers * sizeof *single);
+    *out = NULL;
+    atn_status status = positions && (wide || single) ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = atn_array_get(rows, wide ? (void *)positions : single, 0);
+    for (size_t k = 0; k < numbers && single && status == ATN_OK; ++k) positions[k] = (double)single[k];
+    if (status == ATN_OK) status = atn_cloud_create(ctx, (size_t)info.size[1], positions, NULL, out);
+    atn_free(ctx, positions);
+    atn_free(ctx, single);
+    return status;
+}
+
+static atn_status register_copies(reg_engine *engine, atn_array *source, atn_array *target,
+                                  const atn_register_settings *settings, atn_register_result *out) {
+    atn_ctx *ctx = (atn_ctx *)(uintptr_t)engine->ctx;
+    given_pair pair = {0};
+    atn_cloud *from = NULL, *to = NULL;
+    atn_status status = cloud_of(ctx, source, &from);
+    if (status == ATN_OK) status = cloud_of(ctx, target, &to);
+    pair.source = from;
+    pair.target = to;
+    if (status == ATN_OK) status = register_pair(engine, &pair, settings, out);
+    atn_cloud_free(from);
+    atn_cloud_free(to);
+    return status;
+}
+
+atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
+                               const atn_register_settings *given, atn_register_result *out) {
+    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    reg_engine engine = {0};
+    *out = (atn_register_result){0};
+    atn_status status = check_rows(device, source, "source");
+    if (status == ATN_OK) status = check_rows(device, target, "target");
+    if (status == ATN_OK && settings.match_species)
+        status =
+            atn_fail(atn_device_ctx(device), ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+    if (status == ATN_OK) status = open_engine(device, &settings, &engine);
+    if (status != ATN_OK) return status;
+    size_t counts[2] = {(size_t)atn_array_get_info(source).size[1], (size_t)atn_array_get_info(target).size[1]};
+    if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
+        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
+    else
+        status = register_copies(&engine, source, target, &settings, out);
     reg_engine_close(&engine);
     return status;
 }
@@ -530,7 +528,8 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         pair->message[0] = '\0';
         pair->status = check(ctx, &own);
         if (pair->status == ATN_OK)
-            pair->status = register_pair(&engine, pair->source, pair->target, &own, &pair->result);
+            pair->status =
+                register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &pair->result);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
         if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;

@@ -46,6 +46,7 @@ typedef struct looking {
     const reg_scene *scene;
     const search_surface *source;
     bool scaled;
+    double worth;
     search_pose *pose;
 } looking;
 
@@ -59,12 +60,12 @@ static void refine_one(void *user, int64_t from, int64_t to, int32_t worker) {
     const looking *t = user;
     (void)worker;
     for (int64_t k = from; k < to; ++k)
-        search_refine(&t->scene->raster, t->source, t->scaled, REFINE_STEPS, &t->pose[k]);
+        search_refine(&t->scene->raster, t->source, t->scaled, REFINE_STEPS, t->worth, &t->pose[k]);
 }
 
-atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, search_pose *pose,
-                        size_t *count) {
-    looking t = {scene, source, scaled, pose};
+atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, double worth,
+                        search_pose *pose, size_t *count) {
+    looking t = {scene, source, scaled, worth, pose};
     size_t taken = 0;
     atn_parallel_pieces((int64_t)*count, score_one, &t);
     atn_status status = atn_check_cancel(scene->ctx);
@@ -84,7 +85,7 @@ atn_status search_judge(const reg_scene *scene, const search_surface *source, bo
 /* Judges `count` poses of the attempt and puts the best among those of the scene. */
 static atn_status judge(attempt *t, size_t count) {
     reg_scene *scene = t->scene;
-    atn_status status = search_judge(scene, t->source, scene->scaled, t->pose, &count);
+    atn_status status = search_judge(scene, t->source, scene->scaled, 0, t->pose, &count);
     if (status != ATN_OK) return status;
     search_pose both[2 * SEARCH_REFINED];
     memcpy(both, scene->best, scene->bests * sizeof *both);
@@ -313,7 +314,7 @@ double reg_scene_refine(const reg_scene *s, double transform[16]) {
     search_pose pose;
     if (s->blank) return 0;
     take(s, transform, &pose);
-    search_refine(&s->raster, &s->of_source, false, REFINE_STEPS, &pose);
+    search_refine(&s->raster, &s->of_source, false, REFINE_STEPS, 0, &pose);
     publish(&s->of_source, &s->of_target, &pose, transform);
     return pose.score;
 }
@@ -358,7 +359,7 @@ atn_status reg_scene_rivals(const reg_scene *s, const double answer[16], double 
     if (status != ATN_OK) return status;
     memcpy(pose + n, s->best, s->bests * sizeof *pose);
     n += s->bests;
-    status = search_judge(s, &s->of_source, false, pose, &n);
+    status = search_judge(s, &s->of_source, false, NEARLY * own.score, pose, &n);
     for (size_t k = 0; k < n && status == ATN_OK; ++k)
         if (pose[k].score > NEARLY * own.score && far(&pose[k], &own, about) && *count < REG_MOST_RIVALS)
             publish(&s->of_source, &s->of_target, &pose[k], out[(*count)++]);

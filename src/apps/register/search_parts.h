@@ -91,8 +91,9 @@ void search_raster_free(search_raster *raster); /* zeroed ones are fine */
 /* How well each point lies there, in [0, 1]; and the mean over all points. */
 void search_lies(const search_raster *raster, const search_surface *source, const search_pose *pose, float *out);
 double search_score(const search_raster *raster, const search_surface *source, const search_pose *pose);
-/* Some steps towards the nearest planes; the score is brought up to date. */
-void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps,
+/* Some steps towards the nearest planes; the score is brought up to date. Half of them where it stays far below
+ * `worth`. */
+void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps, double worth,
                    search_pose *pose);
 
 /* ---- search_pairs.c, search_turns.c: where starts come from; each fills at most `room` poses, without scores ---- */
@@ -116,9 +117,10 @@ struct reg_scene {
     search_pose best[SEARCH_REFINED]; /* that the search has met, the best first */
     size_t bests;
 };
-/* Scores `pose`, refines the best that differ, and leaves these in front, sorted; *count becomes their number. */
-atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, search_pose *pose,
-                        size_t *count);
+/* Scores `pose`, refines the best that differ, and leaves these in front, sorted; *count becomes their number. Scores
+ * below `worth` are of no interest. */
+atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, double worth,
+                        search_pose *pose, size_t *count);
 void search_sort(search_pose *pose, size_t count); /* by falling score; equals stay in order */
 
 #endif

@@ -16,7 +16,9 @@ static const float OFF_PLANE = 0.5F;   /* where a point lies on the target no mo
 static const float ALIKE = 0.8F;       /* least cosine between the normals of both */
 static const double AROUND = 3;        /* of the raster around the points */
 static const double FINEST_STEP = 0.5;
-static const float NOBODY = 1e6F; /* where a target point is that nothing lies on */
+static const double STILL = 1e-3;   /* radians and cubes: less is no step */
+static const double HOPELESS = 0.6; /* of a score that is wanted, halfway to it */
+static const float NOBODY = 1e6F;   /* where a target point is that nothing lies on */
 
 /* Bounds of the points that have normals (strays have none), or of all. */
 static void bounds(const search_surface *s, double low[3], double high[3]) {
@@ -337,15 +339,28 @@ static double look(const search_raster *raster, const search_surface *source, co
     return score / (double)source->count;
 }
 
-void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps,
+/* Did a step hardly move a pose? */
+static bool is_still(const search_pose *a, const search_pose *b) {
+    double way2 = (a->scale - b->scale) * (a->scale - b->scale);
+    for (int k = 0; k < 9; ++k) way2 += (a->turn[k] - b->turn[k]) * (a->turn[k] - b->turn[k]);
+    for (int k = 0; k < 3; ++k) way2 += (a->shift[k] - b->shift[k]) * (a->shift[k] - b->shift[k]);
+    return way2 < STILL * STILL;
+}
+
+void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps, double worth,
                    search_pose *pose) {
     search_moments moments;
     pose->score = look(raster, source, pose, 3 * OFF_PLANE, &moments);
     search_pose best = *pose;
     for (int step = 1; step <= steps; ++step) {
+        search_pose before = *pose;
         if (moments.pairs < 6 || !search_moments_fit(&moments, scaled, pose)) break;
+        bool still = is_still(pose, &before);
+        if (still && step < steps / 2) step = steps / 2; /* wide steps are over, */
         pose->score = look(raster, source, pose, step < steps / 2 ? 3 * OFF_PLANE : OFF_PLANE, &moments);
         if (pose->score > best.score) best = *pose;
+        if (still && step > steps / 2) break; /* and so are narrow ones */
+        if (step == steps / 2 && best.score < HOPELESS * worth) break;
     }
     *pose = best;
 }

@@ -79,9 +79,10 @@ static int64_t floor_of(double value) {
     return whole - ((double)whole > value);
 }
 
-static atn_status add_point(table *t, double edge, const double p[3], cube **last) {
+/* per: 1 / edge. */
+static atn_status add_point(table *t, double edge, double per, const double p[3], cube **last) {
     int64_t at[3];
-    for (int a = 0; a < 3; ++a) at[a] = floor_of(p[a] / edge);
+    for (int a = 0; a < 3; ++a) at[a] = floor_of(p[a] * per);
     if (!*last || memcmp((*last)->at, at, sizeof at) != 0) *last = find_cube(t, at); /* often the one before */
     if (!*last) return ATN_ERR_MEMORY;
     ++(*last)->points;
@@ -165,12 +166,12 @@ static double extent_of(const double (*p)[3], size_t count) {
 
 /* Cubes that are not sparse. */
 static atn_status count_cubes(table *t, const double (*p)[3], size_t points, double edge, double *out) {
-    double least = 0;
+    double least = 0, per = 1 / edge;
     cube *last = NULL;
     atn_status status = ATN_OK;
     t->count = 0;
     if (t->slots) memset(t->slot, 0, t->slots * sizeof *t->slot);
-    for (size_t k = 0; k < points && status == ATN_OK; ++k) status = add_point(t, edge, p[k], &last);
+    for (size_t k = 0; k < points && status == ATN_OK; ++k) status = add_point(t, edge, per, p[k], &last);
     if (status == ATN_OK) status = least_points(t, &least);
     *out = 0;
     for (size_t k = 0; k < t->count; ++k) *out += t->cube[k].points >= least;
@@ -235,7 +236,7 @@ static void thin_some(void *user, int64_t from, int64_t to, int32_t worker) {
         for (size_t k = 0; k < last - first && t->status[stretch] == ATN_OK; ++k) {
             double p[3];
             for (int a = 0; a < 3; ++a) p[a] = t->points->position[a][point[k]];
-            t->status[stretch] = add_point(of, t->edge, p, &now);
+            t->status[stretch] = add_point(of, t->edge, 1 / t->edge, p, &now);
         }
     }
 }

@@ -10,8 +10,9 @@
 #include <string.h>
 
 enum { STEPS = 15, MOST_POINTS = 160, FEWEST_POINTS = 80, LANES = 16 };
+enum { HALFWAY = 11, KEPT_FIRST = 24, KEPT_THEN = 16 };   /* of rivals: behind the coarse steps, and behind that step */
 static const double SIGMA_FIRST = 0.4, SIGMA_LAST = 0.08; /* of the target's size */
-static const double COARSE = 0.2;                         /* likewise: above it half of the points tell as much */
+static const double COARSE = 0.2;                         /* likewise: above it some of the points tell as much */
 static const double OUTLIER2 = 2.25;                      /* (d0 / sigma)^2 */
 static const double LOG2_E = 1.4426950408889634;
 
@@ -101,7 +102,9 @@ static void choose(const search_surface *s, chosen *out) {
 /* Both clouds' points, and what all the starts share. */
 typedef struct em {
     const search_surface *surface[2]; /* source, target */
-    chosen of[2], half[2];            /* for the last steps; for the first, which are coarse */
+    chosen of[2], few[2];             /* for the last steps; for the first, which are coarse */
+    size_t part;                      /* of the former that are among the latter: one in so many */
+    int first, end;                   /* steps that are to be done */
     search_pose *pose;
 } em;
 
@@ -109,11 +112,11 @@ static void choose_some(void *user, int64_t from, int64_t to, int32_t worker) {
     em *e = user;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
-        chosen *all = &e->of[k], *half = &e->half[k];
+        chosen *all = &e->of[k], *few = &e->few[k];
         choose(e->surface[k], all);
-        half->count = all->count < FEWEST_POINTS ? all->count : all->count / 2;
+        few->count = all->count < FEWEST_POINTS ? all->count : all->count / e->part;
         for (int a = 0; a < 3; ++a)
-            for (size_t j = 0; j < half->count; ++j) half->at[a][j] = all->at[a][j * all->count / half->count];
+            for (size_t j = 0; j < few->count; ++j) few->at[a][j] = all->at[a][j * all->count / few->count];
     }
 }
 
@@ -135,72 +138,115 @@ static inline float half_to(float x) {
 
 static inline float weight_of(float x, float y, float z) { return half_to(x * x + y * y + z * z); }
 
-/* The sums over the target of w = 2^-|y - x|^2, and of w x, for two places of the source at once: one alone would wait
- * for its own results. */
-enum { TOGETHER = 2 };
+/* Some places of the source, a lane for each: where they are expected to belong. */
+enum { EACH = 8 };
 typedef struct expected {
-    float w[TOGETHER], x[3][TOGETHER];
+    float w[EACH], x[3][EACH]; /* the sums over the target of w = 2^-|y - x|^2, and of w x */
 } expected;
 
-ATN_IN_LANES static void expect(const chosen *target, const float at[3][TOGETHER], expected *out) {
-    const float *x = target->at[0], *y = target->at[1], *z = target->at[2];
-    const float px = at[0][0], py = at[1][0], pz = at[2][0], qx = at[0][1], qy = at[1][1], qz = at[2][1];
-    float pw = 0, pwx = 0, pwy = 0, pwz = 0, qw = 0, qwx = 0, qwy = 0, qwz = 0;
-    ATN_LANES(reduction(+ : pw, pwx, pwy, pwz, qw, qwx, qwy, qwz))
-    for (size_t j = 0; j < target->count / LANES * LANES; ++j) {
-        float p = weight_of(x[j] - px, y[j] - py, z[j] - pz), q = weight_of(x[j] - qx, y[j] - qy, z[j] - qz);
-        pw += p, pwx += p * x[j], pwy += p * y[j], pwz += p * z[j];
-        qw += q, qwx += q * x[j], qwy += q * y[j], qwz += q * z[j];
+/* On its own: sums stay in registers. */
+__attribute__((noinline)) ATN_IN_LANES static void expect(const chosen *target, const float at[3][EACH],
+                                                          expected *out) {
+    float w[EACH] = {0}, x[EACH] = {0}, y[EACH] = {0}, z[EACH] = {0};
+    for (size_t j = 0; j < target->count; ++j) {
+        const float tx = target->at[0][j], ty = target->at[1][j], tz = target->at[2][j];
+        ATN_LANES()
+        for (int l = 0; l < EACH; ++l) {
+            float p = weight_of(tx - at[0][l], ty - at[1][l], tz - at[2][l]);
+            w[l] += p, x[l] += p * tx, y[l] += p * ty, z[l] += p * tz;
+        }
     }
-    *out = (expected){{pw, qw}, {{pwx, qwx}, {pwy, qwy}, {pwz, qwz}}};
+    memcpy(out->w, w, sizeof w);
+    memcpy(out->x[0], x, sizeof x), memcpy(out->x[1], y, sizeof y), memcpy(out->x[2], z, sizeof z);
 }
 
-/* One step of a start: where its points are expected to belong, and the pose that these ask for. The target is in units
- * in which the exponent needs no factor. */
+/* Sums over pairs, by lane: pairs, weight, y, x, x y^T, |y|^2, |x|^2. */
+enum { PAIRS, WEIGHT, Y, X = Y + 3, XY = X + 3, YY = XY + 9, XX, SUMS };
+
+ATN_IN_LANES static void add_pairs(const float y[3][EACH], const expected *to, size_t count, float outlier, float per,
+                                   float sum[SUMS][EACH]) {
+    ATN_LANES()
+    for (int l = 0; l < EACH; ++l) {
+        float w = to->w[l], there = w > 1e-20F ? 1.0F : 0.0F;
+        there = l < (int)count ? there : 0;
+        w = there > 0 ? w : 1;
+        float k = there * w / (w + outlier), by = there > 0 ? per / w : 0;
+        float x0 = to->x[0][l] * by, x1 = to->x[1][l] * by, x2 = to->x[2][l] * by;
+        float y0 = there > 0 ? y[0][l] : 0, y1 = there > 0 ? y[1][l] : 0, y2 = there > 0 ? y[2][l] : 0;
+        float kx0 = k * x0, kx1 = k * x1, kx2 = k * x2;
+        sum[PAIRS][l] += there, sum[WEIGHT][l] += k;
+        sum[Y][l] += k * y0, sum[Y + 1][l] += k * y1, sum[Y + 2][l] += k * y2;
+        sum[X][l] += kx0, sum[X + 1][l] += kx1, sum[X + 2][l] += kx2;
+        sum[XY][l] += kx0 * y0, sum[XY + 1][l] += kx0 * y1, sum[XY + 2][l] += kx0 * y2;
+        sum[XY + 3][l] += kx1 * y0, sum[XY + 4][l] += kx1 * y1, sum[XY + 5][l] += kx1 * y2;
+        sum[XY + 6][l] += kx2 * y0, sum[XY + 7][l] += kx2 * y1, sum[XY + 8][l] += kx2 * y2;
+        sum[YY][l] += k * (y0 * y0 + y1 * y1 + y2 * y2);
+        sum[XX][l] += kx0 * x0 + kx1 * x1 + kx2 * x2;
+    }
+}
+
+static search_moments moments_of(const float sum[SUMS][EACH]) {
+    double all[SUMS] = {0};
+    for (int k = 0; k < SUMS; ++k)
+        for (int l = 0; l < EACH; ++l) all[k] += (double)sum[k][l];
+    search_moments m = {.weight = all[WEIGHT], .yy = all[YY], .xx = all[XX], .pairs = (int32_t)all[PAIRS]};
+    memcpy(m.y, all + Y, sizeof m.y);
+    memcpy(m.x, all + X, sizeof m.x);
+    memcpy(m.xy, all + XY, sizeof m.xy);
+    return m;
+}
+
+/* One step of a start: where its points are expected to belong, and the pose that these ask for; the score is the share
+ * of them that belong to something. The target is in units in which the exponent needs no factor. */
 static void step(const chosen *source, const chosen *target, double unit, search_pose *pose) {
-    const double outlier = exp(-OUTLIER2);
-    search_moments moments = {0};
-    for (size_t first = 0; first < source->count; first += TOGETHER) {
-        double y[TOGETHER][3], x[3];
-        float at[3][TOGETHER];
+    float sum[SUMS][EACH] = {{0}}, turn[9], shift[3], outlier = (float)exp(-OUTLIER2);
+    for (int k = 0; k < 9; ++k) turn[k] = (float)(unit * pose->scale * pose->turn[k]);
+    for (int a = 0; a < 3; ++a) shift[a] = (float)(unit * pose->shift[a]);
+    for (size_t first = 0; first < source->count; first += EACH) {
+        float y[3][EACH], at[3][EACH];
         expected to;
-        for (size_t k = 0; k < TOGETHER; ++k) {
-            size_t from = first + k < source->count ? first + k : source->count - 1;
-            for (int a = 0; a < 3; ++a) y[k][a] = source->at[a][from];
-            search_pose_move(pose, y[k], x);
-            for (int a = 0; a < 3; ++a) at[a][k] = (float)(unit * x[a]);
-        }
-        expect(target, at, &to);
-        for (size_t k = 0; k < TOGETHER && first + k < source->count; ++k) {
-            double w = (double)to.w[k];
-            if (!(w > 1e-20)) continue;
-            for (int a = 0; a < 3; ++a) x[a] = (double)to.x[a][k] / w / unit;
-            search_moments_add(&moments, w / (w + outlier), y[k], x);
-        }
+        for (int a = 0; a < 3; ++a) memcpy(y[a], source->at[a] + first, sizeof y[a]);
+        for (int a = 0; a < 3; ++a)
+            for (int l = 0; l < EACH; ++l)
+                at[a][l] = turn[3 * a] * y[0][l] + turn[3 * a + 1] * y[1][l] + turn[3 * a + 2] * y[2][l] + shift[a];
+        expect(target, (const float(*)[EACH])at, &to);
+        add_pairs((const float(*)[EACH])y, &to, source->count - first, outlier, (float)(1 / unit), sum);
     }
+    search_moments moments = moments_of((const float(*)[EACH])sum);
     search_moments_fit(&moments, false, pose);
+    pose->score = moments.weight / (double)source->count;
 }
 
-/* In another unit; the last lanes are filled with points that are far from everything. */
+/* In another unit. */
 static void prepare(const chosen *from, float unit, chosen *out) {
-    static const float AWAY = 1e4F;
-    out->count = (from->count + LANES - 1) / LANES * LANES;
+    out->count = from->count;
     for (int a = 0; a < 3; ++a)
-        for (size_t j = 0; j < out->count; ++j) out->at[a][j] = j < from->count ? unit * from->at[a][j] : AWAY;
+        for (size_t j = 0; j < out->count; ++j) out->at[a][j] = unit * from->at[a][j];
 }
+
+static double sigma_of(int step) { return SIGMA_FIRST * pow(SIGMA_LAST / SIGMA_FIRST, step / (STEPS - 1.0)); }
 
 /* Starts are followed by all cores, each by one. */
 static void follow(void *user, int64_t from, int64_t to, int32_t worker) {
     const em *e = user;
     (void)worker;
-    for (int k = 0; k < STEPS; ++k) {
-        double sigma = e->surface[1]->size * SIGMA_FIRST * pow(SIGMA_LAST / SIGMA_FIRST, k / (STEPS - 1.0));
-        double unit = sqrt(LOG2_E) / sigma;
-        const chosen *of = sigma > COARSE * e->surface[1]->size ? e->half : e->of;
+    for (int k = e->first; k < e->end; ++k) {
+        double unit = sqrt(LOG2_E) / (sigma_of(k) * e->surface[1]->size);
+        const chosen *of = sigma_of(k) > COARSE ? e->few : e->of;
         chosen target;
         prepare(&of[1], (float)unit, &target);
         for (int64_t s = from; s < to; ++s) step(&of[0], &target, unit, &e->pose[s]);
     }
+}
+
+/* On to step `end`; the `most` that fit best then stay. */
+static size_t advance(em *e, size_t starts, int end, size_t most) {
+    e->end = end;
+    atn_parallel_pieces((int64_t)starts, follow, e);
+    e->first = end;
+    if (starts <= most) return starts;
+    search_sort(e->pose, starts);
+    return most;
 }
 
 /* The place `about` goes where `from` sends it, and the source turns there. */
@@ -218,15 +264,20 @@ static void turn_about(const search_pose *from, const double about[3], search_po
 
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
                          const double about[3], search_pose *out, size_t *count) {
-    em e = {.surface = {source, target}, .pose = out};
+    em e = {.surface = {source, target}, .part = from ? 3 : 2, .pose = out};
     size_t starts = even_turns(out);
     for (size_t s = 0; s < starts; ++s) {
         out[s].scale = 1;
         for (int a = 0; a < 3; ++a) out[s].shift[a] = 0; /* both are about their centroids */
         if (from) turn_about(from, about, &out[s]);
     }
-    *count = starts;
     atn_parallel_pieces(2, choose_some, &e);
-    atn_parallel_pieces((int64_t)starts, follow, &e);
+    if (from) { /* what fits clearly worse than others while steps are coarse is no rival */
+        int coarse = 0;
+        while (sigma_of(coarse) > COARSE) ++coarse;
+        starts = advance(&e, starts, coarse, KEPT_FIRST);
+        starts = advance(&e, starts, HALFWAY, KEPT_THEN);
+    }
+    *count = advance(&e, starts, STEPS, starts);
     return atn_check_cancel(source->ctx);
 }

@@ -66,6 +66,8 @@ static atn_status gather(const reg_side *rows, const double *shift, double far2,
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
                             reg_moments *out) {
     size_t n = rows->padded;
+    atn_status fetched = reg_side_fetch(rows);
+    if (fetched != ATN_OK) return fetched;
     double *number = atn_alloc(e->ctx, 8 * n * sizeof *number), *shift = number ? number + 7 * n : NULL, most = 0;
     int32_t *index = atn_alloc(e->ctx, n * sizeof *index);
     atn_status status = number && index ? find_nearest(e, rows, columns, shift, index) : ATN_ERR_MEMORY;

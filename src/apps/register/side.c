@@ -1,6 +1,6 @@
 /* Blocks of neighbours: points in an order that keeps neighbours together, cut where the species changes or a block is
  * full. */
-#include "apps/register/side.h"
+#include "apps/register/ordered_side.h"
 
 #include "apps/register/nth.h"
 
@@ -96,18 +96,44 @@ static size_t count_blocks(const cloud_points *p, size_t block) {
     return blocks;
 }
 
-static atn_status allocate(reg_side *s, const atn_ctx *ctx, bool species) {
-    size_t n = s->padded, b = s->blocks;
-    for (int axis = 0; axis < 3; ++axis)
-        if (!(s->position[axis] = atn_alloc(ctx, n * sizeof(double)))) return ATN_ERR_MEMORY;
+atn_status reg_side_allocate(reg_side *s) {
+    const atn_ctx *ctx = atn_device_ctx(s->device);
+    size_t b = s->blocks;
     s->tree.leaves = 1;
     while (s->tree.leaves < b) s->tree.leaves *= 2;
-    if (!(s->weight = atn_zalloc(ctx, n * sizeof *s->weight)) || !(s->origin = atn_alloc(ctx, n * sizeof *s->origin)) ||
-        (species && !(s->species = atn_alloc(ctx, b * sizeof *s->species))) ||
-        !(s->centre = atn_alloc(ctx, b * sizeof *s->centre)) || !(s->radius = atn_alloc(ctx, b * sizeof *s->radius)) ||
+    if (!(s->centre = atn_alloc(ctx, b * sizeof *s->centre)) || !(s->radius = atn_alloc(ctx, b * sizeof *s->radius)) ||
         !(s->tree.node = atn_alloc(ctx, 2 * s->tree.leaves * sizeof *s->tree.node)))
         return ATN_ERR_MEMORY;
     return ATN_OK;
+}
+
+/* What is there for each point. */
+static atn_status allocate_points(reg_side *s, bool species) {
+    const atn_ctx *ctx = atn_device_ctx(s->device);
+    size_t n = s->padded;
+    for (int axis = 0; axis < 3; ++axis)
+        if (!(s->position[axis] = atn_alloc(ctx, n * sizeof(double)))) return ATN_ERR_MEMORY;
+    if (!(s->weight = atn_zalloc(ctx, n * sizeof *s->weight)) || !(s->origin = atn_alloc(ctx, n * sizeof *s->origin)) ||
+        (species && !(s->species = atn_alloc(ctx, s->blocks * sizeof *s->species))))
+        return ATN_ERR_MEMORY;
+    return ATN_OK;
+}
+
+static void free_points(reg_side *s) {
+    const atn_ctx *ctx = atn_device_ctx(s->device);
+    for (int axis = 0; axis < 3; ++axis) {
+        atn_free(ctx, s->position[axis]);
+        s->position[axis] = NULL;
+    }
+    atn_free(ctx, s->weight);
+    atn_free(ctx, s->origin);
+    s->weight = NULL;
+    s->origin = NULL;
+}
+
+static atn_status allocate(reg_side *s, bool species) {
+    atn_status status = allocate_points(s, species);
+    return status == ATN_OK ? reg_side_allocate(s) : status;
 }
 
 /* Copies of the last point, which weigh nothing, up to the end of the block. */
@@ -239,15 +265,20 @@ static double usual_radius(const reg_side *s) {
     return count ? reg_nth(some, count, count / 2) : 0;
 }
 
-static void enclose(reg_side *s) {
-    for (size_t n = 0; n < 2 * s->tree.leaves; ++n) s->tree.node[n] = EMPTY;
-    atn_parallel((int64_t)s->blocks, 64, enclose_some, s);
+void reg_side_join(reg_side *s) {
+    for (size_t n = 0; n < s->tree.leaves; ++n) s->tree.node[n] = EMPTY;
+    for (size_t b = s->blocks; b < s->tree.leaves; ++b) s->tree.node[s->tree.leaves + b] = EMPTY;
     for (size_t n = s->tree.leaves; n-- > 1;) {
         join(&s->tree.node[n], &s->tree.node[2 * n]);
         join(&s->tree.node[n], &s->tree.node[2 * n + 1]);
     }
     s->bounds = s->tree.node[1];
     s->usual_radius = usual_radius(s);
+}
+
+static void enclose(reg_side *s) {
+    atn_parallel((int64_t)s->blocks, 64, enclose_some, s);
+    reg_side_join(s);
 }
 
 /* ---- on the device ---- */
@@ -300,14 +331,11 @@ static atn_status make_exact(reg_side *s, const double *number) {
     return status;
 }
 
-static atn_status upload(reg_side *s, const atn_ctx *ctx) {
-    double *number = atn_alloc(ctx, s->padded * sizeof *number);
-    if (!number) return ATN_ERR_MEMORY;
+atn_status reg_side_create(reg_side *s) {
     atn_status status = ATN_OK;
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
         status = vector(s, &s->point[axis]);
         if (status == ATN_OK) status = vector(s, &s->moved[axis]);
-        if (status == ATN_OK) status = reg_array_put(s->point[axis], s->padded, s->position[axis]);
     }
     if (status == ATN_OK) status = vector(s, &s->log_weight);
     if (status == ATN_OK) status = vector(s, &s->w);
@@ -320,6 +348,15 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
     if (status == ATN_OK) status = rows_of(s, s->log_weight, &s->log_weight_rows);
     if (status == ATN_OK) status = rows_of(s, s->shift, &s->shift_rows);
     if (status == ATN_OK) status = rows_of(s, s->partner, &s->partner_rows);
+    return status;
+}
+
+static atn_status upload(reg_side *s, const atn_ctx *ctx) {
+    double *number = atn_alloc(ctx, s->padded * sizeof *number);
+    if (!number) return ATN_ERR_MEMORY;
+    atn_status status = reg_side_create(s);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+        status = reg_array_put(s->point[axis], s->padded, s->position[axis]);
     if (status == ATN_OK) {
         atn_parallel((int64_t)s->padded, LEAST, copy_weights, &(weighing){s, NULL, number});
         status = reg_array_put(s->w, s->padded, number);
@@ -336,7 +373,7 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
     reg_side s = {.device = device, .type = type, .count = points->count, .block = block};
     s.blocks = count_blocks(points, block);
     s.padded = s.blocks * block;
-    atn_status status = allocate(&s, ctx, points->species != NULL);
+    atn_status status = allocate(&s, points->species != NULL);
     if (status == ATN_OK) {
         cut(&s, points, origin, unit);
         enclose(&s);
@@ -347,27 +384,57 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
     return status;
 }
 
-atn_status reg_side_sample(const reg_side *from, size_t every, reg_side *out) {
-    const atn_ctx *ctx = atn_device_ctx(from->device);
+/* Blocks of a side whose points the host has. */
+static void take_blocks(const reg_side *from, size_t every, reg_side *s) {
     size_t block = from->block, bytes = block * sizeof(double);
-    reg_side s = {.device = from->device, .type = from->type, .block = block};
-    s.blocks = (from->blocks + every - 1) / every;
-    s.padded = s.blocks * block;
-    atn_status status = allocate(&s, ctx, from->species != NULL);
-    for (size_t b = 0; b < s.blocks && status == ATN_OK; ++b) {
+    for (size_t b = 0; b < s->blocks; ++b) {
         size_t at = b * block, of = b * every * block;
-        for (int axis = 0; axis < 3; ++axis) memcpy(s.position[axis] + at, from->position[axis] + of, bytes);
-        memcpy(s.weight + at, from->weight + of, block * sizeof *s.weight);
-        memcpy(s.origin + at, from->origin + of, block * sizeof *s.origin);
-        if (s.species) s.species[b] = from->species[b * every];
+        for (int axis = 0; axis < 3; ++axis) memcpy(s->position[axis] + at, from->position[axis] + of, bytes);
+        memcpy(s->weight + at, from->weight + of, block * sizeof *s->weight);
+        memcpy(s->origin + at, from->origin + of, block * sizeof *s->origin);
+        if (s->species) s->species[b] = from->species[b * every];
     }
-    if (status == ATN_OK) status = add_weights(&s, ctx);
+}
+
+atn_status reg_side_sample(reg_engine *e, const reg_side *from, size_t every, reg_side *out) {
+    reg_side s = {.device = from->device, .type = from->type, .block = from->block};
+    s.blocks = (from->blocks + every - 1) / every;
+    s.padded = s.blocks * s.block;
+    atn_status status = allocate(&s, from->species != NULL);
+    if (status == ATN_OK && from->position[0])
+        take_blocks(from, every, &s);
+    else if (status == ATN_OK)
+        status = reg_side_take(e, from, every, &s);
+    if (status == ATN_OK) status = add_weights(&s, e->ctx);
     if (status == ATN_OK) {
         enclose(&s);
         for (size_t k = 0; k < s.padded; ++k) s.count += s.weight[k] > 0;
     }
     *out = s;
     if (status != ATN_OK) reg_side_free(out);
+    return status;
+}
+
+static void fetch_weights(void *user, int64_t from, int64_t to, int32_t worker) {
+    const weighing *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        t->s->weight[k] = (float)t->number[k];
+        t->s->origin[k] = (uint32_t)((size_t)k < t->s->count ? (size_t)k : t->s->count - 1);
+    }
+}
+
+atn_status reg_side_fetch(reg_side *s) {
+    if (!s->on_device || s->position[0]) return ATN_OK;
+    const atn_ctx *ctx = atn_device_ctx(s->device);
+    double *number = atn_alloc(ctx, s->padded * sizeof *number);
+    atn_status status = number ? allocate_points(s, false) : ATN_ERR_MEMORY;
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+        status = reg_array_get(s->exact[axis], s->padded, s->position[axis]);
+    if (status == ATN_OK) status = reg_array_get(s->exact[3], s->padded, number);
+    if (status == ATN_OK) atn_parallel((int64_t)s->padded, LEAST, fetch_weights, &(weighing){s, NULL, number});
+    atn_free(ctx, number);
+    if (status != ATN_OK) free_points(s);
     return status;
 }
 
@@ -382,12 +449,10 @@ static double nearest_in_block(const reg_side *s, size_t b, const double p[3], d
     return best;
 }
 
-/* The square of the distance to the nearest point at another place; INFINITY where there is none. */
-static double nearest_elsewhere(const reg_side *s, size_t r) {
-    double p[3] = {s->position[0][r], s->position[1][r], s->position[2][r]};
-    double best = nearest_in_block(s, r / s->block, p, INFINITY);
+/* The same of all blocks below a node. */
+static double nearest_below(const reg_side *s, size_t from, const double p[3], double best) {
     size_t stack[64], depth = 0;
-    stack[depth++] = 1;
+    stack[depth++] = from;
     while (depth) {
         size_t node = stack[--depth];
         if (!(reg_box_gap2(&s->tree.node[node], p[0], p[1], p[2]) < best)) continue;
@@ -395,12 +460,18 @@ static double nearest_elsewhere(const reg_side *s, size_t r) {
             best = nearest_in_block(s, node - s->tree.leaves, p, best);
             continue;
         }
-        size_t near = 2 * node, far = 2 * node + 1;
-        if (reg_box_gap2(&s->tree.node[far], p[0], p[1], p[2]) < reg_box_gap2(&s->tree.node[near], p[0], p[1], p[2]))
-            near = far, far = 2 * node;
-        stack[depth++] = far;
-        stack[depth++] = near;
+        stack[depth++] = 2 * node + 1;
+        stack[depth++] = 2 * node;
     }
+    return best;
+}
+
+/* The square of the distance to the nearest point at another place; INFINITY where there is none. */
+static double nearest_elsewhere(const reg_side *s, size_t r) {
+    double p[3] = {s->position[0][r], s->position[1][r], s->position[2][r]};
+    double best = nearest_in_block(s, r / s->block, p, INFINITY);
+    for (size_t node = s->tree.leaves + r / s->block; node > 1; node /= 2) /* up from its own block */
+        best = nearest_below(s, node ^ 1, p, best);
     return best;
 }
 
@@ -425,17 +496,21 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+double reg_side_median(double *square, size_t n) {
+    qsort(square, n, sizeof *square, ascending);
+    while (n && !isfinite(square[n - 1])) --n;
+    return n ? (sqrt(square[(n - 1) / 2]) + sqrt(square[n / 2])) / 2 : 0;
+}
+
 double reg_side_spacing(const reg_side *s) {
     sampling t = {.s = s, .samples = s->padded < SAMPLES ? s->padded : SAMPLES};
     size_t n = t.samples;
     atn_parallel((int64_t)n, 64, look_at_some, &t);
-    qsort(t.found, n, sizeof *t.found, ascending);
-    while (n && !isfinite(t.found[n - 1])) --n;
-    return n ? (sqrt(t.found[(n - 1) / 2]) + sqrt(t.found[n / 2])) / 2 : 0;
+    return reg_side_median(t.found, n);
 }
 
 /* All arrays of a side, wherever they are in it. */
-enum { ARRAYS = 29 };
+enum { ARRAYS = 31 + REG_COVERS };
 typedef atn_array **every_array[ARRAYS];
 static void all_arrays(reg_side *s, every_array out) {
     int n = 0;
@@ -447,8 +522,11 @@ static void all_arrays(reg_side *s, every_array out) {
         out[n++] = &s->moved[k];
         out[n++] = &s->point[k];
     }
+    for (int k = 0; k < REG_COVERS; ++k) out[n++] = &s->cover[k];
     for (int k = 0; k < 4; ++k) out[n++] = &s->exact[k];
     out[n++] = &s->pair;
+    out[n++] = &s->box;
+    out[n++] = &s->parent;
     out[n++] = &s->log_weight_rows;
     out[n++] = &s->shift_rows;
     out[n++] = &s->partner_rows;
@@ -490,9 +568,7 @@ void reg_side_free(reg_side *s) {
     if (!s->device) return;
     const atn_ctx *ctx = atn_device_ctx(s->device);
     reg_side_park(s);
-    for (int axis = 0; axis < 3; ++axis) atn_free(ctx, s->position[axis]);
-    atn_free(ctx, s->weight);
-    atn_free(ctx, s->origin);
+    free_points(s);
     atn_free(ctx, s->species);
     atn_free(ctx, s->centre);
     atn_free(ctx, s->radius);

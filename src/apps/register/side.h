@@ -12,7 +12,23 @@
 /* log2 of a weight that counts for nothing; fits a half. */
 #define REG_NOTHING (-60000.0)
 
-enum { REG_LARGEST_BLOCK = 64, REG_PAIR_ROWS = 7 }; /* points of a block; numbers of a pair */
+enum { REG_LARGEST_BLOCK = 64, REG_PAIR_ROWS = 7, REG_BOX_ROWS = 7 }; /* points of a block; numbers of a pair, a box */
+
+/* Positions as matrices, a row for each block; boxes of blocks (programs/near_boxes.atn) and of groups of them; which
+ * blocks are wide and how many; where the parts of each block begin, their boxes and whose they are; the species of
+ * each block, or one element. */
+enum {
+    REG_COVER_POINT,
+    REG_COVER_BOX = REG_COVER_POINT + 3,
+    REG_COVER_GROUP,
+    REG_COVER_WIDE,
+    REG_COVER_WIDES,
+    REG_COVER_START,
+    REG_COVER_PART,
+    REG_COVER_OWNER,
+    REG_COVER_SPECIES,
+    REG_COVERS
+};
 
 typedef struct reg_box {
     double low[3], high[3];
@@ -38,9 +54,10 @@ typedef struct reg_tree {
     reg_box *node;
 } reg_tree;
 
-/* Made by reg_side_make, ended by reg_side_free. */
+/* Made by reg_side_make or reg_side_of, ended by reg_side_free. */
 typedef struct reg_side {
     atn_device *device;
+    bool on_device;       /* made there: position, weight and origin are NULL until reg_side_fetch */
     atn_type type;        /* of coordinates on the device */
     size_t count;         /* points that are there */
     size_t block, blocks; /* points of a block, and how many there are; */
@@ -55,6 +72,9 @@ typedef struct reg_side {
     double usual_radius; /* the median */
     reg_tree tree;
     reg_box bounds;
+    atn_array
+        *box; /* of a side made on the device: the blocks' boxes there, seven rows (programs/side_boxes.atn), DP */
+    atn_array *parent;     /* of each point its place in the next coarser level, INT32; NULL: not known there */
     atn_array *point[3];   /* on the device: position */
     atn_array *log_weight; /* log2 weight, REG_NOTHING for what has none */
     atn_array *w;          /* weight */
@@ -66,7 +86,9 @@ typedef struct reg_side {
     atn_array *partner;    /* of the last search for nearest points: where it stands, -1 for none */
     atn_array *moved_rows[3], *sum_rows[4], *log_weight_rows, *shift_rows,
         *partner_rows; /* the same as matrices, a row for each block */
-    reg_pose placed;   /* what `moved` holds */
+    atn_array
+        *cover[REG_COVERS]; /* what lists of near blocks are made from on the device, once they are (near_device.c) */
+    reg_pose placed;        /* what `moved` holds */
     bool is_placed;
 } reg_side;
 
@@ -74,8 +96,11 @@ typedef struct reg_side {
  * (reg_curve), each species by itself. Parked: nothing is on the device yet. */
 atn_status reg_side_make(atn_device *device, const cloud_points *points, const double origin[3], double unit,
                          atn_type type, size_t block, reg_side *out);
+struct reg_engine;
 /* One block in `every`, as they are. */
-atn_status reg_side_sample(const reg_side *side, size_t every, reg_side *out);
+atn_status reg_side_sample(struct reg_engine *engine, const reg_side *side, size_t every, reg_side *out);
+/* position, weight and origin of a side that was made on the device, as it has them; nothing to do for others. */
+atn_status reg_side_fetch(reg_side *side);
 /* Frees what is on the device, and brings it back. */
 void reg_side_park(reg_side *side);
 atn_status reg_side_unpark(reg_side *side); /* nothing to do where it is there */
@@ -84,6 +109,14 @@ void reg_side_free(reg_side *side);         /* zeroed ones are fine */
 /* The median distance from a point to the nearest one at another place, of at most 1,000 points spread evenly over the
  * order; 0 where all are at one place. */
 double reg_side_spacing(const reg_side *side);
+
+/* Parts of making a side: what describes its blocks, for the host; all arrays, nothing being in them; the tree above
+ * its leaves, with all that follows from the blocks' boxes. */
+atn_status reg_side_allocate(reg_side *side);
+atn_status reg_side_create(reg_side *side);
+void reg_side_join(reg_side *side);
+/* The median of distances from points to the nearest ones, as squares; those that are not finite are none. */
+double reg_side_median(double *square, size_t count);
 
 atn_type reg_sum_type(atn_type type); /* what sums over such coordinates are kept in */
 

@@ -12,8 +12,10 @@ static const double STILL = 0.02;      /* motion, in sigmas, that ends the steps
 static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last T */
 static const double FREE_SCALE = 0.35; /* sigma, in units, from which on scale and shear are fitted */
 enum { STEPS = 5 };
-enum { FIRST_TURNS = 3 }; /* of rows and columns, where nothing is normalised yet; then factors of the step before are
-                             nearly right, and one is enough: what nothing changes is the same */
+enum {
+    FIRST_TURNS = 3
+}; /* of rows and columns, where nothing is normalised yet; then factors of the step before are
+      nearly right, and one is enough: what nothing changes is the same */
 
 typedef struct softassign {
     reg_problem *p;

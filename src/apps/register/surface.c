@@ -1,24 +1,20 @@
 /* Shapes from sums over near points, a kernel's work; the level they are taken at from a sample of the target. */
 #include "apps/register/surface.h"
 
+#include "apps/register/nth.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double AROUND = 2;        /* sigma of what counts as around a point, in spacings */
 static const double FLATTEST = 0.03;   /* of l0 / l2: no surface is flatter */
 static const double FLAT = 0.2;        /* thickness over width below which a surface is seen, */
 static const double NEARLY_FLAT = 0.3; /* and below which points tell where it is */
-enum { FEWEST = 1000, LOOKED_AT = 2000, MANY = 80000 };
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
+static const double SPARSE = 0.1;      /* of a usual point's weight: it belongs to nothing */
+enum { FEWEST = 1000, LOOKED_AT = 1000, MANY = 80000 };
 
 /* Shapes of rows among the points of `all`, and how thick they are. */
 static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spacing, atn_array **shape,
@@ -29,22 +25,44 @@ static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spac
     return status == ATN_OK ? reg_shapes(e, rows, all, sqrt(log2(1e3)), FLATTEST, shape, ratio) : status;
 }
 
-/* The median of thickness over width, of some blocks of a side. */
+/* The median of thickness over width, of some blocks of a side. Points count as much as they weigh: among those that
+ * were merged, points that belong to nothing are many, and stand for few. */
 static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, double *out) {
     reg_side some = {0};
-    atn_status status = reg_side_sample(side, side->padded / LOOKED_AT + 1, &some);
+    atn_status status = reg_side_sample(e, side, side->padded / LOOKED_AT + 1, &some);
     atn_array *shape = NULL, *thick = NULL;
     double *ratio = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *ratio) : NULL;
-    if (status == ATN_OK) status = ratio ? look(e, &some, side, spacing, &shape, &thick) : ATN_ERR_MEMORY;
+    reg_weighed *list = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *list) : NULL;
+    if (status == ATN_OK) status = ratio && list ? look(e, &some, side, spacing, &shape, &thick) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = reg_array_get(thick, some.padded, ratio);
-    if (status == ATN_OK) {
-        qsort(ratio, some.padded, sizeof *ratio, ascending);
-        *out = ratio[some.padded / 2];
-    }
+    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
+        list[k] = (reg_weighed){.number = ratio[k], .weight = (double)some.weight[k]};
+    if (status == ATN_OK) *out = reg_weighed_median(list, some.padded);
     atn_array_free(shape);
     atn_array_free(thick);
     atn_free(e->ctx, ratio);
+    atn_free(e->ctx, list);
     reg_engine_forget(e, &some);
+    reg_side_free(&some);
+    return status;
+}
+
+/* About how many points a level's target has without those that belong to nothing: these weigh next to nothing. */
+static atn_status count_of(reg_problem *p, int32_t level, double *out) {
+    reg_side some = {0};
+    const reg_side *side = &p->level[level].target;
+    atn_status status = reg_side_sample(&p->engine, side, side->padded / LOOKED_AT + 1, &some);
+    reg_weighed *list = status == ATN_OK ? atn_alloc(p->engine.ctx, some.padded * sizeof *list) : NULL;
+    size_t solid = 0;
+    *out = 0;
+    if (status == ATN_OK && !list) status = ATN_ERR_MEMORY;
+    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
+        list[k] = (reg_weighed){.number = (double)some.weight[k], .weight = (double)some.weight[k]};
+    double usual = status == ATN_OK ? reg_weighed_median(list, some.padded) : 0;
+    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
+        solid += list[k].weight > 0 && list[k].weight >= SPARSE * usual;
+    if (status == ATN_OK) *out = (double)side->count * (double)solid / (double)some.count;
+    atn_free(p->engine.ctx, list);
     reg_side_free(&some);
     return status;
 }
@@ -77,7 +95,11 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
     atn_status status = choose_level(p, &level, &thickness, &finest);
     if (status != ATN_OK) return status;
     int32_t flat = level; /* many points take part in the last steps alone */
-    while (level > 0 && p->level[level].target.count > MANY && p->level[level - 1].target.count > MANY / 4) --level;
+    for (double count = (double)p->level[level].target.count, next; level > 0 && count > MANY; --level, count = next) {
+        status = count_of(p, level - 1, &next);
+        if (status != ATN_OK) return status;
+        if (next <= MANY / 4) break;
+    }
     reg_level *of = &p->level[level];
     bool all = level == p->levels - 1;
     *out = (reg_surface){.level = of,
@@ -122,21 +144,47 @@ static void inherit_some(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t r = from; r < to; ++r) t->from[r] = (int32_t)t->place[t->cell[t->side->origin[r]]];
 }
 
-atn_status reg_surface_take(reg_engine *e, atn_array *shape, const int32_t *from, size_t count, atn_array **out) {
-    atn_array *places = NULL;
+/* The columns of shapes at places that are on the device. */
+static atn_status take_at(reg_engine *e, atn_array *shape, atn_array *places, size_t count, atn_array **out) {
     atn_kernel *kernel;
     *out = NULL;
     atn_status status = reg_engine_kernel(e, REG_INHERIT, &kernel);
-    if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)count, &places);
-    if (status == ATN_OK) status = atn_array_put(places, from, 0);
     if (status == ATN_OK) status = atn_array_create_matrix(e->device, reg_sum_type(e->type), (int64_t)count, 6, 0, out);
     reg_binding bound[] = {{"given", shape}, {"from", places}, {"taken", *out}};
     if (status == ATN_OK) status = reg_engine_run(e, REG_INHERIT, bound, sizeof bound / sizeof *bound);
-    atn_array_free(places);
     if (status != ATN_OK) {
         atn_array_free(*out);
         *out = NULL;
     }
+    return status;
+}
+
+atn_status reg_surface_take(reg_engine *e, atn_array *shape, const int32_t *from, size_t count, atn_array **out) {
+    atn_array *places = NULL;
+    *out = NULL;
+    atn_status status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)count, &places);
+    if (status == ATN_OK) status = atn_array_put(places, from, 0);
+    if (status == ATN_OK) status = take_at(e, shape, places, count, out);
+    atn_array_free(places);
+    return status;
+}
+
+/* From level to level down to the one that has shapes, where the device knows which points were merged into which. */
+static atn_status inherit_on_device(reg_problem *p, const reg_surface *s, bool target, atn_array **out) {
+    reg_engine *e = &p->engine;
+    const reg_side *fine = target ? &s->finer->target : &s->finer->source;
+    atn_array *place = fine->parent, *owned = NULL;
+    atn_status status = ATN_OK;
+    for (const reg_level *level = s->finer - 1; level > s->level && status == ATN_OK; --level) {
+        atn_array *next = NULL;
+        status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)fine->padded, &next);
+        if (status == ATN_OK)
+            status = reg_ordered_words(e, target ? level->target.parent : level->source.parent, place, next);
+        atn_array_free(owned);
+        place = owned = next;
+    }
+    if (status == ATN_OK) status = take_at(e, target ? s->target : s->source, place, fine->padded, out);
+    atn_array_free(owned);
     return status;
 }
 
@@ -145,6 +193,7 @@ static atn_status inherit(reg_problem *p, const reg_surface *s, bool target, atn
     const atn_ctx *ctx = p->engine.ctx;
     const reg_side *coarse = target ? &s->level->target : &s->level->source;
     const reg_side *fine = target ? &s->finer->target : &s->finer->source;
+    if (fine->parent) return inherit_on_device(p, s, target, out);
     uint32_t *cell = atn_alloc(ctx, fine->count * sizeof *cell), *place = atn_alloc(ctx, coarse->count * sizeof *place);
     int32_t *from = atn_alloc(ctx, fine->padded * sizeof *from);
     atn_status status = cell && place && from ? ATN_OK : ATN_ERR_MEMORY;

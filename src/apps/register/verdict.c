@@ -11,6 +11,7 @@
 static const double CHANCE = 0.45;                        /* agreement that wrong poses reach */
 static const double AGREES = 0.65;                        /* agreement that is none by chance */
 static const double MISFIT = 0.31;                        /* more is no noise; a third is for distances spread evenly */
+static const double MISFIT_NOISY = 0.2;                   /* where planes show in noise alone, which makes it 0.16 */
 static const double MISFIT_ALONE = 0.36, NONE_NEAR = 0.1; /* a little more is forgiven beside such a runner-up */
 static const double PLANAR = 0.97; /* share of normals along three directions: walls and floors */
 static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
@@ -19,20 +20,20 @@ static const double DETAIL = 0.7;    /* share of what is no wall that must be th
 static const double FURNISHED = 0.8; /* share of it that makes up for points over walls and floors */
 static const double SURELY = 0.9;    /* agreement that needs no yardstick, unless walls and floors make it */
 static const double MIRRORED = 0.85; /* value of the mirrored source that makes a doubt: where walls and floors meet, */
-static const double MIRRORED_WEAK = 0.6;   /* where agreement is less than sure, */
+static const double MIRRORED_WEAK = 0.6;   /* where agreement is less than sure, or points hang over those, */
 static const double MIRRORED_BLIND = 1;    /* where there is no surface */
 static const double LEAST = 0.03;          /* overlap that tells anything */
 static const double RIVALLED = 0.5;        /* value of the runner-up from which on the answer does not stand out, */
-static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere */
+static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere, and not on walls and floors */
 static const double NEARLY_CLEAR = 0.96;
 static const double CLOSE = 0.8; /* value of the runner-up that makes a doubt of its own a refusal */
 static const double LARGER = 20, FAR_LARGER = 200,
-                    SMALLER = 1e-3;     /* the source beside the target: hardly the same unit */
-static const double AHEAD = 5;          /* deviations that scores of nearest points are above all others, */
-static const double NEARLY_AHEAD = 3;   /* and above the mirrored source's; or which only a doubt remains for */
+                    SMALLER = 1e-3;   /* the source beside the target: hardly the same unit */
+static const double AHEAD = 5;        /* deviations that scores of nearest points are above all others, mirrored too, */
+static const double NEARLY_AHEAD = 3; /* or which only a doubt remains for */
 static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
 static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
-enum { FEWEST = 12 };                   /* samples on a surface that say something */
+enum { FEWEST = 12, FEW = 100 };        /* samples on a surface that say something; fewer may be there by chance */
 
 const char *atn_verdict_name(atn_verdict verdict) {
     static const char *const NAMES[] = {"refused", "doubtful", "trusted"};
@@ -51,8 +52,13 @@ static bool only_walls(const fitness_seen *seen) {
     return seen->planar > MOSTLY_PLANAR && (seen->free < MOSTLY_FREE || (seen->missing > 1 && detail < DETAIL));
 }
 
+/* Noise that hides planes of few neighbours in both clouds is all that keeps the right pose's surfaces apart. */
+static double most_misfit(const fitness *f) {
+    return fitness_in_noise(&f->side[0]) && fitness_in_noise(&f->side[1]) ? MISFIT_NOISY : MISFIT;
+}
+
 /* What can be said without other poses; false: there is nothing to ask of them. */
-static bool stands(const fitness_seen *seen, atn_register_result *r) {
+static bool stands(const fitness *f, const fitness_seen *seen, atn_register_result *r) {
     r->verdict = ATN_VERDICT_REFUSED;
     if (seen->identical)
         r->verdict = ATN_VERDICT_TRUSTED;
@@ -67,7 +73,7 @@ static bool stands(const fitness_seen *seen, atn_register_result *r) {
     } else if (only_walls(seen)) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "only planes along three directions meet, as in any room");
-    } else if (seen->misfit > MISFIT) {
+    } else if (seen->misfit > most_misfit(f)) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason,
                  "the surfaces meet, but are farther apart than noise and spacing explain");
@@ -77,15 +83,17 @@ static bool stands(const fitness_seen *seen, atn_register_result *r) {
 }
 
 /* Surfaces that are a little too far apart: chance would have found other poses that fit like this. */
-static bool forgiven(const fitness_seen *seen, const atn_register_result *r) {
-    return seen->precision >= AGREES && !only_walls(seen) && seen->misfit > MISFIT && seen->misfit <= MISFIT_ALONE &&
-           r->runner_up <= NONE_NEAR;
+static bool forgiven(const fitness *f, const fitness_seen *seen, const atn_register_result *r) {
+    double most = most_misfit(f);
+    return seen->precision >= AGREES && !only_walls(seen) && seen->misfit > most &&
+           seen->misfit <= most + MISFIT_ALONE - MISFIT && r->runner_up <= NONE_NEAR;
 }
 
 /* Other poses and sliding directions take trust away. */
 static void weigh(const reg_problem *p, const fitness_seen *seen, const char *like, atn_register_result *r) {
-    double rivalled = seen->clear > NEARLY_CLEAR && !p->fitness->solid ? RIVALLED_CLEAR : RIVALLED;
-    bool weak = !p->fitness->solid && (seen->precision < AGREES || seen->misfit > MISFIT);
+    bool clear = seen->clear > NEARLY_CLEAR && seen->planar < MOSTLY_PLANAR && !p->fitness->solid;
+    double rivalled = clear ? RIVALLED_CLEAR : RIVALLED;
+    bool weak = !p->fitness->solid && (seen->precision < AGREES || seen->misfit > most_misfit(p->fitness));
     if (weak && r->verdict == ATN_VERDICT_DOUBTFUL && r->runner_up > CLOSE) {
         r->verdict = ATN_VERDICT_REFUSED;
         snprintf(r->reason, sizeof r->reason,
@@ -102,7 +110,7 @@ static void weigh(const reg_problem *p, const fitness_seen *seen, const char *li
     else if (r->runner_up > rivalled)
         snprintf(r->reason, sizeof r->reason, "another pose fits %.0f %% as well", 100 * r->runner_up);
     else {
-        if (!forgiven(seen, r)) return;
+        if (!forgiven(p->fitness, seen, r)) return;
         r->reason[0] = '\0';
         r->verdict = ATN_VERDICT_TRUSTED;
         return;
@@ -116,11 +124,12 @@ static bool is_blind(const reg_problem *p, const fitness_seen *seen) {
            (p->fitness->solid || seen->fits < FEWEST || fmax(seen->overlap[0], seen->overlap[1]) < LEAST);
 }
 
-/* Walls and floors meet in other rooms too, and in mirrored ones; what agrees less than surely may do so by chance. */
+/* Walls and floors meet in other rooms too, and in mirrored ones; what agrees less than surely, or in few places, may
+ * do so by chance. */
 static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double as_well;
-    bool weak = seen->precision < SURELY;
-    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && seen->planar < MOSTLY_PLANAR)) return ATN_OK;
+    bool walls = seen->planar >= MOSTLY_PLANAR, weak = seen->precision < SURELY || (walls && seen->free < FREE);
+    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && seen->fits >= FEW)) return ATN_OK;
     atn_status status = judge_mirror(p, seen, &as_well);
     if (status != ATN_OK || as_well < (weak ? MIRRORED_WEAK : MIRRORED)) return status;
     r->verdict = ATN_VERDICT_DOUBTFUL;
@@ -153,7 +162,7 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
                  100 * seen->precision);
-    } else if (stands_out && (by_chance < NEARLY_AHEAD || mirrored > MIRRORED_BLIND))
+    } else if (stands_out && (by_chance < AHEAD || mirrored > MIRRORED_BLIND))
         say(r, ATN_VERDICT_DOUBTFUL, "there is no surface to compare, and the mirrored source fits about as well");
     else if (stands_out)
         say(r, ATN_VERDICT_TRUSTED, "points lie nearer to each other than in any other pose");
@@ -179,7 +188,7 @@ static atn_status judge(reg_problem *p, atn_register_result *r) {
     r->agreement = seen.precision;
     p->value = seen.value;
     if (is_blind(p, &seen)) return judge_by_points(p, &seen, r);
-    if (!stands(&seen, r)) return ATN_OK;
+    if (!stands(p->fitness, &seen, r)) return ATN_OK;
     if (!seen.identical) judge_sliding(p, &seen, r, like, sizeof like);
     atn_status status = judge_rivals(p, &seen, r);
     if (status != ATN_OK) return status;

@@ -1,92 +1,241 @@
-/* Lists of near blocks: every pair within reach is in one, and what lies scattered about does not fill them. */
+/* Lists of near blocks: every pair within reach is in one, none twice, and what lies scattered about does not fill
+ * them. By the host's walk and by kernels, on all devices. */
 #include "regkit.h"
 
 #include "apps/register/curve.h"
-#include "apps/register/near.h"
+#include "apps/register/engine.h"
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { BLOCK = 32 };
 
-/* A plane with scattered points above and below it, in the order of registration. */
-static reg_side side_of(kit_host *host, size_t count, size_t scattered, uint64_t seed) {
+/* A device, and who makes the lists. */
+typedef struct maker {
+    atn_ctx *ctx;
+    atn_device *device;
+    atn_register_settings settings;
+    reg_engine engine;
+    bool walk; /* by the host's */
+} maker;
+
+static void for_all(void (*test)(maker *m)) {
+    kit_host host = host_open();
+    for (int32_t k = 0; k < atn_devices_count(host.devices); ++k) {
+        atn_device *device;
+        kit_ok(host.ctx, atn_device_open(host.devices, k, &device));
+        if (!kit_wants(atn_device_get_info(device)->backend)) {
+            atn_device_close(device);
+            continue;
+        }
+        bool here = strcmp(atn_device_get_info(device)->backend, "host") == 0;
+        for (int kernels = 0; kernels < 2; ++kernels) {
+            maker m = {.ctx = host.ctx, .device = device, .walk = !kernels};
+            kit_ok(host.ctx, reg_engine_open(device, &m.settings, &m.engine));
+            assert_true(m.engine.remote == !here);
+            m.engine.remote = kernels || !here;
+            m.engine.few_points = kernels ? 0 : SIZE_MAX;
+            print_message("    %s, %s\n", atn_device_get_info(device)->backend, kernels ? "kernels" : "a walk");
+            test(&m);
+            reg_engine_close(&m.engine);
+        }
+        atn_device_close(device);
+    }
+    host_close(&host);
+}
+
+/* A plane with scattered points above and below it, in the order of registration; some of them 10^5 away: far. */
+typedef struct scene {
+    size_t count, scattered, far;
+    uint64_t seed;
+    bool species, equal;
+    size_t block; /* 0: BLOCK */
+} scene;
+
+static reg_side side_of(maker *m, scene s) {
     cloud_points points, ordered;
     reg_curve curve;
     uint32_t *from;
     reg_side side;
     const double origin[3] = {0, 0, 0};
-    kit_ok(host->ctx, cloud_points_make(host->ctx, count, false, &points));
-    for (size_t k = 0; k < count; ++k) {
-        for (int a = 0; a < 3; ++a) points.position[a][k] = kit_uniform(&seed);
-        if (k >= scattered) points.position[2][k] = 0.5;
+    kit_ok(m->ctx, cloud_points_make(m->ctx, s.count, s.species, &points));
+    for (size_t k = 0; k < s.count; ++k) {
+        for (int a = 0; a < 3; ++a) points.position[a][k] = s.equal ? 0.25 : kit_uniform(&s.seed);
+        if (k >= s.scattered) points.position[2][k] = 0.5;
+        if (k < s.far) points.position[k % 3][k] = 1e5 * (double)(k + 1);
         points.weight[k] = 1;
+        if (s.species) points.species[k] = (int32_t)(k % 3);
     }
-    kit_ok(host->ctx, reg_curve_make(&points, 0, true, &ordered, &curve, &from));
-    kit_ok(host->ctx, reg_side_make(host->device, &ordered, origin, 1, ATN_SP, BLOCK, &side));
+    kit_ok(m->ctx, reg_curve_make(&points, 0, true, &ordered, &curve, &from));
+    kit_ok(m->ctx, reg_side_make(m->device, &ordered, origin, 1, ATN_SP, s.block ? s.block : BLOCK, &side));
+    kit_ok(m->ctx, reg_side_unpark(&side));
     cloud_points_free(&points);
     cloud_points_free(&ordered);
     reg_curve_free(&curve);
-    atn_free(host->ctx, from);
+    atn_free(m->ctx, from);
     return side;
 }
 
-static bool listed(const reg_near *near, size_t row, size_t column) {
-    for (int32_t k = near->start[row]; k < near->start[row + 1]; ++k)
-        if (near->list[k] == (int32_t)column) return true;
-    return false;
+/* How often each block of columns is listed for each of rows: a byte each. */
+static unsigned char *listed(maker *m, const reg_near *near) {
+    size_t rows = near->rows->blocks, columns = near->columns->blocks;
+    unsigned char *times = calloc(rows, columns);
+    const void *start, *list;
+    kit_ok(m->ctx, atn_array_map_read(near->start_array, &start));
+    kit_ok(m->ctx, atn_array_map_read(near->list_array, &list));
+    assert_int_equal(((const int32_t *)start)[0], 0);
+    assert_int_equal(((const int32_t *)start)[rows], near->count);
+    for (size_t b = 0; b < rows; ++b)
+        for (int32_t k = ((const int32_t *)start)[b]; k < ((const int32_t *)start)[b + 1]; ++k) {
+            int32_t column = ((const int32_t *)list)[k];
+            assert_in_range(column, 0, columns - 1);
+            if (m->walk && k > ((const int32_t *)start)[b]) assert_true(column > ((const int32_t *)list)[k - 1]);
+            ++times[b * columns + (size_t)column];
+        }
+    return times;
 }
 
-static void holds_every_pair(const reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *pose,
-                             double reach) {
+static void holds_every_pair(maker *m, const reg_near *near, const reg_pose *pose, double reach) {
+    const reg_side *rows = near->rows, *columns = near->columns;
+    unsigned char *times = listed(m, near);
     for (size_t r = 0; r < rows->padded; ++r) {
         double at[3] = {rows->position[0][r], rows->position[1][r], rows->position[2][r]}, y[3];
         reg_pose_apply(pose, at, y);
         for (size_t c = 0; c < columns->padded; ++c) {
             double x = columns->position[0][c] - y[0], dy = columns->position[1][c] - y[1],
                    z = columns->position[2][c] - y[2];
-            if (x * x + dy * dy + z * z <= reach * reach && !listed(near, r / BLOCK, c / BLOCK))
+            size_t b = r / rows->block, of = c / columns->block;
+            bool gated = rows->species && columns->species && rows->species[b] != columns->species[of];
+            if (times[b * columns->blocks + of] > (gated ? 0 : 1))
+                fail_msg("reach %g: block %zu is listed %d times for %zu", reach, of, times[b * columns->blocks + of],
+                         b);
+            if (x * x + dy * dy + z * z <= reach * reach && !gated && !times[b * columns->blocks + of])
                 fail_msg("reach %g: the pair %zu, %zu is in no list", reach, r, c);
         }
     }
+    free(times);
+}
+
+static void compare(maker *m, scene rows, scene columns) {
+    const double twist[6] = {0.05, -0.02, 0.1, 0.01, 0.02, -0.03}, reaches[] = {0, 0.004, 0.03, 0.2, 2, INFINITY};
+    reg_pose pose = reg_pose_exp(twist);
+    reg_side row = side_of(m, rows), column = side_of(m, columns);
+    reg_near near = {0};
+    for (size_t k = 0; k < sizeof reaches / sizeof *reaches; ++k) {
+        kit_ok(m->ctx, reg_near_update(&m->engine, &near, &row, &column, &pose, &REG_IDENTITY, reaches[k], 0));
+        holds_every_pair(m, &near, &pose, reaches[k]);
+        if (isinf(reaches[k]) && !rows.species) assert_int_equal(near.count, row.blocks * column.blocks);
+    }
+    reg_near_free(&near, m->ctx);
+    reg_side_free(&row);
+    reg_side_free(&column);
+}
+
+/* The host and kernels, one list for both. */
+static void make_by_turns(maker *m) {
+    const double reaches[] = {0.3, 0.02, 0.1, 0.5, 0.04, 0.01, 0.2};
+    reg_side row = side_of(m, (scene){.count = 1500, .scattered = 40, .seed = 3}),
+             column = side_of(m, (scene){.count = 1300, .scattered = 30, .seed = 4});
+    reg_near near = {0};
+    for (size_t k = 0; k < sizeof reaches / sizeof *reaches && m->engine.remote; ++k) {
+        m->walk = k % 2;
+        m->engine.few_points = m->walk ? SIZE_MAX : 0;
+        kit_ok(m->ctx, reg_near_update(&m->engine, &near, &row, &column, &REG_IDENTITY, &REG_IDENTITY, reaches[k], 0));
+        holds_every_pair(m, &near, &REG_IDENTITY, reaches[k]);
+    }
+    reg_near_free(&near, m->ctx);
+    reg_side_free(&row);
+    reg_side_free(&column);
+}
+
+static void lists_are_made_by_turns(void **state) {
+    (void)state;
+    for_all(make_by_turns);
+}
+
+static void compare_all(maker *m) {
+    compare(m, (scene){.count = 1500, .scattered = 40, .seed = 3}, (scene){.count = 1300, .scattered = 30, .seed = 4});
+    compare(m, (scene){.count = 1500, .scattered = 40, .seed = 3, .far = 2},
+            (scene){.count = 1111, .scattered = 300, .seed = 4, .far = 3});
+    compare(m, (scene){.count = 700, .scattered = 40, .seed = 3, .species = true},
+            (scene){.count = 1500, .scattered = 30, .seed = 4, .species = true});
+    compare(m, (scene){.count = 1, .seed = 1}, (scene){.count = 1057, .scattered = 30, .seed = 4});
+    compare(m, (scene){.count = 33, .seed = 1}, (scene){.count = 1, .seed = 1});
+    compare(m, (scene){.count = 200, .equal = true}, (scene){.count = 300, .equal = true});
+    compare(m, (scene){.count = 1500, .scattered = 40, .seed = 3, .far = 1, .block = 8},
+            (scene){.count = 1300, .scattered = 30, .seed = 4, .far = 2, .block = 8});
+    compare(m, (scene){.count = 701, .scattered = 200, .seed = 3, .species = true, .block = 8},
+            (scene){.count = 1300, .scattered = 300, .seed = 4, .species = true, .block = 16});
+    compare(m, (scene){.count = 1500, .scattered = 40, .seed = 3, .block = 64},
+            (scene){.count = 60, .scattered = 10, .seed = 4, .block = 8});
+    compare(m, (scene){.count = 200, .equal = true, .far = 1}, (scene){.count = 1300, .scattered = 1300, .seed = 2});
 }
 
 static void every_pair_within_reach_is_listed(void **state) {
     (void)state;
-    kit_host host = host_open();
-    const double twist[6] = {0.05, -0.02, 0.1, 0.01, 0.02, -0.03}, reaches[] = {0, 0.004, 0.03, 0.2, 2, INFINITY};
-    reg_pose pose = reg_pose_exp(twist);
-    reg_side rows = side_of(&host, 1500, 40, 3), columns = side_of(&host, 1300, 30, 4);
-    for (size_t k = 0; k < sizeof reaches / sizeof *reaches; ++k) {
-        reg_near near = {0};
-        kit_ok(host.ctx, reg_near_update(&near, &rows, &columns, &pose, &REG_IDENTITY, reaches[k]));
-        holds_every_pair(&near, &rows, &columns, &pose, reaches[k]);
-        reg_near_free(&near, host.ctx);
+    for_all(compare_all);
+}
+
+static void count_scattered(maker *m) {
+    reg_side rows = side_of(m, (scene){.count = 20000, .scattered = 300, .seed = 5});
+    reg_near near = {0};
+    size_t most = 0;
+    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &rows, &REG_IDENTITY, &REG_IDENTITY, 0.01, 0));
+    unsigned char *times = listed(m, &near);
+    for (size_t b = 0; b < rows.blocks; ++b) {
+        size_t here = 0;
+        for (size_t c = 0; c < rows.blocks; ++c) here += times[b * rows.blocks + c];
+        most = here > most ? here : most;
     }
+    assert_in_range(most, 1, rows.blocks / 4); /* a ball around such a block reaches nearly all of them */
+    assert_in_range(near.count, rows.blocks, 16 * rows.blocks);
+    free(times);
+    reg_near_free(&near, m->ctx);
     reg_side_free(&rows);
-    reg_side_free(&columns);
-    host_close(&host);
 }
 
 static void scattered_points_do_not_fill_lists(void **state) {
     (void)state;
-    kit_host host = host_open();
-    reg_side rows = side_of(&host, 20000, 300, 5);
+    for_all(count_scattered);
+}
+
+static void use_slack(maker *m) {
+    const double reach = 0.02, slack = 0.05, far[6] = {0, 0, 0, 2 * slack, 0, 0};
+    reg_side rows = side_of(m, (scene){.count = 1500, .scattered = 40, .seed = 3}),
+             columns = side_of(m, (scene){.count = 1300, .scattered = 30, .seed = 4});
     reg_near near = {0};
-    int32_t most = 0;
-    kit_ok(host.ctx, reg_near_update(&near, &rows, &rows, &REG_IDENTITY, &REG_IDENTITY, 0.01));
-    for (size_t b = 0; b < rows.blocks; ++b)
-        if (near.start[b + 1] - near.start[b] > most) most = near.start[b + 1] - near.start[b];
-    assert_in_range(most, 1, (int32_t)rows.blocks / 4); /* a ball around such a block reaches nearly all of them */
-    reg_near_free(&near, host.ctx);
+    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &REG_IDENTITY, &REG_IDENTITY, reach, slack));
+    for (int k = 0; k < 7; ++k) {
+        double twist[6] = {0};
+        if (k < 6) twist[k] = k < 3 ? slack / 2 : 0.99 * slack; /* no point is farther than sqrt(3) from the origin */
+        reg_pose pose = reg_pose_exp(twist);
+        kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &pose, &REG_IDENTITY, reach, slack));
+        assert_memory_equal(&near.relative, &REG_IDENTITY, sizeof near.relative);
+        holds_every_pair(m, &near, &pose, reach);
+    }
+    reg_pose pose = reg_pose_exp(far);
+    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &pose, &REG_IDENTITY, reach, slack));
+    assert_memory_not_equal(&near.relative, &REG_IDENTITY, sizeof near.relative);
+    holds_every_pair(m, &near, &pose, reach);
+    reg_near_free(&near, m->ctx);
     reg_side_free(&rows);
-    host_close(&host);
+    reg_side_free(&columns);
+}
+
+/* Lists stay while rows have moved less than the slack, and serve what is within reach there. */
+static void lists_serve_poses_within_the_slack(void **state) {
+    (void)state;
+    for_all(use_slack);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_within_reach_is_listed),
         cmocka_unit_test(scattered_points_do_not_fill_lists),
+        cmocka_unit_test(lists_serve_poses_within_the_slack),
+        cmocka_unit_test(lists_are_made_by_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,24 +125,51 @@ static void compare(const reg_polish_state *s, const plain *right) {
     near(s->cost, right->cost, right->cost, "cost");
 }
 
-/* What the pairs add is what the sums are of. */
-static void compare_terms(kit_host *host, reg_polish_state *s, const reg_pose *pose) {
+/* Terms of `per` neighbours, REG_POLISH_TERM numbers for each column; freed by the caller. */
+static double *terms_of(kit_host *host, reg_polish_state *s, const reg_pose *pose, size_t per, size_t *columns) {
     atn_array *terms;
+    *columns = (s->source->padded + per - 1) / per;
+    double *out = calloc(*columns * REG_POLISH_TERM, sizeof *out);
     const void *numbers;
-    bool wide = reg_sum_type(s->source->type) == ATN_DP;
-    double g[6] = {0}, weight = 0, size = 0;
-    kit_ok(host->ctx, reg_polish_terms(s, pose, &terms));
+    kit_ok(host->ctx, reg_polish_terms(s, pose, per, &terms));
+    assert_int_equal(atn_array_get_info(terms).size[0], *columns);
     kit_ok(host->ctx, atn_array_map_read(terms, &numbers));
-    for (size_t r = 0; r < s->source->padded; ++r) {
-        for (size_t k = 0; k < 7; ++k) {
-            size_t at = (3 + k) * s->source->padded + r;
-            *(k < 6 ? &g[k] : &weight) += wide ? ((const double *)numbers)[at] : (double)((const float *)numbers)[at];
-        }
-    }
-    for (int k = 0; k < 6; ++k) size = fmax(size, fabs(s->g[k]));
-    for (int k = 0; k < 6; ++k) near(g[k], s->g[k], size, "sum of terms");
-    near(weight, s->weight, weight, "weight of terms");
+    for (size_t at = 0; at < *columns * REG_POLISH_TERM; ++at)
+        out[at % *columns * REG_POLISH_TERM + at / *columns] = reg_sum_type(s->source->type) == ATN_DP
+                                                                   ? ((const double *)numbers)[at]
+                                                                   : (double)((const float *)numbers)[at];
     atn_array_free(terms);
+    return out;
+}
+
+/* What the pairs add is what the sums are of; neighbours together are what they are alone, at the mean of their places.
+ */
+static void compare_terms(kit_host *host, reg_polish_state *s, const reg_pose *pose) {
+    static const size_t PER[] = {1, 3, 8, 1000};
+    size_t rows, columns;
+    double *one = terms_of(host, s, pose, 1, &rows), size = 0;
+    for (int k = 0; k < 6; ++k) size = fmax(size, fabs(s->g[k]));
+    for (size_t p = 0; p < sizeof PER / sizeof *PER; ++p) {
+        double *some = terms_of(host, s, pose, PER[p], &columns), all[7] = {0};
+        for (size_t c = 0; c < columns; ++c) {
+            double sum[REG_POLISH_TERM] = {0}, count = 0;
+            for (size_t r = c * PER[p]; r < rows && r < (c + 1) * PER[p]; ++r) {
+                const double *term = one + r * REG_POLISH_TERM;
+                if (!(term[9] > 0)) continue;
+                for (int k = 0; k < REG_POLISH_TERM; ++k) sum[k] += term[k];
+                ++count;
+            }
+            const double *term = some + c * REG_POLISH_TERM;
+            for (int k = 0; k < 3 && count > 0; ++k) near(term[k], sum[k] / count, 1, "place of terms");
+            for (int k = 3; k < 9; ++k) near(term[k], sum[k], size, "terms of neighbours");
+            near(term[9], sum[9], s->weight, "weight of neighbours");
+            for (int k = 0; k < 7; ++k) all[k] += term[3 + k];
+        }
+        for (int k = 0; k < 6; ++k) near(all[k], s->g[k], size, "sum of terms");
+        near(all[6], s->weight, s->weight, "weight of terms");
+        free(some);
+    }
+    free(one);
 }
 
 static void sums_agree(int32_t precision, atn_type type) {

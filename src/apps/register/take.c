@@ -1,0 +1,211 @@
+/* Both clouds as methods want them: checked, in frames without units, in order; on the device where that is another
+ * than the host and the method asks for few points of them. */
+#include "apps/register/problem.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what the caller gave ---- */
+
+enum { STRETCH = 16384 }; /* points that a core takes at once */
+
+typedef struct weighing {
+    const float *from; /* NULL: all weigh 1 */
+    float *to;
+    bool wrong[ATN_PARALLEL_MOST], any[ATN_PARALLEL_MOST]; /* by worker: not a weight; above 0 */
+} weighing;
+
+static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    weighing *t = user;
+    for (int64_t k = from; k < to; ++k) {
+        float w = t->from ? t->from[k] : 1;
+        t->to[k] = w;
+        t->wrong[worker] = t->wrong[worker] || !(w >= 0) || !isfinite(w);
+        t->any[worker] = t->any[worker] || w > 0;
+    }
+}
+
+/* Files may have any numbers as weights; methods rely on these. */
+static atn_status take_weights(const atn_ctx *ctx, const atn_cloud *cloud, const char *which, cloud_points *out) {
+    weighing t = {.from = atn_cloud_weights(cloud), .to = atn_alloc(ctx, out->count * sizeof *out->weight)};
+    bool wrong = false, any = false;
+    out->weight = t.to;
+    if (!t.to) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)out->count, STRETCH, weigh_some, &t);
+    for (int32_t w = 0; w < ATN_PARALLEL_MOST; ++w) {
+        wrong = wrong || t.wrong[w];
+        any = any || t.any[w];
+    }
+    for (size_t k = 0; wrong && k < out->count; ++k)
+        if (!(t.to[k] >= 0) || !isfinite(t.to[k]))
+            return atn_fail(ctx, ATN_ERR_INPUT, "point %zu has the weight %g; weights are finite and not negative", k,
+                            (double)t.to[k]);
+    return any ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "register: all weights of the %s are 0", which);
+}
+
+/* The points as the caller has them: all but the weights is the caller's. */
+static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const char *which,
+                             const atn_register_settings *s, cloud_points *out) {
+    size_t count = cloud_count(cloud);
+    const int32_t *species = s->match_species ? atn_cloud_species(cloud) : NULL;
+    *out = (cloud_points){.ctx = ctx, .count = count, .species = (int32_t *)(uintptr_t)species};
+    if (count == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
+    if (count > UINT32_MAX / 2)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %u points", which, UINT32_MAX / 2);
+    if (s->match_species && !species)
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but the %s has none", which);
+    for (int axis = 0; axis < 3; ++axis) out->position[axis] = (double *)(uintptr_t)atn_cloud_positions(cloud, axis);
+    return take_weights(ctx, cloud, which, out);
+}
+
+/* ---- in order ---- */
+
+/* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
+ * published code knows no weights. */
+static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
+    double spacing;
+    atn_status status = reg_curve_guess(target, &spacing);
+    if (status == ATN_OK)
+        status =
+            reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
+    if (status == ATN_OK)
+        status = reg_curve_make(source, p->target_curve.cell, distinct, &p->source, &p->source_curve, &p->source_from);
+    return status;
+}
+
+bool reg_goes_to_device(const reg_engine *e, const atn_register_settings *s, size_t source, size_t target) {
+    enum { FEWEST = 32768, BYTES = 160 }; /* points of the smaller cloud; a point's at most while it is sorted */
+    bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat;
+    size_t fewer = source < target ? source : target;
+    double free = (double)atn_device_free_bytes(e->device);
+    if (s->most_bytes) free = fmin(free, (double)s->most_bytes);
+    return method && !s->match_species && e->type != ATN_HP && fewer >= FEWEST &&
+           BYTES * ((double)source + (double)target) < free / 2 &&
+           strcmp(atn_device_get_info(e->device)->backend, "host") != 0;
+}
+
+static atn_status sort_on_device(reg_problem *p, const cloud_points *some, const reg_lying *lies, double like,
+                                 reg_ordered *ordered, cloud_points *sample, bool *settled) {
+    double corner[3], cell = reg_curve_raster(some, lies->low, lies->high, like, corner);
+    atn_status status = reg_ordered_sort(&p->engine, ordered, corner, cell, settled);
+    return status == ATN_OK && *settled ? reg_ordered_sample(&p->engine, ordered, REG_SAMPLED, sample) : status;
+}
+
+/* Points that are on the device, and all or some of them for the host; *done is false where their order is left to the
+ * host. */
+static atn_status take_on_device(reg_problem *p, const cloud_points *source, const cloud_points *target, bool *done) {
+    reg_engine *e = &p->engine;
+    reg_lying source_lies, target_lies;
+    double spacing = 0;
+    const double first[2][3] = {{source->position[0][0], source->position[1][0], source->position[2][0]},
+                                {target->position[0][0], target->position[1][0], target->position[2][0]}};
+    reg_span span = reg_begin(e);
+    atn_status status = reg_lying_on_device(e, &p->source_ordered, first[0], &source_lies);
+    if (status == ATN_OK) status = reg_lying_on_device(e, &p->target_ordered, first[1], &target_lies);
+    if (status == ATN_OK) status = reg_find_frames(p, source, target, &source_lies, &target_lies);
+    reg_end(e, REG_READ, span);
+    span = reg_begin(e);
+    if (status == ATN_OK) status = reg_ordered_guess(e, &p->target_ordered, &spacing);
+    if (status == ATN_OK)
+        status =
+            sort_on_device(p, target, &target_lies, REG_FIRST_EDGE * spacing, &p->target_ordered, &p->target, done);
+    if (status == ATN_OK && *done)
+        status = sort_on_device(p, source, &source_lies, p->target_ordered.cell, &p->source_ordered, &p->source, done);
+    reg_end(e, REG_ORDER, span);
+    p->on_device = status == ATN_OK && *done;
+    p->source_count = p->source_ordered.count;
+    p->target_count = p->target_ordered.count;
+    if (p->on_device) return ATN_OK;
+    reg_ordered_free(&p->source_ordered);
+    reg_ordered_free(&p->target_ordered);
+    cloud_points_free(&p->source);
+    cloud_points_free(&p->target);
+    return status;
+}
+
+static atn_status take_on_host(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
+    reg_lying source_lies, target_lies;
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = reg_lying_of(source, &source_lies);
+    if (status == ATN_OK) status = reg_lying_of(target, &target_lies);
+    if (status == ATN_OK) status = reg_find_frames(p, source, target, &source_lies, &target_lies);
+    reg_end(&p->engine, REG_READ, span);
+    span = reg_begin(&p->engine);
+    if (status == ATN_OK) status = sort_points(p, source, target, distinct);
+    p->source_count = p->source.count;
+    p->target_count = p->target.count;
+    reg_end(&p->engine, REG_ORDER, span);
+    return status;
+}
+
+static atn_status send(reg_problem *p, const cloud_points *source, const cloud_points *target) {
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = reg_ordered_load(&p->engine, target, &p->target_ordered);
+    if (status == ATN_OK) status = reg_ordered_load(&p->engine, source, &p->source_ordered);
+    reg_end(&p->engine, REG_UPLOAD, span);
+    return status;
+}
+
+atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings) {
+    const atn_ctx *ctx = p->engine.ctx;
+    cloud_points source = {0}, target = {0};
+    bool done = false;
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
+    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
+    reg_end(&p->engine, REG_READ, span);
+    if (status == ATN_OK && reg_goes_to_device(&p->engine, settings, source.count, target.count)) {
+        status = send(p, &source, &target);
+        if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
+    }
+    if (status == ATN_OK && !done) status = take_on_host(p, &source, &target, !settings->compat);
+    atn_free(ctx, source.weight);
+    atn_free(ctx, target.weight);
+    return status;
+}
+
+/* ---- where they lie ---- */
+
+static atn_status split(reg_problem *p) {
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = reg_ordered_split(&p->engine, p->target_rows, "target", &p->target_ordered);
+    if (status == ATN_OK) status = reg_ordered_split(&p->engine, p->source_rows, "source", &p->source_ordered);
+    reg_end(&p->engine, REG_READ, span);
+    return status;
+}
+
+static atn_status sample(reg_problem *p, size_t most, cloud_points *source, cloud_points *target) {
+    reg_span span = reg_begin(&p->engine);
+    atn_status status = reg_ordered_sample(&p->engine, &p->source_ordered, most, source);
+    if (status == ATN_OK) status = reg_ordered_sample(&p->engine, &p->target_ordered, most, target);
+    reg_end(&p->engine, REG_FETCH, span);
+    return status;
+}
+
+/* Where the device cannot do it, all points come to the host after all. */
+static atn_status leave_device(reg_problem *p) {
+    cloud_points source = {0}, target = {0};
+    atn_status status = split(p);
+    if (status == ATN_OK) status = sample(p, SIZE_MAX, &source, &target);
+    reg_ordered_free(&p->source_ordered);
+    reg_ordered_free(&p->target_ordered);
+    if (status == ATN_OK) status = take_on_host(p, &source, &target, true);
+    cloud_points_free(&source);
+    cloud_points_free(&target);
+    return status;
+}
+
+atn_status reg_take_rows(reg_problem *p) {
+    enum { SOME = 65536 }; /* points that tell where nearly all are, and how far from each other */
+    cloud_points source = {0}, target = {0};
+    bool done = false;
+    atn_status status = split(p);
+    if (status == ATN_OK) status = sample(p, SOME, &source, &target);
+    if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
+    cloud_points_free(&source);
+    cloud_points_free(&target);
+    return status == ATN_OK && !done ? leave_device(p) : status;
+}

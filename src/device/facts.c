@@ -1,0 +1,22 @@
+#include "device/facts.h"
+
+#include <string.h>
+
+static const atn_backend_facts FACTS[] = {
+    {.name = "host", .threads = true, .vectors = true, .warp = 1, .queues = 1, .index = 64},
+    {.name = "opencl", .vectors = true, .warp = 1, .queues = 1, .index = 32, .flags = "-w"}, /* unused helpers are no
+                                                                                                news */
+    {.name = "cuda", .shuffle = true, .exact_exp2 = true, .warp = 32, .queues = 4, .index = 32, .most_local = 48 << 10},
+};
+enum { N_FACTS = sizeof FACTS / sizeof *FACTS };
+
+const atn_backend_facts *atn_backend_facts_of(const atn_device_info *info) {
+    static const atn_backend_facts UNKNOWN = {.name = "", .vectors = true, .warp = 1, .queues = 1, .index = 32};
+    for (size_t k = 0; k < N_FACTS; ++k)
+        if (strcmp(FACTS[k].name, info->backend) == 0) return &FACTS[k];
+    return &UNKNOWN;
+}
+
+bool atn_device_cannot_compile(const atn_device_info *info) {
+    return atn_backend_facts_of(info)->threads && !*info->driver;
+}
