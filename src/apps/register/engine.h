@@ -83,7 +83,6 @@ typedef struct reg_engine {
     atn_type type;                   /* of coordinates */
     size_t block;                    /* most points of a block that suit the device */
     bool remote;                     /* the device is another one than the host: it makes its lists itself */
-    size_t few_points;               /* up to which the host makes lists of near blocks for another device as well */
     bool wait;                       /* for every kernel, to time it */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */

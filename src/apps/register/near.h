@@ -25,7 +25,6 @@ typedef struct reg_near {
     bool all;                       /* every block of the same species */
     int32_t *start, *list;          /* where the host makes them: blocks of rows + 1, and `count` */
     size_t count, capacity;
-    size_t held;                         /* elements that `list` has room for: lists may be made by turns */
     double pairs;                        /* that a kernel evaluates with it */
     atn_array *start_array, *list_array; /* the same on the device; list_array has `capacity` elements */
     reg_near_work work;

@@ -18,7 +18,6 @@ typedef struct maker {
     atn_device *device;
     atn_register_settings settings;
     reg_engine engine;
-    bool walk; /* by the host's */
 } maker;
 
 static void for_all(void (*test)(maker *m)) {
@@ -31,13 +30,12 @@ static void for_all(void (*test)(maker *m)) {
             continue;
         }
         bool here = strcmp(atn_device_get_info(device)->backend, "host") == 0;
-        for (int kernels = 0; kernels < 2; ++kernels) {
-            maker m = {.ctx = host.ctx, .device = device, .walk = !kernels};
+        for (int remote = here ? 0 : 1; remote < 2; ++remote) {
+            maker m = {.ctx = host.ctx, .device = device};
             kit_ok(host.ctx, reg_engine_open(device, &m.settings, &m.engine));
             assert_true(m.engine.remote == !here);
-            m.engine.remote = kernels || !here;
-            m.engine.few_points = kernels ? 0 : SIZE_MAX;
-            print_message("    %s, %s\n", atn_device_get_info(device)->backend, kernels ? "kernels" : "a walk");
+            m.engine.remote = remote;
+            print_message("    %s, %s\n", atn_device_get_info(device)->backend, remote ? "kernels" : "a walk");
             test(&m);
             reg_engine_close(&m.engine);
         }
@@ -91,7 +89,8 @@ static unsigned char *listed(maker *m, const reg_near *near) {
         for (int32_t k = ((const int32_t *)start)[b]; k < ((const int32_t *)start)[b + 1]; ++k) {
             int32_t column = ((const int32_t *)list)[k];
             assert_in_range(column, 0, columns - 1);
-            if (m->walk && k > ((const int32_t *)start)[b]) assert_true(column > ((const int32_t *)list)[k - 1]);
+            if (!m->engine.remote && k > ((const int32_t *)start)[b])
+                assert_true(column > ((const int32_t *)list)[k - 1]);
             ++times[b * columns + (size_t)column];
         }
     return times;
@@ -131,28 +130,6 @@ static void compare(maker *m, scene rows, scene columns) {
     reg_near_free(&near, m->ctx);
     reg_side_free(&row);
     reg_side_free(&column);
-}
-
-/* The host and kernels, one list for both. */
-static void make_by_turns(maker *m) {
-    const double reaches[] = {0.3, 0.02, 0.1, 0.5, 0.04, 0.01, 0.2};
-    reg_side row = side_of(m, (scene){.count = 1500, .scattered = 40, .seed = 3}),
-             column = side_of(m, (scene){.count = 1300, .scattered = 30, .seed = 4});
-    reg_near near = {0};
-    for (size_t k = 0; k < sizeof reaches / sizeof *reaches && m->engine.remote; ++k) {
-        m->walk = k % 2;
-        m->engine.few_points = m->walk ? SIZE_MAX : 0;
-        kit_ok(m->ctx, reg_near_update(&m->engine, &near, &row, &column, &REG_IDENTITY, &REG_IDENTITY, reaches[k], 0));
-        holds_every_pair(m, &near, &REG_IDENTITY, reaches[k]);
-    }
-    reg_near_free(&near, m->ctx);
-    reg_side_free(&row);
-    reg_side_free(&column);
-}
-
-static void lists_are_made_by_turns(void **state) {
-    (void)state;
-    for_all(make_by_turns);
 }
 
 static void compare_all(maker *m) {
@@ -235,7 +212,6 @@ int main(void) {
         cmocka_unit_test(every_pair_within_reach_is_listed),
         cmocka_unit_test(scattered_points_do_not_fill_lists),
         cmocka_unit_test(lists_serve_poses_within_the_slack),
-        cmocka_unit_test(lists_are_made_by_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
