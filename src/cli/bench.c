@@ -231,7 +231,8 @@ static const char *const PARAGRAPHS[] = {
     "counted, absent, wrong, beyond_22, rotation_deg and claimed_deg.",
     "lattice: turned neighbourhoods of bcc, fcc and hcp, cut at 4.5 Angstrom: the share that is told right, for noises "
     "of 0 to 1 "
-    "Angstrom and 0 to 67 % of the atoms missing; how many a second.",
+    "Angstrom and 0 to 67 % of the atoms missing; how many a second; without settings, against their number of "
+    "neighbours alone; frames of grains: do confidences come true, and are frames of no model other?",
     "needle: from the pixels of a volume that is made for it to the pose, with the parts of that chain, also with the "
     "volume in pinned memory where the device has such; four rounds of the shifting algorithm at the five published "
     "sizes, through the lookup volume and by brute "
