@@ -72,11 +72,11 @@ static void close_blas(void *data) {
 }
 
 static atn_status open_blas(bench_work *work, bench_reference *out, const char **why) {
-    static const atn_symbol SYMBOLS[] = {{offsetof(blas, create), "cublasCreate_v2", false},
-                                         {offsetof(blas, destroy), "cublasDestroy_v2", false},
-                                         {offsetof(blas, set_stream), "cublasSetStream_v2", false},
-                                         {offsetof(blas, sgemm), "cublasSgemm_v2", false},
-                                         {offsetof(blas, dgemm), "cublasDgemm_v2", false}};
+    static const atn_library_symbol SYMBOLS[] = {{offsetof(blas, create), "cublasCreate_v2", false},
+                                                 {offsetof(blas, destroy), "cublasDestroy_v2", false},
+                                                 {offsetof(blas, set_stream), "cublasSetStream_v2", false},
+                                                 {offsetof(blas, sgemm), "cublasSgemm_v2", false},
+                                                 {offsetof(blas, dgemm), "cublasDgemm_v2", false}};
     void *library = load("libcublas");
     *why = "libcublas is not here";
     if (!library) return ATN_OK;
@@ -151,13 +151,13 @@ static bool start_sparse(sparse *s) {
 }
 
 static atn_status open_sparse(bench_work *work, bench_reference *out, const char **why) {
-    static const atn_symbol SYMBOLS[] = {{offsetof(sparse, create), "cusparseCreate", false},
-                                         {offsetof(sparse, destroy), "cusparseDestroy", false},
-                                         {offsetof(sparse, set_stream), "cusparseSetStream", false},
-                                         {offsetof(sparse, csr), "cusparseCreateCsr", false},
-                                         {offsetof(sparse, vector), "cusparseCreateDnVec", false},
-                                         {offsetof(sparse, space_of), "cusparseSpMV_bufferSize", false},
-                                         {offsetof(sparse, spmv), "cusparseSpMV", false}};
+    static const atn_library_symbol SYMBOLS[] = {{offsetof(sparse, create), "cusparseCreate", false},
+                                                 {offsetof(sparse, destroy), "cusparseDestroy", false},
+                                                 {offsetof(sparse, set_stream), "cusparseSetStream", false},
+                                                 {offsetof(sparse, csr), "cusparseCreateCsr", false},
+                                                 {offsetof(sparse, vector), "cusparseCreateDnVec", false},
+                                                 {offsetof(sparse, space_of), "cusparseSpMV_bufferSize", false},
+                                                 {offsetof(sparse, spmv), "cusparseSpMV", false}};
     void *library = load("libcusparse");
     *why = "libcusparse is not here";
     if (!library) return ATN_OK;

@@ -17,7 +17,7 @@ int64_t bench_size(const bench_work *work, const char *object, int axis) {
 
 static atn_status amount_of(bench_work *work) {
     const atn_case *c = &work->problem;
-    atn_frame frame = atn_case_frame(c);
+    atn_bindings frame = atn_case_frame(c);
     atn_amount amount;
     atn_steps steps;
     atn_status status = atn_amount_of(c->ctx, c->graph, &frame, c->range_length, &amount);
@@ -75,7 +75,7 @@ bench_runner bench_contestant_runner(bench_contestant *c) {
 atn_status bench_contestant_enter(bench_contestant *c, bench_work *work, bool estimate) {
     const atn_case *p = &work->problem;
     const atn_device_info *info = atn_device_get_info(work->device);
-    atn_frame frame = atn_case_frame(p);
+    atn_bindings frame = atn_case_frame(p);
     atn_choose_options options = {.indices = work->stand.proven ? ATN_INDICES_CHECKED : ATN_INDICES_UNKNOWN};
     *c = (bench_contestant){.work = work};
     atn_status status = estimate ? atn_choose_estimate(p->ctx, p->graph, info, &frame, &c->choice)

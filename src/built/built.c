@@ -141,7 +141,7 @@ bool atn_built_is_compiled_in(const atn_built *k) { return atn_module_compiled_i
 /* ---- running ---- */
 
 /* Steps of the outermost reduction, at the first point; 0 where elements decide. No memory to find out is no answer. */
-static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, int64_t *out) {
+static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_bindings *frame, int64_t *out) {
     int32_t block = g->blocks[0].n_accs > 0 ? 0 : 1;
     int64_t all = 1;
     *out = 0;
@@ -159,7 +159,7 @@ static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_fra
     return ATN_OK;
 }
 
-atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, atn_extent *extent) {
+atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *g, const atn_bindings *frame, atn_extent *extent) {
     *extent = (atn_extent){.points = {1, 1, 1}};
     for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) {
         const atn_dim *dim = &g->dims[g->blocks[0].dim[d]];
@@ -328,7 +328,7 @@ bool atn_view_is_near(const atn_view *view, int64_t offset) {
     return atn_i64_add(all, offset, &all) && all < NEAR;
 }
 
-atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, bool validated,
+atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, bool validated,
                             bool *near) {
     int64_t span;
     atn_extent extent;
@@ -355,10 +355,10 @@ static atn_status check_reach(const atn_built *k, const atn_slot *slots) {
 static atn_status check_run(atn_built *k, const atn_slot *slots, const double (*params)[2]) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     if (params && same_as_last(k, slots, params))
-        return atn_eval_check_params(ctx, k->graph, &(atn_frame){.views = k->views, .params = params});
+        return atn_eval_check_params(ctx, k->graph, &(atn_bindings){.views = k->views, .params = params});
     k->checked = false;
     for (int32_t n = 0; n < k->graph->n_objects; ++n) k->views[n] = slots[n].view;
-    atn_frame frame = {.views = k->views, .params = params};
+    atn_bindings frame = {.views = k->views, .params = params};
     atn_status status = atn_eval_check(ctx, k->graph, &frame);
     if (status == ATN_OK) status = atn_extent_of(ctx, k->graph, &frame, &k->extent);
     if (status == ATN_OK && k->program->variant.index == 32)

@@ -34,14 +34,14 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
                                         const atn_device_info *info);
 
 /* Where the points of a graph lie over bound arrays: what the estimate and launches need. */
-atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_extent *extent);
+atn_status atn_extent_of(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, atn_extent *extent);
 
 /* Do 32-bit addresses reach every element of the object? With room for tiles that overhang and parts of complex
  * numbers. `offset`: of its first element. */
 bool atn_view_is_near(const atn_view *view, int64_t offset);
 /* Do they hold all indices that are added up: ranges, selectors that are shown to be in range, the number of points?
  * `validated`: the computed ones are in range too. */
-atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, bool validated,
+atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, bool validated,
                             bool *near);
 
 /* Builds. The graph must outlive the kernel, which is owned by the caller. */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 typedef needle_skipped skipped;
-typedef needle_slot slot;
+typedef needle_stream_slot slot;
 typedef needle_run run;
 
 /* ---- frames that are dropped ---- */

@@ -12,7 +12,7 @@
 static const char NO_FRAMES[] = "json txt md"; /* what lies beside frames */
 
 typedef needle_skipped skipped;
-typedef needle_slot slot;
+typedef needle_stream_slot slot;
 typedef needle_run run;
 
 /* ---- telling ---- */

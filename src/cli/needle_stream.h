@@ -16,21 +16,21 @@ typedef struct needle_skipped {
 } needle_skipped;
 
 /* A frame on its way. */
-typedef struct needle_slot {
+typedef struct needle_stream_slot {
     int64_t number;
     char *name; /* owned */
     double came_s, read_s;
     atn_live_fault fault;   /* of reading it */
     atn_volume *volume;     /* owned; stays for the frames that follow */
     needle_skipped *before; /* owned: what was dropped between the last frame and this one */
-} needle_slot;
+} needle_stream_slot;
 
 typedef struct needle_run {
     const needle_job *job;
     const atn_ctx *ctx;
     atn_stream *stream;
     bool folder, latest;
-    needle_slot slot[NEEDLE_SLOTS];
+    needle_stream_slot slot[NEEDLE_SLOTS];
     atn_lane spare, read; /* slots to fill, slots to look at */
     /* ---- of the thread that reads, until it has ended ---- */
     int64_t shape[3];     /* of --shape or of the first frame; zeros: not known */

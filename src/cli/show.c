@@ -55,7 +55,7 @@ static atn_status choose_step(const atn_cli_kernel *k, int32_t number, const atn
     if (!wanted && *info->name)
         return k->runner ? atn_runner_choose(k->runner, number, info, NULL, out)
                          : atn_choose(ctx, graph, info, NULL, NULL, out);
-    atn_frame frame;
+    atn_bindings frame;
     if (!wanted && k->runner) frame = atn_runner_frame(k->runner, number);
     if (!wanted) return atn_choose_estimate(ctx, graph, info, k->runner ? &frame : NULL, out);
     *out = (atn_choice){.ctx = ctx, .variant = atn_variant_plain(), .origin = ATN_ORIGIN_GIVEN};

@@ -30,7 +30,7 @@ static const char *const *list_option(atn_cli_work *w, const atn_cli_call *call,
 /* The shape as wisdom has it: the slowest dimension of the points first, ranges behind. */
 static void label_shape(const atn_case *c, const atn_device_info *info, char *text, size_t bytes) {
     atn_tune_key key;
-    atn_frame frame = atn_case_frame(c);
+    atn_bindings frame = atn_case_frame(c);
     *text = '\0';
     if (atn_tune_key_make(c->ctx, c->graph, info, &frame, false, 0, &key) != ATN_OK) return;
     const int64_t *shape = key.key.shape;
@@ -95,7 +95,7 @@ atn_status atn_cli_work_program(const atn_cli_kernel *k, const atn_plan_given *g
 /* Of one element, or the same as one before: nothing to be found out. */
 static bool is_small(const atn_runner *runner, int32_t step) {
     const atn_graph *graph = atn_runner_graph(runner, step);
-    atn_frame frame = atn_runner_frame(runner, step);
+    atn_bindings frame = atn_runner_frame(runner, step);
     for (int32_t k = 0; k < graph->n_objects; ++k)
         if (!graph->objects[k].table && atn_view_elements(&frame.views[k]) > 1) return false;
     return true;
@@ -103,7 +103,7 @@ static bool is_small(const atn_runner *runner, int32_t step) {
 
 static bool is_known(const atn_runner *runner, int32_t step) {
     const atn_graph *graph = atn_runner_graph(runner, step);
-    atn_frame frame = atn_runner_frame(runner, step);
+    atn_bindings frame = atn_runner_frame(runner, step);
     for (int32_t k = 0; k < step; ++k) {
         const atn_graph *other = atn_runner_graph(runner, k);
         bool same = memcmp(&graph->hash, &other->hash, sizeof graph->hash) == 0;

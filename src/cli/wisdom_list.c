@@ -11,7 +11,7 @@
 /* The winner's fields, or null in each. */
 static bool add_winner(const atn_ctx *ctx, json_t *object, const atn_wisdom_entry *entry) {
     if (entry->has_winner) return atn_fields_to_json(ctx, object, ATN_FIELDS_WINNER, &entry->winner);
-    for (const atn_field *f = ATN_FIELDS_WINNER; f->name; ++f)
+    for (const atn_wisdom_field *f = ATN_FIELDS_WINNER; f->name; ++f)
         if (json_object_set_new(object, f->name, json_null()) != 0) return false;
     return true;
 }

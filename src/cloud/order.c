@@ -10,13 +10,13 @@
 enum { AXIS_BITS = 21 };
 
 /* Halves, because the difference of two doubles may be more than a double holds. */
-typedef struct raster {
+typedef struct morton_raster {
     double low[3]; /* half of the lowest coordinates */
     double side;   /* half of the longest side */
-} raster;
+} morton_raster;
 
-static raster raster_of(const cloud_points *points) {
-    raster r = {.side = 0};
+static morton_raster raster_of(const cloud_points *points) {
+    morton_raster r = {.side = 0};
     for (int d = 0; d < 3 && points->count; ++d) {
         const double *p = points->position[d];
         double low = p[0], high = p[0];
@@ -31,7 +31,7 @@ static raster raster_of(const cloud_points *points) {
 }
 
 /* Where it lies on its axis, 0 … 2^21 - 1. */
-static uint64_t step_of(const raster *r, int axis, double position) {
+static uint64_t step_of(const morton_raster *r, int axis, double position) {
     double part = r->side > 0 ? (position / 2 - r->low[axis]) / r->side : 0; /* 0 … 1 */
     double step = part * (1 << AXIS_BITS);
     return step < (1 << AXIS_BITS) ? (uint64_t)step : (1 << AXIS_BITS) - 1;
@@ -39,7 +39,7 @@ static uint64_t step_of(const raster *r, int axis, double position) {
 
 typedef struct task {
     const cloud_points *points;
-    raster raster;
+    morton_raster raster;
     cloud_keyed *items;
 } task;
 

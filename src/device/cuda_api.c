@@ -8,7 +8,7 @@
 
 enum { OLDEST_DRIVER = 11000 }; /* cuDevicePrimaryCtxRelease_v2 and cubins of NVRTC 11 */
 
-static const atn_symbol SYMBOLS[] = {
+static const atn_library_symbol SYMBOLS[] = {
 #define REQUIRED(field, symbol, parameters) {offsetof(atn_cuda_api, field), #symbol, false},
 #define OPTIONAL(field, symbol, parameters) {offsetof(atn_cuda_api, field), #symbol, true},
     ATN_CUDA_FUNCTIONS(REQUIRED) ATN_CUDA_OPTIONAL_FUNCTIONS(OPTIONAL)
@@ -92,7 +92,7 @@ const atn_cuda_error *atn_cuda_error_of(int code) {
     return row ? row : &UNKNOWN;
 }
 
-const char *atn_symbols_load(void *library, void *table, const atn_symbol *symbols, size_t count) {
+const char *atn_symbols_load(void *library, void *table, const atn_library_symbol *symbols, size_t count) {
     for (size_t k = 0; k < count; ++k) {
         void *found = dlsym(library, symbols[k].name);
         if (!found && !symbols[k].optional) return symbols[k].name;

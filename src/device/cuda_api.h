@@ -171,13 +171,13 @@ typedef struct atn_cuda_error {
 const atn_cuda_error *atn_cuda_error_of(int code);
 
 /* For what is loaded at run time: a function of an open library, and how to look for it. */
-typedef struct atn_symbol {
+typedef struct atn_library_symbol {
     size_t offset;    /* of the pointer in the table that is filled */
     const char *name; /* as the library calls it */
     bool optional;    /* may be missing */
-} atn_symbol;
+} atn_library_symbol;
 
 /* Fills `table` from `library` (of dlopen). The name of the first one that is missing, or NULL when all are there. */
-const char *atn_symbols_load(void *library, void *table, const atn_symbol *symbols, size_t count);
+const char *atn_symbols_load(void *library, void *table, const atn_library_symbol *symbols, size_t count);
 
 #endif

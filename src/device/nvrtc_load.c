@@ -23,7 +23,7 @@ static const char *const LIBRARY_DIRS[] = {"lib64", "lib", "targets/x86_64-linux
                                            "targets/aarch64-linux/lib"};
 enum { N_ROOTS = 3 };
 
-static const atn_symbol SYMBOLS[] = {
+static const atn_library_symbol SYMBOLS[] = {
 #define REQUIRED(field, symbol, parameters) {offsetof(atn_nvrtc, field), #symbol, false},
 #define OPTIONAL(field, symbol, parameters) {offsetof(atn_nvrtc, field), #symbol, true},
     ATN_NVRTC_FUNCTIONS(REQUIRED) ATN_NVRTC_OPTIONAL_FUNCTIONS(OPTIONAL)

@@ -81,7 +81,7 @@ atn_status atn_eval_bind(const atn_ctx *ctx, const atn_graph *graph, const atn_b
     return status == ATN_OK ? bind_params(ctx, graph, given, n_given, params) : status;
 }
 
-atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_value value,
+atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, atn_value value,
                           int64_t *out) {
     interp in;
     *out = 0;
@@ -118,7 +118,7 @@ static void reach(interp *in, const atn_write *write, int64_t size[ATN_MAX_RANK]
     }
 }
 
-atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, int32_t object,
                           int64_t size[ATN_MAX_RANK]) {
     interp in;
     const atn_object *o = &graph->objects[object];

@@ -41,7 +41,7 @@ static atn_status check_view(const atn_ctx *ctx, const atn_graph *graph, int32_t
     return ATN_OK;
 }
 
-atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame) {
+atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame) {
     for (int32_t k = 0; k < graph->n_parameters; ++k) {
         const atn_parameter *parameter = &graph->parameters[k];
         const atn_type_info *info = atn_type_get_info(parameter->type);
@@ -157,7 +157,7 @@ static atn_status check_accesses(interp *in) {
     return status;
 }
 
-atn_status atn_eval_check(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame) {
+atn_status atn_eval_check(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame) {
     atn_status status = atn_eval_check_params(ctx, graph, frame);
     for (int32_t k = 0; k < graph->n_objects && status == ATN_OK; ++k)
         if (!graph->objects[k].table) status = check_view(ctx, graph, k, &frame->views[k]);

@@ -22,10 +22,10 @@ typedef struct atn_view {
 atn_view atn_view_unsized(atn_type type, int32_t rank); /* without elements, of unknown sizes */
 
 /* What a graph is evaluated with, by index: see atn_eval_bind for names. Not owned. */
-typedef struct atn_frame {
+typedef struct atn_bindings {
     const atn_view *views;     /* one per object; those of tables are not looked at */
     const double (*params)[2]; /* real, imaginary; one per parameter; may be NULL where there is none */
-} atn_frame;
+} atn_bindings;
 
 typedef struct atn_binding {
     const char *name;
@@ -44,28 +44,28 @@ atn_status atn_eval_bind(const atn_ctx *ctx, const atn_graph *graph, const atn_b
                          const atn_param_value *given, size_t n_given, atn_view *views, double (*params)[2]);
 
 /* An INDEX value that depends on no dimension (ranges of P, sizes): what a launcher needs. */
-atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, atn_value value,
+atn_status atn_eval_index(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, atn_value value,
                           int64_t *out);
 
 /* The size an output takes when none is given: what its selectors reach over the ranges. 1 beyond its rank. */
-atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+atn_status atn_eval_reach(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, int32_t object,
                           int64_t size[ATN_MAX_RANK]);
 
 /* All that must hold before a launch, refused with a sentence naming kernel, object and numbers: types, ranks, sizes,
  * pitches, parameters, ranges; affine accesses shown in range. Computed selectors, and affine ones over a range that
  * comes from data (atn_select_is_computed), cannot be shown here: those are guarded and reported at run time. Needs no
  * elements. */
-atn_status atn_eval_check(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
+atn_status atn_eval_check(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame);
 
 /* The largest size of any index that generated code adds up without wrapping: ends of ranges and selectors that are
  * shown to be in range, with all their parts; computed selectors are not among them. A computed range counts as
  * ATN_FARTHEST, or, where its accesses were `validated`, as far as they go. The frame was checked, or its sizes alone
  * are asked about. */
-atn_status atn_eval_span(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, bool validated,
+atn_status atn_eval_span(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, bool validated,
                          int64_t *out);
 
 /* The part of it that is about parameters alone. Never allocates. */
-atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame);
+atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame);
 
 /* Which parameters decide ranges or selectors: decides[n_parameters]. A change of any other one leaves sizes, and all
  * that atn_eval_check says of accesses, as they are. */
@@ -112,7 +112,7 @@ typedef struct atn_eval_result {
 
 /* Runs the graph; views are not changed. The frame was checked (unchecked ones are safe too: out of range reads give
  * 0). `options` may be NULL. *out is owned by the caller. */
-atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame,
                         const atn_eval_options *options, atn_eval_result **out);
 void atn_eval_free(atn_eval_result *result); /* NULL is fine */
 const atn_eval_cell *atn_eval_find(const atn_eval_result *result, int32_t object, int64_t column,
@@ -122,7 +122,7 @@ const atn_eval_cell *atn_eval_find(const atn_eval_result *result, int32_t object
 void atn_eval_store(const atn_graph *graph, const atn_eval_result *result, const atn_view *views);
 
 /* Check, run and store at once: what `attune run --oracle` and simple tests need. */
-atn_status atn_eval(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int64_t *bad_accesses);
+atn_status atn_eval(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, int64_t *bad_accesses);
 
 /* Does an element that a variant made (at `got`, of the object's type) agree? |got - value| <= slack * bound + the
  * rounding of storage; NaN matches NaN, an infinity its like, integers are exact, what is uncertain matches anything.

@@ -6,13 +6,13 @@ typedef double (*plain)(double);
 
 static double rsqrt_of(double x) { return 1 / sqrt(x); }
 
-typedef enum shape { MONOTONIC, STEP, WAVE, TANGENT } shape;
+typedef enum course { MONOTONIC, STEP, WAVE, TANGENT } course;
 
 /* ulps of error (1 ulp: 2 units of roundoff), how the argument's error goes on, where the function is defined */
 static const struct {
     plain f;
     double ulps;
-    shape how;
+    course how;
     double low, high;
 } rows[ATN_OP_COUNT] = {
     [ATN_OP_SQRT] = {sqrt, 3, MONOTONIC, 0, INFINITY},

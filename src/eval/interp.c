@@ -5,7 +5,7 @@
 #include "base/size.h"
 #include "graph/affine.h"
 
-atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame,
                         const atn_eval_options *options) {
     *in = (interp){.ctx = ctx, .graph = graph, .frame = frame, .rules = num_rules_of(options), .clock = 1};
     size_t values = (size_t)graph->n_values + 1, blocks = (size_t)graph->n_blocks + 1;

@@ -18,7 +18,7 @@ typedef struct fold {
 typedef struct interp {
     const atn_ctx *ctx;
     const atn_graph *graph;
-    const atn_frame *frame;
+    const atn_bindings *frame;
     num_rules rules;
     atn_eval_result *result;         /* what is written, and accesses gone wrong; NULL: nothing is written */
     num *values;                     /* per value */
@@ -36,7 +36,7 @@ typedef struct interp {
 } interp;
 
 /* Memory is given back by interp_end, also after a failure. */
-atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame,
                         const atn_eval_options *options);
 void interp_end(interp *in);
 

@@ -160,7 +160,7 @@ static void finish_sums(interp *in) {
     }
 }
 
-atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame,
                         const atn_eval_options *options, atn_eval_result **out) {
     interp in;
     *out = NULL;
@@ -192,7 +192,7 @@ void atn_eval_store(const atn_graph *graph, const atn_eval_result *result, const
     }
 }
 
-atn_status atn_eval(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int64_t *bad_accesses) {
+atn_status atn_eval(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, int64_t *bad_accesses) {
     atn_eval_result *result = NULL;
     atn_status status = atn_eval_check(ctx, graph, frame);
     if (status == ATN_OK) status = atn_eval_run(ctx, graph, frame, NULL, &result);

@@ -76,7 +76,7 @@ int64_t span_of(interp *in, bool validated) {
     return all;
 }
 
-atn_status atn_eval_span(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, bool validated,
+atn_status atn_eval_span(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, bool validated,
                          int64_t *out) {
     interp in;
     atn_status status = interp_begin(&in, ctx, graph, frame, NULL);

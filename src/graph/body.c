@@ -7,13 +7,14 @@ bool atn_flat_begin(atn_flat *flat) {
     flat->slots =
         atn_reader_alloc(flat->sketch->reader, (ATN_LIMIT_LOCALS + (size_t)flat->n_targets) * sizeof *flat->slots);
     flat->n_slots = flat->n_targets;
-    for (int32_t k = 0; flat->slots && k < flat->n_targets; ++k) flat->slots[k] = (atn_slot){.name = "", .value = -1};
+    for (int32_t k = 0; flat->slots && k < flat->n_targets; ++k)
+        flat->slots[k] = (atn_flat_slot){.name = "", .value = -1};
     return flat->slots != NULL;
 }
 
 static void run(atn_flat *flat, const atn_syntax *tree);
 
-static atn_slot *target(atn_flat *flat, const atn_syntax *tree) {
+static atn_flat_slot *target(atn_flat *flat, const atn_syntax *tree) {
     if (tree->kind == ATN_SYNTAX_PORT) {
         if (!flat->target || strcmp(tree->name, flat->target)) {
             atn_flat_complain(flat, tree->offset,
@@ -45,7 +46,7 @@ static atn_value value_for(atn_flat *flat, const atn_syntax *tree, atn_type type
 }
 
 static void assign(atn_flat *flat, const atn_syntax *tree) {
-    atn_slot *slot = target(flat, tree->a);
+    atn_flat_slot *slot = target(flat, tree->a);
     if (slot) slot->value = value_for(flat, tree->b, slot->type);
 }
 
@@ -54,7 +55,7 @@ static void declare(atn_flat *flat, const atn_syntax *tree) {
         atn_flat_complain(flat, tree->offset, "more than %d variables", (int)ATN_LIMIT_LOCALS);
         return;
     }
-    atn_slot slot = {.name = tree->name, .type = tree->type, .value = -1};
+    atn_flat_slot slot = {.name = tree->name, .type = tree->type, .value = -1};
     if (tree->a && slot.type == ATN_TYPE_NONE) {
         atn_term term = atn_flat_expression(flat, tree->a);
         slot.type = term.type != ATN_TYPE_NONE ? term.type : atn_flat_literal_type(flat, term.whole, ATN_TYPE_NONE);
@@ -94,7 +95,7 @@ static void branch(atn_flat *flat, const atn_syntax *tree) {
     }
     scoped(flat, tree->c);
     for (int32_t k = 0; k < count && !flat->failed; ++k) {
-        atn_slot *slot = &flat->slots[k];
+        atn_flat_slot *slot = &flat->slots[k];
         if (taken[k] == slot->value) continue;
         bool both = taken[k] >= 0 && slot->value >= 0;
         slot->value = both ? atn_value_make(sketch, ATN_OP_SELECT, slot->type, condition, taken[k], slot->value) : -1;

@@ -19,11 +19,11 @@ typedef struct atn_term {
 } atn_term;
 
 /* Something that can be assigned to: #out(k), #acc(k), a local variable. */
-typedef struct atn_slot {
+typedef struct atn_flat_slot {
     const char *name;
     atn_type type;
     atn_value value; /* -1: not assigned, or not on every path */
-} atn_slot;
+} atn_flat_slot;
 
 typedef struct atn_flat {
     atn_sketch *sketch;
@@ -40,7 +40,7 @@ typedef struct atn_flat {
     const atn_value *variables;           /* v0, v1, ... of a selector; NULL: not here */
     bool selector;                        /* % means mod */
     bool free;                            /* literals take the type of what they meet; `literal` is not used */
-    atn_slot *slots;
+    atn_flat_slot *slots;
     int32_t n_slots;
     bool failed; /* the first complaint silences the rest */
 } atn_flat;

@@ -165,7 +165,7 @@ bool atn_icf_build(atn_sketch *sketch, atn_item *item, atn_block *block, const a
                      .accs = accs};
     if (!atn_flat_begin(&flat)) return false;
     for (int32_t k = 0; k < item->n_out; ++k)
-        flat.slots[k] = (atn_slot){.name = "", .type = types[k], .value = accs[k]};
+        flat.slots[k] = (atn_flat_slot){.name = "", .type = types[k], .value = accs[k]};
     if (!atn_flat_run(&flat, item->body, item->is_expression)) return false;
     block->n_accs = item->n_out;
     for (int32_t k = 0; k < item->n_out; ++k) {

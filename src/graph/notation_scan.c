@@ -55,16 +55,16 @@ static bool blank_comments(atn_reader *reader, char *text, size_t length) {
     return true;
 }
 
-typedef struct scan {
+typedef struct line_scan {
     atn_reader *reader;
     atn_file_text *file;
     char *text;
     size_t room;
     int32_t line;               /* being read, from 1 */
     int32_t by_tabs, by_blanks; /* first lines indented so */
-} scan;
+} line_scan;
 
-static bool add_line(scan *s, size_t begin, size_t first) {
+static bool add_line(line_scan *s, size_t begin, size_t first) {
     atn_file_text *file = s->file;
     if (file->n_lines == ATN_LIMIT_ELEMENTS) {
         atn_reader_complain(s->reader, atn_reader_place(s->reader, first), NULL, "more than %d lines",
@@ -100,7 +100,7 @@ bool atn_notation_scan(atn_reader *reader, atn_file_text *file) {
         return false;
     }
     size_t length = reader->length;
-    scan s = {.reader = reader, .file = file, .text = atn_reader_alloc(reader, length + 2), .line = 1};
+    line_scan s = {.reader = reader, .file = file, .text = atn_reader_alloc(reader, length + 2), .line = 1};
     if (!s.text) return false;
     memcpy(s.text, reader->xml, length);
     file->text = (atn_attribute){.name = "", .given = s.text, .value = s.text, .plain = true};

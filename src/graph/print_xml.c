@@ -7,12 +7,12 @@
 static const char *const edges[] = {"none", "clamp", "zero", "wrap", "mirror"};
 static const char *const combines[] = {"once", "add", "min", "max", "or", "distinct"};
 
-typedef struct printer {
+typedef struct xml_printer {
     const atn_sketch *sketch;
     const char *const *types; /* of functions without one */
     const char **names;       /* per item: unique, of letters and digits */
     atn_text *out;
-} printer;
+} xml_printer;
 
 static bool is_name(const char *text) {
     if (!*text || (*text >= '0' && *text <= '9')) return false;
@@ -23,7 +23,7 @@ static bool is_name(const char *text) {
     return true;
 }
 
-static bool taken(const printer *p, size_t item, const char *name) {
+static bool taken(const xml_printer *p, size_t item, const char *name) {
     for (size_t k = 0; k < p->sketch->n_items; ++k) {
         if (k < item && !strcmp(p->names[k], name)) return true;
         bool fixed =
@@ -33,7 +33,7 @@ static bool taken(const printer *p, size_t item, const char *name) {
     return false;
 }
 
-static bool make_names(printer *p) {
+static bool make_names(xml_printer *p) {
     atn_reader *reader = p->sketch->reader;
     p->names = atn_reader_alloc(reader, (p->sketch->n_items + 1) * sizeof *p->names);
     for (size_t k = 0; p->names && k < p->sketch->n_items; ++k) {
@@ -63,20 +63,20 @@ static void escape(atn_text *out, const char *text) {
     }
 }
 
-static void attribute(const printer *p, const char *name, const atn_text *value) {
+static void attribute(const xml_printer *p, const char *name, const atn_text *value) {
     atn_text_printf(p->out, " %s=\"", name);
     escape(p->out, atn_text_str(value));
     atn_text_add(p->out, "\"");
     if (value->failed) p->out->failed = true;
 }
 
-static void type_attribute(const printer *p, const char *name, atn_type type, const char *written) {
+static void type_attribute(const xml_printer *p, const char *name, atn_type type, const char *written) {
     atn_text_printf(p->out, " %s=\"", name);
     atn_unparse_type(ATN_FORM_XML, type, written, p->out);
     atn_text_add(p->out, "\"");
 }
 
-static void text_attribute(const printer *p, const char *name, const atn_syntax *body, bool expression,
+static void text_attribute(const xml_printer *p, const char *name, const atn_syntax *body, bool expression,
                            int32_t indent) {
     atn_text text = {.ctx = p->out->ctx};
     atn_unparse u = {.form = ATN_FORM_XML, .out = &text};
@@ -90,7 +90,7 @@ static void text_attribute(const printer *p, const char *name, const atn_syntax 
 }
 
 /* The type that an end carries, as it is written. */
-static void add_type_of(const printer *p, const atn_end *end, atn_text *out) {
+static void add_type_of(const xml_printer *p, const atn_end *end, atn_text *out) {
     const atn_item *item = &p->sketch->items[end->item];
     const atn_item *object = item->kind == ATN_ITEM_READ ? &p->sketch->items[item->object] : item;
     bool index = end->port == ATN_PORT_I || end->port == ATN_PORT_SIZE;
@@ -106,7 +106,7 @@ static void add_type_of(const printer *p, const atn_end *end, atn_text *out) {
                          out);
 }
 
-static void print_icf(const printer *p, const atn_item *item, int32_t indent) {
+static void print_icf(const xml_printer *p, const atn_item *item, int32_t indent) {
     if (!item->text) return;
     text_attribute(p, "ICF", item->body, item->is_expression, indent);
     bool any = item->types != NULL;
@@ -142,9 +142,9 @@ static void print_icf(const printer *p, const atn_item *item, int32_t indent) {
     atn_text_free(&text);
 }
 
-static void print_children(const printer *p, int32_t scope, int32_t indent);
+static void print_children(const xml_printer *p, int32_t scope, int32_t indent);
 
-static void print_item(const printer *p, size_t number, int32_t indent) {
+static void print_item(const xml_printer *p, size_t number, int32_t indent) {
     const atn_item *item = &p->sketch->items[number];
     const char *name = p->names[number];
     atn_text *out = p->out;
@@ -184,12 +184,12 @@ static void print_item(const printer *p, size_t number, int32_t indent) {
     atn_text_add(out, "/>\n");
 }
 
-static void print_children(const printer *p, int32_t scope, int32_t indent) {
+static void print_children(const xml_printer *p, int32_t scope, int32_t indent) {
     for (size_t k = 1; k < p->sketch->n_items; ++k)
         if (p->sketch->items[k].scope == scope) print_item(p, k, indent);
 }
 
-static void print_end(const printer *p, const atn_end *end, atn_text *out) {
+static void print_end(const xml_printer *p, const atn_end *end, atn_text *out) {
     static const char *const ports[] = {
         [ATN_PORT_SIZE] = "Size",   [ATN_PORT_I] = "i",           [ATN_PORT_OUT] = "out",
         [ATN_PORT_RANGE] = "Range", [ATN_PORT_BEGIN] = "Begin",   [ATN_PORT_END] = "End",
@@ -203,7 +203,7 @@ static void print_end(const printer *p, const atn_end *end, atn_text *out) {
 }
 
 void atn_sketch_print_xml(const atn_sketch *sketch, const char *const *types, int32_t indent, atn_text *out) {
-    printer p = {.sketch = sketch, .types = types, .out = out};
+    xml_printer p = {.sketch = sketch, .types = types, .out = out};
     const atn_item *root = &sketch->items[0];
     if (!make_names(&p)) return;
     int32_t i = indent;

@@ -211,18 +211,18 @@ atn_small *atn_small_make(atn_reader *reader, const atn_graph *graph) {
     return reader->failed ? NULL : t;
 }
 
-atn_verdict atn_small_judge(atn_small *t, const atn_access *write, const atn_access *other) {
+atn_small_verdict atn_small_judge(atn_small *t, const atn_access *write, const atn_access *other) {
     atn_access first, second;
     uint32_t dims[2] = {dims_of(t->graph, write), other ? dims_of(t->graph, other) : 0};
     t->n_list = 0;
     t->clash = t->unknown = false;
-    if (!plan_access(t, write, &first, dims[0])) return ATN_VERDICT_UNKNOWN;
-    if (other && !plan_access(t, other, &second, dims[1])) return ATN_VERDICT_UNKNOWN;
+    if (!plan_access(t, write, &first, dims[0])) return ATN_SMALL_UNKNOWN;
+    if (other && !plan_access(t, other, &second, dims[1])) return ATN_SMALL_UNKNOWN;
     for (t->number = 0; t->number < TRIALS && !t->clash && !t->unknown; ++t->number) {
         ++t->stamp;
         t->n_owners = 0;
         walk(t, &first, dims[0], 0, 0, write->block ? -1 : 0, true);
         if (other) walk(t, &second, dims[1], 0, 0, other->block ? -1 : 0, false);
     }
-    return t->unknown ? ATN_VERDICT_UNKNOWN : t->clash ? ATN_VERDICT_CLASH : ATN_VERDICT_APART;
+    return t->unknown ? ATN_SMALL_UNKNOWN : t->clash ? ATN_SMALL_CLASH : ATN_SMALL_APART;
 }

@@ -15,13 +15,13 @@ typedef struct atn_access {
     int32_t block; /* writes: the block whose every step is a point of its own; reads: 0 */
 } atn_access;
 
-typedef enum atn_verdict { ATN_VERDICT_APART, ATN_VERDICT_CLASH, ATN_VERDICT_UNKNOWN } atn_verdict;
+typedef enum atn_small_verdict { ATN_SMALL_APART, ATN_SMALL_CLASH, ATN_SMALL_UNKNOWN } atn_small_verdict;
 
 typedef struct atn_small atn_small;                                    /* room to try things out in */
 atn_small *atn_small_make(atn_reader *reader, const atn_graph *graph); /* in the reader's arena; NULL without memory */
 
 /* Does one point's write ever meet another point's access? Other NULL: the write itself at another point. */
-atn_verdict atn_small_judge(atn_small *small, const atn_access *write, const atn_access *other);
+atn_small_verdict atn_small_judge(atn_small *small, const atn_access *write, const atn_access *other);
 
 /* fold.c: an operation on integers; false when it is none. */
 bool atn_op_integer(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *result);

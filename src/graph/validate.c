@@ -27,9 +27,9 @@ static atn_access access_of_write(const atn_write *write) {
         .select = write->select, .enable = write->enable, .object = write->object, .block = write->block};
 }
 
-static atn_verdict try_out(judge *j, const atn_access *write, const atn_access *other) {
+static atn_small_verdict try_out(judge *j, const atn_access *write, const atn_access *other) {
     if (!j->small) j->small = atn_small_make(j->reader, j->graph);
-    if (!j->small || ++j->tried > MOST_PAIRS) return ATN_VERDICT_UNKNOWN;
+    if (!j->small || ++j->tried > MOST_PAIRS) return ATN_SMALL_UNKNOWN;
     return atn_small_judge(j->small, write, other);
 }
 
@@ -138,8 +138,8 @@ static void check_injective(judge *j, const atn_write *write) {
                 graph->blocks[dim->block].name, dim->axis, object);
         return;
     }
-    atn_verdict verdict = try_out(j, &access, NULL);
-    if (verdict == ATN_VERDICT_CLASH)
+    atn_small_verdict verdict = try_out(j, &access, NULL);
+    if (verdict == ATN_SMALL_CLASH)
         atn_reader_complain(
             j->reader, at, write->name,
             j->reader->notation
@@ -148,7 +148,7 @@ static void check_injective(judge *j, const atn_write *write) {
                   "before its name in the head"
                 : "two points write the same element of '%s'; make the selector one-to-one, or name a combine",
             object);
-    if (verdict == ATN_VERDICT_UNKNOWN)
+    if (verdict == ATN_SMALL_UNKNOWN)
         atn_reader_complain(j->reader, at, write->name,
                             j->reader->notation
                                 ? "the subscripts cannot be shown to be one-to-one; put add, min, max or or before the "
@@ -162,7 +162,7 @@ static bool may_clash(judge *j, const atn_access *write, const atn_access *other
         if (same_selectors(write, other)) return false;
     }
     if (never_meet(j->graph, write, other)) return false;
-    return try_out(j, write, other) != ATN_VERDICT_APART;
+    return try_out(j, write, other) != ATN_SMALL_APART;
 }
 
 static bool needs(const judge *j, atn_value value) { return value >= 0 && j->uses[value]; }

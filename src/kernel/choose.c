@@ -51,7 +51,7 @@ static bool take_compiled_in(const atn_ctx *ctx, const atn_graph *graph, const a
 }
 
 /* Do 32-bit addresses do? Not where that cannot be found out. */
-static atn_status is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame,
+static atn_status is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame,
                           const atn_choose_options *options, bool *near) {
     *near = frame || options->near;
     for (int32_t k = 0; k < graph->n_objects && *near && frame; ++k)
@@ -63,7 +63,7 @@ static atn_status is_near(const atn_ctx *ctx, const atn_graph *graph, const atn_
 
 /* What a measurement does not know: whether gathers may go unguarded, and how far addresses must reach. */
 static atn_status settle(const atn_ctx *ctx, atn_variant *v, const atn_graph *graph, const atn_device_info *info,
-                         const atn_frame *frame, const atn_choose_options *options, bool measured) {
+                         const atn_bindings *frame, const atn_choose_options *options, bool measured) {
     bool near;
     atn_status status = is_near(ctx, graph, frame, options, &near);
     v->guard = options->indices == ATN_INDICES_UNKNOWN;
@@ -93,7 +93,7 @@ static void keep_order(const atn_graph *graph, const atn_device_info *info, atn_
 }
 
 static atn_status take_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                                const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
+                                const atn_bindings *frame, const atn_choose_options *options, atn_choice *out) {
     atn_extent extent = {.points = {SOME, SOME, graph->blocks[0].rank > 2 ? SOME : 1}};
     atn_status status = frame && !options->any_size ? atn_extent_of(ctx, graph, frame, &extent) : ATN_OK;
     if (status != ATN_OK) return status;
@@ -115,7 +115,7 @@ static atn_status pass_over(atn_choice *out, const char *reason) {
 
 /* Reads what wisdom found; ATN_OK with origin still an estimate where it is of no use here. */
 static atn_status take_hit(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                           const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
+                           const atn_bindings *frame, const atn_choose_options *options, atn_choice *out) {
     atn_variant variant = atn_variant_plain();
     atn_target target = atn_target_of(info);
     const char *why_not;
@@ -134,7 +134,7 @@ static atn_status take_hit(const atn_ctx *ctx, const atn_graph *graph, const atn
 
 /* The key of these sizes, which the choice then tells. */
 static atn_status note_sizes(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                             const atn_frame *frame, const atn_choose_options *options, atn_tune_key *key,
+                             const atn_bindings *frame, const atn_choose_options *options, atn_tune_key *key,
                              atn_choice *out) {
     atn_status status = atn_tune_key_make(ctx, graph, info, frame, options->reproducible, options->tolerance, key);
     if (status != ATN_OK) return status;
@@ -145,7 +145,7 @@ static atn_status note_sizes(const atn_ctx *ctx, const atn_graph *graph, const a
 }
 
 static atn_status ask_wisdom(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                             const atn_frame *frame, const atn_choose_options *options, atn_choice *out) {
+                             const atn_bindings *frame, const atn_choose_options *options, atn_choice *out) {
     atn_tune_key key;
     atn_status status = note_sizes(ctx, graph, info, frame, options, &key, out);
     if (status == ATN_OK) status = atn_known_find(ctx, &key.key, &out->hit);
@@ -153,7 +153,7 @@ static atn_status ask_wisdom(const atn_ctx *ctx, const atn_graph *graph, const a
 }
 
 atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                               const atn_frame *frame, atn_choice *out) {
+                               const atn_bindings *frame, atn_choice *out) {
     static const atn_choose_options NONE;
     atn_tune_key key;
     *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}};
@@ -161,8 +161,8 @@ atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const
     return status == ATN_OK ? take_estimate(ctx, graph, info, frame, &NONE, out) : status;
 }
 
-atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
-                      const atn_choose_options *options, atn_choice *out) {
+atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                      const atn_bindings *frame, const atn_choose_options *options, atn_choice *out) {
     static const atn_choose_options NONE;
     if (!options) options = &NONE;
     *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}, .origin = ATN_ORIGIN_ESTIMATE};
@@ -184,7 +184,7 @@ static bool is_variants_own(atn_status status) {
     return status == ATN_ERR_BUILD || status == ATN_ERR_UNSUPPORTED || status == ATN_ERR_TIMEOUT;
 }
 
-static atn_status build_estimate(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+static atn_status build_estimate(atn_device *device, const atn_graph *graph, const atn_bindings *frame,
                                  const atn_choose_options *options, atn_choice *choice, atn_built **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     atn_status status = pass_over(choice, atn_ctx_message(ctx));
@@ -193,7 +193,7 @@ static atn_status build_estimate(atn_device *device, const atn_graph *graph, con
 }
 
 /* `before`: how the estimate failed, which is all there is to say where it is plain itself. */
-static atn_status build_plain(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+static atn_status build_plain(atn_device *device, const atn_graph *graph, const atn_bindings *frame,
                               const atn_choose_options *options, atn_status before, atn_choice *choice,
                               atn_built **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
@@ -229,7 +229,7 @@ static void warn_of_fallback(const atn_choice *choice) {
     atn_text_free(&text);
 }
 
-atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_bindings *frame,
                             const atn_choose_options *options, atn_choice *choice, atn_built **out) {
     static const atn_choose_options NONE;
     if (!options) options = &NONE;

@@ -56,17 +56,17 @@ void atn_choice_free(atn_choice *choice);
 
 /* `frame` NULL: sizes are not known, so it is an estimate. `options` may be NULL. Needs no device, only what is known
  * of one. */
-atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info, const atn_frame *frame,
-                      const atn_choose_options *options, atn_choice *out);
+atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                      const atn_bindings *frame, const atn_choose_options *options, atn_choice *out);
 
 /* The estimate, whatever was tuned; `frame` may be NULL. */
 atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                               const atn_frame *frame, atn_choice *out);
+                               const atn_bindings *frame, atn_choice *out);
 
 /* Builds what was chosen from the same frame and options. What does not build, also because a compiler crashes on it,
  * is passed over: wisdom for the estimate, the estimate for the plain variant, and that for what is compiled in. One
  * warning, and the choice, say what runs instead. */
-atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_frame *frame,
+atn_status atn_choice_build(atn_device *device, const atn_graph *graph, const atn_bindings *frame,
                             const atn_choose_options *options, atn_choice *choice, atn_built **out);
 
 /* For people: which variant, from where, how near, how fast: sentences without a line break. */

@@ -182,8 +182,8 @@ atn_status atn_runner_give(atn_runner *r, const atn_param_value *given, size_t n
 
 /* ---- planning ---- */
 
-static atn_frame frame_of(const step *s) {
-    return (atn_frame){.views = s->views, .params = (const double(*)[2])s->params};
+static atn_bindings frame_of(const step *s) {
+    return (atn_bindings){.views = s->views, .params = (const double(*)[2])s->params};
 }
 
 /* One output may take its size from another, so: as long as any is found. */
@@ -195,7 +195,7 @@ static atn_status reach_outputs(atn_runner *r, step *s) {
         for (int32_t k = 0; k < s->graph->n_objects; ++k) {
             if (s->object[k] < 0 || !s->graph->objects[k].written || s->views[k].size[0] >= 0) continue;
             int64_t size[ATN_MAX_RANK];
-            atn_frame frame = frame_of(s);
+            atn_bindings frame = frame_of(s);
             atn_status one = atn_eval_reach(r->ctx, s->graph, &frame, k, size);
             if (one == ATN_ERR_MEMORY) return one;
             if (one != ATN_OK) {
@@ -226,7 +226,7 @@ atn_status atn_runner_plan(atn_runner *r) {
     for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) {
         step *s = &r->steps[k];
         refresh(r, s);
-        atn_frame frame = frame_of(s);
+        atn_bindings frame = frame_of(s);
         status = check_inputs(r, s);
         if (status == ATN_OK) status = reach_outputs(r, s);
         if (status == ATN_OK) status = atn_eval_check(r->ctx, s->graph, &frame);
@@ -270,7 +270,7 @@ static atn_choose_options options_of(const atn_runner *r, const atn_choose_optio
 }
 
 /* Building what was chosen, unless it is there: what is built serves all sizes. */
-static atn_status build_choice(const atn_runner *r, step *s, const atn_frame *frame,
+static atn_status build_choice(const atn_runner *r, step *s, const atn_bindings *frame,
                                const atn_choose_options *options) {
     atn_variant chosen = s->choice.variant;
     if (s->inherited && memcmp(&chosen, &s->asked, sizeof chosen) == 0) {
@@ -288,7 +288,7 @@ static atn_status build_choice(const atn_runner *r, step *s, const atn_frame *fr
 
 static atn_status build_step(const atn_runner *r, step *s, const atn_variant *variant,
                              const atn_choose_options *options) {
-    atn_frame frame = frame_of(s);
+    atn_bindings frame = frame_of(s);
     atn_built_free(s->kernel);
     s->kernel = NULL;
     atn_choice_free(&s->choice);
@@ -336,11 +336,11 @@ atn_status atn_runner_build(atn_runner *r, atn_device *device, const atn_variant
 
 const atn_choice *atn_runner_choice(const atn_runner *r, int32_t number) { return &r->steps[number].choice; }
 
-atn_frame atn_runner_frame(const atn_runner *r, int32_t number) { return frame_of(&r->steps[number]); }
+atn_bindings atn_runner_frame(const atn_runner *r, int32_t number) { return frame_of(&r->steps[number]); }
 
 atn_status atn_runner_choose(const atn_runner *r, int32_t number, const atn_device_info *info,
                              const atn_choose_options *options, atn_choice *out) {
-    atn_frame frame = frame_of(&r->steps[number]);
+    atn_bindings frame = frame_of(&r->steps[number]);
     atn_choose_options all = options_of(r, options);
     return atn_choose(r->ctx, r->steps[number].graph, info, &frame, &all, out);
 }
@@ -358,7 +358,7 @@ static atn_status interpret(const atn_runner *r, step *s) {
         if (s->object[k] >= 0)
             s->views[k].data = (char *)atn_buffer_host(s->slots[k].buffer) +
                                (size_t)s->slots[k].offset * atn_type_bytes(s->views[k].type);
-    atn_frame frame = frame_of(s);
+    atn_bindings frame = frame_of(s);
     atn_status status = atn_eval(r->ctx, s->graph, &frame, &bad);
     if (status == ATN_OK && bad)
         status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %lld computed accesses were out of range", s->graph->name,
@@ -397,7 +397,7 @@ atn_status atn_runner_eval_step(atn_runner *r, int32_t number, int64_t *bad_acce
     step *s = &r->steps[number];
     int64_t bad = 0;
     refresh(r, s);
-    atn_frame frame = frame_of(s);
+    atn_bindings frame = frame_of(s);
     atn_status status = atn_eval(r->ctx, s->graph, &frame, &bad);
     *bad_accesses += bad;
     return status;

@@ -50,7 +50,7 @@ void atn_runner_interpret(atn_runner *runner);
 bool atn_runner_interprets(const atn_runner *runner, int32_t step); /* once built */
 /* What a step runs, once it is built. */
 const atn_choice *atn_runner_choice(const atn_runner *runner, int32_t step);
-atn_frame atn_runner_frame(const atn_runner *runner, int32_t step); /* once planned */
+atn_bindings atn_runner_frame(const atn_runner *runner, int32_t step); /* once planned */
 /* What it would run, once planned, on a device that need not be open. Owned by the caller. */
 atn_status atn_runner_choose(const atn_runner *runner, int32_t step, const atn_device_info *info,
                              const atn_choose_options *options, atn_choice *out);

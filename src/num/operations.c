@@ -101,7 +101,7 @@ static atn_built *find_kernel(const entry *e, const atn_variant *variant) {
     return NULL;
 }
 
-static atn_status make_kernel(atn_operations *o, entry *e, const atn_frame *frame, const atn_choose_options *options,
+static atn_status make_kernel(atn_operations *o, entry *e, const atn_bindings *frame, const atn_choose_options *options,
                               atn_built **out) {
     const atn_ctx *ctx = atn_device_ctx(o->device);
     const atn_graph *graph = e->sequence->step[0];
@@ -152,7 +152,7 @@ static atn_status choose_kernel(atn_operations *o, const call *c, atn_built **ou
     }
     atn_choose_options options = {.indices = TABLE[c->op].made ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
                                   .offset = offset};
-    status = make_kernel(o, e, &(atn_frame){.views = views, .params = c->param}, &options, out);
+    status = make_kernel(o, e, &(atn_bindings){.views = views, .params = c->param}, &options, out);
     if (status != ATN_OK) return status;
     memcpy(e->last, views, sizeof views);
     e->last_offset = offset;

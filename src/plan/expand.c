@@ -123,7 +123,7 @@ static atn_status result_size(expander *e, const atn_callee *callee, const atn_s
         atn_status status = declared_size(e, frame, use, n->sizes[object]);
         if (status != ATN_OK) return status;
     } else {
-        const atn_frame known = {.views = n->views, .params = (const double(*)[2])n->params};
+        const atn_bindings known = {.views = n->views, .params = (const double(*)[2])n->params};
         atn_status status = atn_eval_reach(plan->ctx, callee->graph, &known, object, n->sizes[object]);
         if (status != ATN_OK)
             return atn_fail_within(plan->ctx, status,
@@ -173,7 +173,7 @@ static atn_status expand_kernel(expander *e, const atn_step *step, atn_plan_fram
         const char *called = frame->routine->names[name].name;
         if (datum->use == ATN_USE_OUT) status = result_size(e, callee, step, frame, name, datum->index, &n);
         if (status != ATN_OK) return status;
-        const atn_frame known = {.views = n.views, .params = (const double(*)[2])n.params};
+        const atn_bindings known = {.views = n.views, .params = (const double(*)[2])n.params};
         bool whole;
         status = atn_plan_covers(plan->ctx, graph, &known, datum->index, &whole);
         if (status != ATN_OK) return status;

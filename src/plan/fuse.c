@@ -23,7 +23,7 @@ static atn_status check(const atn_plan *plan, const atn_graph *graph, bool *soun
     if (graph->n_objects > ATN_BUILT_OBJECTS || graph->n_parameters > ATN_PLAN_DATA || graph->n_values > MOST_VALUES)
         return ATN_OK;
     atn_plan_frame_of(plan, graph, views, params);
-    atn_status status = atn_eval_check(plan->ctx, graph, &(atn_frame){views, (const double(*)[2])params});
+    atn_status status = atn_eval_check(plan->ctx, graph, &(atn_bindings){views, (const double(*)[2])params});
     *sound = status == ATN_OK;
     return status == ATN_ERR_MEMORY ? status : ATN_OK;
 }
@@ -33,7 +33,7 @@ static atn_status is_even(const atn_plan *plan, const atn_graph *graph, bool *ev
     atn_view views[ATN_PLAN_DATA] = {0};
     double params[ATN_PLAN_DATA][2] = {{0}};
     atn_plan_frame_of(plan, graph, views, params);
-    const atn_frame frame = {views, (const double(*)[2])params};
+    const atn_bindings frame = {views, (const double(*)[2])params};
     *even = graph->blocks[0].rank > 0 && graph->n_blocks == 1 && graph->blocks[0].n_accs == 0; /* no reduction */
     for (int32_t d = 0; d < graph->blocks[0].rank && *even; ++d) {
         int64_t end;
@@ -67,7 +67,7 @@ static atn_status lengths_of(const atn_plan *plan, const atn_graph *graph, doubl
     atn_view views[ATN_PLAN_DATA] = {0};
     double params[ATN_PLAN_DATA][2] = {{0}};
     atn_plan_frame_of(plan, graph, views, params);
-    const atn_frame frame = {views, (const double(*)[2])params};
+    const atn_bindings frame = {views, (const double(*)[2])params};
     for (int32_t d = 0; d < graph->n_dims; ++d) {
         int64_t begin, end;
         atn_status status = atn_eval_index(plan->ctx, graph, &frame, graph->dims[d].begin, &begin);

@@ -143,7 +143,7 @@ bool atn_plan_writes(const atn_plan_node *node, const char *array) {
     return false;
 }
 
-atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, int32_t object,
                            bool *covers) {
     const atn_write *only = NULL;
     *covers = false;

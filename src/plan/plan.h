@@ -189,7 +189,7 @@ void atn_plan_frame_of(const atn_plan *plan, const atn_graph *graph, atn_view *v
 bool atn_plan_reads(const atn_plan_node *node, const char *array); /* not MOVEs */
 bool atn_plan_writes(const atn_plan_node *node, const char *array);
 /* Is every element written, by a point of its own? */
-atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, int32_t object,
+atn_status atn_plan_covers(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, int32_t object,
                            bool *covers);
 
 /* known.c: numbers known before the run. */

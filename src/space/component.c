@@ -16,7 +16,7 @@ enum { MOST_MEMO_ENTRIES = 1 << 21, REUSE = 4 }; /* a table pays when a row is u
 
 /* -1: a parameter of another component, which has no choice. */
 static int32_t depth_of(const atn_component *c, int32_t parameter) {
-    const atn_place *place = &c->plan->places[parameter];
+    const atn_parameter_place *place = &c->plan->places[parameter];
     return place->component == (int32_t)(c - c->plan->components) ? place->depth : -1;
 }
 
@@ -116,7 +116,7 @@ atn_status atn_component_prepare(atn_component *c, const int32_t *parameters, in
         at->iterator = space->parameters[at->parameter].function >= 0;
         at->mask = c->mask_words;
         c->mask_words += (size_t)at->words;
-        c->plan->places[at->parameter] = (atn_place){(int32_t)(c - c->plan->components), d};
+        c->plan->places[at->parameter] = (atn_parameter_place){(int32_t)(c - c->plan->components), d};
     }
     c->plain = n == 1 && n_functions == 0 && !c->depths[0].iterator;
     if (c->plain) {

@@ -7,26 +7,26 @@
 
 enum { MOST_TABLE = 1 << 16 }; /* values of a parameter that are written out */
 
-typedef struct source {
+typedef struct native_text {
     atn_emitter e;
     int32_t first;   /* depth of the outermost loop */
     bool *derived;   /* used somewhere */
     int32_t *depths; /* per derived value: where all it uses is bound */
     bool *may_fail;  /* per relation */
     atn_text *out;
-} source;
+} native_text;
 
 static const char *type_of(const atn_shape *shape) { return shape->type == ATN_SHAPE_REAL ? "double" : "int64_t"; }
 
 static int32_t depth_in(const atn_component *c, int32_t parameter) {
-    const atn_place *place = &c->plan->places[parameter];
+    const atn_parameter_place *place = &c->plan->places[parameter];
     return place->component == (int32_t)(c - c->plan->components) ? place->depth : -1;
 }
 
 /* ---- derived values ---- */
 
 /* Marks those that an expression uses; the deepest depth it needs. */
-static int32_t mark(source *s, int32_t index) {
+static int32_t mark(native_text *s, int32_t index) {
     const atn_space *space = s->e.component->plan->space;
     const atn_lan_node *node = &space->nodes[index];
     if (node->op == ATN_LAN_PARAMETER) return depth_in(s->e.component, node->index);
@@ -47,7 +47,7 @@ static int32_t mark(source *s, int32_t index) {
     return deepest;
 }
 
-static void mark_block(source *s, const atn_lan_block *block) {
+static void mark_block(native_text *s, const atn_lan_block *block) {
     for (int32_t k = 0; k < block->count; ++k) {
         const atn_lan_statement *statement = &block->items[k];
         if (statement->node >= 0) (void)mark(s, statement->node);
@@ -58,7 +58,7 @@ static void mark_block(source *s, const atn_lan_block *block) {
     }
 }
 
-static bool add_derived(source *s, int32_t depth) {
+static bool add_derived(native_text *s, int32_t depth) {
     const atn_space *space = s->e.component->plan->space;
     for (size_t k = 0; k < space->n_derived; ++k) {
         int32_t own = s->depths[k] < s->first ? -1 : s->depths[k];
@@ -84,9 +84,9 @@ static bool returns(const atn_lan_block *block) {
     return false;
 }
 
-static bool add_block(source *s, const atn_lan_block *block, bool *fails);
+static bool add_block(native_text *s, const atn_lan_block *block, bool *fails);
 
-static bool add_if(source *s, const atn_lan_statement *statement, bool *fails) {
+static bool add_if(native_text *s, const atn_lan_statement *statement, bool *fails) {
     uint64_t before = s->e.set, after = ~(uint64_t)0;
     bool otherwise = false;
     for (int32_t b = 0; b < statement->n_branches; ++b) {
@@ -110,7 +110,7 @@ static bool add_if(source *s, const atn_lan_statement *statement, bool *fails) {
     return true;
 }
 
-static bool add_block(source *s, const atn_lan_block *block, bool *fails) {
+static bool add_block(native_text *s, const atn_lan_block *block, bool *fails) {
     for (int32_t k = 0; k < block->count; ++k) {
         const atn_lan_statement *statement = &block->items[k];
         if (statement->node >= 0) *fails |= atn_shape_of(&s->e, statement->node).fails;
@@ -132,7 +132,7 @@ static bool add_block(source *s, const atn_lan_block *block, bool *fails) {
 }
 
 /* The names a constraint's function is given: with types where it is made, without where it is called. */
-static void add_names(source *s, const atn_lan_function *function, bool types) {
+static void add_names(native_text *s, const atn_lan_function *function, bool types) {
     const atn_space *space = s->e.component->plan->space;
     for (int32_t k = 0; k < function->n_uses; ++k) {
         int32_t p = function->uses[k];
@@ -146,12 +146,12 @@ static void add_names(source *s, const atn_lan_function *function, bool types) {
 }
 
 /* Derived values that this function itself uses, into s->derived. */
-static void mark_function(source *s, const atn_lan_function *function) {
+static void mark_function(native_text *s, const atn_lan_function *function) {
     memset(s->derived, 0, s->e.component->plan->space->n_derived);
     mark_block(s, &function->block);
 }
 
-static bool add_constraint(source *s, int32_t which) {
+static bool add_constraint(native_text *s, int32_t which) {
     const atn_lan_function *function = s->e.component->relations[which].function;
     s->e.function = function;
     s->e.set = 0;
@@ -197,7 +197,7 @@ static bool is_even(const atn_lan_parameter *p) {
     return true;
 }
 
-static bool add_values(source *s, int32_t parameter) {
+static bool add_values(native_text *s, int32_t parameter) {
     const atn_lan_parameter *p = &s->e.component->plan->space->parameters[parameter];
     if (is_even(p)) return true;
     if (p->levels > MOST_TABLE || s->e.parameters[parameter].type == ATN_SHAPE_UNKNOWN) return false;
@@ -210,7 +210,7 @@ static bool add_values(source *s, int32_t parameter) {
     return true;
 }
 
-static void add_value(source *s, int32_t parameter) {
+static void add_value(native_text *s, int32_t parameter) {
     const atn_lan_parameter *p = &s->e.component->plan->space->parameters[parameter];
     atn_text_printf(s->out, "const %s p%d = ", type_of(&s->e.parameters[parameter]), parameter);
     if (!is_even(p)) {
@@ -223,7 +223,7 @@ static void add_value(source *s, int32_t parameter) {
     atn_text_printf(s->out, " + INT64_C(%lld) * l%d;\n", (long long)step, parameter);
 }
 
-static void add_loop(source *s, int32_t depth) {
+static void add_loop(native_text *s, int32_t depth) {
     const atn_component *c = s->e.component;
     const atn_space *space = c->plan->space;
     const atn_depth *at = &c->depths[depth];
@@ -254,7 +254,7 @@ static void add_loop(source *s, int32_t depth) {
         (long long)pool, p, p);
 }
 
-static void add_test(source *s, int32_t which) {
+static void add_test(native_text *s, int32_t which) {
     mark_function(s, s->e.component->relations[which].function);
     atn_text_printf(s->out, "c%d(", which);
     add_names(s, s->e.component->relations[which].function, false);
@@ -262,7 +262,7 @@ static void add_test(source *s, int32_t which) {
 }
 
 /* Tests at a depth; at the innermost one they are added up without a branch, if none may fail. */
-static void add_tests(source *s, int32_t depth) {
+static void add_tests(native_text *s, int32_t depth) {
     const atn_component *c = s->e.component;
     const atn_depth *at = &c->depths[depth];
     bool last = depth + 1 == c->n_depths, any = false;
@@ -285,7 +285,7 @@ static void add_tests(source *s, int32_t depth) {
     if (last) atn_text_add(s->out, "++total;\n");
 }
 
-static bool add_count(source *s) {
+static bool add_count(native_text *s) {
     const atn_component *c = s->e.component;
     const atn_depth *outer = &c->depths[s->first];
     atn_text_add(s->out, "static uint64_t one(const int32_t *key, const int32_t *tables, int *bad) {\n"
@@ -333,7 +333,7 @@ static const char ENTRY[] = "#if defined(_OPENMP)\n#include <omp.h>\n#endif\n"
                             "    }\n"
                             "}\n";
 
-static bool add_all(source *s) {
+static bool add_all(native_text *s) {
     const atn_component *c = s->e.component;
     bool good = true;
     for (int32_t k = 0; k < c->n_relations && good; ++k)
@@ -348,7 +348,7 @@ static bool add_all(source *s) {
 
 atn_status atn_native_source(const atn_component *c, int32_t depth, atn_text *out, bool *possible) {
     const atn_space *space = c->plan->space;
-    source s = {.e = {.space = space, .component = c, .out = out}, .first = depth, .out = out};
+    native_text s = {.e = {.space = space, .component = c, .out = out}, .first = depth, .out = out};
     atn_shape *shapes = NULL;
     *possible = false;
     bool *derived = s.derived = atn_zalloc(space->ctx, 2 * space->n_derived + 1);

@@ -57,15 +57,15 @@ typedef struct atn_component {
     int64_t steps, budget; /* nodes evaluated and masks made so far; INT64_MAX: no limit */
 } atn_component;
 
-typedef struct atn_place {
+typedef struct atn_parameter_place {
     int32_t component, depth;
-} atn_place;
+} atn_parameter_place;
 
 struct atn_space_plan {
     const atn_space *space;
     atn_arena arena;
-    atn_place *places;    /* per parameter */
-    pthread_mutex_t lock; /* around everything below */
+    atn_parameter_place *places; /* per parameter */
+    pthread_mutex_t lock;        /* around everything below */
     atn_component *components;
     int32_t n_components;
     const atn_lan_function **fixed; /* constraints that use no parameter with a choice */

@@ -10,7 +10,7 @@ static const atn_bounds ANYTHING = {-INFINITY, INFINITY}, LOGICAL = {0, 1};
 
 typedef struct bounder {
     const atn_graph *g;
-    const atn_frame *frame;
+    const atn_bindings *frame;
     const atn_bounds *elements;
     atn_bounds *value;
 } bounder;
@@ -222,7 +222,7 @@ static atn_bounds of_value(const bounder *b, const atn_node *n) {
     return atn_type_is_integer(n->type) ? fit(out, n->type) : out;
 }
 
-void atn_bounds_of(const atn_graph *g, const atn_frame *frame, const atn_bounds *elements, atn_bounds *out) {
+void atn_bounds_of(const atn_graph *g, const atn_bindings *frame, const atn_bounds *elements, atn_bounds *out) {
     bounder b = {.g = g, .frame = frame, .elements = elements, .value = out};
     for (atn_value v = 0; v < g->n_values; ++v) out[v] = ANYTHING;
     for (int32_t round = 0; round <= g->n_blocks; ++round)

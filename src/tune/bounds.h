@@ -10,7 +10,7 @@ typedef struct atn_bounds {
 } atn_bounds;
 
 /* elements[n_objects]; out[n_values]. Sizes come from the frame's views, whose elements are not looked at. */
-void atn_bounds_of(const atn_graph *graph, const atn_frame *frame, const atn_bounds *elements, atn_bounds *out);
+void atn_bounds_of(const atn_graph *graph, const atn_bindings *frame, const atn_bounds *elements, atn_bounds *out);
 
 /* Bit k of out[value]: it hangs on elements of object k, itself read or computed with; of more than 64 objects some
  * share a bit. out[n_values]. */

@@ -200,7 +200,7 @@ atn_status atn_case_open(const atn_ctx *ctx, const atn_workload *w, atn_case *ou
     if (parsed && (status == ATN_OK || status == ATN_ERR_INPUT) && out->graph &&
         check_used(ctx, w, out->graph, used) != ATN_OK) /* a wrong name is why another is missing */
         status = ATN_ERR_INPUT;
-    atn_frame frame = atn_case_frame(out);
+    atn_bindings frame = atn_case_frame(out);
     if (status == ATN_OK) status = atn_eval_check(ctx, out->graph, &frame);
     atn_free(ctx, used);
     return status;
@@ -213,8 +213,8 @@ void atn_case_close(atn_case *c) {
     *c = (atn_case){.ctx = c->ctx};
 }
 
-atn_frame atn_case_frame(const atn_case *c) {
-    return (atn_frame){.views = c->views, .params = (const double(*)[2])c->params};
+atn_bindings atn_case_frame(const atn_case *c) {
+    return (atn_bindings){.views = c->views, .params = (const double(*)[2])c->params};
 }
 
 /* ---- amounts ---- */
@@ -232,7 +232,7 @@ static uint32_t dims_around(const atn_graph *g, int32_t block) {
     return dims;
 }
 
-atn_status atn_amount_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, double range_length,
+atn_status atn_amount_of(const atn_ctx *ctx, const atn_graph *g, const atn_bindings *frame, double range_length,
                          atn_amount *out) {
     *out = (atn_amount){0};
     atn_steps steps;

@@ -19,7 +19,7 @@ typedef struct atn_case {
  * asked for in a sentence. On failure too, it goes back with atn_case_close. */
 atn_status atn_case_open(const atn_ctx *ctx, const atn_workload *workload, atn_case *out);
 void atn_case_close(atn_case *c);
-atn_frame atn_case_frame(const atn_case *c);
+atn_bindings atn_case_frame(const atn_case *c);
 
 /* ---- shapes ---- */
 
@@ -28,7 +28,7 @@ typedef struct atn_steps {
     int64_t steps[ATN_MAX_DIMS];
     bool from_data[ATN_MAX_DIMS];
 } atn_steps;
-atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, double range_length,
+atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, double range_length,
                         atn_steps *out);
 
 /* All steps of the dimensions in the mask, as a number that does not overflow. */
@@ -57,7 +57,7 @@ typedef struct atn_amount {
     double flops; /* each floating operation once per combination of the dimensions that it depends on */
     bool twice;   /* in double precision */
 } atn_amount;
-atn_status atn_amount_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, double range_length,
+atn_status atn_amount_of(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, double range_length,
                          atn_amount *out);
 
 #endif

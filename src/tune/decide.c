@@ -188,7 +188,7 @@ static atn_status run_final(atn_session *s, atn_tune_result *out, int64_t *winne
 static void find_fraction(atn_session *s, atn_tune_result *out) {
     atn_amount amount = {0};
     atn_peaks peaks = {0};
-    atn_frame frame = atn_case_frame(&s->c);
+    atn_bindings frame = atn_case_frame(&s->c);
     if (atn_amount_of(s->ctx, s->c.graph, &frame, s->c.range_length, &amount) != ATN_OK) return;
     out->bytes = amount.bytes;
     out->flops = amount.flops;

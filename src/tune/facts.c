@@ -44,7 +44,7 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     const atn_graph *g = c->graph;
     atn_outlook o = atn_outlook_of(g);
     atn_steps steps;
-    atn_frame frame = atn_case_frame(c);
+    atn_bindings frame = atn_case_frame(c);
     atn_status status = atn_steps_of(c->ctx, g, &frame, c->range_length, &steps);
     int32_t reduced = o.block >= 0 ? g->blocks[o.block].rank : 0, element = 1;
     for (int32_t k = 0; k < g->n_objects; ++k)

@@ -15,7 +15,7 @@ static const double MARGIN = 0.98;            /* of what is just in range: anoth
 /* A graph whose objects are to be filled. */
 typedef struct survey {
     const atn_graph *g;
-    const atn_frame *frame;
+    const atn_bindings *frame;
     uint64_t *sources;    /* per value: the objects it hangs on */
     atn_bounds *bounds;   /* per value */
     atn_bounds *elements; /* per object */
@@ -158,7 +158,7 @@ static void keep_in_range(const survey *s, atn_filling *fillings) {
     for (int32_t k = 0; k < s->g->n_objects; ++k) fillings[k].high *= MARGIN;
 }
 
-atn_status atn_fillings_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, double range_length,
+atn_status atn_fillings_of(const atn_ctx *ctx, const atn_graph *g, const atn_bindings *frame, double range_length,
                            atn_filling *out) {
     survey s = {.g = g, .frame = frame, .range_length = range_length};
     s.sources = atn_zalloc(ctx, ((size_t)g->n_values + 1) * sizeof *s.sources);

@@ -6,24 +6,24 @@
 #include "eval/eval.h"
 
 /* What an object's elements are for. */
-typedef enum atn_role {
+typedef enum atn_input_role {
     ATN_ROLE_NUMBER,
     ATN_ROLE_START, /* begins of ranges: ascending, from 0 */
     ATN_ROLE_END,   /* their ends alone: the next one's begin */
     ATN_ROLE_COUNT, /* lengths of ranges that begin at 0 */
     ATN_ROLE_INDEX, /* points into another object */
     ATN_ROLE_WITHIN /* numbers that a selector is computed from */
-} atn_role;
+} atn_input_role;
 
 typedef struct atn_filling {
-    atn_role role;
+    atn_input_role role;
     int64_t below; /* INDEX, COUNT: less than this; START, END: the most they reach */
     double high;   /* WITHIN: from 0 up to this */
 } atn_filling;
 
 /* How all objects are to be filled: out[n_objects]. Of the frame, elements are not looked at. Selectors that bounds
  * cannot follow (bounds.h) are left to a check: atn_stand_prove. */
-atn_status atn_fillings_of(const atn_ctx *ctx, const atn_graph *graph, const atn_frame *frame, double range_length,
+atn_status atn_fillings_of(const atn_ctx *ctx, const atn_graph *graph, const atn_bindings *frame, double range_length,
                            atn_filling *out);
 
 /* Has it accesses that only a run can show in range? */

@@ -33,7 +33,7 @@ static int64_t elements_of(const atn_view *view) {
 
 /* Each element of what a range walks along is met about once by all different ranges: points that differ in what the
  * range does not depend on have the same one. Gathers say nothing: they may jump anywhere. */
-static int64_t mean_length(const atn_graph *g, const atn_frame *frame, int32_t dim, const atn_extent *extent) {
+static int64_t mean_length(const atn_graph *g, const atn_bindings *frame, int32_t dim, const atn_extent *extent) {
     int64_t most = 0, points = 1;
     uint32_t of = g->values[g->dims[dim].begin].dims | g->values[g->dims[dim].end].dims;
     for (int32_t k = 0; k < g->n_reads; ++k) {
@@ -54,7 +54,7 @@ static int64_t mean_length(const atn_graph *g, const atn_frame *frame, int32_t d
     return most / points + (most % points >= points - most % points); /* to nearest */
 }
 
-static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, int32_t number,
+static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_bindings *frame, int32_t number,
                            const atn_extent *extent, int64_t *out) {
     const atn_dim *dim = &g->dims[number];
     int64_t begin, end;
@@ -73,7 +73,7 @@ int32_t atn_tune_key_points(const atn_graph *g) {
     return points > 2 ? points : 2;
 }
 
-static atn_status fill_shape(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, atn_wisdom_key *key) {
+static atn_status fill_shape(const atn_ctx *ctx, const atn_graph *g, const atn_bindings *frame, atn_wisdom_key *key) {
     atn_extent extent;
     atn_status status = atn_extent_of(ctx, g, frame, &extent);
     if (status != ATN_OK) return status;
@@ -87,7 +87,7 @@ static atn_status fill_shape(const atn_ctx *ctx, const atn_graph *g, const atn_f
 }
 
 /* Without gaps the sizes say all; with them it counts whether rows begin on cache lines. */
-static const char *layout_of(const atn_graph *g, const atn_frame *frame) {
+static const char *layout_of(const atn_graph *g, const atn_bindings *frame) {
     bool gaps = false, aligned = true;
     for (int32_t k = 0; k < g->n_objects; ++k) {
         const atn_view *view = &frame->views[k];
@@ -116,7 +116,7 @@ atn_wisdom_key atn_tune_key_device(const atn_device_info *info) {
 }
 
 atn_status atn_tune_key_make(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                             const atn_frame *frame, bool reproducible, double tolerance, atn_tune_key *out) {
+                             const atn_bindings *frame, bool reproducible, double tolerance, atn_tune_key *out) {
     *out = (atn_tune_key){.key = atn_tune_key_device(info)};
     out->key.kernel = graph->name;
     out->key.graph = graph->hash;

@@ -27,6 +27,6 @@ int32_t atn_tune_key_points(const atn_graph *graph);
  * length where it comes from data: elements of the largest object that it walks along, over the points); none is
  * below 1. The space is left zero: whoever stores fills it in, whoever looks does not need it. */
 atn_status atn_tune_key_make(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
-                             const atn_frame *frame, bool reproducible, double tolerance, atn_tune_key *out);
+                             const atn_bindings *frame, bool reproducible, double tolerance, atn_tune_key *out);
 
 #endif

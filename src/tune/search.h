@@ -50,13 +50,13 @@ bool atn_search_fresh(atn_search *search, int32_t *point);
 bool atn_search_next(atn_search *search, int32_t *point);
 
 /* How far a neighbour is. */
-typedef enum atn_reach {
+typedef enum atn_step_reach {
     ATN_REACH_NEAR, /* one parameter, by one level (any, where levels have no order) */
     ATN_REACH_ONE,  /* one parameter, any level */
     ATN_REACH_TWO   /* two parameters */
-} atn_reach;
+} atn_step_reach;
 /* A random new neighbour, or false where a number of tries found none. */
-bool atn_search_neighbour(atn_search *search, const int32_t *from, atn_reach reach, int32_t *point);
+bool atn_search_neighbour(atn_search *search, const int32_t *from, atn_step_reach reach, int32_t *point);
 /* Calls visit with every new point that differs from `from` in one parameter, in random order, until it says false; of
  * parameters with very many levels with some. `from` may not move meanwhile: visit enters no points. */
 void atn_search_around(atn_search *search, const int32_t *from, bool (*visit)(void *user, const int32_t *point),

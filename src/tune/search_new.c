@@ -81,7 +81,7 @@ static int32_t other_level(atn_search *search, int32_t parameter, int32_t level,
     return other + (other >= level);
 }
 
-bool atn_search_neighbour(atn_search *search, const int32_t *from, atn_reach reach, int32_t *point) {
+bool atn_search_neighbour(atn_search *search, const int32_t *from, atn_step_reach reach, int32_t *point) {
     int32_t changes = reach == ATN_REACH_TWO ? 2 : 1;
     if (search->lost || search->n_varying < changes) return false;
     for (int tries = 0; tries < TRIES; ++tries) {

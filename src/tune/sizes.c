@@ -70,7 +70,7 @@ typedef struct reach {
 } reach;
 
 static bool index_of(const reach *r, atn_value value, int64_t *out) {
-    atn_frame frame = {.views = r->views, .params = r->params};
+    atn_bindings frame = {.views = r->views, .params = r->params};
     atn_status status = atn_eval_index(r->ctx, r->g, &frame, value, out);
     if (status == ATN_ERR_MEMORY) *r->no_memory = true;
     return status == ATN_OK;
@@ -221,7 +221,7 @@ atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *g, const double (
     return fill(ctx, g, params, range_length, gathered, false, views);
 }
 
-atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *g, const atn_frame *frame, double range_length,
+atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *g, const atn_bindings *frame, double range_length,
                         atn_steps *out) {
     bool no_memory = false;
     reach r = {.ctx = ctx,

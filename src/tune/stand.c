@@ -66,7 +66,7 @@ atn_status atn_stand_open(atn_device *device, const atn_graph *graph, const doub
         out->before[k].data = NULL;
     }
     atn_filling *fillings = atn_zalloc(ctx, n * sizeof *fillings);
-    atn_frame frame = {.views = sizes, .params = params};
+    atn_bindings frame = {.views = sizes, .params = params};
     atn_status status = fillings ? atn_fillings_of(ctx, graph, &frame, fill->lengths, fillings) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_inputs_moved(ctx, graph, &out->moved);
     for (int32_t k = 0; k < graph->n_objects && status == ATN_OK; ++k)
@@ -80,7 +80,7 @@ atn_status atn_stand_open(atn_device *device, const atn_graph *graph, const doub
 static atn_status build_guarded(const atn_stand *s, atn_built **out) {
     atn_variant plain = atn_variant_plain(), guess;
     atn_extent extent;
-    atn_frame frame = atn_stand_frame(s);
+    atn_bindings frame = atn_stand_frame(s);
     atn_status status = atn_extent_of(s->ctx, s->graph, &frame, &extent);
     if (status != ATN_OK) return status;
     guess = atn_variant_estimate(s->graph, atn_device_get_info(s->device), &extent);
@@ -118,7 +118,7 @@ void atn_stand_close(atn_stand *s) {
     *s = (atn_stand){0};
 }
 
-atn_frame atn_stand_frame(const atn_stand *s) { return (atn_frame){.views = s->before, .params = s->params}; }
+atn_bindings atn_stand_frame(const atn_stand *s) { return (atn_bindings){.views = s->before, .params = s->params}; }
 
 atn_status atn_stand_reset(atn_stand *s) {
     atn_status status = ATN_OK;

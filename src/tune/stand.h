@@ -28,7 +28,7 @@ typedef struct atn_stand {
 atn_status atn_stand_open(atn_device *device, const atn_graph *graph, const double (*params)[2], const atn_view *sizes,
                           const atn_fill_options *fill, bool light, atn_stand *out);
 void atn_stand_close(atn_stand *s);
-atn_frame atn_stand_frame(const atn_stand *s);
+atn_bindings atn_stand_frame(const atn_stand *s);
 
 /* Earns unguarded runs: one of the estimate with every computed access checked, unless there was one. ATN_ERR_INPUT:
  * some are out of range with these elements. Leaves the arrays reset. */

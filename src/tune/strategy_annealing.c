@@ -53,8 +53,8 @@ static bool ask(void *self, int32_t *point) {
     if (a->at != ATN_NOWHERE && search->points.n >= STARTS) {
         const int32_t *from = atn_search_point(search, a->at);
         double chance = atn_random_unit(&search->random);
-        atn_reach reach = chance < 0.4 ? ATN_REACH_NEAR : chance < 0.85 ? ATN_REACH_ONE : ATN_REACH_TWO;
-        for (int k = 0; k < 3 && !found; ++k, reach = (atn_reach)((reach + 1) % 3))
+        atn_step_reach reach = chance < 0.4 ? ATN_REACH_NEAR : chance < 0.85 ? ATN_REACH_ONE : ATN_REACH_TWO;
+        for (int k = 0; k < 3 && !found; ++k, reach = (atn_step_reach)((reach + 1) % 3))
             found = atn_search_neighbour(search, from, reach, point);
     }
     return (found || atn_search_fresh(search, point)) && atn_search_claim(search, point);

@@ -29,7 +29,7 @@ struct atn_trials {
     atn_moments moments;
     atn_verifier *verifier;
     atn_trial_setup setup;
-    atn_stage stage;
+    atn_verify_stage stage;
     kept kept[KEPT];
     int64_t clock;
 };
@@ -66,7 +66,7 @@ static atn_status earn_unguarded(atn_trials *t) {
 }
 
 atn_status atn_trials_open(atn_device *device, const atn_workload *workload, const atn_trial_setup *setup,
-                           const atn_stage *stage, atn_trials **out) {
+                           const atn_verify_stage *stage, atn_trials **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     *out = NULL;
     atn_trials *t = atn_zalloc(ctx, sizeof *t);
@@ -86,7 +86,7 @@ atn_status atn_trials_open(atn_device *device, const atn_workload *workload, con
                                      .reproducible = setup->reproducible,
                                      .seed = setup->seed,
                                      .run_limit_s = 1.5 * LEAST_LIMIT_S};
-        atn_stage through = {enter_stage, t};
+        atn_verify_stage through = {enter_stage, t};
         if (status == ATN_OK) status = atn_verifier_create(device, &t->c, &t->stand, &verify, &through, &t->verifier);
     }
     if (status == ATN_OK)
@@ -281,7 +281,7 @@ static atn_status time_it(atn_trials *t, kept *challenger, kept *incumbent, doub
 atn_status atn_trials_try(atn_trials *t, const char *variant, const char *incumbent, double best_s, atn_trial *out) {
     *out = blank();
     kept *challenger = NULL, *other = NULL;
-    atn_verdict verdict = {0};
+    atn_verify_result verdict = {0};
     atn_status status = keep(t, variant, &challenger);
     if (status == ATN_OK) {
         built_facts(t, challenger, out);
@@ -330,7 +330,7 @@ atn_status atn_trials_final(atn_trials *t, const char *const *variants, int32_t 
 
 atn_status atn_trials_sentinel(atn_trials *t, double *seconds) {
     atn_extent extent;
-    atn_frame frame = atn_case_frame(&t->c);
+    atn_bindings frame = atn_case_frame(&t->c);
     atn_text text = {.ctx = t->ctx};
     kept *k = NULL;
     double once;

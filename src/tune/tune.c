@@ -47,7 +47,7 @@ static atn_status open_space(atn_session *s) {
 }
 
 static atn_status open_key(atn_session *s) {
-    atn_frame frame = atn_case_frame(&s->c);
+    atn_bindings frame = atn_case_frame(&s->c);
     atn_status status =
         atn_tune_key_make(s->ctx, s->c.graph, s->info, &frame, s->options.reproducible, s->options.tolerance, &s->key);
     s->tolerance = tolerance_of(&s->key);
@@ -117,7 +117,7 @@ static atn_status queue_text(atn_session *s, const char *text, bool must_fit) {
 
 static atn_status queue_first(atn_session *s) {
     atn_extent extent;
-    atn_frame frame = atn_case_frame(&s->c);
+    atn_bindings frame = atn_case_frame(&s->c);
     atn_status status = atn_extent_of(s->ctx, s->c.graph, &frame, &extent);
     if (status != ATN_OK) return status;
     atn_variant guess = atn_variant_estimate(s->c.graph, s->info, &extent);

@@ -34,7 +34,7 @@ struct atn_verifier {
     const atn_case *c;
     atn_stand *tuned;
     atn_verify_options options;
-    atn_stage stage;
+    atn_verify_stage stage;
     answer kept[OPTIONS_KEPT];
     int32_t n_kept;
     int64_t points[MOST_POINTS][ATN_MAX_RANK]; /* sampled, of the tuned shape */
@@ -45,7 +45,7 @@ struct atn_verifier {
 };
 
 atn_status atn_verifier_create(atn_device *device, const atn_case *c, atn_stand *tuned,
-                               const atn_verify_options *options, const atn_stage *stage, atn_verifier **out) {
+                               const atn_verify_options *options, const atn_verify_stage *stage, atn_verifier **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
@@ -106,7 +106,7 @@ static bool same_options(const atn_eval_options *a, const atn_eval_options *b) {
     return same;
 }
 
-static void say(atn_verdict *out, const atn_graph *g, const atn_eval_cell *cell, atn_type type, const void *got,
+static void say(atn_verify_result *out, const atn_graph *g, const atn_eval_cell *cell, atn_type type, const void *got,
                 double error, const char *where) {
     double number[2];
     int64_t whole;
@@ -131,7 +131,7 @@ static double size_of(const atn_eval_result *oracle, int32_t object) {
 
 /* Every cell of the oracle against what is on the device; the largest error goes to *most. */
 static atn_status compare(const atn_verifier *v, const atn_stand *s, const atn_eval_result *oracle, double tolerance,
-                          const char *where, double *most, atn_verdict *out) {
+                          const char *where, double *most, atn_verify_result *out) {
     const atn_graph *g = s->graph;
     atn_status status = ATN_OK;
     for (int32_t o = 0; o < g->n_objects && status == ATN_OK; ++o) {
@@ -159,7 +159,7 @@ static atn_status compare(const atn_verifier *v, const atn_stand *s, const atn_e
 
 /* Elements that the whole oracle did not write hold what they held. */
 static atn_status compare_rest(const atn_verifier *v, const atn_stand *s, const atn_eval_result *oracle,
-                               const char *where, atn_verdict *out) {
+                               const char *where, atn_verify_result *out) {
     for (int32_t o = 0; o < s->graph->n_objects; ++o) {
         if (!s->graph->objects[o].written || oracle->blurred[o]) continue;
         void *all;
@@ -194,7 +194,7 @@ static atn_status earn(const atn_verifier *v, atn_stand *s, const atn_built *ker
 
 /* One run on reset arrays. A shape that the variant refuses leaves *refused. */
 static atn_status run_on(atn_verifier *v, atn_stand *s, atn_built *kernel, double limit_s, const char *where,
-                         bool *refused, atn_verdict *out) {
+                         bool *refused, atn_verify_result *out) {
     *refused = false;
     atn_status status = earn(v, s, kernel, refused);
     if (status != ATN_OK || *refused) return status;
@@ -229,7 +229,7 @@ static atn_status run_on(atn_verifier *v, atn_stand *s, atn_built *kernel, doubl
 }
 
 /* Are both variants' outputs the same to the last bit? */
-static atn_status compare_bits(atn_verifier *v, atn_stand *s, const char *where, atn_verdict *out) {
+static atn_status compare_bits(atn_verifier *v, atn_stand *s, const char *where, atn_verify_result *out) {
     atn_variant plain = atn_variant_plain();
     enter(v, "build", 0);
     atn_status status = v->plain ? ATN_OK : atn_built_make(v->device, s->graph, &plain, &v->plain);
@@ -259,11 +259,11 @@ static atn_status compare_bits(atn_verifier *v, atn_stand *s, const char *where,
 /* ---- small shapes ---- */
 
 static atn_status hold(atn_verifier *v, atn_stand *s, atn_built *kernel, atn_eval_options arithmetic, const char *where,
-                       atn_verdict *out) {
+                       atn_verify_result *out) {
     const atn_device_info *info = atn_device_get_info(v->device);
     atn_variant plain = atn_variant_plain();
     atn_eval_options usual = atn_variant_arithmetic(s->graph, &plain, info);
-    atn_frame frame = atn_stand_frame(s);
+    atn_bindings frame = atn_stand_frame(s);
     atn_eval_result *oracle;
     bool refused = false;
     enter(v, "oracle", ORACLE_LIMIT_S);
@@ -291,8 +291,8 @@ static atn_status hold(atn_verifier *v, atn_stand *s, atn_built *kernel, atn_eva
     return status;
 }
 
-static atn_status hold_shape(atn_verifier *v, atn_built *kernel, const atn_shape *shape, int32_t number,
-                             atn_verdict *out) {
+static atn_status hold_shape(atn_verifier *v, atn_built *kernel, const atn_verify_shape *shape, int32_t number,
+                             atn_verify_result *out) {
     const atn_graph *g = v->c->graph;
     const atn_variant *variant = atn_built_variant(kernel);
     const atn_block *reduced = atn_outermost(g) >= 0 ? &g->blocks[atn_outermost(g)] : NULL;
@@ -303,7 +303,7 @@ static atn_status hold_shape(atn_verifier *v, atn_built *kernel, const atn_shape
     if (!views) return ATN_ERR_MEMORY;
     const double(*params)[2] = (const double(*)[2])v->c->params;
     atn_status status = atn_sizes_solve(v->ctx, g, params, &shape->steps, length, GATHERED, views);
-    atn_frame frame = {.views = views, .params = params};
+    atn_bindings frame = {.views = views, .params = params};
     if (status == ATN_OK) status = atn_eval_check(v->ctx, g, &frame);
     if (status != ATN_OK) { /* this description has no such shape */
         atn_free(v->ctx, views);
@@ -356,7 +356,7 @@ static atn_status tuned_answer(atn_verifier *v, const atn_eval_options *wanted, 
         a->options.points = (const int64_t(*)[ATN_MAX_RANK])v->points;
         a->options.n_points = v->n_points;
     }
-    atn_frame frame = atn_stand_frame(v->tuned);
+    atn_bindings frame = atn_stand_frame(v->tuned);
     enter(v, "oracle", ORACLE_LIMIT_S);
     atn_status status = atn_eval_run(v->ctx, v->c->graph, &frame, &a->options, &a->result);
     if (status != ATN_OK) return status;
@@ -378,7 +378,7 @@ static bool rounds(const atn_graph *g) {
 /* One element against the estimate's. Right is what the bound of any order of summation allows, n units; usable what an
  * error that grows with the root of n would be, as in all but the worst order. */
 static void hold_element(const atn_verifier *v, int32_t object, double steps, const void *mine, const void *theirs,
-                         atn_verdict *out) {
+                         atn_verify_result *out) {
     const atn_graph *g = v->c->graph;
     atn_type type = g->objects[object].type, part = atn_type_get_info(type)->part;
     double unit = !rounds(g) ? 0 : part == ATN_DP ? 0x1p-53 : part == ATN_HP ? 0x1p-11 : 0x1p-24;
@@ -395,10 +395,10 @@ static void hold_element(const atn_verifier *v, int32_t object, double steps, co
 
 /* Too large for the oracle and nothing to sample: held against the estimate, which was itself held against the oracle
  * at small shapes. */
-static atn_status hold_to_estimate(atn_verifier *v, double run_limit_s, atn_verdict *out) {
+static atn_status hold_to_estimate(atn_verifier *v, double run_limit_s, atn_verify_result *out) {
     const atn_graph *g = v->c->graph;
     atn_steps steps;
-    atn_frame frame = atn_stand_frame(v->tuned);
+    atn_bindings frame = atn_stand_frame(v->tuned);
     atn_status status = atn_steps_of(v->ctx, g, &frame, v->c->range_length, &steps);
     atn_variant guess = atn_variant_estimate(g, atn_device_get_info(v->device), NULL);
     enum { MOST = 64 };
@@ -422,10 +422,10 @@ static atn_status hold_to_estimate(atn_verifier *v, double run_limit_s, atn_verd
     return status;
 }
 
-static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limit_s, atn_verdict *out) {
+static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limit_s, atn_verify_result *out) {
     const atn_graph *g = v->c->graph;
     atn_steps steps;
-    atn_frame frame = atn_stand_frame(v->tuned);
+    atn_bindings frame = atn_stand_frame(v->tuned);
     uint32_t p = 0, all = (1u << g->n_dims) - 1;
     for (int32_t d = 0; d < g->blocks[0].rank && g->blocks[0].n_accs == 0; ++d) p |= 1u << g->blocks[0].dim[d];
     atn_status status = atn_steps_of(v->ctx, g, &frame, v->c->range_length, &steps);
@@ -462,10 +462,10 @@ static atn_status hold_tuned(atn_verifier *v, atn_built *kernel, double run_limi
     return status;
 }
 
-atn_status atn_verify(atn_verifier *v, atn_built *kernel, double run_limit_s, atn_verdict *out) {
-    atn_shape shapes[ATN_MOST_SHAPES];
+atn_status atn_verify(atn_verifier *v, atn_built *kernel, double run_limit_s, atn_verify_result *out) {
+    atn_verify_shape shapes[ATN_MOST_SHAPES];
     int32_t n = atn_verify_shapes(v->c->graph, atn_built_variant(kernel), shapes);
-    *out = (atn_verdict){.outcome = ATN_OUTCOME_RIGHT, .usable = true};
+    *out = (atn_verify_result){.outcome = ATN_OUTCOME_RIGHT, .usable = true};
     atn_status status = ATN_OK;
     v->ran = false;
     for (int32_t k = 0; k < n && status == ATN_OK && out->outcome == ATN_OUTCOME_RIGHT; ++k)

@@ -13,9 +13,9 @@ static void set(atn_steps *steps, const atn_graph *g, int32_t block, const int64
     for (int32_t d = 0; d < g->blocks[block].rank; ++d) steps->steps[g->blocks[block].dim[d]] = extent[d];
 }
 
-static atn_shape shape_of(const atn_graph *g, const int64_t p[ATN_MAX_RANK], const int64_t q[ATN_MAX_RANK],
-                          bool special) {
-    atn_shape s = {.special = special};
+static atn_verify_shape shape_of(const atn_graph *g, const int64_t p[ATN_MAX_RANK], const int64_t q[ATN_MAX_RANK],
+                                 bool special) {
+    atn_verify_shape s = {.special = special};
     for (int d = 0; d < ATN_MAX_DIMS; ++d) s.steps.steps[d] = 3; /* of nested iterators, too */
     int32_t reduced = atn_outermost(g);
     if (g->blocks[0].n_accs == 0) set(&s.steps, g, 0, p);
@@ -23,7 +23,7 @@ static atn_shape shape_of(const atn_graph *g, const int64_t p[ATN_MAX_RANK], con
     return s;
 }
 
-int32_t atn_verify_shapes(const atn_graph *g, const atn_variant *v, atn_shape *shapes) {
+int32_t atn_verify_shapes(const atn_graph *g, const atn_variant *v, atn_verify_shape *shapes) {
     enum { MOST = 20000 };
     int64_t t[ATN_MAX_RANK], step[ATN_MAX_RANK], tile[ATN_MAX_RANK], split[ATN_MAX_RANK];
     for (int d = 0; d < ATN_MAX_RANK; ++d) {

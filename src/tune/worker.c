@@ -120,7 +120,7 @@ static atn_status do_open(worker *w, const json_t *job, json_t **out) {
     atn_device_info device;
     atn_workload workload = {0};
     atn_trial_setup setup;
-    atn_stage stage = {tell_stage, w};
+    atn_verify_stage stage = {tell_stage, w};
     atn_status status = atn_wire_read_open(w->ctx, job, &device, &workload, &setup);
     if (status == ATN_OK) status = open_device(w, &device);
     if (status == ATN_OK) limit_memory(atn_device_get_info(w->device));

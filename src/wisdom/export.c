@@ -36,7 +36,7 @@ static bool export_row(void *user, const atn_wisdom_row *row) {
 }
 
 /* A new object with these fields; NULL: out of memory. */
-static json_t *object_of(const atn_ctx *ctx, const atn_field *fields, const void *from) {
+static json_t *object_of(const atn_ctx *ctx, const atn_wisdom_field *fields, const void *from) {
     json_t *object = json_object();
     if (atn_fields_to_json(ctx, object, fields, from)) return object;
     json_decref(object);

@@ -199,55 +199,57 @@ static const atn_field_kind COUNT = {"a whole number from 0", bind_count, column
 static const atn_field_kind FLAG = {"true or false", bind_flag, column_flag, flag_to_json, flag_from_json};
 
 #define KEY(member) offsetof(atn_wisdom_key, member)
-const atn_field ATN_FIELDS_KERNEL[] = {
+const atn_wisdom_field ATN_FIELDS_KERNEL[] = {
     {"kernel", &TEXT, KEY(kernel)}, {"graph", &HASH, KEY(graph)}, {"generator", &TEXT, KEY(generator)}, {0}};
-const atn_field ATN_FIELDS_DEVICE[] = {{"backend", &TEXT, KEY(backend)},
-                                       {"arch", &TEXT, KEY(arch)},
-                                       {"name", &TEXT, KEY(device)},
-                                       {"driver", &TEXT, KEY(driver)},
-                                       {"compiler", &TEXT, KEY(compiler)},
-                                       {"threads", &TEXT, KEY(threads)},
-                                       {0}};
-const atn_field ATN_FIELDS_USE[] = {{"space", &HASH, KEY(space)},
-                                    {"layout", &TEXT, KEY(layout)},
-                                    {"reproducible", &FLAG, KEY(reproducible)},
-                                    {"tolerance", &TEXT, KEY(tolerance)},
-                                    {0}};
+const atn_wisdom_field ATN_FIELDS_DEVICE[] = {{"backend", &TEXT, KEY(backend)},
+                                              {"arch", &TEXT, KEY(arch)},
+                                              {"name", &TEXT, KEY(device)},
+                                              {"driver", &TEXT, KEY(driver)},
+                                              {"compiler", &TEXT, KEY(compiler)},
+                                              {"threads", &TEXT, KEY(threads)},
+                                              {0}};
+const atn_wisdom_field ATN_FIELDS_USE[] = {{"space", &HASH, KEY(space)},
+                                           {"layout", &TEXT, KEY(layout)},
+                                           {"reproducible", &FLAG, KEY(reproducible)},
+                                           {"tolerance", &TEXT, KEY(tolerance)},
+                                           {0}};
 
 #define ROW(member) offsetof(atn_wisdom_row, member)
-const atn_field ATN_FIELDS_ROW[] = {{"variant", &TEXT, ROW(variant)},
-                                    {"outcome", &OUTCOME, ROW(outcome)},
-                                    {"detail", &TEXT, ROW(detail)},
-                                    {"seconds", &REAL, ROW(seconds)},
-                                    {"low", &REAL, ROW(low)},
-                                    {"high", &REAL, ROW(high)},
-                                    {"error", &ERROR, ROW(error)},
-                                    {"samples", &COUNT, ROW(samples)},
-                                    {"dropped", &FLAG, ROW(dropped)},
-                                    {"starts", &COUNT, ROW(starts)},
-                                    {"code", &HASH, ROW(code)},
-                                    {"when", &WHEN, ROW(when)},
-                                    {0}};
+const atn_wisdom_field ATN_FIELDS_ROW[] = {{"variant", &TEXT, ROW(variant)},
+                                           {"outcome", &OUTCOME, ROW(outcome)},
+                                           {"detail", &TEXT, ROW(detail)},
+                                           {"seconds", &REAL, ROW(seconds)},
+                                           {"low", &REAL, ROW(low)},
+                                           {"high", &REAL, ROW(high)},
+                                           {"error", &ERROR, ROW(error)},
+                                           {"samples", &COUNT, ROW(samples)},
+                                           {"dropped", &FLAG, ROW(dropped)},
+                                           {"starts", &COUNT, ROW(starts)},
+                                           {"code", &HASH, ROW(code)},
+                                           {"when", &WHEN, ROW(when)},
+                                           {0}};
 
 #define WINNER(member) offsetof(atn_wisdom_winner, member)
-const atn_field ATN_FIELDS_WINNER[] = {{"variant", &TEXT, WINNER(variant)},
-                                       {"runner_up", &TEXT, WINNER(runner_up)},
-                                       {"seconds", &REAL, WINNER(seconds)},
-                                       {"low", &REAL, WINNER(low)},
-                                       {"high", &REAL, WINNER(high)},
-                                       {"runner_up_ratio", &REAL, WINNER(runner_up_ratio)},
-                                       {"tie", &FLAG, WINNER(tie)},
-                                       {"fallback_seconds", &REAL, WINNER(fallback_seconds)},
-                                       {"fraction_of_peak", &REAL, WINNER(fraction_of_peak)},
-                                       {"tried", &COUNT, WINNER(tried)},
-                                       {"when", &WHEN, WINNER(when)},
-                                       {0}};
+const atn_wisdom_field ATN_FIELDS_WINNER[] = {{"variant", &TEXT, WINNER(variant)},
+                                              {"runner_up", &TEXT, WINNER(runner_up)},
+                                              {"seconds", &REAL, WINNER(seconds)},
+                                              {"low", &REAL, WINNER(low)},
+                                              {"high", &REAL, WINNER(high)},
+                                              {"runner_up_ratio", &REAL, WINNER(runner_up_ratio)},
+                                              {"tie", &FLAG, WINNER(tie)},
+                                              {"fallback_seconds", &REAL, WINNER(fallback_seconds)},
+                                              {"fraction_of_peak", &REAL, WINNER(fraction_of_peak)},
+                                              {"tried", &COUNT, WINNER(tried)},
+                                              {"when", &WHEN, WINNER(when)},
+                                              {0}};
 
-static const void *member(const void *from, const atn_field *field) { return (const char *)from + field->offset; }
+static const void *member(const void *from, const atn_wisdom_field *field) {
+    return (const char *)from + field->offset;
+}
 
-int atn_fields_bind(sqlite3_stmt *statement, int first, const atn_field *fields, const void *from) {
+int atn_fields_bind(sqlite3_stmt *statement, int first, const atn_wisdom_field *fields, const void *from) {
     int code = SQLITE_OK, most = sqlite3_bind_parameter_count(statement);
-    for (const atn_field *f = fields; f->name && code == SQLITE_OK; ++f, ++first)
+    for (const atn_wisdom_field *f = fields; f->name && code == SQLITE_OK; ++f, ++first)
         if (first <= most) code = f->kind->bind(statement, first, member(from, f));
     return code;
 }
@@ -263,8 +265,8 @@ int atn_key_bind(sqlite3_stmt *statement, const atn_wisdom_key *key) {
     return code;
 }
 
-int atn_fields_column(sqlite3_stmt *statement, int first, const atn_field *fields, void *to) {
-    for (const atn_field *f = fields; f->name; ++f) f->kind->column(statement, first++, (char *)to + f->offset);
+int atn_fields_column(sqlite3_stmt *statement, int first, const atn_wisdom_field *fields, void *to) {
+    for (const atn_wisdom_field *f = fields; f->name; ++f) f->kind->column(statement, first++, (char *)to + f->offset);
     return first;
 }
 
@@ -278,8 +280,8 @@ int atn_key_column(sqlite3_stmt *statement, int first, atn_wisdom_key *key) {
     return first;
 }
 
-bool atn_fields_to_json(const atn_ctx *ctx, json_t *object, const atn_field *fields, const void *from) {
-    for (const atn_field *f = fields; f->name; ++f)
+bool atn_fields_to_json(const atn_ctx *ctx, json_t *object, const atn_wisdom_field *fields, const void *from) {
+    for (const atn_wisdom_field *f = fields; f->name; ++f)
         if (json_object_set_new(object, f->name, f->kind->to_json(ctx, member(from, f))) != 0) return false;
     return true;
 }
@@ -294,8 +296,8 @@ json_t *atn_shape_to_json(const atn_wisdom_key *key) {
     return shape;
 }
 
-atn_status atn_fields_from_json(const atn_ctx *ctx, const json_t *object, const atn_field *fields, void *to) {
-    for (const atn_field *f = fields; f->name; ++f) {
+atn_status atn_fields_from_json(const atn_ctx *ctx, const json_t *object, const atn_wisdom_field *fields, void *to) {
+    for (const atn_wisdom_field *f = fields; f->name; ++f) {
         const json_t *json = json_object_get(object, f->name);
         if (!json) return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is missing; %s is wanted", f->name, f->kind->wanted);
         if (!f->kind->from_json(json, (char *)to + f->offset))

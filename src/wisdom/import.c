@@ -9,7 +9,7 @@
 
 /* An object's tables of fields and its members beside them, both ended by NULL. */
 typedef struct form {
-    const atn_field *tables[3];
+    const atn_wisdom_field *tables[3];
     const char *others[5];
 } form;
 
@@ -23,8 +23,8 @@ static const form WINNER = {{ATN_FIELDS_WINNER, NULL}, {NULL}};
 static bool has(const form *f, const char *name) {
     for (const char *const *other = f->others; *other; ++other)
         if (strcmp(*other, name) == 0) return true;
-    for (const atn_field *const *table = f->tables; *table; ++table)
-        for (const atn_field *field = *table; field->name; ++field)
+    for (const atn_wisdom_field *const *table = f->tables; *table; ++table)
+        for (const atn_wisdom_field *field = *table; field->name; ++field)
             if (strcmp(field->name, name) == 0) return true;
     return false;
 }
@@ -32,7 +32,7 @@ static bool has(const form *f, const char *name) {
 /* Takes the fields of an object, which must have all of its form and nothing else. */
 static atn_status take(const atn_ctx *ctx, const json_t *object, const form *f, void *to) {
     if (!json_is_object(object)) return atn_fail(ctx, ATN_ERR_INPUT, "an object is wanted");
-    for (const atn_field *const *table = f->tables; *table; ++table) {
+    for (const atn_wisdom_field *const *table = f->tables; *table; ++table) {
         atn_status status = atn_fields_from_json(ctx, object, *table, to);
         if (status != ATN_OK) return status;
     }
@@ -62,7 +62,7 @@ static atn_status take_shape(const atn_ctx *ctx, const json_t *shape, atn_wisdom
 
 /* ---- merging ---- */
 
-static atn_status merge(atn_wisdom *wisdom, atn_statement which, int64_t number, const atn_field *fields,
+static atn_status merge(atn_wisdom *wisdom, atn_statement which, int64_t number, const atn_wisdom_field *fields,
                         const void *from, atn_wisdom_counts *counts) {
     int before = sqlite3_total_changes(wisdom->db);
     atn_status status = atn_store_put(wisdom, which, number, fields, from);

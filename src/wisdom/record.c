@@ -19,7 +19,7 @@ atn_status atn_store_key(atn_wisdom *wisdom, const atn_wisdom_key *key, bool mak
     return status;
 }
 
-atn_status atn_store_put(atn_wisdom *wisdom, atn_statement which, int64_t key, const atn_field *fields,
+atn_status atn_store_put(atn_wisdom *wisdom, atn_statement which, int64_t key, const atn_wisdom_field *fields,
                          const void *from) {
     sqlite3_stmt *statement;
     atn_status status = atn_store_prepare(wisdom, which, &statement);
@@ -66,8 +66,8 @@ atn_status atn_wisdom_begin(atn_wisdom *wisdom, const atn_wisdom_key *key, const
 
 /* ---- tell and crown ---- */
 
-static atn_status put(atn_wisdom *wisdom, const atn_wisdom_key *key, atn_statement which, const atn_field *fields,
-                      const void *from) {
+static atn_status put(atn_wisdom *wisdom, const atn_wisdom_key *key, atn_statement which,
+                      const atn_wisdom_field *fields, const void *from) {
     int64_t number;
     pthread_mutex_lock(&wisdom->lock);
     atn_status status = atn_store_begin(wisdom);

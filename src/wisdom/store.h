@@ -93,7 +93,7 @@ void atn_store_end_reading(atn_wisdom *wisdom, bool begun);
 atn_status atn_store_key(atn_wisdom *wisdom, const atn_wisdom_key *key, bool make, int64_t *number);
 
 /* Writes one row or winner of the key; a transaction must be open. */
-atn_status atn_store_put(atn_wisdom *wisdom, atn_statement which, int64_t key, const atn_field *fields,
+atn_status atn_store_put(atn_wisdom *wisdom, atn_statement which, int64_t key, const atn_wisdom_field *fields,
                          const void *from);
 /* Hands out the rows of a statement whose columns are ATN_ROW_COLUMNS, and resets it. */
 atn_status atn_store_visit_rows(atn_wisdom *wisdom, sqlite3_stmt *statement,

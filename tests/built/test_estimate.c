@@ -95,7 +95,7 @@ static void blocks_of_keys(void **state) {
             views[n] = (atn_view){.type = ATN_INT32, .rank = 1, .size = {counts ? COUNTS : KEYS, 1, 1}};
         }
         for (int32_t n = 0; n < g->n_parameters; ++n) params[n][0] = strcmp(g->parameters[n].name, "per") ? 0 : PER;
-        const atn_frame frame = {.views = views, .params = (const double(*)[2])params};
+        const atn_bindings frame = {.views = views, .params = (const double(*)[2])params};
         kit_ok(ctx, atn_extent_of(ctx, g, &frame, &extent));
         assert_int_equal(extent.points[0], COUNTS / 16);
         assert_int_equal(extent.range, PER);

@@ -261,7 +261,7 @@ static void given_sizes(void **state) {
     const atn_graph *g = sequence->step[0];
     atn_view views[2] = {{.data = image, .type = ATN_U8, .rank = 2, .size = {3, 2}, .pitch = 3},
                          {.data = count, .type = ATN_INT32, .rank = 1, .size = {-1, -1}}};
-    atn_frame frame = {.views = views};
+    atn_bindings frame = {.views = views};
     kit_ok(ctx, atn_eval_reach(ctx, g, &frame, 1, views[1].size));
     assert_int_equal(views[1].size[0], 256);
     kit_ok(ctx, atn_eval_check(ctx, g, &frame));

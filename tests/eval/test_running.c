@@ -22,7 +22,7 @@ static void expect(const char *text, const int32_t *right, int64_t count) {
                          {.data = out, .type = ATN_INT32, .rank = 1, .size = {N, 1}, .pitch = N}};
     for (int k = 0; k < 2 && matrix; ++k)
         views[k] = (atn_view){.data = k ? out : in, .type = ATN_INT32, .rank = 2, .size = {N / 2, 2}, .pitch = N / 2};
-    atn_frame frame = {.views = views};
+    atn_bindings frame = {.views = views};
     int64_t bad = 0;
     kit_ok(ctx, atn_eval(ctx, g, &frame, &bad));
     assert_int_equal(bad, 0);

@@ -76,7 +76,7 @@ bool shipped_arrays_make(atn_ctx *ctx, const char *kernel, const atn_graph *g, c
     kit_ok(ctx, status);
     for (int32_t k = 0; k < g->n_objects; ++k)
         out->views[k].pitch = out->views[k].size[0] + (out->views[k].rank > 1 ? 3 : 0);
-    atn_frame frame = {.views = out->views, .params = params};
+    atn_bindings frame = {.views = out->views, .params = params};
     atn_filling fillings[SHIPPED_OBJECTS];
     kit_ok(ctx, atn_fillings_of(ctx, g, &frame, LENGTH, fillings));
     for (int32_t k = 0; k < g->n_objects; ++k)

@@ -64,15 +64,15 @@ static int teardown(void **state) {
 static atn_view views[2];
 static const double PARAMS[1][2] = {{2, 0}};
 
-static atn_frame square(int64_t n) {
+static atn_bindings square(int64_t n) {
     for (int k = 0; k < 2; ++k) views[k] = (atn_view){.type = ATN_SP, .rank = 2, .size = {n, n}, .pitch = n};
-    return (atn_frame){.views = views, .params = PARAMS};
+    return (atn_bindings){.views = views, .params = PARAMS};
 }
 
 static void crown(const atn_device_info *info, int64_t n, const char *variant) {
     atn_wisdom *wisdom;
     atn_tune_key key;
-    atn_frame frame = square(n);
+    atn_bindings frame = square(n);
     kit_ok(ctx, atn_wisdom_open(ctx, NULL, false, &wisdom));
     kit_ok(ctx, atn_tune_key_make(ctx, graph, info, &frame, false, 0, &key));
     atn_wisdom_winner winner = {.variant = variant, .seconds = 0.0123, .low = 0.012, .high = 0.013, .tried = 7};
@@ -83,7 +83,7 @@ static void crown(const atn_device_info *info, int64_t n, const char *variant) {
 
 static atn_choice choose(int64_t n) {
     atn_choice choice;
-    atn_frame frame = square(n);
+    atn_bindings frame = square(n);
     kit_ok(ctx, atn_choose(ctx, graph, &HOST, &frame, NULL, &choice));
     return choice;
 }
@@ -163,7 +163,7 @@ static void gathers_stay_guarded(void **state) {
     assert_int_equal(choice.variant.guard, 1);
     assert_int_equal(choice.variant.index, 32);
     atn_choice_free(&choice);
-    atn_frame frame = square(100);
+    atn_bindings frame = square(100);
     kit_ok(ctx, atn_choose(ctx, graph, &HOST, &frame, &(atn_choose_options){.indices = ATN_INDICES_CHECKED}, &choice));
     assert_int_equal(choice.variant.guard, 0);
     atn_choice_free(&choice);
@@ -196,7 +196,7 @@ static void what_does_not_build_is_passed_over(void **state) {
     kit_ok(ctx, atn_devices_find(ctx, &devices));
     kit_ok(ctx, atn_device_open(devices, 0, &device));
     crown(atn_device_get_info(device), 100, "vec_p0=4");
-    atn_frame frame = square(100);
+    atn_bindings frame = square(100);
     kit_ok(ctx, atn_choose(ctx, graph, atn_device_get_info(device), &frame, NULL, &choice));
     if (choice.origin == ATN_ORIGIN_COMPILED_IN) print_message("    skipped: there is no compiler\n"), skip();
     choice.variant.p[0].lanes = 7; /* as if only the build could tell */
@@ -214,7 +214,7 @@ static void reproducible_estimates_keep_their_order(void **state) {
     parse("l2norm");
     atn_view line[2] = {{.type = ATN_SP, .rank = 1, .size = {1000, 1}, .pitch = 1000},
                         {.type = ATN_SP, .rank = 1, .size = {1, 1}, .pitch = 1}};
-    atn_frame frame = {.views = line};
+    atn_bindings frame = {.views = line};
     atn_choice choice;
     kit_ok(ctx, atn_choose(ctx, graph, &HOST, &frame, NULL, &choice));
     assert_true(choice.variant.q[0].vec > 1);

@@ -60,7 +60,7 @@ static void hold(const char *name, const atn_graph *graph, const int64_t mnk[3])
     shipped_arrays arrays;
     if (!shipped_arrays_make(ctx, name, graph, mnk, &arrays)) return;
     const atn_device_info *info = atn_device_get_info(host);
-    atn_frame frame = {.views = arrays.views, .params = (const double(*)[2])arrays.params};
+    atn_bindings frame = {.views = arrays.views, .params = (const double(*)[2])arrays.params};
     atn_choice choice;
     atn_eval_result *oracle;
     kit_ok(ctx, atn_choose(ctx, graph, info, &frame, NULL, &choice));

@@ -66,7 +66,7 @@ static void hold(const char *name, const char *xml, const char *kind, atn_view *
     kit_ok(ctx, atn_sequence_parse(ctx, name, xml, strlen(xml),
                                    &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
     const atn_graph *g = sequence->step[0];
-    atn_frame frame = {.views = views};
+    atn_bindings frame = {.views = views};
     held_case c = {.graph = g, .views = views};
     kit_ok(ctx, atn_device_open(devices, 0, &device));
     for (size_t n = 0; n < sizeof VARIANTS / sizeof *VARIANTS; ++n) {

@@ -48,7 +48,7 @@ static void hold(const char *name, const char *xml, atn_view *views, const char 
     kit_ok(ctx, atn_sequence_parse(ctx, name, xml, strlen(xml),
                                    &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
     const atn_graph *g = sequence->step[0];
-    atn_frame frame = {.views = views};
+    atn_bindings frame = {.views = views};
     held_case c = {.graph = g, .views = views};
     kit_ok(ctx, atn_device_open(devices, 0, &device));
     for (; *variants; ++variants) {
@@ -120,7 +120,7 @@ static void bounds_tell_them_apart(void **state) {
     atn_device *device;
     kit_ok(ctx, atn_sequence_parse(ctx, "gemm", xml, strlen(xml),
                                    &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
-    atn_frame frame = {.views = views};
+    atn_bindings frame = {.views = views};
     held_case held = {.graph = sequence->step[0], .views = views};
     kit_ok(ctx, atn_device_open(devices, 0, &device));
     atn_variant v = atn_variant_plain();

@@ -50,7 +50,7 @@ static void hold(const char *name, const char *xml) {
     kit_ok(ctx, atn_sequence_parse(ctx, name, xml, strlen(xml), &(atn_parse_options){0}, NULL, &sequence));
     kit_ok(ctx, atn_devices_find(ctx, &devices));
     const atn_graph *g = sequence->step[0];
-    atn_frame frame = {.views = views};
+    atn_bindings frame = {.views = views};
     held_case c = {.graph = g, .views = views};
     for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
         atn_device *device;

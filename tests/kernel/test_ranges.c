@@ -53,7 +53,7 @@ static void hold(const atn_ctx *ctx, atn_device *device, const trial *t, const a
         {.data = b, .type = ATN_INT32, .rank = 1, .size = {COLUMNS, 1, 1}, .pitch = COLUMNS},
         {.data = s, .type = ATN_INT32, .rank = 1, .size = {3, 1, 1}, .pitch = 3},
     };
-    atn_frame frame = {.views = views};
+    atn_bindings frame = {.views = views};
     held_case c = {.graph = g, .views = views};
     for (int n = 0; t->variants[n]; ++n) {
         atn_variant v = atn_variant_plain();

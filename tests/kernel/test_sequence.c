@@ -72,7 +72,7 @@ static void runs_on_every_device(void **state) {
         atn_runner_bind(r, atn_runner_find(r, "a"), &slot);
         kit_ok(ctx, atn_runner_plan(r));
         atn_extent extent;
-        atn_frame frame = atn_runner_frame(r, 1);
+        atn_bindings frame = atn_runner_frame(r, 1);
         kit_ok(ctx, atn_extent_of(ctx, atn_runner_graph(r, 1), &frame, &extent));
         assert_int_equal(extent.points[0], 100);
         kit_ok(ctx, atn_runner_build(r, device, NULL, NULL));

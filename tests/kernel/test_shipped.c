@@ -206,7 +206,7 @@ static bool hold(const atn_shipped *s, const atn_graph *g, atn_device *device, c
                  const size_t *chosen, int n_chosen) {
     shipped_arrays arrays;
     if (!shipped_arrays_make(ctx, s->name, g, mnk, &arrays)) return false;
-    atn_frame frame = {.views = arrays.views, .params = (const double(*)[2])arrays.params};
+    atn_bindings frame = {.views = arrays.views, .params = (const double(*)[2])arrays.params};
     const atn_device_info *info = atn_device_get_info(device);
     const char *const *texts = strcmp(info->backend, "host") == 0 ? HOST : ITEMS;
     held_case c = {g, arrays.views, (const double(*)[2])arrays.params};

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The structure of the tree: who may include whom, and how long a file may be. usage: check.sh ROOT
+# The structure of the tree: who may include whom, how long a file may be, and that no type has two definitions. usage: check.sh ROOT
 # Prints one line for each violation and fails if there is any.
 set -eu
 cd "$1"
@@ -50,7 +50,25 @@ lengths() {
         END { exit found }'
 }
 
+# One name, one thing: a type that a header defines, and any of our own prefix, is defined nowhere else.
+types() {
+    find src include python -type f \( -name '*.c' -o -name '*.h' -o -name '*.in' \) 2>/dev/null | LC_ALL=C sort |
+        xargs awk '
+        match($0, /(struct|enum|union) [a-z_0-9]+ \{/) {
+            split(substr($0, RSTART, RLENGTH), word, " ")
+            name = word[2]
+            if ((name in first) && first[name] != FILENAME && (shared[name] || FILENAME !~ /\.c$/ || name ~ /^atn_/)) {
+                print FILENAME ":" FNR ": the type " name " is defined in " first[name] " too"
+                found = 1
+            }
+            if (!(name in first)) first[name] = FILENAME
+            if (FILENAME !~ /\.c$/) shared[name] = 1
+        }
+        END { exit found }'
+}
+
 code=0
 includes || code=1
+types || code=1
 lengths || code=1
 exit $code

@@ -59,3 +59,15 @@ good_tree
 awk 'BEGIN { for (k = 0; k < 601; ++k) print (k == 20 ? "file length: too late" : k) }' >tests/limit.c
 refuses 'tests/limit.c: over 600 lines'
 echo "10 planted violations were found"
+good_tree
+printf 'typedef struct box {\n} box;\n' >src/device/d.h
+printf 'struct box {\n};\n' >>src/apps/needle/n.c
+refuses 'the type box is defined in'
+good_tree
+printf 'enum atn_kind { ONE };\n' >>src/base/b.c
+printf 'struct atn_kind {\n};\n' >>src/device/d.c
+refuses 'the type atn_kind is defined in src/base/b.c too'
+good_tree
+printf 'struct box {\n};\n' >>src/apps/needle/n.c
+printf 'struct box {\n};\n' >>src/device/d.c
+sh "$check" "$work/tree" || { echo "FAILED: names that no other file sees may be alike"; exit 1; }

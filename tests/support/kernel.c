@@ -76,7 +76,7 @@ void kernel_param(kernel *k, const char *name, double value) {
 }
 
 atn_status kernel_bind(kernel *k) {
-    k->frame = (atn_frame){.views = k->views, .params = (const double(*)[2])k->params};
+    k->frame = (atn_bindings){.views = k->views, .params = (const double(*)[2])k->params};
     return atn_eval_bind(k->ctx, k->graph, k->bindings, k->n_bindings, k->given, k->n_given, k->views, k->params);
 }
 

@@ -17,7 +17,7 @@ typedef struct kernel {
     size_t n_given;
     atn_view views[KERNEL_OBJECTS];
     double params[KERNEL_PARAMS][2];
-    atn_frame frame;
+    atn_bindings frame;
 } kernel;
 
 /* Parses; fails the test with the diagnostics when the text is wrong. */

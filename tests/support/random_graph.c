@@ -247,7 +247,7 @@ static void write_out(draw *d) {
 static atn_status bind(random_graph *g) {
     atn_binding bindings[RANDOM_OBJECTS];
     for (int32_t k = 0; k < g->n_objects; ++k) bindings[k] = (atn_binding){g->object[k].name, g->object[k].view};
-    g->frame = (atn_frame){.views = g->views, .params = (const double(*)[2])g->params};
+    g->frame = (atn_bindings){.views = g->views, .params = (const double(*)[2])g->params};
     return atn_eval_bind(g->ctx, g->graph, bindings, (size_t)g->n_objects, g->param, (size_t)g->n_params, g->views,
                          g->params);
 }

@@ -34,7 +34,7 @@ typedef struct random_graph {
     const atn_graph *graph;
     atn_view views[RANDOM_OBJECTS];
     double params[RANDOM_PARAMS][2];
-    atn_frame frame;
+    atn_bindings frame;
 } random_graph;
 
 /* Draws a description and its inputs, parses and binds. On failure `out` still holds the XML for a message. Either way

@@ -89,13 +89,13 @@ static void shapes_are_solved(void **state) {
         if (!strcmp(s->name, "unwrap_direct")) continue; /* 64 columns for each plane: no shape gives that */
         atn_case c = open_case(ctx, s->name, set->sizes);
         atn_variant v = atn_variant_plain();
-        atn_shape shapes[ATN_MOST_SHAPES];
+        atn_verify_shape shapes[ATN_MOST_SHAPES];
         int32_t n = atn_verify_shapes(c.graph, &v, shapes);
         assert_true(n >= 3);
         atn_view views[32];
         for (int32_t k = 0; k < n; ++k) {
             const double(*params)[2] = (const double(*)[2])c.params;
-            atn_frame frame = {.views = views, .params = params};
+            atn_bindings frame = {.views = views, .params = params};
             kit_ok(ctx, atn_sizes_solve(ctx, c.graph, params, &shapes[k].steps, 4, 37, views));
             kit_ok(ctx, atn_eval_check(ctx, c.graph, &frame));
             atn_steps steps;
@@ -124,7 +124,7 @@ static void tiles_are_straddled(void **state) {
     atn_case c = open_case(ctx, "gemm", (const char *const[]){"A=64x64", "B=64x64", NULL});
     atn_variant v = atn_variant_plain();
     kit_ok(ctx, atn_variant_parse(ctx, &v, "vec_p0=8,regs_p0=2,seq_p0=3,regs_p1=5,tile_q0=16,unroll_q0=2"));
-    atn_shape shapes[ATN_MOST_SHAPES];
+    atn_verify_shape shapes[ATN_MOST_SHAPES];
     int32_t n = atn_verify_shapes(c.graph, &v, shapes);
     const int64_t tile[3] = {8 * 2 * 3, 5, 16}; /* along p0, p1, q0 */
     const int32_t dim[3] = {c.graph->blocks[0].dim[0], c.graph->blocks[0].dim[1], c.graph->blocks[1].dim[0]};
@@ -149,7 +149,7 @@ static void elements_have_their_use(void **state) {
     int32_t start[101], column[3200];
     atn_fill_options options = {.seed = 7, .lengths = 32, .spread = 1};
     atn_filling fillings[8];
-    atn_frame frame = atn_case_frame(&c);
+    atn_bindings frame = atn_case_frame(&c);
     kit_ok(ctx, atn_fillings_of(ctx, c.graph, &frame, 32, fillings));
     for (int32_t k = 0; k < c.graph->n_objects; ++k) {
         atn_filling f = fillings[k];
@@ -186,7 +186,7 @@ static void amounts_are_counted(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_amount a;
     atn_case c = open_case(ctx, "gemm", (const char *const[]){"A=30x40", "B=40x50", NULL});
-    atn_frame frame = atn_case_frame(&c);
+    atn_bindings frame = atn_case_frame(&c);
     kit_ok(ctx, atn_amount_of(ctx, c.graph, &frame, 0, &a));
     assert_true(a.flops == 2.0 * 30 * 40 * 50);
     assert_true(a.bytes == 4.0 * (30 * 40 + 40 * 50 + 30 * 50));

@@ -19,7 +19,7 @@ static int64_t astray(const atn_ctx *ctx, const atn_case *c, uint64_t seed) {
     int32_t n = c->graph->n_objects;
     atn_filling *fillings = atn_zalloc(ctx, (size_t)(n + 1) * sizeof *fillings);
     atn_view *views = atn_zalloc(ctx, (size_t)(n + 1) * sizeof *views);
-    atn_frame frame = atn_case_frame(c);
+    atn_bindings frame = atn_case_frame(c);
     kit_ok(ctx, atn_fillings_of(ctx, c->graph, &frame, c->range_length, fillings));
     atn_fill_options fill = {.seed = seed, .lengths = c->range_length, .spread = 1};
     for (int32_t k = 0; k < n; ++k) {
@@ -30,7 +30,7 @@ static int64_t astray(const atn_ctx *ctx, const atn_case *c, uint64_t seed) {
         atn_fill(&views[k], fillings[k], &fill, k);
     }
     atn_eval_result *result;
-    kit_ok(ctx, atn_eval_run(ctx, c->graph, &(atn_frame){.views = views, .params = frame.params}, NULL, &result));
+    kit_ok(ctx, atn_eval_run(ctx, c->graph, &(atn_bindings){.views = views, .params = frame.params}, NULL, &result));
     int64_t bad = result->bad_accesses;
     atn_eval_free(result);
     for (int32_t k = 0; k < n; ++k) free(views[k].data);
@@ -134,7 +134,7 @@ static void ranges_are_used(void **state) {
     atn_case c;
     atn_filling fillings[4];
     kit_ok(ctx, atn_case_open(ctx, &w, &c));
-    atn_frame frame = atn_case_frame(&c);
+    atn_bindings frame = atn_case_frame(&c);
     kit_ok(ctx, atn_fillings_of(ctx, c.graph, &frame, 1, fillings));
     assert_int_equal(fillings[0].role, ATN_ROLE_INDEX);
     assert_true(fillings[0].below > 12 && fillings[0].below <= 18);

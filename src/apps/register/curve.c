@@ -20,9 +20,9 @@ static const uint64_t OUTSIDE = (uint64_t)1 << 63;
 
 /* ---- the raster ---- */
 
-typedef struct raster {
+typedef struct hilbert_raster {
     double low[3], cell;
-} raster;
+} hilbert_raster;
 
 typedef struct bounds {
     double low[3], high[3];
@@ -82,9 +82,9 @@ static bounds usual(const cloud_points *points, const bounds *all) {
     return some;
 }
 
-static raster raster_within(const cloud_points *points, const bounds *all, double like) {
+static hilbert_raster raster_within(const cloud_points *points, const bounds *all, double like) {
     bounds some = usual(points, all);
-    raster r = {.cell = 0};
+    hilbert_raster r = {.cell = 0};
     for (int d = 0; d < 3; ++d) {
         r.low[d] = some.low[d];
         r.cell = fmax(r.cell, some.high[d] - some.low[d]);
@@ -94,7 +94,7 @@ static raster raster_within(const cloud_points *points, const bounds *all, doubl
     return r;
 }
 
-static raster raster_of(const cloud_points *points, double like) {
+static hilbert_raster raster_of(const cloud_points *points, double like) {
     bounds all = bounds_of(points);
     return raster_within(points, &all, like);
 }
@@ -104,7 +104,7 @@ double reg_curve_raster(const cloud_points *some, const double low[3], const dou
     bounds all;
     memcpy(all.low, low, sizeof all.low);
     memcpy(all.high, high, sizeof all.high);
-    raster r = raster_within(some, &all, like);
+    hilbert_raster r = raster_within(some, &all, like);
     memcpy(corner, r.low, sizeof r.low);
     return r.cell;
 }
@@ -185,7 +185,7 @@ static uint64_t along(const uint32_t cell[3]) {
 
 typedef struct keying {
     const cloud_points *points;
-    raster raster;
+    hilbert_raster raster;
     cloud_keyed *items;
 } keying;
 
