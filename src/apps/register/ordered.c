@@ -134,6 +134,7 @@ atn_status reg_ordered_split(reg_engine *e, atn_array *rows, const char *which, 
     atn_array *wrong = NULL;
     atn_kernel *kernel;
     const void *count;
+    *out = (reg_ordered){0};
     atn_status status = reg_engine_kernel(e, load, &kernel);
     if (status == ATN_OK) status = make(e, (size_t)info.size[1], false, out);
     if (status == ATN_OK) status = words(e, 1, &wrong);

@@ -104,7 +104,7 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
     bool all = level == p->levels - 1;
     *out = (reg_surface){.level = of,
                          .spacing = spacing_at(p, level),
-                         .finer = level < flat ? &p->level[finest] : NULL,
+                         .finer = level < flat ? &p->level[finest < 0 ? flat : finest] : NULL,
                          .seen = 2 * thickness * thickness <= 1};
     atn_array *ratio = NULL;
     status = look(&p->engine, &of->target, &of->target, out->spacing, &out->target, &ratio);
