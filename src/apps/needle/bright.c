@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "device/facts.h"
 #include "image/volume.h"
 #include "num/array.h"
 
@@ -132,7 +133,7 @@ static atn_status make_kernels(needle_bright *b) {
 }
 
 /* The host's own cores are done with a batch when it was queued: more than one would only leave the cache. */
-static bool is_host(const needle_bright *b) { return strcmp(atn_device_get_info(b->device)->backend, "host") == 0; }
+static bool is_host(const needle_bright *b) { return atn_backend_facts_of(atn_device_get_info(b->device))->threads; }
 
 static int64_t slots_of(const needle_bright *b, int64_t batches) {
     return is_host(b) ? 1 : batches < NEEDLE_BATCHES ? batches : NEEDLE_BATCHES;
