@@ -26,7 +26,6 @@ static const double HARDLY = 0.05;    /* share of planes below which points fill
 static const double FARTHEST = 6;     /* spacings that are looked at in any case */
 static const double AROUND = 0.1;     /* of the target's radius: over the surface */
 static const double OVER = 0.3;       /* likewise, for samples that are no planes too */
-static const double SPARSE = 0.1;     /* of a usual point's weight: a stray */
 static const double STRAY = 2;        /* spacings to the sixth neighbour, from which on a sample belongs to nothing */
 static const double MUCH = 1.3;       /* times as many planes, for which coarser points are taken */
 static const double TOLERANCE = 2.5;  /* thicknesses that a sample may be off */
@@ -170,21 +169,6 @@ static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, double least,
     return status;
 }
 
-/* What a level's point weighs at least that is no stray, and how many do: half of all weight lies in those of the usual
- * weight or less, which some of them tell. */
-static atn_status weigh(const reg_side *s, const atn_ctx *ctx, double *least, size_t *count) {
-    enum { SOME = 4096 };
-    size_t step = s->padded / SOME + 1, n = 0;
-    reg_weighed *list = atn_alloc(ctx, (s->padded / step + 1) * sizeof *list);
-    if (!list) return ATN_ERR_MEMORY;
-    for (size_t r = 0; r < s->padded; r += step) list[n++] = (reg_weighed){(double)s->weight[r], (double)s->weight[r]};
-    *least = SPARSE * reg_weighed_median(list, n);
-    *count = 0;
-    for (size_t r = 0; r < s->padded; ++r) *count += s->weight[r] > 0 && (double)s->weight[r] >= *least;
-    atn_free(ctx, list);
-    return ATN_OK;
-}
-
 /* The coarsest level with enough points, strays counted or not; NULL where the cloud has not many, or there is none. */
 static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_side **out, double *least) {
     size_t all = target ? p->target_count : p->source_count;
@@ -196,7 +180,7 @@ static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_s
         size_t count = side->count;
         if (count < MOST_POINTS / 2) continue;
         status = reg_side_fetch(side);
-        if (status == ATN_OK && !strays) status = weigh(side, p->engine.ctx, least, &count);
+        if (status == ATN_OK && !strays) status = reg_side_solid(side, p->engine.ctx, least, &count);
         if (status != ATN_OK || count < MOST_POINTS / 2) continue;
         *out = side;
         break;

@@ -47,6 +47,12 @@ static void gather(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
+size_t reg_near_room(size_t count) {
+    size_t capacity = 4096;
+    while (capacity < count) capacity *= 2;
+    return capacity;
+}
+
 /* From how many are near each block to where its list begins. */
 static atn_status add_up(reg_near *near, const atn_ctx *ctx) {
     size_t blocks = near->rows->blocks;
@@ -60,8 +66,7 @@ static atn_status add_up(reg_near *near, const atn_ctx *ctx) {
                             INT32_MAX / 2);
     }
     near->start[blocks] = (int32_t)near->count;
-    size_t capacity = near->capacity ? near->capacity : 4096;
-    while (capacity < near->count) capacity *= 2;
+    size_t capacity = reg_near_room(near->count);
     if (capacity > near->capacity) {
         int32_t *list = atn_resize(ctx, near->list, capacity * sizeof *list);
         if (!list) return ATN_ERR_MEMORY;
@@ -97,20 +102,11 @@ static atn_status walk_all(reg_near *near, const atn_ctx *ctx) {
 /* The device's copy; its length changes only when the capacity does, so that kernels stay planned. */
 static atn_status upload(reg_near *near) {
     const reg_side *rows = near->rows;
-    atn_status status = ATN_OK;
-    int64_t starts = (int64_t)rows->blocks + 1;
     void *to;
-    if (!near->start_array || atn_array_get_info(near->start_array).size[0] != starts) {
-        atn_array_free(near->start_array);
-        status = atn_array_create_vector(rows->device, ATN_INT32, starts, &near->start_array);
-    }
-    if (status == ATN_OK &&
-        (!near->list_array || atn_array_get_info(near->list_array).size[0] != (int64_t)near->capacity)) {
-        atn_array_free(near->list_array);
-        status = atn_array_create_vector(rows->device, ATN_INT32, (int64_t)near->capacity, &near->list_array);
-    }
+    atn_status status = reg_array_fit(rows->device, ATN_INT32, rows->blocks + 1, &near->start_array);
+    if (status == ATN_OK) status = reg_array_fit(rows->device, ATN_INT32, near->capacity, &near->list_array);
     if (status == ATN_OK) status = atn_array_map_write(near->start_array, &to);
-    if (status == ATN_OK) memcpy(to, near->start, (size_t)starts * sizeof *near->start);
+    if (status == ATN_OK) memcpy(to, near->start, (rows->blocks + 1) * sizeof *near->start);
     if (status == ATN_OK) status = atn_array_map_write(near->list_array, &to);
     if (status == ATN_OK && near->count) memcpy(to, near->list, near->count * sizeof *near->list);
     return status;

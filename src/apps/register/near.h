@@ -39,6 +39,8 @@ void reg_near_free(reg_near *near, const atn_ctx *ctx);
 
 #define REG_WIDE 2.0 /* times the usual radius: points of such a block are looked at run by run, or one by one */
 
+size_t reg_near_room(size_t count); /* elements that so many are given */
+
 /* For near.c: lists made by kernels; `near` says what for. */
 atn_status reg_near_fill(struct reg_engine *engine, reg_near *near, reg_side *rows, reg_side *columns);
 void reg_near_work_free(reg_near_work *work);

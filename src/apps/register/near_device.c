@@ -125,26 +125,13 @@ static atn_status cover(reg_engine *e, reg_side *s) {
 
 /* ---- arrays of a list ---- */
 
-/* Elements of a vector that is not there, or has another length. */
-static atn_status resize(atn_device *device, atn_type type, size_t count, atn_array **array) {
-    if (*array && atn_array_get_info(*array).size[0] == (int64_t)count) return ATN_OK;
-    atn_array_free(*array);
-    return atn_array_create_vector(device, type, (int64_t)count, array);
-}
-
-static size_t room(size_t count) {
-    size_t capacity = 4096;
-    while (capacity < count) capacity *= 2;
-    return capacity;
-}
-
 static atn_status allocate(reg_near *near) {
     reg_near_work *w = &near->work;
     atn_device *device = near->rows->device;
     size_t blocks = near->rows->blocks;
     size_t parts = (size_t)atn_array_get_info(near->rows->cover[REG_COVER_PART]).size[0];
-    w->nodes = w->nodes > parts ? w->nodes : room(8 * parts);
-    near->capacity = near->capacity > parts ? near->capacity : room(16 * parts);
+    w->nodes = w->nodes > parts ? w->nodes : reg_near_room(8 * parts);
+    near->capacity = near->capacity > parts ? near->capacity : reg_near_room(16 * parts);
     const struct {
         atn_array **array;
         size_t count;
@@ -161,9 +148,9 @@ static atn_status allocate(reg_near *near) {
                   {&near->list_array, near->capacity},
                   {&near->start_array, blocks + 1},
                   {&w->listed, 1}};
-    atn_status status = resize(device, ATN_DP, TOTALS, &w->total);
+    atn_status status = reg_array_fit(device, ATN_DP, TOTALS, &w->total);
     for (size_t k = 0; k < COUNT(wanted) && status == ATN_OK; ++k)
-        status = resize(device, ATN_INT32, wanted[k].count, wanted[k].array);
+        status = reg_array_fit(device, ATN_INT32, wanted[k].count, wanted[k].array);
     return status;
 }
 
@@ -265,8 +252,8 @@ static atn_status look_at(reg_near *near, const atn_ctx *ctx, const double total
                         INT32_MAX / 2);
     size_t nodes = (size_t)total[0], candidates = (size_t)total[1];
     *again = nodes > near->work.nodes || candidates > near->capacity;
-    if (nodes > near->work.nodes) near->work.nodes = room(nodes);
-    if (candidates > near->capacity) near->capacity = room(candidates);
+    if (nodes > near->work.nodes) near->work.nodes = reg_near_room(nodes);
+    if (candidates > near->capacity) near->capacity = reg_near_room(candidates);
     near->count = (size_t)total[2];
     return ATN_OK;
 }

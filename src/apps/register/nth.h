@@ -12,6 +12,9 @@ typedef struct reg_weighed {
     double number, weight;
 } reg_weighed;
 
+/* Of the weight that half of all lies in or below: what weighs less belongs to nothing. */
+#define REG_SPARSE 0.1
+
 /* The number up to which half of the weight lies; 0 of none. Reorders. */
 double reg_weighed_median(reg_weighed *list, size_t n);
 

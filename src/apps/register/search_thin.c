@@ -2,6 +2,7 @@
  * table, stretch by stretch of the cloud by all cores, and put together in the order of the stretches. */
 #include "apps/register/search_parts.h"
 
+#include "apps/register/nth.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -10,7 +11,6 @@
 #include <string.h>
 
 enum { SAMPLED_FOR_EDGE = 12000, SAMPLED = 120000, STRETCH = 4096 };
-static const double SPARSE = 0.1; /* of the points of a usual cube */
 
 /* ---- cubes ---- */
 
@@ -106,7 +106,7 @@ static atn_status least_points(const table *t, double *out) {
         ++points;
         seen += points * cubes[points];
     }
-    *out = SPARSE * (double)points;
+    *out = REG_SPARSE * (double)points;
     atn_free(t->ctx, cubes);
     return ATN_OK;
 }

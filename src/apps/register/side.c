@@ -575,3 +575,22 @@ void reg_side_free(reg_side *s) {
     atn_free(ctx, s->tree.node);
     *s = (reg_side){0};
 }
+
+atn_status reg_array_fit(atn_device *device, atn_type type, size_t count, atn_array **array) {
+    if (*array && atn_array_get_info(*array).size[0] == (int64_t)count) return ATN_OK;
+    atn_array_free(*array);
+    return atn_array_create_vector(device, type, (int64_t)count, array);
+}
+
+atn_status reg_side_solid(const reg_side *s, const atn_ctx *ctx, double *least, size_t *count) {
+    enum { SOME = 4096 };
+    size_t step = s->padded / SOME + 1, n = 0;
+    reg_weighed *list = atn_alloc(ctx, (s->padded / step + 1) * sizeof *list);
+    if (!list) return ATN_ERR_MEMORY;
+    for (size_t r = 0; r < s->padded; r += step) list[n++] = (reg_weighed){(double)s->weight[r], (double)s->weight[r]};
+    *least = REG_SPARSE * reg_weighed_median(list, n);
+    *count = 0;
+    for (size_t r = 0; r < s->padded; ++r) *count += s->weight[r] > 0 && (double)s->weight[r] >= *least;
+    atn_free(ctx, list);
+    return ATN_OK;
+}

@@ -101,6 +101,9 @@ struct reg_engine;
 atn_status reg_side_sample(struct reg_engine *engine, const reg_side *side, size_t every, reg_side *out);
 /* position, weight and origin of a side that was made on the device, as it has them; nothing to do for others. */
 atn_status reg_side_fetch(reg_side *side);
+/* What a point weighs at least that is no stray, and how many do; its weights are at hand. Some points tell which
+ * weight is usual. */
+atn_status reg_side_solid(const reg_side *side, const atn_ctx *ctx, double *least, size_t *count);
 /* Frees what is on the device, and brings it back. */
 void reg_side_park(reg_side *side);
 atn_status reg_side_unpark(reg_side *side); /* nothing to do where it is there */
@@ -129,5 +132,7 @@ atn_status reg_side_weigh(reg_side *side, const double *factor, double *number);
 /* Elements of an array of the side's type, as doubles. */
 atn_status reg_array_put(atn_array *array, size_t count, const double *from);
 atn_status reg_array_get(atn_array *array, size_t count, double *to);
+/* A vector that is not there, or has another length, is made anew; what it held is gone then. */
+atn_status reg_array_fit(atn_device *device, atn_type type, size_t count, atn_array **array);
 
 #endif

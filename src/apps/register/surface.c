@@ -13,7 +13,6 @@ static const double AROUND = 2;        /* sigma of what counts as around a point
 static const double FLATTEST = 0.03;   /* of l0 / l2: no surface is flatter */
 static const double FLAT = 0.2;        /* thickness over width below which a surface is seen, */
 static const double NEARLY_FLAT = 0.3; /* and below which points tell where it is */
-static const double SPARSE = 0.1;      /* of a usual point's weight: it belongs to nothing */
 enum { FEWEST = 1000, LOOKED_AT = 1000, MANY = 80000 };
 
 /* Shapes of rows among the points of `all`, and how thick they are. */
@@ -51,18 +50,11 @@ static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, do
 static atn_status count_of(reg_problem *p, int32_t level, double *out) {
     reg_side some = {0};
     const reg_side *side = &p->level[level].target;
-    atn_status status = reg_side_sample(&p->engine, side, side->padded / LOOKED_AT + 1, &some);
-    reg_weighed *list = status == ATN_OK ? atn_alloc(p->engine.ctx, some.padded * sizeof *list) : NULL;
+    double least;
     size_t solid = 0;
-    *out = 0;
-    if (status == ATN_OK && !list) status = ATN_ERR_MEMORY;
-    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
-        list[k] = (reg_weighed){.number = (double)some.weight[k], .weight = (double)some.weight[k]};
-    double usual = status == ATN_OK ? reg_weighed_median(list, some.padded) : 0;
-    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
-        solid += list[k].weight > 0 && list[k].weight >= SPARSE * usual;
-    if (status == ATN_OK) *out = (double)side->count * (double)solid / (double)some.count;
-    atn_free(p->engine.ctx, list);
+    atn_status status = reg_side_sample(&p->engine, side, side->padded / LOOKED_AT + 1, &some);
+    if (status == ATN_OK) status = reg_side_solid(&some, p->engine.ctx, &least, &solid);
+    *out = status == ATN_OK ? (double)side->count * (double)solid / (double)some.count : 0;
     reg_side_free(&some);
     return status;
 }
