@@ -232,8 +232,9 @@ atn_status reg_engine_plan(reg_engine *e, atn_kernel *kernel) {
 }
 
 atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bound, size_t count) {
-    atn_kernel *kernel = e->kernel[which];
+    atn_kernel *kernel;
     atn_status status = atn_check_cancel(e->ctx);
+    if (status == ATN_OK) status = reg_engine_kernel(e, which, &kernel);
     for (size_t k = 0; k < count && status == ATN_OK; ++k)
         status = atn_kernel_bind(kernel, bound[k].name, bound[k].array);
     if (status == ATN_OK) status = reg_engine_plan(e, kernel); /* building is no time of the kernel's */

@@ -119,7 +119,7 @@ typedef struct reg_binding {
     const char *name;
     atn_array *array;
 } reg_binding;
-/* Binds and runs a kernel; its parameters have been given. */
+/* Binds and runs a kernel, which is made where it is not there; its parameters have been given. */
 atn_status reg_engine_run(reg_engine *engine, reg_kernel which, const reg_binding *bound, size_t count);
 /* The parameters a00 to a22 and b0 to b2 of a kernel. */
 atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose);

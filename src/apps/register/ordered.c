@@ -132,11 +132,8 @@ atn_status reg_ordered_split(reg_engine *e, atn_array *rows, const char *which, 
     atn_array_info info = atn_array_get_info(rows);
     reg_kernel load = info.type == ATN_DP ? REG_CURVE_LOAD64 : REG_CURVE_LOAD;
     atn_array *wrong = NULL;
-    atn_kernel *kernel;
     const void *count;
-    *out = (reg_ordered){0};
-    atn_status status = reg_engine_kernel(e, load, &kernel);
-    if (status == ATN_OK) status = make(e, (size_t)info.size[1], false, out);
+    atn_status status = make(e, (size_t)info.size[1], false, out);
     if (status == ATN_OK) status = words(e, 1, &wrong);
     if (status == ATN_OK) {
         reg_binding bound[] = {{"points", rows}, {"x", out->x[0]}, {"y", out->x[1]},
@@ -219,14 +216,12 @@ static atn_status digit(const sorting *s, reg_kernel which, int shift) {
 }
 
 static atn_status pass(const sorting *s, int shift, atn_array *word, atn_array *place, int to) {
-    atn_kernel *kernel;
     reg_binding counted[] = {{"key", word}, {"count", s->digits}};
     reg_binding started[] = {{"count", s->digits}, {"first", s->first}};
     reg_binding moved[] = {
         {"key", word}, {"value", place}, {"first", s->first}, {"key_out", s->word[to]}, {"value_out", s->place[to]}};
     atn_status status = digit(s, REG_SORT_COUNT, shift);
     if (status == ATN_OK) status = reg_engine_run(s->e, REG_SORT_COUNT, counted, COUNT(counted));
-    if (status == ATN_OK) status = reg_engine_kernel(s->e, REG_SORT_START, &kernel);
     if (status == ATN_OK) status = reg_engine_run(s->e, REG_SORT_START, started, COUNT(started));
     if (status == ATN_OK) status = digit(s, REG_SORT_SCATTER, shift);
     return status == ATN_OK ? reg_engine_run(s->e, REG_SORT_SCATTER, moved, COUNT(moved)) : status;
@@ -241,21 +236,17 @@ static atn_status sort_words(const sorting *s, atn_array *word, atn_array *place
 }
 
 atn_status reg_ordered_words(reg_engine *e, atn_array *given, atn_array *place, atn_array *out) {
-    atn_kernel *kernel;
     reg_binding bound[] = {{"given", given}, {"place", place}, {"word", out}};
-    atn_status status = reg_engine_kernel(e, REG_CURVE_WORDS, &kernel);
-    return status == ATN_OK ? reg_engine_run(e, REG_CURVE_WORDS, bound, COUNT(bound)) : status;
+    return reg_engine_run(e, REG_CURVE_WORDS, bound, COUNT(bound));
 }
 
 /* Points at `place` of `from`, as many as there is room for. */
 static atn_status gather(reg_engine *e, const reg_ordered *from, atn_array *place, const reg_ordered *to) {
-    atn_kernel *kernel;
     reg_binding bound[] = {{"x", from->x[0]},  {"y", from->x[1]},    {"z", from->x[2]}, {"w", from->w},
                            {"low", from->low}, {"high", from->high}, {"place", place},  {"xs", to->x[0]},
                            {"ys", to->x[1]},   {"zs", to->x[2]},     {"ws", to->w},     {"lows", to->low},
                            {"highs", to->high}};
-    atn_status status = reg_engine_kernel(e, REG_CURVE_GATHER, &kernel);
-    return status == ATN_OK ? reg_engine_run(e, REG_CURVE_GATHER, bound, COUNT(bound)) : status;
+    return reg_engine_run(e, REG_CURVE_GATHER, bound, COUNT(bound));
 }
 
 static atn_status find_keys(reg_engine *e, const reg_ordered *o, const double low[3], double cell, atn_array *place) {
@@ -309,9 +300,7 @@ static atn_status survey(reg_engine *e, const reg_ordered *o, int32_t count[SURV
 /* Without `fewer` points that are where the one before them is. */
 static atn_status unite(reg_engine *e, reg_ordered *o, size_t fewer) {
     reg_ordered all = {0}, left = {0};
-    atn_kernel *kernel;
-    atn_status status = reg_engine_kernel(e, REG_CURVE_UNITE, &kernel);
-    if (status == ATN_OK) status = make(e, o->count, true, &all);
+    atn_status status = make(e, o->count, true, &all);
     if (status == ATN_OK) {
         reg_binding bound[] = {{"x", o->x[0]},      {"y", o->x[1]},      {"z", o->x[2]},     {"w", o->w},
                                {"low", o->low},     {"high", o->high},   {"place", o->from}, {"xs", all.x[0]},

@@ -138,10 +138,8 @@ static void inherit_some(void *user, int64_t from, int64_t to, int32_t worker) {
 
 /* The columns of shapes at places that are on the device. */
 static atn_status take_at(reg_engine *e, atn_array *shape, atn_array *places, size_t count, atn_array **out) {
-    atn_kernel *kernel;
     *out = NULL;
-    atn_status status = reg_engine_kernel(e, REG_INHERIT, &kernel);
-    if (status == ATN_OK) status = atn_array_create_matrix(e->device, reg_sum_type(e->type), (int64_t)count, 6, 0, out);
+    atn_status status = atn_array_create_matrix(e->device, reg_sum_type(e->type), (int64_t)count, 6, 0, out);
     reg_binding bound[] = {{"given", shape}, {"from", places}, {"taken", *out}};
     if (status == ATN_OK) status = reg_engine_run(e, REG_INHERIT, bound, sizeof bound / sizeof *bound);
     if (status != ATN_OK) {
