@@ -2,21 +2,23 @@
 #include "regkit.h"
 
 #include "apps/register/anderson.h"
+#include "geom/eigen.h"
+#include "geom/fit.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double PI = 3.141592653589793;
 
-static reg_pose random_rigid(uint64_t *seed, double most_angle) {
+static geom_pose random_rigid(uint64_t *seed, double most_angle) {
     double twist[6], length = 0, angle = kit_uniform(seed) * most_angle;
     for (int i = 0; i < 6; ++i) twist[i] = 2 * kit_uniform(seed) - 1;
     for (int i = 0; i < 3; ++i) length += twist[i] * twist[i];
     for (int i = 0; i < 3; ++i) twist[i] *= angle / sqrt(length);
-    return reg_pose_exp(twist);
+    return geom_pose_exp(twist);
 }
 
-static void near(const reg_pose *a, const reg_pose *b, double tolerance) {
+static void near(const geom_pose *a, const geom_pose *b, double tolerance) {
     for (int i = 0; i < 9; ++i) assert_true(fabs(a->a[i] - b->a[i]) <= tolerance);
     for (int i = 0; i < 3; ++i) assert_true(fabs(a->b[i] - b->b[i]) <= tolerance);
 }
@@ -32,20 +34,20 @@ static void exp_and_log_go_back_and_forth(void **state) {
             for (int i = 0; i < 3 && repeat < 3; ++i) twist[i] = i == repeat; /* along an axis too */
             for (int i = 0; i < 3; ++i) length += twist[i] * twist[i];
             for (int i = 0; i < 3; ++i) twist[i] *= angles[k] / sqrt(length);
-            reg_pose pose = reg_pose_exp(twist), again;
-            reg_pose_log(&pose, back);
+            geom_pose pose = geom_pose_exp(twist), again;
+            geom_pose_log(&pose, back);
             for (int i = 0; i < 6; ++i)
                 if (!(fabs(back[i] - twist[i]) <= 1e-7))
                     fail_msg("angle %g: %g, wanted %g", angles[k], back[i], twist[i]);
-            again = reg_pose_exp(back);
+            again = geom_pose_exp(back);
             near(&again, &pose, 1e-7);
         }
     for (int axis = 0; axis < 3; ++axis) { /* half a turn exactly: either sign is right */
         double twist[6] = {0}, back[6];
         twist[axis] = PI;
-        reg_pose pose = reg_pose_exp(twist), again;
-        reg_pose_log(&pose, back);
-        again = reg_pose_exp(back);
+        geom_pose pose = geom_pose_exp(twist), again;
+        geom_pose_log(&pose, back);
+        again = geom_pose_exp(back);
         near(&again, &pose, 1e-12);
     }
 }
@@ -54,31 +56,31 @@ static void composes_and_inverts(void **state) {
     (void)state;
     uint64_t seed = 8;
     for (int repeat = 0; repeat < 100; ++repeat) {
-        reg_pose a = random_rigid(&seed, PI), b = random_rigid(&seed, PI), back, both = reg_pose_compose(&a, &b);
+        geom_pose a = random_rigid(&seed, PI), b = random_rigid(&seed, PI), back, both = geom_pose_compose(&a, &b);
         for (int i = 0; i < 9; ++i) a.a[i] += 0.2 * kit_uniform(&seed);
-        both = reg_pose_compose(&a, &b);
+        both = geom_pose_compose(&a, &b);
         double p[3] = {1, -2, 3}, q[3], r[3];
-        reg_pose_apply(&b, p, q);
-        reg_pose_apply(&a, q, q);
-        reg_pose_apply(&both, p, r);
+        geom_pose_apply(&b, p, q);
+        geom_pose_apply(&a, q, q);
+        geom_pose_apply(&both, p, r);
         for (int i = 0; i < 3; ++i) assert_true(fabs(q[i] - r[i]) < 1e-12);
-        assert_true(reg_pose_invert(&both, &back));
-        reg_pose none = reg_pose_compose(&back, &both);
-        near(&none, &REG_IDENTITY, 1e-9);
-        reg_pose twice = reg_pose_scaled(&both, 2);
-        assert_true(fabs(reg_pose_scale(&twice) - 2 * reg_pose_scale(&both)) < 1e-9);
-        assert_true(reg_pose_stretch(&both) >= reg_pose_scale(&both) - 1e-9);
+        assert_true(geom_pose_invert(&both, &back));
+        geom_pose none = geom_pose_compose(&back, &both);
+        near(&none, &GEOM_IDENTITY, 1e-9);
+        geom_pose twice = geom_pose_scaled(&both, 2);
+        assert_true(fabs(geom_pose_scale(&twice) - 2 * geom_pose_scale(&both)) < 1e-9);
+        assert_true(geom_pose_stretch(&both) >= geom_pose_scale(&both) - 1e-9);
     }
-    reg_pose flat = REG_IDENTITY, out;
+    geom_pose flat = GEOM_IDENTITY, out;
     flat.a[8] = 0;
-    assert_false(reg_pose_invert(&flat, &out));
+    assert_false(geom_pose_invert(&flat, &out));
     double low[3] = {-1, -1, -1}, high[3] = {1, 1, 2};
-    reg_pose shifted = REG_IDENTITY;
+    geom_pose shifted = GEOM_IDENTITY;
     shifted.b[1] = 3;
-    assert_true(fabs(reg_pose_motion(&REG_IDENTITY, &shifted, low, high) - 3) < 1e-12);
+    assert_true(fabs(geom_pose_motion(&GEOM_IDENTITY, &shifted, low, high) - 3) < 1e-12);
 }
 
-static void add(reg_moments *m, double l, const double y[3], const double x[3]) {
+static void add(geom_moments *m, double l, const double y[3], const double x[3]) {
     int place = 0;
     m->weight += l;
     for (int i = 0; i < 3; ++i) {
@@ -89,12 +91,12 @@ static void add(reg_moments *m, double l, const double y[3], const double x[3]) 
     }
 }
 
-static reg_moments pairs_of(const reg_pose *pose, size_t count, int dimensions, uint64_t *seed) {
-    reg_moments m = {0};
+static geom_moments pairs_of(const geom_pose *pose, size_t count, int dimensions, uint64_t *seed) {
+    geom_moments m = {0};
     for (size_t k = 0; k < count; ++k) {
         double y[3] = {0.5, -0.25, 0.125}, x[3];
         for (int i = 0; i < dimensions; ++i) y[i] = 2 * kit_uniform(seed) - 1;
-        reg_pose_apply(pose, y, x);
+        geom_pose_apply(pose, y, x);
         add(&m, 0.1 + kit_uniform(seed), y, x);
     }
     return m;
@@ -104,26 +106,26 @@ static void finds_known_maps(void **state) {
     (void)state;
     uint64_t seed = 9;
     for (int repeat = 0; repeat < 200; ++repeat) {
-        reg_pose truth = random_rigid(&seed, PI), found;
+        geom_pose truth = random_rigid(&seed, PI), found;
         if (repeat < 3) { /* half a turn */
             double twist[6] = {0, 0, 0, 1, 2, 3};
             twist[repeat] = PI;
-            truth = reg_pose_exp(twist);
+            truth = geom_pose_exp(twist);
         }
-        reg_moments m = pairs_of(&truth, 20, 3, &seed);
-        assert_true(reg_fit(&m, ATN_TRANSFORM_RIGID, &found));
+        geom_moments m = pairs_of(&truth, 20, 3, &seed);
+        assert_true(geom_fit(&m, ATN_TRANSFORM_RIGID, &found));
         near(&found, &truth, 1e-9);
         m = pairs_of(&truth, 20, 2, &seed); /* in a plane a turn is told as well */
-        assert_true(reg_fit(&m, ATN_TRANSFORM_RIGID, &found));
+        assert_true(geom_fit(&m, ATN_TRANSFORM_RIGID, &found));
         near(&found, &truth, 1e-7);
         double by = 0.1 + 3 * kit_uniform(&seed);
         for (int i = 0; i < 9; ++i) truth.a[i] *= by;
         m = pairs_of(&truth, 20, 3, &seed);
-        assert_true(reg_fit(&m, ATN_TRANSFORM_SIMILARITY, &found));
+        assert_true(geom_fit(&m, ATN_TRANSFORM_SIMILARITY, &found));
         near(&found, &truth, 1e-9);
         for (int i = 0; i < 9; ++i) truth.a[i] += 0.3 * kit_uniform(&seed);
         m = pairs_of(&truth, 20, 3, &seed);
-        assert_true(reg_fit(&m, ATN_TRANSFORM_AFFINE, &found));
+        assert_true(geom_fit(&m, ATN_TRANSFORM_AFFINE, &found));
         near(&found, &truth, 1e-8);
     }
 }
@@ -132,10 +134,10 @@ static void finds_known_maps(void **state) {
 static void never_mirrors(void **state) {
     (void)state;
     uint64_t seed = 10;
-    reg_pose mirror = REG_IDENTITY, found;
+    geom_pose mirror = GEOM_IDENTITY, found;
     mirror.a[0] = -1;
-    reg_moments m = pairs_of(&mirror, 30, 3, &seed);
-    assert_true(reg_fit(&m, ATN_TRANSFORM_RIGID, &found));
+    geom_moments m = pairs_of(&mirror, 30, 3, &seed);
+    assert_true(geom_fit(&m, ATN_TRANSFORM_RIGID, &found));
     const double *a = found.a;
     double det =
         a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
@@ -145,26 +147,26 @@ static void never_mirrors(void **state) {
 static void says_what_cannot_be_told(void **state) {
     (void)state;
     uint64_t seed = 11;
-    reg_pose truth = random_rigid(&seed, 1), found;
-    reg_moments m = {0};
-    for (int kind = 0; kind < 3; ++kind) assert_false(reg_fit(&m, (atn_transform_kind)kind, &found));
-    near(&found, &REG_IDENTITY, 0);
+    geom_pose truth = random_rigid(&seed, 1), found;
+    geom_moments m = {0};
+    for (int kind = 0; kind < 3; ++kind) assert_false(geom_fit(&m, (atn_transform_kind)kind, &found));
+    near(&found, &GEOM_IDENTITY, 0);
     for (int repeat = 0; repeat < 100; ++repeat) { /* one pair: a shift, and no turn */
-        reg_pose shifted = REG_IDENTITY;
+        geom_pose shifted = GEOM_IDENTITY;
         shifted.b[0] = 3 * kit_uniform(&seed);
         m = pairs_of(&shifted, 1, 3, &seed);
-        assert_true(reg_fit(&m, ATN_TRANSFORM_RIGID, &found));
+        assert_true(geom_fit(&m, ATN_TRANSFORM_RIGID, &found));
         near(&found, &shifted, 1e-6);
     }
     m = pairs_of(&truth, 30, 2, &seed);
-    assert_false(reg_fit(&m, ATN_TRANSFORM_AFFINE, &found)); /* a plane has no volume */
+    assert_false(geom_fit(&m, ATN_TRANSFORM_AFFINE, &found)); /* a plane has no volume */
     m = pairs_of(&truth, 30, 0, &seed);
-    assert_false(reg_fit(&m, ATN_TRANSFORM_SIMILARITY, &found)); /* nor has a place any size */
+    assert_false(geom_fit(&m, ATN_TRANSFORM_SIMILARITY, &found)); /* nor has a place any size */
     m = pairs_of(&truth, 30, 3, &seed);
     m.weight = NAN;
-    assert_false(reg_fit(&m, ATN_TRANSFORM_RIGID, &found));
+    assert_false(geom_fit(&m, ATN_TRANSFORM_RIGID, &found));
     double zero[36] = {0}, out[36];
-    assert_false(reg_invert_symmetric(6, zero, out));
+    assert_false(geom_invert_symmetric(6, zero, out));
 }
 
 /* A linear step that shrinks what is missing by factors of its own in every direction. */
@@ -174,15 +176,15 @@ static void acceleration_needs_few_steps(void **state) {
     for (int bold = 0; bold < 2; ++bold) {
         reg_anderson history;
         double goal[6] = {0.02, -0.01, 0.03, 0.1, 0.2, -0.1};
-        reg_pose pose = REG_IDENTITY, end = reg_pose_exp(goal);
+        geom_pose pose = GEOM_IDENTITY, end = geom_pose_exp(goal);
         reg_anderson_begin(&history, &pose);
         int steps = 0;
         double low[3] = {-1, -1, -1}, high[3] = {1, 1, 1};
-        while (steps < 1000 && reg_pose_motion(&pose, &end, low, high) > 1e-8) {
+        while (steps < 1000 && geom_pose_motion(&pose, &end, low, high) > 1e-8) {
             double twist[6];
-            reg_pose_log(&pose, twist);
+            geom_pose_log(&pose, twist);
             for (int i = 0; i < 6; ++i) twist[i] = goal[i] + keep[i] * (twist[i] - goal[i]);
-            reg_pose to = reg_pose_exp(twist), next;
+            geom_pose to = geom_pose_exp(twist), next;
             pose = bold && reg_anderson_next(&history, &pose, &to, &next) ? next : to;
             ++steps;
         }
@@ -192,9 +194,9 @@ static void acceleration_needs_few_steps(void **state) {
             assert_true(steps > 200);
     }
     reg_anderson history; /* nothing moves: no step of its own */
-    reg_pose next;
-    reg_anderson_begin(&history, &REG_IDENTITY);
-    for (int k = 0; k < 10; ++k) assert_false(reg_anderson_next(&history, &REG_IDENTITY, &REG_IDENTITY, &next));
+    geom_pose next;
+    reg_anderson_begin(&history, &GEOM_IDENTITY);
+    for (int k = 0; k < 10; ++k) assert_false(reg_anderson_next(&history, &GEOM_IDENTITY, &GEOM_IDENTITY, &next));
 }
 
 int main(void) {

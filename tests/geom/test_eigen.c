@@ -1,7 +1,7 @@
 /* Eigenvalues of symmetric matrices: A v = l v, vectors at right angles, values in order; seed 7. */
 #include "testkit.h"
 
-#include "base/eigen.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 
@@ -11,7 +11,7 @@ static void check(const double m[6]) {
     const double a[3][3] = {{m[0], m[3], m[4]}, {m[3], m[1], m[5]}, {m[4], m[5], m[2]}};
     double value[3], v[3][3], most = 0;
     for (int k = 0; k < 6; ++k) most = fmax(most, fabs(m[k]));
-    atn_eigen_symmetric3(m, value, v);
+    geom_eigen3(m, value, v);
     assert_true(value[0] <= value[1] && value[1] <= value[2]);
     for (int k = 0; k < 3; ++k)
         for (int r = 0; r < 3; ++r) {

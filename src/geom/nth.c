@@ -1,9 +1,9 @@
 /* Hoare's selection. */
-#include "apps/register/nth.h"
+#include "geom/nth.h"
 
 #include <stdlib.h>
 
-double reg_nth(double *a, size_t n, size_t k) {
+double geom_nth(double *a, size_t n, size_t k) {
     size_t low = 0, high = n - 1;
     while (low < high) {
         double middle = a[low + (high - low) / 2];
@@ -25,11 +25,11 @@ double reg_nth(double *a, size_t n, size_t k) {
 }
 
 static int by_number(const void *a, const void *b) {
-    double x = ((const reg_weighed *)a)->number, y = ((const reg_weighed *)b)->number;
+    double x = ((const geom_weighed *)a)->number, y = ((const geom_weighed *)b)->number;
     return x < y ? -1 : x > y;
 }
 
-double reg_weighed_median(reg_weighed *list, size_t n) {
+double geom_weighed_median(geom_weighed *list, size_t n) {
     double all = 0, seen = 0;
     size_t k = 0;
     if (n) qsort(list, n, sizeof *list, by_number);
