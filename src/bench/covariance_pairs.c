@@ -2,12 +2,12 @@
  * places. The same seed gives the same pair. */
 #include "bench/covariance.h"
 
-#include "apps/sample/scans.h"
-#include "apps/sample/shape.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "cloud/points.h"
 #include "geom/pose.h"
+#include "sample/scans.h"
+#include "sample/shape.h"
 
 #include <math.h>
 #include <string.h>

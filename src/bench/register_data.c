@@ -1,7 +1,7 @@
 /* Clouds to register, made from a seed. */
-#include "apps/sample/scans.h"
 #include "base/memory.h"
 #include "bench/register_parts.h"
+#include "sample/scans.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Maps of space: composed, inverted, as twists and back; the best map for pairs; the acceleration of steps. */
-#include "regkit.h"
+#include "testkit.h"
 
 #include "apps/register/anderson.h"
 #include "geom/eigen.h"

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 /* Of the model: positions, normals; of a pair: what a twist changes, residual, 1; sums of products of two of them. */
 enum { ROWS = 6, OF_PAIR = 8, SUMS = OF_PAIR * (OF_PAIR + 1) / 2 };

@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "device/facts.h"
-#include "num/ahead.h"
+#include "kernel/ahead.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>

@@ -99,8 +99,8 @@ typedef struct reg_engine {
 } reg_engine;
 
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out);
-/* The first time on a device: what nearly all registrations take is built at once, side by side (num/ahead.h); `sorts`:
- * what sorts, merges and lists points there as well. */
+/* The first time on a device: what nearly all registrations take is built at once, side by side (kernel/ahead.h);
+ * `sorts`: what sorts, merges and lists points there as well. */
 atn_status reg_engine_build_ahead(reg_engine *engine, bool sorts);
 void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */

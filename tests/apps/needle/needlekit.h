@@ -5,7 +5,7 @@
 #include "testkit.h"
 
 #include "apps/needle/needle.h"
-#include "apps/sample/bevel.h"
+#include "sample/bevel.h"
 
 atn_device *needle_device(atn_ctx *ctx); /* the host */
 atn_cloud *needle_model(atn_ctx *ctx, const bevel *b, size_t points, uint64_t seed);

@@ -2,9 +2,9 @@
  * number of threads, a covariance held against what really happens, batches, kinds, weights, and being stopped. */
 #include "regkit.h"
 
-#include "apps/sample/scans.h"
 #include "geom/eigen.h"
 #include "geom/pose.h"
+#include "sample/scans.h"
 
 #include <math.h>
 #include <sched.h>
