@@ -33,7 +33,7 @@ static atn_status solve(atn_device *device, const char *file, double *b, double 
     if (status == ATN_OK) status = atn_array_put(right, b, 0);
     if (status == ATN_OK) status = atn_array_put(left, x, 0);
     if (status == ATN_OK)
-        status = atn_program_create(device, file, &(atn_kernel_options){.defines = defines}, &program);
+        status = atn_program_create(device, file, &(atn_kernel_settings){.defines = defines}, &program);
     if (status == ATN_OK) status = atn_program_bind(program, "b", right);
     if (status == ATN_OK) status = atn_program_bind(program, "x", left);
     if (status == ATN_OK) status = atn_program_bind(program, "rounds", count);

@@ -13,8 +13,8 @@ extern "C" {
 typedef struct atn_program atn_program;
 
 /* `description`: a text, the name of a program or kernel that is shipped, or the path of a file; the program is the
- * last one in it. Owned by the caller, freed before the device is closed. `options` may be NULL and is copied. */
-ATN_API atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_options *options,
+ * last one in it. Owned by the caller, freed before the device is closed. `settings` may be NULL and is copied. */
+ATN_API atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_settings *settings,
                                       atn_program **out);
 ATN_API void atn_program_free(atn_program *program); /* NULL is fine */
 

@@ -18,7 +18,7 @@ typedef struct py_program {
 typedef struct making {
     atn_device *device;
     const char *description;
-    atn_kernel_options options;
+    atn_kernel_settings options;
     atn_program *program;
 } making;
 

@@ -37,7 +37,7 @@ typedef struct ours {
 static atn_status open_ours(const bench *b, const char *text, ours *out) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
     *out = (ours){.b = b};
-    return atn_program_create(b->device, text, &(atn_kernel_options){.defines = DEFINES}, &out->program);
+    return atn_program_create(b->device, text, &(atn_kernel_settings){.defines = DEFINES}, &out->program);
 }
 
 static atn_status give(ours *p, const char *name, atn_type type, int64_t columns, int64_t rows, const void *first) {

@@ -48,7 +48,7 @@ static atn_status match_cloud(atn_cli_call *call, const atn_cloud *cloud, atn_la
 
 atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     atn_cloud *cloud = NULL;
-    atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = atn_cloud_read(call->ctx, call->operands[0], &options, &cloud);
     if (status) return status;
     atn_cloud_info info = atn_cloud_get_info(cloud);
@@ -139,7 +139,7 @@ static atn_status match_all(const job *j) {
     atn_slabs *slabs = NULL;
     atn_atoms atoms;
     double reach = 40; /* of slabs that settings are found from: until then nobody knows */
-    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_options){.halo = reach / j->about.angstrom}, &slabs);
+    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, &slabs);
     if (!status) status = learn(j, slabs);
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
@@ -237,7 +237,7 @@ static atn_status count_ranged(const job *j) {
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattice, .o = o};
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
-    atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = ranges ? atn_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
     if (!status && ranges) o->overlaps = atn_ranges_get_info(j.ranges).overlaps;
     if (!status) status = atn_frame_open(call->ctx, call->operands[0], &options, &j.frame);

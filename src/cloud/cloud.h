@@ -58,7 +58,7 @@ struct atn_cloud {
 };
 
 /* An empty one, without roles. */
-atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out);
+atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_settings *options, atn_cloud **out);
 
 /* An empty one with the same properties beside the columns, and room for so many points. */
 atn_status cloud_make_like(const atn_cloud *cloud, unsigned roles, size_t points, atn_cloud **out);

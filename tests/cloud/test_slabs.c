@@ -33,7 +33,7 @@ static void write_pos(atn_ctx *ctx, const char *path, size_t count, double size,
 }
 
 /* Every atom is own once, and each slab has all that is within its halo and nothing else. */
-static void check_slabs(atn_ctx *ctx, atn_frame *frame, const atn_cloud *cloud, atn_slabs_options options,
+static void check_slabs(atn_ctx *ctx, atn_frame *frame, const atn_cloud *cloud, atn_slabs_settings options,
                         bool temporary) {
     atn_slabs *slabs;
     atn_atoms atoms;
@@ -80,7 +80,7 @@ static void slabs_have_their_halo(void **state) {
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/a.pos", dir);
     write_pos(ctx, path, ATOMS, 10, true);
-    atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+    atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
     atn_frame *frame;
     atn_cloud *cloud;
     kit_fails(ctx, ATN_ERR_INPUT, "byte 80: z is NaN", atn_frame_open(ctx, path, NULL, &frame));
@@ -94,12 +94,12 @@ static void slabs_have_their_halo(void **state) {
     assert_int_equal(info.nan, ATOMS / 1000);
     assert_memory_equal(info.low, wanted.low, sizeof info.low);
     assert_memory_equal(info.high, wanted.high, sizeof info.high);
-    check_slabs(ctx, frame, cloud, (atn_slabs_options){.atoms = 3000, .halo = 1}, false);
-    check_slabs(ctx, frame, cloud, (atn_slabs_options){.atoms = 3000, .halo = 1, .memory = 1000}, true);
-    check_slabs(ctx, frame, cloud, (atn_slabs_options){.atoms = 100, .halo = 0.5, .axis = 3, .memory = 1000}, true);
-    check_slabs(ctx, frame, cloud, (atn_slabs_options){.halo = 1}, false); /* one for all */
+    check_slabs(ctx, frame, cloud, (atn_slabs_settings){.atoms = 3000, .halo = 1}, false);
+    check_slabs(ctx, frame, cloud, (atn_slabs_settings){.atoms = 3000, .halo = 1, .memory = 1000}, true);
+    check_slabs(ctx, frame, cloud, (atn_slabs_settings){.atoms = 100, .halo = 0.5, .axis = 3, .memory = 1000}, true);
+    check_slabs(ctx, frame, cloud, (atn_slabs_settings){.halo = 1}, false); /* one for all */
     atn_slabs *slabs;
-    atn_slabs_options wrong = {.halo = -1}, few = {.halo = 5, .atoms = 100, .most = 5000};
+    atn_slabs_settings wrong = {.halo = -1}, few = {.halo = 5, .atoms = 100, .most = 5000};
     kit_fails(ctx, ATN_ERR_INPUT, "a halo from 0", atn_slabs_open(frame, &wrong, &slabs));
     kit_fails(ctx, ATN_ERR_INPUT, "at most 5000 are held", atn_slabs_open(frame, &few, &slabs));
     atn_frame_close(frame);
@@ -124,7 +124,7 @@ static void odd_frames(void **state) {
         write_pos(ctx, path, cases[k].count, cases[k].size, false);
         kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
         kit_ok(ctx, atn_cloud_read(ctx, path, NULL, &cloud));
-        check_slabs(ctx, frame, cloud, (atn_slabs_options){.atoms = 10, .halo = 1, .memory = 8}, true);
+        check_slabs(ctx, frame, cloud, (atn_slabs_settings){.atoms = 10, .halo = 1, .memory = 8}, true);
         atn_frame_close(frame);
         atn_cloud_free(cloud);
     }
@@ -176,7 +176,7 @@ static void lumps_stay_apart(void **state) {
     atn_frame *frame;
     atn_slabs *slabs;
     atn_cloud *cloud;
-    atn_slabs_options options = {.atoms = 8, .memory = 8};
+    atn_slabs_settings options = {.atoms = 8, .memory = 8};
     kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
     kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
     assert_true(atn_slabs_get_info(slabs).most <= 4 * EACH);
@@ -210,7 +210,7 @@ static void memory_is_bounded(void **state) {
     kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
     if (atn_ctx_peak_bytes(ctx) > 3 << 20) fail_msg("a frame holds %zu bytes", atn_ctx_peak_bytes(ctx));
     atn_slabs *slabs;
-    atn_slabs_options options = {.atoms = 20000, .halo = 0.01, .memory = 1 << 20};
+    atn_slabs_settings options = {.atoms = 20000, .halo = 0.01, .memory = 1 << 20};
     kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
     atn_atoms atoms;
     size_t own = 0;
@@ -243,7 +243,7 @@ static void long_text_is_not_kept(void **state) {
     kit_ok(ctx, atn_file_write(ctx, path, text.data, text.length));
     atn_text_free(&text);
     atn_frame *whole, *kept;
-    atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+    atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
     kit_ok(ctx, frame_open(ctx, path, &drop, 1 << 30, &whole));
     kit_ok(ctx, frame_open(ctx, path, &drop, 1000, &kept));
     atn_frame_info info = atn_frame_get_info(kept), other = atn_frame_get_info(whole);
@@ -376,7 +376,7 @@ static atn_status go_through(atn_ctx *ctx, const void *path) {
     atn_slabs *slabs = NULL;
     atn_column *column = NULL;
     atn_atoms atoms = {.count = 1};
-    atn_slabs_options options = {.atoms = 2, .memory = 100};
+    atn_slabs_settings options = {.atoms = 2, .memory = 100};
     atn_status status = atn_frame_open(ctx, path, NULL, &frame);
     if (status == ATN_OK) status = atn_slabs_open(frame, &options, &slabs);
     if (status == ATN_OK) status = atn_column_create(ctx, 8, 8, 10, &column);

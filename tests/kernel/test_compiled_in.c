@@ -154,7 +154,7 @@ static void a_compiler_that_fails_is_stood_in_for(void **state) {
     atn_device_close(host);
     kit_free(ctx);
     open_host();
-    kit_ok(ctx, atn_kernel_create(host, "l2norm", &(atn_kernel_options){.defines = defines}, &kernel));
+    kit_ok(ctx, atn_kernel_create(host, "l2norm", &(atn_kernel_settings){.defines = defines}, &kernel));
     kit_ok(ctx, atn_array_create_vector(host, ATN_SP, 2, &x));
     kit_ok(ctx, atn_array_create_vector(host, ATN_SP, 1, &norm));
     kit_ok(ctx, atn_array_put(x, number, 0));

@@ -262,7 +262,7 @@ static void sparse_is_validated(void **state) {
 /* Every allocation of making arrays and of one operation fails once. The cache has the kernel already. */
 static bool step(const char *cache, long n) {
     kit_faults faults = {.fail_at = n};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     options.cache_dir = cache;
     atn_ctx *ctx;
     atn_devices *devices = NULL;

@@ -33,7 +33,7 @@ static const double *elements(atn_array *array) {
 
 static atn_program *open(const char *text) {
     atn_program *program;
-    kit_ok(ctx, atn_program_create(device, text, &(atn_kernel_options){.defines = DEFINES}, &program));
+    kit_ok(ctx, atn_program_create(device, text, &(atn_kernel_settings){.defines = DEFINES}, &program));
     return program;
 }
 

@@ -114,7 +114,7 @@ static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
 
 static atn_status kernel(atn_lattice *l, const char *name, atn_kernel **out) {
     const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    atn_kernel_options options = {.defines = defines};
+    atn_kernel_settings options = {.defines = defines};
     atn_status status = atn_kernel_create(l->device, name, &options, out);
     if (status == ATN_OK) atn_kernel_trust(*out);
     return status;

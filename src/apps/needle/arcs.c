@@ -22,7 +22,7 @@ void needle_arcs_free(needle_arcs *a) {
 
 static atn_status make_room(needle_arcs *a, size_t room) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     if (a->program && room == a->room) return ATN_OK;
     needle_arcs_free(a);
     a->arc = atn_alloc(a->ctx, room * sizeof *a->arc);

@@ -162,7 +162,7 @@ atn_status needle_engine_scan(atn_needle *n, const cloud_points *scan, double fa
 
 static atn_status make_kernel(atn_needle *n, const char *name, bool trusted, atn_kernel **out) {
     const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    atn_kernel_options options = {.defines = defines}; /* counts are whole: any order is as good */
+    atn_kernel_settings options = {.defines = defines}; /* counts are whole: any order is as good */
     atn_status status = atn_kernel_create(n->device, name, &options, out);
     if (status == ATN_OK && trusted) atn_kernel_trust(*out);
     return status;

@@ -77,7 +77,7 @@ static atn_status bind_own(needle_equations *e) {
 
 static atn_status fill(atn_needle *n, const float *const position[3]) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     needle_equations *e = &n->equations;
     needle_volume v;
     atn_status status = needle_volume_make(n->ctx, n->model.count, position, REACH * n->options.threshold,

@@ -55,7 +55,7 @@ void needle_free_take(atn_needle *n, const double spacing[3]) {
 
 static atn_status open_views(atn_needle *n, int k) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     needle_free *f = &n->empty_space;
     if (f->program[k]) return ATN_OK;
     atn_status status =

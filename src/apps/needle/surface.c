@@ -35,7 +35,7 @@ atn_status needle_surface_begin(needle_surface *s, const atn_volume_info *scans)
 
 static atn_status make_program(needle_surface *s, int32_t slot) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     atn_program **program = &s->program[slot];
     if (*program) return ATN_OK;
     const struct {

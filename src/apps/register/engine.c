@@ -196,8 +196,8 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
         char define[32];
         atn_type type = TABLE[which].exact ? reg_sum_type(e->type) : e->type;
         snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
-        atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
-                                      .reproducible = e->settings->reproducible};
+        atn_kernel_settings options = {.defines = (const char *const[]){define, NULL},
+                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
         if (status == ATN_OK && TABLE[which].modest) atn_kernel_modest(e->kernel[which]);

@@ -151,7 +151,7 @@ static atn_status join_quality(atn_unwrap *u) {
 }
 
 atn_status unwrap_arrays_take(atn_unwrap *u, const unwrap_arrays *given, const void *phase,
-                              const atn_unwrap_settings *s) {
+                              const atn_unwrap_solve_settings *s) {
     u->own = (unwrap_arrays){u->psi, u->out, u->mask, u->quality};
     u->least = s->quality || given->quality ? 2 : 1;
     u->psi = given->psi ? given->psi : u->own.psi;

@@ -3,14 +3,14 @@
 
 #include "num/array.h"
 
-atn_kernel_options unwrap_described(atn_type type) {
+atn_kernel_settings unwrap_described(atn_type type) {
     static const char *const NAMES[2][2] = {{"USED_FLOAT=SP", NULL}, {"USED_FLOAT=DP", NULL}};
-    return (atn_kernel_options){.defines = NAMES[type == ATN_DP]};
+    return (atn_kernel_settings){.defines = NAMES[type == ATN_DP]};
 }
 
 atn_status unwrap_op_make(atn_device *device, atn_type type, unwrap_op *op, const char *kernel,
                           const void *const *pairs) {
-    atn_kernel_options options = unwrap_described(type);
+    atn_kernel_settings options = unwrap_described(type);
     atn_status status = atn_kernel_create(device, kernel, &options, &op->kernel);
     for (; status == ATN_OK && *pairs; pairs += 2) {
         union {

@@ -18,7 +18,7 @@ static atn_status open_arrays(atn_unwrap *u) {
     return status;
 }
 
-atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s) {
+atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_solve_settings *s) {
     unwrap_op *op = &u->ops.grading;
     bool once = s->weights == ATN_UNWRAP_WEIGHTS_ONCE;
     bool residues = once || s->weights == ATN_UNWRAP_WEIGHTS_RESIDUES;
