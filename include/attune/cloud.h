@@ -11,12 +11,12 @@ extern "C" {
 #endif
 
 /* What becomes of points with a coordinate that is NaN or infinite. */
-typedef enum atn_invalid { ATN_INVALID_REFUSE, ATN_INVALID_DROP } atn_invalid;
+typedef enum atn_cloud_invalid { ATN_INVALID_REFUSE, ATN_INVALID_DROP } atn_cloud_invalid;
 
 /* How a file is read; a field left zero takes its default. */
 typedef struct atn_cloud_settings {
-    atn_invalid invalid; /* default: the file is refused; dropped points are counted */
-    bool no_properties;  /* leave out colours, labels, faces, all that only travels; default: they are kept */
+    atn_cloud_invalid invalid; /* default: the file is refused; dropped points are counted */
+    bool no_properties;        /* leave out colours, labels, faces, all that only travels; default: they are kept */
 } atn_cloud_settings;
 
 typedef struct atn_cloud atn_cloud;

@@ -87,35 +87,39 @@ ATN_API void atn_slabs_rewind(atn_slabs *slabs);
 /* Records of one size for the indices 0 ... records - 1, put in any order, each once, and got back in theirs. Held in
  * `memory` bytes (0: 2^28; a record takes 8 more), else in a temporary file, with buffers of 11 MiB and a thousandth of
  * it. */
-typedef struct atn_column atn_column;
-ATN_API atn_status atn_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t memory, atn_column **out);
-ATN_API void atn_column_free(atn_column *column); /* NULL is fine */
+typedef struct atn_atom_column atn_atom_column;
+ATN_API atn_status atn_atom_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t memory,
+                                          atn_atom_column **out);
+ATN_API void atn_atom_column_free(atn_atom_column *column); /* NULL is fine */
 /* values: count records one after the other; index: where they belong. Not after the first get. */
-ATN_API atn_status atn_column_put(atn_column *column, const uint64_t *index, size_t count, const void *values);
+ATN_API atn_status atn_atom_column_put(atn_atom_column *column, const uint64_t *index, size_t count,
+                                       const void *values);
 /* The next records in order, at most `count`; *got is 0 at the end. What was never put is zeros. */
-ATN_API atn_status atn_column_get(atn_column *column, size_t count, void *values, size_t *got);
+ATN_API atn_status atn_atom_column_get(atn_atom_column *column, size_t count, void *values, size_t *got);
 
 /* ---- rows ---- */
-/* Rows written one after the other, aside; renamed into place by atn_rows_finish, removed by atn_rows_free without. */
-typedef struct atn_rows atn_rows;
+/* Rows written one after the other, aside; renamed into place by atn_atom_rows_finish, removed by atn_atom_rows_free
+ * without. */
+typedef struct atn_atom_rows atn_atom_rows;
 
 /* A column of extended XYZ: numbers as whole ones or with `digits` behind the point. */
-typedef struct atn_rows_column {
+typedef struct atn_atom_rows_column {
     const char *name; /* "pos", "structure_type"; letters, digits and _ */
     int32_t width;    /* numbers of it: 3 for pos */
     int32_t digits;   /* 0 to 9 behind the point; negative: whole numbers */
-} atn_rows_column;
+} atn_atom_rows_column;
 
 /* Extended XYZ as OVITO opens it. rows: how many will come. species: does each row begin with a name? comment: further
  * key=value pairs of the second line, as Lattice="..."; NULL: none. The table ends with a row without name. */
-ATN_API atn_status atn_rows_open_xyz(atn_ctx *ctx, const char *path, size_t rows, bool species, const char *comment,
-                                     const atn_rows_column *columns, atn_rows **out);
+ATN_API atn_status atn_atom_rows_open_xyz(atn_ctx *ctx, const char *path, size_t rows, bool species,
+                                          const char *comment, const atn_atom_rows_column *columns,
+                                          atn_atom_rows **out);
 /* POS: rows of x y z and one more number, in place of mass. */
-ATN_API atn_status atn_rows_open_pos(atn_ctx *ctx, const char *path, size_t rows, atn_rows **out);
+ATN_API atn_status atn_atom_rows_open_pos(atn_ctx *ctx, const char *path, size_t rows, atn_atom_rows **out);
 /* species: without blanks; NULL is X. values: those of all columns, in order. */
-ATN_API atn_status atn_rows_add(atn_rows *rows, const char *species, const double *values);
-ATN_API atn_status atn_rows_finish(atn_rows *rows); /* refused unless as many rows came as were said */
-ATN_API void atn_rows_free(atn_rows *rows);         /* NULL is fine */
+ATN_API atn_status atn_atom_rows_add(atn_atom_rows *rows, const char *species, const double *values);
+ATN_API atn_status atn_atom_rows_finish(atn_atom_rows *rows); /* refused unless as many rows came as were said */
+ATN_API void atn_atom_rows_free(atn_atom_rows *rows);         /* NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,7 @@ struct atn_cloud {
     size_t *frame; /* first point of each frame; owned; NULL: one frame */
     size_t n_frames, frame_capacity;
     size_t nan, inf; /* points that were dropped */
-    atn_invalid invalid;
+    atn_cloud_invalid invalid;
     unsigned keep;      /* bits of cloud_keep */
     cloud_extras extra; /* properties that only travel */
     cloud_faces *faces; /* owned; NULL: none */

@@ -186,7 +186,7 @@ const kit_file KIT_FILES[] = {
     {0},
 };
 
-atn_cloud *cloud_of(atn_ctx *ctx, const kit_file *file, atn_invalid invalid) {
+atn_cloud *cloud_of(atn_ctx *ctx, const kit_file *file, atn_cloud_invalid invalid) {
     atn_cloud *cloud;
     atn_cloud_settings options = {.invalid = invalid};
     atn_status status = atn_cloud_read_bytes(ctx, file->name, file->bytes, file->length, &options, &cloud);
