@@ -210,8 +210,8 @@ atn_program_name atn_program_get(const atn_program *p, int32_t name) {
                             .written = use->rank && use->use != ATN_USE_IN,
                             .has_value = !use->rank && p->has_value[name],
                             .value = {p->value[name][0], p->value[name][1]},
-                            .size = {-1, -1, -1}};
-    if (use->rank && view->rank) memcpy(out.size, view->size, sizeof out.size);
+                            .shape = {-1, -1, -1}};
+    if (use->rank && view->rank) atn_array_turn_shape(use->rank, view->size, out.shape);
     return out;
 }
 

@@ -110,8 +110,8 @@ static void operations_run(void **state) {
     atn_array *arrays[3];
     need_builtins();
     kit_ok(ctx, atn_operations_create(host, &operations));
-    kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 3, 2, 0, &arrays[0]));
-    kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 2, 3, 0, &arrays[1]));
+    kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 2, 3, 0, &arrays[0]));
+    kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 3, 2, 0, &arrays[1]));
     kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 2, 2, 0, &arrays[2]));
     kit_ok(ctx, atn_array_put(arrays[0], a, 0));
     kit_ok(ctx, atn_array_put(arrays[1], b, 0));

@@ -92,7 +92,7 @@ static void modest_ones_need_no_compiler(void **state) {
     atn_array *from, *to;
     atn_kernel *sample;
     for (int k = 0; k < 40; ++k) pair[k / 5][k % 5] = (float)k;
-    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 5, 8, 0, &from));
+    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 8, 5, 0, &from));
     kit_ok(ctx, atn_array_create_vector(device, ATN_SP, 3, &to));
     kit_ok(ctx, atn_array_put(from, pair, 0));
     kit_ok(ctx, atn_kernel_create(device, "polish_sample", &(atn_kernel_settings){.defines = DEFINES}, &sample));

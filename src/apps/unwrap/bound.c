@@ -30,7 +30,7 @@ void unwrap_op_free(unwrap_op *op) {
 
 atn_status unwrap_array_make(atn_device *device, atn_type type, int64_t columns, int64_t rows, atn_array **out) {
     if (*out) return ATN_OK;
-    return rows ? atn_array_create_matrix(device, type, columns, rows, 0, out)
+    return rows ? atn_array_create_matrix(device, type, rows, columns, 0, out)
                 : atn_array_create_vector(device, type, columns, out);
 }
 

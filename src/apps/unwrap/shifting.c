@@ -112,12 +112,12 @@ static atn_status put_weights(atn_phase *p, const double *angle) {
 
 static atn_status make_arrays(atn_phase *p, atn_device *device, int64_t width, int64_t height) {
     atn_type type = p->options.bits == 64 ? ATN_DP : ATN_SP;
-    atn_status status = atn_array_create_matrix(device, type, p->pixels, p->options.steps, 0, &p->frames);
+    atn_status status = atn_array_create_matrix(device, type, p->options.steps, p->pixels, 0, &p->frames);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->options.steps, &p->sine);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->options.steps, &p->cosine);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->pixels, &p->phase);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->pixels, &p->modulation);
-    if (status == ATN_OK) status = atn_array_view_matrix(p->phase, width, height, &p->image);
+    if (status == ATN_OK) status = atn_array_view_matrix(p->phase, height, width, &p->image);
     return status;
 }
 

@@ -417,13 +417,13 @@ static atn_unwrap_solve_settings settings_of(const atn_unwrap_solve_settings *gi
 
 static atn_status check_array(const atn_unwrap *u, const atn_array *array, atn_type type, const char *what) {
     if (!array) return ATN_OK;
-    atn_array_info info = atn_array_get_info(array);
     if (atn_array_device(array) != u->device)
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is on another device", what);
-    if (info.rank == 2 && info.type == type && info.size[0] == u->width && info.size[1] == u->height) return ATN_OK;
+    if (array->rank == 2 && array->type == type && array->size[0] == u->width && array->size[1] == u->height)
+        return ATN_OK;
     return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is %lld x %lld of %s; %lld x %lld of %s is wanted", what,
-                    (long long)info.size[0], (long long)info.size[1], atn_type_name(info.type), (long long)u->width,
-                    (long long)u->height, atn_type_name(type));
+                    (long long)array->size[0], (long long)array->size[1], atn_type_name(array->type),
+                    (long long)u->width, (long long)u->height, atn_type_name(type));
 }
 
 static atn_status check_arrays(const atn_unwrap *u, const unwrap_arrays *a, const atn_unwrap_solve_settings *s) {
@@ -448,10 +448,7 @@ atn_status atn_unwrap_solve(atn_unwrap *u, const void *phase, const atn_unwrap_s
     return status;
 }
 
-static bool has_gaps(const atn_array *array) {
-    atn_array_info info = atn_array_get_info(array);
-    return info.pitch != info.size[0];
-}
+static bool has_gaps(const atn_array *array) { return array->pitch != array->size[0]; }
 
 static void *row_at(void *first, const atn_array *array, int64_t row) {
     return (char *)first + (size_t)(row * array->pitch) * atn_type_bytes(array->type);

@@ -14,7 +14,7 @@ static atn_status open_arrays(atn_unwrap *u) {
     for (size_t k = 0; k < sizeof packed / sizeof *packed && status == ATN_OK; ++k)
         status = unwrap_array(u, u->type, u->width, u->height, packed[k]);
     for (size_t k = 0; k < sizeof apart / sizeof *apart && status == ATN_OK; ++k)
-        if (!*apart[k]) status = atn_array_create_matrix(u->device, u->type, u->width, u->height, pitch, apart[k]);
+        if (!*apart[k]) status = atn_array_create_matrix(u->device, u->type, u->height, u->width, pitch, apart[k]);
     return status;
 }
 

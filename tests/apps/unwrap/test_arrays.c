@@ -26,7 +26,7 @@ static void put_scene(void) {
 
 static atn_array *matrix(const atn_ctx *ctx, atn_device *device, atn_type type, const void *from, bool gaps) {
     atn_array *array;
-    kit_ok(ctx, atn_array_create_matrix(device, type, W, H, gaps ? W + GAP : 0, &array));
+    kit_ok(ctx, atn_array_create_matrix(device, type, H, W, gaps ? W + GAP : 0, &array));
     if (from) kit_ok(ctx, atn_array_put(array, from, 0));
     return array;
 }
@@ -120,7 +120,7 @@ static void wrong_arrays_are_refused(void **state) {
     atn_unwrap_result r;
     kit_ok(ctx, atn_unwrap_create(device, W, H, NULL, &unwrap));
     atn_array *phase = matrix(ctx, device, ATN_SP, psi, false), *small;
-    kit_ok(ctx, atn_array_create_matrix(device, ATN_U8, W - 1, H, 0, &small));
+    kit_ok(ctx, atn_array_create_matrix(device, ATN_U8, H, W - 1, 0, &small));
     kit_fails(ctx, ATN_ERR_INPUT, "the mask is 59 x 50",
               atn_unwrap_solve_array(unwrap, phase, &(atn_unwrap_solve_settings){.mask_array = small}, phase, &r));
     kit_fails(
