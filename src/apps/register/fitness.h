@@ -41,6 +41,8 @@ typedef struct fitness {
 } fitness;
 
 bool fitness_in_noise(const fitness_side *side); /* planes show only in more neighbours than usual */
+/* As how many planes of the usual size so many samples count: larger ones share their points. */
+double fitness_planes(const fitness *f, size_t samples);
 
 atn_status fitness_make(reg_problem *p, fitness *out);
 void fitness_free(fitness *f); /* zeroed ones are fine */
