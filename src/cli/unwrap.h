@@ -42,6 +42,7 @@ typedef struct unwrap_phase {
     double low, high;  /* of what is finite, radians; low > high: nothing is */
     double full;       /* its largest number; 0: not known */
     double wavelength; /* that the file says; 0: it does not */
+    bool half_turns;   /* as it seems, and no scale was given */
     char note[UNWRAP_NOTE];
 } unwrap_phase;
 
