@@ -17,6 +17,7 @@
 
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
 static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
+static const double HELD = 0.5;      /* where less is left of the curvature, other methods may well be better */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
 enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 
@@ -202,7 +203,8 @@ static atn_status step_back(const reg_polish_state *s, const geom_pose *pose, do
 static const char TOO_FEW[] = "pairs in too few places", LOOSE[] = "pairs hold it in too few directions",
                   UNSEEN[] = "noise hides the surfaces, and points do not correspond",
                   ELSEWHERE[] = "surfaces do not confirm the pose", IN_PARTS[] = "the source is worked on in parts",
-                  ONE_PLACE[] = "points at one place";
+                  ONE_PLACE[] = "points at one place",
+                  FOLLOWS[] = "in noise as large as the spacing nearest points do not tell how sure another method is";
 
 /* A pose and its covariance, about the target's frame inside. */
 typedef struct opinion {
@@ -210,11 +212,19 @@ typedef struct opinion {
     double c[36];
     bool told;
     bool same;       /* points of both clouds correspond */
+    double held;     /* of the curvature that fixed pairs have, the part that is left where pairs follow */
     const char *why; /* not told */
 } opinion;
 
 /* Of independent samples of a surface they are about one spacing apart. */
 static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
+
+static double held_of(const double plain[36], const double h[36]) {
+    double inverse[36], trace = 0;
+    if (!geom_invert_symmetric(6, plain, inverse)) return 0;
+    for (int i = 0; i < 36; ++i) trace += inverse[i] * h[i]; /* both are symmetric */
+    return trace / 6;
+}
 
 /* H^-1 B H^-1, times most of what it takes to explain the step back; `s` has its sums at the pose. */
 static atn_status estimate(reg_polish_state *s, opinion *o) {
@@ -228,6 +238,7 @@ static atn_status estimate(reg_polish_state *s, opinion *o) {
     if (!o->told) return ATN_OK;
     multiply(inverse, b, half);
     multiply(half, inverse, o->c);
+    o->held = held_of(plain, h);
     status = step_back(s, &o->pose, back, &o->told);
     if (status != ATN_OK || !o->told) return status;
     apply(plain, back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
@@ -299,34 +310,19 @@ static double apart(const reg_problem *p, const opinion *o) {
     return geom_invert_symmetric(6, o->c, inverse) ? form(inverse, way) : INFINITY;
 }
 
-/* What the error of another method is, from the polish's and the way between the two, whose square is d2 in the
- * polish's deviations. Nearest pairs that weigh otherwise are worse than the polish's: their error is its own and the
- * way. Some of that way is the polish's error, already counted: half of its square is added, or, where it is long, all
- * but the six deviations squared that the polish's error explains. Soft pairs are others, as good as the polish's where
- * the way is short: errors of equal size C that agree as well as the way says (rho = 1 - d2 / 12) have their truth
- * halfway between the answers, with (1 + rho) / 2 C. A way of 12 and more is no chance. */
-typedef struct shares {
-    double own, way; /* of the polish's covariance, of the square of the way */
-} shares;
-
-static shares shares_of(const reg_problem *p, double d2) {
-    atn_register_method method = p->settings->method;
-    bool soft = method != ATN_REGISTER_ICP && method != ATN_REGISTER_ICP_PLANE;
-    if (!soft || !(d2 < 12)) return (shares){1, fmax(0.5, 1 - 6 / d2)};
-    return (shares){1 - fmin(d2, 12 - d2) / 24, 0.25 + fmax(0, d2 - 6) / 24};
-}
-
+/* The error of another method is that of the polish and the way between the two. Some of that way is the polish's own
+ * error, already counted: half of its square is added, or, where it is long, all but the six deviations squared that
+ * the polish's error explains. */
 static void tell_aside(reg_problem *p, const opinion *o) {
     geom_pose off = way_to(p, o), turn = off;
-    shares by = shares_of(p, o->told ? apart(p, o) : 0);
+    double distance2 = o->told ? apart(p, o) : 0, rest = fmax(0.5, 1 - 6 / distance2);
     double at[3], way[6]; /* in the caller's frame: it may be too long for what is linear in it */
     tell(p, o);
     memset(turn.b, 0, sizeof turn.b);
     geom_pose_apply(&turn, p->target_origin, at);
     for (int i = 0; i < 3; ++i) off.b[i] = p->unit * off.b[i] + p->target_origin[i] - at[i];
     geom_pose_log(&off, way);
-    for (int i = 0; i < 36; ++i)
-        p->result->covariance[i] = by.own * p->result->covariance[i] + by.way * way[i / 6] * way[i % 6];
+    for (int i = 0; i < 36; ++i) p->result->covariance[i] += rest * way[i / 6] * way[i % 6];
 }
 
 atn_status reg_covariance_aside(reg_problem *p) {
@@ -341,6 +337,10 @@ atn_status reg_covariance_aside(reg_problem *p) {
     if (status == ATN_OK && o.same) status = look_aside(p, &points, &other);
     reg_surface_free(&points);
     if (status == ATN_OK && other.told && (!o.told || apart(p, &other) < apart(p, &o))) o = other;
+    if (o.told && o.held < HELD) {
+        o.told = false;
+        o.why = FOLLOWS;
+    }
     if (status == ATN_OK) tell_aside(p, &o);
     return status;
 }

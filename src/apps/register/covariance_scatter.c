@@ -14,6 +14,7 @@
 static const double CUBE = 4;     /* spacings: the edge of the smallest cubes, which are joined to larger ones */
 static const double CHANCE = 1;   /* deviations that larger cubes scatter more by chance */
 enum { FEWEST = 24, LEAST = 13 }; /* cubes that there should be, and must be */
+static const double LOST = 2;     /* cubes that the pose follows */
 enum { BENT = 8 };                /* terms of a cube that tell how its surface is bent */
 /* Where there are more terms than that, neighbours along the curve are added up on the device, up to eight of them:
  * they are closer together than the smallest cubes are wide. */
@@ -204,15 +205,17 @@ static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const joining *t = user;
     (void)worker;
     for (int64_t c = from; c < to; ++c) {
-        double *g = t->to->g[c];
+        double *g = t->to->g[c], weight = 0;
         memset(g, 0, sizeof t->to->g[c]);
-        for (uint32_t k = t->cubes->start[c]; k < t->cubes->start[c + 1]; ++k)
+        for (uint32_t k = t->cubes->start[c]; k < t->cubes->start[c + 1]; ++k) {
             for (int i = 0; i < 6; ++i) g[i] += t->from->g[t->cubes->order[k]][i];
+            weight += (double)t->from->at.weight[t->cubes->order[k]];
+        }
         for (int axis = 0; axis < 3; ++axis) {
             double at = t->from->at.position[axis][t->cubes->order[t->cubes->start[c]]];
             t->to->at.position[axis][c] = (floor(at / t->edge) + 0.5) * t->edge - t->shift;
         }
-        t->to->at.weight[c] = 1;
+        t->to->at.weight[c] = (float)weight;
     }
 }
 
@@ -233,20 +236,34 @@ static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, 
     return status;
 }
 
-/* Squares of terms joined to cubes of `edge`, over two places of the raster; the sum of all terms is 0 in six ways,
- * which few cubes are made larger for. The terms are of cubes whose edges are half of that, and become
- * those of these. */
-static atn_status squares(const atn_ctx *ctx, terms *t, double edge, double b[36], size_t *cubes) {
+/* Squares of terms joined to cubes of `edge`, over two places of the raster, how many cubes there are, and as how many
+ * of equal weight they count: 1 / sum of squared shares. The terms are of cubes whose edges are half of that, and
+ * become those of these. The sum of all terms is 0, which takes LOST such cubes' squares away: a cube of a surface
+ * holds the pose in three of six ways, so that it has 6 / 3 of its share of all that the pose can follow. */
+typedef struct squared {
+    double b[36];
+    size_t cubes;
+    double even;
+} squared;
+
+static atn_status squares(const atn_ctx *ctx, terms *t, double edge, squared *out) {
     atn_status status = ATN_OK;
-    memset(b, 0, 36 * sizeof *b);
+    *out = (squared){.cubes = SIZE_MAX, .even = INFINITY};
     for (int half = 1; half >= 0 && status == ATN_OK; --half) {
         terms joined;
+        double sum = 0, square = 0;
         status = join(ctx, t, edge, half * edge / 2, &joined);
         if (status != ATN_OK) return status;
-        double n = (double)joined.at.count, by = n > 6 ? 0.5 * n / (n - 6) : 0;
+        for (size_t c = 0; c < joined.at.count; ++c) {
+            double w = (double)joined.at.weight[c];
+            sum += w;
+            square += w * w;
+        }
+        double even = square > 0 ? sum * sum / square : 0, by = even > LOST ? 0.5 * even / (even - LOST) : 0;
         for (size_t c = 0; c < joined.at.count; ++c)
-            for (int i = 0; i < 36; ++i) b[i] += by * joined.g[c][i / 6] * joined.g[c][i % 6];
-        if (half || joined.at.count < *cubes) *cubes = joined.at.count;
+            for (int i = 0; i < 36; ++i) out->b[i] += by * joined.g[c][i / 6] * joined.g[c][i % 6];
+        if (joined.at.count < out->cubes) out->cubes = joined.at.count;
+        out->even = fmin(out->even, even);
         terms_free(half ? &joined : t, ctx);
         if (!half) *t = joined;
     }
@@ -254,19 +271,18 @@ static atn_status squares(const atn_ctx *ctx, terms *t, double edge, double b[36
 }
 
 /* How much larger squares are in cubes of 4 edges, 8 and so on than B, as long as there are enough, less what chance
- * makes of so few; 1 at least. What a scanner bends is alike over any distance. */
+ * makes of so few (the deviation of the mean of three squares for each); 1 at least. What a scanner bends is alike over
+ * any distance. */
 static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const double inverse[36], double *out) {
-    size_t cubes = FEWEST;
     *out = 1;
-    for (double larger = 4 * edge; cubes >= LEAST; larger *= 2) {
-        double b[36], trace = 0;
-        atn_status status = squares(ctx, t, larger, b, &cubes);
-        if (status != ATN_OK) return status;
-        if (cubes < LEAST) break;
-        for (int i = 0; i < 36; ++i) trace += inverse[i] * b[i] / 6; /* both are symmetric */
-        *out = fmax(*out, trace * (1 - CHANCE * sqrt(1 / (3 * (double)cubes))));
+    for (double larger = 4 * edge;; larger *= 2) {
+        squared s;
+        double trace = 0;
+        atn_status status = squares(ctx, t, larger, &s);
+        if (status != ATN_OK || s.cubes < LEAST) return status;
+        for (int i = 0; i < 36; ++i) trace += inverse[i] * s.b[i] / 6; /* both are symmetric */
+        *out = fmax(*out, trace * (1 - CHANCE * sqrt(2 / (3 * s.even))));
     }
-    return ATN_OK;
 }
 
 /* From cubes of 2 edges, widened where larger ones tell more; told: false where there are too few of them. */
@@ -274,20 +290,20 @@ atn_status reg_scatter(reg_polish_state *s, const geom_pose *pose, double b[36],
     const atn_ctx *ctx = s->p->engine.ctx;
     terms all, small = {0};
     double inverse[36], round[6], widen = 1;
-    size_t cubes = 0;
+    squared found = {0};
     bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
     double edge = 2 * CUBE * (fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing);
     atn_status status = terms_of(s, pose, &all);
     if (status == ATN_OK) status = without_rounding(ctx, &all, edge / 2, round);
-    for (int finer = 0; finer < 4 && status == ATN_OK && cubes < FEWEST; ++finer) {
+    for (int finer = 0; finer < 4 && status == ATN_OK && found.cubes < FEWEST; ++finer) {
         terms_free(&small, ctx);
         edge /= 2;
         status = join(ctx, &all, edge, 0, &small);
-        if (status == ATN_OK) status = squares(ctx, &small, 2 * edge, b, &cubes);
+        if (status == ATN_OK) status = squares(ctx, &small, 2 * edge, &found);
     }
-    *told = status == ATN_OK && cubes >= LEAST && geom_invert_symmetric(6, b, inverse);
+    *told = status == ATN_OK && found.cubes >= LEAST && geom_invert_symmetric(6, found.b, inverse);
     if (*told) status = widened(ctx, &small, edge, inverse, &widen);
-    for (int i = 0; i < 36 && *told; ++i) b[i] = widen * b[i] + round[i / 6] * round[i % 6];
+    for (int i = 0; i < 36 && *told; ++i) b[i] = widen * found.b[i] + round[i / 6] * round[i % 6];
     terms_free(&small, ctx);
     terms_free(&all, ctx);
     return status;
