@@ -22,6 +22,7 @@ typedef bool atn_align_watch(void *user, const atn_align_step *step);
 
 /* A field left zero takes its default. */
 typedef struct atn_align_settings {
+    size_t size;                        /* of this struct: ATN_INIT */
     const atn_register_settings *pairs; /* how pairs are registered; NULL: gicp. Starts are found, and rigid; init,
                                            start and watch are not looked at */
     int32_t neighbours;                 /* scans that each one is registered with at least, where so many overlap;
@@ -59,15 +60,16 @@ typedef struct atn_align_scan {
 
 /* Owns its arrays: atn_align_free. */
 typedef struct atn_align_result {
+    size_t size; /* of this struct: ATN_INIT */
     const atn_ctx *ctx;
     size_t scans, edges;
-    atn_align_scan *scan;
-    atn_align_edge *edge; /* all that were registered, used or not */
-    size_t placed;        /* scans */
-    size_t anchor;        /* the first scan of those placed: the common frame is its own */
-    size_t searched;      /* pairs that were looked at for a start */
-    int32_t iterations;   /* of the graph */
-    double spread;        /* deviations of edges over what their covariances say, at least 1; covariances have it */
+    const atn_align_scan *const *scan; /* scan[k]->placed and so on */
+    const atn_align_edge *const *edge; /* all that were registered, used or not */
+    size_t placed;                     /* scans */
+    size_t anchor;                     /* the first scan of those placed: the common frame is its own */
+    size_t searched;                   /* pairs that were looked at for a start */
+    int32_t iterations;                /* of the graph */
+    double spread; /* deviations of edges over what their covariances say, at least 1; covariances have it */
     double seconds;
     size_t peak_bytes; /* of the largest registration */
     char device[64];

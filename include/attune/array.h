@@ -15,6 +15,7 @@ typedef struct atn_array atn_array;
 
 /* What an array is. A plain value. */
 typedef struct atn_array_info {
+    size_t size;                 /* of this struct: ATN_INIT */
     atn_type type;               /* of the elements */
     int32_t rank;                /* 1 vector, 2 matrix, 3 volume */
     int64_t shape[ATN_MAX_RANK]; /* as in NPY: (length), (rows, columns), (planes, rows, columns); 1 beyond the rank */
@@ -43,7 +44,12 @@ ATN_API atn_status atn_array_view_row(atn_array *matrix, int64_t row, atn_array 
 ATN_API atn_status atn_array_view_plane(atn_array *volume, int64_t plane, atn_array **out); /* a matrix */
 ATN_API void atn_array_free(atn_array *array);                                              /* NULL is fine */
 
-ATN_API atn_array_info atn_array_get_info(const atn_array *array);
+ATN_API atn_status atn_array_get_info(const atn_array *array, atn_array_info *out);
+static inline atn_array_info atn_array_info_of(const atn_array *array) {
+    atn_array_info info = ATN_INIT(atn_array_info);
+    atn_array_get_info(array, &info);
+    return info;
+}
 
 /* ---- elements ---- */
 /* Where the host finds the first element, rows a pitch apart. The pointer holds as long as the array; what it shows,

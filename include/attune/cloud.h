@@ -15,6 +15,7 @@ typedef enum atn_cloud_invalid { ATN_INVALID_REFUSE, ATN_INVALID_DROP } atn_clou
 
 /* How a file is read; a field left zero takes its default. */
 typedef struct atn_cloud_settings {
+    size_t size;               /* of this struct: ATN_INIT */
     atn_cloud_invalid invalid; /* default: the file is refused; dropped points are counted */
     bool no_properties;        /* leave out colours, labels, faces, all that only travels; default: they are kept */
 } atn_cloud_settings;
@@ -23,6 +24,7 @@ typedef struct atn_cloud atn_cloud;
 
 /* What a cloud is. A plain value; its texts belong to the cloud. */
 typedef struct atn_cloud_info {
+    size_t size;            /* of this struct: ATN_INIT */
     const char *format;     /* where it came from: "PLY, binary, little-endian"; "" when made in memory */
     size_t points;          /* those that are kept */
     size_t nan, inf;        /* points dropped for a NaN, and for an infinity without one */
@@ -45,7 +47,12 @@ ATN_API atn_status atn_cloud_create(atn_ctx *ctx, size_t points, const double *p
                                     atn_cloud **out);
 ATN_API void atn_cloud_free(atn_cloud *cloud); /* NULL is fine */
 
-ATN_API atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud);
+ATN_API atn_status atn_cloud_get_info(const atn_cloud *cloud, atn_cloud_info *out);
+static inline atn_cloud_info atn_cloud_info_of(const atn_cloud *cloud) {
+    atn_cloud_info info = ATN_INIT(atn_cloud_info);
+    atn_cloud_get_info(cloud, &info);
+    return info;
+}
 
 /* Arrays of the cloud, one element for each point; NULL where it has none. axis: 0 x, 1 y, 2 z. A normal of zeros is
  * one that is not known. */

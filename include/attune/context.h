@@ -17,6 +17,18 @@ extern "C" {
 #define ATN_API
 #endif
 
+/* Structs that may grow begin with `size`, the size they have in the header a program was built with; these initialise
+ * them: atn_cloud_settings settings = ATN_INIT(atn_cloud_settings). Settings: fields that are zero take their defaults,
+ * NULL stands for all of them. Results and infos are filled as far as their size goes. A struct larger than the library
+ * knows is refused. Size 0 stands for the size in 0.2.0, so that zeroed structs are fine. docs/interface.md */
+#ifdef __cplusplus
+#define ATN_INIT(type)                                                                                                 \
+    { sizeof(type) }
+#else
+#define ATN_INIT(type)                                                                                                 \
+    { .size = sizeof(type) }
+#endif
+
 /* What became of a call. Anything but ATN_OK leaves one sentence in the context. */
 typedef enum atn_status {
     ATN_OK = 0,
@@ -46,6 +58,7 @@ typedef void *(*atn_resize_fn)(void *user, void *block, size_t bytes);
 
 /* Settings of a context; a field left zero takes its default. */
 typedef struct atn_ctx_settings {
+    size_t size;            /* of this struct: ATN_INIT */
     atn_log_fn log;         /* NULL: silent */
     void *log_user;         /* handed to log */
     atn_log_level log_from; /* lines below this level are not made; default: debug */
@@ -58,12 +71,12 @@ typedef struct atn_ctx_settings {
 typedef struct atn_ctx atn_ctx;
 
 /* Makes a context, owned by the caller. `settings` may be NULL and is copied. On failure *out is NULL and
- * there is no context to ask: the status says it all. */
+ * atn_ctx_message(NULL) says why. */
 ATN_API atn_status atn_ctx_create(const atn_ctx_settings *settings, atn_ctx **out);
 ATN_API void atn_ctx_free(atn_ctx *ctx); /* NULL is fine; all else made from ctx is freed before it */
 
-/* The sentence left by the calling thread's last failure in this context; "" when there was none. Valid
- * until the same thread fails again. */
+/* The sentence left by the calling thread's last failure, where that was in this context (NULL: outside of any, as when
+ * no context could be made); else "". Valid until the same thread fails again, or ends. Any number of threads. */
 ATN_API const char *atn_ctx_message(const atn_ctx *ctx);
 
 /* Asks long work to stop at the next safe point with ATN_ERR_CANCELLED. Safe in a signal handler. */

@@ -36,6 +36,7 @@ typedef struct atn_device_info {
 
 /* Measured, never taken from a data sheet. FLOP/s count a multiply-add as two; 0: the device has no such type. */
 typedef struct atn_peaks {
+    size_t size;             /* of this struct: ATN_INIT */
     double fp16, fp32, fp64; /* arithmetic rate in FLOP/s */
     double bandwidth;        /* bytes read and written per second by a copy within the device's memory */
 } atn_peaks;

@@ -18,6 +18,7 @@ extern "C" {
 /* Atoms that are in memory now: those of a piece, or of a slab. Arrays belong to whom they came from and hold until its
  * next call. */
 typedef struct atn_atoms {
+    size_t size;               /* of this struct: ATN_INIT */
     size_t count, own;         /* the first `own` are the slab's; those behind are its halo. Of a piece all are own */
     const double *position[3]; /* x, y, z in the unit of the file */
     const float *mass;         /* mass over charge; NULL: the file has none */
@@ -30,6 +31,7 @@ typedef struct atn_frame atn_frame;
 
 /* What a frame is. A plain value; its text belongs to the frame. */
 typedef struct atn_frame_info {
+    size_t size; /* of this struct: ATN_INIT */
     const char *format;
     size_t atoms;           /* those that are kept */
     size_t records;         /* indices are below it: where it is streamed those of the file, with the dropped ones,
@@ -46,7 +48,12 @@ typedef struct atn_frame_info {
  * Owned by the caller. */
 ATN_API atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *settings, atn_frame **out);
 ATN_API void atn_frame_close(atn_frame *frame); /* NULL is fine */
-ATN_API atn_frame_info atn_frame_get_info(const atn_frame *frame);
+ATN_API atn_status atn_frame_get_info(const atn_frame *frame, atn_frame_info *out);
+static inline atn_frame_info atn_frame_info_of(const atn_frame *frame) {
+    atn_frame_info info = ATN_INIT(atn_frame_info);
+    atn_frame_get_info(frame, &info);
+    return info;
+}
 
 /* The next atoms, at most ATN_FRAME_PIECE; none at the end. */
 enum { ATN_FRAME_PIECE = 1 << 15 };
@@ -58,6 +65,7 @@ typedef struct atn_slabs atn_slabs;
 
 /* A field left zero takes its default. */
 typedef struct atn_slabs_settings {
+    size_t size;   /* of this struct: ATN_INIT */
     double halo;   /* >= 0, in the unit of the file: how far around a slab atoms are wanted, along the axis */
     size_t atoms;  /* of a slab, about and at most unless one place has more; default: 2^20 */
     size_t most;   /* of a slab with its halo: more is refused; default: 2^26 */
@@ -67,6 +75,7 @@ typedef struct atn_slabs_settings {
 } atn_slabs_settings;
 
 typedef struct atn_slabs_info {
+    size_t size; /* of this struct: ATN_INIT */
     size_t slabs;
     size_t most;    /* atoms of the largest with its halo, at most */
     int32_t axis;   /* 1 x, 2 y, 3 z */
@@ -78,7 +87,12 @@ typedef struct atn_slabs_info {
  * Owned by the caller. */
 ATN_API atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *settings, atn_slabs **out);
 ATN_API void atn_slabs_close(atn_slabs *slabs); /* NULL is fine */
-ATN_API atn_slabs_info atn_slabs_get_info(const atn_slabs *slabs);
+ATN_API atn_status atn_slabs_get_info(const atn_slabs *slabs, atn_slabs_info *out);
+static inline atn_slabs_info atn_slabs_info_of(const atn_slabs *slabs) {
+    atn_slabs_info info = ATN_INIT(atn_slabs_info);
+    atn_slabs_get_info(slabs, &info);
+    return info;
+}
 /* count 0: there is none left. Around own atoms every atom within halo along the axis is there. */
 ATN_API atn_status atn_slabs_next(atn_slabs *slabs, atn_atoms *out);
 ATN_API void atn_slabs_rewind(atn_slabs *slabs);

@@ -13,6 +13,7 @@ extern "C" {
 
 /* How a file is read; a field left zero takes its default. */
 typedef struct atn_image_settings {
+    size_t size;      /* of this struct: ATN_INIT */
     int64_t shape[2]; /* rows, columns: the file is raw float32, little-endian; zeros: the file says what it is */
     int64_t page;     /* of a TIFF that has several, from 0 */
     double scale;     /* values are multiplied by this; default: 1 */
@@ -23,6 +24,7 @@ typedef struct atn_image atn_image;
 
 /* What an image is. A plain value; its texts belong to the image. */
 typedef struct atn_image_info {
+    size_t size;           /* of this struct: ATN_INIT */
     const char *format;    /* where it came from: "PNG, 16 bits, grey"; "" when made in memory */
     int64_t width, height; /* > 0 */
     int32_t bits;          /* of a value as it was stored; 32 or 64 when made in memory */
@@ -45,7 +47,12 @@ ATN_API atn_status atn_image_create_doubles(atn_ctx *ctx, int64_t width, int64_t
                                             atn_image **out);
 ATN_API void atn_image_free(atn_image *image); /* NULL is fine */
 
-ATN_API atn_image_info atn_image_get_info(const atn_image *image);
+ATN_API atn_status atn_image_get_info(const atn_image *image, atn_image_info *out);
+static inline atn_image_info atn_image_info_of(const atn_image *image) {
+    atn_image_info info = ATN_INIT(atn_image_info);
+    atn_image_get_info(image, &info);
+    return info;
+}
 ATN_API const float *atn_image_pixels(const atn_image *image); /* row after row, the upper one first */
 
 /* The same as doubles; NULL where the image has none: made from doubles, or read with `exact` from a file of them. */
@@ -62,6 +69,7 @@ typedef enum atn_colour_map { ATN_COLOUR_VIRIDIS, ATN_COLOUR_GREY, ATN_COLOUR_CY
 
 /* How a preview looks; a field left zero takes its default. */
 typedef struct atn_preview_settings {
+    size_t size;        /* of this struct: ATN_INIT */
     atn_colour_map map; /* ATN_COLOUR_CYCLIC is for wrapped phase: both ends look alike */
     int32_t bits;       /* of a colour: 8 or 16; default: 8 */
     double low, high;   /* values at the ends of the map; both 0: the range of the image */
@@ -77,12 +85,14 @@ ATN_API atn_status atn_image_write_preview(const atn_image *image, const char *p
 
 /* How a volume is read; a field left zero takes its default. */
 typedef struct atn_volume_settings {
+    size_t size;       /* of this struct: ATN_INIT */
     int64_t shape[3];  /* scans, rows, columns: the file is raw, 8 or 16 bits by its size; zeros: no raw file */
     double spacing[3]; /* between columns, rows, scans; zeros: volume.json says it, or nobody */
 } atn_volume_settings;
 
 /* What a volume is. A plain value; its texts belong to the volume or reader. */
 typedef struct atn_volume_info {
+    size_t size;                   /* of this struct: ATN_INIT */
     const char *format;            /* of its scans: "folder of PNG, 8 bits, grey"; "" when made in memory */
     int64_t frames, height, width; /* > 0 */
     int32_t bits;                  /* 8: uint8_t, 16: uint16_t */
@@ -98,7 +108,12 @@ typedef struct atn_volume_reader atn_volume_reader;
  * scans must have one size and one number of bits. */
 ATN_API atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_settings *settings,
                                    atn_volume_reader **out);
-ATN_API atn_volume_info atn_volume_reader_info(const atn_volume_reader *reader);
+ATN_API atn_status atn_volume_reader_get_info(const atn_volume_reader *reader, atn_volume_info *out);
+static inline atn_volume_info atn_volume_reader_info_of(const atn_volume_reader *reader) {
+    atn_volume_info info = ATN_INIT(atn_volume_info);
+    atn_volume_reader_get_info(reader, &info);
+    return info;
+}
 /* Copies the next scan to `frame`, which has room for frame_bytes; *any is false when there was none left. After a
  * failure the reader can only be closed. */
 ATN_API atn_status atn_volume_next(atn_volume_reader *reader, void *frame, bool *any);
@@ -120,7 +135,12 @@ ATN_API atn_status atn_volume_create_for(atn_device *device, const int64_t shape
                                          const double *spacing, atn_volume **out);
 ATN_API void atn_volume_free(atn_volume *volume); /* NULL is fine */
 
-ATN_API atn_volume_info atn_volume_get_info(const atn_volume *volume);
+ATN_API atn_status atn_volume_get_info(const atn_volume *volume, atn_volume_info *out);
+static inline atn_volume_info atn_volume_info_of(const atn_volume *volume) {
+    atn_volume_info info = ATN_INIT(atn_volume_info);
+    atn_volume_get_info(volume, &info);
+    return info;
+}
 /* A scan, row after row, of uint8_t or uint16_t; scans follow each other without gaps. NULL where there is none. */
 ATN_API const void *atn_volume_frame(const atn_volume *volume, int64_t frame);
 

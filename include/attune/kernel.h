@@ -23,6 +23,7 @@ typedef enum atn_effort {
 
 /* A field left zero takes its default. */
 typedef struct atn_kernel_settings {
+    size_t size;                /* of this struct: ATN_INIT */
     const char *const *defines; /* "USED_FLOAT=SP" and the like, ended by NULL; or NULL */
     atn_effort effort;          /* default: estimate */
     double budget_s;            /* of MEASURE, for each step; default: 60 */

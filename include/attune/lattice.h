@@ -30,6 +30,7 @@ typedef struct atn_lattice_model {
 
 /* A field left zero takes its default. */
 typedef struct atn_lattice_settings {
+    size_t size;    /* of this struct: ATN_INIT */
     int32_t models; /* of model[]; 0: bcc, fcc, hcp. Several of one name are phases, with constants that differ */
     atn_lattice_model model[ATN_LATTICE_MOST_MODELS];
     double cutoff;      /* neighbours are nearer; 0: so that about 40 are, at most 2.7 nearest distances */
@@ -56,6 +57,7 @@ typedef struct atn_lattice_atom {
 
 /* What was given or found. A plain value. */
 typedef struct atn_lattice_info {
+    size_t size;    /* of this struct: ATN_INIT */
     int32_t models; /* phases: the models that were given, then more of the same structures that were found */
     int32_t structure[ATN_LATTICE_MOST_MODELS]; /* what atoms of each are called */
     char name[ATN_LATTICE_MOST_MODELS][32];
@@ -84,7 +86,12 @@ ATN_API void atn_lattice_free(atn_lattice *lattice); /* NULL is fine */
 ATN_API atn_status atn_lattice_learn(atn_lattice *lattice, const atn_atoms *atoms, double angstrom);
 /* How far around a slab atoms are wanted, once that is known. */
 ATN_API double atn_lattice_reach(const atn_lattice *lattice);
-ATN_API atn_lattice_info atn_lattice_get_info(const atn_lattice *lattice);
+ATN_API atn_status atn_lattice_get_info(const atn_lattice *lattice, atn_lattice_info *out);
+static inline atn_lattice_info atn_lattice_info_of(const atn_lattice *lattice) {
+    atn_lattice_info info = ATN_INIT(atn_lattice_info);
+    atn_lattice_get_info(lattice, &info);
+    return info;
+}
 
 /* The atoms that are own; out has as many elements. */
 ATN_API atn_status atn_lattice_match(atn_lattice *lattice, const atn_atoms *atoms, double angstrom,

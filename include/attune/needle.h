@@ -27,6 +27,7 @@ typedef struct atn_needle_interval {
 
 /* What holds for all frames. A field left zero takes its default. Lengths are in the unit of the clouds. */
 typedef struct atn_needle_settings {
+    size_t size;            /* of this struct: ATN_INIT */
     double threshold;       /* d: partners are nearer than that; default 0.02 */
     double edge;            /* of the voxel filter of model and scans; default: the threshold; negative: none */
     bool brute;             /* all pairs, instead of the lookup volume; the counts are the same */
@@ -36,6 +37,7 @@ typedef struct atn_needle_settings {
 /* What may differ from frame to frame. A field left zero takes its default. */
 typedef struct atn_needle_match_settings atn_needle_match_settings;
 struct atn_needle_match_settings {
+    size_t size; /* of this struct: ATN_INIT */
     bool has_start;
     double start[16];             /* 4 x 4, row-major, rigid, scan = T model; default: identity */
     double axis[3];               /* direction of the shift, in the scan; default: the model's z, turned by the start */
@@ -63,6 +65,7 @@ typedef struct atn_needle_round {
 
 /* A plain value. */
 typedef struct atn_needle_result {
+    size_t size; /* of this struct: ATN_INIT */
     bool found;
     char reason[200];                  /* a sentence: why not, or what to be careful about; "" for nothing */
     double transform[16];              /* 4 x 4, row-major, scan = T model */
@@ -106,6 +109,7 @@ ATN_API atn_status atn_needle_match(atn_needle *needle, const atn_cloud *scan,
 /* ---- from B-scans ---- */
 /* How a volume is looked at. A field left zero takes its default. */
 typedef struct atn_needle_view {
+    size_t size;           /* of this struct: ATN_INIT */
     double level;          /* bright is above that share of white, in (0, 1); default: found in the scans */
     double spacing[3];     /* between columns, rows, scans, in the model's unit; default: what the volume says */
     int32_t least_pixels;  /* a bright component of fewer is noise; default 60, or what most of the needle is wide */

@@ -18,6 +18,7 @@ enum { ATN_PHASE_LEAST_STEPS = 3, ATN_PHASE_MOST_STEPS = 1024 };
 
 /* What holds for all stacks. A field left zero takes its default. */
 typedef struct atn_phase_settings {
+    size_t size;         /* of this struct: ATN_INIT */
     int32_t bits;        /* of the phase: 32 or 64; default 32 */
     int32_t steps;       /* frames of a stack, ATN_PHASE_LEAST_STEPS or more; default 4 */
     const double *angle; /* d_k in radians, one for each frame; NULL: -180 to 180 degrees by 90 where there are five

@@ -26,6 +26,7 @@ ATN_API atn_status atn_program_param(atn_program *program, const char *name, dou
 
 /* A name of the program's head. A plain value; its text is the program's. */
 typedef struct atn_program_name {
+    size_t size; /* of this struct: ATN_INIT */
     const char *name;
     atn_type type;
     int32_t rank;                /* 1 vector, 2 matrix, 3 volume; 0: a parameter */
@@ -35,8 +36,14 @@ typedef struct atn_program_name {
     int64_t shape[ATN_MAX_RANK]; /* of an array, as in atn_array_info; -1: not known yet */
 } atn_program_name;
 ATN_API int32_t atn_program_count(const atn_program *program);
-ATN_API atn_program_name atn_program_get(const atn_program *program, int32_t name); /* below the count */
-/* The sizes that results take which nobody bound, from what is bound and given now; then atn_program_get knows them. */
+ATN_API atn_status atn_program_get_name(const atn_program *program, int32_t name, atn_program_name *out);
+static inline atn_program_name atn_program_name_of(const atn_program *program, int32_t name) { /* below the count */
+    atn_program_name out = ATN_INIT(atn_program_name);
+    atn_program_get_name(program, name, &out);
+    return out;
+}
+/* The sizes that results take which nobody bound, from what is bound and given now; then atn_program_get_name knows
+ * them. */
 ATN_API atn_status atn_program_size(atn_program *program);
 
 /* Sizes of all temporaries, what is fused, memory, kernels built. Called by a run where it is due. */

@@ -28,6 +28,7 @@ typedef struct atn_mass_range {
 
 /* What a range file is. A plain value; its text belongs to the ranges. */
 typedef struct atn_mass_ranges_info {
+    size_t size;        /* of this struct: ATN_INIT */
     const char *format; /* "RRNG" or "RNG" */
     size_t ranges;      /* in the order of the file, each once */
     size_t ions;
@@ -41,9 +42,14 @@ typedef struct atn_mass_ranges_info {
 ATN_API atn_status atn_mass_ranges_read(atn_ctx *ctx, const char *path, atn_mass_ranges **out);
 ATN_API void atn_mass_ranges_free(atn_mass_ranges *ranges); /* NULL is fine */
 
-ATN_API atn_mass_ranges_info atn_mass_ranges_get_info(const atn_mass_ranges *ranges);
-ATN_API atn_mass_range atn_mass_ranges_get(const atn_mass_ranges *ranges, size_t range); /* below info.ranges */
-ATN_API atn_ion atn_mass_ranges_ion(const atn_mass_ranges *ranges, size_t ion);          /* below info.ions */
+ATN_API atn_status atn_mass_ranges_get_info(const atn_mass_ranges *ranges, atn_mass_ranges_info *out);
+static inline atn_mass_ranges_info atn_mass_ranges_info_of(const atn_mass_ranges *ranges) {
+    atn_mass_ranges_info info = ATN_INIT(atn_mass_ranges_info);
+    atn_mass_ranges_get_info(ranges, &info);
+    return info;
+}
+ATN_API const atn_mass_range *atn_mass_ranges_get(const atn_mass_ranges *ranges, size_t range); /* below info.ranges */
+ATN_API const atn_ion *atn_mass_ranges_ion(const atn_mass_ranges *ranges, size_t ion);          /* below info.ions */
 
 /* The range that a mass belongs to; -1: none, as of NaN. */
 ATN_API int32_t atn_mass_ranges_find(const atn_mass_ranges *ranges, double mass);

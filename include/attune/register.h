@@ -63,6 +63,7 @@ typedef void atn_register_done(void *user, size_t pair);
 
 /* A field left zero takes its default. Lengths are in the target's unit. */
 typedef struct atn_register_settings {
+    size_t size; /* of this struct: ATN_INIT */
     atn_register_method method;
     atn_transform_kind transform;
     atn_register_start init;
@@ -104,6 +105,7 @@ typedef struct atn_register_time {
 
 /* A plain value. */
 typedef struct atn_register_result {
+    size_t size;          /* of this struct: ATN_INIT */
     double transform[16]; /* 4 x 4, row-major, target = T source */
     double scale;         /* of similarity; 1 otherwise */
     bool converged;       /* the update fell below its threshold, and the result is not refused */
@@ -150,17 +152,19 @@ ATN_API atn_status atn_register(atn_device *device, const atn_cloud *source, con
 ATN_API atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
                                        const atn_register_settings *settings, atn_register_result *out);
 
-/* What atn_register would allocate, host and device, for clouds of so many points. */
+/* What atn_register would allocate, host and device, for clouds of so many points. 0: the settings are of another
+ * version; atn_ctx_message(NULL) says so. */
 ATN_API size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target);
 
 /* One of many. */
 typedef struct atn_register_pair {
+    size_t size;                      /* of this struct: ATN_INIT; the same for all of a batch */
     const atn_cloud *source, *target; /* not owned */
     const double *start;              /* 16 numbers, or NULL: as `init` says */
     atn_register_start init;          /* ATN_START_DEFAULT: as in the settings */
-    atn_register_result result;       /* filled */
     atn_status status;                /* of this pair; the others go on */
     char message[200];                /* why it failed */
+    atn_register_result result;       /* filled; stays the last field, so that it can grow */
 } atn_register_pair;
 
 /* Kernels are planned once for all of them. Fails only where no pair can be worked on. */

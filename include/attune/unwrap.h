@@ -37,6 +37,7 @@ typedef enum atn_unwrap_smoother {
 /* What holds for all frames. A field left zero takes its default; knobs take what was measured for this kind of device.
  */
 typedef struct atn_unwrap_settings {
+    size_t size;  /* of this struct: ATN_INIT */
     int32_t bits; /* of the phase and the answer: 32 or 64; default 32 */
     atn_unwrap_method method;
     atn_unwrap_cycle cycle;
@@ -68,6 +69,7 @@ typedef enum atn_unwrap_remove {
 
 /* What may differ from frame to frame. A field left zero takes its default. Images are row after row, without gaps. */
 typedef struct atn_unwrap_solve_settings {
+    size_t size;          /* of this struct: ATN_INIT */
     const uint8_t *mask;  /* 0: not valid; NULL: all are */
     const float *quality; /* weight of a pixel, finite and >= 0; an edge takes the lesser of its two; NULL: 1 */
     atn_unwrap_weights weights;
@@ -85,6 +87,7 @@ typedef struct atn_unwrap_solve_settings {
 
 /* A plain value. */
 typedef struct atn_unwrap_result {
+    size_t size;        /* of this struct: ATN_INIT */
     bool converged;     /* the tolerance was reached, or rounding allows no more: then the reason says so */
     char reason[200];   /* a sentence: why not, or what to be careful about; "" for nothing */
     int64_t valid;      /* pixels that are neither masked nor NaN nor infinite */
@@ -130,6 +133,7 @@ ATN_API atn_status atn_unwrap_solve_array(atn_unwrap *unwrap, atn_array *phase,
 
 /* ---- knobs by measurement ---- */
 typedef struct atn_unwrap_tuned {
+    size_t size;            /* of this struct: ATN_INIT */
     char knobs[128];        /* the fastest: "smoother=jacobi,cycle=V,before=2,..." */
     double seconds;         /* of a frame with them */
     double default_seconds; /* of a frame with the usual ones; 0: they gave a wrong answer */
@@ -137,6 +141,7 @@ typedef struct atn_unwrap_tuned {
 } atn_unwrap_tuned;
 
 typedef struct atn_unwrap_tune_settings {
+    size_t size;            /* of this struct: ATN_INIT */
     int32_t bits;           /* 32 or 64; default 32 */
     double seconds;         /* after which no others are begun; 0: none are left out */
     int32_t evaluations;    /* as many at most; 0: any number */

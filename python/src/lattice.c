@@ -68,7 +68,7 @@ static atn_status work(void *user) {
     atn_lattice *lattice = NULL;
     atn_status status = atn_lattice_create(j->device, &j->settings, &lattice);
     if (status == ATN_OK) status = match(j, lattice);
-    if (status == ATN_OK) j->info = atn_lattice_get_info(lattice);
+    if (status == ATN_OK) j->info = atn_lattice_info_of(lattice);
     atn_lattice_free(lattice);
     return status;
 }

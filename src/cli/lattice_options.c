@@ -26,7 +26,7 @@ static atn_status read_model(atn_cli_call *call, const char *path, atn_lattice_s
     if (status) return status;
     atn_lattice_model *model = &s->model[s->models++];
     const char *slash = strrchr(path, '/');
-    size_t points = atn_cloud_get_info(*cloud).points;
+    size_t points = atn_cloud_info_of(*cloud).points;
     snprintf(model->name, sizeof model->name, "%.*s", (int)strcspn(slash ? slash + 1 : path, "."),
              slash ? slash + 1 : path);
     if (points < 2)

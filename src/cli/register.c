@@ -50,10 +50,10 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
 static atn_status register_pair(atn_cli_register *r, atn_device *device, const atn_cloud *const used[2],
                                 atn_cli_registered *done, const double *truth) {
     atn_cli_call *call = r->call;
-    atn_register_result result;
+    atn_register_result result = {0};
     atn_cli_apart apart;
     done->foreseen_bytes =
-        atn_register_bytes(&r->settings, atn_cloud_get_info(used[0]).points, atn_cloud_get_info(used[1]).points);
+        atn_register_bytes(&r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
     atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
     atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
@@ -90,7 +90,7 @@ static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn
     atn_cli_progress(r->call, "thinning ...");
     atn_status status = atn_cli_voxel(done->target, &done->voxel, &thin[1]);
     if (!status) status = atn_cli_voxel(done->source, &done->voxel, &thin[0]);
-    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_get_info(thin[k]).points;
+    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_info_of(thin[k]).points;
     if (!status) status = register_pair(r, device, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
     atn_cloud_free(thin[0]);
     atn_cloud_free(thin[1]);
@@ -198,7 +198,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "to the list; init is a file, identity or auto. Clouds named often are read once. Results are printed as "
             "they come. A pair that fails does not stop the others; the exit status is 1 if any did.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
-            "points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, peak_bytes, converged, verdict, "
+            "points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, peak_bytes, "
+            "converged, verdict, "
             "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
             "covariance_reason (why it is null), device, "

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -386,9 +387,11 @@ static atn_status learn(atn_lattice *l, learning *x) {
     return status == ATN_OK && l->info.told ? lattice_calibrate(l) : status;
 }
 
-atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {
+atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angstrom) {
     size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE;
-    atn_status status = lattice_order_check(l, atoms);
+    atn_atoms all, *atoms = &all;
+    atn_status status = ATN_TAKE(l->ctx, atn_atoms, given, atoms);
+    if (status == ATN_OK) status = lattice_order_check(l, atoms);
     if (status != ATN_OK) return status;
     learning *x = atn_zalloc(l->ctx, sizeof *x);
     if (!x) return ATN_ERR_MEMORY;

@@ -87,7 +87,7 @@ static void settings_are_found(void **state) {
         const double *const position[3] = {told.axis[0], told.axis[1], told.axis[2]};
         kit_ok(ctx, atn_lattice_create(device, NULL, &lattice));
         kit_ok(ctx, atn_lattice_match_sets(lattice, SETS, told.start, position, 1, atom));
-        atn_lattice_info info = atn_lattice_get_info(lattice);
+        atn_lattice_info info = atn_lattice_info_of(lattice);
         atn_lattice_free(lattice);
         for (size_t s = 0; s < SETS; ++s) right += atom[s].structure == (int32_t)(s % 3) + 1;
         if (right + SETS / 50 < right_by_number()) /* two deviations of either */
