@@ -102,7 +102,7 @@ ATN_API void atn_ctx_on_progress(atn_ctx *ctx, atn_progress_fn progress, void *u
 ATN_API size_t atn_ctx_bytes(const atn_ctx *ctx);
 ATN_API size_t atn_ctx_peak_bytes(const atn_ctx *ctx);
 
-/* The library's version, e.g. "0.1.0". */
+/* The library's version, e.g. "0.2.0". */
 ATN_API const char *atn_version(void);
 
 #ifdef __cplusplus

@@ -37,7 +37,8 @@ typedef struct atn_lattice_settings {
     double noise;       /* s of an atom's coordinates; 0: from the frame */
     double depth_noise; /* along z, where it is another; 0: the same */
     double efficiency;  /* p: share of the atoms that was detected; 0: from the frame */
-    double strangers;   /* share of the neighbours that belong to no lattice, in [0, 1); 0: from the frame */
+    double strangers;   /* share of the neighbours that belong to no lattice, in [0, 1); 0: from the frame, unless */
+    bool has_strangers; /* 0 is meant: every neighbour belongs to a lattice */
     bool even;          /* all classes are as likely beforehand; else their shares are found from the frame */
     bool exact;         /* the assignment is explicit: equation 1 as it is printed */
     int32_t sample;     /* atoms that settings are found from; default 400 */

@@ -224,7 +224,7 @@ static void take(atn_lattice *l, const distances *d, const guess *g, const doubl
                               : s->model[m].points     ? 1
                                                        : lattice_kind_constant(s->model[m].name, pow(edge[m], 3));
     l->info.cutoff = s->cutoff > 0 ? s->cutoff : fmin(cbrt(WANTED / density / ball(1)), MOST_REACH * 1.11 * g->edge);
-    l->info.strangers = s->strangers > 0 ? s->strangers : g->strangers;
+    l->info.strangers = lattice_strangers_given(s) ? s->strangers : g->strangers;
     l->info.efficiency = s->efficiency > 0   ? s->efficiency
                          : g->efficiency > 0 ? g->efficiency
                                              : fmin(fmax(density * volume * (1 - l->info.strangers), 0.02), 1);
