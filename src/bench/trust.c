@@ -3,8 +3,8 @@
  */
 #include "bench/trust.h"
 
-#include "apps/sample/things.h"
 #include "base/memory.h"
+#include "sample/things.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include <attune/attune.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 

@@ -3,6 +3,7 @@
 #include "apps/align/candidates.h"
 
 #include "base/memory.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static bool is_flat(const search_surface *s) {
     for (size_t k = 0; k < s->count; ++k)
         for (int a = 0, n = 0; a < 3; ++a)
             for (int b = a; b < 3; ++b) m[n++] += (double)s->at[a][k] * (double)s->at[b][k];
-    search_least_direction(m, values, direction);
+    geom_least_direction(m, values, direction);
     return s->count < 3 || !(values[1] > 1e-6 * values[2]);
 }
 

@@ -8,6 +8,8 @@
 #include "base/sized.h"
 #include "num/array.h"
 
+#include <attune/kernel.h>
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
