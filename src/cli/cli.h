@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "plot/page.h"
 
 #include <attune/device.h>
 
@@ -50,6 +51,8 @@ typedef struct atn_cli_given {
 /* One call of the program. */
 struct atn_cli_call {
     atn_ctx *ctx;
+    int argc; /* the command line, as main got it */
+    char **argv;
     FILE *out, *err;
     const atn_cli_verb *verb; /* NULL: none was named */
     const char **operands;    /* what is no option, behind the verb */
@@ -122,6 +125,16 @@ void atn_cli_add_cell(atn_text *table, const char *cell);
 /* Appends rows of cells as aligned columns; align has 'l' or 'r' per column. */
 void atn_cli_add_table(atn_text *to, const char *table, const char *align);
 void atn_cli_add_wrapped(atn_text *to, const char *paragraph, size_t indent, size_t width);
+
+/* ---- reports (origin.c) ---- */
+typedef struct atn_cli_origin {
+    atn_text command, machine;
+    atn_page_origin page; /* both, for a page */
+} atn_cli_origin;
+void atn_cli_origin_make(const atn_cli_call *call, atn_cli_origin *out); /* ended with atn_cli_origin_free */
+void atn_cli_origin_free(atn_cli_origin *origin);
+/* Ends a page with where it comes from and writes it. */
+atn_status atn_cli_page_write(const atn_cli_call *call, atn_text *page, const char *path);
 
 /* ---- help (help.c) ---- */
 void atn_cli_help_verb(atn_text *to, const atn_cli_verb *verb);
