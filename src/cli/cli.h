@@ -88,11 +88,15 @@ atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double leas
                                double *out);
 /* A whole number up to 2^53 of an option; `fallback` where it is not given; else wrong usage. */
 atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out);
+/* A length of an option in metres: a number, or one with pm, nm, um, µm, mm, cm or m behind it; in [least, most]. */
+atn_status atn_cli_read_length(atn_cli_call *call, const char *name, double least, double most, double fallback,
+                               double *out);
 /* "60", "60s", "1.5m", "2h": above 0, or false. */
 bool atn_cli_read_duration(const char *text, double *seconds);
 /* "512x1024" or "128x512x1024": how many numbers, each above 0. 0: it is no shape. */
 int atn_cli_read_shape(const char *text, int64_t shape[3]);
-/* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything. */
+/* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything,
+ * and so do capitals behind a colon: "zernike:N". */
 bool atn_cli_choice_allows(const char *choices, const char *value);
 
 /* ---- failing and telling (run.c, terminal.c) ---- */

@@ -254,6 +254,7 @@ static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap, bool *good) {
         snprintf(s->message, sizeof s->message, "%s: not converged: %s", s->name, result.reason);
         return tell_drop(r, s, s->message);
     }
+    if (*good && result.valid) status = unwrap_form(r->job, &s->phase);
     if (!status) status = atn_tally_add(&r->tally, latency);
     return status ? status : tell_frame(r, s, &result, latency);
 }
@@ -332,7 +333,8 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "--shape: so many pixels no memory holds");
     else
         options.bytes = values * TYPES[k].bytes;
-    if (job->preview) return atn_cli_misuse(call, "--preview does not go with --stream");
+    if (job->preview || job->report)
+        return atn_cli_misuse(call, "--%s does not go with --stream", job->preview ? "preview" : "report");
     status = make_output(job);
     return status ? status : atn_stream_open(r->ctx, &options, &r->stream);
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/random.h"
+#include "plot/base64.h"
 #include "plot/page.h"
 #include "plot/web.h"
 
@@ -16,16 +17,6 @@ static void add_number(atn_text *page, double value, char behind) {
     char number[ATN_NUMBER_TEXT];
     atn_number_print(isfinite(value) ? value : 0, number);
     atn_text_printf(page, "%s%c", number, behind);
-}
-
-static void add_base64(atn_text *page, const unsigned char *bytes, size_t length) { /* a multiple of 3 */
-    static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char out[8];
-    for (size_t k = 0; k + 2 < length; k += 3) {
-        unsigned word = (unsigned)bytes[k] << 16 | (unsigned)bytes[k + 1] << 8 | bytes[k + 2];
-        for (int d = 0; d < 4; ++d) out[d] = LETTERS[word >> (18 - 6 * d) & 63];
-        atn_text_add_bytes(page, out, 4);
-    }
 }
 
 size_t atn_view_sample(size_t n, size_t *index) {
@@ -43,10 +34,10 @@ size_t atn_view_sample(size_t n, size_t *index) {
 static void add_values(atn_text *page, const double *value, size_t n, double high) {
     unsigned char bytes[3];
     atn_text_add(page, "',v:'");
-    for (size_t k = 0; k < (n + 2) / 3 * 3; ++k) {
-        double f = k < n && high > 0 ? value[k] / high : 0;
+    for (size_t k = 0; k < n; ++k) {
+        double f = high > 0 ? value[k] / high : 0;
         bytes[k % 3] = f >= 0 && f <= 1 ? (unsigned char)(f * 254 + 0.5) : 255;
-        if (k % 3 == 2) add_base64(page, bytes, 3);
+        if (k % 3 == 2 || k + 1 == n) atn_base64_add(page, bytes, k % 3 + 1);
     }
 }
 
@@ -76,7 +67,7 @@ static void add_cloud(atn_text *page, const atn_view_cloud *cloud, size_t *index
             bytes[2 * d] = (unsigned char)(value & 255);
             bytes[2 * d + 1] = (unsigned char)(value >> 8);
         }
-        add_base64(page, bytes, sizeof bytes);
+        atn_base64_add(page, bytes, sizeof bytes);
     }
     if (cloud->value && scale) add_values(page, cloud->value, n, scale->high);
     atn_text_add(page, "'},\n");

@@ -81,7 +81,8 @@ class Browser:
     def console(self):
         """What went wrong by the console since it was asked last."""
         said = self.ask("POST", self.session + "/se/log", {"type": "browser"})
-        return [line["message"] for line in said if line["level"] in ("SEVERE", "WARNING")]
+        return [line["message"] for line in said
+                if line["level"] in ("SEVERE", "WARNING") and "GPU stall due to ReadPixels" not in line["message"]]
 
     def settle(self):
         """Two frames drawn."""
