@@ -20,6 +20,7 @@ typedef struct atn_cli_option {
     const char *value;   /* what its value is: "FILE", "NAME", or words to choose from: "rigid|affine"; NULL: a flag */
     const char *meaning; /* one line, no full stop */
     bool repeats;        /* may be given more than once */
+    bool optional;       /* its value, a whole number, may be left out */
 } atn_cli_option;
 
 typedef struct atn_cli_call atn_cli_call;
@@ -59,6 +60,13 @@ struct atn_cli_call {
     size_t n_operands;
     atn_cli_given *given; /* options in the order they came */
     size_t n_given;
+    struct {            /* what the library reports of long work, as it is shown */
+        char doing[48]; /* the part that is under way */
+        double since_s; /* when it began */
+        double shown_s; /* when it was shown last */
+        void (*listener)(void *user, const atn_progress *now, double share); /* share of all: 0 to 1; or NULL */
+        void *listener_user;
+    } watch;
     bool json;    /* print one JSON object and nothing else */
     bool misused; /* the failure is one of usage: exit 2 */
 };
@@ -108,6 +116,8 @@ void atn_cli_log_verbose(bool verbose);
 /* One line that is overwritten by the next, on a terminal only. */
 void atn_cli_progress(const atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);
 void atn_cli_progress_end(const atn_cli_call *call);
+/* "matching: 42 %, 13 s left": for atn_ctx_on_progress, with a call. */
+bool atn_cli_show_progress(void *call, const atn_progress *now);
 
 /* ---- JSON (json.c) ---- */
 /* Sends jansson's allocations through a context until the matching end; both around a whole run. */

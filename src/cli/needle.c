@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "cli/kernel.h"
 #include "cli/matrix.h"
+#include "cli/serve.h"
 #include "cloud/source.h"
 
 #include <math.h>
@@ -149,6 +150,8 @@ static atn_status run(atn_cli_call *call) {
     int32_t index;
     atn_status status = read_settings(call, &job.options, &job.settings);
     if (!status) status = read_view(call, &job.volume, &job.view);
+    if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
+        status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one scan");
     if (!status && atn_cli_has(call, "stream") && atn_cli_has(call, "report"))
         status = atn_cli_misuse(call, "--report does not go with --stream");
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
@@ -225,6 +228,7 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             {.name = "report", .value = "FILE.html", .meaning = "a page with the needle in its volume, and slices"},
             {.name = "stream", .meaning = "frames as they come"},
             {.name = "latest", .meaning = "stream: a frame that waits while a newer one is there is dropped"},
+            ATN_SERVE_OPTION,
             {.name = "frames", .value = "N", .meaning = "stream: ends after so many"},
             {.name = "idle", .value = "S", .meaning = "stream: ends when nothing came for so many seconds"},
             {.name = "patience",

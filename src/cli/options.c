@@ -62,7 +62,7 @@ bool atn_cli_choice_allows(const char *choices, const char *value) {
 static atn_status keep(atn_cli_call *call, const atn_cli_option *option, const char *value) {
     if (option->value && !option->repeats && atn_cli_has(call, option->name))
         return atn_cli_misuse(call, "--%s is given twice; it takes one %s", option->name, option->value);
-    if (option->value && !atn_cli_choice_allows(option->value, value))
+    if (value && !atn_cli_choice_allows(option->value, value))
         return atn_cli_misuse(call, "--%s cannot be '%s'; it takes %s", option->name, value, option->value);
     call->given[call->n_given++] = (atn_cli_given){option, value};
     return ATN_OK;
@@ -76,6 +76,7 @@ static atn_status take(atn_cli_call *call, const atn_cli_option *option, const c
     }
     if (attached) return keep(call, option, attached);
     const char *next = argv[*at + 1];
+    if (option->optional && !(next && *next && !next[strspn(next, "0123456789")])) return keep(call, option, NULL);
     if (!next || strncmp(next, "--", 2) == 0)
         return atn_cli_misuse(call, "--%s needs a value: --%s %s", option->name, option->name, option->value);
     ++*at;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/kernel.h"
+#include "cli/serve.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,6 +104,8 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
     if (!status) status = read_solver(call, job);
     if (!status) status = unwrap_form_read(call, job);
     if (job->report && !job->zernike_terms) job->zernike_terms = REPORT_TERMS;
+    if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
+        status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one surface");
     if (!status && !atn_cli_has(call, "stream")) status = unwrap_check_output(job, job->output, "-o");
     if (!status) status = unwrap_check_output(job, job->preview, "--preview");
     return status;
@@ -281,6 +284,7 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
              .meaning =
                  "stream: a file that cannot be read is given up when it was the same for so long; 1 unless given"},
             {.name = "cold", .meaning = "stream: every frame starts anew"},
+            ATN_SERVE_OPTION,
             {0}},
     .examples =
         (const atn_cli_pair[]){

@@ -36,7 +36,8 @@ class Browser:
                 if not left:
                     raise
                 time.sleep(0.1)
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader",
+        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-gpu-watchdog",
+                   "--enable-unsafe-swiftshader",
                    "--use-angle=swiftshader", "--allow-file-access-from-files"]
         made = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "goog:chromeOptions": {"args": options},

@@ -60,18 +60,22 @@ gl_Position = vec4(at * 2. - 1., 0., 1.); }`,
 to = colour(texelFetch(heights, clamp(ivec2(vec2(at.x, 1. - at.y) * vec2(n)), ivec2(0), n - 1), 0).r, 1.); }`
   ];
   const SOLID = [
-    HEAD + `uniform ivec2 grid; uniform mat3 turn; uniform vec3 extent; uniform vec2 aspect;
-flat out uint v; out vec3 where; out float hole;
-void main() { int cell = gl_VertexID / 6, corner = gl_VertexID % 6;
-ivec2 c = ivec2(cell % (grid.x - 1), cell / (grid.x - 1)) + ivec2(corner == 1 || corner == 3 || corner == 4, corner == 2 || corner == 4 || corner == 5);
-ivec2 n = textureSize(heights, 0); v = texelFetch(heights, min(ivec2(vec2(c) / vec2(grid - 1) * vec2(n - 1) + .5), n - 1), 0).r;
-hole = v == ${HOLE}u ? 1. : 0.;
-float z = (float(v) / 65534. - range.x) / max(range.y - range.x, 1e-9) - .5;
-vec3 p = vec3(vec2(c) / vec2(grid - 1) - .5, v == ${HOLE}u ? 0. : clamp(z, -.75, .75)) * extent; p.y = -p.y;
-where = p; vec3 q = turn * p; gl_Position = vec4(q.xy * aspect, -q.z * .2, 1.); }`,
-    HEAD + `flat in uint v; in vec3 where; in float hole; out vec4 to;
-void main() { if (hole > 0.) discard; vec3 n = normalize(cross(dFdx(where), dFdy(where)));
-to = colour(v, .55 + .45 * abs(dot(n, normalize(vec3(.4, .5, .77))))); }`
+    HEAD + `uniform mat3 turn; uniform vec3 extent; uniform vec2 aspect;
+in vec2 corner; out float place; out float light; out float hole;
+float heightAt(vec2 c) { ivec2 n = textureSize(heights, 0);
+float v = float(texelFetch(heights, clamp(ivec2(c * vec2(n - 1) + .5), ivec2(0), n - 1), 0).r);
+if (v > 65534.5) hole = 1.;
+return clamp((v / 65534. - range.x) / max(range.y - range.x, 1e-9), -.25, 1.25); }
+void main() { vec2 e = vec2(1. / 255.); hole = 0.; place = heightAt(corner);
+float dx = heightAt(corner + vec2(e.x, 0.)) - heightAt(corner - vec2(e.x, 0.));
+float dy = heightAt(corner + vec2(0., e.y)) - heightAt(corner - vec2(0., e.y));
+vec3 n = normalize(vec3(-dx * extent.z / (2. * e.x * extent.x), dy * extent.z / (2. * e.y * extent.y), 1.));
+light = .5 + .5 * max(0., dot(n, normalize(vec3(-.5, .5, .7))));
+vec3 q = turn * (vec3(corner.x - .5, .5 - corner.y, place - .5) * extent);
+gl_Position = vec4(q.xy * aspect, -q.z * .2, 1.); }`,
+    HEAD + `in float place; in float light; in float hole; out vec4 to;
+void main() { if (hole > .01) discard;
+to = vec4(texture(palette, vec2((clamp(place, 0., 1.) * 255. + .5) / 256., .5)).rgb * light, 1.); }`
   ];
   function program(sources) {
     const p = gl.createProgram();
@@ -82,6 +86,7 @@ to = colour(v, .55 + .45 * abs(dot(n, normalize(vec3(.4, .5, .77))))); }`
       if (!gl.getShaderParameter(s, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(s));
       gl.attachShader(p, s);
     });
+    gl.bindAttribLocation(p, 0, 'corner');
     gl.linkProgram(p);
     if (!gl.getProgramParameter(p, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(p));
     return {p, at: name => gl.getUniformLocation(p, name)};
@@ -97,8 +102,29 @@ to = colour(v, .55 + .45 * abs(dot(n, normalize(vec3(.4, .5, .77))))); }`
       for (const n of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, n, gl.NEAREST);
       for (const n of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, n, gl.CLAMP_TO_EDGE);
     }
-    gl.bindVertexArray(gl.createVertexArray());
+    mesh(256);
     held = '';
+  }
+  // Corners of a grid and the triangles between them; a map draws the first four without.
+  let plainly, meshed, corners;
+  function mesh(n) {
+    const at = new Float32Array(2 * n * n), list = new Uint32Array(6 * (n - 1) * (n - 1));
+    for (let k = 0; k < n * n; ++k) at.set([k % n / (n - 1), Math.floor(k / n) / (n - 1)], 2 * k);
+    for (let j = 0, k = 0; j < n - 1; ++j)
+      for (let i = 0; i < n - 1; ++i, k += 6) {
+        const a = j * n + i;
+        list.set([a, a + 1, a + n, a + 1, a + n + 1, a + n], k);
+      }
+    plainly = gl.createVertexArray();
+    meshed = gl.createVertexArray();
+    gl.bindVertexArray(meshed);
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, at, gl.STATIC_DRAW);
+    gl.enableVertexAttribArray(0);
+    gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, list, gl.STATIC_DRAW);
+    corners = list.length;
   }
   function stop(name, f) {
     const stops = PALETTES[name], at = f * (stops.length - 1), k = Math.min(stops.length - 2, Math.floor(at));
@@ -139,18 +165,18 @@ to = colour(v, .55 + .45 * abs(dot(n, normalize(vec3(.4, .5, .77))))); }`
     gl.uniform3f(use.at('ground'), ...ground);
     if (!isSolid) {
       gl.disable(gl.DEPTH_TEST);
+      gl.bindVertexArray(plainly);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
       return;
     }
     const {dx, dy} = lateral(), wide = meta.w * dx, tall = meta.h * dy, most = Math.max(wide, tall);
-    const grid = [Math.min(meta.w, 320), Math.min(meta.h, 320)], ratio = map.width / map.height;
-    if (grid[0] < 2 || grid[1] < 2) return;
+    const ratio = map.width / map.height;
     gl.enable(gl.DEPTH_TEST);
-    gl.uniform2i(use.at('grid'), ...grid);
+    gl.bindVertexArray(meshed);
     gl.uniformMatrix3fv(use.at('turn'), false, matrix());
     gl.uniform3f(use.at('extent'), wide / most, tall / most, .3);
     gl.uniform2f(use.at('aspect'), 1.3 * zoom / Math.max(1, ratio), 1.3 * zoom * Math.min(1, ratio));
-    gl.drawArrays(gl.TRIANGLES, 0, 6 * (grid[0] - 1) * (grid[1] - 1));
+    gl.drawElements(gl.TRIANGLES, corners, gl.UNSIGNED_INT, 0);
   }
 
   // ---- axes, colour bar, line ----
