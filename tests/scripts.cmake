@@ -64,7 +64,7 @@ set_tests_properties(kernel/integers_host kernel/integers_opencl kernel/integers
 set_tests_properties(tune/planted tune/resume tune/session PROPERTIES RUN_SERIAL ON)
 
 # Builds each operation as several variants on each device.
-set_tests_properties(num/operations PROPERTIES TIMEOUT 1200)
+set_tests_properties(kernel/operations PROPERTIES TIMEOUT 1200)
 
 # The thread sanitizer knows nothing of the OpenMP library and of code built at run time: what these do by way of
 # memcpy and the like would look like races to it.

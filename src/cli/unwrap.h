@@ -33,8 +33,8 @@ typedef struct unwrap_job {
     int32_t remove_terms;   /* Zernike terms to take off; 0: none */
     int32_t zernike_terms;  /* to fit; 0: none */
     form_aperture aperture; /* radius 0: found */
-    atn_unwrap_options options;
-    atn_unwrap_settings settings; /* its mask and quality are these, owned: */
+    atn_unwrap_settings options;
+    atn_unwrap_solve_settings settings; /* its mask and quality are these, owned: */
     uint8_t *mask;
     float *quality;
 } unwrap_job;

@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "device/facts.h"
-#include "num/ahead.h"
+#include "kernel/ahead.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -196,8 +197,8 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
         char define[32];
         atn_type type = TABLE[which].exact ? reg_sum_type(e->type) : e->type;
         snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
-        atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
-                                      .reproducible = e->settings->reproducible};
+        atn_kernel_settings options = {.defines = (const char *const[]){define, NULL},
+                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
         if (status == ATN_OK && TABLE[which].modest) atn_kernel_modest(e->kernel[which]);
@@ -246,7 +247,7 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose) {
+atn_status reg_engine_pose(atn_kernel *kernel, const geom_pose *pose) {
     static const char *const A[9] = {"a00", "a01", "a02", "a10", "a11", "a12", "a20", "a21", "a22"};
     static const char *const B[3] = {"b0", "b1", "b2"};
     atn_status status = ATN_OK;
@@ -255,7 +256,7 @@ atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose) {
     return status;
 }
 
-atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
+atn_status reg_place(reg_engine *e, reg_side *side, const geom_pose *pose) {
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
     atn_kernel *move;
     double since = atn_clock_seconds();
@@ -315,7 +316,7 @@ static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, cons
 
 /* Is it worth a list? Far reaches take in nearly everything; then whichever was seen to be cheaper. */
 static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_side *columns, double reach) {
-    double extent2 = 0, unit = reg_pose_scale(&columns->placed);
+    double extent2 = 0, unit = geom_pose_scale(&columns->placed);
     for (int axis = 0; axis < 3; ++axis) {
         double length = (columns->bounds.high[axis] - columns->bounds.low[axis]) * unit;
         extent2 += length * length;
@@ -440,7 +441,7 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
         status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);
         if (status == ATN_OK)
-            status = atn_array_view_matrix(vector[k], (int64_t)rows->block, (int64_t)rows->blocks, &matrix[k]);
+            status = atn_array_view_matrix(vector[k], (int64_t)rows->blocks, (int64_t)rows->block, &matrix[k]);
         bound[7 + k] = (reg_binding){AROUND[k], matrix[k]};
     }
     bound[7 + SUMS_AROUND] = (reg_binding){"start", near.start_array};
@@ -460,7 +461,7 @@ atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double r
     atn_status status = look_around(e, rows, columns, reach, vector, matrix);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_SHAPES, &kernel);
     if (status == ATN_OK) status = atn_kernel_param(kernel, "flattest", flattest, 0);
-    if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, (int64_t)rows->padded, 6, 0, shape);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, 6, (int64_t)rows->padded, 0, shape);
     if (status == ATN_OK) status = atn_array_create_vector(e->device, type, (int64_t)rows->padded, ratio);
     for (int k = 0; k < SUMS_AROUND; ++k) bound[k] = (reg_binding){AROUND[k], vector[k]};
     bound[SUMS_AROUND] = (reg_binding){"shape", *shape};
@@ -496,9 +497,9 @@ static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double o
     return status;
 }
 
-atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, reg_moments *out) {
+atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, geom_moments *out) {
     const double *m;
-    *out = (reg_moments){0};
+    *out = (geom_moments){0};
     atn_status status = sums(e, REG_MSTEP, rows, outlier, "moment", e->moment, &m);
     if (status != ATN_OK) return status;
     out->weight = m[0];

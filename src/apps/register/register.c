@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -29,19 +30,19 @@ enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 /* ---- settings ---- */
 
 /* What is nearest to a 3 x 3 matrix among the maps of a kind; false where there is none. */
-static bool nearest_map(const double start[16], atn_transform_kind kind, reg_pose *out) {
-    reg_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
+static bool nearest_map(const double start[16], atn_transform_kind kind, geom_pose *out) {
+    geom_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
     for (int i = 0; i < 9; ++i) m.cross[i] = start[i / 3 * 4 + i % 3];
-    return reg_fit(&m, kind, out);
+    return geom_fit(&m, kind, out);
 }
 
 /* A start that has an inverse and is of the kind that is asked for, but for the digits that a file leaves out. */
 static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s) {
     static const double ROUNDED = 1e-3;
-    reg_pose start, nearest;
+    geom_pose start, nearest;
     for (int i = 0; i < 9; ++i) start.a[i] = s->start[i / 3 * 4 + i % 3];
-    double size = reg_pose_scale(&start), apart = 0;
-    if (!(size > 1e-5 * reg_pose_stretch(&start)) || !isfinite(size))
+    double size = geom_pose_scale(&start), apart = 0;
+    if (!(size > 1e-5 * geom_pose_stretch(&start)) || !isfinite(size))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the start maps space onto a plane, a line or a point");
     if (s->transform == ATN_TRANSFORM_AFFINE) return ATN_OK;
     bool any = nearest_map(s->start, s->transform, &nearest);
@@ -58,7 +59,7 @@ static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s
 
 /* Without what rounding left in it. */
 static void straighten(atn_register_settings *s) {
-    reg_pose nearest;
+    geom_pose nearest;
     if (s->transform == ATN_TRANSFORM_AFFINE || !nearest_map(s->start, s->transform, &nearest)) return;
     for (int i = 0; i < 9; ++i) s->start[i / 3 * 4 + i % 3] = nearest.a[i];
 }
@@ -96,23 +97,23 @@ static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
 
 /* ---- frames ---- */
 
-void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
-    reg_pose pose;
+void reg_to_inside(const reg_problem *p, const double t[16], geom_pose *out) {
+    geom_pose pose;
     for (int i = 0; i < 3; ++i) {
         memcpy(pose.a + 3 * i, t + 4 * i, 3 * sizeof *t);
         pose.b[i] = t[4 * i + 3];
     }
     double at[3];
-    reg_pose_apply(&pose, p->source_origin, at);
+    geom_pose_apply(&pose, p->source_origin, at);
     for (int i = 0; i < 3; ++i) pose.b[i] = (at[i] - p->target_origin[i]) / p->unit;
     *out = pose;
 }
 
-void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]) {
+void reg_to_outside(const reg_problem *p, const geom_pose *pose, double t[16]) {
     double turned[3];
-    reg_pose linear = *pose;
+    geom_pose linear = *pose;
     memset(linear.b, 0, sizeof linear.b);
-    reg_pose_apply(&linear, p->source_origin, turned);
+    geom_pose_apply(&linear, p->source_origin, turned);
     for (int i = 0; i < 3; ++i) {
         memcpy(t + 4 * i, pose->a + 3 * i, 3 * sizeof *t);
         t[4 * i + 3] = p->target_origin[i] + p->unit * pose->b[i] - turned[i];
@@ -232,7 +233,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     if (status != ATN_OK) return status;
     if (!r->has_covariance) snprintf(r->covariance_reason, sizeof r->covariance_reason, "%s", withheld(p, r));
     reg_to_outside(p, &p->pose, r->transform);
-    r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
+    r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? geom_pose_scale(&p->pose) : 1;
     r->iterations = p->iterations;
     r->pairs = p->dense_pairs;
     r->evaluated_pairs = p->engine.evaluated;
@@ -255,7 +256,7 @@ static const double NEAR = 0.3;                              /* of sigma_start: 
 
 /* What a run of the method left behind, with its verdict. */
 typedef struct answer {
-    reg_pose pose;
+    geom_pose pose;
     double far, sigma, outlier2, value;
     bool converged;
     char reason[sizeof((reg_problem *)0)->reason];
@@ -337,7 +338,7 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
 static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *settings) {
     bool tried;
     reg_start start;
-    reg_pose found;
+    geom_pose found;
     atn_status status = fit_where_they_lie(p, settings, 1, &tried);
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
@@ -445,31 +446,29 @@ atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_c
 
 static atn_status check_rows(atn_device *device, const atn_array *rows, const char *which) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_array_info info = atn_array_get_info(rows);
     if (atn_array_device(rows) != device)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
-    if (info.rank != 2 || info.size[0] != 3 || (info.type != ATN_SP && info.type != ATN_DP))
+    if (rows->rank != 2 || rows->size[0] != 3 || (rows->type != ATN_SP && rows->type != ATN_DP))
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "register: the %s is no matrix of 32-bit or 64-bit numbers, three in a row for each point",
                         which);
-    if (info.size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
-    if (info.size[1] > INT32_MAX)
+    if (rows->size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
+    if (rows->size[1] > INT32_MAX)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %d points", which, INT32_MAX);
     return ATN_OK;
 }
 
 /* A copy for the host. */
 static atn_status cloud_of(atn_ctx *ctx, atn_array *rows, atn_cloud **out) {
-    atn_array_info info = atn_array_get_info(rows);
-    size_t numbers = 3 * (size_t)info.size[1];
-    bool wide = info.type == ATN_DP;
+    size_t numbers = 3 * (size_t)rows->size[1];
+    bool wide = rows->type == ATN_DP;
     double *positions = atn_alloc(ctx, numbers * sizeof *positions);
     float *single = wide ? NULL : atn_alloc(ctx, numbers * sizeof *single);
     *out = NULL;
     atn_status status = positions && (wide || single) ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_array_get(rows, wide ? (void *)positions : single, 0);
     for (size_t k = 0; k < numbers && single && status == ATN_OK; ++k) positions[k] = (double)single[k];
-    if (status == ATN_OK) status = atn_cloud_create(ctx, (size_t)info.size[1], positions, NULL, out);
+    if (status == ATN_OK) status = atn_cloud_create(ctx, (size_t)rows->size[1], positions, NULL, out);
     atn_free(ctx, positions);
     atn_free(ctx, single);
     return status;
@@ -502,7 +501,7 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
             atn_fail(atn_device_ctx(device), ATN_ERR_INPUT, "register: species are to match, but arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
-    size_t counts[2] = {(size_t)atn_array_get_info(source).size[1], (size_t)atn_array_get_info(target).size[1]};
+    size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
     if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
         status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
     else
