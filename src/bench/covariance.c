@@ -2,6 +2,7 @@
  * their covariances. */
 #include "bench/covariance.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "geom/eigen.h"
@@ -96,14 +97,9 @@ static void near_truth(const atn_covariance_pair *pair, uint64_t seed, double st
     start[15] = 1;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double median(double *values, int32_t n) {
     if (!n) return 0;
-    qsort(values, (size_t)n, sizeof *values, ascending);
+    qsort(values, (size_t)n, sizeof *values, atn_ascending_double);
     return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
