@@ -54,10 +54,10 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
 static atn_status register_pair(atn_cli_register *r, atn_device *device, const atn_cloud *const used[2],
                                 atn_cli_registered *done, const double *truth) {
     atn_cli_call *call = r->call;
-    atn_register_result result;
+    atn_register_result result = {0};
     atn_cli_apart apart;
     done->foreseen_bytes =
-        atn_register_bytes(&r->settings, atn_cloud_get_info(used[0]).points, atn_cloud_get_info(used[1]).points);
+        atn_register_bytes(&r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
     atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
     atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
@@ -99,7 +99,7 @@ static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn
     atn_cli_progress(r->call, "thinning ...");
     atn_status status = atn_cli_voxel(done->target, &done->voxel, &thin[1]);
     if (!status) status = atn_cli_voxel(done->source, &done->voxel, &thin[0]);
-    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_get_info(thin[k]).points;
+    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_info_of(thin[k]).points;
     if (!status) status = register_pair(r, device, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
     atn_cloud_free(thin[0]);
     atn_cloud_free(thin[1]);

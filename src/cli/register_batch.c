@@ -116,7 +116,7 @@ static bool fill_row(const batch *b, size_t k, json_t *object) {
     bool good = true;
     if (x) {
         const atn_register_pair *pair = &b->pairs[b->pair_of[k]];
-        size_t used[2] = {atn_cloud_get_info(pair->source).points, atn_cloud_get_info(pair->target).points};
+        size_t used[2] = {atn_cloud_info_of(pair->source).points, atn_cloud_info_of(pair->target).points};
         atn_cli_registered done = {.source_name = row->source,
                                    .target_name = row->target,
                                    .source = b->list.clouds[row->clouds[0]].cloud,
