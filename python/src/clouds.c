@@ -129,7 +129,7 @@ static atn_status draw(void *user) {
         atn_page_begin(&s->page, s->title, "");
         atn_page_table(&s->page, s->rows, "ll");
         atn_view_draw(&s->page, shown, (size_t)s->n, panels, 2, NULL);
-        atn_page_end(&s->page);
+        atn_page_end(&s->page, NULL);
         status = atn_text_status(&s->page);
     }
     for (int32_t k = 0; k < s->n; ++k) atn_cloud_free(clouds[k]);
