@@ -79,7 +79,7 @@ void atn_cli_help_all(atn_text *to) {
     add_options(to, "Options:", ATN_CLI_GLOBALS, ATN_CLI_FRONT);
     add_pairs(to, "Exit status:", ATN_CLI_EXIT_CODES);
     add_pairs(to, "Environment:", ATN_CLI_ENVIRONMENT);
-    atn_text_add(to, "\n'attune help VERB' says more about one.\n");
+    atn_text_add(to, "\n'attune help VERB' describes a verb.\n");
 }
 
 /* ---- the same as JSON; NULL when memory runs out ---- */
@@ -154,7 +154,7 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_HELP = {
     .name = "help",
-    .summary = "what the program can do, or what one verb does",
+    .summary = "help on the program or on a verb",
     .synopsis = "[VERB]",
     .paragraphs = (const char *const[]){"Without VERB, lists the verbs. With it, shows its usage, options and "
                                         "examples; 'attune VERB --help' does the same.",

@@ -117,9 +117,9 @@ static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientatio
             atn_page_escape(page, class_name(o, c));
             atn_text_add(page, " ");
         }
-        atn_text_add(page, "; paler where less sure.");
+        atn_text_add(page, "; opacity shows confidence.");
     }
-    atn_text_printf(page, " Atoms within %.3g Angstrom of the middle along z, thinned out.</figcaption></figure>\n",
+    atn_text_printf(page, " Atoms within %.3g Angstrom  of the centre along z, subsampled.</figcaption></figure>\n",
                     thick);
 }
 
