@@ -214,8 +214,7 @@ static atn_status drift(cpd *s) {
 
 atn_status reg_cpd(reg_problem *p) {
     cpd s = {.p = p};
-    atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK) status = reg_soft_open(p, &s.soft);
+    atn_status status = reg_soft_open(p, &s.soft);
     if (status == ATN_OK) {
         begin(&s);
         status = drift(&s);

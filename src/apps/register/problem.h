@@ -5,6 +5,8 @@
 
 #include "apps/register/ordered_side.h"
 
+#include "base/aside.h"
+
 enum { REG_MOST_LEVELS = 12 };
 enum { REG_SAMPLED = 120000 };
 #define REG_FIRST_EDGE 2.3 /* spacings: about the edge of the smallest cells whose points are merged */
@@ -67,11 +69,13 @@ typedef struct reg_problem {
     int32_t parts;      /* the source is worked on in so many */
     bool converged;
     double noise;            /* of both clouds across their surfaces, in units */
-    struct reg_scene *scene; /* made when first looked at; owned */
-    struct fitness *fitness; /* likewise */
-    reg_pose rival;          /* another pose that fits clearly better, */
-    bool beaten;             /* where there is one */
-    double value;            /* of the answer, for comparing it with others */
+    struct reg_scene *scene; /* owned, like the next; beside.h says when they are there */
+    struct fitness *fitness;
+    atn_aside scene_aside, fitness_aside;
+    atn_status scene_status, fitness_status;
+    reg_pose rival; /* another pose that fits clearly better, */
+    bool beaten;    /* where there is one */
+    double value;   /* of the answer, for comparing it with others */
     char reason[200];
     size_t held; /* bytes before it began */
     atn_register_result *result;
@@ -89,7 +93,7 @@ bool reg_goes_to_device(const reg_engine *engine, const atn_register_settings *s
 atn_status reg_levels_begin(reg_problem *p);
 
 /* Once for all runs: all points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as
- * large. */
+ * large. Called before any method. */
 atn_status reg_levels_make(reg_problem *p, bool pyramid);
 void reg_levels_free(reg_problem *p);
 
