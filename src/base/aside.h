@@ -15,9 +15,9 @@ typedef struct atn_aside {
     pthread_t thread;
 } atn_aside;
 
-/* Begins `work`, whose loops over all cores (base/parallel.h) have so many threads of their own. Where no thread can be
- * made, atn_aside_end does it. */
+/* Begins `work`, whose loops over all cores (base/parallel.h) have so many threads of their own; loops of the caller
+ * have one until it is over. Where no thread can be made, atn_aside_end does it. */
 void atn_aside_begin(atn_aside *aside, void (*work)(void *user), void *user, int32_t threads);
-void atn_aside_end(atn_aside *aside); /* waits until it is done; none: nothing */
+void atn_aside_end(atn_aside *aside); /* waits until it is done; none: nothing; by the thread that began it */
 
 #endif

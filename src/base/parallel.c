@@ -20,11 +20,16 @@ static _Thread_local int inside;
 /* Threads that this one has for itself; 0: it shares those of all. */
 static _Thread_local int32_t limit;
 
+/* Work beside this thread that its loops leave the other cores to. */
+static _Thread_local int32_t beside;
+
+void atn_parallel_keep_off(int32_t by) { beside += by; }
+
 void atn_parallel_limit(int32_t threads) { limit = threads < 1 ? 1 : threads; }
 
 int32_t atn_parallel_workers(void) {
     cpu_set_t set;
-    if (inside) return 1;
+    if (inside || beside > 0) return 1;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     int count = CPU_COUNT(&set);
     if (limit && count > limit) count = limit;

@@ -87,6 +87,7 @@ static void work_is_done_aside(void **state) {
         int32_t most = atn_parallel_workers();
         atn_aside_end(&aside); /* none */
         atn_aside_begin(&aside, count, &c, threads);
+        assert_int_equal(atn_parallel_workers(), 1); /* the others are kept off */
         atn_aside_end(&aside);
         atn_aside_end(&aside); /* is over */
         int32_t wanted = threads < 1 ? 1 : threads;

@@ -6,15 +6,11 @@
 #include "apps/register/search.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 
 #include <math.h>
 
-static int32_t threads(void) {
-    enum { MOST = 4 };
-    int32_t share = atn_parallel_workers() / 4;
-    return share < 1 ? 1 : share > MOST ? MOST : share;
-}
+/* The first step waits for the scene, and for the planes only the verdict does. */
+enum { SCENE_THREADS = 2, FITNESS_THREADS = 1 };
 
 static void make_scene(void *user) {
     reg_problem *p = user;
@@ -23,7 +19,7 @@ static void make_scene(void *user) {
 
 void reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
-    if (p->engine.remote && p->parts == 1 && asked) atn_aside_begin(&p->scene_aside, make_scene, p, threads());
+    if (p->engine.remote && p->parts == 1 && asked) atn_aside_begin(&p->scene_aside, make_scene, p, SCENE_THREADS);
 }
 
 atn_status reg_scene_ready(reg_problem *p) {
@@ -48,7 +44,7 @@ atn_status reg_fitness_begin(reg_problem *p) {
     if (!p->engine.remote || p->parts != 1 || judge_degenerate(p, why, sizeof why)) return ATN_OK;
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
-    if (status == ATN_OK) atn_aside_begin(&p->fitness_aside, describe, p, threads());
+    if (status == ATN_OK) atn_aside_begin(&p->fitness_aside, describe, p, FITNESS_THREADS);
     reg_end(&p->engine, REG_JUDGE, span);
     return status;
 }

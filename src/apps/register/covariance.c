@@ -429,7 +429,7 @@ typedef struct evidence {
 
 /* Sums of the device; what the host makes of the terms meanwhile, where the device is another one, is done beside. */
 static atn_status gather(reg_polish_state *s, const reg_pose *pose, evidence *out) {
-    enum { THREADS = 4 };
+    enum { THREADS = 2 };
     atn_aside beside = {0};
     bool remote = s->p->engine.remote;
     *out = (evidence){.told = false};
