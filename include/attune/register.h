@@ -150,8 +150,9 @@ ATN_API atn_status atn_register(atn_device *device, const atn_cloud *source, con
 ATN_API atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
                                        const atn_register_settings *settings, atn_register_result *out);
 
-/* What atn_register would allocate, host and device, for clouds of so many points. */
-ATN_API size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target);
+/* What atn_register would allocate, host and device, for clouds of so many points. NULL: on the host. */
+ATN_API size_t atn_register_bytes(atn_device *device, const atn_register_settings *settings, size_t source,
+                                  size_t target);
 
 /* One of many. */
 typedef struct atn_register_pair {

@@ -52,8 +52,8 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     atn_cli_call *call = r->call;
     atn_register_result result;
     atn_cli_apart apart;
-    done->foreseen_bytes =
-        atn_register_bytes(&r->settings, atn_cloud_get_info(used[0]).points, atn_cloud_get_info(used[1]).points);
+    done->foreseen_bytes = atn_register_bytes(device, &r->settings, atn_cloud_get_info(used[0]).points,
+                                              atn_cloud_get_info(used[1]).points);
     atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
     atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
@@ -198,7 +198,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "to the list; init is a file, identity or auto. Clouds named often are read once. Results are printed as "
             "they come. A pair that fails does not stop the others; the exit status is 1 if any did.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
-            "points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, peak_bytes, converged, verdict, "
+            "points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, peak_bytes, "
+            "converged, verdict, "
             "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
             "covariance_reason (why it is null), device, "

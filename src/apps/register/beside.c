@@ -19,7 +19,7 @@ static void make_scene(void *user) {
 
 void reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
-    if (p->engine.remote && p->parts == 1 && asked) atn_aside_begin(&p->scene_aside, make_scene, p, SCENE_THREADS);
+    if (p->on_device && p->parts == 1 && asked) atn_aside_begin(&p->scene_aside, make_scene, p, SCENE_THREADS);
 }
 
 atn_status reg_scene_ready(reg_problem *p) {

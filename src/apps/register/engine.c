@@ -139,6 +139,8 @@ static void leave_kernels(reg_engine *e) {
     atn_device_leave(e->device, &e->kernels->left);
 }
 
+bool reg_is_remote(atn_device *device) { return !atn_backend_facts_of(atn_device_get_info(device))->threads; }
+
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out) {
     bool cpu = atn_device_get_info(device)->cpu;
     *out = (reg_engine){.device = device,
@@ -148,7 +150,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
                         .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
-                        .remote = !atn_backend_facts_of(atn_device_get_info(device))->threads,
+                        .remote = reg_is_remote(device),
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);

@@ -97,6 +97,7 @@ typedef struct reg_engine {
     double cost[2]; /* seconds per pair seen so far: dense, near; 0: not yet */
 } reg_engine;
 
+bool reg_is_remote(atn_device *device); /* another than the host: it sorts points and makes its lists itself */
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out);
 /* The first time on a device: what nearly all registrations take is built at once, side by side (num/ahead.h); `sorts`:
  * what sorts, merges and lists points there as well. */

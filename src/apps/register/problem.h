@@ -87,7 +87,7 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
 atn_status reg_take_rows(reg_problem *p);
 /* Is it worth preparing points on the device? It is where that is not the host, for methods that ask the host for few
  * of many points. */
-bool reg_goes_to_device(const reg_engine *engine, const atn_register_settings *settings, size_t source, size_t target);
+bool reg_goes_to_device(atn_device *device, const atn_register_settings *settings, size_t source, size_t target);
 
 /* The spacings, and points merged where there are many more than elsewhere within them. */
 atn_status reg_levels_begin(reg_problem *p);

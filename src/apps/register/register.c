@@ -515,7 +515,7 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
-    if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
+    if (reg_goes_to_device(device, &settings, counts[0], counts[1]))
         status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
     else
         status = register_copies(&engine, source, target, &settings, out);
