@@ -2,12 +2,12 @@
  * layover are wrong by a turn, with their correlation as quality, against sorted reliability. */
 #include "bench/unwrap.h"
 
-#include "apps/sample/fringes.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "bench/layover.h"
 #include "bench/reference_cuts.h"
 #include "bench/reference_reliability.h"
+#include "sample/fringes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +144,7 @@ static double wrong_of(const layover *scene, const float *out, int64_t pixels) {
 
 static atn_status compare_layover(run *r, const layover_settings *s) {
     int64_t pixels = s->side * s->side;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     layover scene;
     atn_bench_row row = {.unit = ""};
     atn_status status = layover_make(r->ctx, s, &scene);

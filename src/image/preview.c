@@ -115,7 +115,7 @@ static atn_status draw(const atn_ctx *ctx, const char *path, const atn_image *im
 atn_status image_preview(const atn_ctx *ctx, const char *path, const atn_image *image,
                          const atn_preview_settings *options) {
     atn_preview_settings o = options ? *options : (atn_preview_settings){0};
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     canvas c = {0};
     atn_text file = {.ctx = ctx};
     atn_status status = check(ctx, path, &info, &o);

@@ -28,6 +28,7 @@ typedef struct atn_dialect {
     const char *double_prelude; /* where doubles occur; NULL: nothing needed */
     const char *wide_prelude;   /* where several elements are stored at once; NULL: nothing needed */
     const char *look_prelude;   /* where groups await each other; NULL: they cannot */
+    const char *matrix_prelude; /* where warps multiply matrices; NULL: they cannot */
     const char *exp_polynomial; /* printf format, defines atn_exp for one width; see exp.c */
 } atn_dialect;
 

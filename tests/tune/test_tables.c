@@ -35,6 +35,7 @@ static const atn_device_info DEVICES[] = {
      .cache_bytes = 4 << 20,
      .memory_bytes = 1ll << 34},
     {.backend = "cuda",
+     .arch = "sm_90",
      .name = "a large GPU",
      .cores = 132,
      .simd = 32,
@@ -58,7 +59,7 @@ static void spaces_hold_their_seeds(void **state) {
     atn_ctx *ctx = kit_ctx();
     for (size_t d = 0; d < sizeof DEVICES / sizeof *DEVICES; ++d)
         for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s) {
-            const atn_set *set = atn_set_next(s->name, &DEVICES[d], NULL);
+            const atn_set *set = atn_set_next(ATN_SETS, s->name, &DEVICES[d], NULL);
             if (!set) fail_msg("no shape for %s on %s", s->name, DEVICES[d].backend);
             atn_workload w = {.name = s->name, .xml = s->text, .defines = SP, .sizes = set->sizes};
             w.range_length = set->range_length;

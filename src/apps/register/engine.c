@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "device/facts.h"
-#include "num/ahead.h"
+#include "kernel/ahead.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -248,7 +249,7 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static atn_status give_pose(atn_kernel *kernel, const reg_pose *pose) {
+static atn_status give_pose(atn_kernel *kernel, const geom_pose *pose) {
     static const char *const A[9] = {"a00", "a01", "a02", "a10", "a11", "a12", "a20", "a21", "a22"};
     static const char *const B[3] = {"b0", "b1", "b2"};
     atn_status status = ATN_OK;
@@ -257,8 +258,8 @@ static atn_status give_pose(atn_kernel *kernel, const reg_pose *pose) {
     return status;
 }
 
-atn_status reg_engine_run_given(reg_engine *e, reg_kernel which, const reg_pose *pose, const reg_given *given, size_t n,
-                                const reg_binding *bound, size_t count) {
+atn_status reg_engine_run_given(reg_engine *e, reg_kernel which, const geom_pose *pose, const reg_given *given,
+                                size_t n, const reg_binding *bound, size_t count) {
     atn_kernel *kernel;
     atn_status status = reg_engine_kernel(e, which, &kernel);
     if (status == ATN_OK && pose) status = give_pose(kernel, pose);
@@ -267,7 +268,7 @@ atn_status reg_engine_run_given(reg_engine *e, reg_kernel which, const reg_pose 
     return status == ATN_OK ? reg_engine_run(e, which, bound, count) : status;
 }
 
-atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
+atn_status reg_place(reg_engine *e, reg_side *side, const geom_pose *pose) {
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
     double since = atn_clock_seconds();
     bool there = side->w != NULL;
@@ -324,7 +325,7 @@ static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, cons
 
 /* Is it worth a list? Far reaches take in nearly everything; then whichever was seen to be cheaper. */
 static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_side *columns, double reach) {
-    double extent2 = 0, unit = reg_pose_scale(&columns->placed);
+    double extent2 = 0, unit = geom_pose_scale(&columns->placed);
     for (int axis = 0; axis < 3; ++axis) {
         double length = (columns->bounds.high[axis] - columns->bounds.low[axis]) * unit;
         extent2 += length * length;
@@ -500,9 +501,9 @@ static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double o
     return status;
 }
 
-atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, reg_moments *out) {
+atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, geom_moments *out) {
     const double *m;
-    *out = (reg_moments){0};
+    *out = (geom_moments){0};
     atn_status status = sums(e, REG_MSTEP, rows, outlier, "moment", e->moment, &m);
     if (status != ATN_OK) return status;
     out->weight = m[0];

@@ -2,6 +2,8 @@
  * than there is. */
 #include "apps/register/problem.h"
 
+#include "base/sized.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -61,9 +63,9 @@ static need needs(const atn_register_settings *s, bool remote, bool polish, doub
                           (s->compat ? 0 : judged * JUDGED) + SCENE + (remote ? STAGED : 0)};
 }
 
-size_t atn_register_bytes(atn_device *device, const atn_register_settings *settings, size_t source, size_t target) {
-    atn_register_settings none = {0};
-    if (!settings) settings = &none;
+size_t atn_register_bytes(atn_device *device, const atn_register_settings *given, size_t source, size_t target) {
+    atn_register_settings all, *settings = &all;
+    if (ATN_TAKE(NULL, atn_register_settings, given, settings) != ATN_OK) return 0;
     bool polish = reg_is_polished(settings) || reg_is_surveyed(settings), remote = device && reg_is_remote(device);
     need n = remote && reg_goes_to_device(device, settings, source, target)
                  ? needs_there(settings, (double)source, (double)target)

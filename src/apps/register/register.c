@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/sized.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -29,19 +31,19 @@ enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 /* ---- settings ---- */
 
 /* What is nearest to a 3 x 3 matrix among the maps of a kind; false where there is none. */
-static bool nearest_map(const double start[16], atn_transform_kind kind, reg_pose *out) {
-    reg_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
+static bool nearest_map(const double start[16], atn_transform_kind kind, geom_pose *out) {
+    geom_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
     for (int i = 0; i < 9; ++i) m.cross[i] = start[i / 3 * 4 + i % 3];
-    return reg_fit(&m, kind, out);
+    return geom_fit(&m, kind, out);
 }
 
 /* A start that has an inverse and is of the kind that is asked for, but for the digits that a file leaves out. */
 static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s) {
     static const double ROUNDED = 1e-3;
-    reg_pose start, nearest;
+    geom_pose start, nearest;
     for (int i = 0; i < 9; ++i) start.a[i] = s->start[i / 3 * 4 + i % 3];
-    double size = reg_pose_scale(&start), apart = 0;
-    if (!(size > 1e-5 * reg_pose_stretch(&start)) || !isfinite(size))
+    double size = geom_pose_scale(&start), apart = 0;
+    if (!(size > 1e-5 * geom_pose_stretch(&start)) || !isfinite(size))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the start maps space onto a plane, a line or a point");
     if (s->transform == ATN_TRANSFORM_AFFINE) return ATN_OK;
     bool any = nearest_map(s->start, s->transform, &nearest);
@@ -58,7 +60,7 @@ static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s
 
 /* Without what rounding left in it. */
 static void straighten(atn_register_settings *s) {
-    reg_pose nearest;
+    geom_pose nearest;
     if (s->transform == ATN_TRANSFORM_AFFINE || !nearest_map(s->start, s->transform, &nearest)) return;
     for (int i = 0; i < 9; ++i) s->start[i / 3 * 4 + i % 3] = nearest.a[i];
 }
@@ -96,23 +98,23 @@ static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
 
 /* ---- frames ---- */
 
-void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
-    reg_pose pose;
+void reg_to_inside(const reg_problem *p, const double t[16], geom_pose *out) {
+    geom_pose pose;
     for (int i = 0; i < 3; ++i) {
         memcpy(pose.a + 3 * i, t + 4 * i, 3 * sizeof *t);
         pose.b[i] = t[4 * i + 3];
     }
     double at[3];
-    reg_pose_apply(&pose, p->source_origin, at);
+    geom_pose_apply(&pose, p->source_origin, at);
     for (int i = 0; i < 3; ++i) pose.b[i] = (at[i] - p->target_origin[i]) / p->unit;
     *out = pose;
 }
 
-void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]) {
+void reg_to_outside(const reg_problem *p, const geom_pose *pose, double t[16]) {
     double turned[3];
-    reg_pose linear = *pose;
+    geom_pose linear = *pose;
     memset(linear.b, 0, sizeof linear.b);
-    reg_pose_apply(&linear, p->source_origin, turned);
+    geom_pose_apply(&linear, p->source_origin, turned);
     for (int i = 0; i < 3; ++i) {
         memcpy(t + 4 * i, pose->a + 3 * i, 3 * sizeof *t);
         t[4 * i + 3] = p->target_origin[i] + p->unit * pose->b[i] - turned[i];
@@ -232,7 +234,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     if (status != ATN_OK) return status;
     if (!r->has_covariance) snprintf(r->covariance_reason, sizeof r->covariance_reason, "%s", withheld(p, r));
     reg_to_outside(p, &p->pose, r->transform);
-    r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
+    r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? geom_pose_scale(&p->pose) : 1;
     r->iterations = p->iterations;
     r->pairs = p->dense_pairs;
     r->evaluated_pairs = p->engine.evaluated;
@@ -255,7 +257,7 @@ static const double NEAR = 0.3;                              /* of sigma_start: 
 
 /* What a run of the method left behind, with its verdict. */
 typedef struct answer {
-    reg_pose pose;
+    geom_pose pose;
     double far, sigma, outlier2, value;
     bool converged;
     char reason[sizeof((reg_problem *)0)->reason];
@@ -337,7 +339,7 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
 static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *settings) {
     bool tried;
     reg_start start;
-    reg_pose found;
+    geom_pose found;
     atn_status status = fit_where_they_lie(p, settings, 1, &tried);
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
@@ -444,14 +446,25 @@ static atn_status open_engine(atn_device *device, const atn_register_settings *s
     return status == ATN_OK ? reg_engine_open(device, settings, engine) : status;
 }
 
+/* What the caller gave, and room for what he gets. */
+static atn_status take(const atn_ctx *ctx, const atn_register_settings *given, const atn_register_result *out,
+                       atn_register_settings *settings) {
+    atn_status status = ATN_CHECK_OUT(ctx, atn_register_result, out);
+    return status == ATN_OK ? ATN_TAKE(ctx, atn_register_settings, given, settings) : status;
+}
+
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings;
+    atn_register_result all = {0};
     reg_engine engine;
-    *out = (atn_register_result){0};
-    atn_status status = open_engine(device, &settings, &engine);
-    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, out);
+    atn_status status = take(ctx, given, out, &settings);
+    if (status != ATN_OK) return status;
+    status = open_engine(device, &settings, &engine);
+    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, &all);
     reg_engine_close(&engine);
+    ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
 
@@ -504,33 +517,56 @@ static atn_status register_copies(reg_engine *engine, atn_array *source, atn_arr
 
 atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
                                const atn_register_settings *given, atn_register_result *out) {
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings;
+    atn_register_result all = {0};
     reg_engine engine = {0};
-    *out = (atn_register_result){0};
-    atn_status status = check_rows(device, source, "source");
+    atn_status status = take(ctx, given, out, &settings);
+    if (status == ATN_OK) status = check_rows(device, source, "source");
     if (status == ATN_OK) status = check_rows(device, target, "target");
     if (status == ATN_OK && settings.match_species)
-        status =
-            atn_fail(atn_device_ctx(device), ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
     if (reg_goes_to_device(device, &settings, counts[0], counts[1]))
-        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
+        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
     else
-        status = register_copies(&engine, source, target, &settings, out);
+        status = register_copies(&engine, source, target, &settings, &all);
     reg_engine_close(&engine);
+    ATN_GIVE(ctx, atn_register_result, &all, out);
+    return status;
+}
+
+/* Pairs lie as far from each other as the caller's header has it. */
+static atn_register_pair *pair_at(atn_register_pair *pairs, size_t bytes, size_t k) {
+    return (atn_register_pair *)((char *)pairs + k * bytes);
+}
+
+static atn_status check_pairs(const atn_ctx *ctx, atn_register_pair *pairs, size_t bytes, size_t count) {
+    atn_status status = ATN_CHECK_OUT(ctx, atn_register_pair, pairs);
+    if (status == ATN_OK && bytes < offsetof(atn_register_pair, result) + sizeof(size_t))
+        return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: %zu bytes have no room for a result", bytes);
+    for (size_t k = 1; k < count && status == ATN_OK; ++k)
+        if (pair_at(pairs, bytes, k)->size != pairs->size)
+            return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: number %zu has a size of %zu bytes, the first %zu",
+                            k, pair_at(pairs, bytes, k)->size, pairs->size);
     return status;
 }
 
 atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                               const atn_register_settings *given) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    size_t bytes = count && pairs->size ? pairs->size : sizeof *pairs;
+    atn_register_settings settings;
     reg_engine engine;
-    atn_status status = open_engine(device, &settings, &engine);
+    atn_status status = ATN_TAKE(ctx, atn_register_settings, given, &settings);
+    if (status == ATN_OK && count) status = check_pairs(ctx, pairs, bytes, count);
+    if (status != ATN_OK) return status;
+    status = open_engine(device, &settings, &engine);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        atn_register_pair *pair = &pairs[k];
+        atn_register_pair *pair = pair_at(pairs, bytes, k);
+        atn_register_result result = {0};
         atn_register_settings own = settings;
         if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
         if (pair->start) {
@@ -540,8 +576,9 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         pair->message[0] = '\0';
         pair->status = check(ctx, &own);
         if (pair->status == ATN_OK)
-            pair->status =
-                register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &pair->result);
+            pair->status = register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &result);
+        result.size = bytes - offsetof(atn_register_pair, result);
+        memcpy(&pair->result, &result, result.size);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
         if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;

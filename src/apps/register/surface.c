@@ -1,10 +1,10 @@
 /* Shapes from sums over near points, a kernel's work; the level they are taken at from a sample of the target. */
 #include "apps/register/surface.h"
 
-#include "apps/register/nth.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/nth.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum { FEWEST = 1000, LOOKED_AT = 1000, MANY = 80000 };
 /* Shapes of rows among the points of `all`, and how thick they are. */
 static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spacing, atn_array **shape,
                        atn_array **ratio) {
-    reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
+    geom_pose scaled = geom_pose_scaled(&GEOM_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
     atn_status status = reg_place(e, rows, &scaled);
     if (status == ATN_OK) status = reg_place(e, all, &scaled);
     return status == ATN_OK ? reg_shapes(e, rows, all, sqrt(log2(1e3)), FLATTEST, shape, ratio) : status;
@@ -31,12 +31,12 @@ static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, do
     atn_status status = reg_side_sample(e, side, side->padded / LOOKED_AT + 1, &some);
     atn_array *shape = NULL, *thick = NULL;
     double *ratio = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *ratio) : NULL;
-    reg_weighed *list = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *list) : NULL;
+    geom_weighed *list = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *list) : NULL;
     if (status == ATN_OK) status = ratio && list ? look(e, &some, side, spacing, &shape, &thick) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = reg_array_get(thick, some.padded, ratio);
     for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
-        list[k] = (reg_weighed){.number = ratio[k], .weight = (double)some.weight[k]};
-    if (status == ATN_OK) *out = reg_weighed_median(list, some.padded);
+        list[k] = (geom_weighed){.number = ratio[k], .weight = (double)some.weight[k]};
+    if (status == ATN_OK) *out = geom_weighed_median(list, some.padded);
     atn_array_free(shape);
     atn_array_free(thick);
     atn_free(e->ctx, ratio);
