@@ -1,7 +1,7 @@
 /* Every method on a ball with bumps: turned, scaled, sheared, noisy, in part only, among strangers, in a distance. */
 #include "regkit.h"
 
-#include "apps/sample/scans.h"
+#include "sample/scans.h"
 
 #include <math.h>
 #include <stdio.h>
