@@ -54,8 +54,13 @@ ATN_API const double *atn_image_doubles(const atn_image *image);
 /* Says what the values are, for previews and whoever asks: "m", "rad", at most 7 characters; "": nobody knows. */
 ATN_API atn_status atn_image_set_unit(atn_image *image, const char *unit);
 
-/* The format is that of the ending: tif, tiff (float32) or npy (float64 where it has doubles). Written aside and
- * renamed. */
+/* Says how far pixels are apart, columns and rows, and the wavelength of the light, for files that hold it; 0: nobody
+ * knows. */
+ATN_API atn_status atn_image_set_scale(atn_image *image, double dx_m, double dy_m, double wavelength_m);
+
+/* The format is that of the ending: tif, tiff (float32), npy (float64 where it has doubles), gwy (Gwyddion), vti (VTK
+ * XML), and of heights in metres sdf (ISO 25178-71) and dat (Zygo MetroPro, which needs the wavelength). Written aside
+ * and renamed. */
 ATN_API atn_status atn_image_write(const atn_image *image, const char *path);
 
 typedef enum atn_colour_map { ATN_COLOUR_VIRIDIS, ATN_COLOUR_GREY, ATN_COLOUR_CYCLIC } atn_colour_map;
