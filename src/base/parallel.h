@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
-enum { ATN_PARALLEL_MOST = 64 };
+enum { ATN_PARALLEL_MOST = 256 };
 
-/* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known, and inside a part of a loop. */
+/* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known, and inside a part of a loop.
+ */
 int32_t atn_parallel_workers(void);
 
 /* Does from ... to - 1; parts of one call run at the same time, each with another worker below the number above. */

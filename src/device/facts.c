@@ -27,3 +27,5 @@ const atn_backend_facts *atn_backend_facts_of(const atn_device_info *info) {
 bool atn_device_cannot_compile(const atn_device_info *info) {
     return atn_backend_facts_of(info)->threads && !*info->driver;
 }
+
+bool atn_backend_is(const char *name, const char *other) { return strcmp(name, other) == 0; }

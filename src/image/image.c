@@ -196,6 +196,4 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
     return status;
 }
 
-atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_settings *options) {
-    return image_preview(image->ctx, path, image, options);
-}
+const atn_ctx *image_ctx(const atn_image *image) { return image->ctx; }

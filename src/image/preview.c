@@ -112,8 +112,8 @@ static atn_status draw(const atn_ctx *ctx, const char *path, const atn_image *im
     return ATN_OK;
 }
 
-atn_status image_preview(const atn_ctx *ctx, const char *path, const atn_image *image,
-                         const atn_preview_settings *options) {
+atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_settings *options) {
+    const atn_ctx *ctx = image_ctx(image);
     atn_preview_settings o = options ? *options : (atn_preview_settings){0};
     atn_image_info info = atn_image_get_info(image);
     canvas c = {0};
