@@ -116,7 +116,7 @@ static bool fill_row(const batch *b, size_t k, json_t *object) {
     bool good = true;
     if (x) {
         const atn_register_pair *pair = &b->pairs[b->pair_of[k]];
-        size_t used[2] = {atn_cloud_get_info(pair->source).points, atn_cloud_get_info(pair->target).points};
+        size_t used[2] = {atn_cloud_info_of(pair->source).points, atn_cloud_info_of(pair->target).points};
         atn_cli_registered done = {.source_name = row->source,
                                    .target_name = row->target,
                                    .source = b->list.clouds[row->clouds[0]].cloud,
@@ -208,10 +208,8 @@ static atn_status write_report(const batch *b, const char *list, const char *pat
                     b->r->method, b->r->transform);
     atn_page_begin(&page, "attune register --batch", atn_text_str(&subtitle));
     atn_page_table(&page, atn_text_str(&rows), "llrrrrrl");
-    atn_page_end(&page);
     if (rows.failed || subtitle.failed) page.failed = true;
-    atn_status status = atn_text_status(&page);
-    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
+    atn_status status = atn_cli_page_write(b->r->call, &page, path);
     atn_text_free(&subtitle);
     atn_text_free(&rows);
     atn_text_free(&page);

@@ -4,6 +4,7 @@
 
 #include "base/compare.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ static atn_status make(const atn_ctx *ctx, source *s, atn_mass_ranges **out) {
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
     atn_status status = read_source(s, *out);
+    for (size_t k = 0; k < (*out)->n_ions; ++k) (*out)->ion[k].ion.name = (*out)->ion[k].name; /* no more move */
     if (status == ATN_OK) return ATN_OK;
     atn_mass_ranges_free(*out);
     *out = NULL;
@@ -125,20 +127,17 @@ atn_status atn_mass_ranges_read_bytes(const atn_ctx *ctx, const char *name, cons
     return status;
 }
 
-atn_mass_ranges_info atn_mass_ranges_get_info(const atn_mass_ranges *r) {
-    return (atn_mass_ranges_info){.format = r->format,
-                                  .ranges = r->n_ranges,
-                                  .ions = r->n_ions,
-                                  .duplicates = r->duplicates,
-                                  .overlaps = r->overlaps,
-                                  .low = r->edge[0],
-                                  .high = r->edge[r->edges - 1]};
+atn_status atn_mass_ranges_get_info(const atn_mass_ranges *r, atn_mass_ranges_info *out) {
+    atn_mass_ranges_info info = {.format = r->format,
+                                 .ranges = r->n_ranges,
+                                 .ions = r->n_ions,
+                                 .duplicates = r->duplicates,
+                                 .overlaps = r->overlaps,
+                                 .low = r->edge[0],
+                                 .high = r->edge[r->edges - 1]};
+    return ATN_GIVE(r->ctx, atn_mass_ranges_info, &info, out);
 }
 
-atn_mass_range atn_mass_ranges_get(const atn_mass_ranges *r, size_t range) { return r->range[range]; }
+const atn_mass_range *atn_mass_ranges_get(const atn_mass_ranges *r, size_t range) { return &r->range[range]; }
 
-atn_ion atn_mass_ranges_ion(const atn_mass_ranges *r, size_t ion) {
-    atn_ion out = r->ion[ion].ion;
-    out.name = r->ion[ion].name;
-    return out;
-}
+const atn_ion *atn_mass_ranges_ion(const atn_mass_ranges *r, size_t ion) { return &r->ion[ion].ion; }

@@ -1,5 +1,6 @@
 #include "device/facts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const atn_backend_facts FACTS[] = {
@@ -8,6 +9,7 @@ static const atn_backend_facts FACTS[] = {
                                                                                                 news */
     {.name = "cuda",
      .shuffle = true,
+     .matrix = 80,
      .waits = true,
      .exact_exp2 = true,
      .warp = 32,
@@ -22,6 +24,11 @@ const atn_backend_facts *atn_backend_facts_of(const atn_device_info *info) {
     for (size_t k = 0; k < N_FACTS; ++k)
         if (strcmp(FACTS[k].name, info->backend) == 0) return &FACTS[k];
     return &UNKNOWN;
+}
+
+bool atn_device_has_matrix(const atn_device_info *info) {
+    int32_t from = atn_backend_facts_of(info)->matrix, arch;
+    return from > 0 && sscanf(info->arch, "sm_%d", &arch) == 1 && arch >= from;
 }
 
 bool atn_device_cannot_compile(const atn_device_info *info) {

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -137,7 +138,10 @@ bool volume_is_pinned(const atn_volume *volume, const atn_device *device) {
     return volume->device == device && volume->memory.pinned;
 }
 
-atn_volume_info atn_volume_get_info(const atn_volume *volume) { return volume_info_of(&volume->facts); }
+atn_status atn_volume_get_info(const atn_volume *volume, atn_volume_info *out) {
+    atn_volume_info info = volume_info_of(&volume->facts);
+    return ATN_GIVE(volume->ctx, atn_volume_info, &info, out);
+}
 
 void *volume_data(atn_volume *volume) { return volume->data; }
 

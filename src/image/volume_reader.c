@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -162,13 +163,15 @@ static atn_status open_any(atn_volume_reader *r, const char *path, const atn_vol
     return folder ? open_folder(r, path) : open_file(r, path, options->shape, notes.shape);
 }
 
-atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_settings *options,
-                           atn_volume_reader **out) {
+atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_settings *given, atn_volume_reader **out) {
+    atn_volume_settings settings;
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_volume_settings, given, &settings);
+    if (status != ATN_OK) return status;
     atn_volume_reader *r = atn_zalloc(ctx, sizeof *r);
     if (!r) return ATN_ERR_MEMORY;
     r->ctx = ctx;
-    atn_status status = open_any(r, path, options);
+    status = open_any(r, path, &settings);
     if (status == ATN_OK)
         *out = r;
     else
@@ -178,7 +181,10 @@ atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_sett
 
 const volume_facts *volume_reader_facts(const atn_volume_reader *reader) { return &reader->facts; }
 
-atn_volume_info atn_volume_reader_info(const atn_volume_reader *reader) { return volume_info_of(&reader->facts); }
+atn_status atn_volume_reader_get_info(const atn_volume_reader *reader, atn_volume_info *out) {
+    atn_volume_info info = volume_info_of(&reader->facts);
+    return ATN_GIVE(reader->ctx, atn_volume_info, &info, out);
+}
 
 /* ---- scan after scan ---- */
 

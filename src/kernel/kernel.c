@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "kernel/description.h"
 #include "kernel/effort.h"
 #include "num/array.h"
@@ -46,15 +47,18 @@ static atn_status fill(atn_kernel *k, const char *description, const atn_kernel_
     return status;
 }
 
-atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_settings *options,
+atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_settings *given,
                              atn_kernel **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
+    atn_kernel_settings settings;
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_kernel_settings, given, &settings);
+    if (status != ATN_OK) return status;
     atn_kernel *k = atn_zalloc(ctx, sizeof *k);
     if (!k) return ATN_ERR_MEMORY;
     k->device = device;
     k->explained.ctx = ctx;
-    atn_status status = fill(k, description, options);
+    status = fill(k, description, &settings);
     if (status == ATN_OK)
         *out = k;
     else

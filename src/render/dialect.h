@@ -47,6 +47,7 @@ typedef struct atn_dialect {
     const char *double_prelude; /* where doubles occur; NULL: nothing needed */
     const char *wide_prelude;   /* where several elements are stored at once; NULL: nothing needed */
     const char *look_prelude;   /* where groups await each other; NULL: they cannot */
+    const char *matrix_prelude; /* where warps multiply matrices; NULL: they cannot */
 } atn_dialect;
 
 /* Of every prelude: arithmetic of whole numbers that is defined for all of them; INLINE, uint, idx, uidx, adr and uadr

@@ -254,7 +254,8 @@ static void least_or_most(printer *r, const ir_node *n) {
 /* exp or exp2. Lowering makes native exponentials out of exp2. */
 static void exponential(printer *r, const ir_node *n) {
     const atn_variant *v = &r->p->variant;
-    bool twos = n->op == ATN_OP_EXP2, polynomial = v->exp == ATN_EXP_POLYNOMIAL || !r->d->native_exp[twos];
+    bool twos = n->op == ATN_OP_EXP2,
+         polynomial = v->exp == ATN_EXP_POLYNOMIAL || !r->d->native_exp[twos] || n->id == 1;
     if (n->type != ATN_SP || v->exp == ATN_EXP_LIBRARY) {
         function(r, n, atn_op_get_info(n->op)->name);
         return;
@@ -448,6 +449,20 @@ static void operation(printer *r, const ir_node *n) {
                              atn_op_get_info(n->op)->name);
 }
 
+static void print_call(printer *r, const ir_node *n) {
+    static const char *const NAMES[] = {[IR_CALL_PACK] = "atn_pack_halves",
+                                        [IR_CALL_LOW_HALF] = "atn_low_half",
+                                        [IR_CALL_HIGH_HALF] = "atn_high_half",
+                                        [IR_CALL_AS_HALF] = "atn_as_half",
+                                        [IR_CALL_ALL] = "atn_all"};
+    ADD("%s(", NAMES[n->id]);
+    for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
+        if (k) ADD(", ");
+        print_expression(r, n->arg[k]);
+    }
+    ADD(")");
+}
+
 void print_expression(printer *r, ir_ref ref) {
     const ir_node *n = &r->p->nodes[ref];
     switch (n->kind) {
@@ -531,6 +546,9 @@ void print_expression(printer *r, ir_ref ref) {
             (int)n->id);
         print_expression(r, n->arg[0]);
         ADD(", %d)", (int)n->integer);
+        return;
+    case IR_CALL:
+        print_call(r, n);
         return;
     case IR_DRAW:
         ADD("atn_draw(scratch)");

@@ -123,6 +123,27 @@ static void fetch(printer *r, const ir_statement *s) {
     ADD(");\n");
 }
 
+static void load_matrices(printer *r, const ir_statement *s) {
+    ADD("int");
+    for (int32_t k = 0; k < s->unroll; ++k) ADD("%s %s", k ? "," : "", r->p->variables[s->id + k].name);
+    ADD("; atn_load_matrices%s(", s->component ? "_turned" : "");
+    for (int32_t k = 0; k < s->unroll; ++k) ADD("%s, ", r->p->variables[s->id + k].name);
+    ADD("tile%d_%s + ", (int)s->step, r->stage->tile[s->step].name);
+    print_expression(r, s->index);
+    ADD(");\n");
+}
+
+static void multiply_matrices(printer *r, const ir_statement *s) {
+    const ir_node *all = &r->p->nodes[s->value];
+    ADD("atn_multiply_halves(");
+    for (int32_t k = 0; k < 4; ++k) ADD("%s%s", k ? ", " : "", r->p->variables[s->id + k].name);
+    for (int32_t k = 0; k < all->width; ++k) {
+        ADD(", ");
+        print_expression(r, r->p->list[all->list + k]);
+    }
+    ADD(");\n");
+}
+
 static void scratch_store(printer *r, const ir_statement *s) {
     const char *type = print_type(r->p->nodes[s->value].type);
     bool call = s->kind == IR_SCRATCH_ATOMIC || print_atomic_partials(r);
@@ -262,6 +283,12 @@ static void statement(printer *r, const ir_statement *s) {
         return;
     case IR_LEAVE:
         leave(r, s);
+        return;
+    case IR_MATRIX_LOAD:
+        load_matrices(r, s);
+        return;
+    case IR_MATRIX_MULTIPLY:
+        multiply_matrices(r, s);
         return;
     case IR_FOR:
         loop(r, s);
@@ -445,6 +472,7 @@ typedef struct uses {
     bool doubles, halves;
     bool widths[5];        /* 1, 2, 4, 8, 16 */
     bool exp_widths[2][5]; /* of exp and exp2 in single precision */
+    bool polynomials[2];   /* of scalars that go by polynomial beside native ones */
 } uses;
 
 static int32_t log2_of(int32_t width) { return width >= 16 ? 4 : width >= 8 ? 3 : width >= 4 ? 2 : width >= 2 ? 1 : 0; }
@@ -464,7 +492,8 @@ static uses survey(const printer *r) {
         u.doubles |= n->type == ATN_DP;
         u.widths[log2_of(n->width)] = true;
         if (n->kind == IR_OPERATION && (n->op == ATN_OP_EXP || n->op == ATN_OP_EXP2) && n->type == ATN_SP)
-            u.exp_widths[n->op == ATN_OP_EXP2][log2_of(n->width)] = true;
+            *(n->id == 1 ? &u.polynomials[n->op == ATN_OP_EXP2]
+                         : &u.exp_widths[n->op == ATN_OP_EXP2][log2_of(n->width)]) = true;
     }
     return u;
 }
@@ -475,7 +504,10 @@ static void exponentials(printer *r, const uses *u) {
     atn_exp_form form = {.dialect = r->d->exp, .degree = v->degree, .finite = r->p->graph->finite, .fast = v->fast};
     if (v->exp == ATN_EXP_LIBRARY) return;
     if (v->exp == ATN_EXP_NATIVE && r->d->native_exp[1]) {
+        form.width = 1;
         if (u->exp_widths[1][0]) atn_render_native_exp2(r->out, form.dialect);
+        if (u->polynomials[0]) atn_render_exp(r->out, &form);
+        if (u->polynomials[1]) atn_render_exp2(r->out, &form);
         return;
     }
     for (int32_t k = 0; k < 5; ++k) {
@@ -497,6 +529,7 @@ static void preface(printer *r) {
         u.halves + (u.halves && r->p->variant.half), u.doubles, r->p->variant.index, r->p->variant.stream);
     atn_text_add(r->out, r->d->prelude);
     if (r->p->variant.q[0].pack > 1 && r->d->wide_prelude) atn_text_add(r->out, r->d->wide_prelude);
+    if (r->p->variant.matrix != ATN_MATRIX_OFF && r->d->matrix_prelude) atn_text_add(r->out, r->d->matrix_prelude);
     if (r->p->variant.finish == ATN_FINISH_LOOK && r->d->look_prelude) atn_text_add(r->out, r->d->look_prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {

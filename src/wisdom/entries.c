@@ -121,7 +121,7 @@ static atn_status remove_all(atn_wisdom *wisdom, const atn_wisdom_filter *filter
     return status;
 }
 
-atn_status atn_wisdom_forget(atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_wisdom_counts *counts) {
+atn_status atn_store_forget(atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_wisdom_counts *counts) {
     gathered all = {.ctx = wisdom->ctx};
     pthread_mutex_lock(&wisdom->lock);
     atn_status status = atn_store_begin(wisdom);

@@ -213,6 +213,10 @@ typedef struct lattice_knots {
     double told[LATTICE_KNOTS], right[LATTICE_KNOTS];
 } lattice_knots;
 
+static inline bool lattice_strangers_given(const atn_lattice_settings *s) {
+    return s->has_strangers || s->strangers > 0;
+}
+
 struct atn_lattice {
     atn_device *device;
     const atn_ctx *ctx;

@@ -2,6 +2,8 @@
  * than there is. */
 #include "apps/register/problem.h"
 
+#include "base/sized.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -33,9 +35,9 @@ static need needs(const atn_register_settings *s, bool polish, double source, do
                           (s->compat ? 0 : judged * JUDGED) + SCENE};
 }
 
-size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target) {
-    atn_register_settings none = {0};
-    if (!settings) settings = &none;
+size_t atn_register_bytes(const atn_register_settings *given, size_t source, size_t target) {
+    atn_register_settings all, *settings = &all;
+    if (ATN_TAKE(NULL, atn_register_settings, given, settings) != ATN_OK) return 0;
     need n = needs(settings, reg_is_polished(settings) || reg_is_surveyed(settings), (double)source, (double)target);
     return (size_t)(n.source + n.target + n.host);
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "kernel/kernel.h"
 #include "num/array.h"
 
@@ -431,14 +432,25 @@ static atn_status open_engine(atn_device *device, const atn_register_settings *s
     return status == ATN_OK ? reg_engine_open(device, settings, engine) : status;
 }
 
+/* What the caller gave, and room for what he gets. */
+static atn_status take(const atn_ctx *ctx, const atn_register_settings *given, const atn_register_result *out,
+                       atn_register_settings *settings) {
+    atn_status status = ATN_CHECK_OUT(ctx, atn_register_result, out);
+    return status == ATN_OK ? ATN_TAKE(ctx, atn_register_settings, given, settings) : status;
+}
+
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings;
+    atn_register_result all = {0};
     reg_engine engine;
-    *out = (atn_register_result){0};
-    atn_status status = open_engine(device, &settings, &engine);
-    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, out);
+    atn_status status = take(ctx, given, out, &settings);
+    if (status != ATN_OK) return status;
+    status = open_engine(device, &settings, &engine);
+    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, &all);
     reg_engine_close(&engine);
+    ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
 
@@ -491,33 +503,56 @@ static atn_status register_copies(reg_engine *engine, atn_array *source, atn_arr
 
 atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
                                const atn_register_settings *given, atn_register_result *out) {
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings;
+    atn_register_result all = {0};
     reg_engine engine = {0};
-    *out = (atn_register_result){0};
-    atn_status status = check_rows(device, source, "source");
+    atn_status status = take(ctx, given, out, &settings);
+    if (status == ATN_OK) status = check_rows(device, source, "source");
     if (status == ATN_OK) status = check_rows(device, target, "target");
     if (status == ATN_OK && settings.match_species)
-        status =
-            atn_fail(atn_device_ctx(device), ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
     if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
-        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
+        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
     else
-        status = register_copies(&engine, source, target, &settings, out);
+        status = register_copies(&engine, source, target, &settings, &all);
     reg_engine_close(&engine);
+    ATN_GIVE(ctx, atn_register_result, &all, out);
+    return status;
+}
+
+/* Pairs lie as far from each other as the caller's header has it. */
+static atn_register_pair *pair_at(atn_register_pair *pairs, size_t bytes, size_t k) {
+    return (atn_register_pair *)((char *)pairs + k * bytes);
+}
+
+static atn_status check_pairs(const atn_ctx *ctx, atn_register_pair *pairs, size_t bytes, size_t count) {
+    atn_status status = ATN_CHECK_OUT(ctx, atn_register_pair, pairs);
+    if (status == ATN_OK && bytes < offsetof(atn_register_pair, result) + sizeof(size_t))
+        return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: %zu bytes have no room for a result", bytes);
+    for (size_t k = 1; k < count && status == ATN_OK; ++k)
+        if (pair_at(pairs, bytes, k)->size != pairs->size)
+            return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: number %zu has a size of %zu bytes, the first %zu",
+                            k, pair_at(pairs, bytes, k)->size, pairs->size);
     return status;
 }
 
 atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                               const atn_register_settings *given) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    size_t bytes = count && pairs->size ? pairs->size : sizeof *pairs;
+    atn_register_settings settings;
     reg_engine engine;
-    atn_status status = open_engine(device, &settings, &engine);
+    atn_status status = ATN_TAKE(ctx, atn_register_settings, given, &settings);
+    if (status == ATN_OK && count) status = check_pairs(ctx, pairs, bytes, count);
+    if (status != ATN_OK) return status;
+    status = open_engine(device, &settings, &engine);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        atn_register_pair *pair = &pairs[k];
+        atn_register_pair *pair = pair_at(pairs, bytes, k);
+        atn_register_result result = {0};
         atn_register_settings own = settings;
         if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
         if (pair->start) {
@@ -527,8 +562,9 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         pair->message[0] = '\0';
         pair->status = check(ctx, &own);
         if (pair->status == ATN_OK)
-            pair->status =
-                register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &pair->result);
+            pair->status = register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &result);
+        result.size = bytes - offsetof(atn_register_pair, result);
+        memcpy(&pair->result, &result, result.size);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
         if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;

@@ -26,7 +26,7 @@ static void one(kit_host *host, const row *r) {
     motion_invert(motion, back);
     atn_cloud *source = shape_make(host->ctx, &(shape){SOURCE, 1, 11, r->noise, r->cut, r->strangers, back});
     atn_cloud *target = shape_make(host->ctx, &(shape){TARGET, 1, 12, r->noise, 0, r->strangers, NULL});
-    atn_register_result result;
+    atn_register_result result = {0};
     kit_ok(host->ctx, atn_register(host->device, source, target, &r->settings, &result));
     double turn = turn_between(result.transform, motion), way = way_between(result.transform, motion, NONE);
     if (!result.converged) fail_msg("%s: %s", r->name, result.reason);
@@ -107,7 +107,7 @@ static void finds_scale_and_shear(void **state) {
         for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
             atn_register_settings settings = {.method = methods[k],
                                               .transform = affine ? ATN_TRANSFORM_AFFINE : ATN_TRANSFORM_SIMILARITY};
-            atn_register_result result;
+            atn_register_result result = {0};
             kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &result));
             double most = 0;
             for (int c = 0; c < 4; ++c) most = fmax(most, way_between(result.transform, motion, corners[c]));
@@ -144,7 +144,7 @@ static void trimming_and_robust_kernels_help(void **state) {
                                               .outlier_distance = 1,
                                               .trim = ways[k].trim,
                                               .robust = ways[k].robust};
-            atn_register_result result;
+            atn_register_result result = {0};
             kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &result));
             double turn = turn_between(result.transform, motion), way = way_between(result.transform, motion, NONE);
             if (k == 0)
