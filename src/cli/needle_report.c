@@ -102,7 +102,7 @@ static void draw_numbers(atn_text *page, const atn_needle_result *r) {
 
 /* Model points where the pose puts them, at most MOST_MODEL. */
 static size_t move_model(const atn_cloud *model, const double *t, double *axis[3]) {
-    size_t n = atn_cloud_get_info(model).points, step = n / MOST_MODEL + 1, count = 0;
+    size_t n = atn_cloud_info_of(model).points, step = n / MOST_MODEL + 1, count = 0;
     for (size_t k = 0; k < n; k += step, ++count)
         for (int d = 0; d < 3; ++d)
             axis[d][count] = t[4 * d] * atn_cloud_positions(model, 0)[k] +
@@ -171,7 +171,7 @@ static atn_status draw_cloud(atn_text *page, const needle_job *job, const atn_cl
     double *const axis[3] = {(double *)(uintptr_t)atn_cloud_positions(scan, 0),
                              (double *)(uintptr_t)atn_cloud_positions(scan, 1),
                              (double *)(uintptr_t)atn_cloud_positions(scan, 2)};
-    draw_view(page, axis, atn_cloud_get_info(scan).points, moved, n_model);
+    draw_view(page, axis, atn_cloud_info_of(scan).points, moved, n_model);
     atn_free(ctx, moved[0]);
     return ATN_OK;
 }

@@ -120,7 +120,7 @@ static atn_status find_residuals(const atn_ctx *ctx, const atn_cli_registered *d
     cloud_grid *grid = NULL;
     atn_status status = index ? cloud_points_of(ctx, done->target, &target) : ATN_ERR_MEMORY;
     if (!status) status = cloud_grid_make(&target, 0, &grid);
-    *count = status ? 0 : atn_view_sample(atn_cloud_get_info(done->source).points, index);
+    *count = status ? 0 : atn_view_sample(atn_cloud_info_of(done->source).points, index);
     for (size_t k = 0; k < *count; ++k) {
         const double *t = done->result->transform;
         double from[3], at[3], distance2 = INFINITY;

@@ -20,7 +20,9 @@ bool atn_session_goes_on(atn_session *s, const char *phase) {
                            .left_s = isfinite(s->until_s) ? s->until_s - now : -1,
                            .best = s->best >= 0 ? s->entries[s->best].text : NULL,
                            .best_s = s->best >= 0 ? s->entries[s->best].score.seconds : 0,
-                           .phase = phase};
+                           .phase = phase,
+                           .steps = s->steps,
+                           .n_steps = (int32_t)s->n_steps};
     if (p.left_s < 0 && isfinite(s->until_s)) p.left_s = 0;
     for (size_t k = 0; k < s->n_entries; ++k) {
         const atn_entry *e = &s->entries[k];
