@@ -242,8 +242,4 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
     return status;
 }
 
-atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_settings *given) {
-    atn_preview_settings settings;
-    atn_status status = ATN_TAKE(image->ctx, atn_preview_settings, given, &settings);
-    return status == ATN_OK ? image_preview(image->ctx, path, image, &settings) : status;
-}
+const atn_ctx *image_ctx(const atn_image *image) { return image->ctx; }
