@@ -201,7 +201,8 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "--weights auto finds the shortest cuts of all congruent solutions; with --quality, cuts are weighted by "
             "it and by the regularity of the phase. --weights none is plain least squares, with a warning if residues "
             "smear it.",
-            "OUT is written as tif (float32), npy (float64 with --precision 64) or png (a preview with a colour bar). "
+            "OUT is written as tif (float32), npy (float64 with --precision 64), gwy (Gwyddion), vti (VTK XML), png (a "
+            "preview with a colour bar), or, for heights, sdf (ISO 25178-71) and dat (Zygo). "
             "It is in radians, or in metres if the wavelength is known: height = phase x wavelength / 4 pi, "
             "or / 2 pi with --transmission. If the solution does not converge or is not finite, the exit status is 1, "
             "the reason is on standard error, and nothing is written.",
@@ -228,7 +229,7 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {.name = "output",
              .letter = 'o',
              .value = "OUT",
-             .meaning = "output file: tif, npy or png; with --stream a folder"},
+             .meaning = "output file: tif, npy, gwy, sdf, dat, vti or png; with --stream a folder"},
             {.name = "preview", .value = "P.png", .meaning = "a picture of the result with a colour bar"},
             {.name = "mask", .value = "M", .meaning = "an image: pixels that are 0 are invalid"},
             {.name = "quality",
