@@ -7,9 +7,10 @@
  * covariance grows by most of what explains it: that pose errs, too. Where points of both clouds are the same ones,
  * noise aside, methods that fit points are held against pairs that count alike in all directions. A twist (w, v) moves
  * a point p to p + w x p + v. */
-#include "apps/register/polish.h"
+#include "apps/register/covariance.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "geom/eigen.h"
 
 #include <math.h>
@@ -219,6 +220,29 @@ typedef struct opinion {
 /* Of independent samples of a surface they are about one spacing apart. */
 static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
 
+/* What a covariance is made of. */
+typedef struct evidence {
+    reg_scattering terms;
+    double h[36], back[6]; /* the curvature; the step back, */
+    bool told;             /* or there is none */
+} evidence;
+
+/* Sums of the device; what the host makes of the terms meanwhile, where the device is another one, is done beside. */
+static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *out) {
+    enum { THREADS = 2 };
+    atn_aside beside = {0};
+    bool remote = s->p->engine.remote;
+    *out = (evidence){.told = false};
+    atn_status status = reg_scattering_open(s, pose, &out->terms);
+    if (status == ATN_OK && remote) atn_aside_begin(&beside, reg_scatter, &out->terms, THREADS);
+    if (status == ATN_OK && !remote) reg_scatter(&out->terms);
+    if (status == ATN_OK && (remote || out->terms.told)) status = curvature_of(s, pose, out->h);
+    if (status == ATN_OK && (remote || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
+    atn_aside_end(&beside);
+    reg_scattering_free(&out->terms);
+    return status == ATN_OK ? out->terms.status : status;
+}
+
 static double held_of(const double plain[36], const double h[36]) {
     double inverse[36], trace = 0;
     if (!geom_invert_symmetric(6, plain, inverse)) return 0;
@@ -228,20 +252,19 @@ static double held_of(const double plain[36], const double h[36]) {
 
 /* H^-1 B H^-1, times most of what it takes to explain the step back; `s` has its sums at the pose. */
 static atn_status estimate(reg_polish_state *s, opinion *o) {
-    double b[36], h[36], inverse[36], half[36], plain[36], back[6], step[6], force[6];
+    evidence found;
+    double inverse[36], half[36], plain[36], step[6], force[6];
     memcpy(plain, s->h, sizeof plain);
-    atn_status status = reg_scatter(s, &o->pose, b, &o->told);
-    if (status == ATN_OK && o->told) status = curvature_of(s, &o->pose, h);
+    atn_status status = gather(s, &o->pose, &found);
+    o->told = found.terms.told;
     if (status != ATN_OK || !o->told) return status;
     o->why = LOOSE;
-    o->told = geom_invert_symmetric(6, h, inverse);
+    o->told = geom_invert_symmetric(6, found.h, inverse) && found.told;
     if (!o->told) return ATN_OK;
-    multiply(inverse, b, half);
+    multiply(inverse, found.terms.b, half);
     multiply(half, inverse, o->c);
-    o->held = held_of(plain, h);
-    status = step_back(s, &o->pose, back, &o->told);
-    if (status != ATN_OK || !o->told) return status;
-    apply(plain, back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
+    o->held = held_of(plain, found.h);
+    apply(plain, found.back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
     apply(inverse, force, step);
     o->told = geom_invert_symmetric(6, o->c, half);
     double widen = o->told ? form(half, step) / SEEN : 1;

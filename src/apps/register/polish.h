@@ -44,10 +44,4 @@ atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double re
 enum { REG_POLISH_TERM = 10 };
 atn_status reg_polish_terms(reg_polish_state *s, const geom_pose *pose, size_t per, atn_array **out);
 
-/* ---- covariance_scatter.c ---- */
-
-/* How much g at the pose of the last step would differ for other points of the same surfaces: the mean of its square.
- * told: false where pairs are in too few places. */
-atn_status reg_scatter(reg_polish_state *s, const geom_pose *pose, double b[36], bool *told);
-
 #endif
