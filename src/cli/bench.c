@@ -12,12 +12,23 @@ static const struct {
     const char *name;
     atn_status (*run)(atn_cli_bench *bench);
 } SUBJECTS[] = {
-    {"kernels", atn_cli_bench_kernels},       {"register", atn_cli_bench_register},
-    {"needle", atn_cli_bench_needle},         {"unwrap", atn_cli_bench_unwrap},
-    {"space", atn_cli_bench_space},           {"lattice", atn_cli_bench_lattice},
-    {"covariance", atn_cli_bench_covariance}, {"trust", atn_cli_bench_trust},
-    {"estimate", atn_cli_bench_estimate},     {"programs", atn_cli_bench_programs},
+    {"kernels", atn_cli_bench_kernels},
+    {"register", atn_cli_bench_register},
+    {"needle", atn_cli_bench_needle},
+    {"unwrap", atn_cli_bench_unwrap},
+    {"space", atn_cli_bench_space},
+    {"lattice", atn_cli_bench_lattice},
+    {"covariance", atn_cli_bench_covariance},
+    {"trust", atn_cli_bench_trust},
+    {"estimate", atn_cli_bench_estimate},
+    {"programs", atn_cli_bench_programs},
+    {"live", atn_cli_bench_live},
 };
+
+void atn_cli_bench_subjects(atn_text *to) {
+    for (size_t k = 0; k < sizeof SUBJECTS / sizeof *SUBJECTS; ++k)
+        atn_text_printf(to, "%s%s", k ? " " : "", SUBJECTS[k].name);
+}
 
 #define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
 
@@ -182,7 +193,7 @@ static atn_status run(atn_cli_call *call) {
         return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
                               suggest.best ? "; did you mean '"
                                            : "; there are kernels, programs, estimate, register, trust, covariance, "
-                                             "needle, unwrap, lattice and space",
+                                             "needle, unwrap, lattice, live and space",
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
@@ -213,6 +224,8 @@ static const char *const PARAGRAPHS[] = {
     "estimate: kernels as they run untuned, those that are shipped and a dozen as users write them (bench/kernels), "
     "against what a tuning of --budget finds, which is remembered. Wanted is at most 2 times the tuned time. JSON rows "
     "also have estimate and tuned (variants) and slowdown.",
+    "live: frames of 1024x1024 unwrapped while a live page (--serve) asks for 30 of them a second, against nobody "
+    "asking.",
     "register: EM-ICP against the structure it was published in (a stored matrix of all pairs, OpenMP, on the CPU): "
     "dense "
     "E-steps and a whole registration; what leaving out far pairs saves, reproducible sums and precisions cost, the "
