@@ -248,6 +248,10 @@ static void widen(fitness_side *s) {
 
 bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
 
+double fitness_planes(const fitness *f, size_t samples) {
+    return 2.0 * NEIGHBOURS * (double)samples / (double)(f->side[0].neighbours + f->side[1].neighbours);
+}
+
 /* Both sides at the same time, as far as one core does it. */
 typedef struct beginning {
     cloud_points points[2];
