@@ -27,9 +27,6 @@ bool atn_cli_bench_visit(void *user, const atn_bench_row *row);
 void atn_cli_bench_progress(void *user, const char *what);
 atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench);
 
-/* Their names, with blanks between them. */
-void atn_cli_bench_subjects(atn_text *to);
-
 /* The subjects. */
 atn_status atn_cli_bench_live(atn_cli_bench *bench);
 atn_status atn_cli_bench_kernels(atn_cli_bench *bench);

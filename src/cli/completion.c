@@ -3,7 +3,6 @@
  * be, and `attune completion kernels` for what is shipped. */
 #include "cli/completion.h"
 
-#include "cli/bench.h"
 #include "graph/shipped.h"
 
 #include <ctype.h>
@@ -66,16 +65,20 @@ void atn_cli_choice_words(const char *value, atn_text *to) {
     }
 }
 
-void atn_cli_operand_words(const atn_cli_verb *verb, atn_text *to) {
+static void add_verb_names(atn_text *to, const atn_cli_verb *const *verbs) {
+    const char *blank = "";
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
+        if ((*verb)->hidden) continue;
+        atn_text_printf(to, "%s%s", blank, (*verb)->name);
+        blank = " ";
+    }
+}
+
+void atn_cli_operand_words(const atn_cli_verb *const *verbs, const atn_cli_verb *verb, atn_text *to) {
     char first[128];
     const char *from = verb->synopsis + strspn(verb->synopsis, "[");
-    if (strcmp(verb->name, "bench") == 0) {
-        atn_cli_bench_subjects(to);
-        return;
-    }
     if (strcmp(verb->name, "help") == 0) {
-        for (const atn_cli_verb *const *each = ATN_CLI_VERBS; *each; ++each)
-            if (!(*each)->hidden) atn_text_printf(to, "%s%s", to->length ? " " : "", (*each)->name);
+        add_verb_names(to, verbs);
         return;
     }
     snprintf(first, sizeof first, "%.*s", (int)strcspn(from, " ]"), from);
@@ -83,15 +86,6 @@ void atn_cli_operand_words(const atn_cli_verb *verb, atn_text *to) {
 }
 
 bool atn_cli_takes_kernels(const atn_cli_verb *verb) { return strstr(verb->synopsis, "KERNEL") != NULL; }
-
-static void add_verb_names(atn_text *to) {
-    const char *blank = "";
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
-        if ((*verb)->hidden) continue;
-        atn_text_printf(to, "%s%s", blank, (*verb)->name);
-        blank = " ";
-    }
-}
 
 static void add_option_names(atn_text *to, const atn_cli_option *options) {
     for (const atn_cli_option *o = options; o && o->name; ++o) {
@@ -119,20 +113,20 @@ static void add_value_case(atn_text *to, const char *verb, const atn_cli_option 
     }
 }
 
-static void add_script(atn_text *to) {
+static void add_script(atn_text *to, const atn_cli_verb *const *verbs) {
     atn_text_add(to, HEAD);
     atn_text_add(to, "    case $verb:$prev in\n");
     for (const atn_cli_option *o = ATN_CLI_GLOBALS; o->name; ++o) add_value_case(to, "*", o);
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb)
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb)
         for (const atn_cli_option *o = (*verb)->options; !(*verb)->hidden && o && o->name; ++o)
             add_value_case(to, (*verb)->name, o);
     atn_text_add(to, "    esac\n    case $verb:$cur in\n    :-*) _attune_words '");
     add_option_names(to, ATN_CLI_GLOBALS);
     add_option_names(to, ATN_CLI_FRONT);
     atn_text_add(to, "' ;;\n    :*) _attune_words '");
-    add_verb_names(to);
+    add_verb_names(to, verbs);
     atn_text_add(to, "' ;;\n");
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         if ((*verb)->hidden) continue;
         atn_text_printf(to, "    %s:-*) _attune_words '", (*verb)->name);
         add_option_names(to, (*verb)->options);
@@ -143,7 +137,7 @@ static void add_script(atn_text *to) {
             continue;
         }
         atn_text words = {.ctx = to->ctx};
-        atn_cli_operand_words(*verb, &words);
+        atn_cli_operand_words(verbs, *verb, &words);
         if (words.length || atn_cli_takes_kernels(*verb))
             atn_text_printf(to, "    %s:*) _attune_operand '%s' %s ;;\n", (*verb)->name, atn_text_str(&words),
                             atn_cli_takes_kernels(*verb) ? "kernels" : "");
@@ -174,11 +168,11 @@ static atn_status run(atn_cli_call *call) {
     atn_status status = ATN_OK;
     const char *what = call->n_operands ? call->operands[0] : "bash";
     if (strcmp(what, "bash") == 0)
-        add_script(&text);
+        add_script(&text, call->verbs);
     else if (strcmp(what, "zsh") == 0)
-        atn_cli_completion_zsh(&text);
+        atn_cli_completion_zsh(&text, call->verbs);
     else if (strcmp(what, "fish") == 0)
-        atn_cli_completion_fish(&text);
+        atn_cli_completion_fish(&text, call->verbs);
     else if (strcmp(what, "devices") == 0)
         status = add_devices(&text);
     else if (strcmp(what, "kernels") == 0)

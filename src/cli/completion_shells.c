@@ -39,11 +39,11 @@ static void add_fish_option(atn_text *to, const char *when, const atn_cli_option
     atn_text_free(&words);
 }
 
-void atn_cli_completion_fish(atn_text *to) {
+void atn_cli_completion_fish(atn_text *to, const atn_cli_verb *const *verbs) {
     char when[96];
     atn_text_add(
         to, "# Completion of attune for fish; made by 'attune completion fish', do not edit.\ncomplete -c attune -f\n");
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         if ((*verb)->hidden) continue;
         atn_text_printf(to, "complete -c attune -n __fish_use_subcommand -a %s -d '", (*verb)->name);
         add_quoted(to, (*verb)->summary, strlen((*verb)->summary), false);
@@ -51,12 +51,12 @@ void atn_cli_completion_fish(atn_text *to) {
     }
     for (const atn_cli_option *o = ATN_CLI_GLOBALS; o->name; ++o) add_fish_option(to, "", o);
     for (const atn_cli_option *o = ATN_CLI_FRONT; o->name; ++o) add_fish_option(to, " -n __fish_use_subcommand", o);
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         atn_text words = {.ctx = to->ctx};
         if ((*verb)->hidden) continue;
         snprintf(when, sizeof when, " -n '__fish_seen_subcommand_from %s'", (*verb)->name);
         for (const atn_cli_option *o = (*verb)->options; o && o->name; ++o) add_fish_option(to, when, o);
-        atn_cli_operand_words(*verb, &words);
+        atn_cli_operand_words(verbs, *verb, &words);
         if (words.length) atn_text_printf(to, "complete -c attune%s -a '%s'\n", when, atn_text_str(&words));
         if (atn_cli_takes_kernels(*verb))
             atn_text_printf(to, "complete -c attune%s -a '(attune completion kernels 2>/dev/null)'\n", when);
@@ -96,7 +96,7 @@ static void add_zsh_option(atn_text *to, const atn_cli_option *o) {
     atn_text_free(&words);
 }
 
-void atn_cli_completion_zsh(atn_text *to) {
+void atn_cli_completion_zsh(atn_text *to, const atn_cli_verb *const *verbs) {
     atn_text_add(
         to, "#compdef attune\n# Completion of attune for zsh; made by 'attune completion zsh', do not edit.\n"
             "_attune_devices() {\n    local -a names\n    names=(${(f)\"$(attune completion devices 2>/dev/null)\"})\n"
@@ -104,7 +104,7 @@ void atn_cli_completion_zsh(atn_text *to) {
             "_attune_kernels() {\n    local -a names\n    names=(${(f)\"$(attune completion kernels 2>/dev/null)\"})\n"
             "    compadd -a names\n    _files\n}\n"
             "_attune() {\n    local -a verbs\n    local verb\n    verbs=(\n");
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         if ((*verb)->hidden) continue;
         atn_text_printf(to, "        '%s:", (*verb)->name);
         add_quoted(to, (*verb)->summary, strlen((*verb)->summary), true);
@@ -112,13 +112,13 @@ void atn_cli_completion_zsh(atn_text *to) {
     }
     atn_text_add(to, "    )\n    if ((CURRENT == 2)); then\n        _describe verb verbs\n        return\n    fi\n"
                      "    verb=${words[2]}\n    shift words\n    ((--CURRENT))\n    case $verb in\n");
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         atn_text words = {.ctx = to->ctx};
         if ((*verb)->hidden) continue;
         atn_text_printf(to, "    %s)\n        _arguments -S \\\n", (*verb)->name);
         for (const atn_cli_option *o = (*verb)->options; o && o->name; ++o) add_zsh_option(to, o);
         for (const atn_cli_option *o = ATN_CLI_GLOBALS; o->name; ++o) add_zsh_option(to, o);
-        atn_cli_operand_words(*verb, &words);
+        atn_cli_operand_words(verbs, *verb, &words);
         if (words.length) atn_text_printf(to, "            '1:what:(%s)' \\\n", atn_text_str(&words));
         if (atn_cli_takes_kernels(*verb) && !words.length)
             atn_text_add(to, "            '1:kernel:_attune_kernels' \\\n");

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "cloud/faces.h"
 
 #include <stdio.h>
@@ -93,11 +94,14 @@ unsigned cloud_kept(const atn_cloud_settings *options) {
     return options && options->no_properties ? 0 : KEEP_EXTRAS | KEEP_FACES;
 }
 
-atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, atn_cloud **out) {
+atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_settings *given, atn_cloud **out) {
+    atn_cloud_settings settings;
     source s;
     *out = NULL;
-    atn_status status = source_open(ctx, path, &s);
-    if (status == ATN_OK) status = cloud_read_source(&s, options, cloud_kept(options), out);
+    atn_status status = ATN_TAKE(ctx, atn_cloud_settings, given, &settings);
+    if (status != ATN_OK) return status;
+    status = source_open(ctx, path, &s);
+    if (status == ATN_OK) status = cloud_read_source(&s, &settings, cloud_kept(&settings), out);
     source_close(&s);
     return status;
 }

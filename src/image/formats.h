@@ -68,8 +68,7 @@ typedef struct png_picture {
 } png_picture;
 atn_status image_png_add(const atn_ctx *ctx, const char *path, const png_picture *picture, atn_text *out);
 
-atn_status image_preview(const atn_ctx *ctx, const char *path, const atn_image *image,
-                         const atn_preview_settings *options);
+const atn_ctx *image_ctx(const atn_image *image);
 
 /* A TIFF whose pages are read one after the other. */
 typedef struct tiff_pages tiff_pages;

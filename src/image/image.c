@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "image/formats.h"
 #include "num/npy.h"
 
@@ -83,11 +84,14 @@ static atn_status read_image(source *s, const atn_image_settings *options, atn_i
     return status;
 }
 
-atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_settings *options, atn_image **out) {
+atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_settings *given, atn_image **out) {
+    atn_image_settings settings;
     source s;
     *out = NULL;
-    atn_status status = source_open(ctx, path, &s);
-    if (status == ATN_OK) status = read_image(&s, options, out);
+    atn_status status = ATN_TAKE(ctx, atn_image_settings, given, &settings);
+    if (status != ATN_OK) return status;
+    status = source_open(ctx, path, &s);
+    if (status == ATN_OK) status = read_image(&s, &settings, out);
     source_close(&s);
     return status;
 }
@@ -141,7 +145,7 @@ void atn_image_free(atn_image *image) {
     atn_free(image->ctx, image);
 }
 
-atn_image_info atn_image_get_info(const atn_image *image) {
+atn_status atn_image_get_info(const atn_image *image, atn_image_info *out) {
     atn_image_info info = {.format = image->format,
                            .width = (int64_t)image->width,
                            .height = (int64_t)image->height,
@@ -163,7 +167,7 @@ atn_image_info atn_image_get_info(const atn_image *image) {
         info.low = (double)low;
         info.high = (double)high;
     }
-    return info;
+    return ATN_GIVE(image->ctx, atn_image_info, &info, out);
 }
 
 const float *atn_image_pixels(const atn_image *image) { return image->pixels; }
@@ -238,6 +242,4 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
     return status;
 }
 
-atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_settings *options) {
-    return image_preview(image->ctx, path, image, options);
-}
+const atn_ctx *image_ctx(const atn_image *image) { return image->ctx; }

@@ -11,6 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+atn_status tiff_wrong(const tiff_pages *pages, const char *what) {
+    if (!pages->failed) return atn_fail(pages->s->ctx, ATN_ERR_INPUT, "%s: a damaged TIFF: %s", pages->s->name, what);
+    return atn_fail(pages->s->ctx, ATN_ERR_INPUT, "%s: a damaged TIFF: libtiff says: %s", pages->s->name, pages->said);
+}
+
 /* Ways of packing that are read, and how many bytes one can become. Others have no bound, or keep no values. */
 static const struct {
     unsigned code;

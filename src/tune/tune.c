@@ -127,7 +127,8 @@ static atn_status queue_first(atn_session *s) {
     for (const char *const *text = s->options.only; text && *text && status == ATN_OK; ++text)
         status = queue_text(s, *text, true);
     if (s->options.only) return status;
-    const char *type = atn_outlook_of(s->c.graph).bytes == 8 ? "DP" : "SP";
+    atn_outlook outlook = atn_outlook_of(s->c.graph);
+    const char *type = outlook.bytes == 8 ? "DP" : outlook.halves ? "HP" : "SP";
     bool known = !s->info->cpu || atn_backend_facts_of(s->info)->threads; /* OpenCL on a CPU is another thing */
     for (const atn_seed *seed = NULL;
          known && status == ATN_OK && (seed = atn_seed_next(s->c.graph->name, type, s->info->backend, seed));)
@@ -141,30 +142,6 @@ static int64_t counted(const atn_session *s) {
     int64_t n = s->evaluations;
     for (size_t k = 0; k < s->n_entries && s->options.resume; ++k) n += s->entries[k].recalled;
     return n;
-}
-
-bool atn_session_goes_on(atn_session *s, const char *phase) {
-    double now = atn_clock_seconds();
-    if (atn_check_cancel(s->ctx) != ATN_OK) s->stopped = true;
-    if (!s->options.progress) return !s->stopped;
-    atn_tune_progress p = {.elapsed_s = now - s->began_s,
-                           .left_s = isfinite(s->until_s) ? s->until_s - now : -1,
-                           .best = s->best >= 0 ? s->entries[s->best].text : NULL,
-                           .best_s = s->best >= 0 ? s->entries[s->best].score.seconds : 0,
-                           .phase = phase,
-                           .steps = s->steps,
-                           .n_steps = (int32_t)s->n_steps};
-    if (p.left_s < 0 && isfinite(s->until_s)) p.left_s = 0;
-    for (size_t k = 0; k < s->n_entries; ++k) {
-        const atn_entry *e = &s->entries[k];
-        p.tried += e->told;
-        p.recalled += e->told && e->recalled;
-        p.failed += e->told && e->score.outcome != ATN_OUTCOME_RIGHT;
-    }
-    if (s->estimate >= 0 && s->entries[s->estimate].told && isfinite(s->entries[s->estimate].score.seconds))
-        p.default_s = s->entries[s->estimate].score.seconds;
-    if (!s->options.progress(s->options.user, &p)) s->stopped = true;
-    return !s->stopped;
 }
 
 static bool has_budget(const atn_session *s) {

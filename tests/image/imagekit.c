@@ -324,7 +324,7 @@ void kit_save(const char *dir, const char *name, const atn_text *bytes) {
 }
 
 void kit_same_image(const atn_image *image, double factor) {
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     assert_int_equal(info.width, KIT_W);
     assert_int_equal(info.height, KIT_H);
     for (int k = 0; k < KIT_W * KIT_H; ++k) {
