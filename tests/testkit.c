@@ -88,7 +88,7 @@ __attribute__((destructor)) static void remove_tempdirs(void) {
 static void make_key(const char *folder) {
     atn_ctx *ctx;
     atn_cache *cache;
-    assert_int_equal(atn_ctx_create(&(atn_options){.cache_dir = folder}, &ctx), ATN_OK);
+    assert_int_equal(atn_ctx_create(&(atn_ctx_settings){.cache_dir = folder}, &ctx), ATN_OK);
     kit_ok(ctx, atn_cache_of(ctx, &cache));
     atn_ctx_free(ctx);
 }
@@ -127,7 +127,7 @@ atn_ctx *kit_ctx(void) {
         if (ctx_of[k]) continue;
         cache_of[k] = kit_tempdir();
         faults_of[k] = (kit_faults){0};
-        atn_options options = kit_fault_options(&faults_of[k]);
+        atn_ctx_settings options = kit_fault_options(&faults_of[k]);
         options.cache_dir = cache_of[k];
         kit_pool_take(cache_of[k]);
         assert_int_equal(atn_ctx_create(&options, &ctx_of[k]), ATN_OK);
@@ -161,8 +161,8 @@ static void *faulty_resize(void *user, void *block, size_t bytes) {
     return moved;
 }
 
-atn_options kit_fault_options(kit_faults *faults) {
-    return (atn_options){.resize = faulty_resize, .resize_user = faults};
+atn_ctx_settings kit_fault_options(kit_faults *faults) {
+    return (atn_ctx_settings){.resize = faulty_resize, .resize_user = faults};
 }
 
 atn_device *kit_open_host(atn_ctx *ctx) {

@@ -34,7 +34,7 @@ typedef struct kit_faults {
     long fail_at;      /* the one that fails */
     atomic_long live;  /* blocks not yet freed */
 } kit_faults;
-atn_options kit_fault_options(kit_faults *faults);
+atn_ctx_settings kit_fault_options(kit_faults *faults);
 
 /* assert_int_equal(status, ATN_OK), with the context's sentence when it is not. */
 #define kit_ok(ctx, call)                                                                                              \

@@ -15,30 +15,30 @@ typedef struct atn_array atn_array;
 
 /* What an array is. A plain value. */
 typedef struct atn_array_info {
-    atn_type type;              /* of the elements */
-    int32_t rank;               /* 1 vector, 2 matrix, 3 volume */
-    int64_t size[ATN_MAX_RANK]; /* columns (or length), rows, planes; 1 beyond the rank */
-    int64_t pitch;              /* elements from row to row; a vector's: its length. Planes lie one behind the other */
+    atn_type type;               /* of the elements */
+    int32_t rank;                /* 1 vector, 2 matrix, 3 volume */
+    int64_t shape[ATN_MAX_RANK]; /* as in NPY: (length), (rows, columns), (planes, rows, columns); 1 beyond the rank */
+    int64_t pitch;               /* elements from row to row; a vector's: its length. Planes lie one behind the other */
 } atn_array_info;
 
 /* ---- making; owned by the caller, freed before the device is closed; used by one thread at a time ---- */
 /* All elements start as zero. */
 ATN_API atn_status atn_array_create_vector(atn_device *device, atn_type type, int64_t length, atn_array **out);
 /* pitch 0: as many as columns; elements between the columns and the pitch are nobody's. */
-ATN_API atn_status atn_array_create_matrix(atn_device *device, atn_type type, int64_t columns, int64_t rows,
+ATN_API atn_status atn_array_create_matrix(atn_device *device, atn_type type, int64_t rows, int64_t columns,
                                            int64_t pitch, atn_array **out);
-ATN_API atn_status atn_array_create_volume(atn_device *device, atn_type type, int64_t columns, int64_t rows,
-                                           int64_t planes, int64_t pitch, atn_array **out);
+ATN_API atn_status atn_array_create_volume(atn_device *device, atn_type type, int64_t planes, int64_t rows,
+                                           int64_t columns, int64_t pitch, atn_array **out);
 /* Elements that lie in the device's memory already and are somebody else's: on CUDA an address of the primary context
  * (a tensor's), on the host a pointer. They are read and written where they are, outlive the array, and are not freed
  * with it. ATN_ERR_UNSUPPORTED on OpenCL. Who else works on them orders it: atn_device_follow. */
 ATN_API atn_status atn_array_create_at(atn_device *device, const atn_array_info *info, void *address, atn_array **out);
 /* Views share the elements of their parent, which may be freed before them. */
 ATN_API atn_status atn_array_view_range(atn_array *vector, int64_t first, int64_t length, atn_array **out);
-ATN_API atn_status atn_array_view_block(atn_array *matrix, int64_t first_column, int64_t first_row, int64_t columns,
-                                        int64_t rows, atn_array **out);
+ATN_API atn_status atn_array_view_block(atn_array *matrix, int64_t first_row, int64_t first_column, int64_t rows,
+                                        int64_t columns, atn_array **out);
 /* A vector as the rows of a matrix, side by side; rows * columns is its length. */
-ATN_API atn_status atn_array_view_matrix(atn_array *vector, int64_t columns, int64_t rows, atn_array **out);
+ATN_API atn_status atn_array_view_matrix(atn_array *vector, int64_t rows, int64_t columns, atn_array **out);
 ATN_API atn_status atn_array_view_row(atn_array *matrix, int64_t row, atn_array **out);     /* a vector */
 ATN_API atn_status atn_array_view_plane(atn_array *volume, int64_t plane, atn_array **out); /* a matrix */
 ATN_API void atn_array_free(atn_array *array);                                              /* NULL is fine */

@@ -11,13 +11,13 @@ extern "C" {
 #endif
 
 /* What becomes of points with a coordinate that is NaN or infinite. */
-typedef enum atn_invalid { ATN_INVALID_REFUSE, ATN_INVALID_DROP } atn_invalid;
+typedef enum atn_cloud_invalid { ATN_INVALID_REFUSE, ATN_INVALID_DROP } atn_cloud_invalid;
 
 /* How a file is read; a field left zero takes its default. */
-typedef struct atn_cloud_options {
-    atn_invalid invalid; /* default: the file is refused; dropped points are counted */
-    bool no_properties;  /* leave out colours, labels, faces, all that only travels; default: they are kept */
-} atn_cloud_options;
+typedef struct atn_cloud_settings {
+    atn_cloud_invalid invalid; /* default: the file is refused; dropped points are counted */
+    bool no_properties;        /* leave out colours, labels, faces, all that only travels; default: they are kept */
+} atn_cloud_settings;
 
 typedef struct atn_cloud atn_cloud;
 
@@ -37,8 +37,8 @@ typedef struct atn_cloud_info {
     const char *left_out;   /* names of what the file has and a cloud does not; "" for nothing */
 } atn_cloud_info;
 
-/* A file; the format is known by how it begins, else by its ending. Owned by the caller. NULL options: defaults. */
-ATN_API atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_cloud **out);
+/* A file; the format is known by how it begins, else by its ending. Owned by the caller. NULL settings: defaults. */
+ATN_API atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_settings *settings, atn_cloud **out);
 
 /* Copies `points` positions, x y z after x y z, and as many normals or NULL. All must be finite. */
 ATN_API atn_status atn_cloud_create(atn_ctx *ctx, size_t points, const double *positions, const float *normals,

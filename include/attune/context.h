@@ -45,7 +45,7 @@ typedef void (*atn_log_fn)(void *user, atn_log_level level, const char *line);
 typedef void *(*atn_resize_fn)(void *user, void *block, size_t bytes);
 
 /* Settings of a context; a field left zero takes its default. */
-typedef struct atn_options {
+typedef struct atn_ctx_settings {
     atn_log_fn log;         /* NULL: silent */
     void *log_user;         /* handed to log */
     atn_log_level log_from; /* lines below this level are not made; default: debug */
@@ -53,13 +53,13 @@ typedef struct atn_options {
     void *resize_user;      /* handed to resize */
     const char *cache_dir;  /* NULL: $XDG_CACHE_HOME/attune, or ~/.cache/attune */
     const char *compiler;   /* NULL: $ATTUNE_CC, else the first of gcc, clang, cc found */
-} atn_options;
+} atn_ctx_settings;
 
 typedef struct atn_ctx atn_ctx;
 
-/* Makes a context, owned by the caller. `options` may be NULL and is copied. On failure *out is NULL and
+/* Makes a context, owned by the caller. `settings` may be NULL and is copied. On failure *out is NULL and
  * there is no context to ask: the status says it all. */
-ATN_API atn_status atn_ctx_create(const atn_options *options, atn_ctx **out);
+ATN_API atn_status atn_ctx_create(const atn_ctx_settings *settings, atn_ctx **out);
 ATN_API void atn_ctx_free(atn_ctx *ctx); /* NULL is fine; all else made from ctx is freed before it */
 
 /* The sentence left by the calling thread's last failure in this context; "" when there was none. Valid

@@ -12,12 +12,12 @@ extern "C" {
 /* ---- images ---- */
 
 /* How a file is read; a field left zero takes its default. */
-typedef struct atn_image_options {
+typedef struct atn_image_settings {
     int64_t shape[2]; /* rows, columns: the file is raw float32, little-endian; zeros: the file says what it is */
     int64_t page;     /* of a TIFF that has several, from 0 */
     double scale;     /* values are multiplied by this; default: 1 */
     bool exact;       /* doubles of a file stay doubles as well: atn_image_doubles */
-} atn_image_options;
+} atn_image_settings;
 
 typedef struct atn_image atn_image;
 
@@ -35,9 +35,9 @@ typedef struct atn_image_info {
     double spacing_m[2];   /* between columns and between rows; 0: the file does not say */
 } atn_image_info;
 
-/* A file; its first bytes say which format it has. Owned by the caller. NULL options: defaults. Values are as stored:
+/* A file; its first bytes say which format it has. Owned by the caller. NULL settings: defaults. Values are as stored:
  * integers become the same numbers, colours their luminance; what is not finite or marked as invalid becomes NaN. */
-ATN_API atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_options *options, atn_image **out);
+ATN_API atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_settings *settings, atn_image **out);
 
 /* Copies the pixels, row after row; infinities become NaN. NULL pixels: zeros. */
 ATN_API atn_status atn_image_create(atn_ctx *ctx, int64_t width, int64_t height, const float *pixels, atn_image **out);
@@ -61,25 +61,25 @@ ATN_API atn_status atn_image_write(const atn_image *image, const char *path);
 typedef enum atn_colour_map { ATN_COLOUR_VIRIDIS, ATN_COLOUR_GREY, ATN_COLOUR_CYCLIC } atn_colour_map;
 
 /* How a preview looks; a field left zero takes its default. */
-typedef struct atn_preview_options {
+typedef struct atn_preview_settings {
     atn_colour_map map; /* ATN_COLOUR_CYCLIC is for wrapped phase: both ends look alike */
     int32_t bits;       /* of a colour: 8 or 16; default: 8 */
     double low, high;   /* values at the ends of the map; both 0: the range of the image */
     bool no_bar;        /* leave out the colour bar with its two numbers */
-} atn_preview_options;
+} atn_preview_settings;
 
-/* A PNG for people: invalid pixels are light grey, and beside the image stands a colour bar. NULL options: defaults.
+/* A PNG for people: invalid pixels are light grey, and beside the image stands a colour bar. NULL settings: defaults.
  * Written aside and renamed. */
 ATN_API atn_status atn_image_write_preview(const atn_image *image, const char *path,
-                                           const atn_preview_options *options);
+                                           const atn_preview_settings *settings);
 
 /* ---- volumes ---- */
 
 /* How a volume is read; a field left zero takes its default. */
-typedef struct atn_volume_options {
+typedef struct atn_volume_settings {
     int64_t shape[3];  /* scans, rows, columns: the file is raw, 8 or 16 bits by its size; zeros: no raw file */
     double spacing[3]; /* between columns, rows, scans; zeros: volume.json says it, or nobody */
-} atn_volume_options;
+} atn_volume_settings;
 
 /* What a volume is. A plain value; its texts belong to the volume or reader. */
 typedef struct atn_volume_info {
@@ -96,7 +96,7 @@ typedef struct atn_volume_reader atn_volume_reader;
 
 /* A folder of PNG, BMP and TIFF files (2 comes before 10), a TIFF with pages, or a raw file. Owned by the caller. All
  * scans must have one size and one number of bits. */
-ATN_API atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_options *options,
+ATN_API atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_settings *settings,
                                    atn_volume_reader **out);
 ATN_API atn_volume_info atn_volume_reader_info(const atn_volume_reader *reader);
 /* Copies the next scan to `frame`, which has room for frame_bytes; *any is false when there was none left. After a
@@ -107,10 +107,11 @@ ATN_API void atn_volume_close(atn_volume_reader *reader); /* NULL is fine */
 typedef struct atn_volume atn_volume;
 
 /* All of it at once. Owned by the caller. */
-ATN_API atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume **out);
+ATN_API atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_settings *settings,
+                                   atn_volume **out);
 /* The same into a volume that is there, for frame after frame without new memory: what is read must have its shape and
  * bits. After a failure its scans may be of both. */
-ATN_API atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_options *options);
+ATN_API atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_settings *settings);
 /* Copies scans, rows and columns; bits is 8 or 16. NULL data: zeros. NULL spacing: not known. */
 ATN_API atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits, const void *data,
                                      const double *spacing, atn_volume **out);

@@ -22,18 +22,18 @@ typedef enum atn_effort {
 } atn_effort;
 
 /* A field left zero takes its default. */
-typedef struct atn_kernel_options {
+typedef struct atn_kernel_settings {
     const char *const *defines; /* "USED_FLOAT=SP" and the like, ended by NULL; or NULL */
     atn_effort effort;          /* default: estimate */
     double budget_s;            /* of MEASURE, for each step; default: 60 */
     double tolerance;           /* relative error accepted beyond rounding; 0: what is derived */
     bool reproducible;          /* results that do not change with the variant */
-} atn_kernel_options;
+} atn_kernel_settings;
 
 /* `description`: a text (XML, which begins with '<', or the notation, which has line ends), the name of a kernel that
  * is shipped ("gemm"), or the path of a file. A wrong one is refused with its first error. Owned by the caller, freed
- * before the device is closed. `options` may be NULL and is copied. */
-ATN_API atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_options *options,
+ * before the device is closed. `settings` may be NULL and is copied. */
+ATN_API atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_settings *settings,
                                      atn_kernel **out);
 ATN_API void atn_kernel_free(atn_kernel *kernel); /* NULL is fine */
 

@@ -26,16 +26,16 @@ typedef struct atn_needle_interval {
 } atn_needle_interval;
 
 /* What holds for all frames. A field left zero takes its default. Lengths are in the unit of the clouds. */
-typedef struct atn_needle_options {
+typedef struct atn_needle_settings {
     double threshold;       /* d: partners are nearer than that; default 0.02 */
     double edge;            /* of the voxel filter of model and scans; default: the threshold; negative: none */
     bool brute;             /* all pairs, instead of the lookup volume; the counts are the same */
     atn_needle_count count; /* whose points are counted */
-} atn_needle_options;
+} atn_needle_settings;
 
 /* What may differ from frame to frame. A field left zero takes its default. */
-typedef struct atn_needle_settings atn_needle_settings;
-struct atn_needle_settings {
+typedef struct atn_needle_match_settings atn_needle_match_settings;
+struct atn_needle_match_settings {
     bool has_start;
     double start[16];             /* 4 x 4, row-major, rigid, scan = T model; default: identity */
     double axis[3];               /* direction of the shift, in the scan; default: the model's z, turned by the start */
@@ -49,7 +49,7 @@ struct atn_needle_settings {
     int64_t most_combinations;    /* of a round; default 2^20 */
     /* Of volumes: what to try where the needle is not found from the start, or may lie beyond the intervals, without
      * the scans being looked through again; NULL: nothing. Its own `otherwise` is not looked at. */
-    const atn_needle_settings *otherwise;
+    const atn_needle_match_settings *otherwise;
 };
 
 enum { ATN_NEEDLE_MOST_ROUNDS = 16 };
@@ -89,8 +89,8 @@ typedef struct atn_needle_result {
 } atn_needle_result;
 
 /* `model`: a cloud in the model's own frame, z along the needle; with normals the refinement is better. Copies. Owned
- * by the caller, freed before the device is closed; used by one thread at a time. NULL options: defaults. */
-ATN_API atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_options *options,
+ * by the caller, freed before the device is closed; used by one thread at a time. NULL settings: defaults. */
+ATN_API atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_settings *settings,
                                      atn_needle **out);
 ATN_API void atn_needle_free(atn_needle *needle); /* NULL is fine */
 
@@ -100,8 +100,8 @@ ATN_API atn_status atn_needle_model(atn_ctx *ctx, const char *path, atn_cloud **
 
 /* Returns ATN_OK with found == false and a reason where the needle is not there; fails where the question has no answer
  * (no points, wrong settings, no memory). NULL settings: defaults. */
-ATN_API atn_status atn_needle_match(atn_needle *needle, const atn_cloud *scan, const atn_needle_settings *settings,
-                                    atn_needle_result *out);
+ATN_API atn_status atn_needle_match(atn_needle *needle, const atn_cloud *scan,
+                                    const atn_needle_match_settings *settings, atn_needle_result *out);
 
 /* ---- from B-scans ---- */
 /* How a volume is looked at. A field left zero takes its default. */
@@ -118,7 +118,7 @@ typedef struct atn_needle_view {
  * tip, as from the last frame; `otherwise` may then search for them. Rolls of the result count from the model's y as
  * near to the scan's as can be, shifts from scan 0. */
 ATN_API atn_status atn_needle_find(atn_needle *needle, const atn_volume *volume, const atn_needle_view *view,
-                                   const atn_needle_settings *settings, atn_needle_result *out);
+                                   const atn_needle_match_settings *settings, atn_needle_result *out);
 
 /* ---- a start from what segmentation finds ---- */
 /* A line. A plain value. */

@@ -17,19 +17,19 @@ typedef struct atn_phase atn_phase;
 enum { ATN_PHASE_LEAST_STEPS = 3, ATN_PHASE_MOST_STEPS = 1024 };
 
 /* What holds for all stacks. A field left zero takes its default. */
-typedef struct atn_phase_options {
+typedef struct atn_phase_settings {
     int32_t bits;        /* of the phase: 32 or 64; default 32 */
     int32_t steps;       /* frames of a stack, ATN_PHASE_LEAST_STEPS or more; default 4 */
     const double *angle; /* d_k in radians, one for each frame; NULL: -180 to 180 degrees by 90 where there are five
                             (Hariharan's weights), else 360 degrees in equal steps from 0 */
     double least;        /* pixels with a lesser modulation b are not valid, >= 0; default: 0, and then b = 0 is not */
     double most;         /* a pixel that reaches this in any frame is saturated and not valid; default: none is */
-} atn_phase_options;
+} atn_phase_settings;
 
 /* Refused where the angles do not tell a, b and phi apart. Owned by the caller, freed before the device is closed; used
- * by one thread at a time. NULL options: defaults. */
-ATN_API atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height, const atn_phase_options *options,
-                                    atn_phase **out);
+ * by one thread at a time. NULL settings: defaults. */
+ATN_API atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height,
+                                    const atn_phase_settings *settings, atn_phase **out);
 ATN_API void atn_phase_free(atn_phase *phase); /* NULL is fine */
 
 /* `frames`: as many images as there are steps, row after row without gaps. `out`: floats or doubles, as bits says, in

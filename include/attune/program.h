@@ -13,8 +13,8 @@ extern "C" {
 typedef struct atn_program atn_program;
 
 /* `description`: a text, the name of a program or kernel that is shipped, or the path of a file; the program is the
- * last one in it. Owned by the caller, freed before the device is closed. `options` may be NULL and is copied. */
-ATN_API atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_options *options,
+ * last one in it. Owned by the caller, freed before the device is closed. `settings` may be NULL and is copied. */
+ATN_API atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_settings *settings,
                                       atn_program **out);
 ATN_API void atn_program_free(atn_program *program); /* NULL is fine */
 
@@ -28,11 +28,11 @@ ATN_API atn_status atn_program_param(atn_program *program, const char *name, dou
 typedef struct atn_program_name {
     const char *name;
     atn_type type;
-    int32_t rank;               /* 1 vector, 2 matrix, 3 volume; 0: a parameter */
-    bool read, written;         /* its elements matter before a run; after it */
-    bool has_value;             /* a parameter that has one, given or by default: */
-    double value[2];            /* real and imaginary part */
-    int64_t size[ATN_MAX_RANK]; /* columns, rows, planes of an array; -1: not known yet */
+    int32_t rank;                /* 1 vector, 2 matrix, 3 volume; 0: a parameter */
+    bool read, written;          /* its elements matter before a run; after it */
+    bool has_value;              /* a parameter that has one, given or by default: */
+    double value[2];             /* real and imaginary part */
+    int64_t shape[ATN_MAX_RANK]; /* of an array, as in atn_array_info; -1: not known yet */
 } atn_program_name;
 ATN_API int32_t atn_program_count(const atn_program *program);
 ATN_API atn_program_name atn_program_get(const atn_program *program, int32_t name); /* below the count */

@@ -36,7 +36,7 @@ typedef enum atn_unwrap_smoother {
 
 /* What holds for all frames. A field left zero takes its default; knobs take what was measured for this kind of device.
  */
-typedef struct atn_unwrap_options {
+typedef struct atn_unwrap_settings {
     int32_t bits; /* of the phase and the answer: 32 or 64; default 32 */
     atn_unwrap_method method;
     atn_unwrap_cycle cycle;
@@ -45,7 +45,7 @@ typedef struct atn_unwrap_options {
                                  5 and 5 with weights, where `before` holds for both */
     int32_t coarsest;      /* grids with at most this many pixels are solved directly, 4 to 1024; default 64 */
     bool no_fuse;          /* one sweep a kernel, without weights; else two, also with what the coarse grid corrects */
-} atn_unwrap_options;
+} atn_unwrap_settings;
 
 typedef enum atn_unwrap_weights {
     ATN_UNWRAP_WEIGHTS_DEFAULT,  /* where residues are, or differences around a hole that do not add up to 0: AUTO and
@@ -67,7 +67,7 @@ typedef enum atn_unwrap_remove {
 } atn_unwrap_remove;
 
 /* What may differ from frame to frame. A field left zero takes its default. Images are row after row, without gaps. */
-typedef struct atn_unwrap_settings {
+typedef struct atn_unwrap_solve_settings {
     const uint8_t *mask;  /* 0: not valid; NULL: all are */
     const float *quality; /* weight of a pixel, finite and >= 0; an edge takes the lesser of its two; NULL: 1 */
     atn_unwrap_weights weights;
@@ -81,7 +81,7 @@ typedef struct atn_unwrap_settings {
     int32_t most_cycles; /* cycles or iterations of one solution; default 100 */
     atn_array *mask_array;    /* `mask` as a matrix of ATN_U8 on the solver's device, instead of it */
     atn_array *quality_array; /* `quality` likewise, of the type of the phase */
-} atn_unwrap_settings;
+} atn_unwrap_solve_settings;
 
 /* A plain value. */
 typedef struct atn_unwrap_result {
@@ -108,15 +108,15 @@ typedef struct atn_unwrap_result {
 } atn_unwrap_result;
 
 /* A solver for images of `width` by `height` pixels (each 1 or more). Owned by the caller, freed before the device is
- * closed; used by one thread at a time. NULL options: defaults. */
+ * closed; used by one thread at a time. NULL settings: defaults. */
 ATN_API atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height,
-                                     const atn_unwrap_options *options, atn_unwrap **out);
+                                     const atn_unwrap_settings *settings, atn_unwrap **out);
 ATN_API void atn_unwrap_free(atn_unwrap *unwrap); /* NULL is fine */
 
 /* `phase` and `out`: width * height floats, or doubles with 64 bits; radians, of any size; what is not finite is a
  * hole. `out` is NaN at holes and may be `phase`. Returns ATN_OK also where nothing is valid or the tolerance was not
  * reached: the reason says so; fails where the question is wrong. NULL settings: defaults. */
-ATN_API atn_status atn_unwrap_solve(atn_unwrap *unwrap, const void *phase, const atn_unwrap_settings *settings,
+ATN_API atn_status atn_unwrap_solve(atn_unwrap *unwrap, const void *phase, const atn_unwrap_solve_settings *settings,
                                     void *out, atn_unwrap_result *result);
 
 /* The same without copies: matrices of the solver's device and size, of ATN_SP or ATN_DP as `bits` says. They are read
@@ -124,8 +124,9 @@ ATN_API atn_status atn_unwrap_solve(atn_unwrap *unwrap, const void *phase, const
  * device. Nothing of the size of a frame goes to the host or comes from there, unless the shortest cuts are searched
  * for. (atn_unwrap_solve reads phase, mask and quality where they are if the device is the host, and copies the answer
  * only.) */
-ATN_API atn_status atn_unwrap_solve_array(atn_unwrap *unwrap, atn_array *phase, const atn_unwrap_settings *settings,
-                                          atn_array *out, atn_unwrap_result *result);
+ATN_API atn_status atn_unwrap_solve_array(atn_unwrap *unwrap, atn_array *phase,
+                                          const atn_unwrap_solve_settings *settings, atn_array *out,
+                                          atn_unwrap_result *result);
 
 /* ---- knobs by measurement ---- */
 typedef struct atn_unwrap_tuned {
@@ -135,7 +136,7 @@ typedef struct atn_unwrap_tuned {
     int32_t tried, failed;  /* knobs; of them, wrong ones */
 } atn_unwrap_tuned;
 
-typedef struct atn_unwrap_tune_options {
+typedef struct atn_unwrap_tune_settings {
     int32_t bits;           /* 32 or 64; default 32 */
     double seconds;         /* after which no others are begun; 0: none are left out */
     int32_t evaluations;    /* as many at most; 0: any number */
@@ -143,13 +144,13 @@ typedef struct atn_unwrap_tune_options {
     const char *space_name; /* for messages */
     void (*progress)(void *user, const atn_unwrap_tuned *so_far); /* or NULL */
     void *user;
-} atn_unwrap_tune_options;
+} atn_unwrap_tune_settings;
 
 /* Measures whole frames without weights, of a known surface of width by height pixels, with knobs out of a space, and
  * remembers the fastest that is right in the wisdom database: solvers made after the context that looks there was, on
- * this kind of device, take what was measured at the nearest size for knobs that their options leave zero. */
+ * this kind of device, take what was measured at the nearest size for knobs that their settings leave zero. */
 ATN_API atn_status atn_unwrap_tune(atn_device *device, int64_t width, int64_t height,
-                                   const atn_unwrap_tune_options *options, atn_unwrap_tuned *out);
+                                   const atn_unwrap_tune_settings *settings, atn_unwrap_tuned *out);
 
 /* For people: the grids, the knobs and where they are from. Valid until the next call with this handle. */
 ATN_API const char *atn_unwrap_explain(atn_unwrap *unwrap);

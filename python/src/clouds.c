@@ -33,7 +33,7 @@ bool py_cloud_read(PyObject *object, const char *name, py_cloud *out) {
 }
 
 atn_status py_cloud_make(atn_ctx *ctx, const py_cloud *from, atn_cloud **out) {
-    atn_cloud_options options = {.invalid = from->drop_invalid ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_cloud_settings options = {.invalid = from->drop_invalid ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     if (from->path) return atn_cloud_read(ctx, from->path, &options, out);
     return atn_cloud_create(ctx, from->points, from->positions, from->normals, out);
 }

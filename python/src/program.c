@@ -18,7 +18,7 @@ typedef struct py_program {
 typedef struct making {
     atn_device *device;
     const char *description;
-    atn_kernel_options options;
+    atn_kernel_settings options;
     atn_program *program;
 } making;
 
@@ -86,10 +86,9 @@ static py_engine *engine_of(PyObject *self) { return py_engine_with_device((PyOb
 
 /* As numpy has it: planes, rows, columns. */
 static PyObject *shape_of(const atn_program_name *name) {
-    if (name->size[0] < 0) Py_RETURN_NONE;
+    if (name->shape[0] < 0) Py_RETURN_NONE;
     PyObject *shape = PyTuple_New(name->rank);
-    for (int32_t k = 0; k < name->rank && shape; ++k)
-        PyTuple_SetItem(shape, name->rank - 1 - k, PyLong_FromLongLong(name->size[k]));
+    for (int32_t k = 0; k < name->rank && shape; ++k) PyTuple_SetItem(shape, k, PyLong_FromLongLong(name->shape[k]));
     return shape;
 }
 

@@ -30,7 +30,7 @@ typedef struct slot {
 } slot;
 
 struct atn_ctx {
-    atn_options options;      /* as given, strings copied */
+    atn_ctx_settings options; /* as given, strings copied */
     char *cache_dir;          /* owned copy, or NULL */
     char *compiler;           /* owned copy, or NULL */
     atomic_bool cancelled;    /* set by atn_ctx_cancel */
@@ -89,9 +89,9 @@ static void *plain_resize(void *user, void *block, size_t bytes) {
     return large;
 }
 
-atn_status atn_ctx_create(const atn_options *options, atn_ctx **out) {
+atn_status atn_ctx_create(const atn_ctx_settings *options, atn_ctx **out) {
     *out = NULL;
-    atn_options given = options ? *options : (atn_options){0};
+    atn_ctx_settings given = options ? *options : (atn_ctx_settings){0};
     if (!given.resize) given.resize = plain_resize;
     atn_ctx *ctx = given.resize(given.resize_user, NULL, sizeof *ctx);
     if (!ctx) return ATN_ERR_MEMORY;

@@ -46,7 +46,7 @@ static atn_status open_estep(bench_session *s, const bench_pair *pair, double si
     int64_t rows = (int64_t)atn_cloud_get_info(pair->source).points;
     int64_t columns = (int64_t)atn_cloud_get_info(pair->target).points;
     *e = (estep){0};
-    atn_status status = atn_kernel_create(s->device, "estep", &(atn_kernel_options){.defines = DEFINES}, &e->kernel);
+    atn_status status = atn_kernel_create(s->device, "estep", &(atn_kernel_settings){.defines = DEFINES}, &e->kernel);
     for (int k = 0; k < ARRAYS && status == ATN_OK; ++k) {
         status = atn_array_create_vector(s->device, ATN_SP, k >= 3 && k < 7 ? columns : rows, &e->array[k]);
         if (status == ATN_OK) status = atn_kernel_bind(e->kernel, OBJECTS[k], e->array[k]);

@@ -131,8 +131,8 @@ static atn_status run_steps(work *w) {
 
 static atn_status read_all(work *w, size_t n, const char *const *paths) {
     const atn_ctx *ctx = w->call->ctx;
-    atn_cloud_options options = {.invalid =
-                                     atn_cli_has(w->call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_cloud_settings options = {.invalid =
+                                      atn_cli_has(w->call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_cloud **clouds = atn_zalloc(ctx, n * sizeof *clouds);
     atn_status status = clouds ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < n && !status; ++k) {

@@ -66,7 +66,7 @@ static atn_status print_text(atn_cli_call *call, const atn_cloud_info *info) {
 }
 
 /* Frames of atoms may be larger than memory. */
-static atn_status info_frame(atn_cli_call *call, const char *path, const atn_cloud_options *options) {
+static atn_status info_frame(atn_cli_call *call, const char *path, const atn_cloud_settings *options) {
     atn_frame *frame;
     atn_status status = atn_frame_open(call->ctx, path, options, &frame);
     if (status != ATN_OK) return status;
@@ -87,7 +87,7 @@ static atn_status info_frame(atn_cli_call *call, const char *path, const atn_clo
 }
 
 atn_status atn_cli_info_cloud(atn_cli_call *call, const char *path) {
-    const atn_cloud_options options = {.invalid = ATN_INVALID_DROP}; /* they are counted */
+    const atn_cloud_settings options = {.invalid = ATN_INVALID_DROP}; /* they are counted */
     atn_cloud *cloud;
     if (source_has_ending(path, "pos epos apt")) return info_frame(call, path, &options);
     atn_status status = atn_cloud_read(call->ctx, path, &options, &cloud);

@@ -48,7 +48,7 @@ static atn_status match_cloud(atn_cli_call *call, const atn_cloud *cloud, atn_la
 
 atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     atn_cloud *cloud = NULL;
-    atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = atn_cloud_read(call->ctx, call->operands[0], &options, &cloud);
     if (status) return status;
     atn_cloud_info info = atn_cloud_get_info(cloud);
@@ -74,8 +74,8 @@ typedef struct job {
     atn_lattice *lattice;
     atn_frame *frame;
     atn_frame_info about;
-    atn_ranges *ranges;
-    atn_column *column;
+    atn_mass_ranges *ranges;
+    atn_atom_column *column;
     lattice_outcome *o;
 } job;
 
@@ -85,7 +85,7 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
     if (atoms->species || !atoms->mass || !j->ranges) return ATN_OK;
     *room = atn_alloc(j->call->ctx, (atoms->count + 1) * sizeof **room);
     if (!*room) return ATN_ERR_MEMORY;
-    atn_ranges_apply(j->ranges, atoms->mass, atoms->count, *room, NULL);
+    atn_mass_ranges_apply(j->ranges, atoms->mass, atoms->count, *room, NULL);
     atoms->species = *room;
     return ATN_OK;
 }
@@ -128,7 +128,7 @@ static atn_status match_slab(const job *j, atn_atoms *atoms) {
     j->o->match_seconds += atn_clock_seconds() - from;
     if (!status) keep_shown(j, atoms, atom);
     for (size_t k = 0; k < atoms->own && rows && !status; ++k) rows[k] = (kept){atom[k], 1};
-    if (!status && rows) status = atn_column_put(j->column, atoms->index, atoms->own, rows);
+    if (!status && rows) status = atn_atom_column_put(j->column, atoms->index, atoms->own, rows);
     atn_free(ctx, rows);
     atn_free(ctx, atom);
     atn_free(ctx, species);
@@ -139,7 +139,7 @@ static atn_status match_all(const job *j) {
     atn_slabs *slabs = NULL;
     atn_atoms atoms;
     double reach = 40; /* of slabs that settings are found from: until then nobody knows */
-    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_options){.halo = reach / j->about.angstrom}, &slabs);
+    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, &slabs);
     if (!status) status = learn(j, slabs);
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
@@ -160,23 +160,24 @@ static atn_status match_all(const job *j) {
 
 /* ---- rows ---- */
 
-static const atn_rows_column COLUMNS[] = {
+static const atn_atom_rows_column COLUMNS[] = {
     {"pos", 3, 4},     {"structure_type", 1, -1}, {"orientation", 4, 5}, {"confidence", 1, 4}, {"rmsd", 1, 4},
     {"matched", 1, 3}, {"value", 1, 4},           {"background", 1, 4},  {"phase", 1, -1},     {0}};
 
 static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
-    int32_t range = j->ranges && atoms->mass ? atn_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
+    int32_t range = j->ranges && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
     if (range < 0) return NULL;
-    return atn_ranges_ion(j->ranges, (size_t)atn_ranges_get(j->ranges, (size_t)range).ion).name;
+    return atn_mass_ranges_ion(j->ranges, (size_t)atn_mass_ranges_get(j->ranges, (size_t)range).ion).name;
 }
 
-static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_atoms *atoms, kept *list,
+static atn_status write_piece(const job *j, atn_atom_rows *rows, bool pos, const atn_atoms *atoms, kept *list,
                               size_t *next) {
     atn_status status = ATN_OK;
     for (size_t k = 0; k < atoms->count && !status; ++k) {
         kept row = {0};
         size_t got = 1;
-        for (; *next <= atoms->index[k] && got && !status; ++*next) status = atn_column_get(j->column, 1, list, &got);
+        for (; *next <= atoms->index[k] && got && !status; ++*next)
+            status = atn_atom_column_get(j->column, 1, list, &got);
         if (!status && got) row = *list;
         const atn_lattice_atom *a = &row.atom;
         double value[14] = {atoms->position[0][k], atoms->position[1][k], atoms->position[2][k], a->structure};
@@ -189,27 +190,27 @@ static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_
         value[8] = (double)a->confidence, value[9] = (double)a->rmsd;
         value[10] = (double)a->matched, value[11] = (double)a->value;
         value[12] = (double)a->background, value[13] = a->phase;
-        if (!status) status = atn_rows_add(rows, species_of(j, atoms, k), value);
+        if (!status) status = atn_atom_rows_add(rows, species_of(j, atoms, k), value);
     }
     return status;
 }
 
 static atn_status write_rows(const job *j, const char *path) {
-    atn_rows *rows = NULL;
+    atn_atom_rows *rows = NULL;
     atn_atoms atoms;
     kept one;
     size_t next = 0, length = strlen(path);
     bool pos = length > 4 && strcmp(path + length - 4, ".pos") == 0;
-    atn_status status = pos ? atn_rows_open_pos(j->call->ctx, path, j->about.atoms, &rows)
-                            : atn_rows_open_xyz(j->call->ctx, path, j->about.atoms, true, NULL, COLUMNS, &rows);
+    atn_status status = pos ? atn_atom_rows_open_pos(j->call->ctx, path, j->about.atoms, &rows)
+                            : atn_atom_rows_open_xyz(j->call->ctx, path, j->about.atoms, true, NULL, COLUMNS, &rows);
     if (!status) status = atn_frame_rewind(j->frame);
     while (!status) {
         status = atn_frame_next(j->frame, &atoms);
         if (status || atoms.count == 0) break;
         status = write_piece(j, rows, pos, &atoms, &one, &next);
     }
-    if (!status) status = atn_rows_finish(rows);
-    atn_rows_free(rows);
+    if (!status) status = atn_atom_rows_finish(rows);
+    atn_atom_rows_free(rows);
     return status;
 }
 
@@ -224,7 +225,7 @@ static atn_status count_ranged(const job *j) {
     while (!status) {
         status = atn_frame_next(j->frame, &atoms);
         if (status || atoms.count == 0) break;
-        ranged += atn_ranges_apply(j->ranges, atoms.mass, atoms.count, NULL, NULL);
+        ranged += atn_mass_ranges_apply(j->ranges, atoms.mass, atoms.count, NULL, NULL);
     }
     j->o->unranged = j->about.atoms - ranged;
     if (!status && ranged == 0)
@@ -237,9 +238,9 @@ static atn_status count_ranged(const job *j) {
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattice, .o = o};
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
-    atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
-    atn_status status = ranges ? atn_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
-    if (!status && ranges) o->overlaps = atn_ranges_get_info(j.ranges).overlaps;
+    atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_status status = ranges ? atn_mass_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
+    if (!status && ranges) o->overlaps = atn_mass_ranges_get_info(j.ranges).overlaps;
     if (!status) status = atn_frame_open(call->ctx, call->operands[0], &options, &j.frame);
     if (!status) {
         j.about = atn_frame_get_info(j.frame);
@@ -250,7 +251,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
             status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
     }
     if (!status && j.ranges) status = count_ranged(&j);
-    if (!status && out) status = atn_column_create(call->ctx, j.about.records, sizeof(kept), 0, &j.column);
+    if (!status && out) status = atn_atom_column_create(call->ctx, j.about.records, sizeof(kept), 0, &j.column);
     if (!status && atn_cli_value(call, "report")) {
         o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);
         if (!o->shown) status = ATN_ERR_MEMORY;
@@ -258,8 +259,8 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
     if (!status) status = match_all(&j);
     if (!status && out) status = write_rows(&j, out);
     o->info = atn_lattice_get_info(lattice);
-    atn_column_free(j.column);
+    atn_atom_column_free(j.column);
     atn_frame_close(j.frame);
-    atn_ranges_free(j.ranges);
+    atn_mass_ranges_free(j.ranges);
     return status;
 }

@@ -33,7 +33,7 @@ static atn_status read_interval(atn_cli_call *call, const char *name, atn_needle
     return ATN_OK;
 }
 
-static atn_status read_settings(atn_cli_call *call, atn_needle_options *o, atn_needle_settings *s) {
+static atn_status read_settings(atn_cli_call *call, atn_needle_settings *o, atn_needle_match_settings *s) {
     const char *axis = atn_cli_value(call, "axis"), *init = atn_cli_value(call, "init");
     const char *count = atn_cli_value(call, "count");
     double rounds = 0, threshold = 0;
@@ -71,7 +71,7 @@ static atn_status read_shape(atn_cli_call *call, int64_t shape[3]) {
     return ATN_OK;
 }
 
-static atn_status read_view(atn_cli_call *call, atn_volume_options *options, atn_needle_view *view) {
+static atn_status read_view(atn_cli_call *call, atn_volume_settings *options, atn_needle_view *view) {
     const char *spacing = atn_cli_value(call, "spacing");
     atn_status status = read_shape(call, options->shape);
     if (!status && spacing &&

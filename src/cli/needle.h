@@ -10,11 +10,11 @@
 typedef struct needle_job {
     atn_cli_call *call;
     atn_device *device;
-    atn_needle_options options;
-    atn_needle *needle;        /* NULL until it is prepared */
-    atn_volume_options volume; /* how SCAN is read, */
-    atn_needle_view view;      /* how it is looked at, */
-    atn_needle_settings settings;
+    atn_needle_settings options;
+    atn_needle *needle;         /* NULL until it is prepared */
+    atn_volume_settings volume; /* how SCAN is read, */
+    atn_needle_view view;       /* how it is looked at, */
+    atn_needle_match_settings settings;
 } needle_job;
 
 /* What is told of a frame of a stream beside its pose. */

@@ -91,7 +91,7 @@ static atn_status check_shape(run *r, const char *path, const atn_volume *volume
 
 /* Into the slot's volume; the first time that is made. */
 static atn_status read_volume(run *r, slot *s, const char *path) {
-    atn_volume_options options = r->job->volume;
+    atn_volume_settings options = r->job->volume;
     if (is_folder(path) || source_has_ending(path, "tif tiff")) memset(options.shape, 0, sizeof options.shape);
     if (s->volume) return atn_volume_fill(s->volume, path, &options);
     atn_status status = atn_volume_read(r->job->call->ctx, path, &options, &s->volume);

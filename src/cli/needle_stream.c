@@ -100,7 +100,7 @@ static void learn(run *r, const atn_needle_result *result) {
 
 static atn_status look(run *r, const slot *s) {
     const needle_job *job = r->job;
-    atn_needle_settings begin = job->settings;
+    atn_needle_match_settings begin = job->settings;
     atn_needle_result result = {0};
     begin.otherwise = &r->search;
     atn_status status = atn_needle_find(job->needle, s->volume, &job->view,
@@ -179,7 +179,7 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "--shape: so many pixels no memory holds");
     r->search = job->settings;
     r->search.has_start = r->search.track = false;
-    r->track = (atn_needle_settings){
+    r->track = (atn_needle_match_settings){
         .has_start = true, .track = true, .marginal = job->settings.marginal, .otherwise = &r->search};
     return atn_stream_open(r->ctx, &options, &r->stream);
 }

@@ -38,7 +38,7 @@ typedef struct needle_run {
     int64_t came;         /* frames */
     atn_live_fault fault;
     /* ---- of the thread that looks ---- */
-    atn_needle_settings search, track; /* anywhere; from the last pose, and there if that fails */
+    atn_needle_match_settings search, track; /* anywhere; from the last pose, and there if that fails */
     bool tracks;
     atn_tally tally;
     int64_t found, failed;

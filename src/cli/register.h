@@ -20,7 +20,7 @@ typedef struct atn_cli_register {
     atn_register_settings settings; /* its watch records steps and shows progress */
     const char *method;             /* the words of the options, for people */
     const char *transform, *start;
-    atn_cloud_options reading;
+    atn_cloud_settings reading;
     double voxel;         /* edge, in the target's unit; 0: not given, or from the data */
     bool profile;         /* show where the time goes */
     bool keeps_steps;     /* for the report */

@@ -27,8 +27,8 @@ typedef struct unwrap_job {
     double most;   /* saturation; 0: not given */
     bool by_modulation;
     int64_t repeat; /* > 0 */
-    atn_unwrap_options options;
-    atn_unwrap_settings settings; /* its mask and quality are these, owned: */
+    atn_unwrap_settings options;
+    atn_unwrap_solve_settings settings; /* its mask and quality are these, owned: */
     uint8_t *mask;
     float *quality;
 } unwrap_job;

@@ -87,7 +87,7 @@ static atn_status take_pixels(const unwrap_job *job, const atn_image *image, dou
 }
 
 atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phase *out) {
-    const atn_image_options options = {.shape = {job->shape[0], job->shape[1]}, .exact = job->options.bits == 64};
+    const atn_image_settings options = {.shape = {job->shape[0], job->shape[1]}, .exact = job->options.bits == 64};
     atn_image *image;
     double scale;
     *out = (unwrap_phase){0};

@@ -10,12 +10,12 @@
 
 static const double LEAST_MODULATION = 0.01; /* of the full scale of whole numbers */
 
-static atn_phase_options options_of(const unwrap_job *job, int32_t steps, double full) {
-    return (atn_phase_options){.bits = job->options.bits,
-                               .steps = steps,
-                               .angle = job->angle,
-                               .least = job->least >= 0 ? job->least : LEAST_MODULATION * full,
-                               .most = job->most > 0 ? job->most : full};
+static atn_phase_settings options_of(const unwrap_job *job, int32_t steps, double full) {
+    return (atn_phase_settings){.bits = job->options.bits,
+                                .steps = steps,
+                                .angle = job->angle,
+                                .least = job->least >= 0 ? job->least : LEAST_MODULATION * full,
+                                .most = job->most > 0 ? job->most : full};
 }
 
 /* ---- a folder ---- */
@@ -37,7 +37,7 @@ static atn_status read_frames(const unwrap_job *job, char **names, size_t count,
 static atn_status shift(const unwrap_job *job, size_t count, atn_image *const *image, unwrap_phase *out) {
     const atn_ctx *ctx = job->call->ctx;
     atn_image_info info = atn_image_get_info(image[0]);
-    const atn_phase_options options = options_of(job, (int32_t)count, unwrap_full_scale(&info));
+    const atn_phase_settings options = options_of(job, (int32_t)count, unwrap_full_scale(&info));
     size_t pixels = (size_t)(info.width * info.height), bytes;
     const float *frames[ATN_PHASE_MOST_STEPS];
     for (size_t k = 0; k < count; ++k) frames[k] = atn_image_pixels(image[k]);
@@ -82,7 +82,7 @@ atn_status unwrap_read_stack(const unwrap_job *job, const char *path, unwrap_pha
 /* ---- a stream ---- */
 
 atn_status unwrap_read_intensity(const unwrap_job *job, const char *path, unwrap_phase *out) {
-    const atn_image_options options = {.shape = {job->shape[0], job->shape[1]}};
+    const atn_image_settings options = {.shape = {job->shape[0], job->shape[1]}};
     atn_image *image;
     *out = (unwrap_phase){0};
     atn_status status = atn_image_read(job->call->ctx, path, &options, &image);
@@ -107,7 +107,7 @@ void unwrap_stack_free(const unwrap_job *job, unwrap_stack *stack) {
 
 /* The first frame says the size. */
 static atn_status begin(const unwrap_job *job, unwrap_stack *stack, const unwrap_phase *first) {
-    const atn_phase_options options = options_of(job, job->steps, first->full);
+    const atn_phase_settings options = options_of(job, job->steps, first->full);
     stack->frame = atn_zalloc(job->call->ctx, (size_t)job->steps * sizeof *stack->frame);
     if (!stack->frame) return ATN_ERR_MEMORY;
     return atn_phase_create(job->device, first->width, first->height, &options, &stack->phase);

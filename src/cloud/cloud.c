@@ -34,7 +34,7 @@ static size_t bytes_of(cloud_role role) {
     return role <= ROLE_Z ? sizeof(double) : role == ROLE_SPECIES ? sizeof(int32_t) : sizeof(float);
 }
 
-atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out) {
+atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_settings *options, atn_cloud **out) {
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
@@ -82,7 +82,7 @@ static atn_status copy_arrays(const atn_cloud *from, atn_cloud *to) {
 }
 
 atn_status cloud_copy(const atn_cloud *cloud, unsigned roles, atn_cloud **out) {
-    atn_cloud_options options = {.invalid = cloud->invalid};
+    atn_cloud_settings options = {.invalid = cloud->invalid};
     atn_status status = cloud_make(cloud->ctx, &options, out);
     if (status != ATN_OK) return status;
     atn_cloud *copy = *out;

@@ -43,7 +43,7 @@ struct atn_cloud {
     size_t *frame; /* first point of each frame; owned; NULL: one frame */
     size_t n_frames, frame_capacity;
     size_t nan, inf; /* points that were dropped */
-    atn_invalid invalid;
+    atn_cloud_invalid invalid;
     unsigned keep;      /* bits of cloud_keep */
     cloud_extras extra; /* properties that only travel */
     cloud_faces *faces; /* owned; NULL: none */
@@ -58,7 +58,7 @@ struct atn_cloud {
 };
 
 /* An empty one, without roles. */
-atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out);
+atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_settings *options, atn_cloud **out);
 
 /* An empty one with the same properties beside the columns, and room for so many points. */
 atn_status cloud_make_like(const atn_cloud *cloud, unsigned roles, size_t points, atn_cloud **out);

@@ -65,7 +65,7 @@ static atn_status not_known(const source *s) {
         s->name);
 }
 
-atn_status cloud_read_source(source *s, const atn_cloud_options *options, unsigned keep, atn_cloud **out) {
+atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsigned keep, atn_cloud **out) {
     *out = NULL;
     const char *head;
     size_t length;
@@ -87,11 +87,11 @@ atn_status cloud_read_source(source *s, const atn_cloud_options *options, unsign
     return status;
 }
 
-unsigned cloud_kept(const atn_cloud_options *options) {
+unsigned cloud_kept(const atn_cloud_settings *options) {
     return options && options->no_properties ? 0 : KEEP_EXTRAS | KEEP_FACES;
 }
 
-atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_cloud **out) {
+atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, atn_cloud **out) {
     source s;
     *out = NULL;
     atn_status status = source_open(ctx, path, &s);
@@ -101,7 +101,7 @@ atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_option
 }
 
 atn_status atn_cloud_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
-                                const atn_cloud_options *options, atn_cloud **out) {
+                                const atn_cloud_settings *options, atn_cloud **out) {
     source s;
     *out = NULL;
     atn_status status = source_of_bytes(ctx, name, bytes, length, &s);

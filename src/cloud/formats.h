@@ -25,11 +25,11 @@ const cloud_format *cloud_format_of(const char *name, const char *head, size_t l
 
 /* As atn_cloud_read, for bytes in memory; the ending of `name` counts. */
 atn_status atn_cloud_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
-                                const atn_cloud_options *options, atn_cloud **out);
+                                const atn_cloud_settings *options, atn_cloud **out);
 
 /* The same for a source; keep: bits of cloud_keep. */
-atn_status cloud_read_source(source *s, const atn_cloud_options *options, unsigned keep, atn_cloud **out);
-unsigned cloud_kept(const atn_cloud_options *options); /* what is kept by default, or as the options say */
+atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsigned keep, atn_cloud **out);
+unsigned cloud_kept(const atn_cloud_settings *options); /* what is kept by default, or as the options say */
 
 bool cloud_ply_begins(const char *head, size_t length);
 bool cloud_pcd_begins(const char *head, size_t length);

@@ -144,7 +144,7 @@ static atn_status look_through(atn_frame *f) {
 }
 
 static atn_status open_streamed(atn_frame *f, ion_layout_find *find, const char *name,
-                                const atn_cloud_options *options) {
+                                const atn_cloud_settings *options) {
     ion_layout layout = {0};
     f->streamed = true;
     atn_status status = cloud_make(f->ctx, options, &f->cloud);
@@ -162,7 +162,7 @@ static atn_status check_one(const atn_frame *f, size_t frames) {
 }
 
 /* Reads all of it, a piece at a time into the temporary file. */
-static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_cloud_options *options) {
+static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_cloud_settings *options) {
     enum { LEAST = 6 }; /* bytes of a line with an atom */
     size_t most = source_left(&f->s) / LEAST + 1;
     f->streamed = true;
@@ -184,7 +184,7 @@ static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_
     return status == ATN_OK ? check_one(f, info.frames) : status;
 }
 
-static atn_status open_whole(atn_frame *f, const atn_cloud_options *options) {
+static atn_status open_whole(atn_frame *f, const atn_cloud_settings *options) {
     atn_status status = cloud_read_source(&f->s, options, 0, &f->cloud);
     if (status != ATN_OK) return status;
     atn_cloud_info info = atn_cloud_get_info(f->cloud);
@@ -192,7 +192,7 @@ static atn_status open_whole(atn_frame *f, const atn_cloud_options *options) {
     return check_one(f, info.frames);
 }
 
-static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_options *options, size_t whole) {
+static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_settings *options, size_t whole) {
     const char *head;
     size_t length;
     enum { HEAD = 16 };
@@ -212,7 +212,8 @@ static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_optio
     return status == ATN_OK ? look_through(f) : status;
 }
 
-atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *options, size_t whole, atn_frame **out) {
+atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, size_t whole,
+                      atn_frame **out) {
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
@@ -223,7 +224,7 @@ atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *o
     return status;
 }
 
-atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_frame **out) {
+atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, atn_frame **out) {
     enum { WHOLE = 1 << 26 };
     return frame_open(ctx, path, options, WHOLE, out);
 }

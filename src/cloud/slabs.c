@@ -34,12 +34,12 @@ struct atn_slabs {
     const atn_ctx *ctx;
     atn_frame *frame;
     atn_frame_info info;
-    atn_slabs_options options; /* with the defaults filled in */
-    int axis;                  /* 0, 1, 2 */
-    double low, per_bin;       /* bin = (x - low) * per_bin */
-    uint16_t *group_of;        /* of each bin; owned */
-    group *group;              /* owned */
-    slab *slab;                /* owned */
+    atn_slabs_settings options; /* with the defaults filled in */
+    int axis;                   /* 0, 1, 2 */
+    double low, per_bin;        /* bin = (x - low) * per_bin */
+    uint16_t *group_of;         /* of each bin; owned */
+    group *group;               /* owned */
+    slab *slab;                 /* owned */
     size_t groups, slabs;
     spill *spill; /* NULL: no atoms */
     size_t most, next;
@@ -199,8 +199,8 @@ static atn_status open_one(atn_slabs *s) {
     return status == ATN_OK ? atn_frame_rewind(s->frame) : status;
 }
 
-atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_options *options, atn_slabs **out) {
-    atn_slabs_options o = options ? *options : (atn_slabs_options){0};
+atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *options, atn_slabs **out) {
+    atn_slabs_settings o = options ? *options : (atn_slabs_settings){0};
     const atn_ctx *ctx = frame_ctx(frame);
     *out = NULL;
     if (!(o.halo >= 0 && o.halo < INFINITY) || o.axis < 0 || o.axis > 3)

@@ -70,7 +70,7 @@ static atn_status image_of(raster *r, double scale, atn_image **out) {
     return ATN_OK;
 }
 
-static atn_status read_image(source *s, const atn_image_options *options, atn_image **out) {
+static atn_status read_image(source *s, const atn_image_settings *options, atn_image **out) {
     double scale = options && options->scale != 0 ? options->scale : 1;
     if (!isfinite(scale)) return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: the scale must be a finite number", s->name);
     if (options && options->page < 0)
@@ -83,7 +83,7 @@ static atn_status read_image(source *s, const atn_image_options *options, atn_im
     return status;
 }
 
-atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_options *options, atn_image **out) {
+atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_settings *options, atn_image **out) {
     source s;
     *out = NULL;
     atn_status status = source_open(ctx, path, &s);
@@ -93,7 +93,7 @@ atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_option
 }
 
 atn_status atn_image_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
-                                const atn_image_options *options, atn_image **out) {
+                                const atn_image_settings *options, atn_image **out) {
     source s;
     *out = NULL;
     atn_status status = source_of_bytes(ctx, name, bytes, length, &s);
@@ -196,6 +196,6 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
     return status;
 }
 
-atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_options *options) {
+atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_settings *options) {
     return image_preview(image->ctx, path, image, options);
 }

@@ -36,7 +36,7 @@ atn_status image_tiff_page(tiff_pages *pages, raster *out) {
 
 void image_tiff_close(tiff_pages *pages) { (void)pages; }
 
-atn_status image_tiff_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_tiff_read(source *s, const atn_image_settings *options, raster *out) {
     (void)options, (void)out;
     return missing(s);
 }
@@ -166,7 +166,7 @@ void image_tiff_close(tiff_pages *pages) {
     atn_free(pages->s->ctx, pages);
 }
 
-atn_status image_tiff_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_tiff_read(source *s, const atn_image_settings *options, raster *out) {
     tiff_pages *pages;
     atn_status status = image_tiff_open(s, &pages);
     if (status != ATN_OK) return status;

@@ -47,7 +47,7 @@ static atn_status read_scans(atn_volume_reader *reader, atn_volume *v) {
     return status;
 }
 
-atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume **out) {
+atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_settings *options, atn_volume **out) {
     *out = NULL;
     atn_volume_reader *reader;
     atn_status status = atn_volume_open(ctx, path, options, &reader);
@@ -76,7 +76,7 @@ static atn_status check_same(const atn_volume *v, const char *path, const volume
                     f->height, f->width, f->bits, is->frames, is->height, is->width, is->bits);
 }
 
-atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_options *options) {
+atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_settings *options) {
     atn_volume_reader *reader;
     atn_status status = atn_volume_open(volume->ctx, path, options, &reader);
     if (status != ATN_OK) return status;

@@ -133,8 +133,8 @@ static atn_status open_file(atn_volume_reader *r, const char *path, const int64_
         "%s: no volume: a folder of PNG, BMP or TIFF files, a TIFF with pages, or a raw file with its shape", path);
 }
 
-static atn_status open_any(atn_volume_reader *r, const char *path, const atn_volume_options *options) {
-    static const atn_volume_options defaults;
+static atn_status open_any(atn_volume_reader *r, const char *path, const atn_volume_settings *options) {
+    static const atn_volume_settings defaults;
     if (!options) options = &defaults;
     if (!volume_spacing_is_right(options->spacing))
         return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: a spacing is three positive numbers: x, y, z", path);
@@ -151,7 +151,8 @@ static atn_status open_any(atn_volume_reader *r, const char *path, const atn_vol
     return folder ? open_folder(r, path) : open_file(r, path, options->shape, notes.shape);
 }
 
-atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume_reader **out) {
+atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_settings *options,
+                           atn_volume_reader **out) {
     *out = NULL;
     atn_volume_reader *r = atn_zalloc(ctx, sizeof *r);
     if (!r) return ATN_ERR_MEMORY;

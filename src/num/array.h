@@ -39,8 +39,11 @@ struct atn_array {
 atn_status atn_array_create_like(atn_device *device, const atn_view *view, atn_array **out); /* without gaps */
 /* A matrix over memory of the caller's, which outlives it and is only read. *out is NULL where the device has memory of
  * its own. */
-atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t columns, int64_t rows, const void *data,
+atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t rows, int64_t columns, const void *data,
                                    atn_array **out);
+/* The shape of `rank` axes as everybody gives it (rows before columns) from sizes as they lie, columns first; and back.
+ */
+void atn_array_turn_shape(int32_t rank, const int64_t *from, int64_t *to);
 int64_t atn_array_rows(const atn_array *array); /* of all planes */
 /* The host's copy is pinned though it may be small: for what goes back and forth often, each time without waiting.
  * Before its elements are touched. */

@@ -55,7 +55,7 @@ static atn_status copy_defines(const atn_ctx *ctx, const char *const *defines, a
 }
 
 /* An effort that is none would tune for hours. */
-static atn_status check_options(const atn_ctx *ctx, const atn_kernel_options *o) {
+static atn_status check_options(const atn_ctx *ctx, const atn_kernel_settings *o) {
     if ((int)o->effort < ATN_EFFORT_ESTIMATE || (int)o->effort > ATN_EFFORT_EXHAUSTIVE)
         return atn_fail(ctx, ATN_ERR_INPUT, "there is no effort %d", (int)o->effort);
     if (!(o->tolerance >= 0) || !isfinite(o->tolerance))
@@ -65,7 +65,7 @@ static atn_status check_options(const atn_ctx *ctx, const atn_kernel_options *o)
     return ATN_OK;
 }
 
-atn_status atn_description_open(const atn_ctx *ctx, const char *given, const atn_kernel_options *options,
+atn_status atn_description_open(const atn_ctx *ctx, const char *given, const atn_kernel_settings *options,
                                 atn_description *out) {
     *out = (atn_description){.arena = {.ctx = ctx}};
     if (options) out->options = *options;

@@ -33,7 +33,7 @@ struct atn_kernel {
 
 /* ---- making ---- */
 
-static atn_status fill(atn_kernel *k, const char *description, const atn_kernel_options *options) {
+static atn_status fill(atn_kernel *k, const char *description, const atn_kernel_settings *options) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     atn_description *d = &k->described;
     atn_status status = atn_description_open(ctx, description, options, d);
@@ -48,7 +48,7 @@ static atn_status fill(atn_kernel *k, const char *description, const atn_kernel_
     return status;
 }
 
-atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_options *options,
+atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_settings *options,
                              atn_kernel **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     *out = NULL;

@@ -37,7 +37,7 @@ static bool makes_indices(const char *text) {
     return false;
 }
 
-static atn_status fill(atn_program *p, const char *description, const atn_kernel_options *options) {
+static atn_status fill(atn_program *p, const char *description, const atn_kernel_settings *options) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
     atn_description *d = &p->described;
     atn_status status = atn_description_open(ctx, description, options, d);
@@ -61,7 +61,7 @@ static atn_status fill(atn_program *p, const char *description, const atn_kernel
     return ATN_OK;
 }
 
-atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_options *options,
+atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_settings *options,
                               atn_program **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     *out = NULL;
@@ -210,8 +210,8 @@ atn_program_name atn_program_get(const atn_program *p, int32_t name) {
                             .written = use->rank && use->use != ATN_USE_IN,
                             .has_value = !use->rank && p->has_value[name],
                             .value = {p->value[name][0], p->value[name][1]},
-                            .size = {-1, -1, -1}};
-    if (use->rank && view->rank) memcpy(out.size, view->size, sizeof out.size);
+                            .shape = {-1, -1, -1}};
+    if (use->rank && view->rank) atn_array_turn_shape(use->rank, view->size, out.shape);
     return out;
 }
 
@@ -225,7 +225,7 @@ static void bind_arrays(const atn_program *p) {
 
 static atn_status prepare_as(atn_program *p, const int8_t *wanted, int32_t n_wanted, bool interpret, int32_t *seams) {
     const atn_ctx *ctx = atn_device_ctx(p->device);
-    const atn_kernel_options *o = &p->described.options;
+    const atn_kernel_settings *o = &p->described.options;
     const atn_choose_options choose = {.indices = p->trusted ? ATN_INDICES_MADE : ATN_INDICES_UNKNOWN,
                                        .reproducible = o->reproducible,
                                        .tolerance = o->tolerance,

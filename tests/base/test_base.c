@@ -121,7 +121,7 @@ static void every_allocation_may_fail(void **state) {
     (void)state;
     for (long n = 1;; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         options.cache_dir = "somewhere";
         options.compiler = "gcc";
         atn_ctx *ctx;
@@ -158,7 +158,7 @@ static void arena_blocks_are_apart(void **state) {
 static void text_grows_and_remembers_failure(void **state) {
     (void)state;
     kit_faults faults = {0};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     atn_text text = {.ctx = ctx};

@@ -65,8 +65,8 @@ static void layover_with_quality(void **state) {
             int64_t votes[129] = {0}, known = 0, most = 0;
             kit_ok(ctx, atn_unwrap_create(device, SIDE, SIDE, NULL, &unwrap));
             if (k == 0)
-                kit_ok(ctx, atn_unwrap_solve(unwrap, scene.psi, &(atn_unwrap_settings){.quality = scene.correlation},
-                                             out, &result));
+                kit_ok(ctx, atn_unwrap_solve(unwrap, scene.psi,
+                                             &(atn_unwrap_solve_settings){.quality = scene.correlation}, out, &result));
             else
                 kit_ok(ctx, reliability_reference_run(ctx, SIDE, SIDE, scene.psi, out));
             atn_unwrap_free(unwrap);

@@ -24,7 +24,7 @@ static int cache_end(void **state) {
 
 static void begin(void) {
     blocks = (kit_faults){0};
-    atn_options options = kit_fault_options(&blocks);
+    atn_ctx_settings options = kit_fault_options(&blocks);
     options.cache_dir = cache;
     assert_int_equal(atn_ctx_create(&options, &cli_ctx), ATN_OK);
 }
@@ -218,7 +218,7 @@ static void log_lines_go_to_stderr(void **state) {
     char *text;
     size_t bytes;
     FILE *err = open_memstream(&text, &bytes);
-    atn_options options = {.log = atn_cli_log, .log_user = err};
+    atn_ctx_settings options = {.log = atn_cli_log, .log_user = err};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     atn_log(ctx, ATN_LOG_INFO, "quiet");

@@ -131,7 +131,7 @@ static void register_keeps_properties(void **state) {
 /* One run whose n-th allocation fails: 1 and one sentence, nothing stays behind; true: there are less than n. */
 static bool fails_well(const char *line, long n) {
     kit_faults faults = {.fail_at = n};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *before = cli_ctx;
     cli_result r = {.code = 1};
     cli_ctx = NULL;

@@ -30,7 +30,7 @@ static int cache_end(void **state) {
 /* One run whose `fail_at`-th allocation fails; what it counted is left in *faults. */
 static cli_result run_with(kit_faults *faults, const char *cache_dir, char **argv) {
     cli_result r = {.code = 1};
-    atn_options options = kit_fault_options(faults);
+    atn_ctx_settings options = kit_fault_options(faults);
     options.cache_dir = cache_dir;
     if (atn_ctx_create(&options, &cli_ctx) == ATN_OK)
         r = cli_run_words(argv);
@@ -281,7 +281,7 @@ static void lattices(void **state) {
 static void wisdom(void **state) {
     (void)state;
     static char file[512];
-    atn_options options = {.cache_dir = cache};
+    atn_ctx_settings options = {.cache_dir = cache};
     atn_ctx *ctx;
     atn_wisdom *store;
     atn_wisdom_key key = {.kernel = "gemm", .generator = "1", .device = "odd \xff name", .n_shape = 2, .shape = {3, 4}};

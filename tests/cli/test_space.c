@@ -31,7 +31,7 @@ static kit_faults blocks;
 static int begin(void **state) {
     (void)state;
     blocks = (kit_faults){0};
-    atn_options options = kit_fault_options(&blocks);
+    atn_ctx_settings options = kit_fault_options(&blocks);
     options.cache_dir = cli_dir;
     return atn_ctx_create(&options, &cli_ctx) == ATN_OK ? 0 : -1;
 }

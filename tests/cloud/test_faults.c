@@ -40,7 +40,7 @@ static void spoiled_at_every_byte(void **state) {
     (void)state;
     static const unsigned char spoilers[] = {0, 0xff, '\n', '9', '-', ' ', 0x80};
     atn_ctx *ctx = kit_ctx();
-    atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+    atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
     for (const kit_file *f = KIT_FILES; f->name; ++f)
         for (size_t at = 0; at < f->length; ++at)
             for (size_t k = 0; k < sizeof spoilers; ++k) {

@@ -88,7 +88,7 @@ static void are_left_out_when_asked(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a;
-    atn_cloud_options options = {.no_properties = true};
+    atn_cloud_settings options = {.no_properties = true};
     kit_ok(ctx, atn_cloud_read_bytes(ctx, TEXT.name, TEXT.bytes, TEXT.length, &options, &a));
     assert_string_equal(atn_cloud_get_info(a).left_out, "red, label, time");
     assert_string_equal(atn_cloud_get_info(a).properties, "");
@@ -165,7 +165,7 @@ static void many_records(void **state) {
             *x = kept;
             if (bad) {
                 kit_fails(ctx, ATN_ERR_INPUT, "x is NaN; a point needs", atn_cloud_read(ctx, path, NULL, &b));
-                atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+                atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
                 kit_ok(ctx, atn_cloud_read(ctx, path, &drop, &b));
                 assert_int_equal(b->count, POINTS - 1);
                 assert_int_equal(b->nan, 1);

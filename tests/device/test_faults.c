@@ -15,7 +15,7 @@ static char *cache_dir;
 
 static atn_ctx *open_ctx(kit_faults *faults) {
     *faults = (kit_faults){0};
-    atn_options options = kit_fault_options(faults);
+    atn_ctx_settings options = kit_fault_options(faults);
     options.cache_dir = cache_dir;
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);

@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     atn_cloud *cloud;
     if (size == 0 || atn_ctx_create(NULL, &ctx) != ATN_OK) return 0;
     const char *name = names[data[0] % (sizeof names / sizeof *names)];
-    atn_cloud_options options = {.invalid = data[0] & 8 ? ATN_INVALID_REFUSE : ATN_INVALID_DROP};
+    atn_cloud_settings options = {.invalid = data[0] & 8 ? ATN_INVALID_REFUSE : ATN_INVALID_DROP};
     atn_status status = atn_cloud_read_bytes(ctx, name, (const char *)data + 1, size - 1, &options, &cloud);
     if (status != ATN_OK && status != ATN_ERR_INPUT && status != ATN_ERR_UNSUPPORTED) abort();
     if (status == ATN_OK) {

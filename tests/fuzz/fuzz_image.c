@@ -56,9 +56,9 @@ static void try_pages(const atn_ctx *ctx, const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     atn_ctx *ctx;
     atn_image *image;
-    const atn_options settings = {.resize = limited};
+    const atn_ctx_settings settings = {.resize = limited};
     if (size < 2 || atn_ctx_create(&settings, &ctx) != ATN_OK) return 0;
-    atn_image_options options = {.page = data[0] >> 1};
+    atn_image_settings options = {.page = data[0] >> 1};
     if (data[0] & 1)
         options.shape[0] = 1 + (data[0] >> 4), options.shape[1] = (int64_t)(size - 1) / 4 / options.shape[0];
     atn_status status = atn_image_read_bytes(ctx, "an image", (const char *)data + 1, size - 1, &options, &image);

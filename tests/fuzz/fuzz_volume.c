@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool tiff = image_tiff_begins(bytes, rest), png = rest > 4 && memcmp(bytes, "\x89PNG", 4) == 0;
     atn_ctx *ctx;
     atn_volume *volume;
-    const atn_options settings = {.resize = limited};
+    const atn_ctx_settings settings = {.resize = limited};
     scratch_begin();
     if (atn_ctx_create(&settings, &ctx) != ATN_OK) return 0;
     scratch_write("volume.json", data, notes);

@@ -336,7 +336,7 @@ void kit_same_image(const atn_image *image, double factor) {
 void kit_walk(atn_status (*work)(atn_ctx *ctx, const void *given), const void *given) {
     for (long n = 1;; ++n) {
         kit_faults faults = {0};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
         faults.fail_at = atomic_load(&faults.count) + n;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static atn_image *image_of(atn_ctx *ctx, const atn_text *bytes, const atn_image_options *options) {
+static atn_image *image_of(atn_ctx *ctx, const atn_text *bytes, const atn_image_settings *options) {
     atn_image *image;
     kit_ok(ctx, atn_image_read_bytes(ctx, "a file", bytes->data, bytes->length, options, &image));
     return image;
@@ -34,7 +34,7 @@ static void every_format_is_read(void **state) {
         kit_same_image(from_file, k->factor);
         atn_image_free(from_file);
         atn_image_free(image);
-        image = image_of(ctx, &bytes, &(atn_image_options){.scale = -2});
+        image = image_of(ctx, &bytes, &(atn_image_settings){.scale = -2});
         kit_same_image(image, -2 * k->factor);
         assert_string_equal(atn_image_get_info(image).unit, ""); /* no longer that of the file */
         atn_image_free(image);
@@ -82,13 +82,13 @@ static void raw_needs_its_shape(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_text bytes = {.ctx = ctx};
     for (int k = 0; k < KIT_W * KIT_H; ++k) number_add(&bytes, NUMBER_F32, (double)KIT_PIXELS[k], false);
-    atn_image *image = image_of(ctx, &bytes, &(atn_image_options){.shape = {KIT_H, KIT_W}});
+    atn_image *image = image_of(ctx, &bytes, &(atn_image_settings){.shape = {KIT_H, KIT_W}});
     kit_same_image(image, 1);
     assert_string_equal(atn_image_get_info(image).format, "raw, float32");
     atn_image_free(image);
     static const int64_t wrong[][2] = {{2, 2}, {3, 3}, {-2, -3}, {6, 0}, {INT64_MAX, 2}, {INT64_MAX / 2, 8}};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
-        atn_image_options options = {.shape = {wrong[k][0], wrong[k][1]}};
+        atn_image_settings options = {.shape = {wrong[k][0], wrong[k][1]}};
         kit_fails(ctx, ATN_ERR_INPUT, wrong[k][0] > 0 && wrong[k][1] > 0 ? "not the 24 bytes" : "must be positive",
                   atn_image_read_bytes(ctx, "a.raw", bytes.data, bytes.length, &options, &image));
         assert_null(image);
@@ -146,7 +146,7 @@ static void doubles_stay_doubles(void **state) {
     assert_null(atn_image_doubles(again));
     assert_true(atn_image_pixels(again)[0] == 1.0f);
     atn_image_free(again);
-    const atn_image_options exact = {.exact = true, .scale = 2};
+    const atn_image_settings exact = {.exact = true, .scale = 2};
     kit_ok(ctx, atn_image_read(ctx, kit_path(dir, "a.npy"), &exact, &again));
     const double *d = atn_image_doubles(again);
     assert_true(d[0] == 2 * (1 + 1e-12) && d[1] == -4 && isnan(d[2]) && isnan(d[3]));
@@ -173,7 +173,7 @@ static void previews_have_a_bar(void **state) {
     for (int bits = 0; bits <= 16; bits += 8)
         for (int map = 0; map < 6; ++map) {
             const char *path = kit_path(dir, "a.png");
-            atn_preview_options options = {.map = (atn_colour_map)(map / 2), .bits = bits, .no_bar = map & 1};
+            atn_preview_settings options = {.map = (atn_colour_map)(map / 2), .bits = bits, .no_bar = map & 1};
             kit_ok(ctx, atn_image_write_preview(image, path, &options));
 #ifdef ATN_HAVE_PNG
             kit_ok(ctx, atn_image_read(ctx, path, NULL, &again));
@@ -195,11 +195,11 @@ static void previews_have_a_bar(void **state) {
     kit_ok(ctx, atn_image_write_preview(image, kit_path(dir, "b.png"), NULL));
     kit_fails(ctx, ATN_ERR_INPUT, "written as png", atn_image_write_preview(image, kit_path(dir, "b.tif"), NULL));
     kit_fails(ctx, ATN_ERR_INPUT, "8 or 16",
-              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_options){.bits = 12}));
+              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_settings){.bits = 12}));
     kit_fails(ctx, ATN_ERR_INPUT, "from 2 to 1",
-              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_options){.low = 2, .high = 1}));
+              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_settings){.low = 2, .high = 1}));
     kit_fails(ctx, ATN_ERR_INPUT, "from nan",
-              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_options){.low = NAN, .high = 1}));
+              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_settings){.low = NAN, .high = 1}));
     atn_image_free(image);
     for (int k = 0; k < 3; ++k) { /* one pixel, one row, one column; constant, or nothing but NaN */
         float value = k == 1 ? NAN : -7;
@@ -240,18 +240,18 @@ static void pages_are_counted(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_text bytes = {.ctx = ctx};
     kit_tiff(&bytes, &(kit_tiff_kind){32, 3, 1, 1, 1, 0, 4});
-    atn_image *image = image_of(ctx, &bytes, &(atn_image_options){.page = 3});
+    atn_image *image = image_of(ctx, &bytes, &(atn_image_settings){.page = 3});
     kit_same_image(image, 1);
     assert_int_equal(atn_image_get_info(image).pages, 4);
     atn_image_free(image);
     kit_fails(ctx, ATN_ERR_INPUT, "page 4 of a file of 4",
-              atn_image_read_bytes(ctx, "a.tif", bytes.data, bytes.length, &(atn_image_options){.page = 4}, &image));
+              atn_image_read_bytes(ctx, "a.tif", bytes.data, bytes.length, &(atn_image_settings){.page = 4}, &image));
     kit_fails(ctx, ATN_ERR_INPUT, "counted from 0",
-              atn_image_read_bytes(ctx, "a.tif", bytes.data, bytes.length, &(atn_image_options){.page = -1}, &image));
+              atn_image_read_bytes(ctx, "a.tif", bytes.data, bytes.length, &(atn_image_settings){.page = -1}, &image));
     atn_text_free(&bytes);
     kit_bmp(&bytes, KIT_W, KIT_H, 8);
     kit_fails(ctx, ATN_ERR_INPUT, "no page 1",
-              atn_image_read_bytes(ctx, "a.bmp", bytes.data, bytes.length, &(atn_image_options){.page = 1}, &image));
+              atn_image_read_bytes(ctx, "a.bmp", bytes.data, bytes.length, &(atn_image_settings){.page = 1}, &image));
     atn_text_free(&bytes);
     kit_free(ctx);
 }

@@ -165,7 +165,7 @@ static void kinds_of_tiff_that_are_not_read(void **state) {
 static void libtiff_speaks_through_the_log(void **state) {
     (void)state;
     kit_log log = {0};
-    atn_options options = {.log = kit_log_line, .log_user = &log};
+    atn_ctx_settings options = {.log = kit_log_line, .log_user = &log};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     atn_image *image;
@@ -196,7 +196,7 @@ static void what_is_no_file_is_refused(void **state) {
     kit_save(dir, "good.bmp", &none);
     atn_text_free(&none);
     kit_fails(ctx, ATN_ERR_INPUT, "finite",
-              atn_image_read(ctx, kit_path(dir, "good.bmp"), &(atn_image_options){.scale = (double)INFINITY}, &image));
+              atn_image_read(ctx, kit_path(dir, "good.bmp"), &(atn_image_settings){.scale = (double)INFINITY}, &image));
     kit_remove(dir);
     kit_free(ctx);
 }

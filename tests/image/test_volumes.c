@@ -165,7 +165,7 @@ static void notes_say_the_spacing(void **state) {
             assert_int_equal(((const uint8_t *)atn_volume_frame(volume, 0))[k], (int)KIT_PIXELS[k]);
         atn_volume_free(volume);
     }
-    atn_volume_options given = {.spacing = {1, 2, 4}};
+    atn_volume_settings given = {.spacing = {1, 2, 4}};
     kit_ok(ctx, atn_volume_read(ctx, dir, &given, &volume));
     assert_true(atn_volume_get_info(volume).spacing[2] == 4);
     atn_volume_free(volume);
@@ -187,19 +187,19 @@ static void raw_volumes_have_a_shape(void **state) {
     atn_volume *volume;
     save_text(ctx, dir, "a.raw", "abcdefghijklmnopqrstuvwx"); /* 24 */
     const char *path = kit_path(dir, "a.raw");
-    kit_ok(ctx, atn_volume_read(ctx, path, &(atn_volume_options){.shape = {4, 3, 2}}, &volume));
+    kit_ok(ctx, atn_volume_read(ctx, path, &(atn_volume_settings){.shape = {4, 3, 2}}, &volume));
     atn_volume_info info = atn_volume_get_info(volume);
     assert_int_equal(info.bits, 8);
     assert_int_equal(info.frame_bytes, 6);
     assert_memory_equal(atn_volume_frame(volume, 3), "stuvwx", 6);
     atn_volume_free(volume);
-    kit_ok(ctx, atn_volume_read(ctx, path, &(atn_volume_options){.shape = {2, 3, 2}}, &volume));
+    kit_ok(ctx, atn_volume_read(ctx, path, &(atn_volume_settings){.shape = {2, 3, 2}}, &volume));
     assert_int_equal(atn_volume_get_info(volume).bits, 16);
     assert_int_equal(*(const uint16_t *)atn_volume_frame(volume, 1), 'm' + 256 * 'n');
     atn_volume_free(volume);
     static const int64_t wrong[][3] = {{5, 3, 2}, {1, 1, 1}, {-4, 3, 2}, {0, 3, 2}, {INT64_MAX, INT64_MAX, 2}};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
-        atn_volume_options options = {.shape = {wrong[k][0], wrong[k][1], wrong[k][2]}};
+        atn_volume_settings options = {.shape = {wrong[k][0], wrong[k][1], wrong[k][2]}};
         kit_fails(ctx, ATN_ERR_INPUT, wrong[k][0] > 0 ? "not the 24 bytes" : "positive",
                   atn_volume_read(ctx, path, &options, &volume));
     }

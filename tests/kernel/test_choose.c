@@ -28,10 +28,10 @@ static const atn_graph *graph;
 
 static void open_ctx(void) {
     said = (kit_log){0};
-    kit_ok(ctx,
-           atn_ctx_create(
-               &(atn_options){.cache_dir = dir, .log = kit_log_line, .log_user = &said, .log_from = ATN_LOG_WARNING},
-               &ctx));
+    kit_ok(ctx, atn_ctx_create(
+                    &(atn_ctx_settings){
+                        .cache_dir = dir, .log = kit_log_line, .log_user = &said, .log_from = ATN_LOG_WARNING},
+                    &ctx));
 }
 
 static void parse(const char *name) {

@@ -35,7 +35,7 @@ atn_array *num_empty(atn_device *device, atn_type type, int64_t columns, int64_t
     if (rows < 0)
         kit_ok(ctx, atn_array_create_vector(device, type, columns, &array));
     else
-        kit_ok(ctx, atn_array_create_matrix(device, type, columns, rows, columns + gap, &array));
+        kit_ok(ctx, atn_array_create_matrix(device, type, rows, columns, columns + gap, &array));
     return array;
 }
 

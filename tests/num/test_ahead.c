@@ -65,7 +65,7 @@ static void plans_find_what_was_built(void **state) {
     atn_kernel *kernels[3];
     const char *const texts[] = {TWICE, MORE, "polish_sample"};
     for (int k = 0; k < 3; ++k) {
-        kit_ok(ctx, atn_kernel_create(device, texts[k], &(atn_kernel_options){.defines = DEFINES}, &kernels[k]));
+        kit_ok(ctx, atn_kernel_create(device, texts[k], &(atn_kernel_settings){.defines = DEFINES}, &kernels[k]));
         atn_kernel_any_size(kernels[k]);
     }
     atn_kernel_modest(kernels[2]);
@@ -92,10 +92,10 @@ static void modest_ones_need_no_compiler(void **state) {
     atn_array *from, *to;
     atn_kernel *sample;
     for (int k = 0; k < 40; ++k) pair[k / 5][k % 5] = (float)k;
-    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 5, 8, 0, &from));
+    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 8, 5, 0, &from));
     kit_ok(ctx, atn_array_create_vector(device, ATN_SP, 3, &to));
     kit_ok(ctx, atn_array_put(from, pair, 0));
-    kit_ok(ctx, atn_kernel_create(device, "polish_sample", &(atn_kernel_options){.defines = DEFINES}, &sample));
+    kit_ok(ctx, atn_kernel_create(device, "polish_sample", &(atn_kernel_settings){.defines = DEFINES}, &sample));
     atn_kernel_modest(sample);
     kit_ok(ctx, atn_kernel_bind(sample, "pair", from));
     kit_ok(ctx, atn_kernel_bind(sample, "some", to));

@@ -58,9 +58,9 @@ static void runs_again_and_again(void **state) {
         kit_ok(ctx, atn_device_open(devices, d, &device));
         kit_ok(ctx, atn_kernel_create(device,
                                       "kernel axpy(x, y: vector T, a: T) -> z: vector T\n    z[i] = a * x[i] + y[i]\n",
-                                      &(atn_kernel_options){.defines = defines}, &axpy));
+                                      &(atn_kernel_settings){.defines = defines}, &axpy));
         atn_kernel_free(axpy);
-        kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = defines}, &axpy));
+        kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = defines}, &axpy));
         atn_array *x = numbers(device, 1001, 1), *y = numbers(device, 1001, -7), *z = numbers(device, 1001, 0);
         kit_ok(ctx, atn_kernel_bind(axpy, "x", x));
         kit_ok(ctx, atn_kernel_bind(axpy, "y", y));
@@ -99,20 +99,20 @@ static void wrong_things_are_refused(void **state) {
     const char *const no_value[] = {"T", NULL}, *const doubles[] = {"T=DP", NULL};
     kit_ok(ctx, atn_device_open(devices, 0, &device));
     kit_fails(ctx, ATN_ERR_INPUT, "NAME=VALUE",
-              atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = no_value}, &axpy));
+              atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = no_value}, &axpy));
     assert_null(axpy);
     kit_fails(ctx, ATN_ERR_INPUT, "description:", atn_kernel_create(device, "<ParallelAlgorithm/>", NULL, &axpy));
     kit_fails(ctx, ATN_ERR_IO, "nowhere.xml", atn_kernel_create(device, "nowhere.xml", NULL, &axpy));
     kit_contains(atn_ctx_message(ctx), "shipped");
     static const struct {
-        atn_kernel_options options;
+        atn_kernel_settings options;
         const char *sentence;
     } WRONG[] = {{{.effort = (atn_effort)7}, "there is no effort 7"},
                  {{.tolerance = -1}, "the tolerance is -1"},
                  {{.budget_s = NAN}, "the budget is"}};
     for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k)
         kit_fails(ctx, ATN_ERR_INPUT, WRONG[k].sentence, atn_kernel_create(device, AXPY, &WRONG[k].options, &axpy));
-    kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = doubles}, &axpy));
+    kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = doubles}, &axpy));
     atn_array *x = numbers(device, 3, 1), *y = numbers(device, 3, 1), *z = numbers(device, 3, 1);
     kit_ok(ctx, atn_kernel_bind(axpy, "x", x));
     kit_ok(ctx, atn_kernel_bind(axpy, "y", y));
@@ -155,7 +155,7 @@ static void runs_without_allocating(void **state) {
     (void)state;
     const char *const defines[] = {"T=SP", NULL};
     kit_faults faults = {0};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     char *dir = kit_tempdir();
     options.cache_dir = dir;
     atn_ctx *counting;
@@ -167,7 +167,7 @@ static void runs_without_allocating(void **state) {
         atn_device *device;
         atn_kernel *axpy;
         kit_ok(counting, atn_device_open(found, d, &device));
-        kit_ok(counting, atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = defines}, &axpy));
+        kit_ok(counting, atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = defines}, &axpy));
         atn_array *x = numbers(device, 1001, 1), *y = numbers(device, 1001, -7), *z = numbers(device, 1001, 0),
                   *w = numbers(device, 1001, 0);
         kit_ok(counting, atn_kernel_bind(axpy, "x", x));
@@ -213,7 +213,7 @@ static void memory_may_run_out(void **state) {
     (void)state;
     const char *const defines[] = {"T=SP", NULL};
     kit_faults faults = {0};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     char *dir = kit_tempdir();
     options.cache_dir = dir;
     atn_ctx *failing;
@@ -227,7 +227,7 @@ static void memory_may_run_out(void **state) {
     for (bool whole = false; !whole; ++n) {
         atn_kernel *axpy;
         if (n > 0) faults.fail_at = atomic_load(&faults.count) + n;
-        atn_status status = atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = defines}, &axpy);
+        atn_status status = atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = defines}, &axpy);
         if (status == ATN_OK) status = atn_kernel_bind(axpy, "x", x);
         if (status == ATN_OK) status = atn_kernel_bind(axpy, "y", y);
         if (status == ATN_OK) status = atn_kernel_bind(axpy, "z", z);
@@ -253,7 +253,7 @@ static void memory_may_run_out(void **state) {
 static void shipped_kernels_and_files_are_found(void **state) {
     (void)state;
     const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options sp = {.defines = defines};
+    const atn_kernel_settings sp = {.defines = defines};
     atn_device *device;
     atn_kernel *kernel;
     kit_ok(ctx, atn_device_open(devices, 0, &device));
@@ -278,7 +278,7 @@ static void wisdom_alone_may_be_asked_for(void **state) {
     atn_device *device;
     atn_kernel *axpy;
     kit_ok(ctx, atn_device_open(devices, 0, &device));
-    kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_options){.defines = defines, .effort = ATN_EFFORT_WISDOM},
+    kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = defines, .effort = ATN_EFFORT_WISDOM},
                                   &axpy));
     atn_array *x = numbers(device, 9, 1), *y = numbers(device, 9, 1), *z = numbers(device, 9, 1);
     kit_ok(ctx, atn_kernel_bind(axpy, "x", x));
@@ -295,8 +295,8 @@ static void wisdom_alone_may_be_asked_for(void **state) {
 static void measuring_is_remembered(void **state) {
     (void)state;
     const char *const defines[] = {"T=SP", NULL};
-    const atn_kernel_options measure = {.defines = defines, .effort = ATN_EFFORT_MEASURE, .budget_s = 0.5};
-    const atn_kernel_options wisdom = {.defines = defines, .effort = ATN_EFFORT_WISDOM};
+    const atn_kernel_settings measure = {.defines = defines, .effort = ATN_EFFORT_MEASURE, .budget_s = 0.5};
+    const atn_kernel_settings wisdom = {.defines = defines, .effort = ATN_EFFORT_WISDOM};
     atn_device *device;
     atn_kernel *axpy;
     char *program = kit_getenv("ATTUNE_PROGRAM");

@@ -237,9 +237,9 @@ static void round_trip_on(atn_ctx *ctx, atn_device *device) {
             atn_array_info was = atn_array_get_info(a), is = atn_array_get_info(b);
             assert_int_equal(is.type, was.type);
             assert_int_equal(is.rank, was.rank);
-            assert_memory_equal(is.size, was.size, sizeof is.size);
+            assert_memory_equal(is.shape, was.shape, sizeof is.shape);
             double complex *va = num_values(a), *vb = num_values(b);
-            assert_memory_equal(va, vb, (size_t)(was.size[0] * was.size[1]) * sizeof *va);
+            assert_memory_equal(va, vb, (size_t)(was.shape[0] * was.shape[1]) * sizeof *va);
             free(va), free(vb);
             atn_array_free(a), atn_array_free(b);
         }

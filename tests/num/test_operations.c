@@ -205,8 +205,8 @@ static void views_on_device(atn_ctx *ctx, atn_device *device) {
               *from, *to;
     double complex *before = num_values(c), *va = num_values(a), *after;
     kit_ok(ctx, atn_operations_create(device, &ops));
-    kit_ok(ctx, atn_array_view_block(a, 3, 2, 7, 5, &from));
-    kit_ok(ctx, atn_array_view_block(c, 11, 4, 7, 5, &to));
+    kit_ok(ctx, atn_array_view_block(a, 2, 3, 5, 7, &from));
+    kit_ok(ctx, atn_array_view_block(c, 4, 11, 5, 7, &to));
     kit_ok(ctx, atn_array_scale(ops, 2, 0, from, to));
     after = num_values(c);
     for (int k = 0; k < 200; ++k) {
@@ -252,10 +252,10 @@ static void volumes_on_device(atn_ctx *ctx, atn_device *device) {
         squares += (double)k * k;
     }
     kit_ok(ctx, atn_operations_create(device, &ops));
-    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, COLUMNS, ROWS, PLANES, 0, &a));
-    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, COLUMNS, ROWS, PLANES, 8, &b));
-    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, COLUMNS, ROWS, PLANES, 6, &sum));
-    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, COLUMNS, ROWS, PLANES - 1, 0, &other));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, PLANES, ROWS, COLUMNS, 0, &a));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, PLANES, ROWS, COLUMNS, 8, &b));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, PLANES, ROWS, COLUMNS, 6, &sum));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, PLANES - 1, ROWS, COLUMNS, 0, &other));
     kit_ok(ctx, atn_array_put(a, x, 0));
     kit_ok(ctx, atn_array_put(b, y, 0));
     kit_ok(ctx, atn_array_add(ops, a, b, sum));

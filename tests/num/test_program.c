@@ -33,7 +33,7 @@ static const double *elements(atn_array *array) {
 
 static atn_program *open(const char *text) {
     atn_program *program;
-    kit_ok(ctx, atn_program_create(device, text, &(atn_kernel_options){.defines = DEFINES}, &program));
+    kit_ok(ctx, atn_program_create(device, text, &(atn_kernel_settings){.defines = DEFINES}, &program));
     return program;
 }
 
@@ -195,8 +195,8 @@ static void names_and_sizes_are_told(void **state) {
         if (strcmp(name.name, "s") == 0) s = name;
     }
     assert_string_equal(a.name, "a");
-    assert_true(a.rank == 1 && a.type == ATN_DP && a.read && !a.written && a.size[0] == -1);
-    assert_true(c.rank == 2 && !c.read && c.written && c.size[0] == -1);
+    assert_true(a.rank == 1 && a.type == ATN_DP && a.read && !a.written && a.shape[0] == -1);
+    assert_true(c.rank == 2 && !c.read && c.written && c.shape[0] == -1);
     assert_true(s.rank == 0 && s.has_value && s.value[0] == 2);
     atn_array *left = vector(7, count_up), *right = vector(5, count_up);
     kit_ok(ctx, atn_program_bind(program, "a", left));
@@ -204,7 +204,7 @@ static void names_and_sizes_are_told(void **state) {
     kit_ok(ctx, atn_program_size(program));
     for (int32_t k = 0; k < 4; ++k) {
         c = atn_program_get(program, k);
-        if (strcmp(c.name, "c") == 0) assert_true(c.size[0] == 5 && c.size[1] == 7);
+        if (strcmp(c.name, "c") == 0) assert_true(c.shape[0] == 7 && c.shape[1] == 5);
     }
     atn_program_free(program);
     atn_array_free(left), atn_array_free(right);

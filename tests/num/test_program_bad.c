@@ -200,7 +200,7 @@ static const char ALL[] =
 static void memory_may_run_out(void **state) {
     (void)state;
     kit_faults faults = {0};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     char *dir = kit_tempdir();
     options.cache_dir = dir;
     atn_ctx *failing;

@@ -9,7 +9,7 @@
 static const char SPACE[] = "vec_p0 = (1, 2)\n";
 
 static atn_status tune_once(kit_faults *faults, const char *cache, const char *database, char *message) {
-    atn_options options = kit_fault_options(faults);
+    atn_ctx_settings options = kit_fault_options(faults);
     options.cache_dir = cache;
     atn_ctx *ctx;
     atn_devices *devices = NULL;

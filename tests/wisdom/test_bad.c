@@ -242,7 +242,7 @@ static void not_permitted(void **state) {
 static void unsafe_folder(void **state) {
     (void)state;
     char *dir = kit_tempdir(), *before = kit_getenv("ATTUNE_WISDOM");
-    atn_options options = {.cache_dir = dir};
+    atn_ctx_settings options = {.cache_dir = dir};
     atn_ctx *ctx;
     atn_wisdom *wisdom;
     unsetenv("ATTUNE_WISDOM");
@@ -381,7 +381,7 @@ static void memory(void **state) {
     unsetenv("ATTUNE_WISDOM");
     for (long n = 1;; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         options.cache_dir = dir;
         atn_ctx *ctx;
         if (atn_ctx_create(&options, &ctx) != ATN_OK) continue;

@@ -114,7 +114,7 @@ static void keep_line(void *user, atn_log_level level, const char *line) {
 
 static void near_device(void **state) {
     (void)state;
-    atn_options options = {.log = keep_line};
+    atn_ctx_settings options = {.log = keep_line};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     atn_wisdom *wisdom = fresh(ctx);
@@ -159,7 +159,7 @@ static char *shipped_text(const atn_ctx *ctx) {
 
 static void shipped_is_the_last_resort(void **state) {
     (void)state;
-    atn_options options = {.log = keep_line};
+    atn_ctx_settings options = {.log = keep_line};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     char *text = shipped_text(ctx);

@@ -23,7 +23,7 @@ void needle_equations_free(needle_equations *e) {
 static atn_status put_model(atn_needle *n, const needle_volume *v, const float *const position[3]) {
     int64_t columns = v->candidates > 0 ? v->candidates : 1;
     void *to = NULL;
-    atn_status status = atn_array_create_matrix(n->device, ATN_SP, columns, ROWS, 0, &n->equations.model);
+    atn_status status = atn_array_create_matrix(n->device, ATN_SP, ROWS, columns, 0, &n->equations.model);
     if (status == ATN_OK) status = atn_array_map_write(n->equations.model, &to);
     float *at = to;
     for (int row = 0; row < ROWS && status == ATN_OK; ++row)
@@ -77,7 +77,7 @@ static atn_status bind_own(needle_equations *e) {
 
 static atn_status fill(atn_needle *n, const float *const position[3]) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     needle_equations *e = &n->equations;
     needle_volume v;
     atn_status status = needle_volume_make(n->ctx, n->model.count, position, REACH * n->options.threshold,

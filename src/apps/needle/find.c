@@ -197,7 +197,7 @@ typedef struct coarse {
 static atn_status count_coarse(look *l, const atn_needle_line *line, const double between[2], double about,
                                coarse *best) {
     atn_needle *n = l->n;
-    atn_needle_settings settings = {.has_start = true};
+    atn_needle_match_settings settings = {.has_start = true};
     needle_frame frame;
     const int32_t *count;
     double wanted = ceil((between[1] - between[0]) / (COARSE_STEP * n->options.threshold)) + 1;
@@ -307,10 +307,11 @@ static void tell_other(const look *l, atn_needle_result *out) {
                  at ? "; " : "");
 }
 
-static atn_status match(look *l, const atn_needle_settings *settings, const coarse *start, atn_needle_result *out) {
+static atn_status match(look *l, const atn_needle_match_settings *settings, const coarse *start,
+                        atn_needle_result *out) {
     static const atn_needle_interval SHIFT = {-0.25, 0.25, 0.05};
     atn_needle *n = l->n;
-    atn_needle_settings filled = *settings;
+    atn_needle_match_settings filled = *settings;
     needle_frame frame;
     double roll_deg = 0, shift = 0;
     atn_status status = ATN_OK;
@@ -342,7 +343,7 @@ static atn_status match(look *l, const atn_needle_settings *settings, const coar
 }
 
 /* A start that is given says where the axis is. */
-static void line_of_start(const atn_needle *n, const atn_needle_settings *s, look *l) {
+static void line_of_start(const atn_needle *n, const atn_needle_match_settings *s, look *l) {
     for (int k = 0; k < 3; ++k) {
         l->line.direction[k] = s->start[4 * k + 2];
         l->line.point[k] = s->start[4 * k + 2] * n->shape.tip_z + s->start[4 * k + 3];
@@ -352,7 +353,7 @@ static void line_of_start(const atn_needle *n, const atn_needle_settings *s, loo
     l->anchor[1] = l->frames - 1;
 }
 
-static atn_status locate(look *l, const atn_needle_settings *settings, coarse *start, atn_needle_result *out) {
+static atn_status locate(look *l, const atn_needle_match_settings *settings, coarse *start, atn_needle_result *out) {
     double begin = atn_clock_seconds();
     atn_needle *n = l->n;
     atn_status status = atn_tell_progress(n->ctx, "looking for the axis", 0, 0);
@@ -378,7 +379,7 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
 }
 
 /* What was segmented, from the start that the settings have or from one that is found. */
-static atn_status pose_from(look *l, const atn_needle_settings *settings, atn_needle_result *out) {
+static atn_status pose_from(look *l, const atn_needle_match_settings *settings, atn_needle_result *out) {
     coarse start = {0};
     atn_status status = locate(l, settings, &start, out);
     if (status == ATN_OK && !*out->reason) status = match(l, settings, settings->has_start ? NULL : &start, out);
@@ -391,7 +392,7 @@ static atn_status pose_from(look *l, const atn_needle_settings *settings, atn_ne
 }
 
 /* The second answer, unless only the first one found it. */
-static atn_status try_otherwise(look *l, const atn_needle_settings *settings, atn_needle_result *out) {
+static atn_status try_otherwise(look *l, const atn_needle_match_settings *settings, atn_needle_result *out) {
     atn_needle_result first = *out, next = {.level = out->level, .segment_seconds = out->segment_seconds};
     atn_status status = pose_from(l, settings, &next);
     next.otherwise = true;
@@ -402,14 +403,14 @@ static atn_status try_otherwise(look *l, const atn_needle_settings *settings, at
 }
 
 atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_needle_view *view,
-                           const atn_needle_settings *settings, atn_needle_result *out) {
-    static const atn_needle_settings USUAL = {0};
+                           const atn_needle_match_settings *settings, atn_needle_result *out) {
+    static const atn_needle_match_settings USUAL = {0};
     look l = {.n = n, .volume = volume};
     double begin = atn_clock_seconds();
     if (!settings) settings = &USUAL;
     *out = (atn_needle_result){0};
     memset(n->part_s, 0, sizeof n->part_s);
-    atn_needle_settings filled = *settings;
+    atn_needle_match_settings filled = *settings;
     needle_frame frame;
     atn_status status = needle_take_settings(n, &filled, &frame); /* wrong ones are told whatever is in the scans */
     if (status == ATN_OK) status = take_view(&l, view);

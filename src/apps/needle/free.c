@@ -18,7 +18,7 @@ static const double LEVER = 0.15;                        /* radii: a surface tha
 atn_status needle_free_open(atn_needle *n) {
     size_t step = n->model.count / SAMPLES + 1, most = n->model.count / step + 1, samples = 0;
     void *to = NULL;
-    atn_status status = atn_array_create_matrix(n->device, ATN_SP, (int64_t)most, OF_SAMPLE, 0, &n->empty_space.sample);
+    atn_status status = atn_array_create_matrix(n->device, ATN_SP, OF_SAMPLE, (int64_t)most, 0, &n->empty_space.sample);
     if (status == ATN_OK) status = atn_array_map_write(n->empty_space.sample, &to);
     if (status != ATN_OK) return status;
     float *number = to;
@@ -55,13 +55,13 @@ void needle_free_take(atn_needle *n, const double spacing[3]) {
 
 static atn_status open_views(atn_needle *n, int k) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     needle_free *f = &n->empty_space;
     if (f->program[k]) return ATN_OK;
     atn_status status =
-        f->pose[k] ? ATN_OK : atn_array_create_matrix(n->device, ATN_SP, POSES[k], OF_POSE, 0, &f->pose[k]);
+        f->pose[k] ? ATN_OK : atn_array_create_matrix(n->device, ATN_SP, OF_POSE, POSES[k], 0, &f->pose[k]);
     if (status == ATN_OK && !f->view[k])
-        status = atn_array_create_matrix(n->device, ATN_INT32, POSES[k], OF_VIEW, 0, &f->view[k]);
+        status = atn_array_create_matrix(n->device, ATN_INT32, OF_VIEW, POSES[k], 0, &f->view[k]);
     if (status != ATN_OK) return status;
     atn_array_pin(f->pose[k]);
     atn_array_pin(f->view[k]);

@@ -80,7 +80,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
     return status;
 }
 
-static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_needle_options *o) {
+static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_needle_settings *o) {
     if (atn_cloud_get_info(model).points == 0) return atn_fail(ctx, ATN_ERR_INPUT, "needle: the model has no points");
     if (o->threshold == 0) o->threshold = 0.02;
     if (!(o->threshold > 0 && isfinite(o->threshold)))
@@ -92,10 +92,10 @@ static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_
     return ATN_OK;
 }
 
-atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_options *options,
+atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_settings *options,
                              atn_needle **out) {
     atn_ctx *ctx = atn_device_ctx(device);
-    atn_needle_options filled = options ? *options : (atn_needle_options){0};
+    atn_needle_settings filled = options ? *options : (atn_needle_settings){0};
     *out = NULL;
     atn_status status = check_options(ctx, model, &filled);
     if (status != ATN_OK) return status;
@@ -154,7 +154,7 @@ static atn_status check_interval(const atn_ctx *ctx, const char *what, atn_needl
     return ATN_OK;
 }
 
-static atn_status check_settings(const atn_ctx *ctx, atn_needle_settings *s) {
+static atn_status check_settings(const atn_ctx *ctx, atn_needle_match_settings *s) {
     static const atn_needle_interval ROLL = {-5, 5, 1}, SHIFT = {0, 0.5, 0.05}, TRACK_ROLL = {-2, 2, 0.5},
                                      TRACK_SHIFT = {-0.1, 0.1, 0.025};
     atn_status status = check_interval(ctx, "roll", &s->roll_deg, s->track ? TRACK_ROLL : ROLL);
@@ -174,7 +174,7 @@ static atn_status check_settings(const atn_ctx *ctx, atn_needle_settings *s) {
 }
 
 /* A rotation and a translation, to 1e-3: what people write down with few digits is let through. */
-static atn_status take_start(const atn_ctx *ctx, const atn_needle_settings *s, needle_frame *f) {
+static atn_status take_start(const atn_ctx *ctx, const atn_needle_match_settings *s, needle_frame *f) {
     f->start = REG_IDENTITY;
     for (int r = 0; r < 3 && s->has_start; ++r) {
         for (int c = 0; c < 3; ++c) f->start.a[3 * r + c] = s->start[4 * r + c];
@@ -196,7 +196,7 @@ static atn_status take_start(const atn_ctx *ctx, const atn_needle_settings *s, n
     return ATN_OK;
 }
 
-static atn_status take_axis(const atn_ctx *ctx, const atn_needle_settings *s, needle_frame *f) {
+static atn_status take_axis(const atn_ctx *ctx, const atn_needle_match_settings *s, needle_frame *f) {
     double axis[3], length = 0;
     for (int k = 0; k < 3; ++k) length += s->axis[k] * s->axis[k];
     for (int k = 0; k < 3; ++k) axis[k] = length > 0 ? s->axis[k] / sqrt(length) : f->start.a[3 * k + 2];
@@ -280,7 +280,7 @@ static double points_of(const atn_needle *n) {
     return (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : (size_t)n->scan_points);
 }
 
-static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_result *out) {
+static void judge(const atn_needle *n, const atn_needle_match_settings *s, atn_needle_result *out) {
     bool shift_ends = at_end(&s->shift, out->round[0].shift);
     out->at_end = shift_ends || (out->roll_observable && at_end(&s->roll_deg, out->round[0].roll_deg));
     if (!out->found)
@@ -304,7 +304,7 @@ static void put_transform(const reg_pose *pose, double out[16]) {
     out[15] = 1;
 }
 
-atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame) {
+atn_status needle_take_settings(const atn_needle *n, atn_needle_match_settings *filled, needle_frame *frame) {
     *frame = (needle_frame){.settings = filled, .around = filled->track ? 1 : 2, .divide = filled->track ? 3 : 5};
     atn_status status = check_settings(n->ctx, filled);
     if (status == ATN_OK) status = take_start(n->ctx, filled, frame);
@@ -333,9 +333,9 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
     return status;
 }
 
-atn_status atn_needle_match(atn_needle *n, const atn_cloud *scan, const atn_needle_settings *settings,
+atn_status atn_needle_match(atn_needle *n, const atn_cloud *scan, const atn_needle_match_settings *settings,
                             atn_needle_result *out) {
-    atn_needle_settings filled = settings ? *settings : (atn_needle_settings){0};
+    atn_needle_match_settings filled = settings ? *settings : (atn_needle_match_settings){0};
     needle_frame frame;
     double begin = atn_clock_seconds();
     *out = (atn_needle_result){0};

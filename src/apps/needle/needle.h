@@ -122,11 +122,11 @@ typedef enum needle_part {
 struct atn_needle {
     atn_device *device;
     atn_ctx *ctx;
-    atn_needle_options options; /* defaults filled in */
-    cloud_points model;         /* filtered, in the model's frame */
-    float *normal;              /* three for each, of length 1; zeros where not known */
-    double low[3], high[3];     /* bounds of the model */
-    double centre[3];           /* of the model: kernels see it from there */
+    atn_needle_settings options; /* defaults filled in */
+    cloud_points model;          /* filtered, in the model's frame */
+    float *normal;               /* three for each, of length 1; zeros where not known */
+    double low[3], high[3];      /* bounds of the model */
+    double centre[3];            /* of the model: kernels see it from there */
     needle_shape shape;
     needle_volume volume;
     atn_array *model_array[3]; /* or candidates */
@@ -154,7 +154,7 @@ struct atn_needle {
 };
 
 typedef struct needle_frame {
-    const atn_needle_settings *settings; /* defaults filled in */
+    const atn_needle_match_settings *settings; /* defaults filled in */
     reg_pose start;
     double along[3]; /* of a shift of 1: direction / direction_z */
     int32_t around;  /* steps to each side of a winner, */
@@ -163,7 +163,7 @@ typedef struct needle_frame {
 
 /* needle.c: a frame in two steps. */
 atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan);
-atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame);
+atn_status needle_take_settings(const atn_needle *n, atn_needle_match_settings *filled, needle_frame *frame);
 atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 
 /* needle.c: adds what passed since *since to a part, and begins anew. */

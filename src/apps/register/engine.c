@@ -196,8 +196,8 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
         char define[32];
         atn_type type = TABLE[which].exact ? reg_sum_type(e->type) : e->type;
         snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
-        atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
-                                      .reproducible = e->settings->reproducible};
+        atn_kernel_settings options = {.defines = (const char *const[]){define, NULL},
+                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
         if (status == ATN_OK && TABLE[which].modest) atn_kernel_modest(e->kernel[which]);
@@ -440,7 +440,7 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
         status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);
         if (status == ATN_OK)
-            status = atn_array_view_matrix(vector[k], (int64_t)rows->block, (int64_t)rows->blocks, &matrix[k]);
+            status = atn_array_view_matrix(vector[k], (int64_t)rows->blocks, (int64_t)rows->block, &matrix[k]);
         bound[7 + k] = (reg_binding){AROUND[k], matrix[k]};
     }
     bound[7 + SUMS_AROUND] = (reg_binding){"start", near.start_array};
@@ -460,7 +460,7 @@ atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double r
     atn_status status = look_around(e, rows, columns, reach, vector, matrix);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_SHAPES, &kernel);
     if (status == ATN_OK) status = atn_kernel_param(kernel, "flattest", flattest, 0);
-    if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, (int64_t)rows->padded, 6, 0, shape);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, 6, (int64_t)rows->padded, 0, shape);
     if (status == ATN_OK) status = atn_array_create_vector(e->device, type, (int64_t)rows->padded, ratio);
     for (int k = 0; k < SUMS_AROUND; ++k) bound[k] = (reg_binding){AROUND[k], vector[k]};
     bound[SUMS_AROUND] = (reg_binding){"shape", *shape};

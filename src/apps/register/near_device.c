@@ -5,6 +5,7 @@
 #include "apps/register/engine.h"
 
 #include "base/memory.h"
+#include "num/array.h"
 
 #include <math.h>
 
@@ -58,9 +59,9 @@ static atn_status allocate_cover(reg_side *s) {
     int64_t blocks = (int64_t)s->blocks, groups = (blocks + GROUP - 1) / GROUP;
     atn_status status = ATN_OK;
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
-        status = atn_array_view_matrix(s->exact[k], (int64_t)s->block, blocks, &c[REG_COVER_POINT + k]);
-    if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, blocks, 10, 0, &c[REG_COVER_BOX]);
-    if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, groups, 6, 0, &c[REG_COVER_GROUP]);
+        status = atn_array_view_matrix(s->exact[k], blocks, (int64_t)s->block, &c[REG_COVER_POINT + k]);
+    if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, 10, blocks, 0, &c[REG_COVER_BOX]);
+    if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, 6, groups, 0, &c[REG_COVER_GROUP]);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, blocks, &c[REG_COVER_WIDE]);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, 1, &c[REG_COVER_WIDES]);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, blocks + 1, &c[REG_COVER_START]);
@@ -96,7 +97,7 @@ static atn_status find_parts(reg_engine *e, reg_side *s, atn_array *of, atn_arra
     if (status == ATN_OK) status = start_of(e, count, c[REG_COVER_START]);
     if (status == ATN_OK) status = ask(e, count, count, count, total, parts);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(s->device, reg_sum_type(s->type), (int64_t)parts[0], 6, 0, &c[REG_COVER_PART]);
+        status = atn_array_create_matrix(s->device, reg_sum_type(s->type), 6, (int64_t)parts[0], 0, &c[REG_COVER_PART]);
     if (status == ATN_OK)
         status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)parts[0], &c[REG_COVER_OWNER]);
     reg_binding boxes[] = {
@@ -110,7 +111,7 @@ static atn_status cover(reg_engine *e, reg_side *s) {
     if (s->cover[REG_COVER_SPECIES]) return ATN_OK;
     atn_status status = allocate_cover(s);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(s->device, ATN_INT32, (int64_t)s->block, (int64_t)s->blocks, 0, &of);
+        status = atn_array_create_matrix(s->device, ATN_INT32, (int64_t)s->blocks, (int64_t)s->block, 0, &of);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)s->blocks, &count);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_DP, TOTALS, &total);
     if (status == ATN_OK) status = find_boxes(e, s);
@@ -129,7 +130,7 @@ static atn_status allocate(reg_near *near) {
     reg_near_work *w = &near->work;
     atn_device *device = near->rows->device;
     size_t blocks = near->rows->blocks;
-    size_t parts = (size_t)atn_array_get_info(near->rows->cover[REG_COVER_PART]).size[0];
+    size_t parts = (size_t)near->rows->cover[REG_COVER_PART]->size[0];
     w->nodes = w->nodes > parts ? w->nodes : reg_near_room(8 * parts);
     near->capacity = near->capacity > parts ? near->capacity : reg_near_room(16 * parts);
     const struct {
@@ -194,7 +195,7 @@ static atn_status find_candidates(reg_engine *e, reg_near *near) {
     given numbers[] = {{"reach", reach_of(near)},
                        {"wide", REG_WIDE * near->columns->usual_radius},
                        {"gated", near->rows->species && near->columns->species},
-                       {"whole_groups", (double)atn_array_get_info(column[REG_COVER_GROUP]).size[0]}};
+                       {"whole_groups", (double)column[REG_COVER_GROUP]->size[0]}};
     enum { BOTH = 9 };
     reg_binding bound[BOTH + 3] = {{"part", row[REG_COVER_PART]},
                                    {"column", column[REG_COVER_BOX]},

@@ -129,11 +129,10 @@ atn_status reg_ordered_load(reg_engine *e, const cloud_points *given, reg_ordere
 }
 
 atn_status reg_ordered_split(reg_engine *e, atn_array *rows, const char *which, reg_ordered *out) {
-    atn_array_info info = atn_array_get_info(rows);
-    reg_kernel load = info.type == ATN_DP ? REG_CURVE_LOAD64 : REG_CURVE_LOAD;
+    reg_kernel load = rows->type == ATN_DP ? REG_CURVE_LOAD64 : REG_CURVE_LOAD;
     atn_array *wrong = NULL;
     const void *count;
-    atn_status status = make(e, (size_t)info.size[1], false, out);
+    atn_status status = make(e, (size_t)rows->size[1], false, out);
     if (status == ATN_OK) status = words(e, 1, &wrong);
     if (status == ATN_OK) {
         reg_binding bound[] = {{"points", rows}, {"x", out->x[0]}, {"y", out->x[1]},

@@ -48,7 +48,7 @@ atn_status reg_side_of(reg_engine *e, const reg_ordered *o, const double origin[
     atn_status status = reg_side_allocate(&s);
     if (status == ATN_OK) status = reg_side_create(&s);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(e->device, ATN_DP, (int64_t)s.blocks, REG_BOX_ROWS, 0, &s.box);
+        status = atn_array_create_matrix(e->device, ATN_DP, REG_BOX_ROWS, (int64_t)s.blocks, 0, &s.box);
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
         status = atn_array_view_range(k < 3 ? s.point[k] : s.w, 0, (int64_t)s.padded, &s.exact[k]);
     if (status == ATN_OK) status = fill(e, o, origin, unit, &s);
@@ -120,7 +120,7 @@ static atn_status spacing_among(reg_engine *e, const reg_ordered *o, size_t coun
     atn_array *nowhere = NULL;
     void *to;
     atn_status status = reg_ordered_choose(e, o, count, &some);
-    if (status == ATN_OK) status = atn_array_create_matrix(e->device, ATN_DP, 1, REG_BOX_ROWS, 0, &nowhere);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, ATN_DP, REG_BOX_ROWS, 1, 0, &nowhere);
     if (status == ATN_OK) status = atn_array_map_write(nowhere, &to);
     for (int k = 0; k < REG_BOX_ROWS && status == ATN_OK; ++k) ((double *)to)[k] = k < 3 ? INFINITY : -INFINITY;
     if (status == ATN_OK) status = spacing_of(e, &some, nowhere, count, count, origin, 1, spacing);

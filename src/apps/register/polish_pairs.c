@@ -122,8 +122,8 @@ atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, size_t pe
     if (status == ATN_OK) status = atn_kernel_param(kernel, "limit", limit_of(s), 0);
     if (status == ATN_OK) status = atn_kernel_param(kernel, "per", (double)per, 0);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(e->device, reg_sum_type(e->type),
-                                         (int64_t)((s->source->padded + per - 1) / per), REG_POLISH_TERM, 0, out);
+        status = atn_array_create_matrix(e->device, reg_sum_type(e->type), REG_POLISH_TERM,
+                                         (int64_t)((s->source->padded + per - 1) / per), 0, out);
     bind_points(s, bound);
     bound[POINTS] = (reg_binding){"term", *out};
     if (status == ATN_OK) status = reg_engine_run(e, REG_TERMS, bound, COUNT(bound));

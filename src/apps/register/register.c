@@ -445,31 +445,29 @@ atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_c
 
 static atn_status check_rows(atn_device *device, const atn_array *rows, const char *which) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_array_info info = atn_array_get_info(rows);
     if (atn_array_device(rows) != device)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
-    if (info.rank != 2 || info.size[0] != 3 || (info.type != ATN_SP && info.type != ATN_DP))
+    if (rows->rank != 2 || rows->size[0] != 3 || (rows->type != ATN_SP && rows->type != ATN_DP))
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "register: the %s is no matrix of 32-bit or 64-bit numbers, three in a row for each point",
                         which);
-    if (info.size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
-    if (info.size[1] > INT32_MAX)
+    if (rows->size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
+    if (rows->size[1] > INT32_MAX)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %d points", which, INT32_MAX);
     return ATN_OK;
 }
 
 /* A copy for the host. */
 static atn_status cloud_of(atn_ctx *ctx, atn_array *rows, atn_cloud **out) {
-    atn_array_info info = atn_array_get_info(rows);
-    size_t numbers = 3 * (size_t)info.size[1];
-    bool wide = info.type == ATN_DP;
+    size_t numbers = 3 * (size_t)rows->size[1];
+    bool wide = rows->type == ATN_DP;
     double *positions = atn_alloc(ctx, numbers * sizeof *positions);
     float *single = wide ? NULL : atn_alloc(ctx, numbers * sizeof *single);
     *out = NULL;
     atn_status status = positions && (wide || single) ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_array_get(rows, wide ? (void *)positions : single, 0);
     for (size_t k = 0; k < numbers && single && status == ATN_OK; ++k) positions[k] = (double)single[k];
-    if (status == ATN_OK) status = atn_cloud_create(ctx, (size_t)info.size[1], positions, NULL, out);
+    if (status == ATN_OK) status = atn_cloud_create(ctx, (size_t)rows->size[1], positions, NULL, out);
     atn_free(ctx, positions);
     atn_free(ctx, single);
     return status;
@@ -502,7 +500,7 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
             atn_fail(atn_device_ctx(device), ATN_ERR_INPUT, "register: species are to match, but arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
-    size_t counts[2] = {(size_t)atn_array_get_info(source).size[1], (size_t)atn_array_get_info(target).size[1]};
+    size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
     if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
         status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
     else

@@ -59,9 +59,9 @@ static atn_status put_by_turns(atn_device *device, atn_array *array, size_t coun
 }
 
 atn_status reg_array_put(atn_array *array, size_t count, const double *from) {
-    copying c = {.type = atn_array_get_info(array).type, .numbers = (double *)(uintptr_t)from};
+    copying c = {.type = array->type, .numbers = (double *)(uintptr_t)from};
     atn_device *device = array->storage->device;
-    bool whole = atn_array_get_info(array).size[0] == (int64_t)count;
+    bool whole = array->size[0] == (int64_t)count;
     if (whole && !atn_device_get_info(device)->unified) return put_by_turns(device, array, count, &c);
     atn_status status = atn_array_map_write(array, &c.array);
     if (status == ATN_OK) atn_parallel((int64_t)count, LEAST, put_some, &c);
@@ -70,7 +70,7 @@ atn_status reg_array_put(atn_array *array, size_t count, const double *from) {
 
 atn_status reg_array_get(atn_array *array, size_t count, double *to) {
     const void *from;
-    copying c = {.type = atn_array_get_info(array).type, .numbers = to};
+    copying c = {.type = array->type, .numbers = to};
     atn_status status = atn_array_map_read(array, &from);
     c.array = (void *)(uintptr_t)from;
     if (status == ATN_OK) atn_parallel((int64_t)count, LEAST, get_some, &c);
@@ -288,7 +288,7 @@ static atn_status vector(reg_side *s, atn_array **out) {
 }
 
 static atn_status rows_of(const reg_side *s, atn_array *array, atn_array **out) {
-    return atn_array_view_matrix(array, (int64_t)s->block, (int64_t)s->blocks, out);
+    return atn_array_view_matrix(array, (int64_t)s->blocks, (int64_t)s->block, out);
 }
 
 typedef struct weighing {
@@ -556,7 +556,7 @@ atn_status reg_side_unpark(reg_side *s) {
 
 atn_status reg_side_pairs(reg_side *s) {
     if (s->pair) return ATN_OK;
-    return atn_array_create_matrix(s->device, reg_sum_type(s->type), (int64_t)s->padded, REG_PAIR_ROWS, 0, &s->pair);
+    return atn_array_create_matrix(s->device, reg_sum_type(s->type), REG_PAIR_ROWS, (int64_t)s->padded, 0, &s->pair);
 }
 
 atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
@@ -577,7 +577,7 @@ void reg_side_free(reg_side *s) {
 }
 
 atn_status reg_array_fit(atn_device *device, atn_type type, size_t count, atn_array **array) {
-    if (*array && atn_array_get_info(*array).size[0] == (int64_t)count) return ATN_OK;
+    if (*array && (*array)->size[0] == (int64_t)count) return ATN_OK;
     atn_array_free(*array);
     return atn_array_create_vector(device, type, (int64_t)count, array);
 }

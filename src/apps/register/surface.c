@@ -139,7 +139,7 @@ static void inherit_some(void *user, int64_t from, int64_t to, int32_t worker) {
 /* The columns of shapes at places that are on the device. */
 static atn_status take_at(reg_engine *e, atn_array *shape, atn_array *places, size_t count, atn_array **out) {
     *out = NULL;
-    atn_status status = atn_array_create_matrix(e->device, reg_sum_type(e->type), (int64_t)count, 6, 0, out);
+    atn_status status = atn_array_create_matrix(e->device, reg_sum_type(e->type), 6, (int64_t)count, 0, out);
     reg_binding bound[] = {{"given", shape}, {"from", places}, {"taken", *out}};
     if (status == ATN_OK) status = reg_engine_run(e, REG_INHERIT, bound, sizeof bound / sizeof *bound);
     if (status != ATN_OK) {
@@ -219,7 +219,7 @@ static atn_status round_shapes(reg_engine *e, size_t count, atn_array **out) {
     if (status == ATN_OK)
         status = atn_array_create_vector(e->device, reg_sum_type(e->type), 6 * (int64_t)count, &whole);
     if (status == ATN_OK) status = reg_array_put(whole, 6 * count, number);
-    if (status == ATN_OK) status = atn_array_view_matrix(whole, (int64_t)count, 6, out);
+    if (status == ATN_OK) status = atn_array_view_matrix(whole, 6, (int64_t)count, out);
     atn_array_free(whole); /* the view keeps its elements */
     atn_free(e->ctx, number);
     return status;

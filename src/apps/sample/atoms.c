@@ -16,7 +16,7 @@ struct atn_sample_atoms {
     atn_sample_atoms_settings settings;
     crystal crystal;
     atn_random random;
-    atn_column *rows;
+    atn_atom_column *rows;
     size_t *bin;          /* sites by height; owned, while they are counted */
     size_t top;           /* the first bin above the frame */
     size_t sites;         /* below the top */
@@ -30,7 +30,7 @@ struct atn_sample_atoms {
 
 void atn_sample_atoms_free(atn_sample_atoms *a) {
     if (!a) return;
-    atn_column_free(a->rows);
+    atn_atom_column_free(a->rows);
     atn_free(a->ctx, a->bin);
     atn_free(a->ctx, a->crystal.grain);
     atn_free(a->ctx, a);
@@ -125,7 +125,7 @@ static atn_status put(atn_sample_atoms *a, size_t k, const double site[3], int32
     for (int d = 0; d < 3; ++d)
         row.position[d] = (float)((site[d] + (sigma[d] > 0 ? sigma[d] * atn_random_normal(&a->random) : 0)) / 10);
     uint64_t at = permuted(a, k);
-    return atn_column_put(a->rows, &at, 1, &row);
+    return atn_atom_column_put(a->rows, &at, 1, &row);
 }
 
 static atn_status take_site(void *user, const double site[3], size_t grain, double boundary) {
@@ -141,7 +141,7 @@ static atn_status fill(atn_sample_atoms *a) {
     size_t size = a->settings.size;
     for (int k = 0; k < 4; ++k) a->key[k] = atn_random_next(&a->random);
     while ((uint64_t)1 << 2 * a->half < size) ++a->half;
-    atn_status status = atn_column_create(a->ctx, size, sizeof(atn_sample_atom), 0, &a->rows);
+    atn_status status = atn_atom_column_create(a->ctx, size, sizeof(atn_sample_atom), 0, &a->rows);
     a->seen = 0;
     if (status == ATN_OK) status = crystal_sites(&a->crystal, take_site, a);
     for (size_t k = a->wanted; status == ATN_OK && k < size; ++k) {
@@ -181,5 +181,5 @@ atn_status atn_sample_atoms_make(atn_ctx *ctx, const atn_sample_atoms_settings *
 }
 
 atn_status atn_sample_atoms_next(atn_sample_atoms *a, size_t count, atn_sample_atom *rows, size_t *got) {
-    return atn_column_get(a->rows, count, rows, got);
+    return atn_atom_column_get(a->rows, count, rows, got);
 }

@@ -17,7 +17,7 @@ static const double SINGULAR = 1e-6; /* least pivot, relative to the number of f
 
 struct atn_phase {
     const atn_ctx *ctx;
-    atn_phase_options options; /* with its defaults; angle: NULL */
+    atn_phase_settings options; /* with its defaults; angle: NULL */
     int64_t pixels;
     atn_array *frames, *sine, *cosine, *phase, *modulation;
     atn_array *image; /* the phase as a matrix */
@@ -67,7 +67,7 @@ static atn_status weights(const atn_ctx *ctx, int32_t steps, const double *angle
 }
 
 static atn_status check(const atn_ctx *ctx, int64_t width, int64_t height, atn_phase *p) {
-    atn_phase_options *o = &p->options;
+    atn_phase_settings *o = &p->options;
     if (o->bits == 0) o->bits = 32;
     if (o->steps == 0) o->steps = 4;
     if (o->most == 0) o->most = INFINITY;
@@ -112,18 +112,18 @@ static atn_status put_weights(atn_phase *p, const double *angle) {
 
 static atn_status make_arrays(atn_phase *p, atn_device *device, int64_t width, int64_t height) {
     atn_type type = p->options.bits == 64 ? ATN_DP : ATN_SP;
-    atn_status status = atn_array_create_matrix(device, type, p->pixels, p->options.steps, 0, &p->frames);
+    atn_status status = atn_array_create_matrix(device, type, p->options.steps, p->pixels, 0, &p->frames);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->options.steps, &p->sine);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->options.steps, &p->cosine);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->pixels, &p->phase);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->pixels, &p->modulation);
-    if (status == ATN_OK) status = atn_array_view_matrix(p->phase, width, height, &p->image);
+    if (status == ATN_OK) status = atn_array_view_matrix(p->phase, height, width, &p->image);
     return status;
 }
 
 static atn_status make_kernel(atn_phase *p, atn_device *device) {
     const char *const defines[] = {p->options.bits == 64 ? "USED_FLOAT=DP" : "USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = defines};
+    const atn_kernel_settings options = {.defines = defines};
     const struct {
         const char *name;
         atn_array *array;
@@ -140,7 +140,7 @@ static atn_status make_kernel(atn_phase *p, atn_device *device) {
     return status;
 }
 
-atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height, const atn_phase_options *options,
+atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height, const atn_phase_settings *options,
                             atn_phase **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     *out = NULL;

@@ -23,7 +23,7 @@ typedef struct search {
     const atn_ctx *ctx;
     atn_device *device;
     int64_t width, height;
-    const atn_unwrap_tune_options *options;
+    const atn_unwrap_tune_settings *options;
     int32_t bits;
     double *truth;
     void *phase, *out;
@@ -72,7 +72,7 @@ static atn_status measure(const search *s, const unwrap_knobs *knobs, double *se
     atn_unwrap *u;
     atn_unwrap_result result;
     *seconds = INFINITY;
-    atn_unwrap_options options = {.bits = s->bits, .method = ATN_UNWRAP_METHOD_MULTIGRID};
+    atn_unwrap_settings options = {.bits = s->bits, .method = ATN_UNWRAP_METHOD_MULTIGRID};
     atn_status status = unwrap_open(s->device, s->width, s->height, &options, knobs, &u);
     for (int k = 0; k < WARM + FRAMES && status == ATN_OK; ++k) {
         double since = atn_clock_seconds();
@@ -225,9 +225,9 @@ static atn_status run(search *s) {
     return status;
 }
 
-atn_status atn_unwrap_tune(atn_device *device, int64_t width, int64_t height, const atn_unwrap_tune_options *options,
+atn_status atn_unwrap_tune(atn_device *device, int64_t width, int64_t height, const atn_unwrap_tune_settings *options,
                            atn_unwrap_tuned *out) {
-    static const atn_unwrap_tune_options NONE;
+    static const atn_unwrap_tune_settings NONE;
     const atn_ctx *ctx = atn_device_ctx(device);
     *out = (atn_unwrap_tuned){0};
     if (!options) options = &NONE;

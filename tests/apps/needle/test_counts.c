@@ -64,9 +64,9 @@ static int64_t hold(const atn_cloud *model, const atn_cloud *scan, const reg_pos
                     double threshold) {
     int64_t matches = 0;
     for (int form = 0; form < 4; ++form) {
-        atn_needle_options options = {
+        atn_needle_settings options = {
             .threshold = threshold, .edge = -1, .brute = form & 1, .count = (atn_needle_count)(form / 2)};
-        atn_needle_settings settings = {
+        atn_needle_match_settings settings = {
             .roll_deg = {0, 0, 1}, .shift = {0, 0, 1}, .rounds = 1, .no_refine = true, .least = 1};
         atn_needle_result result;
         atn_needle *n;

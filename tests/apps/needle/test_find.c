@@ -74,7 +74,7 @@ static void a_start_stands_for_the_search(void **state) {
     (void)state;
     atn_needle_sample_settings s = scan_settings(3);
     atn_needle_sample sample = scan_sample(ctx, &s);
-    atn_needle_settings settings = {.has_start = true, .track = true};
+    atn_needle_match_settings settings = {.has_start = true, .track = true};
     atn_needle_result r;
     memcpy(settings.start, sample.truth.transform, sizeof settings.start);
     settings.start[3] += 0.01;
@@ -194,7 +194,7 @@ static void refusals(void **state) {
     static const double SPACING[3] = {0.027, 0.012, 0.25};
     static const struct {
         atn_needle_view view;
-        atn_needle_settings settings;
+        atn_needle_match_settings settings;
         const char *part;
     } WRONG[] = {
         {.view = {.level = 1}, .part = "a level of 1; it is a share of white"},
@@ -225,7 +225,7 @@ static void refusals(void **state) {
     atn_cloud *metres;
     atn_needle *n;
     kit_ok(ctx, atn_cloud_moved(model, small, &metres));
-    kit_ok(ctx, atn_needle_create(device, metres, &(atn_needle_options){.threshold = 2e-5}, &n));
+    kit_ok(ctx, atn_needle_create(device, metres, &(atn_needle_settings){.threshold = 2e-5}, &n));
     kit_fails(ctx, ATN_ERR_INPUT, "metres beside millimetres", atn_needle_find(n, volume, NULL, NULL, &r));
     atn_needle_free(n);
     atn_cloud_free(metres);
@@ -239,7 +239,7 @@ static void refusals(void **state) {
 static bool fail_at(long n, const char *cache, const atn_cloud *points, const int64_t shape[3], const void *pixels,
                     const double spacing[3]) {
     kit_faults faults = {.fail_at = n};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *own = NULL;
     atn_devices *devices = NULL;
     atn_device *host = NULL;
@@ -251,9 +251,9 @@ static bool fail_at(long n, const char *cache, const atn_cloud *points, const in
     if (status == ATN_OK) status = atn_devices_find(own, &devices);
     if (status == ATN_OK) status = atn_device_open(devices, 0, &host);
     if (status == ATN_OK) status = atn_volume_create(own, shape, 8, pixels, spacing, &volume);
-    if (status == ATN_OK) status = atn_needle_create(host, points, &(atn_needle_options){.threshold = 0.08}, &made);
+    if (status == ATN_OK) status = atn_needle_create(host, points, &(atn_needle_settings){.threshold = 0.08}, &made);
     for (int frame = 0; frame < 2 && status == ATN_OK; ++frame)
-        status = atn_needle_find(made, volume, NULL, &(atn_needle_settings){.rounds = 1}, &r);
+        status = atn_needle_find(made, volume, NULL, &(atn_needle_match_settings){.rounds = 1}, &r);
     bool through = n == 0 || faults.count < n;
     if (through != (status == ATN_OK)) fail_msg("allocation %ld: %s", n, atn_status_name(status));
     if (through && (!r.n_rounds || !r.found)) fail_msg("not matched: %s", r.reason);

@@ -60,7 +60,7 @@ static void poses_are_found(void **state) {
     double squares = 0, worst = 0, worst_roll = 0;
     for (int k = 0; k < POSES; ++k) {
         scene s = scene_make((uint64_t)k, &NEEDLE);
-        atn_needle_settings settings = {.has_start = true};
+        atn_needle_match_settings settings = {.has_start = true};
         atn_needle_result r;
         double twist[6], inverse[36], normalised = 0;
         needle_put(&s.start, settings.start);
@@ -91,9 +91,9 @@ static void forms_agree(void **state) {
     scene s = scene_make(3, &NEEDLE);
     atn_needle_result r[4]; /* coarse, since brute force takes its time */
     for (int form = 0; form < 4; ++form) {
-        atn_needle_options options = {
+        atn_needle_settings options = {
             .threshold = 0.06, .edge = 0.06, .brute = form & 1, .count = (atn_needle_count)(form / 2)};
-        atn_needle_settings settings = {.has_start = true, .rounds = 2, .least = 0.01};
+        atn_needle_match_settings settings = {.has_start = true, .rounds = 2, .least = 0.01};
         atn_needle *n;
         needle_put(&s.start, settings.start);
         kit_ok(ctx, atn_needle_create(device, model, &options, &n));
@@ -201,7 +201,7 @@ static void equations_are_those_of_all_pairs(void **state) {
 static void marginal_and_joint(void **state) {
     (void)state;
     scene s = scene_make(5, &NEEDLE);
-    atn_needle_settings settings = {.has_start = true, .rounds = 1, .no_refine = true};
+    atn_needle_match_settings settings = {.has_start = true, .rounds = 1, .no_refine = true};
     atn_needle_result joint, marginal;
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &joint));
@@ -216,7 +216,7 @@ static void roll_of_a_rod(void **state) {
     (void)state;
     atn_cloud *rod = needle_model(ctx, &ROD, MODEL_POINTS, 2);
     scene s = scene_make(8, &ROD);
-    atn_needle_settings settings = {.has_start = true};
+    atn_needle_match_settings settings = {.has_start = true};
     atn_needle_result r;
     atn_needle *n;
     needle_put(&s.start, settings.start);
@@ -234,7 +234,7 @@ static void roll_of_a_rod(void **state) {
 static void frames_are_tracked(void **state) {
     (void)state;
     scene s = scene_make(6, &NEEDLE);
-    atn_needle_settings settings = {.has_start = true};
+    atn_needle_match_settings settings = {.has_start = true};
     atn_needle_result r;
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
@@ -260,7 +260,7 @@ static void frames_are_tracked(void **state) {
 static void what_is_not_there(void **state) {
     (void)state;
     scene s = scene_make(4, &NEEDLE);
-    atn_needle_settings settings = {.has_start = true};
+    atn_needle_match_settings settings = {.has_start = true};
     atn_needle_result r;
     needle_put(&s.start, settings.start);
     settings.start[3] += 1; /* a millimetre beside it */
@@ -274,7 +274,7 @@ static void what_is_not_there(void **state) {
     const double one[3] = {1, 1, 1};
     atn_cloud *single;
     kit_ok(ctx, atn_cloud_create(ctx, 1, one, NULL, &single));
-    settings = (atn_needle_settings){0};
+    settings = (atn_needle_match_settings){0};
     kit_ok(ctx, atn_needle_match(needle, single, &settings, &r));
     assert_true(!r.found && r.scan_points == 1);
     atn_cloud_free(single);
@@ -288,7 +288,7 @@ static void refusals(void **state) {
     atn_needle *n;
     atn_cloud *none, *metres;
     static const struct {
-        atn_needle_settings settings;
+        atn_needle_match_settings settings;
         const char *part;
     } WRONG[] = {
         {{.roll_deg = {-5, 5, 0}}, "roll's step of 0 leads nowhere"},
@@ -314,7 +314,7 @@ static void refusals(void **state) {
     kit_ok(ctx, atn_cloud_create(ctx, 0, NULL, NULL, &none));
     kit_fails(ctx, ATN_ERR_INPUT, "model has no points", atn_needle_create(device, none, NULL, &n));
     kit_fails(ctx, ATN_ERR_INPUT, "scan has no points", atn_needle_match(needle, none, NULL, &r));
-    atn_needle_options options = {.threshold = -1};
+    atn_needle_settings options = {.threshold = -1};
     kit_fails(ctx, ATN_ERR_INPUT, "matches nothing", atn_needle_create(device, model, &options, &n));
     atn_cloud_free(none);
     atn_cloud_free(metres);

@@ -141,7 +141,7 @@ static void points_on(atn_device *device) {
     static const int64_t SIZES[][2] = {{1, 1}, {1, 60}, {7, 3}, {25, 31}, {40, 60}, {3, 40}};
     static const double EDGES[] = {EDGE, -1};
     for (size_t e = 0; e < sizeof EDGES / sizeof *EDGES; ++e) {
-        const atn_needle_options options = {.edge = EDGES[e]};
+        const atn_needle_settings options = {.edge = EDGES[e]};
         atn_needle *n;
         kit_ok(ctx, atn_needle_create(device, model, &options, &n));
         for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; ++k)

@@ -10,7 +10,7 @@
 static atn_array *rows_of(kit_host *host, const double *positions, size_t count) {
     atn_array *rows;
     void *to;
-    kit_ok(host->ctx, atn_array_create_matrix(host->device, ATN_SP, 3, (int64_t)count, 0, &rows));
+    kit_ok(host->ctx, atn_array_create_matrix(host->device, ATN_SP, (int64_t)count, 3, 0, &rows));
     kit_ok(host->ctx, atn_array_map_write(rows, &to));
     for (size_t k = 0; k < 3 * count; ++k) ((float *)to)[k] = (float)positions[k];
     return rows;
@@ -54,9 +54,9 @@ static void refuses_what_is_no_array_of_points(void **state) {
     atn_array *good = rows_of(&host, some, 3), *bad = rows_of(&host, some, 4), *there = rows_of(&other, some, 3);
     atn_array *flat, *wide, *whole, *none;
     kit_ok(host.ctx, atn_array_create_vector(host.device, ATN_SP, 9, &flat));
-    kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 4, 3, 0, &wide));
+    kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 3, 4, 0, &wide));
     kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_INT32, 3, 3, 0, &whole));
-    kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 3, 0, 0, &none));
+    kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 0, 3, 0, &none));
     atn_array *const wrong[] = {flat, wide, whole};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k)
         kit_fails(host.ctx, ATN_ERR_INPUT, "the source is no matrix",

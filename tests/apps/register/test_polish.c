@@ -42,7 +42,7 @@ static atn_array *shapes_of(kit_host *host, const reg_side *side, uint64_t seed,
     kit_ok(host->ctx,
            atn_array_create_vector(host->device, reg_sum_type(side->type), 6 * (int64_t)side->padded, &whole));
     kit_ok(host->ctx, reg_array_put(whole, 6 * side->padded, rows));
-    kit_ok(host->ctx, atn_array_view_matrix(whole, (int64_t)side->padded, 6, &array));
+    kit_ok(host->ctx, atn_array_view_matrix(whole, 6, (int64_t)side->padded, &array));
     atn_array_free(whole);
     free(rows);
     return array;
@@ -132,7 +132,7 @@ static double *terms_of(kit_host *host, reg_polish_state *s, const reg_pose *pos
     double *out = calloc(*columns * REG_POLISH_TERM, sizeof *out);
     const void *numbers;
     kit_ok(host->ctx, reg_polish_terms(s, pose, per, &terms));
-    assert_int_equal(atn_array_get_info(terms).size[0], *columns);
+    assert_int_equal(atn_array_get_info(terms).shape[1], *columns);
     kit_ok(host->ctx, atn_array_map_read(terms, &numbers));
     for (size_t at = 0; at < *columns * REG_POLISH_TERM; ++at)
         out[at % *columns * REG_POLISH_TERM + at / *columns] = reg_sum_type(s->source->type) == ATN_DP

@@ -199,7 +199,7 @@ static void every_allocation_fails_once(void **state) {
     motion_invert(motion, back);
     for (size_t k = 0; k < N_METHODS; ++k) {
         kit_faults faults = {.fail_at = 0};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         char *dir = kit_tempdir();
         options.cache_dir = dir;
         atn_ctx *ctx;

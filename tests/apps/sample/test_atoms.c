@@ -210,7 +210,7 @@ static void no_memory_is_told(void **state) {
     atn_status status = ATN_ERR_MEMORY;
     for (long n = 1; status != ATN_OK; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         if (atn_ctx_create(&options, &ctx) != ATN_OK) continue;
         atn_sample_atoms *atoms;

@@ -297,7 +297,7 @@ static void no_memory_is_told(void **state) {
     atn_status status = ATN_ERR_MEMORY;
     for (long n = 2; status == ATN_ERR_MEMORY; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
         atn_needle_sample_settings s = small(0);

@@ -98,7 +98,7 @@ static void no_memory_is_told(void **state) {
     (void)state;
     for (long n = 2; n < 12; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
         atn_scans_settings settings = USUAL;
