@@ -1,6 +1,7 @@
 /* The context: one sentence per failing thread, the log, the cancel flag, and the allocation counters.
  * Reporting a failure must not itself fail, so the sentences lie in a fixed table inside the context. */
 #include "base/context.h"
+#include "base/kept.h"
 
 #include "base/memory.h"
 
@@ -45,6 +46,7 @@ struct atn_ctx {
     uint64_t failures;     /* counts up with each failure */
     pthread_mutex_t lock_; /* what `lock` points to */
     attachment attached[ATTACHMENTS];
+    atn_kept kept;      /* where the caller has no allocator */
     slot slots_[SLOTS]; /* what `slots` points to; reached through a pointer so that a const context can
                            still take a sentence */
 };
@@ -100,6 +102,7 @@ atn_status atn_ctx_create(const atn_ctx_settings *options, atn_ctx **out) {
     ctx->slots = ctx->slots_;
     ctx->lock = &ctx->lock_;
     pthread_mutex_init(ctx->lock, NULL);
+    atn_kept_begin(&ctx->kept);
     bool copied = (!given.cache_dir || (ctx->cache_dir = atn_strdup(ctx, given.cache_dir))) &&
                   (!given.compiler || (ctx->compiler = atn_strdup(ctx, given.compiler)));
     if (!copied) {
@@ -116,6 +119,7 @@ void atn_ctx_free(atn_ctx *ctx) {
         if (ctx->attached[k].tag) ctx->attached[k].release(ctx->attached[k].object);
     atn_free(ctx, ctx->cache_dir);
     atn_free(ctx, ctx->compiler);
+    atn_kept_end(&ctx->kept);
     pthread_mutex_destroy(ctx->lock);
     ctx->options.resize(ctx->options.resize_user, ctx, 0);
 }
@@ -254,6 +258,13 @@ size_t atn_ctx_refused(const atn_ctx *ctx) { return atomic_load(&ctx->refused); 
 void atn_ctx_count_refusal(const atn_ctx *ctx) { atomic_fetch_add(&((atn_ctx *)(uintptr_t)ctx)->refused, 1); }
 
 void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes) {
+    atn_kept *kept = &((atn_ctx *)(uintptr_t)ctx)->kept;
+    bool plain = ctx->options.resize == plain_resize;
+    if (plain && !block && bytes && bytes <= ATN_KEPT_LARGEST) return atn_kept_take(kept, bytes);
+    if (plain && block && !bytes) {
+        atn_kept_give(kept, block);
+        return NULL;
+    }
     return ctx->options.resize(ctx->options.resize_user, block, bytes);
 }
 
