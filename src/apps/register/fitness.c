@@ -115,8 +115,9 @@ static void survey(fitness_side *s, size_t neighbours) {
     s->planar = fitness_normals_along_three(&flat);
 }
 
-/* All but planes. Takes the points over. */
-static atn_status begin(cloud_points *points, fitness_side *s) {
+/* All but planes. Takes the points over; `key`: along the curve that they are in the order of, NULL where they are not.
+ */
+static atn_status begin(cloud_points *points, const uint64_t *key, fitness_side *s) {
     const atn_ctx *ctx = points->ctx;
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
@@ -125,7 +126,8 @@ static atn_status begin(cloud_points *points, fitness_side *s) {
     s->plane = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->plane);
     s->state = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->state);
     atn_status status = s->sample && s->wall && s->plane && s->state ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = cloud_grid_make(&s->points, 0, &s->grid);
+    if (status == ATN_OK)
+        status = key ? cloud_grid_make_along(&s->points, key, &s->grid) : cloud_grid_make(&s->points, 0, &s->grid);
     if (status != ATN_OK) return status;
     atn_random random;
     atn_random_seed(&random, 5);
@@ -137,19 +139,21 @@ static atn_status begin(cloud_points *points, fitness_side *s) {
 }
 
 static atn_status describe(cloud_points *points, fitness_side *s) {
-    atn_status status = begin(points, s);
+    atn_status status = begin(points, NULL, s);
     if (status == ATN_OK) survey(s, NEIGHBOURS);
     return status;
 }
 
-/* Into the frame inside, without points that weigh nothing. */
-static atn_status inside(const cloud_points *p, const double origin[3], double unit, cloud_points *out) {
+/* Into the frame inside, without points that weigh nothing. `key` likewise: those of `along`. */
+static atn_status inside(const cloud_points *p, const double origin[3], double unit, const uint64_t *along,
+                         cloud_points *out, uint64_t *key) {
     size_t n = 0;
     atn_status status = cloud_points_make(p->ctx, p->count, false, out);
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < p->count; ++k) {
         if (!(p->weight[k] > 0)) continue;
         for (int a = 0; a < 3; ++a) out->position[a][n] = (p->position[a][k] - origin[a]) / unit;
+        if (along) key[n] = along[k];
         out->weight[n++] = 1;
     }
     out->count = n;
@@ -189,13 +193,18 @@ static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_s
 }
 
 /* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
- */
-static atn_status points_of(const reg_problem *p, bool target, const reg_side *level, cloud_points *out) {
+ * `key`: their keys, owned by the caller, where they are in the order of a curve; else NULL. */
+static atn_status points_of(const reg_problem *p, bool target, const reg_side *level, cloud_points *out,
+                            uint64_t **key) {
+    const atn_ctx *ctx = p->engine.ctx;
+    const cloud_points *all = target ? &p->target : &p->source;
+    const uint64_t *along = all->count > MOST_POINTS ? NULL : target ? p->target_curve.key : p->source_curve.key;
     double edge = 0;
     cloud_points merged;
-    if (level) return inside_of(level, p->engine.ctx, 0, out);
-    atn_status status =
-        inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);
+    *key = NULL;
+    if (level) return inside_of(level, ctx, 0, out);
+    if (along && !(*key = atn_alloc(ctx, (all->count + 1) * sizeof **key))) return ATN_ERR_MEMORY;
+    atn_status status = inside(all, target ? p->target_origin : p->source_origin, p->unit, along, out, *key);
     if (status == ATN_OK && out->count > MOST_POINTS) status = search_edge(out, MOST_POINTS / 3, &edge);
     if (status != ATN_OK || !(edge > 0)) return status;
     status = cloud_points_merge(out, edge, &merged);
@@ -253,7 +262,8 @@ bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIG
 
 /* Both sides at the same time, as far as one core does it. */
 typedef struct beginning {
-    cloud_points points[2];
+    reg_problem *p;
+    const reg_side *level[2];
     fitness_side *side; /* two of them */
     atn_status status[2];
 } beginning;
@@ -261,7 +271,14 @@ typedef struct beginning {
 static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
     beginning *t = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], &t->side[k]);
+    for (int64_t k = from; k < to; ++k) {
+        cloud_points points = {0};
+        uint64_t *key;
+        t->status[k] = points_of(t->p, k == 1, t->level[k], &points, &key);
+        if (t->status[k] == ATN_OK) t->status[k] = begin(&points, key, &t->side[k]);
+        cloud_points_free(&points);
+        atn_free(t->p->engine.ctx, key);
+    }
 }
 
 static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
@@ -276,19 +293,14 @@ static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
 
 atn_status fitness_make(reg_problem *p, fitness *out) {
     *out = (fitness){.ctx = p->engine.ctx};
-    beginning t = {.side = out->side};
-    const reg_side *level;
+    beginning t = {.p = p, .side = out->side};
     double least;
     atn_status status = ATN_OK;
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) {
-        status = level_of(p, k == 1, true, &level, &least);
-        if (status == ATN_OK) status = points_of(p, k == 1, level, &t.points[k]);
-    }
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = level_of(p, k == 1, true, &t.level[k], &least);
     if (status == ATN_OK) {
         atn_parallel_pieces(2, begin_side, &t);
         status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
     }
-    for (int k = 0; k < 2; ++k) cloud_points_free(&t.points[k]);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);
