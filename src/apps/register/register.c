@@ -1,6 +1,7 @@
 /* The public call: checks, frames without units, the method, and what is said about the result. */
 #include "apps/register/fitness.h"
 #include "apps/register/search.h"
+#include "apps/register/where.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -433,11 +434,14 @@ static atn_status open_engine(atn_device *device, const atn_register_settings *s
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
     atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
+    reg_where where = reg_where_begin(device, &settings, most);
     reg_engine engine;
     *out = (atn_register_result){0};
-    atn_status status = open_engine(device, &settings, &engine);
+    atn_status status = open_engine(where.device, &settings, &engine);
     if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, out);
     reg_engine_close(&engine);
+    reg_where_end(&where);
     return status;
 }
 
@@ -473,16 +477,13 @@ static atn_status cloud_of(atn_ctx *ctx, atn_array *rows, atn_cloud **out) {
     return status;
 }
 
-static atn_status register_copies(reg_engine *engine, atn_array *source, atn_array *target,
+static atn_status register_copies(atn_device *device, atn_array *source, atn_array *target,
                                   const atn_register_settings *settings, atn_register_result *out) {
-    atn_ctx *ctx = (atn_ctx *)(uintptr_t)engine->ctx;
-    given_pair pair = {0};
+    atn_ctx *ctx = atn_device_ctx(device);
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    pair.source = from;
-    pair.target = to;
-    if (status == ATN_OK) status = register_pair(engine, &pair, settings, out);
+    if (status == ATN_OK) status = atn_register(device, from, to, settings, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;
@@ -501,20 +502,24 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
-    if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
-        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
-    else
-        status = register_copies(&engine, source, target, &settings, out);
+    bool there = reg_goes_to_device(&engine, &settings, counts[0], counts[1]);
+    if (there) status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
     reg_engine_close(&engine);
-    return status;
+    return there ? status : register_copies(device, source, target, &settings, out);
 }
 
 atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                               const atn_register_settings *given) {
     const atn_ctx *ctx = atn_device_ctx(device);
     atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    size_t most = 0;
+    for (size_t k = 0; k < 2 * count; ++k) {
+        size_t points = cloud_count(k % 2 ? pairs[k / 2].source : pairs[k / 2].target);
+        most = points > most ? points : most;
+    }
+    reg_where where = reg_where_begin(device, &settings, most);
     reg_engine engine;
-    atn_status status = open_engine(device, &settings, &engine);
+    atn_status status = open_engine(where.device, &settings, &engine);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         atn_register_pair *pair = &pairs[k];
         atn_register_settings own = settings;
@@ -533,5 +538,6 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
     }
     reg_engine_close(&engine);
+    reg_where_end(&where);
     return status;
 }
