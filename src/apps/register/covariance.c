@@ -23,7 +23,7 @@ static const double OWN = 0.75;      /* of what is farther, the share that the c
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
 static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
 enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
-enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
+enum { THIN = 4096, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 /* Where there are more terms than that, neighbours along the curve are added up on the device, up to eight of them:
  * they are closer together than the smallest cubes are wide. */
 enum { TERMS = 65536, JOINED = 8 };
