@@ -192,24 +192,38 @@ static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_s
     return status;
 }
 
-/* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
- * `key`: their keys, owned by the caller, where they are in the order of a curve; else NULL. */
-static atn_status points_of(const reg_problem *p, bool target, const reg_side *level, cloud_points *out,
-                            uint64_t **key) {
+/* One side of both, as far as one core does it at a time. */
+typedef struct beginning {
+    reg_problem *p;
+    const reg_side *level[2]; /* that points are taken of; NULL: they are not very many */
+    cloud_points points[2];
+    uint64_t *key[2];   /* of the points along the curve that they are in the order of; NULL: they are in none */
+    double edge[2];     /* of the cubes that points are merged in; 0: they are not many */
+    fitness_side *side; /* two of them */
+    atn_status status[2];
+} beginning;
+
+/* Points of the source or the target: those of a level where there are very many; else all, which are merged where they
+ * are many. */
+static atn_status take_points(beginning *t, bool target) {
+    const reg_problem *p = t->p;
     const atn_ctx *ctx = p->engine.ctx;
     const cloud_points *all = target ? &p->target : &p->source;
     const uint64_t *along = all->count > MOST_POINTS ? NULL : target ? p->target_curve.key : p->source_curve.key;
-    double edge = 0;
+    cloud_points *out = &t->points[target];
+    if (t->level[target]) return inside_of(t->level[target], ctx, 0, out);
+    if (along && !(t->key[target] = atn_alloc(ctx, (all->count + 1) * sizeof *along))) return ATN_ERR_MEMORY;
+    atn_status status = inside(all, target ? p->target_origin : p->source_origin, p->unit, along, out, t->key[target]);
+    if (status != ATN_OK || out->count <= MOST_POINTS) return status;
+    return search_edge(out, MOST_POINTS / 3, &t->edge[target]);
+}
+
+static atn_status merge_points(beginning *t, int side) {
     cloud_points merged;
-    *key = NULL;
-    if (level) return inside_of(level, ctx, 0, out);
-    if (along && !(*key = atn_alloc(ctx, (all->count + 1) * sizeof **key))) return ATN_ERR_MEMORY;
-    atn_status status = inside(all, target ? p->target_origin : p->source_origin, p->unit, along, out, *key);
-    if (status == ATN_OK && out->count > MOST_POINTS) status = search_edge(out, MOST_POINTS / 3, &edge);
-    if (status != ATN_OK || !(edge > 0)) return status;
-    status = cloud_points_merge(out, edge, &merged);
-    cloud_points_free(out);
-    *out = merged;
+    if (!(t->edge[side] > 0)) return ATN_OK;
+    atn_status status = cloud_points_merge(&t->points[side], t->edge[side], &merged);
+    cloud_points_free(&t->points[side]);
+    t->points[side] = merged;
     return status;
 }
 
@@ -260,25 +274,22 @@ static void widen(fitness_side *s) {
 
 bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
 
-/* Both sides at the same time, as far as one core does it. */
-typedef struct beginning {
-    reg_problem *p;
-    const reg_side *level[2];
-    fitness_side *side; /* two of them */
-    atn_status status[2];
-} beginning;
+static void take_side(void *user, int64_t from, int64_t to, int32_t worker) {
+    beginning *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) t->status[k] = take_points(t, k == 1);
+}
 
 static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
     beginning *t = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) {
-        cloud_points points = {0};
-        uint64_t *key;
-        t->status[k] = points_of(t->p, k == 1, t->level[k], &points, &key);
-        if (t->status[k] == ATN_OK) t->status[k] = begin(&points, key, &t->side[k]);
-        cloud_points_free(&points);
-        atn_free(t->p->engine.ctx, key);
-    }
+    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], t->key[k], &t->side[k]);
+}
+
+/* Both sides at the same time. */
+static atn_status both(beginning *t, atn_parallel_part *part) {
+    atn_parallel_pieces(2, part, t);
+    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
 }
 
 static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
@@ -297,9 +308,12 @@ atn_status fitness_make(reg_problem *p, fitness *out) {
     double least;
     atn_status status = ATN_OK;
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = level_of(p, k == 1, true, &t.level[k], &least);
-    if (status == ATN_OK) {
-        atn_parallel_pieces(2, begin_side, &t);
-        status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    if (status == ATN_OK) status = both(&t, take_side);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = merge_points(&t, k);
+    if (status == ATN_OK) status = both(&t, begin_side);
+    for (int k = 0; k < 2; ++k) {
+        cloud_points_free(&t.points[k]);
+        atn_free(p->engine.ctx, t.key[k]);
     }
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
