@@ -1,11 +1,11 @@
 /* Four rounds of the shifting algorithm on a bevelled needle, at the published numbers of points. */
 #include "bench/needle.h"
 
-#include "apps/sample/bevel.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bench/parts.h"
 #include "bench/reference_shift.h"
+#include "sample/bevel.h"
 
 #include <math.h>
 #include <stdio.h>

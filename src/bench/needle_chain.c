@@ -2,12 +2,12 @@
 #include "bench/needle.h"
 
 #include "apps/needle/needle.h"
-#include "apps/sample/needle.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bench/parts.h"
 #include "cloud/mesh.h"
 #include "image/volume.h"
+#include "sample/needle.h"
 
 #include <math.h>
 #include <stdio.h>

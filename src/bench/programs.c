@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "bench/estimate.h"
 #include "bench/reference_sort.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <attune/array.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>

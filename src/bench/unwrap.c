@@ -4,7 +4,6 @@
  * runs, and looks for residues, too. */
 #include "bench/unwrap.h"
 
-#include "apps/sample/fringes.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -12,6 +11,7 @@
 #include "bench/reference_multigrid.h"
 #include "bench/scipy.h"
 #include "device/device.h"
+#include "sample/fringes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,12 +2,12 @@
  * layover are wrong by a turn, with their correlation as quality, against sorted reliability. */
 #include "bench/unwrap.h"
 
-#include "apps/sample/fringes.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "bench/layover.h"
 #include "bench/reference_cuts.h"
 #include "bench/reference_reliability.h"
+#include "sample/fringes.h"
 
 #include <math.h>
 #include <stdio.h>

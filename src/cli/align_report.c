@@ -23,7 +23,7 @@ static atn_status draw_clouds(atn_text *page, const atn_cli_align *a) {
         moved[n++] = a->result.scan[k].transform;
     }
     const atn_view_panel panels[] = {{.title = "before"}, {.title = "after", .moved = moved}};
-    if (!status) atn_view_draw(page, shown, n, panels, 2);
+    if (!status) atn_view_draw(page, shown, n, panels, 2, NULL);
     atn_free(ctx, moved);
     atn_free(ctx, shown);
     return status;
@@ -50,10 +50,8 @@ atn_status atn_cli_align_report(const atn_cli_align *a, const char *path) {
     draw_table(&page, a, atn_cli_align_scans, ATN_CLI_ALIGN_SCANS);
     atn_page_heading(&page, "Pairs that were registered");
     draw_table(&page, a, atn_cli_align_edges, ATN_CLI_ALIGN_EDGES);
-    atn_page_end(&page);
     if (subtitle.failed) page.failed = true;
-    if (!status) status = atn_text_status(&page);
-    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
+    if (!status) status = atn_cli_page_write(a->r->call, &page, path);
     atn_text_free(&subtitle);
     atn_text_free(&page);
     return status;

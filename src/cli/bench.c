@@ -151,10 +151,9 @@ static atn_status write_report(const atn_cli_bench *b, const char *path, const c
         atn_bars_draw(&page, "Speed against others, in one run: 1 is as fast as they are", "ratio", bars,
                       (int32_t)compared, 1, false);
         atn_page_table(&page, atn_text_str(&table), "llrrlr");
-        atn_page_end(&page);
-        status = table.failed ? ATN_ERR_MEMORY : atn_text_status(&page);
+        if (table.failed) page.failed = true;
+        status = atn_cli_page_write(b->call, &page, path);
     }
-    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
     atn_text_free(&table);
     atn_text_free(&page);
     atn_free(ctx, names);

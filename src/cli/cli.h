@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "plot/page.h"
 
 #include <attune/device.h>
 
@@ -19,6 +20,7 @@ typedef struct atn_cli_option {
     const char *value;   /* what its value is: "FILE", "NAME", or words to choose from: "rigid|affine"; NULL: a flag */
     const char *meaning; /* one line, no full stop */
     bool repeats;        /* may be given more than once */
+    bool optional;       /* its value, a whole number, may be left out */
 } atn_cli_option;
 
 typedef struct atn_cli_call atn_cli_call;
@@ -50,12 +52,21 @@ typedef struct atn_cli_given {
 /* One call of the program. */
 struct atn_cli_call {
     atn_ctx *ctx;
+    int argc; /* the command line, as main got it */
+    char **argv;
     FILE *out, *err;
     const atn_cli_verb *verb; /* NULL: none was named */
     const char **operands;    /* what is no option, behind the verb */
     size_t n_operands;
     atn_cli_given *given; /* options in the order they came */
     size_t n_given;
+    struct {            /* what the library reports of long work, as it is shown */
+        char doing[48]; /* the part that is under way */
+        double since_s; /* when it began */
+        double shown_s; /* when it was shown last */
+        void (*listener)(void *user, const atn_progress *now, double share); /* share of all: 0 to 1; or NULL */
+        void *listener_user;
+    } watch;
     bool json;    /* print one JSON object and nothing else */
     bool misused; /* the failure is one of usage: exit 2 */
 };
@@ -85,11 +96,15 @@ atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double leas
                                double *out);
 /* A whole number up to 2^53 of an option; `fallback` where it is not given; else wrong usage. */
 atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out);
+/* A length of an option in metres: a number, or one with pm, nm, um, µm, mm, cm or m behind it; in [least, most]. */
+atn_status atn_cli_read_length(atn_cli_call *call, const char *name, double least, double most, double fallback,
+                               double *out);
 /* "60", "60s", "1.5m", "2h": above 0, or false. */
 bool atn_cli_read_duration(const char *text, double *seconds);
 /* "512x1024" or "128x512x1024": how many numbers, each above 0. 0: it is no shape. */
 int atn_cli_read_shape(const char *text, int64_t shape[3]);
-/* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything. */
+/* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything,
+ * and so do capitals behind a colon: "zernike:N". */
 bool atn_cli_choice_allows(const char *choices, const char *value);
 
 /* ---- failing and telling (run.c, terminal.c) ---- */
@@ -101,6 +116,8 @@ void atn_cli_log_verbose(bool verbose);
 /* One line that is overwritten by the next, on a terminal only. */
 void atn_cli_progress(const atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);
 void atn_cli_progress_end(const atn_cli_call *call);
+/* "matching: 42 %, 13 s left": for atn_ctx_on_progress, with a call. */
+bool atn_cli_show_progress(void *call, const atn_progress *now);
 
 /* ---- JSON (json.c) ---- */
 /* Sends jansson's allocations through a context until the matching end; both around a whole run. */
@@ -122,6 +139,16 @@ void atn_cli_add_cell(atn_text *table, const char *cell);
 /* Appends rows of cells as aligned columns; align has 'l' or 'r' per column. */
 void atn_cli_add_table(atn_text *to, const char *table, const char *align);
 void atn_cli_add_wrapped(atn_text *to, const char *paragraph, size_t indent, size_t width);
+
+/* ---- reports (origin.c) ---- */
+typedef struct atn_cli_origin {
+    atn_text command, machine;
+    atn_page_origin page; /* both, for a page */
+} atn_cli_origin;
+void atn_cli_origin_make(const atn_cli_call *call, atn_cli_origin *out); /* ended with atn_cli_origin_free */
+void atn_cli_origin_free(atn_cli_origin *origin);
+/* Ends a page with where it comes from and writes it. */
+atn_status atn_cli_page_write(const atn_cli_call *call, atn_text *page, const char *path);
 
 /* ---- help (help.c) ---- */
 void atn_cli_help_verb(atn_text *to, const atn_cli_verb *verb);

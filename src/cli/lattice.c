@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/kernel.h"
+#include "cli/serve.h"
 
 #include <string.h>
 
@@ -152,12 +153,32 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
 
 /* ---- the verb ---- */
 
+typedef struct shown {
+    atn_serve *serve;
+    double since_s;
+} shown;
+
+static void show(void *user, const atn_progress *now, double share) {
+    const shown *s = user;
+    atn_serve_event(s->serve, json_pack("{s:f,s:f,s:s}", "t", atn_clock_seconds() - s->since_s, "share", share, "note",
+                                        now->doing));
+}
+
+static void end_show(const lattice_outcome *o, atn_serve *serve) {
+    json_t *summary = json_pack("{s:b,s:I,s:f}", "summary", 1, "atoms", (json_int_t)o->atoms, "seconds", o->seconds);
+    if (summary) json_object_set_new(summary, "counts", counts_json(NULL, o));
+    atn_serve_end(serve, summary);
+}
+
 static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattice_settings *settings,
                         lattice_outcome *o) {
     atn_lattice *lattice = NULL;
     double from = atn_clock_seconds();
     const char *report = atn_cli_value(call, "report");
-    atn_status status = atn_lattice_create(device, settings, &lattice);
+    shown s = {.since_s = from};
+    atn_status status = atn_serve_open(call, "lattice", call->operands[0], &s.serve);
+    if (s.serve) call->watch.listener = show, call->watch.listener_user = &s;
+    if (!status) status = atn_lattice_create(device, settings, &lattice);
     if (!status)
         status =
             atn_cli_has(call, "frames") ? lattice_run_frames(call, lattice, o) : lattice_run_slabs(call, lattice, o);
@@ -165,6 +186,9 @@ static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattic
     atn_lattice_free(lattice);
     if (!status && report) status = lattice_report(call, o, report);
     if (!status) status = lattice_print(call, o);
+    call->watch.listener = NULL;
+    if (!status && s.serve) end_show(o, s.serve);
+    atn_serve_close(s.serve);
     return status;
 }
 
@@ -258,6 +282,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             {.name = "even", .meaning = "all classes are as likely beforehand"},
             {.name = "exact", .meaning = "equation 1 as printed: an explicit assignment for each atom"},
             {.name = "report", .value = "FILE", .meaning = "write a page to look at"},
+            ATN_SERVE_OPTION,
             {.name = "drop-invalid", .meaning = "leave out atoms that are NaN or infinite"},
             {0}},
     .examples =

@@ -1,7 +1,6 @@
 /* attune lattice --report: shares of the classes, how sure they are, orientations, and a slice to look at. */
 #include "cli/lattice.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "plot/chart.h"
 #include "plot/page.h"
@@ -138,9 +137,7 @@ atn_status lattice_report(atn_cli_call *call, const lattice_outcome *o, const ch
         atn_page_heading(&page, "Orientations");
         draw_slice(&page, o, true);
     }
-    atn_page_end(&page);
-    atn_status status = atn_text_status(&page);
-    if (!status) status = atn_file_write(call->ctx, path, atn_text_str(&page), page.length);
+    atn_status status = atn_cli_page_write(call, &page, path);
     atn_text_free(&page);
     return status;
 }

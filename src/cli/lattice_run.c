@@ -146,7 +146,7 @@ static atn_status match_all(const job *j) {
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
     size_t done = 0, count = status ? 0 : atn_slabs_get_info(slabs).slabs;
     while (!status) {
-        atn_cli_progress(j->call, "slab %zu of %zu ...", done + 1, count);
+        if (count > 1 && done < count) atn_cli_progress(j->call, "reading slab %zu of %zu ...", done + 1, count);
         status = atn_slabs_next(slabs, &atoms);
         if (status || atoms.count == 0) break;
         status = match_slab(j, &atoms);

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "cli/kernel.h"
 #include "cli/matrix.h"
+#include "cli/serve.h"
 #include "cloud/source.h"
 
 #include <math.h>
@@ -99,6 +100,8 @@ static atn_status find(const needle_job *job, atn_needle_result *result) {
     atn_status status = atn_volume_read(call->ctx, call->operands[1], &job->volume, &volume);
     atn_cli_progress(call, "matching ...");
     if (!status) status = atn_needle_find(job->needle, volume, &job->view, &job->settings, result);
+    if (!status && atn_cli_value(call, "report"))
+        status = atn_cli_needle_report(job, volume, NULL, result, atn_cli_value(call, "report"));
     atn_volume_free(volume);
     return status;
 }
@@ -109,6 +112,8 @@ static atn_status match(const needle_job *job, atn_needle_result *result) {
     atn_status status = atn_cloud_read(call->ctx, call->operands[1], NULL, &scan);
     atn_cli_progress(call, "matching ...");
     if (!status) status = atn_needle_match(job->needle, scan, &job->settings, result);
+    if (!status && atn_cli_value(call, "report"))
+        status = atn_cli_needle_report(job, NULL, scan, result, atn_cli_value(call, "report"));
     atn_cloud_free(scan);
     return status;
 }
@@ -145,6 +150,10 @@ static atn_status run(atn_cli_call *call) {
     int32_t index;
     atn_status status = read_settings(call, &job.options, &job.settings);
     if (!status) status = read_view(call, &job.volume, &job.view);
+    if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
+        status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one scan");
+    if (!status && atn_cli_has(call, "stream") && atn_cli_has(call, "report"))
+        status = atn_cli_misuse(call, "--report does not go with --stream");
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
         status = atn_device_open(devices, index, &job.device);
@@ -216,8 +225,10 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
              .meaning = "between columns, rows, scans; volume.json unless given"},
             {.name = "shape", .value = "SxRxC", .meaning = "SCAN is raw pixels of that many scans, rows, columns"},
             {.name = "track", .meaning = "the start is nearly right: small intervals, fewer combinations"},
+            {.name = "report", .value = "FILE.html", .meaning = "a page with the needle in its volume, and slices"},
             {.name = "stream", .meaning = "frames as they come"},
             {.name = "latest", .meaning = "stream: a frame that waits while a newer one is there is dropped"},
+            ATN_SERVE_OPTION,
             {.name = "frames", .value = "N", .meaning = "stream: ends after so many"},
             {.name = "idle", .value = "S", .meaning = "stream: ends when nothing came for so many seconds"},
             {.name = "patience",

@@ -17,6 +17,10 @@ static bool watch(void *user, const atn_register_step *step) {
             atn_grow(ctx, (void **)&r->steps.list, &r->steps.capacity, r->steps.n, sizeof *r->steps.list) != ATN_OK;
         if (!r->steps.failed) r->steps.list[r->steps.n++] = *step;
     }
+    if (r->serve)
+        atn_serve_event(r->serve, json_pack("{s:i,s:f,s:f,s:f,s:I,s:I}", "iteration", (int)++r->iterations, "rmse",
+                                            step->rmse, "sigma", step->sigma, "motion", step->motion, "source",
+                                            (json_int_t)step->source, "target", (json_int_t)step->target));
     if (r->n_pairs && step->iteration == 1 && r->pair < r->n_pairs) ++r->pair;
     double now = atn_clock_seconds();
     if (now - r->shown_s >= SHOW_EVERY_S) {
@@ -66,6 +70,11 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     }
     status = atn_cli_register_print(r, done);
     if (!status) status = write_files(r, done);
+    if (r->serve && !status) {
+        json_t *summary = json_pack("{s:b}", "summary", 1);
+        if (summary) atn_cli_register_json(r, done, summary);
+        atn_serve_end(r->serve, summary);
+    }
     if (!status && result.verdict == ATN_VERDICT_DOUBTFUL)
         fprintf(call->err, "attune register: doubtful: %s\n", result.reason);
     if (!status && result.verdict == ATN_VERDICT_REFUSED)
@@ -146,6 +155,9 @@ static atn_status run(atn_cli_call *call) {
     r.settings.watch = watch;
     r.settings.watch_user = &r;
     bool many = !list && atn_cli_align_wanted(call);
+    if (!status && (list || many) && atn_cli_has(call, "serve"))
+        status = atn_cli_misuse(call, "--serve is for one pair");
+    if (!status) status = atn_serve_open(call, "register", call->n_operands ? call->operands[0] : "", &r.serve);
     if (!status && !list && !many) status = run_one(&r);
     if (!status && (list || many)) {
         atn_device *device = NULL;
@@ -154,6 +166,7 @@ static atn_status run(atn_cli_call *call) {
         atn_device_close(device);
     }
     atn_cli_progress_end(call);
+    atn_serve_close(r.serve);
     atn_free(call->ctx, r.steps.list);
     return status;
 }
@@ -198,7 +211,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "to the list; init is a file, identity or auto. Clouds named often are read once. Results are printed as "
             "they come. A pair that fails does not stop the others; the exit status is 1 if any did.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
-            "points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, peak_bytes, converged, verdict, "
+            "points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, peak_bytes, "
+            "converged, verdict, "
             "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
             "covariance_reason (why it is null), device, "

@@ -208,10 +208,8 @@ static atn_status write_report(const batch *b, const char *list, const char *pat
                     b->r->method, b->r->transform);
     atn_page_begin(&page, "attune register --batch", atn_text_str(&subtitle));
     atn_page_table(&page, atn_text_str(&rows), "llrrrrrl");
-    atn_page_end(&page);
     if (rows.failed || subtitle.failed) page.failed = true;
-    atn_status status = atn_text_status(&page);
-    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
+    atn_status status = atn_cli_page_write(b->r->call, &page, path);
     atn_text_free(&subtitle);
     atn_text_free(&rows);
     atn_text_free(&page);

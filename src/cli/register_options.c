@@ -25,6 +25,7 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
      .meaning = "write the source, moved: ply, pcd, xyz, npy, las, pos"},
     {.name = "matrix", .value = "FILE", .meaning = "write the transform, four rows of four numbers"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with numbers, charts and views to turn"},
+    ATN_SERVE_OPTION,
     {.name = "profile", .meaning = "show where the time goes, by kernel; it waits for each"},
     {.name = "truth", .value = "FILE", .meaning = "a transform that is known to be true: show the error against it"},
     {.name = "batch",

@@ -62,9 +62,11 @@ static bool output_arrived(const atn_cli_call *call) {
 }
 
 int atn_cli_run(atn_ctx *ctx, int argc, char **argv, FILE *out, FILE *err) {
-    atn_cli_call call = {.ctx = ctx, .out = out, .err = err};
+    atn_cli_call call = {.ctx = ctx, .argc = argc, .argv = argv, .out = out, .err = err};
     atn_cli_json_begin(ctx);
+    atn_ctx_on_progress(ctx, atn_cli_show_progress, &call);
     atn_status status = run_call(&call, argc, argv);
+    atn_ctx_on_progress(ctx, NULL, NULL);
     if (!status) status = atn_cli_json_status(ctx);
     atn_cli_progress_end(&call);
     if (status) {

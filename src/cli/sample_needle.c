@@ -1,10 +1,10 @@
 /* attune sample needle: a bevelled needle and its OCT scans at a known pose. */
 #include "cli/sample.h"
 
-#include "apps/sample/needle.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/matrix.h"
+#include "sample/needle.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* attune sample scans: two scans of one thing, for registration; or many, from all sides. */
 #include "cli/sample.h"
 
-#include "apps/sample/scans.h"
-#include "apps/sample/views.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/matrix.h"
+#include "sample/scans.h"
+#include "sample/views.h"
 
 #include <math.h>
 #include <string.h>

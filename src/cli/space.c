@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <math.h>
@@ -105,14 +106,6 @@ static atn_status act_list(space_job *job, const char *value) {
     return end_points(&stream, status);
 }
 
-/* splitmix64: small, and every seed is as good as any other. */
-static uint64_t next_random(void *user) {
-    uint64_t *state = user, z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static bool read_number(const char *text, uint64_t *out) {
     char *end;
     errno = 0;
@@ -128,13 +121,16 @@ static atn_status act_sample(space_job *job, const char *value) {
     if (given && !read_number(given, &seed))
         return atn_cli_misuse(call, "--seed cannot be '%s'; it takes a number", given);
     point_stream stream = {.job = job, .line = {.ctx = call->ctx}};
-    atn_status status = wanted ? atn_space_draw(call->ctx, job->space, next_random, &seed, job->levels) : ATN_OK;
+    atn_random random;
+    atn_random_seed(&random, seed);
+    atn_status status = wanted ? atn_space_draw(call->ctx, job->space, atn_random_next, &random, job->levels) : ATN_OK;
     if (status) return status; /* before anything is printed */
     begin_points(&stream);
     for (uint64_t k = 0; k < wanted && !status; ++k) {
         if (!print_point(&stream, job->levels)) break;
         status = atn_check_cancel(call->ctx);
-        if (!status && k + 1 < wanted) status = atn_space_draw(call->ctx, job->space, next_random, &seed, job->levels);
+        if (!status && k + 1 < wanted)
+            status = atn_space_draw(call->ctx, job->space, atn_random_next, &random, job->levels);
     }
     return end_points(&stream, status);
 }

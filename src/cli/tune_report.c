@@ -113,7 +113,13 @@ atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const ch
         report.space = name;
         status = fill_space(ctx, space, &report, &prunes);
     }
-    if (status == ATN_OK) status = atn_report_write(ctx, path, &report);
+    if (status == ATN_OK) {
+        atn_cli_origin origin;
+        atn_cli_origin_make(call, &origin);
+        report.origin = &origin.page;
+        status = atn_report_write(ctx, path, &report);
+        atn_cli_origin_free(&origin);
+    }
     atn_free(ctx, prunes);
     atn_space_free(space);
     for (int32_t k = 0; k < report.n_rows; ++k) {

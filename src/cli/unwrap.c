@@ -4,11 +4,14 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/kernel.h"
+#include "cli/serve.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double PI = 3.141592653589793;
+
+enum { REPORT_TERMS = 15 }; /* Zernike terms of a report, unless --zernike says more */
 
 /* ---- options ---- */
 
@@ -61,7 +64,7 @@ static int word_of(const atn_cli_call *call, const char *option, const char *con
 
 static atn_status read_solver(atn_cli_call *call, unwrap_job *job) {
     static const char *const WEIGHTS[] = {"", "none", "residues", "variance", "auto", "once", NULL};
-    static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL};
+    static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL}; /* more: unwrap_form_read */
     static const char *const METHODS[] = {"auto", "multigrid", "cg", NULL};
     const char *precision = atn_cli_value(call, "precision"), *quality = atn_cli_value(call, "quality");
     double cycles, repeat;
@@ -86,6 +89,7 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
     job->input = call->operands[0];
     job->output = atn_cli_value(call, "output");
     job->preview = atn_cli_value(call, "preview");
+    job->report = atn_cli_value(call, "report");
     job->transmission = atn_cli_has(call, "transmission");
     job->radians = atn_cli_has(call, "radians");
     job->rewrap = atn_cli_has(call, "rewrap");
@@ -93,11 +97,15 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
         return atn_cli_misuse(call, "--shape %s: HxW is a shape, as 512x1024", shape);
     memcpy(job->shape, sizes, sizeof job->shape);
     atn_status status = read_scale(call, &job->scale);
-    if (!status) status = atn_cli_read_number(call, "wavelength", 1e-12, 1, 0, &job->wavelength);
+    if (!status) status = atn_cli_read_length(call, "wavelength", 1e-12, 1, 0, &job->wavelength);
     if (!status) status = atn_cli_read_number(call, "modulation", 0, 1e30, -1, &job->least);
     if (!status) status = atn_cli_read_number(call, "saturation", 1e-30, 1e30, 0, &job->most);
     if (!status) status = read_steps(call, job);
     if (!status) status = read_solver(call, job);
+    if (!status) status = unwrap_form_read(call, job);
+    if (job->report && !job->zernike_terms) job->zernike_terms = REPORT_TERMS;
+    if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
+        status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one surface");
     if (!status && !atn_cli_has(call, "stream")) status = unwrap_check_output(job, job->output, "-o");
     if (!status) status = unwrap_check_output(job, job->preview, "--preview");
     return status;
@@ -149,8 +157,10 @@ static atn_status unwrap_one(unwrap_job *job) {
     atn_status status = unwrap_read(job, job->input, &phase);
     job->settings.unwrapped = !status && unwrap_is_surface(job, &phase);
     if (!status) status = solve(job, &phase, &result);
+    if (!status && result.converged) status = unwrap_form(job, &phase);
     if (!status && result.converged && job->output) status = unwrap_write(job, &phase, job->output);
     if (!status && result.converged && job->preview) status = unwrap_write(job, &phase, job->preview);
+    if (!status && result.converged && job->report) status = unwrap_write_report(job, &phase, &result, job->report);
     if (!status) status = unwrap_print(job, &phase, &result);
     if (!status && result.converged) warn(job, &phase, &result);
     if (!status && !result.converged)
@@ -206,7 +216,12 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "JSON: shape (rows, columns), residues, residual_rms (radians), congruence_max (radians), cut_length "
             "(neighbouring pairs that differ by another turn than the wrapped difference says), cycles, seconds, fps, "
             "valid, invalid, islands, converged, reason, residual, weighted, solutions, shortest, smeared, unwrapped, "
-            "unit, min, max, precision, device, note. Of a stream: an object in each line (frame, name, residues, "
+            "unit, min, max, pv, rms (about the mean), sa and sq (from the plane that fits best), all four in the "
+            "unit, "
+            "spacing (metres between columns and rows, or null), zernike (null, or aperture with x, y, radius in "
+            "pixels and "
+            "terms with j, n, m, name, value, as fitted before anything was removed), precision, device, note. Of a "
+            "stream: an object in each line (frame, name, residues, "
             "cycles, seconds, latency_s; or "
             "frame, name, error), and in the last frames, dropped, fps, latency_s (p50, p95, p99, max), seconds, "
             "reason.",
@@ -227,7 +242,16 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
                         "else none"},
             {.name = "congruent", .meaning = "the answer differs from the phase by whole turns"},
             {.name = "rewrap", .meaning = "a phase that spans more than a turn is wrapped first, not kept as it is"},
-            {.name = "remove", .value = "piston|tilt", .meaning = "the mean, or the plane that fits best"},
+            {.name = "remove",
+             .value = "piston|tilt|power|astigmatism|zernike:N",
+             .meaning = "what fits best: the mean, the plane, with power, with astigmatism, Zernike terms 1 to N"},
+            {.name = "zernike", .value = "N", .meaning = "fit terms 1 to N (Noll), at most 231; 15 with --report"},
+            {.name = "aperture",
+             .value = "X,Y,R",
+             .meaning = "a disc in pixels, outside of which nothing is valid; for Zernike terms default: around all "
+                        "that is"},
+            {.name = "pixel", .value = "LENGTH", .meaning = "between pixels: 5.5um; default: as the file says"},
+            {.name = "report", .value = "FILE.html", .meaning = "a page with map, profile, figures and Zernike terms"},
             {.name = "shape", .value = "HxW", .meaning = "IN is raw: rows x columns"},
             {.name = "scale", .value = "pi|NUMBER", .meaning = "radians that a value of 1 stands for"},
             {.name = "steps",
@@ -237,7 +261,7 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
              .value = "B",
              .meaning = "least amplitude of a valid pixel of a stack; 1 % of the full scale unless given"},
             {.name = "saturation", .value = "I", .meaning = "intensity that is too bright; the last one unless given"},
-            {.name = "wavelength", .value = "M", .meaning = "of the light in metres: heights come out"},
+            {.name = "wavelength", .value = "LENGTH", .meaning = "of the light: 632.8nm; heights come out"},
             {.name = "transmission", .meaning = "the light passes once: height = phase x wavelength / 2 pi"},
             {.name = "radians", .meaning = "no heights, also where the wavelength is known"},
             {.name = "precision", .value = "32|64", .meaning = "bits of the computation; 32 unless given"},
@@ -260,12 +284,15 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
              .meaning =
                  "stream: a file that cannot be read is given up when it was the same for so long; 1 unless given"},
             {.name = "cold", .meaning = "stream: every frame starts anew"},
+            ATN_SERVE_OPTION,
             {0}},
     .examples =
         (const atn_cli_pair[]){
             {"attune unwrap phase.tif -o surface.tif --preview surface.png", "radians in, radians out"},
             {"attune unwrap shear.raw --shape 257x257 --scale pi -o u.npy", "raw, in units of pi"},
-            {"attune unwrap frames/ --steps 5 --wavelength 632.8e-9 -o heights.tif", "from the camera to metres"},
+            {"attune unwrap frames/ --steps 5 --wavelength 632.8nm -o heights.tif", "from the camera to metres"},
+            {"attune unwrap phase.tif --wavelength 632.8nm --pixel 5um --remove power --report r.html",
+             "a report without the sphere that fits best"},
             {"attune unwrap incoming/ --stream -o done --json", "live"},
             {0}},
     .min_operands = 1,

@@ -16,6 +16,7 @@ void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase) {
     atn_free(job->call->ctx, phase->value);
     atn_free(job->call->ctx, phase->modulation);
     atn_free(job->call->ctx, phase->intensity);
+    atn_free(job->call->ctx, phase->zernike);
     *phase = (unwrap_phase){0};
 }
 
@@ -54,7 +55,7 @@ void unwrap_phase_see(unwrap_phase *phase, double value) {
 
 bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase) {
     static const double ROUNDED = 0.1; /* turns: numbers of few bits may go a little beyond one */
-    return !job->rewrap && phase->high - phase->low > 2 * PI * (1 + ROUNDED);
+    return !job->rewrap && (phase->heights || phase->high - phase->low > 2 * PI * (1 + ROUNDED));
 }
 
 /* In radians: beyond, a rounding of the value is more than a turn, and so is any difference. */
@@ -97,11 +98,16 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
     out->width = info.width;
     out->height = info.height;
     out->wavelength = info.wavelength_m;
+    for (int k = 0; k < 2; ++k) out->spacing_m[k] = job->pixel_m > 0 ? job->pixel_m : info.spacing_m[k];
+    out->heights = strcmp(info.unit, "m") == 0 && job->scale == 0;
     status = scale_of(job, path, &info, out, &scale);
     if (!status && (status = take_pixels(job, image, scale, out)) == ATN_ERR_INPUT)
         status = atn_fail_within(job->call->ctx, status, "%s", path);
     atn_image_free(image);
-    if (!status && unwrap_is_surface(job, out))
+    if (!status && unwrap_is_surface(job, out) && out->heights)
+        snprintf(out->note, sizeof out->note,
+                 "heights in metres: a surface, unwrapped already and kept as it is; --rewrap takes it as a phase");
+    else if (!status && unwrap_is_surface(job, out))
         snprintf(out->note, sizeof out->note,
                  "the phase spans %.2f turns: it is unwrapped already and kept as it is; --rewrap wraps it, --scale "
                  "says what a value of 1 is",

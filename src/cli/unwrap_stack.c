@@ -43,6 +43,7 @@ static atn_status shift(const unwrap_job *job, size_t count, atn_image *const *i
     for (size_t k = 0; k < count; ++k) frames[k] = atn_image_pixels(image[k]);
     out->width = info.width;
     out->height = info.height;
+    for (int k = 0; k < 2; ++k) out->spacing_m[k] = job->pixel_m > 0 ? job->pixel_m : info.spacing_m[k];
     out->value = atn_size_mul(pixels, unwrap_value_bytes(job), &bytes) ? atn_alloc(ctx, bytes) : NULL;
     out->modulation = out->value ? atn_alloc(ctx, pixels * sizeof *out->modulation) : NULL;
     if (!out->modulation) return ATN_ERR_MEMORY;

@@ -270,6 +270,10 @@ void atn_sequence_free(atn_sequence *sequence);
 
 /* Does a block have running values, so that it is a scan? */
 bool atn_block_is_scan(const atn_graph *graph, int32_t block);
+/* The outermost reduction: block 0 where it is one itself, else the first block directly in it; -1: there is none.
+ * *count, where it is wanted: how many there are, one after the other. */
+int32_t atn_graph_outermost(const atn_graph *graph, int32_t *count);
+bool atn_block_is_outermost(const atn_graph *graph, int32_t block);
 bool atn_graph_has_scan(const atn_graph *graph);
 /* Parts of its range may be joined in any order, not only as they follow each other: a combine of its own is shown to
  * be its own mirror image. */

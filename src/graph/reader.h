@@ -56,7 +56,7 @@ atn_status atn_reader_finish(atn_reader *reader, atn_diagnostics *diagnostics);
 /* The nearest of several names to a wrong one. Start with {.wrong = name}. */
 typedef struct atn_suggestion {
     const char *wrong, *best;
-    int32_t distance;
+    size_t distance;
 } atn_suggestion;
 void atn_suggestion_try(atn_reader *reader, atn_suggestion *suggestion, const char *candidate);
 const char *atn_suggestion_text(atn_reader *reader, const atn_suggestion *suggestion); /* "; did you mean 'x'?" or "" */

@@ -5,7 +5,6 @@
 #include "built/built.h"
 
 #include <attune/array.h>
-#include <attune/kernel.h>
 
 typedef enum atn_motion { ATN_MOTION_NONE, ATN_MOTION_TO_DEVICE, ATN_MOTION_TO_HOST } atn_motion;
 
@@ -79,22 +78,6 @@ bool atn_view_is_alike(const atn_view *a, const atn_view *b);
 
 /* Do they have an element in common? Rows that interleave without touching count too. */
 bool atn_array_overlaps(const atn_array *a, const atn_array *b);
-
-/* For arrays that attune makes itself (lists of neighbours, lookup volumes), never for a caller's: gathers and ranges
- * of the kernel go unguarded. Before it is planned. */
-void atn_kernel_trust(atn_kernel *kernel);
-/* One variant for all sizes: handles of one description on arrays of many sizes share what is built, once. Before it is
- * planned. Where something was tuned, that is taken. */
-void atn_kernel_any_size(atn_kernel *kernel);
-/* On hosts, what came with the library serves: kernels that take too little time for a compiler's. Before it is
- * planned.
- */
-void atn_kernel_modest(atn_kernel *kernel);
-/* Builds a kernel of any size as it will be planned, but keeps nothing of it outside the cache; see num/ahead.h. May
- * run beside others. */
-atn_status atn_kernel_build_ahead(const atn_kernel *kernel);
-/* The variant that step 0 runs, once it is planned; NULL before. */
-const atn_variant *atn_kernel_variant(const atn_kernel *kernel);
 
 /* The arrays of a CSR matrix. */
 struct atn_csr {

@@ -234,3 +234,27 @@ void atn_bars_draw(atn_text *page, const char *title, const char *x_title, const
     }
     atn_text_add(page, "</svg>\n");
 }
+
+void atn_histogram_draw(atn_text *page, const char *title, const char *x_title, const double *values, size_t n,
+                        double high, double mark) {
+    enum { BINS = 60, TALL = 2600 };
+    double count[BINS] = {0};
+    axis x = {.low = 0, .high = high > 0 && isfinite(high) ? high : 1, .from = LEFT, .to = WIDTH - RIGHT};
+    axis y = {.low = 0, .high = 1, .from = TALL - BOTTOM, .to = TOP};
+    for (size_t k = 0; k < n; ++k)
+        if (values[k] >= 0 && values[k] < x.high) ++count[(int)(values[k] / x.high * BINS)];
+    for (int b = 0; b < BINS; ++b) y.high = fmax(y.high, count[b]);
+    y.high *= 1.05;
+    open_picture(page, TALL, title);
+    draw_axes(page, &(atn_chart){.title = title, .x_title = x_title, .y_title = "points"}, &x, &y);
+    for (int b = 0; b < BINS; ++b) {
+        int32_t left = place(&x, x.high * b / BINS), right = place(&x, x.high * (b + 1) / BINS),
+                top = place(&y, count[b]);
+        if (count[b] > 0)
+            atn_text_printf(page, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" style=\"fill:var(--c0)\"/>\n",
+                            left + 5, top, right - left - 10, y.from - top);
+    }
+    if (mark > 0 && mark < x.high)
+        atn_text_printf(page, "<path class=\"mark\" d=\"M%d %dV%d\"/>\n", place(&x, mark), y.from, y.to);
+    atn_text_add(page, "</svg>\n");
+}

@@ -43,7 +43,7 @@ static int32_t choose_finalists(const atn_session *s, int64_t *who) {
     return n;
 }
 
-static int ascending(const void *a, const void *b) {
+static int by_seconds(const void *a, const void *b) {
     const atn_tune_choice *x = a, *y = b;
     return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
@@ -62,7 +62,7 @@ static atn_status list_choices(const atn_session *s, atn_tune_result *out) {
         if (!one.variant) status = ATN_ERR_MEMORY;
         out->all[out->n_all++] = one;
     }
-    if (status == ATN_OK) qsort(out->all, (size_t)out->n_all, sizeof *out->all, ascending);
+    if (status == ATN_OK) qsort(out->all, (size_t)out->n_all, sizeof *out->all, by_seconds);
     for (int32_t k = 0; k < out->n_all && status == ATN_OK; ++k)
         rows[k] = (atn_wisdom_row){.variant = out->all[k].variant,
                                    .outcome = "right",

@@ -176,7 +176,7 @@ atn_status atn_report_write(const atn_ctx *ctx, const char *path, const atn_repo
         status = draw_variants(&page, r, from, to);
     }
     if (status == ATN_OK && r->space) status = draw_pruning(&page, r);
-    atn_page_end(&page);
+    atn_page_end(&page, r->origin);
     if (status == ATN_OK) status = atn_text_status(&page);
     if (status == ATN_OK) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
     atn_text_free(&page);

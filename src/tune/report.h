@@ -3,6 +3,7 @@
 #ifndef ATN_TUNE_REPORT_H
 #define ATN_TUNE_REPORT_H
 
+#include "plot/page.h"
 #include "space/space.h"
 
 #include <attune/device.h>
@@ -23,6 +24,7 @@ typedef struct atn_report_row {
 } atn_report_row;
 
 typedef struct atn_report {
+    const atn_page_origin *origin; /* NULL: not said */
     const atn_device_info *info;
     const atn_peaks *peaks;
     const atn_report_row *rows; /* rows of one kernel follow each other */

@@ -1,5 +1,5 @@
 /* Arrays: shapes, views, copies that are coherent and how often they travel, and every allocation that may fail. */
-#include "numkit.h"
+#include "support/numkit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* NPY files: every type, order and byte order, and every way in which a file is wrong. */
-#include "numkit.h"
+#include "support/numkit.h"
 
 #include "base/memory.h"
 #include "num/npy.h"

@@ -2,7 +2,7 @@
 #include "random_programs.h"
 
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 #include "plan/run.h"
 
 #include <stdio.h>

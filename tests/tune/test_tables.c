@@ -58,7 +58,7 @@ static void spaces_hold_their_seeds(void **state) {
     atn_ctx *ctx = kit_ctx();
     for (size_t d = 0; d < sizeof DEVICES / sizeof *DEVICES; ++d)
         for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s) {
-            const atn_set *set = atn_set_next(s->name, &DEVICES[d], NULL);
+            const atn_set *set = atn_set_next(ATN_SETS, s->name, &DEVICES[d], NULL);
             if (!set) fail_msg("no shape for %s on %s", s->name, DEVICES[d].backend);
             atn_workload w = {.name = s->name, .xml = s->text, .defines = SP, .sizes = set->sizes};
             w.range_length = set->range_length;

@@ -3,6 +3,7 @@
 #include "apps/align/align.h"
 
 #include "base/memory.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +29,8 @@ static const double *centre_of(const align_work *w, size_t scan) { return w->vie
 
 /* ---- in and out of the units inside ---- */
 
-static reg_pose pose_of(const double t[16]) {
-    reg_pose p;
+static geom_pose pose_of(const double t[16]) {
+    geom_pose p;
     for (int i = 0; i < 3; ++i) {
         for (int k = 0; k < 3; ++k) p.a[3 * i + k] = t[4 * i + k];
         p.b[i] = t[4 * i + 3];
@@ -37,7 +38,7 @@ static reg_pose pose_of(const double t[16]) {
     return p;
 }
 
-static void matrix_of(const reg_pose *p, double t[16]) {
+static void matrix_of(const geom_pose *p, double t[16]) {
     memset(t, 0, 16 * sizeof *t);
     for (int i = 0; i < 3; ++i) {
         for (int k = 0; k < 3; ++k) t[4 * i + k] = p->a[3 * i + k];
@@ -47,16 +48,16 @@ static void matrix_of(const reg_pose *p, double t[16]) {
 }
 
 /* From about `from` to about `to`, in units. */
-static reg_pose enter(const reg_pose *p, const double from[3], const double to[3], double unit) {
-    reg_pose in = *p;
+static geom_pose enter(const geom_pose *p, const double from[3], const double to[3], double unit) {
+    geom_pose in = *p;
     double moved[3];
-    reg_pose_apply(p, from, moved);
+    geom_pose_apply(p, from, moved);
     for (int i = 0; i < 3; ++i) in.b[i] = (moved[i] - to[i]) / unit;
     return in;
 }
 
-static reg_pose leave(const reg_pose *p, const double from[3], const double to[3], double unit) {
-    reg_pose out = *p;
+static geom_pose leave(const geom_pose *p, const double from[3], const double to[3], double unit) {
+    geom_pose out = *p;
     for (int i = 0; i < 3; ++i) {
         out.b[i] = to[i] + unit * p->b[i];
         for (int k = 0; k < 3; ++k) out.b[i] -= p->a[3 * i + k] * from[k];
@@ -91,12 +92,12 @@ static atn_status add_link(solving *s, size_t edge) {
     const atn_align_edge *e = &s->w->out->edge[edge];
     graph_link *l = &s->g.link[s->g.links];
     const double *to = centre_of(s->w, e->target);
-    reg_pose p = pose_of(e->transform);
+    geom_pose p = pose_of(e->transform);
     double inside[36];
     *l = (graph_link){.source = s->node[e->source], .target = s->node[e->target]};
     l->measured = enter(&p, centre_of(s->w, e->source), to, s->unit);
     carry(e->covariance, to, -1 / s->unit, 1 / s->unit, inside);
-    if (!reg_invert_symmetric(6, inside, l->information)) { /* as wide as its widest direction, in all of them */
+    if (!geom_invert_symmetric(6, inside, l->information)) { /* as wide as its widest direction, in all of them */
         double trace = 0;
         for (int k = 0; k < 6; ++k) trace += inside[7 * k];
         if (!(trace > 0) || !isfinite(trace))
@@ -114,20 +115,20 @@ static void walk_tree(solving *s) {
     graph *g = &s->g;
     bool more = true;
     for (size_t n = 0; n < g->nodes; ++n) g->pose[n].a[0] = NAN;
-    g->pose[g->anchor] = REG_IDENTITY;
+    g->pose[g->anchor] = GEOM_IDENTITY;
     while (more) {
         more = false;
         for (size_t k = 0; k < g->links; ++k) {
             const graph_link *l = &g->link[k];
             bool from = !isnan(g->pose[l->source].a[0]), to = !isnan(g->pose[l->target].a[0]);
-            reg_pose back;
+            geom_pose back;
             if (from == to) continue;
             more = true;
             if (to) {
-                g->pose[l->source] = reg_pose_compose(&g->pose[l->target], &l->measured);
+                g->pose[l->source] = geom_pose_compose(&g->pose[l->target], &l->measured);
             } else {
-                reg_pose_invert(&l->measured, &back);
-                g->pose[l->target] = reg_pose_compose(&g->pose[l->source], &back);
+                geom_pose_invert(&l->measured, &back);
+                g->pose[l->target] = geom_pose_compose(&g->pose[l->source], &back);
             }
         }
     }
@@ -179,9 +180,9 @@ static int by_overlap(const void *left, const void *right) {
 
 /* Where the poses put `source` on `target`. */
 static void predict(const solving *s, size_t source, size_t target, double out[16]) {
-    reg_pose back, pose;
-    reg_pose_invert(&s->g.pose[s->node[target]], &back);
-    pose = reg_pose_compose(&back, &s->g.pose[s->node[source]]);
+    geom_pose back, pose;
+    geom_pose_invert(&s->g.pose[s->node[target]], &back);
+    pose = geom_pose_compose(&back, &s->g.pose[s->node[source]]);
     pose = leave(&pose, centre_of(s->w, source), centre_of(s->w, target), s->unit);
     matrix_of(&pose, out);
 }
@@ -310,7 +311,7 @@ static atn_status publish(solving *s) {
         atn_align_scan *scan = &out->scan[k];
         double inside[36];
         if (s->node[k] == SIZE_MAX) continue;
-        reg_pose pose = leave(&s->g.pose[s->node[k]], centre_of(w, k), s->origin, s->unit);
+        geom_pose pose = leave(&s->g.pose[s->node[k]], centre_of(w, k), s->origin, s->unit);
         scan->placed = true;
         matrix_of(&pose, scan->transform);
         status = graph_covariance(&s->g, s->node[k], inside);

@@ -6,7 +6,7 @@
  * (strain, aberrations) is not in either. */
 #include "apps/lattice/parts.h"
 
-#include "apps/sample/atoms.h"
+#include "apps/lattice/atoms.h"
 #include "base/memory.h"
 
 #include <math.h>

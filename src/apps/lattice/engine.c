@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,7 +102,7 @@ static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
     if (status == ATN_OK) status = atn_array_map_write(s->turn, &to);
     for (int64_t k = 0; k < n && status == ATN_OK; ++k) {
         double m[9];
-        lattice_quaternion_matrix(s->turns.quaternion[k], m);
+        geom_quaternion_matrix(s->turns.quaternion[k], m);
         for (int c = 0; c < 9; ++c) ((float *)to)[c * n + k] = (float)(m[c] / s->coarse.edge);
     }
     if (status == ATN_OK) status = atn_array_map_write(s->grid, &to);

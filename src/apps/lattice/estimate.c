@@ -5,6 +5,7 @@
  */
 #include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
+#include "base/compare.h"
 
 #include "base/memory.h"
 #include "base/random.h"
@@ -30,11 +31,6 @@ typedef struct distances {
     double centres;   /* atoms that count */
     bool crowded;     /* more neighbours than are looked at */
 } distances;
-
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 /* One atom's neighbours: their distances into bins. Is it inside? At a surface their mean is off the centre, by 3/8 of
  * the reach where that is a plane; by chance it is off by sqrt(3 / 5 n). */
@@ -70,7 +66,7 @@ static void gather(size_t count, double *number, uint16_t *bins, const bool *ins
         for (int b = 0; b < BINS; ++b) out->bin[b] += bins[kept * BINS + (size_t)b];
         ++kept;
     }
-    qsort(sorted, kept, sizeof *sorted, ascending);
+    qsort(sorted, kept, sizeof *sorted, atn_ascending_double);
     out->median = kept ? sorted[kept / 2] : 0;
     out->sparse = kept ? sorted[kept / 12] : 0;
     out->centres = (double)kept;

@@ -3,6 +3,7 @@
 #ifndef ATN_APPS_LATTICE_LATTICE_H
 #define ATN_APPS_LATTICE_LATTICE_H
 
+#include "geom/pose.h"
 #include "num/array.h"
 
 #include <attune/kernel.h>
@@ -67,8 +68,6 @@ typedef struct lattice_turns {
 atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
                               lattice_turns *out);
 void lattice_turns_free(const atn_ctx *ctx, lattice_turns *turns);
-void lattice_quaternion_matrix(const double q[4], double out[9]);
-void lattice_quaternion_multiply(const double a[4], const double b[4], double out[4]);
 
 /* ---- tables ---- */
 /* The density p sum_j N(x; m_j, s^2) + e over voxels of a box that holds the cut-off. Along mirrored axes half of it.

@@ -245,7 +245,7 @@ int32_t lattice_points_symmetry(const lattice_points *points, double symmetry[LA
         double length = 0;
         for (int c = 0; c < 4; ++c) length += list[k][c] * list[k][c];
         for (int c = 0; c < 4; ++c) list[k][c] /= sqrt(length);
-        lattice_quaternion_matrix(list[k], m);
+        geom_quaternion_matrix(list[k], m);
         if (k == 0 || maps(points, m)) memcpy(symmetry[count++], list[k], sizeof *list);
     }
     for (int axis = 0; axis < 3; ++axis) {

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <math.h>
 

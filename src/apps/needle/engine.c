@@ -3,6 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -252,11 +253,11 @@ static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
     void *to;
     atn_status status = atn_array_map_write(slot->pose, &to);
     float *number = to;
-    reg_pose back = REG_IDENTITY;
+    geom_pose back = GEOM_IDENTITY;
     for (int64_t c = 0; c < slot->combinations && status == ATN_OK; ++c) {
-        const reg_pose *pose = &n->pose[c];
+        const geom_pose *pose = &n->pose[c];
         bool same = c > 0 && memcmp(pose->a, pose[-1].a, sizeof pose->a) == 0; /* shifts of one roll */
-        if (!same && !reg_pose_invert(pose, &back))
+        if (!same && !geom_pose_invert(pose, &back))
             return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the start has no inverse; a rigid transform would have");
         for (int r = 0; r < 3; ++r) {
             const double *a = back.a + 3 * r;

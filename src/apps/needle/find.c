@@ -271,7 +271,7 @@ static atn_status measure_start(const atn_needle *n, const double start[16], dou
 /* A pose with metal where the beam went through is not the needle's, whatever matches. One that shows
  * little of its cut has its roll, and where it ends, told by outlines only, to some degrees. */
 static atn_status judge(const look *l, atn_needle_result *out) {
-    reg_pose pose;
+    geom_pose pose;
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) pose.a[3 * r + c] = out->transform[4 * r + c];
         pose.b[r] = out->transform[4 * r + 3];

@@ -4,7 +4,7 @@
 #include "apps/needle/needle.h"
 
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static atn_status open_views(atn_needle *n, int k) {
 }
 
 /* From the model to columns, rows and scans; then what makes the y of a normal. */
-static void put_pose(const double spacing[3], const reg_pose *pose, int64_t columns, float *to) {
+static void put_pose(const double spacing[3], const geom_pose *pose, int64_t columns, float *to) {
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) to[(3 * r + c) * columns] = (float)(pose->a[3 * r + c] / spacing[r]);
         to[(9 + r) * columns] = (float)(pose->b[r] / spacing[r]);
@@ -87,7 +87,7 @@ static void put_pose(const double spacing[3], const reg_pose *pose, int64_t colu
 }
 
 /* Of poses that fit into list k; which NULL: of the first ones. */
-static atn_status view_some(atn_needle *n, int k, int64_t count, const reg_pose *pose, const int64_t *which,
+static atn_status view_some(atn_needle *n, int k, int64_t count, const geom_pose *pose, const int64_t *which,
                             needle_view *out) {
     needle_free *f = &n->empty_space;
     void *to = NULL;
@@ -123,7 +123,7 @@ atn_status needle_free_views(atn_needle *n, int64_t count, const int64_t *which,
     return status;
 }
 
-atn_status needle_free_view(atn_needle *n, const reg_pose *pose, needle_view *out) {
+atn_status needle_free_view(atn_needle *n, const geom_pose *pose, needle_view *out) {
     *out = (needle_view){0};
     return view_some(n, 0, 1, pose, NULL, out);
 }

@@ -175,7 +175,7 @@ static atn_status check_settings(const atn_ctx *ctx, atn_needle_match_settings *
 
 /* A rotation and a translation, to 1e-3: what people write down with few digits is let through. */
 static atn_status take_start(const atn_ctx *ctx, const atn_needle_match_settings *s, needle_frame *f) {
-    f->start = REG_IDENTITY;
+    f->start = GEOM_IDENTITY;
     for (int r = 0; r < 3 && s->has_start; ++r) {
         for (int c = 0; c < 3; ++c) f->start.a[3 * r + c] = s->start[4 * r + c];
         f->start.b[r] = s->start[4 * r + 3];
@@ -295,7 +295,7 @@ static void judge(const atn_needle *n, const atn_needle_match_settings *s, atn_n
         snprintf(out->reason, sizeof out->reason, "the scan does not tell the roll: other rolls match as well");
 }
 
-static void put_transform(const reg_pose *pose, double out[16]) {
+static void put_transform(const geom_pose *pose, double out[16]) {
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) out[4 * r + c] = pose->a[3 * r + c];
         out[4 * r + 3] = pose->b[r];
@@ -320,8 +320,8 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
     out->scan_points = n->scan_points;
     out->model_points = (int64_t)n->model.count;
     out->found = status == ATN_OK && (double)out->matches >= frame->settings->least * points_of(n);
-    const reg_pose winner = needle_pose(frame, out->roll_deg, out->shift);
-    reg_pose pose = winner;
+    const geom_pose winner = needle_pose(frame, out->roll_deg, out->shift);
+    geom_pose pose = winner;
     needle_part_end(n, NEEDLE_PART_ROUNDS, &since);
     if (out->found && !frame->settings->no_refine) status = needle_refine(n, &pose, out);
     if (status == ATN_OK) status = needle_roll_observable(n, frame, &pose, out, &matches);
@@ -329,7 +329,7 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
     if (status == ATN_OK) judge(n, frame->settings, out);
     needle_part_end(n, NEEDLE_PART_REFINEMENT, &since);
     put_transform(&pose, out->transform);
-    reg_pose_apply(&pose, n->shape.tip, out->tip);
+    geom_pose_apply(&pose, n->shape.tip, out->tip);
     return status;
 }
 

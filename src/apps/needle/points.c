@@ -3,7 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 void needle_surface_free(needle_surface *s) {
     for (int k = 0; k < NEEDLE_BATCHES; ++k) {

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <string.h>
@@ -118,7 +119,7 @@ static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static atn_status terms_of(reg_polish_state *s, const reg_pose *pose, terms *out) {
+static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, terms *out) {
     const atn_ctx *ctx = s->p->engine.ctx;
     size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
     size_t columns = (padded + per - 1) / per, stretches = (columns + STRETCH - 1) / STRETCH, n = 0;
@@ -225,7 +226,7 @@ static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const doubl
 }
 
 /* B from cubes of 2 edges, widened where larger ones tell more; told: false where there are too few of them. */
-static atn_status scatter(reg_polish_state *s, const reg_pose *pose, double b[36], bool *told) {
+static atn_status scatter(reg_polish_state *s, const geom_pose *pose, double b[36], bool *told) {
     const atn_ctx *ctx = s->p->engine.ctx;
     terms all, small = {0};
     double inverse[36], widen = 1;
@@ -239,7 +240,7 @@ static atn_status scatter(reg_polish_state *s, const reg_pose *pose, double b[36
         status = join(ctx, &all, edge, 0, &small);
         if (status == ATN_OK) status = squares(ctx, &small, 2 * edge, b, &cubes);
     }
-    *told = status == ATN_OK && cubes >= LEAST && reg_invert_symmetric(6, b, inverse);
+    *told = status == ATN_OK && cubes >= LEAST && geom_invert_symmetric(6, b, inverse);
     if (*told) status = widened(ctx, &small, edge, inverse, &widen);
     for (int i = 0; i < 36 && *told; ++i) b[i] *= widen;
     terms_free(&small, ctx);
@@ -277,34 +278,34 @@ static atn_status thin(reg_problem *p, const reg_side *side, atn_array *shape, s
     return status;
 }
 
-static atn_status gradient(reg_polish_state *s, const reg_pose *pose) {
+static atn_status gradient(reg_polish_state *s, const geom_pose *pose) {
     return reg_polish_step(s, pose, REG_POLISH_NEAREST * s->surface->spacing);
 }
 
-static reg_pose beside(const reg_pose *at, int direction, double step) {
+static geom_pose beside(const geom_pose *at, int direction, double step) {
     double twist[6] = {0};
     twist[direction] = step;
-    reg_pose by = reg_pose_exp(twist);
-    return reg_pose_compose(&by, at);
+    geom_pose by = geom_pose_exp(twist);
+    return geom_pose_compose(&by, at);
 }
 
 /* How far the poses that the curvature is taken from move a point: one list serves them all. */
-static double slack_of(const reg_polish_state *s, const reg_pose *at) {
+static double slack_of(const reg_polish_state *s, const geom_pose *at) {
     double most = 0;
     for (int k = 0; k < 12; ++k) {
-        reg_pose pose = beside(at, k / 2, k % 2 ? -sqrt(s->scale2) : sqrt(s->scale2));
+        geom_pose pose = beside(at, k / 2, k % 2 ? -sqrt(s->scale2) : sqrt(s->scale2));
         most = fmax(most, reg_motion(s->p, at, &pose));
     }
     return 1.001 * most;
 }
 
 /* -dg / dtheta by central differences, made symmetric. */
-static atn_status curvature(reg_polish_state *s, const reg_pose *at, double h[36]) {
+static atn_status curvature(reg_polish_state *s, const geom_pose *at, double h[36]) {
     double step = sqrt(s->scale2);
     for (int d = 0; d < 6; ++d)
         for (int side = 0; side < 2; ++side) {
             double sign = side ? -1 : 1;
-            reg_pose pose = beside(at, d, sign * step);
+            geom_pose pose = beside(at, d, sign * step);
             atn_status status = gradient(s, &pose);
             if (status != ATN_OK) return status;
             for (int i = 0; i < 6; ++i) h[6 * i + d] = (side ? h[6 * i + d] : 0) - sign * s->g[i] / (2 * step);
@@ -341,7 +342,7 @@ static atn_status open_like(const reg_polish_state *like, bool swapped, reg_surf
 }
 
 /* H as all points have it. */
-static atn_status curvature_of(const reg_polish_state *s, const reg_pose *pose, double h[36]) {
+static atn_status curvature_of(const reg_polish_state *s, const geom_pose *pose, double h[36]) {
     reg_surface surface;
     thinned few;
     reg_polish_state sums;
@@ -359,17 +360,17 @@ static atn_status curvature_of(const reg_polish_state *s, const reg_pose *pose, 
 /* ---- the clouds change places ---- */
 
 /* The step (a twist about the target's frame) that target points and their nearest source points ask for. */
-static atn_status step_back(const reg_polish_state *s, const reg_pose *pose, double out[6], bool *told) {
+static atn_status step_back(const reg_polish_state *s, const geom_pose *pose, double out[6], bool *told) {
     reg_surface surface;
     thinned few;
     reg_polish_state sums = {0};
-    reg_pose back;
+    geom_pose back;
     double inverse[36], twist[6];
     *told = false;
-    if (!reg_pose_invert(pose, &back)) return ATN_OK;
+    if (!geom_pose_invert(pose, &back)) return ATN_OK;
     atn_status status = open_like(s, true, &surface, &few, &sums);
     if (status == ATN_OK) status = gradient(&sums, &back);
-    if (status == ATN_OK && reg_invert_symmetric(6, sums.h, inverse)) {
+    if (status == ATN_OK && geom_invert_symmetric(6, sums.h, inverse)) {
         apply(inverse, sums.g, twist);
         for (int i = 0; i < 3; ++i) { /* pose exp(-twist) = exp(out) pose */
             out[i] = out[3 + i] = 0;
@@ -396,7 +397,7 @@ static const char TOO_FEW[] = "pairs in too few places", LOOSE[] = "pairs hold i
 
 /* A pose and its covariance, about the target's frame inside. */
 typedef struct opinion {
-    reg_pose pose;
+    geom_pose pose;
     double c[36];
     bool told;
     bool same;       /* points of both clouds correspond */
@@ -414,7 +415,7 @@ static atn_status estimate(reg_polish_state *s, opinion *o) {
     if (status == ATN_OK && o->told) status = curvature_of(s, &o->pose, h);
     if (status != ATN_OK || !o->told) return status;
     o->why = LOOSE;
-    o->told = reg_invert_symmetric(6, h, inverse);
+    o->told = geom_invert_symmetric(6, h, inverse);
     if (!o->told) return ATN_OK;
     multiply(inverse, b, half);
     multiply(half, inverse, o->c);
@@ -422,7 +423,7 @@ static atn_status estimate(reg_polish_state *s, opinion *o) {
     if (status != ATN_OK || !o->told) return status;
     apply(plain, back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
     apply(inverse, force, step);
-    o->told = reg_invert_symmetric(6, o->c, half);
+    o->told = geom_invert_symmetric(6, o->c, half);
     double widen = o->told ? form(half, step) / SEEN : 1;
     for (int i = 0; i < 36 && widen > 1; ++i) o->c[i] *= 1 + OWN * (widen - 1);
     return ATN_OK;
@@ -475,32 +476,32 @@ static atn_status look_aside(reg_problem *p, const reg_surface *surface, opinion
 }
 
 /* From the answer to where the polish ends. */
-static reg_pose way_to(const reg_problem *p, const opinion *o) {
-    reg_pose back = REG_IDENTITY;
-    (void)reg_pose_invert(&p->pose, &back); /* it is rigid */
-    return reg_pose_compose(&o->pose, &back);
+static geom_pose way_to(const reg_problem *p, const opinion *o) {
+    geom_pose back = GEOM_IDENTITY;
+    (void)geom_pose_invert(&p->pose, &back); /* it is rigid */
+    return geom_pose_compose(&o->pose, &back);
 }
 
 /* How far that is, in deviations squared. */
 static double apart(const reg_problem *p, const opinion *o) {
     double way[6], inverse[36];
-    reg_pose off = way_to(p, o);
-    reg_pose_log(&off, way);
-    return reg_invert_symmetric(6, o->c, inverse) ? form(inverse, way) : INFINITY;
+    geom_pose off = way_to(p, o);
+    geom_pose_log(&off, way);
+    return geom_invert_symmetric(6, o->c, inverse) ? form(inverse, way) : INFINITY;
 }
 
 /* The error of another method is that of the polish and the way between the two. Some of that way is the polish's own
  * error, already counted: half of its square is added, or, where it is long, all but the six deviations squared that
  * the polish's error explains. */
 static void tell_aside(reg_problem *p, const opinion *o) {
-    reg_pose off = way_to(p, o), turn = off;
+    geom_pose off = way_to(p, o), turn = off;
     double distance2 = o->told ? apart(p, o) : 0, rest = fmax(0.5, 1 - 6 / distance2);
     double at[3], way[6]; /* in the caller's frame: it may be too long for what is linear in it */
     tell(p, o);
     memset(turn.b, 0, sizeof turn.b);
-    reg_pose_apply(&turn, p->target_origin, at);
+    geom_pose_apply(&turn, p->target_origin, at);
     for (int i = 0; i < 3; ++i) off.b[i] = p->unit * off.b[i] + p->target_origin[i] - at[i];
-    reg_pose_log(&off, way);
+    geom_pose_log(&off, way);
     for (int i = 0; i < 36; ++i) p->result->covariance[i] += rest * way[i / 6] * way[i % 6];
 }
 

@@ -34,7 +34,7 @@ typedef struct cpd {
 
 /* What one step gives. */
 typedef struct cpd_step {
-    reg_pose next;
+    geom_pose next;
     double sigma2;
     double likelihood; /* log, of the pose and sigma that it began with */
     double motion;
@@ -57,7 +57,7 @@ static double spread(const reg_problem *p) {
         double self = 0;
         for (size_t k = 0; k < s->padded; ++k) {
             double at[3] = {s->position[0][k], s->position[1][k], s->position[2][k]}, w = (double)s->weight[k];
-            if (c == 0) reg_pose_apply(&p->pose, at, at);
+            if (c == 0) geom_pose_apply(&p->pose, at, at);
             for (int i = 0; i < 3; ++i) {
                 mean[c][i] += w * at[i] / s->total;
                 self += w * at[i] * at[i] / s->total;
@@ -86,14 +86,14 @@ static taken take(const cpd *s, const reg_side *target) {
 
 /* Moments of source points where they are and the targets they are drawn to; their weight is made that of `t`: rounding
  * alone sets them apart, and a small variance is a small difference. */
-static reg_moments gather(const cpd *s, const reg_side *source, double k, double weight) {
-    reg_moments m = {0};
+static geom_moments gather(const cpd *s, const reg_side *source, double k, double weight) {
+    geom_moments m = {0};
     const double *total = s->soft.sum;
     for (size_t r = 0; r < source->padded; ++r) {
         double w = (double)source->weight[r],
                y[3] = {source->position[0][r], source->position[1][r], source->position[2][r]};
         if (!(w > 0)) continue;
-        reg_pose_apply(&s->p->pose, y, y);
+        geom_pose_apply(&s->p->pose, y, y);
         int place = 0;
         m.weight += w * total[r];
         for (int i = 0; i < 3; ++i) {
@@ -113,7 +113,7 @@ static reg_moments gather(const cpd *s, const reg_side *source, double k, double
 }
 
 /* sum P |x - A y - b|^2 / (3 sum P), b the best for A: about the means, S_xx - 2 tr(A^T S_xy) + tr(A S_yy A^T). */
-static double variance(const taken *t, const reg_moments *m, const reg_pose *by) {
+static double variance(const taken *t, const geom_moments *m, const geom_pose *by) {
     static const int PLACE[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
     double sum = t->square, n = m->weight;
     for (int i = 0; i < 3; ++i) {
@@ -146,12 +146,12 @@ static atn_status step(cpd *s, cpd_step *out) {
         status = reg_array_get(source->sum[1 + i], source->padded, s->soft.sums[i]);
     if (status != ATN_OK) return status;
     double since = atn_clock_seconds();
-    reg_moments m = gather(s, source, k, t.weight);
-    reg_pose by;
-    s->lost =
-        !(t.weight > 1e-9 * target->total) || !reg_fit(&m, s->free ? p->settings->transform : ATN_TRANSFORM_RIGID, &by);
+    geom_moments m = gather(s, source, k, t.weight);
+    geom_pose by;
+    s->lost = !(t.weight > 1e-9 * target->total) ||
+              !geom_fit(&m, s->free ? p->settings->transform : ATN_TRANSFORM_RIGID, &by);
     if (s->lost) return ATN_OK;
-    out->next = reg_pose_compose(&by, &p->pose);
+    out->next = geom_pose_compose(&by, &p->pose);
     out->sigma2 = fmax(variance(&t, &m, &by), least * least);
     out->likelihood = t.likelihood - 1.5 * target->total * log(s->sigma2);
     out->motion = reg_motion(p, &p->pose, &out->next);
@@ -178,7 +178,7 @@ static void begin(cpd *s) {
 static atn_status drift(cpd *s) {
     reg_problem *p = s->p;
     bool accelerate = p->settings->transform == ATN_TRANSFORM_RIGID && !p->settings->no_acceleration, bold = false;
-    reg_pose plain = p->pose;
+    geom_pose plain = p->pose;
     double best = -INFINITY;
     while (p->iterations < p->settings->most_iterations) {
         cpd_step next;

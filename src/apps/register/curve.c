@@ -2,8 +2,8 @@
  * that are far away from it come last, each in a cell of its own, so that they do not make it coarse. */
 #include "apps/register/curve.h"
 
-#include "apps/register/nth.h"
-#include "apps/register/order.h"
+#include "geom/halve.h"
+#include "geom/nth.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -70,8 +70,8 @@ static bounds usual(const cloud_points *points, const bounds *all) {
     for (int d = 0; d < 3; ++d) {
         for (size_t k = 0; k < SAMPLES; ++k)
             sample[k] = points->position[d][points->count / SAMPLES * k + points->count % SAMPLES * k / SAMPLES];
-        some.low[d] = reg_nth(sample, SAMPLES, TAIL);
-        some.high[d] = reg_nth(sample, SAMPLES, SAMPLES - 1 - TAIL);
+        some.low[d] = geom_nth(sample, SAMPLES, TAIL);
+        some.high[d] = geom_nth(sample, SAMPLES, SAMPLES - 1 - TAIL);
         side = fmax(side, some.high[d] - some.low[d]);
     }
     if (!(side > 0)) return *all;
@@ -283,14 +283,14 @@ static atn_status unite(const cloud_points *p, cloud_keyed *run, size_t count, s
 
 /* Neighbours stay together in cells that the raster does not resolve. */
 static atn_status halve(const cloud_points *p, cloud_keyed *run, size_t count) {
-    reg_item *items = atn_alloc(p->ctx, count * sizeof *items);
+    geom_item *items = atn_alloc(p->ctx, count * sizeof *items);
     if (!items) return ATN_ERR_MEMORY;
     for (size_t k = 0; k < count; ++k) {
         for (int d = 0; d < 3; ++d)
             items[k].at[d] = (float)(p->position[d][run[k].index] - p->position[d][run[0].index]);
         items[k].index = run[k].index;
     }
-    reg_halve(items, count, UNRESOLVED);
+    geom_halve(items, count, UNRESOLVED);
     for (size_t k = 0; k < count; ++k) run[k].index = items[k].index;
     atn_free(p->ctx, items);
     return ATN_OK;

@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "device/facts.h"
-#include "num/ahead.h"
+#include "kernel/ahead.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -246,7 +247,7 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose) {
+atn_status reg_engine_pose(atn_kernel *kernel, const geom_pose *pose) {
     static const char *const A[9] = {"a00", "a01", "a02", "a10", "a11", "a12", "a20", "a21", "a22"};
     static const char *const B[3] = {"b0", "b1", "b2"};
     atn_status status = ATN_OK;
@@ -255,7 +256,7 @@ atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose) {
     return status;
 }
 
-atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
+atn_status reg_place(reg_engine *e, reg_side *side, const geom_pose *pose) {
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
     atn_kernel *move;
     double since = atn_clock_seconds();
@@ -315,7 +316,7 @@ static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, cons
 
 /* Is it worth a list? Far reaches take in nearly everything; then whichever was seen to be cheaper. */
 static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_side *columns, double reach) {
-    double extent2 = 0, unit = reg_pose_scale(&columns->placed);
+    double extent2 = 0, unit = geom_pose_scale(&columns->placed);
     for (int axis = 0; axis < 3; ++axis) {
         double length = (columns->bounds.high[axis] - columns->bounds.low[axis]) * unit;
         extent2 += length * length;
@@ -496,9 +497,9 @@ static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double o
     return status;
 }
 
-atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, reg_moments *out) {
+atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, geom_moments *out) {
     const double *m;
-    *out = (reg_moments){0};
+    *out = (geom_moments){0};
     atn_status status = sums(e, REG_MSTEP, rows, outlier, "moment", e->moment, &m);
     if (status != ATN_OK) return status;
     out->weight = m[0];

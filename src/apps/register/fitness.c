@@ -6,12 +6,12 @@
 #include "apps/register/fitness.h"
 #include "apps/register/fitness_normals.h"
 
-#include "apps/register/nth.h"
 #include "apps/register/search_parts.h"
-#include "base/eigen.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "geom/eigen.h"
+#include "geom/nth.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
         const double all[6] = {d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]};
         for (int e = 0; e < 6; ++e) c[e] += all[e] / (double)n;
     }
-    atn_eigen_symmetric3(c, value, vector);
+    geom_eigen3(c, value, vector);
     for (int a = 0; a < 3; ++a) out->normal[a] = (float)vector[0][a];
     out->thickness = (float)sqrt(fmax(0, value[0]));
     out->flat = value[1] > 1e-3 * value[2] && value[0] < FLAT * FLAT * value[1];
@@ -81,7 +81,7 @@ static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t k = from; k < to; ++k) plane_of(s, s->sample[k]);
 }
 
-static double median(double *list, size_t n) { return n ? reg_nth(list, n, n / 2) : 0; }
+static double median(double *list, size_t n) { return n ? geom_nth(list, n, n / 2) : 0; }
 
 static void side_free(fitness_side *s, const atn_ctx *ctx) {
     cloud_points_free(&s->points);
@@ -337,14 +337,14 @@ typedef struct meeting {
 } meeting;
 
 /* Sample `k` of a side, moved into the other's frame. `solid`: distances of points alone count. */
-static void meet(const fitness *f, int from, const reg_pose *pose, double scale, size_t k, meeting *m) {
+static void meet(const fitness *f, int from, const geom_pose *pose, double scale, size_t k, meeting *m) {
     const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
     const fitness_plane *own = &mine->plane[mine->sample[k]];
     double at[3], d2, reach = fmax(FARTHEST * other->spacing, OVER * (from ? scale : 1));
     uint32_t nearest;
     for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
     *m = (meeting){0};
-    reg_pose_apply(pose, at, m->y);
+    geom_pose_apply(pose, at, m->y);
     if (!cloud_grid_nearest(other->grid, m->y, 1, reach, &nearest, &d2)) return;
     const fitness_plane there = plane_of(other, nearest), *plane = &there;
     double length = (double)plane->reach, sixth = (double)plane->sixth;
@@ -390,18 +390,18 @@ typedef struct tally {
 
 typedef struct looking {
     const fitness *f;
-    reg_pose ways[2]; /* from the source, from the target */
+    geom_pose ways[2]; /* from the source, from the target */
     double scale[2];
     tally of[2][STRETCHES];
 } looking;
 
 /* J J^T and where it is, of a sample on the surface; seen from the source's side it is turned. */
-static void add_information(const meeting *m, const reg_pose *forward, int from, tally *t) {
+static void add_information(const meeting *m, const geom_pose *forward, int from, tally *t) {
     double y[3], n[3], j[6];
     memcpy(y, m->y, sizeof y);
     memcpy(n, m->n, sizeof n);
     if (from == 1) { /* the plane is the source's */
-        reg_pose_apply(forward, m->y, y);
+        geom_pose_apply(forward, m->y, y);
         for (int a = 0; a < 3; ++a) {
             n[a] = 0;
             for (int b = 0; b < 3; ++b) n[a] += forward->a[3 * a + b] * m->n[b];
@@ -515,7 +515,7 @@ static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, fitness
     }
 }
 
-static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull *by) {
+static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pull *by) {
     enum { EACH = 2 }; /* stretches that are worth a thread */
     looking l = {.f = f, .ways = {*pose}};
     tally all;
@@ -523,8 +523,8 @@ static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull
     size_t on[2];
     *out = (fitness_seen){0};
     *by = (pull){.g = {0}};
-    if (!reg_pose_invert(pose, &l.ways[1])) return;
-    for (int k = 0; k < 2; ++k) l.scale[k] = reg_pose_scale(&l.ways[k]);
+    if (!geom_pose_invert(pose, &l.ways[1])) return;
+    for (int k = 0; k < 2; ++k) l.scale[k] = geom_pose_scale(&l.ways[k]);
     atn_parallel(2 * STRETCHES, EACH, look_some, &l);
     sum_up(&l, &all, on, by, &normal);
     for (int k = 0; k < 2; ++k) out->overlap[k] = (double)on[k] / fmax(1, (double)f->side[k].samples);
@@ -547,29 +547,29 @@ static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull
     centre_information(out, all.information);
 }
 
-void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
+void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out) {
     pull by;
     look(f, pose, out, &by);
 }
 
 /* One step from where the source's samples pull; false: they do not tell. */
-static bool step(const pull *by, const reg_pose *pose, reg_pose *out) {
+static bool step(const pull *by, const geom_pose *pose, geom_pose *out) {
     double h[36], inverse[36], twist[6], trace = 0;
     memcpy(h, by->h, sizeof h);
     for (int a = 0; a < 6; ++a) trace += h[7 * a];
     for (int a = 0; a < 6; ++a) h[7 * a] += 1e-3 * trace; /* what slides stays where it is */
-    if (!(trace > 0) || !reg_invert_symmetric(6, h, inverse)) return false;
+    if (!(trace > 0) || !geom_invert_symmetric(6, h, inverse)) return false;
     for (int a = 0; a < 6; ++a) {
         twist[a] = 0;
         for (int b = 0; b < 6; ++b) twist[a] += inverse[6 * a + b] * by->g[b];
     }
-    reg_pose change = reg_pose_exp(twist);
-    *out = reg_pose_compose(&change, pose);
+    geom_pose change = geom_pose_exp(twist);
+    *out = geom_pose_compose(&change, pose);
     return true;
 }
 
-void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out) {
-    reg_pose at = *pose, next;
+void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *out) {
+    geom_pose at = *pose, next;
     pull by;
     look(f, pose, out, &by);
     if (f->solid) return;
@@ -587,7 +587,7 @@ void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *o
 typedef struct refining {
     const fitness *f;
     int steps;
-    reg_pose *pose;
+    geom_pose *pose;
     fitness_seen *seen;
 } refining;
 
@@ -597,7 +597,7 @@ static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t k = from; k < to; ++k) fitness_refine(t->f, t->steps, &t->pose[k], &t->seen[k]);
 }
 
-void fitness_refine_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_seen *out) {
+void fitness_refine_all(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out) {
     refining t = {f, steps, pose, out};
     if (2 * (int64_t)count >= atn_parallel_workers())
         atn_parallel_pieces((int64_t)count, refine_some, &t);

@@ -71,10 +71,10 @@ atn_status fitness_find_walls(fitness_side *side, const atn_ctx *ctx); /* fills 
 /* ---- fitness_dense.c ---- */
 atn_status fitness_dense(const fitness_side *side, cloud_points *out); /* points but those far from others; none: 0 */
 
-void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out);
+void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out);
 
 /* Gauss-Newton steps of a rigid change of the pose towards the planes; kept where the value grows. */
-void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out);
-void fitness_refine_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_seen *out); /* of each */
+void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *out);
+void fitness_refine_all(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out); /* of each */
 
 #endif

@@ -27,7 +27,7 @@ static atn_status find_scene(reg_problem *p, cloud_points *moved, double before[
 }
 
 /* The best poses of the mirrored source, inside. */
-static atn_status find_mirrored(reg_problem *p, reg_pose *out, size_t *count) {
+static atn_status find_mirrored(reg_problem *p, geom_pose *out, size_t *count) {
     double found[REG_MOST_RIVALS][16], mirror[16];
     reg_scene *own, *scene, *mirrored = NULL;
     reg_start start;
@@ -48,7 +48,7 @@ static atn_status find_mirrored(reg_problem *p, reg_pose *out, size_t *count) {
 }
 
 atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double *as_well) {
-    reg_pose pose[MOST];
+    geom_pose pose[MOST];
     fitness_seen there[MOST];
     size_t count = 0;
     atn_status status = find_mirrored(p, pose, &count);
@@ -61,7 +61,7 @@ atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double *as_wel
 
 atn_status judge_mirror_by_points(reg_problem *p, const fitness_seen *seen, const fitness_scores *scores,
                                   double *as_well, double *ahead) {
-    reg_pose pose[MOST];
+    geom_pose pose[MOST];
     size_t count = 0;
     atn_status status = find_mirrored(p, pose, &count);
     *as_well = 0;

@@ -3,6 +3,8 @@
  * the less apart the longer it goes on. */
 #include "apps/register/polish.h"
 
+#include "geom/eigen.h"
+
 #include <math.h>
 
 static const double NARROWER = 0.6;               /* of how far they may be apart, from step to step */
@@ -24,7 +26,7 @@ static reg_side *rows_for(const reg_polish_state *s, double reach) {
 
 static atn_status steps(reg_polish_state *s, double reach) {
     reg_problem *p = s->p;
-    reg_pose pose = p->pose;
+    geom_pose pose = p->pose;
     double began = reach;
     for (int k = 0; (k < STEPS || s->whole) && (s->quiet || p->iterations < p->settings->most_iterations); ++k) {
         double inverse[36], twist[6];
@@ -33,12 +35,12 @@ static atn_status steps(reg_polish_state *s, double reach) {
         if (status != ATN_OK) return status;
         p->iterations += !s->quiet;
         s->lost = !(s->weight > 0);
-        if (!reg_invert_symmetric(6, s->h, inverse)) return ATN_OK;
+        if (!geom_invert_symmetric(6, s->h, inverse)) return ATN_OK;
         for (int i = 0; i < 6; ++i) {
             twist[i] = 0;
             for (int j = 0; j < 6; ++j) twist[i] += inverse[6 * i + j] * s->g[j];
         }
-        reg_pose by = reg_pose_exp(twist), next = reg_pose_compose(&by, &pose);
+        geom_pose by = geom_pose_exp(twist), next = geom_pose_compose(&by, &pose);
         double motion = reg_motion(p, &pose, &next);
         if (!s->whole && reg_motion(p, &p->pose, &next) > ASTRAY * began) return ATN_OK; /* as if nothing had been */
         if (!s->quiet)
@@ -83,17 +85,17 @@ atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach) 
 static atn_status last_steps(reg_polish_state *s, double reach) {
     static const double LONGER = 1.5;
     reg_problem *p = s->p;
-    reg_pose pose = p->pose;
+    geom_pose pose = p->pose;
     for (int k = 0; k < LAST_STEPS; ++k) {
         double inverse[36], twist[6];
         atn_status status = reg_polish_step(s, &pose, reach);
         if (status != ATN_OK) return status;
-        if (!reg_invert_symmetric(6, s->h, inverse)) return ATN_OK;
+        if (!geom_invert_symmetric(6, s->h, inverse)) return ATN_OK;
         for (int i = 0; i < 6; ++i) {
             twist[i] = 0;
             for (int j = 0; j < 6; ++j) twist[i] += LONGER * inverse[6 * i + j] * s->g[j];
         }
-        reg_pose by = reg_pose_exp(twist), next = reg_pose_compose(&by, &pose);
+        geom_pose by = geom_pose_exp(twist), next = geom_pose_compose(&by, &pose);
         double motion = reg_motion(p, &pose, &next);
         if (reg_motion(p, &p->pose, &next) > reach) return ATN_OK; /* as if nothing had been */
         pose = next;
@@ -136,8 +138,8 @@ atn_status reg_polish_whole(reg_problem *p, const reg_surface *surface, double r
     return status;
 }
 
-atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, reg_pose *out, bool *converged) {
-    reg_pose pose = p->pose;
+atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, geom_pose *out, bool *converged) {
+    geom_pose pose = p->pose;
     double far = p->far, share = p->share, evaluated = p->engine.evaluated;
     bool before = p->converged;
     p->converged = false;

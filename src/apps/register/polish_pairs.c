@@ -5,7 +5,7 @@
  * programs/polish_*.atn; sums and some of the distances are all that comes back. */
 #include "apps/register/polish.h"
 
-#include "apps/register/nth.h"
+#include "geom/nth.h"
 
 #include "num/array.h"
 
@@ -32,7 +32,7 @@ static void bind_points(const reg_polish_state *s, reg_binding bound[POINTS]) {
 }
 
 /* Only the points that shapes were made for have them. */
-static atn_status weigh(const reg_polish_state *s, const reg_pose *pose, double reach) {
+static atn_status weigh(const reg_polish_state *s, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
     atn_kernel *kernel;
     bool both = s->source == s->all;
@@ -64,7 +64,7 @@ static atn_status find_scale(reg_polish_state *s) {
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < SOME; ++k)
         if (q[k] < INFINITY) q[taken++] = q[k];
-    s->scale2 = fmax(taken ? 2.2 * reg_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
+    s->scale2 = fmax(taken ? 2.2 * geom_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
     return ATN_OK;
 }
 
@@ -80,7 +80,7 @@ static void take_sums(reg_polish_state *s, const double total[TOTALS]) {
     s->same = total[31];
 }
 
-static atn_status add_up(reg_polish_state *s, const reg_pose *pose) {
+static atn_status add_up(reg_polish_state *s, const geom_pose *pose) {
     reg_engine *e = &s->p->engine;
     atn_kernel *kernel;
     const void *total;
@@ -101,10 +101,10 @@ static atn_status add_up(reg_polish_state *s, const reg_pose *pose) {
     return status;
 }
 
-atn_status reg_polish_step(reg_polish_state *s, const reg_pose *pose, double reach) {
+atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
     atn_status status = reg_place(e, s->source, pose);
-    if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
+    if (status == ATN_OK) status = reg_place(e, s->target, &GEOM_IDENTITY);
     if (status == ATN_OK) status = reg_partners(e, s->source, s->target, reach, s->slack);
     if (status == ATN_OK) status = reg_side_pairs(s->source);
     if (status == ATN_OK) status = weigh(s, pose, reach);
@@ -112,7 +112,7 @@ atn_status reg_polish_step(reg_polish_state *s, const reg_pose *pose, double rea
     return status == ATN_OK ? add_up(s, pose) : status;
 }
 
-atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, size_t per, atn_array **out) {
+atn_status reg_polish_terms(reg_polish_state *s, const geom_pose *pose, size_t per, atn_array **out) {
     reg_engine *e = &s->p->engine;
     atn_kernel *kernel;
     reg_binding bound[POINTS + 1];

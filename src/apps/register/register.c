@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -30,19 +31,19 @@ enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 /* ---- settings ---- */
 
 /* What is nearest to a 3 x 3 matrix among the maps of a kind; false where there is none. */
-static bool nearest_map(const double start[16], atn_transform_kind kind, reg_pose *out) {
-    reg_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
+static bool nearest_map(const double start[16], atn_transform_kind kind, geom_pose *out) {
+    geom_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
     for (int i = 0; i < 9; ++i) m.cross[i] = start[i / 3 * 4 + i % 3];
-    return reg_fit(&m, kind, out);
+    return geom_fit(&m, kind, out);
 }
 
 /* A start that has an inverse and is of the kind that is asked for, but for the digits that a file leaves out. */
 static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s) {
     static const double ROUNDED = 1e-3;
-    reg_pose start, nearest;
+    geom_pose start, nearest;
     for (int i = 0; i < 9; ++i) start.a[i] = s->start[i / 3 * 4 + i % 3];
-    double size = reg_pose_scale(&start), apart = 0;
-    if (!(size > 1e-5 * reg_pose_stretch(&start)) || !isfinite(size))
+    double size = geom_pose_scale(&start), apart = 0;
+    if (!(size > 1e-5 * geom_pose_stretch(&start)) || !isfinite(size))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the start maps space onto a plane, a line or a point");
     if (s->transform == ATN_TRANSFORM_AFFINE) return ATN_OK;
     bool any = nearest_map(s->start, s->transform, &nearest);
@@ -59,7 +60,7 @@ static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s
 
 /* Without what rounding left in it. */
 static void straighten(atn_register_settings *s) {
-    reg_pose nearest;
+    geom_pose nearest;
     if (s->transform == ATN_TRANSFORM_AFFINE || !nearest_map(s->start, s->transform, &nearest)) return;
     for (int i = 0; i < 9; ++i) s->start[i / 3 * 4 + i % 3] = nearest.a[i];
 }
@@ -97,23 +98,23 @@ static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
 
 /* ---- frames ---- */
 
-void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
-    reg_pose pose;
+void reg_to_inside(const reg_problem *p, const double t[16], geom_pose *out) {
+    geom_pose pose;
     for (int i = 0; i < 3; ++i) {
         memcpy(pose.a + 3 * i, t + 4 * i, 3 * sizeof *t);
         pose.b[i] = t[4 * i + 3];
     }
     double at[3];
-    reg_pose_apply(&pose, p->source_origin, at);
+    geom_pose_apply(&pose, p->source_origin, at);
     for (int i = 0; i < 3; ++i) pose.b[i] = (at[i] - p->target_origin[i]) / p->unit;
     *out = pose;
 }
 
-void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]) {
+void reg_to_outside(const reg_problem *p, const geom_pose *pose, double t[16]) {
     double turned[3];
-    reg_pose linear = *pose;
+    geom_pose linear = *pose;
     memset(linear.b, 0, sizeof linear.b);
-    reg_pose_apply(&linear, p->source_origin, turned);
+    geom_pose_apply(&linear, p->source_origin, turned);
     for (int i = 0; i < 3; ++i) {
         memcpy(t + 4 * i, pose->a + 3 * i, 3 * sizeof *t);
         t[4 * i + 3] = p->target_origin[i] + p->unit * pose->b[i] - turned[i];
@@ -233,7 +234,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     if (status != ATN_OK) return status;
     if (!r->has_covariance) snprintf(r->covariance_reason, sizeof r->covariance_reason, "%s", withheld(p, r));
     reg_to_outside(p, &p->pose, r->transform);
-    r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
+    r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? geom_pose_scale(&p->pose) : 1;
     r->iterations = p->iterations;
     r->pairs = p->dense_pairs;
     r->evaluated_pairs = p->engine.evaluated;
@@ -256,7 +257,7 @@ static const double NEAR = 0.3;                              /* of sigma_start: 
 
 /* What a run of the method left behind, with its verdict. */
 typedef struct answer {
-    reg_pose pose;
+    geom_pose pose;
     double far, sigma, outlier2, value;
     bool converged;
     char reason[sizeof((reg_problem *)0)->reason];
@@ -338,7 +339,7 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
 static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *settings) {
     bool tried;
     reg_start start;
-    reg_pose found;
+    geom_pose found;
     atn_status status = fit_where_they_lie(p, settings, 1, &tried);
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;

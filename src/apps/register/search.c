@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static bool is_line(const search_surface *s) {
     for (size_t k = 0; k < s->count; ++k)
         for (int a = 0, c = 0; a < 3; ++a)
             for (int b = a; b < 3; ++b) m[c++] += (double)s->at[a][k] * s->at[b][k];
-    search_least_direction(m, values, direction);
+    geom_least_direction(m, values, direction);
     return s->count < 3 || !(values[1] > 1e-6 * values[2]);
 }
 

@@ -2,12 +2,12 @@
  * full. */
 #include "apps/register/ordered_side.h"
 
-#include "apps/register/nth.h"
-
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
 #include "eval/number.h"
+#include "geom/nth.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -262,7 +262,7 @@ static double usual_radius(const reg_side *s) {
     double some[MOST];
     size_t count = s->blocks < MOST ? s->blocks : MOST;
     for (size_t k = 0; k < count; ++k) some[k] = s->radius[s->blocks * k / count];
-    return count ? reg_nth(some, count, count / 2) : 0;
+    return count ? geom_nth(some, count, count / 2) : 0;
 }
 
 void reg_side_join(reg_side *s) {
@@ -491,13 +491,8 @@ static void look_at_some(void *user, int64_t from, int64_t to, int32_t worker) {
                                                   t->s->padded % t->samples * (size_t)k / t->samples);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double reg_side_median(double *square, size_t n) {
-    qsort(square, n, sizeof *square, ascending);
+    qsort(square, n, sizeof *square, atn_ascending_double);
     while (n && !isfinite(square[n - 1])) --n;
     return n ? (sqrt(square[(n - 1) / 2]) + sqrt(square[n / 2])) / 2 : 0;
 }
@@ -585,10 +580,10 @@ atn_status reg_array_fit(atn_device *device, atn_type type, size_t count, atn_ar
 atn_status reg_side_solid(const reg_side *s, const atn_ctx *ctx, double *least, size_t *count) {
     enum { SOME = 4096 };
     size_t step = s->padded / SOME + 1, n = 0;
-    reg_weighed *list = atn_alloc(ctx, (s->padded / step + 1) * sizeof *list);
+    geom_weighed *list = atn_alloc(ctx, (s->padded / step + 1) * sizeof *list);
     if (!list) return ATN_ERR_MEMORY;
-    for (size_t r = 0; r < s->padded; r += step) list[n++] = (reg_weighed){(double)s->weight[r], (double)s->weight[r]};
-    *least = REG_SPARSE * reg_weighed_median(list, n);
+    for (size_t r = 0; r < s->padded; r += step) list[n++] = (geom_weighed){(double)s->weight[r], (double)s->weight[r]};
+    *least = GEOM_SPARSE * geom_weighed_median(list, n);
     *count = 0;
     for (size_t r = 0; r < s->padded; ++r) *count += s->weight[r] > 0 && (double)s->weight[r] >= *least;
     atn_free(ctx, list);

@@ -46,13 +46,13 @@ static atn_status step(softassign *s, double sigma) {
         status = reg_soft_turn(&s->soft, target, source, reach, 1);
         if (status == ATN_OK) status = reg_soft_turn(&s->soft, source, target, reach, outlier);
     }
-    reg_moments m;
+    geom_moments m;
     if (status == ATN_OK) status = reg_mstep(&p->engine, source, outlier, k, &m);
     if (status != ATN_OK) return status;
-    reg_pose by;
-    s->lost = !reg_fit(&m, sigma > FREE_SCALE ? ATN_TRANSFORM_RIGID : settings->transform, &by);
+    geom_pose by;
+    s->lost = !geom_fit(&m, sigma > FREE_SCALE ? ATN_TRANSFORM_RIGID : settings->transform, &by);
     if (s->lost) return ATN_OK;
-    reg_pose next = reg_pose_compose(&by, &p->pose);
+    geom_pose next = geom_pose_compose(&by, &p->pose);
     s->motion = reg_motion(p, &p->pose, &next);
     p->pose = next;
     p->sigma = sigma;

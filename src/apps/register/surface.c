@@ -1,10 +1,10 @@
 /* Shapes from sums over near points, a kernel's work; the level they are taken at from a sample of the target. */
 #include "apps/register/surface.h"
 
-#include "apps/register/nth.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/nth.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { FEWEST = 1000, LOOKED_AT = 1000, FEW = 16 * LOOKED_AT, MANY = 80000 };
 /* Shapes of rows among the points of `all`, and how thick they are. */
 static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spacing, atn_array **shape,
                        atn_array **ratio) {
-    reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
+    geom_pose scaled = geom_pose_scaled(&GEOM_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
     atn_status status = reg_place(e, rows, &scaled);
     if (status == ATN_OK) status = reg_place(e, all, &scaled);
     return status == ATN_OK ? reg_shapes(e, rows, all, sqrt(-log2(LEAST)), FLATTEST, shape, ratio) : status;
@@ -29,11 +29,11 @@ static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spac
 static atn_status median_of(const atn_ctx *ctx, atn_array *thick, const reg_side *side, double *out) {
     size_t every = side->padded / LOOKED_AT | 1, n = 0; /* odd: no place of a block is left out */
     double *ratio = atn_alloc(ctx, side->padded * sizeof *ratio);
-    reg_weighed *list = atn_alloc(ctx, side->padded * sizeof *list);
+    geom_weighed *list = atn_alloc(ctx, side->padded * sizeof *list);
     atn_status status = ratio && list ? reg_array_get(thick, side->padded, ratio) : ATN_ERR_MEMORY;
     for (size_t k = 0; k < side->padded && status == ATN_OK; k += every)
-        list[n++] = (reg_weighed){.number = ratio[k], .weight = (double)side->weight[k]};
-    if (status == ATN_OK) *out = reg_weighed_median(list, n);
+        list[n++] = (geom_weighed){.number = ratio[k], .weight = (double)side->weight[k]};
+    if (status == ATN_OK) *out = geom_weighed_median(list, n);
     atn_free(ctx, ratio);
     atn_free(ctx, list);
     return status;

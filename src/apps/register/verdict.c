@@ -215,7 +215,7 @@ static double size_of(const cloud_points *points, double radius) {
 atn_status reg_judge(reg_problem *p, atn_register_result *r) {
     double target = size_of(&p->target, p->target_spread.radius);
     double larger = size_of(&p->source, p->source_spread.radius) / (target > 0 ? target : p->unit);
-    larger *= reg_pose_scale(&p->pose);
+    larger *= geom_pose_scale(&p->pose);
     reg_span span = reg_begin(&p->engine);
     atn_status status = ATN_OK;
     r->n_alternatives = r->n_sliding = 0;

@@ -1,7 +1,7 @@
 /* Programs over the arrays of a frame. */
 #include "apps/unwrap/image.h"
 
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <assert.h>
 

@@ -7,6 +7,8 @@
 #include "base/size.h"
 #include "num/array.h"
 
+#include <attune/kernel.h>
+
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "apps/unwrap/direct.h"
 #include "apps/unwrap/smooth.h"
 #include "base/memory.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * the frame are found as they are, atoms of the grains next to it are no background. */
 #include "testkit.h"
 
+#include "apps/lattice/atoms.h"
 #include "apps/lattice/parts.h"
-#include "apps/sample/atoms.h"
 #include "base/random.h"
 
 #include <math.h>

@@ -34,7 +34,7 @@ static void grow(const char *name, double constant, double reach, const double q
     double m[9];
     snprintf(model.name, sizeof model.name, "%s", name);
     atn_random_seed(&random, 11);
-    lattice_quaternion_matrix(q, m);
+    geom_quaternion_matrix(q, m);
     kit_ok(ctx, lattice_points_make(ctx, &model, constant, reach, &p));
     f.count = 0;
     for (size_t k = 0; k < p.count && f.count < MOST; ++k) {
@@ -70,8 +70,8 @@ static double apart(const float a[4], const double b[4], const char *name) {
     for (int32_t k = 0; k < n; ++k)
         for (int half = 0; half < (name[0] == 'h' ? 2 : 1); ++half) { /* layers of hcp are half a turn apart */
             double r[4], dot = 0, about[4] = {half ? 0 : 1, 0, 0, half}, s[4];
-            lattice_quaternion_multiply(symmetry[k], about, s);
-            lattice_quaternion_multiply(b, s, r);
+            geom_quaternion_multiply(symmetry[k], about, s);
+            geom_quaternion_multiply(b, s, r);
             for (int c = 0; c < 4; ++c) dot += r[c] * (double)a[c];
             best = fmax(best, fabs(dot));
         }

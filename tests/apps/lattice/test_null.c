@@ -2,7 +2,7 @@
  * from each frame; seed 77 was looked at when the range of powers was chosen. */
 #include "testkit.h"
 
-#include "apps/sample/atoms.h"
+#include "apps/lattice/atoms.h"
 
 #include <attune/lattice.h>
 

@@ -39,7 +39,7 @@ static void make(made *out, double noise, double missing, uint64_t seed) {
         out->start[s] = n;
         for (int k = 0; k < 4; ++k) q[k] = atn_random_normal(&random), length += q[k] * q[k];
         for (int k = 0; k < 4; ++k) q[k] /= sqrt(length);
-        lattice_quaternion_matrix(q, m);
+        geom_quaternion_matrix(q, m);
         for (int a = 0; a < 3; ++a) centre[a] = noise * atn_random_normal(&random), out->axis[a][n] = 0;
         ++n;
         for (size_t k = 0; k < p->count && n - out->start[s] < ROOM; ++k) {

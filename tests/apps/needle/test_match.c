@@ -1,6 +1,8 @@
 /* Needles found: poses against the truth, what is not found or not told by the scan, tracking, and what is refused. */
 #include "needlekit.h"
 
+#include "geom/eigen.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ static atn_needle *needle;
 
 /* The truth, and a start that is off as an axis fit leaves it: tilted a little, shifted back, rolled. */
 typedef struct scene {
-    reg_pose truth, start;
+    geom_pose truth, start;
     atn_cloud *scan;
 } scene;
 
@@ -37,20 +39,20 @@ static scene scene_make(uint64_t seed, const bevel *b) {
     return s;
 }
 
-static double tip_error(const reg_pose *a, const reg_pose *b) {
+static double tip_error(const geom_pose *a, const geom_pose *b) {
     const double tip[3] = {-0.25, 0, 0};
     double p[3], q[3];
-    reg_pose_apply(a, tip, p);
-    reg_pose_apply(b, tip, q);
+    geom_pose_apply(a, tip, p);
+    geom_pose_apply(b, tip, q);
     return sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2]));
 }
 
-static double roll_error(const reg_pose *a, const reg_pose *b) {
-    reg_pose back, step;
+static double roll_error(const geom_pose *a, const geom_pose *b) {
+    geom_pose back, step;
     double twist[6];
-    assert_true(reg_pose_invert(a, &back));
-    step = reg_pose_compose(&back, b); /* in the model's frame z is the roll */
-    reg_pose_log(&step, twist);
+    assert_true(geom_pose_invert(a, &back));
+    step = geom_pose_compose(&back, b); /* in the model's frame z is the roll */
+    geom_pose_log(&step, twist);
     return fabs(twist[2]) * 180 / 3.14159265358979323846;
 }
 
@@ -65,14 +67,14 @@ static void poses_are_found(void **state) {
         double twist[6], inverse[36], normalised = 0;
         needle_put(&s.start, settings.start);
         kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
-        reg_pose pose = needle_get(r.transform), back;
+        geom_pose pose = needle_get(r.transform), back;
         assert_true(r.found && r.n_rounds == 4 && r.round[0].combinations == 121 && r.round[3].combinations == 441);
         assert_true(r.matches >= r.round[2].matches && r.matches > r.runner_up && r.matches <= r.scan_points);
         assert_true(r.roll_observable && r.has_covariance);
-        assert_true(reg_pose_invert(&pose, &back));
-        back = reg_pose_compose(&s.truth, &back); /* truth = exp(error) pose */
-        reg_pose_log(&back, twist);
-        assert_true(reg_invert_symmetric(6, r.covariance, inverse));
+        assert_true(geom_pose_invert(&pose, &back));
+        back = geom_pose_compose(&s.truth, &back); /* truth = exp(error) pose */
+        geom_pose_log(&back, twist);
+        assert_true(geom_invert_symmetric(6, r.covariance, inverse));
         for (int a = 0; a < 6; ++a)
             for (int b = 0; b < 6; ++b) normalised += twist[a] * inverse[6 * a + b] * twist[b];
         squares += normalised / 6;
@@ -108,7 +110,7 @@ static void forms_agree(void **state) {
 }
 
 /* Residuals and rows of all pairs at a pose, in double, and the nearest model point by looking at all. */
-static size_t pairs_of(const atn_needle *n, const reg_pose *pose, double (*row)[8]) {
+static size_t pairs_of(const atn_needle *n, const geom_pose *pose, double (*row)[8]) {
     const double reach = 0.04;
     size_t count = 0, points = (size_t)n->scan_points;
     float *scan = needle_points_taken(ctx, n);
@@ -119,7 +121,7 @@ static size_t pairs_of(const atn_needle *n, const reg_pose *pose, double (*row)[
         for (size_t m = 0; m < n->model.count; ++m) {
             double q[3], x[3], d2 = 0;
             for (int axis = 0; axis < 3; ++axis) q[axis] = n->model.position[axis][m];
-            reg_pose_apply(pose, q, x);
+            geom_pose_apply(pose, q, x);
             for (int axis = 0; axis < 3; ++axis) d2 += (x[axis] - p[axis]) * (x[axis] - p[axis]);
             if (d2 < least) least = d2, at = m, memcpy(best, x, sizeof best);
         }
@@ -149,7 +151,7 @@ static int by_size(const void *a, const void *b) {
 static void hold(double is, double wanted, double within) { assert_true(fabs(is - wanted) <= within); }
 
 /* The sums that come back from the device are those of all pairs, as far as a median between marks lets them. */
-static void hold_equations(atn_needle *n, const reg_pose *pose, size_t at_least, size_t at_most) {
+static void hold_equations(atn_needle *n, const geom_pose *pose, size_t at_least, size_t at_most) {
     double(*row)[8] = malloc((size_t)n->scan_points * sizeof *row), wanted[64] = {0};
     size_t count = pairs_of(n, pose, row);
     needle_sums sums;
@@ -176,7 +178,7 @@ static void equations_are_those_of_all_pairs(void **state) {
     (void)state;
     scene s = scene_make(30, &NEEDLE);
     atn_devices *devices;
-    reg_pose off = s.truth, away = s.truth;
+    geom_pose off = s.truth, away = s.truth;
     off.b[1] += 0.01;
     away.b[1] += 2;
     kit_ok(ctx, atn_devices_find(ctx, &devices));
@@ -239,15 +241,15 @@ static void frames_are_tracked(void **state) {
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
     settings.track = true;
-    reg_pose truth = s.truth;
+    geom_pose truth = s.truth;
     for (int frame = 0; frame < 6; ++frame) {
         double step[6] = {0.002, -0.001, 0.012, 0.004, -0.003, 0.02};
-        reg_pose motion = reg_pose_exp(step);
-        truth = reg_pose_compose(&motion, &truth);
+        geom_pose motion = geom_pose_exp(step);
+        truth = geom_pose_compose(&motion, &truth);
         atn_cloud *scan = needle_scan(ctx, &NEEDLE, SCAN_POINTS, &truth, NOISE, 50 + (uint64_t)frame);
         memcpy(settings.start, r.transform, sizeof r.transform);
         kit_ok(ctx, atn_needle_match(needle, scan, &settings, &r));
-        reg_pose pose = needle_get(r.transform);
+        geom_pose pose = needle_get(r.transform);
         int64_t combinations = 0;
         for (int k = 0; k < r.n_rounds; ++k) combinations += r.round[k].combinations;
         assert_true(r.found && combinations < 200);

@@ -2,8 +2,9 @@
  * number of threads, a covariance held against what really happens, batches, kinds, weights, and being stopped. */
 #include "regkit.h"
 
-#include "apps/register/pose.h"
-#include "apps/sample/scans.h"
+#include "geom/eigen.h"
+#include "geom/pose.h"
+#include "sample/scans.h"
 
 #include <math.h>
 #include <sched.h>
@@ -178,7 +179,7 @@ static void covariance_is_honest(void **state) {
         memcpy(settings.start, scans.transform, sizeof settings.start);
         atn_register_result r = found(&host, &scans, &settings);
         if (r.converged && r.has_covariance) {
-            reg_pose truth, mine, back, off;
+            geom_pose truth, mine, back, off;
             for (int i = 0; i < 3; ++i) {
                 memcpy(truth.a + 3 * i, scans.transform + 4 * i, 3 * sizeof(double));
                 memcpy(mine.a + 3 * i, r.transform + 4 * i, 3 * sizeof(double));
@@ -186,10 +187,10 @@ static void covariance_is_honest(void **state) {
                 mine.b[i] = r.transform[4 * i + 3];
             }
             double e[6], inverse[36];
-            assert_true(reg_pose_invert(&mine, &back));
-            off = reg_pose_compose(&truth, &back);
-            reg_pose_log(&off, e);
-            assert_true(reg_invert_symmetric(6, r.covariance, inverse));
+            assert_true(geom_pose_invert(&mine, &back));
+            off = geom_pose_compose(&truth, &back);
+            geom_pose_log(&off, e);
+            assert_true(geom_invert_symmetric(6, r.covariance, inverse));
             double q = 0;
             for (int i = 0; i < 36; ++i) q += e[i / 6] * inverse[i] * e[i % 6];
             sum += q;

@@ -2,7 +2,7 @@
  * symmetric things are doubtful with all their poses, and what slides is named. */
 #include "regkit.h"
 
-#include "apps/sample/things.h"
+#include "sample/things.h"
 
 #include <math.h>
 #include <string.h>
