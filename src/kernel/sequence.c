@@ -357,7 +357,14 @@ atn_status atn_runner_choose(const atn_runner *r, int32_t number, const atn_devi
 
 void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
     r->objects[object].slot = *slot;
-    for (int32_t k = 0; k < r->sequence->count; ++k) refresh(r, &r->steps[k]);
+    for (int32_t k = 0; k < r->sequence->count; ++k) {
+        step *s = &r->steps[k];
+        for (int32_t n = 0; n < s->graph->n_objects; ++n) {
+            if (s->object[n] != object) continue;
+            s->slots[n] = *slot;
+            s->views[n] = slot->view;
+        }
+    }
 }
 
 /* The host without a compiler: its buffers are at hand. */

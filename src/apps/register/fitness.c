@@ -302,8 +302,7 @@ static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
     return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
 }
 
-atn_status fitness_make(reg_problem *p, fitness *out) {
-    *out = (fitness){.ctx = p->engine.ctx};
+static atn_status begin_both(reg_problem *p, fitness *out) {
     beginning t = {.p = p, .side = out->side};
     double least;
     atn_status status = ATN_OK;
@@ -315,14 +314,46 @@ atn_status fitness_make(reg_problem *p, fitness *out) {
         cloud_points_free(&t.points[k]);
         atn_free(p->engine.ctx, t.key[k]);
     }
+    return status;
+}
+
+bool fitness_may_be_early(const reg_problem *p) {
+    return p->source.count <= MOST_POINTS && p->target.count <= MOST_POINTS && p->source_count <= MOST_POINTS &&
+           p->target_count <= MOST_POINTS;
+}
+
+void fitness_begin_early(void *user, int64_t from, int64_t to, int32_t worker) {
+    fitness_early *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        beginning one = {.p = t->p, .side = t->out->side};
+        t->status[k] = take_points(&one, k == 1);
+        if (t->status[k] == ATN_OK) t->status[k] = begin(&one.points[k], one.key[k], &one.side[k]);
+        cloud_points_free(&one.points[k]);
+        atn_free(t->p->engine.ctx, one.key[k]);
+    }
+}
+
+void fitness_end_early(fitness_early *t) {
+    t->out->ctx = t->p->engine.ctx;
+    t->out->begun = t->status[0] == ATN_OK && t->status[1] == ATN_OK && t->out->side[0].grid && t->out->side[1].grid;
+    if (!t->out->begun) fitness_free(t->out);
+}
+
+atn_status fitness_make(reg_problem *p, fitness *out) {
+    if (out->made) return ATN_OK;
+    out->ctx = p->engine.ctx;
+    atn_status status = out->begun ? ATN_OK : begin_both(p, out);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
+    out->begun = out->made = status == ATN_OK;
     if (status != ATN_OK) fitness_free(out);
     return status;
 }
 
 void fitness_free(fitness *f) {
     for (int k = 0; k < 2; ++k) side_free(&f->side[k], f->ctx);
+    f->begun = f->made = false;
 }
 
 /* ---- both in a pose ---- */

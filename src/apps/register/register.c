@@ -316,12 +316,24 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
     return status;
 }
 
+/* The scene, and beside it what the verdict begins with. */
+static atn_status make_scene(reg_problem *p, bool scaled) {
+    const atn_ctx *ctx = p->engine.ctx;
+    if (!p->fitness && fitness_may_be_early(p)) p->fitness = atn_zalloc(ctx, sizeof *p->fitness);
+    bool early = p->fitness && !p->fitness->begun && fitness_may_be_early(p);
+    fitness_early other = {.p = p, .out = p->fitness};
+    atn_status status = reg_scene_make_beside(
+        &p->source, &p->target, scaled, early ? &(reg_meanwhile){fitness_begin_early, &other, 2} : NULL, &p->scene);
+    if (early) fitness_end_early(&other);
+    return status;
+}
+
 /* Does enough of the source fit where the clouds lie, after a short fit or some? Then p->pose is what they found. */
 static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, int fits_most, bool *fits) {
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
     reg_span span = reg_begin(&p->engine);
     double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
-    atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
+    atn_status status = make_scene(p, scaled);
     double score = 0, before = -1;
     *fits = false;
     for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && !*fits; ++k) {

@@ -198,8 +198,7 @@ static atn_status judge(reg_problem *p, atn_register_result *r) {
 }
 
 static atn_status look_closely(reg_problem *p) {
-    if (p->fitness) return ATN_OK;
-    p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
+    if (!p->fitness) p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
     if (!p->fitness) return ATN_ERR_MEMORY;
     atn_status status = fitness_make(p, p->fitness);
     p->noise = hypot(p->fitness->side[0].noise, p->fitness->side[1].noise);
