@@ -132,8 +132,8 @@ typedef struct atn_register_result {
     bool has_covariance;     /* false too where it cannot be estimated: not rigid, sliding surfaces, too few points */
     char covariance_reason[80]; /* why there is none */
     double sigma_end;           /* the scale that was reached */
-    char device[64];
-    char variant[160]; /* of the kernel that took most of the time */
+    char device[64];            /* that was used: of few points on a GPU its host */
+    char variant[160];          /* of the kernel that took most of the time */
     int32_t profile_count;
     atn_register_time profile[ATN_REGISTER_MOST_PROFILE]; /* most of the time first */
 } atn_register_result;
