@@ -61,7 +61,7 @@ static thing_settings settings_of(size_t k, uint64_t seed) {
 
 /* Root mean square of how far source points are from where they belong. */
 static double off(const double a[16], const double b[16], const atn_cloud *cloud) {
-    size_t n = atn_cloud_get_info(cloud).points;
+    size_t n = atn_cloud_info_of(cloud).points;
     const double *p[3] = {atn_cloud_positions(cloud, 0), atn_cloud_positions(cloud, 1), atn_cloud_positions(cloud, 2)};
     double sum = 0;
     for (size_t k = 0; k < n; ++k)

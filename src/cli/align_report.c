@@ -15,12 +15,12 @@ static atn_status draw_clouds(atn_text *page, const atn_cli_align *a) {
     atn_status status = moved ? ATN_OK : ATN_ERR_MEMORY;
     size_t n = 0;
     for (size_t k = 0; k < a->count && !status; ++k) {
-        if (a->result.placed && !a->result.scan[k].placed) continue;
+        if (a->result.placed && !a->result.scan[k]->placed) continue;
         shown[n] = (atn_view_cloud){.name = atn_cli_align_name(a->paths[k]),
                                     .color = (int32_t)(n % COLOURS),
-                                    .n = atn_cloud_get_info(a->clouds[k]).points};
+                                    .n = atn_cloud_info_of(a->clouds[k]).points};
         for (int d = 0; d < 3; ++d) shown[n].axis[d] = atn_cloud_positions(a->clouds[k], d);
-        moved[n++] = a->result.scan[k].transform;
+        moved[n++] = a->result.scan[k]->transform;
     }
     const atn_view_panel panels[] = {{.title = "before"}, {.title = "after", .moved = moved}};
     if (!status) atn_view_draw(page, shown, n, panels, 2, NULL);

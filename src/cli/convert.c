@@ -139,7 +139,7 @@ static atn_status read_all(work *w, size_t n, const char *const *paths) {
         atn_cli_progress(w->call, "reading %s ...", paths[k]);
         status = atn_cloud_read(w->call->ctx, paths[k], &options, &clouds[k]);
         if (status) break;
-        atn_cloud_info info = atn_cloud_get_info(clouds[k]);
+        atn_cloud_info info = atn_cloud_info_of(clouds[k]);
         w->read += info.points + info.nan + info.inf;
         w->dropped += info.nan + info.inf;
     }

@@ -86,6 +86,24 @@ static json_t *labels_json(const lattice_outcome *o) {
     return list;
 }
 
+/* Of each ion its atoms of each class. */
+static json_t *composition_json(const atn_ctx *ctx, const lattice_outcome *o) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->ions && list; ++i) {
+        json_t *one = json_object();
+        bool good = json_object_set_new(one, "ion", atn_cli_json_text(ctx, o->ion[i])) == 0;
+        for (int32_t k = o->info.models; k >= 0; --k)
+            if (lattice_is_structure(o, k))
+                good =
+                    json_object_set_new(one, class_name(o, k), json_integer((json_int_t)o->composition[i][k])) == 0 &&
+                    good;
+        if (json_array_append_new(list, one) == 0 && good) continue;
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
 static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
     json_t *root = json_object();
     double rate = o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0;
@@ -99,6 +117,7 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
                 json_object_set_new(root, "peak_bytes", json_integer((json_int_t)atn_ctx_peak_bytes(call->ctx))) == 0 &&
                 json_object_set_new(root, "settings", settings_json(o)) == 0 &&
                 json_object_set_new(root, "device", atn_cli_json_text(call->ctx, o->device)) == 0;
+    if (good && o->composition) good = json_object_set_new(root, "composition", composition_json(call->ctx, o)) == 0;
     if (good && o->label) good = json_object_set_new(root, "labels", labels_json(o)) == 0;
     if (good && atn_cli_value(call, "ranges"))
         good = json_object_set_new(root, "unranged", json_integer((json_int_t)o->unranged)) == 0 &&
@@ -222,6 +241,8 @@ static atn_status run(atn_cli_call *call) {
     if (o) {
         atn_free(call->ctx, o->label);
         atn_free(call->ctx, o->shown);
+        atn_free(call->ctx, o->composition);
+        atn_free(call->ctx, o->ion);
     }
     atn_free(call->ctx, o);
     atn_cloud_free(model);

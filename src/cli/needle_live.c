@@ -57,7 +57,7 @@ static size_t thin(const atn_volume *volume, const atn_volume_info *info, int64_
 }
 
 static size_t add_model(const needle_live *live, const double *t, unsigned char *to) {
-    size_t n = atn_cloud_get_info(live->model).points, step = n / MOST_MODEL + 1, bytes = 0;
+    size_t n = atn_cloud_info_of(live->model).points, step = n / MOST_MODEL + 1, bytes = 0;
     for (size_t k = 0; k < n; k += step)
         for (int d = 0; d < 3; ++d, bytes += sizeof(double)) {
             double v = t[4 * d + 3];
@@ -69,7 +69,7 @@ static size_t add_model(const needle_live *live, const double *t, unsigned char 
 
 static void show_volume(needle_live *live, const atn_volume *volume, const atn_needle_result *r) {
     const atn_ctx *ctx = live->job->call->ctx;
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     size_t room = (size_t)MOST_COLUMNS * MOST_ROWS * MOST_SCANS + 8 + (MOST_MODEL + 1) * 3 * sizeof(double);
     unsigned char *bytes = atn_alloc(ctx, room);
     int64_t n[3], step[3];

@@ -102,7 +102,7 @@ static void draw_numbers(atn_text *page, const atn_needle_result *r) {
 
 /* Model points where the pose puts them, at most MOST_MODEL. */
 static size_t move_model(const atn_cloud *model, const double *t, double *axis[3]) {
-    size_t n = atn_cloud_get_info(model).points, step = n / MOST_MODEL + 1, count = 0;
+    size_t n = atn_cloud_info_of(model).points, step = n / MOST_MODEL + 1, count = 0;
     for (size_t k = 0; k < n; k += step, ++count)
         for (int d = 0; d < 3; ++d)
             axis[d][count] = t[4 * d] * atn_cloud_positions(model, 0)[k] +
@@ -131,7 +131,7 @@ static bool make_axes(const atn_ctx *ctx, size_t n, double *axis[3]) {
 static atn_status draw_volume(atn_text *page, const needle_job *job, const atn_cloud *model, const atn_volume *volume,
                               const atn_needle_result *r) {
     const atn_ctx *ctx = job->call->ctx;
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     double *bright[3], *moved[3], spacing[3];
     int64_t n[3], step[3];
     bool room = make_axes(ctx, MOST_BRIGHT, bright) & make_axes(ctx, MOST_MODEL + 1, moved);
@@ -171,7 +171,7 @@ static atn_status draw_cloud(atn_text *page, const needle_job *job, const atn_cl
     double *const axis[3] = {(double *)(uintptr_t)atn_cloud_positions(scan, 0),
                              (double *)(uintptr_t)atn_cloud_positions(scan, 1),
                              (double *)(uintptr_t)atn_cloud_positions(scan, 2)};
-    draw_view(page, axis, atn_cloud_get_info(scan).points, moved, n_model);
+    draw_view(page, axis, atn_cloud_info_of(scan).points, moved, n_model);
     atn_free(ctx, moved[0]);
     return ATN_OK;
 }

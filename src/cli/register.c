@@ -54,10 +54,10 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
 static atn_status register_pair(atn_cli_register *r, atn_device *device, const atn_cloud *const used[2],
                                 atn_cli_registered *done, const double *truth) {
     atn_cli_call *call = r->call;
-    atn_register_result result;
+    atn_register_result result = {0};
     atn_cli_apart apart;
     done->foreseen_bytes =
-        atn_register_bytes(&r->settings, atn_cloud_get_info(used[0]).points, atn_cloud_get_info(used[1]).points);
+        atn_register_bytes(device, &r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
     atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
     atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
@@ -71,9 +71,11 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     status = atn_cli_register_print(r, done);
     if (!status) status = write_files(r, done);
     if (r->serve && !status) {
-        json_t *summary = json_pack("{s:b}", "summary", 1);
-        if (summary) atn_cli_register_json(r, done, summary);
-        atn_serve_end(r->serve, summary);
+        atn_serve_end(r->serve,
+                      json_pack("{s:b,s:s,s:s,s:o,s:f,s:f,s:i,s:f}", "summary", 1, "verdict",
+                                atn_verdict_name(result.verdict), "reason", result.reason, "transform",
+                                atn_cli_json_matrix(result.transform, 4, 4), "rmse", result.rmse, "overlap",
+                                result.overlap, "iterations", (int)result.iterations, "seconds", result.seconds));
     }
     if (!status && result.verdict == ATN_VERDICT_DOUBTFUL)
         fprintf(call->err, "attune register: doubtful: %s\n", result.reason);
@@ -99,7 +101,7 @@ static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn
     atn_cli_progress(r->call, "thinning ...");
     atn_status status = atn_cli_voxel(done->target, &done->voxel, &thin[1]);
     if (!status) status = atn_cli_voxel(done->source, &done->voxel, &thin[0]);
-    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_get_info(thin[k]).points;
+    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_info_of(thin[k]).points;
     if (!status) status = register_pair(r, device, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
     atn_cloud_free(thin[0]);
     atn_cloud_free(thin[1]);

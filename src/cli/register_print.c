@@ -13,7 +13,7 @@ static void print_bytes(double bytes, char *text, size_t size) {
 }
 
 static void add_cloud(atn_text *page, const char *label, const char *name, const atn_cloud *cloud, size_t used) {
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     atn_text_printf(page, "%-11s %s, %zu points", label, name, info.points);
     if (info.nan + info.inf) atn_text_printf(page, " (%zu invalid ones left out)", info.nan + info.inf);
     if (used) atn_text_printf(page, ", %zu voxels", used);
@@ -136,7 +136,7 @@ static json_t *truth_json(const atn_cli_apart *truth) {
 
 static bool set_cloud(json_t *root, const char *name, const char *path, const atn_cloud *cloud, size_t used,
                       const atn_ctx *ctx) {
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     json_t *object = json_object();
     bool good = json_object_set_new(object, "file", atn_cli_json_text(ctx, path)) == 0 &&
                 json_object_set_new(object, "points", json_integer((json_int_t)info.points)) == 0 &&

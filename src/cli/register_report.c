@@ -120,7 +120,7 @@ static atn_status find_residuals(const atn_ctx *ctx, const atn_cli_registered *d
     cloud_grid *grid = NULL;
     atn_status status = index ? cloud_points_of(ctx, done->target, &target) : ATN_ERR_MEMORY;
     if (!status) status = cloud_grid_make(&target, 0, &grid);
-    *count = status ? 0 : atn_view_sample(atn_cloud_get_info(done->source).points, index);
+    *count = status ? 0 : atn_view_sample(atn_cloud_info_of(done->source).points, index);
     for (size_t k = 0; k < *count; ++k) {
         const double *t = done->result->transform;
         double from[3], at[3], distance2 = INFINITY;
@@ -155,7 +155,7 @@ static void draw_clouds(atn_text *page, const atn_cli_registered *done, const do
     atn_view_cloud shown[2] = {{.name = "source", .color = 1}, {.name = "target", .color = 0}};
     const double *const moved[] = {done->result->transform, NULL};
     for (int k = 0; k < 2; ++k) {
-        shown[k].n = atn_cloud_get_info(clouds[k]).points;
+        shown[k].n = atn_cloud_info_of(clouds[k]).points;
         for (int d = 0; d < 3; ++d) shown[k].axis[d] = atn_cloud_positions(clouds[k], d);
     }
     shown[0].value = residual;
@@ -258,8 +258,7 @@ atn_status atn_cli_register_report(const atn_cli_register *r, const atn_cli_regi
     atn_status status = residual ? ATN_OK : ATN_ERR_MEMORY;
     if (!status) status = find_residuals(ctx, done, 2 * inlier, residual, &n);
     atn_text_printf(&subtitle, "%s (%zu points) onto %s (%zu points)", done->source_name,
-                    atn_cloud_get_info(done->source).points, done->target_name,
-                    atn_cloud_get_info(done->target).points);
+                    atn_cloud_info_of(done->source).points, done->target_name, atn_cloud_info_of(done->target).points);
     atn_page_begin(&page, "Registration", atn_text_str(&subtitle));
     draw_verdict(&page, done->result);
     if (!status) draw_clouds(&page, done, residual);

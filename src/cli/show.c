@@ -13,7 +13,14 @@ static const struct {
 } TYPICAL[] = {
     {"c", {.backend = "host", .cores = 8, .simd = 8, .max_group = 1, .local_bytes = 32 << 10, .fp64 = true}},
     {"opencl", {.backend = "opencl", .cores = 32, .simd = 8, .max_group = 256, .local_bytes = 32 << 10, .fp64 = true}},
-    {"cuda", {.backend = "cuda", .cores = 128, .simd = 32, .max_group = 1024, .local_bytes = 227 << 10, .fp64 = true}},
+    {"cuda",
+     {.backend = "cuda",
+      .arch = "sm_90",
+      .cores = 128,
+      .simd = 32,
+      .max_group = 1024,
+      .local_bytes = 227 << 10,
+      .fp64 = true}},
 };
 
 static atn_status choose(atn_cli_call *call, atn_device_info *info) {

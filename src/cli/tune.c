@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/program.h"
+#include "cli/serve.h"
 #include "plan/tune.h"
 #include "tune/cover.h"
 #include "tune/strategy.h"
@@ -27,6 +28,8 @@ typedef struct tuning {
     atn_tune_result *results;
     int32_t now;            /* the one at work */
     bool lines;             /* --progress */
+    atn_serve *serve;       /* NULL: nobody is to look */
+    int32_t shown, events;  /* candidates that were shown there: of this workload, of all */
     char line[320];         /* what it said last */
     atn_cli_kernel program; /* programs NULL: kernels are tuned */
     atn_plan_given given;   /* of the program */
@@ -120,8 +123,23 @@ static bool print_progress(void *user, const atn_tune_progress *p) {
     return fflush(t->call->err) == 0;
 }
 
+/* What is new of the candidates, to the live page. */
+static void show_steps(tuning *t, const atn_tune_progress *p) {
+    if (p->n_steps < t->shown) t->shown = 0; /* another workload */
+    for (; t->serve && t->shown < p->n_steps; ++t->shown) {
+        const atn_tune_step *step = &p->steps[t->shown];
+        json_t *event =
+            json_pack("{s:i,s:f,s:s,s:s,s:s}", "n", (int)++t->events, "ratio", step->ratio, "variant", step->variant,
+                      "kernel", t->list.labels[t->now].kernel, "shape", t->list.labels[t->now].shape);
+        if (event && step->outcome != ATN_OUTCOME_RIGHT)
+            json_object_set_new(event, "failed", json_string(atn_outcome_name(step->outcome)));
+        atn_serve_event(t->serve, event);
+    }
+}
+
 static bool show_progress(void *user, const atn_tune_progress *p) {
-    const tuning *t = user;
+    tuning *t = user;
+    show_steps(t, p);
     if (t->lines) return print_progress(user, p);
     char best[64] = "", left[32] = "", gain[32] = "";
     if (p->best_s > 0 && p->default_s > p->best_s) snprintf(gain, sizeof gain, " (%.2fx)", p->default_s / p->best_s);
@@ -209,6 +227,21 @@ static void end(tuning *t) {
     if (t->program.call) atn_cli_kernel_close(&t->program);
     atn_wisdom_close(t->wisdom);
     atn_device_close(t->device);
+    atn_serve_close(t->serve);
+}
+
+/* The page keeps what was found for as long as it is open; others may tune meanwhile. */
+static void end_show(const tuning *t) {
+    json_t *summary = json_pack("{s:b}", "summary", 1);
+    for (int32_t k = 0; k < t->list.n && summary; ++k) {
+        const atn_tune_result *r = &t->results[k];
+        char name[160];
+        snprintf(name, sizeof name, "%s %s", t->list.labels[k].kernel, t->list.labels[k].shape);
+        json_object_set_new(summary, name,
+                            json_pack("{s:s,s:f,s:f,s:I}", "variant", r->variant ? r->variant : "none was right",
+                                      "best_s", r->best_s, "default_s", r->default_s, "tried", (json_int_t)r->tried));
+    }
+    atn_serve_end(t->serve, summary);
 }
 
 /* Everything was tried, and nothing can be used: no success, although all was said. */
@@ -248,6 +281,9 @@ static atn_status run(atn_cli_call *call) {
     atn_devices *devices = NULL;
     int32_t index = 0;
     atn_status status = read_options(&t);
+    if (!status && atn_cli_has(call, "serve") &&
+        (atn_cli_has(call, "command") || (call->n_operands && strcmp(call->operands[0], "unwrap") == 0)))
+        status = atn_cli_misuse(call, "--serve is of kernels and programs");
     if (!status && atn_cli_has(call, "command")) {
         status = atn_cli_tune_command(call, &t.options);
         end(&t);
@@ -267,6 +303,7 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &t.wisdom);
     if (!status && !(t.results = atn_zalloc(call->ctx, ((size_t)t.list.n + 1) * sizeof *t.results)))
         status = ATN_ERR_MEMORY;
+    if (!status) status = atn_serve_open(call, "tune", call->operands[0], &t.serve);
     if (!status) status = tune_all(&t);
     bool stopped = false;
     for (int32_t k = 0; k < t.list.n && t.results; ++k) stopped = stopped || t.results[k].stopped;
@@ -274,6 +311,7 @@ static atn_status run(atn_cli_call *call) {
     const char *report = atn_cli_value(call, "report");
     if (!status && report && !stopped)
         status = atn_cli_report_tuned(call, t.device, report, t.space, &t.list, t.results);
+    if (t.serve && !status) end_show(&t);
     if (!status && stopped)
         status =
             atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
@@ -333,6 +371,7 @@ const atn_cli_verb ATN_VERB_TUNE = {
             {.name = "again", .meaning = "measure anew what is known already"},
             {.name = "progress", .meaning = "a line of JSON on standard error whenever something is new"},
             {.name = "report", .value = "FILE", .meaning = "write an HTML page with all that was found"},
+            ATN_SERVE_OPTION,
             {.name = "seed", .value = "N", .meaning = "of inputs and of the search; 0"},
             ATN_CLI_KERNEL_OPTIONS,
             {0}},

@@ -94,7 +94,7 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
     *out = (unwrap_phase){0};
     atn_status status = atn_image_read(job->call->ctx, path, &options, &image);
     if (status) return status;
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     out->width = info.width;
     out->height = info.height;
     out->wavelength = info.wavelength_m;
@@ -133,7 +133,7 @@ static atn_status read_beside(const unwrap_job *job, const char *option, const u
     if (!path || (job->by_modulation && strcmp(option, "quality") == 0)) return ATN_OK;
     atn_status status = atn_image_read(job->call->ctx, path, NULL, out);
     if (status) return status;
-    atn_image_info info = atn_image_get_info(*out);
+    atn_image_info info = atn_image_info_of(*out);
     if (info.width == phase->width && info.height == phase->height) return ATN_OK;
     atn_image_free(*out);
     *out = NULL;

@@ -70,7 +70,7 @@ static atn_status export(atn_cli_wisdom *self) {
     const char *file = atn_cli_value(call, "output");
     atn_text text = {.ctx = call->ctx};
     atn_wisdom_counts counts;
-    atn_status status = atn_wisdom_export(call->ctx, self->wisdom, &self->filter, &text, &counts);
+    atn_status status = atn_store_export(call->ctx, self->wisdom, &self->filter, &text, &counts);
     if (!status && !file) fwrite(atn_text_str(&text), 1, text.length, call->out); /* one JSON object, --json or not */
     if (!status && file) status = atn_file_write(call->ctx, file, atn_text_str(&text), text.length);
     if (!status && file) status = print_counts(call, &counts, "written", false);
@@ -94,7 +94,7 @@ static atn_status import(atn_cli_wisdom *self) {
         sources[count++].text = bytes;
     }
     if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &self->wisdom);
-    if (!status) status = atn_wisdom_import_all(self->wisdom, sources, count, &counts);
+    if (!status) status = atn_store_import_all(self->wisdom, sources, count, &counts);
     for (size_t k = 0; k < count; ++k) atn_free(call->ctx, (void *)(uintptr_t)sources[k].text);
     return status ? status : print_counts(call, &counts, "read", true);
 }
@@ -112,7 +112,7 @@ static atn_status forget(atn_cli_wisdom *self) {
     if (!status && self->wisdom) { /* there is something: none is made to be emptied */
         atn_wisdom_close(self->wisdom);
         status = atn_wisdom_open(call->ctx, NULL, false, &self->wisdom);
-        if (!status) status = atn_wisdom_forget(self->wisdom, &self->filter, &counts);
+        if (!status) status = atn_store_forget(self->wisdom, &self->filter, &counts);
     }
     return status ? status : print_counts(call, &counts, "forgotten", false);
 }

@@ -1,6 +1,8 @@
 /* Values: made when asked for, kept while no dimension that they depend on has moved. */
 #include "eval/interp.h"
 
+#include "eval/products.h"
+
 #include "base/memory.h"
 #include "base/size.h"
 #include "graph/affine.h"
@@ -18,7 +20,8 @@ atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, 
     in->scans = atn_zalloc(ctx, blocks * sizeof *in->scans);
     if (!in->running || !in->scans) return ATN_ERR_MEMORY;
     for (int32_t k = 0; k < graph->n_blocks; ++k) in->scans[k] = atn_block_is_scan(graph, k);
-    return in->values && in->stack && in->stamps && in->results_at && in->folds ? ATN_OK : ATN_ERR_MEMORY;
+    bool there = in->values && in->stack && in->stamps && in->results_at && in->folds;
+    return there ? products_begin(in, options) : ATN_ERR_MEMORY;
 }
 
 void interp_end(interp *in) {
@@ -29,6 +32,7 @@ void interp_end(interp *in) {
     atn_free(in->ctx, in->stack);
     atn_free(in->ctx, in->running);
     atn_free(in->ctx, in->scans);
+    atn_free(in->ctx, in->products);
 }
 
 void interp_move(interp *in, int32_t dim, int64_t to) {
@@ -197,6 +201,7 @@ num interp_value(interp *in, atn_value value) {
             continue;
         }
         num made = make(in, node);
+        if (in->products && top == in->products->form.form) made.error += products_error(in);
         in->values[top] = made;
         in->stamps[top] = ++in->clock;
         --in->depth;

@@ -147,6 +147,10 @@ static void item_group(lowering *l) {
      * compilers for CPUs do badly with barriers on two ways. */
     bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
     l->clamp = true;
+    if (l->v.matrix) {
+        lower_group_matrix(l);
+        return;
+    }
     if (l->cuts.n_points == 0 || (!vectors && !alone)) {
         lower_group(l);
         return;

@@ -44,6 +44,8 @@ static const knob KNOBS[] = {
     {"finish", AT(finish), 0, 0, 3, "launch|last|atomic|look", false},
     {"exp", AT(exp), 0, 0, 2, "library|native|polynomial", false},
     {"degree", AT(degree), 6, 3, 7, NULL, false},
+    {"matrix", AT(matrix), 0, 0, 2, "off|half|pair", false},
+    {"mix", AT(mix), 0, 0, 8, NULL, false},
     {"accumulate", AT(accumulate), 0, 0, 64, NULL, false},
     {"half", AT(half), 0, 0, 1, NULL, false},
     {"groups", AT(groups), 0, 0, 1 << 30, NULL, false},

@@ -22,6 +22,11 @@ typedef struct atn_cut {
 } atn_cut;
 
 typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
+typedef enum atn_matrix {
+    ATN_MATRIX_OFF,
+    ATN_MATRIX_HALF, /* weights are halves */
+    ATN_MATRIX_PAIR  /* weights are two halves, 22 bits */
+} atn_matrix;
 typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are joined */
 typedef enum atn_finish {
     ATN_FINISH_LAUNCH,
@@ -40,6 +45,8 @@ typedef struct atn_variant {
     int32_t pad;  /* elements added to each row of a staged tile */
     int32_t reduce, finish, exp;
     int32_t degree;     /* of the polynomial exp: 3 to 7 */
+    int32_t matrix;     /* atn_matrix: sums of weights on matrix units, see matrix.h */
+    int32_t mix;        /* with it: of eight native exponentials, so many by polynomial */
     int32_t accumulate; /* accumulators of floating sums: 0 as described, 32, 64 */
     int32_t half;       /* 1: what is HP is computed in HP, not in SP, where the device can (host) */
     int32_t groups;     /* most groups launched, the others follow in a loop; 0: as many as there are tiles */

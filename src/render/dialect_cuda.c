@@ -166,6 +166,41 @@ static const char LOOK_PRELUDE[] =
     "    return u.value;\n"
     "}\n";
 
+/* Halves in the lower and the upper bits of a word, and products of matrices that a warp holds together: of 8 x 8
+ * halves lane l has those of row l / 4, columns 2 (l mod 4) and the next. */
+static const char MATRIX_PRELUDE[] =
+    "INLINE int atn_pack_halves(float low, float high) {\n"
+    "    int r; asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(r) : \"f\"(high), \"f\"(low)); return r;\n"
+    "}\n"
+    "INLINE float atn_low_half(int word) {\n"
+    "    float r; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"((ushort)word)); return r;\n"
+    "}\n"
+    "INLINE float atn_high_half(int word) {\n"
+    "    float r; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"((ushort)((uint)word >> 16))); return r;\n"
+    "}\n"
+    "INLINE float atn_as_half(float x) {\n"
+    "    ushort h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n"
+    "    float r; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"(h)); return r;\n"
+    "}\n"
+    "INLINE int atn_all(int x) { return __syncthreads_and(x); }\n"
+    "INLINE void atn_load_matrices(int &a, int &b, int &c, int &d, const int *row) {\n"
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
+    "                 : \"=r\"(a), \"=r\"(b), \"=r\"(c), \"=r\"(d) : \"r\"((uint)__cvta_generic_to_shared(row)) : "
+    "\"memory\");\n"
+    "}\n"
+    "INLINE void atn_load_matrices_turned(int &a, int &b, const int *row) {\n"
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\"\n"
+    "                 : \"=r\"(a), \"=r\"(b) : \"r\"((uint)__cvta_generic_to_shared(row)) : \"memory\");\n"
+    "}\n"
+    "INLINE void atn_multiply_halves(float &s0, float &s1, float &s2, float &s3, int a0, int a1, int a2, int a3, int "
+    "b0,\n"
+    "                                int b1) {\n"
+    "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+    "%1, \"\n"
+    "        \"%2, %3};\" : \"+f\"(s0), \"+f\"(s1), \"+f\"(s2), \"+f\"(s3) : \"r\"(a0), \"r\"(a1), \"r\"(a2), "
+    "\"r\"(a3), \"r\"(b0), \"r\"(b1));\n"
+    "}\n";
+
 const atn_dialect ATN_DIALECT_CUDA = {
     .name = "cuda",
     .entry = "extern \"C\" __global__ void ",
@@ -184,7 +219,15 @@ const atn_dialect ATN_DIALECT_CUDA = {
     .infinity = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},
     .nan = {"__int_as_float(0x7fffffff)", "__longlong_as_double(0x7fffffffffffffffLL)"},
     .typed_functions = true,
+    .join = {"make_%s%d(", ")"},
+    .lane = {".x", ".y", ".z", ".w"},
+    .tile_store = "local_",
+    .native_exp = {"__expf(", "__expf("},
+    .exp = ATN_EXP_IN_CUDA,
+    .both_sides = true,
+    .nan_converts = true,
     .prelude = PRELUDE,
     .wide_prelude = WIDE_PRELUDE,
     .look_prelude = LOOK_PRELUDE,
+    .matrix_prelude = MATRIX_PRELUDE,
 };

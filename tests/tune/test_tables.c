@@ -35,6 +35,7 @@ static const atn_device_info DEVICES[] = {
      .cache_bytes = 4 << 20,
      .memory_bytes = 1ll << 34},
     {.backend = "cuda",
+     .arch = "sm_90",
      .name = "a large GPU",
      .cores = 132,
      .simd = 32,

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -219,7 +220,7 @@ static void take(atn_lattice *l, const distances *d, const guess *g, const doubl
                               : s->model[m].points     ? 1
                                                        : lattice_kind_constant(s->model[m].name, pow(edge[m], 3));
     l->info.cutoff = s->cutoff > 0 ? s->cutoff : fmin(cbrt(WANTED / density / ball(1)), MOST_REACH * 1.11 * g->edge);
-    l->info.strangers = s->strangers > 0 ? s->strangers : g->strangers;
+    l->info.strangers = lattice_strangers_given(s) ? s->strangers : g->strangers;
     l->info.efficiency = s->efficiency > 0   ? s->efficiency
                          : g->efficiency > 0 ? g->efficiency
                                              : fmin(fmax(density * volume * (1 - l->info.strangers), 0.02), 1);
@@ -382,9 +383,11 @@ static atn_status learn(atn_lattice *l, learning *x) {
     return status == ATN_OK && l->info.told ? lattice_calibrate(l) : status;
 }
 
-atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {
+atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angstrom) {
     size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE;
-    atn_status status = lattice_order_check(l, atoms);
+    atn_atoms all, *atoms = &all;
+    atn_status status = ATN_TAKE(l->ctx, atn_atoms, given, atoms);
+    if (status == ATN_OK) status = lattice_order_check(l, atoms);
     if (status != ATN_OK) return status;
     learning *x = atn_zalloc(l->ctx, sizeof *x);
     if (!x) return ATN_ERR_MEMORY;

@@ -173,20 +173,20 @@ static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, double least,
     return status;
 }
 
-/* The coarsest level with enough points, strays counted or not; NULL where the cloud has not many, or there is none. */
-static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_side **out, double *least) {
+/* The coarsest level with enough points, strays counted or not; none where the cloud has not many, or there is none. */
+static atn_status level_of(reg_problem *p, bool target, bool strays, fitness_level *out) {
     size_t all = target ? p->target_count : p->source_count;
     atn_status status = ATN_OK;
-    *out = NULL;
-    *least = 0;
+    double least = 0;
+    *out = (fitness_level){0};
     for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS && status == ATN_OK; ++k) {
         reg_side *side = target ? &p->level[k].target : &p->level[k].source;
         size_t count = side->count;
         if (count < MOST_POINTS / 2) continue;
         status = reg_side_fetch(side);
-        if (status == ATN_OK && !strays) status = reg_side_solid(side, p->engine.ctx, least, &count);
+        if (status == ATN_OK && !strays) status = reg_side_solid(side, p->engine.ctx, &least, &count);
         if (status != ATN_OK || count < MOST_POINTS / 2) continue;
-        *out = side;
+        *out = (fitness_level){side, least};
         break;
     }
     return status;
@@ -194,7 +194,7 @@ static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_s
 
 /* One side of both, as far as one core does it at a time. */
 typedef struct beginning {
-    reg_problem *p;
+    const reg_problem *p;
     const reg_side *level[2]; /* that points are taken of; NULL: they are not very many */
     cloud_points points[2];
     uint64_t *key[2];   /* of the points along the curve that they are in the order of; NULL: they are in none */
@@ -242,14 +242,11 @@ static atn_status take_if_flatter(const atn_ctx *ctx, cloud_points *some, fitnes
 
 /* Of very many points those that belong to nothing may be most of a level's, each alone in its cell: without them, of a
  * level that has enough others, if that shows more planes. */
-static atn_status without_strays(reg_problem *p, bool target, fitness_side *side) {
-    const reg_side *level;
+static atn_status without_strays(const atn_ctx *ctx, const fitness_level *firm, fitness_side *side) {
     cloud_points some = {0};
-    double least;
-    atn_status status = level_of(p, target, false, &level, &least);
-    if (status != ATN_OK || !level) return status;
-    status = inside_of(level, p->engine.ctx, least, &some);
-    return status == ATN_OK ? take_if_flatter(p->engine.ctx, &some, side) : status;
+    if (!firm->side) return ATN_OK;
+    atn_status status = inside_of(firm->side, ctx, firm->least, &some);
+    return status == ATN_OK ? take_if_flatter(ctx, &some, side) : status;
 }
 
 /* Without outliers, if that shows more planes. */
@@ -292,22 +289,28 @@ static atn_status both(beginning *t, atn_parallel_part *part) {
     return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
 }
 
-static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
-    const atn_ctx *ctx = p->engine.ctx;
+static atn_status end_side(const atn_ctx *ctx, const fitness_level *firm, fitness_side *s) {
     atn_status status = ATN_OK;
     survey(s, NEIGHBOURS);
-    if (s->flat < MOSTLY) status = without_strays(p, target, s);
+    if (s->flat < MOSTLY) status = without_strays(ctx, firm, s);
     if (status == ATN_OK && s->flat < MOSTLY && s->spacing > 0) status = without_outliers(ctx, s);
     if (status == ATN_OK) widen(s);
     return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
 }
 
-static atn_status begin_both(reg_problem *p, fitness *out) {
-    beginning t = {.p = p, .side = out->side};
-    double least;
+atn_status fitness_choose(reg_problem *p, fitness *out) {
     atn_status status = ATN_OK;
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = level_of(p, k == 1, true, &t.level[k], &least);
-    if (status == ATN_OK) status = both(&t, take_side);
+    out->ctx = p->engine.ctx;
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) {
+        status = level_of(p, k == 1, true, &out->all[k]);
+        if (status == ATN_OK) status = level_of(p, k == 1, false, &out->firm[k]);
+    }
+    return status;
+}
+
+static atn_status begin_both(const reg_problem *p, fitness *out) {
+    beginning t = {.p = p, .level = {out->all[0].side, out->all[1].side}, .side = out->side};
+    atn_status status = both(&t, take_side);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = merge_points(&t, k);
     if (status == ATN_OK) status = both(&t, begin_side);
     for (int k = 0; k < 2; ++k) {
@@ -340,20 +343,18 @@ void fitness_end_early(fitness_early *t) {
     if (!t->out->begun) fitness_free(t->out);
 }
 
-atn_status fitness_make(reg_problem *p, fitness *out) {
-    if (out->made) return ATN_OK;
-    out->ctx = p->engine.ctx;
+atn_status fitness_describe(const reg_problem *p, fitness *out) {
     atn_status status = out->begun ? ATN_OK : begin_both(p, out);
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(out->ctx, &out->firm[k], &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
-    out->begun = out->made = status == ATN_OK;
+    out->begun = out->described = status == ATN_OK;
     if (status != ATN_OK) fitness_free(out);
     return status;
 }
 
 void fitness_free(fitness *f) {
     for (int k = 0; k < 2; ++k) side_free(&f->side[k], f->ctx);
-    f->begun = f->made = false;
+    f->begun = f->described = false;
 }
 
 /* ---- both in a pose ---- */

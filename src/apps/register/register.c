@@ -1,10 +1,11 @@
 /* The public call: checks, frames without units, the method, and what is said about the result. */
-#include "apps/register/fitness.h"
+#include "apps/register/beside.h"
 #include "apps/register/search.h"
 #include "apps/register/where.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "kernel/kernel.h"
 #include "num/array.h"
 
@@ -316,24 +317,12 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
     return status;
 }
 
-/* The scene, and beside it what the verdict begins with. */
-static atn_status make_scene(reg_problem *p, bool scaled) {
-    const atn_ctx *ctx = p->engine.ctx;
-    if (!p->fitness && fitness_may_be_early(p)) p->fitness = atn_zalloc(ctx, sizeof *p->fitness);
-    bool early = p->fitness && !p->fitness->begun && fitness_may_be_early(p);
-    fitness_early other = {.p = p, .out = p->fitness};
-    atn_status status = reg_scene_make_beside(
-        &p->source, &p->target, scaled, early ? &(reg_meanwhile){fitness_begin_early, &other, 2} : NULL, &p->scene);
-    if (early) fitness_end_early(&other);
-    return status;
-}
-
 /* Does enough of the source fit where the clouds lie, after a short fit or some? Then p->pose is what they found. */
 static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, int fits_most, bool *fits) {
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
     reg_span span = reg_begin(&p->engine);
     double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
-    atn_status status = make_scene(p, scaled);
+    atn_status status = reg_scene_ready(p);
     double score = 0, before = -1;
     *fits = false;
     for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && !*fits; ++k) {
@@ -388,6 +377,24 @@ static atn_status register_from_start(reg_problem *p, atn_register_settings *set
     return settings->init == ATN_START_IDENTITY ? run_from_identity(p, settings) : run(p, settings);
 }
 
+/* Coarser levels too, unless all pairs are asked for, or ICP is told how far apart they may be. */
+static bool wants_pyramid(const reg_problem *p) {
+    const atn_register_settings *s = p->settings;
+    bool icp = s->method == ATN_REGISTER_ICP || s->method == ATN_REGISTER_ICP_PLANE;
+    return !s->dense && !s->compat && (!icp || p->open_far);
+}
+
+/* All that is there before the first step. */
+static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
+    atn_status status = set_up(p, settings);
+    if (status == ATN_OK) status = reg_plan_memory(p);
+    if (status != ATN_OK) return status;
+    reg_scene_begin(p);
+    status = reg_engine_build_ahead(&p->engine, false);
+    if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
+    return status == ATN_OK ? reg_fitness_begin(p) : status;
+}
+
 /* What is registered: two clouds, or rows of two arrays. */
 typedef struct given_pair {
     const atn_cloud *source, *target;
@@ -415,15 +422,11 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     p->haste = 1;
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
-    atn_status status = set_up(p, &settings);
-    if (status == ATN_OK) status = reg_plan_memory(p);
-    if (status == ATN_OK) status = reg_engine_build_ahead(&p->engine, false);
+    atn_status status = prepare(p, &settings);
     if (status == ATN_OK) status = register_from_start(p, &settings);
     if (status == ATN_OK) status = finish(p, since, out);
+    reg_beside_free(p);
     reg_levels_free(p);
-    reg_scene_free(p->scene);
-    if (p->fitness) fitness_free(p->fitness);
-    atn_free(ctx, p->fitness);
     reg_ordered_free(&p->source_ordered);
     reg_ordered_free(&p->target_ordered);
     cloud_points_free(&p->source);
@@ -444,17 +447,35 @@ static atn_status open_engine(atn_device *device, const atn_register_settings *s
     return status == ATN_OK ? reg_engine_open(device, settings, engine) : status;
 }
 
-atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
-                        const atn_register_settings *given, atn_register_result *out) {
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+/* What the caller gave, and room for what he gets. */
+static atn_status take(const atn_ctx *ctx, const atn_register_settings *given, const atn_register_result *out,
+                       atn_register_settings *settings) {
+    atn_status status = ATN_CHECK_OUT(ctx, atn_register_result, out);
+    return status == ATN_OK ? ATN_TAKE(ctx, atn_register_settings, given, settings) : status;
+}
+
+/* On the device that was asked for, or beside it. */
+static atn_status register_clouds(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+                                  const atn_register_settings *settings, atn_register_result *out) {
     size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
-    reg_where where = reg_where_begin(device, &settings, most);
+    reg_where where = reg_where_begin(device, settings, most);
     reg_engine engine;
-    *out = (atn_register_result){0};
-    atn_status status = open_engine(where.device, &settings, &engine);
-    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, out);
+    atn_status status = open_engine(where.device, settings, &engine);
+    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, settings, out);
     reg_engine_close(&engine);
     reg_where_end(&where);
+    return status;
+}
+
+atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+                        const atn_register_settings *given, atn_register_result *out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings;
+    atn_register_result all = {0};
+    atn_status status = take(ctx, given, out, &settings);
+    if (status != ATN_OK) return status;
+    status = register_clouds(device, source, target, &settings, &all);
+    ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
 
@@ -496,7 +517,7 @@ static atn_status register_copies(atn_device *device, atn_array *source, atn_arr
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    if (status == ATN_OK) status = atn_register(device, from, to, settings, out);
+    if (status == ATN_OK) status = register_clouds(device, from, to, settings, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;
@@ -504,37 +525,68 @@ static atn_status register_copies(atn_device *device, atn_array *source, atn_arr
 
 atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
                                const atn_register_settings *given, atn_register_result *out) {
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings;
+    atn_register_result all = {0};
     reg_engine engine = {0};
-    *out = (atn_register_result){0};
-    atn_status status = check_rows(device, source, "source");
+    atn_status status = take(ctx, given, out, &settings);
+    if (status == ATN_OK) status = check_rows(device, source, "source");
     if (status == ATN_OK) status = check_rows(device, target, "target");
     if (status == ATN_OK && settings.match_species)
-        status =
-            atn_fail(atn_device_ctx(device), ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
-    bool there = reg_goes_to_device(&engine, &settings, counts[0], counts[1]);
-    if (there) status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
+    bool there = reg_goes_to_device(device, &settings, counts[0], counts[1]);
+    if (there) status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
     reg_engine_close(&engine);
-    return there ? status : register_copies(device, source, target, &settings, out);
+    if (!there) status = register_copies(device, source, target, &settings, &all);
+    ATN_GIVE(ctx, atn_register_result, &all, out);
+    return status;
+}
+
+/* Pairs lie as far from each other as the caller's header has it. */
+static atn_register_pair *pair_at(atn_register_pair *pairs, size_t bytes, size_t k) {
+    return (atn_register_pair *)((char *)pairs + k * bytes);
+}
+
+static atn_status check_pairs(const atn_ctx *ctx, atn_register_pair *pairs, size_t bytes, size_t count) {
+    atn_status status = ATN_CHECK_OUT(ctx, atn_register_pair, pairs);
+    if (status == ATN_OK && bytes < offsetof(atn_register_pair, result) + sizeof(size_t))
+        return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: %zu bytes have no room for a result", bytes);
+    for (size_t k = 1; k < count && status == ATN_OK; ++k)
+        if (pair_at(pairs, bytes, k)->size != pairs->size)
+            return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: number %zu has a size of %zu bytes, the first %zu",
+                            k, pair_at(pairs, bytes, k)->size, pairs->size);
+    return status;
+}
+
+/* Points of the largest cloud. */
+static size_t most_points(atn_register_pair *pairs, size_t bytes, size_t count) {
+    size_t most = 0;
+    for (size_t k = 0; k < count; ++k) {
+        size_t source = cloud_count(pair_at(pairs, bytes, k)->source),
+               target = cloud_count(pair_at(pairs, bytes, k)->target);
+        most = source > most ? source : most;
+        most = target > most ? target : most;
+    }
+    return most;
 }
 
 atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                               const atn_register_settings *given) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
-    size_t most = 0;
-    for (size_t k = 0; k < 2 * count; ++k) {
-        size_t points = cloud_count(k % 2 ? pairs[k / 2].source : pairs[k / 2].target);
-        most = points > most ? points : most;
-    }
-    reg_where where = reg_where_begin(device, &settings, most);
+    size_t bytes = count && pairs->size ? pairs->size : sizeof *pairs;
+    atn_register_settings settings;
     reg_engine engine;
-    atn_status status = open_engine(where.device, &settings, &engine);
+    atn_status status = ATN_TAKE(ctx, atn_register_settings, given, &settings);
+    if (status == ATN_OK && count) status = check_pairs(ctx, pairs, bytes, count);
+    if (status != ATN_OK) return status;
+    reg_where where = reg_where_begin(device, &settings, most_points(pairs, bytes, count));
+    status = open_engine(where.device, &settings, &engine);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        atn_register_pair *pair = &pairs[k];
+        atn_register_pair *pair = pair_at(pairs, bytes, k);
+        atn_register_result result = {0};
         atn_register_settings own = settings;
         if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
         if (pair->start) {
@@ -544,8 +596,9 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
         pair->message[0] = '\0';
         pair->status = check(ctx, &own);
         if (pair->status == ATN_OK)
-            pair->status =
-                register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &pair->result);
+            pair->status = register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &result);
+        result.size = bytes - offsetof(atn_register_pair, result);
+        memcpy(&pair->result, &result, result.size);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
         if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
