@@ -271,6 +271,10 @@ static void widen(fitness_side *s) {
 
 bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
 
+double fitness_planes(const fitness *f, size_t samples) {
+    return 2.0 * NEIGHBOURS * (double)samples / (double)(f->side[0].neighbours + f->side[1].neighbours);
+}
+
 static void take_side(void *user, int64_t from, int64_t to, int32_t worker) {
     beginning *t = user;
     (void)worker;

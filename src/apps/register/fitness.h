@@ -50,6 +50,8 @@ typedef struct fitness {
 } fitness;
 
 bool fitness_in_noise(const fitness_side *side); /* planes show only in more neighbours than usual */
+/* As how many planes of the usual size so many samples count: larger ones share their points. */
+double fitness_planes(const fitness *f, size_t samples);
 
 /* Made in two steps, into a zeroed one: what the device has is fetched; then all else, by the host alone. */
 atn_status fitness_choose(reg_problem *p, fitness *out);
