@@ -132,7 +132,7 @@ static atn_status copy(void *user) {
 static PyObject *move(PyObject *object, PyObject *host, bool get) {
     py_array *self = (py_array *)object;
     py_engine *engine = py_engine_with_device((PyObject *)self->engine);
-    atn_array_info info = atn_array_get_info(self->array);
+    atn_array_info info = atn_array_info_of(self->array);
     py_view view;
     if (!engine || !py_view_read(host, "array", TYPES[type_place(info.type)].name, info.rank, &view)) return NULL;
     for (int32_t k = 0; k < info.rank; ++k)
@@ -167,7 +167,7 @@ static PyObject *place(PyObject *object, PyObject *nothing) {
     void *address;
     (void)nothing;
     if (!engine) return NULL;
-    atn_array_info info = atn_array_get_info(self->array);
+    atn_array_info info = atn_array_info_of(self->array);
     atn_status status = atn_array_address(self->array, &address);
     if (status != ATN_OK) return py_fail(engine->ctx, status);
     PyObject *shape = PyTuple_New(info.rank);
@@ -237,7 +237,7 @@ static PyObject *dlpack(PyObject *object, PyObject *args, PyObject *keywords) {
     if (!engine) return NULL;
     handed_out *h = calloc(1, sizeof *h);
     if (!h) return PyErr_NoMemory();
-    atn_array_info info = atn_array_get_info(self->array);
+    atn_array_info info = atn_array_info_of(self->array);
     size_t type = type_place(info.type);
     atn_status status = atn_array_address(self->array, &h->managed.tensor.data);
     dl_tensor *t = &h->managed.tensor;

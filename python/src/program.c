@@ -97,7 +97,7 @@ static PyObject *names(PyObject *object, PyObject *nothing) {
     (void)nothing;
     PyObject *list = engine_of(object) ? PyList_New(0) : NULL;
     for (int32_t k = 0; list && k < atn_program_count(program); ++k) {
-        atn_program_name n = atn_program_get(program, k);
+        atn_program_name n = atn_program_name_of(program, k);
         PyObject *shape = n.rank ? shape_of(&n) : (Py_INCREF(Py_None), Py_None);
         PyObject *row =
             Py_BuildValue("{ss,ss,si,sO,sO,sO,sN}", "name", n.name, "type", atn_type_name(n.type), "rank", (int)n.rank,

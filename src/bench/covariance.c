@@ -2,6 +2,7 @@
  * their covariances. */
 #include "bench/covariance.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "geom/eigen.h"
@@ -61,7 +62,7 @@ double atn_covariance_distance2(const atn_register_result *r, const double truth
 
 /* How far apart two transforms send the points of a cloud, root mean square over some of them. */
 static double apart(const atn_cloud *cloud, const double a[16], const double b[16]) {
-    size_t n = atn_cloud_get_info(cloud).points, every = n / 500 + 1, taken = 0;
+    size_t n = atn_cloud_info_of(cloud).points, every = n / 500 + 1, taken = 0;
     double sum = 0;
     for (size_t k = 0; k < n; k += every, ++taken)
         for (int i = 0; i < 3; ++i) {
@@ -75,7 +76,7 @@ static double apart(const atn_cloud *cloud, const double a[16], const double b[1
 /* The truth, turned and shifted a little about the middle of the target. */
 static void near_truth(const atn_covariance_pair *pair, uint64_t seed, double start[16]) {
     atn_random random;
-    atn_cloud_info info = atn_cloud_get_info(pair->target);
+    atn_cloud_info info = atn_cloud_info_of(pair->target);
     double twist[6], turned[3], middle[3];
     atn_random_seed(&random, seed ^ 0x5eed);
     for (int i = 0; i < 3; ++i) {
@@ -96,14 +97,9 @@ static void near_truth(const atn_covariance_pair *pair, uint64_t seed, double st
     start[15] = 1;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double median(double *values, int32_t n) {
     if (!n) return 0;
-    qsort(values, (size_t)n, sizeof *values, ascending);
+    qsort(values, (size_t)n, sizeof *values, atn_ascending_double);
     return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
@@ -115,14 +111,14 @@ typedef struct numbers {
 static atn_status measure_pair(atn_device *device, const struct method *method, const atn_covariance_pair *pair,
                                uint64_t seed, atn_covariance_row *row, const numbers *to) {
     atn_register_settings settings = method->settings;
-    atn_register_result r;
+    atn_register_result r = {0};
     settings.init = ATN_START_GIVEN;
     near_truth(pair, seed, settings.start);
     atn_status status = atn_register(device, pair->source, pair->target, &settings, &r);
     if (status != ATN_OK) return status;
     ++row->pairs;
-    row->points[0] += (double)atn_cloud_get_info(pair->source).points;
-    row->points[1] += (double)atn_cloud_get_info(pair->target).points;
+    row->points[0] += (double)atn_cloud_info_of(pair->source).points;
+    row->points[1] += (double)atn_cloud_info_of(pair->target).points;
     row->seconds += r.seconds;
     if (!r.converged || apart(pair->source, r.transform, pair->transform) > WRONG * pair->spacing)
         ++row->wrong;

@@ -27,7 +27,7 @@ size_t emicp_bytes(size_t rows, size_t columns) {
 double emicp_sigma2(int32_t step) { return SIGMA2 * pow(FACTOR, step); }
 
 atn_status emicp_open(const atn_ctx *ctx, const atn_cloud *source, const atn_cloud *target, emicp *out) {
-    size_t n = atn_cloud_get_info(source).points, m = atn_cloud_get_info(target).points;
+    size_t n = atn_cloud_info_of(source).points, m = atn_cloud_info_of(target).points;
     size_t matrix = emicp_bytes(n, m), vectors = (11 * n + 3 * m) * sizeof(float);
     *out = (emicp){.rows = n, .columns = m, .pose = GEOM_IDENTITY, .sigma2 = SIGMA2};
     out->memory = matrix < SIZE_MAX - vectors ? malloc(matrix + vectors) : NULL;

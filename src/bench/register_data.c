@@ -37,7 +37,7 @@ static void motion(double truth[16]) {
 
 /* Centred and with RADIUS, in single precision; moved by T where there is one. */
 static atn_status resized(atn_ctx *ctx, const atn_cloud *cloud, const double *transform, atn_cloud **out) {
-    size_t n = atn_cloud_get_info(cloud).points;
+    size_t n = atn_cloud_info_of(cloud).points;
     double *points = atn_alloc(ctx, n * 3 * sizeof *points), centre[3] = {0}, square = 0;
     if (!points) return ATN_ERR_MEMORY;
     for (int axis = 0; axis < 3; ++axis)

@@ -33,7 +33,7 @@ static atn_status fill(estep *e, const bench_pair *pair, double sigma2) {
     atn_status status = ATN_OK;
     for (int k = 0; k < 7 && status == ATN_OK; ++k) {
         const atn_cloud *cloud = k < 3 ? pair->source : pair->target;
-        size_t n = atn_cloud_get_info(cloud).points;
+        size_t n = atn_cloud_info_of(cloud).points;
         void *to;
         status = atn_array_map_write(e->array[k], &to);
         for (size_t i = 0; i < n && status == ATN_OK; ++i)
@@ -44,8 +44,8 @@ static atn_status fill(estep *e, const bench_pair *pair, double sigma2) {
 
 static atn_status open_estep(bench_session *s, const bench_pair *pair, double sigma2, estep *e) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    int64_t rows = (int64_t)atn_cloud_get_info(pair->source).points;
-    int64_t columns = (int64_t)atn_cloud_get_info(pair->target).points;
+    int64_t rows = (int64_t)atn_cloud_info_of(pair->source).points;
+    int64_t columns = (int64_t)atn_cloud_info_of(pair->target).points;
     *e = (estep){0};
     atn_status status = atn_kernel_create(s->device, "estep", &(atn_kernel_settings){.defines = DEFINES}, &e->kernel);
     for (int k = 0; k < ARRAYS && status == ATN_OK; ++k) {

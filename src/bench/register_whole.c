@@ -18,7 +18,7 @@ static atn_status warm(bench_one *one) {
 }
 
 static void shape_of(const bench_pair *pair, const char *what, atn_bench_row *row) {
-    snprintf(row->shape, sizeof row->shape, "%s, %zu points", what, atn_cloud_get_info(pair->source).points);
+    snprintf(row->shape, sizeof row->shape, "%s, %zu points", what, atn_cloud_info_of(pair->source).points);
 }
 
 static void note_result(const bench_one *one, atn_bench_row *row) {

@@ -144,7 +144,7 @@ static double wrong_of(const layover *scene, const float *out, int64_t pixels) {
 
 static atn_status compare_layover(run *r, const layover_settings *s) {
     int64_t pixels = s->side * s->side;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     layover scene;
     atn_bench_row row = {.unit = ""};
     atn_status status = layover_make(r->ctx, s, &scene);

@@ -70,7 +70,7 @@ static atn_status info_frame(atn_cli_call *call, const char *path, const atn_clo
     atn_frame *frame;
     atn_status status = atn_frame_open(call->ctx, path, options, &frame);
     if (status != ATN_OK) return status;
-    atn_frame_info of = atn_frame_get_info(frame);
+    atn_frame_info of = atn_frame_info_of(frame);
     atn_cloud_info info = {.format = of.format,
                            .points = of.atoms,
                            .nan = of.nan,
@@ -92,7 +92,7 @@ atn_status atn_cli_info_cloud(atn_cli_call *call, const char *path) {
     if (source_has_ending(path, "pos epos apt")) return info_frame(call, path, &options);
     atn_status status = atn_cloud_read(call->ctx, path, &options, &cloud);
     if (status != ATN_OK) return status;
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     status = call->json ? print_json(call, &info) : print_text(call, &info);
     atn_cloud_free(cloud);
     return status;

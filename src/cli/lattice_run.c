@@ -25,7 +25,7 @@ void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const doubl
 /* ---- neighbourhoods ---- */
 
 static atn_status match_cloud(atn_cli_call *call, const atn_cloud *cloud, atn_lattice *lattice, lattice_outcome *o) {
-    size_t sets = atn_cloud_get_info(cloud).frames;
+    size_t sets = atn_cloud_info_of(cloud).frames;
     size_t *start = atn_alloc(call->ctx, (sets + 1) * sizeof *start);
     atn_lattice_atom *atom = atn_alloc(call->ctx, (sets + 1) * sizeof *atom);
     o->label = atn_alloc(call->ctx, (sets + 1) * sizeof *o->label);
@@ -51,12 +51,12 @@ atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = atn_cloud_read(call->ctx, call->operands[0], &options, &cloud);
     if (status) return status;
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     o->dropped = info.nan + info.inf;
     if (info.points == 0)
         status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
     if (!status) status = match_cloud(call, cloud, lattice, o);
-    o->info = atn_lattice_get_info(lattice);
+    o->info = atn_lattice_info_of(lattice);
     atn_cloud_free(cloud);
     return status;
 }
@@ -92,7 +92,7 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
 
 /* The slab in the middle: what settings are found from. */
 static atn_status learn(const job *j, atn_slabs *slabs) {
-    size_t count = atn_slabs_get_info(slabs).slabs;
+    size_t count = atn_slabs_info_of(slabs).slabs;
     atn_atoms atoms = {0};
     int32_t *species = NULL;
     atn_status status = ATN_OK;
@@ -111,6 +111,8 @@ static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_a
         double p[3] = {atoms->position[0][k] * j->about.angstrom, atoms->position[1][k] * j->about.angstrom,
                        atoms->position[2][k] * j->about.angstrom};
         lattice_tally(j->o, &atom[k], p);
+        int32_t range = j->o->composition && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
+        if (range >= 0) ++j->o->composition[atn_mass_ranges_get(j->ranges, (size_t)range)->ion][atom[k].structure];
         if (!j->o->shown || atoms->index[k] % step || j->o->n_shown >= LATTICE_SHOWN) continue;
         j->o->shown[j->o->n_shown++] = (lattice_shown){{(float)p[0], (float)p[1], (float)p[2]}, atom[k]};
     }
@@ -137,16 +139,16 @@ static atn_status match_slab(const job *j, atn_atoms *atoms) {
 
 static atn_status match_all(const job *j) {
     atn_slabs *slabs = NULL;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     double reach = 40; /* of slabs that settings are found from: until then nobody knows */
     atn_status status = atn_slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, &slabs);
     if (!status) status = learn(j, slabs);
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
-    size_t done = 0, count = status ? 0 : atn_slabs_get_info(slabs).slabs;
+    size_t done = 0, count = status ? 0 : atn_slabs_info_of(slabs).slabs;
     while (!status) {
-        atn_cli_progress(j->call, "slab %zu of %zu ...", done + 1, count);
+        if (count > 1 && done < count) atn_cli_progress(j->call, "reading slab %zu of %zu ...", done + 1, count);
         status = atn_slabs_next(slabs, &atoms);
         if (status || atoms.count == 0) break;
         status = match_slab(j, &atoms);
@@ -167,7 +169,7 @@ static const atn_atom_rows_column COLUMNS[] = {
 static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
     int32_t range = j->ranges && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
     if (range < 0) return NULL;
-    return atn_mass_ranges_ion(j->ranges, (size_t)atn_mass_ranges_get(j->ranges, (size_t)range).ion).name;
+    return atn_mass_ranges_ion(j->ranges, (size_t)atn_mass_ranges_get(j->ranges, (size_t)range)->ion)->name;
 }
 
 static atn_status write_piece(const job *j, atn_atom_rows *rows, bool pos, const atn_atoms *atoms, kept *list,
@@ -197,7 +199,7 @@ static atn_status write_piece(const job *j, atn_atom_rows *rows, bool pos, const
 
 static atn_status write_rows(const job *j, const char *path) {
     atn_atom_rows *rows = NULL;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     kept one;
     size_t next = 0, length = strlen(path);
     bool pos = length > 4 && strcmp(path + length - 4, ".pos") == 0;
@@ -216,7 +218,7 @@ static atn_status write_rows(const job *j, const char *path) {
 
 /* How many atoms have a range; none of them: the file belongs to another frame. */
 static atn_status count_ranged(const job *j) {
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     size_t ranged = 0;
     atn_status status = j->about.masses
                             ? atn_frame_rewind(j->frame)
@@ -235,15 +237,27 @@ static atn_status count_ranged(const job *j) {
     return status;
 }
 
+static atn_status list_ions(const job *j) {
+    const atn_ctx *ctx = j->call->ctx;
+    size_t n = atn_mass_ranges_info_of(j->ranges).ions;
+    j->o->composition = atn_zalloc(ctx, (n + 1) * sizeof *j->o->composition);
+    j->o->ion = atn_zalloc(ctx, (n + 1) * sizeof *j->o->ion);
+    if (!j->o->composition || !j->o->ion) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < n; ++k)
+        snprintf(j->o->ion[k], sizeof j->o->ion[k], "%s", atn_mass_ranges_ion(j->ranges, k)->name);
+    j->o->ions = n;
+    return ATN_OK;
+}
+
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattice, .o = o};
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = ranges ? atn_mass_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
-    if (!status && ranges) o->overlaps = atn_mass_ranges_get_info(j.ranges).overlaps;
+    if (!status && ranges) o->overlaps = atn_mass_ranges_info_of(j.ranges).overlaps;
     if (!status) status = atn_frame_open(call->ctx, call->operands[0], &options, &j.frame);
     if (!status) {
-        j.about = atn_frame_get_info(j.frame);
+        j.about = atn_frame_info_of(j.frame);
         o->atoms = j.about.atoms;
         o->dropped = j.about.nan + j.about.inf;
         o->nanometres = j.about.angstrom > 1;
@@ -251,6 +265,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
             status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
     }
     if (!status && j.ranges) status = count_ranged(&j);
+    if (!status && j.ranges) status = list_ions(&j);
     if (!status && out) status = atn_atom_column_create(call->ctx, j.about.records, sizeof(kept), 0, &j.column);
     if (!status && atn_cli_value(call, "report")) {
         o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);
@@ -258,7 +273,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
     }
     if (!status) status = match_all(&j);
     if (!status && out) status = write_rows(&j, out);
-    o->info = atn_lattice_get_info(lattice);
+    o->info = atn_lattice_info_of(lattice);
     atn_atom_column_free(j.column);
     atn_frame_close(j.frame);
     atn_mass_ranges_free(j.ranges);

@@ -1,6 +1,7 @@
 /* What verbs with --stream share. The p-th percentile is the latency that a share p of the frames did not exceed. */
 #include "cli/live.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -69,13 +70,8 @@ atn_status atn_tally_add(atn_tally *tally, double latency_s) {
 
 void atn_tally_free(atn_tally *tally) { atn_free(tally->ctx, tally->latency); }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void sort(atn_tally *t) {
-    if (t->answered) qsort(t->latency, t->answered, sizeof *t->latency, by_size);
+    if (t->answered) qsort(t->latency, t->answered, sizeof *t->latency, atn_ascending_double);
 }
 
 /* Of latencies that are sorted. */
@@ -104,7 +100,7 @@ bool atn_tally_json(atn_tally *tally, const char *reason, json_t *root) {
 
 void atn_tally_text(atn_tally *tally, const char *reason, FILE *out) {
     sort(tally);
-    fprintf(out, "%zu frames in %.3g s, %.4g a second; latency p50 %.2f, p95 %.2f, p99 %.2f ms; %lld dropped; %s\n",
+    fprintf(out, "%zu frames in %.3g s, %.4g per second; latency p50 %.2f, p95 %.2f, p99 %.2f ms; %lld dropped; %s\n",
             tally->answered, tally->seconds, rate_of(tally), 1e3 * percentile(tally, 0.5),
             1e3 * percentile(tally, 0.95), 1e3 * percentile(tally, 0.99), (long long)tally->dropped, reason);
 }

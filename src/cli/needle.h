@@ -36,4 +36,9 @@ atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *resu
 /* ---- needle_stream.c: SCAN is a folder that is being filled, or - ---- */
 atn_status atn_cli_needle_stream(needle_job *job);
 
+/* ---- needle_report.c ---- */
+/* SCAN is a volume or a cloud; the other is NULL. */
+atn_status atn_cli_needle_report(const needle_job *job, const atn_volume *volume, const atn_cloud *scan,
+                                 const atn_needle_result *result, const char *path);
+
 #endif

@@ -5,6 +5,7 @@
 #include "cli/lane.h"
 #include "cli/live.h"
 #include "cli/needle.h"
+#include "cli/needle_live.h"
 
 enum { NEEDLE_SLOTS = 3 }; /* one is filled, one waits, one is looked at */
 
@@ -42,6 +43,7 @@ typedef struct needle_run {
     bool tracks;
     atn_tally tally;
     int64_t found, failed;
+    needle_live *live; /* NULL: nobody is to look */
     char first_failure[ATN_MESSAGE_BYTES];
 } needle_run;
 

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/matrix.h"
+#include "cli/serve.h"
 
 #include <attune/register.h>
 
@@ -27,6 +28,8 @@ typedef struct atn_cli_register {
     size_t pair, n_pairs; /* the one at work, from 1; 0: there is but one */
     double shown_s;       /* when progress was shown last */
     atn_cli_steps steps;
+    atn_serve *serve;   /* NULL: nobody is to look */
+    int32_t iterations; /* that were shown there */
 } atn_cli_register;
 
 /* One pair with what came out, to be told. */

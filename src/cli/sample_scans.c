@@ -38,7 +38,7 @@ static atn_status write_cloud(const atn_cli_sample *sample, const char *name, co
     atn_status status = atn_cloud_write(cloud, path);
     if (!status && !sample->call->json) {
         atn_cli_progress_end(sample->call);
-        fprintf(sample->call->out, "%s: %zu points\n", path, atn_cloud_get_info(cloud).points);
+        fprintf(sample->call->out, "%s: %zu points\n", path, atn_cloud_info_of(cloud).points);
     }
     atn_free(sample->call->ctx, path);
     return status;

@@ -60,7 +60,7 @@ atn_status atn_cli_tune_unwrap(atn_cli_call *call, atn_device *device, const atn
     const char *given = atn_cli_value(call, "size");
     atn_cli_label labels[SIZE_COUNT] = {0};
     atn_tune_result results[SIZE_COUNT] = {0};
-    atn_unwrap_tuned tuned[SIZE_COUNT];
+    atn_unwrap_tuned tuned[SIZE_COUNT] = {0};
     atn_cli_work list = {.ctx = call->ctx, .labels = labels, .n = given ? 1 : SIZE_COUNT};
     double until = atn_clock_seconds() + options->budget_s;
     atn_status status = ATN_OK;

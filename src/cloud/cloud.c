@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "cloud/faces.h"
 
 #include <math.h>
@@ -377,7 +378,7 @@ static void find_bounds(const atn_cloud *cloud, double low[3], double high[3]) {
     }
 }
 
-atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud) {
+atn_status atn_cloud_get_info(const atn_cloud *cloud, atn_cloud_info *out) {
     atn_cloud_info info = {.format = cloud->format,
                            .points = cloud->count,
                            .nan = cloud->nan,
@@ -391,7 +392,7 @@ atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud) {
                            .properties = cloud->extra.names,
                            .left_out = cloud->left_out};
     if (cloud->count) find_bounds(cloud, info.low, info.high);
-    return info;
+    return ATN_GIVE(cloud->ctx, atn_cloud_info, &info, out);
 }
 
 static void *column_of(const atn_cloud *cloud, cloud_role first, int axis) {

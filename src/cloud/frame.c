@@ -3,6 +3,7 @@
  * whole, and pieces are views of that cloud. */
 #include "cloud/frame.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "cloud/formats.h"
 #include "cloud/ions.h"
 #include "cloud/spill.h"
@@ -45,7 +46,9 @@ void atn_frame_close(atn_frame *f) {
 
 const atn_ctx *frame_ctx(const atn_frame *f) { return f->ctx; }
 
-atn_frame_info atn_frame_get_info(const atn_frame *f) { return f->info; }
+atn_status atn_frame_get_info(const atn_frame *f, atn_frame_info *out) {
+    return ATN_GIVE(f->ctx, atn_frame_info, &f->info, out);
+}
 
 /* Atoms of the cloud from `from` on. */
 static void show(const atn_frame *f, size_t from, size_t count, atn_atoms *out) {
@@ -100,8 +103,7 @@ static atn_status next_kept(atn_frame *f, atn_atoms *out) {
     return atn_check_cancel(f->ctx);
 }
 
-atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
-    *out = (atn_atoms){0};
+static atn_status next(atn_frame *f, atn_atoms *out) {
     if (f->kept) return next_kept(f, out);
     if (f->streamed) return next_streamed(f, out);
     size_t left = f->cloud->count - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
@@ -109,6 +111,15 @@ atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
     show(f, f->at, count, out);
     f->at += count;
     return atn_check_cancel(f->ctx);
+}
+
+atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
+    atn_atoms atoms = {0};
+    atn_status status = ATN_CHECK_OUT(f->ctx, atn_atoms, out);
+    if (status != ATN_OK) return status;
+    status = next(f, &atoms);
+    ATN_GIVE(f->ctx, atn_atoms, &atoms, out);
+    return status;
 }
 
 atn_status atn_frame_rewind(atn_frame *f) {
@@ -120,7 +131,7 @@ atn_status atn_frame_rewind(atn_frame *f) {
 /* Reads it through once: bounds, and how many are invalid. */
 static atn_status look_through(atn_frame *f) {
     atn_frame_info *info = &f->info;
-    atn_atoms piece;
+    atn_atoms piece = {0};
     for (int d = 0; d < 3; ++d) {
         info->low[d] = INFINITY;
         info->high[d] = -INFINITY;
@@ -178,7 +189,7 @@ static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_
     if (status == ATN_OK) status = keep(f, f->cloud);
     if (status == ATN_OK) status = spill_end(f->kept);
     f->cloud->drain = NULL;
-    atn_cloud_info info = atn_cloud_get_info(f->cloud);
+    atn_cloud_info info = atn_cloud_info_of(f->cloud);
     f->info =
         (atn_frame_info){.format = format->name, .masses = info.masses, .species = info.species, .streamed = true};
     return status == ATN_OK ? check_one(f, info.frames) : status;
@@ -187,7 +198,7 @@ static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_
 static atn_status open_whole(atn_frame *f, const atn_cloud_settings *options) {
     atn_status status = cloud_read_source(&f->s, options, 0, &f->cloud);
     if (status != ATN_OK) return status;
-    atn_cloud_info info = atn_cloud_get_info(f->cloud);
+    atn_cloud_info info = atn_cloud_info_of(f->cloud);
     f->info = (atn_frame_info){.format = info.format, .masses = info.masses, .species = info.species};
     return check_one(f, info.frames);
 }
@@ -224,7 +235,10 @@ atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *
     return status;
 }
 
-atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, atn_frame **out) {
+atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *given, atn_frame **out) {
     enum { WHOLE = 1 << 26 };
-    return frame_open(ctx, path, options, WHOLE, out);
+    atn_cloud_settings settings;
+    *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_cloud_settings, given, &settings);
+    return status == ATN_OK ? frame_open(ctx, path, &settings, WHOLE, out) : status;
 }

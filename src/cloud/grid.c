@@ -3,6 +3,7 @@
  * neither points far away from all others nor points at one place make it slow. */
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/random.h"
 #include "base/size.h"
 #include "cloud/points.h"
 #include "cloud/sort.h"
@@ -42,12 +43,11 @@ static void exchange(entry *a, entry *b) {
 }
 
 /* The middle of a few of them; no arrangement of points that occurs meets bad ones again and again. */
-static double pick(const entry *e, size_t count, int axis, uint64_t *random) {
+static double pick(const entry *e, size_t count, int axis, atn_random *random) {
     double some[PIVOTS];
     size_t n = count > MANY ? PIVOTS : 3;
     for (size_t k = 0; k < n; ++k) {
-        *random = *random * 6364136223846793005u + 1442695040888963407u;
-        double value = e[(*random >> 32) % count].position[axis];
+        double value = e[atn_random_next(random) % count].position[axis];
         size_t at = k;
         for (; at && value < some[at - 1]; --at) some[at] = some[at - 1];
         some[at] = value;
@@ -59,7 +59,8 @@ static double pick(const entry *e, size_t count, int axis, uint64_t *random) {
  * ones form a block of their own that may be cut anywhere, so that many of them are no worse than few. */
 static size_t halve(entry *e, size_t count, int axis) {
     size_t first = 0, last = count, middle = count / 2, slack = count > MANY ? count / 8 : 0;
-    uint64_t random = 1;
+    atn_random random;
+    atn_random_seed(&random, 1);
     while (last - first > 1) {
         double pivot = pick(e + first, last - first, axis, &random);
         size_t below = first, at = first, above = last; /* [first, below) < pivot, [below, at) = pivot */

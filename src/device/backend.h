@@ -131,8 +131,6 @@ struct atn_backend {
     bool (*tape_can_while)(atn_device *device);
     atn_status (*tape_while)(atn_queue *queue, atn_buffer *state, size_t offset, int32_t most);
     atn_status (*tape_while_end)(atn_queue *queue); /* the queue is as before, whatever it returns */
-
-    atn_status (*bind)(atn_device *device, atn_bind bind, atn_places places); /* optional: host */
 };
 
 extern const atn_backend ATN_BACKEND_HOST, ATN_BACKEND_OPENCL, ATN_BACKEND_CUDA;

@@ -15,18 +15,6 @@ static bool plain_range(const atn_cut *c) {
            c->split == 1;
 }
 
-/* The outermost reduction: the algorithm itself, or the iterators directly in it. */
-static int32_t outermost(const atn_graph *g, int32_t *count) {
-    int32_t found = -1;
-    *count = 0;
-    for (int32_t k = g->blocks[0].n_accs > 0 ? 0 : 1; k < g->n_blocks; ++k) {
-        if (k > 0 && (g->blocks[k].parent != 0 || g->blocks[0].n_accs > 0)) continue;
-        if (found < 0) found = k;
-        ++*count;
-    }
-    return found;
-}
-
 /* A nested block that only reduces: its loops can run for one register and lane after the other (apart.c). */
 static bool comes_apart(const atn_graph *g, int32_t block) {
     bool nested = g->blocks[block].parent != 0 || (block > 0 && g->blocks[0].n_accs > 0);
@@ -49,7 +37,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     if (!why_not) why_not = &unused;
     bool icf = g->blocks[0].n_accs > 0;
     int32_t points = icf ? 0 : g->blocks[0].rank, blocks;
-    int32_t block = outermost(g, &blocks), rank = block >= 0 ? g->blocks[block].rank : 0;
+    int32_t block = atn_graph_outermost(g, &blocks), rank = block >= 0 ? g->blocks[block].rank : 0;
     int32_t vectors = 0, lanes_p = 1, lanes_q = 1;
     bool complex_values = false, ordered = false;
     uint32_t vec_mask = 0, many_mask = 0;
@@ -104,7 +92,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         }
     }
     for (int32_t k = 0; k < g->n_blocks; ++k)
-        REFUSE((lanes_q > 1 || v->q[0].regs > 1 || v->q[0].vec > 1) && lower_is_outermost(g, k) &&
+        REFUSE((lanes_q > 1 || v->q[0].regs > 1 || v->q[0].vec > 1) && atn_block_is_outermost(g, k) &&
                    !atn_block_is_scan(g, k) && !atn_block_commutes(g, k),
                "the sides of its combine cannot change places: steps are joined one after the other, in parts");
     if (atn_graph_has_scan(g)) {

@@ -209,7 +209,6 @@ ir_ref acc_neutral(lowering *l, const atn_block *b, int32_t k, int32_t part);
 /* result[k][part] = left joined with right, for all accumulators of the block at once. */
 void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[][2], ir_ref result[][2],
                 bool in_order);
-void lower_join_warp(lowering *l, const atn_block *b, ir_ref value[][2]);  /* within each warp only */
 void lower_join_lanes(lowering *l, const atn_block *b, ir_ref value[][2]); /* over the items along q */
 
 #endif

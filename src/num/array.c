@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "graph/type.h"
 
 #include <stdio.h>
@@ -82,16 +83,19 @@ atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t ro
     return ATN_OK;
 }
 
-atn_status atn_array_create_at(atn_device *device, const atn_array_info *info, void *address, atn_array **out) {
+atn_status atn_array_create_at(atn_device *device, const atn_array_info *given, void *address, atn_array **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_array shape = {.type = info->type, .rank = info->rank, .size = {1, 1, 1}};
+    atn_array_info all, *info = &all;
     atn_array *array = NULL;
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_array_info, given, info);
+    if (status != ATN_OK) return status;
+    atn_array shape = {.type = info->type, .rank = info->rank, .size = {1, 1, 1}};
     if (info->rank < 1 || info->rank > ATN_MAX_RANK)
         return atn_fail(ctx, ATN_ERR_INPUT, "array: %d axes; there are 1 to %d", (int)info->rank, ATN_MAX_RANK);
     atn_array_turn_shape(info->rank, info->shape, shape.size);
     shape.pitch = info->pitch ? info->pitch : shape.size[0];
-    atn_status status = create(device, &shape, &array);
+    status = create(device, &shape, &array);
     atn_storage *s = array ? array->storage : NULL;
     if (status == ATN_OK && s->bytes && !address)
         status = atn_fail(ctx, ATN_ERR_INPUT, "array: no address for its %zu bytes", s->bytes);
@@ -229,10 +233,10 @@ void atn_array_turn_shape(int32_t rank, const int64_t *from, int64_t *to) {
     for (int32_t axis = 0; axis < rank; ++axis) to[axis] = from[rank - 1 - axis];
 }
 
-atn_array_info atn_array_get_info(const atn_array *a) {
+atn_status atn_array_get_info(const atn_array *a, atn_array_info *out) {
     atn_array_info info = {.type = a->type, .rank = a->rank, .shape = {1, 1, 1}, .pitch = a->pitch};
     atn_array_turn_shape(a->rank, a->size, info.shape);
-    return info;
+    return ATN_GIVE(atn_array_ctx(a), atn_array_info, &info, out);
 }
 
 /* Elements from the first to behind the last. */

@@ -2,6 +2,7 @@
 #include "plan/program.h"
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "graph/shipped.h"
 #include "kernel/description.h"
 #include "num/array.h"
@@ -61,15 +62,18 @@ static atn_status fill(atn_program *p, const char *description, const atn_kernel
     return ATN_OK;
 }
 
-atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_settings *options,
+atn_status atn_program_create(atn_device *device, const char *description, const atn_kernel_settings *given,
                               atn_program **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
+    atn_kernel_settings settings;
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_kernel_settings, given, &settings);
+    if (status != ATN_OK) return status;
     atn_program *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
     p->device = device;
     p->explained.ctx = ctx;
-    atn_status status = fill(p, description, options);
+    status = fill(p, description, &settings);
     if (status == ATN_OK)
         *out = p;
     else
@@ -200,7 +204,7 @@ atn_status atn_program_size(atn_program *p) {
 
 int32_t atn_program_count(const atn_program *p) { return p->routine->n_head; }
 
-atn_program_name atn_program_get(const atn_program *p, int32_t name) {
+atn_status atn_program_get_name(const atn_program *p, int32_t name, atn_program_name *given) {
     const atn_datum_use *use = &p->routine->names[name];
     const atn_view *view = &p->slot[name].view;
     atn_program_name out = {.name = use->name,
@@ -212,7 +216,7 @@ atn_program_name atn_program_get(const atn_program *p, int32_t name) {
                             .value = {p->value[name][0], p->value[name][1]},
                             .shape = {-1, -1, -1}};
     if (use->rank && view->rank) atn_array_turn_shape(use->rank, view->size, out.shape);
-    return out;
+    return ATN_GIVE(atn_device_ctx(p->device), atn_program_name, &out, given);
 }
 
 static void bind_arrays(const atn_program *p) {

@@ -2,6 +2,7 @@
  * other, so large that the share wanted is in both. Each cloud draws its own points. */
 #include "sample/things.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "sample/scans.h"
 #include "sample/shape.h"
@@ -191,11 +192,6 @@ static void point(const thing *t, atn_random *random, double p[3]) {
 
 static double along(const double d[3], const double *p) { return d[0] * p[0] + d[1] * p[1] + d[2] * p[2]; }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Where a share of the surface lies below, along d. */
 static double quantile(const thing *t, const double d[3], double share) {
     enum { DRAWN = 2000 };
@@ -206,7 +202,7 @@ static double quantile(const thing *t, const double d[3], double share) {
         point(t, &random, p);
         at[k] = along(d, p);
     }
-    qsort(at, DRAWN, sizeof *at, ascending);
+    qsort(at, DRAWN, sizeof *at, atn_ascending_double);
     return share >= 1 ? INFINITY : at[(size_t)(share * DRAWN)];
 }
 

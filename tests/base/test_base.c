@@ -49,18 +49,42 @@ static void each_thread_has_its_sentence(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     (void)atn_fail(ctx, ATN_ERR_INPUT, "main");
-    pthread_t threads[8];
-    caller callers[8];
-    for (int k = 0; k < 8; ++k) {
+    enum { THREADS = 50 };
+    pthread_t threads[THREADS];
+    caller callers[THREADS];
+    for (int k = 0; k < THREADS; ++k) {
         callers[k] = (caller){ctx, k, false};
         pthread_create(&threads[k], NULL, fail_and_look, &callers[k]);
     }
-    for (int k = 0; k < 8; ++k) {
+    for (int k = 0; k < THREADS; ++k) {
         pthread_join(threads[k], NULL);
         assert_true(callers[k].right);
     }
     assert_string_equal(atn_ctx_message(ctx), "main");
     kit_free(ctx);
+}
+
+/* A sentence belongs to the context it was said in, also where another one is at the same address later. */
+static void each_context_has_its_sentence(void **state) {
+    (void)state;
+    atn_ctx *a = kit_ctx(), *b = kit_ctx(), *none;
+    (void)atn_fail(a, ATN_ERR_INPUT, "of a");
+    assert_string_equal(atn_ctx_message(a), "of a");
+    assert_string_equal(atn_ctx_message(b), "");
+    assert_string_equal(atn_ctx_message(NULL), "");
+    atn_ctx_settings settings = {.size = sizeof settings + 8};
+    assert_int_equal(atn_ctx_create(&settings, &none), ATN_ERR_INPUT);
+    assert_null(none);
+    kit_contains(atn_ctx_message(NULL), "atn_ctx_settings: its size is");
+    assert_string_equal(atn_ctx_message(a), "");
+    (void)atn_fail(a, ATN_ERR_INPUT, "of a");
+    kit_free(a);
+    for (int k = 0; k < 20; ++k) {
+        a = kit_ctx();
+        assert_string_equal(atn_ctx_message(a), "");
+        kit_free(a);
+    }
+    kit_free(b);
 }
 
 static void cancel_is_seen(void **state) {
@@ -262,6 +286,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentence_is_one_line),
         cmocka_unit_test(each_thread_has_its_sentence),
+        cmocka_unit_test(each_context_has_its_sentence),
         cmocka_unit_test(cancel_is_seen),
         cmocka_unit_test(progress_is_told_and_may_stop_it),
         cmocka_unit_test(memory_is_counted),

@@ -57,7 +57,7 @@ static void layover_with_quality(void **state) {
     for (uint64_t seed = 1; seed <= 3; ++seed) {
         layover scene;
         atn_unwrap *unwrap;
-        atn_unwrap_result result;
+        atn_unwrap_result result = {0};
         layover_settings s = {
             .side = SIDE, .seed = seed, .hills = 6, .steep = 1.3, .noise = 0.5, .turn = 0.9, .looks = 4};
         kit_ok(ctx, layover_make(ctx, &s, &scene));

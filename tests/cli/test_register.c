@@ -132,9 +132,9 @@ static void people_get_a_block(void **state) {
     (void)state;
     cli_result r = cli_run("register " SCANS " --device host --profile --truth @/scans/truth.json");
     assert_int_equal(r.code, 0);
-    static const char *const PARTS[] = {"source      ", "transform   ", "turn        ",
+    static const char *const PARTS[] = {"source      ", "transform   ", "rotation    ",
                                         "rmse        ", "overlap     ", "converged",
-                                        "memory      ", "truth       ", "where the time goes"};
+                                        "peak memory ", "uncertainty ", "error       ", "part  "};
     for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS; ++k) kit_contains(r.out, PARTS[k]);
     assert_null(strstr(r.out, " \n"));
     cli_drop(&r);
@@ -292,8 +292,9 @@ static void the_report_is_whole(void **state) {
     cli_does("register " SCANS " --device host --report @/page.html --truth @/scans/truth.json", "converged");
     char *page = get("page.html");
     static const char *const PARTS[] = {
-        "<!doctype html>",     "before", "after", "How it got there", "against the truth", "<canvas",
-        "Where the time goes", "</html>"};
+        "<!doctype html>",       "Trusted", "Uncertainty (1σ)", "Before",    "After",
+        "error against --truth", "<canvas", "Copy the matrix",  "Residuals", "<details>",
+        "attune register ",      "</html>"};
     for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS; ++k) kit_contains(page, PARTS[k]);
     assert_null(strstr(page, "http"));
     atn_free(cli_ctx, page);

@@ -51,7 +51,7 @@ static void spoiled_at_every_byte(void **state) {
                 atn_status status = atn_cloud_read_bytes(ctx, f->name, copy, f->length, &drop, &cloud);
                 if (status != ATN_OK && status != ATN_ERR_INPUT && status != ATN_ERR_UNSUPPORTED)
                     fail_msg("%s spoiled at %zu", f->name, at);
-                if (status == ATN_OK) (void)atn_cloud_get_info(cloud);
+                if (status == ATN_OK) (void)atn_cloud_info_of(cloud);
                 atn_cloud_free(cloud);
                 free(copy);
             }

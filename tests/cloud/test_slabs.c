@@ -36,12 +36,12 @@ static void write_pos(atn_ctx *ctx, const char *path, size_t count, double size,
 static void check_slabs(atn_ctx *ctx, atn_frame *frame, const atn_cloud *cloud, atn_slabs_settings options,
                         bool temporary) {
     atn_slabs *slabs;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
-    atn_slabs_info info = atn_slabs_get_info(slabs);
+    atn_slabs_info info = atn_slabs_info_of(slabs);
     assert_int_equal(info.temporary, temporary);
     int axis = info.axis - 1;
-    size_t n = atn_cloud_get_info(cloud).points, met = 0, seen = 0;
+    size_t n = atn_cloud_info_of(cloud).points, met = 0, seen = 0;
     const double *x = atn_cloud_positions(cloud, axis);
     double before = -INFINITY;
     for (;; ++seen) {
@@ -86,8 +86,8 @@ static void slabs_have_their_halo(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "byte 80: z is NaN", atn_frame_open(ctx, path, NULL, &frame));
     kit_ok(ctx, atn_cloud_read(ctx, path, &drop, &cloud));
     kit_ok(ctx, atn_frame_open(ctx, path, &drop, &frame));
-    atn_frame_info info = atn_frame_get_info(frame);
-    atn_cloud_info wanted = atn_cloud_get_info(cloud);
+    atn_frame_info info = atn_frame_info_of(frame);
+    atn_cloud_info wanted = atn_cloud_info_of(cloud);
     assert_true(info.streamed && info.masses && !info.species && info.angstrom == 10);
     assert_int_equal(info.records, ATOMS);
     assert_int_equal(info.atoms, wanted.points);
@@ -138,9 +138,9 @@ static void odd_frames(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "has 2 frames, one is needed", atn_frame_open(ctx, path, NULL, &frame));
     kit_ok(ctx, atn_file_write(ctx, path, NONE, sizeof NONE - 1));
     kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
-    assert_int_equal(atn_frame_get_info(frame).atoms, 0);
+    assert_int_equal(atn_frame_info_of(frame).atoms, 0);
     atn_slabs *slabs;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     kit_ok(ctx, atn_slabs_open(frame, NULL, &slabs));
     kit_ok(ctx, atn_slabs_next(slabs, &atoms));
     assert_int_equal(atoms.count, 0);
@@ -151,7 +151,7 @@ static void odd_frames(void **state) {
     kit_ok(ctx, atn_slabs_open(frame, NULL, &slabs));
     kit_ok(ctx, atn_slabs_next(slabs, &atoms));
     assert_true(atoms.count == 1 && atoms.own == 1 && atoms.species[0] == 13 && !atoms.mass);
-    assert_true(atoms.position[1][0] == 2 && atn_frame_get_info(frame).angstrom == 1);
+    assert_true(atoms.position[1][0] == 2 && atn_frame_info_of(frame).angstrom == 1);
     atn_slabs_close(slabs);
     atn_frame_close(frame);
     kit_remove(dir);
@@ -179,7 +179,7 @@ static void lumps_stay_apart(void **state) {
     atn_slabs_settings options = {.atoms = 8, .memory = 8};
     kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
     kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
-    assert_true(atn_slabs_get_info(slabs).most <= 4 * EACH);
+    assert_true(atn_slabs_info_of(slabs).most <= 4 * EACH);
     atn_slabs_close(slabs);
     kit_ok(ctx, atn_cloud_read(ctx, path, NULL, &cloud));
     check_slabs(ctx, frame, cloud, options, true);
@@ -212,14 +212,14 @@ static void memory_is_bounded(void **state) {
     atn_slabs *slabs;
     atn_slabs_settings options = {.atoms = 20000, .halo = 0.01, .memory = 1 << 20};
     kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     size_t own = 0;
     do {
         kit_ok(ctx, atn_slabs_next(slabs, &atoms));
         own += atoms.own;
     } while (atoms.count);
     assert_int_equal(own, MANY);
-    size_t bound = (3 << 20) + (15 << 20) + 40 * atn_slabs_get_info(slabs).most;
+    size_t bound = (3 << 20) + (15 << 20) + 40 * atn_slabs_info_of(slabs).most;
     if (atn_ctx_peak_bytes(ctx) > bound) fail_msg("%zu bytes, %zu were said", atn_ctx_peak_bytes(ctx), bound);
     atn_slabs_close(slabs);
     atn_frame_close(frame);
@@ -246,14 +246,14 @@ static void long_text_is_not_kept(void **state) {
     atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
     kit_ok(ctx, frame_open(ctx, path, &drop, 1 << 30, &whole));
     kit_ok(ctx, frame_open(ctx, path, &drop, 1000, &kept));
-    atn_frame_info info = atn_frame_get_info(kept), other = atn_frame_get_info(whole);
+    atn_frame_info info = atn_frame_info_of(kept), other = atn_frame_info_of(whole);
     assert_true(info.streamed && !other.streamed && info.species && info.masses);
     assert_int_equal(info.atoms, other.atoms);
     assert_int_equal(info.records, MANY - info.nan);
     assert_int_equal(info.nan, 2);
     assert_memory_equal(info.high, other.high, sizeof info.high);
     for (int again = 0; again < 2; ++again) {
-        atn_atoms a, b;
+        atn_atoms a = {0}, b = {0};
         size_t seen = 0;
         do {
             kit_ok(ctx, atn_frame_next(kept, &a));
@@ -283,7 +283,7 @@ static void long_text_is_not_kept(void **state) {
 
 static atn_status go_through_text(atn_ctx *ctx, const void *path) {
     atn_frame *frame;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     atn_status status = frame_open(ctx, path, NULL, 0, &frame);
     if (status == ATN_OK) status = atn_frame_next(frame, &atoms);
     atn_frame_close(frame);

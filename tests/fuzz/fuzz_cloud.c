@@ -10,7 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void use(const atn_cloud *cloud, size_t size) {
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     if (info.points > size) abort(); /* no point takes less than a byte */
     for (int d = 0; d < 3; ++d)
         if (!isfinite(info.low[d]) || !isfinite(info.high[d]) || info.low[d] > info.high[d]) abort();
@@ -60,7 +60,7 @@ static void make_others(const atn_cloud *cloud) {
 
 /* Samples lie between the corners, with normals of length 1. */
 static void check_samples(const atn_cloud *samples, const atn_cloud *corners) {
-    atn_cloud_info of = atn_cloud_get_info(corners), info = atn_cloud_get_info(samples);
+    atn_cloud_info of = atn_cloud_info_of(corners), info = atn_cloud_info_of(samples);
     if (info.points != SAMPLES) abort();
     check_finite(samples);
     for (int d = 0; d < 3; ++d)

@@ -16,7 +16,7 @@ static void *limited(void *user, void *block, size_t bytes) {
 }
 
 static void use(const atn_volume *volume) {
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     volatile unsigned char sum = 0;
     if (info.frames < 1 || info.height < 1 || info.width < 1 || (info.bits != 8 && info.bits != 16)) abort();
     for (int64_t k = 0; k < info.frames; ++k) {

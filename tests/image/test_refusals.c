@@ -117,7 +117,7 @@ static void wrong_texts_are_refused(void **state) {
     }
     static const char bad[] = SDF_TEXT("2", "1") "BAD 4\n*\n";
     kit_ok(ctx, atn_image_read_bytes(ctx, "a file", bad, sizeof bad - 1, NULL, &image));
-    assert_int_equal(atn_image_get_info(image).invalid, 1);
+    assert_int_equal(atn_image_info_of(image).invalid, 1);
     atn_image_free(image);
     kit_free(ctx);
 }

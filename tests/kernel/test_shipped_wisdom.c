@@ -85,7 +85,7 @@ static void shipped_wisdom_is_true(void **state) {
         atn_wisdom *wisdom;
         check c = {.file = s->name};
         kit_ok(ctx, atn_wisdom_open_memory(ctx, s->name, &wisdom));
-        kit_ok(ctx, atn_wisdom_import(wisdom, s->name, s->text, strlen(s->text), NULL));
+        kit_ok(ctx, atn_store_import(wisdom, s->name, s->text, strlen(s->text), NULL));
         kit_ok(ctx, atn_wisdom_entries(wisdom, &(atn_wisdom_filter){0}, entry_is_true, &c));
         atn_wisdom_close(wisdom);
         assert_true(c.entries > 0);

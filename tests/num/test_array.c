@@ -30,7 +30,7 @@ static void shapes_are_checked(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "not inside", atn_array_view_block(m, 1, 0, 4, 5, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "row 4 is not inside", atn_array_view_row(m, 4, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "a pitch of 3 for rows of 5", atn_array_put(m, "", 3));
-    atn_array_info info = atn_array_get_info(m);
+    atn_array_info info = atn_array_info_of(m);
     assert_int_equal(info.pitch, 7);
     assert_true(info.shape[0] == 4 && info.shape[1] == 5 && info.shape[2] == 1);
     kit_ok(ctx, atn_array_view_range(v, 5, 0, &w)); /* nothing, at the very end */
@@ -60,20 +60,20 @@ static void volumes(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "-1 planes", atn_array_create_volume(device, ATN_SP, -1, 1, 1, 0, &v));
     kit_ok(ctx, atn_array_create_volume(device, ATN_SP, 2, 3, 4, 5, &v));
     kit_ok(ctx, atn_array_put(v, from, 0));
-    atn_array_info info = atn_array_get_info(v);
+    atn_array_info info = atn_array_info_of(v);
     assert_int_equal(info.rank, 3);
     assert_int_equal(info.shape[0], 2);
     assert_int_equal(info.pitch, 5);
     kit_ok(ctx, atn_array_view_plane(v, 1, &plane));
     kit_ok(ctx, atn_array_get(plane, half, 0));
     assert_memory_equal(half, from + 12, sizeof half);
-    assert_int_equal(atn_array_get_info(plane).shape[2], 1);
+    assert_int_equal(atn_array_info_of(plane).shape[2], 1);
     kit_fails(ctx, ATN_ERR_INPUT, "plane 2 is not inside a volume of 2 planes", atn_array_view_plane(v, 2, &m));
     kit_fails(ctx, ATN_ERR_INPUT, "a plane is taken of a volume, not of a matrix", atn_array_view_plane(plane, 0, &m));
     kit_fails(ctx, ATN_ERR_INPUT, "a row is taken of a matrix, not of a volume", atn_array_view_row(v, 0, &m));
     kit_ok(ctx, atn_array_save(v, path));
     kit_ok(ctx, atn_array_load(device, path, &back));
-    info = atn_array_get_info(back);
+    info = atn_array_info_of(back);
     assert_true(info.rank == 3 && info.shape[0] == 2 && info.shape[1] == 3 && info.shape[2] == 4);
     kit_ok(ctx, atn_array_get(back, to, 0));
     assert_memory_equal(to, from, sizeof to);

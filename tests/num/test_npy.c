@@ -234,7 +234,7 @@ static void round_trip_on(atn_ctx *ctx, atn_device *device) {
             atn_array *a = num_random(device, types[t], sizes[k][0], sizes[k][1], 3, &seed), *b;
             kit_ok(ctx, atn_array_save(a, path));
             kit_ok(ctx, atn_array_load(device, path, &b));
-            atn_array_info was = atn_array_get_info(a), is = atn_array_get_info(b);
+            atn_array_info was = atn_array_info_of(a), is = atn_array_info_of(b);
             assert_int_equal(is.type, was.type);
             assert_int_equal(is.rank, was.rank);
             assert_memory_equal(is.shape, was.shape, sizeof is.shape);

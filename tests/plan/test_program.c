@@ -188,9 +188,9 @@ static void names_and_sizes_are_told(void **state) {
     atn_program *program = open("kernel outer(a, b: vector T, s: T = 2) -> c: matrix T\n"
                                 "    c[y, x] = s * a[y] * b[x]\n");
     assert_int_equal(atn_program_count(program), 4);
-    atn_program_name a = atn_program_get(program, 0), c = a, s = a;
+    atn_program_name a = atn_program_name_of(program, 0), c = a, s = a;
     for (int32_t k = 0; k < 4; ++k) {
-        atn_program_name name = atn_program_get(program, k);
+        atn_program_name name = atn_program_name_of(program, k);
         if (strcmp(name.name, "c") == 0) c = name;
         if (strcmp(name.name, "s") == 0) s = name;
     }
@@ -203,7 +203,7 @@ static void names_and_sizes_are_told(void **state) {
     kit_ok(ctx, atn_program_bind(program, "b", right));
     kit_ok(ctx, atn_program_size(program));
     for (int32_t k = 0; k < 4; ++k) {
-        c = atn_program_get(program, k);
+        c = atn_program_name_of(program, k);
         if (strcmp(c.name, "c") == 0) assert_true(c.shape[0] == 7 && c.shape[1] == 5);
     }
     atn_program_free(program);

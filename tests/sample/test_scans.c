@@ -11,8 +11,8 @@ static const atn_scans_settings USUAL = {.size = 3000, .noise = 0.002, .overlap 
 static atn_scans make(atn_ctx *ctx, atn_scans_settings settings) {
     atn_scans scans;
     kit_ok(ctx, atn_scans_make(ctx, &settings, NULL, NULL, &scans));
-    assert_int_equal(atn_cloud_get_info(scans.source).points, settings.size);
-    assert_int_equal(atn_cloud_get_info(scans.target).points, settings.size);
+    assert_int_equal(atn_cloud_info_of(scans.source).points, settings.size);
+    assert_int_equal(atn_cloud_info_of(scans.target).points, settings.size);
     return scans;
 }
 

@@ -7,7 +7,7 @@
 
 static double extent(const atn_cloud *cloud) {
     double most = 0;
-    size_t n = atn_cloud_get_info(cloud).points;
+    size_t n = atn_cloud_info_of(cloud).points;
     for (int a = 0; a < 3; ++a) {
         const double *x = atn_cloud_positions(cloud, a);
         double low = x[0], high = x[0];

@@ -364,10 +364,10 @@ static atn_status walk_once(const atn_ctx *ctx) {
     if (status == ATN_OK) status = atn_wisdom_crown(wisdom, &key, &winner);
     if (status == ATN_OK) status = atn_wisdom_find(ctx, wisdom, &key, &hit);
     if (status == ATN_OK) status = atn_wisdom_lock(ctx, wisdom, "device", false, &lock);
-    if (status == ATN_OK) status = atn_wisdom_export(ctx, wisdom, &all, &text, NULL);
-    if (status == ATN_OK) status = atn_wisdom_import(wisdom, "text", atn_text_str(&text), text.length, NULL);
+    if (status == ATN_OK) status = atn_store_export(ctx, wisdom, &all, &text, NULL);
+    if (status == ATN_OK) status = atn_store_import(wisdom, "text", atn_text_str(&text), text.length, NULL);
     all.kernel = NULL;
-    if (status == ATN_OK) status = atn_wisdom_forget(wisdom, &all, NULL);
+    if (status == ATN_OK) status = atn_store_forget(wisdom, &all, NULL);
     atn_text_free(&text);
     atn_wisdom_unlock(lock);
     atn_hit_free(&hit);

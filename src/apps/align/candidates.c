@@ -2,6 +2,7 @@
  * scans; scans that overlap use the same ones. Poses come from points that look alike (search_pairs.c). */
 #include "apps/align/candidates.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "geom/eigen.h"
 
@@ -14,11 +15,6 @@ static const double OTHER_TURN = 0.2618; /* 15 degrees: what a runner-up differs
 
 /* ---- scans ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The middle one of the sizes that suit each: scans of one thing are alike in size. */
 static atn_status common_edge(const candidates *c, double *out) {
     double *edge = atn_alloc(c->ctx, c->count * sizeof *edge);
@@ -30,7 +26,7 @@ static atn_status common_edge(const candidates *c, double *out) {
         known += status == ATN_OK && edge[known] > 0;
     }
     if (status == ATN_OK && known) {
-        qsort(edge, known, sizeof *edge, ascending);
+        qsort(edge, known, sizeof *edge, atn_ascending_double);
         *out = edge[known / 2];
     }
     atn_free(c->ctx, edge);

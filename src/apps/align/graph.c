@@ -7,6 +7,7 @@
  * and others, 2020), and c scaled by how much usual links scatter. */
 #include "apps/align/graph.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "geom/eigen.h"
 
@@ -175,18 +176,13 @@ static void build(work *w) {
 
 /* ---- iterations ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* By the median of chi2, which is smaller than it should be as far as poses could follow the links. */
 static double spread2_of(const work *w) {
     const graph *g = w->g;
     double free_share = 1 - (double)(g->nodes - 1) / (double)g->links;
     if (!(free_share > 0)) return 1; /* a tree: everything fits */
     for (size_t l = 0; l < g->links; ++l) w->product[l] = g->link[l].chi2;
-    qsort(w->product, g->links, sizeof *w->product, ascending);
+    qsort(w->product, g->links, sizeof *w->product, atn_ascending_double);
     double spread2 = w->product[g->links / 2] / (MEDIAN * free_share);
     return fmax(1, fmin(spread2, MOST_SPREAD2));
 }

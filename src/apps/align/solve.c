@@ -89,7 +89,7 @@ static void carry(const double c[36], const double centre[3], double s, double l
 /* ---- the graph ---- */
 
 static atn_status add_link(solving *s, size_t edge) {
-    const atn_align_edge *e = &s->w->out->edge[edge];
+    const atn_align_edge *e = &s->w->edge[edge];
     graph_link *l = &s->g.link[s->g.links];
     const double *to = centre_of(s->w, e->target);
     geom_pose p = pose_of(e->transform);
@@ -159,7 +159,7 @@ static atn_status solving_make(align_work *w, size_t group, solving *s) {
     s->g.anchor = 0;
     atn_status status = ATN_OK;
     for (size_t e = 0; e < out->edges && status == ATN_OK; ++e)
-        if (out->edge[e].used && w->group[out->edge[e].source] == group) status = add_link(s, e);
+        if (w->edge[e].used && w->group[w->edge[e].source] == group) status = add_link(s, e);
     if (status == ATN_OK) walk_tree(s);
     return status;
 }
@@ -200,7 +200,7 @@ static bool is_far(const solving *s, size_t a, size_t b) {
 
 static bool is_edge(const align_work *w, size_t a, size_t b) {
     for (size_t e = 0; e < w->out->edges; ++e) {
-        const atn_align_edge *edge = &w->out->edge[e];
+        const atn_align_edge *edge = &w->edge[e];
         if ((edge->source == a && edge->target == b) || (edge->source == b && edge->target == a)) return true;
     }
     return false;
@@ -236,8 +236,8 @@ static atn_status close_loops(const solving *s) {
     atn_status status = degree ? list_chances(s, &list, &count) : ATN_ERR_MEMORY;
     if (status == ATN_OK && !(starts = atn_alloc(w->ctx, (count + 1) * sizeof *starts))) status = ATN_ERR_MEMORY;
     for (size_t e = 0; e < w->out->edges && status == ATN_OK; ++e) {
-        degree[w->out->edge[e].source] += w->out->edge[e].used;
-        degree[w->out->edge[e].target] += w->out->edge[e].used;
+        degree[w->edge[e].source] += w->edge[e].used;
+        degree[w->edge[e].target] += w->edge[e].used;
     }
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         const chance *c = &list[k];
@@ -261,7 +261,7 @@ static void judge_edges(const solving *s, bool *changed) {
     *changed = false;
     for (size_t k = 0; k < s->g.links; ++k) {
         const graph_link *l = &s->g.link[k];
-        atn_align_edge *e = &s->w->out->edge[s->edge_of[k]];
+        atn_align_edge *e = &s->w->edge[s->edge_of[k]];
         const double *r = l->residual;
         e->residual_deg = DEGREES * sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
         e->residual = s->unit * sqrt(r[3] * r[3] + r[4] * r[4] + r[5] * r[5]);
@@ -279,7 +279,7 @@ static bool drop_refused(align_work *w) {
     for (size_t k = 0; k < w->count; ++k) {
         size_t held = 0, refused = 0;
         for (size_t n = 0; n < w->out->edges; ++n) {
-            const atn_align_edge *e = &w->out->edge[n];
+            const atn_align_edge *e = &w->edge[n];
             if (e->source != k && e->target != k) continue;
             held += e->used;
             refused += e->loop && e->verdict == ATN_VERDICT_REFUSED;
@@ -287,7 +287,7 @@ static bool drop_refused(align_work *w) {
         if (held == 0 || refused <= held) continue;
         dropped = true;
         for (size_t n = 0; n < w->out->edges; ++n)
-            if (w->out->edge[n].source == k || w->out->edge[n].target == k) w->out->edge[n].used = false;
+            if (w->edge[n].source == k || w->edge[n].target == k) w->edge[n].used = false;
     }
     return dropped;
 }
@@ -308,7 +308,7 @@ static atn_status publish(solving *s) {
     out->iterations = s->g.iterations;
     out->spread = sqrt(s->g.spread2);
     for (size_t k = 0; k < w->count && status == ATN_OK; ++k) {
-        atn_align_scan *scan = &out->scan[k];
+        atn_align_scan *scan = &w->scan[k];
         double inside[36];
         if (s->node[k] == SIZE_MAX) continue;
         geom_pose pose = leave(&s->g.pose[s->node[k]], centre_of(w, k), s->origin, s->unit);
@@ -318,8 +318,8 @@ static atn_status publish(solving *s) {
         carry(inside, s->origin, 1, s->unit, scan->covariance);
     }
     for (size_t e = 0; e < out->edges; ++e) {
-        out->scan[out->edge[e].source].edges += out->edge[e].used;
-        out->scan[out->edge[e].target].edges += out->edge[e].used;
+        w->scan[w->edge[e].source].edges += w->edge[e].used;
+        w->scan[w->edge[e].target].edges += w->edge[e].used;
     }
     return status;
 }
@@ -350,12 +350,12 @@ static void say_doubt(const align_work *w) {
     bool more = true;
     static const char DOUBT[] = "in doubt: no trusted pair holds it to the others";
     for (size_t k = 0; k < w->count; ++k)
-        if (out->scan[k].placed && k != out->anchor) memcpy(out->scan[k].reason, DOUBT, sizeof DOUBT);
+        if (w->scan[k].placed && k != out->anchor) memcpy(w->scan[k].reason, DOUBT, sizeof DOUBT);
     while (more) {
         more = false;
         for (size_t n = 0; n < out->edges; ++n) {
-            const atn_align_edge *e = &out->edge[n];
-            atn_align_scan *a = &out->scan[e->source], *b = &out->scan[e->target];
+            const atn_align_edge *e = &w->edge[n];
+            atn_align_scan *a = &w->scan[e->source], *b = &w->scan[e->target];
             if (!e->used || e->likely || !a->placed || !b->placed || !*a->reason == !*b->reason) continue;
             a->reason[0] = b->reason[0] = 0;
             more = true;
@@ -391,6 +391,6 @@ atn_status align_solve(align_work *w) {
     }
     if (status == ATN_OK) say_doubt(w);
     for (size_t k = 0; k < w->count && status == ATN_OK; ++k)
-        if (!w->out->scan[k].placed) say_why(w, k, &w->out->scan[k]);
+        if (!w->scan[k].placed) say_why(w, k, &w->scan[k]);
     return status;
 }

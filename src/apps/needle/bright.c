@@ -89,7 +89,7 @@ enum { TABLES = 4 }; /* in turn: most pixels are dark, and a number that was jus
 /* Of a scan, rows that are spread evenly. */
 static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
     census *h = user;
-    atn_volume_info info = atn_volume_get_info(h->volume);
+    atn_volume_info info = atn_volume_info_of(h->volume);
     int64_t step = info.height > 256 ? info.height / 256 : 1, bytes = info.bits / 8;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
@@ -109,7 +109,7 @@ static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
 }
 
 int32_t needle_bright_level(const atn_volume *volume) {
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     census h = {.volume = volume, .step = info.frames > LOOKED_AT ? (info.frames + LOOKED_AT - 1) / LOOKED_AT : 1};
     int64_t scans = (info.frames - h.step / 2 + h.step - 1) / h.step;
     atn_parallel(scans, 1, count_some, &h);
@@ -246,7 +246,7 @@ static atn_status send(needle_bright *b, int64_t batch) {
 }
 
 atn_status needle_bright_begin(needle_bright *b, const atn_volume *volume) {
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     atn_status status = fit_to(b, &info);
     b->volume = volume;
     b->sent = 0;

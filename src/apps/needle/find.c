@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static atn_status miss(atn_needle_result *out, const char *why) {
 
 static atn_status take_view(look *l, const atn_needle_view *view) {
     const atn_ctx *ctx = l->n->ctx;
-    atn_volume_info info = atn_volume_get_info(l->volume);
+    atn_volume_info info = atn_volume_info_of(l->volume);
     if (view) l->view = *view;
     bool given = l->view.spacing[0] != 0 || l->view.spacing[1] != 0 || l->view.spacing[2] != 0;
     memcpy(l->spacing, given ? l->view.spacing : info.spacing, sizeof l->spacing);
@@ -81,7 +82,7 @@ static atn_status take_view(look *l, const atn_needle_view *view) {
 
 /* Metres beside millimetres: the needle is then thinner than a pixel, or thicker than the volume. */
 static atn_status check_radius(const look *l) {
-    atn_volume_info info = atn_volume_get_info(l->volume);
+    atn_volume_info info = atn_volume_info_of(l->volume);
     double wide = 2 * l->n->shape.radius, across = l->spacing[0] * (double)info.width;
     if (wide < 0.1 * across && wide < 3 * l->spacing[0])
         return atn_fail(
@@ -109,7 +110,7 @@ static atn_status take_bright(void *user, const needle_batch *batch) {
 
 static atn_status segment(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
-    atn_volume_info info = atn_volume_get_info(l->volume);
+    atn_volume_info info = atn_volume_info_of(l->volume);
     double begin = atn_clock_seconds(), since = begin, white = info.bits == 8 ? 255 : 65535;
     atn_status status = needle_surface_begin(&n->surface, &info);
     if (status == ATN_OK) status = needle_bright_begin(&n->bright, l->volume);
@@ -402,13 +403,10 @@ static atn_status try_otherwise(look *l, const atn_needle_match_settings *settin
     return status;
 }
 
-atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_needle_view *view,
-                           const atn_needle_match_settings *settings, atn_needle_result *out) {
-    static const atn_needle_match_settings USUAL = {0};
+static atn_status find(atn_needle *n, const atn_volume *volume, const atn_needle_view *view,
+                       const atn_needle_match_settings *settings, atn_needle_result *out) {
     look l = {.n = n, .volume = volume};
     double begin = atn_clock_seconds();
-    if (!settings) settings = &USUAL;
-    *out = (atn_needle_result){0};
     memset(n->part_s, 0, sizeof n->part_s);
     atn_needle_match_settings filled = *settings;
     needle_frame frame;
@@ -420,5 +418,23 @@ atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_ne
     if (status == ATN_OK && settings->otherwise && settings->has_start && (!out->found || out->at_end))
         status = try_otherwise(&l, settings->otherwise, out);
     out->seconds = atn_clock_seconds() - begin;
+    return status;
+}
+
+atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_needle_view *given_view,
+                           const atn_needle_match_settings *given, atn_needle_result *out) {
+    atn_needle_match_settings settings, otherwise;
+    atn_needle_view view;
+    atn_needle_result all = {0};
+    atn_status status = ATN_CHECK_OUT(n->ctx, atn_needle_result, out);
+    if (status == ATN_OK) status = ATN_TAKE(n->ctx, atn_needle_view, given_view, &view);
+    if (status == ATN_OK) status = ATN_TAKE(n->ctx, atn_needle_match_settings, given, &settings);
+    if (status == ATN_OK && settings.otherwise) {
+        status = ATN_TAKE(n->ctx, atn_needle_match_settings, settings.otherwise, &otherwise);
+        settings.otherwise = &otherwise;
+    }
+    if (status != ATN_OK) return status;
+    status = find(n, volume, &view, &settings, &all);
+    ATN_GIVE(n->ctx, atn_needle_result, &all, out);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/extreme.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ atn_status atn_needle_model(atn_ctx *ctx, const char *path, atn_cloud **out) {
     if (status != ATN_ERR_INPUT) return status;
     if (atn_cloud_read(ctx, path, NULL, &points) != ATN_OK) /* neither; the mesh's reason is the better one */
         return atn_cloud_sample_mesh(ctx, path, MESH_POINTS, MESH_SEED, out);
-    if (atn_cloud_get_info(points).normals) {
+    if (atn_cloud_info_of(points).normals) {
         *out = points;
         return ATN_OK;
     }
@@ -52,7 +53,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
         status = atn_cloud_voxels(model, n->options.edge, &filtered);
         use = filtered;
     }
-    if (status == ATN_OK && !atn_cloud_get_info(use).normals) {
+    if (status == ATN_OK && !atn_cloud_info_of(use).normals) {
         status = atn_cloud_with_normals(use, 0, NULL, &with);
         use = with;
     }
@@ -65,7 +66,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
         if (!n->normal) status = ATN_ERR_MEMORY;
     }
     if (status == ATN_OK) {
-        atn_cloud_info info = atn_cloud_get_info(use);
+        atn_cloud_info info = atn_cloud_info_of(use);
         put_normals(n, use);
         for (int axis = 0; axis < 3; ++axis) {
             n->low[axis] = info.low[axis];
@@ -81,7 +82,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
 }
 
 static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_needle_settings *o) {
-    if (atn_cloud_get_info(model).points == 0) return atn_fail(ctx, ATN_ERR_INPUT, "needle: the model has no points");
+    if (atn_cloud_info_of(model).points == 0) return atn_fail(ctx, ATN_ERR_INPUT, "needle: the model has no points");
     if (o->threshold == 0) o->threshold = 0.02;
     if (!(o->threshold > 0 && isfinite(o->threshold)))
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: a threshold of %g matches nothing; it is a length above 0",
@@ -92,12 +93,13 @@ static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_
     return ATN_OK;
 }
 
-atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_settings *options,
+atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_settings *given,
                              atn_needle **out) {
     atn_ctx *ctx = atn_device_ctx(device);
-    atn_needle_settings filled = options ? *options : (atn_needle_settings){0};
+    atn_needle_settings filled;
     *out = NULL;
-    atn_status status = check_options(ctx, model, &filled);
+    atn_status status = ATN_TAKE(ctx, atn_needle_settings, given, &filled);
+    if (status == ATN_OK) status = check_options(ctx, model, &filled);
     if (status != ATN_OK) return status;
     atn_needle *n = atn_zalloc(ctx, sizeof *n);
     if (!n) return ATN_ERR_MEMORY;
@@ -335,13 +337,17 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
 
 atn_status atn_needle_match(atn_needle *n, const atn_cloud *scan, const atn_needle_match_settings *settings,
                             atn_needle_result *out) {
-    atn_needle_match_settings filled = settings ? *settings : (atn_needle_match_settings){0};
+    atn_needle_match_settings filled;
+    atn_needle_result all = {0};
     needle_frame frame;
     double begin = atn_clock_seconds();
-    *out = (atn_needle_result){0};
-    atn_status status = needle_take_settings(n, &filled, &frame);
+    atn_status status = ATN_CHECK_OUT(n->ctx, atn_needle_result, out);
+    if (status == ATN_OK) status = ATN_TAKE(n->ctx, atn_needle_match_settings, settings, &filled);
+    if (status != ATN_OK) return status;
+    status = needle_take_settings(n, &filled, &frame);
     if (status == ATN_OK) status = needle_take_scan(n, scan);
-    if (status == ATN_OK) status = needle_match_taken(n, &frame, out);
-    out->seconds = atn_clock_seconds() - begin;
+    if (status == ATN_OK) status = needle_match_taken(n, &frame, &all);
+    all.seconds = atn_clock_seconds() - begin;
+    ATN_GIVE(n->ctx, atn_needle_result, &all, out);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Other poses that may fit as well: those that the search has met, and turns about what overlaps. Whatever fits nearly
  * as well at a thousand points is refined and looked at closely. What a thing's symmetry sends onto each other is
  * completed: with two poses that fit, the step from one to the other is tried on all. */
+#include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
+static const double IMPLIED = 0.7; /* the same for what two poses that fit as well make of each other */
 static const double BETTER = 1.15; /* fits clearly better */
 static const double PLANES = 0.9;  /* of planes along three directions, the share that tells nothing */
 static const double FREE = 6;      /* power of what is at the other's surface and not over it, */
@@ -79,7 +81,8 @@ static bool is_new(const poses *known, const geom_pose *pose) {
     return true;
 }
 
-/* S = A_i A_0^-1 on every A_j, until nothing new fits. */
+/* S = A_i A_0^-1 on every A_j, until nothing new fits. The answer is the best of its kind by chance, and what is
+ * composed is a symmetry where its parts are: it may fit a little worse. */
 static void complete(const reg_problem *p, const fitness_seen *seen, poses *known) {
     geom_pose back;
     if (!geom_pose_invert(&known->list[0], &back)) return;
@@ -91,7 +94,7 @@ static void complete(const reg_problem *p, const fitness_seen *seen, poses *know
                 fitness_seen there;
                 if (!is_new(known, &pose)) continue;
                 fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
-                if (judge_value(&there, seen) > EQUAL * seen->value && is_new(known, &pose))
+                if (judge_value(&there, seen) > IMPLIED * seen->value && is_new(known, &pose))
                     known->list[known->count++] = pose;
             }
 }
@@ -138,7 +141,7 @@ static atn_status find_rivals(reg_problem *p, double (*found)[16], size_t *count
     *count = 0;
     reg_to_outside(p, &p->pose, answer);
     if (p->settings->transform != ATN_TRANSFORM_RIGID) return moved_rivals(p, answer, found, count);
-    if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
+    status = reg_scene_ready(p);
     if (status == ATN_OK) status = reg_scene_rivals(p->scene, answer, found, count);
     return status;
 }

@@ -4,6 +4,7 @@
  * around such would be near everything). */
 #include "apps/register/near_walk.h"
 
+#include "base/compare.h"
 #include "base/lanes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -245,15 +246,10 @@ static size_t next_run(const walk *t, size_t r, size_t end, ball *out) {
     return r;
 }
 
-static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* What several runs found, in ascending order, each block once. */
 static void join_runs(near_found *out, size_t first) {
     size_t kept = first;
-    qsort(out->block + first, out->count - first, sizeof *out->block, ascending);
+    qsort(out->block + first, out->count - first, sizeof *out->block, atn_ascending_int32);
     for (size_t k = first; k < out->count; ++k)
         if (kept == first || out->block[k] != out->block[kept - 1]) out->block[kept++] = out->block[k];
     out->count = kept;

@@ -40,7 +40,7 @@ static const double DEVIATION = 1.4826; /* standard deviations of a Gaussian for
 
 static atn_status find_normals(reg_pairs *s) {
     const atn_cloud *cloud = s->p->target_cloud;
-    if (!atn_cloud_get_info(cloud).normals) {
+    if (!atn_cloud_info_of(cloud).normals) {
         atn_status status = atn_cloud_with_normals(cloud, 0, NULL, &s->made);
         if (status != ATN_OK) return status;
         cloud = s->made;

@@ -33,15 +33,6 @@ static bool same(const search_pose *a, const search_pose *b) {
     return d2 < SAME_SHIFT * SAME_SHIFT && search_pose_angle(a, b) < SAME_TURN;
 }
 
-void search_sort(search_pose *pose, size_t count) {
-    for (size_t i = 1; i < count; ++i) {
-        search_pose moving = pose[i];
-        size_t k = i;
-        for (; k > 0 && pose[k - 1].score < moving.score; --k) pose[k] = pose[k - 1];
-        pose[k] = moving;
-    }
-}
-
 /* Poses that are looked at by all cores, each by one. */
 typedef struct looking {
     const reg_scene *scene;

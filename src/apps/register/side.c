@@ -2,12 +2,12 @@
  * full. */
 #include "apps/register/ordered_side.h"
 
-#include "geom/nth.h"
-
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
 #include "eval/number.h"
+#include "geom/nth.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -491,13 +491,8 @@ static void look_at_some(void *user, int64_t from, int64_t to, int32_t worker) {
                                                   t->s->padded % t->samples * (size_t)k / t->samples);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double reg_side_median(double *square, size_t n) {
-    qsort(square, n, sizeof *square, ascending);
+    qsort(square, n, sizeof *square, atn_ascending_double);
     while (n && !isfinite(square[n - 1])) --n;
     return n ? (sqrt(square[(n - 1) / 2]) + sqrt(square[n / 2])) / 2 : 0;
 }

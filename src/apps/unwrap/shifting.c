@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "num/array.h"
 
 #include <attune/kernel.h>
@@ -142,17 +143,20 @@ static atn_status make_kernel(atn_phase *p, atn_device *device) {
     return status;
 }
 
-atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height, const atn_phase_settings *options,
+atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height, const atn_phase_settings *given,
                             atn_phase **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
+    atn_phase_settings settings;
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_phase_settings, given, &settings);
+    if (status != ATN_OK) return status;
     atn_phase *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
     p->ctx = ctx;
-    if (options) p->options = *options;
+    p->options = settings;
     const double *angle = p->options.angle;
     p->options.angle = NULL; /* the caller's */
-    atn_status status = check(ctx, width, height, p);
+    status = check(ctx, width, height, p);
     if (status == ATN_OK) status = make_arrays(p, device, width, height);
     if (status == ATN_OK) status = put_weights(p, angle);
     if (status == ATN_OK) status = make_kernel(p, device);

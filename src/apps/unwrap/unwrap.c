@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -114,9 +115,12 @@ atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const 
     return ATN_OK;
 }
 
-atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, const atn_unwrap_settings *options,
+atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, const atn_unwrap_settings *given,
                              atn_unwrap **out) {
-    return unwrap_open(device, width, height, options, NULL, out);
+    atn_unwrap_settings settings;
+    *out = NULL;
+    atn_status status = ATN_TAKE(atn_device_ctx(device), atn_unwrap_settings, given, &settings);
+    return status == ATN_OK ? unwrap_open(device, width, height, &settings, NULL, out) : status;
 }
 
 void atn_unwrap_free(atn_unwrap *u) {
@@ -411,8 +415,11 @@ static atn_status solve_frame(atn_unwrap *u, const unwrap_arrays *given, const v
     return status;
 }
 
-static atn_unwrap_solve_settings settings_of(const atn_unwrap_solve_settings *given) {
-    return given ? *given : (atn_unwrap_solve_settings){0};
+/* What the caller gave, and room for what he gets. */
+static atn_status take(const atn_unwrap *u, const atn_unwrap_solve_settings *given, const atn_unwrap_result *result,
+                       atn_unwrap_solve_settings *settings) {
+    atn_status status = ATN_CHECK_OUT(u->ctx, atn_unwrap_result, result);
+    return status == ATN_OK ? ATN_TAKE(u->ctx, atn_unwrap_solve_settings, given, settings) : status;
 }
 
 static atn_status check_array(const atn_unwrap *u, const atn_array *array, atn_type type, const char *what) {
@@ -437,14 +444,17 @@ static atn_status check_arrays(const atn_unwrap *u, const unwrap_arrays *a, cons
 
 atn_status atn_unwrap_solve(atn_unwrap *u, const void *phase, const atn_unwrap_solve_settings *settings, void *out,
                             atn_unwrap_result *result) {
-    atn_unwrap_solve_settings s = settings_of(settings);
-    unwrap_arrays given = {.mask = s.mask_array, .quality = s.quality_array};
+    atn_unwrap_solve_settings s;
+    atn_unwrap_result all = {0};
     double start = atn_clock_seconds();
-    *result = (atn_unwrap_result){0};
-    atn_status status = check_settings(u, &s);
+    atn_status status = take(u, settings, result, &s);
+    if (status != ATN_OK) return status;
+    unwrap_arrays given = {.mask = s.mask_array, .quality = s.quality_array};
+    status = check_settings(u, &s);
     if (status == ATN_OK) status = check_arrays(u, &given, &s);
-    if (status == ATN_OK) status = solve_frame(u, &given, phase, &s, out, result);
-    result->seconds = atn_clock_seconds() - start;
+    if (status == ATN_OK) status = solve_frame(u, &given, phase, &s, out, &all);
+    all.seconds = atn_clock_seconds() - start;
+    ATN_GIVE(u->ctx, atn_unwrap_result, &all, result);
     return status;
 }
 
@@ -492,11 +502,13 @@ static atn_status close_gaps(atn_unwrap *u, atn_array *own, atn_array **array) {
 
 atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unwrap_solve_settings *settings,
                                   atn_array *out, atn_unwrap_result *result) {
-    atn_unwrap_solve_settings s = settings_of(settings);
-    unwrap_arrays given = {phase, out, s.mask_array, s.quality_array};
+    atn_unwrap_solve_settings s;
+    atn_unwrap_result all = {0};
     double start = atn_clock_seconds();
-    *result = (atn_unwrap_result){0};
-    atn_status status = check_settings(u, &s);
+    atn_status status = take(u, settings, result, &s);
+    if (status != ATN_OK) return status;
+    unwrap_arrays given = {phase, out, s.mask_array, s.quality_array};
+    status = check_settings(u, &s);
     if (status == ATN_OK) status = check_arrays(u, &given, &s);
     if (status == ATN_OK) status = close_gaps(u, u->psi, &given.psi);
     if (status == ATN_OK && given.mask && has_gaps(given.mask)) {
@@ -509,8 +521,9 @@ atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unw
         if (status == ATN_OK) status = close_gaps(u, u->quality, &given.quality);
     }
     if (status == ATN_OK && (has_gaps(out) || atn_array_overlaps(phase, out))) given.out = u->out;
-    if (status == ATN_OK) status = solve_frame(u, &given, NULL, &s, NULL, result);
+    if (status == ATN_OK) status = solve_frame(u, &given, NULL, &s, NULL, &all);
     if (status == ATN_OK && given.out != out) status = copy_array(u, given.out, out);
-    result->seconds = atn_clock_seconds() - start;
+    all.seconds = atn_clock_seconds() - start;
+    ATN_GIVE(u->ctx, atn_unwrap_result, &all, result);
     return status;
 }

@@ -52,7 +52,7 @@ static atn_lattice_info match(const atn_lattice_settings *settings) {
     atn_atoms atoms = atoms_of();
     kit_ok(ctx, atn_lattice_create(device, settings, &lattice));
     kit_ok(ctx, atn_lattice_match(lattice, &atoms, 1, f.atom));
-    atn_lattice_info info = atn_lattice_get_info(lattice);
+    atn_lattice_info info = atn_lattice_info_of(lattice);
     atn_lattice_free(lattice);
     return info;
 }
@@ -288,7 +288,7 @@ static void sets_and_models(void **state) {
         assert_int_equal(out[k].structure, 1);
         assert_true(out[k].matched > 0.9F && out[k].rmsd < 0.1F);
     }
-    assert_true(fabs(atn_lattice_get_info(lattice).neighbours - 4) < 1e-9); /* the row that repeats is left out */
+    assert_true(fabs(atn_lattice_info_of(lattice).neighbours - 4) < 1e-9); /* the row that repeats is left out */
     atn_lattice_free(lattice);
 }
 

@@ -32,7 +32,7 @@ atn_cloud *scan_model(atn_ctx *ctx, const atn_needle_sample *sample) {
 }
 
 atn_volume *scan_cut(atn_ctx *ctx, const atn_needle_sample *sample, int64_t first, int64_t count, int64_t column) {
-    atn_volume_info info = atn_volume_get_info(sample->volume);
+    atn_volume_info info = atn_volume_info_of(sample->volume);
     int64_t shape[3] = {count, info.height, info.width - column};
     unsigned char *data = malloc((size_t)(shape[0] * shape[1] * shape[2])), *to = data;
     atn_volume *out;
@@ -46,7 +46,7 @@ atn_volume *scan_cut(atn_ctx *ctx, const atn_needle_sample *sample, int64_t firs
 }
 
 atn_volume *scan_both(atn_ctx *ctx, const atn_needle_sample *a, const atn_needle_sample *b) {
-    atn_volume_info info = atn_volume_get_info(a->volume);
+    atn_volume_info info = atn_volume_info_of(a->volume);
     int64_t shape[3] = {info.frames, info.height, info.width};
     const unsigned char *x = atn_volume_frame(a->volume, 0), *y = atn_volume_frame(b->volume, 0);
     size_t count = (size_t)info.frames * info.frame_bytes;

@@ -68,7 +68,7 @@ static int64_t hold(const atn_cloud *model, const atn_cloud *scan, const geom_po
             .threshold = threshold, .edge = -1, .brute = form & 1, .count = (atn_needle_count)(form / 2)};
         atn_needle_match_settings settings = {
             .roll_deg = {0, 0, 1}, .shift = {0, 0, 1}, .rounds = 1, .no_refine = true, .least = 1};
-        atn_needle_result result;
+        atn_needle_result result = {0};
         atn_needle *n;
         const int32_t *count;
         kit_ok(ctx, atn_needle_create(device, model, &options, &n));

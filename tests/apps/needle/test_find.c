@@ -12,7 +12,7 @@ static atn_cloud *model;
 static atn_needle *needle;
 
 static atn_needle_result find(const atn_volume *volume) {
-    atn_needle_result r;
+    atn_needle_result r = {0};
     kit_ok(ctx, atn_needle_find(needle, volume, NULL, NULL, &r));
     return r;
 }
@@ -75,7 +75,7 @@ static void a_start_stands_for_the_search(void **state) {
     atn_needle_sample_settings s = scan_settings(3);
     atn_needle_sample sample = scan_sample(ctx, &s);
     atn_needle_match_settings settings = {.has_start = true, .track = true};
-    atn_needle_result r;
+    atn_needle_result r = {0};
     memcpy(settings.start, sample.truth.transform, sizeof settings.start);
     settings.start[3] += 0.01;
     settings.start[11] -= 0.03;
@@ -165,7 +165,7 @@ static void volumes_without_anything(void **state) {
         for (size_t k = 0; k < 12 * 200 * 100; ++k)
             data[k] = (unsigned char)(form % 2 ? 255 : form == 4 ? kit_random(&seed) % 256 : 0);
         kit_ok(ctx, atn_volume_create(ctx, shape, 8, data, SPACING, &volume));
-        atn_needle_result r;
+        atn_needle_result r = {0};
         atn_status status = atn_needle_find(needle, volume, NULL, NULL, &r);
         if (status != ATN_ERR_INPUT) { /* a single pixel is narrower than the needle by far */
             kit_ok(ctx, status);
@@ -214,7 +214,7 @@ static void refusals(void **state) {
         {.settings = {.has_start = true, .start = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}}, .part = "not a rotation"},
     };
     atn_volume *volume, *unknown;
-    atn_needle_result r;
+    atn_needle_result r = {0};
     kit_ok(ctx, atn_volume_create(ctx, SHAPE, 8, NULL, SPACING, &volume));
     for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k)
         kit_fails(ctx, ATN_ERR_INPUT, WRONG[k].part,

@@ -63,7 +63,7 @@ static void poses_are_found(void **state) {
     for (int k = 0; k < POSES; ++k) {
         scene s = scene_make((uint64_t)k, &NEEDLE);
         atn_needle_match_settings settings = {.has_start = true};
-        atn_needle_result r;
+        atn_needle_result r = {0};
         double twist[6], inverse[36], normalised = 0;
         needle_put(&s.start, settings.start);
         kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
@@ -91,7 +91,7 @@ static void poses_are_found(void **state) {
 static void forms_agree(void **state) {
     (void)state;
     scene s = scene_make(3, &NEEDLE);
-    atn_needle_result r[4]; /* coarse, since brute force takes its time */
+    atn_needle_result r[4] = {0}; /* coarse, since brute force takes its time */
     for (int form = 0; form < 4; ++form) {
         atn_needle_settings options = {
             .threshold = 0.06, .edge = 0.06, .brute = form & 1, .count = (atn_needle_count)(form / 2)};
@@ -204,7 +204,7 @@ static void marginal_and_joint(void **state) {
     (void)state;
     scene s = scene_make(5, &NEEDLE);
     atn_needle_match_settings settings = {.has_start = true, .rounds = 1, .no_refine = true};
-    atn_needle_result joint, marginal;
+    atn_needle_result joint = {0}, marginal = {0};
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &joint));
     settings.marginal = true;
@@ -219,7 +219,7 @@ static void roll_of_a_rod(void **state) {
     atn_cloud *rod = needle_model(ctx, &ROD, MODEL_POINTS, 2);
     scene s = scene_make(8, &ROD);
     atn_needle_match_settings settings = {.has_start = true};
-    atn_needle_result r;
+    atn_needle_result r = {0};
     atn_needle *n;
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_create(device, rod, NULL, &n));
@@ -237,7 +237,7 @@ static void frames_are_tracked(void **state) {
     (void)state;
     scene s = scene_make(6, &NEEDLE);
     atn_needle_match_settings settings = {.has_start = true};
-    atn_needle_result r;
+    atn_needle_result r = {0};
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
     settings.track = true;
@@ -263,7 +263,7 @@ static void what_is_not_there(void **state) {
     (void)state;
     scene s = scene_make(4, &NEEDLE);
     atn_needle_match_settings settings = {.has_start = true};
-    atn_needle_result r;
+    atn_needle_result r = {0};
     needle_put(&s.start, settings.start);
     settings.start[3] += 1; /* a millimetre beside it */
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
@@ -286,7 +286,7 @@ static void what_is_not_there(void **state) {
 static void refusals(void **state) {
     (void)state;
     scene s = scene_make(4, &NEEDLE);
-    atn_needle_result r;
+    atn_needle_result r = {0};
     atn_needle *n;
     atn_cloud *none, *metres;
     static const struct {

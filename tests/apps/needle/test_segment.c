@@ -53,7 +53,7 @@ static void hold_bits(needle_bright *b, const int64_t shape[3], int32_t bits, in
     }
     kit_ok(ctx, pinned ? atn_volume_create_for(device, shape, bits, data, NULL, &volume)
                        : atn_volume_create(ctx, shape, bits, data, NULL, &volume));
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     int64_t high = (info.height + 7) / 8, stride = (info.width + 3) / 4 * 4, ones = 0;
     kit_ok(ctx, needle_bright_begin(b, volume));
     collected c = {.mask = malloc((size_t)(info.frames * high * stride)),

@@ -133,7 +133,7 @@ static double *terms_of(kit_host *host, reg_polish_state *s, const geom_pose *po
     double *out = calloc(*columns * REG_POLISH_TERM, sizeof *out);
     const void *numbers;
     kit_ok(host->ctx, reg_polish_terms(s, pose, per, &terms));
-    assert_int_equal(atn_array_get_info(terms).shape[1], *columns);
+    assert_int_equal(atn_array_info_of(terms).shape[1], *columns);
     kit_ok(host->ctx, atn_array_map_read(terms, &numbers));
     for (size_t at = 0; at < *columns * REG_POLISH_TERM; ++at)
         out[at % *columns * REG_POLISH_TERM + at / *columns] = reg_sum_type(s->source->type) == ATN_DP

@@ -109,7 +109,7 @@ static void counts_everything_without_outliers(void **state) {
     kit_ok(host.ctx, atn_cloud_create(host.ctx, POINTS, target, NULL, &b));
     atn_register_settings settings = {
         .sigma_start = 0.02, .sigma_end = 0.01, .no_polish = true, .no_covariance = true, .most_iterations = 5};
-    atn_register_result with, without;
+    atn_register_result with = {0}, without = {0};
     kit_ok(host.ctx, atn_register(host.device, a, b, &settings, &with));
     settings.outlier_distance = INFINITY;
     kit_ok(host.ctx, atn_register(host.device, a, b, &settings, &without));

@@ -74,7 +74,7 @@ static geom_pose fit(const scene *s, atn_transform_kind kind) {
 /* Ours, of one iteration. */
 static atn_register_result ours(kit_host *host, const scene *s, const atn_register_settings *settings) {
     atn_cloud *source, *target;
-    atn_register_result result;
+    atn_register_result result = {0};
     kit_ok(host->ctx, atn_cloud_create(host->ctx, s->rows, s->y, NULL, &source));
     kit_ok(host->ctx, atn_cloud_create(host->ctx, s->columns, s->x, NULL, &target));
     atn_register_settings here = *settings;

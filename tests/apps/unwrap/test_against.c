@@ -84,7 +84,7 @@ static void equals_a_dense_solution(void **state) {
     dense *d = malloc(sizeof *d);
     for (int round = 0; round < 24; ++round) {
         atn_unwrap *unwrap;
-        atn_unwrap_result r;
+        atn_unwrap_result r = {0};
         d->width = 1 + (int64_t)(kit_random(&seed) % 20);
         d->height = 1 + (int64_t)(kit_random(&seed) % 20);
         bool holes = round % 2;
@@ -132,7 +132,7 @@ static void drop(scene *s) { free(s->psi), free(s->out), free(s->mask); }
 static atn_unwrap_result solve(scene *s, const atn_unwrap_settings *options,
                                const atn_unwrap_solve_settings *settings) {
     atn_unwrap *unwrap;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     kit_ok(ctx, atn_unwrap_create(device, s->side, s->side, options, &unwrap));
     kit_ok(ctx, atn_unwrap_solve(unwrap, s->psi, settings, s->out, &result));
     atn_unwrap_free(unwrap);
@@ -208,7 +208,7 @@ static atn_status some_frames(atn_device *host) {
     float psi[12 * 12], out[12 * 12];
     uint8_t mask[12 * 12];
     atn_unwrap *unwrap = NULL;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     for (int k = 0; k < 12 * 12; ++k) {
         psi[k] = (float)wrapped(0.7 * k);
         mask[k] = k % 7 != 3;
@@ -282,7 +282,7 @@ static void frames_after_the_first(void **state) {
     enum { SIDE = 128 };
     static float phase[SIDE * SIDE], answer[SIDE * SIDE];
     atn_unwrap *u;
-    atn_unwrap_result first, next;
+    atn_unwrap_result first = {0}, next = {0};
     for (int k = 0; k < SIDE * SIDE; ++k)
         phase[k] = (float)remainder(k / SIDE > SIDE / 2 ? 0.15 * (k % SIDE) : 0.02 * (k % SIDE), 2 * acos(-1.0));
     kit_ok(ctx, atn_unwrap_create(device, SIDE, SIDE, NULL, &u));

@@ -34,7 +34,7 @@ static atn_array *matrix(const atn_ctx *ctx, atn_device *device, atn_type type, 
 static void on_device(atn_ctx *ctx, atn_device *device, const atn_unwrap_solve_settings *from, bool gaps,
                       bool in_place) {
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     atn_unwrap_solve_settings s = *from;
     float out[W * H];
     kit_ok(ctx, atn_unwrap_create(device, W, H, NULL, &unwrap));
@@ -100,7 +100,7 @@ static void host_memory_is_read_in_place(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = kit_open_host(ctx);
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     put_scene();
     kit_ok(ctx, atn_unwrap_create(device, W, H, NULL, &unwrap));
     kit_ok(ctx,
@@ -117,7 +117,7 @@ static void wrong_arrays_are_refused(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = kit_open_host(ctx);
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     kit_ok(ctx, atn_unwrap_create(device, W, H, NULL, &unwrap));
     atn_array *phase = matrix(ctx, device, ATN_SP, psi, false), *small;
     kit_ok(ctx, atn_array_create_matrix(device, ATN_U8, H, W - 1, 0, &small));

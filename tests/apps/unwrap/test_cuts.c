@@ -105,7 +105,7 @@ static double psi[SIDE * SIDE], out[SIDE * SIDE];
 
 static atn_unwrap_result solve(const atn_unwrap_solve_settings *settings) {
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     kit_ok(ctx, atn_unwrap_create(device, SIDE, SIDE, &(atn_unwrap_settings){.bits = 64}, &unwrap));
     kit_ok(ctx, atn_unwrap_solve(unwrap, psi, settings, out, &r));
     atn_unwrap_free(unwrap);

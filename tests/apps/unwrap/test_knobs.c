@@ -51,7 +51,7 @@ static void text_and_back(void **state) {
 
 static void what_is_refused(void **state) {
     (void)state;
-    atn_unwrap_tuned tuned;
+    atn_unwrap_tuned tuned = {0};
     kit_fails(ctx, ATN_ERR_INPUT, "8 to 32768 pixels", atn_unwrap_tune(host, 4, 100, NULL, &tuned));
     kit_fails(ctx, ATN_ERR_INPUT, "32 or 64 bits",
               atn_unwrap_tune(host, 64, 64, &(atn_unwrap_tune_settings){.bits = 16}, &tuned));
@@ -64,7 +64,7 @@ static void what_is_refused(void **state) {
 static void solve_with_known(const char *from, atn_unwrap_settings options, int32_t bits) {
     enum { W = 40, H = 32 };
     atn_unwrap *u;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     double phase[W * H], answer[W * H];
     options.bits = bits;
     options.method = ATN_UNWRAP_METHOD_MULTIGRID;
@@ -84,7 +84,7 @@ static void solve_with_known(const char *from, atn_unwrap_settings options, int3
 
 static void best_is_remembered(void **state) {
     (void)state;
-    atn_unwrap_tuned tuned;
+    atn_unwrap_tuned tuned = {0};
     static const char ONE[] = "smoother = (\"jacobi\",)\ncycle = (\"V\", \"W\")\nbefore = (2,)\nafter = (2,)\n"
                               "coarsest = (100,)\nfuse = (1, 0)\n";
     kit_ok(ctx, atn_unwrap_tune(host, 40, 32, &(atn_unwrap_tune_settings){.space = ONE, .space_name = "one"}, &tuned));

@@ -58,7 +58,7 @@ static double worst(const atn_phase_settings *options, const float *const *frame
         most = fmax(most, apart(got, phase_of(k)));
         if (b > 0 && fabs((double)modulation[k] - b) > 0.01 * b) fail_msg("modulation %g", (double)modulation[k]);
     }
-    assert_int_equal(atn_array_get_info(atn_phase_array(phase)).shape[1], W);
+    assert_int_equal(atn_array_info_of(atn_phase_array(phase)).shape[1], W);
     atn_phase_free(phase);
     return most;
 }

@@ -51,7 +51,7 @@ static void drop(scene *s) {
 static atn_unwrap_result solve_by(scene *s, atn_unwrap_method method, int32_t bits,
                                   const atn_unwrap_solve_settings *settings) {
     atn_unwrap *unwrap;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     atn_unwrap_settings options = {.bits = bits, .method = method};
     kit_ok(ctx, atn_unwrap_create(device, s->width, s->height, &options, &unwrap));
     kit_ok(ctx, atn_unwrap_solve(unwrap, bits == 64 ? (void *)s->psi : (void *)s->single, settings,
@@ -194,7 +194,7 @@ static void follows_turns(void **state) {
                                               .quality = kind % 3 ? quality : NULL,
                                               .remove = kind < 3 ? ATN_UNWRAP_REMOVE_PISTON : ATN_UNWRAP_REMOVE_TILT};
         double *first = malloc(s.pixels * sizeof *first);
-        atn_unwrap_result r[2];
+        atn_unwrap_result r[2] = {0};
         for (int gradients = 0; gradients < 2; ++gradients) {
             atn_unwrap *unwrap;
             atn_unwrap_settings options = {.bits = 64,
@@ -317,7 +317,7 @@ static void starts_warm(void **state) {
     (void)state;
     scene s = make(64, 64);
     atn_unwrap *unwrap;
-    atn_unwrap_result cold, warm;
+    atn_unwrap_result cold = {0}, warm = {0};
     atn_unwrap_settings options = {.bits = 64, .method = ATN_UNWRAP_METHOD_MULTIGRID};
     kit_ok(ctx, atn_unwrap_create(device, 64, 64, &options, &unwrap));
     atn_unwrap_solve_settings settings = {.warm = true, .tolerance = 1e-6};
@@ -337,7 +337,7 @@ static void frames_leave_no_trace(void **state) {
     scene s = make(100, 75);
     float *out = malloc(2 * s.pixels * sizeof *out);
     atn_unwrap *kept, *fresh;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     kit_ok(ctx, atn_unwrap_create(device, s.width, s.height, NULL, &kept));
     for (size_t k = 0; k < s.pixels; ++k) s.mask[k] = k % 19 != 3;
     for (size_t k = 0; k < 6; ++k) {
@@ -364,7 +364,7 @@ static void frames_after_one_that_is_not_finite(void **state) {
     scene s = make(61, 47);
     float *wild = malloc(s.pixels * sizeof *wild), *out = malloc(s.pixels * sizeof *out);
     atn_unwrap *unwrap;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     for (size_t k = 0; k < s.pixels; ++k) wild[k] = k % 2 ? 3e38f : -3e38f;
     kit_ok(ctx, atn_unwrap_create(device, s.width, s.height, NULL, &unwrap));
     for (int weights = 0; weights < 2; ++weights) {
@@ -414,7 +414,7 @@ static void refuses(void **state) {
     scene s = make(4, 4);
     float quality[16] = {[3] = -1};
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     kit_fails(ctx, ATN_ERR_INPUT, "0 x 4 pixels", atn_unwrap_create(device, 0, 4, NULL, &unwrap));
     kit_fails(ctx, ATN_ERR_INPUT, "16 bits",
               atn_unwrap_create(device, 4, 4, &(atn_unwrap_settings){.bits = 16}, &unwrap));
