@@ -69,7 +69,7 @@ static size_t add_model(const needle_live *live, const double *t, unsigned char 
 
 static void show_volume(needle_live *live, const atn_volume *volume, const atn_needle_result *r) {
     const atn_ctx *ctx = live->job->call->ctx;
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     size_t room = (size_t)MOST_COLUMNS * MOST_ROWS * MOST_SCANS + 8 + (MOST_MODEL + 1) * 3 * sizeof(double);
     unsigned char *bytes = atn_alloc(ctx, room);
     int64_t n[3], step[3];

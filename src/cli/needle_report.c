@@ -131,7 +131,7 @@ static bool make_axes(const atn_ctx *ctx, size_t n, double *axis[3]) {
 static atn_status draw_volume(atn_text *page, const needle_job *job, const atn_cloud *model, const atn_volume *volume,
                               const atn_needle_result *r) {
     const atn_ctx *ctx = job->call->ctx;
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     double *bright[3], *moved[3], spacing[3];
     int64_t n[3], step[3];
     bool room = make_axes(ctx, MOST_BRIGHT, bright) & make_axes(ctx, MOST_MODEL + 1, moved);
